@@ -1,20 +1,20 @@
 //! A persistent kernel that steals work with cluster launch control.
 //!
-//! The job: blur an image with the 3x3 binomial filter, one tile for each cluster of two CTAs. The grid holds one cluster
-//! for every tile, but only as many clusters start as the machine holds at once. Each of them, done with its own tile,
-//! cancels the launch of a cluster that has not started yet and takes over that one's tile, until nothing is left to cancel.
+//! The job: blur an image with the 3x3 binomial filter, one tile for each cluster of two CTAs. The grid has one cluster for every
+//! tile, but only as many start as the machine holds at once. When a cluster is done with its tile, it cancels the launch of a
+//! cluster that has not started and takes over its tile, until none is left to cancel.
 //!
-//! `blur` follows the example that the manual's page on `clusterlaunchcontrol.try_cancel` has today (PTX ISA 9.7.13.17),
-//! `blur_older` the one that an older text of that page has. The manual assumes one thread per CTA; here a CTA has 256.
-//! Thread 0 arrives on the mbarrier, and every thread waits and reads the response itself: in `blur` thread 0 hands the
-//! `state` of its arrival to the others through shared memory, in `blur_older` everybody waits by parity.
+//! `blur` follows the current example of the manual's page on `clusterlaunchcontrol.try_cancel` (PTX ISA 9.7.13.17), `blur_older`
+//! an older one. The manual assumes one thread per CTA; here a CTA has 256. Thread 0 arrives on the mbarrier, and every thread
+//! waits and reads the response. In `blur` thread 0 passes the `state` of its arrival to the others through shared memory; in
+//! `blur_older` all wait by parity.
 
 use ptx_dsl::prelude::*;
 use std::time::Instant;
 
 const WIDTH: u32 = 512;
 const HEIGHT: u32 = 512;
-/// Threads of a CTA, as `.reqntid` below has it.
+/// Threads of a CTA, as in `.reqntid` below.
 const THREADS: u32 = 256;
 /// A cluster's tile: two CTAs, each 32 columns and 8 rows, one pixel a thread.
 const TILE: (u32, u32) = (32, 16);
@@ -22,8 +22,8 @@ const TILE: (u32, u32) = (32, 16);
 ptx! {
     <sm_100a, ptx 8.6>
 
-    // A CTA has 32 x 8 pixels, its piece of the tile, one for each thread; the piece starts at column x0, row y0.
-    // With its border of one pixel, 34 x 10, it is staged in shared memory, clamped at the edges of the image.
+    // A CTA has a piece of 32 x 8 pixels of the tile, one per thread, which starts at column x0, row y0. The piece with its
+    // border of one pixel, 34 x 10, is staged in shared memory, clamped at the edges of the image.
     .visible .entry blur(
         .param .u64 .ptr .global .align 4 image: &[f32],
         .param .u64 .ptr .global .align 4 result: &mut [f32],
@@ -53,17 +53,17 @@ ptx! {
         mov.u32 %thread, %tid.x;
         mov.u32 %rank, %cluster_ctarank;
 
-        // One arrival a phase: thread 0's. The fence makes the new mbarrier visible to the cluster and to the async proxy.
+        // One arrival per phase, by thread 0. The fence makes the new mbarrier visible to the cluster and to the async proxy.
         setp.ne.u32 p, %thread, 0;
         @p bra initialised;
         mbarrier.init.shared::cta.b64 [mbar], 1;
         fence.mbarrier_init.release.cluster;
       initialised:
 
-        // The cluster whose tile is next: at first the one that was launched.
+        // The cluster of the next tile: at first the launched one.
         mov.b32 xctaid, %ctaid.x;
 
-        // No CTA goes on before the mbarriers of all are ready.
+        // No CTA goes on before the mbarriers of all CTAs are ready.
         barrier.cluster.arrive;
         barrier.cluster.wait;
 
@@ -76,13 +76,14 @@ ptx! {
         mbarrier.arrive.expect_tx.cluster.relaxed.shared::cta.b64 state, [mbar], 16;
         st.shared.b64 [arrival], state;
 
-        // One request a cluster, by its first CTA:
+        // One request per cluster, by its first CTA:
         mov.u32  %r0, %cluster_ctaid.x;
         setp.u32.eq p0, %r0, 0x0;
         @p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [addr], [mbar];
 
       processCurrentCluster:
-        // The tile's number is the cluster's; xctaid is any ctaid of it. This CTA's half is its rank in the cluster.
+        // The tile has the number of the cluster; xctaid is any ctaid of it. The rank of this CTA in the cluster selects its
+        // half.
         shr.u32 %i, xctaid, 1;
         div.u32 %y0, %i, %tiles;
         mul.lo.u32 %x0, %y0, %tiles;
@@ -148,7 +149,7 @@ ptx! {
         add.u64 %offset, %result, %offset;
         st.global.f32 [%offset], %sum;
 
-        // Everybody has read the piece, and the state of thread 0's arrival, before the next turn writes them.
+        // Everybody has read the piece and the state before the next iteration writes them.
         ld.shared.b64 state, [arrival];
         bar.sync 0;
 
@@ -160,15 +161,15 @@ ptx! {
         // 16 opaque bytes:
         ld.shared.b128 handle, [addr];
 
-        // No cluster was left to cancel: the whole cluster ends.
+        // No cluster was left to cancel: this cluster exits.
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, handle;
         @!p ret;
 
         // The cancelled cluster's tile is next:
         @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _},  handle;
 
-        // This turn's read of the response (generic proxy) comes before the next turn's write of it (async proxy):
-        // released here, acquired behind the cluster barrier, which itself may be relaxed.
+        // This iteration's read of the response (generic proxy) comes before the next iteration's write of it (async proxy):
+        // released here, acquired after the cluster barrier, which itself may be relaxed.
         fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;
 
         barrier.cluster.arrive.relaxed;
@@ -179,7 +180,7 @@ ptx! {
         bra processCluster;
     }
 
-    // The same job with the older text's protocol: the wait stands at the head of the loop, one fence at its end.
+    // The same job with the older protocol: the wait is at the head of the loop, one fence at its end.
     .visible .entry blur_older(
         .param .u64 .ptr .global .align 4 image: &[f32],
         .param .u64 .ptr .global .align 4 result: &mut [f32],
@@ -220,7 +221,7 @@ ptx! {
         barrier.cluster.arrive.relaxed;
 
       processCluster:
-        // All CTAs are initialised, or done with the turn before:
+        // All CTAs are initialised, or done with the iteration before:
         barrier.cluster.wait.acquire;
         mov.u32  %r0, %tid.x;
         setp.u32.eq p0, %r0, 0x0;
@@ -229,7 +230,7 @@ ptx! {
         // Thread 0 of each CTA announces the 16 bytes:
         mbarrier.arrive.expect_tx.cluster.relaxed.shared::cta.b64 state, [mbar], 16;
 
-        // One request a cluster, by its first CTA:
+        // One request per cluster, by its first CTA:
         mov.u32  %r0, %cluster_ctaid.x;
         setp.u32.eq p0, %r0, 0x0;
         @p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [addr], [mbar];
@@ -299,14 +300,14 @@ ptx! {
         st.global.f32 [%offset], %sum;
         bar.sync 0;
 
-        // Every CTA waits for its own copy of the response. Only thread 0 has the state of an
-        // arrival, so the phase is named by its parity, which every thread counts for itself.
+        // Every CTA waits for its own copy of the response. Only thread 0 has the state of an arrival, so the others name the
+        // phase by its parity, which every thread counts.
       waitLoop:
         mbarrier.try_wait.parity.cluster.acquire.shared::cta.b64   complete, [mbar], parity;
         @!complete bra waitLoop;
         xor.b32 parity, parity, 1;
 
-        // The phase is over, so the response is there:
+        // The phase is complete, so the response is there:
         ld.shared.b128 handle, [addr];
 
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 p, handle;
@@ -323,7 +324,7 @@ ptx! {
     }
 }
 
-/// A scene with smooth and sharp parts; whole numbers, so that every order of summation gives the same bits.
+/// A scene with smooth and sharp parts, in whole numbers, so that the order of summation does not matter.
 fn scene() -> Vec<f32> {
     let pixel = |x: u32, y: u32| {
         let (dx, dy) = (x.abs_diff(WIDTH / 3), y.abs_diff(HEIGHT / 2));

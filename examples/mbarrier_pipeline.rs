@@ -1,9 +1,9 @@
 //! One producer warp and three consumer warps over a ring of four stages in shared memory.
 //!
-//! Each stage has two mbarriers. `full` counts the producer's 32 lanes: its phase completes when the stage is written.
-//! `empty` counts every lane of every consumer: its phase completes when the stage may be written again. The consumers
-//! want different numbers of chunks. One that needs no more leaves early: at its last use of each stage it arrives with
-//! `mbarrier.arrive_drop`, so that all later phases expect 32 arrivals less, and the producer never waits for it again.
+//! Each stage has two mbarriers. `full` counts the producer's 32 lanes: its phase completes when the stage is written. `empty`
+//! counts every lane of every consumer: its phase completes when the stage may be written again. The consumers need different
+//! numbers of chunks. At its last use of each stage, a consumer arrives with `mbarrier.arrive_drop`, so that all later phases
+//! expect 32 arrivals fewer, and the producer never waits for it again.
 
 use ptx_dsl::prelude::*;
 
@@ -120,7 +120,7 @@ ptx! {
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
     let chunks = 2000_u32;
-    // At least 4 each, so that every consumer uses, and leaves, every stage.
+    // At least 4 each, so that every consumer uses, and drops out of, every stage.
     let wanted: [u32; CONSUMERS] = [chunks, 7, 1234];
     let data: Vec<u32> = (0..chunks * LANES as u32).map(|i| i.wrapping_mul(2_654_435_761) >> 8).collect();
 

@@ -87,14 +87,14 @@ fn main() -> Result<(), Box<dyn std::error::Error>> {
     println!("expression form: one warp, {n} elements, equal to Rust bit for bit");
     println!("{} lines of PTX", warp.ptx().lines().count());
 
-    // Either is a closure of Rust, too: it goes where any other function of these arguments goes.
+    // Either is also a Rust closure, and works as any other function of these arguments.
     let host = Host::new();
     let blocks = saxpy.on(&host, Launch::grid(n.div_ceil(256)).block(256));
     assert_eq!(twice(blocks, &x, &start, n)?, twice(warp.on(&host, Launch::grid(1).block(32)), &x, &start, n)?);
     Ok(())
 }
 
-/// `x / 2 + y`, then `x / 4` more, by what computes `a * x + y`.
+/// Computes `x / 2 + y`, then adds `x / 4`, with any function for `a * x + y`.
 fn twice(
     f: impl Fn(&[f32], &mut [f32], f32, u32) -> Result<Report, Error>,
     x: &[f32],

@@ -1,10 +1,9 @@
-//! Who may wait for whom when a CTA pair gives Tensor Memory back: Tables 47 and 48 of the manual's page on issue granularity
-//! (PTX ISA 9.7.16.5).
+//! A CTA pair that deallocates Tensor Memory: Tables 47 and 48 of the manual's page on issue granularity (PTX ISA 9.7.16.5).
 //!
-//! With `.cta_group::2` a `tcgen05.dealloc` is done by a warp of each CTA of the pair, and the first of them may wait for the
-//! other, or may not: hardware decides. `table_47` is right whatever it decides. `table_48` waits for its peer in the cluster
-//! barrier while the peer may wait for it in `dealloc`: a hang that comes and goes. Running it once proves nothing; trying
-//! many schedules finds the deadlock, says who waits for whom, and gives a seed that repeats it.
+//! With `.cta_group::2` a warp of each CTA of the pair executes `tcgen05.dealloc`, and the first of them may or may not wait for
+//! the other: hardware decides. `table_47` is right either way. `table_48` waits for its peer in the cluster barrier while the
+//! peer may wait for it in `dealloc`: a hang that comes and goes. One run proves nothing. Exploring many schedules finds the
+//! deadlock, names the waiting threads, and gives a seed that repeats it.
 
 use ptx_dsl::prelude::*;
 
@@ -28,7 +27,7 @@ ptx! {
 }
 
 ptx! {
-    // Compiling it warns of this very mistake; here it is the point.
+    // The compiler warns of this mistake; here it is the point.
     <sm_100a, ptx 8.6, allow(PTX0608)>
 
     .visible .entry table_48()

@@ -1,4 +1,4 @@
-//! Says whether the build is optimised, which only a build script is told: kernels are then compiled for AVX2 too (`OPTIMISED`).
+//! Detects an optimised build, which only a build script can see: kernels are then compiled for AVX2 too (`OPTIMISED`).
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

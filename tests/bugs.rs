@@ -1,5 +1,5 @@
-//! Public bugs of synchronisation, each reduced to a wrong and a right kernel (`tests/bugs/`): who notices what? The answers are
-//! the table of docs/real-bugs.md, which this test compares, and writes if `BLESS=1` is set.
+//! Public bugs, each reduced to a wrong and a right kernel (`tests/bugs/`): what finds them? This test compares the answers with
+//! the table in docs/real-bugs.md, and writes it if `BLESS=1` is set.
 
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
@@ -11,10 +11,10 @@ use ptx_dsl_frontend::lex::lex;
 
 const PAGE: &str = concat!(env!("CARGO_MANIFEST_DIR"), "/docs/real-bugs.md");
 
-/// What a run on the host came to.
+/// The result of a run on the host.
 type Run = Result<(), Error>;
 
-/// Both hosts over a number of schedules: plain, checked.
+/// Both hosts over several schedules: plain, checked.
 struct Runs {
     plain: Run,
     checked: Run,
@@ -26,7 +26,7 @@ fn decisions(reports: &[Report]) -> impl Iterator<Item = &[u32]> {
     reports.iter().map(|r| r.schedule.as_slice())
 }
 
-/// Dimensions from the directives, and the arguments of a signature.
+/// Dimensions from the directives, and arguments for a signature.
 macro_rules! run {
     ($kernel:expr, $host:expr, $text:expr, pair) => {{
         let (mut a, mut b) = (vec![1u8; 16384], vec![0u8; 16384]);
@@ -46,21 +46,21 @@ macro_rules! run {
 macro_rules! modules {
     ($($name:ident $file:literal $signature:ident)*) => {
         $(
-            // What the compiler warns of is what the table says.
+            // The compiler warns; the table has the codes.
             #[allow(deprecated, dead_code, non_upper_case_globals)]
             mod $name {
                 ptx_dsl::include_ptx!($file);
             }
         )*
 
-        /// Every kernel that compiles, run on the host.
+        /// Runs every kernel that compiles on the host.
         fn runs() -> BTreeMap<&'static str, Runs> {
             let mut out = BTreeMap::new();
             $({
                 let text = include_str!($file);
                 let plain = Host::new().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature));
                 let checked = Host::checked().explore(SCHEDULES).run(|host| run!($name::k, host, text, $signature));
-                // What a seed finds on the plain host it finds on the checked one: they take the same decisions.
+                // A seed finds the same on the checked host as on the plain one: they take the same decisions.
                 match (&plain, &checked) {
                     (Ok(plain), Ok(checked)) => assert!(decisions(plain).eq(decisions(checked)), "{}", $file),
                     (Err(_), Ok(_)) => panic!("{}: only the plain host finds it", $file),
@@ -157,7 +157,7 @@ modules! {
     n65_wrong "bugs/65_scratch_reused_before_it_is_read.wrong.ptx" pair
 }
 
-/// One grid of as many CTAs as a cluster has; a hang of a spinning kernel ends by its budget.
+/// One grid with as many CTAs as a cluster; the step budget ends a spinning kernel.
 fn launch(text: &str) -> ptx_dsl::Launch {
     let cluster = text.split_once(".reqnctapercluster ").map_or(1, |(_, rest)| {
         rest.split(|c: char| !c.is_ascii_digit()).next().and_then(|n| n.parse::<u32>().ok()).unwrap_or(1)
@@ -165,7 +165,7 @@ fn launch(text: &str) -> ptx_dsl::Launch {
     ptx_dsl::Launch::grid(cluster).step_limit(200_000)
 }
 
-/// A bug: number with name, and its two kernels.
+/// A bug: number and name, and its two kernels.
 struct Bug {
     stem: String,
     wrong: String,
@@ -214,8 +214,7 @@ fn list(codes: &[u16]) -> String {
     codes.iter().map(|c| format!("PTX{c:04}")).collect::<Vec<_>>().join(", ")
 }
 
-/// Nothing panics where code cannot be reached: each of the kernels with an end before any of its instructions, the first of all or
-/// the last.
+/// Unreachable code causes no panic: checks each kernel with a `ret` before each of its instructions in turn.
 #[test]
 fn code_that_nobody_reaches() {
     for bug in bugs() {
@@ -253,16 +252,16 @@ fn on_host(runs: Option<&Runs>) -> String {
 const INTRODUCTION: &str = "\
 # Real bugs
 
-Public reports of mistakes in synchronisation, state spaces and PTX, each reduced by hand to a complete wrong kernel and a right one:
-[tests/bugs](../tests/bugs). The reduction keeps the mistake and nothing else; what a report leaves open is reduced to the reading that
-its text supports. `tests/bugs.rs` compares this page with what happens (`BLESS=1 cargo test --test suite bugs` writes it):
+Public reports of mistakes in synchronisation, state spaces and PTX. [tests/bugs](../tests/bugs) has a wrong and a right kernel for each,
+reduced by hand to the mistake alone. If a report is ambiguous, the kernel follows the reading that its text supports. `tests/bugs.rs`
+compares this page with what happens (`BLESS=1 cargo test --test suite bugs` writes it):
 
-- *ptxas*: release 13.5 assembles the wrong kernel, or refuses it.
-- *compile time*: what the macros and `ptx-dsl check` say about the wrong kernel, with nothing but its text ([flow.md](flow.md)).
-- *host, wrong* and *host, right*: both kernels run under a number of schedules on the plain and on the checked host. Kernels that are
-  refused cannot be run, and instructions that the host has not yet are named.
+- *ptxas*: whether release 13.5 accepts the wrong kernel.
+- *compile time*: what the macros and `ptx-dsl check` report on the wrong kernel ([flow.md](flow.md)).
+- *host, wrong* and *host, right*: the results of both kernels under several schedules on the plain and the checked host. Refused kernels
+  do not run; an instruction that the host does not have yet is named.
 
-About every right kernel ptxas and the compiler say nothing.
+ptxas and the compiler accept every right kernel without a finding.
 ";
 
 fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> String {
@@ -273,8 +272,8 @@ fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> Strin
     let host = bugs.iter().filter_map(|b| runs.get(b.file("wrong").as_str()));
     let faults = host.filter(|r| [&r.plain, &r.checked].iter().any(|r| matches!(r, Err(Error::Fault(_))))).count();
     let mut out = format!(
-        "{INTRODUCTION}\n{} bugs: ptxas refuses {ptxas}; the compiler refuses {refused} and warns of {warned} more; of those that it lets \
-         pass the host finds {faults}.\n\n| | bug | ptxas | compile time | host, wrong | host, right |\n|---|---|---|---|---|---|\n",
+        "{INTRODUCTION}\n{} bugs: ptxas refuses {ptxas}; the compiler refuses {refused} and warns of {warned} more; of those that it \
+         accepts, the host finds {faults}.\n\n| | bug | ptxas | compile time | host, wrong | host, right |\n|---|---|---|---|---|---|\n",
         bugs.len()
     );
     for ((b, (errors, warnings)), ptxas) in bugs.iter().zip(&all).zip(verdicts) {
@@ -293,7 +292,7 @@ fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> Strin
     out
 }
 
-/// What the page says of ptxas, where there is none to ask.
+/// The verdicts of ptxas on the page, for a run without ptxas.
 fn known(bugs: &[Bug], page: &str) -> Vec<String> {
     let of = |b: &Bug| {
         let head = format!("| {} |", b.stem.split('_').next().unwrap_or_default());

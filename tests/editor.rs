@@ -1,5 +1,6 @@
-//! rust-analyzer on the kernels of this repository and on a crate of its own: what builds shows no finding, a mistake shows its own.
-//! rust-analyzer gives macros neither positions nor files (`crates/ptx-dsl-syntax/src/rust_tokens.rs`, `ptx-dsl-macros/src/include/search.rs`).
+//! Runs rust-analyzer on the kernels of this repository and on a crate of its own: code that builds has no finding, a mistake has
+//! its own. rust-analyzer gives macros neither positions nor files (`crates/ptx-dsl-syntax/src/rust_tokens.rs`,
+//! `ptx-dsl-macros/src/include/search.rs`).
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -8,7 +9,8 @@ fn root() -> &'static Path {
     Path::new(env!("CARGO_MANIFEST_DIR"))
 }
 
-/// Is there a rust-analyzer of this toolchain, with the sources of the standard library? Says so if not. `.ci/run` installs both.
+/// Is there a rust-analyzer of this toolchain, with the sources of the standard library? Prints a line if not. `.ci/run` installs
+/// both.
 fn available() -> bool {
     let output = |command: &mut Command| match command.output() {
         Ok(output) if output.status.success() => Some(String::from_utf8_lossy(&output.stdout).trim().to_owned()),
@@ -30,23 +32,23 @@ fn available() -> bool {
 /// One finding.
 struct Finding {
     file: PathBuf,
-    /// From 1.
+    /// Counts from 1.
     line: usize,
     text: String,
 }
 
-/// What `rust-analyzer diagnostics` says of a package or workspace.
+/// The findings of `rust-analyzer diagnostics` in a package or workspace.
 fn diagnostics(directory: &Path) -> Vec<Finding> {
     let output = Command::new("rust-analyzer")
         .arg("diagnostics")
         .arg(directory)
-        // What cargo has built for this test is used again.
+        // Reuses what cargo has built for this test.
         .env("CARGO_TARGET_DIR", root().join("target"))
         .output()
         .expect("rust-analyzer runs");
     let text = String::from_utf8_lossy(&output.stdout);
     assert!(text.contains("diagnostic scan complete"), "{text}\n{}", String::from_utf8_lossy(&output.stderr));
-    // Progress is written over and over in the same line.
+    // Progress repeatedly overwrites one line.
     text.split("at crate ").skip(1).filter_map(finding).collect()
 }
 
@@ -55,7 +57,7 @@ fn finding(text: &str) -> Option<Finding> {
     let (file, rest) = text.split_once(", file ")?.1.split_once(": ")?;
     let line = rest.split_once("line: ")?.1.split_once(',')?.0.parse::<usize>().ok()?;
     let message = rest.split('\n').next().unwrap_or_default().to_owned();
-    // Code for another configuration is no finding.
+    // Code for another configuration is not a finding.
     (!message.starts_with("WeakWarning")).then(|| Finding { file: file.into(), line: line + 1, text: message })
 }
 
@@ -142,7 +144,7 @@ fn kernel(name: &str) -> String {
     )
 }
 
-/// Writes a package that uses ptx-dsl as everybody would.
+/// Writes a package that uses ptx-dsl like any user's.
 fn package() -> PathBuf {
     let directory = root().join("target").join("editor");
     let manifest = format!(

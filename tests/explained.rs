@@ -1,10 +1,10 @@
-//! ptxas accepts what `ptx-dsl explain` shows as right; its examples in Rust are what rustc sees in `tests/ui/`. The unit tests of
-//! the front end hold the findings of the examples, and ptxas against the right ones as they are printed.
+//! ptxas accepts the right examples of `ptx-dsl explain`; `tests/ui/` has its Rust examples. The unit tests of the front end
+//! compare the findings in the examples, and assemble the right ones as printed.
 
 use crate::ptxas;
 use ptx_dsl_frontend::explain::EXPLANATIONS;
 
-/// As they are shown; those with the header of the macros are no PTX for ptxas.
+/// As shown; those with the header of the macros are no PTX for ptxas.
 #[test]
 fn ptxas_takes_the_right_examples() {
     let mut modules = Vec::new();
@@ -21,7 +21,7 @@ fn ptxas_takes_the_right_examples() {
     }
 }
 
-/// The lines of a text, without what is around them.
+/// The trimmed lines of a text.
 fn lines(text: &str) -> String {
     text.lines().map(str::trim).filter(|l| !l.is_empty()).collect::<Vec<_>>().join("\n")
 }

@@ -1,4 +1,4 @@
-//! Kernels on the host machine, results against plain Rust.
+//! Kernels on the host machine, compared with plain Rust.
 
 mod arith;
 mod beyond;

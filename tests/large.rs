@@ -1,5 +1,5 @@
-//! Modules that are large in one respect each: the front end takes time in proportion, no stack overflows, and what is wrong is
-//! still told. Nobody writes these, but generators do, and a macro must never hang.
+//! Modules that are large in one respect each: the front end takes linear time, no stack overflows, and mistakes are still
+//! reported. Generators write such modules, and a macro must never hang.
 
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -8,7 +8,7 @@ use ptx_dsl_frontend::lex::lex;
 
 const HEAD: &str = ".version 9.0\n.target sm_100a\n.address_size 64\n";
 
-/// A kernel with this body, behind these declarations.
+/// A kernel with this body, after these declarations.
 fn kernel(before: &str, body: &str) -> String {
     format!("{HEAD}{before}\n.visible .entry k(.param .u64 p)\n{{\n{body}\nret;\n}}\n")
 }
@@ -135,14 +135,14 @@ const CASES: &[Case] = &[
     ("levels in a header", |n| format!("<sm_90, ptx 8.0{}>\n", ", allow(PTX0620)".repeat(n))),
 ];
 
-/// Processor time of this thread, which does not depend on who else works here; the clock where the system does not say.
+/// CPU time of this thread, which does not depend on other programs; wall clock where the system does not tell.
 fn busy(since: Instant) -> Duration {
     let text = std::fs::read_to_string("/proc/thread-self/schedstat").unwrap_or_default();
     let spent = text.split(' ').next().and_then(|n| n.parse().ok()).map(Duration::from_nanos);
     spent.unwrap_or_else(|| since.elapsed())
 }
 
-/// Lexes, checks and prints; what is right prints as what is right.
+/// Lexes, checks and prints; a legal module prints as a legal one.
 fn take(text: &str) -> Duration {
     let clock = Instant::now();
     let before = busy(clock);
@@ -161,7 +161,7 @@ fn time_grows_with_size_and_not_with_its_square() {
     let mut slow = Vec::new();
     for (name, text) in CASES {
         let (small, large) = (text(300), text(1200));
-        // Once more if it was bad luck.
+        // Try again, in case of noise.
         let bad = (0..2).all(|_| {
             let (small, large) = (take(&small), take(&large));
             let bad = large > small * 9 + Duration::from_millis(60);

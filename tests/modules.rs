@@ -1,4 +1,4 @@
-//! Whole modules: parse -> print -> parse is a fixpoint, and what is printed is what ptxas accepts.
+//! Whole modules: parse, print, parse is a fixpoint, and ptxas accepts the printed text.
 
 use crate::ptxas;
 use ptx_dsl_frontend::diag::Severity;

@@ -1,5 +1,5 @@
-//! The table against ptxas: of matrix instructions, bulk copies, multimem and fabric operations, every form with each of its
-//! qualifiers once, as the table spells it. What the front end accepts for a target, ptxas accepts too.
+//! The table against ptxas for matrix instructions, bulk copies, multimem and fabric operations: every form with each of its
+//! qualifiers once. What the front end accepts for a target, ptxas accepts too.
 
 use std::collections::HashSet;
 use std::fmt::Write;
@@ -120,7 +120,7 @@ impl Writer<'_> {
     }
 }
 
-/// Each form with each of its qualifiers once, operands that may be left out both given and not.
+/// Each form with each of its qualifiers once, with and without optional operands.
 fn spellings() -> Vec<String> {
     let mut out = Vec::new();
     let mut known = HashSet::new();
@@ -155,7 +155,7 @@ fn spellings() -> Vec<String> {
     out
 }
 
-/// A wrong line: ptxas looks at all others too, but does not go on to generate code, which takes far longer.
+/// A wrong line: ptxas still checks all others, but skips code generation, which takes far longer.
 const WRONG: &str = "add.f32 %f1, %p1, %f2;";
 
 /// A kernel of these lines.
@@ -167,7 +167,7 @@ fn module(target: &str, version: &str, lines: &[String]) -> String {
     text
 }
 
-/// The lines that the front end takes.
+/// The lines that the front end accepts.
 fn accepted(target: &str, version: &str, lines: &[String]) -> Vec<String> {
     let text = module(target, version, lines);
     let first = text.lines().position(|l| *l == lines[0]).expect("the first line") + 1;
@@ -181,7 +181,7 @@ fn accepted(target: &str, version: &str, lines: &[String]) -> Vec<String> {
     kept.map(|(_, l)| l.clone()).collect()
 }
 
-/// ptxas 13.5 has no operand list for it: it wants a third vector, and takes two.
+/// ptxas 13.5 has no operand list for it: it asks for a third vector, and accepts two.
 fn unknown_to_ptxas(line: &str) -> bool {
     line.contains(".override::global_dim_stride")
 }

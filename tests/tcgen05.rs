@@ -1,4 +1,4 @@
-//! Every form of tcgen05 with every pair of its qualifiers, legal or not: the table and ptxas must say the same.
+//! Every form of tcgen05 with every pair of its qualifiers, legal or not: the table and ptxas must agree.
 
 use crate::ptxas;
 use ptx_dsl_frontend::diag::Severity;
@@ -21,7 +21,7 @@ const TARGETS: [(&str, &str); 9] = [
     ("sm_90a", "9.5"),
 ];
 
-/// The manual gives `scale-input-d` no meaning for these kinds; ptxas takes it.
+/// The manual gives `scale-input-d` no meaning for these kinds; ptxas accepts it.
 fn stricter_than_ptxas(statement: &str) -> bool {
     (statement.contains(".kind::i8") || statement.contains(".kind::ti16")) && statement.ends_with(", 3;")
 }
@@ -56,7 +56,7 @@ fn operand(instr: &Instr, form: &OpForm, qualifiers: &[Qualifier], change: i64) 
     }
 }
 
-/// Choices of qualifiers: all of every two slots, with the first of the required others and none of the optional ones.
+/// Choices of qualifiers: all of every two slots, with the first of the other required slots and none of the optional ones.
 fn choices(form: &Form) -> BTreeSet<Vec<Option<usize>>> {
     let base: Vec<Option<usize>> = form.slots.iter().map(|s| (s.group == 0).then_some(0)).collect();
     let all = |i: usize| {
@@ -114,8 +114,8 @@ fn spellings() -> Vec<String> {
     out.into_iter().collect()
 }
 
-/// A kernel for each group, one statement on each line. The last statement is wrong, so that ptxas stops before it
-/// generates code; what comes before is judged all the same.
+/// A kernel for each group, one statement on each line. The last statement is wrong, so that ptxas stops before code generation;
+/// it still checks what comes before.
 fn module(target: &str, version: &str, statements: &[String]) -> (String, Vec<String>) {
     let mut text = format!(".version {version}\n.target {target}\n.address_size 64\n");
     let mut lines = vec![String::new(); 3];

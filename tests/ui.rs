@@ -1,6 +1,6 @@
-//! One file per mistake, named by it, seen through rustc: the message and the token it points at.
+//! One file per mistake, named after it, compiled by rustc: tests the message and the underlined token.
 
-/// The snapshots belong to the pinned toolchain; on another channel rustc words and draws things differently.
+/// The snapshots belong to the pinned toolchain; other channels of rustc word and render messages differently.
 #[test]
 fn mistakes_are_refused_where_they_stand() {
     let version = rustc_version::version_meta().expect("rustc has a version");
@@ -10,6 +10,6 @@ fn mistakes_are_refused_where_they_stand() {
     }
     let cases = trybuild::TestCases::new();
     cases.compile_fail("tests/ui/*.rs");
-    // A warning lets the build go on, and its level can be set.
+    // A warning does not stop the build, and its level can be set.
     cases.pass("tests/ui/pass/*.rs");
 }

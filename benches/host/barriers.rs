@@ -1,4 +1,4 @@
-//! 1,024 threads, 1,000 barriers, 64 CTAs: each thread passes a number to its neighbour at each barrier.
+//! 1,024 threads, 1,000 barriers, 64 CTAs: each thread passes a number to its neighbour between barriers.
 
 use super::Case;
 use ptx_dsl::prelude::*;

@@ -9,7 +9,7 @@ const SHARE: usize = 4 * 256 * 16;
 
 ptx! {
     <sm_90, ptx 8.0>
-    // Every thread sums 16 elements. Then each CTA adds up its quarter of the sums of all four, and the quarters meet in CTA 0.
+    // Every thread sums 16 elements. Each CTA then adds up its quarter of the sums of all four CTAs, and CTA 0 adds the quarters.
     .visible .entry cluster(
         .param .u64 .ptr .global .align 4 x: &[u32],
         .param .u64 .ptr .global .align 4 sums: &mut [u32])

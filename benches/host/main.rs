@@ -1,9 +1,9 @@
-//! The host engine against plain Rust of the same computation, both in one run: `cargo bench`, or
-//! `cargo xtask bench [--json FILE] [--only NAME] [--rounds N] [--threads N]`, which adds columns of other builds of this program: without
-//! checks, for the processor at hand, in a development profile.
+//! Times the host engine against plain Rust of the same computation: `cargo bench`, or `cargo xtask bench [--json FILE] [--only
+//! NAME] [--rounds N] [--threads N]`, which adds columns for other builds of this program: without checks, for this processor, in
+//! a development profile.
 //!
-//! Each kernel runs on the host machine and as the single-threaded Rust that a good engineer would write for the processor,
-//! in turns; the median of each is printed, and their ratio. Results are compared after every round.
+//! Each kernel alternates between the host machine and the single-threaded Rust that a good engineer would write for the
+//! processor. The medians and their ratio are printed. Results are compared after every round.
 
 mod atomics;
 mod barriers;
@@ -26,11 +26,11 @@ use ptx_dsl::prelude::*;
 use std::io::Write;
 use std::time::Instant;
 
-/// A kernel, the same in Rust, and the data both work on.
+/// A kernel, its Rust counterpart, and their data.
 pub trait Case {
     /// On the host machine.
     fn ours(&mut self, host: &Host);
-    /// On the host machine, watched.
+    /// On the checked host.
     fn checked(&mut self, host: &Host<Checked>);
     /// In Rust.
     fn hand(&mut self);
@@ -38,7 +38,7 @@ pub trait Case {
     fn agrees(&self) -> bool;
 }
 
-/// `ours` and `checked` from one expression.
+/// Makes `ours` and `checked` of one expression.
 #[macro_export]
 macro_rules! launches {
     ($self:ident, $host:ident => $launch:expr) => {
@@ -79,7 +79,7 @@ struct Options {
     /// of the host; the Rust next to it has one
     threads: usize,
     checked: bool,
-    /// for another process, a round of this kernel for each line read
+    /// serves another process: a round of this kernel for each line read
     serve: Option<String>,
     /// only writes the kernels' PTX to this directory
     ptx: Option<String>,
@@ -107,7 +107,7 @@ fn options() -> Options {
             "--no-checked" => o.checked = false,
             "--serve" => o.serve = args.next(),
             "--ptx" => o.ptx = args.next(),
-            // what cargo itself passes
+            // an argument of cargo itself
             "--bench" => {}
             other => {
                 let label = LABELS.into_iter().find(|l| other.strip_prefix("--") == Some(l));
@@ -125,7 +125,7 @@ fn options() -> Options {
     o
 }
 
-/// Time of this thread on a processor, where the system says: what else runs on the machine counts less.
+/// CPU time of this thread, where the system tells it, so that other programs count less.
 fn on_processor() -> Option<u64> {
     // the system counts up to here
     std::thread::yield_now();
@@ -139,7 +139,7 @@ fn nanoseconds(f: impl FnOnce()) -> u64 {
     from.zip(on_processor()).map_or(wall, |(from, to)| to - from)
 }
 
-/// With several threads, time is what the clock on the wall says.
+/// With several threads, wall-clock time.
 fn wall(f: impl FnOnce()) -> u64 {
     let start = Instant::now();
     f();
@@ -151,10 +151,10 @@ fn median(v: &mut [u64]) -> Option<u64> {
     v.get(v.len() / 2).copied()
 }
 
-/// Of a program, and of the Rust next to it.
+/// Times of a program and of its Rust counterpart.
 type Times = (u64, Option<u64>);
 
-/// A line of the table and its object.
+/// A line of the table and its JSON object.
 struct Line {
     name: &'static str,
     hand: u64,
@@ -213,7 +213,7 @@ fn main() {
     }
 }
 
-/// The watched host takes its turn in the rounds as well, until it has had this much time for a kernel.
+/// The checked host takes part in the rounds until it has had this much time for a kernel.
 const CHECKED_NS: u64 = 20_000_000_000;
 
 fn measure(name: &'static str, make: Make, o: &Options) -> Line {
@@ -222,7 +222,7 @@ fn measure(name: &'static str, make: Make, o: &Options) -> Line {
     let mut case = make();
     let (mut hand, mut ours, mut alone, mut checked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
     let mut running: Vec<_> = o.others.iter().map(|other| other.start(name)).collect();
-    // the first round warms up
+    // the first round is a warm-up
     for round in 0..=o.rounds {
         let h = time(&mut || case.hand());
         let w = time(&mut || case.ours(&host));
@@ -277,7 +277,7 @@ impl Line {
         }
         for (label, times) in &self.others {
             let shown = times.map_or("-".into(), |(ours, _)| ms(ours));
-            // of native code to the Rust that is compiled for the same processor; else of our time to the other's
+            // for native code, to Rust compiled for the same processor; otherwise of our time to the other's
             let ratio = times.map_or("-".into(), |(theirs, hand)| match hand {
                 Some(hand) if *label == "native" => format!("{:.2}", theirs as f64 / hand as f64),
                 _ => format!("{:.2}", self.ours as f64 / theirs as f64),
@@ -320,7 +320,7 @@ impl Line {
     }
 }
 
-/// For ptxas to look at.
+/// Writes PTX for ptxas.
 fn write_ptx(directory: &str) {
     let directory = std::path::Path::new(directory);
     std::fs::create_dir_all(directory).unwrap_or_else(|e| panic!("cannot make {}: {e}", directory.display()));

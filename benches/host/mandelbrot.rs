@@ -64,7 +64,7 @@ impl Case for Mandelbrot {
     fn hand(&mut self) {
         let step = 3.0 / 1024.0;
         for (i, count) in self.hand.iter_mut().enumerate() {
-            // every product here is exact or doubled, so fused or not makes no difference
+            // every product here is exact or doubled, so fusing makes no difference
             let (cx, cy) = ((i % N) as f32 * step - 2.0, (i / N) as f32 * step - 1.5);
             let (mut x, mut y, mut n) = (0f32, 0f32, 0);
             while n < 256 {

@@ -122,7 +122,7 @@ struct Matmul {
 
 pub fn case() -> Box<dyn Case> {
     let mut random = Random(3);
-    // small integers: every order of summation gives the same
+    // small integers: the order of summation does not matter
     let mut matrix = || (0..N * N).map(|_| (random.draw() % 17) as f32 - 8.0).collect::<Vec<_>>();
     Box::new(Matmul { a: matrix(), b: matrix(), c: vec![0.0; N * N], hand: vec![0.0; N * N] })
 }

@@ -1,5 +1,5 @@
-//! A product of 512 x 512 matrices on the tensor core of Blackwell: f16 in, f32 out, a tile of 128 x 128 for each CTA. By
-//! hand it is the product in f32.
+//! A product of 512 x 512 matrices on the tensor core of Blackwell: f16 in, f32 out, a tile of 128 x 128 for each CTA. The Rust
+//! counterpart computes in f32.
 
 use super::{Case, Random};
 use half::f16;
@@ -170,7 +170,7 @@ struct Mma {
 
 pub fn case() -> Box<dyn Case> {
     let mut random = Random(5);
-    // small integers: every order of summation gives the same
+    // small integers: the order of summation does not matter
     let mut matrix = || (0..N * N).map(|_| (random.draw() % 17) as f32 - 8.0).collect::<Vec<_>>();
     let (wide_a, wide_b) = (matrix(), matrix());
     let a = wide_a.iter().map(|&x| f16::from_f32(x)).collect();

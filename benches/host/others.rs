@@ -1,20 +1,20 @@
-//! Other builds of the benches, and other programs: processes that do a round of a kernel whenever this one asks, so that all
-//! are timed in turns.
+//! Other builds of the benches, and other programs: processes that run a round of a kernel on request, so that all are timed
+//! alternately.
 
 use std::io::{BufRead, BufReader, Write};
 use std::process::{Child, ChildStdin, ChildStdout, Command, Stdio};
 
-/// What `--unchecked`, `--native`, `--dev` and `--opencl` name.
+/// The variants that `--unchecked`, `--native`, `--dev` and `--opencl` name.
 pub const LABELS: [&str; 4] = ["unchecked", "native", "dev", "opencl"];
 
-/// A program that understands `--serve NAME`: for each line that it reads it does a round and writes the nanoseconds of it,
-/// then those of the Rust next to it if there is any. It ends at once when it has no such kernel.
+/// A program that understands `--serve NAME`: for each line that it reads it runs a round and writes its nanoseconds, then those
+/// of the Rust counterpart if there is one. It exits at once if it has no such kernel.
 pub struct Other {
     pub label: &'static str,
     pub program: String,
 }
 
-/// One of them at work on a kernel.
+/// A running program for one kernel.
 pub struct Running {
     pub label: &'static str,
     child: Child,
@@ -36,11 +36,11 @@ impl Other {
 }
 
 impl Running {
-    /// A round; `keep` if it counts. `false` when the program has ended.
+    /// Runs a round; `keep` if it counts. `false` if the program has exited.
     pub fn round(&mut self, keep: bool) -> bool {
         let Some(ask) = &mut self.ask else { return false };
         let mut line = String::new();
-        // who has ended does not read: the answer says so
+        // a write to an exited process fails; the missing answer tells
         let _ = ask.write_all(b"\n").and_then(|()| ask.flush());
         let _ = self.answers.read_line(&mut line);
         let mut times = line.split_whitespace().map_while(|t| t.parse().ok());
@@ -55,7 +55,7 @@ impl Running {
         true
     }
 
-    /// Lets it end. What fails for another reason than that it does not know the kernel must not look like a blank.
+    /// Lets it exit. Any failure other than a missing kernel must not look like a blank.
     pub fn end(mut self, name: &str) -> (Vec<u64>, Vec<u64>) {
         self.ask = None;
         let status = self.child.wait().expect("a process that was started");
@@ -64,10 +64,10 @@ impl Running {
     }
 }
 
-/// The exit status of a program that does not have the kernel.
+/// The exit status of a program without the kernel.
 pub const UNKNOWN: i32 = 3;
 
-/// The other end: does a round whenever a line comes.
+/// The serving side: runs a round for each line.
 pub fn serve(mut round: impl FnMut() -> (u64, u64)) {
     for line in std::io::stdin().lock().lines() {
         if line.is_err() {

@@ -69,7 +69,7 @@ struct Reduce {
 
 pub fn case() -> Box<dyn Case> {
     let mut random = Random(7);
-    // small integers: every order of summation gives the same
+    // small integers: the order of summation does not matter
     let x = (0..N).map(|_| (random.draw() % 1024) as f32).collect();
     Box::new(Reduce { x, sums: vec![0.0; BLOCKS], hand: vec![0.0; BLOCKS] })
 }
@@ -79,7 +79,7 @@ impl Case for Reduce {
 
     fn hand(&mut self) {
         for (sum, x) in self.hand.iter_mut().zip(self.x.chunks(1024)) {
-            // sixteen sums, as one has to wait for each addition
+            // sixteen sums, because additions to one sum wait for each other
             let mut parts = [0f32; 16];
             for x in x.chunks_exact(16) {
                 for (part, x) in parts.iter_mut().zip(x) {

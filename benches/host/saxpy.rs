@@ -45,7 +45,7 @@ struct Saxpy {
 }
 
 pub fn case() -> Box<dyn Case> {
-    // small integers: however often it runs, nothing is rounded
+    // small integers: nothing is rounded, however often it runs
     let x = (0..N).map(|i| (i % 1024) as f32).collect();
     Box::new(Saxpy { x, y: vec![1.0; N], hand: vec![1.0; N] })
 }

@@ -8,7 +8,7 @@ const GATHERED: usize = 1 << 23;
 
 ptx! {
     <sm_80, ptx 7.0>
-    // A thread a row.
+    // One thread per row.
     .visible .entry multiply(
         .param .u64 .ptr .global .align 4 starts: &[u32],
         .param .u64 .ptr .global .align 4 columns: &[u32],
@@ -80,7 +80,7 @@ ptx! {
         ret;
     }
 
-    // Nodes of the level mark their neighbours that nobody has reached.
+    // Nodes of the level mark their unreached neighbours.
     .visible .entry level(
         .param .u64 .ptr .global .align 4 starts: &[u32],
         .param .u64 .ptr .global .align 4 edges: &[u32],
@@ -125,7 +125,7 @@ ptx! {
     }
 }
 
-/// Rows of 0 to 31 entries anywhere.
+/// Rows of 0 to 31 entries at random places.
 pub fn graph(random: &mut Random) -> (Vec<u32>, Vec<u32>) {
     let (mut starts, mut columns) = (vec![0], Vec::new());
     for _ in 0..ROWS {

@@ -1,5 +1,4 @@
-//! Cluster launch control with tiny clusters: one warp each, which takes over tile after tile of 1,024 elements and hashes
-//! them.
+//! Cluster launch control with clusters of one warp each, which take over tile after tile of 1,024 elements and hash them.
 
 use super::{Case, Random};
 use ptx_dsl::prelude::*;
@@ -9,8 +8,8 @@ const TILE: usize = 1024;
 
 ptx! {
     <sm_100a, ptx 8.6>
-    // As PTX ISA 9.7.13.17 has it, for a cluster of one CTA of one warp: ask for the next tile, work on this one, then wait
-    // for the answer.
+    // The protocol of PTX ISA 9.7.13.17 for a cluster of one CTA of one warp: request the next tile, work on this one, then wait
+    // for the response.
     .visible .entry steal(
         .param .u64 .ptr .global .align 4 x: &[u32],
         .param .u64 .ptr .global .align 4 hashes: &mut [u32])

@@ -1,8 +1,8 @@
-/* Runs a kernel of kernels.cl once for every line on its standard input, on the first CPU device, and writes the processor
- * time of it in nanoseconds: what `cargo xtask bench --opencl PROGRAM` expects of PROGRAM. Results are compared with C after
- * every round. `--serve NAME` names the kernel; the exit status is 3 for one that is not here, 4 without a device.
+/* The PROGRAM of `cargo xtask bench --opencl PROGRAM`: for every line on standard input it runs a kernel of kernels.cl once on
+ * the first CPU device, and writes its CPU time in nanoseconds. Results are compared with C after every round. `--serve NAME`
+ * names the kernel; the exit status is 3 for an unknown kernel, 4 without a device.
  *
- * The device works in the host's memory, as the host machine of ptx-dsl does: nothing is copied. */
+ * The device works in the host's memory, like the host machine of ptx-dsl: nothing is copied. */
 #define CL_TARGET_OPENCL_VERSION 120
 #include <CL/cl.h>
 #include <stdint.h>

@@ -1,6 +1,6 @@
 #!/usr/bin/env bash
-# The benches with a column for the same kernels in OpenCL on PoCL: benches/opencl/run.sh [what `cargo xtask bench` takes].
-# Debian: apt install gcc ocl-icd-opencl-dev pocl-opencl-icd. Where they are missing it says so and does nothing.
+# The benches with a column for the same kernels in OpenCL on PoCL: benches/opencl/run.sh [options of `cargo xtask bench`].
+# Debian: apt install gcc ocl-icd-opencl-dev pocl-opencl-icd. If they are missing, it prints a line and does nothing.
 set -euo pipefail
 here="$(cd "$(dirname "${BASH_SOURCE[0]}")" && pwd)"
 root="$(cd "$here/../.." && pwd)"

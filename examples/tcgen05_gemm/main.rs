@@ -1,14 +1,14 @@
 //! Matrix products on the tensor cores of Blackwell: D = A * B, with A as M x K and B as N x K, both row by row.
 //!
-//! Three kernels of one shape. Four warps bring tiles of A and B from global memory into a ring of stages in shared memory,
-//! in the 128-byte swizzle that the tensor core reads. One elected thread of a fifth warp issues the products, 16 (or 32)
-//! elements of K at a time; they accumulate in Tensor Memory. Two mbarriers a stage hand it over: `full` counts the threads
-//! that write it, `empty` is what `tcgen05.commit` arrives on when the products that read it are done. At the end the four
-//! warps load the sums from Tensor Memory, a quarter of its lanes each, and store them.
+//! Three kernels of one structure. Four warps copy tiles of A and B from global memory into a ring of stages in shared memory, in
+//! the 128-byte swizzle that the tensor core reads. One elected thread of a fifth warp issues the products, 16 (or 32) elements
+//! of K at a time; they accumulate in Tensor Memory. Each stage has two mbarriers: `full` counts the threads that write it, and
+//! `tcgen05.commit` arrives on `empty` when the products that read it are done. At the end the four warps load the sums from
+//! Tensor Memory, a quarter of its lanes each, and store them.
 //!
 //! - `gemm`: f16 in, f32 out, a tile of 128 x 128 for each CTA.
-//! - `gemm_pair`: the same with CTA pairs, `.cta_group::2`: a tile of 256 x 256 for each pair. Both CTAs bring their half of
-//!   A and of B, a thread of the even one issues the products for both.
+//! - `gemm_pair`: the same with CTA pairs, `.cta_group::2`: a tile of 256 x 256 for each pair. Each CTA copies its half of A and
+//!   B; a thread of the even one issues the products for both.
 //! - `gemm_scaled`: 8-bit floats (e4m3) with a scale factor for every 32 elements of K, `.kind::mxf8f6f4.block_scale`.
 
 mod one;
@@ -26,10 +26,10 @@ use std::time::Instant;
 /// Stages of the ring and the bytes of one: a tile of A and one of B, 128 rows of 128 bytes each.
 const STAGES: usize = 3;
 const STAGE: usize = 2 * 128 * 128;
-/// Threads of a CTA: four warps that bring tiles and store results, and the one that issues.
+/// Threads of a CTA: four warps that copy tiles and store results, and the one that issues.
 const THREADS: u32 = 160;
 
-/// The launch with a bar of its CTAs, where somebody looks.
+/// A launch with a progress bar of its CTAs on a terminal.
 fn watched(launch: Launch, name: &'static str) -> (Launch, ProgressBar) {
     let style = ProgressStyle::with_template("  {msg:12} {wide_bar} {pos}/{len}").expect("a template");
     let bar = ProgressBar::new(0).with_style(style).with_message(name);

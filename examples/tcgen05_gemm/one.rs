@@ -34,7 +34,7 @@ ptx! {
         ld.param.u32 %k, [k];
         shr.u32 %steps, %k, 6;                          // 64 elements of K a stage
 
-        // Warp 4 allocates 128 columns, thread 0 makes the mbarriers.
+        // Warp 4 allocates 128 columns, thread 0 initialises the mbarriers.
         setp.ne.u32 %p, %warp, 4;
         @%p bra allocated;
         tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [tensor], 128;
@@ -61,7 +61,7 @@ ptx! {
         setp.eq.u32 %p, %warp, 4;
         @%p bra issue;
 
-        // Warps 0 to 3. A thread brings chunks of 16 bytes: chunk tid % 8 of the rows tid / 8 + 16 * j of both tiles.
+        // Warps 0 to 3. A thread copies chunks of 16 bytes: chunk tid % 8 of the rows tid / 8 + 16 * j of both tiles.
         ld.param.u64 %a, [a];
         ld.param.u64 %b, [b];
         shr.u32 %row, %thread, 3;
@@ -79,7 +79,7 @@ ptx! {
         mul.wide.u32 %offset, %at, 2;
         add.u64 %b, %b, %offset;
         mul.wide.u32 %pitch, %k, 32;                    // bytes of 16 rows
-        // The swizzle: chunk c of row r lies where chunk c ^ (r % 8) would.
+        // The swizzle: chunk c of row r is at the place of chunk c ^ (r % 8).
         and.b32 %at, %row, 7;
         xor.b32 %chunk, %chunk, %at;
         mov.u32 %base, ring;

@@ -9,7 +9,7 @@ ptx! {
     // The stages.
     .extern .shared .align 1024 .b8 ring[];
 
-    // A pair: rows 256 * (%ctaid.x / 2) of A, rows 256 * %ctaid.y of B. Each CTA brings 128 rows of both, and has 128 rows of D.
+    // A pair: rows 256 * (%ctaid.x / 2) of A, rows 256 * %ctaid.y of B. Each CTA copies 128 rows of both, and has 128 rows of D.
     .visible .entry gemm_pair(
         .param .u64 .ptr .global .align 16 a: &[f16],
         .param .u64 .ptr .global .align 16 b: &[f16],
@@ -171,7 +171,7 @@ ptx! {
         ret;
 
       issue:
-        // Only the even CTA issues; the odd one's fifth warp has nothing to do.
+        // Only the even CTA issues; the fifth warp of the odd one is idle.
         setp.ne.u32 %p, %rank, 0;
         @%p bra issued;
         elect.sync _|%leader, -1;
@@ -218,7 +218,7 @@ ptx! {
         bar.warp.sync -1;
         barrier.cluster.arrive;
         barrier.cluster.wait;
-        // Both CTAs are done with Tensor Memory (Table 47 of the manual): warp 4 of each gives it back.
+        // Both CTAs are done with Tensor Memory (Table 47 of the manual): warp 4 of each deallocates it.
         tcgen05.fence::after_thread_sync;
         tcgen05.dealloc.cta_group::2.sync.aligned.b32 %tmem, 256;
         ret;

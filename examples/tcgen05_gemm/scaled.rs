@@ -7,7 +7,7 @@ ptx! {
 
     .extern .shared .align 1024 .b8 ring[];
 
-    // As `gemm`, with rows of 128 bytes of e4m3. A row has a scale factor (ue8m0) for 32 elements of K, so 4 bytes a stage.
+    // Like `gemm`, with rows of 128 bytes of e4m3. A row has a scale factor (ue8m0) for 32 elements of K, so 4 bytes a stage.
     .visible .entry gemm_scaled(
         .param .u64 .ptr .global .align 16 a: &[u8],
         .param .u64 .ptr .global .align 16 b: &[u8],
@@ -84,8 +84,8 @@ ptx! {
         mov.u32 %base, ring;
         mad.lo.u32 %base, %row, 128, %base;
         mad.lo.u32 %base, %chunk, 16, %base;
-        // The scale factors of row tid: 4 bytes a stage. In shared memory row r lies at 16 * (r % 32) + 4 * (r / 32), as
-        // `tcgen05.cp.32x128b` takes them to Tensor Memory.
+        // The scale factors of row tid: 4 bytes a stage. In shared memory row r is at 16 * (r % 32) + 4 * (r / 32), as
+        // `tcgen05.cp.32x128b` expects it.
         ld.param.u64 %sa, [a_scales];
         ld.param.u64 %sb, [b_scales];
         shr.u32 %col, %k, 5;
@@ -199,7 +199,7 @@ ptx! {
         mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p, [%bar], %phase;
         @!%p bra waitFull;
         tcgen05.fence::after_thread_sync;
-        // The scale factors of the stage go to Tensor Memory: 4 columns for A and 4 for B, the four warps' quarters alike.
+        // The scale factors of the stage go to Tensor Memory: 4 columns for A and 4 for B, equal in the four warps' quarters.
         mad.lo.u32 %mine, %stage, 1024, %scales;
         shr.u32 %mine, %mine, 4;
         cvt.u64.u32 %desc, %mine;

@@ -1,4 +1,4 @@
-//! Any bytes as PTX text, through the whole front end; what it accepts and prints, it accepts again and prints the same.
+//! Runs the front end on any bytes as PTX text. It must accept what it printed, and print the same again.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,5 +1,4 @@
-//! Any bytes as PTX text: what `ptx-dsl fmt` lays out stays as it is the second time, and, if it is right, prints
-//! as it did before.
+//! Runs `ptx-dsl fmt` on any bytes as PTX text. Formatting again must not change the text, and legal text must print as before.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
@@ -11,7 +10,7 @@ mod layout;
 fuzz_target!(|bytes: &[u8]| {
     if let Some(once) = layout::layout(bytes) {
         assert_eq!(layout::layout(&once).as_ref(), Some(&once));
-        // Of a wrong text white space may decide what is left of it.
+        // In a wrong text white space may decide where parsing continues.
         let printed = |text: &[u8]| {
             let (lexed, _) = lex(&String::from_utf8_lossy(text));
             Some(compile(&lexed.tokens)).filter(|c| !c.failed()).map(|c| c.ptx)

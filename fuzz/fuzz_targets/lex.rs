@@ -1,4 +1,4 @@
-//! Any bytes as PTX text: tokens and diagnostics, no panic, and every span lies in the text.
+//! Lexes any bytes as PTX text: tokens and diagnostics, no panic, and every span is within the text.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

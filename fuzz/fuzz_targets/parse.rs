@@ -1,4 +1,4 @@
-//! Any bytes as PTX text: a module and diagnostics, no panic.
+//! Parses any bytes as PTX text: a module and diagnostics, no panic.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;

@@ -1,10 +1,10 @@
-//! Any bytes as PTX text: what parses, right or not, prints as text that parses and prints the same.
+//! Prints what parses of any bytes, right or not: the printed text must parse and print the same.
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
 use ptx_dsl_frontend::{lex::lex, parse::parse, print::print};
 
-/// The text as it prints, if it parses without a complaint.
+/// The printed text, if it parses without an error.
 fn printed(text: &str) -> Option<String> {
     let (lexed, early) = lex(text);
     let (module, found) = parse(&lexed.tokens);

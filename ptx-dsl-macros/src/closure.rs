@@ -1,5 +1,5 @@
-//! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| .maxntid 256 { ... }`. The closure's parameters become kernel
-//! parameters; performance directives stand behind them.
+//! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| .maxntid 256 { ... }`. The parameters of the closure become kernel
+//! parameters; performance directives follow them.
 
 use crate::expand;
 use crate::report;
@@ -17,7 +17,7 @@ use ptx_dsl_frontend::token::{Tok, Token};
 use quote::quote;
 use syn::Type;
 
-/// Where the parameters begin, if these tokens, of which the first `used` are the header, are a closure.
+/// Where the parameters begin, if these tokens are a closure; the first `used` tokens are the header.
 pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
     let bar = |i: usize| matches!(tokens.get(i), Some(Token { kind: Tok::Punct('|'), .. }));
     if bar(used) {
@@ -64,8 +64,8 @@ pub fn closure(source: &Source, bar: usize) -> TokenStream {
     quote!({ #problems #items #(#names)* })
 }
 
-/// A name that no other closure has, so that the texts of several can be one module: line, column, and a hash of the file and of
-/// all that is written.
+/// A name that no other closure has, so that several texts can be combined into one module: line, column, and a hash of the file
+/// name and the tokens.
 fn entry_name(source: &Source, at: Span) -> String {
     let variable = |name| std::env::var(name).unwrap_or_default();
     let span = source.span(at).0.unwrap();
@@ -97,8 +97,8 @@ impl Hash {
     }
 }
 
-/// A name that is not declared may be one of the Rust around the kernel, if a value or an address could stand there. Of a parameter
-/// with which something is wrong that was said.
+/// Explains undeclared names where a value or an address could be: they may be Rust names outside of the kernel. Drops errors about
+/// names of faulty parameters, which were already reported.
 fn say_what_is_no_capture(tokens: &[Token], broken: &[String], compiled: &mut Compiled) {
     compiled.diagnostics.retain_mut(|d| {
         let name = if d.code == 401 { name_at(tokens, d.span) } else { None };
@@ -120,7 +120,7 @@ fn say_what_is_no_capture(tokens: &[Token], broken: &[String], compiled: &mut Co
     });
 }
 
-/// The name that stands here, if Rust could have one like it.
+/// The name at this place, if it could be a Rust name.
 fn name_at(tokens: &[Token], at: Span) -> Option<&str> {
     for token in tokens {
         if token.id == at.first
@@ -155,14 +155,14 @@ fn closing_bar(tokens: &[Token], from: usize) -> Option<usize> {
     None
 }
 
-/// The parameters, and the names of those with which something is wrong.
+/// The parameters, and the names of faulty ones.
 #[derive(Default)]
 struct Params {
     right: Vec<VarDecl>,
     broken: Vec<String>,
 }
 
-/// The parameters; what is wrong with one is put into `out`.
+/// The parameters; errors in them are added to `out`.
 fn parameters(source: &Source, tokens: &[Token], out: &mut TokenStream) -> Params {
     let mut params = Params::default();
     let (mut depth, mut from) = (0, 0);

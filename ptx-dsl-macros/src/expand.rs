@@ -1,4 +1,4 @@
-//! From the macro's input to its output, for both forms.
+//! Expands the macro's input, for both forms.
 
 use crate::closure;
 use crate::report;
@@ -25,7 +25,7 @@ pub fn ptx(input: TokenStream) -> TokenStream {
     items
 }
 
-/// The items of all kernels and all findings; and the Rust names of the kernels.
+/// The items of all kernels and findings, and the Rust names of the kernels.
 pub fn kernels(source: &Source, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
     let line = |s| source.line(s);
     let rust = |s| source.rust(s);
@@ -33,19 +33,19 @@ pub fn kernels(source: &Source, compiled: &Compiled) -> (TokenStream, Vec<Ident>
     Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &|_| None }.run(compiled)
 }
 
-/// What differs between PTX tokens in Rust and PTX in a file.
+/// The source of a module: PTX tokens in Rust, or PTX in a file.
 pub struct Expansion<'a> {
     pub line: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> u32,
     pub spans: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> (Span, Span),
     /// The Rust tokens of a parameter's type.
     pub rust: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> TokenStream,
     pub file: Option<String>,
-    /// `file:line:column` and the line itself, where rustc cannot show it.
+    /// `file:line:column` and the source line, for places that rustc cannot show.
     pub place: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> Option<String>,
 }
 
 impl Expansion<'_> {
-    /// Findings first, then an item per kernel; where there are errors the items are stubs, so that rustc goes on.
+    /// Findings first, then an item per kernel. If there are errors, the items are stubs, so that rustc goes on.
     pub fn run(self, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
         let problems = RefCell::new(Vec::new());
         let source = emit::Source {
@@ -84,7 +84,7 @@ impl Expansion<'_> {
         (out, names)
     }
 
-    /// The same name in the place where the user has written it.
+    /// The same name with the span of the user's.
     fn ident(&self, name: &Ident, at: ptx_dsl_frontend::span::Span) -> Ident {
         let mut name = name.clone();
         name.set_span((self.spans)(at).0);

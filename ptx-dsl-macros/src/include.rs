@@ -1,6 +1,5 @@
-//! `include_ptx!("file.ptx")`: the same as `ptx!` for a file, relative to the file in which the path is written, as
-//! `include_str!` has it. A file has no header, so levels of findings stand behind its name:
-//! `include_ptx!("file.ptx", allow(PTX0516))`.
+//! `include_ptx!("file.ptx")`: `ptx!` for a file. Like that of `include_str!`, the path is relative to the Rust file that
+//! contains it. A PTX file has no header, so levels of findings follow its name: `include_ptx!("file.ptx", allow(PTX0516))`.
 
 mod search;
 
@@ -18,7 +17,7 @@ use std::path::{Path, PathBuf};
 use syn::LitStr;
 use syn::parse::{Parse, ParseStream};
 
-/// The name of a file, and what stands behind it.
+/// The name of a file, and the tokens after it.
 struct Input {
     name: LitStr,
     rest: TokenStream,
@@ -44,7 +43,7 @@ pub fn include(input: TokenStream) -> TokenStream {
     }
 }
 
-/// The file of that name. Where nobody says in which file the macro stands, it is looked for in the package.
+/// The file of that name. If the compiler does not tell which file contains the macro, the package is searched.
 fn path(name: &str, span: Span) -> PathBuf {
     if let Some(mut path) = span.unwrap().local_file() {
         path.pop();
@@ -60,7 +59,7 @@ fn fail(message: String, span: Span) -> TokenStream {
     report::problem(&Problem { code: 152, message, first: span, last: span, help })
 }
 
-/// What is made of the file's text; `rest` is what stands behind its name.
+/// Expands the file's text; `rest` are the tokens after its name.
 fn expand(name: &str, span: Span, text: &str, path: &Path, rest: &Source) -> TokenStream {
     let (levels, mut wrong) = parse_levels(&rest.tokens);
     let (lexed, mut diagnostics) = lex(text);

@@ -1,26 +1,26 @@
-//! Diagnostics as rustc shows them: `compile_error!` on the offending tokens on stable, real labels, notes and helps on
-//! nightly. Warnings on stable are the use of a deprecated item on the token.
+//! Reports diagnostics through rustc: on stable `compile_error!` on the offending tokens, on nightly real labels, notes and
+//! helps. A warning on stable is the use of a deprecated item on the token.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use quote::{format_ident, quote, quote_spanned};
 use std::fmt;
 
-/// Tokens of PTX to Rust spans, the first and the last.
+/// Maps PTX tokens to Rust spans, the first and the last.
 type Spans<'a> = &'a dyn Fn(ptx_dsl_frontend::span::Span) -> (Span, Span);
-/// Tokens of PTX to a place in a file that rustc does not show.
+/// Maps PTX tokens to a place in a file that rustc does not show.
 type Places<'a> = &'a dyn Fn(ptx_dsl_frontend::span::Span) -> Option<String>;
 
-/// All findings as items. `spans` maps a diagnostic's place to Rust spans.
+/// All findings as items. `spans` maps the place of a diagnostic to Rust spans.
 pub fn items(diagnostics: &[Diagnostic], spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     diagnostics.iter().map(|d| item(d, spans, place)).collect()
 }
 
-/// An error that only the macros can find: of the Rust in a kernel, or around it.
+/// An error that only the macros can find: in Rust code in or around a kernel.
 pub struct Problem {
     /// `PTX0150` is 150.
     pub code: u16,
-    /// One sentence, as that of a diagnostic.
+    /// The message, one sentence.
     pub message: String,
     /// The first Rust token.
     pub first: Span,
@@ -30,7 +30,7 @@ pub struct Problem {
     pub help: Option<String>,
 }
 
-/// One problem of the macro's own.
+/// One error of the macro itself.
 pub fn problem(p: &Problem) -> TokenStream {
     let Problem { code, message, help, .. } = p;
     let text = match help {
@@ -72,8 +72,8 @@ fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     shown(d, spans, place)
 }
 
-/// As tokens that rustc complains about: `compile_error!`, or for a warning a deprecated constant that is named like the
-/// finding and used where it is.
+/// Tokens that rustc complains about: `compile_error!`, or for a warning the use of a deprecated constant that is named after the
+/// code.
 fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     let (first, last) = spans(d.span);
     let text = text(d, spans, place);
@@ -96,7 +96,7 @@ fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     }
 }
 
-/// The message and what follows it: where it is in a file, the other places, notes, helps.
+/// The message and what follows it: the place in a file, other places, notes, helps.
 fn text(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> String {
     let mut text = d.message.clone();
     if let Some(place) = place(d.span) {

@@ -1,10 +1,10 @@
-//! The Rust types of a kernel's parameters, as far as the macros tell them apart.
+//! The Rust types of a kernel's parameters, as far as the macros distinguish them.
 
 use proc_macro2::TokenStream;
 use ptx_dsl_codegen::RustType;
 use syn::{Type, TypeReference};
 
-/// Parses a type; `None` if these tokens are none.
+/// Parses a type; `None` if these tokens are not one.
 pub fn rust_type(tokens: TokenStream) -> Option<RustType<Type>> {
     Some(match plain(syn::parse2(tokens).ok()?) {
         Type::Reference(TypeReference { mutability, elem, .. }) => {
@@ -30,7 +30,7 @@ pub fn path_end(ty: &Type) -> Option<String> {
     }
 }
 
-/// Without the invisible group that the `$ty` of a macro stands in.
+/// Without the invisible group that a macro's `$ty` puts around it.
 fn plain(ty: Type) -> Type {
     match ty {
         Type::Group(group) => plain(*group.elem),
@@ -44,7 +44,7 @@ mod tests {
     use proc_macro2::{Delimiter, Group, TokenTree};
     use quote::quote;
 
-    /// The kind of a type and the end of the path that it, or its element, is.
+    /// The kind of a type, and the last name of the path of the type or its element.
     fn read(tokens: TokenStream) -> Option<(&'static str, Option<String>)> {
         Some(match rust_type(tokens)? {
             RustType::Slice { mutable: false, element } => ("slice", path_end(&element)),
@@ -55,7 +55,7 @@ mod tests {
         })
     }
 
-    /// As the `$ty` of a macro.
+    /// Wraps it like a macro's `$ty`.
     fn group(tokens: TokenStream) -> TokenStream {
         TokenTree::Group(Group::new(Delimiter::None, tokens)).into()
     }

@@ -1,5 +1,5 @@
-//! Rust tokens -> PTX tokens. What Rust's lexer glues together or cuts apart, `rust_tokens` of the parser mends. Each source token
-//! keeps its span under its number.
+//! Converts Rust tokens to PTX tokens; `rust_tokens` of the parser splits and joins what Rust's lexer reads differently. Each
+//! source token keeps its span under its number.
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
@@ -20,7 +20,7 @@ pub struct Source {
 /// Where a token starts or ends.
 type Position = (usize, usize);
 
-/// Where a token starts and ends, if the compiler says. rust-analyzer says line 1 and column 1 of all.
+/// Where a token starts and ends, if the compiler says. rust-analyzer gives line 1 and column 1 for all.
 fn place(token: Span) -> Option<(Position, Position)> {
     let start = token.unwrap();
     let end = start.end();
@@ -32,16 +32,16 @@ fn place(token: Span) -> Option<(Position, Position)> {
 #[derive(Default)]
 struct Reader {
     out: Source,
-    /// By PTX token: is it known whether it touches the one before?
+    /// By PTX token: does it touch the previous one, if known?
     known: Vec<bool>,
-    /// Where the last token ends.
+    /// The end of the last token.
     end: Option<Position>,
-    /// Of a last token that is punctuation: does the next one touch it, if that is punctuation too?
+    /// If the last token is punctuation: does the next one touch it, if it is punctuation too?
     joint: Option<bool>,
 }
 
 impl Source {
-    /// All of these tokens.
+    /// Converts all of these tokens.
     pub fn new(tokens: TokenStream) -> Self {
         let mut reader = Reader::default();
         reader.read(tokens);
@@ -85,7 +85,7 @@ impl Source {
         out.into_iter().collect()
     }
 
-    /// The group that begins here and ends there at the latest, and where it ends.
+    /// The group that begins here, if it ends by then, and where it ends.
     fn group(&self, first: u32, last: u32) -> Option<(&TokenTree, u32)> {
         for (open, tree, close) in self.groups.as_slice() {
             if *open == first && *close <= last {
@@ -97,15 +97,15 @@ impl Source {
 }
 
 impl Reader {
-    /// Gives a source token its number.
+    /// Numbers a source token.
     fn id(&mut self, span: Span, token: Option<TokenTree>) -> u32 {
         self.out.spans.push((span, span));
         self.out.rust.push(token);
         self.out.spans.len() as u32 - 1
     }
 
-    /// Does what stands here touch the token before, if that is known? `punctuation` says of a character of it whether the next one
-    /// touches that.
+    /// Does this token touch the previous one, if known? `punctuation` says for a punctuation character whether the next one
+    /// touches it.
     fn glued(&mut self, span: Span, punctuation: Option<bool>) -> Option<bool> {
         let place = place(span);
         let glued = match (self.end, place) {

@@ -1,4 +1,4 @@
-//! Small helpers that emitted code calls by name. Not for hand-written code.
+//! Helpers that only emitted code calls: predicates, lane vectors, parameters, stacks, dumps.
 
 use crate::fault::FaultKind;
 use crate::mem::address::AddrSpace;
@@ -20,20 +20,20 @@ pub fn mask_by(f: impl Fn(usize) -> bool) -> u32 {
     mask
 }
 
-/// One lane of these, where it does what they all do and nobody watches them one by one.
+/// One lane of `m`, for an operation that is the same in all; all lanes for a monitor, which sees each.
 #[inline(always)]
 pub fn one_of<M: Monitor>(m: u32) -> u32 {
     if M::ON { m } else { m & m.wrapping_neg() }
 }
 
-/// A lane vector from a function of the lane. In development there is one such loop, which calls: each of its own would be most of
-/// what a kernel with many addresses takes to compile.
+/// A lane vector from a function of the lane. Development builds share one loop that calls the function: inlined loops would
+/// dominate the compile time of kernels with many addresses.
 #[inline(always)]
 pub fn from_lanes(f: impl Fn(usize) -> u64) -> Lanes {
     if cfg!(debug_assertions) {
         return from_calls(&f);
     }
-    // `from_fn` is many times the code
+    // `from_fn` generates several times the code
     let mut v = [0; 32];
     for (l, v) in v.iter_mut().enumerate() {
         *v = f(l);
@@ -41,7 +41,7 @@ pub fn from_lanes(f: impl Fn(usize) -> u64) -> Lanes {
     v
 }
 
-/// The same by calls of the function, for large kernels: vectors of each would take rustc most of its time.
+/// The same by calls of the function, for large kernels, where vectorising each loop would dominate the compile time.
 #[inline(never)]
 pub fn from_calls(f: &dyn Fn(usize) -> u64) -> Lanes {
     let mut v = [0; 32];
@@ -55,7 +55,7 @@ fn active(mask: u32) -> impl Iterator<Item = u32> {
     (0..32).filter(move |l| mask >> l & 1 != 0)
 }
 
-/// Reads a parameter of `size` bytes, eight at a time: at `at`, in the frame of each lane if it has one.
+/// Reads a parameter of `size` bytes at `at`, relative to each lane's frame if there is one, as words of eight bytes.
 #[inline(never)]
 pub fn read_param<M: Monitor>(
     x: &mut Ctx<'_, M>,
@@ -93,8 +93,7 @@ pub fn write_param<M: Monitor>(
     Ok(())
 }
 
-/// A recursive call: the active lanes get a new frame of `size` bytes of local memory. Their registers are on the stack
-/// already.
+/// A recursive call: the active lanes get a frame of `size` bytes of local memory. Their registers are already saved on `stack`.
 pub fn nest<M: Monitor>(
     x: &mut Ctx<'_, M>,
     frame: &mut Lanes,
@@ -112,7 +111,7 @@ pub fn nest<M: Monitor>(
     Ok(())
 }
 
-/// The lanes of `mask` are back from a recursive call.
+/// The lanes of `mask` return from a recursive call.
 pub fn unnest(frame: &mut Lanes, size: u64, mask: u32) {
     active(mask).for_each(|lane| frame[lane as usize] -= size);
 }
@@ -133,8 +132,7 @@ pub fn call_in_range<M: Monitor>(x: &mut Ctx<'_, M>, outside: u32) -> Result<(),
     Err(x.fault(FaultKind::CallTarget, outside.trailing_zeros()))
 }
 
-/// With `PTX_DSL_DUMP=directory` every kernel that is launched leaves its module there, for ptxas to look at. The name says
-/// which kernel and what text: the same text is written once.
+/// With `PTX_DSL_DUMP=directory`, writes the PTX of every launched kernel there, as `<kernel>-<hash>.ptx`; equal text once.
 pub fn dump(kernel: &str, ptx: &str) {
     use std::hash::{DefaultHasher, Hash, Hasher};
     static DIRECTORY: std::sync::OnceLock<Option<std::path::PathBuf>> = std::sync::OnceLock::new();

@@ -1,4 +1,4 @@
-//! Undefined behaviour and traps of the *kernel*. Never a panic: a panic would be a bug of the host machine.
+//! Faults: undefined behaviour and traps of the *kernel*, and their reports. The machine never panics for one.
 
 use std::fmt;
 
@@ -6,7 +6,7 @@ use std::fmt;
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum FaultKind {
-    /// An access that leaves its variable's memory: a buffer, a window of shared, local, const or param memory.
+    /// An access outside of its buffer, or of its window of shared, local, const or param memory.
     OutOfBounds {
         /// state space
         space: &'static str,
@@ -14,14 +14,14 @@ pub enum FaultKind {
         addr: u64,
         /// size of the access
         bytes: u32,
-        /// size of the memory it meant
+        /// size of that memory
         size: u64,
     },
     /// An address that is not a multiple of the access size.
     Misaligned {
         /// as the instruction gave it
         addr: u64,
-        /// alignment wanted
+        /// required alignment
         align: u32,
     },
     /// A store to a read-only buffer, `.const` or a kernel parameter.
@@ -35,7 +35,7 @@ pub enum FaultKind {
     WrongWindow {
         /// as the instruction gave it
         addr: u64,
-        /// what the instruction wants
+        /// what the instruction requires
         wanted: String,
     },
     /// Shared memory of a CTA that has exited.
@@ -50,7 +50,7 @@ pub enum FaultKind {
         /// CTAs in the cluster
         size: u32,
     },
-    /// A read of memory nobody has written (checked host).
+    /// A read of memory that no thread has written (checked host).
     Uninitialised {
         /// state space
         space: &'static str,
@@ -66,7 +66,7 @@ pub enum FaultKind {
     MbarrierMisused {
         /// offset in shared memory
         offset: u32,
-        /// what was done to it
+        /// the access
         what: String,
     },
     /// A count outside of its range.
@@ -90,7 +90,7 @@ pub enum FaultKind {
         /// the tx-count that would result
         tx: i64,
     },
-    /// A wait for a phase that is neither the current nor the one before.
+    /// A wait for a phase that is neither the current one nor the one before.
     MbarrierPhase {
         /// what is wrong
         what: String,
@@ -102,7 +102,7 @@ pub enum FaultKind {
         /// its rank in the cluster
         rank: u32,
     },
-    /// `get_first_ctaid` of a response that says: not cancelled.
+    /// `get_first_ctaid` of a response of failure.
     FirstCtaidOfFailure,
     /// Wrong use of `bar`/`barrier`.
     Barrier {
@@ -143,7 +143,7 @@ pub enum FaultKind {
         /// entries of the table
         count: u64,
     },
-    /// An indirect call of something that is none of the functions it may call.
+    /// An indirect call of a function that is not in its list or does not match its prototype.
     CallTarget,
     /// Recursive calls need more stack than a thread has.
     StackOverflow {
@@ -152,7 +152,7 @@ pub enum FaultKind {
     },
     /// `trap`
     Trap,
-    /// Other undefined behaviour, with the manual's section and a way out.
+    /// Other undefined behaviour, with the manual's section and a fix.
     Undefined {
         /// what is wrong
         what: String,
@@ -161,12 +161,12 @@ pub enum FaultKind {
         /// what to do, or ""
         help: &'static str,
     },
-    /// Nobody can run and nothing is under way.
+    /// No thread can run and nothing is in flight.
     Deadlock {
-        /// one line per group of threads: who waits where for what
+        /// one line per group of threads: where it waits, and for what
         waiting: Vec<String>,
     },
-    /// The step budget of the launch is spent.
+    /// The step budget of the launch is used up.
     StepLimit {
         /// regions run
         turns: u64,
@@ -178,7 +178,7 @@ pub enum FaultKind {
         /// label of the region that ran
         region: String,
     },
-    /// Something that PTX has and the host does not yet.
+    /// A PTX feature that the host does not have yet.
     NotYet {
         /// the qualifier, field or type
         what: String,
@@ -224,7 +224,7 @@ impl FaultKind {
         }
     }
 
-    /// A way out, or "".
+    /// A fix, or "".
     pub fn help(&self) -> &'static str {
         use FaultKind::*;
         match self {
@@ -356,18 +356,18 @@ pub struct At {
     pub rust_line: u32,
 }
 
-/// A fault: what, where, who. `{:?}` is the same report as `{}`.
+/// A fault, with its statement and thread. `{:?}` prints the same report as `{}`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
     /// What went wrong.
     pub kind: FaultKind,
     /// Name of the kernel.
     pub kernel: &'static str,
-    /// The PTX statement, if one is to blame.
+    /// The PTX statement at fault, if known.
     pub at: Option<At>,
-    /// The thread, if one is to blame.
+    /// The thread at fault, if known.
     pub thread: Option<ThreadId>,
-    /// How to see it again, if the schedule matters: a seed.
+    /// How to reproduce it if the schedule matters: a seed.
     pub replay: Option<String>,
     /// The scheduler's decisions until then, if [`Host::record`](crate::Host::record) was asked for.
     pub schedule: Vec<u32>,
@@ -379,7 +379,7 @@ impl Fault {
         self.kind.to_string()
     }
 
-    /// Section of the PTX ISA that has the rule, or "": that of the kind, but for what the instruction's own section says.
+    /// Section of the PTX ISA that has the rule, or "": the instruction's own section where that states it, else the kind's.
     pub fn section(&self) -> &'static str {
         use FaultKind::*;
         let own = matches!(

@@ -1,4 +1,4 @@
-//! The host: which scheduler, which monitor, how many clusters at a time.
+//! The host: its scheduler, monitor, number of resident clusters, and threads.
 
 mod explore;
 
@@ -26,7 +26,7 @@ pub struct Host<M = Off> {
     monitor: PhantomData<fn() -> M>,
 }
 
-// derived, these would ask the same of the monitor, of which there is none here
+// derives would require `M: Clone` and `M: Debug`, but a host holds no monitor
 
 impl<M> Clone for Host<M> {
     fn clone(&self) -> Self {
@@ -44,12 +44,12 @@ impl<M> fmt::Debug for Host<M> {
 }
 
 impl Host {
-    /// Plain: faults that cost nothing to notice.
+    /// A plain host: reports the faults that cost nothing to detect.
     pub fn new() -> Self {
         Host::with_monitor()
     }
 
-    /// Reports more, at a price: see [`Checked`].
+    /// A checked host: reports more faults and is slower, see [`Checked`].
     pub fn checked() -> Host<Checked> {
         Host::with_monitor()
     }
@@ -86,13 +86,12 @@ impl<M: Monitor> Host<M> {
         self
     }
 
-    /// Runs the clusters of a grid on `n` threads of this machine's processor: 1 unless said otherwise, 0 for as many as it
-    /// has. The calling thread is one of them.
+    /// Runs the clusters of a grid on `n` host threads, the calling one included: 1 by default, 0 for one per hardware thread.
     ///
-    /// A cluster runs on one thread from its beginning to its end. A kernel without data races computes the same however many
-    /// there are; which of several faults is reported, and in what order, may differ. A seed, a recording and a replay are about
-    /// the order of one thread's decisions, so with them a launch has one thread, as it has with a monitor that has to see
-    /// all of it ([`Monitor::PER_THREAD`]). `%clock` and its like count the turns of the own thread.
+    /// A cluster runs on one thread from start to end. The results of a kernel without data races do not depend on `n`; which of
+    /// several faults is reported may. A launch with a seed, a recording or a replay has one thread, and so has one with a
+    /// monitor that must see the whole launch ([`Monitor::PER_THREAD`]). `%clock` and the like count the turns of their own
+    /// thread.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;
@@ -109,8 +108,8 @@ impl<M: Monitor> Host<M> {
         if self.takes_the_first() && M::PER_THREAD { self.threads } else { 1 }
     }
 
-    /// How many clusters are on the machine at the same time (16 by default); the others are pending, and what cluster
-    /// launch control can cancel. With several threads each has its share, rounded up.
+    /// How many clusters are resident at a time (16 by default). The others are pending: cluster launch control can cancel them.
+    /// Several threads share the number, rounded up.
     pub fn resident_clusters(mut self, n: usize) -> Self {
         self.resident = n.max(1);
         self
@@ -124,7 +123,7 @@ impl<M: Monitor> Host<M> {
         }
     }
 
-    /// Are all choices the first one, and not recorded?
+    /// Are all choices the first alternative, and none recorded?
     pub(crate) fn takes_the_first(&self) -> bool {
         matches!(self.schedule, Schedule::RoundRobin) && !self.record
     }

@@ -1,9 +1,24 @@
-//! Semantics: one function per opcode, in files named like the table's families.
+//! Instruction semantics: one function per opcode, in files named like the table's families.
 //!
 //! Arithmetic works on one lane and is total ([`arith`], [`compare`], [`logic`], [`cvt`]). The rest works on the active
 //! lanes of a warp: sources and destinations are lane vectors in the order of the form's operands, vectors flattened,
 //! `.b128` as low and high half; undefined behaviour is a [`Fault`]. Those that may wait return
 //! [`Flow`](crate::kernel::Flow).
+
+/// Says which opcodes have their semantics in a file, each with its function: the constant `SEMANTICS`. What the table does not
+/// have, and a function that is not there, do not compile.
+macro_rules! semantics {
+    ($($opcode:literal => $function:ident,)*) => {
+        /// The opcodes whose semantics are in this file, each with the name of its function.
+        pub const SEMANTICS: &[(ptx_dsl_isa::opcode::Opcode, &str)] =
+            &[$((ptx_dsl_isa::opcode::Opcode::of($opcode), stringify!($function)),)*];
+
+        #[allow(unused_imports)]
+        mod functions {
+            $(use super::$function as _;)*
+        }
+    };
+}
 
 pub mod address;
 pub mod arith;
@@ -13,7 +28,9 @@ pub mod clusterlaunchcontrol;
 pub mod compare;
 pub mod cvt;
 pub mod fence;
+pub(crate) mod float16;
 pub mod ld_st;
+pub mod ldmatrix;
 pub mod logic;
 pub mod mbarrier;
 pub mod misc;
@@ -26,9 +43,34 @@ pub mod warp;
 mod tests;
 
 use crate::fault::{Fault, FaultKind};
-use crate::mem::address::{AddrSpace, Place, SHARED_OFFSET, WINDOW_SHIFT, resolve};
+use crate::mem::address::{AddrSpace, Place, resolve};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
+
+/// Every opcode that the host runs, with the name of its function, family by family.
+pub const SEMANTICS: &[&[(ptx_dsl_isa::opcode::Opcode, &str)]] = &[
+    address::SEMANTICS,
+    arith::SEMANTICS,
+    atom::SEMANTICS,
+    bar::SEMANTICS,
+    clusterlaunchcontrol::SEMANTICS,
+    compare::SEMANTICS,
+    cvt::SEMANTICS,
+    fence::SEMANTICS,
+    ld_st::SEMANTICS,
+    ldmatrix::SEMANTICS,
+    logic::SEMANTICS,
+    mbarrier::SEMANTICS,
+    misc::SEMANTICS,
+    prefetch::SEMANTICS,
+    tcgen05::alloc::SEMANTICS,
+    tcgen05::commit::SEMANTICS,
+    tcgen05::cp::SEMANTICS,
+    tcgen05::ld_st::SEMANTICS,
+    tcgen05::mma::SEMANTICS,
+    tcgen05::shift::SEMANTICS,
+    warp::SEMANTICS,
+];
 
 type Done = Result<(), Box<Fault>>;
 

@@ -4,6 +4,7 @@
 
 pub mod emitted;
 pub mod fault;
+mod flow;
 pub mod host;
 pub mod isa;
 pub mod kernel;
@@ -14,6 +15,7 @@ pub mod mem;
 pub mod monitor;
 pub mod qual;
 pub mod schedule;
+mod simd;
 pub mod sync;
 
 pub use emitted::*;

@@ -1,100 +1,67 @@
-//! The machine: who exists, whose turn it is, and what a region sees of it.
+//! The machine: runs a checked launch on one or several host threads.
 //!
-//! Cohorts are scheduled: warps `lo..hi` of a CTA that stand at one region with the same active lanes. Registers are stored
-//! once per warp, and fragments of a warp own disjoint lanes of that storage, so cohorts part and merge for free.
+//! What it schedules are cohorts: warps `lo..hi` of a CTA at one region with the same active lanes. Registers are stored per warp,
+//! and fragments of a warp own disjoint lanes of them, so splits and merges copy nothing.
 
-mod agent;
+mod async_ops;
+mod barriers;
+mod body;
 mod cluster;
-mod common;
+mod concurrent_access;
 mod ctx;
-mod cycle;
+mod deadlock;
+mod describe;
 mod driver;
-pub(crate) mod level;
+mod fragments;
+mod geometry;
+mod instruction_sets;
+mod lane_access;
+mod mbarrier_fast_path;
 mod memory;
-mod phase;
-mod report;
-mod span;
-mod sync;
+mod registers;
+mod residents;
+mod scheduling;
+mod step;
 pub(crate) mod team;
 pub mod tensor;
+mod tensor_memory;
 #[cfg(test)]
 mod tests;
-mod tmem;
+mod vector_access;
+mod wait_graph;
+mod wake;
 
+pub use body::Body;
 pub use ctx::Ctx;
-pub(crate) use driver::drive;
 
 use std::thread;
 
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Host, Report};
-use crate::kernel::{Kernel, KernelInfo, Next};
-use crate::launch::Launch;
+use crate::kernel::{Kernel, KernelInfo};
+use crate::launch::config::Launch;
+use crate::machine::async_ops::AsyncOps;
+use crate::machine::cluster::Cohort;
+use crate::machine::fragments::Fragments;
+use crate::machine::geometry::Geometry;
+use crate::machine::memory::Memory;
+use crate::machine::residents::Residents;
+use crate::machine::scheduling::Scheduling;
+use crate::machine::step::Step;
+use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::mem::segment::{self, Segment};
 use crate::monitor::Monitor;
-use team::Team;
+use crate::simd::{self, InstructionSet};
 
-/// The registers of a kernel as the driver sees them. The driver does not know their type: it is compiled once per monitor,
-/// here, and not once per kernel in the user's crate.
-#[doc(hidden)]
-pub trait Body<M> {
-    /// Runs the current cohort of `x`.
-    fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>>;
-    /// May these warps, counted through the cluster, be of one cohort?
-    fn agree(&self, slot: usize, a: usize, b: usize) -> bool;
-    /// A new cluster at this place: fresh registers.
-    fn reset(&mut self, slot: usize);
-    /// Remembers the registers of these warps: (slot, first, end), counted through the cluster.
-    fn snapshot(&mut self, warps: &[(usize, usize, usize)]);
-    /// Are the registers remembered unchanged?
-    fn unchanged(&self) -> bool;
-}
-
-struct Loaded<K: Kernel> {
-    /// by slot
-    warps: Vec<Vec<K::Warp>>,
-    warps_per_cta: usize,
-    snapshot: Vec<(usize, usize, Vec<K::Warp>)>,
-}
-
-impl<K: Kernel, M: Monitor> Body<M> for Loaded<K> {
-    fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>> {
-        let c = &x.cur;
-        let first = c.cta as usize * self.warps_per_cta;
-        let pc = c.pc;
-        let ws = &mut self.warps[x.slot][first + c.lo as usize..first + c.hi as usize];
-        level::step::<K, M>(x.level, x, pc, ws)
-    }
-
-    fn agree(&self, slot: usize, a: usize, b: usize) -> bool {
-        K::agree(&self.warps[slot][a], &self.warps[slot][b])
-    }
-
-    fn reset(&mut self, slot: usize) {
-        if !K::FRESH {
-            self.warps[slot].fill(K::Warp::default());
-        }
-    }
-
-    fn snapshot(&mut self, warps: &[(usize, usize, usize)]) {
-        let warps = warps.iter().map(|&(slot, lo, hi)| (slot, lo, self.warps[slot][lo..hi].to_vec()));
-        self.snapshot = warps.collect();
-    }
-
-    fn unchanged(&self) -> bool {
-        self.snapshot.iter().all(|(slot, lo, old)| self.warps[*slot][*lo..*lo + old.len()] == old[..])
-    }
-}
-
-/// Stack of a thread of the host: what the main thread usually has, for kernels that are not optimised.
+/// The stack of a host thread: as large as a main thread's, for unoptimised kernels.
 const STACK: usize = 8 << 20;
 
 /// What one thread has done.
 type Outcome = Result<Report, Failure>;
 
 struct Failure {
-    /// Of the cluster, in the grid. `None` if this thread had to end because of another one.
+    /// Number of the cluster in the grid. `None` if another thread's fault ended this one.
     at: Option<u64>,
     fault: Box<Fault>,
 }
@@ -104,7 +71,7 @@ pub(crate) struct Program<M> {
     info: &'static KernelInfo,
     /// As the [`Kernel`] says.
     optimised: bool,
-    /// Registers for so many slots of so many warps, and warps of a CTA.
+    /// Makes registers: slots, warps of a slot, warps of a CTA.
     registers: fn(usize, usize, usize) -> Box<dyn Body<M>>,
 }
 
@@ -118,17 +85,12 @@ impl<M> Copy for Program<M> {}
 
 impl<M: Monitor> Program<M> {
     pub(crate) fn of<K: Kernel>() -> Self {
-        Program { info: K::INFO, optimised: K::OPTIMISED, registers: registers::<K, M> }
+        Program { info: K::INFO, optimised: K::OPTIMISED, registers: registers::new::<K, M> }
     }
 
     pub(crate) fn info(&self) -> &'static KernelInfo {
         self.info
     }
-}
-
-fn registers<K: Kernel, M: Monitor>(slots: usize, warps: usize, warps_per_cta: usize) -> Box<dyn Body<M>> {
-    let warps = vec![vec![K::Warp::default(); warps]; slots];
-    Box::new(Loaded::<K> { warps, warps_per_cta, snapshot: Vec::new() })
 }
 
 /// Runs a grid whose launch has been checked.
@@ -142,16 +104,16 @@ pub(crate) fn run<M: Monitor>(
     let cluster = launch.cluster_dims(program.info);
     let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
     let team = Team::new(host.workers(), clusters, launch);
-    if team.alone() {
+    if team.is_single() {
         return work(program, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
     }
-    let outcomes = segment::spread(segments, |spread| {
+    let outcomes = segment::share(segments, |segments| {
         thread::scope(|scope| {
-            let one = || work(program, host, launch, params.clone(), Global::part(spread), &team);
+            let one = || work(program, host, launch, params.clone(), Global::for_thread(segments), &team);
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
                     let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
-                    // without it the others have more to do
+                    // without this thread the others run its clusters
                     started.map_err(|_| team.leave()).ok()
                 })
                 .collect();
@@ -165,7 +127,7 @@ pub(crate) fn run<M: Monitor>(
     combine(outcomes)
 }
 
-/// Adds up, or takes the fault of the first cluster. What waits for ever on different threads is one deadlock.
+/// Adds up the reports, or takes the fault of the first cluster. Deadlocks of several threads are one.
 fn combine(outcomes: Vec<Outcome>) -> Result<Report, Box<Fault>> {
     let (mut sum, mut failures) = (Report::default(), Vec::new());
     for outcome in outcomes {
@@ -191,10 +153,10 @@ fn combine(outcomes: Vec<Outcome>) -> Result<Report, Box<Fault>> {
     Err(first.fault)
 }
 
-/// Tells the others when a thread ends, however it does.
-struct Leaves<'a>(&'a Team);
+/// Tells the others when a thread ends, by a panic too.
+struct LeaveOnDrop<'a>(&'a Team);
 
-impl Drop for Leaves<'_> {
+impl Drop for LeaveOnDrop<'_> {
     fn drop(&mut self) {
         if thread::panicking() {
             self.0.stop();
@@ -203,7 +165,37 @@ impl Drop for Leaves<'_> {
     }
 }
 
-/// What each thread does: runs clusters until there are no more.
+impl<'a, M: Monitor> Ctx<'a, M> {
+    /// The machine of one host thread, before the first cluster starts.
+    pub(crate) fn new(
+        host: &Host<M>,
+        launch: &Launch,
+        info: &'static KernelInfo,
+        params: Vec<u8>,
+        global: Global<'a>,
+        team: &'a Team,
+    ) -> Self {
+        let always_first = host.takes_the_first();
+        Ctx {
+            mask: 0,
+            site: 0,
+            warp: 0,
+            rows: 4,
+            set: InstructionSet::Base,
+            cur: Cohort::default(),
+            step: Step::new(),
+            fragments: Fragments::new(),
+            scheduling: Scheduling::new(launch, team, host.scheduler(), always_first, host.records()),
+            geometry: Geometry::new(launch, info),
+            memory: Memory::new(global, params),
+            residents: Residents::new(team.slots(host.resident())),
+            async_ops: AsyncOps::default(),
+            monitor: M::default(),
+        }
+    }
+}
+
+/// Runs clusters until there are no more: the work of one thread.
 fn work<M: Monitor>(
     program: Program<M>,
     host: &Host<M>,
@@ -212,19 +204,26 @@ fn work<M: Monitor>(
     global: Global<'_>,
     team: &Team,
 ) -> Outcome {
-    let _leaves = Leaves(team);
-    let mut x = Ctx::<M>::new(host, launch, program.info, params, global, team);
-    x.level = level::best(program.optimised);
-    let slots = x.clusters.len();
-    let warps = x.warps_per_cta() * x.cluster_size() as usize;
-    let mut body = (program.registers)(slots, warps, x.warps_per_cta());
+    let _leave_on_drop = LeaveOnDrop(team);
+    let mut x = Ctx::new(host, launch, program.info, params, global, team);
+    x.set = simd::best(program.optimised);
+    let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);
+    let warps = warps_per_cta * x.geometry.cluster_size() as usize;
+    let mut body = (program.registers)(slots, warps, warps_per_cta);
     match M::drive(&mut *body, &mut x) {
-        Ok(()) => Ok(x.into_report()),
+        Ok(()) => Ok(Report {
+            clusters_launched: x.residents.launched,
+            clusters_cancelled: x.residents.cancelled,
+            turns: x.scheduling.turns,
+            schedule: x.scheduling.take_record(),
+        }),
         Err(mut fault) => {
             team.stop();
             fault.replay = host.replay_hint();
-            fault.schedule = x.decisions();
-            Err(Failure { at: (!x.stopped).then(|| x.number_of(x.slot)), fault })
+            fault.schedule = x.scheduling.take_record();
+            let cluster = x.residents.clusters.get(x.residents.slot).map_or([0; 3], |c| c.id);
+            let at = (!x.scheduling.stopped).then(|| x.geometry.cluster_number(cluster));
+            Err(Failure { at, fault })
         }
     }
 }

@@ -1,9 +1,9 @@
-//! The hook that every memory access and every synchronisation passes through. [`Off`] has no size and no code.
+//! Monitors: hooks that see every memory access and every synchronisation of a launch. [`Off`] has no size and no code.
 
 use std::collections::{HashMap, HashSet};
 
 use crate::fault::{Fault, FaultKind};
-use crate::machine::{self, Body, Ctx};
+use crate::machine::{Body, Ctx};
 use crate::mem::address::Place;
 
 /// An access of one lane.
@@ -19,16 +19,16 @@ pub struct Access {
     pub write: bool,
     /// By the async proxy, not by a thread.
     pub agent: bool,
-    /// Who.
+    /// The thread.
     pub who: Who,
 }
 
-/// Where and who.
+/// Which threads, and where.
 #[derive(Debug, Clone, Copy)]
 pub struct Who {
     /// PTX statement.
     pub site: u32,
-    /// Place of the cluster among the resident ones.
+    /// Slot of the cluster among the resident ones.
     pub slot: u32,
     /// Rank of the CTA in the cluster.
     pub rank: u32,
@@ -54,7 +54,7 @@ pub enum Sync {
 pub trait Monitor: Default + Sized {
     /// False removes the calls, and with them the work of preparing their arguments.
     const ON: bool;
-    /// How a report writes a host that has it.
+    /// The Rust expression of such a host, for reports.
     const HOST: &'static str = "host";
     /// May each thread of a launch have a monitor of its own ([`Host::threads`](crate::Host::threads)), which sees the clusters
     /// that run on this thread, whole, and no others? Else the launch has one thread.
@@ -73,10 +73,10 @@ pub trait Monitor: Default + Sized {
     fn block(&mut self, _: Who) {}
     /// Threads go on.
     fn wake(&mut self, _: Who) {}
-    /// Always `machine::drive(..)`, written out per monitor so that the driver is compiled in this crate.
+    /// Always `x.drive(body)`, written out per monitor so that the driver is compiled in this crate.
     #[doc(hidden)]
     fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
-        machine::drive(body, x)
+        x.drive(body)
     }
 }
 
@@ -89,7 +89,7 @@ impl Monitor for Off {
     const HOST: &'static str = "Host::new()";
     const PER_THREAD: bool = true;
     fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
-        machine::drive(body, x)
+        x.drive(body)
     }
 }
 
@@ -111,7 +111,7 @@ enum Memory {
 impl Monitor for Checked {
     const ON: bool = true;
     const HOST: &'static str = "Host::checked()";
-    // all it knows is of shared and local memory
+    // it tracks only shared and local memory
     const PER_THREAD: bool = true;
 
     fn cluster(&mut self, slot: u32) {
@@ -172,7 +172,7 @@ impl Monitor for Checked {
     }
 
     fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
-        machine::drive(body, x)
+        x.drive(body)
     }
 }
 

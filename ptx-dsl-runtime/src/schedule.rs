@@ -1,4 +1,5 @@
-//! Who runs next, and when asynchronous operations complete. Same scheduler, seed and input: same run.
+//! Schedulers: they choose what runs next and when asynchronous operations complete. Equal scheduler, seed and input give equal
+//! runs.
 
 mod replay;
 mod round_robin;
@@ -8,27 +9,27 @@ pub use replay::Replay;
 pub use round_robin::RoundRobin;
 pub use seeded::Seeded;
 
-/// What is to be chosen.
+/// The kind of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Choice {
-    /// Which resident cluster has its turn; in round-robin order.
+    /// Which resident cluster runs next, in round-robin order.
     Cluster,
-    /// Which group of threads of the cluster; in round-robin order.
+    /// Which cohort of the cluster runs next, in round-robin order.
     Cohort,
-    /// 0: fragments of a warp that are behind go first, so that they meet again.
+    /// 0: the fragments of a warp that are behind run first, so that they reconverge.
     Converge,
-    /// How long a turn is, 0 is the longest.
+    /// The length of a turn; 0 is the longest.
     Quantum,
-    /// How late an asynchronous operation completes, 0 is the latest.
+    /// When an asynchronous operation completes; 0 is the latest.
     Delay,
     /// Which pending cluster `clusterlaunchcontrol.try_cancel` cancels; in order.
     Pending,
-    /// Does an instruction wait that may wait or not (`tcgen05.dealloc.cta_group::2`)? 0: it does not.
+    /// Does an instruction that may wait do so (`tcgen05.dealloc.cta_group::2`)? 0: it does not.
     Block,
 }
 
-/// Takes the decisions a launch leaves open.
+/// Takes the decisions that a launch leaves open.
 pub trait Scheduler {
-    /// One of `n` alternatives, a number below `n`; `n` is at least 2.
+    /// Chooses one of `n` alternatives, 0 to `n - 1`; `n` is at least 2.
     fn choose(&mut self, what: Choice, n: usize) -> usize;
 }

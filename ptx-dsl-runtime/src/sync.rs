@@ -1,4 +1,4 @@
-//! Pure state machines of the synchronisation objects.
+//! The synchronisation objects as pure state machines.
 
 pub mod barrier;
 pub mod cluster;

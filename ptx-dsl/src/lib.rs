@@ -1,7 +1,7 @@
 //! PTX as a language inside Rust.
 //!
-//! [`ptx!`] takes real PTX tokens, checks them while rustc runs, and gives back the PTX text (for nvcc, ptxas or the CUDA
-//! driver) and a kernel that runs on the host machine: warps, CTAs, clusters, barriers, mbarriers, cluster launch control.
+//! [`ptx!`] takes real PTX tokens and checks them while rustc runs. It gives PTX text (for nvcc, ptxas or the CUDA driver) and a
+//! kernel that runs on the host machine, which emulates warps, CTAs, clusters, barriers, mbarriers and cluster launch control.
 //!
 //! ```
 //! use ptx_dsl::prelude::*;
@@ -29,7 +29,7 @@
 //! # Ok::<(), ptx_dsl::Error>(())
 //! ```
 //!
-//! A kernel can be an expression as well, whose parameters are those of a closure. `on` makes a Rust closure of a kernel in either form:
+//! A kernel can also be an expression, with the parameters of a closure. In either form, `on` makes a Rust closure of a kernel:
 //!
 //! ```
 //! use ptx_dsl::{Error, prelude::*};
@@ -63,7 +63,7 @@ pub use ptx_dsl_runtime::{
     Arg, CancelHandle, Checked, Error, Fault, FaultKind, Host, Launch, Monitor, Progress, Report,
 };
 
-/// This crate is optimised, as those of a development build are whose profile says so; the one that a kernel is in is then too.
+/// This crate is optimised, which depends on the profile; crates with kernels then are too.
 #[doc(hidden)]
 pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 

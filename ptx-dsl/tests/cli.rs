@@ -1,4 +1,4 @@
-//! The `ptx-dsl` binary: what it writes and returns. Expected output is in `tests/cli/`; `BLESS=1` writes it.
+//! The output and exit status of the `ptx-dsl` binary. Expected output is in `tests/cli/`; `BLESS=1` writes it.
 
 use std::io::Write;
 use std::path::{Path, PathBuf};
@@ -18,12 +18,12 @@ fn run(arguments: &[&str], input: &[u8]) -> Output {
         .stderr(Stdio::piped())
         .spawn()
         .expect("the binary runs");
-    // A process that reads nothing may be gone already.
+    // A process that reads nothing may have exited.
     let _ = child.stdin.take().expect("a pipe").write_all(input);
     child.wait_with_output().expect("the binary ends")
 }
 
-/// Standard output, then standard error, then the status, against a file.
+/// Compares standard output, standard error and the status with a file.
 fn expect(file: &str, arguments: &[&str], input: &[u8]) {
     let out = run(arguments, input);
     let text = format!(
@@ -55,7 +55,7 @@ fn check_for_programs() {
 fn levels_of_findings() {
     let text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{ .reg .b32 %r<3>;\n\
                 barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; add.u32 %r1, %r2, 1; ret; }\n";
-    // The status, and how much is found of the two that there are: a warning and an error.
+    // The status, and how many of the two findings there are: a warning and an error.
     let check = |levels: &[&str]| {
         let out = run(&[&["check", "-", "--message-format", "json"], levels].concat(), text.as_bytes());
         let shown = String::from_utf8_lossy(&out.stdout).into_owned();
@@ -69,7 +69,7 @@ fn levels_of_findings() {
     // The last one counts.
     assert_eq!(check(&["--allow", "PTX0611", "--warn", "PTX0611"]), (Some(0), 0, 2));
     assert_eq!(check(&["--warn", "PTX0611", "--allow", "PTX0611"]), (Some(0), 0, 1));
-    // Classes, and groups of one's own.
+    // Classes, and user-defined groups.
     assert_eq!(check(&["--deny", "suspicious"]), (Some(1), 2, 0));
     assert_eq!(check(&["--deny", "warnings", "--warn", "PTX0620"]), (Some(1), 1, 1));
     assert_eq!(check(&["--deny", "protocol"]), (Some(1), 1, 1));
@@ -93,7 +93,7 @@ fn check_of_standard_input_for_another_target() {
 
 #[test]
 fn any_bytes_give_diagnostics() {
-    // Latin-1 in a comment is no error; elsewhere it is one.
+    // Latin-1 is allowed in a comment; elsewhere it is an error.
     let fine = b".version 9.0\n.target sm_90\n.address_size 64\n// caf\xe9\n";
     assert_eq!(run(&["check", "-"], fine).status.code(), Some(0));
     let mut state = 1u32;
@@ -130,7 +130,7 @@ fn isa() {
 fn fmt() {
     let crooked = std::fs::read(here().join("crooked.ptx")).unwrap();
     expect("fmt.txt", &["fmt", "-"], &crooked);
-    // What is formatted stays.
+    // Formatting again changes nothing.
     let once = run(&["fmt", "-"], &crooked).stdout;
     assert_eq!(run(&["fmt", "-"], &once).stdout, once);
     expect("fmt-check.txt", &["fmt", "--check", "crooked.ptx"], b"");
@@ -157,7 +157,7 @@ fn print() {
     expect("print-wrong.txt", &["print", "wrong.ptx"], b"");
 }
 
-/// What the flow shows is said, and stops nothing; nor does a warning that the header makes an error.
+/// Findings of 06xx, and warnings that the header makes errors, are reported and stop nothing.
 #[test]
 fn print_what_is_legal() {
     let twice = format!("{HEAD}barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }}\n");
@@ -178,7 +178,7 @@ fn print_what_is_legal() {
     assert_eq!((out.status.code(), out.stdout.as_slice()), (Some(1), &b""[..]));
 }
 
-/// Comments are in any encoding, and stay as they are, blank lines and white space included.
+/// Comments in any encoding are kept, blank lines and white space included.
 #[test]
 fn fmt_keeps_comments() {
     let text = b".version 9.0\n.target sm_90\n// caf\xe9 \xc3\xa0\n/* a\n\n\n  \x80b   \n*/ .visible .entry k()\n{ /* c  \n  d */ ret;\n\n\n}\n";
@@ -225,10 +225,10 @@ fn unusual_texts() {
     assert!(status == 1 && shown.contains("not UTF-8") && shown.contains("<stdin>:6:5"), "{shown}");
     let (status, shown) = check("");
     assert!(status == 1 && shown.contains("PTX0304") && shown.contains("PTX0305"), "{shown}");
-    // A carriage return is not drawn.
+    // A carriage return is not rendered.
     let (status, shown) = check(format!("{HEAD}rex;\n}}\n").replace('\n', "\r\n"));
     assert!(status == 1 && shown.contains("6 | rex;\n"), "{shown}");
-    // Of a line of thousands of characters only the place is shown.
+    // Of a line of thousands of characters only the marked part is shown.
     let (status, shown) =
         check(format!("{HEAD}{} rex; {}\nret;\n}}\n", "bar.sync 0;".repeat(900), "bar.sync 0;".repeat(900)));
     assert!(status == 1 && shown.contains("<stdin>:6:9902\n") && shown.len() < 1000, "{shown}");
@@ -274,7 +274,7 @@ fn one_bad_file_does_not_hide_the_others() {
     assert!(out.status.code() == Some(2) && String::from_utf8_lossy(&out.stdout).contains(".entry meet"));
     let out = run(&["fmt", "--check", "no-such-file.ptx", "crooked.ptx"], b"");
     assert!(out.status.code() == Some(2) && String::from_utf8_lossy(&out.stdout).contains("crooked.ptx"));
-    // Standard input may be named by a list, and be one.
+    // A list may name standard input, and may be standard input.
     let out = run(&["check", "@-"], b"right.ptx\n\nwrong.ptx\n");
     assert!(out.status.code() == Some(1) && String::from_utf8_lossy(&out.stderr).contains("2 files checked"));
 }

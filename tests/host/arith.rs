@@ -1,5 +1,5 @@
-//! Arithmetic through whole kernels: a table of operations with an independent Rust computation each. The edge cases of
-//! each function are tested in the runtime; here the way from tokens to results is.
+//! Arithmetic through whole kernels: a table of operations, each with an independent Rust computation. The runtime's unit tests
+//! cover the edge cases of each function; this covers the path from tokens to results.
 
 use ptx_dsl::prelude::*;
 
@@ -52,7 +52,7 @@ binary!(xor, { xor.b32 }, |a, b| a ^ b);
 binary!(shl_clamps, { shl.b32 }, |a, b| a.checked_shl(b).unwrap_or(0));
 binary!(shr_clamps, { shr.u32 }, |a, b| a.checked_shr(b).unwrap_or(0));
 binary!(shr_signed_clamps, { shr.s32 }, |a, b| ((a as i32) >> b.min(31)) as u32);
-// One carry for additions and subtractions, set where there was no borrow; what does not run leaves it.
+// One carry for additions and subtractions, set if there was no borrow; a guarded instruction that does not run keeps it.
 binary!(carry_of_a_sum_or_a_difference,
     {
         .reg .pred %q;
@@ -162,7 +162,7 @@ fn conversions_round_and_saturate() {
 
 ptx! {
     <sm_80, ptx 7.0>
-    // Roots of what each thread has and of what all have, kept in all kinds of ways.
+    // Roots of values per thread and of uniform ones, stored in various ways.
     .visible .entry roots(
         .param .u64 .ptr .global .align 4 x: &[f32],
         .param .u64 .ptr .global .align 4 out: &mut [u32],
@@ -207,8 +207,7 @@ fn the_root_of_what_has_none() {
     let others = [-1.0, -f32::MIN_POSITIVE, f32::NEG_INFINITY, f32::INFINITY, -0.0, 0.0, 2.0, 1e-40];
     let kinds: Vec<f32> = nan.into_iter().chain(others).collect();
     let x: Vec<f32> = kinds.iter().copied().cycle().take(64).collect();
-    // PTX ISA 9.7.3: a NaN of f32 is 0x7fffffff. LLVM must not see that it is a choice between a root and a NaN: it takes all
-    // NaNs for one.
+    // PTX ISA 9.7.3: a NaN of f32 is 0x7fffffff. LLVM must not see a choice between a root and a NaN: it treats all NaNs as one.
     let root = |x: f32| {
         let r = std::hint::black_box(x.sqrt());
         if r.is_nan() { 0x7fff_ffff } else { r.to_bits() }
@@ -227,6 +226,61 @@ fn the_root_of_what_has_none() {
                 assert_eq!(wide[t], 0xfff8_0000_0000_0000, "{x:e}");
             } else {
                 assert_eq!(wide[t], w.sqrt().to_bits(), "{x:e}");
+            }
+        }
+    }
+}
+
+/// The value of 8 bits: a sign, bits of an exponent with this bias, the rest of a mantissa. NaN by what the format has of it.
+fn eight_bits(bits: u8, mantissa: u32, bias: i32) -> f32 {
+    let exponent = i32::from(bits >> mantissa & (0x7f >> mantissa));
+    let fraction = f32::from(bits & ((1 << mantissa) - 1)) / (1 << mantissa) as f32;
+    let magnitude = match (mantissa, exponent) {
+        (3, _) if bits & 0x7f == 0x7f => f32::NAN,
+        (2, 31) if fraction == 0.0 => f32::INFINITY,
+        (2, 31) => f32::NAN,
+        (_, 0) => fraction * 2f32.powi(1 - bias),
+        _ => (1.0 + fraction) * 2f32.powi(exponent - bias),
+    };
+    if bits & 0x80 != 0 { -magnitude } else { magnitude }
+}
+
+#[test]
+fn pairs_of_eight_bits_become_halves() {
+    let k = ptx!(<sm_89, ptx 8.1> |d: &mut [u32]| .reqntid 256 {
+        .reg .b16 %a;
+        .reg .b32 %i, %r<4>;
+        .reg .b64 %pd, %o;
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %tid.x;
+        mul.wide.u32 %o, %i, 16;
+        add.u64 %pd, %pd, %o;
+        // The number of the thread below, its complement above.
+        not.b32 %r0, %i;
+        prmt.b32 %r0, %i, %r0, 0x40;
+        cvt.u16.u32 %a, %r0;
+        cvt.rn.f16x2.e4m3x2 %r0, %a;
+        cvt.rn.relu.f16x2.e4m3x2 %r1, %a;
+        cvt.rn.f16x2.e5m2x2 %r2, %a;
+        cvt.rn.relu.f16x2.e5m2x2 %r3, %a;
+        st.global.v4.u32 [%pd], {%r0, %r1, %r2, %r3};
+    });
+    let mut d = vec![0; 4 * 256];
+    k.launch(&Host::new(), Launch::grid(1).block(256), (&mut d[..],)).unwrap();
+    for i in 0..=255u8 {
+        for (j, (mantissa, bias, relu)) in
+            [(3, 7, false), (3, 7, true), (2, 15, false), (2, 15, true)].into_iter().enumerate()
+        {
+            let got = d[4 * usize::from(i) + j];
+            for (half, bits) in [(got as u16, i), ((got >> 16) as u16, !i)] {
+                let value = eight_bits(bits, mantissa, bias);
+                let want = match value {
+                    // PTX has one NaN, also of negative bits with `.relu`.
+                    v if v.is_nan() => 0x7fff,
+                    v if relu && v.is_sign_negative() => 0,
+                    v => half::f16::from_f32(v).to_bits(),
+                };
+                assert_eq!(half, want, "{bits:#04x} with {mantissa} bits of mantissa, relu: {relu}");
             }
         }
     }

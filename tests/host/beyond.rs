@@ -1,5 +1,5 @@
-//! What ptxas takes beyond the manual: predicates that are negated where they are read, the address of a variable and a constant
-//! as a value, pairs of halves as integers, vector registers as parameters, `.local` and `.reg` at module scope.
+//! What ptxas accepts beyond the manual: negated predicates as sources, the address of a variable and a constant as a value,
+//! pairs of halves as integers, vector registers as parameters, `.local` and `.reg` at module scope.
 
 use ptx_dsl::prelude::*;
 
@@ -34,7 +34,7 @@ fn predicates_are_negated_where_they_are_read() {
         mov.pred %r, !%q;
         selp.b32 %c, 32, 0, %r;
         or.b32 %v, %v, %c;
-        // The bits of `%i & 4`, and the answer whether any is set, or'ed with the negated predicate.
+        // The bits of `%i & 4`, and whether any is set, or'ed with the negated predicate.
         lop3.or.b32 %c|%s, %i, 4, 0, 0xc0, !%p;
         shl.b32 %c, %c, 8;
         or.b32 %v, %v, %c;
@@ -43,7 +43,7 @@ fn predicates_are_negated_where_they_are_read() {
         lop3.and.b32 _|%s, %i, 4, 0, 0xc0, !%q;
         selp.b32 %c, 128, 0, %s;
         or.b32 %v, %v, %c;
-        // The same for all lanes at once, from a value that they share.
+        // The same for all lanes at once, from a uniform value.
         setp.eq.u32 %p, %i, 1000;
         mov.pred %q, !%p;
         @!%q st.global.u32 [%o], 0;
@@ -79,7 +79,7 @@ mod sums {
         .visible .entry sums(.param .u64 .ptr .global .align 8 out: &mut [u64]) {
             .reg .b64 %o, %a; .reg .b32 %v; .reg .pred %p;
             ld.param.u64 %o, [out];
-            // What is stored is the address in the variable's own space, also where the store is generic.
+            // The stored address is that in the variable's own space, also in a generic store.
             st.u64 [%o], t + 4;
             ld.global.u64 %a, [%o];
             ld.global.u32 %v, [%a];
@@ -112,7 +112,7 @@ mod sums {
 fn an_address_and_a_constant_are_a_value() {
     let mut out = [0u64; 5];
     sums::sums.launch(&Host::new(), Launch::grid(1).block(1), (&mut out,)).unwrap();
-    // `s` lies behind the 20 bytes of `pad`, at a multiple of 8.
+    // `s` follows the 20 bytes of `pad`, at a multiple of 8.
     assert_eq!(out, [20, 32, 12, 2, 4]);
 }
 
@@ -185,7 +185,7 @@ mod vectors {
     }
 }
 
-/// The second one calls itself, so that what lanes had before comes from a stack.
+/// The second one calls itself, so lanes get their old values from a stack.
 #[test]
 fn vector_registers_are_parameters() {
     let mut out = vec![0u32; 6 * 40];
@@ -256,7 +256,7 @@ fn variables_and_registers_of_the_module() {
     let mut out = vec![0u32; 33];
     old::one.launch(&Host::new(), Launch::grid(1).block(33), (&mut out,)).unwrap();
     assert!(out.iter().enumerate().all(|(i, v)| *v as usize == 100 * i + i + 5), "{out:?}");
-    // One register for two functions the host does not have, and it says so.
+    // The host does not have one register for two functions, and says so.
     let mut out = [0u32];
     let error = shared_registers::kernel.launch(&Host::new(), Launch::grid(1).block(1), (&mut out,)).unwrap_err();
     let error = error.to_string();

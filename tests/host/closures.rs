@@ -1,4 +1,4 @@
-//! Kernels as Rust closures: `kernel.on(&host, launch)` goes wherever Rust takes one, in both forms of the macro.
+//! Kernels as Rust closures: `kernel.on(&host, launch)` works wherever Rust takes a closure, in both forms of the macro.
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Error, FaultKind};
@@ -49,7 +49,7 @@ ptx! {
     .visible .entry nothing() { ret; }
 }
 
-/// What a program has that takes `a * x + y` from whoever has it.
+/// A function that takes any `a * x + y`.
 fn apply(f: impl Fn(&[f32], &mut [f32], f32, u32) -> Result<Report, Error>) -> Vec<f32> {
     let x: Vec<f32> = (0..40).map(|i| i as f32).collect();
     let mut y = vec![1.0; 40];
@@ -153,7 +153,7 @@ fn errors_come_out_of_the_closure() {
     assert!(matches!(error.fault().map(|f| &f.kind), Some(FaultKind::OutOfBounds { .. })), "{error}");
 }
 
-/// No name of what the macro makes is taken for one of the user.
+/// Names in the macro's expansion do not clash with the user's.
 #[test]
 fn types_of_parameters_have_any_name() {
     type M = u32;
@@ -170,7 +170,7 @@ fn types_of_parameters_have_any_name() {
     assert_eq!(m, [5]);
 }
 
-/// Closures have no more limit of parameters than kernels.
+/// Closures can have as many parameters as kernels.
 #[test]
 fn a_closure_of_twenty_parameters() {
     let k = ptx!(<sm_90, ptx 8.0> |a0: &mut [u32], a1: u32, a2: u32, a3: u32, a4: u32, a5: u32, a6: u32, a7: u32, a8: u32, a9: u32,
@@ -191,7 +191,7 @@ fn a_closure_of_twenty_parameters() {
     assert_eq!(out, [42]);
 }
 
-/// Performance directives stand behind the parameters, and count as those of an `.entry`.
+/// Performance directives after the parameters work as those of an `.entry`.
 #[test]
 fn the_expression_form_takes_directives() {
     let (host, mut y) = (Host::new(), [0u32; 8]);
@@ -220,7 +220,7 @@ fn the_expression_form_takes_directives() {
     assert!(error.to_string().contains(".maxntid"), "{error}");
 }
 
-/// The texts of two closures are one module, even if they are the same closure.
+/// The texts of two closures form one module, even those of the same closure.
 #[test]
 fn each_closure_has_a_name_of_its_own() {
     macro_rules! twice {

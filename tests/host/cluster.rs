@@ -29,7 +29,7 @@ ptx! {
         mul.wide.u32 %o, %t, 4;
         add.u64 %pd, %pd, %o;
         st.global.u32 [%pd], %v;
-        // Nobody leaves while a peer may still read.
+        // Nobody exits while a peer may still read.
         barrier.cluster.arrive;
         barrier.cluster.wait;
         ret;
@@ -120,7 +120,7 @@ arrive_by_generic_address!(dropped, mbarrier.arrive_drop.release.cluster.b64 %s,
 arrive_by_generic_address!(of_bytes, mbarrier.arrive.expect_tx.release.cluster.b64 %s, [%a], 16;);
 arrive_by_generic_address!(no_state, mbarrier.arrive.release.cluster.b64 _, [%a];);
 
-/// Launches on the plain host and on the checked one, which looks at each lane by itself.
+/// Launches on the plain host and on the checked one, which accesses memory lane by lane.
 macro_rules! on_both_hosts {
     ($kernel:ident, $n:literal) => {{
         let plain = $kernel.launch(&Host::new(), Launch::grid(2), ($n,)).map(drop);
@@ -131,7 +131,7 @@ macro_rules! on_both_hosts {
 
 #[test]
 fn a_peer_returns_no_state() {
-    // The own object, and a peer's with nothing asked for.
+    // The executing CTA's object, and a peer's without a qualifier.
     assert_eq!(on_both_hosts!(kept, 0), ["", ""]);
     assert_eq!(on_both_hosts!(dropped, 0), ["", ""]);
     assert_eq!(on_both_hosts!(no_state, 1), ["", ""]);

@@ -1,11 +1,11 @@
-//! What the warps of a cohort share, and what they must not; rows that are some only now and then.
+//! What the warps of a cohort share, and what they must not; values that are affine only sometimes.
 
 use ptx_dsl::prelude::*;
 
 ptx! {
     <sm_80, ptx 7.0>
-    // Pairs of warps meet at a barrier of their own, and go round a loop as fast as it lets them: some have more barriers on their
-    // way than others. All count alike.
+    // Pairs of warps synchronise at their own barriers and run a loop at the pace of these: some have more barriers on their path
+    // than others. All count alike.
     .visible .entry pairs(
         .param .u64 .ptr .global .align 4 out: &mut [u32],
         .param .u32 rounds)
@@ -86,7 +86,7 @@ fn warps_count_alike_at_their_own_pace() {
 
 ptx! {
     <sm_80, ptx 7.0>
-    // Warps leave a first loop after as many rounds as their number has, some end, the others go through a second one together.
+    // Warps leave a first loop after as many iterations as their number, some exit, the others run a second loop together.
     .visible .entry leavers(
         .param .u64 .ptr .global .align 4 out: &mut [u32],
         .param .u32 rounds)
@@ -115,7 +115,7 @@ ptx! {
         bar.warp.sync 0xffffffff;
         setp.le.u32 %p, %i, %warp;
         @%p bra first;
-        // the number of rounds, and what came of them
+        // the number of iterations, and their results
         ld.shared.u32 %sum, [%at];
         mad.lo.u32 %sum, %i, 1000, %sum;
         add.u32 %sum, %sum, %k;
@@ -175,7 +175,7 @@ fn warps_that_leave_early_keep_their_counts() {
 
 ptx! {
     <sm_80, ptx 7.0>
-    // Neighbours in a ring whose size and beginning are not those of warps, by `and`, by `rem`, and with 64 bits.
+    // Neighbours in a ring whose size and start are not those of warps, by `and`, by `rem`, and with 64 bits.
     .visible .entry neighbours(
         .param .u64 .ptr .global .align 4 x: &[u32],
         .param .u64 .ptr .global .align 4 out: &mut [u32],
@@ -235,7 +235,7 @@ fn rings_that_begin_within_a_warp() {
     for (threads, first) in [(128, 0), (128, 1), (128, 5), (128, 64), (128, 100), (128, u32::MAX), (128, 1 << 31)] {
         let own = |t: u32| (7 * t).wrapping_add(first);
         let ring = |t: u32| t.wrapping_add(first) % 128;
-        // whose result is in the place of each thread
+        // its result is at the place of each thread
         let from: Vec<u32> = (0..128).map(|t| (0..128).find(|o| ring(*o) == t).unwrap()).collect();
         let wanted: Vec<u32> = (0..128u32)
             .map(|t| {
@@ -267,8 +267,7 @@ fn rings_that_begin_within_a_warp() {
 
 ptx! {
     <sm_80, ptx 7.0>
-    // Pieces that only some lanes run and of which nothing but stores is left, one within the other; what they read is read again
-    // behind them.
+    // Nested code for some lanes with only stores left in it; what it reads is read again after it.
     .visible .entry pieces(
         .param .u64 .ptr .global .align 4 out: &mut [u32],
         .param .u32 low,
@@ -379,7 +378,7 @@ fn places_at_fixed_distances_in_global_memory() {
 
 ptx! {
     <sm_80, ptx 7.0>
-    // What all warps count alike is read where lanes part, by waits, and by a device function.
+    // A counter that all warps share is read where lanes diverge, by waits, and by a device function.
     .func (.param .b32 r) twice_and(.param .b32 a, .param .b32 b)
     {
         .reg .b32 %a, %b;
@@ -482,7 +481,7 @@ fn what_is_counted_alike_is_read_everywhere() {
 
 ptx! {
     <sm_80, ptx 7.0, allow(PTX0620)>
-    // Every CTA finds its place as new: what one leaves in shared and local memory, in registers and at barriers is gone.
+    // Every CTA finds a clean slot: shared and local memory, registers and barriers of the previous one are reset.
     .visible .entry places(
         .param .u64 .ptr .global .align 4 out: &mut [u32])
         .reqntid 64

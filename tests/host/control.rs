@@ -179,7 +179,7 @@ fn a_spinning_lane_lets_the_others_run() {
     assert_eq!((flag[0], d[0]), (77, 77));
 }
 
-/// A kernel of this body, sixteen times.
+/// A kernel with this body, sixteen times.
 macro_rules! sixteen {
     (@ $($body:tt)*) => {
         ptx!(<sm_90, ptx 8.0> |n: u32, d: &mut [u32]| {
@@ -208,7 +208,7 @@ macro_rules! sixteen {
 
 #[test]
 fn a_kernel_of_many_instructions() {
-    // Above some length the regions of a kernel are functions of their own.
+    // In long kernels regions are outlined functions.
     let k = sixteen!({
         .reg .pred %q;
         .reg .b32 %t;

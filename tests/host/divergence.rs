@@ -1,17 +1,17 @@
-//! Lanes that part: loops that they leave one by one, pieces of code for some of them, what they know when they meet again.
+//! Divergent lanes: loops that they leave one by one, code for some of them, and their registers after reconvergence.
 
 use ptx_dsl::prelude::*;
 
 const THREADS: usize = 200;
 
-/// Something that differs from thread to thread.
+/// A value that differs from thread to thread.
 fn seed(i: u32) -> u32 {
     i.wrapping_mul(2_654_435_761) >> 7
 }
 
 #[test]
 fn registers_are_what_they_were_when_a_lane_left() {
-    // Two ways out of a loop. Behind them: words, a double word, a half, a predicate, and a count that all lanes share inside.
+    // Two exits of a loop. Live after them: words, a double word, a half, a predicate, and a count that is uniform inside.
     let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
         .reg .pred %p, %odd, %late;
         .reg .b16 %h;
@@ -162,7 +162,7 @@ fn conditions_within_conditions_in_a_loop() {
 
 #[test]
 fn only_some_lanes_touch_memory() {
-    // The others have addresses that nobody may use.
+    // The others have invalid addresses.
     let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32], x: &mut [u32], sum: &mut [u32]| {
         .reg .pred %p, %q;
         .reg .b32 %i, %v, %w, %old;
@@ -204,7 +204,7 @@ fn only_some_lanes_touch_memory() {
         add.u64 %pd, %pd, %o;
         st.global.u32 [%pd], %v;
     });
-    // even numbers alone: the store far away is nobody's
+    // even numbers only: no lane executes the store far away
     let mut x: Vec<u32> = (0..77).map(|i| seed(i) & !1).collect();
     let (mut d, mut sum) = (vec![0u32; THREADS], [0u32; 2]);
     k.launch(&Host::new(), Launch::grid(1).block(THREADS as u32), (&mut d, &mut x, &mut sum)).unwrap();
@@ -226,7 +226,7 @@ fn only_some_lanes_touch_memory() {
 
 #[test]
 fn rows_that_some_lanes_may_not_touch() {
-    // A whole warp without a lane that runs them, and one with a few.
+    // A whole warp without an active lane, and one with a few.
     let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
         .reg .pred %p;
         .reg .b32 %i, %v;
@@ -318,7 +318,7 @@ fn a_fault_in_a_loop_is_of_the_lane_that_went_too_far() {
 
 ptx! {
     <sm_90, ptx 8.0, allow(PTX0668)>
-    // Odd lanes stay for ever.
+    // Odd lanes never leave.
     .visible .entry odd_lanes_stay(.param .u64 .ptr .global .align 4 d: &mut [u32]) {
         .reg .pred %p;
         .reg .b32 %i, %n;
@@ -335,7 +335,7 @@ ptx! {
         ret;
     }
 
-    // So do those that find something in memory.
+    // Lanes that find something in memory leave too.
     .visible .entry finders_stay(.param .u64 .ptr .global .align 4 d: &mut [u32]) {
         .reg .pred %p;
         .reg .b32 %i, %n, %at, %sum;
@@ -539,7 +539,7 @@ fn lanes_come_into_a_loop_from_two_places_and_go_back_to_an_outer_one() {
 
 #[test]
 fn what_one_way_defines_and_the_other_does_not() {
-    // No way, one, the other, or both set a register; a predicate among them; a carry goes through.
+    // Neither path, one, the other, or both set a register; a predicate among them; a carry is passed through.
     let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
         .reg .pred %p, %q, %r;
         .reg .b32 %i, %a, %b, %c, %t;

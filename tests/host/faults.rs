@@ -1,4 +1,4 @@
-//! Undefined behaviour is a report that says what, where and which thread; a hang is a report too.
+//! Undefined behaviour and hangs give a report with the statement and the thread.
 
 use ptx_dsl::prelude::*;
 
@@ -95,7 +95,7 @@ fn cluster_launch_control_misuse_is_reported() {
         ld.shared.b128 %rq, [buf];
         fence.proxy.async.shared::cta;
         clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %rq;
-        // What is loaded the flow analysis does not know; without it this is a compile error.
+        // The flow analysis does not know loaded values; otherwise this is a compile error.
         ld.global.u32 %r0, [%pd];
         setp.eq.u32 %q, %r0, 0x7FFFFFFF;
         @%q bra END;
@@ -121,7 +121,7 @@ fn cluster_launch_control_misuse_is_reported() {
 
 #[test]
 fn a_deadlock_says_who_waits_for_what() {
-    // Warp 1 never comes to the barrier that warp 0 waits at: it waits for an mbarrier that nobody arrives on.
+    // Warp 1 never reaches the barrier that warp 0 waits at: it waits for an mbarrier without arrivals.
     let report = fault!(sm_90, Launch::grid(1).block(64), {
         mov.u32 %r0, %tid.x;
         setp.eq.u32 %p, %r0, 0;

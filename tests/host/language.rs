@@ -1,4 +1,4 @@
-//! What the language has besides instructions: scopes, names, constants, calls, initial values, the forms of the macro.
+//! The language besides instructions: scopes, names, constants, calls, initial values, the forms of the macro.
 
 use half::f16;
 use ptx_dsl::prelude::*;

@@ -1,4 +1,4 @@
-//! What a launch refuses, and untyped arguments.
+//! Refused launches, and untyped arguments.
 
 use ptx_dsl::prelude::*;
 
@@ -131,7 +131,7 @@ fn a_kernel_may_have_any_name() {
     assert_eq!((d, names::r#match::NAME), ([3], "match"));
 }
 
-/// Parameters with the types of Rust that have different forms; two come from a macro, in groups that cannot be seen.
+/// Parameters with various forms of Rust types; two come from a macro, in invisible groups.
 macro_rules! typed {
     ($slice:ty, $value:ty) => {
         ptx! {

@@ -1,17 +1,17 @@
-//! Loops that lanes leave one by one: in memory, over several turns, with numbers that are none.
+//! Loops that lanes leave one by one: in memory, over several turns, with NaNs.
 
 use ptx_dsl::prelude::*;
 
 const THREADS: usize = 200;
 
-/// Something that differs from thread to thread.
+/// A value that differs from thread to thread.
 fn seed(i: u32) -> u32 {
     i.wrapping_mul(2_654_435_761) >> 7
 }
 
 #[test]
 fn a_sparse_matrix_with_rows_of_all_lengths() {
-    // Loads in a loop with a condition inside; only those threads start it that have something to do.
+    // Loads in a loop with a condition inside; only threads with work enter it.
     let k = ptx!(<sm_90, ptx 8.0> |starts: &[u32], columns: &[u32], x: &[u32], y: &mut [u32], hits: &mut [u32]| {
         .reg .pred %p;
         .reg .b32 %i, %at, %end, %c, %v, %sum, %turn;
@@ -82,7 +82,7 @@ fn a_sparse_matrix_with_rows_of_all_lengths() {
 
 #[test]
 fn loops_that_take_several_turns() {
-    // Thousands of times round: the warp has to let others go on in between, and then everything is as it was.
+    // Thousands of iterations: the warp must yield in between, and its state must survive.
     let k = ptx!(<sm_90, ptx 8.0> |x: &[u32], d: &mut [u32], f: &mut [f32]| {
         .reg .pred %p, %flip;
         .reg .b16 %h;
@@ -120,7 +120,7 @@ fn loops_that_take_several_turns() {
         cvt.u32.u64 %n, %wide;
         xor.b32 %n, %n, %v;
         @%flip add.u32 %n, %n, 1;
-        // and one in memory, which lanes run alone
+        // and one in memory, which is lane-serial
         mov.u32 %at, %i;
         mov.u32 %sum, 0;
         mad.lo.u32 %end, %i, 5, 600;
@@ -163,7 +163,7 @@ fn loops_that_take_several_turns() {
 
 #[test]
 fn a_nan_that_nobody_computed_stays_as_it_is_in_a_loop() {
-    // Even threads leave before the first sum, with bits that arithmetic would not give.
+    // Even threads leave before the first sum, with bits that arithmetic would not produce.
     let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32], x: &[f32]| {
         .reg .pred %p;
         .reg .b32 %i, %n, %bits;
@@ -208,7 +208,7 @@ fn a_nan_that_nobody_computed_stays_as_it_is_in_a_loop() {
 
 ptx! {
     <sm_90, ptx 8.0>
-    // Adds up pairs and quadruples that lie anywhere, and leaves the sums so far in another place.
+    // Adds up scattered pairs and quadruples, and stores the running sums elsewhere.
     .visible .entry pairs_anywhere(
         .param .u64 .ptr .global .align 8 x: &mut [u16],
         .param .u64 .ptr .global .align 8 y: &mut [u32])

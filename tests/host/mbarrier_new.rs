@@ -103,7 +103,7 @@ fn waits_of_each_phase_type_follow_the_phase_and_find_no_report() {
         selp.u32 %v, 1, 0, %p;
         selp.u32 %r, 2, 0, %q;
         or.b32 %v, %v, %r;
-        // Two phases are told apart: the next one is not complete.
+        // Two phases are distinguished: the next one is not complete.
         mbarrier.try_wait.parity.phase_type::primary.shared::cta.b64 %p|%q, [mb], 1, 1;
         selp.u32 %r, 4, 0, %p;
         or.b32 %v, %v, %r;
@@ -145,7 +145,7 @@ ptx! {
         mbarrier.arrive.noComplete.shared::cta.b64 %state, [mb + 16], 1;
         mbarrier.pending_count.b64 %v, %state;
         st.global.u32 [%pd], %v;
-        // All arrivals are there then; bytes are missing in three of the four.
+        // All arrivals have come; bytes are missing in three of the four.
         sub.u32 %left, %v, 1;
         mbarrier.arrive.shared::cta.b64 _, [mb + 16], %left;
         mbarrier.test_wait.parity.shared::cta.b64 %p, [mb + 16], 0;
@@ -280,6 +280,6 @@ fn the_checked_host_reports_an_init_over_a_live_object() {
         mbarrier.inval.shared::cta.b64 [mb];
         mbarrier.init.shared::cta.b64 [mb], 2;
     });
-    // Each CTA has its own object at that offset, also where it takes the place of one that has exited.
+    // Each CTA has its own object at that offset, also in a slot of a CTA that has exited.
     after.launch(&Host::checked().resident_clusters(2), Launch::grid(5).block(1), ()).unwrap();
 }

@@ -1,8 +1,8 @@
-//! Phases of an mbarrier object, operation by operation, against what an H200 said of both parities after each.
+//! Phases of an mbarrier object, operation by operation, compared with the parities that an H200 reported after each.
 
 use ptx_dsl::prelude::*;
 
-/// An operation: what the kernel's code for it is, and its count.
+/// An operation: its code in the kernel, and its count.
 type Op = (u32, u32);
 
 const fn init(count: u32) -> Op {
@@ -30,7 +30,7 @@ const fn drop_expect(bytes: u32) -> Op {
 ptx! {
     <sm_90, ptx 8.6, allow(PTX0613), allow(PTX0614), allow(PTX0642), allow(PTX0663)>
 
-    // Runs `n` operations on one object and writes down which parities are complete after each: bit 0 says 0, bit 1 says 1.
+    // Runs `n` operations on one object and records which parities are complete after each: bit 0 for 0, bit 1 for 1.
     .visible .entry operations(
         .param .u64 .ptr .global .align 8 ops: &[[u32; 2]],
         .param .u64 .ptr .global .align 4 out: &mut [u32],
@@ -82,7 +82,7 @@ fn run(ops: &[Op]) -> Result<Vec<u32>, ptx_dsl::Error> {
     Ok(out)
 }
 
-/// Once nothing is expected any more, whatever brings the tx-count to zero, or leaves it there, still completes a phase.
+/// When the expected count is zero, whatever leaves the tx-count at zero still completes a phase.
 #[test]
 fn phases_are_those_of_an_h200() {
     // The phase of parity 0, or that of parity 1, is the one before the current phase.

@@ -125,7 +125,7 @@ fn comparison_of_packed_integers() {
         .reg .b32 %a<5>;
         .reg .b64 %d;
         ld.param.u64 %d, [d];
-        // from memory: ptxas 13.5 breaks down on constants here
+        // from memory: ptxas 13.5 crashes on constants here
         ld.global.b32 %a0, [%d];
         ld.global.b32 %a1, [%d + 4];
         set.lt.s8x4 %a2, %a0, %a1;

@@ -1,5 +1,5 @@
-//! What reaches several CTAs reaches each at a time of its own, and a seed chooses which cluster is cancelled: who waits in one CTA
-//! for all of them, or counts on an order, is right in some schedules and wrong in others.
+//! An operation on several CTAs reaches each at a time of its own, and a seed chooses which cluster is cancelled. A kernel that
+//! waits in one CTA for all of them, or relies on an order, is right in some schedules and wrong in others.
 
 use ptx_dsl::Error;
 use ptx_dsl::prelude::*;
@@ -8,7 +8,7 @@ use std::collections::BTreeSet;
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0602)>
 
-    // CTA 0 asks for both and waits for its own response; then CTA 1 looks whether there is one for it, and waits.
+    // CTA 0 makes a request for both and waits for its own response; CTA 1 then checks whether there is one for it, and waits.
     .visible .entry response(.param .u64 .ptr .global .align 4 out: &mut [u32])
         .explicitcluster .reqnctapercluster 2, 1, 1 .reqntid 1, 1, 1
     {
@@ -46,7 +46,7 @@ ptx! {
         ret;
     }
 
-    // The same with a commit: CTA 0 commits for both, waits for its own arrival, and CTA 1 looks.
+    // The same with a commit: CTA 0 commits for both and waits for its own arrival; CTA 1 checks.
     .visible .entry commit(.param .u64 .ptr .global .align 4 out: &mut [u32])
         .explicitcluster .reqnctapercluster 2, 1, 1 .reqntid 1, 1, 1
     {
@@ -84,7 +84,7 @@ ptx! {
         ret;
     }
 
-    // CTA 0 waits for its own arrival and lets CTA 1 go on, which counts on having one too.
+    // CTA 0 waits for its own arrival and releases CTA 1, which relies on having one too.
     .visible .entry counts_on_both() .explicitcluster .reqnctapercluster 2, 1, 1 .reqntid 1, 1, 1
     {
         .reg .pred %first, %there, %done;
@@ -113,7 +113,7 @@ ptx! {
         ret;
     }
 
-    // Cancels what there is, and writes down what it gets.
+    // Cancels all clusters, and records the responses.
     .visible .entry cancel_all(.param .u64 .ptr .global .align 4 out: &mut [u32]) .reqntid 1, 1, 1
     {
         .reg .pred %p;
@@ -160,7 +160,7 @@ ptx! {
     }
 }
 
-/// What CTA 1 saw in many schedules, of which CTA 0 always saw its own.
+/// The values that CTA 1 saw in many schedules; CTA 0 always saw its own.
 fn seen_by_the_peer(launch: impl Fn(&Host, &mut [u32]) -> Result<Report, Error>) -> BTreeSet<u32> {
     let seen = Host::new().explore(64).run(|host| {
         let mut out = [7; 2];

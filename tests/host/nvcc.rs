@@ -1,4 +1,4 @@
-//! What nvcc 13.5 makes of `tests/nvcc/algorithms.cu`, optimised and not, gives what plain Rust gives.
+//! Runs the output of nvcc 13.5 for `tests/nvcc/algorithms.cu`, optimised and not, and compares it with plain Rust.
 
 use ptx_dsl::prelude::*;
 
@@ -10,7 +10,7 @@ mod plain {
     ptx_dsl::include_ptx!("nvcc/plain.ptx", allow(PTX0622));
 }
 
-/// Numbers below `end`, always the same.
+/// Pseudo-random numbers below `end`, always the same.
 fn numbers(count: usize, end: u64) -> impl Iterator<Item = u64> {
     let mut state = 5u64;
     (0..count).map(move |_| {
@@ -67,7 +67,7 @@ fn interpreted(code: &[u8], t: i32) -> [i32; 4] {
     r
 }
 
-/// The same of both modules.
+/// Runs both modules; they must agree.
 macro_rules! both {
     ($($name:ident($module:ident) $body:block)*) => {$(
         #[test]
@@ -185,7 +185,7 @@ mod wide {
     ptx_dsl::include_ptx!("nvcc/wide_integers.ptx");
 }
 
-/// nvcc divides with `sub.cc` in front of `addc`, and the other way round: the carry has one meaning.
+/// nvcc divides with `sub.cc` before `addc`, and vice versa: the carry has one meaning.
 #[test]
 fn divisions_of_128_bits() {
     const N: usize = 256;

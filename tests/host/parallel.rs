@@ -1,4 +1,4 @@
-//! Clusters on several threads: the same results however many there are, and races that do no more than race.
+//! Clusters on several host threads: results do not depend on their number, and races have no other effects.
 
 mod ends;
 mod races;
@@ -9,7 +9,7 @@ use ptx_dsl::prelude::*;
 /// Numbers of threads to try: one, as many as processors or more, and one that does not divide a grid.
 pub const THREADS: [usize; 4] = [1, 2, 4, 7];
 
-/// Calls `run` with a host of each number of threads; all must give the same.
+/// Calls `run` with a host for each number of threads; all results must agree.
 pub fn same<T: PartialEq + std::fmt::Debug>(run: impl Fn(&Host) -> T) -> T {
     let [first, rest @ ..] = THREADS.map(|n| (n, run(&Host::new().threads(n))));
     for (n, result) in rest {

@@ -1,4 +1,4 @@
-//! Recursive calls (manual 9.7.12.5): each activation has registers, parameters and local memory of its own.
+//! Recursive calls (manual 9.7.12.5): each activation has its own registers, parameters and local memory.
 
 use ptx_dsl::prelude::*;
 
@@ -35,7 +35,7 @@ ptx! {
         add.u32 %result, %a1, %a2;
         ret;
     }
-    // Euclid: the two parameters change places.
+    // Euclid: the two parameters are swapped.
     .func (.reg .u32 %result) gcd(.reg .u32 %a, .reg .u32 %b)
     {
         .reg .pred %p;
@@ -82,7 +82,7 @@ fn lanes_recurse_to_their_own_depth() {
 ptx! {
     <sm_80, ptx 7.0>
     .func odd(.param .u32 n, .param .u64 sum);
-    // Adds n, n-1, .. to a variable of the outermost caller, each level from an array of its own.
+    // Adds n, n-1, .. to a variable of the outermost caller, each level from its own array.
     .func even(.param .u32 n, .param .u64 sum)
     {
         .reg .pred %p;

@@ -1,10 +1,10 @@
-//! Loads that share a look at memory, parts of rows, and the NaN of chains of arithmetic.
+//! Loads that share a bounds check, partial rows, and NaNs in chains of arithmetic.
 
 use ptx_dsl::prelude::*;
 
 ptx! {
     <sm_80, ptx 7.0>
-    // Every thread sums what lies at fixed distances from two addresses; memory changes in between.
+    // Every thread sums elements at fixed distances from two addresses; memory changes in between.
     .visible .entry distances(.param .u64 .ptr .global .align 4 out: &mut [u32])
     {
         .reg .b32 %t, %own, %row, %v<9>;
@@ -82,7 +82,7 @@ fn the_load_that_leaves_its_memory_is_named() {
     let report =
         k.launch(&Host::new(), Launch::grid(1).block(32), (&mut [0u32; 1],)).expect_err("the last lane").to_string();
     assert!(report.contains("ld.shared.u32 %v2, [%at+132];") && report.contains("lane 31"), "{report}");
-    // where the last lane is not there, all is well
+    // without the last lane, all accesses are inside
     k.launch(&Host::new(), Launch::grid(1).block(31), (&mut [0u32; 1],)).unwrap();
 }
 
@@ -129,7 +129,7 @@ fn lanes_of_a_row_that_take_part() {
 
 ptx! {
     <sm_80, ptx 7.0>
-    // Numbers that become NaN on the way, looked at in all the ways in which their bits show.
+    // Numbers that become NaN, observed in all ways that show their bits.
     .visible .entry chain(.param .u64 .ptr .global .align 4 x: &[f32], .param .u64 .ptr .global .align 4 out: &mut [u32])
         .reqntid 32
     {
@@ -188,7 +188,7 @@ fn a_chain_of_arithmetic_ends_with_the_one_nan() {
 
 #[test]
 fn what_some_lanes_set_before_a_barrier_is_theirs_behind_it() {
-    // One number for all lanes on each way, but not on both; the way is too long to be computed by everybody.
+    // Uniform on each path, but not on both; the paths are too long for if-conversion.
     let k = ptx!(<sm_80, ptx 7.0> |d: &mut [u32]| {
         .reg .pred %p;
         .reg .b32 %v, %t, %a, %i;

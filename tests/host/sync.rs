@@ -62,7 +62,7 @@ fn barrier_reductions_count_predicates() {
 
 #[test]
 fn a_ring_of_stages_is_passed_by_mbarriers() {
-    // Warp 0 fills two stages in turn; warp 1 takes them out. Phases by parity, states not kept.
+    // Warp 0 fills two stages in turn; warp 1 drains them. Phases by parity, states not kept.
     let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32], n: u32| {
         .reg .pred %p, %q;
         .reg .b32 %t, %lane, %i, %s, %ph, %f, %e, %a, %v, %acc, %b;

@@ -6,7 +6,7 @@ use ptx_dsl::runtime::{Error, FaultKind};
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0608)>
 
-    // 32 rows of 16 bytes to all four quarters of Tensor Memory; read before the copy is done, if asked for, and after.
+    // Copies 32 rows of 16 bytes to all four quarters of Tensor Memory; reads before the copy is done, on request, and after.
     .visible .entry copy(
         .param .u64 .ptr .global .align 4 src: &[u32],
         .param .u64 .ptr .global .align 4 before: &mut [u32],
@@ -78,7 +78,7 @@ ptx! {
         ret;
     }
 
-    // Both CTAs of the pair meet, deallocate, end.
+    // Both CTAs of the pair synchronise, deallocate, exit.
     .visible .entry table_47() .reqnctapercluster 2 .reqntid 32
     {
         .reg .b32 %tmem;
@@ -91,7 +91,7 @@ ptx! {
         exit;
     }
 
-    // CTA 1 deallocates before it meets CTA 0: a hang, if its deallocation waits for that of CTA 0.
+    // CTA 1 deallocates before it synchronises with CTA 0: a hang, if its deallocation waits for that of CTA 0.
     .visible .entry table_48() .reqnctapercluster 2 .reqntid 32
     {
         .reg .pred %odd;
@@ -125,10 +125,10 @@ fn a_copy_arrives_when_its_commit_does() {
     };
     let results = Host::new().explore(32).run(|host| run(host, 0)).unwrap();
     assert!(results.iter().all(|(_, after)| *after == wanted));
-    // who does not wait sees what was there before
+    // without a wait a thread sees the old data
     let (before, after) = run(&Host::new(), 1).unwrap_or_else(|e| panic!("{e}"));
     assert_eq!((before, after), (vec![0; 512], wanted.clone()));
-    // and is told so
+    // and the checked host reports it
     let (mut before, mut after) = (vec![7; 512], vec![7; 512]);
     let mut checked = |early: u32| {
         copy.launch(&Host::checked(), Launch::grid(1).block(128), (&src[..], &mut before[..], &mut after[..], early))

@@ -1,6 +1,6 @@
-//! What Tensor Memory and its instructions report at run time (manual 9.7.16): the statement, the thread, the reason. The
-//! mistakes depend on parameters, so that no rule can see them when the kernel is compiled. (Both values of `.cta_group` in
-//! one kernel cannot pass the compiler: that fault is tested where the machine is.)
+//! Faults of Tensor Memory and its instructions (manual 9.7.16): the statement, the thread, the reason. The mistakes depend on
+//! parameters, so that no rule sees them at compile time. (The compiler refuses both values of `.cta_group` in one kernel; the
+//! machine's unit tests cover that fault.)
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::{Error, FaultKind};
@@ -8,8 +8,8 @@ use ptx_dsl::runtime::{Error, FaultKind};
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0601), allow(PTX0602), allow(PTX0603), allow(PTX0604), allow(PTX0605), allow(PTX0606), allow(PTX0607), allow(PTX0608)>
 
-    // A warp's life with Tensor Memory: `size` columns, then `more` if that is not zero, in between perhaps gives up the
-    // right to more. Loads from a lane and a column, gives back `back` columns and what it had more of, if it is tidy.
+    // A warp that allocates `size` columns, optionally relinquishes the permit, then allocates `more` if not zero. Loads from a
+    // lane and a column, deallocates `back` columns and, if `tidy`, the others.
     .visible .entry life(.param .u32 size, .param .u32 relinquish, .param .u32 more, .param .u32 lane, .param .u32 column,
         .param .u32 back, .param .u32 tidy) .reqntid 64
     {
@@ -52,7 +52,7 @@ ptx! {
         exit;
     }
 
-    // Lanes below `threads` issue, those from `stay` on leave before the warp gives its columns back.
+    // Lanes below `threads` issue; those from `stay` on exit before the warp deallocates.
     .visible .entry issue(.param .u32 threads, .param .u32 stay, .param .u64 adesc, .param .u64 bdesc, .param .u32 idesc,
         .param .u32 d) .reqntid 32
     {
@@ -91,7 +91,7 @@ ptx! {
         exit;
     }
 
-    // Rank 1 may leave before rank 0 issues, or before rank 0 gives the columns back.
+    // Rank 1 may exit before rank 0 issues, or before rank 0 deallocates.
     .visible .entry pair(.param .u32 early, .param .u32 late) .reqntid 32
     {
         .reg .pred %p, %odd;
@@ -137,7 +137,7 @@ fn line(mark: &str) -> u32 {
     at.unwrap_or_else(|| panic!("no line `{mark}`")) as u32 + 1
 }
 
-/// The fault of a launch, at the marked statement, of a thread.
+/// The fault of a launch, at the marked statement, with its thread.
 #[track_caller]
 fn fault(result: Result<Report, Error>, mark: &str, thread: u32, cta: u32, words: &str) -> FaultKind {
     let Err(Error::Fault(fault)) = result else { panic!("{mark}: no fault but {result:?}") };

@@ -1,5 +1,5 @@
-//! `tcgen05.mma` is asynchronous: who reads D too early sees what was there, and the checked host says so. It also says what
-//! the tensor core reads of shared memory that nobody has written.
+//! `tcgen05.mma` is asynchronous: a thread that reads D too early sees the old data, and the checked host reports it, and
+//! unwritten shared memory that the tensor core reads.
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::{Error, FaultKind};
@@ -7,8 +7,8 @@ use ptx_dsl::runtime::{Error, FaultKind};
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0604), allow(PTX0605), allow(PTX0608)>
 
-    // A of 128 x 16 ones, B of 8 x 16 halves: D = 8 everywhere. Fills A and B only up to a number of bytes; reads D before
-    // the product is done, if asked for, and after.
+    // A of 128 x 16 ones, B of 8 x 16 halves: D = 8 everywhere. Fills A and B only up to a number of bytes; reads D before the
+    // product is done, on request, and after.
     .visible .entry multiply(
         .param .u64 .ptr .global .align 4 early: &mut [f32],
         .param .u64 .ptr .global .align 4 late: &mut [f32],
@@ -107,8 +107,7 @@ ptx! {
 ptx! {
     <sm_107a, ptx 9.4>
 
-    // Integers of 12 bits. A is in Tensor Memory, and its
-    // rows move when the product is done: row 0 is then what row 1 was.
+    // Integers of 12 bits. A is in Tensor Memory, and its rows move when the product is done: row 0 is then the old row 1.
     .visible .entry integers(.param .u64 .ptr .global .align 4 d: &mut [i32], .param .u64 .ptr .global .align 4 a: &mut [u32])
         .reqntid 128
     {
@@ -221,7 +220,7 @@ fn the_checked_host_sees_what_nobody_has_written() {
         assert!(fault.at.is_some_and(|at| at.text.starts_with("tcgen05.mma")), "{fault}");
         assert!(fault.thread.is_some_and(|t| t.tid == [0, 0, 0]), "{fault}");
     }
-    // the plain host takes zeros
+    // the plain host reads zeros
     let (mut early, mut late) = (vec![7.0; 1024], vec![7.0; 1024]);
     multiply.launch(&Host::new(), Launch::grid(1).block(128), (&mut early[..], &mut late[..], 0, 0, 0)).unwrap();
     assert_eq!(late, vec![0.0; 1024]);

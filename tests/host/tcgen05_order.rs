@@ -1,6 +1,5 @@
-//! Tensor Memory between threads (manual 9.7.16.5, 9.7.16.6): what the checked host reports where a wait or a fence is missing,
-//! and what any host reports where a CTA of a pair stands alone, or a commit comes too early. What is missing depends on a
-//! parameter, so that one kernel is right and wrong.
+//! Tensor Memory between threads (manual 9.7.16.5, 9.7.16.6): the checked host reports a missing wait or fence, and every host a
+//! CTA of a pair without its peer, or an early commit. A parameter selects what is missing, so one kernel is right and wrong.
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::{Error, FaultKind, Monitor};
@@ -8,9 +7,9 @@ use ptx_dsl::runtime::{Error, FaultKind, Monitor};
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0605), allow(PTX0606), allow(PTX0608), allow(PTX0678), allow(PTX0679), allow(PTX0681), allow(PTX0682), allow(PTX0689)>
 
-    // Warps 0 to 3 store 4 columns, thread 0 copies 16 bytes to each row of the same columns, all load what is there then.
-    // `steps`: 1 the store is waited for, 2 and 4 the fences before and behind the first barrier, 8 the fence behind the commit,
-    // 16 the load is waited for before the end.
+    // Warps 0 to 3 store 4 columns, thread 0 copies 16 bytes to each row of the same columns, all load them. `steps`: 1 wait for
+    // the store, 2 and 4 the fences before and after the first barrier, 8 the fence after the commit, 16 wait for the load before
+    // the end.
     .visible .entry copy_over(
         .param .u64 .ptr .global .align 4 out: &mut [u32],
         .param .u32 steps) .reqntid 128
@@ -132,7 +131,7 @@ ptx! {
         ret;
     }
 
-    // CTA 1 of the pair leaves out what `lacks` says: 1 the allocation, 2 giving up the permit, 3 the deallocation.
+    // CTA 1 of the pair omits what `lacks` says: 1 the allocation, 2 relinquishing the permit, 3 the deallocation.
     .visible .entry alone(.param .u32 lacks) .reqntid 32 .reqnctapercluster 2
     {
         .reg .pred %p, %odd;
@@ -160,8 +159,8 @@ ptx! {
         ret;
     }
 
-    // A thread starts a product, another one a copy over half of it behind it, and commits: the product is done too. `fences`
-    // tells whether they stand between.
+    // A thread starts a product, another one then a copy over half of it, and commits: the product is done too. `fences`: with
+    // fences between them.
     .visible .entry relay(
         .param .u64 .ptr .global .align 4 out: &mut [u32],
         .param .u32 fences) .reqntid 128
@@ -231,7 +230,7 @@ ptx! {
         ret;
     }
 
-    // CTA 0 copies into both CTAs of the pair, both load, and CTA 0 copies again. `fence` is that of CTA 1 behind its load.
+    // CTA 0 copies into both CTAs of the pair, both load, and CTA 0 copies again. `fence`: CTA 1 fences after its load.
     .visible .entry both_again(.param .u32 fence) .reqntid 32 .reqnctapercluster 2
     {
         .reg .pred %p, %leader, %odd, %fence;
@@ -306,7 +305,7 @@ ptx! {
         ret;
     }
 
-    // A copy to Tensor Memory, and the commit before it or behind it.
+    // A copy to Tensor Memory, with the commit before or after it.
     .visible .entry track(.param .u32 early) .reqntid 32
     {
         .reg .pred %p, %leader, %early;
@@ -354,7 +353,7 @@ fn line(mark: &str) -> u32 {
     at.unwrap_or_else(|| panic!("no line `{mark}`")) as u32 + 1
 }
 
-/// The fault of a launch, at the marked statement, with all these words.
+/// The fault of a launch, at the marked statement, which contains all these words.
 #[track_caller]
 fn fault<T: std::fmt::Debug>(result: Result<T, Error>, mark: &str, words: &[&str]) -> FaultKind {
     let Err(Error::Fault(fault)) = result else { panic!("{mark}: no fault but {result:?}") };
@@ -389,7 +388,7 @@ fn a_copy_over_what_was_stored() {
     for host in [Host::checked(), Host::checked().seed(3)] {
         assert_eq!(copied(&host, all).unwrap_or_else(|e| panic!("{e}")), wanted);
     }
-    // The plain host does not look.
+    // The plain host does not check.
     assert_eq!(copied(&Host::new(), 0).unwrap_or_else(|e| panic!("{e}")), wanted);
     let without = |step: u32| copied(&Host::checked(), all - step);
     fault(without(1), "copy", &["written by `tcgen05.st", "has not waited", "tcgen05.wait::st"]);
@@ -475,6 +474,6 @@ fn a_commit_that_comes_too_early() {
     }
     tracked(&Host::checked(), 0).unwrap_or_else(|e| panic!("{e}"));
     fault(tracked(&Host::checked(), 1), "load of the copy", &["columns 0 to 0", "nobody has waited for it"]);
-    // The plain host reports it when the CTA ends before the copy has.
+    // The plain host reports it when the CTA exits before the copy completes.
     fault(tracked(&Host::new(), 1), "copy that is tracked", &["ends while this operation"]);
 }

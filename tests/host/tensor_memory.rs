@@ -5,7 +5,7 @@ use ptx_dsl::prelude::*;
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0606), allow(PTX0608)>
 
-    // Four warps store rows of their own, turn them through another shape, and load them again.
+    // Four warps store their rows, convert them through another shape, and load them again.
     .visible .entry through(.param .u64 .ptr .global .align 4 out: &mut [u32])
     {
         .reg .b32 %t, %taddr, %lane, %r<8>, %v, %w;
@@ -79,7 +79,7 @@ ptx! {
         exit;
     }
 
-    // Gives back what it allocated only if asked.
+    // Deallocates only on request.
     .visible .entry leak(.param .u32 tidy)
     {
         .reg .b32 %taddr, %tidy;

@@ -1,8 +1,8 @@
-//! Many warps that wait, each in its own way; places that one CTA leaves to the next; registers that are used for several things.
+//! Many warps that wait in different ways; slots that one CTA leaves to the next; registers with several live ranges.
 
 use ptx_dsl::prelude::*;
 
-/// As they come, and in some other orders.
+/// In round-robin order, and in some others.
 fn hosts() -> Vec<Host> {
     let mut hosts: Vec<Host> = (1..7).map(|seed| Host::new().seed(seed)).collect();
     hosts.extend([Host::new(), Host::new().record()]);
@@ -11,8 +11,8 @@ fn hosts() -> Vec<Host> {
 
 ptx! {
     <sm_90, ptx 8.0, allow(PTX0688)>
-    // Warp 0 lets the others through, stage after stage: odd warps wait for the one object and even ones for the other, which
-    // is released a stage later. At the end each thread has counted its stages.
+    // Warp 0 lets the others pass, stage after stage: odd warps wait for one object and even ones for the other, which is
+    // released a stage later. At the end each thread has counted its stages.
     .visible .entry two_objects(.param .u64 .ptr .global .align 4 d: &mut [u32], .param .u32 n) .reqntid 256 {
         .reg .pred %p, %q;
         .reg .b32 %t, %w, %i, %n, %b, %ph, %c, %at;
@@ -79,7 +79,7 @@ ptx! {
         ret;
     }
 
-    // Half of the lanes of each warp wait for the one object, half for the other; who has counted 20 vain tries gives up.
+    // Half of the lanes of each warp wait for one object, half for the other; after 20 vain attempts a lane gives up.
     .visible .entry gives_up(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqntid 64 {
         .reg .pred %p, %q;
         .reg .b32 %t, %b, %c, %at;
@@ -117,7 +117,7 @@ ptx! {
         ret;
     }
 
-    // What the CTA before has left in shared memory, at barriers and as an mbarrier object is not there any more.
+    // The shared memory, barriers and mbarrier objects of the previous CTA are reset.
     .visible .entry leaves_things(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqntid 96 {
         .reg .pred %p;
         .reg .b32 %t, %v, %a, %c, %sum, %w;
@@ -133,14 +133,14 @@ ptx! {
         ld.shared.u32 %v, [mb];
         add.u32 %sum, %sum, %v;
         bar.sync 0;
-        // some lanes of the first warp end, the others go on
+        // some lanes of the first warp exit, the others continue
         setp.lt.u32 %p, %t, 5;
         @%p bra OUT;
         shr.u32 %w, %t, 5;
         setp.eq.u32 %p, %t, 95;
         @%p mbarrier.init.shared::cta.b64 [mb], 7;
         st.shared.u32 [%a], 77;
-        // warp 2 arrives at a barrier that nobody waits at in CTAs of odd numbers
+        // in odd CTAs warp 2 arrives at a barrier without waiters
         setp.ne.u32 %p, %w, 2;
         @%p bra OUT;
         and.b32 %v, %c, 1;
@@ -203,7 +203,7 @@ ptx! {
         ret;
     }
 
-    // One register is a counter, an address and a value, some of it under predicates and around a loop.
+    // One register is a counter, an address and a value, partly under predicates and around a loop.
     .visible .entry reuses(.param .u64 .ptr .global .align 4 d: &mut [u32], .param .u32 n) .reqntid 64 {
         .reg .pred %p, %q;
         .reg .b32 %a, %b, %t, %n;

@@ -1,4 +1,4 @@
-//! Instructions of a whole warp.
+//! Warp-wide instructions.
 
 use ptx_dsl::prelude::*;
 
@@ -89,8 +89,8 @@ fn votes_matches_and_reductions_see_the_members() {
 
 #[test]
 fn one_elected_lane_branches_again() {
-    // Lanes meet and part: `elect.sync` runs with the branch behind it for a warp that is whole, and that branch with what the
-    // elected lane does next for one that is not.
+    // Lanes converge and diverge: `elect.sync` runs together with the following branch for a whole warp, and in a partial one
+    // that branch runs with the elected lane's code.
     let k = ptx!(<sm_90, ptx 8.0> |n: u32, d: &mut [u32]| {
         .shared .align 8 .b64 bar;
         .reg .pred %p, %leader;
@@ -137,5 +137,81 @@ fn one_elected_lane_branches_again() {
         let want: Vec<u32> =
             (0..32).map(|l| if l % 2 == 0 { 7 } else { 0 } + if l == 0 { elected } else { 0 }).collect();
         assert_eq!(d, want);
+    }
+}
+
+#[test]
+fn movmatrix_transposes() {
+    let k = ptx!(<sm_75, ptx 7.8> |d: &mut [u32]| {
+        .reg .b32 %i, %v;
+        .reg .b64 %pd;
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %laneid;
+        mad.wide.u32 %pd, %i, 4, %pd;
+        ld.global.u32 %v, [%pd];
+        movmatrix.sync.aligned.m8n8.trans.b16 %v, %v;
+        st.global.u32 [%pd], %v;
+    });
+    let mut matrix = [[0u16; 8]; 8];
+    for (i, element) in matrix.as_flattened_mut().iter_mut().enumerate() {
+        *element = (i as u16 + 1) * 1009;
+    }
+    // Two neighbours of a row in each word.
+    let mut words: [u32; 32] =
+        std::array::from_fn(|l| u32::from(matrix[l / 4][l % 4 * 2]) | u32::from(matrix[l / 4][l % 4 * 2 + 1]) << 16);
+    k.launch(&Host::new(), Launch::grid(1).block(32), (&mut words[..],)).unwrap();
+    for (l, word) in words.into_iter().enumerate() {
+        let [low, high] = [0, 1].map(|c| matrix[l % 4 * 2 + c][l / 4]);
+        assert_eq!(word, u32::from(low) | u32::from(high) << 16, "lane {l}");
+    }
+}
+
+#[test]
+fn ldmatrix_loads_rows_and_columns() {
+    // Four matrices of 8x8 halves one behind the other; those of `.x2` are the last two, by addresses in any order.
+    let k = ptx!(<sm_75, ptx 7.8> |d: &mut [u32]| .reqntid 32 {
+        .reg .b32 %i, %r<8>, %at, %row;
+        .reg .b64 %pd, %o;
+        .shared .align 16 .b32 tile[128];
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %tid.x;
+        mad.wide.u32 %o, %i, 16, %pd;
+        ld.global.v4.u32 {%r0, %r1, %r2, %r3}, [%o];
+        mov.u32 %at, tile;
+        mad.lo.u32 %row, %i, 16, %at;
+        st.shared.v4.u32 [%row], {%r0, %r1, %r2, %r3};
+        bar.sync 0;
+        ldmatrix.sync.aligned.m8n8.x4.shared.b16 {%r0, %r1, %r2, %r3}, [%row];
+        // Lane 0 has row 31, lane 1 row 30, ...
+        sub.u32 %i, 31, %i;
+        mad.lo.u32 %row, %i, 16, %at;
+        ldmatrix.sync.aligned.m8n8.x2.trans.shared.b16 {%r4, %r5}, [%row];
+        ldmatrix.sync.aligned.m8n8.x1.shared.b16 {%r6}, [%row];
+        sub.u32 %i, 31, %i;
+        mad.wide.u32 %o, %i, 28, %pd;
+        st.global.u32 [%o], %r0;
+        st.global.u32 [%o + 4], %r1;
+        st.global.u32 [%o + 8], %r2;
+        st.global.u32 [%o + 12], %r3;
+        st.global.u32 [%o + 16], %r4;
+        st.global.u32 [%o + 20], %r5;
+        st.global.u32 [%o + 24], %r6;
+    });
+    let half = |row: usize, column: usize| (row * 8 + column + 1) as u32 * 251;
+    let mut d: Vec<u32> = vec![0; 7 * 32];
+    for row in 0..32 {
+        for word in 0..4 {
+            d[4 * row + word] = half(row, 2 * word) | half(row, 2 * word + 1) << 16;
+        }
+    }
+    k.launch(&Host::new(), Launch::grid(1).block(32), (&mut d[..],)).unwrap();
+    for l in 0..32 {
+        let (row, column) = (l / 4, l % 4 * 2);
+        let plain = |m: usize| half(8 * m + row, column) | half(8 * m + row, column + 1) << 16;
+        // Row r of matrix m is row 31 - 8m - r of memory.
+        let turned = |m: usize| half(31 - 8 * m - column, row) | half(31 - 8 * m - column - 1, row) << 16;
+        let last = half(31 - row, column) | half(31 - row, column + 1) << 16;
+        let want = [plain(0), plain(1), plain(2), plain(3), turned(0), turned(1), last];
+        assert_eq!(d[7 * l..7 * l + 7], want, "lane {l}");
     }
 }

@@ -1,8 +1,8 @@
-//! The corpus of diagnostics: PTX modules that say on their own lines what is found there.
+//! The corpus of diagnostics: PTX modules with marks on the lines of their findings.
 //!
-//! `// error: PTX0642` or `// warning: PTX0605` at the end of a line is a mark; a line may have several. A mark can say more:
-//! `` // error: PTX0412 `sh+2`: not a multiple of 4 `` names the source that the finding underlines, and a text that its
-//! message, a note or a help contains. A module without marks is right: nothing may be found in it.
+//! `// error: PTX0642` or `// warning: PTX0605` at the end of a line is a mark; a line may have several. A mark can add the
+//! underlined source, as in `` // error: PTX0412 `sh+2`: not a multiple of 4 ``, and a text that the message, a note or a help
+//! contains. A module without marks must have no finding.
 //!
 //! `// also without .reqntid` on its own line has the module checked a second time without that directive.
 
@@ -21,7 +21,7 @@ pub struct Case {
     /// Its path.
     pub name: String,
     pub text: String,
-    /// Of its folder, `PTXnnnn`.
+    /// The code of its folder, `PTXnnnn`.
     code: Option<u16>,
 }
 
@@ -34,7 +34,7 @@ pub struct Mark<'t> {
     text: Option<&'t str>,
 }
 
-/// The modules below a folder of the workspace, whose path goes from the root.
+/// The modules below a folder, whose path starts at the root of the workspace.
 pub fn below(folder: &str) -> Vec<Case> {
     let root = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().find(|root| root.join("tests/diagnostics").is_dir());
     let mut cases = Vec::new();
@@ -43,7 +43,7 @@ pub fn below(folder: &str) -> Vec<Case> {
     cases
 }
 
-/// The cases of `tests/diagnostics` whose folder has one of the codes; those of a folder without a code belong to the lints.
+/// The cases of `tests/diagnostics` whose folder has one of the codes; folders without a code belong to the lints.
 pub fn of_codes(codes: std::ops::Range<u16>) -> Vec<Case> {
     let mut cases = below("tests/diagnostics");
     cases.retain(|case| codes.contains(&case.code.unwrap_or(600)));
@@ -107,7 +107,7 @@ fn mark<'t>(line: usize, level: &'t str, rest: &'t str) -> Option<Mark<'t>> {
     Some(Mark { line, level, code, source, text })
 }
 
-/// A finding, and the line where it stands.
+/// A finding and its line.
 struct Found<'d> {
     line: usize,
     source: String,
@@ -138,7 +138,7 @@ fn located<'d>(text: &str, lexed: &Lexed, found: &'d [Diagnostic]) -> Vec<Found<
     found.iter().map(locate).collect()
 }
 
-/// What differs between the marks of a module and what is found in it.
+/// The differences between the marks of a module and its findings.
 pub fn differences(case: &Case) -> Vec<String> {
     let (lexed, diagnostics) = helps::findings(&case.text);
     let mut found = located(&case.text, &lexed, &diagnostics);
@@ -170,11 +170,10 @@ pub fn differences(case: &Case) -> Vec<String> {
     out
 }
 
-/// Each module has the findings that its marks say; what the helps ask for can be done; ptxas takes the modules without errors, as
-/// they are printed.
+/// Each module has the findings of its marks; its helps can be applied; ptxas accepts the printed modules without errors.
 ///
 /// # Panics
-/// With all that differs.
+/// With all differences.
 #[track_caller]
 pub fn hold(cases: &[Case]) {
     let wrong: Vec<String> = cases.iter().flat_map(differences).collect();

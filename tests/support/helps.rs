@@ -1,22 +1,22 @@
-//! What a help says, done: the code in its backticks goes into the module where the sentence says, so that a test can compile
-//! what a reader would.
+//! Applies helps: the code in a help's backticks goes into the module where the sentence says, so that a test compiles what a
+//! reader would.
 //!
-//! The words before a piece of code decide what becomes of it:
+//! The words before a piece of code decide how it is applied:
 //!
-//! | the code stands behind | what is done |
+//! | words before the code | edit |
 //! |---|---|
-//! | `write`, `did you mean` | it replaces what is underlined; an opcode replaces that of the statement, and with a `;` the statement |
-//! | `write X in place of` | it is what X replaces, if that is not what is underlined |
-//! | `write X before it`, `behind it` | it is put there |
-//! | `remove` | it goes; `remove it`: what is underlined goes |
-//! | `add` | a qualifier, at the end of the opcode; a directive, before the one that is underlined |
-//! | `put` | `before`, `behind` or `in place of` the statement, `above this function` |
-//! | `declare` | the header, or the range of a name |
-//! | `close it with` | it ends what is open |
+//! | `write`, `did you mean` | replaces the underlined code; an opcode replaces that of the statement, and with a `;` the statement |
+//! | `write X in place of` | X replaces it, if it is not the underlined code |
+//! | `write X before it`, `behind it` | inserted there |
+//! | `remove` | removed; `remove it`: the underlined code is removed |
+//! | `add` | a qualifier, at the end of the opcode; a directive, before the underlined one |
+//! | `put` | inserted `before`, `behind` or `in place of` the statement, or `above this function` |
+//! | `declare` | inserted in the header, or in the range of a name |
+//! | `close it with` | ends what is open |
 //!
-//! `or` and commas are between alternatives, `and` joins edits that belong together. Any other code is something that the reader
-//! knows: it stands in the module, or is a word of the language. What is neither fails. The findings of flow (06xx) show code
-//! that takes more than one edit: this stands in the right example of the explanation, maybe with other names.
+//! `or` and commas separate alternatives; `and` joins edits that belong together. Any other code must be known to the reader:
+//! from the module, or as a word of the language. Anything else fails. Findings of flow (06xx) show code that takes more than one
+//! edit: it occurs in the right example of the explanation, maybe with other names.
 
 use std::ops::Range;
 
@@ -28,7 +28,7 @@ use ptx_dsl_frontend::isa::{FAMILIES, directive, sreg, syntax, target};
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::ty::Ty;
 
-/// What a module gives.
+/// The result for a module.
 pub fn findings(text: &str) -> (Lexed, Vec<Diagnostic>) {
     let (lexed, mut found) = lex(text);
     found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
@@ -40,7 +40,7 @@ pub fn printed(text: &str) -> String {
     ptx_dsl_frontend::compile(&lex(text).0.tokens).ptx
 }
 
-/// Follows all helps of the modules; what comes out without errors goes to ptxas.
+/// Applies all helps of the modules; results without errors go to ptxas.
 #[track_caller]
 pub fn hold(modules: &[(String, String)]) {
     let (mut failures, mut clean) = (Vec::new(), Vec::new());
@@ -51,7 +51,7 @@ pub fn hold(modules: &[(String, String)]) {
     }
     let verdicts = if clean.is_empty() { None } else { ptxas::assemble_all(&clean) };
     for ((name, ptx), verdict) in clean.iter().zip(verdicts.unwrap_or_default()) {
-        // Some functions are the linker's and the driver's business.
+        // Some functions are left to the linker and the driver.
         let ours = |e: &String| !ABROAD.iter().any(|text| e.contains(text));
         if let Some(e) = verdict.err().filter(ours) {
             failures.push(format!("{name}: ptxas: {e}\n{ptx}"));
@@ -60,19 +60,19 @@ pub fn hold(modules: &[(String, String)]) {
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
 }
 
-/// What ptxas says of functions of other modules and of the driver.
+/// Messages of ptxas about functions of other modules and of the driver.
 pub const ABROAD: [&str; 2] = ["Unresolved extern function", "requires command line option '--compile-only'"];
 
-/// What became of a module whose helps were followed, one at a time.
+/// The result of applying the helps of a module, one at a time.
 #[derive(Default)]
 pub struct Followed {
-    /// Helps that no reader could follow, or that did not mend what they are for.
+    /// Helps that no reader could apply, or that did not fix the error.
     pub failures: Vec<String>,
-    /// Modules in which nothing wrong is left, as printed.
+    /// The resulting modules without errors, as printed.
     clean: Vec<String>,
 }
 
-/// Follows all helps of a module.
+/// Applies all helps of a module.
 pub fn followed(text: &str) -> Followed {
     let mut out = Followed::default();
     let (lexed, found) = findings(text);
@@ -103,18 +103,17 @@ pub fn followed(text: &str) -> Followed {
     out
 }
 
-/// How often this is found.
+/// The number of occurrences.
 fn count(all: &[Diagnostic], d: &Diagnostic) -> usize {
     all.iter().filter(|o| o.code == d.code && o.message == d.message).count()
 }
 
-/// The errors among the findings; those of flow come up only in what is sound otherwise.
+/// The errors among the findings; findings of flow appear only in modules that are otherwise legal.
 fn errors(all: &[Diagnostic], d: &Diagnostic) -> usize {
     all.iter().filter(|o| o.severity == Severity::Error && (o.code < 600 || d.code >= 600)).count()
 }
 
-/// Is `d` gone from the module, and nothing come in its place that the edit has made? `Ok`: the module as printed, if nothing
-/// wrong is left.
+/// Is `d` gone from the module, without a new error that the edit caused? `Ok`: the printed module if it has no error.
 fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> Result<Option<String>, String> {
     let (lexed, after) = findings(module);
     let new =
@@ -122,7 +121,7 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     let all: Vec<_> = new.map(|d| format!("PTX{:04} {}", d.code, d.message)).collect();
     let fail = Err(all.join("; "));
     let (had, has) = (errors(before, d), errors(&after, d));
-    // Version and target are asked for once the form is known.
+    // The checker looks at version and target once the form is known.
     let gates = after.iter().filter(|o| matches!(o.code, 301 | 302)).count();
     if count(&after, d) >= count(before, d) || has > had + gates {
         return fail;
@@ -134,10 +133,10 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
     if has < had || d.severity != Severity::Error {
         return Ok(None);
     }
-    // Something else was wrong that was not seen before: it has a way out of its own, or the edit is to blame.
+    // Another error was hidden before: it must have a help of its own, otherwise the edit is to blame.
     for new in after.iter().filter(|o| o.severity == Severity::Error && count(&after, o) > count(before, o)) {
         let gate = |d: &Diagnostic| matches!(d.code, 301 | 302);
-        // Operands are looked at once the qualifiers are complete.
+        // The checker looks at operands once the qualifiers are complete.
         let operands = matches!(new.code, 401 | 404) || d.code == 202 && matches!(new.code, 405 | 414);
         let independent = operands || gate(d) && gate(new);
         let way_out = |help: &String| match asked(module, &lexed, new, help) {
@@ -153,7 +152,7 @@ fn mended(before: &[Diagnostic], d: &Diagnostic, module: &str, depth: usize) -> 
 
 /// What a help asks for.
 enum Asked {
-    /// It shows no code to be written.
+    /// It shows no code to write.
     Prose,
     /// The module with each of the alternatives.
     Modules(Vec<String>),
@@ -161,7 +160,7 @@ enum Asked {
     Unclear(String),
 }
 
-/// A piece of a module and what comes in its place.
+/// A piece of a module and its replacement.
 type Edit = (Range<usize>, String);
 
 #[derive(Clone, Copy, PartialEq)]
@@ -176,7 +175,7 @@ enum Act {
     Mention,
 }
 
-/// What the words before a piece of code say of it; `None`: the same as of the piece before.
+/// What the words before a piece of code ask for; `None`: the same as for the piece before.
 fn act(words: &str) -> Option<Act> {
     let words = words.trim();
     let ends = |list: &[&str]| list.iter().any(|w| words == *w || words.ends_with(&format!(" {w}")));
@@ -193,7 +192,7 @@ fn act(words: &str) -> Option<Act> {
     })
 }
 
-/// The module after what the help of this diagnostic says.
+/// The module after the help of this diagnostic.
 fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
     let place = Place::new(text, lexed, d);
     let pieces: Vec<&str> = help.split('`').collect();
@@ -220,7 +219,7 @@ fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
         let edit = match doing {
             Act::Write if behind.starts_with("before it") => Some((at(place.primary.start), format!("{code} "))),
             Act::Write if behind.starts_with("behind it") => Some((at(place.primary.end), code.to_string())),
-            // A name is meant wherever it stands.
+            // A name is replaced everywhere.
             Act::Write if d.code == 401 && before.contains("did you mean") => {
                 ways.push(place.all_of(&text[place.primary.clone()], code));
                 continue;
@@ -260,7 +259,7 @@ fn at(position: usize) -> Range<usize> {
     position..position
 }
 
-/// The text with all edits, which do not overlap.
+/// Applies all edits, which do not overlap.
 fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     edits.sort_by_key(|(range, _)| range.start);
     let mut out = text.to_string();
@@ -270,7 +269,7 @@ fn edited(text: &str, mut edits: Vec<Edit>) -> String {
     out
 }
 
-/// Where a diagnostic stands.
+/// The place of a diagnostic.
 struct Place<'t> {
     text: &'t str,
     tokens: Vec<Range<usize>>,
@@ -287,7 +286,7 @@ impl<'t> Place<'t> {
         self.tokens.get(i).map_or("", |t| &self.text[t.clone()])
     }
 
-    /// From the first token of the statement around what is underlined to its `;`.
+    /// From the first token of the statement around the underlined code to its `;`.
     fn statement(&self) -> Range<usize> {
         let first = self.tokens.partition_point(|t| t.end <= self.primary.start);
         let mut start = first.min(self.tokens.len().saturating_sub(1));
@@ -321,18 +320,18 @@ impl<'t> Place<'t> {
         }
     }
 
-    /// Behind `.entry k` or a directive with its numbers.
+    /// After `.entry k` or a directive with its numbers.
     fn is_body(&self, i: usize) -> bool {
         let head = (0..i).rev().take_while(|t| !matches!(self.token(*t), ";" | "{" | "}")).map(|t| self.token(t));
         head.into_iter().any(|t| matches!(t, "entry" | "func"))
     }
 
-    /// Is this the `:` behind a label?
+    /// Is this the `:` after a label?
     fn is_label(&self, i: usize) -> bool {
         self.token(i) == ":" && self.token(i + 1) != ":" && (i == 0 || self.token(i - 1) != ":")
     }
 
-    /// The dotted opcode of the statement, behind its guard; of a declaration its first word.
+    /// The dotted opcode of the statement, after its guard; the first word of a declaration.
     fn opcode(&self) -> Range<usize> {
         let statement = self.statement();
         let mut start = statement.start;
@@ -373,7 +372,7 @@ impl<'t> Place<'t> {
         (range, code.to_string())
     }
 
-    /// The code as it stands in the statement, else in the module.
+    /// The place of the code in the statement, or else in the module.
     fn find(&self, code: &str) -> Option<Range<usize>> {
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '$');
         let inside = |outer: Option<char>, own: Option<char>| outer.is_some_and(word) && own.is_some_and(word);
@@ -387,7 +386,7 @@ impl<'t> Place<'t> {
         })
     }
 
-    /// One name in place of another, everywhere.
+    /// Replaces a name everywhere.
     fn all_of(&self, old: &str, new: &str) -> Vec<Edit> {
         let word = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '%' | '$');
         // `%r<4>` declares other names.
@@ -396,8 +395,8 @@ impl<'t> Place<'t> {
         self.text.match_indices(old).map(|m| m.0).filter(whole).map(|i| (i..i + old.len(), new.to_string())).collect()
     }
 
-    /// Takes a piece out: a qualifier with its dot, an operand with the comma before it, a statement with its `;`, a directive
-    /// with its numbers.
+    /// Removes a piece: a qualifier with its dot, an operand with the comma before it, a statement with its `;`, a directive with
+    /// its numbers.
     fn without(&self, mut range: Range<usize>) -> Edit {
         let before = self.text[..range.start].trim_end();
         let own = &self.text[range.clone()];
@@ -442,7 +441,7 @@ impl<'t> Place<'t> {
         })
     }
 
-    /// Where the function begins that holds what is underlined.
+    /// Where the function around the underlined code begins.
     fn function(&self) -> usize {
         let (mut depth, mut start) = (0, 0);
         for (i, t) in self.tokens.iter().enumerate() {
@@ -500,7 +499,7 @@ impl<'t> Place<'t> {
         (at(position), code.to_string())
     }
 
-    /// Is it a name of the module, a word of the language, or a sign?
+    /// Is it a name of the module, a word of the language, or punctuation?
     fn knows(&self, code: &str) -> bool {
         let word = |w: &str| {
             let bare = w.trim_start_matches('.');
@@ -520,7 +519,7 @@ fn begins(opcode: &str, words: &str) -> bool {
     opcode.strip_prefix(words).is_some_and(|rest| rest.is_empty() || rest.starts_with(['.', ':']))
 }
 
-/// Is it a word of some syntax block?
+/// Is it a word of a syntax block?
 fn qualifier(word: &str) -> bool {
     let text = |i: &ptx_dsl_frontend::isa::Instr| {
         i.syntax.match_indices(&format!(".{word}")).any(|(at, found)| {
@@ -530,13 +529,13 @@ fn qualifier(word: &str) -> bool {
     FAMILIES.iter().any(|(_, list)| list.iter().any(text))
 }
 
-/// Does the code stand in the text, with other names perhaps? `bar.sync` is short for `barrier.sync.aligned` (PTX ISA 9.7.13.1).
+/// Does the text contain the code, with other names perhaps? `bar.sync` is short for `barrier.sync.aligned` (PTX ISA 9.7.13.1).
 fn shown(text: &str, code: &str) -> bool {
     let (whole, part) = (words(text), words(&code.replace("barrier.sync.aligned", "bar.sync")));
     whole.windows(part.len()).any(|window| window.iter().zip(&part).all(|(a, b)| a == b))
 }
 
-/// The tokens of a text, with one name for all that are the user's, and one for state spaces.
+/// The tokens of a text, with one name for all user names, and one for state spaces.
 fn words(text: &str) -> Vec<String> {
     let (lexed, _) = lex(text);
     let texts: Vec<&str> = lexed.tokens.iter().map(|t| &text[lexed.ranges[t.id as usize].clone()]).collect();

@@ -1,15 +1,15 @@
-//! NVIDIA's assembler as the judge of every PTX text that tests and examples produce.
+//! Assembles the PTX of tests and examples with NVIDIA's ptxas.
 //!
-//! Use: `#[path = "support/ptxas.rs"] mod ptxas;`. `cargo xtask test` fetches the assembler; a test run without one says
-//! so in one line and skips, except in CI (`CI=true`), where that is a failure.
+//! Use: `#[path = "support/ptxas.rs"] mod ptxas;`. `cargo xtask test` fetches the assembler. Without one, a test run prints a
+//! line and skips, except in CI (`CI=true`), where that is a failure.
 
 use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 use std::sync::atomic::{AtomicUsize, Ordering};
 
-/// Assembles every module `(name, ptx)` for the target it names and returns one verdict for each, in order: `Err` holds
-/// what ptxas printed. `None`: there is no ptxas.
+/// Assembles every module `(name, ptx)` for the target it names and returns the verdicts in order: `Err` has the output of ptxas.
+/// `None`: there is no ptxas.
 ///
 /// # Panics
 /// Without ptxas when `CI=true`; when ptxas or the temporary directory cannot be used.
@@ -44,7 +44,7 @@ pub fn assemble_all(modules: &[(String, String)]) -> Option<Vec<Result<(), Strin
     Some(verdicts.into_iter().map(|(_, verdict)| verdict).collect())
 }
 
-/// The whole way to machine code: some rules (one `.cta_group` per kernel) are checked by code generation only.
+/// Assembles completely: code generation alone checks some rules (one `.cta_group` per kernel).
 fn assemble(ptxas: &Path, directory: &Path, index: usize, name: &str, ptx: &str) -> Result<(), String> {
     let input = directory.join(format!("{index}.ptx"));
     std::fs::write(&input, ptx).expect("a temporary file");
@@ -63,8 +63,8 @@ fn assemble(ptxas: &Path, directory: &Path, index: usize, name: &str, ptx: &str)
     Err(if printed.trim().is_empty() { format!("{name}: ptxas ended with {}", output.status) } else { printed })
 }
 
-/// The architecture to assemble for: the module's `.target`. CUDA 13 generates code from sm_75 on, and takes older PTX for
-/// it; `sm_101*` is the name that `sm_110*` had before PTX ISA 9.0.
+/// The architecture to assemble for: the module's `.target`. CUDA 13 generates code from sm_75 on, and reads older PTX for it;
+/// `sm_101*` is the name of `sm_110*` before PTX ISA 9.0.
 fn architecture(ptx: &str) -> String {
     let lines = ptx.lines().map(str::trim_start);
     let words = lines.filter_map(|line| line.strip_prefix(".target")).flat_map(|rest| rest.split([',', ' ', '\t']));
@@ -79,7 +79,7 @@ fn architecture(ptx: &str) -> String {
     }
 }
 
-/// `PTXAS`, else what `cargo xtask ptxas` installed: `target/ptxas/nvidia/cu<major>/bin/ptxas` of the workspace.
+/// `PTXAS`, or what `cargo xtask ptxas` installed: `target/ptxas/nvidia/cu<major>/bin/ptxas` of the workspace.
 fn find() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("PTXAS").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);

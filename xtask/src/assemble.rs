@@ -1,11 +1,11 @@
-//! ptxas on a directory of PTX texts, by the code that the tests use too.
+//! Assembles a directory of PTX texts with ptxas, through the code of the tests.
 
 #[path = "../../tests/support/ptxas.rs"]
 mod judge;
 
 use std::path::Path;
 
-/// Assembles every `.ptx` file; the error lists what ptxas says of each that it refuses.
+/// Assembles every `.ptx` file. The error lists the messages of ptxas.
 pub fn directory(directory: &Path) -> Result<(), String> {
     let entries = std::fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut modules = Vec::new();

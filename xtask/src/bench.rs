@@ -1,12 +1,11 @@
-//! `cargo xtask bench`: the benches of the host machine, and what kernels cost to compile.
+//! `cargo xtask bench`: runs the benches of the host machine, and measures the compile time of kernels.
 
 mod compile;
 
 use crate::ptxas;
 use std::process::{Command, Stdio};
 
-/// A build of the benches besides the plain one: the option that asks for it, its flags, profile and environment. Each has a
-/// target directory of its own.
+/// A further build of the benches: its option, flags, profile and environment. Each has its own target directory.
 struct Variant {
     label: &'static str,
     flags: &'static str,
@@ -18,16 +17,16 @@ const UNCHECKED: Variant = Variant {
     label: "unchecked",
     flags: "--cfg ptx_dsl_unchecked",
     profile: None,
-    // mem/range.rs in the runtime wants both, so that nobody gets this build by accident
+    // mem/bounds.rs in the runtime requires both, so that nobody gets this build by accident
     environment: &[("PTX_DSL_UNCHECKED_BENCH", "1")],
 };
 const NATIVE: Variant = Variant { label: "native", flags: "-C target-cpu=native", profile: None, environment: &[] };
-/// What README's snippet gives.
+/// The profile of README's development builds.
 const DEV: Variant =
     Variant { label: "dev", flags: "", profile: Some("dev"), environment: &[("CARGO_PROFILE_DEV_OPT_LEVEL", "1")] };
 
-/// Builds the benches, once more without checks unless told not to, and in other ways if asked to; passes the other
-/// arguments on. With `--compile` in front measures the compiler instead.
+/// Builds the benches, by default also without checks, and further builds on request; passes the other arguments on. With
+/// `--compile` first, measures the compiler instead.
 pub fn run(arguments: &[&str]) -> Result<(), String> {
     if let ["--compile", rest @ ..] = arguments {
         return compile::run(rest);
@@ -48,7 +47,7 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     if status.success() { Ok(()) } else { Err(format!("the benches ended with {status}")) }
 }
 
-/// Builds the benches and gives the program.
+/// Builds the benches and returns the path of the program.
 fn build_bench(variant: Option<&Variant>) -> Result<String, String> {
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(ptxas::root()).stderr(Stdio::inherit());

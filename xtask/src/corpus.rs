@@ -1,5 +1,5 @@
-//! `cargo xtask corpus`: what cargo-fuzz starts from. The modules of `tests/ptx`, `tests/bugs` and `tests/diagnostics` in pieces, the examples of
-//! `ptx-dsl explain`, and a dictionary of the words that the front end knows.
+//! `cargo xtask corpus`: writes the seeds of cargo-fuzz: the modules of `tests/ptx`, `tests/bugs` and `tests/diagnostics` in
+//! pieces, the examples of `ptx-dsl explain`, and a dictionary of the words that the front end knows.
 
 use std::collections::BTreeSet;
 use std::path::Path;
@@ -36,7 +36,7 @@ pub fn write(root: &Path) -> Result<(), String> {
     Ok(())
 }
 
-/// The modules in a folder and below, in pieces.
+/// The modules in a folder and its subfolders, in pieces.
 fn modules(folder: &Path, seeds: &mut Vec<String>) -> Result<(), String> {
     for path in std::fs::read_dir(folder).map_err(seen(folder))?.flatten().map(|entry| entry.path()) {
         if path.is_dir() {
@@ -53,7 +53,7 @@ fn seen(path: &Path) -> impl Fn(std::io::Error) -> String {
     move |error| format!("{shown}: {error}")
 }
 
-/// Header and one function or declaration each: a fuzzer gets farther with many small modules than with a few large ones.
+/// The header with one function or declaration each: many small modules fuzz better than a few large ones.
 fn pieces(text: &str, seeds: &mut Vec<String>) {
     let (mut head, mut item, mut depth) = (String::new(), String::new(), 0i32);
     for line in text.lines() {

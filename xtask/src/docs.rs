@@ -1,5 +1,5 @@
-//! `docs/isa-coverage.md` from the table, `docs/error-index.md` from the explanations of the error codes, `docs/rules.md` from
-//! the list of rules.
+//! Writes `docs/isa-coverage.md` from the table, `docs/error-index.md` from the explanations of error codes, and `docs/rules.md`
+//! from the list of rules.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -9,7 +9,7 @@ use ptx_dsl_frontend::isa::syntax::forms;
 use ptx_dsl_frontend::isa::{FAMILIES, Host, Instr, target};
 use ptx_dsl_frontend::rules::{RULES, rule_of};
 
-/// Writes the files, or with `check` says which of them are not what they would be.
+/// Writes the files; with `check` only reports those that are out of date.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {
     let directory = root.join("docs");
     let mut stale = Vec::new();
@@ -29,7 +29,7 @@ pub fn run(root: &Path, check: bool) -> Result<(), String> {
         return Ok(());
     }
     Err(format!(
-        "{} not what `cargo xtask docs` writes",
+        "{} out of date: run `cargo xtask docs`",
         stale.join(" and ") + if stale.len() == 1 { " is" } else { " are" }
     ))
 }
@@ -39,12 +39,12 @@ const GENERATED: &str = "<!-- Written by `cargo xtask docs`; CI compares. -->\n"
 fn coverage() -> String {
     let all = || FAMILIES.iter().flat_map(|(_, list)| list.iter());
     let runs = all().filter(|i| i.host != Host::NotYet).count();
-    let mut out = format!("{GENERATED}\n# What of the PTX ISA is known\n\n");
+    let mut out = format!("{GENERATED}\n# Coverage of the PTX ISA\n\n");
     let _ = writeln!(
         out,
-        "Every instruction here is parsed, checked and printed for every version and target; {runs} of {} entries run on \
-         the host as well. An entry is a section of the manual or a part of it; *since* and *targets* are those of the whole \
-         entry, and `ptx-dsl isa <opcode>` shows what its parts need beyond that.\n",
+        "Every instruction here is parsed, checked and printed for every version and target; {runs} of {} entries also run on \
+         the host. An entry is a section of the manual or a part of one. *since* and *targets* are for the whole entry; \
+         `ptx-dsl isa <opcode>` shows what parts of it need beyond that.\n",
         all().count()
     );
     // A large family is several lists.
@@ -86,8 +86,8 @@ fn row(i: &'static Instr, out: &mut String) {
 fn rules() -> String {
     let mut out = format!("{GENERATED}\n# The rules of protocol and flow\n\n");
     out.push_str(
-        "[flow.md](flow.md) says what the rules know and what the levels mean, [error-index.md](error-index.md) has a wrong and \
-         a right kernel for each. The sections are those of the PTX ISA.\n\n| code | what is found | section | level |\n\
+        "[flow.md](flow.md) explains the levels and what the analyses know. [error-index.md](error-index.md) has a wrong and a \
+         right kernel for each rule. Sections are those of the PTX ISA.\n\n| code | finding | section | level |\n\
          |---|---|---|---|\n",
     );
     for rule in RULES {
@@ -100,7 +100,7 @@ fn errors() -> String {
     let mut out = format!("{GENERATED}\n# Error codes\n\n");
     out.push_str(
         "01xx syntax, 02xx qualifiers, 03xx version and target, 04xx operands and types, 05xx whole kernels, 06xx protocol and \
-         flow, 07xx the host. `ptx-dsl explain PTX0207` shows one of them. Every example is compiled by the tests.\n",
+         flow, 07xx the host. `ptx-dsl explain PTX0207` prints one of them. The tests compile every example.\n",
     );
     for e in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
         let _ = write!(out, "\n## PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);

@@ -1,8 +1,8 @@
-//! `cargo xtask hardware`: what instructions give on a GPU, bit for bit, against what the host gives.
+//! `cargo xtask hardware`: compares what instructions compute on a GPU, bit for bit, with the host.
 //!
-//! `forms` takes all spellings from the table, `sequences` adds what takes more than one instruction, `values` are the operands.
+//! `forms` takes all spellings from the table, `sequences` adds what needs several instructions, `values` makes the operands.
 //! `crates` writes modules for a GPU (`gpu.py` runs them there) and runs the same modules on the host. `data` reads and writes
-//! `tests/hardware/`, which keeps what the GPU gave.
+//! `tests/hardware/`, the results of the GPU.
 
 mod crates;
 mod data;
@@ -41,7 +41,8 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     }
 }
 
-/// An optimised build of one form in eight (all of them take rustc half an hour), with each instruction set that the processor has.
+/// Runs an optimised build of one form in eight with each instruction set of the processor. All forms would take rustc half an
+/// hour.
 fn levels() -> Result<(), String> {
     ["base", "avx2", "avx512"].iter().try_for_each(|level| {
         println!("PTX_DSL_LEVEL={level}");
@@ -49,7 +50,7 @@ fn levels() -> Result<(), String> {
     })
 }
 
-/// Runs the forms of `tests/hardware`, all or one of so many, on the host and compares.
+/// Runs the forms of `tests/hardware` on the host, all or one in so many, and compares.
 pub fn replay(one_of: usize, release: bool, environment: &[(&str, &str)]) -> Result<(), String> {
     let mut sets = data::read(&text(&file("lanes.txt"))?)?;
     let mut number = 0;
@@ -93,7 +94,7 @@ fn count(sets: &[Set]) -> usize {
     sets.iter().map(|s| s.forms.len()).sum()
 }
 
-/// The forms to keep results of, those that approximate in sets of their own at the end. For another seed than 0 there are more.
+/// The forms with kept results; those that approximate are in sets of their own at the end. Other seeds than 0 have more.
 fn every_form(seed: u64) -> Result<Vec<Set>, String> {
     let singles = forms::all(&ptxas::find_or_fetch()?, seed != 0)?;
     let mut rows = sequences::all(&singles.iter().collect::<Vec<_>>(), seed);
@@ -112,7 +113,7 @@ fn every_form(seed: u64) -> Result<Vec<Set>, String> {
     Ok(exact)
 }
 
-/// For a GPU: every form, and what the host gives. Seeds other than 0 are there to find what is not known yet.
+/// Writes every form for a GPU, and the results of the host. Seeds other than 0 look for unknown differences.
 fn write(directory: &Path, seed: u64) -> Result<(), String> {
     let sets = every_form(seed)?;
     let run =
@@ -132,7 +133,7 @@ fn write(directory: &Path, seed: u64) -> Result<(), String> {
     Ok(())
 }
 
-/// What came back goes to `tests/hardware`, if the operands were those of seed 0; what the host has otherwise is printed.
+/// Writes the results of a GPU to `tests/hardware` if the operands were those of seed 0, and prints where the host differs.
 fn read(directory: &Path, results: &Path) -> Result<(), String> {
     let seed = text(&directory.join("seed.txt"))?.parse().map_err(|_| "seed.txt has no seed")?;
     let mut sets = every_form(seed)?;

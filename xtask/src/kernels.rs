@@ -1,9 +1,8 @@
-//! `cargo xtask kernels`: random kernels, run on the host machine in all its ways, against what plain Rust computes for
-//! them.
+//! `cargo xtask kernels`: compares random kernels on the host machine, in all its modes, with plain Rust.
 //!
-//! `program` says what they are made of, `make` makes them, `text` prints them as PTX, `rows` and `run` say what they mean,
-//! knowing nothing of the table or of the host; `crates` has them run, and `shrink` leaves out what a wrong one does not need.
-//! A seed gives the same kernel always.
+//! `program` defines the parts of a kernel, `make` makes random ones, `text` prints them as PTX. `rows` and `run` compute their
+//! meaning and know neither the table nor the host. `crates` runs them, and `shrink` reduces a failing one. A seed always gives
+//! the same kernel.
 
 mod crates;
 mod make;
@@ -17,7 +16,7 @@ use crate::ptxas;
 use program::Program;
 use std::path::PathBuf;
 
-/// Kernels that are compiled at once.
+/// Kernels that are compiled together.
 const BATCH: usize = 20;
 
 struct Wanted {
@@ -25,7 +24,7 @@ struct Wanted {
     count: u64,
     size: usize,
     release: bool,
-    /// Only write them, with what they leave, for `kernels/gpu.py`.
+    /// Only writes the kernels and their results, for `kernels/gpu.py`.
     write: Option<PathBuf>,
 }
 
@@ -52,7 +51,7 @@ impl Wanted {
     }
 }
 
-/// Runs kernels with as many seeds, in this environment; of the first that is wrong it writes the least that is.
+/// Runs kernels with as many seeds in this environment; writes the first failing one, shrunk.
 pub fn run(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let wanted = Wanted::parse(arguments)?;
     let seeds: Vec<u64> = (wanted.seed..wanted.seed.saturating_add(wanted.count)).collect();

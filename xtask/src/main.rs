@@ -1,11 +1,10 @@
-//! `cargo xtask test | ci | docs | bench | oracle | kernels | hardware | budget | corpus | nvcc | ptxas | real | sanitize`: what
-//! plain cargo cannot do, which is to fetch NVIDIA's tools for the tests.
+//! `cargo xtask test | ci | docs | bench | oracle | kernels | hardware | budget | corpus | nvcc | ptxas | real | sanitize`: tasks
+//! that plain cargo cannot do, such as fetching NVIDIA's tools for the tests.
 
 mod assemble;
 mod bench;
 mod budget;
 mod corpus;
-mod count;
 mod docs;
 mod hardware;
 mod kernels;
@@ -22,40 +21,39 @@ use std::process::ExitCode;
 
 const USAGE: &str = "usage: cargo xtask <command>
 
-  test    fetch ptxas when it is missing, then run every test of the workspace
-  ci      rustfmt, clippy and docs with warnings denied, then `test`, `nvcc` and `real`; a missing tool is a failure
-  docs    write docs/isa-coverage.md and docs/error-index.md; with --check only say whether they are up to date
-  bench   the host machine against plain Rust: [--json FILE] [--only NAME] [--rounds N] [--threads N] [--no-checked]
-          [--no-unchecked: not the build without checks] [--native: a build of both for this processor] [--dev: a development build, optimised as
-          README says] [--opencl PROGRAM: see benches/opencl]; --compile: what kernels of 1,000 instructions
-          of every family take to compile: [--dev] [--family NAME] [--shapes lanes,rows,guarded,loop,divergent]
-          [--counts N,N] [--all: each instruction by itself] [--opcode NAME] [--spellings N]
-  oracle  compare the front end with ptxas on many statements of every form, legal and not:
-          [--family <name>] [--seed <number>] [--count <number>] [--all] (what is on the list, too) [--stale] (what
-          there is out of date) [--sweep <number>] [--dump FILE]; --ask FILE: what both say of statements of your own
-  kernels run random kernels on the host and compare what they leave with what plain Rust computes for them:
-          [--seed <number>] [--count <number>] [--size <statements>] [--release]; --write DIRECTORY: for a GPU (CONTRIBUTING.md)
+  test    fetch ptxas if it is missing, then run every test of the workspace
+  ci      rustfmt, clippy and docs with warnings denied, then `test`, `nvcc` and `real`; fails if a tool is missing
+  docs    write docs/isa-coverage.md, docs/error-index.md and docs/rules.md; with --check only report whether they are up to date
+  bench   time the host machine against plain Rust: [--json FILE] [--only NAME] [--rounds N] [--threads N] [--no-checked]
+          [--no-unchecked: without the build without checks] [--native: also build both sides for this processor]
+          [--dev: also a development build, optimised as in README] [--opencl PROGRAM: see benches/opencl];
+          --compile: time the compilation of kernels of 1,000 instructions of every family:
+          [--dev] [--family NAME] [--shapes lanes,rows,guarded,loop,divergent] [--counts N,N]
+          [--all: each instruction by itself] [--opcode NAME] [--spellings N]
+  oracle  compare the front end with ptxas on statements of every form, legal and not: [--family <name>] [--seed <number>]
+          [--count <number>] [--all: also known differences] [--stale: find known differences that are out of date]
+          [--sweep <number>] [--dump FILE]; --ask FILE: both verdicts on your own statements
+  kernels run random kernels on the host and compare their results with plain Rust: [--seed <number>] [--count <number>]
+          [--size <statements>] [--release]; --write DIRECTORY: for a GPU (CONTRIBUTING.md)
   hardware
-          run the forms of tests/hardware on the host and compare what they give with what an H200 gave; --release: with each
-          instruction set of the processor; --write DIRECTORY [SEED]: every form for a GPU; --read DIRECTORY RESULTS: what came back
+          compare the forms of tests/hardware on the host with the results of an H200; --release: with each instruction set of
+          the processor; --write DIRECTORY [SEED]: write every form for a GPU; --read DIRECTORY RESULTS: read its results
           (tests/hardware/README.md)
-  budget  measure what the macros and the command line may cost: build time, checking time; --instructions: what rustc executes
-          for the macros, crate by crate, counted by valgrind
-  corpus  copy the modules of tests/ptx to where cargo-fuzz looks for them
-  ptxas   fetch ptxas when it is missing and print its path
-  nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc when it is missing, compile the programs of tests/nvcc, check and
-          print their PTX, and compare what ptxas makes of both texts; --all: every program for every target
-  real    [--all] [--target sm_NN] [--generator NAME] [NAME...]: compile the kernels of tests/real with Triton, Gluon, numba,
-          CuTe DSL and nvcc, fetched with pip when they are missing, and do the same with their PTX; --all: every module for
-          every target, CUTLASS too
+  budget  measure build time and checking time against their budgets
+  corpus  write the modules of the tests to the corpus of cargo-fuzz
+  ptxas   fetch ptxas if it is missing and print its path
+  nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc if it is missing, compile the programs of tests/nvcc, check and print
+          their PTX, and compare the machine code of both texts; --all: every program for every target
+  real    [--all] [--target sm_NN] [--generator NAME] [NAME...]: the same for the kernels of tests/real, compiled by Triton,
+          Gluon, numba, CuTe DSL and nvcc, fetched with pip if missing; --all: every module for every target, CUTLASS too
   sanitize
           [address] [thread] [miri]: the runtime's tests and kernels of the suite under the sanitizers, with a nightly toolchain
 
-PTXAS=<path> and NVCC=<path> name an assembler and a compiler of your own.";
+PTXAS=<path> and NVCC=<path> select your own assembler and compiler.";
 
 fn main() -> ExitCode {
-    if let Some(directory) = std::env::var_os(count::DIRECTORY) {
-        return count::wrapper(&directory);
+    if let Some(times) = std::env::var_os(budget::fresh::TIMES) {
+        return budget::fresh::wrapper(&times);
     }
     let arguments: Vec<String> = std::env::args().skip(1).collect();
     let result = match arguments.iter().map(String::as_str).collect::<Vec<_>>()[..] {
@@ -65,7 +63,6 @@ fn main() -> ExitCode {
         ["docs", "--check"] => docs::run(ptxas::root(), true),
         ["corpus"] => corpus::write(ptxas::root()),
         ["budget"] => budget::run(),
-        ["budget", "--instructions"] => count::run(),
         ["oracle", ref rest @ ..] => oracle::run(rest),
         ["kernels", ref rest @ ..] => kernels::run(rest, &[]),
         ["hardware", ref rest @ ..] => hardware::run(rest),

@@ -1,5 +1,5 @@
-//! PTX modules that other compilers wrote: the front end checks them, prints them and lays them out, ptxas assembles all texts,
-//! and the machine code must be the same. `nvcc` and `real` share this.
+//! PTX modules of other compilers: the front end checks, prints and formats them, ptxas assembles all texts, and the machine code
+//! must be the same. `nvcc` and `real` share this.
 
 mod cubin;
 #[path = "../../ptx-dsl/src/bin/ptx-dsl/layout.rs"]
@@ -16,10 +16,10 @@ use ptx_dsl_frontend::lines::Lines;
 
 pub use report::{Code, Report, counted};
 
-/// At most so many errors of a module are shown.
+/// The most errors of a module that are shown.
 const SHOWN: usize = 12;
 
-/// A module in a file. What is made of it goes beside it.
+/// A module in a file. Derived files go beside it.
 pub struct Module<'a> {
     pub path: &'a Path,
     pub ptxas: &'a Path,
@@ -28,7 +28,7 @@ pub struct Module<'a> {
 }
 
 impl Module<'_> {
-    /// Everything that is to be said of the module. The machine code is compared even if there are errors.
+    /// The report on a module. Machine code is compared even if there are errors.
     pub fn judge(&self) -> Report {
         let text = match std::fs::read_to_string(self.path) {
             Ok(text) => text,
@@ -67,7 +67,7 @@ impl Module<'_> {
         }
     }
 
-    /// The module as printed and as laid out, against the module itself.
+    /// Compares the module as printed and as formatted with the module itself.
     fn compare(&self, text: &str, printed: &str) -> Result<(), (Code, String)> {
         let again = ptx_dsl_frontend::compile(&lex(printed).0.tokens).ptx;
         let laid_out = layout::layout(text.as_bytes());
@@ -126,7 +126,7 @@ fn show(text: &str, lexed: &Lexed, d: &Diagnostic) -> String {
     format!("{line}:{column}: [PTX{:04}] {}\n    {source}", d.code, d.message)
 }
 
-/// Runs to the end and gives back what was written to standard output; the error is all that was written.
+/// Runs the command to its end and returns its standard output; the error is all of its output.
 pub fn run(mut command: Command) -> Result<String, String> {
     let output = command.stdin(Stdio::null()).output().map_err(|error| format!("{command:?}: {error}"))?;
     let printed = String::from_utf8_lossy(&output.stdout).into_owned();
@@ -137,7 +137,7 @@ pub fn run(mut command: Command) -> Result<String, String> {
     Err(format!("{command:?} ended with {}\n{told}", output.status))
 }
 
-/// The results in the order of the jobs, which run on all processors.
+/// Runs the jobs on all processors; results are in their order.
 pub fn in_parallel<J: Sync, R: Send>(jobs: &[J], work: impl Fn(&J) -> R + Sync) -> Vec<R> {
     let next = AtomicUsize::new(0);
     let worker = || {

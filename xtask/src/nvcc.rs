@@ -1,5 +1,5 @@
-//! nvcc's own output as a test of the front end: every program of `tests/nvcc` is compiled to PTX, which must be accepted
-//! without an error and print as a module that ptxas makes the same machine code of.
+//! Tests the front end on the output of nvcc: each program of `tests/nvcc` is compiled to PTX, which must be accepted without an
+//! error and print as a module with the same machine code.
 
 pub mod fetch;
 mod job;
@@ -15,17 +15,17 @@ use program::Program;
 
 /// One for each generation that nvcc 13.5 knows.
 const TARGETS: [&str; 5] = ["sm_75", "sm_80", "sm_90a", "sm_100a", "sm_120a"];
-/// What every program is compiled for in each run; of the others each program gets one, by its place in the list.
+/// Targets of every program in each run; each program gets one of the others, by its place in the list.
 const ALWAYS: [&str; 2] = ["sm_90a", "sm_100a"];
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Debug, Default)]
 pub struct Wanted {
     /// All targets for all programs.
     all: bool,
     /// No other target.
     target: Option<String>,
-    /// Programs whose names hold one of these; empty: all.
+    /// Programs whose names contain one of these; empty: all.
     names: Vec<String>,
 }
 
@@ -52,7 +52,7 @@ impl Wanted {
     }
 }
 
-/// Runs the jobs and prints the table. Without nvcc that is a failure if `strict`, else one line.
+/// Runs the jobs and prints the table. A missing nvcc is a failure if `strict`, else one line of output.
 pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
     let nvcc = match fetch::find_or_fetch() {
         Ok(path) => path,

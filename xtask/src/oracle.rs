@@ -1,5 +1,5 @@
-//! `cargo xtask oracle`: what the table spells, and mutations of it, before the front end and ptxas. Both say the same of each
-//! case, or `oracle/known.txt` says why not.
+//! `cargo xtask oracle`: compares the verdicts of the front end and ptxas on spellings of the table and mutations of them. They
+//! must agree unless `oracle/known.txt` gives a reason.
 
 pub mod batch;
 mod known;
@@ -23,7 +23,7 @@ use batch::{Case, Verdict};
 use known::Known;
 use spell::Spelling;
 
-/// What is asked for.
+/// The options.
 #[derive(Default)]
 struct Options {
     family: Option<String>,
@@ -31,15 +31,15 @@ struct Options {
     count: usize,
     /// Every disagreement, the listed ones too.
     all: bool,
-    /// Report entries of the list that nothing falls under.
+    /// Report entries of the list that no case needs.
     stale: bool,
-    /// Of so many spellings of each form every mutation there is, in place of some at random.
+    /// Every mutation of so many spellings of each form, instead of random ones.
     sweep: usize,
-    /// Where each disagreement goes, the listed ones too, a line for each.
+    /// The file for all disagreements, the listed ones too, one line each.
     dump: Option<String>,
 }
 
-/// Cases of a full run, and of the one among the tests.
+/// The number of cases of a full run, and of the run in the tests.
 const FULL: usize = 150_000;
 const BOUNDED: usize = 12_000;
 
@@ -63,7 +63,7 @@ fn options(arguments: &[&str]) -> Result<Options, String> {
     Ok(options)
 }
 
-/// Runs it; an error when the two disagree beyond the list, or when a part of the list is out of date.
+/// Runs it; an error if there are disagreements beyond the list, or if a part of the list is out of date.
 pub fn run(arguments: &[&str]) -> Result<(), String> {
     let ptxas = crate::ptxas::find_or_fetch()?;
     if let ["--ask", file] = arguments {
@@ -72,12 +72,12 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     compare(&ptxas, &options(arguments)?)
 }
 
-/// The run among the tests: a fixed seed, all families, a few seconds.
+/// The run in the tests: a fixed seed, all families, a few seconds.
 pub fn bounded(ptxas: &Path) -> Result<(), String> {
     compare(ptxas, &Options { seed: 1, count: BOUNDED, ..Options::default() })
 }
 
-/// What both say of statements of one's own: lines `sm_90 8.0 add.u32 %r1, %r2, %r3;`.
+/// Both verdicts on given statements: lines `sm_90 8.0 add.u32 %r1, %r2, %r3;`.
 fn ask(ptxas: &Path, file: &str) -> Result<(), String> {
     let text = std::fs::read_to_string(file).map_err(|e| format!("{file}: {e}"))?;
     let case = |line: &str| -> Option<Case> {
@@ -90,7 +90,7 @@ fn ask(ptxas: &Path, file: &str) -> Result<(), String> {
     };
     let cases = text.lines().map(|l| case(l).ok_or(format!("not `target version statement`: {l}")));
     let cases = cases.collect::<Result<Vec<_>, _>>()?;
-    // Each alone: with code generated, as others would have it.
+    // Each alone, with code generation.
     for (case, verdict) in cases.iter().zip(batch::judge_alone(ptxas, &cases.iter().collect::<Vec<_>>())?) {
         let said = |v: Option<String>| v.unwrap_or("accepted".into());
         println!("{}\t{}\t{}\t{}", case.target, case.text, said(verdict.ours), said(verdict.theirs));
@@ -98,13 +98,13 @@ fn ask(ptxas: &Path, file: &str) -> Result<(), String> {
     Ok(())
 }
 
-/// All cases of a run, what was said of each, and for those that are legal what they came from.
+/// All cases of a run, their verdicts, and the form of each legal one.
 #[derive(Default)]
 struct Run {
     cases: Vec<Case>,
     verdicts: Vec<Verdict>,
     sources: Vec<Spelling>,
-    /// Mutants so far: none is asked about twice.
+    /// Mutants so far: none is asked twice.
     seen: HashSet<(String, &'static str, u32, u32)>,
 }
 
@@ -131,7 +131,7 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
         run.mutants(ptxas, &families, quota, &mut random)?;
     }
     let unused = if options.stale { run.hunt(ptxas, &families, &known, &mut random)? } else { Vec::new() };
-    // What they disagree on beyond the list is asked again, each case alone.
+    // Disagreements beyond the list are asked again, each case alone.
     let differ = |v: &Verdict| v.ours.is_some() != v.theirs.is_some();
     let open: Vec<usize> = (0..run.cases.len())
         .filter(|i| differ(&run.verdicts[*i]) && known::find(&known, &run.cases[*i], &run.verdicts[*i]).is_none())
@@ -154,10 +154,10 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
 }
 
 impl Run {
-    /// What the table spells, where the instruction is at home and somewhere else.
+    /// Spellings of the table, for a target that has the instruction and for another one.
     fn legal(&mut self, families: &BTreeMap<&'static str, Vec<&'static Instr>>, most: usize, random: &mut Random) {
         for (family, entries) in families {
-            // Some of each entry, so that none with few spellings goes missing, and of the rest what there is room for.
+            // Some of each entry, so that entries with few spellings are included, then as many of the others as fit.
             let some = (most / entries.len()).clamp(1, 12);
             let (mut found, mut rest) = (Vec::new(), Vec::new());
             for entry in entries {
@@ -205,7 +205,7 @@ impl Run {
             let of: Vec<_> = of.into_iter().filter(|(_, e)| Some(e.opcode.len()) == longest).collect();
             let Some((family, entry)) = random.pick(&of).copied() else { continue };
             let target = random.pick(&place::homes(entry)).copied().unwrap_or("sm_100a");
-            // What differs is the choice of operands.
+            // Only the operands differ.
             let (opcode, version) = (entry.opcode, place::NEWEST);
             cases.push(Case { family, opcode, kind: "operand kind", text, target, version });
         }
@@ -248,7 +248,7 @@ impl Run {
         self.judge(ptxas, mutants)
     }
 
-    /// Every mutation of so many spellings of each form: those that both accept, in their order of chance.
+    /// Every mutation of so many spellings of each form that both accept, in random order.
     fn sweep(
         &mut self,
         ptxas: &Path,
@@ -315,8 +315,8 @@ impl Run {
         self.seen.insert((mutant.text.clone(), mutant.target, version.0, version.1)).then_some(mutant)
     }
 
-    /// Entries of the list that no case fell under, though the mutations of their kinds of many spellings of their opcodes were
-    /// gone through: they are out of date. ptxas is asked about what we refuse as the entry says, and about nothing else.
+    /// Entries of the list that no case needs, although the mutations of their kinds of many spellings of their opcodes were
+    /// tried: they are out of date. ptxas is only asked about statements that we refuse as the entry says.
     fn hunt(
         &mut self,
         ptxas: &Path,
@@ -337,7 +337,7 @@ impl Run {
             for (k, opcode) in self.unused(known, &all) {
                 let mut of = opcodes.get(opcode).cloned().unwrap_or_default();
                 random.thin(&mut of, spellings);
-                // What one entry has no use for, another may have.
+                // Another entry may accept what this one does not.
                 self.seen.clear();
                 let mut mutants = Vec::new();
                 of.iter().for_each(|i| self.all_mutants(*i, &words, &known[k].kinds, random, &mut mutants));
@@ -364,7 +364,7 @@ impl Run {
                 used.extend(known::find(known, case, verdict));
             }
         }
-        // What holds for all opcodes is looked for in all families alone, and an opcode in all of its families.
+        // An entry for all opcodes is only looked for in runs of all families, an opcode in all of its families.
         let every = || FAMILIES.iter().flat_map(|f| f.1);
         let count =
             |list: &mut dyn Iterator<Item = &Instr>, o: &str| list.filter(|e| o == "*" || e.opcode == o).count();
@@ -382,7 +382,7 @@ fn first(entry: &Instr) -> &'static str {
     entry.opcode.split('.').next().unwrap_or("")
 }
 
-/// A list of the ISA's qualifiers that was not made from the table.
+/// A list of the ISA's qualifiers that does not come from the table.
 const SECOND_SOURCE: &str = include_str!("../../crates/ptx-dsl-frontend/tests/forms/words.txt");
 
 /// Qualifiers by the first word of the opcode.

@@ -1,5 +1,4 @@
-//! Where ptxas comes from: `PTXAS`, then `target/ptxas`, then pip. The tests look in the same two places
-//! (`tests/support/ptxas.rs`).
+//! Finds ptxas: `PTXAS`, then `target/ptxas`, then pip. The tests look in the same two places (`tests/support/ptxas.rs`).
 
 use std::env::consts::EXE_SUFFIX;
 use std::path::{Path, PathBuf};
@@ -7,10 +6,10 @@ use std::process::{Command, Stdio};
 
 /// The pinned release: what it accepts is part of what the tests expect.
 const PACKAGE: &str = "nvidia-cuda-nvcc==13.5.37";
-/// What pip leaves beside the installed files; tells the pinned release from an older one.
+/// pip's record of the installed release.
 const MARK: &str = "nvidia_cuda_nvcc-13.5.37.dist-info";
 
-/// The assembler's path, installed with pip when there is none yet; the error is one line.
+/// The assembler's path, installed with pip if missing; the error is one line.
 pub fn find_or_fetch() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("PTXAS").filter(|path| !path.is_empty()) {
         // Tests run in their package's directory, not in this one.
@@ -41,8 +40,8 @@ fn installed(directory: &Path) -> Option<PathBuf> {
     candidates.filter(|path| path.is_file()).find(|path| runs(path))
 }
 
-/// Installs packages with pip beside the final place and renames, so that an interrupted download is not taken for an
-/// installation.
+/// Installs packages with pip into a temporary directory and renames it, so that an interrupted download does not count as
+/// installed.
 pub fn fetch(directory: &Path, packages: &[&str]) -> Result<(), String> {
     let shown = packages.join(" ");
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
@@ -62,7 +61,7 @@ pub fn fetch(directory: &Path, packages: &[&str]) -> Result<(), String> {
             Err(format!("pip cannot install {shown}: {}", reason.unwrap_or("no reason given")))
         }
         Ok(_) => {
-            // Another release, or one that does not work, gives way.
+            // Replaces another release, or one that does not work.
             let _ = std::fs::remove_dir_all(directory);
             std::fs::rename(&partial, directory).map_err(|error| format!("{}: {error}", directory.display()))
         }

@@ -1,4 +1,4 @@
-//! Numbers that depend on the seed only.
+//! Pseudo-random numbers from a seed.
 
 /// SplitMix64.
 #[derive(Debug, Clone)]
@@ -17,7 +17,7 @@ impl Random {
         z = (z ^ (z >> 27)).wrapping_mul(0x94D0_49BB_1331_11EB);
         z ^ (z >> 31)
     }
-    /// Below this number, which is 0 only if that is.
+    /// A number below this one; 0 for 0.
     pub fn below(&mut self, end: usize) -> usize {
         if end == 0 { 0 } else { (self.next() % end as u64) as usize }
     }
@@ -25,7 +25,7 @@ impl Random {
     pub fn pick<'a, T>(&mut self, list: &'a [T]) -> Option<&'a T> {
         list.get(self.below(list.len()))
     }
-    /// Leaves so many of them, chosen evenly, in their order.
+    /// Keeps so many of them, chosen evenly, in their order.
     pub fn thin<T>(&mut self, list: &mut Vec<T>, keep: usize) {
         let (mut left, mut wanted) = (list.len(), keep);
         list.retain(|_| {

@@ -1,6 +1,6 @@
-//! Modules of today's generators as a test of the front end: kernels of our own in `tests/real`, compiled without a GPU by what
-//! pip has (Triton, Gluon, numba, CuTe DSL, nvcc with CCCL and CUTLASS), must be accepted without an error, and print and be laid out as
-//! modules that ptxas makes the same machine code of.
+//! Tests the front end on modules of current generators: kernels of `tests/real`, compiled without a GPU by packages of pip
+//! (Triton, Gluon, numba, CuTe DSL, nvcc with CCCL and CUTLASS). Each module must be accepted without an error, and its printed
+//! and formatted texts must assemble to the same machine code.
 
 mod generator;
 mod make;
@@ -15,21 +15,21 @@ use crate::ptxas;
 use generator::{Compiler, GENERATORS, Generator};
 use make::{Made, Make};
 
-/// One for each generation; compilers append `a` where there is more to be had for it.
+/// One for each generation; compilers append `a` if there is such a target.
 const TARGETS: [&str; 5] = ["sm_80", "sm_90", "sm_100", "sm_103", "sm_120"];
 
 const NOTHING: &str = "no module of tests/real matches";
 
-/// What the command line asks for.
+/// The options of the command line.
 #[derive(Debug, Default, PartialEq, Eq)]
 pub struct Wanted {
-    /// Each module for all of its targets; else for one of them, in turn, and none of slow generators.
+    /// Each module for all of its targets; otherwise for one of them, in turn, without slow generators.
     all: bool,
     /// No other target.
     target: Option<String>,
     /// No other generators; empty: all.
     generators: Vec<String>,
-    /// Modules whose names hold one of these; empty: all.
+    /// Modules whose names contain one of these; empty: all.
     names: Vec<String>,
 }
 
@@ -60,12 +60,12 @@ impl Wanted {
         self.generators.iter().any(|name| name == generator.name)
     }
 
-    /// Is a module of this name asked for?
+    /// Is a module of this name selected?
     fn wants_name(&self, name: &str) -> bool {
         self.names.is_empty() || self.names.iter().any(|part| name.contains(part.as_str()))
     }
 
-    /// Is nothing left out by name or by target?
+    /// Are all names and targets selected?
     fn is_whole(&self) -> bool {
         self.names.is_empty() && self.target.is_none()
     }
@@ -84,7 +84,7 @@ fn one_of(option: &str, value: Option<&&str>, known: &[&str]) -> Result<String, 
     Ok(value.to_owned())
 }
 
-/// Makes the modules, judges them, and prints the table. A compiler that cannot be had is a failure if `strict`, else one line.
+/// Makes the modules, checks them, and prints the table. A missing compiler is a failure if `strict`, else one line of output.
 pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
     let root = ptxas::root();
     let start = Instant::now();
@@ -105,7 +105,7 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
         jobs.extend(Make::all(generator, compiler, &sources, &output, wanted)?);
     }
     if jobs.is_empty() {
-        // Everything was skipped, and said so; else no program matches.
+        // Everything was skipped with a message; or no program matches.
         return if compilers.is_empty() { Ok(()) } else { Err(NOTHING.to_owned()) };
     }
     let fetched = start.elapsed().as_secs_f64();
@@ -128,7 +128,7 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
     )
 }
 
-/// The generators that are wanted, each with its compiler.
+/// The selected generators, each with its compiler.
 fn compilers(wanted: &Wanted, below: &Path, strict: bool) -> Result<Vec<(&'static Generator, Compiler)>, String> {
     let mut compilers = Vec::new();
     for generator in GENERATORS.iter().filter(|generator| wanted.wants(generator)) {
@@ -164,7 +164,7 @@ fn conclude(reports: &[Report], times: &str) -> Result<(), String> {
     Err(format!("{failed} of {} real modules failed ({times}){errors}", reports.len()))
 }
 
-/// What is to be said of a module; of one that was not made, why.
+/// The report on a module, or why there is none.
 fn judge(made: &Made, ptxas: &Path) -> Report {
     let path = match &made.result {
         Ok(path) => path,
@@ -174,12 +174,13 @@ fn judge(made: &Made, ptxas: &Path) -> Report {
     Module { path, ptxas, options: options(&text) }.judge()
 }
 
-/// The options that a module's compiler would give ptxas.
+/// The options that a module's compiler would pass to ptxas.
 fn options(text: &str) -> &'static [&'static str] {
     let line = |start: &str| text.lines().map(str::trim_start).find(|line| line.starts_with(start));
     let debug = line(".target").is_some_and(|line| line.contains("debug"));
     match (line(".extern .func").is_some(), debug, line(".loc").is_some()) {
-        // Functions of a library are linked later. A file for that has symbols with a checksum of the text, unless it is told not to.
+        // Functions of a library are linked later. A relocatable file has symbols with a checksum of the text, unless an option
+        // prevents it.
         (true, _, _) => &["-c", "-suppress-debug-info"],
         (false, true, _) => &["-g"],
         (false, false, true) => &["-lineinfo"],

@@ -1,22 +1,21 @@
-//! The commands that `test` and `ci` run, in order; the first that fails ends the run.
+//! The commands of `test` and `ci`, in order; the first failure ends the run.
 
 use std::process::Command;
 use std::time::Instant;
 
 use crate::{assemble, docs, hardware, kernels, nvcc, oracle, ptxas, real};
 
-/// What `test` runs as well: each example checks its own result.
+/// Examples that `test` runs too: each checks its own result.
 const EXAMPLES: [&str; 5] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm"];
 
-/// Whether this run is CI's, where a test that was skipped for want of ptxas is a failure.
+/// Is this a run of CI, where a test that is skipped without ptxas is a failure?
 pub fn in_ci() -> bool {
     std::env::var("CI").is_ok_and(|value| value == "true" || value == "1")
 }
 
-/// Formatting, lints and documentation with warnings denied, then every test, then what nvcc makes of `tests/nvcc`, and today's
-/// generators of `tests/real`.
+/// Formatting, lints and documentation with warnings denied, then every test, then the modules of `tests/nvcc` and `tests/real`.
 pub fn ci() -> Result<(), String> {
-    // For tests/editor.rs, which says so and skips where there is none.
+    // For tests/editor.rs, which otherwise skips with a message.
     let _ = Command::new("rustup").args(["component", "add", "rust-analyzer", "rust-src"]).status();
     cargo(&["fmt", "--all", "--check"], &[])?;
     cargo(
@@ -30,9 +29,9 @@ pub fn ci() -> Result<(), String> {
     real::run(&real::Wanted::default(), true)
 }
 
-/// Every test of the workspace (libraries, documentation, integration tests), then the examples, random kernels and part of
-/// what an H200 gave, then ptxas on the PTX of every kernel that any of them launched, on that of the benches, and on a few
-/// statements of every family.
+/// Every test of the workspace (libraries, documentation, integration tests), then the examples, random kernels and a part of the
+/// results of an H200, then ptxas on the PTX of every kernel that was launched, of the benches, and on a few statements of every
+/// family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
     match ptxas::find_or_fetch() {
@@ -54,7 +53,7 @@ pub fn test(strict: bool) -> Result<(), String> {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
     kernels::run(&["--count", "20", "--size", "60"], &environment)?;
-    // All of them take minutes to compile.
+    // All of them would take minutes to compile.
     hardware::replay(8, false, &[])?;
     let texts = dump.display().to_string();
     cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
@@ -67,7 +66,7 @@ pub fn test(strict: bool) -> Result<(), String> {
     }
 }
 
-/// Runs cargo in the workspace's root and says what ran and for how long.
+/// Runs cargo in the root of the workspace and prints the command and its time.
 fn cargo(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), String> {
     let shown = format!("cargo {}", arguments.join(" "));
     eprintln!("> {shown}");

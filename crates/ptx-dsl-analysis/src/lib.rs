@@ -6,6 +6,7 @@
 //! | `cfg.rs`, `graph.rs` | basic blocks and edges; postorder, dominators (Cooper, Harvey and Kennedy), strongly connected components |
 //! | `ssa.rs` | static single assignment (Cytron et al.); a sparse solver for facts about values |
 //! | `dataflow.rs` | forward data flow on bit sets |
+//! | `divergence.rs` | regions between divergent branches and their post-dominators |
 //! | `loops.rs`, `induction.rs`, `fold.rs` | natural loops; their counters, iteration by iteration; constant folding |
 //! | `issue.rs` | how many threads issue an instruction together |
 //! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | uniformity; sets of threads; reaching threads; execution counts |
@@ -18,6 +19,7 @@ pub mod accesses;
 pub mod cfg;
 pub mod ctas;
 pub mod dataflow;
+pub mod divergence;
 pub mod flow;
 pub mod fold;
 pub mod graph;

@@ -1,5 +1,7 @@
 //! Kernels that are large in one respect each take time in proportion.
 
+mod stages;
+
 use super::{Source, Text, kernel, rust_name};
 use proc_macro2::TokenStream;
 use ptx_dsl_frontend::lex::lex;

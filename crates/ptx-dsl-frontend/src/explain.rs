@@ -1,7 +1,7 @@
-//! What each error code means, with a wrong and a right example. `ptx-dsl explain` and docs/error-index.md show these texts.
+//! Explanations of error codes, each with a wrong and a right example. `ptx-dsl explain` and docs/error-index.md show them.
 //!
-//! The examples are files of `explain/examples`, which the tests read as a part of the corpus of diagnostics: marks in comments say
-//! what is found on a line, and are not shown.
+//! The examples are files of `explain/examples` and a part of the corpus of diagnostics: comments mark the findings of a line,
+//! and are not shown.
 
 /// The explanations of codes, each with a title, a text, and two files of `examples`. `rust`: the examples are Rust.
 macro_rules! explained {
@@ -28,14 +28,14 @@ mod syntax;
 #[cfg(test)]
 mod tests;
 
-/// An error code explained.
+/// The explanation of an error code.
 #[derive(Debug, Clone, Copy)]
 pub struct Explanation {
     /// `PTX0207` is 207.
     pub code: u16,
-    /// What it is about, in a few words.
+    /// Its subject, in a few words.
     pub title: &'static str,
-    /// The rule, and what to do.
+    /// The rule, and how to fix the error.
     pub text: &'static str,
     wrong: &'static str,
     right: &'static str,
@@ -46,13 +46,13 @@ pub struct Explanation {
 pub static EXPLANATIONS: &[&[Explanation]] =
     &[syntax::LIST, syntax::RUST, qualifiers::LIST, operands::LIST, kernels::LIST, flow::LIST, protocol::LIST];
 
-/// That of a code.
+/// The explanation of a code.
 pub fn explanation(code: u16) -> Option<&'static Explanation> {
     EXPLANATIONS.iter().flat_map(|list| list.iter()).find(|explanation| explanation.code == code)
 }
 
 impl Explanation {
-    /// The wrong example: a whole module that gives this code and no other, or Rust.
+    /// The wrong example: a whole module with this code and no other, or Rust.
     pub fn wrong(&self) -> String {
         without_marks(self.wrong)
     }

@@ -1,23 +1,18 @@
-//! What the levels of findings do ([`ptx_dsl_syntax::levels`]).
+//! Applies the levels of findings ([`ptx_dsl_syntax::levels`]).
 
 use crate::diag::{Diagnostic, Severity};
 pub use ptx_dsl_syntax::levels::{LINTS, Level, Selector, SetLevel};
 use ptx_dsl_syntax::parse::errors::no_lint;
 
-/// May the level of this code be set?
+/// Does this code have a level?
 pub fn is_lint(code: u16) -> bool {
     if crate::is_flow(code) {
         return crate::explain::explanation(code).is_some();
     }
-    for lint in LINTS {
-        if lint.0 == code {
-            return true;
-        }
-    }
-    false
+    LINTS.iter().any(|lint| lint.0 == code)
 }
 
-/// Gives every finding its level; of several for a finding the last counts. Returns what is wrong with the levels themselves.
+/// Applies its level to every finding; the last of several counts. Returns the errors in the levels themselves.
 pub fn apply(levels: &[SetLevel], found: &mut Vec<Diagnostic>) -> Vec<Diagnostic> {
     if levels.is_empty() {
         return Vec::new();

@@ -1,5 +1,5 @@
-//! The front end of `ptx-dsl`: [`compile`] is all of it, from tokens to what is found. Its stages are crates of their own, for
-//! cargo to compile side by side: `ptx-dsl-syntax` reads and prints, `ptx-dsl-syntax` makes the typed module with the table of
+//! The front end of `ptx-dsl`: [`compile`] takes tokens and gives the findings, the typed module and the printed text. Its stages
+//! are crates of their own, which cargo compiles in parallel: `ptx-dsl-syntax` parses, prints and checks with the table of
 //! `ptx-dsl-isa`, `ptx-dsl-lint` has the rules of protocol and flow.
 //!
 //! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
@@ -18,18 +18,18 @@ pub use ptx_dsl_lint::rules;
 pub use ptx_dsl_syntax::{ast, check, lex, lines, parse, print, rust_tokens, token};
 use token::Token;
 
-/// What comes of a module.
+/// The result for a module.
 #[derive(Debug, Clone, Default)]
 pub struct Compiled {
     /// As written.
     pub ast: ast::Module,
-    /// Typed; what was broken is left out.
+    /// Typed; broken statements are left out.
     pub hir: hir::Module,
     /// Canonical PTX.
     pub ptx: String,
     /// By instruction (`ast::Instr::index`): its line in `ptx`, from 1.
     pub lines: Vec<u32>,
-    /// Everything found, in the order of the source.
+    /// All findings, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -41,12 +41,7 @@ impl Compiled {
 }
 
 fn has_error(found: &[Diagnostic]) -> bool {
-    for d in found {
-        if d.severity == Severity::Error {
-            return true;
-        }
-    }
-    false
+    found.iter().any(|d| d.severity == Severity::Error)
 }
 
 fn keep(found: &mut Vec<Diagnostic>, wanted: &dyn Fn(&Diagnostic) -> bool) {
@@ -63,7 +58,7 @@ pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32,
     compile_at(tokens, target, version, &[])
 }
 
-/// As [`compile_for`], with levels of findings that count after those of the header.
+/// As [`compile_for`], with levels of findings that apply after those of the header.
 pub fn compile_at(
     tokens: &[Token],
     target: Option<&str>,
@@ -105,7 +100,7 @@ fn is_flow(code: u16) -> bool {
     (600..700).contains(&code)
 }
 
-/// Checks and prints a module that was parsed before, or put together by the caller.
+/// Checks and prints a module that was parsed before, or built by the caller.
 pub fn compile_ast(ast: ast::Module) -> Compiled {
     let check::Checked { hir, whole, mut diagnostics } = check::check(&ast, &check::Options::default());
     // Calls are followed, so that all functions must be known first.

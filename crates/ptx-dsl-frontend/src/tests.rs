@@ -1,5 +1,5 @@
-//! Unit tests of the checker: layout, spellings, tables of statements with the verdicts of ptxas, and the corpus of diagnostics as far
-//! as it is about syntax, types, targets and declarations.
+//! Unit tests of the checker: layout, spellings, tables of statements with the verdicts of ptxas, and the part of the corpus of
+//! diagnostics about syntax, types, targets and declarations.
 
 use crate::diag::{Diagnostic, Severity};
 use crate::hir;
@@ -24,7 +24,7 @@ fn errors(found: &[Diagnostic]) -> Vec<Diagnostic> {
     found.iter().filter(|d| d.severity == Severity::Error).cloned().collect()
 }
 
-/// What the helps say is done, and mends.
+/// Helps can be applied, and fix the error.
 #[track_caller]
 fn helps_hold(text: &str) {
     helps::hold(&[(String::new(), text.to_string())]);
@@ -80,7 +80,7 @@ fn layout() {
     assert_eq!((m.shared_size, m.functions[0].local_end, m.functions[1].local_end), (16, 12, 16));
 }
 
-/// Every order of the qualifiers that are no types gives the same instruction, spelt in the manual's order.
+/// Every order of the qualifiers that are not types gives the same instruction, spelt in the manual's order.
 #[test]
 fn order_of_qualifiers() {
     let spellings: &[(&str, &[&str], &str)] = &[
@@ -127,7 +127,7 @@ fn order_of_qualifiers() {
     }
 }
 
-/// What ptxas 13.5 reads as a part of the opcode stays behind it; an operation comes before its `.popc`.
+/// Qualifiers that ptxas 13.5 reads as a part of the opcode stay after it; an operation precedes its `.popc`.
 #[test]
 fn qualifiers_that_do_not_move() {
     for (text, want) in [
@@ -148,7 +148,7 @@ fn qualifiers_that_do_not_move() {
     }
 }
 
-/// The budget is 20 ms for 200 instructions, unoptimised; ten times that fails the test, so that a slow machine does not.
+/// The budget is 20 ms for 200 instructions, unoptimised; the test allows ten times that, for slow machines.
 #[test]
 fn fast_enough() {
     let line =
@@ -165,7 +165,7 @@ fn fast_enough() {
     assert!(took.as_millis() < 200, "{took:?}");
 }
 
-/// Every form of the table compiles, and every operand of it has a specification.
+/// Every form of the table compiles, and every operand in it has a specification.
 #[test]
 fn the_table_compiles() {
     let mut bad = Vec::new();
@@ -191,7 +191,7 @@ fn the_table_compiles() {
     assert!(bad.is_empty(), "{}", bad.join("\n"));
 }
 
-/// Nothing panics on broken text: every prefix and every text with a token left out is checked.
+/// Nothing panics on broken text: checks every prefix, and every text with a token left out.
 #[test]
 fn broken_texts() {
     let text = kernel(
@@ -210,7 +210,7 @@ fn broken_texts() {
     }
 }
 
-/// Nor on numbers that are larger than anybody wants, wherever one stands.
+/// Nothing panics on huge numbers, in any position.
 #[test]
 fn large_numbers() {
     let text = ".version 9.3

@@ -1,9 +1,9 @@
-//! The table against a second source: a list of the ISA's instructions that was not made from the table.
+//! Compares the table with a second source: an independent list of the ISA's instructions.
 //!
-//! `forms/spellings.txt` has for each form of PTX ISA 9.4 its shortest and its longest spelling with the number of operands and,
-//! behind `|`, what these look like: `V` a value, `!` one that may be negated, `A1-2` an address of one or two parts, `B2` braces
-//! with two values, `P` a pair `d|p`, `p` one whose second may be missing, `L` a list, `_`, `N16` that number; `?` may be left out.
-//! `forms/words.txt` all qualifiers by the first word of the opcode. `forms/known.txt` lists where the two differ, and why.
+//! `forms/spellings.txt` has the shortest and longest spelling of each form of PTX ISA 9.4, with the number of operands and,
+//! after a bar, their shapes: `V` a value, `!` one that may be negated, `A1-2` an address of one or two parts, `B2` braces with
+//! two values, `P` a pair `d|p`, `p` one whose second is optional, `L` a list, `_`, `N16` that number; `?` marks optional ones.
+//! `forms/words.txt` has all qualifiers by the first word of the opcode. `forms/known.txt` lists the differences, and why.
 
 use std::collections::{BTreeMap, BTreeSet};
 
@@ -24,8 +24,8 @@ fn table() -> BTreeMap<&'static str, Vec<(&'static Instr, Vec<Form>)>> {
     out
 }
 
-/// What `known.txt` says after this sign: `-` a spelling that the table lacks, `+` a word that only the table has, `=` a spelling
-/// whose operands look different, `?` the beginning of the spellings of a family that the table does not have yet.
+/// The entries of `known.txt` with this sign: `-` a spelling that the table lacks, `+` a word that only the table has, `=` a
+/// spelling whose operands have another shape, `?` the prefix of a family's spellings that the table does not have yet.
 fn known(sign: char) -> BTreeSet<&'static str> {
     let lines = KNOWN.lines().filter_map(move |l| l.strip_prefix(sign));
     lines.map(|l| l.split('#').next().unwrap_or("").trim()).collect()
@@ -49,7 +49,7 @@ fn takes(instr: &Instr, forms: &[Form], words: &[&str], low: usize, high: usize)
     })
 }
 
-/// The forms that take these words.
+/// The forms that accept these words.
 fn taking<'f>(instr: &Instr, forms: &'f [Form], words: &[&str]) -> Vec<&'f Form> {
     let opcode: Vec<&str> = instr.opcode.split('.').collect();
     if words.len() < opcode.len() {
@@ -71,7 +71,7 @@ fn taking<'f>(instr: &Instr, forms: &'f [Form], words: &[&str]) -> Vec<&'f Form>
     forms.iter().filter(|f| fits(f, rest)).collect()
 }
 
-/// Does an operand of the table look like this?
+/// Has an operand of the table this shape?
 fn looks(instr: &Instr, form: &OpForm, letter: &str) -> bool {
     let spec = instr.operands.iter().find(|o| o.name == form.name);
     let vector = spec.is_some_and(|s| {
@@ -86,7 +86,7 @@ fn looks(instr: &Instr, form: &OpForm, letter: &str) -> bool {
         (Shape::Value, ("!", _)) => form.negatable,
         (Shape::Value, ("_", _)) => spec.is_some_and(|s| s.sink),
         (Shape::Value, ("B", _)) => vector,
-        // The list names a vector as a whole.
+        // The list has one name for a vector.
         (Shape::Vector(parts), ("V", _)) => parts.is_empty() || vector || parts.len() > 1,
         (Shape::Vector(parts), ("B", n)) => parts.is_empty() || number(n) == Some(parts.len()),
         (Shape::Sink, (letter, _)) => letter == "_",
@@ -99,14 +99,14 @@ fn looks(instr: &Instr, form: &OpForm, letter: &str) -> bool {
                 return false;
             };
             let least = parts.iter().filter(|p| p.group == 0).count();
-            // Which parts there are follows from the qualifiers, too.
+            // Qualifiers determine the parts, too.
             least <= high && parts.len().max(1) >= low
         }
         _ => false,
     }
 }
 
-/// Does the form take operands that look like these, with some of its optional ones?
+/// Does the form accept operands of these shapes, with some of its optional ones?
 fn look(instr: &Instr, form: &Form, letters: &[&str]) -> bool {
     (0..1u32 << form.optional_groups.min(8)).any(|mask| {
         let given = |o: &&OpForm| o.group == 0 || mask >> (o.group - 1) & 1 == 1;
@@ -126,7 +126,7 @@ fn operands_look_the_same() {
         let entries = table.get(words[0]).map_or(&[][..], Vec::as_slice);
         for one in looks.split(" / ").filter(|_| !missing.contains(spelling) && !known.contains(spelling)) {
             let letters: Vec<&str> = one.split_whitespace().collect();
-            // Which of those that may be left out there are can follow from the qualifiers.
+            // Qualifiers can determine which optional ones are present.
             let optional = letters.iter().filter(|l| l.ends_with('?')).count();
             let found = (0..1u32 << optional).any(|mask| {
                 let mut number = 0;

@@ -1,11 +1,10 @@
-//! Every help that shows code is compiled: the edit that it describes is made, and the finding must be gone; ptxas takes what
-//! comes out clean.
+//! Applies and compiles every help that shows code: the finding must be gone, and ptxas accepts the results without errors.
 
 use std::path::Path;
 
 use ptx_dsl_frontend::lex::lex;
 
-// Only its modules are read here, not their marks.
+// Only its modules are used here, not their marks.
 #[allow(dead_code)]
 #[path = "../../../tests/support/corpus.rs"]
 mod corpus;
@@ -58,7 +57,7 @@ fn of_newcomers() {
     helps::hold(&around(include_str!("helps/newcomers.txt")));
 }
 
-/// All helps that are written in the sources come up in these modules: none goes untried.
+/// All helps in the sources occur in these modules, so that each is tried.
 #[test]
 fn of_all_kinds() {
     let mut modules = bodies("../../tests/ui");
@@ -136,7 +135,7 @@ fn strings(text: &str) -> Vec<String> {
     out
 }
 
-/// Does the text ask for an edit? A rule of the table has its help behind a line break.
+/// Does the text ask for an edit? A rule of the table has its help after a line break.
 fn asks(literal: &str) -> bool {
     let help = literal.split_once('\n').map_or(literal, |(_, help)| help);
     let verbs = ["write", "did you mean", "remove", "add", "put", "declare", "close it with", "end the statement with"];
@@ -149,7 +148,7 @@ fn asks(literal: &str) -> bool {
     })
 }
 
-/// Is the help made by this literal? What stands for a value is anything.
+/// Can this literal produce the help? Placeholders match anything.
 fn fits(literal: &str, help: &str) -> bool {
     let own = literal.split_once('\n').map_or(literal, |(_, help)| help).replace("{{", "\u{1}").replace("}}", "\u{2}");
     let mut rest = help;
@@ -178,7 +177,7 @@ fn misspelt() -> Modules {
             let range = lexed.ranges[token.id as usize].clone();
             let (own, line) = (&text[range.clone()], text[..range.start].rfind('\n').map_or(0, |i| i + 1));
             let opcode = &text[line..range.start];
-            // Behind the guard, before the operands.
+            // After the guard, before the operands.
             let opcode = opcode.trim_start().split_once(' ').filter(|o| o.0.starts_with('@')).map_or(opcode, |o| o.1);
             if !text[line..].starts_with(' ')
                 || opcode.trim_start().contains(' ')
@@ -202,7 +201,7 @@ fn misspelt() -> Modules {
     modules
 }
 
-/// One word of three; `PTX_DSL_MUTATIONS` asks for more, as in mutations.rs.
+/// One word of three; `PTX_DSL_MUTATIONS` sets more, as in mutations.rs.
 #[test]
 fn of_misspelt_opcodes() {
     let step = if std::env::var_os("PTX_DSL_MUTATIONS").is_some() { 1 } else { 3 };
@@ -213,6 +212,6 @@ fn of_misspelt_opcodes() {
         failures.extend(helps::followed(text).failures.iter().map(|f| format!("{name}: {f}")));
     }
     assert!(failures.is_empty(), "{} failures\n{}", failures.len(), failures.join("\n"));
-    // ptxas takes its time, and sees one of ten.
+    // ptxas is slow, and gets one of ten.
     helps::hold(&modules.into_iter().step_by(10).collect::<Modules>());
 }

@@ -1,6 +1,6 @@
-//! Broken modules by the thousand: pieces of `tests/ptx/*.ptx`, mutated as bytes and as tokens, go through the lexer, the parser,
-//! the checks and the printer. Whatever comes in, diagnostics come out, never a panic. The same seed gives the same modules;
-//! `PTX_DSL_MUTATIONS=100000` tries more of them.
+//! Mutation tests: pieces of `tests/ptx/*.ptx`, mutated as bytes and as tokens, go through the lexer, the parser, the checker and
+//! the printer. Any input gives diagnostics, never a panic. The same seed gives the same modules; `PTX_DSL_MUTATIONS=100000`
+//! tries more of them.
 
 use ptx_dsl_frontend::lex::lex;
 use std::panic::{AssertUnwindSafe, catch_unwind};
@@ -22,7 +22,7 @@ impl Random {
     }
 }
 
-/// What is put into modules: what is near a limit, opens something, or means something elsewhere.
+/// Insertions: numbers near a limit, opening brackets, and words with a meaning elsewhere.
 const WORDS: &[&str] = &[
     "{",
     "}",
@@ -131,7 +131,7 @@ const WORDS: &[&str] = &[
     "sm_10000000000a",
 ];
 
-/// Head, then a whole function or declaration each.
+/// The header, with one function or declaration each.
 fn pieces(text: &str) -> (String, Vec<String>) {
     let (mut head, mut items, mut item, mut depth) = (String::new(), Vec::new(), String::new(), 0i32);
     for line in text.lines() {
@@ -177,7 +177,7 @@ fn mutate_bytes(text: &str, random: &mut Random) -> String {
 }
 
 fn mutate_tokens(text: &str, random: &mut Random) -> String {
-    // Words, numbers and signs; what stands between them goes with the one before.
+    // Words, numbers and punctuation; the text between them belongs to the previous one.
     let mut tokens: Vec<String> = Vec::new();
     let mut last = ' ';
     for c in text.chars() {
@@ -205,7 +205,7 @@ fn mutate_tokens(text: &str, random: &mut Random) -> String {
     tokens.concat()
 }
 
-/// Through everything; what is accepted prints, and what was printed is accepted again.
+/// The whole front end; accepted text prints, and the printed text is accepted again.
 fn run(text: &str) {
     let (lexed, early) = lex(text);
     let compiled = ptx_dsl_frontend::compile(&lexed.tokens);

@@ -1,17 +1,19 @@
-//! Diagnostics as data. What they say is made in `errors`; how they are drawn is the business of whoever shows them.
+//! Diagnostics as data. `errors` words them; the macros and the command line render them.
+
+use std::cmp::Reverse;
 
 use crate::span::Span;
 
-/// How bad it is.
+/// The severity of a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Severity {
-    /// The kernel is accepted, but look here.
+    /// The kernel is accepted.
     Warning,
     /// The kernel is refused.
     Error,
 }
 
-/// What a finding means. Its severity follows from that, unless a level says otherwise.
+/// The class of a finding. It determines the severity unless a level overrides it.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Class {
     /// ptxas or the language refuses it: an error.
@@ -20,7 +22,7 @@ pub enum Class {
     Broken,
     /// It is against the manual, but shipped compilers write it and ptxas makes it right: a warning.
     Protocol,
-    /// It is likely a mistake, or one on some path: a warning.
+    /// It is likely a mistake, or is one on some path: a warning.
     Suspicious,
 }
 
@@ -28,7 +30,7 @@ impl Class {
     /// Every class.
     pub const ALL: [Class; 4] = [Class::Illegal, Class::Broken, Class::Protocol, Class::Suspicious];
 
-    /// The word for it in levels, in JSON and in the documentation.
+    /// Its name in levels, in JSON and in the documentation.
     pub fn name(self) -> &'static str {
         match self {
             Class::Illegal => "illegal",
@@ -38,7 +40,7 @@ impl Class {
         }
     }
 
-    /// How bad it is, if no level is set.
+    /// The severity if no level is set.
     pub fn severity(self) -> Severity {
         match self {
             Class::Illegal | Class::Broken => Severity::Error,
@@ -47,15 +49,9 @@ impl Class {
     }
 }
 
-/// In the order of the source; of one code at one place an error comes before a warning. They are few, and mostly in order.
+/// Sorts by place; at one place and code an error precedes a warning.
 pub fn sort(found: &mut [Diagnostic]) {
-    for sorted in 1..found.len() {
-        let mut i = sorted;
-        while i > 0 && found[i].is_before(&found[i - 1]) {
-            found.swap(i, i - 1);
-            i -= 1;
-        }
-    }
+    found.sort_by_key(|d| (d.span.first, d.span.last, d.code, Reverse(d.severity)));
 }
 
 /// One finding, in rustc's voice.
@@ -63,15 +59,15 @@ pub fn sort(found: &mut [Diagnostic]) {
 pub struct Diagnostic {
     /// `PTX0207` is 207.
     pub code: u16,
-    /// What it means.
+    /// Its class.
     pub class: Class,
     /// Error or warning.
     pub severity: Severity,
     /// One sentence, lower case, PTX in backticks.
     pub message: String,
-    /// The offending token or tokens, nothing more.
+    /// The offending tokens, nothing more.
     pub span: Span,
-    /// Other places that matter, each with a few words.
+    /// Other places, each with a few words.
     pub labels: Vec<(Span, String)>,
     /// The rule, with its section.
     pub notes: Vec<String>,
@@ -80,12 +76,6 @@ pub struct Diagnostic {
 }
 
 impl Diagnostic {
-    fn is_before(&self, other: &Diagnostic) -> bool {
-        let place = |d: &Diagnostic| [d.span.first, d.span.last, u32::from(d.code)];
-        let (a, b) = (place(self), place(other));
-        a < b || a == b && self.severity > other.severity
-    }
-
     /// A finding of this class, without notes yet.
     pub fn new(class: Class, code: u16, span: Span, message: impl Into<String>) -> Self {
         Diagnostic {
@@ -105,7 +95,7 @@ impl Diagnostic {
         Diagnostic::new(Class::Illegal, code, span, message)
     }
 
-    /// A warning about the text. Its code belongs into `levels::LINTS`.
+    /// A warning about the text. Its code belongs in `levels::LINTS`.
     pub fn warning(code: u16, span: Span, message: impl Into<String>) -> Self {
         Diagnostic::new(Class::Suspicious, code, span, message)
     }

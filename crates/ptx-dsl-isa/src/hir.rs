@@ -1,5 +1,5 @@
-//! The typed module: names resolved, each instruction a form of the table with its qualifiers, constants folded.
-//! The macro emits host code from this; the printer takes the spelling of each instruction from it.
+//! The typed module: names are resolved, each instruction is a form of the table with its qualifiers, and constants are folded.
+//! Code generation and the analyses read it; the printer takes the spelling of instructions from it.
 
 use crate::isa;
 use crate::isa::sreg::SpecialRegister;
@@ -21,7 +21,7 @@ pub struct Module {
     pub vars: Vec<Var>,
     /// Functions and kernels, prototypes included.
     pub functions: Vec<Function>,
-    /// Bytes of static shared memory of the kernel with the most, of `.const`, of `.global` and their images (`.shared` has none).
+    /// Bytes of static shared memory of the kernel that has the most, of `.const`, and of `.global`. The latter two have images.
     pub shared_size: u32,
     /// The `.const` bank: initial bytes, zero-filled.
     pub const_image: Vec<u8>,
@@ -29,8 +29,8 @@ pub struct Module {
     pub global_image: Vec<u8>,
     /// Canonical spelling (opcode with qualifiers) by `ast::Instr::index`.
     pub spelling: Vec<Option<String>>,
-    /// Functions that name a register of the module which a `.func` names too, with its name: it keeps its value over calls
-    /// (PTX ISA 1 and 2). Each function has a copy of its own here, which is something else.
+    /// Functions that use a register of the module under a name that a `.func` uses too: PTX keeps its value over calls (PTX ISA
+    /// 1 and 2). Here each function has a copy, which differs.
     pub shared_registers: Vec<(FuncId, String)>,
 }
 
@@ -39,7 +39,7 @@ pub const GLOBALS: u64 = 1 << 40;
 
 /// Generic address of the `.const` bank on the host.
 pub const CONSTS: u64 = 3 << 56;
-/// Address of the first function on the host; the next one has the next number.
+/// Address of the first function on the host; the following ones are consecutive.
 pub const FUNCTIONS: u64 = 5 << 56;
 
 macro_rules! id {
@@ -70,7 +70,7 @@ pub enum Space {
     Local,
     /// Parameter of a kernel.
     ParamEntry,
-    /// Parameter of a function, or a `.param` variable of a body that passes one. On the host it lives in local memory.
+    /// Parameter of a function, or a `.param` variable of a body that passes one. On the host it is in local memory.
     ParamFunc,
 }
 
@@ -87,17 +87,17 @@ impl Space {
     }
 }
 
-/// A variable with its place.
+/// A variable with its address.
 #[derive(Debug, Clone)]
 pub struct Var {
     /// As written.
     pub name: String,
-    /// Where it lives.
+    /// Its state space.
     pub space: Space,
-    /// Offset in its space: shared memory of the CTA, `.const` bank, global image, kernel parameters; for `Local` and
-    /// `ParamFunc` the offset in the thread's local memory, each function's variables apart from every other's.
+    /// Offset in its space: shared memory of the CTA, `.const` bank, global image, kernel parameters; for `Local` and `ParamFunc`
+    /// the offset in the thread's local memory, where functions do not overlap.
     pub offset: u32,
-    /// Bytes. 0 for `.extern .shared x[]`, which lies at the end of static shared memory.
+    /// Bytes. 0 for `.extern .shared x[]`, which starts at the end of static shared memory.
     pub size: u32,
     /// In bytes.
     pub align: u32,
@@ -130,9 +130,9 @@ pub struct Function {
     pub regs: Vec<Reg>,
     /// Labels.
     pub labels: Vec<Label>,
-    /// The statements, scopes dissolved.
+    /// The statements, with nested scopes flattened.
     pub body: Vec<Stmt>,
-    /// Bytes of local memory per thread that its variables end at.
+    /// The end of its variables in the local memory of a thread.
     pub local_end: u32,
     /// `.reqntid`.
     pub reqntid: Option<[u32; 3]>,
@@ -144,7 +144,7 @@ pub struct Function {
     pub maxclusterrank: Option<u32>,
     /// `.explicitcluster`.
     pub explicitcluster: bool,
-    /// Bytes of static shared memory that the kernel has, up to the end of the last variable it reaches.
+    /// Static shared memory of the kernel in bytes, up to the end of the last variable it reaches.
     pub shared_size: u32,
     /// `.maxnreg`.
     pub maxnreg: Option<u32>,
@@ -177,7 +177,7 @@ pub struct Param {
     pub ptr: Option<(Option<Space>, u32)>,
     /// The Rust type written after the name.
     pub rust_type: Option<Span>,
-    /// That type is `&[T]`: the kernel only reads what the pointer points to.
+    /// That type is `&[T]`: the kernel only reads through the pointer.
     pub read_only: bool,
     /// The name's place.
     pub span: Span,
@@ -217,7 +217,7 @@ pub enum Stmt {
 pub struct Instr {
     /// Number in the module, see `ast::Instr::index`.
     pub index: u32,
-    /// What PTX calls it.
+    /// Its opcode.
     pub opcode: Opcode,
     /// The family: file name in `isa/` and in the runtime.
     pub family: &'static str,
@@ -250,12 +250,12 @@ impl Instr {
         has_any(&self.quals, qualifiers)
     }
 
-    /// The address that it goes to or comes from, the first if there are two.
+    /// Its address operand, the first if there are two.
     pub fn address(&self) -> Option<&Arg> {
         self.operands.iter().find(|operand| operand.role == isa::Role::Addr)
     }
 
-    /// Does it access memory in this way, by one of the addresses that it is given?
+    /// Does it access memory in this way, by one of its given addresses?
     pub fn accesses(&self, access: isa::memory::Access) -> bool {
         let named = |arg: &Arg| self.entry.operand(arg.name)?.memory;
         self.operands.iter().filter_map(named).any(|memory| memory.access == access)
@@ -305,7 +305,7 @@ pub fn first_of(quals: &[Qualifier], these: &[Qualifier]) -> Option<Qualifier> {
     these.iter().copied().find(|q| quals.contains(q))
 }
 
-/// What follows this prefix (with its dot) in the first of the qualifiers that has it.
+/// The text after this prefix (with its dot) in the first of the qualifiers that has it.
 pub fn after(quals: &[Qualifier], prefix: &str) -> Option<&'static str> {
     quals.iter().find_map(|q| q.after(prefix))
 }
@@ -315,9 +315,9 @@ pub fn after(quals: &[Qualifier], prefix: &str) -> Option<&'static str> {
 pub struct Arg {
     /// `addr`, `count`, `d`.
     pub name: &'static str,
-    /// Which way it goes.
+    /// Whether it is read or written.
     pub role: isa::Role,
-    /// The type the instruction wants (of each element, for vectors).
+    /// The type that the instruction expects (of each element, for vectors).
     pub ty: Option<Ty>,
     /// The operand.
     pub value: Operand,
@@ -338,7 +338,7 @@ pub enum Operand {
     VarAddr(VarId, i64),
     /// Address of a function.
     FuncAddr(FuncId),
-    /// `{a, b}` (also a whole vector register, spread out).
+    /// `{a, b}` (also a whole vector register, expanded).
     Vector(Vec<Operand>),
     /// `_`
     Sink,
@@ -354,9 +354,9 @@ pub enum Operand {
     Label(LabelId),
     /// `.branchtargets`
     Labels(Vec<LabelId>),
-    /// The function called.
+    /// The called function.
     Func(FuncId),
-    /// `.calltargets`, or what a `.callprototype` may reach.
+    /// `.calltargets`, or the possible targets of a `.callprototype`.
     Funcs(Vec<FuncId>),
     /// `(a, b)` of a call: each a register, constant, or `.param` variable.
     List(Vec<Operand>),
@@ -366,7 +366,7 @@ pub enum Operand {
     Neg(Box<Operand>),
 }
 
-/// What an address starts from.
+/// The base of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Base {
     /// A register.

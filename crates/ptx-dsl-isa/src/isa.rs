@@ -1,11 +1,11 @@
-//! The table's vocabulary. An instruction is declared once, as data, in a file of `isa/` named after its family.
+//! The vocabulary of the table. An instruction is declared once, as data, in the file of its family in `isa/`.
 //!
 //! ```text
 //! instr("mbarrier.inval").section("9.7.13.15.10").since(ptx(7, 0)).requires(sm(80))
 //!     .syntax("mbarrier.inval{.shared{::cta}}.b64 [addr];")
-//!     .operands(&[addr("addr").align(8)])
-//!     .gates(&[gate(&[has(".shared::cta")]).since(ptx(7, 8))])
-//!     .host(Host::Warp),
+//!     .operands(&[addr("addr", object().own_cta()).align(8)])
+//!     .gates(&[gate(&[has(q::shared_cta)]).since(ptx(7, 8))])
+//!     .host(Host::Warp).mbarrier(Mbarrier::Inval),
 //! ```
 //!
 //! The syntax block is the manual's own notation: one form per `;`, then the sets (`.sem = { .release, .relaxed }`).
@@ -14,7 +14,7 @@
 
 use crate::qualifier::{Qualifier, q};
 use crate::ty::Ty;
-pub use effect::{Barrier, Control, Group, Issue, Mbarrier, Meeting, Step, Tensor};
+pub use effect::{Barrier, Carry, Control, Group, Issue, Mbarrier, Meeting, Step, Tensor};
 use memory::{AddressSpace, Memory, Reach, Size, mbarrier as object, reads, writes};
 
 pub mod address;
@@ -69,45 +69,51 @@ pub struct Instr {
     pub section: &'static str,
     /// First PTX ISA version.
     pub since: Ptx,
-    /// First version that no longer has it (`shfl` without `.sync`), with the target it went for.
+    /// First version that no longer has it (`shfl` without `.sync`), and the targets that this is for.
     pub until: Option<(Ptx, Targets)>,
     /// Targets that have it.
     pub requires: Targets,
-    /// Qualifiers that stay directly behind the opcode, in the order of the form: ptxas reads them as a part of it (`mad.lo`,
+    /// Qualifiers that directly follow the opcode, in the order of the form: ptxas reads them as a part of it (`mad.lo`,
     /// `cvta.to`). All others come in any order.
     pub first: &'static [&'static str],
     /// The syntax block.
     pub syntax: &'static str,
-    /// What the names in the syntax block stand for.
+    /// The meaning of the names in the syntax block.
     pub operands: &'static [OperandSpec],
-    /// What parts of it need more than the whole.
+    /// Further requirements of parts of it.
     pub gates: &'static [Gate],
-    /// What the syntax cannot say.
+    /// Rules that the syntax cannot express.
     pub rules: &'static [Rule],
-    /// Values of optional qualifiers left out, as the manual gives them: `(".sem", ".release")`.
+    /// The manual's defaults of optional qualifiers: `(".sem", ".release")`.
     pub defaults: &'static [(&'static str, Qualifier)],
     /// How the host runs it.
     pub host: Host,
-    /// What it does to control flow.
+    /// Its effect on control flow.
     pub control: Control,
-    /// Which threads issue it together.
+    /// Its effect on the condition code.
+    pub carry: Carry,
+    /// Its results depend on its operands alone, not on the thread or on memory.
+    pub pure: bool,
+    /// It takes many times as long as an addition: division, roots, transcendental functions.
+    pub slow: bool,
+    /// The threads that issue it together.
     pub issue: Issue,
-    /// Whose threads it brings together.
+    /// The scope of a barrier instruction.
     pub barrier: Barrier,
-    /// Its side of a meeting of threads.
+    /// Its role in a synchronisation of threads.
     pub meeting: Meeting,
-    /// What it does with an mbarrier object.
+    /// Its effect on an mbarrier object.
     pub mbarrier: Mbarrier,
-    /// What it is to a group of asynchronous operations.
+    /// Its role in a group of asynchronous operations.
     pub group: Group,
-    /// What it has to do with Tensor Memory.
+    /// Its effect on Tensor Memory.
     pub tensor: Tensor,
 }
 
 /// How the macro calls the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
-    /// Checks and prints; a launch on the host says that it cannot run yet.
+    /// Checks and prints; a launch on the host fails with `Error::NotYet`.
     NotYet,
     /// `fn(Q, [u64; S]) -> [u64; D]`, lane by lane.
     Lane,
@@ -115,7 +121,7 @@ pub enum Host {
     Warp,
     /// As `Warp`, but it may wait: `-> Result<Flow, Fault>`.
     Block,
-    /// Part of the language: `mov`, `bra`, `brx.idx`, `call`, `ret`, `exit`. The macro emits it itself.
+    /// `mov`, `bra`, `brx.idx`, `call`, `ret`, `exit`: the macro emits it itself.
     Control,
 }
 
@@ -128,13 +134,13 @@ pub const fn ptx(major: u32, minor: u32) -> Ptx {
     Ptx(major, minor)
 }
 
-/// Which targets have something.
+/// A set of targets.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Targets {
     /// `sm_NN` or higher.
     Sm(u32),
     /// One of these. `sm_100a` means exactly that target; `sm_100f` means `sm_100f` or higher in the same family, `f` or `a`.
-    /// Each with the version it came with, if later than the whole.
+    /// Each with the version that introduced it there.
     Only(&'static [(&'static str, Ptx)]),
 }
 
@@ -218,21 +224,21 @@ impl Gate {
     }
 }
 
-/// A rule as a function: what is wrong, and with which operand. Behind a line break the text may give an edit that compiles.
+/// A rule as a function: the error, and the number of its operand. After a line break the text may give an edit that compiles.
 pub type Check = fn(&crate::hir::Instr) -> Option<(String, Option<usize>)>;
 
-/// What the syntax cannot say.
+/// A rule that the syntax cannot express.
 #[derive(Debug, Clone, Copy)]
 pub enum Rule {
     /// These conditions never hold together. The text says why, as a sentence.
     Never(&'static [When], &'static str),
     /// When the first holds, the second must hold too.
     Needs(When, When, &'static str),
-    /// Anything else: gets the instruction, gives the sentence and the operand it is about (by number, if any).
+    /// Anything else: takes the instruction, returns the message and the number of its operand, if any.
     Custom(Check),
 }
 
-/// Which way an operand goes.
+/// Whether an operand is read or written.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Role {
     /// Written.
@@ -250,19 +256,18 @@ pub enum Role {
 pub enum OpTy {
     /// Always this one.
     Ty(Ty),
-    /// What is written for this slot of the syntax: `.type`, `.dtype`. A literal type in a form counts as the slot `.type`.
+    /// The type written for this slot of the syntax: `.type`, `.dtype`. A literal type in a form counts as the slot `.type`.
     Slot(&'static str),
-    /// Twice as wide as what is written for the slot if `.wide` is written, else the same.
+    /// The slot's type; twice as wide with `.wide`.
     Wide(&'static str),
-    /// A vector of `n` values of the slot's type, where n is what `.vec` says (1 without), or this fixed number.
+    /// A vector of values of the slot's type: as many as `.vec` says (1 without), or this fixed number.
     Vec(&'static str, u32),
-    /// Always `{...}`, of as many values as the numbers of the qualifiers that are written give together, multiplied
-    /// (`.16x128b` with `.x4` is 2 times 4).
+    /// Always `{...}`. The number of values is the product of the numbers of the written qualifiers (`.16x128b` with `.x4`: 2 times 4).
     Many(Ty, &'static [(Qualifier, u32)]),
-    /// Always `{...}` too: the function gives the type of a value and their number, by the qualifiers. A fragment of a matrix,
-    /// the coordinates of a tensor.
+    /// Always `{...}` too: the function computes the type and number of values from the qualifiers. A fragment of a matrix, the
+    /// coordinates of a tensor.
     Fragment(fn(&[Qualifier]) -> (Ty, u32)),
-    /// What is written for the slot, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
+    /// The slot's type, or `{...}`: two or four equal parts of it, together as wide (`mov` packs and unpacks).
     Parts(&'static str),
     /// Coordinates of a texture or surface: as many values of the slot's type as the geometry needs, an array index first.
     Coords(&'static str),
@@ -272,12 +277,12 @@ pub enum OpTy {
     None,
 }
 
-/// What a name in a syntax block stands for.
+/// The meaning of a name in a syntax block.
 #[derive(Debug, Clone, Copy)]
 pub struct OperandSpec {
     /// The name in the block.
     pub name: &'static str,
-    /// Which way it goes.
+    /// Whether it is read or written.
     pub role: Role,
     /// Its type.
     pub ty: OpTy,
@@ -293,9 +298,9 @@ pub struct OperandSpec {
     pub wider: bool,
     /// Alignment of a constant address, in bytes (0: that of the access).
     pub align: u32,
-    /// Registers of the type alone, and of bits of its width; no signed one for an unsigned.
+    /// Only registers of the type, and untyped ones of its width; no signed one for an unsigned.
     pub exact: bool,
-    /// What an address names.
+    /// The memory behind an address.
     pub memory: Option<Memory>,
 }
 
@@ -322,7 +327,7 @@ pub const fn dst(name: &'static str, ty: OpTy) -> OperandSpec {
 pub const fn src(name: &'static str, ty: OpTy) -> OperandSpec {
     spec(name, Role::Src, ty)
 }
-/// An address, and what it names.
+/// An address, and the memory behind it.
 pub const fn addr(name: &'static str, memory: Memory) -> OperandSpec {
     let mut spec = spec(name, Role::Addr, OpTy::None);
     spec.memory = Some(memory);
@@ -336,11 +341,11 @@ pub const fn name(name: &'static str) -> OperandSpec {
 pub const fn ty(ty: Ty) -> OpTy {
     OpTy::Ty(ty)
 }
-/// What is written for a slot.
+/// The type written for a slot.
 pub const fn slot(slot: &'static str) -> OpTy {
     OpTy::Slot(slot)
 }
-/// What is written for `.type`, or the literal type of the form.
+/// The type written for `.type`, or the literal type of the form.
 pub const T: OpTy = OpTy::Slot(".type");
 
 impl OperandSpec {
@@ -364,7 +369,7 @@ impl OperandSpec {
         self.no_imm = true;
         self
     }
-    /// Registers of the type or of plain bits alone.
+    /// Only registers of the type, or untyped ones.
     pub const fn exact(mut self) -> Self {
         self.exact = true;
         self
@@ -397,6 +402,9 @@ pub const fn instr(opcode: &'static str) -> Instr {
         defaults: &[],
         host: Host::NotYet,
         control: Control::Next,
+        carry: Carry::None,
+        pure: false,
+        slow: false,
         issue: Issue::Thread,
         barrier: Barrier::None,
         meeting: Meeting::None,
@@ -417,7 +425,7 @@ impl Instr {
         self.since = version;
         self
     }
-    /// Gone from this version on, for these targets.
+    /// Removed in this version, for these targets.
     pub const fn until(mut self, version: Ptx, targets: Targets) -> Self {
         self.until = Some((version, targets));
         self
@@ -427,7 +435,7 @@ impl Instr {
         self.requires = targets;
         self
     }
-    /// Qualifiers that stay directly behind the opcode.
+    /// Qualifiers that directly follow the opcode.
     pub const fn first(mut self, qualifiers: &'static [&'static str]) -> Self {
         self.first = qualifiers;
         self
@@ -462,9 +470,24 @@ impl Instr {
         self.host = host;
         self
     }
-    /// What it does to control flow.
+    /// Its effect on control flow.
     pub const fn control(mut self, control: Control) -> Self {
         self.control = control;
+        self
+    }
+    /// Its effect on the condition code.
+    pub const fn carry(mut self, carry: Carry) -> Self {
+        self.carry = carry;
+        self
+    }
+    /// Its results depend on its operands alone. Arithmetic, which each lane computes for itself, need not say so.
+    pub const fn pure(mut self) -> Self {
+        self.pure = true;
+        self
+    }
+    /// It takes many times as long as an addition.
+    pub const fn slow(mut self) -> Self {
+        self.slow = true;
         self
     }
     /// Which threads issue it together.
@@ -472,39 +495,39 @@ impl Instr {
         self.issue = issue;
         self
     }
-    /// Whose threads it brings together.
+    /// The scope of a barrier instruction.
     pub const fn barrier(mut self, barrier: Barrier) -> Self {
         self.barrier = barrier;
         self
     }
-    /// Its side of a meeting of threads.
+    /// Its role in a synchronisation of threads.
     pub const fn meeting(mut self, meeting: Meeting) -> Self {
         self.meeting = meeting;
         self
     }
-    /// What it does with an mbarrier object.
+    /// Its effect on an mbarrier object.
     pub const fn mbarrier(mut self, mbarrier: Mbarrier) -> Self {
         self.mbarrier = mbarrier;
         self
     }
-    /// What it is to a group of asynchronous operations.
+    /// Its role in a group of asynchronous operations.
     pub const fn group(mut self, group: Group) -> Self {
         self.group = group;
         self
     }
-    /// What it has to do with Tensor Memory.
+    /// Its effect on Tensor Memory.
     pub const fn tensor(mut self, tensor: Tensor) -> Self {
         self.tensor = tensor;
         self
     }
 
-    /// What the name of an operand stands for.
+    /// The specification of the operand with this name.
     pub fn operand(&self, name: &str) -> Option<&'static OperandSpec> {
         self.operands.iter().find(|spec| spec.name == name)
     }
 }
 
-/// The table: each family with its name, which is its file's, in the manual's order.
+/// The table: each family with its name, which is that of its file, in the manual's order.
 #[rustfmt::skip]
 pub static FAMILIES: &[(&str, &[Instr])] = &[
     ("integer", integer::LIST),

@@ -1,10 +1,9 @@
-//! PTX as data: the instruction table ([`isa`]), the ids made from it ([`opcode`], [`qualifier`]), and the typed module that is
-//! made of its forms ([`hir`]). Every other crate stands on this one.
+//! PTX as data: the instruction table ([`isa`]), the ids made from it ([`opcode`], [`qualifier`]), and the typed module ([`hir`]).
+//! All other crates depend on this one.
 
 pub mod diag;
 pub mod hir;
 pub mod isa;
-pub mod list;
 pub mod opcode;
 pub mod qualifier;
 pub mod span;

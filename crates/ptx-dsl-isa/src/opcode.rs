@@ -1,4 +1,4 @@
-//! Opcodes as numbers: where the table has the first entry of that name.
+//! Opcode ids: positions of the first entry with that name in the table.
 
 use crate::isa::{FAMILIES, Instr};
 
@@ -69,14 +69,14 @@ pub(crate) const fn same(a: &[u8], b: &[u8]) -> bool {
     true
 }
 
-/// An entry of the table with what identifies it.
+/// An entry of the table with its opcode and family.
 #[derive(Debug, Clone, Copy)]
 pub struct Entry {
     /// Its opcode.
     pub opcode: Opcode,
     /// The name of its family.
     pub family: &'static str,
-    /// What the table says.
+    /// Its declaration.
     pub instr: &'static Instr,
 }
 
@@ -122,7 +122,7 @@ pub mod op {
         cp_async_mbarrier_arrive "cp.async.mbarrier.arrive", cp_async_wait_all "cp.async.wait_all",
         cp_async_wait_group "cp.async.wait_group", cp_reduce_async_bulk "cp.reduce.async.bulk",
         cp_reduce_async_bulk_tensor "cp.reduce.async.bulk.tensor", cvt "cvt", cvta "cvta", div "div",
-        elect_sync "elect.sync", exit "exit", fence "fence", getctarank "getctarank", griddepcontrol "griddepcontrol",
+        elect_sync "elect.sync", exit "exit", fence "fence", fma "fma", getctarank "getctarank", griddepcontrol "griddepcontrol",
         isspacep "isspacep", istypep "istypep", ld "ld", ldmatrix "ldmatrix", ldu "ldu", lop3 "lop3", mad "mad",
         mad24 "mad24", mapa "mapa", match_ "match", max "max", mbarrier_arrive "mbarrier.arrive",
         mbarrier_arrive_drop "mbarrier.arrive_drop", mbarrier_check_layout "mbarrier.check_layout",

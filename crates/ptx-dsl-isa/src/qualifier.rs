@@ -1,4 +1,4 @@
-//! Qualifiers as numbers: positions in the sorted list of all qualifiers that the table's syntax blocks name.
+//! Qualifier ids: positions in the sorted list of all qualifiers in the table's syntax blocks.
 
 use crate::ty::Ty;
 
@@ -95,7 +95,7 @@ const fn compare(a: &[u8], b: &[u8]) -> i32 {
     a.len() as i32 - b.len() as i32
 }
 
-/// Shared memory, of the own CTA or of any of the cluster.
+/// Shared memory, of the executing CTA or of any CTA of the cluster.
 pub const SHARED: &[Qualifier] = &[q::shared, q::shared_cta, q::shared_cluster];
 /// Parameters of kernels and functions.
 pub const PARAM: &[Qualifier] = &[q::param, q::param_entry, q::param_func];
@@ -117,8 +117,8 @@ macro_rules! qualifiers {
 
 /// A constant for each qualifier: its text without the dot, `:` as `_`, with a leading `_` before keywords and digits.
 ///
-/// The last two are no PTX. They tell the semantics of an instruction on the host what its operands are: `a_tmem` that operand A
-/// of `tcgen05.mma` is an address in Tensor Memory, `state` that the state of an arrival is kept.
+/// The last two are not PTX. They describe the operands to an instruction's semantics on the host: with `a_tmem`, operand A of
+/// `tcgen05.mma` is an address in Tensor Memory; with `state`, the state of an arrival is kept.
 #[allow(non_upper_case_globals)]
 #[rustfmt::skip]
 pub mod q {

@@ -1,6 +1,6 @@
-//! Where something stands: a range of source tokens.
+//! Spans: ranges of source tokens.
 
-/// A range of source tokens, both ends included. The numbers index the token table of whoever made the tokens: the text
+/// A range of source tokens, both ends included. The numbers index the token table of the lexer that made the tokens: the text
 /// lexer maps them to bytes and lines, the macro to `proc_macro` spans.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, Default)]
 pub struct Span {
@@ -16,7 +16,7 @@ impl Span {
         Span { first: id, last: id }
     }
 
-    /// The smallest span that holds both.
+    /// The smallest span that contains both.
     pub fn to(self, other: Span) -> Self {
         Span { first: self.first.min(other.first), last: self.last.max(other.last) }
     }

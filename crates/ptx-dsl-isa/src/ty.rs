@@ -1,4 +1,4 @@
-//! PTX types, as far as registers and instructions need them.
+//! The types of PTX registers and instructions.
 
 /// A fundamental or packed type, named as in PTX.
 #[allow(missing_docs)]
@@ -17,7 +17,7 @@ pub enum Ty {
     Texref, Samplerref, Surfref,
 }
 
-/// What kind of number a type holds.
+/// The kind of number that a type holds.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Class {
     /// `.pred`
@@ -30,7 +30,7 @@ pub enum Class {
     Signed,
     /// `.f*`, `.bf16`, `.tf32`
     Float,
-    /// Packed, kept in an untyped register of that width.
+    /// Packed, in an untyped register of that width.
     Packed,
     /// `.texref`, ...
     Opaque,
@@ -135,7 +135,7 @@ impl Ty {
         matches!(self, Ty::F16 | Ty::F32 | Ty::F64 | Ty::Bf16 | Ty::Tf32)
     }
 
-    /// What kind of number it holds.
+    /// The kind of number that it holds.
     pub fn class(self) -> Class {
         self.row().2
     }

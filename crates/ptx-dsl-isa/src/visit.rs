@@ -5,7 +5,7 @@ use crate::isa::Role;
 use crate::qualifier::q;
 
 impl Operand {
-    /// Calls `each` with this operand and with all that it is made of, the whole before its parts.
+    /// Calls `each` with this operand and with all operands that it contains, the whole before its parts.
     pub fn visit(&self, each: &mut dyn FnMut(&Operand)) {
         each(self);
         match self {
@@ -33,7 +33,19 @@ impl Operand {
         }
     }
 
-    /// As [`Operand::visit`], to change them. What `each` puts in place of an operand is visited too.
+    /// The leaves of the operand, in order; the operand itself if it contains no others.
+    pub fn parts(&self) -> Vec<&Operand> {
+        match self {
+            Operand::Vector(list) | Operand::Addresses(list) | Operand::List(list) => {
+                list.iter().flat_map(Operand::parts).collect()
+            }
+            Operand::Pair(a, b) => [a.parts(), b.parts()].concat(),
+            Operand::Neg(a) => a.parts(),
+            single => vec![single],
+        }
+    }
+
+    /// As [`Operand::visit`], mutably. Operands that `each` puts in place are visited too.
     pub fn visit_mut(&mut self, each: &mut dyn FnMut(&mut Operand)) {
         each(self);
         match self {
@@ -49,7 +61,7 @@ impl Operand {
         }
     }
 
-    /// The register that the operand itself names, with its element; those of its parts come with [`Operand::registers`].
+    /// The register that the operand itself names, with its element; [`Operand::registers`] also visits its parts.
     pub fn register(&self) -> Option<(RegId, u32)> {
         match self {
             Operand::Reg(r, element) => Some((*r, *element)),
@@ -58,7 +70,7 @@ impl Operand {
         }
     }
 
-    /// As [`Operand::register`], to change it.
+    /// As [`Operand::register`], mutably.
     pub fn register_mut(&mut self) -> Option<&mut RegId> {
         match self {
             Operand::Reg(r, _) | Operand::NotReg(r) | Operand::Select(r, _) | Operand::Address(Base::Reg(r), _) => {
@@ -101,7 +113,7 @@ impl Instr {
         }
     }
 
-    /// Bytes that a plain access moves: its last type, as often as it has elements.
+    /// The bytes that a plain access moves: the size of its last type times the number of elements.
     pub fn bytes(&self) -> u64 {
         self.types.last().map_or(0, |ty| u64::from(ty.bytes() * self.elements()))
     }
@@ -131,6 +143,8 @@ mod tests {
         let mut found = Vec::new();
         operand.registers(&mut |r, _| found.push(r.0));
         assert_eq!(found, [1, 2, 3, 4, 5]);
+        let parts: Vec<_> = operand.parts().into_iter().map(Operand::register).collect();
+        assert_eq!(parts, [Some(1), Some(2), Some(3), None, Some(4), None, Some(5)].map(|r| r.map(|r| (RegId(r), 0))));
         operand.visit_mut(&mut |operand| {
             if let Some(r) = operand.register_mut() {
                 r.0 += 10;

@@ -1,9 +1,9 @@
-//! What the parser makes: the module as written, names unresolved, qualifiers a list with spans.
+//! The syntax tree: the module as written, with unresolved names, and qualifiers as a list with spans.
 
 use crate::span::Span;
 use ptx_dsl_isa::qualifier::Qualifier;
 
-/// A piece of text with its place.
+/// A piece of text with its span.
 #[derive(Debug, Clone, PartialEq, Eq, Default)]
 pub struct Word {
     /// The text.
@@ -13,7 +13,7 @@ pub struct Word {
 }
 
 impl Word {
-    /// The qualifier that the word is behind a dot, if the table has it.
+    /// The qualifier of this word, if the table has it.
     pub fn qualifier(&self) -> Option<Qualifier> {
         Qualifier::from_word(&self.text)
     }
@@ -47,7 +47,7 @@ pub struct Version {
     pub span: Span,
 }
 
-/// What stands at module scope.
+/// An item at module scope.
 #[derive(Debug, Clone)]
 pub enum Item {
     /// A variable.
@@ -158,7 +158,7 @@ pub enum Stmt {
     Directive(Directive),
 }
 
-/// A directive that is no declaration. Label-bound ones (`L: .branchtargets a, b;`) have `label`.
+/// A directive that is not a declaration. Label-bound ones (`L: .branchtargets a, b;`) have `label`.
 #[derive(Debug, Clone)]
 pub struct Directive {
     /// `L` of `L: .branchtargets ...`.
@@ -167,7 +167,7 @@ pub struct Directive {
     pub name: Word,
     /// The arguments, as constant expressions, names or strings.
     pub args: Vec<Arg>,
-    /// For what is kept as text (`.section { ... }`, `.callprototype ...`): everything after the name, as it prints.
+    /// For directives kept as text (`.section { ... }`, `.callprototype ...`): everything after the name, as printed.
     pub text: Option<String>,
     /// The parameters of a `.callprototype`.
     pub prototype: Option<Box<Prototype>>,
@@ -196,12 +196,12 @@ pub struct Prototype {
 /// An instruction as written.
 #[derive(Debug, Clone)]
 pub struct Instr {
-    /// Which instruction of the module this is, from 0.
+    /// The number of the instruction in the module, from 0.
     pub index: u32,
     /// `@p`, `@!p`.
     pub pred: Option<Pred>,
-    /// The dotted parts without their dots: `ld`, `shared::cta`, `b32`. `::` parts are one piece (`mbarrier::complete_tx::bytes`).
-    /// The `.unified` that stands behind an address comes last.
+    /// The dotted parts without their dots: `ld`, `shared::cta`, `b32`. `::` parts are one piece
+    /// (`mbarrier::complete_tx::bytes`). The `.unified` that follows an address comes last.
     pub parts: Vec<Word>,
     /// The operands.
     pub operands: Vec<Operand>,
@@ -261,12 +261,12 @@ pub enum Expr {
         value: u64,
         /// Has type `.u64` rather than `.s64`.
         unsigned: bool,
-        /// As written, where that is not decimal (`0x1F`, `017`, `0b11`): it prints so.
+        /// The original text if it is not decimal (`0x1F`, `017`, `0b11`): it is printed like this.
         text: Option<String>,
         /// Its tokens.
         span: Span,
     },
-    /// `0f...` (bits of an f32), kept apart so that it prints as it was written.
+    /// `0f...` (bits of an f32), kept apart so that it is printed as written.
     F32(u32, Span),
     /// `0d...` or a decimal literal (bits of an f64).
     F64(u64, Span),

@@ -1,7 +1,9 @@
-//! From the module as written to the typed one: names, qualifiers, operands, versions and targets, layout.
+//! The checker: turns the AST into the typed module. Resolves names, and checks qualifiers, operands, versions and targets, and
+//! layout.
 //!
-//! Every error of a module is reported; a statement that is broken is left out of the typed module and nothing follows from it.
+//! Every error of a module is reported. A broken statement is left out of the typed module and causes no further errors.
 
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 use crate::{ast, parse};
@@ -26,7 +28,6 @@ mod explain;
 mod function;
 mod instr;
 mod mend;
-mod named;
 mod names;
 mod operand;
 mod rules;
@@ -38,13 +39,12 @@ mod vars;
 mod vector;
 mod words;
 
-use named::Named;
 use names::{Lists, Scope};
 
-/// What the checker takes for granted.
+/// Inputs of the checker besides the module.
 #[derive(Debug, Clone)]
 pub struct Options {
-    /// The newest PTX ISA version that is known.
+    /// The newest known PTX ISA version.
     pub ceiling: (u32, u32),
 }
 
@@ -54,14 +54,14 @@ impl Default for Options {
     }
 }
 
-/// What comes of a module.
+/// The result for a module.
 #[derive(Debug)]
 pub struct Checked {
-    /// Whatever was right.
+    /// Everything that was right.
     pub hir: hir::Module,
-    /// Functions without a mistake.
+    /// Functions without an error.
     pub whole: Vec<hir::FuncId>,
-    /// What was not, in the order in which it was found.
+    /// Errors, in the order in which they were found.
     pub diagnostics: Vec<Diagnostic>,
 }
 
@@ -87,7 +87,7 @@ fn split_target(name: &str) -> Option<(i64, &str)> {
     Some((rest[..rest.len() - suffix.len()].parse().ok()?, suffix))
 }
 
-/// The known target of the number nearest to that of an unknown one, with the same suffix.
+/// The known target with the nearest number to an unknown one, and the same suffix.
 fn nearest_target(name: &str) -> Option<&'static str> {
     let (number, suffix) = split_target(name)?;
     let mut best: Option<(u64, &str)> = None;
@@ -105,7 +105,7 @@ fn nearest_target(name: &str) -> Option<&'static str> {
     Some(best?.1)
 }
 
-/// Targets, and the options that stand beside them.
+/// Targets and target options.
 fn known_targets() -> Vec<&'static str> {
     let mut names = Vec::new();
     for target in target::TARGETS {
@@ -117,7 +117,7 @@ fn known_targets() -> Vec<&'static str> {
     names
 }
 
-/// A target that has what is required and exists in a version: the oldest one.
+/// The oldest target that has what is required and exists in a version.
 fn enough(version: Ptx, requires: Targets) -> Option<&'static str> {
     for t in target::TARGETS {
         let plain = match requires {
@@ -135,8 +135,8 @@ fn enough(version: Ptx, requires: Targets) -> Option<&'static str> {
 #[derive(Default)]
 struct Table {
     /// Entries by the first word of the opcode.
-    entries: Named<Rc<Vec<Entry>>>,
-    /// Forms with the address of their entry, in ascending order.
+    entries: HashMap<String, Rc<Vec<Entry>>>,
+    /// Forms with the address of their entry, sorted.
     forms: Vec<(usize, Rc<Vec<Form>>)>,
 }
 
@@ -146,7 +146,7 @@ impl Table {
             return Rc::clone(found);
         }
         let found = Rc::new(opcode::entries(first));
-        self.entries.insert(first, Rc::clone(&found));
+        self.entries.insert(first.to_string(), Rc::clone(&found));
         found
     }
 
@@ -165,7 +165,7 @@ impl Table {
 }
 
 thread_local! {
-    /// Forms that were compiled for one module serve the next: they make up half of the time of a small one.
+    /// Forms compiled for one module serve the next: compiling them is half of the time of a small module.
     static TABLE: std::cell::RefCell<Table> = std::cell::RefCell::default();
 }
 
@@ -173,49 +173,49 @@ thread_local! {
 struct Checker {
     diags: Vec<Diagnostic>,
     out: hir::Module,
-    /// As declared; the newest if not declared, so that nothing follows from that.
+    /// As declared; the newest if not declared, which causes no errors.
     version: Ptx,
     target: Option<&'static Target>,
     target_name: String,
-    /// `texmode_independent`: samplers apart from textures.
+    /// `texmode_independent`: samplers separate from textures.
     independent: bool,
     scopes: Vec<Scope>,
     table: Table,
     /// `.shared` variables of functions, with the function.
     shared_of: Vec<(hir::VarId, hir::FuncId)>,
-    /// End of local memory, of the images.
+    /// End of local memory in the memory images.
     local_end: u64,
     const_end: u64,
     global_end: u64,
-    /// Functions with a body, no statement of which is broken, in ascending order.
+    /// Functions with a body and no broken statement, sorted.
     whole: Vec<hir::FuncId>,
-    /// The function in hand.
+    /// The current function.
     fun: Option<hir::Function>,
-    /// A statement of it is broken and left out.
+    /// A statement of it is broken and was left out.
     dropped: bool,
-    /// Variables that are only declared, with `.extern`, in ascending order.
+    /// Variables that are only declared, with `.extern`, sorted.
     externals: Vec<hir::VarId>,
-    /// Registers of the module, with the functions that name them.
+    /// Registers of the module, with the functions that use them.
     module_registers: Vec<(String, hir::FuncId)>,
-    /// What names of lists and prototypes mean.
+    /// The contents of named lists and prototypes.
     lists: Lists,
     /// Functions by name.
-    declared: Named<Declared>,
+    declared: HashMap<String, Declared>,
     /// File, line and column of each `.loc` so far.
-    locations: Named<()>,
+    locations: HashSet<String>,
     /// How many more names may be compared with undeclared ones.
     comparisons: usize,
     /// How many more edits of statements may be tried.
     tries: usize,
-    /// Is an edit being tried? What is wrong with it needs no help.
+    /// Is an edit being tried? Then errors need no help.
     trying: bool,
 }
 
-/// What is known of a function besides its signature.
+/// Facts about a function besides its signature.
 #[derive(Debug, Clone, Copy)]
 struct Declared {
     id: hir::FuncId,
-    /// Where first.
+    /// Where it was first declared.
     span: Span,
     defined: bool,
     /// `.extern`
@@ -246,8 +246,8 @@ impl Checker {
             whole: Vec::new(),
             module_registers: Vec::new(),
             lists: Lists::default(),
-            declared: Named::default(),
-            locations: Named::default(),
+            declared: HashMap::new(),
+            locations: HashSet::new(),
             comparisons: names::COMPARED,
             tries: mend::TRIES,
             trying: false,
@@ -323,13 +323,13 @@ impl Checker {
         }
     }
 
-    /// The name of the target in a version that does not know the one that is declared.
+    /// The name of the declared target in a version that does not know that name.
     fn renamed(&self, version: Ptx) -> Option<String> {
         let until = self.target?.until?;
         (version >= until).then(|| new_name(&self.target_name))
     }
 
-    /// Says what is missing, if version or target are not enough for `what`.
+    /// Reports a version or target that does not suffice for `what`.
     fn gate(
         &self,
         span: Span,
@@ -353,7 +353,7 @@ impl Checker {
         }
     }
 
-    /// Takes the images' and dynamic variables' final sizes.
+    /// Sets the final sizes of the memory images and dynamic variables.
     fn finish(mut self) -> Checked {
         self.share_registers();
         self.lay_out_shared();

@@ -1,15 +1,15 @@
 //! Levels of findings: `allow(PTX0516)`, `warn(..)`, `deny(protocol)` in the header of a module.
 //!
-//! A level names codes, a class of findings, or a group that the header defines. Levels are for findings that leave the module
-//! whole: the warnings in [`LINTS`], and protocol and flow (06xx). What breaks the language itself cannot be allowed.
+//! A level names codes, a class of findings, or a group that the header defines. Only findings in a legal module have a level:
+//! the warnings in [`LINTS`], and protocol and flow (06xx).
 
 use crate::diag::{Class, Diagnostic, Severity};
 use crate::span::Span;
 
-/// What becomes of a finding.
+/// What a level does to a finding.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Level {
-    /// Left out.
+    /// Dropped.
     Allow,
     /// A warning.
     Warn,
@@ -18,7 +18,7 @@ pub enum Level {
 }
 
 impl Level {
-    /// By its word in the header.
+    /// The level of this word in the header.
     pub fn from_name(name: &str) -> Option<Level> {
         Some(match name {
             "allow" => Level::Allow,
@@ -29,7 +29,7 @@ impl Level {
     }
 }
 
-/// Which findings a level is for.
+/// The findings of a level.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Selector {
     /// `PTX0516` is 516.
@@ -44,7 +44,7 @@ pub enum Selector {
 const CLASSES: [Class; 2] = [Class::Protocol, Class::Suspicious];
 
 impl Selector {
-    /// By its word: `PTX0601`, `protocol`, `suspicious`, `warnings`.
+    /// The selector of this word: `PTX0601`, `protocol`, `suspicious`, `warnings`.
     pub fn from_name(name: &str) -> Option<Selector> {
         if let Some(digits) = name.strip_prefix("PTX") {
             return if digits.len() == 4 { digits.parse().ok().map(Selector::Code) } else { None };
@@ -55,7 +55,7 @@ impl Selector {
         CLASSES.into_iter().find(|class| class.name() == name).map(Selector::Class)
     }
 
-    /// Is the finding one of these?
+    /// Does it select the finding?
     pub fn covers(self, finding: &Diagnostic) -> bool {
         match self {
             Selector::Code(code) => finding.code == code,
@@ -68,15 +68,15 @@ impl Selector {
 /// `deny(PTX0516)`: one word of such an item.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct SetLevel {
-    /// What becomes of the findings.
+    /// What it does to the findings.
     pub level: Level,
-    /// Which findings.
+    /// The findings.
     pub of: Selector,
-    /// Where the word stands.
+    /// The span of the word.
     pub span: Span,
 }
 
-/// Warnings outside of 06xx, with a few words.
+/// Warnings outside of 06xx, with a short description.
 pub static LINTS: &[(u16, &str)] = &[
     (516, "a directive without effect"),
     (517, "a limit over what any target has"),

@@ -1,5 +1,5 @@
-//! From text to tokens: what `include_ptx!`, the command line and the tests read. Tokens of Rust, which `ptx!` gets, are the
-//! business of [`crate::rust_tokens`].
+//! The lexer of text, for `include_ptx!`, the command line and the tests. [`crate::rust_tokens`] converts the Rust tokens of
+//! `ptx!`.
 
 use std::ops::Range;
 
@@ -11,12 +11,12 @@ use crate::token::{Tok, Token};
 #[cfg(test)]
 mod tests;
 
-/// A text in tokens.
+/// A lexed text.
 #[derive(Debug, Clone, Default)]
 pub struct Lexed {
     /// The tokens, without white space and comments.
     pub tokens: Vec<Token>,
-    /// `ranges[id]`: the bytes of source token `id`. Bytes that form no token have a number of their own here.
+    /// `ranges[id]`: the bytes of source token `id`. Bytes outside of every token have numbers here too.
     pub ranges: Vec<Range<usize>>,
 }
 
@@ -31,18 +31,18 @@ impl Lexed {
     }
 }
 
-/// May this byte stand inside an identifier (PTX ISA 4.4, `followsym`)?
+/// Can this byte be part of an identifier (PTX ISA 4.4, `followsym`)?
 fn follow(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_' || b == b'$'
 }
 
-/// May this byte stand inside a piece of an opcode?
+/// Can this byte be part of a piece of an opcode?
 pub(crate) fn in_word(b: u8) -> bool {
     b.is_ascii_alphanumeric() || b == b'_'
 }
 
-/// How long a line of the C preprocessor is that says which line of which file follows: `# 1 "x.ptx" 2`, `#line 7 "x.ptx"`. As
-/// ptxas reads it, it may stand behind other text, and has its line end.
+/// The length of a C preprocessor line that names the following line and file: `# 1 "x.ptx" 2`, `#line 7 "x.ptx"`. As in ptxas,
+/// it may follow other text, and includes its line end.
 fn line_marker(bytes: &[u8]) -> Option<usize> {
     let mut at = 1;
     let skip = |at: &mut usize, of: fn(&u8) -> bool| {
@@ -74,7 +74,7 @@ fn line_marker(bytes: &[u8]) -> Option<usize> {
     (bytes.get(at) == Some(&b'\n')).then_some(at)
 }
 
-/// Turns text into tokens. Bytes that cannot start a token are reported and left out.
+/// Lexes a text. Bytes that cannot start a token are reported and skipped.
 pub fn lex(text: &str) -> (Lexed, Vec<Diagnostic>) {
     let mut lexer = Lexer { text, pos: 0, glued: false, out: Lexed::default(), diags: Vec::new() };
     while lexer.pos < text.len() {
@@ -165,7 +165,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// White space between a `.` or `::` and the name behind it, which ptxas does not read. In macros it is not always known.
+    /// Reports white space between a `.` or `::` and the following name, which ptxas refuses. In macros it is not always known.
     fn apart(&mut self, start: usize) {
         let bytes = self.text.as_bytes();
         let tokens = &self.out.tokens;
@@ -228,7 +228,7 @@ impl Lexer<'_> {
         }
     }
 
-    /// Gives bytes that make no token a number, so that a diagnostic can point at them.
+    /// Numbers bytes outside of every token, so that a diagnostic can point at them.
     fn source(&mut self, range: Range<usize>) -> Span {
         self.out.ranges.push(range);
         Span::token(self.out.ranges.len() as u32 - 1)

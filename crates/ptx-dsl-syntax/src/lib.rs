@@ -1,5 +1,5 @@
-//! PTX as written: tokens from text ([`lex`]), the module as a tree ([`ast`], [`parse`]), and text again ([`mod@print`]). Nothing here
-//! knows an instruction, so that cargo compiles it beside the table.
+//! PTX text: the lexer ([`lex`]), the parser and its syntax tree ([`parse`], [`ast`]), the printer ([`mod@print`]), and the checker,
+//! which makes the typed module ([`check`]). Only the checker knows instructions.
 
 pub mod ast;
 pub mod check;

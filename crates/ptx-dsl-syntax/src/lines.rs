@@ -1,4 +1,4 @@
-//! Where bytes of a text are: lines and columns, found by halving rather than by counting for each diagnostic.
+//! Lines and columns of bytes in a text, by binary search instead of counting for each diagnostic.
 
 use std::ops::Range;
 
@@ -31,7 +31,7 @@ impl<'t> Lines<'t> {
         (line + 1, self.text[self.starts[line]..byte].chars().count() + 1)
     }
 
-    /// A line, from 0, without its end; nothing behind the last one.
+    /// A line, from 0, without its end; empty after the last one.
     pub fn text(&self, line: usize) -> &'t str {
         let Some(&start) = self.starts.get(line) else { return "" };
         let end = self.starts.get(line + 1).copied().unwrap_or(self.text.len());
@@ -47,7 +47,7 @@ impl<'t> Lines<'t> {
         start..end
     }
 
-    /// What of `part` is within `whole`, cut between characters.
+    /// The bytes of `part` within `whole`, cut between characters.
     pub fn part(&self, part: Range<usize>, whole: Range<usize>) -> Range<usize> {
         let clamp = |byte: usize| {
             let mut byte = byte.clamp(whole.start, whole.end);

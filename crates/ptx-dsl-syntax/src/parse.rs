@@ -1,5 +1,5 @@
-//! From tokens to the module as written (PTX ISA 4 to 7 and 11). The parser knows no instruction names: whether an opcode,
-//! a qualifier or an operand is legal is the business of the checks.
+//! The parser: turns tokens into the AST (PTX ISA 4 to 7 and 11). It knows no instruction names: the checker decides whether
+//! opcodes, qualifiers and operands are legal.
 //!
 //! All errors of a module are reported. A broken statement is skipped to its `;` or to the `}` that ends its block, so it
 //! causes one report only.
@@ -31,12 +31,12 @@ pub(crate) use module::SPACES;
 pub use near::nearest;
 pub(crate) use stmt::SUFFIX;
 
-/// How deep blocks, parentheses and operands may nest: the parser and everything after it recurse over the tree.
+/// Nesting limit of blocks, parentheses and operands: the parser and everything after it recurse over the tree.
 const MAX_DEPTH: u32 = 64;
-/// How many operators one expression may hold, for the same reason: `1+1+1+...` is a tree as deep as it is long.
+/// Limit of operators in one expression, for the same reason: `1+1+1+...` is a tree as deep as it is long.
 const MAX_OPERATORS: u32 = 256;
 
-/// Parses a module, whose header `<sm_NN, ptx M.m>` may stand in front. What is broken is left out of the module.
+/// Parses a module, with an optional header `<sm_NN, ptx M.m>`. Broken items and statements are left out.
 pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     let (header, used, diags) = parse_header(tokens);
     let mut parser = Parser::new(tokens, used);
@@ -50,8 +50,8 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     (module, parser.diags)
 }
 
-/// Parses what stands behind the parameters of the expression form, performance directives and `{ ... }` or its statements alone,
-/// into `function`, and counts its instructions.
+/// Parses what follows the parameters of the expression form, performance directives and `{ ... }` or its statements alone, into
+/// `function`, and counts its instructions.
 pub fn parse_closure(tokens: &[Token], function: &mut Function) -> (u32, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
     parser.closure(function);
@@ -60,15 +60,10 @@ pub fn parse_closure(tokens: &[Token], function: &mut Function) -> (u32, Vec<Dia
 
 /// Is it nothing but digits, or nothing?
 pub(crate) fn all_digits(text: &str) -> bool {
-    for b in text.bytes() {
-        if !b.is_ascii_digit() {
-            return false;
-        }
-    }
-    true
+    text.bytes().all(|b| b.is_ascii_digit())
 }
 
-/// A diagnostic was pushed; the construct is given up.
+/// A diagnostic was pushed; the construct is abandoned.
 #[derive(Debug)]
 struct Stop;
 
@@ -80,17 +75,17 @@ struct Parser<'a> {
     diags: Vec<Diagnostic>,
     /// Instructions so far.
     instrs: u32,
-    /// Nesting of what is being parsed.
+    /// Nesting depth of the current construct.
     depth: u32,
-    /// Operators of the expression that is being parsed.
+    /// Operators of the current expression.
     operators: u32,
-    /// Parentheses that are open around it.
+    /// Open parentheses around it.
     parentheses: u32,
     /// In an initialiser, where `0xFF(x)` and `generic(x)` are values.
     initialiser: bool,
-    /// A missing `}` was found: every open block ends here, silently.
+    /// A missing `}` was reported: all open blocks end here silently.
     unwinding: bool,
-    /// The `.version` directive, and whether `.target` came before it.
+    /// The `.version` directive, and whether `.target` preceded it.
     version_seen: Option<Span>,
     target_seen: bool,
 }
@@ -146,7 +141,7 @@ impl<'a> Parser<'a> {
         self.is_at(n, ':') && self.is_at(n + 1, ':') && self.glued_at(n + 1)
     }
 
-    /// The name of the directive or qualifier that stands here, without its dot.
+    /// The name of the directive or qualifier here, without its dot.
     fn dotted(&self) -> Option<&'a str> {
         if self.is('.') { self.word_at(1) } else { None }
     }
@@ -159,7 +154,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// The same for a message: a dot is shown with the name behind it.
+    /// The same for a message: a dot is shown with the name after it.
     fn there(&self) -> Span {
         if self.dotted().is_some() { self.here().to(self.tokens[self.pos + 1].span()) } else { self.here() }
     }
@@ -172,7 +167,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// What stands here, for a message.
+    /// The current token, for a message.
     fn found(&self) -> String {
         match self.peek() {
             None => errors::END.to_string(),
@@ -205,7 +200,7 @@ impl<'a> Parser<'a> {
         if self.is(c) { Ok(self.bump()) } else { self.unexpected(&format!("`{c}`")) }
     }
 
-    /// `;` after `what`. A missing one is reported where it belongs: behind the token before.
+    /// Expects `;` after `what`. A missing one is reported after the previous token.
     fn semicolon(&mut self) -> Res<()> {
         if self.eat(';') {
             return Ok(());
@@ -227,7 +222,7 @@ impl<'a> Parser<'a> {
         self.report(errors::missing_semicolon(span, &after));
     }
 
-    /// A string that PTX can write: Rust's lexer reads escapes, and neither minds other characters than ASCII.
+    /// Checks a string: Rust's lexer reads escapes, PTX has none; neither refuses non-ASCII characters.
     fn string(&mut self, what: &str) -> Res<Word> {
         let Some(Tok::Str(text)) = self.peek() else { return self.unexpected(what) };
         for c in text.chars() {
@@ -279,7 +274,7 @@ impl<'a> Parser<'a> {
         self.report(errors::expected(span, what, &found));
     }
 
-    /// Goes one level deeper, or gives up if that is too deep. Who goes down comes up again, whatever was found.
+    /// Parses one level deeper, or gives up if that is too deep. The depth is restored whatever was found.
     fn down(&mut self) -> Res<()> {
         if self.depth >= MAX_DEPTH {
             let span = self.here();
@@ -323,7 +318,7 @@ impl<'a> Parser<'a> {
         }
     }
 
-    /// Skips to `close` of an already open list, or to a `,` if `comma`; stops before `;`, `{` and `}`.
+    /// Skips to `close` of an open list, or to a `,` if `comma`; stops before `;`, `{` and `}`.
     fn skip_in_list(&mut self, close: char, comma: bool) {
         let mut open = 0u32;
         while let Some(tok) = self.peek() {

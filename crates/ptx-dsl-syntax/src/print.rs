@@ -1,5 +1,5 @@
-//! Canonical PTX: one statement a line, four spaces a level, `.version`, `.target` and `.address_size` first. What is printed parses to the
-//! same module again, so printing is a fixpoint of parsing and printing.
+//! Prints canonical PTX: one statement a line, four spaces a level, `.version`, `.target` and `.address_size` first. The printed
+//! text parses to the same module, so printing is a fixpoint of parsing and printing.
 
 use crate::ast::{
     Arg, Declarator, Directive, Expr, Function, Init, Instr, Item, Module, Operand, OperandKind, Prototype, Stmt,
@@ -16,7 +16,7 @@ pub fn print(module: &Module, spelling: &Spelling) -> String {
     print_with_lines(module, spelling).0
 }
 
-/// Like [`print()`]; also says on which line, from 1, the instruction of each [`Instr::index`] stands.
+/// Like [`print()`]; also returns the line, from 1, of each [`Instr::index`].
 pub fn print_with_lines(module: &Module, spelling: &Spelling) -> (String, Vec<u32>) {
     let mut p = Printer { out: String::new(), line: 1, level: 0, lines: vec![0; module.instrs as usize], spelling };
     if let Some(v) = module.version {
@@ -47,7 +47,7 @@ pub fn print_with_lines(module: &Module, spelling: &Spelling) -> (String, Vec<u3
 
 struct Printer<'a> {
     out: String,
-    /// Number of the line that comes next.
+    /// The number of the next line.
     line: u32,
     level: usize,
     lines: Vec<u32>,
@@ -55,7 +55,7 @@ struct Printer<'a> {
 }
 
 impl Printer<'_> {
-    /// Writes a line, or several if the text holds newlines.
+    /// Writes a line, or several if the text contains line breaks.
     fn line(&mut self, text: &str) {
         for line in text.split('\n') {
             if !line.is_empty() {
@@ -69,7 +69,7 @@ impl Printer<'_> {
         }
     }
 
-    /// A declaration and what stands behind it.
+    /// A declaration and the text after it.
     fn declaration(&mut self, v: &VarDecl, end: &str) {
         let mut text = String::new();
         declaration(&mut text, v);
@@ -147,7 +147,7 @@ impl Printer<'_> {
     }
 }
 
-/// What stands before the parameters of a function.
+/// The part of a function before its parameters.
 fn function_head(out: &mut String, f: &Function) {
     words(out, &f.linkage);
     out.push_str(if f.entry { ".entry " } else { ".func " });
@@ -216,7 +216,7 @@ fn instruction(out: &mut String, instr: &Instr, spelling: Option<&str>) {
     out.push(';');
 }
 
-/// A part of an opcode, unless it stands elsewhere.
+/// A part of an opcode, unless it is printed elsewhere.
 fn opcode_part(out: &mut String, number: usize, part: &str) {
     if part != SUFFIX {
         out.push_str(if number > 0 { "." } else { "" });
@@ -224,7 +224,7 @@ fn opcode_part(out: &mut String, number: usize, part: &str) {
     }
 }
 
-/// The address that `.unified` stands behind: the last before it, or the first of all.
+/// The address that `.unified` follows: the last before it, or the first of all.
 fn carrier(operands: &[Operand], suffix: &Word) -> Option<usize> {
     let (mut first, mut last) = (None, None);
     for (i, o) in operands.iter().enumerate() {
@@ -246,7 +246,7 @@ fn separated<T>(out: &mut String, list: &[T], one: fn(&mut String, &T)) {
     }
 }
 
-/// Words with a space behind each.
+/// Words with a space after each.
 fn words(out: &mut String, list: &[Word]) {
     for w in list {
         out.push_str(&w.text);
@@ -258,7 +258,7 @@ fn word(out: &mut String, w: &Word) {
     out.push_str(&w.text);
 }
 
-/// Writes a text that is put together.
+/// Writes formatted text.
 fn put(out: &mut String, text: std::fmt::Arguments) {
     out.push_str(&std::fmt::format(text));
 }
@@ -309,7 +309,7 @@ fn operand(out: &mut String, o: &Operand) {
     }
 }
 
-/// In an address ptxas takes `+` only behind the name: `[r-4]` is written `[r+-4]`, and a sum as its value.
+/// In an address ptxas accepts `+` only after the name: `[r-4]` is written `[r+-4]`, and a sum as its value.
 fn address_part(out: &mut String, o: &Operand) {
     match &o.kind {
         // One literal stays as it was written.
@@ -346,7 +346,7 @@ fn base_and_offset(e: &Expr) -> Option<(&Expr, i64)> {
 /// Binds tighter than every binary operator.
 const UNARY: u8 = 11;
 
-/// Writes an expression, in parentheses if it binds looser than `around`.
+/// Writes an expression, in parentheses if it binds more loosely than `around`.
 fn expr(out: &mut String, e: &Expr, around: u8) {
     let own = match e {
         Expr::Ternary(..) => 0,
@@ -479,7 +479,7 @@ fn initialiser(out: &mut String, init: &Init) {
     }
 }
 
-/// What stands behind `.callprototype`, without the `;`.
+/// The text after `.callprototype`, without the `;`.
 pub(crate) fn prototype(p: &Prototype, name: &str, tail: &[Directive]) -> String {
     let mut out = String::new();
     put_prototype(&mut out, p, name, tail);
@@ -502,7 +502,7 @@ fn put_prototype(out: &mut String, p: &Prototype, name: &str, tail: &[Directive]
     }
 }
 
-/// A directive with its `;`, if it takes one.
+/// A directive with its `;`, if it has one.
 fn directive(out: &mut String, d: &Directive) {
     if let Some(l) = &d.label {
         out.push_str(&l.text);

@@ -1,6 +1,6 @@
-//! From the tokens of Rust's lexer, which `ptx!` gets, to those of PTX. Rust reads `1.128x256b` as one literal and `%r1` as two
-//! tokens. Whether white space stands between two tokens is known from their positions; where a compiler gives none
-//! (rust-analyzer, tokens that another macro made) the grammar decides.
+//! Converts the tokens of Rust's lexer, which `ptx!` gets, to PTX tokens. Rust lexes `1.128x256b` as one literal and `%r1` as two
+//! tokens. Positions tell whether two tokens touch. If a compiler gives none (rust-analyzer, tokens that another macro made), the
+//! grammar decides.
 
 use crate::lex::in_word;
 use crate::parse::{SPACES, all_digits};
@@ -10,7 +10,7 @@ use crate::token::{Tok, Token};
 mod tests;
 
 /// Splits the text of a Rust literal into PTX tokens that share its number: `1.128x256b` is a number, a dot and a number.
-/// `glued` says whether white space stands before the first piece; there is none between the others.
+/// `glued` says whether the first piece touches the token before it; the others touch.
 pub fn split_literal(text: &str, id: u32, glued: bool, out: &mut Vec<Token>) {
     if let (Some(open), Some(close)) = (text.find('"'), text.rfind('"'))
         && open < close
@@ -37,7 +37,7 @@ pub fn split_literal(text: &str, id: u32, glued: bool, out: &mut Vec<Token>) {
     }
 }
 
-/// Decides by the grammar which tokens touch the one before, for all `i` where `known[i]` is false. Names are not joined yet.
+/// Decides by the grammar which tokens touch the previous one, for all `i` with `known[i]` false. Names are not joined yet.
 pub fn infer_glued(tokens: &mut [Token], known: &[bool]) {
     // Did the words and dots before this token begin with a dot, as directives do? Then a dot begins the next directive.
     let mut directive = false;
@@ -54,14 +54,14 @@ pub fn infer_glued(tokens: &mut [Token], known: &[bool]) {
     }
 }
 
-/// A token and what stands around it.
+/// A token with its neighbours.
 struct Around<'a> {
     tokens: &'a [Token],
     at: usize,
 }
 
 impl<'a> Around<'a> {
-    /// The token so many places behind this one; before it, if negative.
+    /// The token so many places further on, or back if negative.
     fn get(&self, n: isize) -> Option<&'a Tok> {
         Some(&self.tokens.get(self.at.checked_add_signed(n)?)?.kind)
     }
@@ -74,7 +74,7 @@ impl<'a> Around<'a> {
         matches!(self.get(n), Some(Tok::Word(w)) if w == word)
     }
 
-    /// Do a dot or `::` stand before it, as in `ld.shared::cta`?
+    /// Is there a dot or `::` before it, as in `ld.shared::cta`?
     fn in_chain(&self) -> bool {
         self.is(-1, '.') || self.is(-1, ':') && self.is(-2, ':') && self.tokens[self.at - 1].glued
     }
@@ -89,7 +89,7 @@ impl<'a> Around<'a> {
     }
 }
 
-/// Does the token touch the one before it in any PTX that makes sense?
+/// Does the token touch the previous one in all sensible PTX?
 fn touches(here: &Around<'_>, directive: bool) -> bool {
     let (Some(before), Some(this)) = (here.get(-1), here.get(0)) else { return false };
     match (before, this) {
@@ -114,7 +114,7 @@ fn exponent(tok: Option<&Tok>) -> bool {
     matches!(word.as_bytes(), [b'e' | b'E', ..]) && all_digits(&word[1..])
 }
 
-/// Is this `$` behind a word in the middle of a name, as in `st.u32 [a$b], %r1`, and not the first letter of the next one, as in
+/// Is this `$` after a word in the middle of a name, as in `st.u32 [a$b], %r1`, and not the first letter of the next one, as in
 /// `bra $L`?
 fn inside_name(here: &Around<'_>) -> bool {
     if here.previous().in_chain() || here.is_word(-1, "function_name") {
@@ -129,7 +129,7 @@ fn inside_name(here: &Around<'_>) -> bool {
     !first || here.is(2, ':') && !here.is(3, ':')
 }
 
-/// Does `@p`, `@!p`, `@%p` or `@!%p` stand before the word before this token?
+/// Is there `@p`, `@!p`, `@%p` or `@!%p` before the word before this token?
 fn behind_guard(here: &Around<'_>) -> bool {
     let mut n = -3;
     for sigil in ['%', '!'] {
@@ -138,7 +138,7 @@ fn behind_guard(here: &Around<'_>) -> bool {
     here.is(n, '@')
 }
 
-/// What makes a name with a `%` or `$` before it: a word, and behind `$` digits too. `%1` is left to be an operator and a number.
+/// What forms a name with a `%` or `$` before it: a word, and after `$` digits too. `%1` stays an operator and a number.
 fn follows(sigil: char, kind: &Tok) -> Option<&str> {
     match kind {
         Tok::Word(word) if matches!(sigil, '%' | '$') => Some(word),
@@ -147,8 +147,8 @@ fn follows(sigil: char, kind: &Tok) -> Option<&str> {
     }
 }
 
-/// Makes names whole: `%` `r1` is `%r1`, `$` `L` is `$L`, also in the middle of a name. `joined` is told the numbers of two source
-/// tokens that have become one.
+/// Joins names: `%` `r1` is `%r1`, `$` `L` is `$L`, also in the middle of a name. `joined` is called with the numbers of two
+/// source tokens that became one.
 pub fn join_names(old: &[Token], joined: &mut dyn FnMut(u32, u32)) -> Vec<Token> {
     let mut out: Vec<Token> = Vec::with_capacity(old.len());
     let mut i = 0;

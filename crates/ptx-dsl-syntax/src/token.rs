@@ -1,8 +1,8 @@
-//! PTX tokens, the common currency of the text lexer and of the macro (which makes them from Rust tokens).
+//! PTX tokens. The text lexer makes them, and the macro makes them from Rust tokens.
 
 use crate::span::Span;
 
-/// One token. Numbers and qualifier pieces that start with a digit are both [`Tok::Number`]; the parser knows which it wants.
+/// One token. Numbers and qualifier pieces that start with a digit are both [`Tok::Number`]; the parser knows which it expects.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Token {
     /// What it is.
@@ -18,7 +18,8 @@ pub struct Token {
 pub enum Tok {
     /// Identifier, keyword or register: `ld`, `%r1`, `$L__BB0_3`, `_`, `e5m2`. A leading `%` or `$` belongs to it.
     Word(String),
-    /// Starts with a digit and runs over letters, digits and `_`: `4`, `0x1F`, `0f3F800000`, `128x256b`, `02_13`. Never holds a `.`.
+    /// Starts with a digit and continues with letters, digits and `_`: `4`, `0x1F`, `0f3F800000`, `128x256b`, `02_13`. Never
+    /// contains a `.`.
     Number(String),
     /// `"..."`, without the quotes, escapes kept.
     Str(String),
@@ -27,7 +28,7 @@ pub enum Tok {
 }
 
 impl Token {
-    /// Where it stands.
+    /// Its span.
     pub fn span(&self) -> Span {
         Span::token(self.id)
     }

@@ -1,13 +1,13 @@
-//! Finds a file that is named relative to a Rust file nobody names: rust-analyzer does not say in which file an invocation stands.
+//! Searches a package for a PTX file: rust-analyzer does not say which Rust file contains an invocation.
 
 use std::fs;
 use std::path::{Path, PathBuf};
 
-/// How many directories of a package are looked at.
+/// How many directories of a package are searched.
 const DIRECTORIES: usize = 5_000;
 
-/// The file that `name` means from a directory of this package in which Rust files are. Where several directories have one, the
-/// first in which a Rust file holds the name as a string.
+/// The file that `name` means relative to a directory of this package with Rust files. If several directories have such a file,
+/// the first wins in which a Rust file contains the name as a string.
 pub fn search(package: &Path, name: &str) -> Option<PathBuf> {
     let mut found: Vec<(PathBuf, Vec<PathBuf>)> = Vec::new();
     let mut open = vec![package.to_owned()];
@@ -34,7 +34,7 @@ pub fn search(package: &Path, name: &str) -> Option<PathBuf> {
     Some(found.into_iter().next()?.0)
 }
 
-/// The Rust files of a directory; directories in it go to `open`, but for those of other packages and what cargo has built.
+/// The Rust files of a directory. Its subdirectories go to `open`, except other packages and cargo's target directory.
 fn read(directory: &Path, open: &mut Vec<PathBuf>) -> Vec<PathBuf> {
     let mut sources = Vec::new();
     let Ok(entries) = fs::read_dir(directory) else { return sources };

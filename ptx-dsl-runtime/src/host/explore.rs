@@ -1,4 +1,4 @@
-//! Many schedules of one launch.
+//! Explores many schedules of one launch, and shrinks the schedule of a fault by bisection.
 
 use std::mem::discriminant;
 
@@ -7,12 +7,12 @@ use crate::host::{Host, Schedule};
 use crate::launch::Error;
 use crate::monitor::Monitor;
 
-/// Runs made to find a shorter schedule with the same fault.
+/// The most runs to find a shorter schedule with the same fault.
 const ATTEMPTS: usize = 40;
-/// Decisions that a report spells out.
+/// The most decisions that a report spells out.
 const SPELLED: usize = 32;
 
-/// A host that tries many schedules: see [`Host::explore`].
+/// A host that explores many schedules: see [`Host::explore`].
 #[derive(Debug)]
 pub struct Explore<M> {
     host: Host<M>,
@@ -41,12 +41,12 @@ impl<M: Monitor> Host<M> {
 }
 
 impl<M: Monitor> Explore<M> {
-    /// Calls `launch` with a host for each schedule, in the same order each time. It has to do the same each time: make or
-    /// reset its buffers, and launch. Gives what the calls returned.
+    /// Calls `launch` with a host for each schedule, always in the same order. Each call must do the same: make or reset its
+    /// buffers, and launch. Returns what the calls returned.
     ///
-    /// The first fault ends it. Then some schedules that share its first decisions and go on in round-robin order are tried
-    /// too, and the shortest one with the same fault at the same statement is what is reported: `Fault::replay` has the seed
-    /// and, if they are few, the decisions; `Fault::schedule` has the decisions.
+    /// The first fault ends the exploration. It is then reported with the shortest prefix of its decisions found that, continued
+    /// in round-robin order, leads to the same fault at the same statement. `Fault::schedule` has these decisions;
+    /// `Fault::replay` has the seed and, if they are few, the decisions.
     pub fn run<T>(&self, mut launch: impl FnMut(&Host<M>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
         let mut results = Vec::new();
         for i in 0..self.schedules {
@@ -83,7 +83,7 @@ impl<M: Monitor> Explore<M> {
             }
             same
         };
-        // how many of the first decisions are enough: fewer than `low` are not, `high` are
+        // bisection over the length of the prefix: `high` decisions are enough, fewer than `low` are not
         let all = best.schedule.clone();
         let (mut low, mut high, mut n) = (0, all.len(), 0);
         while n < high {
@@ -98,7 +98,7 @@ impl<M: Monitor> Explore<M> {
             let middle = low.midpoint(high);
             if same(&mut best, all[..middle].to_vec()) { high = middle } else { low = middle + 1 }
         }
-        // and which of them matter
+        // then zero the decisions that do not matter
         for i in 0..best.schedule.len().min(SPELLED) {
             if best.schedule.get(i).is_some_and(|&d| d != 0) {
                 let mut fewer = best.schedule.clone();
@@ -118,7 +118,7 @@ impl<M: Monitor> Explore<M> {
     }
 }
 
-/// What follows the last decision is decided 0 anyway.
+/// Removes trailing zeros, which are the default decision.
 fn trimmed(mut decisions: Vec<u32>) -> Vec<u32> {
     decisions.truncate(decisions.iter().rposition(|&d| d != 0).map_or(0, |i| i + 1));
     decisions

@@ -1,7 +1,6 @@
-//! Arithmetic, lane by lane: integers, extended precision, f32 and f64, halves (manual, 9.7.1 to 9.7.4).
+//! Arithmetic of one lane: integers, extended precision, f32 and f64, f16 and bf16 (manual, 9.7.1 to 9.7.4).
 //!
-//! What approximating instructions give, and how far from the bits of an H200, is in docs/host-model.md. Everything else gives the
-//! same bits as an H200 (tests/hardware).
+//! The error bounds of approximating instructions are in docs/host-model.md. All others give the bits of an H200 (tests/hardware).
 
 pub mod float;
 pub mod half;
@@ -240,7 +239,7 @@ pub fn add_cc(q: Q, [a, b]: [u64; 2]) -> [u64; 2] {
     integer::carry_add(q, a, b, 0)
 }
 
-/// `addc{.cc}`: with the carry; without `.cc` it stays as it was.
+/// `addc{.cc}`: adds the carry, which changes only with `.cc`.
 #[inline(always)]
 pub fn addc(q: Q, [a, b, cc]: [u64; 3]) -> [u64; 2] {
     let [d, carry] = integer::carry_add(q, a, b, cc);
@@ -358,6 +357,50 @@ pub fn tanh(q: Q, [a]: [u64; 1]) -> [u64; 1] {
         Some((f, pair)) => half::approx(q, f, pair, a, f64::tanh),
         None => float::approx32(q, a, f64::tanh),
     }]
+}
+
+semantics! {
+    "abs" => abs,
+    "add" => add,
+    "add.cc" => add_cc,
+    "addc" => addc,
+    "bfe" => bfe,
+    "bfi" => bfi,
+    "bfind" => bfind,
+    "bmsk" => bmsk,
+    "brev" => brev,
+    "clmad" => clmad,
+    "clz" => clz,
+    "copysign" => copysign,
+    "cos" => cos,
+    "div" => div,
+    "dp2a" => dp2a,
+    "dp4a" => dp4a,
+    "ex2" => ex2,
+    "fma" => fma,
+    "fns" => fns,
+    "lg2" => lg2,
+    "mad" => mad,
+    "mad24" => mad24,
+    "madc" => madc,
+    "max" => max,
+    "min" => min,
+    "mul" => mul,
+    "mul24" => mul24,
+    "neg" => neg,
+    "popc" => popc,
+    "rcp" => rcp,
+    "rem" => rem,
+    "rsqrt" => rsqrt,
+    "sad" => sad,
+    "sin" => sin,
+    "sqrt" => sqrt,
+    "sub" => sub,
+    "sub.cc" => sub_cc,
+    "subc" => subc,
+    "szext" => szext,
+    "tanh" => tanh,
+    "testp" => testp,
 }
 
 #[cfg(test)]

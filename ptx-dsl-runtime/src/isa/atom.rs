@@ -1,10 +1,9 @@
-//! `atom` and `red` (PTX ISA 9.7.13.5 and .7): one lane after the other, lowest first.
-
-use half::{bf16, f16};
+//! `atom` and `red` (PTX ISA 9.7.13.5 and .7), in lane order.
 
 use super::ld_st::{element, get, put};
 use super::{Done, active, place, space};
 use crate::fault::FaultKind;
+use crate::isa::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::mem::address::Place;
 use crate::qual::{Q, Ty, q};
 use crate::{Ctx, Lanes, Monitor};
@@ -95,7 +94,7 @@ fn sign(ty: Ty, v: u64) -> i64 {
     (v << unused) as i64 >> unused
 }
 
-/// How a sum of floats is made.
+/// The variant of a floating-point sum.
 #[derive(Debug, Clone, Copy, Default)]
 struct Sum {
     /// In global memory.
@@ -103,7 +102,7 @@ struct Sum {
     ftz: bool,
 }
 
-/// What one element becomes. Bits of the operands above the type's width are not looked at.
+/// The new value of one element. Bits of the operands above the type's width are ignored.
 #[inline(always)]
 fn apply(q: Q, ty: Ty, how: Sum, old: u64, b: u64, c: u64) -> u64 {
     let (old, b) = (zero(ty, old), zero(ty, b));
@@ -153,8 +152,8 @@ fn add_f32(ftz: bool, a: u32, b: u32) -> u32 {
     if sum.is_nan() { 0x7fff_ffff } else { flush(sum.to_bits()) }
 }
 
-/// Binary64 hands the payload of a NaN on: the units of global memory that of the operand first, as it is; in shared memory the
-/// sum is a program, and that of the memory goes first, quieted.
+/// A binary64 sum propagates NaN payloads. In global memory the operand's payload wins, unchanged. In shared memory the add is
+/// a software sequence: the payload in memory wins, quieted.
 fn add_f64(global: bool, a: u64, b: u64) -> u64 {
     const QUIET: u64 = 1 << 51;
     let (x, y) = (f64::from_bits(a), f64::from_bits(b));
@@ -171,15 +170,15 @@ fn add_f64(global: bool, a: u64, b: u64) -> u64 {
     }
 }
 
-// A sum of two 16-bit floats in binary32 rounds to the correctly rounded 16-bit sum: 24 >= 2 * 11 + 2.
+// The binary32 sum of two f16 or bf16, rounded once more, is the correctly rounded sum: 24 >= 2 * 11 + 2.
 fn add_f16(a: u64, b: u64) -> u64 {
-    let sum = f16::from_bits(a as u16).to_f32() + f16::from_bits(b as u16).to_f32();
-    if sum.is_nan() { 0x7fff } else { f16::from_f32(sum).to_bits().into() }
+    let sum = f16_to_f32(a as u16) + f16_to_f32(b as u16);
+    if sum.is_nan() { 0x7fff } else { f32_to_f16(sum).into() }
 }
 
 fn add_bf16(a: u64, b: u64) -> u64 {
-    let sum = bf16::from_bits(a as u16).to_f32() + bf16::from_bits(b as u16).to_f32();
-    if sum.is_nan() { 0x7fff } else { bf16::from_f32(sum).to_bits().into() }
+    let sum = bf16_to_f32(a as u16) + bf16_to_f32(b as u16);
+    if sum.is_nan() { 0x7fff } else { f32_to_bf16(sum).into() }
 }
 
 fn min_max(ty: Ty, old: u64, b: u64, max: bool) -> u64 {
@@ -195,10 +194,10 @@ fn min_max(ty: Ty, old: u64, b: u64, max: bool) -> u64 {
     }
 }
 
-/// The number wins against NaN, -0 is below +0; both as for `min` and `max`.
+/// A number wins over a NaN, and -0 < +0, as for `min` and `max`.
 fn min_max_half(infinity: u64, a: u64, b: u64, max: bool) -> u64 {
     let nan = |v: u64| v & 0x7fff > infinity;
-    // sign and magnitude to a number that orders them
+    // maps sign and magnitude to an integer of the same order
     let key = |v: u64| if v & 0x8000 != 0 { !v as u16 } else { v as u16 | 0x8000 };
     match (nan(a), nan(b)) {
         (true, true) => 0x7fff,
@@ -207,6 +206,11 @@ fn min_max_half(infinity: u64, a: u64, b: u64, max: bool) -> u64 {
         _ if (key(a) < key(b)) != max => a,
         _ => b,
     }
+}
+
+semantics! {
+    "atom" => atom,
+    "red" => red,
 }
 
 #[cfg(test)]

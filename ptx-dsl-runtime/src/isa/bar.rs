@@ -1,7 +1,7 @@
 //! `bar`, `barrier`, `bar.warp.sync`, `barrier.cluster` (PTX ISA 9.7.13.1 to 9.7.13.4).
 //!
-//! Lanes arrive one by one: a barrier in divergent code counts each lane when it comes. `.aligned` makes no difference
-//! here, and aligned barriers in divergent code are not reported yet.
+//! A barrier in divergent code counts each lane when it arrives. `.aligned` has no effect, and aligned barriers in divergent code
+//! are not reported yet.
 
 use super::{Done, active, same};
 use crate::fault::{Fault, FaultKind};
@@ -167,6 +167,24 @@ pub fn barrier_cluster_wait<M: Monitor, const S: usize, const D: usize>(
     _: [&mut Lanes; D],
 ) -> Blocks {
     if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait().map(Flow::Wait) }
+}
+
+semantics! {
+    "bar.arrive" => bar_arrive,
+    "bar.cta.arrive" => bar_arrive,
+    "bar.cta.red" => bar_red,
+    "bar.cta.sync" => bar_sync,
+    "bar.red" => bar_red,
+    "bar.sync" => bar_sync,
+    "bar.warp.sync" => bar_warp_sync,
+    "barrier.arrive" => barrier_arrive,
+    "barrier.cluster.arrive" => barrier_cluster_arrive,
+    "barrier.cluster.wait" => barrier_cluster_wait,
+    "barrier.cta.arrive" => barrier_arrive,
+    "barrier.cta.red" => barrier_red,
+    "barrier.cta.sync" => barrier_sync,
+    "barrier.red" => barrier_red,
+    "barrier.sync" => barrier_sync,
 }
 
 #[cfg(test)]

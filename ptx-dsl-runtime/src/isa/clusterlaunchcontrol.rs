@@ -1,14 +1,14 @@
 //! `clusterlaunchcontrol.try_cancel` and `.query_cancel` (PTX ISA 9.7.13.17).
 //!
-//! The response is opaque to the kernel. Ours says whether a cluster was cancelled and, if so, the `ctaid` of its first
-//! CTA, and carries a mark, so that memory no `try_cancel` has written is noticed.
+//! The response is opaque to the kernel. Ours says whether a cluster was cancelled and, if so, the `ctaid` of its first CTA. A
+//! magic number in it detects memory that no `try_cancel` has written.
 
 use super::{Done, active, own_shared_object, set, space};
 use crate::fault::FaultKind;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
-/// In the low word of every response; its lowest bit says "cancelled".
+/// The magic number in the low word of every response. The lowest bit says "cancelled".
 const MARK: u64 = 0x4c43_7370_6f6e_7365 & !1;
 
 /// The 16 bytes of a response: `Some(ctaid)` of the first CTA of the cancelled cluster, `None` for a failure.
@@ -20,7 +20,7 @@ pub fn encode(cancelled: Option<[u32; 3]>) -> [u64; 2] {
     }
 }
 
-/// What a response says; `None` for bytes that are no response.
+/// Decodes a response; `None` for bytes that are not one.
 pub fn decode([low, high]: [u64; 2]) -> Option<Option<[u32; 3]>> {
     match low {
         MARK => Some(None),
@@ -94,6 +94,11 @@ pub fn clusterlaunchcontrol_query_cancel<M: Monitor, const S: usize, const D: us
         }
     }
     Ok(())
+}
+
+semantics! {
+    "clusterlaunchcontrol.query_cancel" => clusterlaunchcontrol_query_cancel,
+    "clusterlaunchcontrol.try_cancel" => clusterlaunchcontrol_try_cancel,
 }
 
 #[cfg(test)]

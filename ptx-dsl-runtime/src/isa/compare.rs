@@ -1,7 +1,8 @@
-//! Comparisons and selections, lane by lane (manual, 9.7.6 and 9.7.7).
+//! Comparisons and selections of one lane (manual, 9.7.6 and 9.7.7).
 
 use super::arith::integer::{self, sext, value, zext};
 use super::arith::{float, half};
+use crate::isa::float16;
 use crate::qual::{Q, Ty, q};
 use std::cmp::Ordering;
 
@@ -41,7 +42,7 @@ fn compare(q: Q, ty: Ty, a: u64, b: u64) -> bool {
         Ty::F32 => float::arg(q, a).partial_cmp(&float::arg(q, b)),
         Ty::F64 => f64::from_bits(a).partial_cmp(&f64::from_bits(b)),
         Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2 => {
-            half::to_f64(ty, half::arg(q, ty, a)).partial_cmp(&half::to_f64(ty, half::arg(q, ty, b)))
+            float16::to_f64(ty, half::arg(q, ty, a)).partial_cmp(&float16::to_f64(ty, half::arg(q, ty, b)))
         }
         _ if ty.is_signed() => Some(sext(a, ty.bits()).cmp(&sext(b, ty.bits()))),
         _ => Some(zext(a, ty.bits()).cmp(&zext(b, ty.bits()))),
@@ -114,6 +115,13 @@ pub fn selp(_: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
 pub fn slct(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
     let first = if q.ty[1] == Ty::F32 { float::arg(q, c) >= 0.0 } else { value(Ty::S32, c) >= 0 };
     [if first { a } else { b }]
+}
+
+semantics! {
+    "selp" => selp,
+    "set" => set,
+    "setp" => setp,
+    "slct" => slct,
 }
 
 #[cfg(test)]

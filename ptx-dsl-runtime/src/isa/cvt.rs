@@ -1,10 +1,11 @@
-//! Conversions, lane by lane (manual, 9.7.9.21 `cvt` and 9.7.9.22 `cvt.pack`).
+//! Conversions of one lane (manual, 9.7.9.21 `cvt` and 9.7.9.22 `cvt.pack`).
 
 mod small;
 
+use super::arith::float;
 use super::arith::integer::{clamp, sext, value, zext};
 use super::arith::soft::{BF16, F16, F32, F64, Format, Num, Round, TF32};
-use super::arith::{float, half};
+use crate::isa::float16;
 use crate::qual::{Q, Ty, q};
 
 /// The format of a floating-point type.
@@ -19,7 +20,7 @@ const fn format(ty: Ty) -> Option<Format> {
     }
 }
 
-/// `cvt`. Sources as written; results are extended to 64 bits as the destination's type says.
+/// `cvt`. Results are extended to 64 bits as the destination's type says.
 #[inline(always)]
 pub fn cvt<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
     let [dst, src, ..] = q.ty;
@@ -37,7 +38,7 @@ pub fn cvt<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
     }]
 }
 
-/// To the width of a type and back to 64 bits, as it says.
+/// Truncates to the width of a type and extends to 64 bits, by its sign.
 #[inline(always)]
 fn extend(ty: Ty, x: u64) -> u64 {
     if ty.is_signed() { sext(x, ty.bits()) as u64 } else { zext(x, ty.bits()) }
@@ -70,8 +71,8 @@ fn operand(q: Q, f: Format, a: u64) -> u64 {
 fn to_f64(f: Format, a: u64) -> f64 {
     match (f.exp, f.mant) {
         (11, _) => f64::from_bits(a),
-        (5, _) => half::to_f64(Ty::F16, a),
-        (_, 7) => half::to_f64(Ty::Bf16, a),
+        (5, _) => float16::to_f64(Ty::F16, a),
+        (_, 7) => float16::to_f64(Ty::Bf16, a),
         _ => f32::from_bits(a as u32) as f64,
     }
 }
@@ -92,7 +93,7 @@ fn integral(q: Q, x: f64) -> f64 {
 fn to_int(q: Q, dst: Ty, f: Format, a: u64) -> u64 {
     let x = to_f64(f, operand(q, f, a));
     if x.is_nan() {
-        // What an H200 gives: the manual leaves it open.
+        // as on an H200; the manual leaves it open
         return if f.exp == 11 || dst.bits() == 64 { extend(dst, 1 << (dst.bits() - 1)) } else { 0 };
     }
     let x = integral(q, x);
@@ -112,7 +113,7 @@ fn to_int(q: Q, dst: Ty, f: Format, a: u64) -> u64 {
 /// Float to float: also to an integral value of the same format.
 #[inline(always)]
 fn between(q: Q, to: Format, from: Format, a: u64) -> u64 {
-    // An f16 has room for none of the subnormal numbers of f32: they are rounded, not flushed, as an H200 does.
+    // f32 subnormals are below all f16 numbers: they are rounded, not flushed, as on an H200
     let a = if to.exp == 5 { a } else { operand(q, from, a) };
     let x = to_f64(from, a);
     if x.is_nan() {
@@ -137,12 +138,12 @@ fn between(q: Q, to: Format, from: Format, a: u64) -> u64 {
     tf32_place(to, if q.has(q::sat) { saturate(to, r) } else { r })
 }
 
-/// What becomes of a NaN, as an H100 has it: to and from f64 sign and payload go through, quieted; `.bf16` to `.f32` moves
-/// bits; the rest has one NaN.
+/// The result for a NaN, as on an H100: conversions from and to f64 keep sign and payload, quieted; `.bf16` to `.f32` moves the
+/// bits; all others give the canonical NaN.
 #[cold]
 fn nan(q: Q, to: Format, from: Format, a: u64) -> u64 {
     if tf32(to) {
-        // `.rna` cuts the payload off (and `.satfinite` takes what is left as too large); the others have one NaN.
+        // `.rna` truncates the payload (and `.satfinite` treats the rest as an overflow); other roundings give the canonical NaN
         return match (q.has(q::rna), q.has(q::satfinite)) {
             (true, true) => (a & 0xffff_e000) - 0x2000,
             (true, false) => a & 0xffff_e000,
@@ -170,7 +171,7 @@ const fn tf32_place(f: Format, r: u64) -> u64 {
     if tf32(f) { r << 13 } else { r }
 }
 
-/// `cvt.pack`: `a` and `b` saturated and put side by side, over the low bits of `c`.
+/// `cvt.pack`: `a` and `b`, saturated and packed, above the low bits of `c`.
 #[inline(always)]
 pub fn cvt_pack<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
     let at = |i: usize| s.get(i).copied().unwrap_or(0);
@@ -187,6 +188,11 @@ pub fn cvt_pack<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
     let part = |x: u64| zext(clamp(value(Ty::S32, x), bits, signed), bits);
     let pair = part(at(0)) << bits | part(at(1));
     [zext(at(2) << (2 * bits) | pair, 32)]
+}
+
+semantics! {
+    "cvt" => cvt,
+    "cvt.pack" => cvt_pack,
 }
 
 #[cfg(test)]

@@ -1,8 +1,7 @@
 //! `fence`, `fence.proxy` and `membar` (PTX ISA 9.7.13.6).
 //!
-//! One thread of the host is sequentially consistent and has one view of memory, so there a fence has nothing to wait for;
-//! where several run the clusters of a grid, each is a full one. Every one is a call with its qualifiers: here the race detector
-//! of the monitor comes in.
+//! One host thread is sequentially consistent with one view of memory, so a fence does nothing there. With several host threads
+//! each fence is a full fence. Qualifiers are passed along for a future race detector.
 
 use super::{Done, active, place};
 use crate::fault::FaultKind;
@@ -41,4 +40,9 @@ pub fn membar<M: Monitor, const S: usize, const D: usize>(
     d: [&mut Lanes; D],
 ) -> Done {
     fence(x, q, s, d)
+}
+
+semantics! {
+    "fence" => fence,
+    "membar" => membar,
 }

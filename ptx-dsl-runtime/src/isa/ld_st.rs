@@ -1,7 +1,7 @@
 //! `ld`, `ldu`, `st` (PTX ISA 9.7.9.8 to 9.7.9.12).
 //!
-//! The plain host runs one warp after the other, so every access is seen by all at once: `.volatile`, `.relaxed`,
-//! `.acquire`, `.release`, scopes and cache hints change nothing here. The monitor sees them by the statement.
+//! The plain host runs one warp at a time, so all accesses are visible at once: `.volatile`, `.relaxed`, `.acquire`, `.release`,
+//! scopes and cache hints have no effect.
 
 use super::{Done, active, space};
 use crate::qual::{Q, Ty, q};
@@ -21,7 +21,7 @@ const fn extend(ty: Ty, value: u64) -> u64 {
     }
 }
 
-/// Size of one element as it takes a place in the operand list: a `.b128` value takes two.
+/// Size of one element of the operand list: a `.b128` value is two elements.
 #[inline(always)]
 pub(super) const fn element(ty: Ty) -> u32 {
     if ty.bytes() > 8 { 8 } else { ty.bytes() }
@@ -43,8 +43,8 @@ pub(super) fn put(v: &mut [u64; 4], i: usize, bytes: u32, value: u64) {
     }
 }
 
-/// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements. Emitted code comes here for what its own vector moves
-/// ([`Ctx::stretch`] and its neighbours) leave over.
+/// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements. The slow path of emitted code, behind [`Ctx::stretch`] and
+/// the like.
 pub fn ld<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
@@ -102,6 +102,12 @@ pub fn st<M: Monitor, const S: usize, const D: usize>(
         x.write(space, s[0][l], bytes * n as u32, v, l as u32)?;
     }
     Ok(())
+}
+
+semantics! {
+    "ld" => ld,
+    "ldu" => ldu,
+    "st" => st,
 }
 
 #[cfg(test)]

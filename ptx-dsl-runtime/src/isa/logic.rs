@@ -1,4 +1,4 @@
-//! Logic and shifts, lane by lane (manual, 9.7.8), and `prmt`.
+//! Logic and shifts of one lane (manual, 9.7.8), and `prmt`.
 
 use super::arith::integer::{sext, zext};
 use crate::qual::{Q, q};
@@ -109,6 +109,19 @@ pub fn prmt(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
         d |= byte << (8 * i);
     }
     [d]
+}
+
+semantics! {
+    "and" => and,
+    "cnot" => cnot,
+    "lop3" => lop3,
+    "not" => not,
+    "or" => or,
+    "prmt" => prmt,
+    "shf" => shf,
+    "shl" => shl,
+    "shr" => shr,
+    "xor" => xor,
 }
 
 #[cfg(test)]

@@ -1,6 +1,6 @@
-//! `mbarrier.*` (PTX ISA 9.7.13.15): finds the object of each lane and puts it through [`crate::sync::mbarrier`].
+//! `mbarrier.*` (PTX ISA 9.7.13.15): applies the transitions of [`crate::sync::mbarrier`] to each lane's object.
 //!
-//! Lanes go one after the other, lowest first. `.sem` and `.scope` change nothing on the plain host.
+//! Lanes execute in order. `.sem` and `.scope` have no effect on the plain host.
 
 use super::{Done, active, own_shared_object, set, shared_object, space};
 use crate::fault::{Fault, FaultKind};
@@ -11,12 +11,12 @@ use crate::{Ctx, Lanes, Monitor};
 
 const WHAT: &str = "the mbarrier object";
 
-/// The object an operation that works on peers too names.
+/// The object of an operation that reaches peer CTAs too.
 fn find<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<(u32, u32), Box<Fault>> {
     shared_object(x, space(q), addr, 8, lane, WHAT)
 }
 
-/// The object an operation on the own CTA's names.
+/// The object of an operation on the executing CTA only.
 fn find_own<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<u32, Box<Fault>> {
     own_shared_object(x, space(q), addr, 8, lane, WHAT)
 }
@@ -58,8 +58,7 @@ pub fn mbarrier_inval<M: Monitor, const S: usize, const D: usize>(
     Ok(())
 }
 
-/// The CTAs an operation reaches: the one that owns the address, or with `.multicast::cluster::32b` those of the mask
-/// in the last operand.
+/// The CTAs that an operation reaches: the address's, or with `.multicast::cluster::32b` those of the mask in the last operand.
 fn reached<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], lane: usize) -> Result<Vec<(u32, u32)>, Box<Fault>> {
     let (rank, offset) = find(x, q, s[0][lane], lane)?;
     if !q.has(q::multicast_cluster_32b) {
@@ -111,7 +110,7 @@ fn arrive_on<M: Monitor, const D: usize>(
     mut d: [&mut Lanes; D],
     drop: bool,
 ) -> Done {
-    // behind the address: count or txCount, then the mask of a multicast
+    // operands after the address: count or txCount, then the multicast mask
     let operands = &s[1.min(s.len())..s.len() - usize::from(q.has(q::multicast_cluster_32b) && s.len() > 1)];
     if let Some(addr) = shared_by_all(x, s[0])
         && operands.is_empty()
@@ -128,7 +127,7 @@ fn arrive_on<M: Monitor, const D: usize>(
         let all = |mut word: u64| {
             let n = lanes.count_ones();
             if let Some(s) = object::State::decode(word).filter(|s| s.pending >= n) {
-                // no phase completes before the last
+                // no arrival before the last completes a phase
                 for (i, l) in (0..).zip(active(lanes)) {
                     let expected = s.expected - if drop { i } else { 0 };
                     let state = object::State { pending: s.pending - i, expected, ..s }.encode();
@@ -148,9 +147,9 @@ fn arrive_on<M: Monitor, const D: usize>(
             Ok((word, completed))
         };
         let done = x.update_mbarrier(rank, offset, all, first as u32);
-        // several phases may have gone by
+        // several phases may have completed
         if done.map_err(|kind| x.fault(kind, at as u32))? {
-            x.touched();
+            x.notify_waiters();
         }
         return Ok(());
     }
@@ -224,7 +223,7 @@ pub fn cp_async_mbarrier_arrive<M: Monitor, const S: usize, const D: usize>(
 /// Objects that waits have found incomplete: rank, offset, parity of the phase.
 type Missing = Vec<(u32, u32, u64)>;
 
-/// The address, if it is the same in all active lanes and nobody wants to see them one by one.
+/// The address, if it is the same in all active lanes and no monitor sees each lane.
 #[inline(always)]
 fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
     let first = addr[x.mask.trailing_zeros() as usize & 31];
@@ -235,7 +234,7 @@ fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
     (!M::ON && x.mask != 0 && differ == 0).then_some(first)
 }
 
-/// The same where all active lanes look at one object and one parity: that, and whether its phase is complete.
+/// The same if all active lanes test one object and one parity: that, and whether its phase is complete.
 fn look_together<M: Monitor, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
@@ -258,8 +257,8 @@ fn look_together<M: Monitor, const D: usize>(
     Ok(Some((done, Wait::Phase { rank, offset, parity })))
 }
 
-/// Looks at the object of every active lane and writes `waitComplete`. Gives whether any lane's phase is complete, and
-/// the objects whose phase is not.
+/// Tests the object of every active lane and writes `waitComplete`. Returns whether any lane's phase is complete, and the objects
+/// whose phase is not.
 ///
 /// A report predicate and value are false and 0: nothing the host runs today makes a report, so a conditional phase
 /// (`.phase_type::conditional`) completes with its primary one.
@@ -311,7 +310,7 @@ pub fn mbarrier_test_wait<M: Monitor, const S: usize, const D: usize>(
 
 /// `mbarrier.try_wait waitComplete, [addr], state or phaseParity{, timeHint}`: waits while no lane can go on.
 ///
-/// The time hint is ignored: the machine ends a wait that nothing else can end.
+/// The time hint is ignored: the driver times out waits.
 pub fn mbarrier_try_wait<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
@@ -359,4 +358,18 @@ pub fn mbarrier_check_layout<M: Monitor, const S: usize, const D: usize>(
         set(&mut d, 0, l, is.into());
     }
     Ok(())
+}
+
+semantics! {
+    "cp.async.mbarrier.arrive" => cp_async_mbarrier_arrive,
+    "mbarrier.arrive" => mbarrier_arrive,
+    "mbarrier.arrive_drop" => mbarrier_arrive_drop,
+    "mbarrier.check_layout" => mbarrier_check_layout,
+    "mbarrier.complete_tx" => mbarrier_complete_tx,
+    "mbarrier.expect_tx" => mbarrier_expect_tx,
+    "mbarrier.init" => mbarrier_init,
+    "mbarrier.inval" => mbarrier_inval,
+    "mbarrier.pending_count" => mbarrier_pending_count,
+    "mbarrier.test_wait" => mbarrier_test_wait,
+    "mbarrier.try_wait" => mbarrier_try_wait,
 }

@@ -6,7 +6,7 @@ use crate::kernel::Flow;
 use crate::qual::Q;
 use crate::{Ctx, Lanes, Monitor};
 
-/// `nanosleep t`: lets the others go first; time does not pass on the host.
+/// `nanosleep t`: lets other threads go first; the host has no time.
 pub fn nanosleep<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
     _: Q,
@@ -27,7 +27,7 @@ pub fn trap<M: Monitor, const S: usize, const D: usize>(
     Err(x.fault(FaultKind::Trap, x.mask.trailing_zeros() % 32))
 }
 
-/// Operands, effects and waits of these mean nothing on the host.
+/// These have no effect on the host.
 macro_rules! nothing {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
@@ -52,4 +52,13 @@ nothing! {
     griddepcontrol
     /// `setmaxnreg`: registers are not limited.
     setmaxnreg
+}
+
+semantics! {
+    "brkpt" => brkpt,
+    "griddepcontrol" => griddepcontrol,
+    "nanosleep" => nanosleep,
+    "pmevent" => pmevent,
+    "setmaxnreg" => setmaxnreg,
+    "trap" => trap,
 }

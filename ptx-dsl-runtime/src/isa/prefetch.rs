@@ -1,5 +1,5 @@
-//! Instructions that are hints to the caches (PTX ISA 9.7.9.15 to 9.7.9.18): nothing happens, but where the manual
-//! wants 128 aligned bytes of global memory, anything else is reported.
+//! Cache hints (PTX ISA 9.7.9.15 to 9.7.9.18): no effect, but an address is checked where the manual requires 128 aligned bytes
+//! of global memory.
 
 use super::{Done, active, place, set, space};
 use crate::fault::FaultKind;
@@ -64,7 +64,7 @@ pub fn discard<M: Monitor, const S: usize, const D: usize>(
     cache_line(x, q, &s, "discard")
 }
 
-/// What `createpolicy` gives. The instructions that take a policy ignore it.
+/// The result of `createpolicy`. Instructions ignore policies.
 const POLICY: u64 = 1 << 60;
 
 /// `createpolicy`: an opaque value.
@@ -78,4 +78,12 @@ pub fn createpolicy<M: Monitor, const S: usize, const D: usize>(
         set(&mut d, 0, l, POLICY);
     }
     Ok(())
+}
+
+semantics! {
+    "applypriority" => applypriority,
+    "createpolicy" => createpolicy,
+    "discard" => discard,
+    "prefetch" => prefetch,
+    "prefetchu" => prefetchu,
 }

@@ -1,4 +1,4 @@
-//! The warp-wide functions on the machine, by kernels written by hand.
+//! Tests of the warp-wide functions on the machine, with hand-written kernels.
 //!
 //! A probe has a part that cannot wait, then one instruction that may; what is in the first two registers of each
 //! thread then is the result.
@@ -7,7 +7,10 @@ use super::clusterlaunchcontrol as clc;
 use super::*;
 use crate::kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site};
 use crate::launch::{Error, Launch, launch, slice_mut};
-use crate::mem::address::{LOCAL, SHARED};
+/// Where the windows start.
+const LOCAL: u64 = 2;
+const SHARED: u64 = 1;
+
 use crate::qual::Ty;
 use crate::{Host, Report};
 

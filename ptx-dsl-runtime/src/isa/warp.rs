@@ -1,5 +1,5 @@
-//! What the threads of a warp do together: `elect.sync`, `vote`, `shfl`, `match`, `redux.sync`, `activemask`
-//! (PTX ISA 9.7.9.5, 9.7.9.6 and 9.7.13.9 to 9.7.13.14).
+//! Warp-wide instructions: `elect.sync`, `vote`, `shfl`, `match`, `redux.sync`, `activemask` (PTX ISA 9.7.9.5, 9.7.9.6 and
+//! 9.7.13.9 to 9.7.13.14).
 //!
 //! The `.sync` ones wait until all live lanes of their membermask are at the instruction. Lanes of a warp may name
 //! different masks; each mask is then a group of its own.
@@ -12,7 +12,7 @@ use crate::{Ctx, Lanes, Monitor};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
-/// The active lanes by the membermask they name: (membermask, lanes). A lane must be in its own mask.
+/// The active lanes grouped by membermask: (membermask, lanes). A lane must be in its own mask.
 pub(super) fn groups<M: Monitor>(x: &Ctx<'_, M>, members: &Lanes, opcode: &str) -> Result<Vec<(u32, u32)>, Box<Fault>> {
     split(x.mask, members).map_err(|lane| {
         let mask = members[lane as usize] as u32;
@@ -50,7 +50,7 @@ fn together<M: Monitor>(
     })
 }
 
-/// The same with the membermask as well, and `f` may find a fault.
+/// The same with the membermask, and `f` may return a fault.
 fn grouped<M: Monitor>(
     x: &mut Ctx<'_, M>,
     members: Option<&&Lanes>,
@@ -164,12 +164,12 @@ pub(crate) fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     if ok { (from as u32 & 31, true) } else { (lane, false) }
 }
 
-/// `lanes` take part, `born` are the lanes that the warp ever had.
+/// `lanes` take part; `born` are the lanes that the warp started with.
 fn exchange<const D: usize>(q: Q, lanes: u32, born: u32, s: &[&Lanes], d: &mut [&mut Lanes; D]) {
     let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]);
     for l in active(lanes) {
         let (from, ok) = source(mode(q), l as u32, operand(1, l) as u32, operand(2, l) as u32);
-        // The manual leaves lanes that do not take part open. A lane that the warp never had reads as 0 on hardware.
+        // inactive lanes are unspecified in the manual; on hardware a lane that the warp never had reads as 0
         let (value, ok) = if born >> from & 1 == 0 {
             (0, ok)
         } else if lanes >> from & 1 == 0 {
@@ -210,7 +210,7 @@ pub fn shfl_sync<M: Monitor, const S: usize, const D: usize>(
     })
 }
 
-/// A lane that reads from one outside of the membermask, whose value is undefined: both of them.
+/// A lane whose source is outside of the membermask, so that its value is undefined; and the source.
 fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
     let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]) as u32;
     active(lanes).find_map(|l| {
@@ -322,6 +322,17 @@ pub fn activemask<M: Monitor, const S: usize, const D: usize>(
         set(&mut d, 0, l, x.mask.into());
     }
     Ok(())
+}
+
+semantics! {
+    "activemask" => activemask,
+    "elect.sync" => elect_sync,
+    "match" => match_,
+    "redux.sync" => redux_sync,
+    "shfl" => shfl,
+    "shfl.sync" => shfl_sync,
+    "vote" => vote,
+    "vote.sync" => vote_sync,
 }
 
 #[cfg(test)]

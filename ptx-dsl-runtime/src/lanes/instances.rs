@@ -1,10 +1,12 @@
-//! What kernels call of the plain host, compiled here: rustc takes functions that are never inlined from where they are
-//! instantiated first, so no crate with kernels has to compile them again.
+//! Instantiates the generic functions that kernels call on the plain host. rustc reuses an upstream instance of a function that
+//! is never inlined, so crates with kernels need not compile them again.
 
-use super::*;
-use crate::Off;
+use super::access::*;
+use super::arith::expand;
+use super::stretches::{called_heads, called_rows, slow_rows, slow_stretch};
+use crate::{Ctx, Off};
 
-/// The functions. Nobody calls it.
+/// The instances. Never called.
 #[doc(hidden)]
 pub fn instances() -> Vec<*const ()> {
     let mut all: Vec<*const ()> =
@@ -52,8 +54,8 @@ pub fn instances() -> Vec<*const ()> {
                 Ctx::<Off>::far_stretch::<$t, 2, $half> as *const (),
                 Ctx::<Off>::far_store_rows::<$t, 1> as *const (),
                 Ctx::<Off>::far_store_rows::<$t, 2> as *const (),
-                Ctx::<Off>::store_rows_in_common::<$t, 1> as *const (),
-                Ctx::<Off>::store_rows_in_common::<$t, 2> as *const (),
+                Ctx::<Off>::store_rows_concurrent::<$t, 1> as *const (),
+                Ctx::<Off>::store_rows_concurrent::<$t, 2> as *const (),
             ]);
         )*};
     }

@@ -1,16 +1,20 @@
-//! Stretches: what loads at fixed distances from one address read of memory, looked at once.
+//! Stretches: the bytes that loads at constant offsets from one base address read, with one bounds check for all of them.
 
-use super::{Done, addresses, general_load, lanes, low};
-use crate::lanes::Word;
-use crate::mem::ahead::{self, DISTANCE};
+use super::access::{Done, addresses, general_load, low};
+use super::active::lanes;
+use super::calls::CALLS;
+use super::word::Word;
+use crate::isa::space;
+use crate::mem::prefetch::{DISTANCE, prefetch};
+use crate::mem::scattered::Scattered;
 use crate::{Ctx, Lanes, Monitor, Q};
 
-/// What loads of a stretch need of it, in their general form. `addr` is where it starts, in rows or the `same` for all lanes of a
-/// row; `all` are the places in it and the statements. Fills `stretch`, as far as it is wanted.
+/// The slow path of a stretch: performs each load by itself. `addr` is where the stretch starts, consecutive in each row or the
+/// `same` for all its lanes; `all` has the offset and the statement of each load. Fills the loaded bytes of `stretch`.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]
-pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
+pub fn slow_stretch<M: Monitor, T: Scattered, const NB: usize, const LEN: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
     m: u32,
@@ -24,11 +28,11 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     for &(at, site) in all {
         let addr = addr.map(|a| a.wrapping_add(at as u64) & low(bits));
         let mut v = [T::default(); 32];
-        // one of each row is enough, but for a monitor
+        // one lane of each row is enough, except for a monitor
         let row = |j: usize| m & (u32::MAX >> (32 - p)) << (j * p);
         let first = (0..NB).fold(0, |f, j| f | row(j) & row(j).wrapping_neg());
         let wanted = if same { first } else { m };
-        if !x.load_lanes_in_common(crate::isa::space(q), wanted, &addr, &mut [&mut v]) {
+        if !x.load_lanes_concurrent(space(q), wanted, &addr, &mut [&mut v]) {
             x.site = site;
             general_load(x, q, m, &addr, [&mut v])?;
         }
@@ -42,11 +46,11 @@ pub fn slow_stretch<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     Ok(())
 }
 
-/// The same where the stretch begins in rows: `base` is where, and from lane to lane of a row it is `stride` further on.
+/// The same for affine addresses: each row starts at its `base` and grows by `stride` from lane to lane.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]
-pub fn slow_rows<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
+pub fn slow_rows<M: Monitor, T: Scattered, const NB: usize, const LEN: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
     m: u32,
@@ -56,19 +60,15 @@ pub fn slow_rows<M: Monitor, T: Word, const NB: usize, const LEN: usize>(
     all: &[(usize, u32)],
     stretch: &mut [[u8; LEN]; NB],
 ) -> Done {
-    // what is between the places is read, too: worth it where that is little
+    // copies the gaps between the loads too: worth it if they are small
     let wanted = all.len() * if same { 1 } else { 32 / NB } * T::BYTES;
-    if 2 * wanted >= LEN && x.stretch_in_common::<T, NB, LEN>(crate::isa::space(q), base, stretch) {
+    if 2 * wanted >= LEN && x.stretch_concurrent::<T, NB, LEN>(space(q), base, stretch) {
         return Ok(());
     }
     slow_stretch::<M, T, NB, LEN>(x, q, m, &addresses(base, stride, bits), bits, same, all, stretch)
 }
 
-/// Is this a development build of the runtime? Its small functions are then called where they are generic only over what
-/// [`instances`] has of them: they are optimised there (README.md), and kernels are not.
-pub(crate) const CALLS: bool = cfg!(debug_assertions);
-
-/// Without their lengths, of which there are too many to have all compiled.
+/// The rows as slices: instances for every length would be too many.
 #[inline(always)]
 fn slices<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB]) -> [&[u8]; NB] {
     let mut slices: [&[u8]; NB] = [&[]; NB];
@@ -78,7 +78,7 @@ fn slices<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB]) -> [&[u8
     slices
 }
 
-/// The element at this place in each row of a stretch.
+/// The element at this offset in each row of a stretch.
 #[inline(always)]
 pub fn heads<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; NB] {
     if CALLS { called_heads(slices(stretch), at) } else { heads_of(stretch, at) }
@@ -94,8 +94,8 @@ fn heads_of<T: Word, const NB: usize>(stretch: [impl AsRef<[u8]>; NB], at: usize
     stretch.map(|w| w.as_ref().get(at..at + T::BYTES).map_or(T::default(), T::load))
 }
 
-/// The elements from this place on in each row of a stretch, whose length is known here: without it loops of a kernel become slower
-/// by half.
+/// The elements from this offset on in each row of a stretch. The length is a constant here: without it kernel loops take 50%
+/// longer.
 #[inline(always)]
 pub fn rows<T: Word, const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize) -> [T; 32] {
     if CALLS { called_rows(slices(stretch), at) } else { rows_of(stretch, at) }
@@ -117,9 +117,9 @@ fn rows_of<T: Word, const NB: usize>(stretch: [impl AsRef<[u8]>; NB], at: usize)
     out
 }
 
-/// Rows of global memory have been read, each from this place in its stretch on: those behind the stretch are wanted soon.
+/// Prefetches the rows behind a stretch of global memory, after loads from this offset on.
 #[inline(always)]
 pub fn ahead<const NB: usize, const LEN: usize>(stretch: [&[u8; LEN]; NB], at: usize, bytes: usize) {
     let distance = LEN.next_power_of_two().max(DISTANCE);
-    stretch.iter().for_each(|s| ahead::ahead(s.as_ptr().wrapping_add(at), bytes, distance));
+    stretch.iter().for_each(|s| prefetch(s.as_ptr().wrapping_add(at), bytes, distance));
 }

@@ -1,10 +1,10 @@
-//! A resident cluster: its CTAs, its threads, and what they wait for.
+//! A resident cluster: its CTAs, its ready and parked cohorts.
 
 use std::collections::VecDeque;
 
-use crate::kernel::{Pc, Wait};
-use crate::machine::agent::order::Accesses;
-use crate::mem::lines::Lines;
+use crate::flow::{Pc, Wait};
+use crate::machine::async_ops::accesses::Accesses;
+use crate::mem::cache_lines::CacheLines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
@@ -18,11 +18,11 @@ pub(crate) struct Cohort {
     pub hi: u32,
     pub mask: u32,
     pub pc: Pc,
-    /// The wait at `pc` is over; `result` is what it brought.
+    /// The wait at `pc` is over, with this `result`.
     pub resumed: bool,
     pub result: u64,
-    /// Fragments of a warp run in the order (epoch, pc): those behind first, so that they meet again. Who runs long or yields
-    /// moves to the next epoch, so that a fragment that spins does not keep the others from running.
+    /// Fragments of a warp run in the order (epoch, pc), so that those behind catch up and merge. A fragment that runs long or
+    /// yields moves to the next epoch, so a spinning one does not starve the others.
     pub epoch: u32,
     pub spent: u32,
 }
@@ -32,7 +32,7 @@ impl Cohort {
         self.cta == o.cta && self.lo < o.hi && o.lo < self.hi
     }
 
-    /// Can be one cohort, if the lanes allow it.
+    /// Can both merge into one cohort, if their lanes allow it?
     pub fn agrees(&self, o: &Cohort) -> bool {
         self.cta == o.cta && self.pc == o.pc && self.resumed == o.resumed && self.result == o.result
     }
@@ -53,23 +53,23 @@ pub(crate) struct Cta {
     pub id: [u32; 3],
     /// Live lanes by warp, and their number.
     pub live: Vec<u32>,
-    /// `live` is not as new.
-    pub thinned: bool,
+    /// `live` is dirty: to be reset before the slot is reused.
+    pub live_dirty: bool,
     pub threads: u32,
     pub exited: bool,
     pub barriers: [Barrier; 16],
-    /// Those that are not as new.
+    /// The dirty ones: to be reset before the slot is reused.
     pub barriers_used: u16,
-    pub shared: Lines,
+    pub shared: CacheLines,
     pub local: Vec<u8>,
     pub tmem: Tmem,
-    /// What was done to it, on the checked host.
+    /// Accesses to it, on the checked host.
     pub accesses: Accesses,
     /// A response of failure has been observed (cluster launch control).
     pub clc_failed: bool,
 }
 
-/// A place for a resident cluster.
+/// A slot for a resident cluster.
 #[derive(Debug, Default)]
 pub(crate) struct Cluster {
     pub resident: bool,
@@ -77,10 +77,10 @@ pub(crate) struct Cluster {
     pub id: [u32; 3],
     pub ctas: Vec<Cta>,
     pub barrier: ClusterBarrier,
-    /// Of Tensor Memory, one for each CTA, or with `.cta_group::2` for each pair.
+    /// Allocators of Tensor Memory, one for each CTA, or with `.cta_group::2` for each pair.
     pub allocators: Vec<Allocator>,
-    /// They, or Tensor Memory, are not as new.
-    pub allocated: bool,
+    /// Allocators or Tensor Memory are dirty: to be reset before the slot is reused.
+    pub tensor_dirty: bool,
     pub ready: VecDeque<Cohort>,
     pub parked: Vec<Parked>,
     /// Something that parked cohorts wait for may have changed.
@@ -88,7 +88,7 @@ pub(crate) struct Cluster {
 }
 
 impl Cluster {
-    /// A new cluster takes this place: all full warps of a CTA start as one cohort. What the last one has left as new stays.
+    /// Starts a cluster in this slot: all full warps of a CTA are one cohort. Only dirty state is reset.
     pub fn start(&mut self, id: [u32; 3], ctas: usize, threads: u32, shared: usize, local: usize) {
         let warps = threads.div_ceil(32) as usize;
         let last = u32::MAX >> ((32 - threads % 32) % 32);
@@ -97,24 +97,24 @@ impl Cluster {
         self.ready.clear();
         self.parked.clear();
         self.dirty = false;
-        if self.ctas.len() != ctas || self.allocated {
+        if self.ctas.len() != ctas || self.tensor_dirty {
             self.ctas.resize_with(ctas, Cta::default);
             self.allocators.clear();
             self.allocators.resize_with(ctas, Allocator::default);
             for cta in &mut self.ctas {
                 (cta.tmem, cta.accesses) = (Tmem::default(), Accesses::default());
             }
-            self.allocated = false;
+            self.tensor_dirty = false;
         }
         self.barrier.restart(warps * ctas, threads * ctas as u32);
         for (rank, cta) in self.ctas.iter_mut().enumerate() {
-            if cta.live.len() != warps || cta.thinned {
+            if cta.live.len() != warps || cta.live_dirty {
                 cta.live.clear();
                 cta.live.resize(warps, u32::MAX);
                 if let Some(l) = cta.live.last_mut() {
                     *l = last;
                 }
-                cta.thinned = false;
+                cta.live_dirty = false;
             }
             cta.threads = threads;
             cta.exited = false;
@@ -122,7 +122,7 @@ impl Cluster {
                 cta.shared.resize(shared);
             }
             clear(&mut cta.shared);
-            cta.renew(local);
+            cta.reset(local);
             let whole = threads / 32;
             let start = Cohort { cta: rank as u32, ..Cohort::default() };
             if whole > 0 {
@@ -134,41 +134,41 @@ impl Cluster {
         }
     }
 
-    /// Is this cohort, which ends, all of a cluster of one CTA, and nothing left that its end matters to? Then nobody will look at
-    /// this place again before the next cluster takes it.
+    /// Is this cohort, which exits, all of a cluster of one CTA, with no barrier open? Then its exit needs no bookkeeping: nothing
+    /// reads the slot before the next cluster starts in it.
     #[inline(always)]
     pub fn ends_with(&self, c: &Cohort) -> bool {
         let [cta] = &self.ctas[..] else { return false };
         c.mask == u32::MAX && cta.threads == (c.hi - c.lo) * 32 && (cta.barriers_used == 0 || !cta.barrier_is_open())
     }
 
-    /// Has this place, where a cluster [`ends_with`](Self::ends_with) the cohort that it began with, all that the next one needs?
+    /// Can the next cluster start with the CTAs as they are, where this one [`ends_with`](Self::ends_with) its first cohort?
     #[inline(always)]
-    pub fn is_lasting(&self) -> bool {
-        self.ctas.iter().all(|cta| !cta.thinned) && !self.allocated && self.barrier.is_new()
+    pub fn is_reusable(&self) -> bool {
+        self.ctas.iter().all(|cta| !cta.live_dirty) && !self.tensor_dirty && self.barrier.is_new()
     }
 
-    /// The next one takes it. Its threads are as they were, and its shared memory is with the caller.
+    /// Starts the next cluster with the same threads. The caller clears shared memory.
     #[inline(always)]
-    pub fn again(&mut self, id: [u32; 3], local: usize) {
+    pub fn reuse(&mut self, id: [u32; 3], local: usize) {
         self.id = id;
         self.dirty = false;
         for cta in &mut self.ctas {
             cta.id = id;
-            cta.renew(local);
+            cta.reset(local);
         }
     }
 }
 
 impl Cta {
-    /// What threads can have changed besides shared memory.
+    /// Resets what threads can have changed besides shared memory.
     #[inline(always)]
-    fn renew(&mut self, local: usize) {
+    fn reset(&mut self, local: usize) {
         while self.barriers_used != 0 {
             self.barriers[self.barriers_used.trailing_zeros() as usize] = Barrier::default();
             self.barriers_used &= self.barriers_used - 1;
         }
-        // large and mostly unused: fresh pages cost nothing until touched
+        // large and mostly unused: fresh zero pages are free until notify_waiters
         if local > 0 {
             self.local = vec![0; local];
         }
@@ -180,7 +180,7 @@ impl Cta {
     }
 }
 
-/// Sets memory to zero. For none of it glibc would store at no address with a mask of nothing, which takes processors 50 ns.
+/// Zeroes memory. Skips an empty slice: glibc's memset of length 0 does a masked store, which takes 50 ns.
 #[inline(always)]
 pub(crate) fn clear(memory: &mut [u8]) {
     if !memory.is_empty() {

@@ -1,68 +1,79 @@
-//! The driver: runs cohorts until the grid is done.
+//! The driver: schedules the cohorts of the resident clusters until the grid is done.
+//!
+//! Round-robin over clusters and cohorts unless a seed chooses. When nothing can run it probes for a deadlock.
 
 use std::collections::VecDeque;
 
 use crate::fault::{Fault, FaultKind};
-use crate::kernel::Next;
+use crate::flow::Next;
+use crate::machine::body::Body;
 use crate::machine::cluster::{Cohort, Parked, clear};
+use crate::machine::ctx::Ctx;
 use crate::machine::team::Verdict;
-use crate::machine::{Body, Ctx};
 use crate::monitor::{Monitor, Who};
 use crate::schedule::Choice;
 
 /// Regions a cluster runs before another resident one has a turn.
 const SLICE: u64 = 1 << 14;
-/// Regions a fragment runs ahead of the others of its warp.
+/// Regions a fragment runs before the others of its warp catch up.
 const EPOCH: u32 = 256;
-/// A `try_wait` that has waited this many regions or more returns false, as the hardware's does after a time.
+/// A `try_wait` times out after at most this many regions, as on hardware.
 const PATIENCE: u64 = 1 << 20;
 
-/// Runs the grid.
-pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
-    let mut last = x.clusters.len().saturating_sub(1);
+impl<M: Monitor> Ctx<'_, M> {
+    /// Runs the grid. Each [`Monitor`] calls it in a method of its own, so that the driver is compiled in this crate and not in
+    /// those of users.
+    pub(crate) fn drive(&mut self, body: &mut dyn Body<M>) -> Result<(), Box<Fault>> {
+        drive(body, self)
+    }
+}
+
+fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+    let mut last = x.residents.clusters.len().saturating_sub(1);
     let mut probe: Option<Probe> = None;
     let mut impatient = PATIENCE;
     let mut turn = Vec::new();
     loop {
-        if x.vacant {
-            x.vacant = false;
-            admit(body, x);
-            if x.free.len() == x.clusters.len() {
-                return x.settle();
+        if x.residents.take_vacant() {
+            while let Some((slot, n)) = x.residents.admit(x.scheduling.team) {
+                start(body, x, slot, n);
+            }
+            if x.residents.all_free() {
+                return x.check_step_limit();
             }
         }
-        x.look_around()?;
-        if !x.agents.is_empty() {
+        x.check_limits_if_due()?;
+        if !x.async_ops.is_empty() {
             x.deliver_due()?;
         }
-        if probe.as_ref().is_some_and(|p| p.progress != x.progress) {
-            // something has changed: they go on
+        if probe.as_ref().is_some_and(|p| p.progress != x.scheduling.progress) {
+            // something has changed: no deadlock
             probe = None;
-            x.probing = false;
+            x.scheduling.probing = false;
         }
-        if x.turns >= impatient {
-            impatient = x.turns + PATIENCE;
-            give_up_waiting(x);
+        if x.scheduling.turns >= impatient {
+            impatient = x.scheduling.turns + PATIENCE;
+            time_out_waits(x);
         }
         turn.clear();
-        let n = x.clusters.len();
+        let n = x.residents.clusters.len();
         for i in 1..=n {
             let slot = (last + i) % n;
             wake(x, slot);
-            if !x.clusters[slot].ready.is_empty() || x.agents.any(slot) {
+            if !x.residents.clusters[slot].ready.is_empty() || x.async_ops.any(slot) {
                 turn.push(slot);
-                if x.plain {
+                if x.scheduling.always_first {
                     break;
                 }
             }
         }
         if turn.is_empty() {
-            probe = Some(quiet(body, x, probe)?);
+            probe = Some(probe_deadlock(body, x, probe)?);
             continue;
         }
-        last = turn[x.choose(Choice::Cluster, turn.len())];
-        if x.clusters[last].ready.is_empty() {
-            // nobody of the cluster can run: this is as late as what is under way for it can be
+        last = turn[x.scheduling.choose(Choice::Cluster, turn.len())];
+        if x.residents.clusters[last].ready.is_empty() {
+            // no thread of the cluster can run: its next asynchronous operation cannot complete any later
             x.deliver_to(last)?;
         } else {
             run_cluster(body, x, last)?;
@@ -70,82 +81,67 @@ pub(crate) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
     }
 }
 
-/// Fills free places with pending clusters.
-fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
-    while let Some(&slot) = x.free.last() {
-        let Some(n) = x.team.take(&mut x.hand) else { return };
-        x.free.pop();
-        start(body, x, slot, n);
-    }
-}
-
-/// The `n`-th cluster takes a place.
+/// The `n`-th cluster starts in a slot.
 fn start<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize, n: u64) {
     x.occupy(slot, n);
     body.reset(slot);
 }
 
 impl<M: Monitor> Ctx<'_, M> {
-    /// The `n`-th cluster takes a place; its registers are the caller's.
+    /// Starts the `n`-th cluster in a slot; the caller resets its registers.
     fn occupy(&mut self, slot: usize, n: u64) {
-        let id = self.cluster_of(n);
-        self.report.clusters_launched += 1;
-        let shared = self.shared_size().2 as usize;
-        let (ctas, threads, local) = (self.cluster_size() as usize, self.threads, self.local_size());
-        self.clusters[slot].start(id, ctas, threads, shared, local);
-        if let [cta] = &mut self.clusters[slot].ctas[..] {
+        let (g, cluster) = (&self.geometry, &mut self.residents.clusters[slot]);
+        let id = g.clusterid(n);
+        cluster.start(id, g.cluster_size() as usize, g.threads, g.shared_size() as usize, g.local_size());
+        if let [cta] = &mut cluster.ctas[..] {
             cta.id = id;
         } else {
-            for rank in 0..ctas {
-                let within = self.ctaid_in_cluster(rank as u32);
-                self.clusters[slot].ctas[rank].id = std::array::from_fn(|i| id[i] * self.cluster[i] + within[i]);
+            for (rank, cta) in (0..).zip(&mut cluster.ctas) {
+                cta.id = g.ctaid(id, rank);
             }
         }
+        self.residents.launched += 1;
         if M::ON {
             self.monitor.cluster(slot as u32);
         }
     }
 
-    /// Bytes of `.local` memory of a CTA.
-    fn local_size(&self) -> usize {
-        self.info.local_size as usize * self.threads.next_multiple_of(32) as usize
-    }
-
-    /// Is the current cohort, which ends, all of its cluster, and has nobody to be asked or told?
+    /// Is the current cohort, which exits, all of its cluster, with nothing left to check or wake?
     fn ends_at_once(&self) -> bool {
-        self.agents.is_empty() && self.pairs.is_none() && self.clusters[self.slot].ends_with(&self.cur)
+        self.async_ops.is_unused() && self.residents.here().ends_with(&self.cur)
     }
 
-    /// The cluster that takes the place of the current one, which has ended, at once: where nobody has to be asked or told.
-    fn next_here(&mut self) -> Option<u64> {
-        let at_once = !M::ON && !self.rotate && self.plain && self.free.is_empty() && self.agents.is_empty();
-        if at_once { self.team.take(&mut self.hand) } else { None }
+    /// Claims the cluster that replaces the current one, which has ended, if nothing else is to be done first.
+    fn claim_next(&mut self) -> Option<u64> {
+        let s = &self.scheduling;
+        let at_once = !M::ON && !s.rotate && s.always_first && self.residents.is_full() && self.async_ops.is_empty();
+        if at_once { self.residents.claim(s.team) } else { None }
     }
 
-    /// The current cohort ends, and its cluster with it: the next one takes its place, and the same cohort goes on as that, with
-    /// registers that the caller makes new. False, with nothing done, if that is not all there is to it.
-    pub(crate) fn follow(&mut self) -> bool {
-        if self.leave || !self.ends_at_once() || !self.clusters[self.slot].is_lasting() {
+    /// The fast path from one cluster to the next: the current cohort exits, its cluster ends, and the same cohort starts the next
+    /// cluster in this slot. The caller resets the registers. False, with nothing done, if there is more to do.
+    pub(crate) fn start_next_cluster(&mut self) -> bool {
+        if self.scheduling.leave || !self.ends_at_once() || !self.residents.here().is_reusable() {
             return false;
         }
-        let Some(n) = self.next_here() else { return false };
-        self.progress += 1;
-        self.tell_progress();
-        self.report.clusters_launched += 1;
-        let (id, local) = (self.cluster_of(n), self.local_size());
-        self.here().again(id, local);
-        clear(&mut self.shared);
+        let Some(n) = self.claim_next() else { return false };
+        self.changed();
+        self.scheduling.report_progress();
+        self.residents.launched += 1;
+        let (id, local) = (self.geometry.clusterid(n), self.geometry.local_size());
+        self.here().reuse(id, local);
+        clear(&mut self.memory.shared);
         self.cur = Cohort { pc: 0, resumed: false, result: 0, epoch: 0, spent: 0, ..self.cur };
         true
     }
 }
 
 fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
-    if !x.clusters[slot].dirty {
+    if !x.residents.clusters[slot].dirty {
         return;
     }
     let monitor = &mut x.monitor;
-    x.clusters[slot].wake(|c| {
+    x.residents.clusters[slot].wake(|c| {
         if M::ON {
             monitor.wake(who(slot, c, 0));
         }
@@ -157,24 +153,26 @@ fn who(slot: usize, c: &Cohort, site: u32) -> Who {
 }
 
 fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize) -> Result<(), Box<Fault>> {
-    let end = x.turns + SLICE;
-    x.rotate = false;
+    let end = x.scheduling.turns + SLICE;
+    x.scheduling.rotate = false;
     loop {
-        if !x.agents.is_empty() {
+        if !x.async_ops.is_empty() {
             x.deliver_due()?;
         }
-        x.look_around()?;
-        x.slot = slot;
+        x.check_limits_if_due()?;
+        x.residents.slot = slot;
         wake(x, slot);
         let Some(diverged) = pick(body, x) else { return Ok(()) };
-        x.begin(diverged);
-        let from = x.turns;
-        x.hold();
+        x.scheduling.begin_turn(diverged);
+        x.step.clear();
+        x.fragments.clear();
+        let from = x.scheduling.turns;
+        x.hold_shared();
         let next = body.step(x);
-        x.release();
+        x.release_shared();
         let next = next?;
-        let spent = x.turns - from;
-        age(&mut x.cur, spent, diverged || matches!(next, Next::Split), x.yielded);
+        let spent = x.scheduling.turns - from;
+        age(&mut x.cur, spent, diverged || matches!(next, Next::Split), x.scheduling.yielded);
         match next {
             Next::Go(pc) => {
                 let c = Cohort { pc, ..x.cur };
@@ -184,24 +182,22 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
             Next::Exit => {
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
-                    if x.turns < end
-                        && let Some(n) = x.next_here()
+                    if x.scheduling.turns < end
+                        && let Some(n) = x.claim_next()
                     {
-                        x.tell_progress();
+                        x.scheduling.report_progress();
                         start(body, x, slot, n);
                         continue;
                     }
-                    x.here().resident = false;
-                    x.free.push(slot);
-                    x.vacant = true;
-                    x.tell_progress();
-                    return if x.agents.is_empty() { Ok(()) } else { x.forgotten(slot).map_or(Ok(()), Err) };
+                    x.residents.vacate(slot);
+                    x.scheduling.report_progress();
+                    return if x.async_ops.is_empty() { Ok(()) } else { x.undelivered(slot).map_or(Ok(()), Err) };
                 }
             }
         }
-        if x.turns >= end || x.rotate {
-            if !x.team.alone() {
-                // what a cluster that polls waits for may be up to a thread that has no processor
+        if x.scheduling.turns >= end || x.scheduling.rotate {
+            if !x.scheduling.team.is_single() {
+                // a cluster that polls may wait for a host thread that has no processor
                 std::thread::yield_now();
             }
             return Ok(());
@@ -219,7 +215,7 @@ fn age(c: &mut Cohort, spent: u64, diverged: bool, yielded: bool) {
     }
 }
 
-/// Takes the next cohort of the current cluster, merged with those that stand where it stands. True if other fragments of its
+/// Takes the next cohort of the current cluster, merged with the ready ones at the same region. True if other fragments of its
 /// warps are ready too.
 fn pick<M: Monitor>(body: &dyn Body<M>, x: &mut Ctx<'_, M>) -> Option<bool> {
     let n = x.here().ready.len();
@@ -230,7 +226,7 @@ fn pick<M: Monitor>(body: &dyn Body<M>, x: &mut Ctx<'_, M>) -> Option<bool> {
             return Some(false);
         }
         _ => {
-            let i = x.choose(Choice::Cohort, n);
+            let i = x.scheduling.choose(Choice::Cohort, n);
             x.here().ready.remove(i)?
         }
     };
@@ -238,14 +234,14 @@ fn pick<M: Monitor>(body: &dyn Body<M>, x: &mut Ctx<'_, M>) -> Option<bool> {
     let behind = (0..ready.len()).filter(|&i| ready[i].overlaps(&c)).min_by_key(|&i| (ready[i].epoch, ready[i].pc));
     if let Some(i) = behind
         && (ready[i].epoch, ready[i].pc) < (c.epoch, c.pc)
-        && x.choose(Choice::Converge, 4) == 0
+        && x.scheduling.choose(Choice::Converge, 4) == 0
     {
         let ready = &mut x.here().ready;
         let first = ready.remove(i)?;
         ready.push_back(c);
         c = first;
     }
-    let (slot, per_cta) = (x.slot, x.warps_per_cta());
+    let (slot, per_cta) = (x.residents.slot, x.nwarps() as usize);
     let first = |c: &Cohort| c.cta as usize * per_cta + c.lo as usize;
     let agree = |o: &Cohort| o.agrees(&c) && body.agree(slot, first(o), first(&c));
     let ready = &mut x.here().ready;
@@ -257,8 +253,8 @@ fn pick<M: Monitor>(body: &dyn Body<M>, x: &mut Ctx<'_, M>) -> Option<bool> {
     Some(diverged)
 }
 
-/// All that agree with `c`, as few cohorts as possible: neighbouring warps with equal lanes. Returns the one with the first warp
-/// of `c`.
+/// Merges all ready cohorts that agree with `c` into as few as possible, each of neighbouring warps with equal lanes. Returns the
+/// one with the first warp of `c`.
 fn merge(ready: &mut VecDeque<Cohort>, c: Cohort, agree: impl Fn(&Cohort) -> bool) -> Cohort {
     let mut lanes = [0u32; 33];
     let (mut epoch, mut spent) = (c.epoch, c.spent);
@@ -290,25 +286,27 @@ fn merge(ready: &mut VecDeque<Cohort>, c: Cohort, agree: impl Fn(&Cohort) -> boo
     result
 }
 
-/// The parts of the current cohort go their ways; neighbouring warps that go the same way stay together.
+/// Splits the current cohort: neighbouring warps that do the same stay together.
 fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
-    if x.all_wait() {
+    if let Some(pc) = x.step.all_wait(&x.cur) {
+        x.step.take_waiting();
+        x.cur.pc = pc;
         let c = Cohort { resumed: false, result: 0, ..x.cur };
         if M::ON {
-            x.monitor.block(who(x.slot, &c, x.site));
+            x.monitor.block(who(x.residents.slot, &c, x.site));
         }
-        let (wait, site) = (x.wait.clone(), x.site);
+        let (wait, site) = (x.step.wait.clone(), x.site);
         let here = x.here();
         here.parked.push(Parked { c, wait, site });
         here.dirty = true;
         return Ok(());
     }
-    let mut parts = std::mem::take(&mut x.parts);
+    let mut parts = std::mem::take(&mut x.step.parts);
     if parts.is_empty() {
         return Err(x.fault(FaultKind::Internal("a region ended without saying where to go".into()), 0));
     }
-    let (cur, slot) = (x.cur, x.slot);
-    let (mut groups, mut ready) = (std::mem::take(&mut x.groups), std::mem::take(&mut x.going));
+    let (cur, slot) = (x.cur, x.residents.slot);
+    let (mut groups, mut ready) = std::mem::take(&mut x.step.scratch);
     for p in parts.drain(..) {
         let c = Cohort { lo: p.warp, hi: p.warp + 1, mask: p.mask, pc: p.pc, resumed: false, result: 0, ..cur };
         let fits = |o: &Cohort| o.hi == c.lo && o.mask == c.mask && o.pc == c.pc;
@@ -327,7 +325,7 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
             }
         }
     }
-    x.parts = parts;
+    x.step.parts = parts;
     for p in groups.drain(..) {
         if M::ON {
             x.monitor.block(who(slot, &p.c, p.site));
@@ -337,21 +335,21 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
         here.dirty = true;
     }
     x.here().ready.extend(ready.drain(..));
-    (x.groups, x.going) = (groups, ready);
+    x.step.scratch = (groups, ready);
     Ok(())
 }
 
-/// The threads of the current cohort end: they no longer count at barriers.
+/// The threads of the current cohort exit: barriers no longer count them.
 fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
-    let (c, per_cta) = (x.cur, x.warps_per_cta());
+    let (c, per_cta) = (x.cur, x.nwarps() as usize);
     if x.ends_at_once() {
         let cta = x.cta_mut();
         (cta.threads, cta.exited) = (0, true);
-        x.progress += 1;
+        x.changed();
         return Ok(());
     }
     let cluster = x.here();
-    cluster.ctas[c.cta as usize].thinned = true;
+    cluster.ctas[c.cta as usize].live_dirty = true;
     for w in c.lo..c.hi {
         cluster.barrier.exit(c.cta as usize * per_cta + w as usize, c.mask);
         let cta = &mut cluster.ctas[c.cta as usize];
@@ -362,8 +360,8 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     let cta = &mut cluster.ctas[c.cta as usize];
     cta.exited = cta.threads == 0;
     if cta.exited
-        && !x.agents.is_empty()
-        && let Some(fault) = x.abandoned(c.cta)
+        && !x.async_ops.is_empty()
+        && let Some(fault) = x.undelivered_to(c.cta)
     {
         return Err(fault);
     }
@@ -374,16 +372,16 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
             return Err(x.fault(FaultKind::Barrier { id: id as u32, what }, lane));
         }
     }
-    x.progress += 1;
+    x.changed();
     if x.cta().exited { x.check_tensor_memory_at_exit(c.cta) } else { Ok(()) }
 }
 
-/// Ends every wait at an mbarrier: `try_wait` then says false.
-fn give_up_waiting<M: Monitor>(x: &mut Ctx<'_, M>) {
-    for cluster in &mut x.clusters {
+/// Times out every wait at an mbarrier: `try_wait` returns false.
+fn time_out_waits<M: Monitor>(x: &mut Ctx<'_, M>) {
+    for cluster in &mut x.residents.clusters {
         let parked = std::mem::take(&mut cluster.parked);
         for p in parked {
-            if p.wait.gives_up() {
+            if p.wait.can_time_out() {
                 cluster.make_ready(Cohort { resumed: true, result: 0, ..p.c });
             } else {
                 cluster.parked.push(p);
@@ -392,43 +390,47 @@ fn give_up_waiting<M: Monitor>(x: &mut Ctx<'_, M>) {
     }
 }
 
-/// What all waiting threads looked like when nothing could run.
+/// A deadlock probe: all waits that could time out, when nothing could run.
 struct Probe {
     /// The parked cohorts by slot.
     waiting: Vec<(usize, Cohort)>,
     progress: u64,
-    /// Of the team, before they looked again.
+    /// The team's epoch before the waits timed out.
     epoch: u64,
 }
 
-/// Nobody can run and nothing is under way. `try_wait` may say false after a time, so all of them do; if that changes nothing,
-/// not even a register, and everybody waits again, then nothing will ever change.
-fn quiet<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, last: Option<Probe>) -> Result<Probe, Box<Fault>> {
+/// No thread can run and nothing is in flight. `try_wait` may return false after a time, so all of them do. If all threads then
+/// wait again with no change of memory or registers, that repeats forever: a deadlock.
+fn probe_deadlock<M: Monitor>(
+    body: &mut dyn Body<M>,
+    x: &mut Ctx<'_, M>,
+    last: Option<Probe>,
+) -> Result<Probe, Box<Fault>> {
     let mut waiting = Vec::new();
-    for (slot, cluster) in x.clusters.iter().enumerate() {
-        let mbarrier = cluster.parked.iter().filter(|p| p.wait.gives_up());
+    for (slot, cluster) in x.residents.clusters.iter().enumerate() {
+        let mbarrier = cluster.parked.iter().filter(|p| p.wait.can_time_out());
         waiting.extend(mbarrier.map(|p| (slot, Cohort { epoch: 0, spent: 0, resumed: false, result: 0, ..p.c })));
     }
     waiting.sort_unstable_by_key(|(slot, c)| (*slot, c.cta, c.lo, c.mask, c.pc));
-    let last = last.filter(|p| p.waiting == waiting && p.progress == x.progress && body.unchanged());
-    // no other thread can end these waits, but it can store what a loop around `try_wait` looks at
+    let last = last.filter(|p| p.waiting == waiting && p.progress == x.scheduling.progress && body.unchanged());
+    // another host thread cannot end these waits, but it can store what a loop around `try_wait` reads
     let epoch = match last {
         _ if waiting.is_empty() => return Err(x.deadlock()),
-        None => x.team.was_busy(),
-        Some(_) if x.team.alone() => return Err(x.deadlock()),
-        Some(p) => match x.team.agree(p.epoch) {
+        None => x.scheduling.team.begin_epoch(),
+        Some(_) if x.scheduling.team.is_single() => return Err(x.deadlock()),
+        Some(p) => match x.scheduling.team.agree(p.epoch) {
             Verdict::Deadlock => return Err(x.deadlock()),
             Verdict::Stop => return Err(x.stop()),
-            Verdict::Again => x.team.epoch(),
+            Verdict::Again => x.scheduling.team.epoch(),
         },
     };
-    let per_cta = x.warps_per_cta();
+    let per_cta = x.nwarps() as usize;
     let warps = waiting.iter().map(|(slot, c)| {
         let first = c.cta as usize * per_cta;
         (*slot, first + c.lo as usize, first + c.hi as usize)
     });
     body.snapshot(&warps.collect::<Vec<_>>());
-    x.probing = true;
-    give_up_waiting(x);
-    Ok(Probe { waiting, progress: x.progress, epoch })
+    x.scheduling.probing = true;
+    time_out_waits(x);
+    Ok(Probe { waiting, progress: x.scheduling.progress, epoch })
 }

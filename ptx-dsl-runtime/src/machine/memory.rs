@@ -1,243 +1,65 @@
-//! Memory as the lanes of a region see it: every access is checked.
+//! The memories of a launch: global memory, kernel parameters, and the shared memory of the running CTA.
 
-use crate::fault::{Fault, FaultKind};
-use crate::machine::Ctx;
-use crate::mem::{
-    self,
-    address::{AddrSpace, Place, resolve},
-};
-use crate::monitor::{Access, Monitor, Sync};
-use crate::sync::mbarrier::{self, MbarrierError};
+use crate::fault::FaultKind;
+use crate::machine::cluster::Cluster;
+use crate::mem::cache_lines::CacheLines;
+use crate::mem::global::Global;
 
-impl<M: Monitor> Ctx<'_, M> {
-    /// Loads `bytes` (1 to 32) little endian; the address has to be aligned to `bytes`.
+/// The memories of a launch, as one host thread sees them.
+pub(crate) struct Memory<'a> {
+    pub global: Global<'a>,
+    pub params: Vec<u8>,
+    /// Shared memory of the CTA whose step runs, moved here from its cluster: accesses then need no look-up.
+    pub shared: CacheLines,
+    /// The rank of that CTA; [`Memory::NO_CTA`] between steps.
+    pub shared_rank: u32,
+}
+
+impl<'a> Memory<'a> {
+    /// No CTA has this rank.
+    pub const NO_CTA: u32 = u32::MAX;
+
+    pub fn new(global: Global<'a>, params: Vec<u8>) -> Self {
+        Memory { global, params, shared: CacheLines::default(), shared_rank: Self::NO_CTA }
+    }
+
+    /// Exchanges the shared memory with that of a CTA; it is that of CTA `rank` from now on.
     #[inline(always)]
-    pub fn read(&mut self, space: AddrSpace, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], Box<Fault>> {
-        self.read_aligned(space, addr, bytes, bytes, lane)
+    pub fn swap_shared(&mut self, of: &mut CacheLines, rank: u32) {
+        std::mem::swap(&mut self.shared, of);
+        self.shared_rank = rank;
     }
 
-    /// Loads `bytes` (1 to 32) little endian.
-    #[inline]
-    pub fn read_aligned(
-        &mut self,
-        space: AddrSpace,
-        addr: u64,
-        bytes: u32,
-        align: u32,
-        lane: u32,
-    ) -> Result<[u64; 4], Box<Fault>> {
-        let loaded = self.place(space, addr, align).and_then(|place| {
-            // parameters of functions are copied whole, with what nobody has written in them
-            if M::ON && space != AddrSpace::ParamFunc {
-                self.watch(place, addr, bytes, false, lane)?;
-            }
-            self.load(place, addr, bytes, lane)
-        });
-        loaded.map_err(|kind| self.fault(kind, lane))
-    }
-
-    /// Stores the low `bytes` (1 to 32) of `value`, little endian; the address has to be aligned to `bytes`.
+    /// The shared memory of a CTA of `cluster`, the current one.
     #[inline(always)]
-    pub fn write(
-        &mut self,
-        space: AddrSpace,
-        addr: u64,
-        bytes: u32,
-        value: [u64; 4],
-        lane: u32,
-    ) -> Result<(), Box<Fault>> {
-        self.write_aligned(space, addr, bytes, bytes, value, lane)
-    }
-
-    /// Stores the low `bytes` (1 to 32) of `value`, little endian.
-    #[inline]
-    pub fn write_aligned(
-        &mut self,
-        space: AddrSpace,
-        addr: u64,
-        bytes: u32,
-        align: u32,
-        value: [u64; 4],
-        lane: u32,
-    ) -> Result<(), Box<Fault>> {
-        let stored = self.place(space, addr, align).and_then(|place| {
-            if M::ON {
-                self.watch(place, addr, bytes, true, lane)?;
-            }
-            if self.probing {
-                let old = self.load(place, addr, bytes, lane)?;
-                let same =
-                    (0..bytes as usize).all(|i| old[i / 8] >> (i % 8 * 8) & 0xff == value[i / 8] >> (i % 8 * 8) & 0xff);
-                self.progress += !same as u64;
-            }
-            self.store(place, addr, bytes, value, lane)
-        });
-        stored.map_err(|kind| self.fault(kind, lane))
-    }
-
-    #[inline(always)]
-    fn place(&self, space: AddrSpace, addr: u64, align: u32) -> Result<Place, FaultKind> {
-        if addr & (align.max(1) as u64 - 1) != 0 {
-            return Err(FaultKind::Misaligned { addr, align });
-        }
-        resolve(space, addr, self.cur.cta)
-    }
-
-    #[inline(never)]
-    fn watch(&mut self, place: Place, addr: u64, bytes: u32, write: bool, lane: u32) -> Result<(), FaultKind> {
-        // only what is inside; the access itself reports the rest
-        let size = match place {
-            Place::Shared { rank, .. } => self.window(rank)?.len() as u64,
-            Place::Local { .. } => self.info.local_size as u64,
-            _ => u64::MAX,
-        };
-        let from = match place {
-            Place::Shared { offset, .. } => offset as u64,
-            Place::Local { offset } => offset,
-            _ => 0,
-        };
-        if from.checked_add(bytes as u64).is_none_or(|end| end > size) {
-            return Ok(());
-        }
-        if let Place::Shared { rank, offset } = place
-            && write
-            && !self.agents.is_empty()
-        {
-            self.operand_conflict(rank, offset, bytes)?;
-        }
-        let who = self.who(1 << lane);
-        self.monitor.memory(Access { place, addr, bytes, write, agent: false, who })
-    }
-
-    #[inline(always)]
-    fn load(&self, place: Place, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], FaultKind> {
-        let (memory, offset, space): (&[u8], u64, _) = match place {
-            Place::Global { segment, offset } => return self.global.load(segment, offset, addr, bytes),
-            Place::Shared { rank, offset } => (self.window(rank)?, offset as u64, "shared"),
-            Place::Local { offset } => (self.local(lane), offset, "local"),
-            Place::Const { offset } => (self.info.const_image, offset, "const"),
-            Place::Param { offset } => (&self.params, offset, "param"),
-        };
-        let outside = || FaultKind::OutOfBounds { space, addr, bytes, size: memory.len() as u64 };
-        mem::load(memory, offset, bytes).ok_or_else(outside)
-    }
-
-    #[inline(always)]
-    fn store(&mut self, place: Place, addr: u64, bytes: u32, value: [u64; 4], lane: u32) -> Result<(), FaultKind> {
-        let outside = |space, size| FaultKind::OutOfBounds { space, addr, bytes, size };
-        match place {
-            Place::Global { segment, offset } => self.global.store(segment, offset, addr, bytes, value),
-            Place::Shared { rank, offset } => {
-                let window = self.window_mut(rank)?;
-                mem::store(window, offset as u64, bytes, value).ok_or(outside("shared", window.len() as u64))
-            }
-            Place::Local { offset } => {
-                let size = self.info.local_size as usize;
-                let from = (self.warp as usize * 32 + lane as usize) * size;
-                let local = self.cta_mut().local.get_mut(from..from + size).unwrap_or_default();
-                mem::store(local, offset, bytes, value).ok_or(outside("local", size as u64))
-            }
-            Place::Const { .. } => Err(FaultKind::ReadOnly { space: "const", addr }),
-            Place::Param { .. } => Err(FaultKind::ReadOnly { space: "param", addr }),
-        }
-    }
-
-    fn local(&self, lane: u32) -> &[u8] {
-        let size = self.info.local_size as usize;
-        let from = (self.warp as usize * 32 + lane as usize) * size;
-        self.cta().local.get(from..from + size).unwrap_or_default()
-    }
-
-    #[inline(always)]
-    pub(crate) fn window(&self, rank: u32) -> Result<&[u8], FaultKind> {
-        if self.holds(rank) {
+    pub fn window<'m>(&'m self, cluster: &'m Cluster, rank: u32) -> Result<&'m [u8], FaultKind> {
+        if rank == self.shared_rank {
             return Ok(&self.shared);
         }
-        match self.clusters[self.slot].ctas.get(rank as usize) {
+        match cluster.ctas.get(rank as usize) {
             Some(cta) if !cta.exited => Ok(&cta.shared),
-            Some(_) => Err(FaultKind::ExitedCta { rank }),
-            None => Err(FaultKind::NoSuchRank { rank, size: self.cluster_size() }),
+            _ => Err(no_window(cluster, rank)),
         }
     }
 
+    /// The same to write.
     #[inline(always)]
-    pub(crate) fn window_mut(&mut self, rank: u32) -> Result<&mut [u8], FaultKind> {
-        if self.holds(rank) {
+    pub fn window_mut<'m>(&'m mut self, cluster: &'m mut Cluster, rank: u32) -> Result<&'m mut [u8], FaultKind> {
+        if rank == self.shared_rank {
             return Ok(&mut self.shared);
         }
-        let size = self.cluster_size();
-        match self.here().ctas.get_mut(rank as usize) {
-            Some(cta) if !cta.exited => Ok(&mut cta.shared),
-            Some(_) => Err(FaultKind::ExitedCta { rank }),
-            None => Err(FaultKind::NoSuchRank { rank, size }),
+        if cluster.ctas.get(rank as usize).is_none_or(|cta| cta.exited) {
+            return Err(no_window(cluster, rank));
         }
+        Ok(&mut cluster.ctas[rank as usize].shared)
     }
+}
 
-    /// The place in shared memory (CTA rank, offset) that a generic or shared address means. `what` names the operand in the
-    /// report. The offset is inside the window; size and alignment of what is there are for the caller to check.
-    pub fn shared_offset(&self, space: AddrSpace, addr: u64, lane: u32, what: &str) -> Result<(u32, u32), Box<Fault>> {
-        let found = resolve(space, addr, self.cur.cta).and_then(|place| match place {
-            Place::Shared { rank, offset } => {
-                let size = self.window(rank)?.len() as u64;
-                if offset as u64 >= size {
-                    return Err(FaultKind::OutOfBounds { space: "shared", addr, bytes: 1, size });
-                }
-                Ok((rank, offset))
-            }
-            _ => Err(FaultKind::WrongWindow { addr, wanted: format!("in shared memory, where {what} has to be") }),
-        });
-        found.map_err(|kind| self.fault(kind, lane))
-    }
-
-    /// Updates the mbarrier object at this place; if its phase changes, waiting threads are looked at again.
-    pub fn mbarrier<R>(
-        &mut self,
-        rank: u32,
-        offset: u32,
-        update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
-        lane: u32,
-    ) -> Result<R, Box<Fault>> {
-        self.update_mbarrier(rank, offset, update, lane).map_err(|kind| self.fault(kind, lane))
-    }
-
-    pub(crate) fn update_mbarrier<R>(
-        &mut self,
-        rank: u32,
-        offset: u32,
-        update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
-        lane: u32,
-    ) -> Result<R, FaultKind> {
-        if !offset.is_multiple_of(8) {
-            return Err(FaultKind::Misaligned { addr: offset as u64, align: 8 });
-        }
-        if M::ON {
-            let who = self.who(1 << lane);
-            self.monitor.sync(Sync::Mbarrier { rank, offset }, who)?;
-        }
-        let window = self.window(rank)?;
-        let outside =
-            FaultKind::OutOfBounds { space: "shared", addr: offset as u64, bytes: 8, size: window.len() as u64 };
-        let Some([old, ..]) = mem::load(window, offset as u64, 8) else { return Err(outside) };
-        let (new, result) = update(old).map_err(|e| e.fault(offset))?;
-        if new != old {
-            mem::store(self.window_mut(rank)?, offset as u64, 8, [new, 0, 0, 0]).ok_or(outside)?;
-            self.progress += 1;
-            let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
-            if phase(old) != phase(new) {
-                self.touched();
-            }
-        }
-        Ok(result)
-    }
-
-    /// Tells the monitor that an mbarrier object begins (`init`) or ends (`inval`) at this place.
-    #[inline(always)]
-    pub fn mbarrier_lifetime(&mut self, rank: u32, offset: u32, begins: bool, lane: u32) -> Result<(), Box<Fault>> {
-        if M::ON {
-            let who = self.who(1 << lane);
-            let what = if begins { Sync::MbarrierInit { rank, offset } } else { Sync::MbarrierInval { rank, offset } };
-            self.monitor.sync(what, who).map_err(|kind| self.fault(kind, lane))?;
-        }
-        Ok(())
+/// Why a CTA has no shared memory.
+#[cold]
+fn no_window(cluster: &Cluster, rank: u32) -> FaultKind {
+    match cluster.ctas.len() as u32 {
+        size if rank < size => FaultKind::ExitedCta { rank },
+        size => FaultKind::NoSuchRank { rank, size },
     }
 }

@@ -1,14 +1,14 @@
-//! Asynchronous operations on Tensor Memory: `tcgen05.mma`, `.cp` and `.shift` (PTX ISA 9.7.16.6).
+//! The interface of tensor core operations: `tcgen05.mma`, `.cp` and `.shift` (PTX ISA 9.7.16.6).
 //!
-//! An instruction decodes its operands, makes a [`TensorJob`] of them and gives it to `Ctx::tensor_issue`. The job runs later,
-//! when the scheduler wants, in an order that 9.7.16.6.2 allows.
+//! An instruction decodes its operands into a [`TensorJob`] and passes it to `Ctx::tensor_issue`. The job runs later, at a time
+//! that the scheduler chooses, in an order that 9.7.16.6.2 allows.
 
 use std::ops::Range;
 
 use crate::fault::FaultKind;
 use crate::mem::tmem::Tmem;
 
-/// What an operation works on: a CTA.
+/// A CTA as an operation sees it.
 #[derive(Debug)]
 pub struct TensorCta<'a> {
     /// Its Tensor Memory.
@@ -30,7 +30,7 @@ pub enum Unit {
     Shift,
 }
 
-/// A part of the Tensor Memory of one of the CTAs an operation works on.
+/// A rectangle of Tensor Memory of one of the operation's CTAs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Area {
     /// Which CTA, an index into the `ctas` of [`TensorJob::run`].
@@ -42,24 +42,24 @@ pub struct Area {
 }
 
 impl Area {
-    /// Has this area a cell in common with the other, of the same CTA?
+    /// Does it overlap these lanes and columns of the same CTA?
     pub fn meets(&self, lanes: &Range<usize>, columns: &Range<usize>) -> bool {
         let meet = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
         meet(&self.lanes, lanes) && meet(&self.columns, columns)
     }
 }
 
-/// An operation under way: everything it took from registers when it was issued, decoded and checked as far as that goes.
+/// An operation in flight: the operands that it read from registers when it was issued, decoded and checked.
 pub trait TensorJob: std::fmt::Debug {
     /// Its queue.
     fn unit(&self) -> Unit;
 
-    /// Does it, as late as the scheduler wants. `ctas` is the issuing CTA alone, or with `.cta_group::2` the pair, the even
-    /// CTA first. Shared memory is read now: a kernel that writes it too early gets what it deserves.
+    /// Completes it. `ctas` is the issuing CTA, or with `.cta_group::2` the pair, the even CTA first. Shared memory is read only
+    /// now, so a kernel that overwrites an operand too early gets wrong data, as on hardware.
     fn run(&self, ctas: &mut [TensorCta<'_>]) -> Result<(), FaultKind>;
 
-    /// Of two `tcgen05.mma`: the same number means same accumulator, shape and kind, so that they stay in order
-    /// (9.7.16.6.2). Other units have no use for it.
+    /// Equal for two `tcgen05.mma` of the same accumulator, shape and kind, which stay in order (9.7.16.6.2). Unused for other
+    /// units.
     fn pipeline(&self) -> u64 {
         0
     }
@@ -69,7 +69,7 @@ pub trait TensorJob: std::fmt::Debug {
         Vec::new()
     }
 
-    /// What it writes of Tensor Memory, for the checked host. Nothing means: not known, anything of its CTAs.
+    /// What it writes of Tensor Memory, for the checked host. Empty: unknown, it may write anything.
     fn writes(&self) -> Vec<Area> {
         Vec::new()
     }
@@ -79,7 +79,7 @@ pub trait TensorJob: std::fmt::Debug {
         Vec::new()
     }
 
-    /// The same without what lies between: exactly the bytes it reads.
+    /// The same without gaps: exactly the bytes it reads.
     fn bytes(&self) -> Vec<(usize, Range<u32>)> {
         self.operands()
     }

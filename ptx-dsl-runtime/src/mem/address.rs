@@ -1,7 +1,8 @@
-//! The 64-bit generic address space and its windows.
+//! The generic address space: the one decoder of addresses, and the functions that build them.
 //!
-//! Top byte: 0 global (segment << 40 | offset), 1 shared, 2 local, 3 const, 4 kernel parameters. A shared address has 32 bits:
-//! offset in bits 0 to 23, and in bits 24 to 31 nothing for the own CTA or rank + 1 of a CTA of the cluster (`mapa`).
+//! The top byte of a generic address is its window: 0 global (segment << 40 | offset), 1 shared, 2 local, 3 const, 4 kernel
+//! parameters. A shared address has 32 bits: the offset in bits 0 to 23; bits 24 to 31 are 0 for the executing CTA, or rank + 1
+//! of a CTA of the cluster (`mapa`).
 
 use crate::fault::FaultKind;
 
@@ -17,32 +18,26 @@ pub enum AddrSpace {
     Const,
     /// Kernel parameters.
     ParamEntry,
-    /// Parameters of a device function: they live in the thread's local memory.
+    /// Parameters of a device function, in the thread's local memory.
     ParamFunc,
 }
 
-/// Where the window's number stands in a generic address.
-pub const WINDOW_SHIFT: u32 = 56;
-/// Window of shared memory.
-pub const SHARED: u64 = 1;
-/// Window of local memory.
-pub const LOCAL: u64 = 2;
-/// Window of `.const`.
-pub const CONST: u64 = 3;
-/// Window of kernel parameters.
-pub const PARAM: u64 = 4;
-/// Where the segment's number stands in a global address.
-pub const SEGMENT_SHIFT: u32 = 40;
-/// Segment of the module's `.global` variables.
-pub const MODULE_SEGMENT: u64 = 1;
-/// Segment of the first buffer.
-pub const FIRST_BUFFER: u64 = 2;
-/// Where rank + 1 stands in a shared address.
-pub const RANK_SHIFT: u32 = 24;
-/// Offset part of a shared address.
-pub const SHARED_OFFSET: u64 = (1 << RANK_SHIFT) - 1;
+const WINDOW_SHIFT: u32 = 56;
+const SHARED: u64 = 1;
+const LOCAL: u64 = 2;
+const CONST: u64 = 3;
+const PARAM: u64 = 4;
 
-/// A place in memory.
+const SEGMENT_SHIFT: u32 = 40;
+/// Segment of the first buffer. Segment 0 is empty, segment 1 holds the module's `.global` variables.
+pub const FIRST_BUFFER: u64 = 2;
+
+const RANK_SHIFT: u32 = 24;
+const SHARED_OFFSET: u64 = (1 << RANK_SHIFT) - 1;
+/// Bits 24 and up of a generic address in the shared memory of the executing CTA.
+const OWN_SHARED: u64 = SHARED << (WINDOW_SHIFT - RANK_SHIFT);
+
+/// A decoded address.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
@@ -53,58 +48,197 @@ pub enum Place {
     Param { offset: u64 },
 }
 
-/// Finds what `addr` means in `space`, for a thread of the CTA of rank `own`.
+/// Decodes `addr` in `space` for a thread of the CTA of rank `own`. `None` if it is in no window of that space.
+#[inline(always)]
+pub fn decode(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
+    decode_common(space, addr, own).or_else(|| decode_rare(space, addr, own))
+}
+
+/// The part of [`decode`] that emitted code inlines: all addresses but shared ones that name a rank, and generic ones in the other
+/// windows. Shared addresses it decodes are of the CTA `own`.
+#[inline(always)]
+pub fn decode_common(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
+    let own_shared = Place::Shared { rank: own, offset: (addr & SHARED_OFFSET) as u32 };
+    match space {
+        AddrSpace::Global | AddrSpace::Generic if addr >> WINDOW_SHIFT == 0 => {
+            let (segment, offset) = (addr >> SEGMENT_SHIFT, addr & ((1 << SEGMENT_SHIFT) - 1));
+            Some(Place::Global { segment: segment as usize, offset })
+        }
+        AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> RANK_SHIFT == 0 => Some(own_shared),
+        AddrSpace::Generic if addr >> RANK_SHIFT == OWN_SHARED => Some(own_shared),
+        AddrSpace::Local | AddrSpace::ParamFunc => Some(Place::Local { offset: addr }),
+        AddrSpace::Const => Some(Place::Const { offset: addr }),
+        AddrSpace::ParamEntry => Some(Place::Param { offset: addr }),
+        _ => None,
+    }
+}
+
+/// The other part of [`decode`].
+#[inline(never)]
+fn decode_rare(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
+    let (window, offset) = match space {
+        AddrSpace::Generic => (addr >> WINDOW_SHIFT, addr & ((1 << WINDOW_SHIFT) - 1)),
+        AddrSpace::SharedCta | AddrSpace::SharedCluster => (SHARED, addr),
+        _ => return None,
+    };
+    match window {
+        SHARED if offset >> 32 == 0 => {
+            let rank = ((offset >> RANK_SHIFT) as u32).checked_sub(1).unwrap_or(own);
+            let reachable = space != AddrSpace::SharedCta || rank == own;
+            reachable.then_some(Place::Shared { rank, offset: (offset & SHARED_OFFSET) as u32 })
+        }
+        LOCAL => Some(Place::Local { offset }),
+        CONST => Some(Place::Const { offset }),
+        PARAM => Some(Place::Param { offset }),
+        _ => None,
+    }
+}
+
+/// [`decode`], with the fault for an address that is in no window of the space.
 #[inline(always)]
 pub fn resolve(space: AddrSpace, addr: u64, own: u32) -> Result<Place, FaultKind> {
-    let shared = |addr: u64| {
-        let rank = (addr >> RANK_SHIFT & 0xff) as u32;
-        Place::Shared { rank: if rank == 0 { own } else { rank - 1 }, offset: (addr & SHARED_OFFSET) as u32 }
+    decode(space, addr, own).ok_or_else(|| wrong_window(space, addr))
+}
+
+#[cold]
+fn wrong_window(space: AddrSpace, addr: u64) -> FaultKind {
+    let wanted = match space {
+        AddrSpace::Global => "an address of global memory",
+        AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> 32 != 0 => {
+            "a `.shared` address; a generic one needs an instruction without `.shared`"
+        }
+        AddrSpace::SharedCta => "in `.shared::cta`, it is of a peer CTA",
+        _ => "in any window of the generic address space",
     };
-    let wrong = |wanted: &str| Err(FaultKind::WrongWindow { addr, wanted: wanted.into() });
-    let global = |addr: u64| Place::Global {
-        segment: (addr >> SEGMENT_SHIFT) as usize,
-        offset: addr & ((1 << SEGMENT_SHIFT) - 1),
-    };
+    FaultKind::WrongWindow { addr, wanted: wanted.into() }
+}
+
+/// The address of a byte of a segment of global memory.
+pub fn global_address(segment: u64, offset: u64) -> u64 {
+    segment << SEGMENT_SHIFT | offset
+}
+
+/// The window of a space; `None` for generic addresses, and for global ones, which are the same with and without it.
+fn window(space: AddrSpace) -> Option<u64> {
     match space {
-        AddrSpace::Generic => {
-            let rest = addr & ((1 << WINDOW_SHIFT) - 1);
-            match addr >> WINDOW_SHIFT {
-                0 => Ok(global(addr)),
-                SHARED if rest >> 32 == 0 => Ok(shared(rest)),
-                LOCAL => Ok(Place::Local { offset: rest }),
-                CONST => Ok(Place::Const { offset: rest }),
-                PARAM => Ok(Place::Param { offset: rest }),
-                _ => wrong("in any window of the generic address space"),
-            }
-        }
-        AddrSpace::Global if addr >> WINDOW_SHIFT == 0 => Ok(global(addr)),
-        AddrSpace::Global => wrong("an address of global memory"),
-        AddrSpace::SharedCta | AddrSpace::SharedCluster => {
-            if addr >> 32 != 0 {
-                return wrong("a `.shared` address; a generic one needs an instruction without `.shared`");
-            }
-            let place = shared(addr);
-            match place {
-                Place::Shared { rank, .. } if space == AddrSpace::SharedCta && rank != own => {
-                    wrong("in `.shared::cta`, it is of a peer CTA")
-                }
-                _ => Ok(place),
-            }
-        }
-        AddrSpace::Local | AddrSpace::ParamFunc => Ok(Place::Local { offset: addr }),
-        AddrSpace::Const => Ok(Place::Const { offset: addr }),
-        AddrSpace::ParamEntry => Ok(Place::Param { offset: addr }),
+        AddrSpace::Generic | AddrSpace::Global => None,
+        AddrSpace::SharedCta | AddrSpace::SharedCluster => Some(SHARED),
+        AddrSpace::Local | AddrSpace::ParamFunc => Some(LOCAL),
+        AddrSpace::Const => Some(CONST),
+        AddrSpace::ParamEntry => Some(PARAM),
     }
 }
 
 /// The generic address of `addr`, an address of `space` (`cvta`).
 #[inline(always)]
 pub fn to_generic(space: AddrSpace, addr: u64) -> u64 {
+    match window(space) {
+        None => addr,
+        Some(SHARED) => SHARED << WINDOW_SHIFT | addr & 0xffff_ffff,
+        Some(window) => window << WINDOW_SHIFT | addr,
+    }
+}
+
+/// The address in `space` of a generic address (`cvta.to`). An address outside of the window stays as it is: an access faults.
+pub fn from_generic(space: AddrSpace, addr: u64) -> u64 {
+    let inside = window(space) == Some(addr >> WINDOW_SHIFT);
+    if inside { addr & ((1 << WINDOW_SHIFT) - 1) } else { addr }
+}
+
+/// Is the generic address in the window of `space`, seen from the CTA of rank `own` (`isspacep`)?
+pub fn is_in(space: AddrSpace, addr: u64, own: u32) -> bool {
+    let place = decode(AddrSpace::Generic, addr, own);
     match space {
-        AddrSpace::Generic | AddrSpace::Global => addr,
-        AddrSpace::SharedCta | AddrSpace::SharedCluster => SHARED << WINDOW_SHIFT | addr & 0xffff_ffff,
-        AddrSpace::Local | AddrSpace::ParamFunc => LOCAL << WINDOW_SHIFT | addr,
-        AddrSpace::Const => CONST << WINDOW_SHIFT | addr,
-        AddrSpace::ParamEntry => PARAM << WINDOW_SHIFT | addr,
+        // kernel parameters are part of the global window (6.4.1.1)
+        AddrSpace::Global | AddrSpace::Generic => matches!(place, Some(Place::Global { .. } | Place::Param { .. })),
+        AddrSpace::Local | AddrSpace::ParamFunc => matches!(place, Some(Place::Local { .. })),
+        AddrSpace::Const => matches!(place, Some(Place::Const { .. })),
+        AddrSpace::ParamEntry => matches!(place, Some(Place::Param { .. })),
+        AddrSpace::SharedCluster => matches!(place, Some(Place::Shared { .. })),
+        AddrSpace::SharedCta => matches!(place, Some(Place::Shared { rank, .. }) if rank == own),
+    }
+}
+
+/// The shared address of `offset` in the CTA of another rank (`mapa`). The field holds ranks below 255; a larger one becomes 254,
+/// which no cluster has, so that the access faults.
+#[inline(always)]
+pub fn mapped_shared(offset: u32, rank: u32) -> u32 {
+    (rank.min(254) + 1) << RANK_SHIFT | offset & SHARED_OFFSET as u32
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn conversions_go_there_and_back() {
+        let table = [
+            (AddrSpace::Global, 0x200_0000_0010, 0x200_0000_0010),
+            (AddrSpace::SharedCta, 0x10, 0x0100_0000_0000_0010),
+            (AddrSpace::SharedCluster, 0x0300_0010, 0x0100_0000_0300_0010),
+            (AddrSpace::Local, 0x10, 0x0200_0000_0000_0010),
+            (AddrSpace::Const, 0x10, 0x0300_0000_0000_0010),
+            (AddrSpace::ParamEntry, 0x10, 0x0400_0000_0000_0010),
+        ];
+        for (space, addr, generic) in table {
+            assert_eq!(to_generic(space, addr), generic, "{space:?}");
+            assert_eq!(from_generic(space, generic), addr, "{space:?}");
+        }
+        let global = 0x200_0000_0010;
+        assert_eq!(from_generic(AddrSpace::SharedCta, global), global, "outside of the window");
+    }
+
+    #[test]
+    fn windows() {
+        let own = 0x0100_0000_0000_0010;
+        let peer = 0x0100_0000_0200_0010;
+        assert!(is_in(AddrSpace::SharedCta, own, 0) && is_in(AddrSpace::SharedCluster, own, 0));
+        assert!(!is_in(AddrSpace::SharedCta, peer, 0) && is_in(AddrSpace::SharedCluster, peer, 0));
+        assert!(is_in(AddrSpace::SharedCta, peer, 1), "rank 1 itself");
+        assert!(is_in(AddrSpace::Global, 0x200_0000_0000, 0) && !is_in(AddrSpace::Global, own, 0));
+        assert!(is_in(AddrSpace::Global, 0x0400_0000_0000_0000, 0), "kernel parameters");
+        assert!(is_in(AddrSpace::Local, 0x0200_0000_0000_0000, 0));
+        assert!(is_in(AddrSpace::Const, 0x0300_0000_0000_0000, 0));
+        assert!(is_in(AddrSpace::ParamEntry, 0x0400_0000_0000_0000, 0));
+        assert!(!is_in(AddrSpace::SharedCluster, 0x0100_0001_0000_0000, 0), "beyond 32 bits");
+    }
+
+    #[test]
+    fn places() {
+        use AddrSpace::*;
+        let shared = |rank, offset| Some(Place::Shared { rank, offset });
+        let table = [
+            (Global, 0x0000_0200_0000_0010, Some(Place::Global { segment: 2, offset: 16 })),
+            (Generic, 0x00ff_ff00_0000_0010, Some(Place::Global { segment: 0xffff, offset: 16 })),
+            (Global, 0x0100_0000_0000_0000, None),
+            (SharedCta, 0x00ff_ffff, shared(5, 0xff_ffff)),
+            (SharedCluster, 0x10, shared(5, 16)),
+            (Generic, 0x0100_0000_0000_0010, shared(5, 16)),
+            (SharedCta, 0x0600_0010, shared(5, 16)),
+            (SharedCta, 0x0100_0010, None),
+            (SharedCluster, 0x0100_0010, shared(0, 16)),
+            (Generic, 0x0100_0000_ff00_0010, shared(254, 16)),
+            (SharedCluster, 0x1_0000_0010, None),
+            (Generic, 0x0100_0001_0000_0010, None),
+            (Generic, 0x0200_0000_0000_0010, Some(Place::Local { offset: 16 })),
+            (Generic, 0x0300_0000_0000_0010, Some(Place::Const { offset: 16 })),
+            (Generic, 0x0400_0000_0000_0010, Some(Place::Param { offset: 16 })),
+            (Generic, 0x0500_0000_0000_0010, None),
+            (ParamFunc, u64::MAX, Some(Place::Local { offset: u64::MAX })),
+            (Const, 1 << 60, Some(Place::Const { offset: 1 << 60 })),
+            (ParamEntry, 8, Some(Place::Param { offset: 8 })),
+        ];
+        for (space, addr, place) in table {
+            assert_eq!(decode(space, addr, 5), place, "{space:?} {addr:#x}");
+            assert_eq!(resolve(space, addr, 5).is_err(), place.is_none(), "{space:?} {addr:#x}");
+        }
+    }
+
+    #[test]
+    fn mapped_addresses_name_a_rank() {
+        assert_eq!(mapped_shared(0x40, 0), 0x0100_0040);
+        assert_eq!(mapped_shared(0x0200_0040, 3), 0x0400_0040);
+        assert_eq!(mapped_shared(0x40, u32::MAX), 0xff00_0040);
+        assert_eq!(to_generic(AddrSpace::SharedCluster, mapped_shared(0x40, 3).into()), 0x0100_0000_0400_0040);
     }
 }

@@ -1,4 +1,4 @@
-//! Global memory as one thread has it, and where in it accesses have been lately.
+//! Global memory as one host thread sees it, with a cache of the segment that each access of the kernel hit last.
 
 use std::cell::Cell;
 use std::marker::PhantomData;
@@ -6,20 +6,21 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU8;
 
 use crate::fault::FaultKind;
-use crate::mem::address::SEGMENT_SHIFT;
-use crate::mem::common;
-use crate::mem::range::near_part;
-use crate::mem::segment::{Segment, Spread};
+use crate::mem::address::{AddrSpace, Place, decode_common};
+use crate::mem::atomic_bytes;
+use crate::mem::bounds::offset_in;
+use crate::mem::little_endian;
+use crate::mem::segment::{Segment, ThreadSegment};
 
-/// Places in a kernel that remember the segment that they have reached last. Further ones share these.
-const NEAR: usize = 32;
+/// Entries of the access cache. Accesses of a kernel are numbered; numbers that are equal modulo this share an entry.
+const ENTRIES: usize = 32;
 
 /// The bytes of a segment.
 #[derive(Clone, Copy)]
 struct Span {
     at: NonNull<u8>,
     len: usize,
-    /// How many of them can be written: all or none.
+    /// Writable bytes: all or none.
     writable: usize,
 }
 
@@ -36,28 +37,28 @@ impl Span {
     }
 }
 
-/// A segment, and the address that it starts at.
+/// An entry of the access cache: a segment and its first address.
 #[derive(Clone, Copy)]
-struct Near {
+struct Cached {
     start: u64,
     span: Span,
 }
 
-/// All of global memory of a launch, as one thread has it.
+/// All global memory of a launch, as one host thread sees it.
 ///
-/// The spans, and the copies of them in `near`, are the only way to their bytes as long as this lives, and give them out as long as
-/// this is borrowed, to write only if it is borrowed to be changed: as if they were the slices that they are made of.
+/// While it lives, the spans and their copies in `cache` are the only way to their bytes. It lends bytes only while it is
+/// borrowed itself, and mutably only while it is borrowed mutably: as if the spans were the slices that they are made of.
 pub(crate) struct Global<'a> {
     segments: Vec<Span>,
-    near: [Cell<Near>; NEAR],
-    /// By segment, those that several threads work on; the segment itself is then empty, so that whoever looks there first
-    /// need not ask which it is. Nothing at all on one thread.
-    common: Vec<&'a [AtomicU8]>,
+    cache: [Cell<Cached>; ENTRIES],
+    /// By segment, the bytes that several host threads write. The segment itself is then empty, so the fast path, which looks
+    /// there first, needs no test. Empty on one thread.
+    concurrent: Vec<&'a [AtomicU8]>,
     of: PhantomData<&'a mut [u8]>,
 }
 
 impl<'a> Global<'a> {
-    /// For the only thread.
+    /// For a launch on one host thread.
     pub fn new(segments: Vec<Segment<'a>>) -> Self {
         let spans = segments.into_iter().map(|s| match s {
             Segment::ReadOnly(b) => Span::read_only(b),
@@ -66,89 +67,92 @@ impl<'a> Global<'a> {
         Self::of(spans.collect(), Vec::new())
     }
 
-    /// One of the threads' views.
-    pub fn part(spread: &[Spread<'a>]) -> Self {
-        let spans = spread.iter().map(|s| Span::read_only(s.read_only)).collect();
-        Self::of(spans, spread.iter().map(|s| s.common).collect())
+    /// For one of several host threads.
+    pub fn for_thread(segments: &[ThreadSegment<'a>]) -> Self {
+        let spans = segments.iter().map(|s| Span::read_only(s.read_only)).collect();
+        Self::of(spans, segments.iter().map(|s| s.concurrent).collect())
     }
 
-    fn of(segments: Vec<Span>, common: Vec<&'a [AtomicU8]>) -> Self {
-        let near = std::array::from_fn(|_| Cell::new(Near { start: 0, span: Span::EMPTY }));
-        Global { segments, near, common, of: PhantomData }
+    fn of(segments: Vec<Span>, concurrent: Vec<&'a [AtomicU8]>) -> Self {
+        let cache = std::array::from_fn(|_| Cell::new(Cached { start: 0, span: Span::EMPTY }));
+        Global { segments, cache, concurrent, of: PhantomData }
     }
 
-    /// Do other threads work on it?
+    /// Do other host threads access it?
     #[inline(always)]
-    pub fn in_common(&self) -> bool {
-        !self.common.is_empty()
+    pub fn is_concurrent(&self) -> bool {
+        !self.concurrent.is_empty()
     }
 
-    /// Bytes that several threads work on.
+    /// Bytes that several host threads access.
     #[inline]
-    pub fn common(&self, segment: usize, offset: u64, bytes: usize) -> Option<&'a [AtomicU8]> {
+    pub fn concurrent(&self, segment: usize, offset: u64, bytes: usize) -> Option<&'a [AtomicU8]> {
         let from = offset as usize;
-        self.common.get(segment)?.get(from..from.checked_add(bytes)?)
+        self.concurrent.get(segment)?.get(from..from.checked_add(bytes)?)
     }
 
+    /// The bytes of a segment.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn bytes(&self, segment: usize) -> &[u8] {
         let s = self.segments.get(segment).copied().unwrap_or(Span::EMPTY);
-        // SAFETY: a span is a slice that lives for `'a`; nobody writes while `self` is borrowed.
+        // SAFETY: a span is a slice that lives for `'a`; nothing writes to it while `self` is borrowed.
         unsafe { std::slice::from_raw_parts(s.at.as_ptr(), s.len) }
     }
 
-    /// `None` for what must not be written.
+    /// The same to write; `None` if the segment is read-only.
     #[inline(always)]
     #[allow(unsafe_code)]
     pub fn bytes_mut(&mut self, segment: usize) -> Option<&mut [u8]> {
         let s = self.segments.get(segment).filter(|s| s.writable != 0)?;
-        // SAFETY: made of a slice that may be written, which lives for `'a`; `self` is borrowed alone.
+        // SAFETY: made of a mutable slice that lives for `'a`; `self` is borrowed mutably.
         Some(unsafe { std::slice::from_raw_parts_mut(s.at.as_ptr(), s.writable) })
     }
 
-    /// `n` bytes at an address, if they are in the segment that this place in the kernel has reached last.
+    /// `n` bytes at an address, if they are in the cached segment of access `site`.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn near(&self, place: usize, addr: u64, n: usize) -> Option<&[u8]> {
-        let Near { start, span } = self.near[place % NEAR].get();
-        let at = near_part(addr.wrapping_sub(start), span.len, n)?;
-        // SAFETY: as in `bytes`; and all `n` are inside.
+    pub fn cached(&self, site: usize, addr: u64, n: usize) -> Option<&[u8]> {
+        let Cached { start, span } = self.cache[site % ENTRIES].get();
+        let at = offset_in(addr.wrapping_sub(start), span.len, n)?;
+        // SAFETY: as in `bytes`; and all `n` bytes are inside.
         Some(unsafe { std::slice::from_raw_parts(span.at.as_ptr().add(at), n) })
     }
 
     /// The same, to write.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn near_mut(&mut self, place: usize, addr: u64, n: usize) -> Option<&mut [u8]> {
-        let Near { start, span } = self.near[place % NEAR].get();
-        let at = near_part(addr.wrapping_sub(start), span.writable, n)?;
-        // SAFETY: as in `bytes_mut`; and all `n` are inside.
+    pub fn cached_mut(&mut self, site: usize, addr: u64, n: usize) -> Option<&mut [u8]> {
+        let Cached { start, span } = self.cache[site % ENTRIES].get();
+        let at = offset_in(addr.wrapping_sub(start), span.writable, n)?;
+        // SAFETY: as in `bytes_mut`; and all `n` bytes are inside.
         Some(unsafe { std::slice::from_raw_parts_mut(span.at.as_ptr().add(at), n) })
     }
 
-    /// Is the address in that segment?
+    /// Is the address in the cached segment of access `site`?
     #[inline(always)]
-    pub fn is_near(&self, place: usize, addr: u64) -> bool {
-        let Near { start, span } = self.near[place % NEAR].get();
+    pub fn is_cached(&self, site: usize, addr: u64) -> bool {
+        let Cached { start, span } = self.cache[site % ENTRIES].get();
         addr.wrapping_sub(start) < span.len as u64
     }
 
-    /// This place in the kernel has come to an address.
+    /// Caches the segment of this address for access `site`.
     #[inline(never)]
-    pub fn come_to(&self, place: usize, addr: u64) {
-        if let Some(&span) = self.segments.get((addr >> SEGMENT_SHIFT) as usize) {
-            self.near[place % NEAR].set(Near { start: addr >> SEGMENT_SHIFT << SEGMENT_SHIFT, span });
+    pub fn cache_segment(&self, site: usize, addr: u64) {
+        if let Some(Place::Global { segment, offset }) = decode_common(AddrSpace::Global, addr, 0)
+            && let Some(&span) = self.segments.get(segment)
+        {
+            self.cache[site % ENTRIES].set(Cached { start: addr - offset, span });
         }
     }
 
     #[inline(always)]
     pub fn load(&self, segment: usize, offset: u64, addr: u64, bytes: u32) -> Result<[u64; 4], FaultKind> {
         let memory = self.bytes(segment);
-        match super::load(memory, offset, bytes) {
+        match little_endian::load(memory, offset, bytes) {
             Some(v) => Ok(v),
-            None => match self.common(segment, offset, bytes as usize) {
-                Some(s) => Ok(common::load_wide(s)),
+            None => match self.concurrent(segment, offset, bytes as usize) {
+                Some(s) => Ok(atomic_bytes::load_wide(s)),
                 None => Err(self.outside(segment, addr, bytes)),
             },
         }
@@ -157,21 +161,21 @@ impl<'a> Global<'a> {
     #[inline(always)]
     pub fn store(&mut self, segment: usize, offset: u64, addr: u64, bytes: u32, v: [u64; 4]) -> Result<(), FaultKind> {
         if let Some(b) = self.bytes_mut(segment)
-            && super::store(b, offset, bytes, v).is_some()
+            && little_endian::store(b, offset, bytes, v).is_some()
         {
             return Ok(());
         }
-        if let Some(s) = self.common(segment, offset, bytes as usize) {
-            common::store_wide(s, v);
+        if let Some(s) = self.concurrent(segment, offset, bytes as usize) {
+            atomic_bytes::store_wide(s, v);
             return Ok(());
         }
-        let outside = super::load(self.bytes(segment), offset, bytes).is_none();
+        let outside = little_endian::load(self.bytes(segment), offset, bytes).is_none();
         Err(if outside { self.outside(segment, addr, bytes) } else { FaultKind::ReadOnly { space: "global", addr } })
     }
 
     #[cold]
     fn outside(&self, segment: usize, addr: u64, bytes: u32) -> FaultKind {
-        let size = self.bytes(segment).len().max(self.common.get(segment).map_or(0, |s| s.len())) as u64;
+        let size = self.bytes(segment).len().max(self.concurrent.get(segment).map_or(0, |s| s.len())) as u64;
         FaultKind::OutOfBounds { space: "global", addr, bytes, size }
     }
 }
@@ -180,35 +184,36 @@ impl<'a> Global<'a> {
 mod tests {
     use super::*;
 
-    fn at(segment: u64, offset: u64) -> u64 {
-        segment << SEGMENT_SHIFT | offset
-    }
+    use crate::mem::address::global_address as at;
 
-    // small enough for Miri, which looks at who may use which pointer
+    // small enough for Miri, which checks the aliasing of the pointers
     #[test]
-    fn near_is_the_same_memory() {
+    fn the_cache_is_the_same_memory() {
         let (source, mut result) = ([1, 2, 3, 4, 5], [0; 8]);
         let segments = vec![Segment::EMPTY, Segment::ReadOnly(&source), Segment::Buffer(&mut result)];
         let mut global = Global::new(segments);
-        assert_eq!((global.near(0, at(1, 0), 1), global.near(0, 0, 0)), (None, Some(&[][..])));
-        global.come_to(0, at(1, 3));
-        global.come_to(1, at(2, 0));
+        assert_eq!((global.cached(0, at(1, 0), 1), global.cached(0, 0, 0)), (None, Some(&[][..])));
+        global.cache_segment(0, at(1, 3));
+        global.cache_segment(1, at(2, 0));
         for round in 0..3 {
-            let (a, b) = (global.near(0, at(1, 1), 4), global.bytes(1));
+            let (a, b) = (global.cached(0, at(1, 1), 4), global.bytes(1));
             assert_eq!((a, b.len()), (Some(&[2, 3, 4, 5][..]), 5));
-            global.near_mut(1, at(2, 2), 2).unwrap().fill(round + 1);
+            global.cached_mut(1, at(2, 2), 2).unwrap().fill(round + 1);
             global.bytes_mut(2).unwrap()[7] = round;
             global.store(2, 0, at(2, 0), 1, [9, 0, 0, 0]).unwrap();
-            assert_eq!(global.near(NEAR + 1, at(2, 0), 8), Some(&[9, 0, round + 1, round + 1, 0, 0, 0, round][..]));
+            assert_eq!(
+                global.cached(ENTRIES + 1, at(2, 0), 8),
+                Some(&[9, 0, round + 1, round + 1, 0, 0, 0, round][..])
+            );
         }
-        // what is outside, in another segment, or not to be written
+        // outside, in another segment, or read-only
         for (addr, n) in [(at(2, 8), 1), (at(2, 7), 2), (at(2, 0), 9), (at(2, 0) - 1, 1), (at(1, 0), 1), (u64::MAX, 2)]
         {
-            assert!(global.near(1, addr, n).is_none() && global.near_mut(1, addr, n).is_none(), "{addr:#x} {n}");
+            assert!(global.cached(1, addr, n).is_none() && global.cached_mut(1, addr, n).is_none(), "{addr:#x} {n}");
         }
-        assert!(global.near(0, at(1, 0), 5).is_some() && global.near_mut(0, at(1, 0), 1).is_none());
-        global.come_to(1, at(3, 0));
-        assert!(global.near(1, at(3, 0), 1).is_none(), "there is no such segment");
+        assert!(global.cached(0, at(1, 0), 5).is_some() && global.cached_mut(0, at(1, 0), 1).is_none());
+        global.cache_segment(1, at(3, 0));
+        assert!(global.cached(1, at(3, 0), 1).is_none(), "there is no such segment");
         assert_eq!(result[..4], [9, 0, 3, 3]);
     }
 }

@@ -1,30 +1,52 @@
-//! Accesses of a warp to addresses of any kind. Kernels call these functions, which are compiled here, once for each
-//! instruction-set level, instead of taking them in wherever they load or store.
+//! Gathers, scatters and atomic adds of a warp at arbitrary addresses, compiled once per instruction set: emitted code calls them.
 //!
-//! `base` is the address of the memory's first byte, `first` that of the first active lane. An access outside, or misaligned, makes the answer `false` (or leaves
-//! lanes over): the general way, which reports it, comes next.
+//! `base` is the address of the memory's first byte, `first` that of the first active lane. An access outside or misaligned
+//! returns `false`, or the lanes that are left; the caller then takes the slow path, which diagnoses it.
 
 use crate::Lanes;
 use crate::lanes::{LANE, Word};
-use crate::machine::level::{Level, at_level};
-use crate::mem::places::{Places, PlacesMut};
-use crate::mem::range::{aligned, part, part_mut};
+use crate::mem::bounds::{aligned, part, part_mut};
+use crate::mem::lane_addresses::{LaneAddresses, LaneAddressesMut};
+use crate::simd::{InstructionSet, dispatch};
 
-/// The accesses of an element's type.
-pub trait Scattered: Sized {
+/// Accesses at arbitrary addresses, by type of element.
+pub trait Scattered: Word {
     /// Loads an element for each lane of `m`.
-    fn gather(level: Level, memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [Self; 32]) -> bool;
-    /// The same from a memory that starts at 0, where `first` and the others are 32 bits wide.
-    fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [Self; 32]) -> bool;
+    fn gather(
+        set: InstructionSet,
+        memory: &[u8],
+        base: u64,
+        first: u64,
+        m: u32,
+        addr: &Lanes,
+        out: &mut [Self; 32],
+    ) -> bool;
+    /// The same from a memory that starts at address 0, with addresses of 32 bits.
+    fn gather_u32(
+        set: InstructionSet,
+        memory: &[u8],
+        first: u32,
+        m: u32,
+        addr: &[u32; 32],
+        out: &mut [Self; 32],
+    ) -> bool;
     /// Stores an element for each lane of `m`, in the order of the lanes.
-    fn scatter(level: Level, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[Self; 32]) -> bool;
+    fn scatter(
+        set: InstructionSet,
+        memory: &mut [u8],
+        base: u64,
+        first: u64,
+        m: u32,
+        addr: &Lanes,
+        v: &[Self; 32],
+    ) -> bool;
     /// Loads as many consecutive elements for each lane as there are arrays.
     fn gather_vectors(memory: &[u8], base: u64, m: u32, addr: &Lanes, out: &mut [&mut [Self; 32]]) -> bool;
     /// Stores as many for each lane.
     fn scatter_vectors(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[&[Self; 32]]) -> bool;
-    /// Adds to memory, lane after lane; `old` is what was there. Gives the lanes that are left when something is not right.
+    /// Adds to memory in lane order; `old` gets the old values. Returns the lanes from the first bad access on.
     fn add(
-        level: Level,
+        set: InstructionSet,
         memory: &mut [u8],
         base: u64,
         m: u32,
@@ -32,30 +54,30 @@ pub trait Scattered: Sized {
         v: &[Self; 32],
         old: Option<&mut [Self; 32]>,
     ) -> u32;
-    /// Stores consecutive elements of the lanes of `m`; `false` if one has no place.
-    fn store_some(level: Level, memory: &mut [u8], m: u32, v: &[Self]) -> bool;
+    /// Stores the elements of the lanes of `m` consecutively; `false` if one is outside.
+    fn store_some(set: InstructionSet, memory: &mut [u8], m: u32, v: &[Self]) -> bool;
 }
 
 macro_rules! scattered {
     ($($t:ident)*) => {$(
         impl Scattered for $t {
             #[inline(never)]
-            fn gather(level: Level, memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [$t; 32]) -> bool {
-                at_level!(level, gather::<$t>, (
+            fn gather(set: InstructionSet, memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [$t; 32]) -> bool {
+                dispatch!(set, gather::<$t>, (
                     memory: &[u8] = memory, base: u64 = base, first: u64 = first, m: u32 = m, addr: &Lanes = addr, out: &mut [$t; 32] = out
                 ) -> bool)
             }
             #[inline(never)]
-            fn gather_near(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [$t; 32]) -> bool {
-                at_level!(level, [
+            fn gather_u32(set: InstructionSet, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [$t; 32]) -> bool {
+                dispatch!(set, [
                     gather_here::<$t, crate::lanes::Avx512>, gather_here::<$t, crate::lanes::Avx2>, gather_here::<$t, crate::lanes::Base>
                 ], (
                     memory: &[u8] = memory, first: u32 = first, m: u32 = m, addr: &[u32; 32] = addr, out: &mut [$t; 32] = out
-                ) -> bool) || gather_wide(level, memory, first, m, addr, out)
+                ) -> bool) || gather_wide(set, memory, first, m, addr, out)
             }
             #[inline(never)]
-            fn scatter(level: Level, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[$t; 32]) -> bool {
-                at_level!(level, scatter::<$t>, (
+            fn scatter(set: InstructionSet, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[$t; 32]) -> bool {
+                dispatch!(set, scatter::<$t>, (
                     memory: &mut [u8] = memory, base: u64 = base, first: u64 = first, m: u32 = m, addr: &Lanes = addr, v: &[$t; 32] = v
                 ) -> bool)
             }
@@ -63,7 +85,7 @@ macro_rules! scattered {
             fn gather_vectors(memory: &[u8], base: u64, m: u32, addr: &Lanes, out: &mut [&mut [$t; 32]]) -> bool {
                 let bytes = out.len() * size_of::<$t>();
                 each(m, |l| {
-                    let Some(s) = place(base, addr[l], bytes).and_then(|at| part(memory, at, bytes)) else { return false };
+                    let Some(s) = offset(base, addr[l], bytes).and_then(|at| part(memory, at, bytes)) else { return false };
                     for (out, s) in out.iter_mut().zip(s.chunks_exact(size_of::<$t>())) {
                         out[l] = <$t>::load(s);
                     }
@@ -74,7 +96,7 @@ macro_rules! scattered {
             fn scatter_vectors(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[&[$t; 32]]) -> bool {
                 let bytes = v.len() * size_of::<$t>();
                 each(m, |l| {
-                    let Some(s) = place(base, addr[l], bytes).and_then(|at| part_mut(memory, at, bytes)) else { return false };
+                    let Some(s) = offset(base, addr[l], bytes).and_then(|at| part_mut(memory, at, bytes)) else { return false };
                     for (v, s) in v.iter().zip(s.chunks_exact_mut(size_of::<$t>())) {
                         v[l].store(s);
                     }
@@ -82,22 +104,22 @@ macro_rules! scattered {
                 }) == 0
             }
             #[inline(never)]
-            fn add(level: Level, memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[$t; 32], old: Option<&mut [$t; 32]>) -> u32 {
-                at_level!(level, add::<$t>, (
+            fn add(set: InstructionSet, memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[$t; 32], old: Option<&mut [$t; 32]>) -> u32 {
+                dispatch!(set, add::<$t>, (
                     memory: &mut [u8] = memory, base: u64 = base, m: u32 = m, addr: &Lanes = addr, v: &[$t; 32] = v,
                     old: Option<&mut [$t; 32]> = old
                 ) -> u32)
             }
             #[inline(never)]
-            fn store_some(level: Level, memory: &mut [u8], m: u32, v: &[$t]) -> bool {
-                at_level!(level, store_some::<$t>, (memory: &mut [u8] = memory, m: u32 = m, v: &[$t] = v) -> bool)
+            fn store_some(set: InstructionSet, memory: &mut [u8], m: u32, v: &[$t]) -> bool {
+                dispatch!(set, store_some::<$t>, (memory: &mut [u8] = memory, m: u32 = m, v: &[$t] = v) -> bool)
             }
         }
     )*};
 }
 scattered!(u8 u16 u32 u64);
 
-/// Lane after lane until one says `false`; gives those that are left.
+/// Calls `f` in lane order until it returns `false`. Returns the lanes that are left.
 #[inline(always)]
 fn each(mut m: u32, mut f: impl FnMut(usize) -> bool) -> u32 {
     if m == u32::MAX {
@@ -117,15 +139,15 @@ fn each(mut m: u32, mut f: impl FnMut(usize) -> bool) -> u32 {
     0
 }
 
-/// Where in the memory an access is, if it is aligned.
+/// The offset of an access, if it is aligned.
 #[inline(always)]
-fn place(base: u64, addr: u64, bytes: usize) -> Option<usize> {
+fn offset(base: u64, addr: u64, bytes: usize) -> Option<usize> {
     aligned(addr, bytes).then(|| addr.wrapping_sub(base) as usize)
 }
 
-/// Where each lane's element is.
+/// The offset of each lane's element.
 #[inline(always)]
-fn places(base: u64, addr: &Lanes) -> Lanes {
+fn offsets(base: u64, addr: &Lanes) -> Lanes {
     let mut at = *addr;
     for at in &mut at {
         *at = at.wrapping_sub(base);
@@ -133,8 +155,8 @@ fn places(base: u64, addr: &Lanes) -> Lanes {
     at
 }
 
-/// Where two rows of 16 consecutive elements begin, which are common. The address of the first lane is given: were it read here,
-/// LLVM would see that one lane needs no comparison and take the vectors apart.
+/// The offsets of two rows of 16 consecutive elements, a common pattern. The address of the first lane is a parameter: if it were
+/// read here, LLVM would drop that lane's comparison and no longer vectorise the loop.
 #[inline(always)]
 fn rows<T: Word>(base: u64, first: u64, addr: &Lanes) -> Option<[usize; 2]> {
     let size = T::BYTES as u64;
@@ -160,17 +182,24 @@ fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, o
             true
         });
     }
-    let Some(places) = Places::<T, u64>::find(memory, places(base, addr)) else { return false };
-    places.load(out);
+    let Some(at) = LaneAddresses::<T, u64>::check(memory, offsets(base, addr)) else { return false };
+    at.load(out);
     true
 }
 
 #[inline(never)]
-fn gather_wide<T: Word>(level: Level, memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
-    T::gather(level, memory, 0, first as u64, m, &addr.map(u64::from), out)
+fn gather_wide<T: Scattered>(
+    set: InstructionSet,
+    memory: &[u8],
+    first: u32,
+    m: u32,
+    addr: &[u32; 32],
+    out: &mut [T; 32],
+) -> bool {
+    T::gather(set, memory, 0, first as u64, m, &addr.map(u64::from), out)
 }
 
-/// If the lanes are all there.
+/// Gathers with 32-bit addresses if all lanes are active and inside.
 #[inline(always)]
 fn gather_here<T: Word, L: crate::lanes::Level>(
     memory: &[u8],
@@ -182,21 +211,21 @@ fn gather_here<T: Word, L: crate::lanes::Level>(
     if gather_row(memory, first, m, addr, out) {
         return true;
     }
-    let Some(places) = Places::<T, u32>::find(memory, *addr).filter(|_| m == u32::MAX) else { return false };
+    let Some(at) = LaneAddresses::<T, u32>::check(memory, *addr).filter(|_| m == u32::MAX) else { return false };
     if T::BYTES == 4
         && let Some(v) = one_row::<L>(memory, addr).or_else(|| two_rows::<L>(memory, addr))
     {
         *bytemuck::cast_mut(out) = v;
         return true;
     }
-    places.load(out);
+    at.load(out);
     true
 }
 
-/// Bytes of 32 elements of four.
+/// Bytes of a row of 32 elements of four bytes.
 const ROW: usize = 128;
 
-/// What lanes read that take from each other: elements of four bytes, known to be all there, that lie in one row.
+/// A permutation of one row: elements of four bytes, known to be inside, that span at most 128 bytes. It is a vector permute.
 #[inline(always)]
 fn one_row<L: crate::lanes::Level>(memory: &[u8], addr: &[u32; 32]) -> Option<[u32; 32]> {
     let (low, high) = addr.iter().fold((u32::MAX, 0), |(low, high), a| (low.min(*a), high.max(*a)));
@@ -207,7 +236,8 @@ fn one_row<L: crate::lanes::Level>(memory: &[u8], addr: &[u32; 32]) -> Option<[u
     Some(L::pick(&row, &at))
 }
 
-/// The same around the end of a ring: in the row that begins with the first lane's, or in the one that ends with the last lane's.
+/// A rotation around the end of a ring buffer: each element is in the row that starts at the first lane's address, or in the row
+/// that ends at the last lane's.
 #[inline(always)]
 fn two_rows<L: crate::lanes::Level>(memory: &[u8], addr: &[u32; 32]) -> Option<[u32; 32]> {
     let (row, at) = row_at(memory, addr[0] as usize, addr)?;
@@ -226,7 +256,7 @@ fn two_rows<L: crate::lanes::Level>(memory: &[u8], addr: &[u32; 32]) -> Option<[
     Some(v)
 }
 
-/// The row that begins there, or at the end of memory in front of it, and which of its elements is whose: 32 and more for none.
+/// The row at `begin`, or the last row of the memory if that would end outside, and each lane's index in it: 32 or more for none.
 #[inline(always)]
 fn row_at(memory: &[u8], begin: usize, addr: &[u32; 32]) -> Option<([u32; 32], [u32; 32])> {
     let begin = begin.min(memory.len().checked_sub(ROW)?);
@@ -242,7 +272,7 @@ fn row_at(memory: &[u8], begin: usize, addr: &[u32; 32]) -> Option<([u32; 32], [
     Some((row, at))
 }
 
-/// If the lanes are all there and lie in a row.
+/// Loads a row if all lanes are active and their elements are consecutive.
 #[inline(always)]
 fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
     let mut off = [0; 32];
@@ -257,35 +287,35 @@ fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out:
     true
 }
 
-/// Fewer lanes are loaded one by one.
+/// With fewer active lanes, each is loaded by itself.
 const FEW: u32 = 10;
 
 #[inline(always)]
 fn gather_some<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
     if m.count_ones() < FEW {
         return each(m, |l| {
-            let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part(memory, at, T::BYTES)) else {
+            let Some(s) = offset(base, addr[l], T::BYTES).and_then(|at| part(memory, at, T::BYTES)) else {
                 return false;
             };
             out[l] = T::load(s);
             true
         }) == 0;
     }
-    // whoever takes no part loads what the first lane does, in vain
+    // inactive lanes load the first lane's element, which is dropped
     let mut all = [first; 32];
     for ((all, a), bit) in all.iter_mut().zip(addr).zip(LANE) {
         *all = if m & bit != 0 { *a } else { *all };
     }
-    let Some(places) = Places::<T, u64>::find(memory, places(base, &all)) else { return false };
+    let Some(at) = LaneAddresses::<T, u64>::check(memory, offsets(base, &all)) else { return false };
     let mut row = [T::default(); 32];
-    places.load(&mut row);
+    at.load(&mut row);
     for ((out, v), bit) in out.iter_mut().zip(row).zip(LANE) {
         *out = if m & bit != 0 { v } else { *out };
     }
     true
 }
 
-/// The lanes of `m` of a row; those in between stay as they are, which is the same where nobody else can look.
+/// Stores the lanes of `m` of a row. The elements in between are rewritten unchanged, which nothing can observe on one thread.
 #[inline(always)]
 fn store_some<T: Word>(memory: &mut [u8], m: u32, v: &[T]) -> bool {
     let m = m & (u32::MAX >> (32 - v.len() as u32));
@@ -315,13 +345,13 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
         });
     }
     if m == u32::MAX
-        && let Some(places) = PlacesMut::<T>::find(memory, places(base, addr))
+        && let Some(at) = LaneAddressesMut::<T>::check(memory, offsets(base, addr))
     {
-        places.change(|l, _| v[l]);
+        at.change(|l, _| v[l]);
         return true;
     }
     each(m, |l| {
-        let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part_mut(memory, at, T::BYTES)) else {
+        let Some(s) = offset(base, addr[l], T::BYTES).and_then(|at| part_mut(memory, at, T::BYTES)) else {
             return false;
         };
         v[l].store(s);
@@ -332,19 +362,19 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
 #[inline(always)]
 fn add<T: Word>(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[T; 32], mut old: Option<&mut [T; 32]>) -> u32 {
     if m == u32::MAX
-        && let Some(places) = PlacesMut::<T>::find(memory, places(base, addr))
+        && let Some(at) = LaneAddressesMut::<T>::check(memory, offsets(base, addr))
     {
         match old {
-            Some(old) => places.change(|l, was| {
+            Some(old) => at.change(|l, was| {
                 old[l] = was;
                 was.plus(v[l])
             }),
-            None => places.change(|l, was| was.plus(v[l])),
+            None => at.change(|l, was| was.plus(v[l])),
         }
         return 0;
     }
     each(m, |l| {
-        let Some(s) = place(base, addr[l], T::BYTES).and_then(|at| part_mut(memory, at, T::BYTES)) else {
+        let Some(s) = offset(base, addr[l], T::BYTES).and_then(|at| part_mut(memory, at, T::BYTES)) else {
             return false;
         };
         let was = T::load(s);
@@ -359,7 +389,7 @@ fn add<T: Word>(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[T; 32],
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::machine::level::best;
+    use crate::simd::best;
 
     const BASE: u64 = 1 << 40;
 
@@ -421,7 +451,7 @@ mod tests {
             for len in [1024, 1023, 1022, 600] {
                 let mut out = [5u32; 32];
                 let there = addr.iter().all(|a| *a as usize + 4 <= len);
-                let found = u32::gather_near(best(true), &bytes[..len], addr[0], u32::MAX, &addr, &mut out);
+                let found = u32::gather_u32(best(true), &bytes[..len], addr[0], u32::MAX, &addr, &mut out);
                 assert_eq!(found, there, "{kind} {len}");
                 if there {
                     assert_eq!(out, addr.map(|a| word(&bytes, a as usize)), "{kind} {len}");
@@ -445,7 +475,7 @@ mod tests {
                 u32::MAX << 9,
                 "{wrong:x}"
             );
-            // who does not take part may hold anything
+            // an inactive lane may hold any address
             assert!(u32::gather(best(true), &bytes, BASE, addr[0], !(1 << 9), &addr, &mut out), "{wrong:x}");
         }
         let addr: Lanes = [BASE; 32];

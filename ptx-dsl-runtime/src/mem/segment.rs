@@ -1,11 +1,11 @@
-//! Global memory of a launch: the caller's buffers, each a segment of its own.
+//! Segments of global memory: each buffer of the caller is one.
 //!
-//! One thread has them as they are ([`Global::new`]). Several threads have what is only read, and all that may be written in
-//! common, see `mem/common.rs`.
+//! One host thread uses the buffers as slices ([`Global::new`]). Several threads share them: read-only ones as slices, writable
+//! ones as atomic bytes (`mem/atomic_bytes.rs`).
 
 use std::sync::atomic::AtomicU8;
 
-use crate::mem::common;
+use crate::mem::atomic_bytes;
 #[cfg(doc)]
 use crate::mem::global::Global;
 
@@ -20,28 +20,28 @@ impl Segment<'_> {
     pub const EMPTY: Self = Segment::ReadOnly(&[]);
 }
 
-/// A segment as all threads have it: one of the two is empty.
+/// A segment as each host thread sees it: one of the two is empty.
 #[derive(Clone, Copy)]
-pub(crate) struct Spread<'a> {
+pub(crate) struct ThreadSegment<'a> {
     pub read_only: &'a [u8],
-    pub common: &'a [AtomicU8],
+    pub concurrent: &'a [AtomicU8],
 }
 
-/// Calls `work` with what several threads can share. Buffers that do not start at a multiple of [`common::ALIGN`] are copied, and
-/// back in the end.
-pub(crate) fn spread<R>(mut segments: Vec<Segment<'_>>, work: impl FnOnce(&[Spread<'_>]) -> R) -> R {
+/// Calls `work` with segments that several threads can share. A writable buffer that is not aligned to [`atomic_bytes::ALIGN`] is
+/// copied, and copied back at the end.
+pub(crate) fn share<R>(mut segments: Vec<Segment<'_>>, work: impl FnOnce(&[ThreadSegment<'_>]) -> R) -> R {
     let mut copies: Vec<Option<Vec<u128>>> = segments.iter().map(copy).collect();
-    let spread: Vec<Spread<'_>> = (segments.iter_mut().zip(&mut copies))
+    let shared: Vec<ThreadSegment<'_>> = (segments.iter_mut().zip(&mut copies))
         .map(|(segment, copy)| match (segment, copy) {
-            (Segment::ReadOnly(b), _) => Spread { read_only: b, common: &[] },
+            (Segment::ReadOnly(b), _) => ThreadSegment { read_only: b, concurrent: &[] },
             (Segment::Buffer(b), Some(copy)) => {
                 let bytes: &mut [u8] = bytemuck::cast_slice_mut(copy);
-                Spread { read_only: &[], common: common::share(&mut bytes[..b.len()]) }
+                ThreadSegment { read_only: &[], concurrent: atomic_bytes::share(&mut bytes[..b.len()]) }
             }
-            (Segment::Buffer(b), None) => Spread { read_only: &[], common: common::share(b) },
+            (Segment::Buffer(b), None) => ThreadSegment { read_only: &[], concurrent: atomic_bytes::share(b) },
         })
         .collect();
-    let result = work(&spread);
+    let result = work(&shared);
     for (segment, copy) in segments.iter_mut().zip(&copies) {
         if let (Segment::Buffer(b), Some(copy)) = (segment, copy) {
             let n = b.len();
@@ -51,13 +51,13 @@ pub(crate) fn spread<R>(mut segments: Vec<Segment<'_>>, work: impl FnOnce(&[Spre
     result
 }
 
-/// A copy that is aligned, if it can be written and is not.
+/// An aligned copy of a writable buffer that is not aligned.
 fn copy(segment: &Segment<'_>) -> Option<Vec<u128>> {
     let Segment::Buffer(bytes) = segment else { return None };
-    if bytes.as_ptr().addr().is_multiple_of(common::ALIGN) {
+    if bytes.as_ptr().addr().is_multiple_of(atomic_bytes::ALIGN) {
         return None;
     }
-    let mut copy = vec![0u128; bytes.len().div_ceil(common::ALIGN)];
+    let mut copy = vec![0u128; bytes.len().div_ceil(atomic_bytes::ALIGN)];
     bytemuck::cast_slice_mut(&mut copy)[..bytes.len()].copy_from_slice(bytes);
     Some(copy)
 }

@@ -26,7 +26,7 @@ pub struct Tmem {
 }
 
 impl Tmem {
-    /// Marks columns as allocated or free. What they hold stays.
+    /// Marks columns as allocated or free. Their contents stay.
     pub fn set_allocated(&mut self, columns: Range<usize>, allocated: bool) {
         if allocated && self.words.is_empty() {
             self.words = vec![0; LANES * COLUMNS];
@@ -40,7 +40,7 @@ impl Tmem {
         }
     }
 
-    /// Makes exactly these columns the allocated ones: a bit for each unit.
+    /// Sets the allocated columns: a bit per unit.
     pub fn hold(&mut self, units: u16) {
         if units != 0 && self.words.is_empty() {
             self.words = vec![0; LANES * COLUMNS];
@@ -48,7 +48,7 @@ impl Tmem {
         self.allocated = units;
     }
 
-    /// Are these lanes there, and these columns allocated?
+    /// A fault if these lanes or columns do not exist, or a column is not allocated.
     pub fn check(&self, lanes: Range<usize>, columns: Range<usize>) -> Result<(), FaultKind> {
         let wrong = |what: String| Err(FaultKind::TensorMemory { what });
         if lanes.end > LANES || columns.end > COLUMNS {
@@ -65,7 +65,7 @@ impl Tmem {
         }
     }
 
-    /// The columns of a lane; none as long as nothing has been allocated.
+    /// The columns of a lane; empty before the first allocation.
     #[inline(always)]
     pub fn lane(&self, lane: usize) -> &[u32] {
         self.words.get(lane * COLUMNS..(lane + 1) * COLUMNS).unwrap_or_default()

@@ -8,7 +8,7 @@ pub struct Replay {
 }
 
 impl Replay {
-    /// Repeats these.
+    /// Repeats these decisions.
     pub fn new(decisions: Vec<u32>) -> Self {
         Replay { decisions, next: 0 }
     }

@@ -1,6 +1,6 @@
 use super::{Choice, Scheduler};
 
-/// Always the first: each in turn, with long turns.
+/// Always chooses the first alternative: round-robin order, with long turns.
 #[derive(Debug, Clone, Copy, Default)]
 pub struct RoundRobin;
 

@@ -1,4 +1,4 @@
-//! Barriers of a CTA (PTX ISA 9.7.13.1): sixteen, each with generations.
+//! A barrier of a CTA (PTX ISA 9.7.13.1): arrivals, generations, reductions.
 
 /// Operation of `bar.red`.
 #[allow(missing_docs)]
@@ -9,7 +9,7 @@ pub enum RedOp {
     Or,
 }
 
-/// Results kept. Between a generation and the moment its threads look, the other warps of a region may complete some more.
+/// Results kept: before the threads of a generation read theirs, other warps of the region may complete more generations.
 const KEPT: usize = 64;
 
 /// One barrier.
@@ -23,7 +23,7 @@ pub struct Barrier {
     open: bool,
     count: Option<u32>,
     red: Option<RedOp>,
-    /// threads that gave a predicate, and those with true
+    /// threads that gave a predicate, and those whose predicate was true
     votes: u32,
     ayes: u32,
     /// results of the last generations, by number modulo `KEPT`; empty until there is a first reduction
@@ -31,8 +31,8 @@ pub struct Barrier {
 }
 
 impl Barrier {
-    /// Lanes `mask` of `warp` arrive; `live` are the live lanes of all warps and `total` their number. Gives the generation
-    /// they belong to, which may be complete by then.
+    /// Lanes `mask` of `warp` arrive; `live` are the live lanes of all warps, `total` their number. Returns their generation,
+    /// which may already be complete.
     pub fn arrive(
         &mut self,
         (warp, mask): (u32, u32),
@@ -87,7 +87,7 @@ impl Barrier {
         true
     }
 
-    /// Completes the generation if all have arrived; threads that ended no longer count. True if it completed.
+    /// Completes the generation if all threads that have not exited have arrived. True if it completed.
     pub fn check(&mut self, live: &[u32], total: u32) -> Result<bool, String> {
         if !self.open {
             return Ok(false);
@@ -132,7 +132,7 @@ impl Barrier {
         lanes.filter(|&(_, m)| m != 0)
     }
 
-    /// Has anybody arrived since the last completion?
+    /// Has a thread arrived since the last completion?
     pub fn is_open(&self) -> bool {
         self.open
     }
@@ -142,7 +142,7 @@ impl Barrier {
         self.generation != generation
     }
 
-    /// What `bar.red` of a complete generation gave.
+    /// The result of `bar.red` of a complete generation.
     pub fn result(&self, generation: u32) -> u64 {
         self.results.get(generation as usize % KEPT).copied().unwrap_or(0)
     }

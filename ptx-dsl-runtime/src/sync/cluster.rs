@@ -6,12 +6,12 @@ pub struct ClusterBarrier {
     /// Completions so far.
     pub phase: u32,
     arrived: Vec<u32>,
-    /// arrived, and not yet waited
+    /// lanes that have arrived and not yet waited
     owes: Vec<u32>,
     /// live threads, and those of them that have arrived
     live: u32,
     here: u32,
-    /// not as new
+    /// to be reset before the slot is reused
     used: bool,
 }
 
@@ -21,13 +21,13 @@ impl ClusterBarrier {
         ClusterBarrier { phase: 0, arrived: vec![0; warps], owes: vec![0; warps], live, here: 0, used: false }
     }
 
-    /// Has nobody arrived or ended?
+    /// Has no thread arrived or exited?
     #[inline]
     pub fn is_new(&self) -> bool {
         !self.used
     }
 
-    /// As new.
+    /// Resets it for a new cluster.
     pub fn restart(&mut self, warps: usize, live: u32) {
         if self.used || self.arrived.len() != warps {
             for masks in [&mut self.arrived, &mut self.owes] {
@@ -39,7 +39,7 @@ impl ClusterBarrier {
         (self.phase, self.live, self.here) = (0, live, 0);
     }
 
-    /// Lanes `mask` of warp `warp` (counted through the cluster) arrive. True if the phase completes.
+    /// Lanes `mask` of warp `warp` (numbered within the cluster) arrive. True if the phase completes.
     pub fn arrive(&mut self, warp: usize, mask: u32) -> Result<bool, String> {
         if self.owes[warp] & mask != 0 {
             return Err("a thread arrives a second time without a wait in between".into());
@@ -51,7 +51,7 @@ impl ClusterBarrier {
         Ok(self.check())
     }
 
-    /// Lanes `mask` wait; gives the phase they wait for.
+    /// Lanes `mask` wait. Returns their phase.
     pub fn wait(&mut self, warp: usize, mask: u32) -> Result<u32, String> {
         if self.owes[warp] & mask != mask {
             return Err("a thread waits without having arrived".into());
@@ -65,7 +65,7 @@ impl ClusterBarrier {
         self.phase.wrapping_sub(phase).wrapping_sub(1) < 1 << 31
     }
 
-    /// Lanes `mask` have ended. True if the phase completes.
+    /// Lanes `mask` exit. True if the phase completes.
     pub fn exit(&mut self, warp: usize, mask: u32) -> bool {
         self.used = true;
         self.live -= mask.count_ones();

@@ -1,7 +1,6 @@
-//! The mbarrier object: a pure state machine over the eight bytes it occupies in shared memory (PTX ISA 9.7.13.15).
+//! The mbarrier object: a pure state machine over its eight bytes of shared memory (PTX ISA 9.7.13.15).
 //!
-//! Every transition takes the object's word and gives the new word and what the operation returns, or the undefined
-//! behaviour it is. Nothing here knows of memory or threads.
+//! Each transition maps the object's word to the new word and the operation's result, or to an error for undefined behaviour.
 
 use crate::fault::FaultKind;
 
@@ -18,15 +17,15 @@ const PENDING: u32 = 41;
 const EXPECTED: u32 = 21;
 const TX_BIAS: i64 = 1 << 20;
 const TX_MASK: u64 = (1 << 21) - 1;
-/// What `mbarrier.inval` leaves behind: not alive, and told apart from memory that never held an object.
+/// The word after `mbarrier.inval`: not alive, but distinct from memory that never held an object.
 const INVALIDATED: u64 = 0x0064_6165_6472_626d;
 
 /// Undefined behaviour of an operation on an mbarrier object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum MbarrierError {
-    /// The word is no mbarrier object: `mbarrier.init` has not run on it.
+    /// Not an mbarrier object: `mbarrier.init` has not run.
     Uninitialised,
-    /// `mbarrier.inval` has run on it.
+    /// An object after `mbarrier.inval`.
     Invalidated,
     /// A count of zero or above the maximum of the layout.
     Count {
@@ -93,7 +92,7 @@ pub enum Layout {
     /// Counts of 20 bits, the default.
     #[default]
     V0,
-    /// Counts of 9 bits and a report. Nothing the host runs today makes a report, so it is always "none, 0".
+    /// Counts of 9 bits and a report, which is always "none, 0": no instruction that the host runs makes one.
     V1,
 }
 
@@ -110,23 +109,23 @@ impl Layout {
 /// A decoded object.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct State {
-    /// Parity of the phase that is under way: 0 for the first.
+    /// Parity of the current phase: 0 for the first.
     pub phase: u64,
     /// Arrivals missing in this phase.
     pub pending: u32,
     /// Arrivals of each following phase.
     pub expected: u32,
-    /// Bytes announced less bytes completed.
+    /// Bytes expected minus bytes completed.
     pub tx: i64,
     /// Which counts it can hold.
     pub layout: Layout,
 }
 
 impl State {
-    /// Reads a word; `None` for one that is no object.
+    /// Decodes a word; `None` if it is not an object.
     ///
-    /// Fields that no transition produces are refused too. Arbitrary data can still look like an object: only a host
-    /// that follows lifecycles knows better.
+    /// A word with field values that no transition produces is not an object. Arbitrary data can still look like one; the checked
+    /// host tracks lifetimes.
     #[inline]
     pub fn decode(word: u64) -> Option<State> {
         let count = |at: u32| (word >> at) as u32 & MAX_COUNT;
@@ -148,7 +147,7 @@ impl State {
         ALIVE | self.phase << PHASE | layout | counts | ((self.tx + TX_BIAS) as u64 & TX_MASK)
     }
 
-    /// Pending count and tx-count both zero complete the phase: the next one begins, with all arrivals pending again.
+    /// Completes the phase if pending count and tx-count are both zero: the next one begins, with all arrivals pending.
     #[inline]
     fn completed(self) -> (State, bool) {
         if self.pending == 0 && self.tx == 0 {
@@ -171,27 +170,27 @@ fn live(word: u64) -> Result<State, MbarrierError> {
     State::decode(word).ok_or(missing)
 }
 
-/// Is there an object in this word? Data may look like one, see [`State::decode`].
+/// Does this word look like an object? See [`State::decode`].
 pub fn is_live(word: u64) -> bool {
     State::decode(word).is_some()
 }
 
 /// `mbarrier.init`: a fresh object in its first phase.
 ///
-/// The manual forbids it on a live object. The word before is not looked at, because data that stood there may look
-/// like one, and refusing a correct kernel is worse: the checked host follows lifecycles.
+/// The manual forbids it on a live object. The old word is ignored, since data may look like an object; the checked host tracks
+/// lifetimes.
 pub fn init(layout: Layout, count: u32) -> Result<u64, MbarrierError> {
     check_count(layout, count)?;
     Ok(State { phase: 0, pending: count, expected: count, tx: 0, layout }.encode())
 }
 
-/// `mbarrier.inval`: the object is gone.
+/// `mbarrier.inval`: ends the object's lifetime.
 pub fn inval(word: u64) -> Result<u64, MbarrierError> {
     live(word).map(|_| INVALIDATED)
 }
 
-/// Expect-tx (9.7.13.15.5.1): the phase waits for `bytes` more. The flag tells whether the phase completed, which takes
-/// a completion that came before it was expected.
+/// Expect-tx (9.7.13.15.5.1): the phase waits for `bytes` more. The flag tells whether the phase completed: it can if complete-tx
+/// came first.
 pub fn expect_tx(word: u64, bytes: u32) -> Result<(u64, bool), MbarrierError> {
     tx(word, i64::from(bytes))
 }
@@ -206,7 +205,7 @@ fn tx(word: u64, change: i64) -> Result<(u64, bool), MbarrierError> {
     Ok((s.encode(), done))
 }
 
-/// How an arrive operation differs from the plain one.
+/// The variant of an arrive operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Arrive {
     /// `arrive_drop`: the following phases expect fewer arrivals.
@@ -217,7 +216,7 @@ pub struct Arrive {
     pub expect_tx: Option<u32>,
 }
 
-/// What an arrive operation gives.
+/// The result of an arrive operation.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Arrived {
     /// The `state` result: the object's word before the arrive-on.
@@ -228,7 +227,7 @@ pub struct Arrived {
 
 /// `mbarrier.arrive` and `mbarrier.arrive_drop` (9.7.13.15.13 and .14).
 ///
-/// A drop that leaves nothing expected is undefined in the later manual; here its phase still completes, and only an
+/// A drop that leaves an expected count of zero is undefined in the later manual; here its phase still completes, and only an
 /// arrive-on after that is an error.
 #[inline]
 pub fn arrive(word: u64, count: u32, how: Arrive) -> Result<(u64, Arrived), MbarrierError> {
@@ -254,7 +253,7 @@ pub fn arrive(word: u64, count: u32, how: Arrive) -> Result<(u64, Arrived), Mbar
     Ok((s.encode(), Arrived { state, completed: completed || early }))
 }
 
-/// `count` arrivals of 1 that leave others pending: the word after them. `None` if they may do more than count.
+/// The word after `count` arrivals that leave others pending. `None` if they may complete the phase or are an error.
 #[inline(always)]
 pub fn arrive_early(word: u64, count: u32) -> Option<u64> {
     State::decode(word).filter(|s| count != 0 && s.pending > count).map(|_| word - (u64::from(count) << PENDING))
@@ -278,7 +277,7 @@ fn check_count(layout: Layout, count: u32) -> Result<(), MbarrierError> {
     if (1..=max).contains(&count) { Ok(()) } else { Err(MbarrierError::Count { count, max }) }
 }
 
-/// `.parity` waits: has the phase of this parity completed? A fresh object says yes to parity 1, its phase "before".
+/// `.parity` waits: has the phase of this parity completed? True for parity 1 on a fresh object: the phase before the first.
 #[inline]
 pub fn passed(word: u64, parity: u64) -> Result<bool, MbarrierError> {
     live(word).map(|s| s.phase != parity & 1)

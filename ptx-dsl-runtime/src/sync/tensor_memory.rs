@@ -1,11 +1,11 @@
 //! The allocator of Tensor Memory (PTX ISA 9.7.16.7): of one CTA, or of both CTAs of a pair with `.cta_group::2`.
 //!
-//! Operations have tickets. An operation of a pair begins when one CTA issues it and takes place when the other one has
-//! joined in; an allocation takes place when there is room for it, in the order of the requests.
+//! Each operation has a ticket. One of a pair begins when a CTA issues it and takes effect when the peer has issued it too. An
+//! allocation takes effect when there is room, first come, first served; columns are allocated first-fit.
 
 use crate::mem::tmem::{COLUMNS, UNIT};
 
-/// Who issued an operation, for reports.
+/// The issuer of an operation, for reports.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub struct Origin {
     /// PTX statement.
@@ -16,7 +16,7 @@ pub struct Origin {
     pub lane: u32,
 }
 
-/// What is asked of the allocator.
+/// A request to the allocator.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Op {
     Alloc {
@@ -40,16 +40,16 @@ impl Op {
     }
 }
 
-/// An operation that one CTA of a pair has issued and the other one has not.
+/// An operation that one CTA of a pair has issued and its peer has not.
 #[derive(Debug, Clone)]
-struct Half {
+struct Unpaired {
     ticket: u32,
     side: usize,
     op: Op,
     origin: Origin,
 }
 
-/// An allocation, or one that waits for room.
+/// An allocation, in effect or waiting for room.
 #[derive(Debug, Clone)]
 struct Allocation {
     ticket: u32,
@@ -61,32 +61,32 @@ struct Allocation {
     origin: [Origin; 2],
 }
 
-/// What an operation that has not taken place waits for.
+/// What a pending operation waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Waits {
-    /// This instruction, by the other CTA of the pair.
+pub enum WaitsFor {
+    /// The peer CTA to execute this instruction.
     Peer(&'static str),
-    /// So many free columns side by side; so many are allocated.
+    /// Room: columns wanted, and columns allocated.
     Room(u32, u32),
 }
 
 /// What a CTA leaves behind when it exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Left {
+pub enum Leftover {
     /// An allocation: first column, columns.
     Allocation(u32, u32),
-    /// The other CTA of the pair has issued this instruction, and the one that exits never did.
-    Half(&'static str),
+    /// An instruction of the peer that the exiting CTA never joined.
+    Unpaired(&'static str),
 }
 
-/// The allocator. `side` is the CTA: 0, or its place in the pair.
+/// The allocator. `side` is the CTA: 0, or its index in the pair.
 #[derive(Debug, Clone, Default)]
 pub struct Allocator {
     next: u32,
     live: Vec<Allocation>,
-    /// Allocations that both CTAs have asked for and that have no room yet.
+    /// Tickets of allocations that wait for room.
     queue: Vec<Allocation>,
-    halves: Vec<Half>,
+    unpaired: Vec<Unpaired>,
     /// Columns of the latest allocation asked for.
     latest: [Option<u32>; 2],
     relinquished: [bool; 2],
@@ -96,7 +96,7 @@ const MOST: u32 = COLUMNS as u32;
 const LEAST: u32 = UNIT as u32;
 
 impl Allocator {
-    /// `tcgen05.alloc` of `columns` columns. Gives the ticket.
+    /// `tcgen05.alloc` of `columns` columns. Returns the ticket.
     pub fn alloc(
         &mut self,
         side: usize,
@@ -133,11 +133,11 @@ impl Allocator {
             origin: [origin; 2],
         };
         if pair {
-            let first = self.halves.iter().position(|h| h.side != side && matches!(h.op, Op::Alloc { .. }));
+            let first = self.unpaired.iter().position(|h| h.side != side && matches!(h.op, Op::Alloc { .. }));
             let Some(first) = first else {
                 return Ok(self.half(side, Op::Alloc { columns, exclusive }, origin));
             };
-            let half = self.halves.remove(first);
+            let half = self.unpaired.remove(first);
             if half.op != (Op::Alloc { columns, exclusive }) {
                 let Op::Alloc { columns: other, .. } = half.op else { return Err("not an allocation".into()) };
                 return Err(if other == columns {
@@ -157,7 +157,7 @@ impl Allocator {
         Ok(ticket)
     }
 
-    /// `tcgen05.dealloc` of the allocation that starts at `column`. Gives the ticket.
+    /// `tcgen05.dealloc` of the allocation that starts at `column`. Returns the ticket.
     pub fn dealloc(
         &mut self,
         side: usize,
@@ -188,20 +188,20 @@ impl Allocator {
         Ok(self.meet(side, pair, Op::Dealloc { allocation }, origin))
     }
 
-    /// `tcgen05.relinquish_alloc_permit`: the CTA allocates no more. Gives the ticket.
+    /// `tcgen05.relinquish_alloc_permit`: the CTA allocates no more. Returns the ticket.
     pub fn relinquish(&mut self, side: usize, pair: bool, origin: Origin) -> u32 {
         self.relinquished[side] = true;
         self.meet(side, pair, Op::Relinquish, origin)
     }
 
-    /// Joins the same operation of the other CTA, or is the first of the two.
+    /// Joins the same operation of the peer, or is the first of the two.
     fn meet(&mut self, side: usize, pair: bool, op: Op, origin: Origin) -> u32 {
         if !pair {
             self.next += 1;
             return self.next - 1;
         }
-        match self.halves.iter().position(|h| h.side != side && h.op == op) {
-            Some(i) => self.halves.remove(i).ticket,
+        match self.unpaired.iter().position(|h| h.side != side && h.op == op) {
+            Some(i) => self.unpaired.remove(i).ticket,
             None => self.half(side, op, origin),
         }
     }
@@ -209,11 +209,11 @@ impl Allocator {
     fn half(&mut self, side: usize, op: Op, origin: Origin) -> u32 {
         let ticket = self.next;
         self.next += 1;
-        self.halves.push(Half { ticket, side, op, origin });
+        self.unpaired.push(Unpaired { ticket, side, op, origin });
         ticket
     }
 
-    /// Gives room to those who wait for it, the first ones first.
+    /// Allocates for the waiting requests, in order.
     fn grant(&mut self) {
         while let Some(column) = self.queue.first().and_then(|a| self.room(a)) {
             let a = self.queue.remove(0);
@@ -221,7 +221,7 @@ impl Allocator {
         }
     }
 
-    /// The first free columns that are enough. An exclusive allocation is alone.
+    /// First-fit: the lowest free columns that are enough. An exclusive allocation needs all columns free.
     fn room(&self, wanted: &Allocation) -> Option<u32> {
         if !self.live.is_empty() && (wanted.exclusive || self.live.iter().any(|a| a.exclusive)) {
             return None;
@@ -230,18 +230,18 @@ impl Allocator {
         (0..=MOST - wanted.columns).step_by(UNIT).find(|&c| free(c))
     }
 
-    /// Has this operation taken place?
+    /// Has this operation taken effect?
     pub fn done(&self, ticket: u32) -> bool {
         self.waits(ticket).is_none()
     }
 
-    /// What it waits for, if it has not.
-    pub fn waits(&self, ticket: u32) -> Option<Waits> {
-        if let Some(half) = self.halves.iter().find(|h| h.ticket == ticket) {
-            return Some(Waits::Peer(half.op.name()));
+    /// What it waits for, if it is pending.
+    pub fn waits(&self, ticket: u32) -> Option<WaitsFor> {
+        if let Some(half) = self.unpaired.iter().find(|h| h.ticket == ticket) {
+            return Some(WaitsFor::Peer(half.op.name()));
         }
         let wanted = self.queue.iter().find(|a| a.ticket == ticket)?;
-        Some(Waits::Room(wanted.columns, self.live.iter().map(|a| a.columns).sum()))
+        Some(WaitsFor::Room(wanted.columns, self.live.iter().map(|a| a.columns).sum()))
     }
 
     /// The first column of the allocation with this ticket.
@@ -255,17 +255,17 @@ impl Allocator {
         held.fold(0, |all, a| all | units(a.column, a.columns))
     }
 
-    /// A CTA has exited: what is wrong with that, and who began it.
-    pub fn exit(&self, side: usize) -> Option<(Left, Origin)> {
+    /// A CTA has exited: what it left behind, and the issuer of that.
+    pub fn exit(&self, side: usize) -> Option<(Leftover, Origin)> {
         if let Some(a) = self.live.iter().find(|a| a.held[side]) {
-            return Some((Left::Allocation(a.column, a.columns), a.origin[side]));
+            return Some((Leftover::Allocation(a.column, a.columns), a.origin[side]));
         }
-        let half = self.halves.iter().find(|h| h.side != side)?;
-        Some((Left::Half(half.op.name()), half.origin))
+        let half = self.unpaired.iter().find(|h| h.side != side)?;
+        Some((Leftover::Unpaired(half.op.name()), half.origin))
     }
 }
 
-/// Columns as bits, one for each unit.
+/// Columns as bits, one per unit.
 fn units(column: u32, columns: u32) -> u16 {
     let bits = (1u32 << (columns / LEAST)) - 1;
     (bits << (column / LEAST)) as u16
@@ -320,7 +320,7 @@ mod tests {
         let mut a = Allocator::default();
         one(&mut a, 512);
         let (x, y) = (one(&mut a, 256), one(&mut a, 32));
-        assert_eq!(a.waits(x), Some(Waits::Room(256, 512)));
+        assert_eq!(a.waits(x), Some(WaitsFor::Room(256, 512)));
         assert!(!a.done(y));
         free(&mut a, 0, 512).unwrap();
         assert!(a.done(x) && a.done(y));
@@ -359,7 +359,7 @@ mod tests {
         assert!(free(&mut a, 0, 64).unwrap_err().contains("allocated were 128"));
         assert!(free(&mut a, 0, 128).is_ok());
         assert!(free(&mut a, 0, 128).is_err(), "twice");
-        assert_eq!(a.exit(0), Some((Left::Allocation(128, 64), O)));
+        assert_eq!(a.exit(0), Some((Leftover::Allocation(128, 64), O)));
         free(&mut a, 128, 64).unwrap();
         assert_eq!(a.exit(0), None);
     }
@@ -378,18 +378,18 @@ mod tests {
     fn pairs_allocate_together() {
         let mut a = Allocator::default();
         let t = a.alloc(1, true, 64, false, O).unwrap();
-        assert_eq!(a.waits(t), Some(Waits::Peer("tcgen05.alloc")));
+        assert_eq!(a.waits(t), Some(WaitsFor::Peer("tcgen05.alloc")));
         assert_eq!((a.held(0), a.held(1)), (0, 0));
-        assert_eq!(a.exit(0), Some((Left::Half("tcgen05.alloc"), O)));
+        assert_eq!(a.exit(0), Some((Leftover::Unpaired("tcgen05.alloc"), O)));
         let u = a.alloc(0, true, 64, false, O).unwrap();
         assert_eq!((t, a.column(t)), (u, Some(0)));
         assert_eq!((a.held(0), a.held(1)), (3, 3));
         // one side frees, the other one still has its columns; they are free for others when both have
         let d = a.dealloc(0, true, 0, 64, false, O).unwrap();
-        assert_eq!(a.waits(d), Some(Waits::Peer("tcgen05.dealloc")));
+        assert_eq!(a.waits(d), Some(WaitsFor::Peer("tcgen05.dealloc")));
         assert_eq!((a.held(0), a.held(1)), (0, 3));
         assert_eq!(a.exit(0), None, "the first one may go");
-        assert!(matches!(a.exit(1), Some((Left::Allocation(0, 64), _))));
+        assert!(matches!(a.exit(1), Some((Leftover::Allocation(0, 64), _))));
         let e = a.dealloc(1, true, 0, 64, false, O).unwrap();
         assert!(e == d && a.done(d));
         assert_eq!((a.exit(0), a.exit(1)), (None, None));

@@ -1,4 +1,4 @@
-//! How a launch on several threads ends: faults, deadlocks, budgets, cancelling; and what it tells meanwhile.
+//! How a launch on several threads ends: faults, deadlocks, budgets, cancelling; and its progress reports.
 
 use super::THREADS;
 use ptx_dsl::prelude::*;
@@ -49,7 +49,7 @@ ptx! {
 
 ptx! {
     <sm_90, ptx 8.0>
-    // Blocks 3 and 11 wait for a phase that nobody completes, while the others work.
+    // Blocks 3 and 11 wait for a phase that never completes, while the others work.
     .visible .entry stuck(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqntid 32 {
         .reg .pred %p, %q;
         .reg .b32 %b, %i;
@@ -78,7 +78,7 @@ ptx! {
         ret;
     }
 
-    // Block 0 gives up waiting when it sees the flag; block 1 sets it after a long time.
+    // Block 0 stops waiting when it sees the flag; block 1 sets it after a long time.
     .visible .entry gives_up(
         .param .u64 .ptr .global .align 4 flag: &mut [u32],
         .param .u32 long)
@@ -137,7 +137,7 @@ fn a_launch_is_cancelled() {
     for n in THREADS {
         let handle = CancelHandle::new();
         let cancel = handle.clone();
-        // block 0 ends at once; the others wait for ever
+        // block 0 exits at once; the others wait forever
         let launch = Launch::grid(20).step_limit(u64::MAX).cancel(handle).on_progress(move |_| cancel.cancel());
         let error = endless.launch(&Host::new().threads(n), launch, (&mut [0u32],)).unwrap_err();
         assert!(matches!(error.fault().unwrap().kind, FaultKind::Cancelled { .. }), "{n} threads: {error}");

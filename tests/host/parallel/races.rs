@@ -1,11 +1,11 @@
-//! Kernels that race: what they compute is open, but nothing else is touched, and nothing breaks. The sanitizers run these too.
+//! Kernels that race: their results are open, but they touch nothing else. The sanitizers run these too.
 
 use super::{THREADS, numbers};
 use ptx_dsl::prelude::*;
 
 ptx! {
     <sm_90, ptx 8.4>
-    // All blocks store and load all sizes at the same 512 bytes, aligned as they must be.
+    // All blocks store and load all sizes at the same 512 bytes, correctly aligned.
     .visible .entry sizes(.param .u64 .ptr .global .align 16 d: &mut [u8]) .reqntid 64 {
         .reg .pred %p;
         .reg .b16 %h;
@@ -17,7 +17,7 @@ ptx! {
         mov.u32 %b, %ctaid.x;
         mov.u32 %i, 0;
       more:
-        // where: a hash of who and when
+        // where: a hash of thread and iteration
         mad.lo.u32 %w, %i, 77, %b;
         mad.lo.u32 %w, %w, 1103515245, %t;
         shr.u32 %w, %w, 3;
@@ -59,7 +59,7 @@ ptx! {
         ret;
     }
 
-    // Half of the lanes store; the others' elements belong to the block next to it.
+    // Half of the lanes store; the others' elements belong to the neighbouring block.
     .visible .entry every_other(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqntid 32 {
         .reg .pred %p, %q;
         .reg .b32 %t, %b, %parity, %i, %v;
@@ -85,7 +85,7 @@ ptx! {
         ret;
     }
 
-    // Two threads make room for each other with fences alone: one of them must see the other.
+    // Two threads synchronise with fences alone (Dekker): one of them must see the other.
     .visible .entry dekker(
         .param .u64 .ptr .global .align 4 d: &mut [u32],
         .param .u64 .ptr .global .align 4 both: &mut [u32],
@@ -139,7 +139,7 @@ ptx! {
 #[test]
 fn all_sizes_at_one_place() {
     for n in THREADS {
-        // at an odd place of a larger buffer, too
+        // at an odd address in a larger buffer, too
         for at in [64, 67] {
             let mut bytes: Vec<u8> = numbers(700).iter().map(|v| *v as u8).collect();
             let before = bytes.clone();

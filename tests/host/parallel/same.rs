@@ -55,7 +55,7 @@ ptx! {
         ret;
     }
 
-    // Everything that is added up in integers, whatever its type says, in one place each.
+    // Every atomic operation with an integer sum, on one address each.
     .visible .entry kinds(
         .param .u64 .ptr .global .align 16 d: &mut [u64],
         .param .u64 .ptr .global .align 8 f: &mut [f32])
@@ -75,7 +75,7 @@ ptx! {
         red.global.add.f64 [%d], %e;
         atom.global.inc.u32 %v, [%d+8], 1000;
         atom.global.add.u32 %v, [%d+12], 3;
-        // 16 bits by comparing
+        // 16 bits by compare-and-swap
         ld.relaxed.gpu.global.u16 %seen, [%d+16];
       again:
         mov.b16 %h, %seen;
@@ -182,7 +182,7 @@ ptx! {
         ret;
     }
 
-    // Block i waits for block i - 1, and adds to what that one has left.
+    // Block i waits for block i - 1, and adds to its result.
     .visible .entry chain(
         .param .u64 .ptr .global .align 4 d: &mut [u32],
         .param .u64 .ptr .global .align 4 flags: &mut [u32])
@@ -359,7 +359,7 @@ ptx! {
         ret;
     }
 
-    // A warp hands numbers to another one through two slots with mbarriers.
+    // A warp passes numbers to another one through two slots with mbarriers.
     .visible .entry hand_over(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqntid 64 {
         .reg .pred %p, %done;
         .reg .b32 %t, %lane, %b, %i, %stage, %phase, %bar, %slot, %v, %sum;
@@ -516,7 +516,7 @@ fn every_cluster_is_launched_or_cancelled_once() {
 
 ptx! {
     <sm_80, ptx 7.0>
-    // y[i] = x[i] + x[i + 1] + 1 in place: what is loaded is stored by nobody else.
+    // y[i] = x[i] + x[i + 1] + 1 in place: no other thread stores the loaded elements.
     .visible .entry shift(.param .u64 .ptr .global .align 4 y: &mut [u32], .param .u32 n) .reqntid 64 {
         .reg .pred %p;
         .reg .b16 %h;

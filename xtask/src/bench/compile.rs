@@ -1,5 +1,5 @@
-//! `cargo xtask bench --compile`: what kernels cost rustc. Times are those of the processor, rustc's and the macro's together, so
-//! that other programs do not count.
+//! `cargo xtask bench --compile`: what kernels cost rustc, in CPU time of rustc and the macro, which is independent of other
+//! programs.
 
 mod kernels;
 
@@ -15,16 +15,16 @@ use ptx_dsl_frontend::isa::{FAMILIES, Instr};
 use crate::ptxas;
 use crate::random::Random;
 
-/// What a kernel of 1,000 instructions may take, in seconds, with the plain host: in development with `opt-level = 1`, in release.
+/// Limits in seconds for a kernel of 1,000 instructions on the plain host: in development with `opt-level = 1`, and in release.
 const LIMITS: [f64; 2] = [10.0, 20.0];
-/// Longer than that nobody waits here.
+/// Time limit of one compilation.
 const GIVEN_UP: u32 = 100;
 
-/// What is asked for.
+/// The options.
 struct Options<'a> {
     family: Option<&'a str>,
     opcode: Option<&'a str>,
-    /// Every instruction by itself, not only all of a family together.
+    /// Measures every instruction by itself, not only all of a family together.
     all: bool,
     shapes: Vec<Shape>,
     counts: Vec<usize>,
@@ -136,7 +136,7 @@ pub fn run(arguments: &[&str]) -> Result<(), String> {
     }
 }
 
-/// A kernel of all of these, but for those that do not go together with others (`.cta_group::1` and `::2`).
+/// One kernel of all of these, except those that exclude each other (`.cta_group::1` and `::2`).
 fn mix(of: &[String], shape: Shape, count: usize, target: &str) -> String {
     let mut of = of.to_vec();
     loop {
@@ -189,14 +189,14 @@ impl Bench {
             ),
         )?;
         let bench = Bench { directory };
-        // What it depends on.
+        // Its dependencies.
         for release in [false, true] {
             bench.seconds(&kernels::typical(1), release)?;
         }
         Ok(bench)
     }
 
-    /// What the kernel alone takes.
+    /// The time for the kernel alone.
     fn seconds(&self, text: &str, release: bool) -> Result<f64, String> {
         write(&self.directory.join("src/made.ptx"), text)?;
         let before = spent();
@@ -224,10 +224,10 @@ impl Bench {
     }
 }
 
-/// Processor time of all programs that were waited for, in seconds, where Linux says it.
+/// CPU time in seconds of all child processes that have ended, on Linux.
 fn spent() -> Option<f64> {
     let text = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // Behind the name, which may hold spaces: `cutime` and `cstime`, in hundredths.
+    // After the name, which may contain spaces: `cutime` and `cstime`, in hundredths.
     let fields: Vec<&str> = text.rsplit(')').next()?.split_whitespace().collect();
     let ticks = fields.get(13)?.parse::<f64>().ok()? + fields.get(14)?.parse::<f64>().ok()?;
     Some(ticks / 100.0)

@@ -14,7 +14,7 @@ use crate::ptxas;
 const MANIFEST: &str = include_str!("../kernels/Cargo.txt");
 const MAIN: &str = include_str!("main.txt");
 
-/// A kernel: its forms are those of a set from `first` on. Those that approximate have a name that begins with `near`.
+/// A kernel with the forms of a set from `first` on. Names of kernels with approximations begin with `near`.
 pub struct Kernel {
     pub name: String,
     pub set: usize,
@@ -64,16 +64,16 @@ pub type Digests = HashMap<(String, usize), [u32; PARTS]>;
 
 /// How to run on the host.
 pub struct Run<'a> {
-    /// Of the operands.
+    /// The directory of the operands.
     pub seed: u64,
     pub release: bool,
-    /// Where results go, those of approximations or all.
+    /// Where to write results: those of approximations, or all.
     pub results: &'a Path,
     pub every_result: bool,
     pub environment: &'a [(&'a str, &'a str)],
 }
 
-/// Runs them on the host: the digests, and what is printed besides.
+/// Runs the kernels on the host; returns the digests, and the rest of the output.
 pub fn host(directory: &Path, sets: &[Set], run: &Run) -> Result<(Vec<Kernel>, Digests, String), String> {
     let source = directory.join("src");
     let kernels = write(&source, sets, run.seed)?;
@@ -94,7 +94,7 @@ pub fn host(directory: &Path, sets: &[Set], run: &Run) -> Result<(Vec<Kernel>, D
         text::BLOCK
     );
     write_file(&source.join("main.rs"), main.as_bytes())?;
-    // What the random kernels have built serves here as well.
+    // Shares the build of the random kernels.
     let target = ptxas::root().join("target").join("kernels").join("target");
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(directory).env("CARGO_TARGET_DIR", target).args(["run", "--quiet"]);
@@ -116,7 +116,7 @@ pub fn host(directory: &Path, sets: &[Set], run: &Run) -> Result<(Vec<Kernel>, D
     Ok((kernels, digests, rest))
 }
 
-/// Lines `name form digests`; the others.
+/// Separates lines `name form digests` from the others.
 pub fn digests(text: &str) -> (Digests, String) {
     let (mut all, mut rest) = (Digests::new(), String::new());
     for line in text.lines() {
@@ -134,7 +134,7 @@ pub fn digests(text: &str) -> (Digests, String) {
     (all, rest)
 }
 
-/// What stands there already stays as it is, so that cargo has nothing to do.
+/// Keeps an unchanged file as it is, so that cargo need not rebuild.
 pub fn write_file(path: &Path, bytes: &[u8]) -> Result<(), String> {
     if std::fs::read(path).is_ok_and(|old| old == bytes) {
         return Ok(());

@@ -1,4 +1,4 @@
-//! The files of `tests/hardware/`, which its README describes: forms by the kinds of their operands, and what a GPU made of them.
+//! The files of `tests/hardware/`, which its README describes: forms by the kinds of their operands, and the results of a GPU.
 
 use std::fmt::Write;
 
@@ -12,15 +12,15 @@ pub struct Set {
     pub forms: Vec<Form>,
 }
 
-/// An instruction, or some in a row: operands are `%a0`, `%a1`, ...; results are named as [`Width`] says.
+/// One or several instructions. Operands are `%a0`, `%a1`, ...; results are named as [`Width`] says.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Form {
     pub text: String,
-    /// The digests of what a GPU gave, one for each part of the operands.
+    /// Digests of the results of a GPU, one for each part of the operands.
     pub result: Option<[u32; PARTS]>,
 }
 
-/// Registers of results by their letter: `%p0`, `%c0`, `%h0`, `%w0`, `%d0`.
+/// Result registers by their letter: `%p0`, `%c0`, `%h0`, `%w0`, `%d0`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Width {
     Pred,
@@ -95,13 +95,13 @@ pub fn read(text: &str) -> Result<Vec<Set>, String> {
     Ok(sets)
 }
 
-/// What stands before forms of these operands.
+/// The line before forms with these operands.
 pub fn header(kinds: &[Kind]) -> String {
     let names: Vec<&str> = kinds.iter().map(|k| k.name()).collect();
     format!("\noperands {}\n", names.join(" "))
 }
 
-/// Writes one; forms without a result are left out.
+/// Writes a file; forms without a result are left out.
 pub fn text(sets: &[Set]) -> String {
     let mut out = String::from("# Digests of what an H200 gave: tests/hardware/README.md.\n");
     for set in sets.iter().filter(|s| s.forms.iter().any(|f| f.result.is_some())) {
@@ -115,7 +115,7 @@ pub fn text(sets: &[Set]) -> String {
     out
 }
 
-/// Puts a form where others of its kinds are.
+/// Adds a form to the others of its kinds.
 pub fn add(sets: &mut Vec<Set>, kinds: &[Kind], form: Form) {
     let at = sets.iter().position(|s| s.kinds == kinds).unwrap_or_else(|| {
         sets.push(Set { kinds: kinds.to_vec(), forms: Vec::new() });
@@ -126,8 +126,7 @@ pub fn add(sets: &mut Vec<Set>, kinds: &[Kind], form: Form) {
     }
 }
 
-/// Forms that stay out, each paragraph of `open.txt` with its reason: `#` lines, then words that a form has, a line for each kind of
-/// form.
+/// Forms that are left out, each paragraph of `open.txt` with its reason: `#` lines, then a line of words for each kind of form.
 pub struct Open(Vec<Vec<String>>);
 
 impl Open {

@@ -1,4 +1,4 @@
-//! Every spelling that the table has of an instruction that the host runs lane by lane, for the target of the GPU.
+//! Every spelling that the table has of the instructions that the host runs lane by lane, for the target of the GPU.
 
 use std::path::Path;
 
@@ -21,13 +21,13 @@ use crate::random::Random;
 /// The GPU's target.
 pub const TARGET: &str = "sm_90a";
 
-/// Spellings of a line of syntax at most; of what has more, some are taken.
+/// The most spellings of a syntax line; of more, a sample is taken.
 const MOST: usize = 2000;
 
-/// The same for comparisons, of which there are too many to keep.
+/// The same for comparisons, which are too many to keep.
 const COMPARISONS: usize = 60;
 
-/// The forms of all families, by the kinds of their operands; of comparisons some, or all of them.
+/// The forms of all families by the kinds of their operands; comparisons sampled or complete.
 pub fn all(ptxas: &Path, comparisons: bool) -> Result<Vec<Set>, String> {
     let mut sets = Vec::new();
     for (family, entries) in FAMILIES {
@@ -45,7 +45,7 @@ pub fn all(ptxas: &Path, comparisons: bool) -> Result<Vec<Set>, String> {
     Ok(sets)
 }
 
-/// What the front end takes of the spellings of a family.
+/// The spellings of a family that the front end accepts.
 fn of_family(family: &'static str, entries: &'static [Instr]) -> Result<Vec<Case>, String> {
     let mut cases = Vec::new();
     for entry in entries.iter().filter(|e| e.host == Host::Lane && !reads_carry(e)) {
@@ -62,7 +62,7 @@ fn reads_carry(entry: &Instr) -> bool {
     matches!(entry.opcode, "addc" | "subc" | "madc")
 }
 
-/// Of each form so many at most; `kind` says which form it is.
+/// At most so many of each form; `kind` identifies the form.
 fn thinned(cases: Vec<Case>, most: usize) -> Vec<Case> {
     let mut random = Random::new(1);
     let mut out = Vec::new();
@@ -98,7 +98,7 @@ fn spellings(family: &'static str, entry: &'static Instr, out: &mut Vec<Case>) {
     }
 }
 
-/// A spelling with and without the operands that may be left out.
+/// A spelling with and without its optional operands.
 fn written(family: &'static str, entry: &'static Instr, form: &Syntax, words: &[String], out: &mut Vec<Case>) {
     let given: Vec<String> = words.iter().filter(|w| !w.is_empty()).cloned().collect();
     let quals: Vec<Qualifier> = given.iter().filter_map(|w| Qualifier::from_word(w)).collect();
@@ -172,7 +172,7 @@ fn is(o: &Operand, register: RegId) -> bool {
     matches!(o, Operand::Reg(r, _) if *r == register)
 }
 
-/// Leaves those that the front end takes; the others are given back.
+/// Keeps those that the front end accepts and returns the others.
 pub fn legal(sets: &mut Vec<Set>) -> Vec<String> {
     let mut refused = Vec::new();
     for set in sets.iter_mut() {
@@ -206,8 +206,7 @@ mod tests {
     use crate::hardware::{data, file, near, text};
     use std::collections::{BTreeSet, HashSet};
 
-    /// Of every line of syntax that the host runs lane by lane there is a result of a GPU, so that a new instruction is not forgotten
-    /// when there is one at hand again: until then its line is named here.
+    /// Every syntax line that the host runs lane by lane has a result of a GPU. The lines named here wait for a GPU.
     #[test]
     fn every_line_of_syntax_has_results() {
         const WITHOUT: &[&str] = &[];

@@ -1,8 +1,8 @@
-"""Runs what `cargo xtask hardware --write DIRECTORY` wrote on a GPU: python3 gpu.py DIRECTORY RESULTS.
+"""Runs the kernels of `cargo xtask hardware --write DIRECTORY` on a GPU: python3 gpu.py DIRECTORY RESULTS.
 
-NAME.O0.cubin and NAME.O3.cubin, made by ptxas of NAME.ptx, are what runs. RESULTS/digests.txt gets what the instructions gave
-where both agree; what differs between the two, or from what the host gives, is in different.bin, listed in different.txt. near.txt
-gets the results of approximations.
+It runs NAME.O0.cubin and NAME.O3.cubin, assembled from NAME.ptx by ptxas. RESULTS/digests.txt gets digests of the results where both
+agree. Results that differ between the two, or from the host, are in different.bin, listed in different.txt. near.txt gets the results
+of approximations.
 """
 
 import ctypes

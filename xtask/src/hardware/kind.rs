@@ -1,4 +1,4 @@
-//! Kinds of operands: how wide they are, what register holds one, and which values are special.
+//! Kinds of operands: their width, the register that holds one, and their special values.
 
 use ptx_dsl_frontend::ty::{Class, Ty};
 
@@ -82,7 +82,7 @@ impl Kind {
     pub fn from_name(name: &str) -> Option<Kind> {
         ALL.iter().find(|r| r.1 == name).map(|r| r.0)
     }
-    /// The kind of an operand that the table gives this type.
+    /// The kind of an operand that has this type in the table.
     pub fn of(ty: Ty) -> Option<Kind> {
         if let Some(kind) = Kind::from_name(ty.name()) {
             return Some(kind);
@@ -106,7 +106,7 @@ impl Kind {
             _ => None,
         }
     }
-    /// Of a packed kind, the kind of each of its two halves.
+    /// For a packed kind, the kind of each of its two halves.
     pub fn half(self) -> Option<Kind> {
         match self {
             Kind::B16x2 => Some(Kind::B16),
@@ -116,16 +116,17 @@ impl Kind {
         }
     }
 
-    /// Values at which conversions to narrower formats do something of their own.
+    /// Values at which conversions to narrower formats are special.
     pub fn edges(self) -> Vec<u64> {
         let Some(f) = self.format().filter(|f| f.mant >= 23) else { return Vec::new() };
         let mut all = Vec::new();
-        // The least and the largest numbers of f16 and f32, and what is rounded to them or just not.
+        // The least and the largest numbers of f16 and f32, and numbers at the edge of rounding to them.
         for e in [-150, -149, -127, -126, -25, -24, -15, -14, 15, 16, 127, 128] {
             let power = f.power(e);
             all.extend([power, power + 1, power.wrapping_sub(1), power + (1 << (f.mant - 1))]);
         }
-        // Halfway between two numbers of 7, 10 or 23 bits, and what is next to it; the largest number but for its last place.
+        // Halfway between two numbers of 7, 10 or 23 bits, and its neighbours; the largest number minus one unit in the last
+        // place.
         for mant in [7, 10, 23].into_iter().filter(|m| *m < f.mant) {
             let half = 1u64 << (f.mant - mant - 1);
             for (e, places) in [(0, 1), (0, 3), (-14, 5), (15, (1 << (mant + 1)) - 1), (-16, 1), (127, (2 << mant) - 1)]
@@ -140,7 +141,7 @@ impl Kind {
         all
     }
 
-    /// Values at which instructions do something of their own.
+    /// Values at which instructions are special.
     pub fn special(self) -> Vec<u64> {
         match (self, self.format()) {
             (Kind::Pred, _) => vec![0, 1],
@@ -192,7 +193,7 @@ fn special_floats(f: Format) -> Vec<u64> {
         f.power(-1) - 1,
     ]);
     all.extend([f.power(2), f.power(-2), f.power(most), f.power(most) + 1, f.inf() - 1, f.inf() - 2]);
-    // Where the mantissa has no more room for halves, and where integers end.
+    // The end of halves, and of integers, in the mantissa.
     for e in [3, 7, 8, 15, 16, 31, 32, 63, 64] {
         let power = f.power(e);
         all.extend(if power < f.inf() { vec![power, power - 1, power + 1] } else { vec![] });

@@ -1,4 +1,4 @@
-//! Instructions that approximate: how far the host may be from a GPU, and some of what a GPU gave.
+//! Instructions that approximate: the tolerance of the host, and samples of the results of a GPU.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -8,10 +8,10 @@ use super::data::{Form, Set, Width, add, header};
 use super::kind::Kind;
 use super::values::count;
 
-/// Results of a form that are kept.
+/// Results that are kept of each form.
 const KEPT: usize = 256;
 
-/// How far the host is from an H200 at most: in units of the last place of the result, or absolutely. docs/host-model.md has the same.
+/// The largest distance of the host from an H200: in units in the last place, or absolute. docs/host-model.md has the same.
 const BOUNDS: &[(&str, u64, f64)] = &[
     ("rcp.approx.f32", 1, 0.0),
     ("rcp.approx.ftz.f32", 1, 0.0),
@@ -42,7 +42,7 @@ fn bound(text: &str) -> Option<(u64, f64)> {
     BOUNDS.iter().find(|b| single && text.starts_with(b.0)).map(|b| (b.1, b.2))
 }
 
-/// Forms with the same operands, and for each what a GPU gave for every so many operands.
+/// Forms with the same operands, and for each the results of a GPU for a sample of the operands.
 pub struct Near {
     pub set: Set,
     results: Vec<Vec<u64>>,
@@ -51,7 +51,7 @@ pub struct Near {
 /// The operands whose results are kept.
 fn kept(kinds: &[Kind]) -> impl Iterator<Item = usize> {
     let step = count(kinds) / KEPT;
-    // Not the same place in every stretch.
+    // Another place in each stretch.
     (0..KEPT).map(move |i| i * step + i * 7 % step)
 }
 
@@ -82,7 +82,7 @@ pub fn read(text: &str) -> Result<Vec<Near>, String> {
     Ok(all)
 }
 
-/// Writes it, of results by kernel and form.
+/// Writes it from results by kernel and form.
 pub fn text(kernels: &[Kernel], results: &str) -> Result<String, String> {
     let mut sets: Vec<Set> = Vec::new();
     let mut found: Vec<(String, Vec<u64>)> = Vec::new();
@@ -113,7 +113,7 @@ pub fn text(kernels: &[Kernel], results: &str) -> Result<String, String> {
     Ok(out)
 }
 
-/// Results of the host that are further away than they may be.
+/// Results of the host that are outside of the tolerance.
 pub fn compare(near: &[Near], kernels: &[Kernel], results: &Path) -> Result<Vec<String>, String> {
     let mut wrong = Vec::new();
     for kernel in kernels.iter().filter(|k| k.name.starts_with("near")) {
@@ -159,7 +159,7 @@ fn is_near(kind: Kind, found: u64, wanted: u64, ulps: u64, absolute: f64) -> boo
     if found == wanted || !finite(found) || !finite(wanted) {
         return found == wanted;
     }
-    // The numbers in their order; only zero stands twice.
+    // The numbers in order; only zero occurs twice.
     let place = |v: u64| if v & f.sign() != 0 { -((v & (f.sign() - 1)) as i128) } else { v as i128 };
     let value = |v: u64| f64::from(f32::from_bits(v as u32));
     place(found).abs_diff(place(wanted)) <= u128::from(ulps)

@@ -1,11 +1,11 @@
-//! Forms that no single entry of the table spells: carry chains, predicates, NaNs from one instruction to the next, registers
-//! wider than types, memory, warps, and instructions at random in a row. Operands and results are named as in [`Form`].
+//! Forms that no single entry of the table spells: carry chains, predicates, NaNs passed between instructions, registers wider
+//! than types, memory, warps, and random sequences. Operands and results are named as in [`Form`].
 
 use super::data::{Form, Set, Width, add};
 use super::kind::Kind;
 use crate::random::Random;
 
-/// All of them. `singles` are the forms of the table. Seeds other than 0 make more of what is random.
+/// All sequences. `singles` are the forms of the table. Seeds other than 0 make more random ones.
 pub fn all(singles: &[&Set], seed: u64) -> Vec<Set> {
     let (each, rows) = if seed == 0 { (2, 160) } else { (20, 600) };
     let mut out = Vec::new();
@@ -22,7 +22,7 @@ pub fn all(singles: &[&Set], seed: u64) -> Vec<Set> {
     out
 }
 
-/// Chains of up to three, of one width, and of both.
+/// Chains of up to three instructions, of one width and of both.
 fn carries(out: &mut Vec<Set>) {
     let words = [Kind::B32; 4];
     let doubles = [Kind::B64; 4];
@@ -46,7 +46,7 @@ fn carries(out: &mut Vec<Set>) {
                         add(out, &kinds, Form::new(text));
                     }
                 }
-                // The carry itself, and what a predicate leaves of it.
+                // The carry itself, and its value after a guarded instruction.
                 for end in ["addc", "subc"] {
                     add(out, &kinds, Form::new(format!("{} {end}.{ty} %{letter}1, 0, 0;", one(start, 0))));
                     for middle in ["add.cc", "sub.cc", "addc.cc", "subc.cc"] {
@@ -95,7 +95,7 @@ fn logic(out: &mut Vec<Set>) {
     }
 }
 
-/// Registers wider than the types: what is above does not count, and results are extended.
+/// Registers wider than the types: upper bits are ignored, and results are extended.
 fn wider(out: &mut Vec<Set>) {
     for (kind, suffix) in
         [(Kind::B32, ["u8", "s8", "u16", "s16"].as_slice()), (Kind::B64, &["u8", "s8", "u16", "s16", "u32", "s32"])]
@@ -136,7 +136,7 @@ fn packed(out: &mut Vec<Set>) {
     add(out, &[Kind::B64, Kind::B64], Form::new(text));
 }
 
-/// Atomic operations of a thread on a cell of its own, in global and in shared memory.
+/// Atomic operations of a thread on its own cell, in global and in shared memory.
 fn atomics(out: &mut Vec<Set>) {
     let forms: &[(Kind, &[&str])] = &[
         (
@@ -188,7 +188,7 @@ fn atomics(out: &mut Vec<Set>) {
     }
 }
 
-/// Loads and stores that extend and cut.
+/// Loads and stores that extend and truncate.
 fn memory(out: &mut Vec<Set>) {
     for (space, cell) in [("global", "%cell"), ("shared", "%scell")] {
         for ty in ["u8", "s8", "u16", "s16", "u32", "s32"] {
@@ -205,7 +205,7 @@ fn memory(out: &mut Vec<Set>) {
     }
 }
 
-/// What the threads of a warp do together, all of them.
+/// Instructions of all threads of a warp.
 fn warps(out: &mut Vec<Set>) {
     let one = |text: String| Form::new(format!("{text}, 0xffffffff;"));
     for op in ["add.u32", "add.s32", "min.u32", "min.s32", "max.u32", "max.s32", "and.b32", "or.b32", "xor.b32"] {
@@ -224,7 +224,7 @@ fn warps(out: &mut Vec<Set>) {
     }
 }
 
-/// The result of a single instruction, if it has one and is no approximation.
+/// The result of a single instruction, unless it has none or is an approximation.
 fn result(form: &Form) -> Option<(Width, String)> {
     let mut outputs = form.outputs();
     let one = outputs.pop()?;
@@ -235,7 +235,7 @@ fn opcode(form: &Form) -> &str {
     form.text.split(' ').next().unwrap_or("")
 }
 
-/// Some forms of each first word and kinds.
+/// A sample of the forms of each first word and kinds.
 fn some<'a>(singles: &[&'a Set], each: usize) -> Vec<(&'a [Kind], &'a Form)> {
     let mut out = Vec::new();
     for set in singles {
@@ -255,8 +255,8 @@ fn some<'a>(singles: &[&'a Set], each: usize) -> Vec<(&'a [Kind], &'a Form)> {
     out
 }
 
-/// Where the predicate is false, the destination keeps what it had. (Not after `set` as ptxas 13.5 has it: of a type that is not 32
-/// bits of an integer, it converts what was there.)
+/// With a false guard the destination keeps its value. (Except after `set` in ptxas 13.5: if the type is not a 32-bit integer, it
+/// converts the old value.)
 fn predicated(singles: &[&Set], each: usize, out: &mut Vec<Set>) {
     for (kinds, form) in some(singles, each).into_iter().filter(|f| !f.1.text.starts_with("set.")) {
         let Some((width, name)) = result(form) else { continue };
@@ -273,9 +273,9 @@ fn predicated(singles: &[&Set], each: usize, out: &mut Vec<Set>) {
     }
 }
 
-/// A NaN of f32 arithmetic in front of whatever takes one.
+/// A NaN of f32 arithmetic before every instruction that reads one.
 fn nans(singles: &[&Set], out: &mut Vec<Set>) {
-    // Without a rounding, ptxas may make one instruction of two.
+    // Without a rounding, ptxas may fuse two instructions.
     let makers = ["add.rn.f32", "sub.rn.f32", "mul.rn.f32", "fma.rn.f32"];
     let mut number = 0;
     for (kinds, form) in some(singles, 4) {
@@ -292,8 +292,8 @@ fn nans(singles: &[&Set], out: &mut Vec<Set>) {
     }
 }
 
-/// Instructions whose result depends on how ptxas treats them: without a rounding they may become a fused operation, moves of floats
-/// may go and leave a NaN as it was, and amounts of 64-bit shifts are taken for floats where a float instruction made them.
+/// Instructions whose result depends on ptxas: without a rounding they may be fused, moves of floats may be removed and keep a
+/// NaN, and amounts of 64-bit shifts are taken for floats if a float instruction made them.
 fn free(form: &Form) -> bool {
     let words: Vec<&str> = opcode(form).split('.').collect();
     let has = |some: &[&str]| words.iter().any(|w| some.contains(w));
@@ -307,7 +307,7 @@ fn free(form: &Form) -> bool {
     }
 }
 
-/// Straight lines of single instructions, each with results of those before among its operands.
+/// Random sequences of single instructions, each with earlier results among its operands.
 fn in_a_row(singles: &[&Set], seed: u64, rows: usize, out: &mut Vec<Set>) {
     const KINDS: [Kind; 6] = [Kind::F32, Kind::F32, Kind::B32, Kind::B32, Kind::B64, Kind::Pred];
     let mut random = Random::new(77 + seed);
@@ -328,7 +328,7 @@ fn in_a_row(singles: &[&Set], seed: u64, rows: usize, out: &mut Vec<Set>) {
             let mut known = true;
             for (i, kind) in kinds.iter().enumerate() {
                 let fits: Vec<&String> = values.iter().rev().filter(|v| v.1 == kind.bits()).map(|v| &v.0).collect();
-                // New values rather than old ones.
+                // Prefer new values to old ones.
                 let at = random.below(fits.len()).min(random.below(fits.len()));
                 match fits.get(at) {
                     Some(name) => line = line.replace(&format!("%a{i}"), &name.replace('%', "%_")),

@@ -1,4 +1,4 @@
-//! Forms as kernels: each thread loads its operands, runs some forms, and stores what they give.
+//! Forms as kernels: each thread loads its operands, runs some forms, and stores their results.
 
 use std::fmt::Write;
 
@@ -10,8 +10,8 @@ pub const FORMS: usize = 48;
 /// Threads of a CTA.
 pub const BLOCK: usize = 128;
 
-/// Some forms of a set as a kernel of this name. Operands, results and cells are arrays of 64-bit words, one word for each
-/// thread; arrays follow each other in the order of the forms.
+/// A kernel of this name with some forms of a set. Operands, results and cells are arrays of 64-bit words, one word per thread,
+/// in the order of the forms.
 pub fn kernel(name: &str, set: &Set, forms: &[Form]) -> String {
     let count = count(&set.kinds);
     let all: String = forms.iter().map(|f| f.text.as_str()).collect::<Vec<_>>().join("\n");

@@ -1,19 +1,19 @@
-//! What the operands are: the same for a kind and a place always, so that only results have to be kept.
+//! Operands: always the same for a kind and a position, so that only results have to be kept.
 //!
-//! A quarter each: special values with special values; what lies near a boundary, for the operands together; any bits; and
-//! numbers of middling size.
+//! A quarter each: combinations of special values; values near a boundary, for the operands together; random bits; and numbers of
+//! moderate size.
 
 use super::kind::{Format, Kind};
 use crate::random::Random;
 
-/// Parts of the operands of a form; each has a digest of its own.
+/// Parts of the operands of a form; each has its own digest.
 pub const PARTS: usize = 4;
 /// What the parts are.
 pub const PART_NAMES: [&str; PARTS] = ["special values", "values near boundaries", "any bits", "middling values"];
 
 /// Operands of a form.
 const COUNT: usize = 16_384;
-/// Where one operand has so few bits, all that there are.
+/// For an operand with so few bits, all of its values.
 const ALL: usize = 65_536;
 
 /// How many operands forms of these kinds have.
@@ -24,7 +24,7 @@ pub fn count(kinds: &[Kind]) -> usize {
     }
 }
 
-/// The operands: a list for each of the kinds. Those of seed 0 are what is kept results of.
+/// The operands: a list for each of the kinds. Kept results are those of seed 0.
 pub fn operands(kinds: &[Kind], seed: u64) -> Vec<Vec<u64>> {
     let count = count(kinds);
     let mut all = vec![Vec::with_capacity(count); kinds.len()];
@@ -51,7 +51,7 @@ fn mask(k: Kind) -> u64 {
     u64::MAX >> (64 - k.bits())
 }
 
-/// The `i`-th value of a kind; of pairs the high half runs through them in another order.
+/// The `i`-th value of a kind; for pairs the high half has another order.
 fn every(k: Kind, i: u64) -> u64 {
     match k.half() {
         Some(_) => i | ((i.wrapping_mul(0x6335) + 0x1234) & 0xffff) << 16,
@@ -67,7 +67,7 @@ fn halves(k: Kind, mut value: impl FnMut(Kind) -> u64) -> u64 {
     }
 }
 
-/// Special values: the `i`-th combination if there is room for all of them.
+/// Special values: the `i`-th combination if all of them fit.
 fn specials(kinds: &[Kind], special: &[Vec<u64>], i: usize, random: &mut Random) -> Vec<u64> {
     let all: usize = special.iter().map(Vec::len).product();
     let mut rest = i;
@@ -80,8 +80,8 @@ fn specials(kinds: &[Kind], special: &[Vec<u64>], i: usize, random: &mut Random)
     kinds.iter().zip(special).map(one).collect()
 }
 
-/// Operands that have to do with each other: products, quotients and sums near where results become subnormal, infinite or
-/// nothing; integers that are nearly equal.
+/// Related operands: products, quotients and sums near the boundaries of subnormal, infinite and zero results; integers that are
+/// nearly equal.
 fn together(kinds: &[Kind], random: &mut Random) -> Vec<u64> {
     let mut out = vec![0; kinds.len()];
     let pairs = if kinds.iter().any(|k| k.half().is_some()) { 2 } else { 1 };
@@ -103,7 +103,7 @@ fn together(kinds: &[Kind], random: &mut Random) -> Vec<u64> {
 
 /// What the operands of one instruction have in common.
 struct Near {
-    /// Where the result lies: an exponent counted from the least one, or from the largest one if negative.
+    /// The exponent of the result, counted from the least one, or from the largest one if negative.
     exponent: i64,
     /// The exponent of the first operand.
     first: i64,
@@ -162,14 +162,14 @@ impl Near {
     }
 }
 
-/// Ones between two places, or zeros.
+/// Ones between two positions, or zeros.
 fn run(random: &mut Random) -> u64 {
     let (from, to) = (random.below(64), random.below(64));
     let ones = u64::MAX << from ^ u64::MAX << to;
     if random.below(2) == 0 { ones } else { !ones }
 }
 
-/// Mantissas of few bits, of nearly all, and any.
+/// Mantissas of few bits, of nearly all bits, and random ones.
 fn mantissa(f: Format, random: &mut Random) -> u64 {
     let mask = (1u64 << f.mant) - 1;
     let small = random.below(3) as u64;

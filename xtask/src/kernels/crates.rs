@@ -10,8 +10,8 @@ use std::process::{Command, Stdio};
 const MANIFEST: &str = include_str!("Cargo.txt");
 const MAIN: &str = include_str!("main.txt");
 
-/// Writes modules, what their kernels leave, what they read, and `kernels.txt`: name, CTAs, threads along x and y, `n`. That
-/// is what comes back.
+/// Writes modules, their expected results, their inputs, and `kernels.txt`: name, CTAs, threads along x and y, `n`. Returns the
+/// latter.
 pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<String, String> {
     std::fs::create_dir_all(directory).map_err(|e| format!("cannot make {}: {e}", directory.display()))?;
     let mut list = String::new();
@@ -27,7 +27,7 @@ pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<
     Ok(list)
 }
 
-/// Runs them; the names of those that do not leave what they should. What is wrong is printed.
+/// Runs the kernels; prints what is wrong and returns the names of those that fail.
 pub fn wrong(
     directory: &Path,
     kernels: &[(String, Program)],

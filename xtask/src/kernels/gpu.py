@@ -1,6 +1,6 @@
-"""Runs what `cargo xtask kernels --write DIRECTORY` wrote on a GPU, through the CUDA driver: python3 gpu.py DIRECTORY.
+"""Runs the kernels of `cargo xtask kernels --write DIRECTORY` on a GPU, through the CUDA driver: python3 gpu.py DIRECTORY.
 
-Where ptxas has made NAME.cubin of NAME.ptx, that is what runs; the assemblers of drivers are older.
+If there is a NAME.cubin, assembled from NAME.ptx by ptxas, it runs that: the assemblers of drivers are older.
 """
 
 import ctypes

@@ -1,5 +1,5 @@
-//! Random programs. Whatever comes out is defined PTX: no thread reads what another may be writing, barriers and instructions
-//! of a whole warp stand where all of it comes together, and every loop ends.
+//! Random programs. Each is defined PTX: no thread reads what another may be writing, barriers and warp instructions are where
+//! all of their threads arrive, and every loop ends.
 
 use super::program::{
     COUNTERS, Class, Collective, DEPTH, Function, GENERAL, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program,
@@ -8,16 +8,16 @@ use super::program::{
 use super::rows::ROWS;
 use crate::random::Random;
 
-/// Blocks that kernels are launched with.
+/// Block shapes of launches.
 const BLOCKS: &[[u32; 2]] =
     &[[1, 1], [17, 1], [32, 1], [33, 1], [64, 1], [16, 4], [96, 1], [40, 2], [128, 1], [64, 3], [256, 1]];
 const IMMEDIATES: &[u64] = &[0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 100, 255, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF];
 /// 0, -0, 1, -2.5, infinity, NaN, the least number, the greatest.
 const FLOATS: &[u64] = &[0, 0x8000_0000, 0x3F80_0000, 0xC020_0000, 0x7F80_0000, 0x7FC0_1234, 1, 0x7F7F_FFFF];
-/// The same of `.f64`, without NaN and the greatest.
+/// The same for `.f64`, without NaN and the greatest.
 const DOUBLES: &[u64] = &[0, 1 << 63, 0x3FF0_0000_0000_0000, 0xC004_0000_0000_0000, 0x7FF0_0000_0000_0000, 1];
 
-/// The program of a seed; `size` is about how many statements it has.
+/// The program of a seed, with about `size` statements.
 pub fn program(seed: u64, size: usize) -> Program {
     let mut random = Random::new(seed);
     let block = *random.pick(BLOCKS).expect("there are some");
@@ -48,13 +48,13 @@ pub fn program(seed: u64, size: usize) -> Program {
     }
 }
 
-/// Who comes to a statement at once.
+/// Which threads execute a statement together.
 #[derive(Clone, Copy, PartialEq)]
 enum Together {
     Cluster,
     Cta,
     Warp,
-    /// Those below this one, of each warp that comes.
+    /// Lanes below this number, of each warp that executes it.
     Lanes(u32),
     Nobody,
 }
@@ -62,7 +62,7 @@ enum Together {
 #[derive(Clone, Copy)]
 struct Scope {
     together: Together,
-    /// Around this, and how many of them lanes may leave from here.
+    /// The loops around, and how many of them lanes may leave from here.
     loops: u8,
     wild: u8,
     kernel: bool,
@@ -72,10 +72,10 @@ struct Scope {
 
 struct Maker {
     random: Random,
-    /// Statements still to be made.
+    /// The number of statements still to be made.
     left: usize,
     functions: usize,
-    /// Has the block whole warps only?
+    /// Does the block have whole warps only?
     warps: bool,
 }
 
@@ -84,7 +84,7 @@ impl Maker {
         self.random.below(end)
     }
 
-    /// One in so many.
+    /// True once in so many.
     fn chance(&mut self, of: usize) -> bool {
         self.below(of) == 0
     }
@@ -95,7 +95,7 @@ impl Maker {
         Function { body: self.block(scope) }
     }
 
-    /// Every register is written once.
+    /// Writes every register once.
     fn start(&mut self) -> Vec<Stmt> {
         let mut body = Vec::new();
         for to in 0..GENERAL {
@@ -121,7 +121,7 @@ impl Maker {
         body
     }
 
-    /// As many statements as are left.
+    /// All remaining statements.
     fn block(&mut self, scope: Scope) -> Vec<Stmt> {
         let mut body = Vec::new();
         while self.left > 0 {
@@ -277,7 +277,7 @@ impl Maker {
             }
             _ => ("", 0, 0, Together::Nobody),
         };
-        // Negated, it is the other lanes that come.
+        // If negated, the other lanes execute it.
         let guard = Guard { negated: guard.negated && !matches!(together, Together::Lanes(_)), ..guard };
         if !what.is_empty() {
             body.push(named(what, guard.register, vec![Source::Register(register), Source::Immediate(with as u64)]));
@@ -350,7 +350,7 @@ impl Maker {
         self.below(GENERAL.into()) as u8
     }
 
-    /// A register of `.b32` that has a value here.
+    /// A `.b32` register that has a value here.
     fn readable(&mut self, scope: Scope) -> u8 {
         match self.below(12) {
             0 => UNIFORM.start + self.below(UNIFORM.len()) as u8,
@@ -387,7 +387,7 @@ impl Maker {
     }
 }
 
-/// The operation that is spelt so.
+/// The operation with this spelling.
 fn named(text: &str, to: u8, from: Vec<Source>) -> Stmt {
     let row = ROWS.iter().position(|r| r.text == text).expect("it is in the list");
     Stmt::Row { row, to, from, guard: None }

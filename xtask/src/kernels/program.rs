@@ -1,29 +1,29 @@
-//! What a random kernel is made of: registers of six classes, operations that each have a spelling and a meaning in plain
-//! Rust, control flow, memory that a thread has to itself, and what warps, CTAs and clusters do together.
+//! The parts of a random kernel: registers of six classes, operations with a spelling and a meaning in plain Rust, control flow,
+//! private memory of threads, and interaction of warps, CTAs and clusters.
 
-/// Registers of a class, by number; `Class::R` has more, of fixed use.
+/// Registers of a class, by number; `Class::R` has more, with fixed uses.
 pub const GENERAL: u8 = 8;
-/// The same in all threads of a CTA.
+/// Equal in all threads of a CTA.
 pub const UNIFORM: std::ops::Range<u8> = 8..11;
 /// The warp's number in the CTA, the lane, and the thread's number in the CTA.
 pub const WARP: u8 = 11;
 pub const LANE: u8 = 12;
 pub const LINEAR: u8 = 13;
-/// Counters of the loops around, from the outermost.
+/// Counters of the enclosing loops, outermost first.
 pub const COUNTERS: u8 = 14;
-/// Loops in loops, at most.
+/// The deepest nesting of loops.
 pub const DEPTH: u8 = 3;
 
-/// Bytes that each thread has to itself in each state space.
+/// Private bytes of each thread in each state space.
 pub const OWN: u32 = 32;
-/// Bytes of a thread's part of the result: its registers, then what it has to itself in global memory. `main.txt` and
-/// `gpu.py` count by it too.
+/// Bytes of a thread's part of the result: its registers, then its private bytes in global memory. `main.txt` and `gpu.py` use it
+/// too.
 pub const RESULT: u32 = 160;
-/// Words of the table that all read.
+/// Words of the table that all threads read.
 pub const TABLE: usize = 64;
 /// Words of the constant bank.
 pub const CONSTANTS: [u32; 8] = [3, 0x8000_0000, 77, 0xFFFF_FFFF, 0, 12345, 0x3F80_0000, 31];
-/// Counters that all add to.
+/// Counters that all threads add to.
 pub const TOTALS: usize = 4;
 
 /// A class of registers.
@@ -46,7 +46,7 @@ pub enum Class {
 impl Class {
     /// In the order of their numbers.
     pub const ALL: [Class; 6] = [Class::R, Class::D, Class::F, Class::P, Class::H, Class::E];
-    /// How many a thread may write freely.
+    /// How many of them a thread may write freely.
     pub fn count(self) -> u8 {
         match self {
             Class::R => GENERAL,
@@ -74,7 +74,7 @@ impl Class {
     }
 }
 
-/// Something read, as bits.
+/// A source operand, as bits.
 #[derive(Debug, Clone, Copy)]
 pub enum Source {
     Register(u8),
@@ -91,7 +91,7 @@ pub struct Guard {
 /// An operation on registers: `$` stands for the result and then the operands.
 pub struct Row {
     pub text: &'static str,
-    /// Of the result and the operands.
+    /// Classes of the result and the operands.
     pub classes: &'static [Class],
     /// Bits of the operands to bits of the result.
     pub meaning: fn(&[u64]) -> u64,
@@ -114,15 +114,15 @@ pub enum Space {
     Local,
 }
 
-/// Where in the bytes that a thread has to itself.
+/// A place in the private bytes of a thread.
 #[derive(Debug, Clone, Copy)]
 pub enum Place {
     Fixed(u32),
-    /// The register, cut to a multiple of the size that is inside.
+    /// The register, reduced to a multiple of the size within bounds.
     Computed(u8),
 }
 
-/// What is loaded or stored.
+/// The type of a load or store.
 #[derive(Debug, Clone, Copy)]
 pub enum Width {
     U8,
@@ -172,10 +172,10 @@ pub enum Mode {
     Bfly,
 }
 
-/// What lanes do together, on `.b32` and with a predicate as result or operand.
+/// Warp instructions on `.b32`, with a predicate as result or operand.
 #[derive(Debug, Clone, Copy)]
 pub enum Collective {
-    /// The second operand, the third, and what else is written: whether the source was in range.
+    /// The second operand, the third, and a further result: whether the source was in range.
     Shuffle(Mode, Source, u32, u8),
     /// Of a predicate.
     Ballot(u8),
@@ -191,14 +191,14 @@ pub enum Collective {
 /// Arms of a tangle that are run.
 pub const STEPS: u32 = 5;
 
-/// What threads wait with for each other.
+/// How threads synchronise.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
     /// `bar.sync 0`
     Barrier,
     /// `barrier.sync` with a number of threads.
     Named,
-    /// An mbarrier that they arrive on, by its parity or by what the arrive gave.
+    /// An mbarrier that they arrive on, waited for by its parity or by the state of the arrival.
     Parity,
     State,
     /// `bar.warp.sync`: the lanes of a warp only.
@@ -236,7 +236,7 @@ pub enum Stmt {
         at: Place,
         guard: Option<Guard>,
     },
-    /// `atom.add` or `atom.exch` on what a thread has to itself.
+    /// `atom.add` or `atom.exch` on private memory.
     Atom {
         space: Space,
         exchange: bool,
@@ -253,27 +253,27 @@ pub enum Stmt {
         at: Place,
         guard: Option<Guard>,
     },
-    /// From the table or the constants, by a register.
+    /// Loads from the table or the constants, indexed by a register.
     Gather {
         constant: bool,
         to: u8,
         index: u8,
         guard: Option<Guard>,
     },
-    /// To one of the counters of all.
+    /// Adds to one of the common counters.
     Total {
         which: u32,
         from: u8,
         guard: Option<Guard>,
     },
-    /// By lanes below `lanes` of each warp: all that are here.
+    /// By lanes below `lanes` of each warp, which are all active.
     Together {
         what: Collective,
         to: u8,
         from: u8,
         lanes: u32,
     },
-    /// By all threads: each gets what the thread `shift` further on has.
+    /// By all threads: each gets the value of the thread `shift` further on.
     Exchange {
         to: u8,
         from: u8,
@@ -297,14 +297,14 @@ pub enum Stmt {
         swapped: bool,
         uniform: bool,
     },
-    /// `depth` says which counter it has; a `bottom` loop is run once at least.
+    /// `depth` selects its counter; a `bottom` loop runs at least once.
     Loop {
         depth: u8,
         trips: Source,
         bottom: bool,
         body: Vec<Stmt>,
     },
-    /// Out of this loop, or of so many more.
+    /// Leaves this loop, or so many more.
     Break {
         guard: Guard,
         further: u8,
@@ -316,8 +316,8 @@ pub enum Stmt {
         index: u8,
         arms: Vec<Vec<Stmt>>,
     },
-    /// Three arms that jump from one into another, `STEPS` times: by the bits of the register to the next or the one after
-    /// it. It has a counter as a loop has. Its ways in are two.
+    /// Three arms that jump into each other `STEPS` times: by the bits of the register to the next arm or the one after it. It
+    /// has a counter like a loop, and two entries.
     Tangle {
         depth: u8,
         select: u8,
@@ -343,7 +343,7 @@ pub struct Program {
     pub grid: u32,
     /// CTAs of a cluster.
     pub cluster: u32,
-    /// Is the block in the kernel?
+    /// Does the kernel have `.reqntid`?
     pub required: bool,
     /// The parameter.
     pub n: u32,

@@ -1,4 +1,4 @@
-//! What operations on registers are called and what they mean: PTX ISA 9.7.1 to 9.7.9, in plain Rust.
+//! Spellings and meanings of operations on registers (PTX ISA 9.7.1 to 9.7.9), in plain Rust.
 
 use super::program::Class::{self, D, E, F, H, P, R};
 use super::program::Row;
@@ -19,7 +19,7 @@ fn f(a: u64) -> f32 {
     f32::from_bits(a as u32)
 }
 
-/// The only NaN that arithmetic makes.
+/// The only NaN that arithmetic produces.
 fn bits(x: f32) -> u64 {
     u64::from(if x.is_nan() { 0x7FFF_FFFF } else { x.to_bits() })
 }
@@ -59,7 +59,7 @@ fn e(a: u64) -> f64 {
     f64::from_bits(a)
 }
 
-/// Which NaN of `.f64` arithmetic makes is open: kernels write the canonical one into memory.
+/// Which NaN `.f64` arithmetic gives is open, so kernels write the canonical one to memory.
 fn wide(x: f64) -> u64 {
     if x.is_nan() { 0x7FF8_0000_0000_0000 } else { x.to_bits() }
 }
@@ -68,7 +68,7 @@ fn half(x: u64) -> u64 {
     x & 0xFFFF
 }
 
-/// All of them. A divisor is never zero: what it is made of has its lowest bit set first.
+/// All operations. A divisor is never zero: its lowest bit is set first.
 pub const ROWS: &[Row] = &[
     row("add.u32 $, $, $;", &[R, R, R], |a| u64::from(u(a[0]).wrapping_add(u(a[1])))),
     row("sub.s32 $, $, $;", &[R, R, R], |a| u64::from(u(a[0]).wrapping_sub(u(a[1])))),
@@ -167,7 +167,7 @@ pub const ROWS: &[Row] = &[
     row("cvt.rn.f64.u64 $, $;", &[E, D], |a| wide(a[0] as f64)),
     row("cvt.rn.f32.f64 $0, $1; add.rn.f32 $0, $0, 0f00000000;", &[F, E], |a| bits(e(a[0]) as f32 + 0.0)),
     row("cvt.f64.f32 $, $;", &[E, F], |a| wide(f64::from(f(a[0])))),
-    // PTX ISA 9.7.9.22: a NaN of `.f64` becomes what none of `.f32` does
+    // PTX ISA 9.7.9.22: a NaN of `.f64` becomes one that `.f32` does not produce
     row("cvt.rzi.s32.f64 $, $;", &[R, E], |a| signed(if e(a[0]).is_nan() { i32::MIN } else { e(a[0]) as i32 })),
     row("setp.lt.f64 $, $, $;", &[P, E, E], |a| u64::from(e(a[0]) < e(a[1]))),
     row("setp.lt.u32 $, $, $;", &[P, R, R], |a| u64::from(u(a[0]) < u(a[1]))),

@@ -1,5 +1,4 @@
-//! What a program computes, in plain Rust: all threads of a cluster at a time, each way through the code with those that
-//! take it.
+//! Interprets a program in plain Rust: all threads of a cluster at a time, each path with the threads that take it.
 
 use super::program::{
     CONSTANTS, COUNTERS, Class, Collective, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program, RESULT, STEPS,
@@ -13,12 +12,12 @@ pub struct Outcome {
     pub totals: [u32; TOTALS],
 }
 
-/// What is in the result before the launch; `main.txt` and `gpu.py` have the same.
+/// The contents of the result before the launch; `main.txt` and `gpu.py` have the same.
 pub fn blank(program: &Program) -> Vec<u32> {
     (0..program.threads() * program.grid * RESULT / 4).map(|i| i.wrapping_mul(0x0101_4001)).collect()
 }
 
-/// What is in the table.
+/// The contents of the table.
 pub fn table() -> Vec<u32> {
     (0..TABLE as u32).map(|i| i.wrapping_mul(0x9E37_79B9) >> (i % 29)).collect()
 }
@@ -54,13 +53,13 @@ fn word(bytes: &[u8]) -> u32 {
     u32::from_le_bytes([bytes[0], bytes[1], bytes[2], bytes[3]])
 }
 
-/// Where a thread goes that does not go on with the next statement.
+/// Where a thread continues if not at the next statement.
 #[derive(Clone, Copy)]
 enum Jump {
-    /// Out of the loop around, or of so many more.
+    /// After the enclosing loop, or so many more.
     Break(u8),
     Continue,
-    /// It has ended, with this.
+    /// It has ended with this result.
     Gone(u32),
 }
 
@@ -103,7 +102,7 @@ impl Thread {
         }
     }
 
-    /// The bytes of what is accessed.
+    /// The accessed bytes.
     fn bytes(&mut self, space: Space, at: Place, bytes: u32) -> &mut [u8] {
         let offset = match at {
             Place::Fixed(offset) => offset,
@@ -145,7 +144,7 @@ struct Cluster<'p> {
 }
 
 impl Cluster<'_> {
-    /// Runs the statements with these threads; those that come to the end.
+    /// Runs the statements with these threads; returns those that reach the end.
     fn block(&mut self, body: &[Stmt], mut here: Vec<usize>) -> Vec<usize> {
         for stmt in body {
             if !here.is_empty() {
@@ -213,7 +212,7 @@ impl Cluster<'_> {
         here
     }
 
-    /// What threads do each for itself.
+    /// Statements that each thread executes on its own.
     fn alone(&mut self, stmt: &Stmt, t: usize) {
         let (Stmt::Row { guard, .. }
         | Stmt::Load { guard, .. }
@@ -445,7 +444,7 @@ pub fn initial(register: u32) -> u32 {
     register.wrapping_mul(0x9E37_79B9)
 }
 
-/// PTX ISA 9.7.9.6: the lane that is read, and whether it was in range.
+/// PTX ISA 9.7.9.6: the source lane, and whether it is in range.
 fn shuffled(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     let (b, segment, clamp) = (b & 31, (c >> 8) & 31, c & 31);
     let most = (lane & segment) | (clamp & !segment);

@@ -1,11 +1,10 @@
-//! The least of a program that is still wrong: statements are left out, first many at once, then fewer, then one by
-//! one.
+//! Shrinks a program that fails (delta debugging): leaves out many statements at once, then fewer, then single ones.
 
 use super::BATCH;
 use super::program::{Program, Stmt};
 use std::ops::Range;
 
-/// `wrong` says of some programs which are.
+/// `wrong` tells which of some programs fail.
 pub fn least(
     program: &Program,
     mut wrong: impl FnMut(&[Program]) -> Result<Vec<bool>, String>,
@@ -19,14 +18,14 @@ pub fn least(
             let parts: Vec<Range<usize>> =
                 (from..count(&best)).step_by(length).take(BATCH).map(|start| start..start + length).collect();
             let some: Vec<Program> = parts.iter().map(|part| without(&best, std::slice::from_ref(part))).collect();
-            // What stays has no part in it.
+            // The remaining statements do not matter.
             let less = some.iter().map(|p| count(p) < count(&best));
             let verdicts: Vec<bool> = wrong(&some)?.into_iter().zip(less).map(|(wrong, less)| wrong && less).collect();
             let Some(first) = verdicts.iter().position(|wrong| *wrong) else {
                 from += parts.len() * length;
                 continue;
             };
-            // Mostly all that can be left out can be so together.
+            // Most removable statements can be removed together.
             let gone: Vec<Range<usize>> = parts.into_iter().zip(&verdicts).filter(|p| *p.1).map(|p| p.0).collect();
             let together = without(&best, &gone);
             if gone.len() > 1 && wrong(std::slice::from_ref(&together))?[0] {
@@ -37,7 +36,7 @@ pub fn least(
                 from += first * length;
             }
         }
-        // What was inside of what went has been counted as well: one by one they are looked at until nothing goes.
+        // Statements inside of removed ones were counted as well: single ones are tried until nothing more can go.
         if length > 1 || count(&best) == before {
             length /= 2;
         }
@@ -45,7 +44,7 @@ pub fn least(
     Ok(best)
 }
 
-/// Statements, those inside others too.
+/// The number of statements, nested ones included.
 fn count(program: &Program) -> usize {
     bodies(program).map(size).sum()
 }
@@ -68,7 +67,7 @@ fn inside(stmt: &Stmt) -> Vec<&[Stmt]> {
     }
 }
 
-/// The program without the statements of these numbers, in the order of the text, and what is inside them.
+/// The program without the statements of these numbers, in text order, and without what is nested in them.
 fn without(program: &Program, gone: &[Range<usize>]) -> Program {
     let mut left = Left { gone, next: 0 };
     let mut program = program.clone();
@@ -108,7 +107,7 @@ impl Left<'_> {
         *body = kept;
     }
 
-    /// What may say who comes to a barrier stays: without it not all would.
+    /// Keeps what may decide which threads reach a barrier: without it not all would.
     fn guards(stmt: &Stmt) -> bool {
         matches!(stmt, Stmt::Row { row, .. } if super::rows::ROWS[*row].text.starts_with("setp."))
     }
@@ -123,7 +122,7 @@ mod tests {
         body.iter().any(|s| is(s) || inside(s).iter().any(|b| any(b, is)))
     }
 
-    /// With a statement that makes it wrong, what is left is that one, what it is inside of, and comparisons.
+    /// If one statement makes the program fail, what is left is that statement, its enclosing ones, and comparisons.
     #[test]
     fn what_is_not_needed_goes() {
         let mut found = 0;

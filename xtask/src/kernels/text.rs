@@ -1,4 +1,4 @@
-//! A program as PTX.
+//! Prints a program as PTX.
 
 use super::program::{
     CONSTANTS, COUNTERS, Class, Collective, DEPTH, Function, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program,
@@ -27,7 +27,7 @@ pub fn module(program: &Program, name: &str) -> String {
 struct Printer<'p> {
     text: String,
     labels: usize,
-    /// Of the loops around: where `continue` and `break` go.
+    /// The targets of `continue` and `break` in the enclosing loops.
     loops: Vec<(usize, usize)>,
     program: &'p Program,
     /// Not a function.
@@ -112,7 +112,7 @@ impl Printer<'_> {
         self.line(&format!(".param .u32 n){shape}\n{{"));
     }
 
-    /// Registers of fixed use, and memory that is not that of the result.
+    /// Registers with fixed uses, and memory other than the result.
     fn prologue(&mut self) {
         self.registers();
         let threads = self.program.threads();
@@ -144,7 +144,7 @@ impl Printer<'_> {
         self.meet(if self.program.cluster > 1 { Meeting::Cluster } else { Meeting::Barrier });
     }
 
-    /// All registers go to the result.
+    /// Stores all registers to the result.
     fn epilogue(&mut self) {
         for r in 0..UNIFORM.end {
             self.line(&format!("st.global.u32 [%own+{}], %r{r};", 4 * r));
@@ -171,7 +171,7 @@ impl Printer<'_> {
         body.iter().for_each(|s| self.stmt(s));
     }
 
-    /// The address, and what stands before it.
+    /// The address, and the code before it.
     fn place(&mut self, space: Space, at: Place, bytes: u32) -> String {
         let (base, first) = match space {
             Space::Global => ("%own", RESULT - OWN),

@@ -1,10 +1,10 @@
-//! Two cubins compared: ELF files whose sections must be the same, but for those that quote the PTX or number its lines.
+//! Compares two cubins: ELF files whose sections must be equal, except those that quote the PTX or number its lines.
 
-/// What the names of those sections hold: the PTX text itself (a number behind the name is its checksum), its lines by address,
-/// and the names of ptxas's files.
+/// Parts of the names of those sections: the PTX text itself (a number after the name is its checksum), its lines by address, and
+/// the names of ptxas's files.
 const OF_THE_TEXT: [&str; 3] = ["nv_debug_ptx_txt", "nv_debug_line_sass", ".note.nv.tkinfo"];
 
-/// The sections that differ; empty when both are the same code.
+/// The sections that differ; empty if both are the same code.
 pub fn differences(a: &[u8], b: &[u8]) -> Vec<String> {
     if a == b {
         return Vec::new();
@@ -54,7 +54,7 @@ fn number(bytes: &[u8], at: usize, size: usize) -> Option<usize> {
 mod tests {
     use super::differences;
 
-    /// A file of a null section, one of this name and contents, and the names.
+    /// An ELF file with a null section, one section of this name and contents, and the section names.
     fn elf(name: &str, contents: &[u8]) -> Vec<u8> {
         let names = format!("\0{name}\0.shstrtab\0").into_bytes();
         let mut file = vec![0; 64];

@@ -1,20 +1,20 @@
-//! What is found out about a module.
+//! The report on a module.
 
 use std::collections::BTreeMap;
 use std::fmt;
 
-/// The machine code of what is printed and laid out, compared with that of the module.
+/// The machine code of the printed and formatted texts, compared with that of the module.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Code {
     /// It is the same.
     Same,
     /// There is no module: its compiler failed.
     NotMade,
-    /// Printing or laying out once more gives another text.
+    /// Printing or formatting again gives another text.
     Unstable,
     /// ptxas refuses a text.
     Refused,
-    /// It is other code.
+    /// The code differs.
     Differs,
 }
 
@@ -45,7 +45,7 @@ pub struct Report {
 }
 
 impl Report {
-    /// Of a module that its compiler did not write.
+    /// The report if the compiler wrote no module.
     pub fn not_made(details: String) -> Report {
         Report { statements: 0, errors: Vec::new(), warnings: Vec::new(), code: Code::NotMade, details }
     }
@@ -56,7 +56,7 @@ impl Report {
     }
 }
 
-/// How often each code is there: `PTX0605 2, PTX0641`.
+/// The count of each code: `PTX0605 2, PTX0641`.
 pub fn counted<'a>(codes: impl IntoIterator<Item = &'a u16>) -> String {
     let mut counts = BTreeMap::new();
     for code in codes {

@@ -1,11 +1,11 @@
-//! Where nvcc comes from: `NVCC`, then `target/nvcc`, then pip.
+//! Finds nvcc: `NVCC`, then `target/nvcc`, then pip.
 
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
 use crate::ptxas::root;
 
-/// nvcc, its front end and headers. CCCL has versions of its own.
+/// nvcc, its front end and headers. CCCL has its own versions.
 const PACKAGES: [&str; 5] = [
     "nvidia-cuda-nvcc==13.5.37",
     "nvidia-nvvm==13.5.37",
@@ -14,13 +14,13 @@ const PACKAGES: [&str; 5] = [
     "nvidia-cuda-cccl==13.3.5.0.6",
 ];
 
-/// nvcc's path, installed with pip when there is none yet; the error is one line.
+/// nvcc's path, installed with pip if missing; the error is one line.
 pub fn find_or_fetch() -> Result<PathBuf, String> {
     if let Some(path) = std::env::var_os("NVCC").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
         return if runs(&path) { Ok(path) } else { Err(format!("NVCC={} does not run", path.display())) };
     }
-    // nvcc hands the C++ preprocessor to the host's compiler.
+    // nvcc calls the C++ preprocessor of the host's compiler.
     if !runs(Path::new("gcc")) {
         return Err("nvcc needs gcc, which does not run".to_owned());
     }

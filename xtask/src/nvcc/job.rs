@@ -1,4 +1,4 @@
-//! One program for one target: compiled by nvcc, then judged.
+//! One program for one target: compiled by nvcc, then checked.
 
 use std::path::{Path, PathBuf};
 

@@ -1,4 +1,4 @@
-//! A CUDA program, what its first lines ask for, and how nvcc compiles it.
+//! A CUDA program, the options in its first lines, and its compilation by nvcc.
 
 use std::path::{Path, PathBuf};
 use std::process::Command;
@@ -33,7 +33,7 @@ impl Program {
         Ok(Program { name, options: words("nvcc"), targets: words("targets"), path })
     }
 
-    /// Compiles the program for an architecture to PTX, with more options than its own.
+    /// Compiles the program for an architecture to PTX, with further options.
     pub fn compile(&self, nvcc: &Path, architecture: &str, more: &[String], output: &Path) -> Result<(), String> {
         let mut command = Command::new(nvcc);
         command.args(["-ptx", "-std=c++17"]).arg(format!("-arch={architecture}")).args(&self.options).args(more);
@@ -41,7 +41,7 @@ impl Program {
         module::run(command).map(drop)
     }
 
-    /// The options that nvcc would give ptxas.
+    /// The options that nvcc would pass to ptxas.
     pub fn ptxas_options(&self) -> Vec<&'static str> {
         let of = |option: &String| match option.as_str() {
             "-G" => Some("-g"),
@@ -53,7 +53,7 @@ impl Program {
     }
 }
 
-/// The files of a directory that end so, by name.
+/// The files of a directory with this suffix, by name.
 pub fn files(directory: &Path, extension: &str) -> Result<Vec<PathBuf>, String> {
     let entries = std::fs::read_dir(directory).map_err(|error| format!("{}: {error}", directory.display()))?;
     let mut paths: Vec<_> = entries.flatten().map(|entry| entry.path()).collect();

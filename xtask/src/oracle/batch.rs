@@ -1,4 +1,4 @@
-//! Many cases in one module, a line for each, before both judges.
+//! Asks both judges about many cases in one module, one line each.
 
 use std::collections::BTreeMap;
 use std::path::Path;
@@ -14,7 +14,7 @@ use ptx_dsl_frontend::lex::lex;
 #[derive(Debug, Clone)]
 pub struct Case {
     pub family: &'static str,
-    /// As the table has it.
+    /// Its opcode in the table.
     pub opcode: &'static str,
     /// `legal` or the kind of mutation.
     pub kind: &'static str,
@@ -23,26 +23,26 @@ pub struct Case {
     pub version: Ptx,
 }
 
-/// What was said of a case, if it was refused.
+/// The message on a refused case.
 #[derive(Debug, Clone, Default)]
 pub struct Verdict {
     pub ours: Option<String>,
     pub theirs: Option<String>,
 }
 
-/// Lines of a module, at most.
+/// The most lines of a module.
 const LINES: usize = 2500;
 
-/// And at most, where each of them may end ptxas' reading.
+/// The same for lines that may each end the parsing of ptxas.
 const FEW: usize = 24;
 
-/// What the front end says of such: mistakes that ptxas' grammar has no room for.
+/// Messages of the front end for such lines: mistakes outside of ptxas' grammar.
 const UNREAD: &[&str] = &["PTX01", "PTX0416 this", "PTX0506"];
 
-/// A wrong line: ptxas looks at all others too, but does not go on to generate code, which takes far longer.
+/// A wrong line: ptxas still checks all others, but skips code generation, which takes far longer.
 const WRONG: &str = "add.f32 %f1, %p1, %f2;";
 
-/// The module around cases; the first of them stands on the line behind this text.
+/// The module around cases; the first case is on the line after this text.
 pub fn head(target: &str, version: Ptx, samplers: bool) -> String {
     let mut registers = ".reg .b8 %c<9>; .reg .b16 %h<40>; .reg .b32 %r<300>; .reg .b64 %d<60>; .reg .f32 %f<140>; \
         .reg .f64 %e<60>; .reg .pred %p<9>; .reg .u32 %u<3>; .reg .s32 %s<3>; .reg .u64 %ud<3>; .reg .s64 %sd<3>; \
@@ -52,7 +52,7 @@ pub fn head(target: &str, version: Ptx, samplers: bool) -> String {
     if version >= Ptx(8, 3) && number >= 70 {
         registers += " .reg .b128 %q<9>; .reg .f16 %hf<3>; .reg .f16x2 %hx<3>;";
     }
-    // Samplers stand apart in this mode only.
+    // Samplers are separate in this mode only.
     let (mode, sampler) = if samplers { (", texmode_independent", " .global .samplerref smp;") } else { ("", "") };
     let table = if version >= Ptx(6, 0) { "TARGETS: .branchtargets LAST; " } else { "" };
     let Ptx(major, minor) = version;
@@ -84,7 +84,7 @@ fn alone(case: &Case) -> String {
     module(&head(case.target, case.version, apart(case)), &[&case.text], false)
 }
 
-/// The same, for readers: it declares what the statement names.
+/// The same for readers: it declares what the statement names.
 pub fn minimal(case: &Case) -> String {
     let words: Vec<&str> = case
         .text
@@ -120,12 +120,12 @@ pub fn minimal(case: &Case) -> String {
     format!("{}\n{kernel}\n{{\n{registers}{locals}    {}\n{label}    ret;\n}}\n", globals.join("\n"), case.text)
 }
 
-/// Judges all cases, in as many threads as there are processors.
+/// Asks about all cases, in as many threads as there are processors.
 pub fn judge(ptxas: &Path, cases: &[Case]) -> Result<Vec<Verdict>, String> {
     verdicts(Some(ptxas), cases)
 }
 
-/// What the front end alone says of all cases.
+/// The verdicts of the front end alone.
 pub fn ours(cases: &[Case]) -> Result<Vec<Option<String>>, String> {
     Ok(verdicts(None, cases)?.into_iter().map(|v| v.ours).collect())
 }
@@ -169,8 +169,8 @@ fn verdicts(ptxas: Option<&Path>, cases: &[Case]) -> Result<Vec<Verdict>, String
     verdicts.into_inner().map_err(|_| "a worker panicked".into())
 }
 
-/// Judges cases each in a module of its own, which ptxas assembles as a whole: no other line has a say in it, and what code
-/// generation refuses is refused.
+/// Asks about each case in a module of its own, which ptxas assembles completely, so that other lines have no influence and code
+/// generation counts.
 pub fn judge_alone(ptxas: &Path, cases: &[&Case]) -> Result<Vec<Verdict>, String> {
     let directory = std::env::temp_dir().join(format!("ptx-dsl-oracle-alone-{}", std::process::id()));
     std::fs::create_dir_all(&directory).map_err(|e| format!("{}: {e}", directory.display()))?;
@@ -196,7 +196,7 @@ pub fn judge_alone(ptxas: &Path, cases: &[&Case]) -> Result<Vec<Verdict>, String
     verdicts.into_inner().map_err(|_| "a worker panicked".into())
 }
 
-/// The work in as many threads as there are processors.
+/// Divides the work among as many threads as there are processors.
 fn parallel(worker: impl Fn() -> Result<(), String> + Sync) -> Result<(), String> {
     let threads = std::thread::available_parallelism().map_or(2, |n| n.get().min(8));
     std::thread::scope(|scope| {
@@ -205,7 +205,7 @@ fn parallel(worker: impl Fn() -> Result<(), String> + Sync) -> Result<(), String
     })
 }
 
-/// What the front end says of each line; the flow of such a module means nothing.
+/// The message of the front end for each line. Findings of flow in such a module mean nothing.
 fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
     let (lexed, mut found) = lex(text);
     found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
@@ -220,8 +220,8 @@ fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
     out
 }
 
-/// What ptxas says of each line. Those that ptxas likely cannot read go in modules of a few: it reads no further there, and starts
-/// again behind each.
+/// The message of ptxas for each line. Lines that ptxas likely cannot parse go into modules of a few, because it stops at each
+/// and has to be restarted behind it.
 fn sorted(
     ptxas: &Path,
     file: &Path,
@@ -242,8 +242,8 @@ fn sorted(
     Ok(out)
 }
 
-/// What ptxas says of each line. A syntax error ends its reading: such lines are found one after the other, then what is left
-/// is read as a whole.
+/// The message of ptxas for each line. A syntax error ends its parsing: such lines are found one after the other, then the rest
+/// is parsed as a whole.
 fn assembler(
     ptxas: &Path,
     file: &Path,
@@ -259,7 +259,7 @@ fn assembler(
         let fatal = messages(&printed).find(|m| m.2);
         let Some((line, text, _)) = fatal else {
             if !printed.contains("aborted due to errors") {
-                // What was found before stays: those lines are blank by now.
+                // Lines found before are blank by now and stay found.
                 let rest = crash(ptxas, file, target, head, lines, &printed)?;
                 return Ok(out.into_iter().zip(rest).map(|(before, now)| before.or(now)).collect());
             }
@@ -276,10 +276,10 @@ fn assembler(
     }
     loop {
         let (printed, _) = run(ptxas, file, target, &module(head, lines, true))?;
-        // What was blanked out above may have hidden another.
+        // A blanked line may have hidden another error.
         if let Some((line, text, _)) = messages(&printed).find(|m| m.2) {
             let at = line.checked_sub(before + 1).map(|at| at.min(lines.len() - 1)).filter(|at| !lines[*at].is_empty());
-            // Some lines are of the text that ptxas makes of `wmma`.
+            // Some lines are of the text into which ptxas expands `wmma`.
             let Some(at) = at else {
                 let rest = crash(ptxas, file, target, head, lines, &printed)?;
                 return Ok(out.into_iter().zip(rest).map(|(before, now)| before.or(now)).collect());
@@ -306,7 +306,7 @@ fn messages(printed: &str) -> impl Iterator<Item = (usize, &str, bool)> {
     })
 }
 
-/// ptxas ended without a word: the lines are asked in halves, and the one that it dies of counts as refused.
+/// ptxas ended without a message: the lines are bisected, and the one that it crashes on counts as refused.
 fn crash(
     ptxas: &Path,
     file: &Path,
@@ -328,7 +328,7 @@ fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<(String, b
     std::fs::write(file, text).map_err(|e| format!("{}: {e}", file.display()))?;
     let (log, seen) = (file.with_extension("log"), |e: std::io::Error| format!("{}: {e}", ptxas.display()));
     let stderr = std::fs::File::create(&log).map_err(seen)?;
-    // Code generation of a few wrong statements has no end, and takes all memory on its way there.
+    // Code generation of a few wrong statements never ends and takes all memory.
     let good = Command::new("sh")
         .args(["-c", "ulimit -t 20; ulimit -v 4194304; exec \"$0\" \"$@\""])
         .arg(ptxas)
@@ -346,7 +346,7 @@ fn run(ptxas: &Path, file: &Path, target: &str, text: &str) -> Result<(String, b
     Ok((printed, good))
 }
 
-/// CUDA 13 generates code from sm_75 on, and reads older PTX for it; `sm_101` is what `sm_110` was called before 9.0.
+/// CUDA 13 generates code from sm_75 on, and reads older PTX for it; `sm_101` is the name of `sm_110` before 9.0.
 fn architecture(target: &str) -> String {
     let number = target.trim_start_matches("sm_");
     match (number.strip_prefix("101"), number.parse::<u32>()) {

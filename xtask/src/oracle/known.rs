@@ -1,4 +1,4 @@
-//! Disagreements that stay, with their reasons: `known.txt`.
+//! Known disagreements with their reasons: `known.txt`.
 
 use ptx_dsl_frontend::ty::Ty;
 
@@ -10,20 +10,22 @@ const KNOWN: &str = include_str!("known.txt");
 pub struct Known {
     /// We accept what ptxas refuses.
     pub accept: bool,
-    /// All of these, each one of its alternatives, are in the statement or in what the one who refuses says.
+    /// All of these, each as one of its alternatives, occur in the statement or in the refusing side's message.
     parts: Vec<&'static str>,
     /// Kinds of mutations.
     pub kinds: Vec<&'static str>,
     /// Why.
     pub reason: &'static str,
-    /// The opcodes, as the table has them; `*` for all.
+    /// The opcodes of the table; `*` for all.
     pub opcodes: Vec<&'static str>,
 }
 
-/// An opcode of an entry: what a disagreement is looked up as.
+/// An opcode of an entry: the key for disagreements.
 pub type Place = (usize, usize);
 
-/// The list: a line `refuse MESSAGE | KINDS | REASON` or `accept ...`, then, set in, the opcodes.
+/// Reads the list: a line `refuse MESSAGE
+/// KINDS
+/// REASON` or `accept ...`, then, indented, the opcodes.
 pub fn list() -> Result<Vec<Known>, String> {
     let mut out: Vec<Known> = Vec::new();
     for line in KNOWN.lines().filter(|l| !l.trim().is_empty() && !l.starts_with('#')) {
@@ -64,8 +66,8 @@ impl Known {
     }
 }
 
-/// Parts that stand for what no text says: `(wider)`, `(narrower)`, `(other kind)` of a register that is not of the type that is
-/// needed, `(in braces)` of such a register, or of a constant.
+/// Parts with a meaning of their own: `(wider)`, `(narrower)`, `(other kind)` for a register of another type than needed, `(in
+/// braces)` for such a register or a constant.
 fn is(part: &str, message: &str, statement: &str) -> bool {
     let mut quoted = message.split('`').skip(1).step_by(2);
     let name = quoted.next().unwrap_or("");
@@ -93,7 +95,7 @@ fn is(part: &str, message: &str, statement: &str) -> bool {
     }
 }
 
-/// The entry that this disagreement is under.
+/// The entry that covers this disagreement.
 pub fn find(known: &[Known], case: &Case, verdict: &Verdict) -> Option<Place> {
     known.iter().enumerate().find_map(|(i, k)| {
         let at = k.opcodes.iter().position(|o| *o == case.opcode || *o == "*")?;

@@ -3,7 +3,7 @@
 use super::statement::{Node, Statement};
 use crate::random::Random;
 
-/// What may stand in the place of a value.
+/// Replacements for a value.
 const VALUES: &[&str] = &[
     "%c1",
     "%h1",
@@ -48,13 +48,13 @@ const VALUES: &[&str] = &[
     "%hx1",
 ];
 
-/// What may stand in the place of an address.
+/// Replacements for an address.
 const ADDRESSES: &[&str] = &[
     "%r1", "%d1+8", "%d1+3", "%d1-4", "gv", "gv+16", "gv+4", "sv", "sv+8", "lv", "cv", "kp", "8", "%f1", "%h1", "%ud1",
     "%p1", "%e1", "tex", "_", "%tid.x", "%r1+16",
 ];
 
-/// Words that many instructions take.
+/// Words that many instructions accept.
 const WORDS: &[&str] = &[
     "u8",
     "u16",
@@ -159,7 +159,7 @@ const WORDS: &[&str] = &[
     "sp",
 ];
 
-/// Changes one thing; the name says which kind of change it is. `near` are words that the same opcode takes.
+/// Changes one thing and returns the kind of change. `near` are words that the same opcode accepts.
 pub fn mutate(legal: &Statement, near: &[String], random: &mut Random) -> Option<(&'static str, Statement)> {
     let mut s = legal.clone();
     let at = random.below(s.words.len().max(1));
@@ -285,7 +285,7 @@ fn operand(s: &mut Statement, random: &mut Random) -> Option<&'static str> {
     }
 }
 
-/// Every mutation that [`mutate`] may come to, but of those of qualifiers that are moved, added or misspelt one place each.
+/// Every mutation that [`mutate`] can make, with one position only for each qualifier that is moved, added or misspelt.
 pub fn all(legal: &Statement, near: &[String], random: &mut Random) -> Vec<(&'static str, Statement)> {
     let mut out: Vec<(&'static str, Statement)> = Vec::new();
     let words: Vec<&str> = near.iter().map(String::as_str).chain(WORDS.iter().copied()).collect();

@@ -1,4 +1,4 @@
-//! Operands as the table describes them: a register of the type of each, a vector where a vector stands.
+//! Operands as the table describes them: a register of the right type for each, and vectors.
 
 use ptx_dsl_frontend::isa::syntax::{Form, OpForm, Shape, is_type};
 use ptx_dsl_frontend::isa::{Instr, OpTy, OperandSpec, Role};
@@ -7,7 +7,7 @@ use ptx_dsl_frontend::ty::Ty;
 
 use super::statement::Node;
 
-/// Coordinates (of these, integers from the first on whatever the type) and axes by geometry: PTX ISA 9.7.10.3.
+/// Coordinates (so many of them integers whatever the type) and axes by geometry: PTX ISA 9.7.10.3.
 const GEOMETRIES: &[(&str, usize, usize, usize)] = &[
     ("1d", 1, 0, 1),
     ("2d", 2, 0, 2),
@@ -43,11 +43,11 @@ pub struct Writer<'a> {
     pub family: &'static str,
     pub entry: &'static Instr,
     pub form: &'a Form,
-    /// By slot; empty where nothing is written.
+    /// By slot; empty if nothing is written.
     pub words: &'a [String],
-    /// Those that are written, with their dots.
+    /// The written ones, with their dots.
     pub quals: &'a [Qualifier],
-    /// Parts of addresses that may be left out are written too.
+    /// Optional parts of addresses are written too.
     pub inner: bool,
     pub next: usize,
 }
@@ -57,7 +57,7 @@ impl Writer<'_> {
         self.words.iter().any(|w| w == word)
     }
 
-    /// The type that is written for a slot: by its name; else types count in order, and a literal type is `.type`.
+    /// The type written for a slot: by its name; otherwise types count in order, and a literal type is `.type`.
     fn slot(&self, name: &str) -> Ty {
         let slots = &self.form.slots;
         let at = |i: usize| Ty::from_name(&self.words[i]);
@@ -154,7 +154,7 @@ impl Writer<'_> {
         GEOMETRIES.iter().find(|g| self.has(g.0)).copied().unwrap_or(("", 1, 0, 1))
     }
 
-    /// What the module of a batch declares for control flow.
+    /// Declarations for control flow in the module of a batch.
     fn name(&self, name: &str) -> Node {
         let parameters = self.form.operands.iter().any(|o| o.name == "param-list");
         let result = self.form.operands.iter().any(|o| o.name == "ret-param");

@@ -1,14 +1,14 @@
-//! Targets and versions: where an instruction is at home, and where it just is not.
+//! Targets and versions: some that have an instruction, and some that just do not.
 
 use ptx_dsl_frontend::isa::target::target;
 use ptx_dsl_frontend::isa::{Instr, Ptx, Targets};
 
 use crate::random::Random;
 
-/// The newest version that the pinned ptxas takes.
+/// The newest version that the pinned ptxas accepts.
 pub const NEWEST: Ptx = Ptx(9, 5);
 
-/// Targets of code that is written today; older ones come with the gates.
+/// Current targets; older ones come from the gates.
 const HOMES: &[&str] = &[
     "sm_100a", "sm_107a", "sm_90a", "sm_120a", "sm_110a", "sm_103a", "sm_100f", "sm_107f", "sm_121a", "sm_120f",
     "sm_90", "sm_80", "sm_75", "sm_100", "sm_120", "sm_103f", "sm_110f",
@@ -23,18 +23,18 @@ const VERSIONS: &[Ptx] = &[
     Ptx(9, 0), Ptx(9, 1), Ptx(9, 2), Ptx(9, 3), Ptx(9, 4), Ptx(9, 5),
 ];
 
-/// Targets of today that have the instruction.
+/// Current targets that have the instruction.
 pub fn homes(entry: &Instr) -> Vec<&'static str> {
     let has = |name: &&&str| target(name).is_some_and(|t| t.satisfies(entry.requires, NEWEST).is_ok());
     HOMES.iter().filter(has).copied().collect()
 }
 
-/// Any of today's targets.
+/// Any current target.
 pub fn anywhere(random: &mut Random) -> &'static str {
     random.pick(HOMES).copied().unwrap_or("sm_100a")
 }
 
-/// Versions and targets on both sides of what the entry and its gates name.
+/// Versions and targets on both sides of the limits of the entry and its gates.
 pub fn edges(entry: &Instr) -> Vec<(&'static str, Ptx)> {
     let mut versions = vec![entry.since];
     let mut targets = homes(entry);

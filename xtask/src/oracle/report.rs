@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use super::batch::{self, Case, Verdict};
 use super::known::{self, Known};
 
-/// Prints it; gives the number of disagreements that are not on the list.
+/// Prints the report and returns the number of disagreements that are not on the list.
 pub fn print(cases: &[Case], verdicts: &[Verdict], known: &[Known], all: bool) -> usize {
     let mut families: BTreeMap<&str, [usize; 5]> = BTreeMap::new();
     let mut groups: BTreeMap<(&str, bool, String), Vec<usize>> = BTreeMap::new();
@@ -55,7 +55,7 @@ pub fn print(cases: &[Case], verdicts: &[Verdict], known: &[Known], all: bool) -
     families.values().map(|row| row[2] + row[3]).sum()
 }
 
-/// Every disagreement, a line for each: who refuses, opcode, kind, number of the entry of the list, target, statement, message.
+/// Every disagreement on a line: who refuses, opcode, kind, number of the entry of the list, target, statement, message.
 pub fn dump(cases: &[Case], verdicts: &[Verdict], known: &[Known]) -> String {
     let mut out = String::new();
     for (case, verdict) in cases.iter().zip(verdicts) {

@@ -1,9 +1,9 @@
-//! Statements of the second source: its spellings and what it says that their operands look like, with registers drawn at random.
-//! The table has no part in them; what ptxas takes of them, it must have.
+//! Statements of the second source: its spellings and operand shapes, with random registers. The table takes no part: what ptxas
+//! accepts here, the table must have.
 
 use crate::random::Random;
 
-/// For each form its shortest and longest spelling, and behind `|` the look of its operands: `crates/ptx-dsl-frontend/tests/forms.rs`.
+/// The shortest and longest spelling of each form, then a bar and the shape of its operands: `crates/ptx-dsl-frontend/tests/forms.rs`.
 const SPELLINGS: &str = include_str!("../../../crates/ptx-dsl-frontend/tests/forms/spellings.txt");
 
 const REGISTERS: &[&str] = &["%r", "%d", "%f", "%e", "%h", "%p", "%q", "%c"];
@@ -28,7 +28,7 @@ pub fn statements(each: usize, random: &mut Random) -> Vec<String> {
     out
 }
 
-/// The registers that go with a type as a rule.
+/// The usual registers of a type.
 fn registers(word: &str) -> Option<&'static str> {
     Some(match word {
         "pred" => "%p",
@@ -44,14 +44,14 @@ fn registers(word: &str) -> Option<&'static str> {
 }
 
 struct Writer<'a> {
-    /// Of the types in the spelling.
+    /// Registers of the types in the spelling.
     types: &'a [&'static str],
     number: usize,
     random: &'a mut Random,
 }
 
 impl Writer<'_> {
-    /// As the letter says; nothing for some of those that may be left out.
+    /// A register for the letter; nothing for some optional ones.
     fn operand(&mut self, letter: &str) -> Option<String> {
         let (letter, optional) = letter.strip_suffix('?').map_or((letter, false), |l| (l, true));
         if optional && self.random.below(2) == 0 {
@@ -80,7 +80,7 @@ impl Writer<'_> {
         })
     }
 
-    /// Braces around some values, mostly so many that registers of 32 bits come out even.
+    /// Braces around some values, usually so many that 32-bit registers fill the type.
     fn any(&mut self) -> String {
         let count = [1, 2, 4, 8][self.random.below(4)];
         self.braces(count)

@@ -19,7 +19,7 @@ pub struct Spelling {
     pub statement: Statement,
 }
 
-/// Spellings of an entry, so many of each form at most: more pairs of qualifiers are thinned out.
+/// Spellings of an entry, at most so many of each form; further pairs of qualifiers are sampled.
 pub fn spellings(
     family: &'static str,
     entry: &'static Instr,
@@ -58,8 +58,8 @@ pub fn spellings(
     }
 }
 
-/// Of every two slots all combinations, with the first of the required others and none of the optional ones; then as many
-/// again with everything at random.
+/// All combinations of every two slots, with the first choice of other required slots and no optional ones; then as many random
+/// spellings.
 fn choices(form: &Form, most: usize, random: &mut Random) -> Vec<Vec<Option<usize>>> {
     let base: Vec<Option<usize>> = form.slots.iter().map(|s| (s.group == 0).then_some(0)).collect();
     let all = |i: usize| {

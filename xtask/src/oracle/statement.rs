@@ -1,15 +1,15 @@
-//! A statement in pieces, so that a mutation can take one of them out or put another in its place.
+//! A statement in pieces, so that a mutation can remove or replace one.
 
 use std::fmt::{self, Display, Formatter};
 
 /// An operand: a word, or parts between brackets.
 #[derive(Debug, Clone)]
 pub struct Node {
-    /// What stands before the parts; the word itself if there are none.
+    /// The text before the parts; the word itself if there are none.
     pub open: String,
-    /// What stands behind them.
+    /// The text after them.
     pub close: &'static str,
-    /// What stands between them.
+    /// The separator.
     pub between: &'static str,
     /// The parts.
     pub parts: Vec<Node>,
@@ -36,7 +36,7 @@ impl Node {
     pub fn pair(first: Node, second: Node) -> Node {
         Node { open: String::new(), close: "", between: "|", parts: vec![first, second] }
     }
-    /// This node and all below it.
+    /// The number of nodes in this tree.
     pub fn count(&self) -> usize {
         1 + self.parts.iter().map(Node::count).sum::<usize>()
     }
@@ -77,7 +77,7 @@ pub struct Statement {
     pub guard: &'static str,
     /// `mbarrier.arrive`
     pub opcode: String,
-    /// Qualifiers without their dots; one that begins with `::` stands directly behind the opcode.
+    /// Qualifiers without their dots; one that begins with `::` follows the opcode directly.
     pub words: Vec<String>,
     /// Operands.
     pub operands: Vec<Node>,

@@ -1,4 +1,4 @@
-//! The generators, and where they come from: pip, into `target/real`; nvcc as `cargo xtask nvcc` has it.
+//! The generators and their packages: from pip, in `target/real`; nvcc as in `cargo xtask nvcc`.
 
 use std::path::{Path, PathBuf};
 
@@ -10,7 +10,7 @@ pub struct Generator {
     /// Its kernels are in `tests/real/<name>`.
     pub name: &'static str,
     pub language: Language,
-    /// Where its packages go; Gluon is a part of Triton.
+    /// The directory of its packages; Gluon is a part of Triton.
     directory: &'static str,
     packages: &'static [&'static str],
 }
@@ -26,7 +26,7 @@ pub enum Language {
     CudaWith(&'static str),
 }
 
-/// A generator that is there.
+/// An installed generator.
 #[derive(Debug, PartialEq, Eq)]
 pub enum Compiler {
     /// A script, and the directory of the packages that it imports.
@@ -35,7 +35,7 @@ pub enum Compiler {
     Nvcc { path: PathBuf, options: Vec<String> },
 }
 
-/// All releases are pinned, those of what they need, too: other releases write other modules.
+/// All releases are pinned, those of dependencies too: other releases write other modules.
 const TRITON: &[&str] = &["triton==3.9.0"];
 const NUMBA: &[&str] = &[
     "numba==0.68.1",
@@ -75,7 +75,7 @@ pub const GENERATORS: [Generator; 6] = [
 ];
 
 impl Generator {
-    /// Is it too slow for what CI runs?
+    /// Is it too slow for CI?
     pub fn is_slow(&self) -> bool {
         matches!(self.language, Language::CudaWith(_))
     }

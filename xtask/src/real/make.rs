@@ -19,11 +19,11 @@ pub struct Make<'a> {
 enum Source<'a> {
     /// The kernels of a Python file, by a script that imports packages.
     Python { maker: &'static str, packages: &'a Path, file: PathBuf },
-    /// A CUDA program for a target, by nvcc with more options.
+    /// A CUDA program for a target, by nvcc with further options.
     Cuda { nvcc: &'a Path, options: &'a [String], program: Program, target: String },
 }
 
-/// A module for a target: where it is, or why it is not.
+/// A module for a target: its path, or why it is missing.
 #[derive(Debug, PartialEq, Eq)]
 pub struct Made {
     pub generator: &'static str,
@@ -78,11 +78,11 @@ impl<'a> Make<'a> {
             command.args(["--only", name]);
         }
         command.env("TRITON_CACHE_DIR", self.output.with_file_name("cache"));
-        // Nothing is left in the source tree.
+        // Leaves nothing in the source tree.
         command.env("PYTHONDONTWRITEBYTECODE", "1");
         let (told, failure) = match module::run(command) {
             Ok(told) => (told, None),
-            // An assertion in a compiler ends the whole process; what came before is there.
+            // An assertion in a compiler ends the whole process; earlier results are kept.
             Err(told) => (told.clone(), Some(told)),
         };
         let mut made: Vec<Made> = told.lines().filter_map(|line| self.line(line)).collect();
@@ -110,7 +110,7 @@ impl<'a> Make<'a> {
     }
 }
 
-/// Programs with their targets, one by one, as the headers take long.
+/// Compiles programs with their targets one by one, because the headers take long to compile.
 fn programs(programs: Vec<Program>, wanted: &Wanted) -> Vec<(Program, String)> {
     let known = wanted.targets();
     let mut pairs = Vec::new();
@@ -128,7 +128,7 @@ fn programs(programs: Vec<Program>, wanted: &Wanted) -> Vec<(Program, String)> {
     pairs
 }
 
-/// What nvcc calls a target with all that there is for it.
+/// nvcc's name of a target with all of its features.
 fn architecture(target: &str) -> String {
     if target == "sm_80" { target.to_owned() } else { format!("{target}a") }
 }

@@ -1,4 +1,4 @@
-"""What the makers of modules have in common: they read one file of kernels and write a PTX text for each module and target.
+"""The common part of the generators' scripts: each reads one file of kernels and writes a PTX text for each module and target.
 
     FILE OUTPUT TARGET... [--packages DIRECTORY] [--some] [--only NAME]...
 

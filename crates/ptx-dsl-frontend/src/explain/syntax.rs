@@ -1,4 +1,4 @@
-//! 01xx: before a name has a meaning.
+//! 01xx: syntax, before names are resolved.
 
 use super::Explanation;
 
@@ -73,7 +73,7 @@ pub(super) const LIST: &[Explanation] = explained! {
         "A vector operand has elements."
 };
 
-/// What only the macros find.
+/// Errors that only the macros find.
 pub(super) const RUST: &[Explanation] = explained! { rust
     150 "parameters of a closure without an end"
         "The parameters of a kernel in expression form stand between two bars."

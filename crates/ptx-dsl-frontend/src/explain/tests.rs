@@ -1,10 +1,10 @@
-//! Every code has an explanation, and its examples are what they say.
+//! Every code has an explanation, and its examples have the right findings.
 
 use super::*;
 use crate::lex::lex;
 use crate::tests::corpus;
 
-/// The codes of errors and warnings that a module gives, without repetition.
+/// The distinct codes of errors and warnings in a module.
 fn codes(text: &str) -> Vec<u16> {
     let (lexed, mut diagnostics) = lex(text);
     diagnostics.extend(crate::compile(&lexed.tokens).diagnostics);
@@ -30,7 +30,7 @@ fn examples_give_their_code_and_nothing_else() {
     assert!(wrong.is_empty(), "{}", wrong.join("\n"));
 }
 
-/// The marks in the examples, their helps, and ptxas about the right ones.
+/// The marks in the examples, their helps, and the verdict of ptxas on the right ones.
 #[test]
 fn corpus_of_the_examples() {
     let cases = corpus::below("crates/ptx-dsl-frontend/src/explain/examples");
@@ -39,7 +39,7 @@ fn corpus_of_the_examples() {
     corpus::hold(&cases);
 }
 
-/// The numbers as they stand in the sources of a folder: `error(207, ...)`, with or without a line break, `code: 153`.
+/// The codes in the sources of a folder: `error(207, ...)`, with or without a line break, `code: 153`.
 fn numbers(folder: &std::path::Path, found: &mut std::collections::BTreeSet<u16>) {
     for entry in std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
         if entry.is_dir() {

@@ -1,9 +1,9 @@
-//! Where ptxas and the manual differ, or the manual is silent: each module goes to ptxas too, and both say the same.
+//! Cases in which ptxas and the manual differ, or the manual is silent: our verdicts agree with those of ptxas.
 
 use super::{errors, helps_hold, ptxas};
 use crate::lex::lex;
 
-/// The codes of the errors of each module; ptxas refuses those that have any.
+/// The error codes of each module; ptxas refuses those that have any.
 #[track_caller]
 fn modules(cases: &[(&str, &[u16])]) {
     let mut texts = Vec::new();
@@ -20,7 +20,7 @@ fn modules(cases: &[(&str, &[u16])]) {
     }
 }
 
-/// The same of statements for a version and target.
+/// The same for statements, for a version and target.
 #[track_caller]
 fn statements(version: &str, target: &str, cases: &[(&str, &[u16])]) {
     let whole: Vec<(String, &[u16])> = cases

@@ -1,8 +1,8 @@
-//! Directives and declarations: verdicts that ptxas 13.5.37 gave, one by one. Where ours differ, a comment says why.
+//! Directives and declarations, with the verdicts of ptxas 13.5.37. Where ours differ, a comment says why.
 
 use super::*;
 
-/// `error PTX0504`, `warning PTX0516` of a module.
+/// `error PTX0504`, `warning PTX0516`: the findings in a module.
 fn findings(module: &str) -> (Vec<String>, Vec<crate::diag::Diagnostic>) {
     super::helps_hold(module);
     let (lexed, early) = lex(module);
@@ -13,7 +13,7 @@ fn findings(module: &str) -> (Vec<String>, Vec<crate::diag::Diagnostic>) {
     (found.iter().map(|d| format!("{} PTX{:04}", kind(d.severity), d.code)).collect(), found)
 }
 
-/// Each row: what stands in `text` for `{}`, and what is found.
+/// Each row: the replacement for `{}` in `text`, and the findings.
 #[track_caller]
 fn table(text: &str, rows: &[(&str, &[&str])]) {
     for (row, want) in rows {
@@ -248,7 +248,7 @@ fn declarations() {
     );
 }
 
-/// Versions and targets that types need, and versions that there are: the verdicts of ptxas 13.5.
+/// Versions and targets that types need, and versions that exist: the verdicts of ptxas 13.5.
 #[test]
 fn types_and_versions() {
     let says = |version: &str, target: &str, text: &str| {
@@ -304,7 +304,7 @@ fn an_unfinished_statement_is_reported_once() {
     assert_eq!(body("ld.global.u32;"), ["error PTX0404"]);
 }
 
-/// What is inlined at a place follows a `.loc` of that place, in this function or one before.
+/// A `.loc` with `inlined_at` follows a `.loc` of that place, in this function or an earlier one.
 #[test]
 fn inlined_at_names_a_place_before() {
     let module = |first: &str, second: &str| {

@@ -1,4 +1,4 @@
-//! Matrices, bulk copies, multimem and fabric: verdicts that ptxas 13.5.37 gave, one line at a time.
+//! Matrices, bulk copies, multimem and fabric, line by line with the verdicts of ptxas 13.5.37.
 
 use crate::diag::Severity;
 use crate::lex::lex;

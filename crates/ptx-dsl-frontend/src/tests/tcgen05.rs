@@ -1,10 +1,10 @@
-//! Statements with the verdict of ptxas 13.5 on each, and the code of the error where it refuses.
+//! Statements with the verdict of ptxas 13.5 on each, and the error code if it refuses.
 
 use crate::diag::Severity;
 use crate::lex::lex;
 use crate::lines::Lines;
 
-/// Statements, each with the code that refuses it, or nothing.
+/// Statements, each with its error code, or nothing.
 type Cases = &'static [(&'static str, &'static str)];
 
 fn check(target: &str, version: &str, cases: Cases) {
@@ -268,7 +268,7 @@ fn new_on_107() {
     check("sm_107f", "9.4", NEW_ON_107);
 }
 
-/// What parts of it need, by target and version: `1` for each of `GATED` that is there.
+/// Targets and versions of parts: `1` for each of `GATED` that is legal.
 #[rustfmt::skip]
 const GATED: &[&str] = &[
     "tcgen05.wait::ld.sync.aligned;",
@@ -337,7 +337,7 @@ fn targets_and_versions() {
     }
 }
 
-/// One kernel is one group, with the functions that it calls (PTX ISA 9.7.16.5.1); other kernels may have the other one.
+/// A kernel and the functions that it calls use one group (PTX ISA 9.7.16.5.1); other kernels may use the other one.
 #[test]
 fn one_cta_group() {
     const ONE: &str = "tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;";

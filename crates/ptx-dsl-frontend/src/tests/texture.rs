@@ -2,7 +2,7 @@
 
 use crate::lex::lex;
 
-/// The codes of the errors of a statement, with the verdicts of ptxas 13.5 in mind.
+/// The error codes of a statement; ptxas 13.5 gave the same verdicts.
 fn codes(mode: &str, statement: &str) -> Vec<u16> {
     let text = format!(
         ".version 9.0\n.target sm_90{mode}\n.address_size 64\n.global .texref t;\n.global .surfref s;\n.global .texref l[4];\n\

@@ -1,4 +1,4 @@
-//! What ptxas 13.5 says of operands: each line was put before it.
+//! Operands, line by line with the verdicts of ptxas 13.5.
 
 use super::errors;
 use crate::lex::lex;
@@ -127,7 +127,7 @@ fn wmma_of_old() {
     }
 }
 
-/// A sampler beside the texture, though the module is in unified mode: ptxas takes it in some forms.
+/// A separate sampler although the module is in unified mode: ptxas accepts it in some forms.
 #[test]
 fn samplers_in_unified_mode() {
     let v = "{%f1, %f2, %f3, %f4}";
@@ -167,7 +167,7 @@ fn constants_of_fragments() {
     }
 }
 
-/// Pairs of halves that are added up in other instructions, and single elements that are read as registers.
+/// Pairs of halves that other instructions add up, and single elements that are read as registers.
 #[test]
 fn vectors_of_several_types() {
     let mma = "mma.sync.aligned.m16n8k32.row.col.f16.e4m3.e4m3.f16 D, {%r1, %r2, %r3, %r4}, {%r5, %r6}, C;";

@@ -22,13 +22,13 @@ pub const LIST: &[Instr] = &[
         .syntax(ISSPACEP)
         .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U64))])
         .gates(GATES)
-        .host(Host::Warp),
+        .host(Host::Warp).pure(),
     // An address of 32 bits, which no page shows and ptxas takes.
     instr("isspacep").section("9.7.9.19").since(ptx(2, 0)).requires(sm(20))
         .syntax(ISSPACEP)
         .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U32))])
         .gates(GATES)
-        .host(Host::Warp),
+        .host(Host::Warp).pure(),
     instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "cvta.space.size p, a;
@@ -56,7 +56,7 @@ pub const LIST: &[Instr] = &[
              .type = { .u32, .u64 }",
         )
         .operands(&[dst("d", T), src("a", T), src("b", ty(Ty::U32))])
-        .host(Host::Warp),
+        .host(Host::Warp).pure(),
     instr("getctarank").section("9.7.9.24").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "getctarank{.space}.type d, a;
@@ -64,5 +64,5 @@ pub const LIST: &[Instr] = &[
              .type = { .u32, .u64 }",
         )
         .operands(&[dst("d", ty(Ty::U32)), src("a", T)])
-        .host(Host::Warp),
+        .host(Host::Warp).pure(),
 ];

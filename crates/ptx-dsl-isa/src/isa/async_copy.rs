@@ -3,7 +3,7 @@
 use super::*;
 use crate::hir;
 
-/// No more bytes are read than are written.
+/// The source size is not larger than the copy size.
 fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let number = i.position("src-size")?;
     let (hir::Operand::Imm(src), hir::Operand::Imm(cp)) = (&i.operands[number].value, &i.operand("cp-size")?.value)

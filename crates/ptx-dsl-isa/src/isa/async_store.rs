@@ -10,7 +10,7 @@ fn eights(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     (size % 8 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 8"), Some(number)))
 }
 
-/// In shared memory of the cluster, as the mbarrier is.
+/// In shared memory of the cluster, like the mbarrier.
 const CLUSTER: OperandSpec = addr("a", writes(Size::Type).in_space(AddressSpace::AnyShared));
 const GLOBAL: OperandSpec = addr("a", writes(Size::Type));
 const MBAR: OperandSpec = addr("mbar", object().in_space(AddressSpace::AnyShared)).align(8);

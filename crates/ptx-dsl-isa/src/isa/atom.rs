@@ -86,7 +86,7 @@ const RULES: &[Rule] = &[
     Rule::Custom(types),
 ];
 
-/// Which operation takes which types (9.7.13.5). The half types take `.noftz`, which their forms say.
+/// The types of each operation (9.7.13.5). The forms say which half types take `.noftz`.
 const OPERATIONS: &[(Qualifier, &[Type], &str)] = &[
     (q::and, &[Type::B32, Type::B64], "`.b32` or `.b64`"),
     (q::or, &[Type::B32, Type::B64], "`.b32` or `.b64`"),
@@ -124,7 +124,7 @@ fn types(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     None
 }
 
-/// The first of these types that is as wide, or the first.
+/// The first of these types with this width, or the first.
 fn nearest(written: Type, allowed: &[Type]) -> Type {
     for ty in allowed {
         if ty.bits() == written.bits() {

@@ -1,6 +1,6 @@
 //! Barriers of the CTA, the warp and the cluster: manual 9.7.13.1 to 9.7.13.3.
 //!
-//! `bar{.cta}.sync`: `.cta` stands inside the opcode, so each of these has two entries.
+//! `bar{.cta}.sync`: `.cta` is inside of the opcode, so each of these has two entries.
 
 use super::*;
 use crate::hir;
@@ -10,7 +10,7 @@ const THREADS: OperandSpec = src("b", ty(Ty::U32));
 const SYNC: &[OperandSpec] = &[ID, THREADS];
 const RED: &[OperandSpec] = &[dst("d", T), dst("p", ty(Ty::Pred)), ID, THREADS, src("c", ty(Ty::Pred))];
 
-/// `.cta` needs 7.8; a thread count, and all but `sync`, are from 2.0 on.
+/// `.cta` needs 7.8; a thread count, and everything but `sync`, needs 2.0.
 const BAR_GATES: &[Gate] = &[gate(&[operand("b")]).since(ptx(2, 0)).requires(sm(20))];
 const RULES: &[Rule] = &[Rule::Custom(threads)];
 

@@ -1,4 +1,4 @@
-//! Copies and reductions of many bytes by the asynchronous proxy: manual 9.7.9.25.4 and 9.7.9.25.6.
+//! Bulk copies and reductions of the async proxy: manual 9.7.9.25.4 and 9.7.9.25.6.
 
 use super::memory::HINT;
 use super::*;
@@ -32,12 +32,12 @@ const RULES: &[Rule] = &[
 /// Everything of `sm_107`.
 pub const RUBIN: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
 
-/// Targets of `.relaxed` from global memory to that of a cluster.
+/// Targets of `.relaxed` from global to cluster shared memory.
 const RELAXED: Targets = Targets::Only(&[("sm_90a", Ptx(9, 3)), ("sm_100f", Ptx(9, 3)), ("sm_110f", Ptx(9, 3))]);
 
-/// What a copy into shared memory reports to its mbarrier.
+/// The report of a copy into shared memory to its mbarrier.
 pub const REPORT: Gate = gate(&[any(&[q::mbarrier_report_disabled])]).since(ptx(9, 4)).requires(RUBIN);
-/// It can report whether the bytes are valid, too.
+/// It can also report whether the bytes are valid.
 pub const VALID: Gate = gate(&[any(VALIDITY)]).since(ptx(9, 4)).requires(RUBIN);
 const VALIDITY: &[Qualifier] = &[
     q::mbarrier_report_validity_per_16bytes_80000000,

@@ -1,4 +1,4 @@
-//! Cancelling clusters that have not started: manual 9.7.13.17 and 9.7.13.18.
+//! Cluster launch control: manual 9.7.13.17 and 9.7.13.18.
 
 use super::*;
 
@@ -46,5 +46,5 @@ pub const LIST: &[Instr] = &[
             dst("reg", ty(Ty::B32)),
             RESPONSE,
         ])
-        .host(Host::Warp),
+        .host(Host::Warp).pure(),
 ];

@@ -19,7 +19,7 @@ const PRED: OpTy = ty(Ty::Pred);
 const RULES: &[Rule] = &[Rule::Custom(comparison)];
 const BF16: &[Gate] = &[gate(&[any(&[q::bf16, q::bf16x2])]).since(ptx(7, 8)).requires(sm(90))];
 
-/// The operators a type can be compared with, and `.ftz`, which only sources with subnormals to flush take.
+/// The comparison operators of each type, and `.ftz`, which only types with subnormals have.
 fn comparison(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let source = *instr.types.last()?;
     let of_unsigned = instr.first_of(&[q::lo, q::ls, q::hi, q::hs]);

@@ -1,7 +1,7 @@
 //! Sparse matrices in registers, PTX ISA 9.4: `spcompress` and `spdecompress`.
 //!
-//! `.sp::2:4` keeps two of four elements and says which two in the metadata. `.num` counts registers of what is kept
-//! (`spcompress`) or groups of elements (`spdecompress`).
+//! `.sp::2:4` keeps two of four elements; the metadata say which two. `.num` counts registers of kept elements (`spcompress`) or
+//! groups of elements (`spdecompress`).
 
 use super::*;
 use crate::hir;
@@ -17,7 +17,7 @@ fn sizes(quals: &[Qualifier]) -> [u32; 3] {
     [element, index, num]
 }
 
-/// Elements kept, and of how many.
+/// The number of kept elements, and of elements of a group.
 fn factor(quals: &[Qualifier]) -> [u32; 2] {
     match hir::after(quals, ".sp::") {
         Some(numbers) => factor_of(numbers).unwrap_or([2, 4]),
@@ -54,7 +54,7 @@ fn metadata(quals: &[Qualifier]) -> (Ty, u32) {
     registers(factor(quals)[0] * sizes(quals)[1] * sizes(quals)[2])
 }
 
-/// What a group needs of its indices, and how many registers there are.
+/// The requirements of a group on its indices, and the number of registers.
 fn expands(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let [element, index, num] = sizes(&i.quals);
     let [kept, all] = factor(&i.quals);

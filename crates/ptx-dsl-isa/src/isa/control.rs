@@ -1,4 +1,4 @@
-//! Control flow: manual 9.7.12. The operands are names; what they may be is checked with the function they stand in.
+//! Control flow: manual 9.7.12. The operands are names, which are checked with the enclosing function.
 
 use super::*;
 

@@ -1,6 +1,6 @@
 //! `cvt` and `cvt.pack`: manual 9.7.9.21 and 9.7.9.22.
 //!
-//! What the host does not run yet (formats of 8 bits and fewer, `.rs`, `.pzo`, scaling) is in `convert/narrow.rs`.
+//! `convert/narrow.rs` has what the host does not run yet (formats of 8 bits and fewer, `.rs`, `.pzo`, scaling).
 
 use super::*;
 use crate::hir;
@@ -27,7 +27,7 @@ const SCALAR: &[Gate] = &[
     gate(&[types(&[Ty::F32, Ty::Bf16]), has(q::ftz)]).since(ptx(7, 8)).requires(sm(90)),
 ];
 
-/// Which conversions round, how, and which saturate: the manual's table of conversion precision.
+/// Which conversions round, and how, and which saturate: the manual's table of conversion precision.
 fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     let &[to, from] = instr.types.as_slice() else { return None };
     let whole = instr.first_of(&[q::rni, q::rzi, q::rmi, q::rpi]);
@@ -84,7 +84,7 @@ fn conversion(instr: &hir::Instr) -> Option<(String, Option<usize>)> {
     Some((message, None))
 }
 
-/// Does an integer type hold every value of another?
+/// Can an integer type represent every value of another?
 fn holds(to: Ty, from: Ty) -> bool {
     match (to.class(), from.class()) {
         (Class::Signed, Class::Unsigned) => to.bits() > from.bits(),

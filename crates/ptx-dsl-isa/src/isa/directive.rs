@@ -1,16 +1,16 @@
-//! Directives: manual chapter 11 and the declarations of chapters 4 and 5. What their arguments are is the parser's; here is
-//! which version and target they need and where they stand.
+//! Directives (manual chapter 11) and the declarations of chapters 4 and 5: the version and target that they need, and where they
+//! are allowed. The parser knows their arguments.
 
 use super::{ANY, Ptx, Targets, ptx, sm};
 
-/// Where a directive stands.
+/// The place of a directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Place {
     /// At module scope.
     Module,
     /// Between the parameters and the body of an `.entry`.
     Entry,
-    /// There, of a `.func`.
+    /// Between the parameters and the body of a `.func`.
     Func,
     /// In a body.
     Body,
@@ -25,7 +25,7 @@ pub struct Directive {
     pub since: Ptx,
     /// Targets.
     pub requires: Targets,
-    /// Where it may stand.
+    /// Where it is allowed.
     pub places: &'static [Place],
 }
 
@@ -93,20 +93,20 @@ pub static DIRECTIVES: &[Directive] = &[
 /// Pairs that exclude each other on one kernel: manual 11.4 and 11.7.
 pub static EXCLUSIVE: &[(&str, &str)] = &[(".reqntid", ".maxntid"), (".reqnctapercluster", ".maxclusterrank")];
 
-/// What needs all of these beside it, each with a value that a help shows.
+/// Directives that require all of these beside them, each with a value for a help.
 pub static NEEDS_ALL: &[(&str, &[(&str, &str)])] =
     &[(".blocksareclusters", &[(".reqntid", " 128"), (".reqnctapercluster", " 2")])];
 
-/// What is gone from a version on, and what stands in its place. So says ptxas; the manual calls them deprecated.
+/// Directives removed in a version, with their replacement. ptxas refuses them; the manual calls them deprecated.
 pub static GONE: &[(&str, Ptx, &str)] = &[
     (".maxnctapersm", ptx(2, 1), "write `.minnctapersm`"),
     (".tex", ptx(1, 5), "declare a `.global` variable of type `.texref`"),
 ];
 
-/// `.language` takes numbers up to this.
+/// The largest number of `.language`.
 pub const LANGUAGES: u64 = 10;
 
-/// A string of `.pragma` that is known.
+/// A known string of `.pragma`.
 #[derive(Debug, Clone, Copy)]
 pub struct Pragma {
     /// Its first word.
@@ -117,7 +117,7 @@ pub struct Pragma {
     pub requires: Targets,
     /// Only in a body, not before it and not at module scope.
     pub body: bool,
-    /// An example of the argument that it cannot do without.
+    /// An example of its required argument.
     pub argument: Option<&'static str>,
 }
 
@@ -125,7 +125,7 @@ const fn pragma(name: &'static str, since: Ptx, requires: Targets, body: bool) -
     Pragma { name, since, requires, body, argument: None }
 }
 
-/// The strings of `.pragma` that are known, with what they need. An unknown one is not an error.
+/// The known strings of `.pragma`, with their requirements. An unknown one is not an error.
 pub static PRAGMAS: &[Pragma] = &[
     pragma("nounroll", ptx(2, 0), sm(20), false),
     pragma("used_bytes_mask", ptx(8, 3), sm(50), false),

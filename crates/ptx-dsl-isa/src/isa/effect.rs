@@ -1,27 +1,27 @@
-//! What an instruction does besides computing: to control flow, to other threads, to asynchronous operations. Every entry of the
-//! table says so by attributes; checks, analyses and code generation read these and do not ask for opcodes.
+//! Effects of an instruction besides computing: on control flow, on other threads, on asynchronous operations. Every entry of the
+//! table has these attributes; checks, analyses and code generation read them instead of listing opcodes.
 
-/// What an instruction does to control flow.
+/// The effect of an instruction on control flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {
-    /// The next instruction follows.
+    /// None: the next instruction follows.
     Next,
-    /// `bra`: goes to a label.
+    /// `bra`: branches to a label.
     Branch,
-    /// `brx.idx`: goes to one label of a table.
+    /// `brx.idx`: branches to one label of a table.
     BranchTable,
     /// Calls a function.
     Call,
-    /// Returns from a function; in a kernel the thread ends.
+    /// Returns from a function; in a kernel the thread exits.
     Return,
-    /// The thread ends.
+    /// The thread exits.
     Exit,
     /// The kernel is aborted.
     Trap,
 }
 
 impl Control {
-    /// Does a basic block end behind the instruction? A guarded trap does not end one: the kernel goes on or is gone.
+    /// Does the instruction end a basic block? A guarded trap does not: the kernel continues or is aborted.
     pub fn ends_block(self, guarded: bool) -> bool {
         match self {
             Control::Next | Control::Call => false,
@@ -31,38 +31,49 @@ impl Control {
     }
 }
 
+/// The effect of an instruction on the condition code `CC.CF` (9.7.2).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Carry {
+    /// None.
+    None,
+    /// Writes it: `add.cc`.
+    Out,
+    /// Reads it, and writes it if `.cc` is written: `addc`.
+    In,
+}
+
 /// Which threads issue an instruction together. `.aligned` makes any instruction one of its warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Issue {
-    /// Each thread for itself.
+    /// Each thread by itself.
     Thread,
     /// The lanes of a mask: `shfl.sync`, `bar.warp.sync`.
     Lanes,
-    /// All lanes that the warp has: `bar.sync`, which is `barrier.sync.aligned`.
+    /// All existing lanes of the warp: `bar.sync`, which is `barrier.sync.aligned`.
     Warp,
     /// All 32 lanes of a warp: `mma`, `ldmatrix`.
     FullWarp,
 }
 
-/// Whose threads an instruction of a barrier brings together.
+/// The scope of a barrier instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Barrier {
-    /// It is none.
+    /// Not a barrier.
     None,
-    /// Those of a warp.
+    /// The threads of a warp.
     Warp,
-    /// Those of a CTA.
+    /// The threads of a CTA.
     Cta,
-    /// Those of a cluster.
+    /// The threads of a cluster.
     Cluster,
 }
 
-/// The side that an instruction takes where threads of several warps meet: the execution ordering of 9.7.16.6.3.
+/// The role of an instruction in the synchronisation of several warps: the execution ordering of 9.7.16.6.3.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meeting {
     /// None.
     None,
-    /// Tells others to go on.
+    /// Lets others continue.
     Arrive,
     /// Waits for others.
     Wait,
@@ -70,48 +81,48 @@ pub enum Meeting {
     Both,
 }
 
-/// What an instruction does with an mbarrier object (9.7.13.15).
+/// The effect of an instruction on an mbarrier object (9.7.13.15).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Mbarrier {
-    /// Nothing, but its asynchronous operation may complete on one.
+    /// None, but its asynchronous operation may complete on one.
     None,
-    /// Makes one.
+    /// Initialises it.
     Init,
-    /// Ends its life.
+    /// Invalidates it.
     Inval,
-    /// Arrives, perhaps with bytes to expect.
+    /// Arrives, optionally with bytes to expect.
     Arrive,
-    /// Arrives, and is expected no more.
+    /// Arrives, and lowers the expected count.
     Drop,
     /// Expects bytes.
     ExpectTx,
     /// Completes bytes.
     CompleteTx,
-    /// Asks whether a phase is over, or waits for it.
+    /// Tests or waits for the completion of a phase.
     Wait,
-    /// Looks at a state or a layout.
+    /// Reads a state or a layout.
     Query,
 }
 
 /// Groups of asynchronous operations that a thread starts, commits and waits for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Group {
-    /// Of none.
+    /// Not in a group.
     None,
     /// `cp.async` (9.7.9.25.3).
     Copy(Step),
-    /// `cp.async.bulk` and its relatives (9.7.9.25.4, 9.7.9.25.5): of bulk groups if `.bulk_group` is written.
+    /// `cp.async.bulk` and its relatives (9.7.9.25.4, 9.7.9.25.5): in bulk groups if `.bulk_group` is written.
     Bulk(Step),
     /// `wgmma.mma_async` (9.7.15).
     Wgmma(Step),
 }
 
-/// What an instruction is to such a group.
+/// The role of an instruction in such a group.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
     /// Starts an operation.
     Start,
-    /// Starts a hint, for which nobody waits: a prefetch.
+    /// Starts a hint that nobody waits for: a prefetch.
     Hint,
     /// Closes the group of the operations so far.
     Commit,
@@ -119,10 +130,10 @@ pub enum Step {
     Wait,
 }
 
-/// What an instruction has to do with Tensor Memory (9.7.16).
+/// The effect of an instruction on Tensor Memory (9.7.16).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Tensor {
-    /// Nothing.
+    /// None.
     None,
     /// A warp allocates columns; with `.cta_group::2` a warp of each CTA of the pair (9.7.16.7).
     Alloc,

@@ -4,7 +4,7 @@ use super::*;
 
 const DAB: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T)];
 const DABC: &[OperandSpec] = &[dst("d", T), src("a", T), src("b", T), src("c", T)];
-/// ptxas asks nothing more of those that only read the carry.
+/// ptxas has no further requirements for those that only read the carry.
 const LONG_AND_CARRY: &[Gate] = &[gate(&[has(q::cc), any(&[q::u64, q::s64])]).since(ptx(4, 3)).requires(sm(20))];
 const LONG: &[Gate] = &[gate(&[any(&[q::u64, q::s64])]).since(ptx(4, 3)).requires(sm(20))];
 
@@ -19,7 +19,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(LONG)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::Out),
     instr("addc")
         .section("9.7.2.2")
         .since(ptx(1, 2))
@@ -29,7 +30,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(LONG_AND_CARRY)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::In),
     instr("sub.cc")
         .section("9.7.2.3")
         .since(ptx(1, 2))
@@ -39,7 +41,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(LONG)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::Out),
     instr("subc")
         .section("9.7.2.4")
         .since(ptx(1, 2))
@@ -49,7 +52,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(LONG_AND_CARRY)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::In),
     // The manual's heading is `mad.cc`, but the mode stands between the two: `mad.lo.cc.u32`.
     instr("mad")
         .section("9.7.2.5")
@@ -63,7 +67,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DABC)
         .gates(LONG)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::Out),
     instr("madc")
         .section("9.7.2.6")
         .since(ptx(3, 0))
@@ -76,5 +81,6 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DABC)
         .gates(LONG_AND_CARRY)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .carry(Carry::In),
 ];

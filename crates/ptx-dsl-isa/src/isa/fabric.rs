@@ -10,14 +10,14 @@ const BAR: OperandSpec = addr("bar", object()).align(8);
 const DST: OperandSpec = addr("dst", writes(BYTES)).align(16);
 const SRC: OperandSpec = addr("src", reads(BYTES).partial(&[has(q::cp_mask)])).align(16);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
-/// A place of the fabric: which endpoint, and where there.
+/// A location in the fabric: endpoint and offset.
 const DST_LE: OperandSpec = src("dstLeId", ty(Ty::U32));
 const DST_OFF: OperandSpec = src("dstDataOff", ty(Ty::U64));
 const COUNTER: OperandSpec = src("dstCounterOff", ty(Ty::U64));
 const SRC_LE: OperandSpec = src("srcLeId", ty(Ty::U32));
 const SRC_OFF: OperandSpec = src("srcDataOff", ty(Ty::U64));
 
-/// Targets of `fabric.try_pullred` with types of eight bits or wider sums.
+/// Targets of `fabric.try_pullred` with 8-bit types or wider sums.
 const REDUCED: Targets = Targets::Only(&[("sm_100f", Ptx(8, 8)), ("sm_110f", Ptx(9, 0)), ("sm_120f", Ptx(8, 8))]);
 const TENSOR: &[OperandSpec] = &[
     addr("dstMem", writes(Size::Unknown)).align(16),

@@ -10,7 +10,7 @@ const DOUBLE: Gate = gate(&[has(q::f64)]).requires(sm(13));
 const PACKED: Gate = gate(&[has(q::f32x2)]).since(ptx(8, 6)).requires(sm(100));
 /// Rounding other than to nearest in `div`, `rcp` and `sqrt`.
 const DIRECTED: Gate = gate(&[any(&[q::rz, q::rm, q::rp])]).since(ptx(1, 4)).requires(sm(20));
-/// `.rn`, `.rz` came first in `add`, `sub`, `mul`.
+/// `.rn` and `.rz` were the first roundings of `add`, `sub`, `mul`.
 const UP_DOWN: Gate = gate(&[has(q::f32), any(&[q::rm, q::rp])]).requires(sm(20));
 const ROUNDED: Gate = gate(&[has(q::f32), any(&[q::rn, q::rz, q::rm, q::rp])]).requires(sm(20));
 const MIN_MAX: &[Gate] = &[
@@ -128,7 +128,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DAB)
         .gates(&[DOUBLE, ROUNDED, DIRECTED])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("abs")
         .section("9.7.3.9")
         .syntax(
@@ -178,14 +179,16 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DA)
         .gates(&[DOUBLE, ROUNDED, DIRECTED])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("rcp")
         .section("9.7.3.14")
         .since(ptx(2, 1))
         .requires(sm(20))
         .syntax("rcp.approx.ftz.f64 d, a;")
         .operands(DA)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("sqrt")
         .section("9.7.3.15")
         .since(ptx(1, 4))
@@ -197,7 +200,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DA)
         .gates(&[DOUBLE, ROUNDED, DIRECTED])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("rsqrt")
         .section("9.7.3.16")
         .since(ptx(1, 4))
@@ -207,43 +211,50 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DA)
         .gates(&[DOUBLE])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("rsqrt")
         .section("9.7.3.17")
         .since(ptx(4, 0))
         .requires(sm(20))
         .syntax("rsqrt.approx.ftz.f64 d, a;")
         .operands(DA)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("sin")
         .section("9.7.3.18")
         .since(ptx(1, 4))
         .syntax("sin.approx{.ftz}.f32 d, a;")
         .operands(DA)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("cos")
         .section("9.7.3.19")
         .since(ptx(1, 4))
         .syntax("cos.approx{.ftz}.f32 d, a;")
         .operands(DA)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("lg2")
         .section("9.7.3.20")
         .since(ptx(1, 4))
         .syntax("lg2.approx{.ftz}.f32 d, a;")
         .operands(DA)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("ex2")
         .section("9.7.3.21")
         .since(ptx(1, 4))
         .syntax("ex2.approx{.ftz}.f32 d, a;")
         .operands(DA)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("tanh")
         .section("9.7.3.22")
         .since(ptx(7, 0))
         .requires(sm(75))
         .syntax("tanh.approx.f32 d, a;")
         .operands(DA)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
 ];

@@ -1,7 +1,7 @@
-//! How the matrices of `wmma`, `mma` and `wgmma` are dealt to registers: manual 9.7.14.5 and 9.7.15.5.1.
+//! Fragments: how the matrices of `wmma`, `mma` and `wgmma` are distributed over registers (manual 9.7.14.5 and 9.7.15.5.1).
 //!
-//! A matrix lies in the registers of a warp, or of the four warps of a warpgroup, each element once. So the shape, the type of
-//! an element and the number of threads say how many registers a thread has of it.
+//! Each element of a matrix is in one register of a warp, or of the four warps of a warpgroup. So the shape, the element type and
+//! the number of threads give the number of registers per thread.
 
 use crate::hir::first_of;
 use crate::isa::syntax::is_type;
@@ -19,7 +19,7 @@ pub enum Matrix {
     C,
 }
 
-/// Type of an element, its bits, the register that holds one or several.
+/// The type of an element, its bits, and the register that holds one or several.
 const ELEMENTS: &[(Qualifier, u32, Ty)] = &[
     (q::f16, 16, Ty::F16x2),
     (q::bf16, 16, Ty::Bf16x2),
@@ -51,12 +51,12 @@ fn shape_of(qualifier: Qualifier) -> Option<[u32; 3]> {
     Some([m.parse().ok()?, n.parse().ok()?, k.parse().ok()?])
 }
 
-/// The types that are written, in order.
+/// The written types, in order.
 pub fn types(quals: &[Qualifier]) -> Vec<Qualifier> {
     quals.iter().copied().filter(|q| is_type(q.word())).collect()
 }
 
-/// Bits of an element in registers. Those of four bits are packed where the kind has no wider ones beside them.
+/// Bits of an element in registers. Four-bit elements are packed if the kind has no wider ones.
 pub fn bits(quals: &[Qualifier], element: Qualifier) -> u32 {
     let packed = element == q::e2m1 && first_of(quals, &[q::kind_mxf4, q::kind_mxf4nvf4]).is_some();
     if packed { 4 } else { row(element).1 }
@@ -66,7 +66,7 @@ fn row(element: Qualifier) -> &'static (Qualifier, u32, Ty) {
     ELEMENTS.iter().find(|row| row.0 == element).unwrap_or(&ELEMENTS[0])
 }
 
-/// The registers that one of `threads` has of a matrix: their type, and how many.
+/// The registers of a matrix in each of `threads` threads: their type and number.
 pub fn registers(quals: &[Qualifier], matrix: Matrix, element: Qualifier, threads: u32) -> (Ty, u32) {
     let [m, n, k] = shape(quals).unwrap_or([8, 8, 8]);
     let elements = match matrix {

@@ -135,7 +135,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DA)
         .gates(BF16_90)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("ex2")
         .section("9.7.4.10")
         .since(ptx(7, 0))
@@ -148,5 +149,6 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DA)
         .gates(BF16_90)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
 ];

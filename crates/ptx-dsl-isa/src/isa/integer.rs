@@ -1,7 +1,7 @@
 //! Integer arithmetic: manual 9.7.1.
 //!
-//! Where the manual has one form per group of types (`add.type1`, `add{.sat}.type2`) there is one form here and a rule,
-//! so that the message can say which types take the qualifier.
+//! If the manual has one form per group of types (`add.type1`, `add{.sat}.type2`), there is one form here and a rule, so that the
+//! message names the types that take the qualifier.
 
 use super::*;
 
@@ -117,7 +117,8 @@ pub const LIST: &[Instr] = &[
              .type = { .u16, .u32, .u64, .s16, .s32, .s64 }",
         )
         .operands(DAB)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("rem")
         .section("9.7.1.9")
         .syntax(
@@ -125,7 +126,8 @@ pub const LIST: &[Instr] = &[
              .type = { .u16, .u32, .u64, .s16, .s32, .s64 }",
         )
         .operands(DAB)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .slow(),
     instr("abs")
         .section("9.7.1.10")
         .syntax(

@@ -24,9 +24,9 @@ macro_rules! cache {
     };
 }
 
-/// As many values as `.vec` says.
+/// The number of values that `.vec` says.
 const V: OpTy = OpTy::Vec(".type", 0);
-/// An opaque value: an integer or `.b64` register, or a constant, says ptxas.
+/// An opaque value: an integer or `.b64` register, or a constant (ptxas).
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const FROM: OperandSpec = addr("a", reads(Size::Type));
 const LD: &[OperandSpec] = &[dst("d", V).wider().or_sink(), FROM, POLICY];
@@ -161,7 +161,7 @@ fn level2_is_256_bits(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     ))
 }
 
-/// Parameters of functions are not memory that a predicate could guard (9.7.9.8, 9.7.9.11).
+/// A predicate cannot guard parameters of functions, which are not memory (9.7.9.8, 9.7.9.11).
 fn func_parameter_unpredicated(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let found = i.pred.is_some() && i.has(q::param_func);
     found.then(|| ("an access to `.param::func` cannot be predicated\nbranch around it with `bra`".to_string(), None))

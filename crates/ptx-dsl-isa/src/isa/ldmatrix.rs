@@ -3,7 +3,8 @@
 use super::*;
 use crate::hir::first_of;
 
-/// A matrix of 8x8 elements of 16 bits fills a register of each thread, one of `.m16n16` or `.m8n16` bytes as much as it has bits.
+/// A matrix of 8x8 elements of 16 bits fills a register of each thread; one of `.m16n16` or `.m8n16` bytes takes registers by its
+/// size.
 fn loaded(quals: &[Qualifier]) -> (Ty, u32) {
     let wide = quals.contains(&q::m16n16);
     (Ty::B32, stored(quals).1 * if wide { 2 } else { 1 })
@@ -32,7 +33,7 @@ const NARROW: Targets = Targets::Only(&[
 const SIGNED: Targets =
     Targets::Only(&[("sm_90a", Ptx(9, 4)), ("sm_100f", Ptx(9, 4)), ("sm_110f", Ptx(9, 4)), ("sm_120f", Ptx(9, 4))]);
 const CTA: Gate = gate(&[has(q::shared_cta)]).since(ptx(7, 8));
-/// The address of a row, which each lane gives.
+/// The address of a row, from each lane.
 const LOADED: OperandSpec = addr("p", reads(Size::Bytes(16))).align(16);
 const STORED: OperandSpec = addr("p", writes(Size::Bytes(16))).align(16);
 
@@ -46,7 +47,8 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }",
         )
         .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED])
-        .gates(&[CTA]).issue(Issue::FullWarp),
+        .gates(&[CTA])
+        .host(Host::Block).issue(Issue::FullWarp),
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(8, 6)).requires(NARROW)
         .syntax(
             "ldmatrix.sync.aligned.m16n16.pair.trans{.ss}.b8 r, [p];
@@ -76,5 +78,6 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(q::m16n8)]).since(ptx(8, 6)).requires(NARROW)]).issue(Issue::FullWarp),
     instr("movmatrix").section("9.7.14.5.17").since(ptx(7, 8)).requires(sm(75))
         .syntax("movmatrix.sync.aligned.m8n8.trans.b16 d, a;")
-        .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()]).issue(Issue::FullWarp),
+        .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()])
+        .host(Host::Block).issue(Issue::FullWarp),
 ];

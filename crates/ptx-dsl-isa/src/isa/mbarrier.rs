@@ -1,21 +1,21 @@
 //! The mbarrier object: manual 9.7.13.15.
 //!
-//! The forms of 9.3 and 9.4 (layout, phase type, reports, multicast) stand after the older entry of the same opcode.
+//! The forms of 9.3 and 9.4 (layout, phase type, reports, multicast) follow the older entry of the same opcode.
 
 use super::*;
 
 /// The object is 8 bytes, aligned (9.7.13.15.1).
 const OBJECT: OperandSpec = addr("addr", object()).align(8);
-/// One of the own CTA.
+/// An object of the executing CTA.
 const OWN: OperandSpec = addr("addr", object().own_cta()).align(8);
-/// One of another CTA returns no state (9.7.13.15.13).
+/// An arrival on another CTA's object returns no state (9.7.13.15.13).
 const ARRIVED_ON: OperandSpec = addr("addr", object().reach(Reach::OwnCtaForResult)).align(8);
 /// Counts of the object: 9.7.13.15.2.
 const MAX: i64 = (1 << 20) - 1;
 const COUNT: OperandSpec = src("count", ty(Ty::U32)).range(1, MAX);
 const TX_COUNT: OperandSpec = src("txCount", ty(Ty::U32)).range(0, MAX);
 const MASK: OperandSpec = src("ctaMask", ty(Ty::U32));
-/// An opaque value: ptxas takes an integer or `.b64` register for it, no `.f64` one.
+/// An opaque value: ptxas accepts an integer or `.b64` register for it, no `.f64` one.
 const STATE_TY: OpTy = ty(Ty::U64);
 const STATE: OperandSpec = dst("state", STATE_TY).or_sink();
 
@@ -35,7 +35,7 @@ const ARRIVE: &[Gate] = &[
     CLUSTER_SCOPE,
     RELAXED,
 ];
-/// The same, and `_` came later; to `mbarrier.arrive_drop` ptxas grants it from the beginning.
+/// The same, and `_` came later; ptxas always accepts it for `mbarrier.arrive_drop`.
 const ARRIVE_TO_SINK: &[Gate] = &{
     let mut gates = [gate(&[sink("state")]).since(ptx(7, 1)); ARRIVE.len() + 2];
     // The forms without a state name their result `_`.

@@ -1,20 +1,20 @@
-//! What the address operands of instructions name: the state space, whose shared memory, what is done there, and how many bytes.
-//! Every address of the table says so ([`addr`](super::addr) asks for it); the checks of addresses read nothing else.
+//! The memory behind address operands: state space, owner of shared memory, kind of access, and number of bytes. Every address of
+//! the table has these ([`addr`](super::addr) requires it); the checks of addresses read nothing else.
 
 use super::When;
 
-/// What an address operand names.
+/// The memory behind an address operand.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
-    /// Where it lies.
+    /// Its state space.
     pub space: AddressSpace,
-    /// What the instruction does there.
+    /// The access.
     pub access: Access,
     /// How many bytes.
     pub size: Size,
-    /// Which CTAs of the cluster may own it, if it lies in shared memory.
+    /// The CTAs of the cluster that can own it, if it is in shared memory.
     pub reach: Reach,
-    /// Under one of these conditions part of the bytes may be left out: how many there are is not known then.
+    /// Under one of these conditions part of the bytes may be left out: their number is then unknown.
     pub partial: &'static [When],
     /// Under one of these conditions it need not be aligned.
     pub unaligned: &'static [When],
@@ -23,19 +23,19 @@ pub struct Memory {
 /// The state space of an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddressSpace {
-    /// That of the state-space qualifier of this number. Without one it is a generic address.
+    /// That of the state-space qualifier with this number. Without one it is a generic address.
     Qualifier(usize),
-    /// The same, and a generic address lies in shared memory.
+    /// The same, and a generic address is in shared memory.
     Shared(usize),
     /// Shared memory. The manual does not say which form the address has.
     AnyShared,
-    /// A generic address of what a tensor map may lie in: global memory, constants, parameters.
+    /// A generic address of memory that can hold a tensor map: global memory, constants, parameters.
     TensorMap,
     /// Tensor Memory, which has addresses of its own (9.7.16.1).
     TensorMemory,
 }
 
-/// What an instruction does at an address.
+/// The kind of access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Access {
     /// Reads.
@@ -44,35 +44,35 @@ pub enum Access {
     Write,
     /// Works on the mbarrier object there.
     Mbarrier,
-    /// Nothing that could go wrong: a cache hint.
+    /// Nothing that could fail: a cache hint.
     Hint,
 }
 
 /// The bytes behind an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
-    /// The last type that is written, as often as `.v2`, `.v4` or `.v8` says.
+    /// The last written type, times `.v2`, `.v4` or `.v8`.
     Type,
     /// That many.
     Bytes(u32),
-    /// As many as the operand of this name says.
+    /// The value of the operand with this name.
     Operand(&'static str),
     /// A box, a matrix, or more.
     Unknown,
 }
 
-/// Whose shared memory an address may name.
+/// The owner of the shared memory behind an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
-    /// As the state space says: `.shared::cta` is that of the own CTA, anything else that of any CTA of the cluster.
+    /// By the state space: `.shared::cta` is that of the executing CTA, anything else that of any CTA of the cluster.
     BySpace,
-    /// That of the own CTA, whatever the state space is.
+    /// That of the executing CTA, whatever the state space is.
     OwnCta,
-    /// By the state space of another address of the instruction: that of the state-space qualifier of this number.
+    /// By the state space of another address of the instruction: the state-space qualifier with this number.
     LikeQualifier(usize),
     /// The same, and with `.cta_group::2` that of either CTA of the pair.
     PairOrLikeQualifier(usize),
-    /// That of any CTA of the cluster if the instruction returns nothing; else that of the own CTA.
+    /// That of any CTA of the cluster if the instruction returns nothing; else that of the executing CTA.
     OwnCtaForResult,
 }
 
@@ -99,7 +99,7 @@ pub const fn mbarrier() -> Memory {
 pub const HINT: Memory = memory(Access::Hint, Size::Unknown);
 
 impl Memory {
-    /// The state-space qualifier of this number names the space.
+    /// The state-space qualifier with this number names the space.
     pub const fn qualifier(mut self, number: usize) -> Memory {
         self.space = AddressSpace::Qualifier(number);
         self
@@ -116,7 +116,7 @@ impl Memory {
         self
     }
 
-    /// Only of the own CTA.
+    /// Only of the executing CTA.
     pub const fn own_cta(self) -> Memory {
         self.reach(Reach::OwnCta)
     }
@@ -127,13 +127,13 @@ impl Memory {
         self
     }
 
-    /// Perhaps not all bytes, under one of these conditions.
+    /// Possibly not all bytes, under one of these conditions.
     pub const fn partial(mut self, when: &'static [When]) -> Memory {
         self.partial = when;
         self
     }
 
-    /// Perhaps not aligned, under one of these conditions.
+    /// Possibly not aligned, under one of these conditions.
     pub const fn unaligned(mut self, when: &'static [When]) -> Memory {
         self.unaligned = when;
         self

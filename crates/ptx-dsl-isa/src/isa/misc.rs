@@ -1,4 +1,4 @@
-//! What is left: stack manipulation (manual 9.7.17), miscellaneous instructions (9.7.19), `griddepcontrol` (9.7.13.13).
+//! Other instructions: stack manipulation (manual 9.7.17), miscellaneous (9.7.19), `griddepcontrol` (9.7.13.13).
 
 use super::*;
 use crate::hir;

@@ -1,10 +1,10 @@
-//! Matrices of a warp with fragments that the manual lays open: `mma` (9.7.14.5.14) and `mma.sp` (9.7.14.6.3).
+//! Matrices of a warp with fragments that the manual specifies: `mma` (9.7.14.5.14) and `mma.sp` (9.7.14.6.3).
 
 use super::fragment::{Matrix, bits, registers, shape, types};
 use super::*;
 use crate::hir;
 
-/// The types are those of `d`, `a`, `b` and `c`. Of `.m8n8k4` with `.f16` the warp does four at once.
+/// The types are those of `d`, `a`, `b` and `c`. With `.m8n8k4` and `.f16` the warp computes four products at once.
 fn fragment(quals: &[Qualifier], matrix: Matrix, number: usize) -> (Ty, u32) {
     let types = types(quals);
     let (ty, count) = registers(quals, matrix, types.get(number).copied().unwrap_or(q::f16), 32);
@@ -21,7 +21,7 @@ fn fragment(quals: &[Qualifier], matrix: Matrix, number: usize) -> (Ty, u32) {
 fn d(quals: &[Qualifier]) -> (Ty, u32) {
     fragment(quals, Matrix::C, 0)
 }
-/// Factors with scales are integers, says ptxas; otherwise it takes any register of the width.
+/// Scale factors are integers (ptxas); otherwise it accepts any register of the width.
 fn factor(quals: &[Qualifier], matrix: Matrix, number: usize) -> (Ty, u32) {
     let (ty, count) = fragment(quals, matrix, number);
     (if quals.contains(&q::block_scale) { Ty::U32 } else { ty }, count)
@@ -35,7 +35,7 @@ fn b(quals: &[Qualifier]) -> (Ty, u32) {
 fn c(quals: &[Qualifier]) -> (Ty, u32) {
     fragment(quals, Matrix::C, 3)
 }
-/// Half of a sparse `a` is left out.
+/// Half of a sparse `a` is omitted.
 fn sparse_a(quals: &[Qualifier]) -> (Ty, u32) {
     let (ty, count) = a(quals);
     (ty, count / 2)
@@ -79,7 +79,7 @@ const BYTE_B: OperandSpec = src("byte-id-b", ty(Ty::U16)).range(0, 3);
 const THREAD_A: OperandSpec = src("thread-id-a", ty(Ty::U16)).range(0, 1);
 const THREAD_B: OperandSpec = src("thread-id-b", ty(Ty::U16)).range(0, 3);
 
-/// A factor for 32 bits of a row has one byte of four, for 64 one of two, for all of it the register (manual 9.7.14.3).
+/// A factor for 32 bits of a row is one byte of four, for 64 bits one of two, for all of it the register (manual 9.7.14.3).
 fn bytes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let step = match hir::after(&i.quals, ".scale_vec::") {
         Some("2X") => 2,
@@ -98,7 +98,7 @@ fn bytes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     None
 }
 
-/// Targets of `.kind::f8f6f4` with types of eight bits, as the assembler has them; the manual names those of `KINDS` alone.
+/// Targets of `.kind::f8f6f4` with 8-bit types in the assembler; the manual names only those of `KINDS`.
 const KINDS_OF_8: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
@@ -113,9 +113,9 @@ const KINDS_OF_8: Targets = Targets::Only(&[
 const NARROW: Gate = gate(&[any(&[q::e3m2, q::e2m3, q::e2m1])]).since(ptx(8, 7)).requires(KINDS);
 /// Targets of narrower types, and of `.kind::mxf8f6f4`.
 const KINDS: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_120f", Ptx(8, 8))]);
-/// Targets of the kinds of four bits.
+/// Targets of the 4-bit kinds.
 const KINDS_OF_4: Targets = KINDS;
-/// Those of sparse matrices of four bits.
+/// Targets of sparse 4-bit matrices.
 const SPARSE_KINDS_OF_4: Targets = Targets::Only(&[("sm_120a", Ptx(8, 7)), ("sm_121a", Ptx(8, 8))]);
 
 /// The family.

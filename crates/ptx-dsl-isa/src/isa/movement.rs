@@ -1,7 +1,7 @@
 //! `mov`: manual 9.7.9.3, 9.7.9.4 and 6.4.3.
 //!
-//! The bit types are in the second entry only: with them `d` or `a` may be a vector of equal parts that are together as
-//! wide as the type (an element of `d` may be `_`), and then the other one is a register of that type.
+//! Bit types are in the second entry only. With them `d` or `a` can be a vector of equal parts that together are as wide as the
+//! type (an element of `d` may be `_`); the other operand is then a register of that type.
 
 use super::*;
 

@@ -1,8 +1,8 @@
-//! Multimem addresses, one for the memory of several devices: manual 9.7.9.14, with the asynchronous forms of PTX ISA 9.3.
+//! Multimem addresses, which stand for memory of several devices: manual 9.7.9.14, with the asynchronous forms of PTX ISA 9.3.
 
 use super::*;
 
-/// Targets of types of eight bits and of `.acc::f16`: the notes of 9.7.9.14.
+/// Targets of 8-bit types and of `.acc::f16`: the notes of 9.7.9.14.
 const FP8: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
@@ -16,7 +16,7 @@ const FP8: Targets = Targets::Only(&[
 const WEAK: Rule =
     Rule::Never(&[has(q::weak), any(&[q::relaxed, q::acquire, q::release])], "a weak operation has no ordering");
 
-/// In all devices of the team, from the address that the multicast object has.
+/// On all devices of the team, at an address of the multicast object.
 const LOADED: OperandSpec = addr("a", reads(Size::Type));
 const STORED: OperandSpec = addr("a", writes(Size::Type));
 const D: OperandSpec = dst("d", OpTy::Vec(".type", 0));

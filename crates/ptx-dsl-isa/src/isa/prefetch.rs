@@ -21,7 +21,7 @@ fn fraction(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     })
 }
 
-/// Constant sizes are in order.
+/// Constant sizes are ordered.
 fn sizes(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let n = i.position("primary_size")?;
     let hir::Operand::Imm(primary) = i.operands[n].value else { return None };

@@ -17,14 +17,14 @@ pub struct Sreg {
     pub requires: Targets,
     /// It has four components, the last of them zero.
     pub vector: bool,
-    /// What its value depends on.
+    /// The scope of its value.
     pub varies: Varies,
 }
 
-/// What the value of a special register depends on: threads that have this in common read the same.
+/// The scope of a special register's value: threads in the same one read the same value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Varies {
-    /// Nothing: the same in the whole grid.
+    /// The whole grid.
     Never,
     /// The rank of the CTA in its cluster.
     WithRank,
@@ -49,7 +49,7 @@ const fn vector(name: &'static str, varies: Varies, since: Ptx, requires: Target
     Sreg { name, ty: Ty::U32, since, requires, vector: true, varies }
 }
 
-/// All of them; `WARP_SZ` is a constant with a name but is used like one.
+/// All special registers; `WARP_SZ` is a constant, but is used like one.
 #[rustfmt::skip]
 pub static SREGS: &[Sreg] = &[
     vector("%tid", WithThread, ptx(1, 0), ANY),

@@ -1,4 +1,4 @@
-//! Surfaces: manual 9.7.11. What depends on the geometry is in `check/texture.rs`.
+//! Surfaces: manual 9.7.11. `check/texture.rs` has the rules that depend on the geometry.
 
 use super::*;
 use crate::hir;

@@ -1,4 +1,4 @@
-//! Compiles the syntax block of an entry, which is the manual's own notation, into [`Form`]s. Called only for opcodes in use.
+//! Compiles the syntax block of an entry, in the manual's notation, into [`Form`]s; only for opcodes in use.
 //!
 //! Head: `.x` required, `{.x}` optional, `{.x.y}` both or none, `{.x, .y}` at most one, `.x{::a}` with or without the suffix,
 //! `.x::{a, b}` alternatives, `.m64n{8..256/8}k16` one for each number. Operands: `{, a}` optional, `[a]` address, `{a, b}`
@@ -14,7 +14,7 @@ use crate::qualifier::Qualifier;
 use crate::ty::Ty;
 use scan::{contains, has, has_comma, matching, piece_end, place_of, skip_space, suffix, word_end};
 
-/// A piece of text of the table, or one put together from two.
+/// A piece of the table's text, or one composed of two.
 pub type Text = Cow<'static, str>;
 
 /// One line of a syntax block.
@@ -32,14 +32,14 @@ pub struct Form {
     pub first: &'static [&'static str],
 }
 
-/// A place for a qualifier.
+/// A slot: a place for a qualifier.
 #[derive(Debug, Clone)]
 pub struct Slot {
     /// As in the form, with its dot: `.sem`; for a literal the qualifier itself.
     pub name: Text,
-    /// What may stand here.
+    /// The qualifiers that it accepts.
     pub alts: Vec<Qualifier>,
-    /// Brace group, from 1; 0 for what is required.
+    /// Optional group, from 1; 0 if required.
     pub group: u8,
     /// All alternatives are types: these keep their order.
     pub is_type: bool,
@@ -48,7 +48,7 @@ pub struct Slot {
 }
 
 impl Slot {
-    /// What may stand here, without the dots.
+    /// The qualifiers that it accepts, without the dots.
     pub fn words(&self) -> Vec<&'static str> {
         self.alts.iter().map(|alt| alt.word()).collect()
     }
@@ -61,9 +61,9 @@ pub struct OpForm {
     pub name: &'static str,
     /// How it is written.
     pub shape: Shape,
-    /// Optional group, from 1; 0 for what is required.
+    /// Optional group, from 1; 0 if required.
     pub group: u8,
-    /// `{!}` stands before it.
+    /// `{!}` precedes it.
     pub negatable: bool,
 }
 
@@ -78,7 +78,7 @@ pub enum Shape {
     Addr(Vec<OpForm>),
     /// `{a, b}`
     Vector(Vec<OpForm>),
-    /// `d|p`; the flag says that `|p` may be left out.
+    /// `d|p`; the flag says that `|p` is optional.
     Pair(&'static str, bool),
     /// `(...)`
     List,
@@ -92,7 +92,7 @@ fn qualifier(word: &str) -> Qualifier {
         .unwrap_or_else(|| panic!("`{word}` of a syntax block is missing in the list of qualifiers"))
 }
 
-/// Types that no register has, but that are written where types are.
+/// Types that no register has, but that occur where types do.
 const MORE_TYPES: &[&str] = &[
     "e4m3",
     "e5m2",
@@ -161,7 +161,7 @@ pub fn forms(instr: &'static Instr) -> Vec<Form> {
     out
 }
 
-/// Forms with their places, and sets.
+/// Forms with their positions, and sets.
 fn split_block(text: &'static str) -> (Vec<(usize, &'static str)>, Vec<Set>) {
     let (mut lines, mut sets) = (Vec::new(), Vec::new());
     let bytes = text.as_bytes();

@@ -1,8 +1,8 @@
-//! Targets of `.target` (manual 11.1.2), the families among them, and whether a target has what an instruction needs.
+//! Targets of `.target` (manual 11.1.2), their families, and whether a target supports an instruction.
 
 use super::{Ptx, Targets, ptx};
 
-/// What the letter after the number promises.
+/// The compatibility that the letter after the number promises.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Suffix {
     /// `sm_90`: runs on later targets too.
@@ -47,7 +47,7 @@ const fn old(name: &'static str, suffix: Suffix, since: Ptx) -> Target {
 
 use Suffix::{Exact, Family, None as Plain};
 
-/// The last version of each PTX ISA that has an end.
+/// The last minor version of each major version that has a successor.
 pub static LAST: &[Ptx] = &[Ptx(1, 5), Ptx(2, 3), Ptx(3, 2), Ptx(4, 3), Ptx(5, 1), Ptx(6, 5), Ptx(7, 8), Ptx(8, 8)];
 
 /// All targets, ascending.
@@ -117,7 +117,7 @@ pub fn target(name: &str) -> Option<&'static Target> {
     found
 }
 
-/// `sm_101` is what `sm_110` was called before 9.0.
+/// `sm_101` is the name of `sm_110` before 9.0.
 fn current(number: u32) -> u32 {
     if number == 101 { 110 } else { number }
 }
@@ -133,7 +133,7 @@ fn family(number: u32) -> Option<u32> {
 }
 
 impl Target {
-    /// Is the name known in this version? `Err` says whether it comes later or went.
+    /// Does this version know the name? `Err` says whether it is too new or removed.
     pub fn exists(&self, version: Ptx) -> Result<(), Missing> {
         if let Some(gone) = self.until
             && version >= gone
@@ -143,7 +143,7 @@ impl Target {
         if version < self.since { Err(Missing::Version(self.since)) } else { Ok(()) }
     }
 
-    /// Is this target, code for it included, one that `wanted` (a name of the table) stands for?
+    /// Does `wanted` (a name of the table) include this target?
     fn is(&self, wanted: &Target) -> bool {
         let (have, want) = (current(self.number), current(wanted.number));
         match wanted.suffix {
@@ -155,8 +155,8 @@ impl Target {
         }
     }
 
-    /// Does this target have what needs `wanted`, in a module of this version? The version of the whole is the caller's to
-    /// check: only what single targets of a list add is looked at here.
+    /// Does this target, in a module of this version, support what requires `wanted`? The caller checks the version of the whole;
+    /// this checks the versions of single targets in a list.
     pub fn satisfies(&self, wanted: Targets, version: Ptx) -> Result<(), Missing> {
         match wanted {
             Targets::Sm(number) => {
@@ -187,7 +187,7 @@ impl Target {
     }
 }
 
-/// Says in words which targets are meant: "`sm_90` or higher", "`sm_100a`, `sm_120f` or higher in its family".
+/// Describes targets: "`sm_90` or higher", "`sm_100a`, `sm_120f` or higher in its family".
 pub fn describe(wanted: Targets) -> String {
     match wanted {
         Targets::Sm(0) => "any target".to_string(),
@@ -221,14 +221,14 @@ fn add(text: &mut String, between: &str, name: &str) {
     text.push_str(&format!("{between}`{name}`{family}"));
 }
 
-/// A word of `.target` that is no target.
+/// A platform option: a word of `.target` other than a target.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct PlatformOption {
     /// `texmode_unified`
     pub name: &'static str,
     /// First version.
     pub since: Ptx,
-    /// What it cannot stand with.
+    /// The option that it excludes.
     pub excludes: Option<&'static str>,
 }
 

@@ -31,9 +31,9 @@ const MMA_SP_BLOCK_SCALE: Host = Host::Warp;
 const MMA_WS: Host = Host::Warp;
 const MMA_WS_SP: Host = Host::Warp;
 
-/// PTX ISA 8.6 brought Tensor Memory.
+/// PTX ISA 8.6 introduced Tensor Memory.
 const SINCE: Ptx = ptx(8, 6);
-/// Where it is: the notes of all sections of 9.7.16.
+/// Its targets: the notes of all sections of 9.7.16.
 pub const TENSOR_MEMORY: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
@@ -42,7 +42,7 @@ pub const TENSOR_MEMORY: Targets = Targets::Only(&[
     ("sm_101f", Ptx(8, 8)),
     ("sm_110f", Ptx(9, 0)),
 ]);
-/// What is promised for these targets alone, not for their families: `tcgen05.shift`, `.scale_vec::*`, sparse 4-bit kinds.
+/// Only for these targets, not for their families: `tcgen05.shift`, `.scale_vec::*`, sparse 4-bit kinds.
 const EXACT: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
@@ -57,7 +57,7 @@ const SCALE_D: Targets = Targets::Only(&[("sm_100a", Ptx(8, 6)), ("sm_100f", Ptx
 /// `tcgen05.ld.red`
 const REDUCE: Targets =
     Targets::Only(&[("sm_101a", Ptx(8, 8)), ("sm_101f", Ptx(8, 8)), ("sm_103f", Ptx(8, 8)), ("sm_110f", Ptx(9, 0))]);
-/// What PTX ISA 9.4 brought for one family.
+/// Additions of PTX ISA 9.4 for one family.
 const SM_107F: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
 /// `tcgen05.ld.spcompress`
 const SM_107A: Targets = Targets::Only(&[("sm_107a", Ptx(9, 4))]);

@@ -1,6 +1,6 @@
-//! Copies of tensors by the asynchronous proxy, and the objects that describe these: manual 9.7.9.25.5, 9.7.9.26, 9.7.13.16.
+//! Tensor copies of the async proxy, and tensor maps, which describe the tensors: manual 9.7.9.25.5, 9.7.9.26, 9.7.13.16.
 //!
-//! How many coordinates there are follows from the dimensions and the mode, and so does the number of offsets of `im2col`.
+//! The dimensions and the mode determine the number of coordinates, and of the offsets of `im2col`.
 
 use super::bulk::{REPORT, RUBIN, VALID};
 use super::*;
@@ -16,19 +16,19 @@ fn dimensions(quals: &[Qualifier]) -> u32 {
     }
 }
 
-/// One for each dimension; of four rows, a column and these.
+/// One for each dimension; for four rows, a column and these.
 fn coordinates(quals: &[Qualifier]) -> (Ty, u32) {
     let rows = hir::has_any(quals, &[q::tile_gather4, q::tile_scatter4]);
     (Ty::S32, if rows { 5 } else { dimensions(quals) })
 }
 
-/// Offsets of the dimensions between the first and the last; of `im2col::w` the halo and the offset.
+/// Offsets of the inner dimensions; for `im2col::w` the halo and the offset.
 fn offsets(quals: &[Qualifier]) -> (Ty, u32) {
     let w = hir::has_any(quals, &[q::im2col_w, q::im2col_w_128]);
     (Ty::U16, if w { 2 } else { dimensions(quals).saturating_sub(2).max(1) })
 }
 
-/// Between the elements of each dimension but the first: the lower 32 bits.
+/// Strides of each dimension but the first: the lower 32 bits.
 fn strides(quals: &[Qualifier]) -> (Ty, u32) {
     (Ty::B32, dimensions(quals).saturating_sub(1).max(1))
 }
@@ -45,19 +45,19 @@ const ROWS: Rule = Rule::Never(
     &[any(&[q::tile_gather4, q::tile_scatter4]), any(&[q::_1d, q::_3d, q::_4d, q::_5d])],
     "rows are of `.2d` tensors",
 );
-/// What `.override::global_dim` is for.
+/// Only `.1d` tensors have `.override::global_dim`.
 pub const DIM_ONE: Rule = Rule::Never(
     &[has(q::override_global_dim), any(&[q::_2d, q::_3d, q::_4d, q::_5d])],
     "`.override::global_dim` is for `.1d` tensors, others need `.override::global_dim_stride`",
 );
-/// What `.override::global_dim_stride` is not for.
+/// `.1d` tensors have no `.override::global_dim_stride`.
 pub const STRIDES: Rule = Rule::Never(
     &[has(q::override_global_dim_stride), has(q::_1d)],
     "a `.1d` tensor has no strides: `.override::global_dim`",
 );
 const RULES: &[Rule] = &[IM2COL_DIMENSIONS, ROWS, DIM_ONE, STRIDES, Rule::Custom(origin)];
 
-/// With other dimensions a box that is not told from a register begins at the origin, says ptxas.
+/// With overridden dimensions, a box with constant coordinates begins at the origin (ptxas).
 fn origin(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     if !i.has(q::override_global_dim) && !i.has(q::override_global_dim_stride) {
         return None;
@@ -75,15 +75,10 @@ fn origin(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 /// Is there a constant other than 0 among the coordinates?
 fn moved(coordinates: &Operand) -> bool {
     let Operand::Vector(coordinates) = coordinates else { return false };
-    for coordinate in coordinates {
-        if let Operand::Imm(1..) = coordinate {
-            return true;
-        }
-    }
-    false
+    coordinates.iter().any(|coordinate| matches!(coordinate, Operand::Imm(1..)))
 }
 
-/// Targets of the modes that came with `sm_100`.
+/// Targets of the modes of `sm_100`.
 const BLACKWELL: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
@@ -94,22 +89,22 @@ const BLACKWELL: Targets = Targets::Only(&[
 ]);
 const W: &[Qualifier] = &[q::im2col_w, q::im2col_w_128];
 
-/// A box, whose size the tensor map gives.
+/// A box; the tensor map has its size.
 const DST: OperandSpec = addr("dstMem", writes(Size::Unknown)).align(16);
 const SRC: OperandSpec = addr("srcMem", reads(Size::Unknown).qualifier(1)).align(16);
-/// The object that describes the tensor.
+/// The tensor map.
 pub const MAP: OperandSpec = addr("tensorMap", reads(Size::Bytes(128)).in_space(AddressSpace::TensorMap)).align(64);
 const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::U64));
-/// What is written over in it.
+/// The replaced fields.
 pub const INFO: OperandSpec = src("attributeOverrideInfo", OpTy::Fragment(attribute));
-/// With strides, ptxas takes two operands more: their lower halves, and the upper four bits of each in one register.
+/// With strides, ptxas expects two more operands: their lower halves, and the upper four bits of each in one register.
 pub const LOWER: OperandSpec = src("lowerStrides", OpTy::Fragment(strides));
 /// The upper bits of all strides.
 pub const UPPER: OperandSpec = src("upperStrides", ty(Ty::U16)).reg();
-/// Where the box lies.
+/// The position of the box.
 pub const COORDS: OperandSpec = src("tensorCoords", OpTy::Fragment(coordinates));
 const OFFSETS: OperandSpec = src("im2colInfo", OpTy::Fragment(offsets));
-/// The mbarrier is in the CTA of the destination, or that of its pair.
+/// The mbarrier is in the CTA of the destination, or in its pair.
 const MBAR: OperandSpec =
     addr("mbar", object().in_space(AddressSpace::AnyShared).reach(Reach::PairOrLikeQualifier(0))).align(8);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
@@ -128,7 +123,7 @@ const REPLACE: Targets = Targets::Only(&[
     ("sm_120f", Ptx(8, 8)),
 ]);
 
-/// Those of `.swizzle_atomicity`: without Hopper.
+/// Targets of `.swizzle_atomicity`: without Hopper.
 const ATOMICITY: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
@@ -140,7 +135,7 @@ const ATOMICITY: Targets = Targets::Only(&[
     ("sm_120f", Ptx(8, 8)),
 ]);
 
-/// Greatest values of the fields that are constants (manual 9.7.9.26).
+/// The largest constants of the fields (manual 9.7.9.26).
 const FIELDS: &[(Qualifier, u64)] =
     &[(q::elemtype, 15), (q::interleave_layout, 2), (q::swizzle_mode, 4), (q::swizzle_atomicity, 3), (q::fill_mode, 1)];
 

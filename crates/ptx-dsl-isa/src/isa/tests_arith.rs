@@ -1,4 +1,4 @@
-//! What holds for every entry, whatever family it is in.
+//! Invariants of every entry, in all families.
 
 use super::*;
 

@@ -1,4 +1,4 @@
-//! The families of memory and synchronisation, compiled: names agree, and what the manual's examples write is there.
+//! Compiles the families of memory and synchronisation: names agree, and the manual's examples are covered.
 
 use super::syntax::{OpForm, Shape, forms};
 use super::*;
@@ -121,7 +121,7 @@ fn try_cancel_and_query_cancel() {
     assert!(matches!(&forms[1].operands[0].shape, Shape::Vector(v) if v.len() == 4));
 }
 
-/// Every barrier and mbarrier instruction by which threads of several warps meet says which side it takes.
+/// Every barrier and mbarrier instruction that synchronises several warps has its `meeting` attribute.
 #[test]
 fn meetings_of_threads() {
     for i in bar::LIST.iter().chain(mbarrier::LIST) {

@@ -1,4 +1,4 @@
-//! Textures: manual 9.7.10. What depends on the geometry or on the texturing mode is in `check/texture.rs`.
+//! Textures: manual 9.7.10. `check/texture.rs` has the rules that depend on the geometry or on the texturing mode.
 
 use super::*;
 
@@ -45,7 +45,7 @@ const OFFSET_CUBE: Rule = Rule::Never(&[operand("e"), any(CUBES)], "cubemaps tak
 const CUBE_TYPE: Rule = Rule::Never(&[any(CUBES), not(q::f32)], "the coordinates of cubemaps are `.f32`");
 const LEVELS: Rule = Rule::Never(&[any(MULTI_SAMPLE)], "multi-sample textures have no mipmaps");
 
-/// The type of the coordinates stands behind that of the texels.
+/// The type of the coordinates follows that of the texels.
 fn last_type(quals: &[Qualifier]) -> Option<Qualifier> {
     quals.iter().copied().rfind(|ty| matches!(*ty, q::s32 | q::f32))
 }

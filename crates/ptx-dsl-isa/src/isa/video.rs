@@ -1,9 +1,9 @@
-//! Video: manual 9.7.18. A selector names the bytes or half-words of a register: which ones an operand takes is said here.
+//! Video: manual 9.7.18. A selector names bytes or half-words of a register; the entries say which ones an operand accepts.
 
 use super::*;
 use crate::hir;
 
-/// May this selector stand on this operand? The scalar instructions (9.7.18.1) take one byte or half-word of `a`, `b` and, where
+/// Is this selector allowed on this operand? The scalar instructions (9.7.18.1) select one byte or half-word of `a`, `b` and, if
 /// the result is merged into `c`, of `d`; the others (9.7.18.2) a lane of each source and a mask of lanes of `d`.
 pub fn selects(opcode: &str, operand: &str, selector: &str) -> bool {
     let (kind, lanes) = selector.split_at_checked(1).unwrap_or(("", ""));
@@ -21,17 +21,12 @@ pub fn selects(opcode: &str, operand: &str, selector: &str) -> bool {
     }
 }
 
-/// Are the lanes numbers from 0 to this?
+/// Are the lanes numbers from 0 to this one?
 fn up_to(lanes: &str, last: u8) -> bool {
-    for lane in lanes.as_bytes() {
-        if *lane < b'0' || *lane > last {
-            return false;
-        }
-    }
-    true
+    lanes.as_bytes().iter().all(|lane| !(*lane < b'0' || *lane > last))
 }
 
-/// Is each lane lower than the one before?
+/// Is each lane lower than the previous one?
 fn falls(lanes: &str) -> bool {
     let mut lanes = lanes.as_bytes();
     while let [a, rest @ ..] = lanes {
@@ -45,12 +40,12 @@ fn falls(lanes: &str) -> bool {
     true
 }
 
-/// May the operand be negated? Those of `vmad` may.
+/// Can the operand be negated? Those of `vmad` can.
 pub fn negates(opcode: &str) -> bool {
     opcode == "vmad"
 }
 
-/// `d.h0` merges the result into `c`: there is a `c`, and no second operation.
+/// `d.h0` merges the result into `c`: it requires `c` and excludes a second operation.
 fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let selected = i.operands.first().is_some_and(|d| matches!(d.value, hir::Operand::Select(..)));
     if !selected {
@@ -64,7 +59,7 @@ fn merge(i: &hir::Instr) -> Option<(String, Option<usize>)> {
         .then(|| ("a selector of the destination needs the operand `c`, whose other bits it keeps".into(), Some(0)))
 }
 
-/// The product or `c` is negated, and neither with `.po`, which adds the one that negation needs too.
+/// The product or `c` can be negated, neither with `.po`, which adds the one that a negation needs too.
 fn negations(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let negated = |a: &hir::Arg| matches!(a.value, hir::Operand::Neg(_));
     let first = i.operands.iter().position(negated)?;
@@ -81,10 +76,10 @@ const A: OperandSpec = src("a", slot(".atype"));
 const B: OperandSpec = src("b", slot(".btype"));
 const C: OperandSpec = src("c", slot(".dtype"));
 const OPERANDS: &[OperandSpec] = &[D, A, B, C];
-/// The result of a comparison, and what it is added to, are of no type that is written.
+/// The result of a comparison, and its addend, have no written type.
 const COMPARED: &[OperandSpec] = &[dst("d", ty(Ty::U32)), A, B, src("c", ty(Ty::U32))];
 const LANES_COMPARED: &[OperandSpec] = &[dst("d", ty(Ty::U32)), A.reg(), B.reg(), src("c", ty(Ty::U32)).reg()];
-/// The instructions of 9.7.18.2 take registers only.
+/// The instructions of 9.7.18.2 only take registers.
 const LANES: &[OperandSpec] = &[D, A.reg(), B.reg(), C.reg()];
 
 macro_rules! scalar {

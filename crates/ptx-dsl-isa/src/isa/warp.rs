@@ -1,11 +1,11 @@
-//! Between the lanes of a warp: manual 9.7.9.5, 9.7.9.6, 9.7.13.8 to 9.7.13.12, 9.7.13.14.
+//! Warp-wide instructions: manual 9.7.9.5, 9.7.9.6, 9.7.13.8 to 9.7.13.12, 9.7.13.14.
 
 use super::*;
 
-/// An integer: ptxas takes no `.f32` register for it.
+/// An integer: ptxas accepts no `.f32` register for it.
 const MASK: OperandSpec = src("membermask", ty(Ty::U32));
 const REDUX: &[OperandSpec] = &[dst("dst", T), src("src", T), MASK];
-/// Registers of `.f16x2`, which ptxas takes where integers are named, are none here.
+/// ptxas accepts `.f16x2` registers for integers elsewhere, but not here.
 const REDUX_INTEGERS: &[OperandSpec] = &[dst("dst", ty(Ty::U32)), src("src", ty(Ty::U32)), MASK];
 /// Lane or delta: the low five bits count.
 const LANE: OperandSpec = src("b", ty(Ty::B32));

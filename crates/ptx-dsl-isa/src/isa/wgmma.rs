@@ -8,7 +8,7 @@ use crate::hir;
 fn d(quals: &[Qualifier]) -> (Ty, u32) {
     registers(quals, Matrix::C, types(quals).first().copied().unwrap_or(q::f32), 128)
 }
-/// `a` in registers is four of them in every shape.
+/// `a` takes four registers in every shape.
 fn a(quals: &[Qualifier]) -> (Ty, u32) {
     let ty = match types(quals).get(1) {
         // The assembler takes `.f16x2` for both.
@@ -29,7 +29,7 @@ fn factors(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     Some((format!("`{}` is 1 or -1", i.operands[number].name), Some(number)))
 }
 
-/// Which pairs of threads hold the metadata of 8-bit types and narrower ones is not chosen (manual 9.7.15.6.1).
+/// The threads with the metadata of types of 8 bits or fewer are fixed (manual 9.7.15.6.1).
 fn selector(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let number = i.position("sp-sel")?;
     let narrow = i.first_of(&[q::e4m3, q::e5m2, q::s8, q::u8]).is_some();

@@ -4,7 +4,7 @@ use super::fragment::{Matrix, registers, types};
 use super::*;
 use crate::hir;
 
-/// A fragment: of `.f16`, `a` and `b` have eight registers in every shape, each element twice (manual 9.7.14.4.1).
+/// A fragment. Those of `a` and `b` in `.f16` have eight registers in every shape, each element twice (manual 9.7.14.4.1).
 fn fragment(quals: &[Qualifier], matrix: Matrix, element: Qualifier) -> (Ty, u32) {
     let (ty, count) = registers(quals, matrix, element, 32);
     match element {
@@ -14,7 +14,7 @@ fn fragment(quals: &[Qualifier], matrix: Matrix, element: Qualifier) -> (Ty, u32
     }
 }
 
-/// What is loaded or stored has one type.
+/// A load or store has one type.
 fn moved(quals: &[Qualifier], matrix: Matrix) -> (Ty, u32) {
     fragment(quals, matrix, types(quals).first().copied().unwrap_or(q::f16))
 }
@@ -28,7 +28,7 @@ fn moved_c(quals: &[Qualifier]) -> (Ty, u32) {
     moved(quals, Matrix::C)
 }
 
-/// `d` and `c` of `.f16` and `.f32` stand alone: `a` and `b` are `.f16` then.
+/// `.f16` and `.f32` types of `d` and `c` are written alone: `a` and `b` are then `.f16`.
 fn operand_of(quals: &[Qualifier], matrix: Matrix, number: usize) -> (Ty, u32) {
     let element = match (types(quals).as_slice(), number) {
         ([d, _], 0) => *d,

@@ -91,15 +91,10 @@ impl Checker {
         }
     }
 
-    /// Is it a parameter of the function in hand?
+    /// Is it a parameter of the current function?
     fn is_param(&self, id: VarId) -> bool {
         let Some(fun) = &self.fun else { return false };
-        for p in &fun.params {
-            if p.var == Some(id) {
-                return true;
-            }
-        }
-        false
+        fun.params.iter().any(|p| p.var == Some(id))
     }
 
     /// Space and alignment of `[x+4]`.

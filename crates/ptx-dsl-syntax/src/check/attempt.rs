@@ -1,4 +1,4 @@
-//! An attempt to read an instruction by one of its forms: what that form says of the operands, and what is wrong so far.
+//! An attempt to match an instruction with one form: the form's view of the operands, and the errors so far.
 
 use super::select::Fit;
 use crate::ast;
@@ -18,13 +18,13 @@ pub(super) struct Attempt<'a> {
     pub(super) fit: &'a Fit,
     pub(super) words: &'a [ast::Word],
     pub(super) quals: &'a [Qualifier],
-    /// What is wrong.
+    /// The errors.
     pub(super) errors: Vec<Diagnostic>,
-    /// How wrong: the form with the least is the one meant.
+    /// The cost of the errors: the form with the least cost is the intended one.
     pub(super) badness: usize,
     /// Wrong, but reported before.
     pub(super) silent: bool,
-    /// Addresses met so far.
+    /// The number of addresses so far.
     pub(super) addresses: usize,
 }
 
@@ -45,7 +45,7 @@ impl<'a> Attempt<'a> {
         self.badness += badness;
     }
 
-    /// The cause was reported where it stands.
+    /// The cause was already reported at its own place.
     pub(super) fn broken(&mut self) {
         self.silent = true;
     }
@@ -67,12 +67,13 @@ impl<'a> Attempt<'a> {
         self.entry.operand(name)
     }
 
-    /// What is written in a slot.
+    /// The words written in a slot.
     fn filled(&self, slot: usize) -> Option<&'a str> {
         Some(&self.words[self.fit.filled[slot]? as usize].text)
     }
 
-    /// What is written for a slot. A literal type counts as `.type`; where a form has no slot of the name, its types count in order.
+    /// The word written for a slot. A literal type counts as `.type`; in a form without a slot of that name, its types count in
+    /// order.
     pub(super) fn slot(&self, name: &str) -> Option<&'a str> {
         let mut types = Vec::new();
         let mut literal = None;
@@ -108,7 +109,7 @@ impl<'a> Attempt<'a> {
         self.filled(*at?)
     }
 
-    /// The spaces that are written.
+    /// The written state spaces.
     pub(super) fn spaces(&self) -> Vec<&'a str> {
         let mut spaces = Vec::new();
         for word in self.words {
@@ -123,7 +124,7 @@ impl<'a> Attempt<'a> {
         self.slot(name).and_then(Ty::from_name)
     }
 
-    /// Elements that `.vec` asks for.
+    /// The number of elements that `.vec` requests.
     pub(super) fn vec(&self) -> u32 {
         for (q, n) in [(q::v2, 2), (q::v4, 4), (q::v8, 8)] {
             if self.has(q) {
@@ -133,7 +134,7 @@ impl<'a> Attempt<'a> {
         1
     }
 
-    /// Element type and count of an operand; count 0 for any.
+    /// Element type and count of an operand; 0 for any count.
     pub(super) fn ty(&self, spec: Option<&OperandSpec>) -> (Option<Ty>, u32) {
         let Some(spec) = spec else { return (None, 0) };
         match spec.ty {

@@ -102,7 +102,7 @@ impl Checker {
         out
     }
 
-    /// The function or the register called, and the signature.
+    /// The called function or register, and the signature.
     fn call_target(
         &mut self,
         at: &mut Attempt,
@@ -162,7 +162,7 @@ impl Checker {
         }
     }
 
-    /// The signature of what an indirect call may reach.
+    /// The signature of the targets of an indirect call.
     fn targets_signature(
         &mut self,
         at: &mut Attempt,
@@ -194,7 +194,7 @@ impl Checker {
         None
     }
 
-    /// What an indirect call may reach: the list, or every function of the prototype's signature.
+    /// The targets of an indirect call: the list, or every function with the prototype's signature.
     fn reachable(&mut self, at: &mut Attempt, operand: &ast::Operand, sig: &Signature) -> Option<Operand> {
         let OperandKind::Expr(ast::Expr::Name(word, None)) = &operand.kind else { return None };
         match self.lookup(&word.text)? {
@@ -220,7 +220,7 @@ impl Checker {
         }
     }
 
-    /// An argument behind those that are declared: it is aligned as the open array is.
+    /// An argument after the declared ones: it is aligned like the open array.
     fn rest(&mut self, at: &mut Attempt, operand: &ast::Operand, align: u32) {
         if let OperandKind::Expr(ast::Expr::Name(word, None)) = &operand.kind
             && let Some(Sym::Var(id)) = self.lookup(&word.text)
@@ -295,7 +295,7 @@ impl Checker {
         Operand::Sink
     }
 
-    /// What is wrong with a variable as an argument.
+    /// Why a variable is wrong as an argument.
     fn variable_argument(
         &mut self,
         word: &ast::Word,
@@ -318,7 +318,7 @@ impl Checker {
         (align != want.align).then(|| self.wrong_align(word.span, what, align, want))
     }
 
-    /// What is wrong with a register as an argument.
+    /// Why a register is wrong as an argument.
     fn register_argument(
         &mut self,
         span: Span,

@@ -1,4 +1,5 @@
-//! One `.cta_group` in a kernel and all that it calls (PTX ISA 9.7.16.5.1). ptxas sees it within a function only, and late.
+//! One `.cta_group` in a kernel and everything that it calls (PTX ISA 9.7.16.5.1). ptxas sees it only within a function, in code
+//! generation.
 
 use super::Checker;
 use crate::ast;
@@ -11,7 +12,7 @@ use ptx_dsl_isa::qualifier::{Qualifier, q};
 
 const GROUPS: [Qualifier; 2] = [q::cta_group_1, q::cta_group_2];
 
-/// Which group an instruction of Tensor Memory says; those of bulk copies may differ.
+/// The group that a Tensor Memory instruction names; those of bulk copies may differ.
 fn group(instr: &Instr) -> Option<usize> {
     if instr.entry.tensor == Tensor::None {
         return None;
@@ -19,7 +20,7 @@ fn group(instr: &Instr) -> Option<usize> {
     GROUPS.iter().position(|g| instr.has(*g))
 }
 
-/// Does an instruction say it?
+/// Does an instruction name it?
 fn said(functions: &[Function], wanted: usize) -> bool {
     for f in functions {
         for stmt in &f.body {
@@ -33,7 +34,7 @@ fn said(functions: &[Function], wanted: usize) -> bool {
     false
 }
 
-/// The group that a kernel and all that it calls say first, and the first instruction that says another: with their numbers.
+/// The first group that a kernel and its callees name, and the first instruction with another one, each with its number.
 fn two_groups(functions: &[Function], kernel: usize) -> Option<(u32, u32)> {
     let mut reached = vec![false; functions.len()];
     let mut queue = vec![kernel];
@@ -66,7 +67,7 @@ fn two_groups(functions: &[Function], kernel: usize) -> Option<(u32, u32)> {
 }
 
 impl Checker {
-    /// Reports the first instruction of each kernel that names another group than the first one does.
+    /// Reports the first instruction of each kernel that names another group than the first one.
     pub(super) fn one_cta_group(&mut self, module: &ast::Module) {
         let functions = &self.out.functions;
         // Without both groups in the module there is nothing to find.

@@ -1,5 +1,5 @@
-//! What may be declared: types, sizes and places of variables, registers and parameters (PTX ISA 5.1 to 5.4, 7.2), as ptxas
-//! 13.5 has them.
+//! Checks declarations: types, sizes and placement of variables, registers and parameters (PTX ISA 5.1 to 5.4, 7.2), as ptxas
+//! 13.5 does.
 
 use super::Checker;
 use super::words;
@@ -35,7 +35,7 @@ const DECLARABLE: &[&str] = &[
 ];
 
 impl Checker {
-    /// Reports what is wrong with a name of a declaration, besides its alignment. `params`: where parameters live.
+    /// Reports errors in a name of a declaration, except its alignment. `params`: the space of parameters.
     pub(super) fn declarable(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, params: Option<Space>, ty: Ty) {
         let space = decl.space.text.as_str();
         let written = decl.ty.text.as_str();
@@ -79,7 +79,7 @@ impl Checker {
         }
     }
 
-    /// The same of its place, its dimensions and its value.
+    /// Reports errors in its placement, its dimensions and its value.
     fn declarable_here(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, params: Option<Space>, ty: Ty) {
         let (space, at) = (decl.space.text.as_str(), name.name.span);
         let written = decl.ty.text.as_str();
@@ -181,10 +181,5 @@ impl Checker {
 
 /// Has one of its names an array of unknown size?
 fn is_open(decl: &ast::VarDecl) -> bool {
-    for name in &decl.names {
-        if name.dims.contains(&None) {
-            return true;
-        }
-    }
-    false
+    decl.names.iter().any(|name| name.dims.contains(&None))
 }

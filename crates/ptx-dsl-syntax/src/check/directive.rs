@@ -1,5 +1,5 @@
-//! Directives: those of a function (PTX ISA 11.4, 11.7, 11.8), `.alias`, `.pragma`, `.attribute`, linkage. What ptxas 13.5 says
-//! decides where pages and ptxas differ.
+//! Checks directives: those of a function (PTX ISA 11.4, 11.7, 11.8), `.alias`, `.pragma`, `.attribute`, linkage. Where the
+//! manual and ptxas 13.5 differ, ptxas decides.
 
 use super::function::{argument_names, signature};
 use super::names::Sym;
@@ -14,13 +14,13 @@ use ptx_dsl_isa::hir::FuncId;
 use ptx_dsl_isa::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, PRAGMAS, Place, directive};
 use ptx_dsl_isa::isa::{ANY, Ptx, sm};
 
-/// Threads of a CTA and CTAs of a cluster that hardware has at most.
+/// The hardware limits of threads in a CTA and CTAs in a cluster.
 const THREADS: u64 = 1024;
 const CTAS: u64 = 16;
-/// What ptxas grants `.abi_preserve_control`, on every target.
+/// The most registers that ptxas accepts for `.abi_preserve_control`, on every target.
 const CONTROL_REGISTERS: u64 = 11;
 
-/// What an attribute stands on.
+/// What an attribute is attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Attributed {
     Variable { global: bool },
@@ -39,13 +39,13 @@ fn arguments(name: &str) -> Option<(usize, usize)> {
     })
 }
 
-/// Where the arguments stand, or the directive if it has none.
+/// The span of the arguments, or of the directive if it has none.
 fn value_span(d: &ast::Directive) -> Span {
     if d.span.last > d.name.span.last { Span { first: d.name.span.last + 1, ..d.span } } else { d.span }
 }
 
 impl Checker {
-    /// Version and target of a directive, and whether it is still there.
+    /// Checks version and target of a directive, also that it still exists.
     pub(super) fn directive_gate(&mut self, name: &str, span: Span) {
         for (gone, since, instead) in GONE {
             if *gone == name && self.version >= *since && self.version.0 != u32::MAX {
@@ -72,7 +72,7 @@ impl Checker {
         }
     }
 
-    /// Labels of a section, and their differences, came after it.
+    /// Labels of a section, and differences of labels, are newer.
     fn section(&mut self, d: &ast::Directive) {
         for arg in &d.args {
             let Arg::Expr(e) = arg else { continue };
@@ -97,20 +97,20 @@ impl Checker {
         }
     }
 
-    /// What is inlined at a place follows a `.loc` of that place, in whatever function (says ptxas; PTX ISA 11.5.4).
+    /// A `.loc` with `inlined_at` must follow a `.loc` of that place, in any function (ptxas; PTX ISA 11.5.4).
     fn location(&mut self, d: &ast::Directive) {
         let text = d.text.as_deref().unwrap_or("");
         let mut parts = text.split(", ");
         let here = parts.next().unwrap_or("");
         for part in parts {
             if let Some(caller) = part.strip_prefix("inlined_at ") {
-                if self.locations.get(caller).is_none() {
+                if !self.locations.contains(caller) {
                     self.report(errors::inlined_at(value_span(d), caller));
                 }
                 break;
             }
         }
-        self.locations.insert(here, ());
+        self.locations.insert(here.to_string());
     }
 
     /// `.reqntid` and friends.
@@ -145,7 +145,7 @@ impl Checker {
         }
     }
 
-    /// One of them; `behind`: those that follow it.
+    /// One of them; `behind` are the following ones.
     fn function_directive(&mut self, f: &ast::Function, d: &ast::Directive, behind: &[ast::Directive]) {
         let name = d.name.text.as_str();
         let place = if f.entry { Place::Entry } else { Place::Func };
@@ -184,7 +184,7 @@ impl Checker {
         }
     }
 
-    /// Notes what a directive says.
+    /// Records a directive.
     fn keep(&mut self, f: &ast::Function, d: &ast::Directive, numbers: &[u64]) {
         let mut all = [1; 3];
         for (number, n) in all.iter_mut().zip(numbers) {
@@ -210,7 +210,7 @@ impl Checker {
         }
     }
 
-    /// The arguments of a directive that takes integers, if they are right; `None` also for all other directives.
+    /// The arguments of a directive that takes integers, if they are right; `None` for all other directives.
     fn numbers(&mut self, d: &ast::Directive) -> Option<Vec<u64>> {
         let name = d.name.text.as_str();
         let (low, high) = arguments(name)?;
@@ -257,7 +257,7 @@ impl Checker {
         Some(out)
     }
 
-    /// Are the values possible? Reports what is not.
+    /// Are the values possible? Reports those that are not.
     fn in_range(&mut self, d: &ast::Directive, numbers: &[u64]) -> bool {
         let (name, span) = (d.name.text.as_str(), value_span(d));
         let (mut product, mut largest) = (1u64, 0);
@@ -355,7 +355,7 @@ impl Checker {
         }
     }
 
-    /// `.alias fAlias, fAliasee;` (PTX ISA 11.2.3). From here on a call of the alias is one of the aliasee.
+    /// `.alias fAlias, fAliasee;` (PTX ISA 11.2.3). From here on, a call of the alias calls the aliasee.
     fn alias(&mut self, d: &ast::Directive) {
         let (&[alias, aliasee], 2) = (argument_names(d).as_slice(), d.args.len()) else {
             let text = "`.alias` takes the names of two functions";
@@ -544,7 +544,7 @@ impl Checker {
     }
 }
 
-/// The directive of this name that stands on a function.
+/// The directive of this name on a function.
 fn find<'f>(f: &'f ast::Function, name: &str) -> Option<&'f ast::Directive> {
     f.directives.iter().find(|d| d.name.text == name)
 }

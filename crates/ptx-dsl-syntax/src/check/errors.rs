@@ -1,4 +1,4 @@
-//! The catalogue of 02xx: the only place with their text. 01xx is in `parse::errors`, 03xx in `errors::version`, 04xx in
+//! The catalogue of 02xx, the only place with their texts. 01xx is in `parse::errors`, 03xx in `errors::version`, 04xx in
 //! `errors::operand`, 05xx in `errors::kernel`.
 
 use crate::diag::Diagnostic;
@@ -64,7 +64,7 @@ pub(crate) fn foreign_instruction(span: Span, name: &str, help: &str) -> Diagnos
     helped_error(200, span, format_args!("unknown instruction `{name}`"), format_args!("{help}"))
 }
 
-/// `instead`: what kind of qualifier it is, and those of the kind that the instruction takes.
+/// `instead`: the kind of the qualifier, and those of the kind that the instruction accepts.
 pub(crate) fn unknown_qualifier(
     span: Span,
     opcode: &str,
@@ -89,7 +89,7 @@ pub(crate) fn unknown_qualifier(
     with_help(d, help)
 }
 
-/// What is missing, in words: a type, a rounding modifier, a few qualifiers, or the name of the manual for many.
+/// The missing qualifiers, in words: a type, a rounding modifier, a few qualifiers, or the manual's name for many.
 pub(crate) fn kind_of_qualifier(slot: &str, alts: &[&str], ty: bool) -> String {
     match slot {
         _ if alts.len() == 1 => format!("`.{}`", alts[0]),
@@ -101,13 +101,13 @@ pub(crate) fn kind_of_qualifier(slot: &str, alts: &[&str], ty: bool) -> String {
     }
 }
 
-/// The same with the words, if they are not said already.
+/// The same with the words, if they are not in it already.
 pub(crate) fn alternatives(slot: &str, alts: &[&str], ty: bool) -> Option<String> {
     let kind = kind_of_qualifier(slot, alts, ty);
     (!kind.contains(alts[0])).then(|| format!("{kind} is one of {}", one_of(&dotted(alts))))
 }
 
-/// `what`: what is missing, all of it, or `either` of them; `spellings`: opcodes that have it.
+/// `what`: the missing qualifiers, all of them or `either`; `spellings`: opcodes that have them.
 pub(crate) fn missing_qualifiers(
     span: Span,
     opcode: &str,
@@ -142,7 +142,7 @@ pub(crate) fn missing_qualifiers(
     d
 }
 
-/// With dots before them.
+/// Adds their dots.
 pub(crate) fn dotted(words: &[&str]) -> Vec<String> {
     let mut out = Vec::with_capacity(words.len());
     for w in words {
@@ -156,7 +156,7 @@ pub(crate) fn duplicate_qualifier(span: Span, word: &str, first: Span) -> Diagno
         .label(first, format!("the first `.{word}` is here"))
 }
 
-/// A qualifier that is a part of the opcode to ptxas.
+/// A qualifier that ptxas reads as a part of the opcode.
 pub(crate) fn misplaced(span: Span, word: &str, behind: &str, right: &str, sec: &str) -> Diagnostic {
     explained_error(
         204,

@@ -1,4 +1,4 @@
-//! What is wrong with qualifiers that no form takes.
+//! Explains qualifiers that no form accepts.
 
 use super::mend::{Verdict, spelled, word};
 use super::select::{COMBINES, Fit, fit, given, slot_of, takes};
@@ -11,16 +11,16 @@ use ptx_dsl_isa::isa::Instr;
 use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
 use ptx_dsl_isa::ty::Ty;
 
-/// What is wrong with the qualifiers of an instruction, and what mends them.
+/// An error in the qualifiers of an instruction, and its fix.
 pub(super) struct Explainer<'a> {
     pub(super) opcode: &'static str,
     pub(super) span: Span,
     pub(super) forms: &'a [(&'static Instr, &'a Form)],
     /// The types of the registers among the operands.
     pub(super) types: Vec<Ty>,
-    /// What becomes of the instruction with these words behind its opcode, as it is otherwise.
+    /// The verdict on the instruction with these words after its opcode.
     pub(super) verdict: &'a mut dyn FnMut(&[Word]) -> Verdict,
-    /// How often that may be asked.
+    /// How many verdicts may still be asked for.
     pub(super) tries: usize,
 }
 
@@ -37,7 +37,7 @@ impl Explainer<'_> {
         self.tried(words) == Verdict::Legal
     }
 
-    /// Says what is wrong with qualifiers that no form takes.
+    /// Reports why no form accepts the qualifiers.
     pub(super) fn explain(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) {
         let before = out.len();
         let known = self.known(words, out);
@@ -85,7 +85,7 @@ impl Explainer<'_> {
         spelled(&parts)
     }
 
-    /// Says which qualifiers are missing, once for all of them.
+    /// Reports the missing qualifiers, all in one error.
     fn missing(&mut self, known: &[Word], fit: &Fit, form: &Form, section: &str, out: &mut Vec<Diagnostic>) {
         for s in &fit.missing {
             if let Some(d) = half_of_ordering(&form.slots[*s as usize], known, self.forms, section) {
@@ -122,7 +122,7 @@ impl Explainer<'_> {
         out.push(errors::missing_qualifiers(self.span, self.opcode, &what, one, &notes, &spellings, section));
     }
 
-    /// Says what a slot takes, once for slots that take the same.
+    /// Reports what a slot accepts, once for slots that accept the same.
     fn name_missing(
         &self,
         slot: &Slot,
@@ -142,7 +142,7 @@ impl Explainer<'_> {
         what.push(kind);
     }
 
-    /// The words that are neither unknown nor said twice; reports those that are.
+    /// The words that are neither unknown nor repeated; reports the others.
     fn known(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) -> Vec<Word> {
         let section = self.forms.first().map_or("9.7", |f| f.0.section);
         let mut known: Vec<Word> = Vec::with_capacity(words.len());
@@ -173,7 +173,7 @@ impl Explainer<'_> {
     }
 }
 
-/// The types that the forms take, if they are in several sections of the manual.
+/// The types that the forms accept, if these are in several sections of the manual.
 fn types_of<'f>(forms: &[(&'static Instr, &'f Form)], section: &str) -> Vec<&'f str> {
     let several = forms.iter().any(|(entry, _)| entry.section != section);
     let mut found: Vec<&str> = Vec::new();
@@ -189,7 +189,7 @@ fn types_of<'f>(forms: &[(&'static Instr, &'f Form)], section: &str) -> Vec<&'f 
     found
 }
 
-/// How often a form takes the word.
+/// How many forms accept the word.
 pub(super) fn most_times(word: &str, forms: &[(&'static Instr, &Form)]) -> usize {
     let mut most = 0;
     for (_, form) in forms {
@@ -202,7 +202,7 @@ pub(super) fn most_times(word: &str, forms: &[(&'static Instr, &Form)]) -> usize
     most
 }
 
-/// The form that the words come nearest to, the first of several.
+/// The form nearest to the words; the first of several.
 fn nearest_form<'f>(forms: &[(&'static Instr, &'f Form)], words: &[Word]) -> Option<(&'static Instr, &'f Form, Fit)> {
     let mut best: Option<(&Instr, &Form, Fit)> = None;
     for (entry, form) in forms {
@@ -215,7 +215,7 @@ fn nearest_form<'f>(forms: &[(&'static Instr, &'f Form)], words: &[Word]) -> Opt
     best
 }
 
-/// A word that no form takes together with this one.
+/// A word that no form accepts together with this one.
 fn clash<'w>(word: &Word, known: &'w [Word], forms: &[(&'static Instr, &Form)]) -> Option<(&'w str, Span)> {
     for other in known {
         if other.text != word.text && !together(&word.text, &other.text, forms) {
@@ -225,7 +225,7 @@ fn clash<'w>(word: &Word, known: &'w [Word], forms: &[(&'static Instr, &Form)]) 
     None
 }
 
-/// Does a form take both words?
+/// Does a form accept both words?
 fn together(a: &str, b: &str, forms: &[(&'static Instr, &Form)]) -> bool {
     for (_, form) in forms {
         if let (Some(x), Some(y)) = (slot_of(form, a), slot_of(form, b))
@@ -237,7 +237,7 @@ fn together(a: &str, b: &str, forms: &[(&'static Instr, &Form)]) -> bool {
     false
 }
 
-/// Reports groups of which a part is given.
+/// Reports groups that are only partly given.
 fn partial_groups(form: &Form, fit: &Fit, known: &[Word], section: &str, out: &mut Vec<Diagnostic>) {
     let mut groups = Vec::new();
     for s in &fit.partial {
@@ -256,7 +256,7 @@ fn partial_groups(form: &Form, fit: &Fit, known: &[Word], section: &str, out: &m
     }
 }
 
-/// What a slot takes, and what other forms of the section take instead.
+/// What a slot accepts, and what other forms of the section accept instead.
 fn possible<'f>(slot: &'f Slot, forms: &[(&'static Instr, &'f Form)], section: &str) -> Vec<&'f str> {
     let mut alts = slot.words();
     for (entry, form) in forms {
@@ -277,7 +277,7 @@ fn possible<'f>(slot: &'f Slot, forms: &[(&'static Instr, &'f Form)], section: &
     alts
 }
 
-/// What the forms take, without the dots.
+/// What the forms accept, without the dots.
 pub(super) fn alternatives<'f>(forms: &[(&'static Instr, &'f Form)]) -> Vec<&'f str> {
     let mut out: Vec<&str> = Vec::new();
     for (_, form) in forms {
@@ -290,7 +290,7 @@ pub(super) fn alternatives<'f>(forms: &[(&'static Instr, &'f Form)]) -> Vec<&'f 
     out
 }
 
-/// Scopes for a scope, orderings for an ordering, state spaces for a state space: those that the instruction takes.
+/// Alternatives of the same kind that the instruction accepts: scopes, orderings, or state spaces.
 pub(super) fn same_kind(word: &str, all: &[&str]) -> Option<(&'static str, Vec<String>)> {
     let (kind, same): (&str, fn(&str) -> bool) = if SCOPES.contains(&word) {
         ("scope", |w| SCOPES.contains(&w))
@@ -321,7 +321,7 @@ pub(super) const SCOPES: &[&str] = &["cta", "cluster", "gpu", "gl", "sys"];
 
 const VECTORS: &[&str] = &["v2", "v3", "v4", "v8"];
 
-/// An ordering without its scope, or a scope without its ordering, where the form has both as required qualifiers (`ld`).
+/// An ordering without its scope, or a scope without its ordering, where the form requires both (`ld`).
 fn half_of_ordering(
     slot: &Slot,
     known: &[Word],
@@ -345,7 +345,7 @@ fn half_of_ordering(
     None
 }
 
-/// Does a slot take none but these?
+/// Does a slot accept only these?
 fn all_of(slot: &Slot, words: &[&str]) -> bool {
     slot.alts.iter().all(|alt| words.contains(&alt.word()))
 }

@@ -1,4 +1,4 @@
-//! Functions: parameters, labels, bodies. Their directives are in `directive`.
+//! Checks functions: parameters, labels, bodies. `directive` has their directives.
 
 use std::rc::Rc;
 
@@ -13,7 +13,7 @@ use crate::span::Span;
 use ptx_dsl_isa::hir::{self, FuncId, LabelId, Param, Space, VarId};
 use ptx_dsl_isa::isa::Ptx;
 
-/// A function of which nothing is known but what stands before its parameters.
+/// A function of which only the part before its parameters is known.
 fn empty(f: &ast::Function) -> hir::Function {
     let mut linkage = Vec::new();
     for word in &f.linkage {
@@ -106,14 +106,14 @@ impl Checker {
                     external: k.external || external,
                     ..k
                 };
-                self.declared.insert(&f.name.text, now);
+                self.declared.insert(f.name.text.clone(), now);
                 k.id
             }
             None => {
                 let id = FuncId(self.out.functions.len() as u32);
                 let (span, defined) = (f.name.span, f.body.is_some());
                 let new = Declared { id, span, defined, external, noreturn, alias: None };
-                self.declared.insert(&f.name.text, new);
+                self.declared.insert(f.name.text.clone(), new);
                 if let Some(fun) = &self.fun {
                     let (rets, params) = (fun.rets.clone(), fun.params.clone());
                     self.out.functions.push(hir::Function { rets, params, ..empty(f) });
@@ -184,7 +184,7 @@ impl Checker {
         out
     }
 
-    /// Kernel parameters stand one after another, each aligned.
+    /// Lays out kernel parameters one after another, each aligned.
     fn lay_out_params(&mut self, params: &[Param], f: &ast::Function) {
         let mut end = 0u64;
         for p in params {
@@ -202,7 +202,7 @@ impl Checker {
         }
     }
 
-    /// A `{ }`: its labels are known in all of it, everything else, lists of targets too, from its declaration on.
+    /// A `{ }`: its labels are visible in all of it, everything else, lists of targets too, from its declaration on.
     fn block(&mut self, stmts: &[ast::Stmt]) {
         self.scopes.push(Scope::default());
         for stmt in stmts {
@@ -348,7 +348,7 @@ impl Checker {
     }
 }
 
-/// What a kernel's parameter points to, and how that is aligned.
+/// The state space that a kernel parameter points to, and its alignment.
 fn pointer(p: &ast::Ptr) -> (Option<Space>, u32) {
     let space = match &p.space {
         Some(s) => match s.text.as_str() {
@@ -378,7 +378,7 @@ pub(super) fn argument_names(d: &ast::Directive) -> Vec<&ast::Word> {
     names
 }
 
-/// What a call of the function passes.
+/// The arguments and results that a call of the function passes.
 pub(super) fn signature(f: &hir::Function) -> Signature {
     let mut out = Signature { rets: formals(&f.rets), params: formals(&f.params), rest_align: 0, variadic: false };
     if let Some(last) = f.params.last()

@@ -1,4 +1,4 @@
-//! One instruction: which entry and form it is, then its operands, gates and rules.
+//! Checks one instruction: selects its entry and form, then checks its operands, gates and rules.
 
 use super::Checker;
 use super::attempt::Attempt;
@@ -19,7 +19,7 @@ use ptx_dsl_isa::isa::{FAMILIES, Instr};
 use ptx_dsl_isa::opcode::{Entry, Opcode, op};
 use ptx_dsl_isa::ty::Ty;
 
-/// How many of the parts the opcode takes, and what is left of the last one (`fence::before` after `fence`).
+/// How many of the parts belong to the opcode, and the rest of the last one (`fence::before` after `fence`).
 fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Option<&'a str>)> {
     let mut n = 0;
     let mut words = opcode.split('.');
@@ -35,7 +35,7 @@ fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Opti
     Some((n, None))
 }
 
-/// Words of an opcode that ptxas takes anywhere behind its first one (CUB writes `vote.ballot.sync.b32`).
+/// Words of an opcode that ptxas accepts anywhere after its first one (CUB writes `vote.ballot.sync.b32`).
 fn movable(first: &str) -> &'static [&'static str] {
     match first {
         "vote" | "shfl" | "redux" | "barrier" => &["sync"],
@@ -46,7 +46,7 @@ fn movable(first: &str) -> &'static [&'static str] {
     }
 }
 
-/// The parts of an opcode with such a word in its place; `None` if it stands there.
+/// Moves such a word of the opcode to its place; `None` if it is there.
 pub(super) fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
     let words = movable(&parts.first()?.text);
     let (mut place, mut at) = (1, 1);
@@ -71,29 +71,29 @@ pub(super) fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
 /// An entry whose opcode the instruction begins with.
 #[derive(Clone, Copy)]
 pub(super) struct Candidate<'a> {
-    /// How many parts the opcode takes.
+    /// How many parts belong to the opcode.
     parts: usize,
-    /// What is left of the last of them.
+    /// The rest of the last of them.
     rest: Option<&'a str>,
-    /// The parts behind the opcode.
+    /// The parts after the opcode.
     behind: &'a [ast::Word],
     family: &'static str,
     opcode: Opcode,
     entry: &'static Instr,
-    /// Where the opcode stands.
+    /// The span of the opcode.
     span: Span,
-    /// Where its last part stands.
+    /// The span of its last part.
     last: Span,
 }
 
 impl Candidate<'_> {
-    /// Does the opcode take so many parts?
+    /// Can the opcode consume so many parts?
     pub(super) fn takes(&self, parts: usize) -> bool {
         self.parts == parts
     }
 }
 
-/// Entries that may be meant.
+/// The candidate entries.
 pub(super) fn candidates<'a>(entries: &[Entry], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
     let mut found = Vec::new();
     for Entry { family, opcode, instr: entry } in entries {
@@ -132,7 +132,7 @@ fn depth_of(opcode: &str) -> usize {
     parts
 }
 
-/// How many parts the longest opcode takes that takes fewer than so many; 0 if there is none.
+/// The number of parts of the next shorter opcode than one of so many; 0 if there is none.
 pub(super) fn longest(candidates: &[Candidate], below: usize) -> usize {
     let mut most = 0;
     for c in candidates {
@@ -143,7 +143,7 @@ pub(super) fn longest(candidates: &[Candidate], below: usize) -> usize {
     most
 }
 
-/// How wrong an instruction is by one of the forms, and what is wrong.
+/// The cost and the errors of an instruction in one of the forms.
 type Failure = (usize, Vec<Diagnostic>);
 
 impl Checker {
@@ -155,7 +155,7 @@ impl Checker {
         }
     }
 
-    /// The same with all words of the opcode in their places.
+    /// The same after the words of the opcode were moved to their places.
     fn ordered(&mut self, ast: &ast::Instr, parts: &[ast::Word]) -> Option<hir::Instr> {
         let mut pred = None;
         if let Some(p) = &ast.pred {
@@ -174,7 +174,7 @@ impl Checker {
         Some(typed)
     }
 
-    /// The longest opcode counts first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
+    /// Tries the longest opcode first; a shorter one counts only if no longer one fits (`mad.lo.cc` is a form of `mad`).
     fn by_best_form(&mut self, ast: &ast::Instr, found: &[Candidate]) -> Option<hir::Instr> {
         let mut best = None;
         let mut level = longest(found, usize::MAX);
@@ -198,7 +198,7 @@ impl Checker {
         None
     }
 
-    /// Where the operands are in the wrong places one error says so.
+    /// Reports misplaced operands in one error.
     fn mended(&mut self, ast: &ast::Instr, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
         if let Some(help) = self.retyped(ast, &errors) {
             for d in errors.iter_mut().filter(|d| d.code == 407) {
@@ -220,7 +220,7 @@ impl Checker {
         errors
     }
 
-    /// Tries all forms of an entry whose qualifiers fit; `best` is the one that comes nearest.
+    /// Tries all forms of an entry that accept the qualifiers; `best` is the nearest one.
     pub(super) fn by_entry(
         &mut self,
         ast: &ast::Instr,
@@ -245,7 +245,7 @@ impl Checker {
         None
     }
 
-    /// No form takes these qualifiers: explains by the longest opcode.
+    /// No form accepts these qualifiers: explains this by the longest opcode.
     fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
         if let Some((name, help, _)) = self.foreign_instruction(ast) {
             self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
@@ -317,7 +317,7 @@ impl Checker {
         self.report(errors::unknown_instruction(span_of(parts), &name, near, &same));
     }
 
-    /// No opcode begins so.
+    /// Reports an unknown opcode.
     fn unknown_opcode(&mut self, ast: &ast::Instr, first: &ast::Word, near: Option<&str>) {
         if let Some(own) = self.small_letters(ast).or_else(|| self.with_dot(ast)) {
             let help = format!("did you mean `{own}`?");
@@ -327,7 +327,7 @@ impl Checker {
         self.report(errors::unknown_instruction(first.span, &first.text, near, &[]));
     }
 
-    /// What a misspelt opcode begins with, and whether that makes it legal.
+    /// The opcode that a misspelt one means, and whether it makes the instruction legal.
     fn near_opcode(&mut self, ast: &ast::Instr, first: &ast::Word) -> (Option<&'static str>, bool) {
         let mut firsts: Vec<&'static str> = Vec::new();
         for (_, family) in FAMILIES {
@@ -376,7 +376,7 @@ impl Checker {
         None
     }
 
-    /// Tries one form whose qualifiers fit. What is wrong comes back with a measure of how wrong it is.
+    /// Tries one form that accepts the qualifiers. Returns the errors with their cost.
     fn attempt(
         &mut self,
         ast: &ast::Instr,
@@ -419,7 +419,7 @@ impl Checker {
     }
 }
 
-/// What follows the opcode.
+/// The qualifiers after the opcode.
 fn qualifiers(of: &Candidate) -> Vec<ast::Word> {
     let mut out = of.behind.to_vec();
     if let Some(rest) = of.rest {
@@ -428,7 +428,7 @@ fn qualifiers(of: &Candidate) -> Vec<ast::Word> {
     out
 }
 
-/// The instruction with its qualifiers in their order.
+/// The instruction with its qualifiers in canonical order.
 fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, words: &[ast::Word]) -> hir::Instr {
     let mut out = hir::Instr {
         index: ast.index,
@@ -453,7 +453,7 @@ fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, 
     out
 }
 
-/// Deals the operands given to those of the form. `None` if the count is none of the form's.
+/// Assigns the given operands to those of the form. `None` if their count fits none.
 pub(super) fn deal<'f>(form: &'f Form, given: &[&ast::Operand], words: &[ast::Word]) -> Option<Vec<&'f OpForm>> {
     let groups = u32::from(form.optional_groups.min(8));
     let mut best: Option<(usize, Vec<&OpForm>)> = None;
@@ -477,7 +477,7 @@ pub(super) fn deal<'f>(form: &'f Form, given: &[&ast::Operand], words: &[ast::Wo
     Some(best?.1)
 }
 
-/// How ill the operands given suit those of the form.
+/// The cost of mismatched operands.
 fn misfits(picked: &[&OpForm], given: &[&ast::Operand]) -> usize {
     let mut cost = 0;
     for (i, o) in picked.iter().enumerate() {
@@ -488,7 +488,7 @@ fn misfits(picked: &[&OpForm], given: &[&ast::Operand]) -> usize {
     cost
 }
 
-/// How many operands stand without the qualifier that goes with them, or are missing though it is there.
+/// How many operands lack their qualifier, or are missing although it is there.
 fn without_companions(form: &Form, picked: &[&OpForm], words: &[ast::Word]) -> usize {
     let mut cost = 0;
     for (names, qualifiers) in COMPANIONS {
@@ -507,7 +507,7 @@ fn without_companions(form: &Form, picked: &[&OpForm], words: &[ast::Word]) -> u
     cost
 }
 
-/// Is the operand written as the form wants it?
+/// Is the operand written as the form requires?
 pub(super) fn shape_fits(form: &OpForm, given: &ast::Operand) -> bool {
     use ast::OperandKind as K;
     match (&form.shape, &given.kind) {

@@ -1,5 +1,5 @@
-//! Edits that mend a statement. Each is tried by the checker itself before a help shows it: what is shown is legal for the
-//! module's version and target, with the operands that are given.
+//! Edits that fix a statement. The checker tries each edit before a help shows it: it is legal for the module's version and
+//! target, with the given operands.
 
 mod opcodes;
 mod operands;
@@ -13,28 +13,28 @@ use crate::check::errors;
 use crate::span::Span;
 use ptx_dsl_isa::ty::{Class, Ty};
 
-/// How many edits may be tried in a module: what nobody wrote by hand takes no time for hints.
+/// How many edits may be tried in a module: generated modules should not spend time on helps.
 pub(super) const TRIES: usize = 3_000;
 
-/// How many of them for one statement.
+/// How many of them may be tried for one statement.
 const TRIES_EACH: usize = 60;
 
-/// What becomes of an instruction that was edited.
+/// The verdict on an edited instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub(super) enum Verdict {
     /// It is legal.
     Legal,
     /// It is legal with another version or target.
     Elsewhere,
-    /// The operands have the right places, and something else is wrong.
+    /// The operands are in the right places, and something else is wrong.
     Near,
-    /// The operands have not the right places.
+    /// The operands are in the wrong places.
     Misplaced,
-    /// No form is like that.
+    /// No form matches.
     Illegal,
 }
 
-/// Edits, with what becomes of the instruction.
+/// Edits, each with the verdict on the result.
 #[derive(Default)]
 pub(super) struct Edits(Vec<(String, Verdict)>);
 
@@ -45,7 +45,7 @@ impl Edits {
         }
     }
 
-    /// Those after which least is wrong.
+    /// The edits with the best verdict.
     pub(super) fn best(&self) -> Vec<&str> {
         let mut found = Vec::new();
         for (edit, verdict) in &self.0 {
@@ -56,7 +56,7 @@ impl Edits {
         found
     }
 
-    /// Is nothing of the statement wrong after one of them?
+    /// Does one of them fix the whole statement?
     pub(super) fn suffices(&self) -> bool {
         self.least() <= Some(Verdict::Elsewhere) && self.least().is_some()
     }
@@ -70,7 +70,7 @@ impl Edits {
     }
 }
 
-/// A word that nobody wrote.
+/// A synthetic word.
 pub(super) fn word(text: &str) -> Word {
     Word { text: text.to_string(), span: Span::default() }
 }
@@ -84,7 +84,7 @@ fn split(text: &str) -> Vec<Word> {
     words
 }
 
-/// The parts of an instruction: those of its opcode, and the words behind it.
+/// The parts of an instruction: those of its opcode, and the words after it.
 pub(super) fn parts(opcode: &str, words: &[Word]) -> Vec<Word> {
     let mut parts = split(opcode);
     for word in words {
@@ -109,7 +109,7 @@ pub(super) fn spelled(parts: &[Word]) -> String {
 }
 
 impl Checker {
-    /// Grants a statement its tries, and says how many there are.
+    /// Grants a statement its budget of edits and returns it.
     pub(super) fn grant(&mut self) -> usize {
         let granted = self.tries.min(TRIES_EACH);
         self.tries -= granted;
@@ -130,7 +130,7 @@ impl Checker {
         self.verdict(&ast::Instr { parts, ..ast.clone() })
     }
 
-    /// What becomes of the instruction with other parts. With no tries left it is not known to be legal.
+    /// The verdict on the instruction with other parts. Without budget it is unknown.
     pub(super) fn verdict_of(&mut self, ast: &ast::Instr, parts: Vec<Word>) -> Verdict {
         match self.tries.checked_sub(1) {
             Some(left) => {
@@ -191,7 +191,7 @@ impl Checker {
     }
 }
 
-/// How near a type is to those of the operands: less is nearer.
+/// The distance of a type from those of the operands.
 pub(super) fn distance(ty: Ty, operands: &[Ty]) -> usize {
     let usual = matches!(ty, Ty::B16 | Ty::B32 | Ty::B64 | Ty::U16 | Ty::U32 | Ty::U64 | Ty::F16 | Ty::F32 | Ty::F64);
     let mut least = if operands.is_empty() { usize::from(!usual) } else { FAR };
@@ -207,5 +207,5 @@ pub(super) fn distance(ty: Ty, operands: &[Ty]) -> usize {
     least
 }
 
-/// From here on it takes luck: nothing this far is shown beside what is nearer.
+/// Edits of this distance or more are guesses: they are not shown beside nearer ones.
 pub(super) const FAR: usize = 4;

@@ -1,22 +1,23 @@
-//! Scopes and names (PTX ISA 4.4, 5.2). `%r<100>` makes a range; its registers come into being when they are used.
+//! Scopes and names (PTX ISA 4.4, 5.2). `%r<100>` declares a range; its registers are created on first use.
 
 use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Checker;
-use super::named::Named;
 use super::value::register_fits;
 use crate::check::errors;
 use crate::parse::near::all_near;
 use crate::span::Span;
+use indexmap::IndexMap;
 use ptx_dsl_isa::hir::{self, FuncId, LabelId, RegId, VarId};
 use ptx_dsl_isa::ty::{Class, Ty};
+use std::collections::{HashMap, HashSet};
 
 /// What a name means.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum Sym {
     Reg(RegId),
-    /// A register of the module, with its lanes. Each function that names it gets one of its own.
+    /// A register of the module, with its lanes. Each function that uses it gets one of its own.
     ModuleReg(Ty, u32),
     Var(VarId),
     Func(FuncId),
@@ -27,9 +28,9 @@ pub(super) enum Sym {
     Funcs(usize),
     /// `.callprototype`: number in [`Lists::prototypes`].
     Prototype(usize),
-    /// One of these three, further down.
+    /// One of these three, declared further down.
     Below,
-    /// Its declaration was refused: nothing follows.
+    /// Its declaration was refused: uses cause no further errors.
     Broken,
 }
 
@@ -42,7 +43,7 @@ pub(super) struct Lists {
 }
 
 impl Sym {
-    /// In words.
+    /// A description for messages.
     pub(super) fn describe(self) -> &'static str {
         match self {
             Sym::Reg(_) | Sym::ModuleReg(..) => "a register",
@@ -78,14 +79,14 @@ pub(super) struct Formal {
 pub(super) struct Signature {
     pub(super) rets: Vec<Formal>,
     pub(super) params: Vec<Formal>,
-    /// Of the elements of the array without size, if there is one.
+    /// The alignment of the elements of an open array, if there is one.
     pub(super) rest_align: u32,
-    /// The last parameter is an array without size: any arguments may follow (PTX ISA 7.2).
+    /// The last parameter is an open array: any arguments may follow (PTX ISA 7.2).
     pub(super) variadic: bool,
 }
 
 impl Signature {
-    /// Do both take and give values of the same types and sizes? Then one may stand for the other in an indirect call.
+    /// Do both have parameters and results of the same types and sizes? Then one may replace the other in an indirect call.
     pub(super) fn same_values(&self, other: &Signature) -> bool {
         same_values(&self.rets, &other.rets)
             && same_values(&self.params, &other.params)
@@ -116,14 +117,14 @@ struct Range {
 /// The names of one `{ }`.
 #[derive(Debug, Default)]
 pub(super) struct Scope {
-    names: Named<(Sym, Span)>,
+    names: IndexMap<String, (Sym, Span)>,
     ranges: Vec<Range>,
-    /// The ranges by what stands before the number.
-    by_prefix: Named<usize>,
+    /// The ranges by the prefix before the number.
+    by_prefix: HashMap<String, usize>,
 }
 
 impl Scope {
-    /// The range that makes `%r7`, such as `%r<100>`; the first if there is also `%r<8>` behind `%`.
+    /// The range that contains `%r7`, such as `%r<100>`; the first if there is also `%r<8>` with prefix `%`.
     fn range(&self, name: &str) -> Option<&Range> {
         if self.ranges.is_empty() {
             return None;
@@ -161,11 +162,11 @@ fn is_number(text: &str) -> bool {
     !text.is_empty() && letters(text).is_empty()
 }
 
-/// How many names may be compared with misspelt ones in a module: what nobody wrote by hand takes no time for hints.
+/// How many names of a module may be compared with misspelt ones: generated modules should not spend time on helps.
 pub(super) const COMPARED: usize = 100_000;
 
 impl Checker {
-    /// Gives a name a meaning in the innermost scope.
+    /// Declares a name in the innermost scope.
     pub(super) fn define(&mut self, name: &str, span: Span, sym: Sym) {
         self.reserved(name, span);
         let Some(scope) = self.scopes.last_mut() else { return };
@@ -177,7 +178,7 @@ impl Checker {
             }
             None => scope.range(name).map(|r| r.span),
         };
-        scope.names.insert(name, (sym, span));
+        scope.names.insert(name.to_string(), (sym, span));
         if let Some(first) = first {
             self.diags.push(errors::duplicate(span, name, first));
         }
@@ -191,13 +192,13 @@ impl Checker {
         }
     }
 
-    /// Gives a function's name its meaning at module scope, again if it was a prototype.
+    /// Declares a function at module scope, again if it was a prototype.
     pub(super) fn define_function(&mut self, name: &str, span: Span, id: FuncId) {
         self.reserved(name, span);
         if let Some(scope) = self.scopes.first_mut() {
             match scope.names.get(name) {
                 Some((Sym::Func(_), _)) | None => {
-                    scope.names.insert(name, (Sym::Func(id), span));
+                    scope.names.insert(name.to_string(), (Sym::Func(id), span));
                 }
                 Some((_, first)) => self.diags.push(errors::duplicate(span, name, *first)),
             }
@@ -210,7 +211,7 @@ impl Checker {
             self.diags.push(errors::duplicate(span, prefix, first));
             return;
         }
-        scope.by_prefix.insert(prefix, scope.ranges.len());
+        scope.by_prefix.insert(prefix.to_string(), scope.ranges.len());
         scope.ranges.push(Range { prefix: prefix.to_string(), count, ty, lanes, span });
     }
 
@@ -220,7 +221,7 @@ impl Checker {
         RegId(fun.regs.len() as u32 - 1)
     }
 
-    /// What the name means here.
+    /// The meaning of the name here.
     pub(super) fn lookup(&mut self, name: &str) -> Option<Sym> {
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
@@ -235,7 +236,7 @@ impl Checker {
         None
     }
 
-    /// A register of a range, or of the module, that is named for the first time in this function.
+    /// Creates a register of a range, or of the module, on its first use in this function.
     fn comes_into_being(&mut self, depth: usize, name: &str, ty: Ty, lanes: u32, span: Span) -> Sym {
         if self.fun.is_none() {
             return Sym::ModuleReg(ty, lanes);
@@ -245,11 +246,11 @@ impl Checker {
             self.module_register(name);
         }
         // The function's own scope is that of its parameters.
-        self.scopes[depth.max(1)].names.insert(name, (sym, span));
+        self.scopes[depth.max(1)].names.insert(name.to_string(), (sym, span));
         sym
     }
 
-    /// Notes that the function in hand names a register of the module.
+    /// Records that the current function uses a register of the module.
     fn module_register(&mut self, name: &str) {
         let Some(fun) = &self.fun else { return };
         let id = match self.declared.get(&fun.name) {
@@ -259,23 +260,23 @@ impl Checker {
         self.module_registers.push((name.to_string(), id));
     }
 
-    /// Of the findings since `before`, those of a function, keeps one for each undeclared name.
+    /// Keeps one finding for each undeclared name, of those since `before` (the findings of a function).
     pub(super) fn undeclared_once(&mut self, before: usize) {
-        let mut seen = Named::default();
+        let mut seen = HashSet::new();
         for d in self.diags.split_off(before.min(self.diags.len())) {
             let name = d.message.split('`').nth(1).unwrap_or("");
-            if d.code != 401 || seen.insert(name, ()) {
+            if d.code != 401 || seen.insert(name.to_string()) {
                 self.diags.push(d);
             }
         }
     }
 
-    /// Says that a name is not declared, with the nearest that is. `undeclared_once` leaves one for each name.
+    /// Reports an undeclared name, with the nearest declared one. `undeclared_once` keeps one report for each name.
     pub(super) fn undeclared(&mut self, span: Span, what: &str, name: &str) -> crate::diag::Diagnostic {
         self.undeclared_of(span, what, name, None)
     }
 
-    /// The same of a register for that type.
+    /// The same for a register of that type.
     pub(super) fn undeclared_of(
         &mut self,
         span: Span,
@@ -293,7 +294,7 @@ impl Checker {
                 break;
             }
             self.comparisons -= size;
-            for (name, (sym, _)) in scope.names.list() {
+            for (name, (sym, _)) in &scope.names {
                 if !matches!(sym, Sym::Broken) {
                     known.push(Cow::Borrowed(name));
                 }

@@ -1,4 +1,4 @@
-//! Operands: what they name, and whether registers, constants and addresses suit the instruction (PTX ISA 6, 9.4).
+//! Checks operands: what they name, and whether registers, constants and addresses fit the instruction (PTX ISA 6, 9.4).
 
 use super::Checker;
 use super::attempt::Attempt;
@@ -18,7 +18,7 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::{Class, Ty};
 
-/// The numbers that give an operand's count of values, where it is always a vector.
+/// The numbers that give the count of values of an operand that is always a vector.
 pub(super) fn many(spec: Option<&OperandSpec>) -> Option<&'static [(Qualifier, u32)]> {
     match spec?.ty {
         OpTy::Many(_, numbers) => Some(numbers),
@@ -33,7 +33,7 @@ pub(super) fn floating(at: &Attempt) -> bool {
     at.quals.iter().any(|q| prefixes.iter().any(|prefix| q.after(prefix).is_some()))
 }
 
-/// Is it a name or a vector? Neither sums nor constants are among the parts of an address, says ptxas.
+/// Is it a name or a vector? ptxas allows neither sums nor constants as parts of an address.
 fn is_part(given: &ast::Operand) -> bool {
     match &given.kind {
         OperandKind::Expr(Expr::Name(word, None)) => word.text != "WARP_SZ",
@@ -80,7 +80,7 @@ impl Checker {
         self.dealt(at, &given, opcode_span)
     }
 
-    /// The same where none is an element of an array.
+    /// The same without array elements among them.
     fn dealt(&mut self, at: &mut Attempt, given: &[&ast::Operand], opcode_span: Span) -> Vec<Arg> {
         let Some(dealt) = deal(at.form, given, at.words) else {
             at.fail(wrong_count(at, given, opcode_span), 6);
@@ -101,7 +101,7 @@ impl Checker {
         out
     }
 
-    /// `x[1]` as the address `[x+4]`, or as the value `x+4` where that is what the instruction takes (PTX ISA 6.4.2).
+    /// `x[1]` as the address `[x+4]`, or as the value `x+4` if the instruction takes a value (PTX ISA 6.4.2).
     fn without_index(&mut self, at: &mut Attempt, word: &ast::Word, index: &Expr, span: Span) -> Option<ast::Operand> {
         let memory = matches!(at.opcode, op::ld | op::ldu | op::st);
         let var = match self.lookup(&word.text) {
@@ -206,7 +206,7 @@ impl Checker {
         }
     }
 
-    /// `!p`: ptxas negates every predicate that is read, also where the manual shows no `{!}`.
+    /// `!p`: ptxas negates every source predicate, also where the manual shows no `{!}`.
     fn negated(
         &mut self,
         at: &mut Attempt,
@@ -231,7 +231,7 @@ impl Checker {
         }
     }
 
-    /// What inverts the bits of a register.
+    /// Suggests an instruction that inverts the bits of a register.
     fn inverted(&mut self, name: &str) -> Option<String> {
         let Some(Sym::Reg(id)) = self.lookup(name) else { return None };
         let (ty, x) = (self.reg_ty(id), self.free_name());
@@ -245,7 +245,7 @@ impl Checker {
         })
     }
 
-    /// The second one of a pair: a predicate, if the entry says nothing of it.
+    /// The second one of a pair: a predicate, unless the entry says otherwise.
     fn second(&mut self, at: &mut Attempt, name: &str, given: &ast::Operand) -> Operand {
         let spec = at.spec(name);
         let (ty, may_be_sink) = match spec {
@@ -258,7 +258,7 @@ impl Checker {
         }
     }
 
-    /// What stands in `[ ]`.
+    /// The contents of `[ ]`.
     fn address_parts(
         &mut self,
         at: &mut Attempt,
@@ -326,7 +326,7 @@ impl Checker {
     }
 }
 
-/// ptxas takes a pair of halves where the instruction names an integer type of 32 bits, or a narrower one in a wider register.
+/// ptxas accepts a pair of halves for a 32-bit integer type, and for a narrower one in a wider register.
 fn halves(have: Ty, want: Ty, wider: bool, spec: Option<&OperandSpec>) -> bool {
     let named = match spec {
         Some(OperandSpec { ty: OpTy::Slot(_) | OpTy::Wide(_) | OpTy::Parts(_), .. }) => true,
@@ -347,7 +347,7 @@ pub(super) fn lanes_of(id: RegId, lanes: u32) -> Operand {
     Operand::Vector(list)
 }
 
-/// The qualifiers that give an operand's count of values.
+/// The qualifiers that give the count of values of an operand.
 pub(super) fn counted_by(
     at: &Attempt,
     spec: Option<&OperandSpec>,
@@ -374,7 +374,7 @@ pub(super) fn counted_by(
     by
 }
 
-/// The form takes more or fewer operands.
+/// Reports a count of operands that differs from the form's.
 fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diagnostic {
     let (mut low, mut next) = (0, None);
     for o in &at.form.operands {
@@ -396,7 +396,7 @@ fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diag
     }
 }
 
-/// The operand is not written as the form wants it.
+/// Reports an operand that is not written as the form requires.
 fn wrong_shape(at: &Attempt, form: &OpForm, given: &ast::Operand) -> Diagnostic {
     let (span, name) = (given.span, form.name);
     match &form.shape {
@@ -411,7 +411,7 @@ fn wrong_shape(at: &Attempt, form: &OpForm, given: &ast::Operand) -> Diagnostic 
     }
 }
 
-/// The parts of an address that are given: optional ones fall out from the left.
+/// The given parts of an address: optional ones are dropped from the left.
 fn pick(parts: &[OpForm], given: usize) -> Option<Vec<&OpForm>> {
     let mut optional = 0;
     for part in parts {

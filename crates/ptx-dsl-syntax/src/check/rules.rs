@@ -1,4 +1,4 @@
-//! What the entry of an instruction asks for: versions and targets (its gates), and rules; each with an edit that mends it.
+//! Checks the gates (versions and targets) and rules of an instruction's entry; each error has an edit that fixes it.
 
 use super::Checker;
 use super::mend::{self, Edits};
@@ -15,7 +15,7 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 
 impl Checker {
-    /// Version and target of the entry and of its parts.
+    /// Checks version and target of the entry and of its parts.
     pub(super) fn gates(
         &mut self,
         typed: &hir::Instr,
@@ -61,7 +61,7 @@ impl Checker {
         }
     }
 
-    /// Since when an entry is gone, if it is for the module's version and target.
+    /// The version that removed an entry, if it applies to the module's version and target.
     pub(super) fn gone(&self, entry: &Instr) -> Option<Ptx> {
         let (since, targets) = entry.until?;
         let target = self.target?;
@@ -75,7 +75,7 @@ impl Checker {
         entries.iter().filter(|entry| entry.opcode == opcode).map(|entry| entry.instr).collect()
     }
 
-    /// The rules of the entry.
+    /// Checks the rules of the entry.
     pub(super) fn rules(
         &mut self,
         ast: &ast::Instr,
@@ -121,7 +121,7 @@ impl Checker {
         }
     }
 
-    /// Which of the qualifiers that a rule forbids together can go, or what can stand in its place.
+    /// Which of the qualifiers that a rule forbids together to remove or replace.
     fn repair(&mut self, when: &[When], ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
         if self.trying {
             return None;
@@ -166,7 +166,7 @@ impl Checker {
         }
     }
 
-    /// The edit that gives what a rule needs.
+    /// The edit that adds what a rule requires.
     fn fulfil(&mut self, need: &When, ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
         Some(match need {
             When::Has(q) => format!("add `{q}`"),
@@ -190,7 +190,7 @@ impl Checker {
     }
 }
 
-/// What can stand in place of a word: other qualifiers of the same slot, which the rule does not name.
+/// Replacements for a word: other qualifiers of the same slot that the rule does not name.
 fn replacements(when: &[When], old: &str, forms: &[&Form]) -> Vec<&'static str> {
     let mut found: Vec<&str> = Vec::new();
     for form in forms {
@@ -218,7 +218,7 @@ fn named(when: &[When], qualifier: Qualifier) -> bool {
     })
 }
 
-/// The word that a condition is about.
+/// The word of a condition.
 fn written(when: &When, words: &[ast::Word]) -> Option<usize> {
     match when {
         When::Has(q) => words::position(words, q.word()),
@@ -227,12 +227,12 @@ fn written(when: &When, words: &[ast::Word]) -> Option<usize> {
     }
 }
 
-/// The first of the qualifiers that is written, and where.
+/// The first of the qualifiers that is written, and its place.
 fn written_any(list: &[Qualifier], words: &[ast::Word]) -> Option<(Qualifier, usize)> {
     list.iter().find_map(|q| Some((*q, words::position(words, q.word())?)))
 }
 
-/// A text that begins with a qualifier is about that one.
+/// If a text begins with a qualifier, the error is at that one.
 fn about(text: &str, words: &[ast::Word], opcode_span: Span) -> Span {
     if let Some(rest) = text.strip_prefix("`.")
         && let Some((qualifier, _)) = rest.split_once('`')
@@ -243,7 +243,7 @@ fn about(text: &str, words: &[ast::Word], opcode_span: Span) -> Span {
     opcode_span
 }
 
-/// A part can miss version and target; one word is enough for each part.
+/// Adds an error unless there is one with the same span and code.
 fn push_once(errors: &mut Vec<Diagnostic>, d: Diagnostic) {
     for e in errors.iter() {
         if e.span == d.span && e.code == d.code {
@@ -253,7 +253,7 @@ fn push_once(errors: &mut Vec<Diagnostic>, d: Diagnostic) {
     errors.push(d);
 }
 
-/// The cache policy goes with `.L2::cache_hint`, the mask of CTAs with `.multicast::cluster`, though no form says so.
+/// A cache policy requires `.L2::cache_hint`, and a mask of CTAs `.multicast::cluster`, although no form says so.
 fn companions(typed: &hir::Instr, words: &[ast::Word], opcode_span: Span, errors: &mut Vec<Diagnostic>) {
     for (names, qualifiers) in COMPANIONS {
         let Some(spec) = companion(typed.entry, names) else { continue };
@@ -291,12 +291,7 @@ fn companion(entry: &'static Instr, names: &[&str]) -> Option<&'static OperandSp
 
 /// Do all of the conditions hold?
 fn all_hold(when: &[When], typed: &hir::Instr) -> bool {
-    for w in when {
-        if !typed.fulfils(w) {
-            return false;
-        }
-    }
-    true
+    when.iter().all(|w| typed.fulfils(w))
 }
 
 /// The two qualifiers that a rule forbids together: the one at `span`, and the nearest before it in the rule.
@@ -312,7 +307,7 @@ fn forbidden_pair<'w>(when: &[When], span: Span, words: &'w [ast::Word]) -> Opti
     Some((at.text.as_str(), (other.text.as_str(), other.span)))
 }
 
-/// The word or operand a condition is about: the last that is given.
+/// The word or operand of a condition: the last one that is given.
 fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Span) -> (Span, String) {
     let opcode = typed.entry.opcode;
     let (mut span, mut what) = (opcode_span, None);
@@ -350,7 +345,7 @@ fn place(when: &[When], typed: &hir::Instr, words: &[ast::Word], opcode_span: Sp
     (span, text)
 }
 
-/// Operands, and the qualifiers that go with them.
+/// Operands and the qualifiers that they require.
 pub(super) const COMPANIONS: &[(&[&str], &[Qualifier])] = &[
     (&["cache_policy", "cache-policy"], &[q::L2_cache_hint]),
     (&["ctaMask"], &[q::multicast_cluster, q::multicast_cluster_16b, q::multicast_cluster_32b]),

@@ -1,21 +1,21 @@
-//! Which form an instruction is: qualifiers against slots (PTX ISA 4.3.2; ptxas takes them in any order).
+//! Form selection: matches qualifiers with slots (PTX ISA 4.3.2; ptxas accepts them in any order).
 
 use super::words::find_any;
 use crate::ast::Word;
 use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
 
-/// Qualifiers put into the slots of a form.
+/// Qualifiers assigned to the slots of a form.
 #[derive(Debug)]
 pub(super) struct Fit {
-    /// Which word fills each slot.
+    /// The word that fills each slot.
     pub(super) filled: Vec<Option<u16>>,
-    /// Words no slot takes.
+    /// Words that no slot accepts.
     pub(super) left: Vec<u16>,
     /// Required slots without a word.
     pub(super) missing: Vec<u16>,
-    /// Slots without a word in a group that has one.
+    /// Empty slots of a group that is partly filled.
     pub(super) partial: Vec<u16>,
-    /// A word that must stand directly behind the opcode, or somewhere behind another word, and does not.
+    /// A word that must follow the opcode directly, or another word, and does not.
     pub(super) misplaced: Option<u16>,
 }
 
@@ -29,7 +29,7 @@ impl Fit {
     }
 }
 
-/// Words of a kind keep their order: types, state spaces, layouts of matrices.
+/// Kinds of words that keep their order: types, state spaces, layouts of matrices.
 fn kind(word: &str) -> Option<usize> {
     match word {
         "row" | "col" => Some(2),
@@ -41,7 +41,7 @@ fn kind(word: &str) -> Option<usize> {
     }
 }
 
-/// Fills the slots: every word goes to the first free slot that takes it; those of a kind keep their order.
+/// Fills the slots: every word goes to the first free slot that accepts it; words of a kind keep their order.
 pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
     let mut filled: Vec<Option<u16>> = Vec::with_capacity(form.slots.len());
     for _ in &form.slots {
@@ -80,12 +80,12 @@ pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
     Fit { filled, left, missing, partial, misplaced: misplaced(form, words) }
 }
 
-/// May the word stand in the slot?
+/// Does the slot accept the word?
 pub(super) fn takes(slot: &Slot, word: &str) -> bool {
     slot.alts.iter().any(|alt| alt.word() == word)
 }
 
-/// The first slot from `start` on that takes the word and is not filled.
+/// The first empty slot from `start` on that accepts the word.
 fn free(slots: &[Slot], filled: &[Option<u16>], start: usize, word: &str) -> Option<usize> {
     for (s, slot) in slots.iter().enumerate() {
         if s >= start && filled[s].is_none() && takes(slot, word) {
@@ -95,7 +95,7 @@ fn free(slots: &[Slot], filled: &[Option<u16>], start: usize, word: &str) -> Opt
     None
 }
 
-/// The first slot of a group that is filled, and with which word.
+/// The first filled slot of a group, and its word.
 pub(super) fn given(slots: &[Slot], filled: &[Option<u16>], group: u8) -> Option<(usize, u16)> {
     for (s, slot) in slots.iter().enumerate() {
         if slot.group == group
@@ -107,7 +107,7 @@ pub(super) fn given(slots: &[Slot], filled: &[Option<u16>], group: u8) -> Option
     None
 }
 
-/// The first slot of a form that takes the word.
+/// The first slot of a form that accepts the word.
 pub(super) fn slot_of(form: &Form, word: &str) -> Option<usize> {
     for (s, slot) in form.slots.iter().enumerate() {
         if takes(slot, word) {
@@ -117,24 +117,19 @@ pub(super) fn slot_of(form: &Form, word: &str) -> Option<usize> {
     None
 }
 
-/// Does one of the forms take the words?
+/// Does one of the forms accept the words?
 pub(super) fn legal(forms: &[&Form], words: &[Word]) -> bool {
-    for form in forms {
-        if fit(form, words).fits() {
-            return true;
-        }
-    }
-    false
+    forms.iter().any(|form| fit(form, words).fits())
 }
 
-/// The words but for one of them.
+/// The words except one of them.
 pub(super) fn without(words: &[Word], at: usize) -> Vec<Word> {
     let mut rest = words.to_vec();
     rest.remove(at);
     rest
 }
 
-/// A word that does not stand directly behind the opcode, though it must; `.popc` before the operation whose bits it counts.
+/// A word that must follow the opcode directly and does not; `.popc` before the operation whose bits it counts.
 fn misplaced(form: &Form, words: &[Word]) -> Option<u16> {
     let mut expected = 0;
     for (w, word) in words.iter().enumerate() {
@@ -152,5 +147,5 @@ fn misplaced(form: &Form, words: &[Word]) -> Option<u16> {
     None
 }
 
-/// What the bits of `.popc` are combined with.
+/// The operations that `.popc` follows.
 pub(super) const COMBINES: &[&str] = &["and", "xor"];

@@ -1,12 +1,12 @@
-//! Static shared memory (PTX ISA 5.1.7): a kernel has the variables that it and the functions it calls declare, and those of
-//! the module that they name. Those of different kernels lie over each other.
+//! Layout of static shared memory (PTX ISA 5.1.7). A kernel has the variables that it and the functions it calls declare, and
+//! those of the module that they name. Those of different kernels overlap.
 
 use super::Checker;
 use crate::check::errors;
 use ptx_dsl_isa::hir::{Base, Function, Operand, Space, Stmt, Var, VarId};
 use ptx_dsl_isa::isa::target::{Suffix, Target};
 
-/// Static shared memory that a kernel may have, as ptxas 13.5 has it: all of a multiprocessor's for `sm_90a` and its like.
+/// The limit of static shared memory of a kernel in ptxas 13.5: all of a multiprocessor's for `sm_90a` and similar targets.
 fn limit(target: Option<&Target>) -> u64 {
     match target {
         Some(Target { suffix: Suffix::Exact, number: 120.., .. }) => 99 * 1024,
@@ -15,7 +15,7 @@ fn limit(target: Option<&Target>) -> u64 {
     }
 }
 
-/// What the body of a function names, once or several times.
+/// The names in the body of a function, repeated or not.
 #[derive(Default)]
 struct Named {
     vars: Vec<u32>,
@@ -45,12 +45,12 @@ impl Named {
     }
 }
 
-/// Static variables in `.shared` have places.
+/// Lays out static variables in `.shared`.
 fn is_static(v: &Var) -> bool {
     v.space == Space::Shared && !v.dynamic
 }
 
-/// Notes the kernel with each variable that it reaches. `reached`: by function, the last kernel that does.
+/// Records the kernel with each variable that it reaches. `reached`: by function, the last kernel that reaches it.
 fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &mut [Vec<usize>]) {
     let mut open = vec![kernel];
     while let Some(f) = open.pop() {
@@ -69,16 +69,16 @@ fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &
     }
 }
 
-/// Where the variables of a kernel end.
+/// The end of the variables of a kernel.
 #[derive(Default)]
 struct End {
-    /// Beside those of other kernels.
+    /// Laid out together with other kernels.
     among: u64,
     /// If it were the only kernel.
     alone: u64,
 }
 
-/// Gives a variable its place behind those of all kernels that have it.
+/// Places a variable after those of all kernels that have it.
 fn put(var: &mut Var, users: &[usize], ends: &mut [End]) {
     let (size, align) = (u64::from(var.size), u64::from(var.align.max(1)));
     let mut offset = 0u64;
@@ -95,7 +95,7 @@ fn put(var: &mut Var, users: &[usize], ends: &mut [End]) {
 }
 
 impl Checker {
-    /// Gives the variables in `.shared` their places, each kernel its size, and the module the largest of these.
+    /// Places the variables in `.shared`, and sets the size of each kernel and the largest of them for the module.
     pub(super) fn lay_out_shared(&mut self) {
         let mut any = false;
         // The kernels that reach each variable.

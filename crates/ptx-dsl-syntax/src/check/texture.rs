@@ -1,5 +1,5 @@
-//! Textures, surfaces and their handles: what depends on the geometry, the texturing mode, or the opaque type (PTX ISA 5.3,
-//! 9.7.10, 9.7.11).
+//! Checks textures, surfaces and their handles: rules that depend on the geometry, the texturing mode, or the opaque type (PTX
+//! ISA 5.3, 9.7.10, 9.7.11).
 
 use super::Checker;
 use super::attempt::Attempt;
@@ -17,9 +17,9 @@ use ptx_dsl_isa::ty::{Class, Ty};
 /// How many values a geometry takes.
 struct Geometry {
     name: &'static str,
-    /// Coordinates, padded to 1, 2 or 4; ptxas takes more.
+    /// Coordinates, padded to 1, 2 or 4; ptxas accepts more.
     coordinates: usize,
-    /// How many of them, from the first, are integers whatever the type: the index of an array, the sample.
+    /// How many of the first are integers whatever the type: the index of an array, the sample.
     integers: usize,
     /// Offsets and gradients.
     axes: usize,
@@ -37,7 +37,7 @@ const GEOMETRIES: &[Geometry] = &[
     Geometry { name: "a2dms", coordinates: 4, integers: 2, axes: 2 },
 ];
 
-/// The geometry that is written.
+/// The written geometry.
 fn geometry(words: &[ast::Word]) -> Option<&'static Geometry> {
     for word in words {
         for g in GEOMETRIES {
@@ -51,25 +51,15 @@ fn geometry(words: &[ast::Word]) -> Option<&'static Geometry> {
 
 /// Is an element of a vector `_`?
 fn has_sink(list: &[Operand]) -> bool {
-    for o in list {
-        if matches!(o, Operand::Sink) {
-            return true;
-        }
-    }
-    false
+    list.iter().any(|o| matches!(o, Operand::Sink))
 }
 
 /// Is every element of a vector `_`?
 fn all_sinks(list: &[Operand]) -> bool {
-    for o in list {
-        if !matches!(o, Operand::Sink) {
-            return false;
-        }
-    }
-    true
+    list.iter().all(|o| matches!(o, Operand::Sink))
 }
 
-/// The texture or surface with what stands beside it.
+/// The texture or surface with its sampler and coordinates.
 fn parts_of(typed: &hir::Instr) -> Option<(&[Operand], Span)> {
     for o in &typed.operands {
         match &o.value {
@@ -84,7 +74,7 @@ fn parts_of(typed: &hir::Instr) -> Option<(&[Operand], Span)> {
 }
 
 impl Checker {
-    /// Coordinates, offsets or gradients: as many values as the geometry says.
+    /// Coordinates, offsets or gradients: as many values as the geometry has.
     pub(super) fn per_geometry(
         &mut self,
         at: &mut Attempt,
@@ -165,7 +155,7 @@ impl Checker {
         Operand::VarAddr(id, 0)
     }
 
-    /// The handle of a texture or surface where an ordinary variable is meant. Only its address can be taken.
+    /// Reports the handle of a texture or surface in place of an ordinary variable. Only its address can be taken.
     pub(super) fn opaque(&mut self, at: &mut Attempt, id: VarId, word: &ast::Word) {
         let ty = self.out.vars[id.0 as usize].ty;
         if ty.class() != Class::Opaque || at.opcode == op::cvta || (at.opcode == op::mov && at.has(q::u64)) {
@@ -189,7 +179,7 @@ impl Checker {
         }
     }
 
-    /// What an instruction on textures or surfaces needs beyond its syntax.
+    /// Checks an instruction on textures or surfaces beyond its syntax.
     pub(super) fn texture(&self, typed: &hir::Instr, opcode_span: Span, errors: &mut Vec<Diagnostic>) {
         let entry = typed.entry;
         let Some((parts, span)) = parts_of(typed) else { return };
@@ -245,7 +235,7 @@ pub(super) fn fetches(opcode: Opcode) -> bool {
     matches!(opcode, op::tex | op::tex_base | op::tex_level | op::tex_grad | op::tld4)
 }
 
-/// Where samplers do not stand apart, ptxas takes one in some geometries only, and in others misreads what follows it.
+/// Without separate samplers, ptxas accepts one in some geometries only, and in others misreads what follows it.
 fn misread(typed: &hir::Instr) -> bool {
     match typed.opcode {
         op::tex_level => {
@@ -266,7 +256,7 @@ fn first_of(value: &Operand) -> &Operand {
     }
 }
 
-/// What is asked about samplers.
+/// The question about samplers.
 const SAMPLER_QUERIES: &[Qualifier] =
     &[q::force_unnormalized_coords, q::filter_mode, q::addr_mode_0, q::addr_mode_1, q::addr_mode_2];
 

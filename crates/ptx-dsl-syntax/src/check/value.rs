@@ -1,4 +1,4 @@
-//! Single values: registers, special registers, addresses of variables, constants (PTX ISA 4.5, 6, 9.4).
+//! Checks single values: registers, special registers, addresses of variables, constants (PTX ISA 4.5, 6, 9.4).
 
 use super::Checker;
 use super::address::split;
@@ -22,14 +22,14 @@ fn takes_address(opcode: Opcode, operand: &str) -> bool {
     matches!(opcode, op::mov | op::cvta) || matches!(opcode, op::mapa | op::getctarank) && operand == "a"
 }
 
-/// Is `x+4` a value here? ptxas takes it, `x+0` too, for an integer of any width, though it does not take `x`; it has no such
-/// sums in video instructions.
+/// Is `x+4` a value here? ptxas accepts it, `x+0` too, for an integer of any width, although it does not accept `x`. Video
+/// instructions have no such sums.
 fn takes_sum(at: &Attempt, ty: Option<Ty>, spec: Option<&OperandSpec>) -> bool {
     let integer = matches!(ty, Some(t) if matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed));
     integer && !matches!(spec, Some(s) if s.imm_only) && !at.entry.section.starts_with("9.7.18")
 }
 
-/// May a register of type `reg` be an operand of type `want`? PTX ISA 9.4, as ptxas has it.
+/// May a register of type `reg` be an operand of type `want`? PTX ISA 9.4, as in ptxas.
 pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
     if reg == Ty::Pred || want == Ty::Pred {
         return reg == want;
@@ -46,7 +46,7 @@ pub(super) fn register_fits(reg: Ty, want: Ty, wider: bool) -> bool {
     }
 }
 
-/// Is it a conversion between integers? Of the others none takes a special register.
+/// Is it a conversion between integers? Others do not take a special register.
 fn integers(at: &Attempt) -> bool {
     for word in at.words {
         if let Some(ty) = Ty::from_name(&word.text)
@@ -278,7 +278,7 @@ impl Checker {
         }
     }
 
-    /// A name that no register has: it may be that of a special one, or a constant of C.
+    /// A name without a register: it may be a special register, or a constant of C.
     fn undeclared_register(&mut self, at: &Attempt, name: &str, role: Role, ty: Option<Ty>, span: Span) -> Diagnostic {
         let special = foreign::register(name)
             .or_else(|| near_special(name))
@@ -307,7 +307,7 @@ impl Checker {
         d.note("registers are declared with `.reg` (PTX ISA 5.1.1)").help(errors::declare_register(name, ty))
     }
 
-    /// A special register of another width than the instruction has.
+    /// A special register of another width than the instruction's.
     fn special_instead(&mut self, at: &Attempt, name: &str, have: Ty, want: Ty) -> Vec<String> {
         if at.opcode != op::mov {
             return Vec::new();
@@ -328,7 +328,7 @@ impl Checker {
         vec![format!("put `{code}` before it, and write `{x}{bits}`")]
     }
 
-    /// The address of a variable as a value; with an offset if one is written.
+    /// The address of a variable as a value, with an optional offset.
     #[allow(clippy::too_many_arguments)]
     fn variable(
         &mut self,

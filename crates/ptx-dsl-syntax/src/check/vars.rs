@@ -1,4 +1,4 @@
-//! Variables: types, sizes, places and initial values (PTX ISA 5.4), laid out as `hir` says.
+//! Declares variables: types, sizes, addresses and initial values (PTX ISA 5.4), laid out as in `hir`.
 
 use super::Checker;
 use super::directive::Attributed;
@@ -13,7 +13,7 @@ use ptx_dsl_isa::hir::{self, GLOBALS, Space, VarId};
 use ptx_dsl_isa::isa::Ptx;
 use ptx_dsl_isa::ty::{Class, Ty};
 
-/// Images larger than this are refused.
+/// Larger memory images are refused.
 pub(super) const IMAGE_LIMIT: usize = 1 << 26;
 /// Bytes of `.const` variables of a module (PTX ISA 5.1.3).
 const CONST_LIMIT: u64 = 64 * 1024;
@@ -26,12 +26,12 @@ pub(super) struct Shape {
     pub(super) align: u32,
     pub(super) array: bool,
     pub(super) unsized_: bool,
-    /// Of a vector, else 1.
+    /// Elements of a vector, else 1.
     pub(super) lanes: u64,
 }
 
 impl Checker {
-    /// Type, size and alignment; reports what is wrong with them.
+    /// Type, size and alignment; reports errors in them.
     pub(super) fn shape(&mut self, decl: &ast::VarDecl, name: &ast::Declarator) -> Option<Shape> {
         let Some(ty) = Ty::from_name(decl.ty.text.trim_start_matches('.')) else {
             self.report(errors::variable(
@@ -70,7 +70,7 @@ impl Checker {
         Some(Shape { ty, size, align, array, unsized_, lanes: u64::from(lanes.max(1)) })
     }
 
-    /// Declares the names of a declaration; `in_function` says in which space its parameters live.
+    /// Declares the names of a declaration; `in_function` is the space of its parameters.
     pub(super) fn declare(&mut self, decl: &ast::VarDecl, params: Option<Space>) {
         let mut has_value = false;
         for name in &decl.names {
@@ -82,7 +82,7 @@ impl Checker {
         }
     }
 
-    /// One name. Parameters come here too, with their space.
+    /// Declares one name. Parameters come here too, with their space.
     pub(super) fn declare_one(
         &mut self,
         decl: &ast::VarDecl,
@@ -222,8 +222,8 @@ impl Checker {
         Some(sym)
     }
 
-    /// `.reg` and `.local` at module scope: ptxas takes them before PTX ISA 3.0, and gives up its ABI for them. Once a declaration
-    /// says what it thinks of that.
+    /// `.reg` and `.local` at module scope: ptxas accepts them before PTX ISA 3.0, and disables its ABI for them. Warns once per
+    /// declaration.
     pub(super) fn old_scope(&mut self, decl: &ast::VarDecl, name: &ast::Declarator) -> bool {
         let old = self.version < Ptx(3, 0);
         if decl.names.first().is_some_and(|first| std::ptr::eq(first, name)) {
@@ -232,8 +232,8 @@ impl Checker {
         old
     }
 
-    /// What several functions, or several calls of one, have of the registers of the module is one register: neither the analyses
-    /// nor the host make it one.
+    /// A register of the module that several functions, or several calls of one, use is one register in PTX; neither the analyses
+    /// nor the host treat it as one.
     pub(super) fn share_registers(&mut self) {
         for (name, function) in &self.module_registers {
             let in_func = |(n, f): &(String, hir::FuncId)| n == name && !self.out.functions[f.0 as usize].entry;
@@ -246,7 +246,7 @@ impl Checker {
         }
     }
 
-    /// A variable in its place.
+    /// Lays out a variable.
     fn new_variable(&mut self, name: &str, span: Span, space: Space, shape: Shape, dynamic: bool) -> (VarId, u64) {
         let id = VarId(self.out.vars.len() as u32);
         let offset = self.place(space, &shape);
@@ -271,7 +271,7 @@ impl Checker {
         (id, offset)
     }
 
-    /// A variable of the module may be declared `.extern` as often as one likes, and defined before or after that.
+    /// A variable of the module may be declared `.extern` any number of times, and defined before or after that.
     fn resolves(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, space: Space, shape: &Shape) -> Option<Sym> {
         if self.fun.is_some() {
             return None;
@@ -299,7 +299,7 @@ impl Checker {
         Some(Sym::Var(id))
     }
 
-    /// Takes the next place in a space.
+    /// Allocates the next address in a space.
     fn place(&mut self, space: Space, shape: &Shape) -> u64 {
         let end = match space {
             Space::Const => &mut self.const_end,
@@ -498,11 +498,11 @@ fn dims(name: &ast::Declarator) -> Vec<u64> {
     dims
 }
 
-/// What is wrong with an initialiser: where (the variable's name if nowhere), what, and the help.
+/// An error in an initialiser: its place (default: the variable's name), message, and help.
 type Misshapen = (Option<Span>, String, String);
 
-/// The values of an initialiser with the number of the element that each is: braces follow the dimensions of an array and,
-/// innermost, the elements of a vector; what a dimension does not name is 0 (PTX ISA 5.4.4).
+/// The values of an initialiser, each with the number of its element: braces follow the dimensions of an array and, innermost,
+/// the elements of a vector; missing elements are 0 (PTX ISA 5.4.4).
 fn lay_out<'a>(
     init: &'a ast::Init,
     dims: &[u64],

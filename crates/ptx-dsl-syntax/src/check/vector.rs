@@ -1,4 +1,4 @@
-//! Operands that may be vectors: their elements, how many they are and what they add up to.
+//! Checks operands that may be vectors: their elements, count and total width.
 
 use super::Checker;
 use super::attempt::{Attempt, bits};
@@ -20,7 +20,7 @@ use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 impl Checker {
-    /// A value, a vector of as many as the type asks for, or parts of a value for `mov`.
+    /// A value, a vector with the type's count, or parts of a value for `mov`.
     pub(super) fn vector_or_value(
         &mut self,
         at: &mut Attempt,
@@ -83,7 +83,7 @@ impl Checker {
         self.value(at, form.name, spec, ty, given)
     }
 
-    /// `{a, b}`; `asked`: type and count of the elements.
+    /// `{a, b}`; `asked`: expected type and count of the elements.
     fn vector(
         &mut self,
         at: &mut Attempt,
@@ -142,7 +142,7 @@ impl Checker {
         Operand::Vector(values)
     }
 
-    /// Elements that stand side by side are of one kind, or one of them is untyped, says ptxas.
+    /// Adjacent elements have types of one kind, or one of them is untyped (ptxas).
     pub(super) fn neighbours(&mut self, at: &mut Attempt, elements: &[ast::Operand], span: Span) {
         let mut before = None;
         for e in elements {
@@ -182,7 +182,7 @@ impl Checker {
         values
     }
 
-    /// A value between braces, where ptxas reads neither `x` nor `x+4`.
+    /// A value in braces, where ptxas accepts neither `x` nor `x+4`.
     pub(super) fn element(
         &mut self,
         at: &mut Attempt,
@@ -198,7 +198,7 @@ impl Checker {
         value
     }
 
-    /// Do the values go together in a vector? Reports the first reason why not.
+    /// Can the values form a vector? Reports the first reason why not.
     fn suits(&self, at: &mut Attempt, name: &str, spec: Option<&OperandSpec>, values: &[Operand], span: Span) {
         let (mut width, mut uneven, mut floats, mut integers, mut registers) = (None, false, false, false, false);
         for value in values {
@@ -233,7 +233,7 @@ impl Checker {
         }
     }
 
-    /// A register declared with `.v2` or `.v4`; `asked`: type and count of the elements.
+    /// A register declared with `.v2` or `.v4`; `asked`: expected type and count of the elements.
     fn vector_register(
         &mut self,
         at: &mut Attempt,
@@ -287,8 +287,8 @@ impl Checker {
         Operand::Vector(parts)
     }
 
-    /// Does ptxas make additions of halves of this, on targets whose matrices of bytes have accumulators of `.f32` alone? Types
-    /// matter to those, and none is thrown away.
+    /// Does ptxas emulate this with additions of halves? It does on targets where matrices of bytes only have `.f32` accumulators. Types
+    /// then matter, and no element may be `_`.
     fn adds_up(&self, at: &Attempt, ty: Option<Ty>) -> bool {
         let Some(target) = self.target else { return false };
         at.opcode == op::mma
@@ -297,7 +297,7 @@ impl Checker {
             && (90..120).contains(&target.number)
     }
 
-    /// Do the registers of a vector differ in type? ptxas then takes them for untyped ones of their width.
+    /// Do the registers of a vector differ in type? ptxas then treats them as untyped ones of their width.
     fn mixed(&mut self, elements: &[ast::Operand]) -> bool {
         let mut first = None;
         for e in elements {
@@ -342,8 +342,8 @@ impl Checker {
     }
 }
 
-/// A vector of one register is one where vectors are loaded and stored, and in a few other places, says ptxas; elsewhere braces
-/// are for several.
+/// ptxas accepts braces around one register where vectors are loaded and stored, and in a few other places; elsewhere they need
+/// several.
 fn braces_around_one(at: &Attempt, name: &str, spec: Option<&OperandSpec>) -> bool {
     let vector = matches!(spec, Some(OperandSpec { ty: OpTy::Vec(..), .. } | OperandSpec { role: Role::Dst, .. }));
     match (at.opcode, name) {
@@ -381,12 +381,7 @@ fn sink(elements: &[ast::Operand]) -> Option<&ast::Operand> {
 
 /// Is every element `_`?
 fn all_sinks(elements: &[ast::Operand]) -> bool {
-    for e in elements {
-        if !matches!(e.kind, OperandKind::Sink) {
-            return false;
-        }
-    }
-    true
+    elements.iter().all(|e| matches!(e.kind, OperandKind::Sink))
 }
 
 /// May a value be an element of a vector of the type? Not half of a special register, says ptxas.

@@ -1,9 +1,9 @@
-//! Words among others: qualifiers, parts of an opcode, linkage.
+//! Searches in lists of words: qualifiers, parts of an opcode, linkage.
 
 use crate::ast::Word;
 use ptx_dsl_isa::isa::syntax::is_type;
 
-/// Where the text stands.
+/// The index of the text.
 pub(super) fn position(words: &[Word], text: &str) -> Option<usize> {
     for (i, word) in words.iter().enumerate() {
         if word.text == text {
@@ -18,7 +18,7 @@ pub(super) fn find<'w>(words: &'w [Word], text: &str) -> Option<&'w Word> {
     Some(&words[position(words, text)?])
 }
 
-/// Is it among them?
+/// Does it occur?
 pub(super) fn has(words: &[Word], text: &str) -> bool {
     position(words, text).is_some()
 }

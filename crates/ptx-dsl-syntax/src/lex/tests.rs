@@ -1,6 +1,6 @@
 use super::*;
 
-/// Tokens as a compact text: words and numbers as they are, a space before what is not glued.
+/// Tokens as compact text: words and numbers as they are, a space before each token that does not touch the previous one.
 fn show(tokens: &[Token]) -> String {
     let mut out = String::new();
     for t in tokens {
@@ -64,7 +64,7 @@ fn bad_bytes() {
     }
 }
 
-/// What the C preprocessor leaves in a file, with the verdicts of ptxas 13.5.
+/// Lines that the C preprocessor leaves in a file, with the verdicts of ptxas 13.5.
 #[test]
 fn lines_of_the_preprocessor() {
     let read = [
@@ -112,7 +112,7 @@ fn lines_of_the_preprocessor() {
     assert!(lex("ret;\x1a").1.is_empty());
 }
 
-/// White space inside a name of several parts: ptxas 13.5 reads it before a dot alone.
+/// White space inside a name of several parts: ptxas 13.5 accepts it only before a dot.
 #[test]
 fn parts_stand_together() {
     for text in ["add . u32", "add. u32", ". reg", "%tid. x", "ld.shared:: cta", "ld.shared ::cta", "ld.shared :: cta"]

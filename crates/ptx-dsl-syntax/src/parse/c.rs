@@ -1,4 +1,4 @@
-//! Statements of C, which newcomers write: they are recognised to be answered well, and none of them is accepted.
+//! Recognises statements of C, which newcomers write, to report them well. None of them is accepted.
 
 use super::directive::text_of;
 use super::{Parser, errors, foreign};
@@ -6,13 +6,13 @@ use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::token::Tok;
 
-/// Words that begin a statement of C and are no name of anything.
+/// Words that begin a statement of C and are never PTX names.
 pub(super) const KEYWORDS: [&str; 6] = ["if", "for", "while", "switch", "else", "do"];
 /// Words that may stand before a type.
 const BEFORE_TYPES: [&str; 6] = ["const", "static", "volatile", "register", "unsigned", "extern"];
 
 impl Parser<'_> {
-    /// What is wrong with the statement that begins here, if it is one of C. What has been recognised is passed over.
+    /// Reports the statement here if it is one of C, and skips the recognised part.
     pub(super) fn statement_of_c(&mut self) -> Option<Diagnostic> {
         let word = self.word_at(0)?;
         if matches!(word, "asm" | "__asm__") {
@@ -34,7 +34,7 @@ impl Parser<'_> {
         self.declares(".reg")
     }
 
-    /// What is wrong with the item of a module that begins here, if it is one of C.
+    /// Reports the module item here if it is one of C.
     pub(super) fn item_of_c(&mut self) -> Option<Diagnostic> {
         let word = self.word_at(0)?;
         if matches!(word, "__global__" | "void" | "template" | "__host__") {
@@ -80,7 +80,7 @@ impl Parser<'_> {
         Some(errors::called(start.to(end), word, &args))
     }
 
-    /// Past what is in parentheses here, without recursion; `None` if they are not closed in this statement.
+    /// Skips the parentheses here, without recursion; `None` if they are not closed in this statement.
     fn parentheses(&mut self) -> Option<Span> {
         let mut open = 0u32;
         while let Some(tok) = self.peek() {
@@ -98,7 +98,7 @@ impl Parser<'_> {
         None
     }
 
-    /// The sign of an assignment behind the first word: `=`, `+=`.
+    /// The assignment operator after the first word: `=`, `+=`.
     fn assigns(&self) -> Option<&'static str> {
         if self.is_at(1, '=') && !(self.is_at(2, '=') && self.glued_at(2)) {
             return Some("=");
@@ -111,7 +111,7 @@ impl Parser<'_> {
         None
     }
 
-    /// The instruction for an assignment: that of the first operator in it, or `mov`.
+    /// The instruction for an assignment: that of its first operator, or `mov`.
     fn operation(&self, sign: &str) -> &'static str {
         let rest = &self.tokens[self.pos + 1 + sign.len()..];
         // Directly behind the sign: a pointer, a negative number, an address.

@@ -6,7 +6,7 @@ use crate::ast::{Declarator, Init, Ptr, VarDecl, Word};
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
-/// Types that a declaration may name (PTX ISA 5.2, 5.3); which of them a state space takes is checked later.
+/// Types that a declaration can name (PTX ISA 5.2, 5.3); later checks know which of them a state space has.
 pub(super) const TYPES: [&str; 40] = [
     "b8",
     "b16",
@@ -50,7 +50,7 @@ pub(super) const TYPES: [&str; 40] = [
     "surfref",
 ];
 
-/// Attributes of a declaration that are no types.
+/// Attributes of a declaration that are not types.
 const ATTRIBUTES: [&str; 6] = ["align", "v2", "v4", "v8", "ptr", "attribute"];
 
 impl Parser<'_> {
@@ -80,7 +80,7 @@ impl Parser<'_> {
         }
     }
 
-    /// The list of names is broken: takes the others up to the `;` nevertheless, so that they are not called undeclared.
+    /// The list of names is broken: reads the other names up to the `;`, so that they are not reported as undeclared.
     fn salvage(&mut self, var: &mut VarDecl, from: usize) {
         let broken = self.pos;
         let mut initialised = false;
@@ -106,7 +106,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A parameter of a function or prototype: one name, perhaps with a Rust type.
+    /// A parameter of a function or prototype: one name, with an optional Rust type.
     pub(super) fn parameter(&mut self) -> Res<VarDecl> {
         let start = self.here();
         if !self.is('.') || matches!(self.dotted(), Some(n) if !SPACES.contains(&n)) {
@@ -133,7 +133,7 @@ impl Parser<'_> {
         Ok(var)
     }
 
-    /// The tokens of a Rust type: up to `,` or `)` outside brackets.
+    /// The tokens of a Rust type: up to a `,` or `)` outside of brackets.
     fn rust_type(&mut self) -> Res<Span> {
         let start = self.pos;
         let first = self.here();
@@ -222,7 +222,7 @@ impl Parser<'_> {
         Ok(var)
     }
 
-    /// No type begins with a dot: one without it may stand here.
+    /// No type begins with a dot: a word without it may be a type.
     fn missing_type(&mut self, space: &str, start: Span) -> (&'static str, Span) {
         if let (Some(word), Some(_)) = (self.word_at(0), self.word_at(1)) {
             let own = TYPES.iter().find(|t| **t == word).copied();
@@ -239,7 +239,7 @@ impl Parser<'_> {
         ("b32", span)
     }
 
-    /// Reports it, and says what was probably meant, so that the names are declared.
+    /// Reports it with the likely type, and still declares the names.
     fn unknown_type(&mut self, span: Span, name: &str) -> &'static str {
         let known = foreign::ty(name).filter(|t| TYPES.contains(t));
         let nearest = known.or_else(|| super::near::nearest(name, &[&TYPES[..], &ATTRIBUTES].concat()));
@@ -391,7 +391,7 @@ fn joined(first: &Word, more: &Word) -> Word {
     Word { text: format!("{before}, {inner}"), span: first.span.to(more.span) }
 }
 
-/// Is a Rust type a shared reference? What stands behind `[` is not part of that.
+/// Is a Rust type a shared reference? What follows `[` does not count.
 fn is_shared(ty: &[Token]) -> bool {
     let [Token { kind: Tok::Punct('&'), .. }, rest @ ..] = ty else { return false };
     for token in rest {

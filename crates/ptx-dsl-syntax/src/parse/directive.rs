@@ -1,4 +1,4 @@
-//! Directives that declare no variable and no function (PTX ISA 11).
+//! Parses directives other than declarations of variables and functions (PTX ISA 11).
 
 use super::{Parser, Res, errors};
 use crate::ast::{Arg, Directive, Prototype, Word};
@@ -6,19 +6,19 @@ use crate::print;
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
-/// Where a directive stands.
+/// The place of a directive.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     Module,
     /// Between the name of a function and its body.
     Function,
     Body,
-    /// In a body, behind a label.
+    /// In a body, after a label.
     Labelled,
 }
 
 impl Place {
-    /// For "is not allowed ..." and "stands ...".
+    /// For messages: "is not allowed ..." and "stands ...".
     fn phrase(self) -> &'static str {
         match self {
             Place::Module => "at module scope",
@@ -68,21 +68,21 @@ const BODY: [&str; 3] = ["loc", "loc_intermediate", "pragma"];
 /// Labels of a range `L<n>`.
 const MAX_LABELS: u64 = 1 << 12;
 const LABELLED: [&str; 3] = ["branchtargets", "calltargets", "callprototype"];
-/// What begins a declaration.
+/// Words that begin a declaration.
 const DECLARATION: [&str; 7] = ["reg", "shared", "local", "param", "sreg", "tex", "attribute"];
 
-/// May a directive of this name begin an item of a module?
+/// Can a directive of this name begin an item of a module?
 pub(super) fn at_module(name: &str) -> bool {
     MODULE.contains(&name) || name == "shared" || name == "tex"
 }
 
-/// May a directive of this name stand inside a function, and not before its body?
+/// Can a directive of this name occur inside a function, and not before its body?
 pub(super) fn in_body(name: &str) -> bool {
     BODY.contains(&name) && !FUNCTION.contains(&name)
 }
 
 impl Parser<'_> {
-    /// The directive that stands here, with its `;` if it takes one.
+    /// The directive here, with its `;` if it has one.
     pub(super) fn directive(&mut self, name: &str, place: Place) -> Res<Directive> {
         let whole = self.there();
         let legal = match place {
@@ -172,7 +172,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `count` integers without commas; they are what prints.
+    /// `count` integers without commas, as printed.
     fn numbers(&mut self, out: &mut Directive, count: usize) -> Res<()> {
         let mut text = String::new();
         for i in 0..count {
@@ -241,8 +241,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.section name { dwarf lines }`, kept as text with one line each (PTX ISA 11.5.2). Its arguments are what needs a version:
-    /// the labels, `L:`, and their differences, `L1-L0`.
+    /// `.section name { dwarf lines }`, kept as text with one line each (PTX ISA 11.5.2). The arguments are the parts that need a
+    /// version: the labels, `L:`, and their differences, `L1-L0`.
     fn section(&mut self, out: &mut Directive) -> Res<()> {
         let mut name = String::new();
         if self.is('.') {
@@ -334,8 +334,8 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `@@DWARF ...`, the old form of debug sections, kept as text (PTX ISA 11.5.1). It has no end mark of its own: a line ends at
-    /// the next `@@`, or where a directive of another kind begins.
+    /// `@@DWARF ...`, the old form of debug sections, kept as text (PTX ISA 11.5.1). It has no terminator: a line ends at the
+    /// next `@@`, or where a directive of another kind begins.
     pub(super) fn dwarf(&mut self) -> Res<Directive> {
         let start = self.here();
         self.pos += 2;

@@ -1,4 +1,4 @@
-//! What the 01xx diagnostics say: everything that is wrong before a name has a meaning.
+//! The catalogue of 01xx: errors before names are resolved.
 
 use std::fmt::{Arguments, format};
 
@@ -10,7 +10,7 @@ fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, span, message)
 }
 
-/// An error with the rule as a note. Its texts are written here, so that nobody else has strings in hand.
+/// An error with the rule as a note. All texts are in this file.
 pub fn noted_error(code: u16, span: Span, message: Arguments, note: Arguments) -> Diagnostic {
     let mut d = error(code, span, format(message));
     d.notes.push(format(note));
@@ -115,10 +115,10 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
     }
 }
 
-/// What is found where nothing is.
+/// The text for the end of input.
 pub(crate) const END: &str = "the end of the input";
 
-/// What to do with an operator of C.
+/// The fix for an operator of C.
 fn sign_of_c(what: &str, found: &str) -> Option<&'static str> {
     Some(match (what, found) {
         ("an operand", "`&`") => "remove it: the name of a variable is its address",
@@ -133,7 +133,7 @@ fn sign_of_c(what: &str, found: &str) -> Option<&'static str> {
     })
 }
 
-/// The edit that gives what is expected.
+/// The edit that adds the expected token.
 fn expected_help(what: &str) -> Option<&'static str> {
     Some(match what {
         "`,` or `;`" => "put a `,` between operands, and a `;` behind the last one",
@@ -168,7 +168,7 @@ fn expected_help(what: &str) -> Option<&'static str> {
     })
 }
 
-/// `__syncthreads();`: a statement of C. `args`: what stands in the parentheses.
+/// `__syncthreads();`: a statement of C. `args`: the text in the parentheses.
 pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
     let d = noted_error(
         119,
@@ -192,7 +192,7 @@ pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
     }
 }
 
-/// What PTX has for an instruction of another language, which takes other operands.
+/// The PTX for an instruction of another language, which has other operands.
 fn in_words(own: &str) -> String {
     let (opcode, qualifiers) = own.split_once('.').unwrap_or((own, ""));
     let mut text = format!("PTX has `{opcode}`");
@@ -203,7 +203,7 @@ fn in_words(own: &str) -> String {
     text
 }
 
-/// `if (p) ...`, `for (...)`; `guard`: the guard that stands for the condition.
+/// `if (p) ...`, `for (...)`; `guard`: the guard for the condition.
 pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>) -> Diagnostic {
     let d = noted_error(
         119,
@@ -254,7 +254,7 @@ pub(crate) fn assignment(span: Span, sign: &str, own: &str) -> Diagnostic {
     )
 }
 
-/// `int x`: the words, and what PTX has for them.
+/// `int x`: the words, and the PTX for them.
 pub(crate) fn c_declaration(span: Span, words: &str, own: &str) -> Diagnostic {
     explained_error(
         119,
@@ -291,7 +291,7 @@ pub(crate) fn comma_behind_opcode(span: Span, dot: bool) -> Diagnostic {
     helped_error(110, span, format_args!("expected an operand, found `,`"), help)
 }
 
-/// `(%f1, %f2)` where a vector is meant.
+/// `(%f1, %f2)` in place of a vector.
 pub(crate) fn parentheses(span: Span, elements: &str) -> Diagnostic {
     helped_error(
         110,
@@ -358,7 +358,7 @@ pub(crate) fn unknown_directive(span: Span, name: &str, nearest: Option<&str>) -
     }
 }
 
-/// A directive in a place that another one has.
+/// A directive in the wrong place.
 pub fn misplaced_directive(span: Span, name: &str, place: &str, belongs: &str) -> Diagnostic {
     explained_error(
         115,
@@ -369,7 +369,7 @@ pub fn misplaced_directive(span: Span, name: &str, place: &str, belongs: &str) -
     )
 }
 
-/// `.version` and the like behind something else.
+/// `.version` and the like after other items.
 pub(crate) fn late_header(span: Span, name: &str) -> Diagnostic {
     explained_error(
         115,
@@ -481,7 +481,7 @@ pub(crate) fn header_item(span: Span, found: &str, nearest: Option<&str>) -> Dia
     }
 }
 
-/// A level of a code that has none.
+/// A level for a code that has none.
 pub fn no_lint(span: Span, code: u16) -> Diagnostic {
     let mut lints = String::new();
     for (code, _) in crate::levels::LINTS {
@@ -581,7 +581,7 @@ pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Dia
     }
 }
 
-/// `head`: what stands before the name.
+/// `head`: the text before the name.
 pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
     helped_error(
         144,
@@ -591,7 +591,7 @@ pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
     )
 }
 
-/// What may stand once stands there again.
+/// A repeated item that may occur only once.
 pub fn twice(span: Span, what: &str, first: Span) -> Diagnostic {
     helped_error(145, span, format_args!("{what} is given twice"), format_args!("remove one of them"))
         .label(first, format!("the first {what} is here"))

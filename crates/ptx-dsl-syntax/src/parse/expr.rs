@@ -1,11 +1,11 @@
-//! Constants and constant expressions (PTX ISA 4.5), with C's precedence.
+//! Parses constants and constant expressions (PTX ISA 4.5), by precedence climbing with C's precedences.
 
 use super::{MAX_OPERATORS, Parser, Res, all_digits, errors};
 use crate::ast::{Expr, Word};
 use crate::span::Span;
 use crate::token::Tok;
 
-/// Binary operators and how tightly they bind, loosest first (PTX ISA 4.5.5).
+/// Binary operators and their precedence, loosest first (PTX ISA 4.5.5).
 pub(crate) fn precedence(op: &str) -> u8 {
     match op {
         "||" => 1,
@@ -53,7 +53,7 @@ impl Parser<'_> {
         Ok(Expr::Ternary(Box::new(condition), Box::new(yes), Box::new(no), span))
     }
 
-    /// What a sign or a cast stands before.
+    /// The operand of a sign or a cast.
     fn signed(&mut self) -> Res<Expr> {
         self.down()?;
         let e = self.unary();
@@ -70,7 +70,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// The binary operator that stands here, and how many tokens it has.
+    /// The binary operator here, and its number of tokens.
     fn operator(&self) -> Option<(&'static str, usize)> {
         let Some(Tok::Punct(first)) = self.peek() else { return None };
         let second = match self.peek_at(1) {
@@ -105,7 +105,7 @@ impl Parser<'_> {
         self.binary_from(left, loosest)
     }
 
-    /// Goes on after a left side that is parsed already.
+    /// Continues after a parsed left side.
     pub(super) fn binary_from(&mut self, mut left: Expr, loosest: u8) -> Res<Expr> {
         while let Some((op, length)) = self.operator() {
             let strength = precedence(op);
@@ -262,7 +262,7 @@ impl Parser<'_> {
         Ok(Expr::Int { value, unsigned, text: (!decimal).then(|| text.to_string()), span })
     }
 
-    /// Does a decimal point follow the number that stands here? In `256.minnctapersm` the dot begins a directive.
+    /// Does a decimal point follow the number here? In `256.minnctapersm` the dot begins a directive.
     fn decimal_point(&self) -> bool {
         if matches!(self.peek(), Some(Tok::Punct('.'))) {
             return true;
@@ -287,7 +287,7 @@ impl Parser<'_> {
         if digits.is_empty() { signed() } else { all_digits(digits) }
     }
 
-    /// `1.5`, `2.`, `.5`, `1e5`, `1.5e-3`: the pieces of a decimal literal put together again.
+    /// `1.5`, `2.`, `.5`, `1e5`, `1.5e-3`: joins the pieces of a decimal literal.
     fn decimal_float(&mut self, span: Span) -> Res<Expr> {
         let mut text = String::new();
         if let Some(Tok::Number(n)) = self.peek() {
@@ -362,7 +362,7 @@ impl Parser<'_> {
     }
 }
 
-/// So many hexadecimal digits as a number.
+/// The value of so many hexadecimal digits.
 fn hexadecimal(digits: &str, count: usize) -> Option<u64> {
     // A sign is none, though the standard library takes one.
     if digits.len() != count || digits.starts_with('+') {

@@ -1,4 +1,4 @@
-//! The value of a constant expression (PTX ISA 4.5): 64-bit integers, `f64` for floating point.
+//! Constant folding (PTX ISA 4.5): 64-bit integers, `f64` for floating point.
 
 use crate::ast::Expr;
 
@@ -12,7 +12,7 @@ pub enum Const {
         /// `.u64` rather than `.s64`.
         unsigned: bool,
     },
-    /// `0f...`: the bits of an `f32`. It takes part in no arithmetic (PTX ISA 4.5.2).
+    /// `0f...`: the bits of an `f32`. It is no operand of arithmetic (PTX ISA 4.5.2).
     F32(u32),
     /// Of type `.f64`.
     F64(f64),
@@ -60,8 +60,8 @@ fn signed(v: i64) -> Const {
     Const::Int { value: v as u64, unsigned: false }
 }
 
-/// As ptxas evaluates them: `.u64` if either side is; `%` and `~` are `.u64` whatever their operands are; shifts take the type of the
-/// left side and the low six bits of the right one; comparisons give `.s64`.
+/// Follows ptxas: the result is `.u64` if either side is; `%` and `~` always give `.u64`; shifts have the type of the left side
+/// and use the low six bits of the right one; comparisons give `.s64`.
 fn integer(op: &str, a: u64, b: u64, ua: bool, ub: bool) -> Option<Const> {
     let u = ua || ub;
     let (sa, sb) = (a as i64, b as i64);

@@ -1,10 +1,9 @@
-//! What users of CUDA C++, of LLVM and of other assemblers write, and what PTX has for it. Nothing here is accepted: these are
-//! the words that a help names.
+//! Words of CUDA C++, LLVM and other assemblers with their PTX, for helps. None of them is accepted.
 
-/// A name and what PTX has instead.
+/// A name and its PTX.
 type Row = (&'static str, &'static str);
 
-/// Types of C and CUDA; a vector stands with its qualifier before the type.
+/// Types of C and CUDA; a vector has its qualifier before the type.
 const C_TYPES: &[Row] = &[
     ("int", "s32"),
     ("unsigned", "u32"),
@@ -59,8 +58,8 @@ const OTHER_TYPES: &[Row] = &[
 const SPACES: &[Row] =
     &[("__shared__", ".shared"), ("__constant__", ".const"), ("__device__", ".global"), ("__local__", ".local")];
 
-/// Instructions: an opcode, to which the qualifiers and operands that are written belong, or a whole statement. Of several rows
-/// with one name the first counts whose statement is legal.
+/// Instructions: an opcode, to which the written qualifiers and operands are added, or a whole statement. Of several rows with
+/// one name, the first with a legal statement counts.
 const INSTRUCTIONS: &[Row] = &[
     ("__syncthreads", "bar.sync 0;"),
     ("syncthreads", "bar.sync 0;"),
@@ -155,7 +154,7 @@ const INSTRUCTIONS: &[Row] = &[
     ("cluster.sync", "barrier.cluster.arrive; barrier.cluster.wait;"),
 ];
 
-/// What PTX does with several instructions.
+/// Operations that take several PTX instructions.
 const ADVICE: &[Row] = &[
     ("exp", "`ex2` is a power of 2: multiply by 1.442695 first, the logarithm of e to base 2"),
     ("log", "`lg2` is the logarithm to base 2: multiply its result by 0.693147, the natural logarithm of 2"),
@@ -175,7 +174,7 @@ const ADVICE: &[Row] = &[
     ("free", "memory is freed by the host program, or by a call of the function free"),
 ];
 
-/// Special registers: what stands before the component, if there is one.
+/// Special registers: the part before the component, if there is one.
 const REGISTERS: &[Row] = &[
     ("threadIdx", "%tid"),
     ("blockIdx", "%ctaid"),
@@ -244,7 +243,7 @@ pub fn constant(name: &str) -> Option<&'static str> {
     row(CONSTANTS, name)
 }
 
-/// What may be meant by the name of an instruction, best first.
+/// Candidates for the name of an instruction, best first.
 pub fn instructions(name: &str) -> Vec<&'static str> {
     let mut found = Vec::new();
     for (foreign, own) in INSTRUCTIONS {
@@ -255,7 +254,7 @@ pub fn instructions(name: &str) -> Vec<&'static str> {
     found
 }
 
-/// What to do where PTX has no such instruction.
+/// The help if PTX has no such instruction.
 pub fn advice(name: &str) -> Option<&'static str> {
     row(ADVICE, name)
 }

@@ -1,4 +1,4 @@
-//! The header of `ptx!`: `<sm_100a, ptx 8.6, allow(PTX0601)>`.
+//! Parses the header of `ptx!`: `<sm_100a, ptx 8.6, allow(PTX0601)>`.
 
 use super::{Parser, Res, all_digits, errors};
 use crate::ast::{Module, Version, Word};
@@ -7,7 +7,7 @@ use crate::levels::{Level, Selector, SetLevel};
 use crate::span::Span;
 use crate::token::{Tok, Token};
 
-/// What the header says.
+/// The contents of the header.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub struct Header {
     /// `sm_100a`, `texmode_independent`, ...
@@ -30,7 +30,7 @@ pub struct Levels {
 }
 
 impl Header {
-    /// Makes the module what the header says it is.
+    /// Applies the header to the module.
     pub fn apply(self, module: &mut Module) {
         module.version = self.version;
         module.target = self.target;
@@ -45,7 +45,7 @@ const OPTIONS: [&str; 4] = ["texmode_unified", "texmode_independent", "debug", "
 const SELECTOR: &str =
     "a code such as `PTX0601`, `protocol`, `suspicious`, `warnings`, or a group that was defined before";
 
-/// Parses the header if the tokens begin with one; also says how many tokens it took.
+/// Parses the header if the tokens begin with one; returns its number of tokens too.
 pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
     if !parser.is('<') {
@@ -55,7 +55,7 @@ pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>
     (Some(header), parser.pos, parser.diags)
 }
 
-/// Parses `, allow(PTX0601), deny(...)`, what may stand behind the name of a file.
+/// Parses `, allow(PTX0601), deny(...)`, which may follow the name of a file.
 pub fn parse_levels(tokens: &[Token]) -> (Vec<SetLevel>, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
     let mut levels = Levels::default();
@@ -75,17 +75,17 @@ pub fn parse_levels(tokens: &[Token]) -> (Vec<SetLevel>, Vec<Diagnostic>) {
     (levels.set, parser.diags)
 }
 
-/// Is this a name that `.target` takes?
+/// Does `.target` accept this name?
 fn is_target(name: &str) -> bool {
     is_architecture(name) || OPTIONS.contains(&name)
 }
 
-/// Is it a target proper, no option?
+/// Is it a target, not an option?
 pub(super) fn is_architecture(name: &str) -> bool {
     name.starts_with("sm_") || name.starts_with("compute_")
 }
 
-/// The first target proper.
+/// The first target.
 pub(super) fn architecture(targets: &[Word]) -> Option<&Word> {
     targets.iter().find(|t| is_architecture(&t.text))
 }
@@ -183,7 +183,7 @@ impl Parser<'_> {
         self.in_parentheses(&mut |parser| parser.members(levels))
     }
 
-    /// A word, and what `read` reads in parentheses behind it. After an error the rest of them is skipped.
+    /// A word, and the parentheses after it, parsed by `read`. After an error the rest of them is skipped.
     fn in_parentheses(&mut self, read: &mut dyn FnMut(&mut Self) -> Res<()>) -> Res<()> {
         self.bump();
         self.expect('(')?;
@@ -221,7 +221,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// What one word names: a code, a class, or a group that stands before.
+    /// The meaning of a word: a code, a class, or a group defined before.
     fn selectors(&mut self, levels: &Levels) -> Res<Vec<Selector>> {
         let Some(word) = self.word_at(0) else {
             return self.unexpected(SELECTOR);

@@ -1,4 +1,4 @@
-//! Module scope (PTX ISA 4.2, 5.4.8, 11.1): version, target, variables, functions, and the directives around them.
+//! Parses module scope (PTX ISA 4.2, 5.4.8, 11.1): version, target, variables, functions, and other directives.
 
 use super::directive::{self, Place};
 use super::header::{architecture, is_architecture};
@@ -84,7 +84,7 @@ impl Parser<'_> {
         Ok(linkage)
     }
 
-    /// Does the directive that stands here begin a function? Then a `}` is missing before it.
+    /// Does the directive here begin a function? Then a `}` is missing before it.
     pub(super) fn starts_function(&self) -> bool {
         let mut n = 0;
         while self.is_at(n, '.') && n < 8 {
@@ -97,7 +97,7 @@ impl Parser<'_> {
         false
     }
 
-    /// After a broken item: to the next directive of the module, past a `;` or a whole `{ ... }`.
+    /// After a broken item: skips to the next directive of the module, past a `;` or a whole `{ ... }`.
     fn skip_item(&mut self, start: usize) {
         // A diagnostic may have been given at the very first token.
         self.pos = self.pos.max(start + 1);
@@ -165,7 +165,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Version, target and address size stand before everything else.
+    /// Version, target and address size come before everything else.
     fn must_be_first(&mut self, module: &Module, span: Span, name: &str) {
         if !module.items.is_empty() {
             self.report(errors::late_header(span, name));
@@ -211,7 +211,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// `.entry` or `.func` with all that belongs to it (PTX ISA 5.4.8, 7.1, 11.2).
+    /// `.entry` or `.func` with everything that belongs to it (PTX ISA 5.4.8, 7.1, 11.2).
     fn function(&mut self, linkage: Vec<Word>, start: Span) -> Res<Function> {
         let keyword = self.dot_word()?;
         let mut function = Function {
@@ -260,8 +260,8 @@ impl Parser<'_> {
         Ok(function)
     }
 
-    /// Does the next item of the module stand here, or nothing? The declaration of a `.func` needs no `;` before it: compilers of
-    /// PTX ISA 1 to 3 wrote none, and ptxas still asks for none.
+    /// Does the next item of the module, or the end of input, follow? The declaration of a `.func` needs no `;` before it:
+    /// compilers of PTX ISA 1 to 3 wrote none, and ptxas still accepts that.
     fn ends_declaration(&self) -> bool {
         match self.dotted() {
             // It has a `;` itself, so that what follows tells whether it stands before a body.
@@ -321,7 +321,7 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// After a broken directive between parameters and body: to the next one, or to the body.
+    /// After a broken directive between parameters and body: skips to the next one, or to the body.
     fn skip_function_directive(&mut self, start: usize) {
         self.pos = self.pos.max(start + 1);
         while let Some(tok) = self.peek() {
@@ -371,7 +371,7 @@ impl Parser<'_> {
         }
     }
 
-    /// What stands behind the parameters of the expression form: directives and the body, or a body without braces.
+    /// What follows the parameters of the expression form: directives and the body, or a body without braces.
     pub(super) fn closure(&mut self, function: &mut Function) {
         function.entry = true;
         if self.tokens.last().is_some_and(|t| t.kind == Tok::Punct('}')) && !self.starts_declaration() {
@@ -381,7 +381,7 @@ impl Parser<'_> {
         function.body = Some(self.whole_body());
     }
 
-    /// Does a statement that begins with a dot stand here?
+    /// Does a statement that begins with a dot follow?
     fn starts_declaration(&self) -> bool {
         self.dotted().is_some_and(|name| SPACES.contains(&name) || directive::in_body(name))
     }
@@ -410,7 +410,7 @@ impl Parser<'_> {
         out
     }
 
-    /// Is the `{` that stands here closed by the last token? `{ ... } { ... }` is two blocks, not a body.
+    /// Is the `{` here closed by the last token? `{ ... } { ... }` is two blocks, not a body.
     fn closes_at_end(&self) -> bool {
         let mut open = 0u32;
         for (i, t) in self.tokens[self.pos..].iter().enumerate() {

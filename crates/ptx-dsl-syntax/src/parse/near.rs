@@ -1,11 +1,11 @@
-//! Misspelt names.
+//! Suggestions for misspelt names, by edit distance.
 
-/// The name nearest to a misspelt one, if it is near enough to be meant.
+/// The name nearest to a misspelt one, if it is near enough.
 pub fn nearest<'a>(name: &str, legal: &[&'a str]) -> Option<&'a str> {
     all_near(name, legal).first().copied()
 }
 
-/// The names that may be meant by a misspelt one, the nearest first.
+/// Candidates for a misspelt name, the nearest first.
 pub fn all_near<'a>(name: &str, legal: &[&'a str]) -> Vec<&'a str> {
     // A name of the user's may be of any length; no legal one comes near it.
     if name.len() > 40 {
@@ -38,7 +38,7 @@ pub fn all_near<'a>(name: &str, legal: &[&'a str]) -> Vec<&'a str> {
     out
 }
 
-/// Edit distance; two letters that changed places are one slip of the pen.
+/// Optimal string alignment distance: a transposition counts as one edit.
 fn distance(a: &[u8], b: &[u8]) -> usize {
     let (mut before, mut row, mut next) = (Vec::new(), Vec::with_capacity(b.len() + 1), Vec::new());
     for j in 0..=b.len() {

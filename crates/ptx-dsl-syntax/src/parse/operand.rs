@@ -1,18 +1,18 @@
-//! Operands (PTX ISA 6).
+//! Parses operands (PTX ISA 6).
 
 use super::directive::text_of;
 use super::{Parser, Res, all_digits, errors};
 use crate::ast::{Operand, OperandKind, Word};
 use crate::token::Tok;
 
-/// `b0`, `h1`, `b3210`, `h10`: what a video instruction selects of a register (PTX ISA 9.7.18).
+/// `b0`, `h1`, `b3210`, `h10`: the part of a register that a video instruction selects (PTX ISA 9.7.18).
 pub(super) fn is_selector(name: &str) -> bool {
     let (kind, digits) = name.split_at_checked(1).unwrap_or(("", ""));
     matches!(kind, "b" | "h") && (1..=4).contains(&digits.len()) && all_digits(digits)
 }
 
 impl Parser<'_> {
-    /// An operand. `call` says that parentheses are a list of arguments.
+    /// An operand. With `call`, parentheses are a list of arguments.
     pub(super) fn operand(&mut self, call: bool) -> Res<Operand> {
         (self.operators, self.parentheses) = (0, 0);
         self.down()?;
@@ -21,7 +21,7 @@ impl Parser<'_> {
         operand
     }
 
-    /// An operand of an instruction; only there, not inside brackets, ptxas takes `x[1]`.
+    /// An operand of an instruction. ptxas accepts `x[1]` only here, not inside of brackets.
     pub(super) fn outer_operand(&mut self, call: bool) -> Res<Operand> {
         if self.word_at(0).is_none() || !self.is_at(1, '[') || !self.glued_at(1) {
             return self.operand(call);
@@ -98,14 +98,14 @@ impl Parser<'_> {
         matches!(self.word_at(n), Some(word) if is_selector(word))
     }
 
-    /// `-%r1` or `-%r1.h0`, with nothing behind it; `-WARP_SZ` is a constant.
+    /// `-%r1` or `-%r1.h0`, with nothing after it; `-WARP_SZ` is a constant.
     fn negated_register(&self) -> bool {
         let ends = |n: usize| self.is_at(n, ',') || self.is_at(n, ';');
         let selector = self.is_at(2, '.') && self.selector_at(3) && ends(4);
         !matches!(self.word_at(1), None | Some("WARP_SZ")) && (ends(2) || selector)
     }
 
-    /// What begins with a name: a register, a selector, a pair, a sum.
+    /// An operand that begins with a name: a register, a selector, a pair, a sum.
     fn named(&mut self) -> Res<OperandKind> {
         if self.word_at(0) == Some("_") {
             self.bump();

@@ -1,4 +1,4 @@
-//! Statements of a body (PTX ISA 4.3): declarations, labels, instructions, blocks, directives.
+//! Parses statements of a body (PTX ISA 4.3): declarations, labels, instructions, blocks, directives.
 
 use super::directive::Place;
 use super::module::{LINKAGE, SPACES};
@@ -8,14 +8,14 @@ use crate::ast::{Instr, OperandKind, Pred, Stmt, Word};
 use crate::span::Span;
 use crate::token::Tok;
 
-/// The one qualifier that stands behind an address, not in the opcode.
+/// The one qualifier that follows an address instead of the opcode.
 pub(crate) const SUFFIX: &str = "unified";
 
-/// Instructions that are one word.
+/// Instructions of one word.
 const ALONE: [&str; 4] = ["ret", "exit", "trap", "brkpt"];
 
 impl Parser<'_> {
-    /// Statements up to the `}` that closes the body, whose `{` was just taken.
+    /// Statements up to the `}` that closes the body, after its `{`.
     pub(super) fn body(&mut self, open: Span) -> Vec<Stmt> {
         let mut out = Vec::new();
         loop {
@@ -183,7 +183,7 @@ impl Parser<'_> {
         Ok(word)
     }
 
-    /// One more piece of a word, behind what joins it to the others.
+    /// One more piece of a word, after the separator.
     fn piece(&mut self, joint: &str, word: &mut Word) -> Res<()> {
         let Some(Tok::Word(text) | Tok::Number(text)) = self.peek() else { return self.unexpected("a qualifier") };
         // `mov. %r1, %r2`
@@ -196,13 +196,13 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// Does what stands here look like the beginning of a statement? Then a `;` is missing before it.
+    /// Does this look like the beginning of a statement? Then a `;` is missing before it.
     pub(super) fn at_statement(&self) -> bool {
         self.at_spelled_statement()
             || matches!(self.word_at(0), Some("ret" | "exit" | "trap" | "bra" | "call" | "brkpt"))
     }
 
-    /// The same for what cannot be an operand; `exit` may be the name of a label.
+    /// The same for tokens that cannot be an operand; `exit` may be the name of a label.
     fn at_spelled_statement(&self) -> bool {
         match self.peek() {
             Some(Tok::Punct('@')) => true,
@@ -217,7 +217,7 @@ impl Parser<'_> {
         }
     }
 
-    /// A name with a qualifier behind it: a dot and a word of more than one letter is no component of a register.
+    /// A name followed by a qualifier: a dot and a word of more than one letter is not a component of a register.
     pub(super) fn at_opcode(&self) -> bool {
         let (Some(word), Some(behind)) = (self.word_at(0), self.word_at(2)) else { return false };
         !matches!(word.as_bytes(), [b'%' | b'$' | b'_', ..])

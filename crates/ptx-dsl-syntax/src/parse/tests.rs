@@ -148,7 +148,7 @@ fn statements() {
     }
 }
 
-/// What is as deep as a text may be prints no deeper: signs and conditions get no parentheses that were not there.
+/// At the nesting limit, the printed text is not deeper: signs and conditions get no additional parentheses.
 #[test]
 fn printing_adds_no_depth() {
     for value in ["- ".repeat(60) + "1", "1 ? 2 : ".repeat(60) + "3", "1 ? ".repeat(60) + "2" + &" : 3".repeat(60)] {
@@ -314,7 +314,7 @@ fn bodies() {
     }
 }
 
-/// What stands behind the parameters of the expression form.
+/// What follows the parameters of the expression form.
 fn closure(text: &str) -> (Function, u32, Vec<Diagnostic>) {
     let mut function = Function::default();
     let (instrs, diags) = parse_closure(&lex(text).0.tokens, &mut function);
@@ -408,7 +408,7 @@ fn constants() {
     }
 }
 
-/// Texts that ptxas 13.5 reads.
+/// Texts that ptxas 13.5 accepts.
 #[test]
 fn what_ptxas_reads() {
     for text in [
@@ -508,7 +508,7 @@ fn garbage_never_panics() {
     }
 }
 
-/// Anything quadratic would take minutes here.
+/// A quadratic algorithm would take minutes here.
 #[test]
 fn large_inputs_end() {
     let many = |s: &str| kernel(&s.repeat(20_000));
@@ -519,7 +519,7 @@ fn large_inputs_end() {
     }
 }
 
-/// ptxas takes the qualifier behind the address only, with or without a space before it.
+/// ptxas accepts the qualifier only after the address, with or without a space before it.
 #[test]
 fn unified_stands_behind_the_address() {
     let text = "ld.global.b32 %r1, [%rd1+4].unified;";

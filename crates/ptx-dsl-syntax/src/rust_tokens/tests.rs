@@ -2,7 +2,7 @@ use super::*;
 use crate::lex::lex;
 use std::path::Path;
 
-/// What the macro reads of this text where no compiler says which tokens touch, but for pieces of one literal and operators.
+/// The tokens of the macro if no compiler says which ones touch, except for pieces of one literal and operators.
 fn without_positions(text: &str) -> Vec<Token> {
     let written = lex(text).0.tokens;
     let (mut tokens, mut known) = (Vec::new(), Vec::new());
@@ -34,7 +34,7 @@ fn pieces(kind: &Tok) -> Vec<Tok> {
     out
 }
 
-/// Is it a later piece of one literal of Rust, as the dot and the 5 of `1.5` and the dot of `2.`?
+/// Is it a later piece of one Rust literal, like the dot and the 5 of `1.5`, or the dot of `2.`?
 fn in_literal(tokens: &[Token], i: usize) -> bool {
     let digits = |i: usize| matches!(&tokens[i].kind, Tok::Number(n) if n.bytes().all(|b| b.is_ascii_digit()));
     match &tokens[i].kind {
@@ -49,7 +49,7 @@ fn in_literal(tokens: &[Token], i: usize) -> bool {
     }
 }
 
-/// Rust says of a character of punctuation whether the next one touches it; brackets are none.
+/// Rust says for a punctuation character whether the next one touches it; not for brackets.
 fn between_operators(tokens: &[Token], i: usize) -> bool {
     let operator = |t: &Token| matches!(t.kind, Tok::Punct(c) if !"()[]{}".contains(c));
     i > 0 && operator(&tokens[i]) && operator(&tokens[i - 1])

@@ -1,11 +1,12 @@
 //! f32 and f64 (manual, 9.7.3): the host's own operations for `.rn`, exact ones rounded once for the other modes.
 
 use super::soft::{self, F32, F64, Format, Round};
+use crate::isa::float16;
 use crate::qual::{Q, Ty, q};
 
-/// What f32 arithmetic gives for NaN.
+/// The canonical NaN of f32 arithmetic.
 pub const NAN32: u64 = 0x7fff_ffff;
-/// What f64 arithmetic gives when no operand is NaN.
+/// The NaN of f64 arithmetic if no operand is a NaN.
 pub const NAN64: u64 = 0xfff8_0000_0000_0000;
 const QUIET64: u64 = 1 << 51;
 
@@ -22,7 +23,7 @@ pub fn arg(q: Q, x: u64) -> f32 {
     if q.has(q::ftz) { flush(x) } else { x }
 }
 
-/// An f32 result: `.ftz`, `.sat`, and the one NaN.
+/// An f32 result: `.ftz`, `.sat`, and the canonical NaN.
 #[inline(always)]
 pub fn out(q: Q, r: f32) -> u64 {
     let r = if q.has(q::ftz) { flush(r) } else { r };
@@ -33,13 +34,13 @@ pub fn out(q: Q, r: f32) -> u64 {
     if r.is_nan() { NAN32 } else { r.to_bits() as u64 }
 }
 
-/// An f64 result: a NaN operand, quieted, goes through.
+/// An f64 result: a NaN operand propagates, quieted.
 #[inline(always)]
 pub fn out64<const N: usize>(r: u64, s: [u64; N]) -> u64 {
     if f64::from_bits(r).is_nan() { nan64(s) } else { r }
 }
 
-/// Of several NaN operands that of the second goes through, then that of the third, as on an H200.
+/// Of several NaN operands the second wins, then the third, as on an H200.
 #[cold]
 fn nan64<const N: usize>(s: [u64; N]) -> u64 {
     let behind = s.into_iter().skip(1);
@@ -131,8 +132,8 @@ pub fn op32(op: Op, s: [f32; 3], mode: Round) -> f32 {
 
 /// An f32 operation on operands that are flushed already, and its result finished.
 ///
-/// `.ftz` looks at the result as it would be if exponents had no end: 0x00800000 * 0x3f7fffff has room for all its bits then and is
-/// below the least normal number, so it becomes zero, although f32 rounds it to that.
+/// `.ftz` flushes by the result as rounded with an unbounded exponent: 0x00800000 * 0x3f7fffff is then exact and below the least
+/// normal number, so it becomes zero, although f32 rounds it up to that number.
 #[inline(always)]
 pub fn finish32(q: Q, op: Op, s: [f32; 3]) -> u64 {
     let mode = Round::of(q);
@@ -140,7 +141,7 @@ pub fn finish32(q: Q, op: Op, s: [f32; 3]) -> u64 {
     if !q.has(q::ftz) {
         return out(q, r);
     }
-    // The same where exponents are larger. Operands that become infinite by it have no such small results.
+    // computed with scaled exponents; an operand that becomes infinite has no such small result
     const UP: f32 = 18446744073709551616.0;
     // Sums as small as that are exact, and no root is.
     let exact = matches!(op, Op::Add | Op::Sqrt);
@@ -177,7 +178,7 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
                 t[1] ^= 1 << 63;
             }
             let r = op64(op, t, Round::of(q));
-            // A division is a program of several instructions, which looks at the dividend first.
+            // a division is a software sequence, which tests the dividend first
             if op == Op::Div { out64(r, [0, s[0], s[1]]) } else { out64(r, s) }
         }
         Ty::F32x2 => {
@@ -205,7 +206,7 @@ fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: Op, s: [u64; N], min
     let mut t = [0.0; 3];
     for i in 0..N {
         t[i] = if matches!(half, Ty::F16 | Ty::Bf16) && i < halves {
-            super::half::to_f64(half, s[i]) as f32
+            float16::to_f64(half, s[i]) as f32
         } else {
             arg(q, s[i])
         };
@@ -267,8 +268,8 @@ pub fn approx32(q: Q, a: u64, f: impl Fn(f64) -> f64) -> u64 {
     out(q, f(arg(q, a) as f64) as f32)
 }
 
-/// `sin.approx` and `cos.approx`, as an H200 has them: the angle is multiplied by 1/(2 pi) in f32, cut, and of the turns 25 bits behind
-/// the point count. Backwards through a quarter means all bits inverted. What follows is exact here.
+/// `sin.approx` and `cos.approx` with the range reduction of an H200: the angle times 1/(2 pi) in f32, truncated to 25 fraction
+/// bits of a turn. A descending quarter inverts all bits. The function of the reduced angle is exact here.
 #[inline(always)]
 pub fn turn(q: Q, a: u64, cos: bool) -> u64 {
     const PER_TURN: f32 = 0.15915494;
@@ -287,7 +288,7 @@ pub fn turn(q: Q, a: u64, cos: bool) -> u64 {
     out(q, if negative { -value } else { value })
 }
 
-/// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: only the high 32 bits are looked at and given (20 bits of mantissa).
+/// `rcp.approx.ftz.f64`, `rsqrt.approx.ftz.f64`: only the high 32 bits are read and written (20 bits of mantissa).
 #[inline(always)]
 pub fn gross64(a: u64, f: impl Fn(f64) -> f64) -> u64 {
     let high = |x: u64| {

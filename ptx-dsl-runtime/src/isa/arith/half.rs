@@ -1,7 +1,8 @@
-//! f16, bf16 and their pairs (manual, 9.7.4): computed in f64 so that the one rounding at the end is the only one.
+//! f16, bf16 and their pairs (manual, 9.7.4): computed in f64 and rounded once.
 
 use super::float::{self, Op};
 use super::soft::{self, BF16, F16, F64, Format, Round};
+use crate::isa::float16::{bf16_to_f32, f16_to_f32};
 use crate::qual::{Q, Ty, q};
 
 /// The format of a lane, and whether there are two.
@@ -16,25 +17,9 @@ pub const fn format(ty: Ty) -> Option<(Format, bool)> {
     }
 }
 
-/// An f16 or bf16 as f64: exact.
-#[inline(always)]
-pub fn to_f64(ty: Ty, x: u64) -> f64 {
-    widen(if matches!(ty, Ty::Bf16 | Ty::Bf16x2) { BF16 } else { F16 }, x)
-}
-
 #[inline(always)]
 fn widen(f: Format, x: u64) -> f64 {
-    let mag = x & 0x7fff;
-    let v = if f.exp == 8 {
-        f32::from_bits((mag as u32) << 16) as f64
-    } else if mag >= 0x7c00 {
-        if mag == 0x7c00 { f64::INFINITY } else { f64::NAN }
-    } else if mag >= 0x400 {
-        f64::from_bits((mag << 42) + (1008 << 52))
-    } else {
-        mag as f64 / 16777216.0
-    };
-    if x & 0x8000 != 0 { -v } else { v }
+    f64::from(if f.exp == 8 { bf16_to_f32(x as u16) } else { f16_to_f32(x as u16) })
 }
 
 /// An operand, flushed if `.ftz` says so.
@@ -82,7 +67,7 @@ pub fn each<const N: usize>(pair: bool, s: [u64; N], f: impl Fn([u64; N]) -> u64
 #[inline(always)]
 pub fn basic<const N: usize>(q: Q, f: Format, pair: bool, op: Op, s: [u64; N], minus: bool) -> u64 {
     each(pair, s, |s| {
-        // The NaN that out-of-bounds fill writes makes the whole operation zero, in a factor (not in the addend), with either sign.
+        // a factor (not the addend) that is the NaN of out-of-bounds fill, of either sign, makes the result zero
         if q.has(q::oob) && s[..2].iter().any(|x| x & 0x7fff == 0x7ff7) {
             return 0;
         }
@@ -104,7 +89,7 @@ pub fn basic<const N: usize>(q: Q, f: Format, pair: bool, op: Op, s: [u64; N], m
     })
 }
 
-/// `abs` and `neg`: NaN becomes the one NaN.
+/// `abs` and `neg`: a NaN becomes the canonical NaN.
 #[inline(always)]
 pub fn sign(q: Q, f: Format, pair: bool, a: u64, neg: bool) -> u64 {
     each(pair, [a], |[a]| {
@@ -131,7 +116,8 @@ pub fn approx(q: Q, f: Format, pair: bool, a: u64, g: impl Fn(f64) -> f64) -> u6
     each(pair, [a], |[a]| finish(f, q, narrow(f, g(widen(f, flush(f, q, a))), Round::Near)))
 }
 
-/// `ex2.approx`, the bits of an H200: 23 bits of the exponent behind the point count, the power is rounded to f32 and then cut.
+/// `ex2.approx`, the bits of an H200: the exponent is truncated to 23 fraction bits, the power is rounded to f32 and then
+/// truncated.
 #[inline(always)]
 pub fn ex2(q: Q, f: Format, pair: bool, a: u64) -> u64 {
     const STEP: f64 = (1u64 << 23) as f64;

@@ -77,7 +77,7 @@ pub fn linear(q: Q, a: u64, b: u64, minus: bool) -> u64 {
     if minus { a.wrapping_sub(b) } else { a.wrapping_add(b) }
 }
 
-/// The product, or the half of it that is asked for.
+/// The product, or its low or high half.
 #[inline(always)]
 pub fn mul(q: Q, a: u64, b: u64) -> u64 {
     let ty = q.ty[0];
@@ -201,7 +201,7 @@ pub fn fns(mask: u64, base: u64, offset: u64) -> u64 {
     0xffff_ffff
 }
 
-/// A position or length of a bit field. Those of 32 bits have eight bits; those of 64 are as large as they are, as on an H200.
+/// A position or length of a bit field, as on an H200: modulo 256 for 32 bits, unlimited for 64 bits.
 #[inline(always)]
 fn place(bits: u32, x: u64) -> u32 {
     if bits == 64 { (x as u32).min(255) } else { (x & 0xff) as u32 }
@@ -217,7 +217,7 @@ pub fn bfe(q: Q, a: u64, pos: u64, len: u64) -> u64 {
         return 0;
     }
     let a = if ty.is_signed() { sext(a, bits) } else { zext(a, bits) as i64 };
-    // Bits beyond the value are its sign for signed types (the field's sign bit is then the value's), else zero.
+    // bits beyond the value are copies of its sign for signed types, else zero
     let v = if ty.is_signed() {
         a >> pos.min(63)
     } else if pos > 63 {
@@ -304,7 +304,7 @@ pub fn carry_add(q: Q, a: u64, b: u64, carry: u64) -> [u64; 2] {
 
 /// `a - b` as `a + !b + carry`: a carry, in and out, means that there was no borrow.
 ///
-/// The manual speaks of a borrow; hardware has one flag with one meaning, which shows where `addc` follows `sub.cc`.
+/// The manual speaks of a borrow, but hardware has one flag with one meaning: `addc` after `sub.cc` shows it.
 #[inline(always)]
 pub fn carry_sub(q: Q, a: u64, b: u64, carry: u64) -> [u64; 2] {
     carry_add(q, a, !b, carry)

@@ -4,14 +4,14 @@ use super::float::Op;
 use super::soft::{self, BF16, E2M1, E2M3, E3M2, E4M3, E5M2, F16, F32, Format, Num, Round};
 use crate::qual::{Q, Ty, q};
 
-/// Is it a form whose result is a half pair made of other types, or of the four-lane formats?
+/// Does this file handle the form: a half pair of other types, or a four-lane format?
 #[inline(always)]
 pub const fn handles(q: Q) -> bool {
     let [ty, ..] = q.types();
     matches!(ty, Ty::E4m3x4 | Ty::E5m2x4) || matches!(ty, Ty::F16x2 | Ty::Bf16x2) && q.written() > 1
 }
 
-/// The format of a lane and how far apart lanes lie.
+/// The format of a lane and the distance of lanes, in bits.
 const fn lanes(ty: Ty) -> (Format, u32) {
     match ty {
         Ty::F32x2 => (F32, 32),

@@ -1,5 +1,5 @@
-//! Exact arithmetic on the formats of PTX: values are a sign, a big mantissa and an exponent until one rounding at the
-//! end. Used where the host's own arithmetic has no such rounding mode or no such format.
+//! Software floating point: exact values of sign, 128-bit mantissa and exponent, rounded once. Used for formats and rounding
+//! modes that the host processor does not have.
 
 use crate::qual::{Q, q};
 
@@ -19,7 +19,7 @@ pub enum Round {
 }
 
 impl Round {
-    /// As written; `.rn` when nothing is.
+    /// From the qualifiers; `.rn` without one.
     #[inline(always)]
     pub const fn of(q: Q) -> Round {
         if q.has(q::rz) || q.has(q::rzi) {
@@ -43,13 +43,13 @@ pub struct Format {
     pub mant: u32,
     /// Bits of the exponent.
     pub exp: u32,
-    /// What is added to an exponent.
+    /// The exponent bias.
     pub bias: i32,
     /// The largest finite magnitude, as bits.
     pub max: u64,
-    /// What an overflow gives, as bits.
+    /// The result of an overflow, as bits.
     pub inf: u64,
-    /// The NaN that conversions and arithmetic give.
+    /// The canonical NaN.
     pub nan: u64,
 }
 
@@ -131,7 +131,7 @@ impl Format {
         1 << (self.mant + self.exp)
     }
 
-    /// Does `.ftz` make it zero? It is rounded as if exponents had no end, and is then still below the least normal number.
+    /// Does `.ftz` flush it? It is then below the least normal number even if rounded with an unbounded exponent.
     pub const fn is_tiny(self, v: Num, mode: Round) -> bool {
         let Num::Fin(neg, m, e) = v else { return false };
         let lead = e + 127 - m.leading_zeros() as i32;
@@ -154,7 +154,7 @@ impl Format {
         mag != 0 && mag >> self.mant == 0
     }
 
-    /// The number that these bits are.
+    /// Decodes bits.
     #[inline]
     pub const fn decode(self, bits: u64) -> Num {
         let neg = bits & self.sign() != 0;
@@ -193,7 +193,7 @@ impl Format {
         if place + self.bias < 1 << self.exp {
             let kept = round_shift(neg, m, place - self.mant as i32 - e, mode) as u64;
             let mag = if lead >= least {
-                // A carry out of the mantissa adds one to the exponent, which is what it should do.
+                // a carry out of the mantissa increments the exponent, as it should
                 (((lead + self.bias) as u64 - 1) << self.mant) + kept
             } else {
                 kept
@@ -218,7 +218,7 @@ pub const fn round_shift(neg: bool, m: u128, shift: i32, mode: Round) -> u128 {
         return m << ((-shift) as u32 & 127);
     }
     let (kept, rest, half) = if shift > 127 {
-        // At least half as far away as it looks when shift is 128; further away it is below half.
+        // from a shift of 128 on the remainder is below one half
         if shift == 128 { (0, m, 1 << 127) } else { (0, 1, 2) }
     } else {
         (m >> shift, m & ((1 << shift) - 1), 1u128 << (shift - 1))
@@ -311,7 +311,7 @@ pub fn sqrt(a: Num) -> Num {
     }
 }
 
-/// `p + c` in f64, rounded to odd: one more rounding to 50 bits or fewer then is as if it were the only one.
+/// `p + c` in f64, rounded to odd, so that another rounding to at most 50 bits is correct (Boldo and Melquiond).
 #[inline(always)]
 pub fn odd_add(p: f64, c: f64) -> f64 {
     let s = p + c;

@@ -11,7 +11,7 @@ use crate::{Ctx, Lanes, Monitor};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
-/// An operand that all lanes must agree on, which is the only way for a warp to have one.
+/// A warp-uniform operand.
 pub(super) fn agreed<M: Monitor>(x: &Ctx<'_, M>, v: Option<&&Lanes>, what: &str) -> Result<u64, Box<Fault>> {
     let Some(v) = v else { return Ok(0) };
     let mut lanes = active(x.mask).map(|l| (l, v[l]));
@@ -25,7 +25,7 @@ pub(super) fn agreed<M: Monitor>(x: &Ctx<'_, M>, v: Option<&&Lanes>, what: &str)
     }
 }
 
-/// The lane that stands for the warp in reports.
+/// The lane that reports name for the warp.
 pub(super) fn leader<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
     x.mask.trailing_zeros().min(31)
 }
@@ -101,4 +101,10 @@ pub fn tcgen05_relinquish_alloc_permit<M: Monitor, const S: usize, const D: usiz
     let lane = leader(x);
     let wait = x.tensor_relinquish(q.has(q::cta_group_2), lane)?;
     Ok(wait.map_or(Flow::Next, Flow::Wait))
+}
+
+semantics! {
+    "tcgen05.alloc" => tcgen05_alloc,
+    "tcgen05.dealloc" => tcgen05_dealloc,
+    "tcgen05.relinquish_alloc_permit" => tcgen05_relinquish_alloc_permit,
 }

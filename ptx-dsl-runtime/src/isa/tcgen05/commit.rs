@@ -6,10 +6,9 @@ use crate::mem::address::AddrSpace;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
-/// `tcgen05.commit [mbar]{, ctaMask}`: an arrive-on of 1 when all that the thread has issued before is done.
+/// `tcgen05.commit [mbar]{, ctaMask}`: an arrive-on of 1 when all earlier operations of the thread are complete.
 ///
-/// `.sync_restrict::shared::read::mma::a` allows the arrival as soon as A has been read; the host arrives later, which is
-/// allowed too.
+/// `.sync_restrict::shared::read::mma::a` allows the arrival as soon as A has been read; the host arrives later, as it may.
 pub fn tcgen05_commit<M: Monitor, const S: usize, const D: usize>(
     x: &mut Ctx<'_, M>,
     q: Q,
@@ -53,4 +52,9 @@ pub fn tcgen05_fence<M: Monitor, const S: usize, const D: usize>(
 ) -> Result<(), Box<Fault>> {
     x.tensor_fence(q.has(q::before_thread_sync));
     Ok(())
+}
+
+semantics! {
+    "tcgen05.commit" => tcgen05_commit,
+    "tcgen05.fence" => tcgen05_fence,
 }

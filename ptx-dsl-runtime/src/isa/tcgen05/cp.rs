@@ -7,7 +7,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::isa::active;
 use crate::isa::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, wrong};
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
-use crate::mem::{self, tmem};
+use crate::mem::{little_endian, tmem};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -140,7 +140,7 @@ impl TensorJob for Copy {
                     let at = self.at(row, chunk) as u64;
                     let size = cta.shared.len() as u64;
                     let outside = FaultKind::OutOfBounds { space: "shared", addr: at, bytes: CHUNK as u32, size };
-                    let [low, high, ..] = mem::load(cta.shared, at, CHUNK as u32).ok_or(outside)?;
+                    let [low, high, ..] = little_endian::load(cta.shared, at, CHUNK as u32).ok_or(outside)?;
                     let mut bits = u128::from(high) << 64 | u128::from(low);
                     if let Some(format) = self.format {
                         bits = u128::from_le_bytes(format.decompress(bits.to_le_bytes()));
@@ -213,4 +213,8 @@ pub fn tcgen05_cp<M: Monitor, const S: usize, const D: usize>(
         x.tensor_issue(pair, l as u32, Box::new(copy))?;
     }
     Ok(())
+}
+
+semantics! {
+    "tcgen05.cp" => tcgen05_cp,
 }

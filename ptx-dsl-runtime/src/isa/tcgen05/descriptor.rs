@@ -1,5 +1,5 @@
-//! Descriptors of `tcgen05.mma` and `tcgen05.cp` (PTX ISA 9.7.16.4): where a matrix lies in shared memory, and which
-//! columns of B a `.ws` multiplication takes as zero. [`instruction`] has the instruction descriptors.
+//! Shared-memory descriptors of `tcgen05.mma` and `tcgen05.cp`, and zero-column masks of `.ws` (PTX ISA 9.7.16.4).
+//! [`instruction`] has the instruction descriptors.
 
 pub mod form;
 pub mod instruction;
@@ -16,7 +16,7 @@ pub(crate) const fn bits(x: u64, from: u32, count: u32) -> u32 {
     (x >> from & ((1 << count) - 1)) as u32
 }
 
-/// How 16-byte (or 32-byte) pieces of a swizzle atom change places: a swizzle mode.
+/// A swizzle mode: how the 16-byte (or 32-byte) pieces of a swizzle atom are permuted.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Swizzle {
     /// No swizzling.
@@ -68,7 +68,7 @@ pub enum Major {
     Mn,
 }
 
-/// A shared-memory descriptor: where a matrix lies.
+/// A shared-memory descriptor: the location of a matrix.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Shared {
     /// Offset of the matrix in shared memory, in bytes.
@@ -88,11 +88,11 @@ pub struct Shared {
     pub half: u32,
 }
 
-/// A field that only some operands have a use for.
+/// A field that only some operands use.
 pub(crate) const ABSOLUTE: &str = "leading dimension stride mode (bit 52) of the shared-memory descriptor";
 
 impl Shared {
-    /// The descriptor in a register. `of` says whose it is: "A". `lut`: of a B that `.decompress::lut::b` decompresses.
+    /// Decodes the descriptor of operand `of`, for example "A". `lut`: a B that `.decompress::lut::b` decompresses.
     ///
     /// Offsets are stored in units of 16 bytes: 14 bits, 15 since PTX ISA 9.4.
     pub fn decode(x: u64, of: &str, lut: bool) -> Result<Shared, FaultKind> {

@@ -1,5 +1,5 @@
-//! Who holds what, once, as data: the fragments of `tcgen05.ld` and `tcgen05.st` (PTX ISA 9.7.16.2.3.1) and the data-path
-//! layouts of the accumulators of `tcgen05.mma` (9.7.16.10.5).
+//! Layouts as data: the register fragments of `tcgen05.ld` and `tcgen05.st` (PTX ISA 9.7.16.2.3.1), and the data-path layouts of
+//! the accumulators of `tcgen05.mma` (9.7.16.10.5).
 
 use std::ops::Range;
 
@@ -19,8 +19,8 @@ pub enum Shape {
     S16x32bx2,
 }
 
-/// How a shape lays a piece of Tensor Memory over the registers of a warp. Every bit of the lane and of the register index
-/// is a step, and what a register holds is where all the steps lead.
+/// How a shape maps a piece of Tensor Memory to the registers of a warp: a linear layout. Each bit of the lane and of the
+/// register index adds a step; the sum of the steps is the cell that a register holds.
 #[derive(Debug, Clone, Copy)]
 pub struct Fragment {
     /// As PTX writes the shape.
@@ -80,7 +80,7 @@ const FRAGMENTS: [Fragment; 5] = [
     },
 ];
 
-/// What a register of a lane holds, relative to the address of the instruction.
+/// The cell that a register of a lane holds, relative to the address of the instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Cell {
     /// Row.
@@ -124,7 +124,7 @@ impl Fragment {
         registers / self.registers() * self.columns
     }
 
-    /// What register `register` of lane `lane` holds.
+    /// The cell of register `register` of lane `lane`.
     pub fn cell(&self, lane: usize, register: usize) -> Cell {
         let (within, repetition) = (register % self.registers(), register / self.registers());
         let taken = |bits: usize, steps: &[Step]| {
@@ -159,22 +159,22 @@ pub enum DataPath {
     G,
 }
 
-/// A data path in numbers.
+/// The parameters of a data path.
 #[derive(Debug, Clone, Copy)]
 struct Organization {
     /// Rows of the matrix in each CTA.
     rows: usize,
-    /// So many rows lie in consecutive lanes, ...
+    /// Length of a run of rows in consecutive lanes.
     run: usize,
-    /// ... and the next run starts so many lanes further.
+    /// Distance between the starts of runs, in lanes.
     step: usize,
-    /// The columns of the matrix are cut into so many parts, ...
+    /// Number of parts that the columns of the matrix are split into.
     parts: usize,
-    /// ... each so many lanes below the one before.
+    /// Distance of the parts, in lanes.
     below: usize,
-    /// Lanes that the address may start at are the multiples of this.
+    /// Alignment of the address's lane.
     align: usize,
-    /// ... up to this.
+    /// The highest lane of an address.
     last: usize,
 }
 
@@ -228,7 +228,7 @@ impl DataPath {
         self.organization().rows
     }
 
-    /// Into how many parts the columns of a row are cut.
+    /// Number of parts that the columns of a row are split into.
     pub const fn parts(self) -> usize {
         self.organization().parts
     }

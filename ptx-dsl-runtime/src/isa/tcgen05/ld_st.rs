@@ -1,9 +1,8 @@
 //! `tcgen05.ld`, `tcgen05.ld.red`, `tcgen05.st`, `tcgen05.wait` (PTX ISA 9.7.16.8): between Tensor Memory and the registers of
 //! a whole warp.
 //!
-//! Loads and stores happen at once, where the manual lets them happen until `tcgen05.wait`: registers are variables of the
-//! emitted code, which nobody else can write. Against `mma`, `cp` and `shift`, which do happen later, that is early: what has
-//! not been waited for is not seen.
+//! Loads and stores complete at once, although the manual allows it until `tcgen05.wait`: registers are variables of the emitted
+//! code. `mma`, `cp` and `shift` do complete later, so a load without a wait sees the old data.
 
 use std::ops::Range;
 
@@ -18,10 +17,10 @@ use crate::{Ctx, Lanes, Monitor};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
-/// A checked access: what every register of every lane holds.
+/// A checked access.
 struct Access {
     fragment: &'static Fragment,
-    /// Lane and column where each piece of columns begins.
+    /// Lane and column of the start of each piece of columns.
     pieces: [(usize, usize); 2],
     /// Columns of Tensor Memory for a column of the fragment: 2 with `.pack::16b` and `.unpack::16b`.
     stretch: usize,
@@ -36,7 +35,7 @@ impl Access {
     }
 }
 
-/// Decodes the operands and checks what may be accessed.
+/// Decodes the operands and checks the access.
 fn access<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
@@ -110,7 +109,7 @@ fn load<M: Monitor>(x: &Ctx<'_, M>, a: &Access, d: &mut [&mut Lanes]) {
     }
 }
 
-/// Stores registers; true if that changes anything.
+/// Stores registers. True if that changes a cell.
 fn store<M: Monitor>(x: &mut Ctx<'_, M>, a: &Access, s: &[&Lanes]) -> bool {
     let mask = x.mask;
     let tmem = x.tmem_mut();
@@ -198,7 +197,7 @@ pub fn tcgen05_st<M: Monitor, const S: usize, const D: usize>(
     let r = s.get(operands..).unwrap_or_default();
     let a = access(x, q, &s, r.len(), true, "tcgen05.st")?;
     if store(x, &a, r) {
-        x.progress += 1;
+        x.changed();
     }
     Ok(Flow::Next)
 }
@@ -215,6 +214,13 @@ pub fn tcgen05_wait<M: Monitor, const S: usize, const D: usize>(
     }
     x.tensor_waited(q.has(q::st));
     Ok(Flow::Next)
+}
+
+semantics! {
+    "tcgen05.ld" => tcgen05_ld,
+    "tcgen05.ld.red" => tcgen05_ld_red,
+    "tcgen05.st" => tcgen05_st,
+    "tcgen05.wait" => tcgen05_wait,
 }
 
 #[cfg(test)]

@@ -1,8 +1,8 @@
 //! `tcgen05.shift.down` (PTX ISA 9.7.16.9.3): the rows of a warp's quarter of Tensor Memory move down by one row.
 //!
-//! Of the 32 lanes from the one of the address on, all but the last take what the next lane holds, 32 bytes of each. The last
-//! lane stays as it is, and `tcgen05.cp.4x256b`, which stays in order behind a shift, can fill it: with the row after those
-//! that a warp holds, as `.im2col::w::128` brings them from a picture (a "halo" element for every 32 pixels).
+//! Of the 32 lanes from the one of the address on, all but the last get the 32 bytes of the next lane. The last lane stays as it
+//! is; `tcgen05.cp.4x256b`, which is ordered after a shift, can fill it with the following row, such as a halo element of
+//! `.im2col::w::128`.
 
 use crate::fault::{Fault, FaultKind};
 use crate::isa::active;
@@ -16,7 +16,7 @@ const ROWS: usize = 32;
 /// 32 bytes.
 const COLUMNS: usize = 8;
 
-/// A shift under way.
+/// A shift in flight.
 #[derive(Debug)]
 struct Shift {
     lane: usize,
@@ -74,6 +74,10 @@ pub fn tcgen05_shift<M: Monitor, const S: usize, const D: usize>(
         x.tensor_issue(pair, l as u32, Box::new(Shift { lane, column, ctas: 1 + usize::from(pair) }))?;
     }
     Ok(())
+}
+
+semantics! {
+    "tcgen05.shift" => tcgen05_shift,
 }
 
 #[cfg(test)]

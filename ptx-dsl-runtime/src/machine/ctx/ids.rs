@@ -1,19 +1,32 @@
-//! What the special registers say of where a thread is, and the sizes of what it is part of.
+//! Special registers of place, size and time, and the parameters.
 
-use super::Ctx;
-use crate::monitor::Monitor;
+use crate::lanes::Word;
+use crate::machine::ctx::Ctx;
 
-impl<M: Monitor> Ctx<'_, M> {
+impl<M> Ctx<'_, M> {
     /// `%tid`
     #[inline(always)]
     pub fn tid(&self, lane: usize) -> [u32; 3] {
-        self.tids.get(self.warp as usize * 32 + lane).copied().unwrap_or_default()
+        self.geometry.tid(self.warp, lane)
+    }
+
+    /// `%tid` of the first lane of each row.
+    #[inline(always)]
+    pub fn tid_rows<const NB: usize>(&self, axis: usize) -> [u32; NB] {
+        std::array::from_fn(|j| self.tid(j * (32 / NB))[axis])
+    }
+
+    /// Do the lanes of every warp follow each other in `%tid.x`?
+    #[inline(always)]
+    pub fn flat(&self) -> bool {
+        let [x, y, z] = self.geometry.block;
+        x.is_multiple_of(32) || y * z == 1
     }
 
     /// `%ntid`
     #[inline(always)]
     pub fn ntid(&self) -> [u32; 3] {
-        self.block
+        self.geometry.block
     }
 
     /// `%ctaid`
@@ -25,36 +38,31 @@ impl<M: Monitor> Ctx<'_, M> {
     /// `%nctaid`
     #[inline(always)]
     pub fn nctaid(&self) -> [u32; 3] {
-        self.grid
+        self.geometry.grid
     }
 
     /// `%clusterid`
     #[inline(always)]
     pub fn clusterid(&self) -> [u32; 3] {
-        self.clusters[self.slot].id
+        self.residents.here().id
     }
 
     /// `%nclusterid`
     #[inline(always)]
     pub fn nclusterid(&self) -> [u32; 3] {
-        self.clusters_in_grid
+        self.geometry.clusters
     }
 
     /// `%cluster_ctaid`
     #[inline(always)]
     pub fn cluster_ctaid(&self) -> [u32; 3] {
-        self.ctaid_in_cluster(self.cur.cta)
-    }
-
-    pub(crate) fn ctaid_in_cluster(&self, rank: u32) -> [u32; 3] {
-        let [x, y, _] = self.cluster;
-        [rank % x, rank / x % y, rank / x / y]
+        self.geometry.ctaid_in_cluster(self.cur.cta)
     }
 
     /// `%cluster_nctaid`
     #[inline(always)]
     pub fn cluster_nctaid(&self) -> [u32; 3] {
-        self.cluster
+        self.geometry.cluster
     }
 
     /// `%cluster_ctarank`
@@ -66,13 +74,13 @@ impl<M: Monitor> Ctx<'_, M> {
     /// `%cluster_nctarank`
     #[inline(always)]
     pub fn cluster_size(&self) -> u32 {
-        self.cluster.iter().product()
+        self.geometry.cluster_size()
     }
 
     /// `%nwarpid` of this launch: warps of a CTA.
     #[inline(always)]
     pub fn nwarps(&self) -> u32 {
-        self.threads.div_ceil(32)
+        self.geometry.warps()
     }
 
     /// Lanes of the current warp that exist and have not exited.
@@ -83,22 +91,28 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// `%is_explicit_cluster`
     pub fn explicit_cluster(&self) -> bool {
-        self.info.explicit_cluster || self.info.reqnctapercluster.is_some() || self.cluster_size() > 1
+        let info = self.geometry.info;
+        info.explicit_cluster || info.reqnctapercluster.is_some() || self.cluster_size() > 1
     }
 
     /// Bytes of shared memory: static, dynamic, both.
     pub fn shared_size(&self) -> (u32, u32, u32) {
-        let (s, d) = (self.info.shared_size, self.dynamic_shared);
-        (s, d, s + d)
+        (self.geometry.info.shared_size, self.geometry.dynamic_shared, self.geometry.shared_size())
     }
 
     /// Time: regions run so far, counted per warp.
     pub fn clock(&self) -> u64 {
-        self.turns
+        self.scheduling.turns
     }
 
     /// `%gridid`
     pub fn gridid(&self) -> u64 {
         0
+    }
+
+    /// A kernel parameter of `T`'s size.
+    #[inline(always)]
+    pub fn param<T: Word>(&self, offset: usize) -> Option<T> {
+        self.memory.params.get(offset..offset + T::BYTES).map(T::load)
     }
 }

@@ -432,7 +432,7 @@ kernel!(MayHang, INFO, |x, pc, ws| {
             x.mask = 1;
             x.site = 1;
             prepare(x, 1)?;
-            let blocks = x.rank() == 1 && x.choose(Choice::Block, 2) != 0;
+            let blocks = x.rank() == 1 && x.scheduling.choose(Choice::Block, 2) != 0;
             Some(Next::Go(if blocks { 1 } else { 2 }))
         }
         1 => {
@@ -456,7 +456,7 @@ kernel!(MayHang, INFO, |x, pc, ws| {
         }
         4 => {
             x.warp(0);
-            if x.rank() == 0 && !x.clusters[x.slot].ctas[1].exited {
+            if x.rank() == 0 && !x.residents.clusters[x.residents.slot].ctas[1].exited {
                 x.mbarrier(1, MBAR as u32, |w| mbarrier::arrive(w, 1, Arrive::default()), 0)?;
             }
             Some(Next::Exit)

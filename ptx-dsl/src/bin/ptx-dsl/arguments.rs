@@ -1,4 +1,4 @@
-//! The arguments.
+//! Parses the command line.
 
 use clap::{Arg, ArgAction, Command};
 use ptx_dsl_frontend::check::Options;
@@ -72,7 +72,7 @@ pub fn command() -> Command {
         )
 }
 
-/// What a level does with findings.
+/// What a level does to findings.
 pub const LEVELS: [(&str, &str); 3] = [
     ("allow", "Leaves these findings out; of several levels for a finding the last counts"),
     ("warn", "Makes these findings warnings"),

@@ -1,4 +1,4 @@
-//! `check` and `print`: the front end on files.
+//! `check` and `print`: run the front end on files.
 
 use std::fmt::Write;
 use std::ops::Range;
@@ -16,7 +16,7 @@ use ptx_dsl_frontend::lines::Lines;
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::{Input, inputs};
 
-/// What is asked for.
+/// The options.
 struct Request<'m> {
     target: Option<&'m str>,
     version: Option<(u32, u32)>,
@@ -63,7 +63,7 @@ fn levels(matches: &ArgMatches) -> Result<Vec<(levels::Level, levels::Selector)>
     Ok(out)
 }
 
-/// Adds the codes and classes that a name stands for. `seen` has the groups that were added before.
+/// Adds the codes and classes of a name. `seen` has the groups that were added before.
 fn resolve<'n>(
     named: &'n Named,
     groups: &[&'n OwnGroup],
@@ -89,16 +89,16 @@ fn resolve<'n>(
     Ok(())
 }
 
-/// What came of a file.
+/// The result for a file.
 #[derive(Default)]
 struct Outcome {
-    /// The diagnostics as they are shown.
+    /// The rendered diagnostics.
     shown: String,
     errors: usize,
     warnings: usize,
-    /// Has it an error of the language itself, so that it was not typed as a whole? Findings whose level can be set are none.
+    /// Has it an error of the language itself, so that it was not fully typed? Findings whose level can be set do not count.
     broken: bool,
-    /// The module as it prints.
+    /// The printed module.
     ptx: String,
     /// The file could not be read.
     unreadable: Option<String>,
@@ -136,7 +136,7 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     if readable { Ok(errors == 0) } else { Err(UNREADABLE.into()) }
 }
 
-/// `ptx-dsl print`. What the flow of a module shows is reported, and stops nothing: the text is legal all the same.
+/// `ptx-dsl print`. Findings of 06xx are reported and do not stop it: the text is legal.
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
@@ -161,7 +161,7 @@ fn count(n: usize, what: &str) -> String {
     format!("{n} {what}{}", if n == 1 { "" } else { "s" })
 }
 
-/// Compiles the files, several at a time, and hands over what came of them in their order.
+/// Compiles the files, several at a time, and passes on the results in their order.
 fn each(files: &[Input], request: &Request, mut done: impl FnMut(Outcome)) {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     if workers < 2 {
@@ -227,10 +227,10 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
     out
 }
 
-/// Lines that are together longer than this many bytes are shown in part: the renderer takes its time for each byte.
+/// Longer sources are shown in part: the renderer's time is proportional to them.
 const LONGEST: usize = 4_000;
 
-/// What a diagnostic is shown with.
+/// The source that a diagnostic is rendered with.
 struct Shown<'t> {
     text: &'t str,
     lexed: &'t Lexed,
@@ -277,7 +277,7 @@ impl Shown<'_> {
         out.push_str("\n\n");
     }
 
-    /// The lines `shown` with marks on them, of a long line only what is around the first mark.
+    /// The lines `shown` with marks on them; of a long line only the part around the first mark.
     fn snippet<'a>(
         &'a self,
         shown: Range<usize>,
@@ -336,7 +336,7 @@ impl Shown<'_> {
         let _ = writeln!(out, ",\"labels\":[{}],\"notes\":[{notes}],\"help\":[{help}]}}", labels.join(","));
     }
 
-    /// The bytes of a span, not empty where there is a character to point at.
+    /// The bytes of a span; not empty if there is a character to point at.
     fn bytes(&self, span: ptx_dsl_frontend::span::Span) -> Range<usize> {
         let range = self.lexed.bytes(span);
         range.start.min(self.text.len())..range.end.clamp(range.start, self.text.len().max(range.start))

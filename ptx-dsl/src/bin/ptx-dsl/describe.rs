@@ -1,4 +1,4 @@
-//! `explain` and `isa`: what the catalogue of errors and the table of instructions know.
+//! `explain` and `isa`: print explanations of errors and entries of the table.
 
 use std::fmt::Write;
 

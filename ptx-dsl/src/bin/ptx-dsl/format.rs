@@ -1,4 +1,4 @@
-//! `fmt`: files written anew as `layout.rs` lays them out.
+//! `fmt`: rewrites files in the layout of `layout.rs`.
 
 use clap::ArgMatches;
 

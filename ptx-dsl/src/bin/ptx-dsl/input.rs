@@ -1,4 +1,4 @@
-//! What is read: files, standard input, lists of files.
+//! Input: files, standard input, lists of files.
 
 use std::ffi::{OsStr, OsString};
 use std::io::Read;
@@ -16,7 +16,7 @@ pub enum Input {
 }
 
 impl Input {
-    /// As messages name it.
+    /// Its name in messages.
     pub fn name(&self) -> String {
         match self {
             Input::Stdin => "<stdin>".to_string(),
@@ -45,7 +45,7 @@ impl Input {
     }
 }
 
-/// Everything that is named, lists read.
+/// All named files, with lists expanded.
 pub fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, String> {
     let mut out = Vec::new();
     for argument in matches.get_many::<OsString>("files").into_iter().flatten() {

@@ -1,19 +1,19 @@
-//! How `fmt` lays out a text: no token and no comment changes, lines stay lines. `fuzz/` includes this file as well.
+//! The layout of `fmt`: it changes no token and no comment, and keeps lines. `fuzz/` includes this file too.
 
 use std::ops::Range;
 
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::token::{Tok, Token};
 
-/// A file laid out, or nothing if its lexer complains or a token would change. Bytes outside of ASCII stand in comments only,
-/// in whatever encoding: they are kept as they are.
+/// Formats a file; `None` if the lexer reports an error or a token would change. Bytes outside of ASCII occur only in comments,
+/// in any encoding, and are kept.
 pub fn layout(file: &[u8]) -> Option<Vec<u8>> {
     let text: String = file.iter().map(|&b| if b.is_ascii() { b as char } else { stand_in(b) }).collect();
     let laid_out = layout_text(&text)?;
     Some(laid_out.chars().map(|c| c as u8).collect())
 }
 
-/// A character for a byte outside of ASCII, no white space to anybody; its lowest eight bits are the byte.
+/// A character for a byte outside of ASCII, which nothing treats as white space; its lowest eight bits are the byte.
 fn stand_in(byte: u8) -> char {
     char::from_u32(0xe000 + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
@@ -92,7 +92,7 @@ fn layout_text(text: &str) -> Option<String> {
     kept.then_some(out)
 }
 
-/// The block comments of a text. Between its tokens stand white space, comments, and lines of the preprocessor.
+/// The block comments of a text. Between tokens are white space, comments, and preprocessor lines.
 fn block_comments(text: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     let mut found = Vec::new();
     let mut start = 0;
@@ -115,7 +115,7 @@ fn block_comments(text: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
     found
 }
 
-/// Is the byte within one of the comments, but not at its beginning?
+/// Is the byte inside of a comment, after its beginning?
 fn is_within(comments: &[Range<usize>], byte: usize) -> bool {
     let behind = comments.partition_point(|c| c.start < byte);
     behind > 0 && byte < comments[behind - 1].end
@@ -145,7 +145,7 @@ fn gaps_are_plain(text: &str, line: Range<usize>, ranges: &[Range<usize>]) -> bo
     true
 }
 
-/// Tokens with one space where there is white space, one behind each comma, none at the end.
+/// Joins tokens: one space for white space, one after each comma, none at the end.
 fn lay_out(text: &str, line: Range<usize>, ranges: &[Range<usize>], tokens: &[Token], out: &mut String) {
     let mut at = line.start;
     let mut began = false;

@@ -1,4 +1,4 @@
-//! `ptx-dsl`: PTX files on the command line. It checks, explains, describes instructions, formats and prints.
+//! `ptx-dsl`: the command line. Checks, explains, formats and prints PTX files, and describes instructions.
 
 mod arguments;
 mod check;
@@ -32,10 +32,10 @@ fn main() -> ExitCode {
     if LOST.load(Ordering::Relaxed) { ExitCode::from(2) } else { code }
 }
 
-/// Something could not be written.
+/// Output could not be written.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Writes to standard output. A reader that went away is no error: `ptx-dsl isa mma | head`.
+/// Writes to standard output. A closed pipe is no error: `ptx-dsl isa mma | head`.
 fn write_out(text: &str) {
     write_bytes(text.as_bytes());
 }
@@ -51,7 +51,7 @@ fn write_bytes(bytes: &[u8]) {
     }
 }
 
-/// The same for standard error, of which nobody can be told.
+/// The same for standard error, where failure cannot be reported.
 fn write_err(text: &str) {
     let _ = std::io::stderr().lock().write_all(text.as_bytes());
 }

@@ -1,4 +1,4 @@
-//! Kernels to compile: the same instruction over and over, several of a family, and such as compilers write.
+//! Kernels to compile: one instruction repeated, several of a family, and kernels as compilers write them.
 
 use std::collections::BTreeMap;
 use std::fmt::Write;
@@ -10,24 +10,24 @@ use crate::oracle::place;
 use crate::oracle::spell::{self, Spelling};
 use crate::random::Random;
 
-/// What stands around the statements.
+/// The code around the statements.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
-    /// One after the other, on values that differ from lane to lane.
+    /// In sequence, on values that differ from lane to lane.
     Lanes,
-    /// The same on values that all lanes share or that grow from lane to lane.
+    /// The same on affine and uniform values.
     Rows,
-    /// Each under a predicate that differs.
+    /// Each under a divergent predicate.
     Guarded,
     /// In a loop.
     Loop,
-    /// Ten each behind a branch at which lanes part.
+    /// Ten each behind a divergent branch.
     Divergent,
 }
 
 pub const SHAPES: [Shape; 5] = [Shape::Lanes, Shape::Rows, Shape::Guarded, Shape::Loop, Shape::Divergent];
 
-/// What all kernels begin with; batches of the oracle declare the same.
+/// The declarations of every kernel; batches of the oracle have the same.
 const HEAD: &str = ".global .align 128 .b8 gv[1024];
 .shared .align 128 .b8 sv[1024];
 .func f0() { ret; }
@@ -35,7 +35,7 @@ const HEAD: &str = ".global .align 128 .b8 gv[1024];
 .func (.reg .b32 r) f2(.reg .b32 a) { mov.b32 r, a; ret; }
 ";
 
-/// Classes of registers: letter, type, bytes. Predicates come from a comparison.
+/// Register classes: letter, type, bytes. Predicates come from a comparison.
 const CLASSES: [(char, &str, usize); 8] = [
     ('c', "b8", 1),
     ('h', "b16", 2),
@@ -47,13 +47,13 @@ const CLASSES: [(char, &str, usize); 8] = [
     ('p', "pred", 4),
 ];
 
-/// Spellings of an entry that the host runs, at most so many.
+/// Up to so many spellings of an entry that the host runs.
 pub fn spellings(family: &'static str, entry: &'static Instr, most: usize) -> Vec<Spelling> {
     let mut out = Vec::new();
     if entry.host != Host::NotYet {
         let mut random = Random::new(1);
         spell::spellings(family, entry, 40, &mut random, &mut out);
-        // What is left first is the form without anything optional.
+        // First comes the form without optional parts.
         out.retain(|s| accepted(&module(&[s.statement.to_string()], Shape::Lanes, home(entry))).is_empty());
         let step = out.len().div_ceil(most.max(1)).max(1);
         out = out.into_iter().step_by(step).collect();
@@ -66,7 +66,7 @@ pub fn home(entry: &Instr) -> &'static str {
     place::homes(entry).first().copied().unwrap_or("sm_100a")
 }
 
-/// So many statements of these, in turns, each on other registers than the one before.
+/// So many statements, cycling through these, each on other registers than the one before.
 pub fn repeated(of: &[String], count: usize) -> Vec<String> {
     let mut sizes = BTreeMap::new();
     for text in of {
@@ -109,7 +109,7 @@ fn renumbered(text: &str, by: usize, sizes: &BTreeMap<char, usize>) -> String {
     out
 }
 
-/// A module with a kernel `made` of these statements.
+/// A module with one kernel of these statements.
 pub fn module(statements: &[String], shape: Shape, target: &str) -> String {
     let mut used: BTreeMap<(char, usize), ()> = BTreeMap::new();
     for text in statements {
@@ -175,7 +175,7 @@ fn first(text: &mut String, letter: char, number: usize, i: usize, shape: Shape)
     };
 }
 
-/// What the front end has against a module: the texts of the lines with an error, or the message of one that has none.
+/// The errors of the front end in a module: the source lines with an error, or a message without a line.
 pub fn accepted(text: &str) -> Vec<String> {
     let (lexed, mut found) = lex(text);
     found.extend(ptx_dsl_frontend::compile(&lexed.tokens).diagnostics);
@@ -189,9 +189,9 @@ pub fn accepted(text: &str) -> Vec<String> {
     broken.map(|d| line(lexed.bytes(d.span).start)).collect()
 }
 
-/// A kernel of `n` instructions like those that compilers write: half of the arithmetic is the same in all threads, a load
-/// and a store in ten instructions, a branch that parts the lanes in ten, a barrier in fifty. All registers have values
-/// before they are read, which parameters and loads give, so that no finding and no constant shortens the work.
+/// A kernel of `n` instructions like those that compilers write: half of the arithmetic is uniform, one instruction in ten is a
+/// load or store, one in ten a divergent branch, one in fifty a barrier. Parameters and loads initialise all registers, so that
+/// neither findings nor constants shorten the work.
 pub fn typical(n: usize) -> String {
     let mut body = String::new();
     let mut line = |s: &str| {

@@ -7,7 +7,7 @@ const F32: OpTy = ty(Ty::F32);
 const N1: OpTy = ty(Ty::U8);
 const N2: OpTy = ty(Ty::B16);
 
-/// Where the narrow formats are.
+/// Targets of the narrow formats.
 const LOW: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_110a", Ptx(8, 6)),
@@ -16,13 +16,13 @@ const LOW: Targets = Targets::Only(&[
     ("sm_110f", Ptx(8, 8)),
     ("sm_120f", Ptx(8, 8)),
 ]);
-/// Where pairs of 8-bit floats are.
+/// Targets of pairs of 8-bit floats.
 const PAIRS_OF_8: Targets = Targets::Only(&[("sm_89", Ptx(8, 1)), ("sm_90", Ptx(7, 8))]);
-/// What PTX ISA 9.4 added.
+/// Additions of PTX ISA 9.4.
 const FROM_107: Targets = Targets::Only(&[("sm_107f", Ptx(9, 4))]);
-/// Where stochastic rounding is.
+/// Targets of stochastic rounding.
 const STOCHASTIC: Targets = Targets::Only(&[("sm_100a", Ptx(8, 7)), ("sm_103a", Ptx(8, 8)), ("sm_107a", Ptx(9, 4))]);
-/// Where `.s2f6x2` is, and since when it is there with `.rz`.
+/// Targets of `.s2f6x2`, and the version of its `.rz`.
 const FIXED_POINT: Targets = Targets::Only(&[
     ("sm_100a", Ptx(9, 1)),
     ("sm_103a", Ptx(9, 1)),
@@ -32,7 +32,7 @@ const FIXED_POINT: Targets = Targets::Only(&[
     ("sm_121a", Ptx(9, 1)),
 ]);
 const FIXED_POINT_RZ: Gate = gate(&[has(q::rz)]).requires(Targets::Only(&[("sm_107a", Ptx(9, 4))]));
-/// What PTX ISA 9.4 added to older forms.
+/// Additions of PTX ISA 9.4 to older forms.
 const LATER: Gate = gate(&[any(&[q::rz, q::pzo, q::scaled_n1_ue8m0])]).since(ptx(9, 4)).requires(FROM_107);
 const FROM_BF16X2: Gate = gate(&[has(q::bf16x2)]).since(ptx(9, 1)).requires(LOW);
 const FROM_HALVES: Gate = gate(&[any(&[q::f16x2, q::bf16x2])]).since(ptx(9, 1)).requires(LOW);
@@ -110,7 +110,8 @@ pub const LIST: &[Instr] = &[
             "cvt.rn{.relu}.f16x2.f8x2type d, a;
              .f8x2type = { .e4m3x2, .e5m2x2 }",
         )
-        .operands(&[dst("d", ty(Ty::F16x2)), src("a", slot(".f8x2type"))]),
+        .operands(&[dst("d", ty(Ty::F16x2)), src("a", slot(".f8x2type"))])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 2))

@@ -1,6 +1,6 @@
 //! Searches in the text of syntax blocks.
 
-/// The next place of a character, or the end.
+/// The next position of a character, or the end.
 pub(super) fn place_of(c: u8, text: &str, from: usize) -> usize {
     let bytes = text.as_bytes();
     let mut i = from;
@@ -10,7 +10,7 @@ pub(super) fn place_of(c: u8, text: &str, from: usize) -> usize {
     i
 }
 
-/// The next place of a dot or an opening brace, or the end.
+/// The next position of a dot or an opening brace, or the end.
 pub(super) fn piece_end(text: &str, from: usize) -> usize {
     place_of(b'.', text, from).min(place_of(b'{', text, from))
 }
@@ -20,7 +20,7 @@ pub(super) fn has(text: &str, c: u8) -> bool {
     place_of(c, text, 0) < text.len()
 }
 
-/// Does a text stand in another?
+/// Does a text contain another?
 pub(super) fn contains(text: &str, part: &str) -> bool {
     for i in 0..text.len() {
         if text.as_bytes()[i..].starts_with(part.as_bytes()) {
@@ -30,7 +30,7 @@ pub(super) fn contains(text: &str, part: &str) -> bool {
     false
 }
 
-/// The place of the brace that closes the one at `open`, or the end.
+/// The position of the brace that closes the one at `open`, or the end.
 pub(super) fn matching(text: &str, open: usize) -> usize {
     let bytes = text.as_bytes();
     let mut depth = 0usize;

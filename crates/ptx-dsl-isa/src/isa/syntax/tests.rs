@@ -1,4 +1,4 @@
-//! Blocks of the manual's notation and the forms they give.
+//! Syntax blocks in the manual's notation, and their forms.
 
 use super::*;
 use crate::isa::instr;

@@ -7,7 +7,7 @@ use crate::hir;
 const COLUMNS: OperandSpec = src("nCols", ty(Ty::U32)).range(32, 512);
 /// One allocation of any number of units; up to 576 columns on `sm_107f`.
 const ALL_COLUMNS: OperandSpec = src("nCols", ty(Ty::U32)).range(32, 576);
-/// Where the address of what is allocated goes.
+/// The place for the address of the allocation.
 const DST: OperandSpec = addr("dst", writes(Size::Bytes(4)).shared().own_cta()).align(4);
 const TADDR: OperandSpec = src("taddr", ty(Ty::U32));
 const RULES: &[Rule] = &[Rule::Custom(power_of_two)];
@@ -33,7 +33,7 @@ fn units(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     (!n.is_multiple_of(32)).then_some((text, Some(at)))
 }
 
-/// The part of the family.
+/// The family's allocation instructions.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("tcgen05.alloc").section("9.7.16.7.1").since(SINCE).requires(TENSOR_MEMORY)

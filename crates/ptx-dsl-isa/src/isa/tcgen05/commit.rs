@@ -6,7 +6,7 @@ use super::*;
 const OBJECT: OperandSpec = addr("mbar", object()).align(8);
 const SYNC_RESTRICT: Gate = gate(&[has(q::sync_restrict_shared_read_mma_a)]).since(NEW).requires(SM_107F);
 
-/// The part of the family.
+/// The family's instructions for order and completion.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("tcgen05.fence").section("9.7.16.11.1").since(SINCE).requires(TENSOR_MEMORY)

@@ -1,8 +1,8 @@
-//! Shared memory to Tensor Memory, and rows moved within it: manual 9.7.16.9.
+//! Copies from shared memory to Tensor Memory, and shifts within it: manual 9.7.16.9.
 
 use super::*;
 
-/// The part of the family.
+/// The family's copies and shifts.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("tcgen05.cp").section("9.7.16.9.2").since(SINCE).requires(TENSOR_MEMORY)

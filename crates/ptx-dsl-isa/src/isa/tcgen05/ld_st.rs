@@ -1,4 +1,4 @@
-//! Tensor Memory to registers and back: manual 9.7.16.8.
+//! Loads and stores of Tensor Memory: manual 9.7.16.8.
 
 use super::*;
 
@@ -17,7 +17,7 @@ const REGISTERS: OpTy = OpTy::Many(
         (q::_16x256b, 4),
     ],
 );
-/// `.sp::2:4` keeps two of four values, and two bits of metadata for each of them.
+/// `.sp::2:4` keeps two of four values, with two bits of metadata for each of them.
 const KEPT: OpTy =
     OpTy::Many(Ty::B32, &[(q::x4, 2), (q::x8, 4), (q::x16, 8), (q::x32, 16), (q::x64, 32), (q::x128, 64)]);
 const METADATA: OpTy = OpTy::Many(Ty::B32, &[(q::x64, 2), (q::x128, 4)]);
@@ -31,7 +31,7 @@ const RULES: &[Rule] = &[
     Rule::Never(&[has(q::_16x256b), any(&[q::x64, q::x128])], "`.16x256b` goes up to `.x32`, which is 128 registers"),
 ];
 
-/// The part of the family.
+/// The family's loads and stores.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("tcgen05.ld").section("9.7.16.8.3").since(SINCE).requires(TENSOR_MEMORY)

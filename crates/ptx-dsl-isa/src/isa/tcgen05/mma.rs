@@ -2,7 +2,7 @@
 
 use super::*;
 
-/// Lanes of D that stay as they are: 128 bits, or 256 for a CTA pair.
+/// Lanes of D that are not written: 128 bits, or 256 for a CTA pair.
 const LANES: OpTy = OpTy::Many(Ty::B32, &[(q::cta_group_1, 4), (q::cta_group_2, 8)]);
 
 const OPERANDS: &[OperandSpec] = &[
@@ -29,17 +29,17 @@ const KIND_TI16: Gate = gate(&[has(q::kind_ti16)]).since(NEW).requires(SM_107F);
 const SCALE_INPUT_D: Gate = gate(&[operand("scale-input-d")]).requires(SCALE_D);
 const NVF4: Gate = gate(&[has(q::kind_mxf4nvf4)]).since(ptx(8, 7));
 const BLOCKS: Gate = gate(&[any(&[q::block16, q::block32])]).since(ptx(8, 8));
-/// Without a size the older targets need PTX ISA 8.8 where they go by their family's name.
+/// Without a size the older targets need PTX ISA 8.8 if named by their family.
 const SCALE_VEC: Gate = gate(&[any(&[q::scale_vec_1X, q::scale_vec_2X, q::scale_vec_4X])]).requires(EXACT);
-/// Sparse 4-bit kinds are not promised for families.
+/// Families do not have sparse 4-bit kinds.
 const SPARSE_FOUR_BITS: Gate = gate(&[any(&[q::kind_mxf4, q::kind_mxf4nvf4])]).requires(EXACT);
 
-/// `.ashift` moves the rows of A on their way: what is collected is what was moved.
+/// `.ashift` moves the rows of A: the collector gets the moved rows.
 const ASHIFT: Rule = Rule::Never(
     &[has(q::ashift), any(&[q::collector_a_fill, q::collector_a_use])],
     "`.ashift` goes with `.collector::a::lastuse` and `.collector::a::discard` only",
 );
-/// ptxas takes it for `.kind::i8` and `.kind::ti16` too; the manual gives it no meaning there.
+/// ptxas accepts it for `.kind::i8` and `.kind::ti16` too; the manual gives it no meaning there.
 const SCALE_KINDS: Rule = Rule::Never(
     &[any(&[q::kind_f8f6f4, q::kind_i8, q::kind_ti16]), operand("scale-input-d")],
     "`scale-input-d` is for `.kind::f16` and `.kind::tf32` only",
@@ -83,7 +83,7 @@ macro_rules! block {
     };
 }
 
-/// The part of the family.
+/// The family's products.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("tcgen05.mma").section("9.7.16.10.9.1").since(SINCE).requires(TENSOR_MEMORY)

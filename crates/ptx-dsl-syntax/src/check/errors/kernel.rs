@@ -62,7 +62,7 @@ pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: String) 
     )
 }
 
-/// `value`: of the one that is needed, in a help.
+/// `value`: the required one, for a help.
 pub(crate) fn directive_needs(span: Span, name: &str, needs: &str, value: &str) -> Diagnostic {
     explained_error(
         505,
@@ -90,7 +90,7 @@ pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: 
     }
 }
 
-/// `declare`: a `.param` variable or register that would do, of the name `x`.
+/// `declare`: a suitable `.param` variable or register named `x`.
 pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare: &str, x: &str) -> Diagnostic {
     explained_error(
         506,
@@ -101,7 +101,7 @@ pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare:
     )
 }
 
-/// `declare`: a `.param` variable that would do, of the name `x`.
+/// `declare`: a suitable `.param` variable named `x`.
 pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: &str, x: &str) -> Diagnostic {
     explained_error(
         506,
@@ -151,7 +151,7 @@ pub(crate) fn module_scope(span: Span, space: &str, old: bool) -> Diagnostic {
     )
 }
 
-/// ptxas takes any size.
+/// ptxas accepts any size.
 pub(crate) fn large_variable(span: Span, name: &str) -> Diagnostic {
     Diagnostic::warning(
         517,
@@ -220,7 +220,7 @@ pub(crate) fn pragma(span: Span, text: &str, help: &str) -> Diagnostic {
     )
 }
 
-/// `inlined_at` a place that no `.loc` before it names.
+/// `inlined_at` a place without a `.loc` before it.
 pub(crate) fn inlined_at(span: Span, caller: &str) -> Diagnostic {
     explained_error(
         515,

@@ -17,7 +17,7 @@ pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&st
     }
 }
 
-/// `%r8` where there is `%r<8>`: the range, the number behind its prefix.
+/// `%r8` with `%r<8>`: the range, and the number after its prefix.
 pub(crate) fn beyond_range(span: Span, what: &str, name: &str, prefix: &str, count: u64, number: &str) -> Diagnostic {
     let need = number.parse::<u64>().unwrap_or(u64::MAX).saturating_add(1);
     let last = count.saturating_sub(1);
@@ -52,7 +52,7 @@ pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
     )
 }
 
-/// A help of more operands than an instruction takes.
+/// A help that lists further operands of an instruction.
 pub(crate) const TOO_MUCH: &str = "remove what is too much";
 
 pub(crate) fn operand_count(
@@ -121,7 +121,7 @@ pub(crate) fn all_sinks(span: Span) -> Diagnostic {
     )
 }
 
-/// `helps`: ways to come by a register that fits.
+/// `helps`: ways to get a suitable register.
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool, helps: Vec<String>) -> Diagnostic {
     let bits = if wider { want.bits().max(16) } else { want.bits() };
     let message = format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name());
@@ -144,7 +144,7 @@ pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bo
     d.note(note)
 }
 
-/// The type of a register that holds values of a type; `wider`: one of 16 bits holds a byte.
+/// The type of a register for values of a type; `wider`: a 16-bit register holds a byte.
 fn register_of(ty: Ty, wider: bool) -> String {
     let least = if wider { 16 } else { 8 };
     match ty {
@@ -168,12 +168,12 @@ pub(crate) fn declare_register(name: &str, ty: Ty) -> String {
     }
 }
 
-/// A register of the type, for a result; `wider`: one with more bits fits.
+/// A register of the type, for a result; `wider`: one with more bits is accepted.
 pub(crate) fn another_register(ty: Ty, wider: bool, x: &str) -> String {
     format!("put `.reg .{} {x};` before it, and write `{x}`", register_of(ty, wider))
 }
 
-/// Statements that make a register `x` of the type `want` of `given`, each with what it keeps.
+/// Statements that make a register `x` of the type `want` from `given`, each with what it keeps.
 pub(crate) fn conversions(given: &str, have: Ty, want: Ty, x: &str) -> Vec<(&'static str, String)> {
     let (from, to) = (have.name(), want.name());
     let number = |ty: Ty| matches!(ty, Ty::F16 | Ty::F32 | Ty::F64);
@@ -310,7 +310,7 @@ pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Dia
     )
 }
 
-/// `written`: does the instruction say so?
+/// `written`: does the instruction name it?
 pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, written: bool) -> Diagnostic {
     let d = noted_error(
         413,
@@ -327,7 +327,7 @@ pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, writt
     }
 }
 
-/// `takes`: may the instruction name the state space? `x`: a free name.
+/// `takes`: can the instruction name the state space? `x`: a free name.
 pub(crate) fn generic_space(span: Span, name: &str, is: &str, takes: bool, x: &str) -> Diagnostic {
     let d = error(413, span, format!("`{name}` is a `.{is}` variable, and a generic address cannot name it"));
     match is {
@@ -383,7 +383,7 @@ pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
     )
 }
 
-/// `by`: the qualifiers that give the number.
+/// `by`: the qualifiers that determine the number.
 pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[&str], sec: &str) -> Diagnostic {
     let s = if want == 1 { "" } else { "s" };
     let given = match have {
@@ -425,7 +425,7 @@ pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
     )
 }
 
-/// `help`: how to come by one.
+/// `help`: how to get one.
 pub(crate) fn needs_register(span: Span, operand: &str, help: Option<String>) -> Diagnostic {
     let d = noted_error(
         415,
@@ -488,7 +488,7 @@ pub(crate) fn tensor_memory_variable(span: Span, name: &str) -> Diagnostic {
     )
 }
 
-/// `help`: the address in legal form, or what computes it.
+/// `help`: the address in a legal form, or code that computes it.
 pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
     let d = noted_error(
         416,
@@ -499,7 +499,7 @@ pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
     d.help(help.unwrap_or_else(|| "compute the address with instructions, and name the register".to_string()))
 }
 
-/// `value`: as it is written; `bits`: of an address; `x`: a free name.
+/// `value`: as written; `bits`: of an address; `x`: a free name.
 pub(crate) fn absolute_address(span: Span, value: i64, bits: u32, x: &str) -> Diagnostic {
     explained_error(
         416,
@@ -519,7 +519,7 @@ pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_give
     d.help("write both, or neither").note(format!("`{qualifier}` and `{operand}` are given together"))
 }
 
-/// A rule of the table that is a function: behind a line break its text gives the edit.
+/// A rule of the table that is a function: after a line break its text gives the edit.
 pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
     let (text, help) = match text.split_once('\n') {
         Some((text, help)) => (text, Some(help)),
@@ -532,7 +532,7 @@ pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
     }
 }
 
-/// `help`: what negates it.
+/// `help`: code that negates it.
 pub(crate) fn no_negation(span: Span, operand: &str, help: Option<String>) -> Diagnostic {
     let d = noted_error(
         419,
@@ -564,7 +564,7 @@ pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagno
     .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
 }
 
-/// `value`: what is subtracted, if it is a constant.
+/// `value`: the subtrahend, if it is a constant.
 pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnostic {
     let d = error(416, span, format!("an offset is added behind the name `{name}`"));
     match value {

@@ -9,7 +9,7 @@ use ptx_dsl_isa::isa::{Ptx, Targets};
 
 use super::*;
 
-/// Is it about version or target alone?
+/// Is it about version or target only?
 pub(crate) fn is_gate(d: &Diagnostic) -> bool {
     matches!(d.code, 301 | 302)
 }
@@ -19,7 +19,7 @@ pub(crate) fn is_misplaced(d: &Diagnostic) -> bool {
     matches!(d.code, 404 | 405 | 414)
 }
 
-/// `renamed`: what the target is called in that version, if it is not called so any more.
+/// `renamed`: the target's name in that version, if it has another one now.
 pub(crate) fn needs_version(
     span: Span,
     what: Arguments,
@@ -71,7 +71,7 @@ pub(crate) fn needs_target(
     }
 }
 
-/// Its help is found with the operands.
+/// Its help is found when operands are checked.
 pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) -> Diagnostic {
     noted_error(
         303,

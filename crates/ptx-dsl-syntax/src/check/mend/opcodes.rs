@@ -1,4 +1,4 @@
-//! Opcodes of other languages, of old and misspelt ones.
+//! Fixes for opcodes of other languages, and for old and misspelt ones.
 
 use super::super::Checker;
 use super::{Verdict, spelled, split, word};
@@ -8,7 +8,7 @@ use crate::print;
 use ptx_dsl_isa::opcode::Entry;
 
 impl Checker {
-    /// The words of an opcode that another language has, a help with what PTX has instead, and whether that is certainly legal.
+    /// An opcode of another language, a help with the PTX for it, and whether that is certainly legal.
     pub(crate) fn foreign_instruction(&mut self, ast: &ast::Instr) -> Option<(String, String, bool)> {
         for count in (1..=ast.parts.len().min(3)).rev() {
             let (named, rest) = ast.parts.split_at(count);
@@ -25,8 +25,8 @@ impl Checker {
         None
     }
 
-    /// The first of these opcodes that is legal with the qualifiers that are written, with a type or a mask of lanes if need be; or
-    /// a statement; or else the first, which is not sure.
+    /// The first of these opcodes that is legal with the written qualifiers, with a type or a mask of lanes added if needed; or a
+    /// statement. If none is legal, the first one.
     fn completed_foreign(&mut self, ast: &ast::Instr, opcodes: &[&str], rest: &[Word]) -> (String, bool) {
         let mut tries = self.grant();
         let masked = with_mask(ast);
@@ -61,7 +61,7 @@ impl Checker {
         (opcodes.first().copied().unwrap_or("").to_string(), false)
     }
 
-    /// What an instruction is called now that is gone: `mad.rn.f32`, `shfl.sync` with a mask of lanes.
+    /// The present form of a removed instruction: `mad.rn.f32`, `shfl.sync` with a mask of lanes.
     pub(crate) fn renewed(&mut self, ast: &ast::Instr) -> Option<String> {
         for (more, masked) in [("rn", false), ("sync", false), ("sync", true)] {
             let mut trial = if masked { with_mask(ast) } else { ast.clone() };
@@ -73,7 +73,7 @@ impl Checker {
         None
     }
 
-    /// The opcode with the dot that is missing in its first word: `mulf32`.
+    /// The opcode with the missing dot in its first word: `mulf32`.
     pub(crate) fn with_dot(&mut self, ast: &ast::Instr) -> Option<String> {
         let (first, rest) = ast.parts.split_first()?;
         for i in 1..first.text.len().min(24) {
@@ -91,7 +91,7 @@ impl Checker {
         None
     }
 
-    /// The opcode with a word that is missing in its middle: `redux.add` for `redux.sync.add`.
+    /// The opcode with a missing word in the middle: `redux.add` for `redux.sync.add`.
     pub(crate) fn with_all_parts(&mut self, ast: &ast::Instr, same_first: &[Entry]) -> Option<String> {
         for entry in same_first.iter().take(16) {
             let mut parts = split(entry.opcode.name());
@@ -108,7 +108,7 @@ impl Checker {
         None
     }
 
-    /// The statement in capitals, in small letters.
+    /// The lower-case form of a statement in capitals.
     pub(crate) fn small_letters(&mut self, ast: &ast::Instr) -> Option<String> {
         let mut parts = ast.parts.clone();
         let mut changed = false;
@@ -122,7 +122,7 @@ impl Checker {
     }
 }
 
-/// The instruction with all lanes as a last operand.
+/// The instruction with a mask of all lanes as a last operand.
 fn with_mask(ast: &ast::Instr) -> ast::Instr {
     let mut out = ast.clone();
     let (value, text) = (0xffff_ffff, Some("0xffffffff".to_string()));

@@ -1,4 +1,4 @@
-//! Operands in another order, of another type, or computed before the statement.
+//! Fixes for operands: another order, another type, or computed before the statement.
 
 use super::super::Checker;
 use super::super::names::Sym;
@@ -13,8 +13,8 @@ use ptx_dsl_isa::ty::{Class, Ty};
 const MOST_OPERANDS: usize = 8;
 
 impl Checker {
-    /// The statement with its operands in another order or other brackets, or of the other of `atom` and `red`, if that makes it
-    /// legal; with one operand fewer, if there are too many.
+    /// The statement with its operands in another order or other brackets, with the other of `atom` and `red`, or with one
+    /// operand fewer, if that makes it legal.
     pub(crate) fn rearranged(&mut self, ast: &ast::Instr, too_many: bool) -> Option<String> {
         let count = ast.operands.len();
         if count > MOST_OPERANDS {
@@ -95,7 +95,7 @@ impl Checker {
         works(self, &trial)
     }
 
-    /// Where several registers have another type than the instruction, that of the registers, if it makes the instruction legal.
+    /// The type of the registers, if several differ from the instruction's type and it makes the instruction legal.
     pub(crate) fn retyped(&mut self, ast: &ast::Instr, errors: &[Diagnostic]) -> Option<String> {
         if errors.iter().filter(|d| d.code == 407).count() < 2 {
             return None;
@@ -124,7 +124,7 @@ impl Checker {
         None
     }
 
-    /// The statement that computes an expression of a register and another one or a constant.
+    /// The statement that computes a sum of registers or of a register and a constant.
     pub(crate) fn computed(&mut self, e: &Expr) -> Option<String> {
         let Expr::Binary(op, a, b, _) = e else { return None };
         let ty = match (self.register_of(a), self.register_of(b)) {
@@ -174,7 +174,7 @@ impl Checker {
             .then(|| format!("put `.reg .{} {x}; neg.{kind}{bits} {x}, {e};` before it, and write `{x}`", ty.name()))
     }
 
-    /// The type of the register that an expression is.
+    /// The type of the register in an expression.
     fn register_of(&mut self, e: &Expr) -> Option<Ty> {
         let Expr::Name(word, None) = e else { return None };
         match self.lookup(&word.text)? {
@@ -192,7 +192,7 @@ impl Checker {
         }
     }
 
-    /// A name that nothing has here.
+    /// A name that is not used here.
     pub(crate) fn free_name(&mut self) -> &'static str {
         for name in ["x", "y", "z", "v", "w", "tmp", "tmp1", "tmp2"] {
             if self.lookup(name).is_none() {
@@ -202,7 +202,7 @@ impl Checker {
         "tmp3"
     }
 
-    /// How to come by a register of the type `want` for what is given: each time what is put before the statement, and why.
+    /// Ways to get a register of the type `want` from the operand: code to put before the statement, and why.
     pub(crate) fn conversions(&mut self, given: &str, have: Ty, want: Ty) -> Vec<String> {
         let x = self.free_name();
         let mut out = Vec::new();
@@ -223,7 +223,7 @@ impl Checker {
         Some(format!("put `.reg .b{bits} {x}; mov.b{bits} {x}, {value};` before it, and write `{x}`"))
     }
 
-    /// An address in a form that is legal, or what computes it. `narrow`: it may have 32 bits.
+    /// An address in a legal form, or code that computes it. `narrow`: it may have 32 bits.
     pub(crate) fn address_instead(&mut self, e: &Expr, narrow: bool) -> Option<String> {
         let Expr::Binary(op, a, b, _) = e else { return None };
         let Expr::Name(base, None) = &**a else { return None };
@@ -265,7 +265,7 @@ impl Checker {
         matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed).then(|| ty.bits())
     }
 
-    /// A declaration of a function that is called like this.
+    /// A declaration for a function with this call.
     pub(crate) fn declaration_of(&mut self, name: &str, ret: &[ast::Operand], args: &[ast::Operand]) -> Option<String> {
         let (rets, params) = (self.formals_of(ret, "r")?, self.formals_of(args, "a")?);
         let rets = if ret.is_empty() { String::new() } else { format!("({rets}) ") };

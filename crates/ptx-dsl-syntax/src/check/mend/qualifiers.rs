@@ -1,4 +1,4 @@
-//! Qualifiers that are missing, misspelt or too many: what is put, written or left instead.
+//! Fixes for missing, misspelt or extra qualifiers: what to add, replace or remove.
 
 use super::super::explain::{Explainer, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
 use super::super::select::{Fit, fit, legal, without};
@@ -13,7 +13,7 @@ use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 impl Explainer<'_> {
-    /// Opcodes that have all these words and what is missing, legal ones if any is found.
+    /// Opcodes with all these words and the missing ones; legal ones if there are any.
     pub(crate) fn completed(&mut self, known: &[Word]) -> Vec<String> {
         let mut open: Vec<(usize, String, Vec<Word>)> = Vec::new();
         for (_, form) in self.forms {
@@ -51,7 +51,7 @@ impl Explainer<'_> {
         found
     }
 
-    /// What may stand in a slot, the likeliest first, each with how unlikely it is.
+    /// Candidates for a slot, the likeliest first, each with its unlikelihood.
     fn preferred(&self, slot: &Slot) -> Vec<(usize, String)> {
         let mut ranked = Vec::with_capacity(slot.alts.len());
         for alt in &slot.alts {
@@ -67,7 +67,7 @@ impl Explainer<'_> {
         ranked
     }
 
-    /// What can stand in place of an unknown word, or whether it can go: a help, legal if anything is.
+    /// A replacement for an unknown word, or its removal: a help, legal if any is.
     pub(crate) fn instead_of(&mut self, words: &[Word], at: usize, all: &[&str]) -> Option<String> {
         let name = words[at].text.as_str();
         let near = all_near(name, all);
@@ -164,8 +164,8 @@ impl Explainer<'_> {
         None
     }
 
-    /// An edit after which the instruction is legal, or at least some form takes the qualifiers: without one of the two that
-    /// clash, or with another in its place.
+    /// An edit that makes the instruction legal, or at least acceptable to a form: removes or replaces one of two conflicting
+    /// words.
     pub(crate) fn repair(&mut self, at: usize, known: &[Word], other: Option<(&str, Span)>) -> Option<String> {
         let mut plain = Vec::new();
         for (_, form) in self.forms {
@@ -236,7 +236,7 @@ fn integer(ty: Ty) -> bool {
     !matches!(ty.class(), Class::Float | Class::Packed | Class::Pred)
 }
 
-/// What else is written where these are meant.
+/// The qualifier for a word of another instruction or language.
 fn foreign_word(name: &str) -> Option<&'static str> {
     Some(match name {
         "gpu" => "gl",
@@ -251,7 +251,7 @@ fn foreign_word(name: &str) -> Option<&'static str> {
     })
 }
 
-/// The qualifiers with the `n`th choice for what is missing, in the order of the form, and how unlikely it is.
+/// The qualifiers with the `n`th choice for the missing ones, in the order of the form, and its unlikelihood.
 fn filled_up(
     form: &Form,
     fit: &Fit,
@@ -281,13 +281,13 @@ fn filled_up(
     Some((rank, words))
 }
 
-/// What is usual where any will do.
+/// The usual choice if any will do.
 const USUAL: &[&str] = &["rn", "lo", "gl", "gpu", "acq_rel", "global"];
 
-/// What hardly anybody means.
+/// Rarely meant choices.
 const SPECIAL: &[&str] = &["cc", "noftz"];
 
-/// A word, or an ordering with its scope, without which some form takes the others, and these.
+/// A word, or an ordering with its scope, whose removal lets a form accept the others; and these.
 fn removed(at: usize, known: &[Word], forms: &[&Form]) -> Option<(String, Vec<Word>)> {
     let word = &known[at].text;
     let mut rest = without(known, at);

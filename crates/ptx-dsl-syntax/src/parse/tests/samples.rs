@@ -1,7 +1,7 @@
 //! Sources for the tests: the manual's examples, and modules as compilers write them.
 
-/// The examples of the manual's pages on cluster launch control, CTA pairs, `mbarrier.arrive_drop` and `tcgen05.commit`. Where a page writes `..`
-/// or a heading between its lines, that is left out or a comment.
+/// The examples of the manual's pages on cluster launch control, CTA pairs, `mbarrier.arrive_drop` and `tcgen05.commit`. Lines
+/// that a page only indicates (`..`, headings) are left out or comments.
 pub(super) const MANUAL: &[(&str, &str)] = &[
     (
         "cluster launch control, newer text",

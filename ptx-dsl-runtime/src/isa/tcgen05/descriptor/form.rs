@@ -1,4 +1,4 @@
-//! What the qualifiers of a `tcgen05.mma` say, and which shapes go with them (PTX ISA 9.7.16.2.1).
+//! The form of a `tcgen05.mma`, decoded from its qualifiers, and the shapes that it allows (PTX ISA 9.7.16.2.1).
 
 use crate::fault::FaultKind;
 use crate::qual::{Q, q};
@@ -48,7 +48,7 @@ impl Kind {
     }
 }
 
-/// What descriptors can say depends on the target.
+/// The generation of the target, on which the fields of descriptors depend.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
@@ -69,7 +69,7 @@ impl Generation {
     }
 }
 
-/// What the qualifiers of the instruction say.
+/// The form of the instruction, from its qualifiers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Form {
     /// `.kind`
@@ -88,7 +88,7 @@ pub struct Form {
     pub ashift: bool,
     /// `.decompress::lut::b`
     pub lut: bool,
-    /// What the target has.
+    /// The target's generation.
     pub generation: Generation,
 }
 

@@ -33,7 +33,7 @@ pub struct Scale {
     pub spread: bool,
 }
 
-/// What only the formats with block scaling hold.
+/// Fields of the formats with block scaling.
 struct Scaled {
     scale: Scale,
     m: usize,
@@ -185,7 +185,7 @@ impl Instruction {
     }
 }
 
-/// What `.decompress::lut::b` asks of B.
+/// The requirements of `.decompress::lut::b` on B.
 fn lut(form: Form, formats: [Format; 2], transpose: [bool; 2], dense_k: usize) -> Result<(), FaultKind> {
     let only = |what: String| format!("{what}, but `.decompress::lut::b` makes e4m3 elements, 64 in a column");
     if formats[1] != Format::E4m3 {

@@ -36,8 +36,8 @@ fn with<R>(warp: u32, f: impl FnOnce(&mut Ctx<'_, Off>) -> R) -> R {
     let (host, launch) = (Host::new(), Launch::grid(1).block(256));
     let team = Team::new(1, 1, &launch);
     let mut x = Ctx::new(&host, &launch, &INFO, Vec::new(), Global::new(Vec::new()), &team);
-    x.clusters[0].start([0; 3], 1, 256, 64, 0);
-    let start = x.clusters[0].ready.pop_front().unwrap();
+    x.residents.clusters[0].start([0; 3], 1, 256, 64, 0);
+    let start = x.residents.clusters[0].ready.pop_front().unwrap();
     x.cur = start;
     x.warp(warp as usize);
     x.tmem_mut().hold(0xfffe);
@@ -266,7 +266,7 @@ fn the_warp_is_whole_and_of_one_mind() {
     });
     assert_eq!(some, Ok(Flow::Wait(Wait::WholeWarp { pc: 0 })));
     let exited = with(0, |x| {
-        x.clusters[0].ctas[0].live[0] = 0xff;
+        x.residents.clusters[0].ctas[0].live[0] = 0xff;
         (x.mask, x.cur.mask) = (0xff, 0xff);
         tcgen05_wait(x, qs(&[q::ld]), [], []).map_err(|f| f.kind)
     });

@@ -1,7 +1,7 @@
-//! What a multiplication reads in Tensor Memory besides D: A, scale factors and sparsity metadata.
+//! Operands of a multiplication in Tensor Memory besides D: A, scale factors, sparsity metadata, lookup tables.
 
+use super::multiply::{A, Multiply, bad_address};
 use super::tile::{Tile, decode};
-use super::{A, Multiply, bad_address};
 use crate::fault::FaultKind;
 use crate::isa::tcgen05::descriptor::instruction::{Kind, Scale};
 use crate::isa::tcgen05::format::Format;
@@ -18,7 +18,7 @@ const STRIDE: usize = 4;
 /// Scale factors of a row or column, in ascending k.
 pub(super) type Factors = [f64; 8];
 
-/// Which k each stored element of A stands for, in the order of a [`Tile`] of rows of A.
+/// The k of each stored element of A, in the order of a [`Tile`] of rows of A.
 pub(super) type Positions = Vec<[u8; 4]>;
 
 impl Multiply {
@@ -132,7 +132,7 @@ impl Multiply {
         (stored, self.stored_k() / stored)
     }
 
-    /// Which k the stored elements of A stand for. Every part of the accumulator has its own metadata, as it has its own A.
+    /// The k of the stored elements of A. Each part of the accumulator has its own metadata, as it has its own A.
     ///
     /// A row has a 4-bit index for each chunk: two 2-bit positions in it. For 16- and 32-bit elements the word in
     /// lane `r % 8 + 8 * (half of K) + r / 16 * 16` has those of the row in lane `r`, in its low half if `r % 16 < 8`, and

@@ -1,15 +1,16 @@
-//! The multiplication itself: when the operation runs.
+//! The product: blocks of rows and columns, summed in ascending k in vector registers.
 
 use std::ops::Range;
 
+use super::multiply::{A, COMPRESSED, Multiply};
 use super::operands::{Factors, LUT_COLUMNS, Positions};
 use super::tile::{Tile, bytes, gather, pieces};
-use super::{A, Multiply};
 use crate::fault::FaultKind;
+use crate::isa::float16::{f16_to_f32_scaled, f32_to_f16, rebias};
 use crate::isa::tcgen05::descriptor::Major;
 use crate::isa::tcgen05::descriptor::Shared;
 use crate::isa::tcgen05::descriptor::instruction::{Accumulator, Kind};
-use crate::isa::tcgen05::format::{f16_times, rebias, to_f16};
+
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem::{self, LANES};
 
@@ -17,13 +18,10 @@ use crate::mem::tmem::{self, LANES};
 const WIDE: usize = 8;
 /// Rows of A worked on at once.
 const HIGH: usize = 4;
-/// Bytes of a column of B that `.decompress::lut::b` decompresses: 128 indices of 3 bits, of which half are used.
-pub(super) const COMPRESSED: usize = 48;
-
 /// Sums of products: a row of A, a column of B.
 type Sums<T = f32> = [[T; WIDE]; HIGH];
 
-/// Adds in ascending k. Small enough that the sums stay in vector registers.
+/// Adds in ascending k. The block is small enough for its sums to stay in vector registers.
 #[inline(always)]
 fn dense(a: &[[f32; HIGH]], b: &[[f32; WIDE]]) -> Sums {
     let mut sums = [[0.0; WIDE]; HIGH];
@@ -37,7 +35,7 @@ fn dense(a: &[[f32; HIGH]], b: &[[f32; WIDE]]) -> Sums {
     sums
 }
 
-/// As [`dense`]; a stored element of A meets the element of B at its position.
+/// As [`dense`]: a stored element of A is multiplied by the element of B at its position.
 #[inline(always)]
 fn sparse(a: &[[f32; HIGH]], positions: &[[u8; HIGH]], b: &[[f32; WIDE]]) -> Sums {
     let mut sums = [[0.0; WIDE]; HIGH];
@@ -64,7 +62,7 @@ fn integer(sum: f32) -> i32 {
 /// As [`dense`] or [`sparse`], of integers of 11 bits and a sign: f32 is exact for a product, not for sums.
 #[inline(always)]
 fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]]) -> Sums<i32> {
-    // from every product's pattern, in the end, that of zero is taken off
+    // the pattern of zero is subtracted once per product at the end
     let mut sums = [[(a.len() as i32).wrapping_mul(MIDDLE.to_bits() as i32).wrapping_neg(); WIDE]; HIGH];
     let mut add = |row: usize, a: f32, b: &[f32; WIDE]| {
         for (sum, b) in sums[row].iter_mut().zip(b) {
@@ -78,7 +76,7 @@ fn exact(a: &[[f32; HIGH]], positions: Option<&[[u8; HIGH]]>, b: &[[f32; WIDE]])
     sums
 }
 
-/// What belongs to the rows of A of a CTA.
+/// The operands of a CTA's rows of A.
 struct Rows<'a> {
     a: &'a Tile<HIGH>,
     positions: Option<&'a [[u8; HIGH]]>,
@@ -91,7 +89,7 @@ impl Rows<'_> {
         self.positions.map(|p| &p[row * self.a.k..(row + 1) * self.a.k])
     }
 
-    /// Sums of `HIGH` rows and `WIDE` columns, with everything that is not on the short way.
+    /// Sums of `HIGH` rows and `WIDE` columns, in all cases without a fast path.
     fn sums(&self, row: usize, column: usize, b: &Tile<WIDE>, vector: usize) -> Sums {
         let (a, b) = (self.a.group(row), b.group(column));
         let positions = self.positions(row);
@@ -158,7 +156,7 @@ impl Multiply {
         Ok(())
     }
 
-    /// Elements of `.kind::ti16` have four bits that must be zero: those where they are not have become NaN.
+    /// A fault if an element of `.kind::ti16` is NaN: its four reserved bits were not zero.
     fn decoded<const W: usize>(&self, tile: &Tile<W>, of: &str) -> Result<(), FaultKind> {
         if self.form.kind == Kind::Ti16 && tile.data.as_flattened().iter().any(|v| v.is_nan()) {
             let what = format!("an element of {of} of type s1z4m11 has a bit set from 11 to 14");
@@ -238,10 +236,10 @@ impl Multiply {
             Accumulator::F32 => self.store(to, part, slow, |d, sum| (sum + f32::from_bits(d) * scale).to_bits()),
             Accumulator::F16 if self.accumulate => {
                 let factor = rebias(scale);
-                let finish = |d: u32, sum: f32| u32::from(to_f16(sum + f16_times(d, factor)));
+                let finish = |d: u32, sum: f32| u32::from(f32_to_f16(sum + f16_to_f32_scaled(d, factor)));
                 if short { self.store(to, part, fast, finish) } else { self.store(to, part, slow, finish) }
             }
-            Accumulator::F16 => self.store(to, part, slow, |_, sum| u32::from(to_f16(sum))),
+            Accumulator::F16 => self.store(to, part, slow, |_, sum| u32::from(f32_to_f16(sum))),
             Accumulator::S32 { saturate } => {
                 let keep = if self.accumulate { u32::MAX } else { 0 };
                 let wrap = |d: u32, sum: i32| (d & keep).wrapping_add(sum as u32);
@@ -285,7 +283,7 @@ impl Multiply {
         outer.flat_map(|o| inner.clone().map(move |p| at(o, p))).map(|at| at..at.saturating_add(used)).collect()
     }
 
-    /// What `each` makes of the matrices in shared memory, in each CTA.
+    /// Calls `each` for the matrices in shared memory, in each CTA.
     fn in_shared(&self, each: impl Fn(Vec<Range<u32>>) -> Vec<Range<u32>>) -> Vec<(usize, Range<u32>)> {
         let a = match self.a {
             A::Shared(a) => each(self.pieces(0, a)),

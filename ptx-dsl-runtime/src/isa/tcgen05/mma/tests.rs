@@ -1,10 +1,13 @@
-//! Against a straight definition in f64. The tests place matrices in memory by layout code of their own.
+//! Tests of the product against a direct definition in f64. They place matrices in memory by layout code of their own.
 
-use super::*;
+use super::multiply::Multiply;
+use crate::fault::FaultKind;
 use crate::isa::arith::soft::{self, Num};
+use crate::isa::tcgen05::descriptor::instruction::Generation;
+use crate::isa::tcgen05::format::Format;
 use crate::machine::tensor::{TensorCta, TensorJob};
-use crate::mem::tmem::Tmem;
-use crate::qual::Qualifier;
+use crate::mem::tmem::{self, Tmem};
+use crate::qual::{Q, Qualifier, q};
 
 mod bench;
 mod faults;
@@ -522,12 +525,12 @@ pub(super) fn check(case: &Case, seed: u64) {
         tmem.iter_mut().zip(&memory).map(|(tmem, shared)| TensorCta { tmem, shared }).collect();
     job.run(&mut both).unwrap_or_else(|e| panic!("{e}: {c:?}"));
 
-    let mut touched = vec![vec![false; 512]; 128 * ctas];
+    let mut notify_waiters = vec![vec![false; 512]; 128 * ctas];
     for m in 0..c.m {
         for n in 0..c.n {
             let (cta, lane, column) = c.d_at(m, n);
             let got = tmem[cta].lane(lane)[D_COLUMN + column];
-            touched[cta * 128 + lane][D_COLUMN + column] = true;
+            notify_waiters[cta * 128 + lane][D_COLUMN + column] = true;
             if c.disabled.is_some_and(|d| d[cta * 4 + lane / 32] >> (lane % 32) & 1 != 0) {
                 assert_eq!(got, before[cta].lane(lane)[D_COLUMN + column], "({m}, {n}) is disabled: {c:?}");
                 continue;
@@ -565,8 +568,8 @@ pub(super) fn check(case: &Case, seed: u64) {
     }
     for cta in 0..ctas {
         for lane in 0..128 {
-            for (column, touched) in touched[cta * 128 + lane].iter().enumerate() {
-                if !touched {
+            for (column, notify_waiters) in notify_waiters[cta * 128 + lane].iter().enumerate() {
+                if !notify_waiters {
                     // `.ashift`: A moves up by a lane in each partition, whose last one stays
                     let columns = c.k * if c.sparse { 1 } else { 2 } * c.formats[0].bits() as usize / 64;
                     let moved = c.ashift && (A_COLUMN..A_COLUMN + columns).contains(&column) && lane % 32 != 31;

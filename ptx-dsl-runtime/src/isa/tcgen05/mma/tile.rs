@@ -1,8 +1,9 @@
 //! Matrices of a multiplication, decoded to f32 and laid out for the inner product.
 
 use crate::fault::FaultKind;
+use crate::isa::float16::{bf16_to_f32, f16_to_f32};
 use crate::isa::tcgen05::descriptor::{Major, Shared};
-use crate::isa::tcgen05::format::{Format, Packing, bf16, f16, packed, pairs, s1z4m11, tf32, words};
+use crate::isa::tcgen05::format::{Format, Packing, packed, pairs, s1z4m11, tf32, words};
 
 /// A matrix of rows (of A) or columns (of B), `W` of them side by side: element (line, k) is
 /// `data[line / W * k_size + k][line % W]`.
@@ -60,14 +61,14 @@ impl<const W: usize> Tile<W> {
     }
 }
 
-/// Hands the elements of a 16-byte piece to `put`.
+/// Decodes the elements of a 16-byte piece and passes them to `put`.
 #[inline(always)]
 pub(super) fn decode(packing: Packing, piece: &[u8; 16], put: impl FnOnce(&[f32])) {
     match packing {
-        Packing::Wide(Format::F16) => put(&pairs(piece, f16)),
+        Packing::Wide(Format::F16) => put(&pairs(piece, f16_to_f32)),
         Packing::Wide(Format::Tf32) => put(&words(piece, tf32)),
         Packing::Wide(Format::S1z4m11) => put(&pairs(piece, s1z4m11)),
-        Packing::Wide(_) => put(&pairs(piece, bf16)),
+        Packing::Wide(_) => put(&pairs(piece, bf16_to_f32)),
         Packing::Bytes(format) => {
             let table = format.values();
             put(&piece.map(|x| table[x as usize]));

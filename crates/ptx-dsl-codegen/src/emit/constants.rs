@@ -1,0 +1,69 @@
+//! Constants of a kernel: qualifiers of its instructions, and the sites that faults report.
+
+use crate::kernel::Kernel;
+use crate::names::RT;
+use crate::source::{Source, Text};
+use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::qualifier::{Qualifier, q};
+use ptx_dsl_isa::ty::Ty;
+use quote::{format_ident, quote};
+use std::collections::BTreeMap;
+
+pub struct Constants<'m> {
+    source: &'m Source<'m>,
+    text: &'m Text<'m>,
+    /// The qualifiers and types of each constant.
+    qualifiers: Vec<(Vec<Qualifier>, Vec<Ty>)>,
+    /// Instructions that can fault, with the number of their site.
+    sites: BTreeMap<u32, u32>,
+    pub site_items: Vec<TokenStream>,
+}
+
+impl<'m> Constants<'m> {
+    pub fn new(source: &'m Source<'m>, text: &'m Text<'m>) -> Self {
+        Constants { source, text, qualifiers: Vec::new(), sites: BTreeMap::new(), site_items: Vec::new() }
+    }
+
+    /// The constant for an instruction's qualifiers and types, and its item if it is new.
+    pub fn qualifiers(&mut self, kernel: &Kernel<'_>, i: &Instr) -> (Ident, Option<TokenStream>) {
+        let mut flags: Vec<Qualifier> = i.quals.iter().copied().filter(|q| q.ty().is_none()).collect();
+        flags.extend(kernel.param_space(i));
+        // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
+        if i.operand("a-tmem").is_some() {
+            flags.push(q::a_tmem);
+        }
+        // A state, or `_` in its place.
+        if matches!(i.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
+            flags.push(q::state);
+        }
+        if let Some(n) = self.qualifiers.iter().position(|(f, t)| *f == flags && *t == i.types) {
+            return (format_ident!("Q{n}"), None);
+        }
+        let rt = RT;
+        let name = format_ident!("Q{}", self.qualifiers.len());
+        let names = flags.iter().map(|f| format_ident!("{}", f.constant()));
+        let types = i.types.iter().map(|t| format_ident!("{t:?}"));
+        let item = quote! {
+            const #name: #rt::Q =
+                #rt::Q::of(&const { #rt::Qualifiers::new(&[#(#rt::q::#names),*], &[#(#rt::Ty::#types),*]) });
+        };
+        self.qualifiers.push((flags, i.types.clone()));
+        (name, Some(item))
+    }
+
+    /// The number of the instruction's site.
+    pub fn site(&mut self, i: &Instr) -> u32 {
+        if let Some(&n) = self.sites.get(&i.index) {
+            return n;
+        }
+        let rt = RT;
+        let n = self.site_items.len() as u32;
+        let (line, text) = self.text.line(i);
+        let rust_line = (self.source.line)(i.span);
+        self.site_items.push(quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line }));
+        self.sites.insert(i.index, n);
+        n
+    }
+}

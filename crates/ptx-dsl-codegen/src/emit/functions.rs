@@ -1,0 +1,171 @@
+//! Functions that instructions share which are alike: the same function of the runtime, the same qualifiers and types, registers of
+//! the same widths. rustc compiles each once, however many instructions call it.
+
+use super::Emitter;
+use super::argument::{Argument, Destination};
+use super::scale::outline_attribute;
+use crate::instr::destination_count;
+use crate::names::{RT, path_of, runtime_function, ty};
+use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::Host;
+use quote::{ToTokens, format_ident, quote};
+
+/// The signature and body of a function for a warp while they grow, and the arguments of a call.
+#[derive(Default)]
+struct WarpFunction {
+    arguments: Vec<TokenStream>,
+    parameters: Vec<TokenStream>,
+    /// Statements of the body before and behind the call of the runtime.
+    before: TokenStream,
+    after: TokenStream,
+    sources: Vec<TokenStream>,
+    destinations: Vec<Ident>,
+    /// Values that the caller computes first.
+    computed: TokenStream,
+}
+
+impl WarpFunction {
+    fn source(&mut self, given: &Argument) {
+        let rt = RT;
+        let (mut argument, ty) = given.passed();
+        let s = format_ident!("s{}", self.arguments.len());
+        if let Argument::Computed(lanes) = given {
+            self.computed.extend(quote!(let #s: #rt::Lanes = #lanes;));
+            argument = quote!(&#s);
+        }
+        self.arguments.push(argument);
+        self.parameters.push(quote!(#s: #ty));
+        let Some(inside) = given.inside(&s) else { return self.sources.push(s.to_token_stream()) };
+        for value in inside.into_lanes() {
+            let v = format_ident!("v{}", self.sources.len());
+            self.before.extend(quote!(let #v: #rt::Lanes = #value;));
+            self.sources.push(quote!(&#v));
+        }
+    }
+
+    /// A name for the next result.
+    fn result(&mut self) -> Ident {
+        let name = format_ident!("d{}", self.destinations.len());
+        self.destinations.push(name.clone());
+        name
+    }
+
+    fn destination(&mut self, to: &Destination) {
+        let rt = RT;
+        let r = format_ident!("r{}", self.arguments.len());
+        let (place, ty, store) = match to {
+            Destination::Ignored => {
+                self.result();
+                return;
+            }
+            Destination::Register(1, place) => {
+                let d = self.result();
+                (place, quote!(u32), quote!(#rt::lanes::put_mask(#r, &#d, mask);))
+            }
+            Destination::Register(128, place) => {
+                let (t, low, high) = (ty(128), self.result(), self.result());
+                (place, quote!([#t; 32]), quote!(#rt::lanes::put_u128(#r, &#low, &#high, mask);))
+            }
+            Destination::Register(bits, place) => {
+                let (t, d, put) = (ty(*bits), self.result(), format_ident!("put_u{bits}"));
+                (place, quote!([#t; 32]), quote!(#rt::lanes::#put(#r, &#d, mask);))
+            }
+            Destination::Registers(bits, count, place) => {
+                let (t, put) = (ty(*bits), format_ident!("put_u{bits}"));
+                let d: Vec<Ident> = (0..*count).map(|_| self.result()).collect();
+                let store = quote!(for (r, d) in #r.iter_mut().zip([#(&#d),*]) { #rt::lanes::#put(r, d, mask); });
+                (place, quote!([[#t; 32]; #count]), store)
+            }
+        };
+        self.arguments.push(quote!(&mut #place));
+        self.parameters.push(quote!(#r: &mut #ty));
+        self.after.extend(store);
+    }
+}
+
+impl Emitter<'_> {
+    /// The constant that holds an instruction's qualifiers and types.
+    pub fn qualifiers(&mut self, i: &Instr) -> Ident {
+        let (name, item) = self.constants.qualifiers(self.kernel, i);
+        self.function_items.extend(item);
+        name
+    }
+
+    /// The function of that key. `make` gives its attribute, and its parameters and body, which depend on nothing but the key.
+    fn function(&mut self, key: String, make: impl FnOnce() -> (TokenStream, TokenStream)) -> Ident {
+        if let Some(name) = self.functions.get(&key) {
+            return name.clone();
+        }
+        let name = format_ident!("operation{}", self.functions.len());
+        let (attribute, rest) = make();
+        self.function_items.push(quote!(#attribute fn #name #rest));
+        self.functions.insert(key, name.clone());
+        name
+    }
+
+    /// A call of an instruction's function in one lane, with so many results. If a kernel has many of them, they go through a function
+    /// that they share. In release rustc inlines it if it is short, unless there are too many.
+    pub fn lane_call(&mut self, i: &Instr, sources: &[TokenStream], results: usize) -> TokenStream {
+        let (q, function) = (self.qualifiers(i), runtime_function(i));
+        if !self.scale.share_lane_calls {
+            return quote!(#function(#q, [#(#sources),*]));
+        }
+        let attribute = outline_attribute(self.scale.outline_lane_calls);
+        let count = sources.len();
+        let key = format!("{} {q} {count} {results}", path_of(i));
+        let name = self.function(key, || {
+            let given: Vec<Ident> = (0..results).map(|r| format_ident!("d{r}")).collect();
+            let rest = quote! {
+                (s: [u64; #count]) -> [u64; #results] {
+                    let [#(#given,)* ..] = #function(#q, s);
+                    [#(#given),*]
+                }
+            };
+            (attribute, rest)
+        });
+        quote!(#name([#(#sources),*]))
+    }
+
+    /// A call of an instruction's function for the lanes of `mask` of a warp, of which `m` run: a `Result`, which holds the `Flow` if
+    /// the instruction may block. It sets only these lanes of the destinations, and none if the warp waits.
+    pub fn warp_call(&mut self, i: &Instr, given: &[Argument], taken: &[Destination], mask: &Ident) -> TokenStream {
+        let rt = RT;
+        let (q, function, site) = (self.qualifiers(i), runtime_function(i), self.constants.site(i));
+        let mut f = WarpFunction::default();
+        given.iter().for_each(|argument| f.source(argument));
+        taken.iter().for_each(|destination| f.destination(destination));
+        // A missing `|p` still has its place.
+        for _ in f.destinations.len()..destination_count(i, f.destinations.len()) {
+            f.result();
+        }
+        let blocks = i.entry.host == Host::Block;
+        let keys: String = given.iter().map(Argument::key).chain(taken.iter().map(Destination::key)).collect();
+        let key = format!("{} {q} {keys}{} {blocks}", path_of(i), f.destinations.len());
+        let WarpFunction { arguments, parameters, before, after, sources, destinations, computed } = f;
+        let call = quote!(#function(x, #q, [#(#sources),*], [#(&mut #destinations),*])?);
+        let (result, body) = match blocks {
+            true if after.is_empty() => (quote!(#rt::Flow), quote!(Ok(#call))),
+            true => (quote!(#rt::Flow), quote!(let flow = #call; if let #rt::Flow::Next = flow { #after } Ok(flow))),
+            false => (quote!(()), quote!(x.mask = mask; #call; x.mask = m; #after Ok(()))),
+        };
+        let name = self.function(key, || {
+            let rest = quote! {
+                <M: #rt::Monitor>(
+                    x: &mut #rt::Ctx<'_, M>,
+                    site: u32,
+                    mask: u32,
+                    m: u32,
+                    #(#parameters),*
+                ) -> ::core::result::Result<#result, ::std::boxed::Box<#rt::Fault>> {
+                    #before
+                    #(let mut #destinations: #rt::Lanes = [0; 32];)* x.site = site;
+                    #body
+                }
+            };
+            (quote!(#[inline(never)]), rest)
+        });
+        let call = quote!(#name(x, #site, #mask, m, #(#arguments),*));
+        if computed.is_empty() { call } else { quote!({ #computed #call }) }
+    }
+}

@@ -1,0 +1,203 @@
+//! The Rust items of a kernel: a module with its code, and a type with its PTX, `launch`, `launch_raw` and `on`.
+
+mod info;
+pub mod parameters;
+mod warp;
+
+use crate::emit::Emitter;
+use crate::names::{RT, rust_name};
+use crate::region::graph::Program;
+use crate::source::{Source, Text};
+use crate::step::dispatch::Code;
+use info::kernel_info;
+use parameters::Passing;
+use proc_macro2::{Ident, TokenStream};
+use quote::{format_ident, quote};
+use warp::{agreement, warp_state};
+
+/// The names of a kernel in Rust.
+struct Names {
+    /// Its type, as the user wrote it.
+    ident: Ident,
+    /// The module with its code.
+    module: Ident,
+}
+
+/// The module with the code, and the type, which stands where the user's names are.
+pub fn items(
+    e: &mut Emitter<'_>,
+    program: &Program<'_>,
+    code: &Code,
+    (source, text): (&Source<'_>, &Text<'_>),
+    passing: &[Passing],
+) -> [TokenStream; 2] {
+    let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
+    let ident = rust_name(&f.name);
+    // `format_ident` drops the `r#` of an argument
+    let module = format_ident!("__ptx_{}", ident);
+    let names = Names { ident: (source.name)(&ident, f.span), module };
+    let info = kernel_info(e, program, source.file.as_deref(), passing);
+    let (agree, agree_method) = agreement(e, &names.module);
+    [code_module(e, &names, code, &info, &agree), kernel_type(e, &names, text, &agree_method, passing)]
+}
+
+fn code_module(
+    e: &Emitter<'_>,
+    Names { module, .. }: &Names,
+    Code { step, run, items }: &Code,
+    info: &TokenStream,
+    agree: &TokenStream,
+) -> TokenStream {
+    let rt = RT;
+    let functions = &e.function_items;
+    let (warp, frames, broadcast) = (warp_state(e), e.frames(), e.hoist.broadcast_function());
+    quote! {
+        // A module of its own: no name of the surrounding code, least of all a kernel's, can be taken for a local of it.
+        #[doc(hidden)]
+        #[allow(unused, clippy::all)]
+        mod #module {
+            #(#functions)*
+
+            #warp
+
+            #agree
+
+            #frames
+
+            #broadcast
+
+            pub const INFO: &#rt::KernelInfo = &#info;
+
+            #[inline(always)]
+            pub fn step<M: #rt::Monitor, L: #rt::Level>(
+                x: &mut #rt::Ctx<'_, M>,
+                mut pc: #rt::Pc,
+                ws: &mut [Warp],
+            ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                #step
+            }
+
+            #[inline(always)]
+            fn run<M: #rt::Monitor, L: #rt::Level>(
+                x: &mut #rt::Ctx<'_, M>,
+                w: &mut Warp,
+                mut pc: #rt::Pc,
+                mut m: u32,
+            ) -> ::core::result::Result<(), ::std::boxed::Box<#rt::Fault>> {
+                #run
+            }
+
+            #(#items)*
+        }
+    }
+}
+
+fn kernel_type(
+    e: &Emitter<'_>,
+    Names { ident, module }: &Names,
+    text: &Text<'_>,
+    agrees: &TokenStream,
+    passing: &[Passing],
+) -> TokenStream {
+    let rt = RT;
+    let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
+    let (text, name) = (&text.name, &f.name);
+    let names: Vec<Ident> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
+    let args = passing.iter().zip(&names).map(|(p, name)| {
+        let arg = &p.arg;
+        quote!({ let __ptx_a = #name; #arg })
+    });
+    let types = passing.iter().map(|p| &p.ty);
+    let closure: Vec<&TokenStream> = passing.iter().map(|p| &p.closure).collect();
+    let generics = passing.iter().filter_map(|p| p.generic.as_ref());
+    let (fresh, large) = (e.layout.all_initialised, e.scale.outline_regions);
+    let params: Vec<String> = f.params.iter().map(|p| format!("`{}`", p.name)).collect();
+    let params = if params.is_empty() { "none".into() } else { params.join(", ") };
+    let doc = format!("Kernel `{name}`. Arguments of `launch`: {params}.");
+    quote! {
+        #[doc = #doc]
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct #ident;
+
+        impl #rt::Kernel for #ident {
+            type Warp = #module::Warp;
+            const FRESH: bool = #fresh;
+            const LARGE: bool = #large;
+            const OPTIMISED: bool = ::ptx_dsl::OPTIMISED;
+            #agrees
+            const INFO: &'static #rt::KernelInfo = #module::INFO;
+            fn step<M: #rt::Monitor>(
+                __ptx_x: &mut #rt::Ctx<'_, M>,
+                __ptx_pc: #rt::Pc,
+                __ptx_warps: &mut [#module::Warp],
+            ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                Self::step_at::<M, #rt::lanes::Base>(__ptx_x, __ptx_pc, __ptx_warps)
+            }
+            #[inline(always)]
+            fn step_at<M: #rt::Monitor, __PtxLevel: #rt::Level>(
+                __ptx_x: &mut #rt::Ctx<'_, M>,
+                __ptx_pc: #rt::Pc,
+                __ptx_warps: &mut [#module::Warp],
+            ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
+                #module::step::<M, __PtxLevel>(__ptx_x, __ptx_pc, __ptx_warps)
+            }
+        }
+
+        #[allow(dead_code, clippy::all)]
+        impl #ident {
+            /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
+            pub const PTX: &'static str = #text;
+            /// The kernel's name in it.
+            pub const NAME: &'static str = #name;
+
+            /// The module's PTX text.
+            pub fn ptx(&self) -> &'static str {
+                Self::PTX
+            }
+
+            /// The kernel's name in the PTX text.
+            pub fn name(&self) -> &'static str {
+                Self::NAME
+            }
+
+            /// Runs the kernel on the host machine.
+            pub fn launch<'a, __PtxMonitor: #rt::Monitor, #(#generics),*>(
+                &self,
+                __ptx_host: &#rt::Host<__PtxMonitor>,
+                __ptx_launch: #rt::Launch,
+                __ptx_args: (#(#types,)*),
+            ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                #rt::dump(Self::NAME, Self::PTX);
+                let (#(#names,)*) = __ptx_args;
+                #rt::launch::launch::<Self, __PtxMonitor>(__ptx_host, __ptx_launch, &mut [#(#args),*])
+            }
+
+            /// The kernel as a closure: called with the kernel's arguments, it does what `launch` does. It owns copies of `host` and
+            /// `launch`. A pointer or `.u64` without a Rust type is an `Arg`, which slices, vectors, arrays and `u64` convert into.
+            pub fn on<__PtxMonitor: #rt::Monitor>(
+                &self,
+                __ptx_host: &#rt::Host<__PtxMonitor>,
+                __ptx_launch: #rt::Launch,
+            ) -> impl ::core::ops::Fn(#(#closure),*) -> ::core::result::Result<#rt::Report, #rt::Error>
+            + ::core::clone::Clone
+            + use<__PtxMonitor> {
+                let __ptx_host = ::core::clone::Clone::clone(__ptx_host);
+                move |#(#names: #closure),*| {
+                    Self.launch(&__ptx_host, ::core::clone::Clone::clone(&__ptx_launch), (#(#names,)*))
+                }
+            }
+
+            /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
+            pub fn launch_raw<M: #rt::Monitor>(
+                &self,
+                __ptx_host: &#rt::Host<M>,
+                __ptx_launch: #rt::Launch,
+                __ptx_args: &mut [#rt::Arg<'_>],
+            ) -> ::core::result::Result<#rt::Report, #rt::Error> {
+                #rt::dump(Self::NAME, Self::PTX);
+                #rt::launch::launch::<Self, M>(__ptx_host, __ptx_launch, __ptx_args)
+            }
+        }
+    }
+}

@@ -1,0 +1,124 @@
+//! Parameters of a kernel with their Rust types.
+
+use crate::names::RT;
+use crate::source::{RustType, Source};
+use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_isa::hir::Param;
+use ptx_dsl_isa::span::Span;
+use ptx_dsl_isa::ty::Ty;
+use quote::{ToTokens, format_ident, quote};
+
+/// How one parameter is passed from Rust.
+pub struct Passing {
+    /// Its type in the argument tuple.
+    pub ty: TokenStream,
+    /// Its type as a parameter of the closure that `on` returns.
+    pub closure: TokenStream,
+    /// A type parameter of `launch`, with its bound.
+    pub generic: Option<TokenStream>,
+    /// The `Arg` of the value `__ptx_a`.
+    pub arg: TokenStream,
+    pub read_only: bool,
+    /// The alignment of a pointer.
+    pub pointer: Option<u32>,
+}
+
+/// How the `i`th parameter is passed.
+pub fn passing(source: &Source<'_>, i: usize, p: &Param) -> Passing {
+    let rt = RT;
+    let align = p.ptr.map(|(_, align)| align.max(1));
+    if let Some(tokens) = p.rust_type {
+        return rust_passing(source, p, tokens, align);
+    }
+    let g = format_ident!("__PtxA{i}");
+    if align.is_some() {
+        let bound = quote!(#g: #rt::launch::IntoBuffer<'a>);
+        return Passing::generic(g, bound, quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a)), align);
+    }
+    let size = p.size as usize;
+    if p.array {
+        return Passing::scalar(quote!([u8; #size]));
+    }
+    Passing::scalar(match p.ty {
+        Ty::U64 | Ty::B64 => {
+            let bound = quote!(#g: #rt::launch::IntoU64<'a>);
+            return Passing::generic(g, bound, quote!(#rt::launch::IntoU64::into_u64(__ptx_a)), None);
+        }
+        Ty::S64 => quote!(i64),
+        Ty::U32 | Ty::B32 => quote!(u32),
+        Ty::S32 => quote!(i32),
+        Ty::F32 => quote!(f32),
+        Ty::F64 => quote!(f64),
+        Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 => quote!(u16),
+        Ty::S16 => quote!(i16),
+        Ty::U8 | Ty::B8 => quote!(u8),
+        Ty::S8 => quote!(i8),
+        _ => quote!([u8; #size]),
+    })
+}
+
+fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, align: Option<u32>) -> Passing {
+    let rt = RT;
+    let size = p.size as usize;
+    match (source.rust_type)(tokens) {
+        Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
+            if p.size != 8 || p.array {
+                problem(
+                    source,
+                    format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name),
+                    tokens,
+                );
+            }
+            let (mutable, element) = match kind {
+                RustType::Slice { mutable, element } => (mutable, element),
+                other => {
+                    problem(source, format!("`{}` has a Rust type that cannot be passed", p.name), tokens);
+                    (matches!(other, RustType::Reference { mutable: true }), quote!(u8))
+                }
+            };
+            let convert = if mutable { quote!(slice_mut) } else { quote!(slice) };
+            let ty = if mutable { quote!(&'a mut [#element]) } else { quote!(&'a [#element]) };
+            let closure = if mutable { quote!(&mut [#element]) } else { quote!(&[#element]) };
+            Passing {
+                ty,
+                closure,
+                generic: None,
+                arg: quote!(#rt::launch::#convert(__ptx_a)),
+                read_only: !mutable,
+                pointer: Some(align.unwrap_or(1)),
+            }
+        }
+        Some(RustType::Value(ty)) => Passing {
+            arg: quote!({
+                const _: () = assert!(::core::mem::size_of::<#ty>() == #size, "the Rust type has another size than the PTX parameter");
+                #rt::launch::scalar::<#ty>(__ptx_a)
+            }),
+            closure: quote!(#ty),
+            ty,
+            generic: None,
+            read_only: false,
+            pointer: None,
+        },
+        None => {
+            problem(source, format!("`{}` has no valid Rust type", p.name), tokens);
+            Passing::scalar(quote!(u32))
+        }
+    }
+}
+
+fn problem(source: &Source<'_>, message: String, at: Span) {
+    source.problems.borrow_mut().push((message, at));
+}
+
+impl Passing {
+    fn scalar(ty: TokenStream) -> Self {
+        let arg = quote!(::ptx_dsl::runtime::launch::scalar::<#ty>(__ptx_a));
+        Passing { closure: ty.clone(), ty, generic: None, arg, read_only: false, pointer: None }
+    }
+
+    /// A parameter without a Rust type: `launch` takes every type that satisfies the bound, a closure takes `Arg`.
+    fn generic(name: Ident, bound: TokenStream, arg: TokenStream, pointer: Option<u32>) -> Self {
+        let (ty, closure) = (name.to_token_stream(), quote!(::ptx_dsl::runtime::Arg<'_>));
+        Passing { ty, closure, generic: Some(bound), arg, read_only: false, pointer }
+    }
+}

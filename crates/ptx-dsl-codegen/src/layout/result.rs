@@ -1,0 +1,116 @@
+//! How the results of instructions lie in the lanes, from how their operands lie.
+
+use super::affine::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
+use super::scalar_op::scalar_op;
+use super::sreg;
+use super::transfer::{constant_rows, least_period};
+use crate::instr::{carry_use, destinations, is_destination, is_try_wait, is_uniform_for_uniform, sources};
+use crate::kernel::Kernel;
+use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
+use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+/// How the lanes of an operand lie; `None` if that is not known yet.
+pub type Lookup<'a> = dyn Fn(&Operand) -> Option<Affine> + 'a;
+
+/// How the lanes of an operand lie that is no register.
+pub fn constant_operand(kernel: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
+    match o {
+        Operand::Imm(v) => Affine::constant(*v),
+        Operand::FuncAddr(_) | Operand::Address(Base::Abs, _) => CTA_UNIFORM,
+        Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) if kernel.is_framed(f, *v) => VARYING,
+        Operand::VarAddr(v, o) => Affine::constant(kernel.var_address(*v, *o)),
+        Operand::Address(Base::Var(_), _) => UNIFORM,
+        Operand::Sreg(register) => {
+            let affine = sreg::affine(kernel, *register);
+            Affine { cta_uniform: affine.is_uniform() && sreg::is_cta_uniform(*register), ..affine }
+        }
+        _ => VARYING,
+    }
+}
+
+/// How the result of an instruction lies. `None` if an operand is not known yet.
+pub fn result(kernel: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
+    let scalar = scalar_op(kernel, f, i);
+    if scalar.is_none() && is_uniform_for_uniform(i) {
+        return result_for_uniform(i, lookup);
+    }
+    if i.pred.is_some() {
+        return Some(VARYING);
+    }
+    let constant = |o: &Operand| if let Operand::Imm(v) = o { Some(*v) } else { None };
+    let operands: Vec<_> = sources(i).iter().map(|a| (lookup(&a.value), constant(&a.value))).collect();
+    let one_register = matches!(destinations(i)[..], [a] if matches!(a.value, Operand::Reg(..)));
+    if !one_register || operands.iter().any(|(s, _)| s.is_some_and(|s| !s.is_affine())) {
+        return Some(VARYING);
+    }
+    if i.opcode == op::ld {
+        return load_result(kernel, f, i, operands.first()?.0?);
+    }
+    if (scalar.is_none() && i.entry.host != Host::Lane) || carry_use(i) != (false, false) {
+        return Some(VARYING);
+    }
+    let known: Vec<_> = operands.iter().map(|(s, c)| Some(((*s)?, *c))).collect::<Option<_>>()?;
+    if let Some(op) = scalar {
+        return Some(op.transfer(&known));
+    }
+    let period = least_period(&known);
+    let once_a_row =
+        constant_rows(&known) && fits_words(kernel, f, i) && (period == 32 || !sets_predicate(kernel, f, i));
+    Some(if once_a_row { Affine { period, ..UNIFORM } } else { VARYING })
+}
+
+/// A load from an address that a row shares.
+fn load_result(kernel: &Kernel<'_>, f: FuncId, i: &Instr, address: Affine) -> Option<Affine> {
+    let same = kernel.loads_same_from_same(f, i) && address.is_affine() && address.stride == 0 && address.guards == 0;
+    let parameter = match i.operands.get(1).map(|a| &a.value) {
+        Some(Operand::Address(base, at)) => kernel.loaded_parameter(i, *base, *at).is_some(),
+        _ => false,
+    };
+    Some(if same { Affine { known_align: 0, cta_uniform: parameter, ..address } } else { VARYING })
+}
+
+/// The results of an instruction that are uniform if all its operands are.
+fn result_for_uniform(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
+    let (dests, read): (Vec<_>, Vec<_>) = i.operands.iter().partition(|a| is_destination(a));
+    let mut uniform = true;
+    for o in read.iter().map(|a| &a.value).chain(i.pred.iter().map(|(p, _)| p)) {
+        uniform &= lookup(o)?.is_uniform();
+    }
+    for o in dests.iter().flat_map(|a| a.value.parts()) {
+        uniform &= !matches!(o, Operand::Select(..));
+        // lanes whose predicate is false keep the old value
+        if i.pred.is_some() && matches!(o, Operand::Reg(..)) {
+            uniform &= lookup(o).is_none_or(Affine::is_uniform);
+        }
+    }
+    Some(if uniform { UNIFORM } else { VARYING })
+}
+
+/// How the result of a blocking instruction lies. `None` if an operand is not known yet.
+pub fn blocking_result(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
+    let to_register = matches!(i.operands.first().map(|a| &a.value), Some(Operand::Reg(..)));
+    if !is_try_wait(i) || !i.has(q::parity) || destinations(i).len() != 1 || !to_register {
+        return Some(VARYING);
+    }
+    // the object and the parity
+    let mut uniform = true;
+    for a in sources(i).iter().take(2) {
+        uniform &= lookup(&a.value)?.is_uniform();
+    }
+    Some(if uniform { UNIFORM } else { VARYING })
+}
+
+fn sets_predicate(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
+    destinations(i).iter().any(|a| matches!(a.value, Operand::Reg(r, _) if kernel.reg_bits(f, r) == 1))
+}
+
+/// Are all operands single values of at most 64 bits?
+fn fits_words(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> bool {
+    i.operands.iter().all(|a| match &a.value {
+        Operand::Reg(r, _) => kernel.reg_bits(f, *r) <= 64,
+        Operand::Vector(_) | Operand::Pair(..) | Operand::Addresses(_) | Operand::List(_) => false,
+        _ => true,
+    })
+}

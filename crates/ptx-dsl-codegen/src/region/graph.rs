@@ -1,0 +1,198 @@
+//! Regions, how they end, and the edges between them.
+
+use crate::use_def::RegKey;
+use ptx_dsl_isa::hir::{FuncId, Instr, Module, Operand};
+use std::collections::BTreeSet;
+use std::rc::Rc;
+
+/// A region. Targets are indices into [`Program::regions`].
+pub struct Region<'m> {
+    /// The function it belongs to.
+    pub func: FuncId,
+    /// Its label, or what it starts with; for reports.
+    pub name: String,
+    /// A call whose results are fetched first, and its callee.
+    pub results: Option<(&'m Instr, FuncId)>,
+    /// Instructions that neither wait nor jump.
+    pub body: Vec<Item<'m>>,
+    /// The terminator.
+    pub end: End<'m>,
+}
+
+/// A part of a region's body.
+pub enum Item<'m> {
+    Instr(&'m Instr),
+    /// Starts a predicated part: it takes effect in the lanes for which the condition holds.
+    If(Condition<'m>),
+    /// The rest of the predicated part is for the other lanes.
+    Else,
+    /// Ends a predicated part. These registers are live behind it.
+    EndIf(Rc<BTreeSet<RegKey>>),
+}
+
+/// A condition per lane.
+#[derive(Clone, Copy)]
+pub struct Condition<'m> {
+    pub operand: &'m Operand,
+    /// The value of the predicate for which the condition holds.
+    pub holds: bool,
+}
+
+impl<'m> Region<'m> {
+    pub fn new(func: FuncId, name: String) -> Self {
+        Region { func, name, results: None, body: Vec::new(), end: End::Exit }
+    }
+
+    /// Moves the region out and leaves an empty one.
+    pub fn take(&mut self) -> Self {
+        std::mem::replace(self, Region::new(self.func, String::new()))
+    }
+
+    /// The instructions of its body.
+    pub fn instructions(&self) -> impl Iterator<Item = &'m Instr> {
+        self.body.iter().filter_map(|item| if let Item::Instr(i) = item { Some(*i) } else { None })
+    }
+
+    /// The instruction that may block, if the region ends with one.
+    pub fn blocking(&self) -> Option<&'m Instr> {
+        if let End::Block { instr, .. } = self.end { Some(instr) } else { None }
+    }
+
+    /// Is it a blocking instruction and nothing else?
+    pub fn is_single_block(&self) -> bool {
+        self.body.is_empty() && self.blocking().is_some()
+    }
+
+    /// Does it end its threads and do nothing before?
+    fn is_empty_exit(&self) -> bool {
+        self.body.is_empty() && self.results.is_none() && matches!(self.end, End::Exit)
+    }
+}
+
+/// How a region ends.
+pub enum End<'m> {
+    Goto(usize),
+    /// Lanes whose predicate holds go to `taken`.
+    Branch {
+        pred: &'m (Operand, bool),
+        taken: usize,
+        fall: usize,
+    },
+    /// `brx.idx`
+    Switch {
+        instr: &'m Instr,
+        targets: Vec<usize>,
+    },
+    /// An instruction that may block.
+    Block {
+        instr: &'m Instr,
+        next: usize,
+    },
+    /// A call of one of several functions.
+    Call {
+        instr: &'m Instr,
+        callees: Vec<Callee>,
+    },
+    /// `ret` of a function: to any of its call sites.
+    Return,
+    Exit,
+}
+
+/// A function that a call may reach.
+pub struct Callee {
+    pub func: FuncId,
+    /// Its first region.
+    pub start: usize,
+    /// The region that it returns to.
+    pub back: usize,
+}
+
+/// All regions of a kernel, numbered by position.
+pub struct Program<'m> {
+    pub regions: Vec<Region<'m>>,
+    /// Functions in use, the kernel first.
+    pub funcs: Vec<FuncId>,
+    /// Return sites by function; empty if nothing is called.
+    pub returns: Vec<Vec<usize>>,
+    /// Functions that a thread may enter again before they return.
+    pub recursive: BTreeSet<u32>,
+    /// How many edges enter each region; the kernel's entry counts as one.
+    pub predecessor_counts: Vec<u32>,
+    /// For each region the next one of its exit chain.
+    pub exit_next: Vec<Option<usize>>,
+    /// For each region the last one of its fall-through chain.
+    pub fall_through_last: Vec<usize>,
+    /// What the host cannot run yet, and the instruction.
+    pub not_yet: Vec<(String, u32)>,
+}
+
+impl Program<'_> {
+    /// A program without code.
+    pub fn empty(entry: FuncId) -> Self {
+        Program {
+            regions: Vec::new(),
+            funcs: vec![entry],
+            returns: Vec::new(),
+            recursive: BTreeSet::new(),
+            predecessor_counts: Vec::new(),
+            exit_next: Vec::new(),
+            fall_through_last: Vec::new(),
+            not_yet: Vec::new(),
+        }
+    }
+
+    /// Bytes of local memory that the variables of all functions take.
+    pub fn local_size(&self, module: &Module) -> u32 {
+        self.funcs.iter().map(|f| module.functions[f.0 as usize].local_end).max().unwrap_or(0)
+    }
+
+    /// Where a function can return to.
+    pub fn return_sites(&self, f: FuncId) -> &[usize] {
+        self.returns.get(f.0 as usize).map_or(&[], Vec::as_slice)
+    }
+
+    /// Where a region can go on.
+    pub fn successors(&self, r: usize) -> Vec<usize> {
+        match &self.regions[r].end {
+            End::Goto(t) => vec![*t],
+            // `taken` is last, so that a depth-first search visits it first: at a loop's head that is often the exit, which
+            // must come after the body in reverse postorder.
+            End::Branch { taken, fall, .. } => vec![*fall, *taken],
+            End::Switch { targets, .. } => targets.clone(),
+            End::Block { next, .. } => vec![*next],
+            // Return sites are first, so that the callee comes before them in reverse postorder.
+            End::Call { callees, .. } => {
+                callees.iter().map(|c| c.back).chain(callees.iter().map(|c| c.start)).collect()
+            }
+            End::Return => self.return_sites(self.regions[r].func).to_vec(),
+            End::Exit => vec![],
+        }
+    }
+
+    /// The successors of all regions.
+    pub fn edges(&self) -> Vec<Vec<usize>> {
+        (0..self.regions.len()).map(|r| self.successors(r)).collect()
+    }
+
+    /// For a branch of which one way only ends threads: the other way.
+    pub fn way_that_goes_on(&self, r: usize) -> Option<usize> {
+        let End::Branch { taken, fall, .. } = self.regions[r].end else { return None };
+        match (self.regions[taken].is_empty_exit(), self.regions[fall].is_empty_exit()) {
+            (true, _) => Some(fall),
+            (_, true) => Some(taken),
+            _ => None,
+        }
+    }
+
+    /// How many edges enter each region.
+    pub fn count_predecessors(&self) -> Vec<u32> {
+        let mut counts = vec![0; self.regions.len()];
+        if let Some(entry) = counts.first_mut() {
+            *entry = 1;
+        }
+        for s in (0..self.regions.len()).flat_map(|r| self.successors(r)) {
+            counts[s] += 1;
+        }
+        counts
+    }
+}

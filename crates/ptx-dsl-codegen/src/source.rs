@@ -1,0 +1,86 @@
+//! What the macro supplies beside the typed module: source lines, Rust types of parameters, and the printed PTX.
+
+use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::span::Span;
+use quote::{format_ident, quote};
+use std::cell::RefCell;
+
+/// What code generation asks of the macro about the source.
+pub struct Source<'a> {
+    /// Line in the Rust (or included) file, 0 if unknown.
+    pub line: &'a dyn Fn(Span) -> u32,
+    /// The identifier for a name that the user wrote at this place.
+    pub name: &'a dyn Fn(&Ident, Span) -> Ident,
+    /// The Rust type of a parameter; `None` if the tokens are no type.
+    pub rust_type: &'a dyn Fn(Span) -> Option<RustType<TokenStream>>,
+    /// The file as fault reports name it; `None` for the file of the invocation.
+    pub file: Option<String>,
+    /// Mistakes that code generation finds in the types of parameters: one sentence, and the type.
+    pub problems: &'a RefCell<Vec<(String, Span)>>,
+}
+
+/// A type, as far as the macros tell types apart.
+pub enum RustType<T> {
+    /// `&[T]` or `&mut [T]`, with its `T`.
+    Slice {
+        /// With `mut`.
+        mutable: bool,
+        /// `T`.
+        element: T,
+    },
+    /// Another reference.
+    Reference {
+        /// With `mut`.
+        mutable: bool,
+    },
+    /// Anything else.
+    Value(T),
+}
+
+impl<T> RustType<T> {
+    /// Converts the type inside.
+    pub fn map<U>(self, to: impl FnOnce(T) -> U) -> RustType<U> {
+        match self {
+            RustType::Slice { mutable, element } => RustType::Slice { mutable, element: to(element) },
+            RustType::Reference { mutable } => RustType::Reference { mutable },
+            RustType::Value(value) => RustType::Value(to(value)),
+        }
+    }
+}
+
+/// The printed module: one constant for all its kernels.
+pub struct Text<'m> {
+    /// Its name in Rust.
+    pub name: Ident,
+    ptx: &'m str,
+    /// The text, by line.
+    lines: Vec<&'m str>,
+    /// The line of each instruction, from 1.
+    line_of: &'m [u32],
+}
+
+impl<'m> Text<'m> {
+    /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
+    pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Ident) -> Self {
+        let name = format_ident!("__PTX_{}", first);
+        Text { name, ptx, lines: ptx.lines().collect(), line_of }
+    }
+
+    /// The constant.
+    pub fn item(&self) -> TokenStream {
+        let (name, ptx) = (&self.name, self.ptx);
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_upper_case_globals)]
+            const #name: &str = #ptx;
+        }
+    }
+
+    /// The number of the instruction's line (0 if unknown) and its text.
+    pub(crate) fn line(&self, instr: &Instr) -> (u32, &'m str) {
+        let line = self.line_of.get(instr.index as usize).copied().unwrap_or(0);
+        let text = self.lines.get((line as usize).wrapping_sub(1)).map_or("", |line| line.trim());
+        (line, text)
+    }
+}

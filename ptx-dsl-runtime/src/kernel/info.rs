@@ -1,0 +1,68 @@
+//! The description of a kernel: constants that the macro emits.
+
+/// Constants of a kernel, for the launch.
+#[derive(Debug)]
+pub struct KernelInfo {
+    /// Name of the `.entry`.
+    pub name: &'static str,
+    /// Rust file the kernel is written in.
+    pub file: &'static str,
+    /// Kernel parameters in order.
+    pub params: &'static [ParamInfo],
+    /// Static shared memory in bytes, a multiple of 16.
+    pub shared_size: u32,
+    /// Local memory in bytes per thread.
+    pub local_size: u32,
+    /// Initial bytes of the `.const` variables.
+    pub const_image: &'static [u8],
+    /// Initial bytes of the module's `.global` variables.
+    pub global_image: &'static [u8],
+    /// `.reqntid`
+    pub reqntid: Option<[u32; 3]>,
+    /// `.maxntid`
+    pub maxntid: Option<[u32; 3]>,
+    /// `.reqnctapercluster`
+    pub reqnctapercluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`
+    pub maxclusterrank: Option<u32>,
+    /// The module declares `.extern .shared`.
+    pub uses_dynamic_shared: bool,
+    /// `.explicitcluster`
+    pub explicit_cluster: bool,
+    /// `.target`
+    pub target: &'static str,
+    /// The PTX statements, by number.
+    pub sites: &'static [Site],
+    /// A label or description per region.
+    pub regions: &'static [&'static str],
+    /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
+    pub not_yet: &'static [(&'static str, u32)],
+}
+
+/// A kernel parameter.
+#[derive(Debug)]
+pub struct ParamInfo {
+    /// As declared.
+    pub name: &'static str,
+    /// In parameter memory.
+    pub offset: u32,
+    /// In bytes.
+    pub size: u32,
+    /// In bytes.
+    pub align: u32,
+    /// `.ptr` with the alignment it promises.
+    pub pointer: Option<u32>,
+    /// Declared with a Rust type `&[T]`.
+    pub read_only: bool,
+}
+
+/// A PTX statement.
+#[derive(Debug, Clone, Copy)]
+pub struct Site {
+    /// The statement as printed.
+    pub text: &'static str,
+    /// Line in the printed PTX.
+    pub line: u32,
+    /// Line in the Rust file, 0 if unknown.
+    pub rust_line: u32,
+}

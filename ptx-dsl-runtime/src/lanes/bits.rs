@@ -1,0 +1,55 @@
+//! Blends and bit masks of 32 lanes. Emitted code calls them: LLVM would unroll each inlined copy into 32 moves.
+
+/// The bit of each lane.
+pub(crate) const LANE: [u32; 32] = {
+    let mut bits = [0; 32];
+    let mut l = 0;
+    while l < 32 {
+        bits[l] = 1 << l;
+        l += 1;
+    }
+    bits
+};
+
+macro_rules! blends {
+    ($($name:ident: $t:ident;)*) => {$(
+        /// Sets the lanes of `m`.
+        #[inline(never)]
+        pub(super) fn $name(to: &mut [$t; 32], v: &[$t; 32], m: u32) {
+            for ((to, v), bit) in to.iter_mut().zip(v).zip(LANE) {
+                let keep = if m & bit != 0 { 0 } else { $t::MAX };
+                *to = *to & keep | *v & !keep;
+            }
+        }
+    )*};
+}
+blends! {
+    blend_u8: u8;
+    blend_u16: u16;
+    blend_u32: u32;
+    blend_u64: u64;
+    blend_u128: u128;
+}
+
+/// The lanes whose byte is one. All other bytes must be zero.
+#[inline(never)]
+pub(super) fn mask(lanes: &[u8; 32]) -> u32 {
+    let (words, _) = lanes.as_chunks::<8>();
+    words.iter().rev().fold(0, |m, bytes| {
+        // moves bit 0 of byte k to bit 56 + k
+        let bits = u64::from_le_bytes(*bytes).wrapping_mul(0x0102_0408_1020_4080) >> 56;
+        m << 8 | bits as u32
+    })
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_has_the_bits_of_its_lanes() {
+        for m in [0u32, 1, 0x8000_0001, 0xdead_beef, 0x0102_0304, u32::MAX] {
+            assert_eq!(mask(&std::array::from_fn(|l| (m >> l & 1) as u8)), m);
+        }
+    }
+}

@@ -1,0 +1,45 @@
+//! What differs between instruction sets inside emitted code: the trait [`Level`] and its portable implementation.
+
+use super::bits::{self, blend_u32, blend_u64};
+
+/// The instruction set that a kernel's step is compiled for. Plain lane loops do not need it: their vector width follows from the
+/// `#[target_feature]` function they are inlined into. All levels give the same bits.
+pub trait Level: Copy + 'static {
+    /// `f32::mul_add` is an instruction.
+    const FMA: bool;
+    /// The lanes whose byte is one. All other bytes must be zero.
+    #[inline(always)]
+    fn mask(lanes: &[u8; 32]) -> u32 {
+        bits::mask(lanes)
+    }
+    /// Sets the lanes of `m`.
+    #[inline(always)]
+    fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {
+        blend_u32(to, v, m);
+    }
+    /// Sets the lanes of `m`.
+    #[inline(always)]
+    fn put_u64(to: &mut [u64; 32], v: &[u64; 32], m: u32) {
+        blend_u64(to, v, m);
+    }
+    /// Permutes a row: lane `l` gets element `at[l] % 32`.
+    #[inline(always)]
+    fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
+        at.map(|at| row[at as usize & 31])
+    }
+    /// 32, the lanes of a warp, as the bound of lane loops. A constant with wide vectors, so that LLVM unrolls the loops;
+    /// elsewhere `rows` times 8 at run time, so that they stay loops. They stay loops in development builds too, which do not
+    /// vectorise.
+    #[inline(always)]
+    fn lanes(rows: u8) -> usize {
+        if Self::FMA && !cfg!(debug_assertions) { 32 } else { (rows as usize).min(4) * 8 }
+    }
+}
+
+/// The target's base instruction set: SSE2 on x86-64.
+#[derive(Debug, Clone, Copy)]
+pub struct Base;
+
+impl Level for Base {
+    const FMA: bool = false;
+}

@@ -1,0 +1,153 @@
+//! The levels of x86-64 with wide vectors: intrinsics where LLVM finds no good code by itself.
+
+#![allow(unsafe_code)]
+
+use super::level::Level;
+use std::arch::x86_64::*;
+
+/// AVX-512 (F, BW, DQ, VL) with FMA and BMI.
+///
+/// The type cannot be named outside of this crate. Only the wrappers of `machine/instruction_sets.rs` and `simd.rs` instantiate
+/// code with it, and they run only on processors with these features: the `unsafe` blocks below rely on that.
+#[cfg(not(debug_assertions))]
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx512;
+
+/// AVX2 with FMA and BMI; the same holds for it.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Avx2;
+
+#[inline(always)]
+fn mask(lanes: &[u8; 32]) -> u32 {
+    let lanes: __m256i = bytemuck::cast(*lanes);
+    // SAFETY: only code of the two levels calls it, and both have AVX2.
+    unsafe { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(lanes, _mm256_setzero_si256())) as u32 }
+}
+
+#[cfg(not(debug_assertions))]
+impl Level for Avx512 {
+    const FMA: bool = true;
+
+    #[inline(always)]
+    fn mask(lanes: &[u8; 32]) -> u32 {
+        mask(lanes)
+    }
+
+    #[inline(always)]
+    fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
+        let mut out = [0; 32];
+        for half in [0, 16] {
+            // SAFETY: the level has AVX-512F; the row and what is picked are 128 bytes long, each half of `at` is 64.
+            unsafe {
+                let (low, high) =
+                    (_mm512_loadu_si512(row.as_ptr().cast()), _mm512_loadu_si512(row[16..].as_ptr().cast()));
+                let at = _mm512_loadu_si512(at[half..].as_ptr().cast());
+                _mm512_storeu_si512(out[half..].as_mut_ptr().cast(), _mm512_permutex2var_epi32(low, at, high));
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {
+        for ((to, v), half) in to.chunks_exact_mut(16).zip(v.chunks_exact(16)).zip([m as u16, (m >> 16) as u16]) {
+            // SAFETY: the level has AVX-512F, and both slices are 64 bytes long.
+            unsafe {
+                let (old, new) = (_mm512_loadu_si512(to.as_ptr().cast()), _mm512_loadu_si512(v.as_ptr().cast()));
+                _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_mask_mov_epi32(old, half, new));
+            }
+        }
+    }
+
+    #[inline(always)]
+    fn put_u64(to: &mut [u64; 32], v: &[u64; 32], m: u32) {
+        for ((to, v), eight) in to.chunks_exact_mut(8).zip(v.chunks_exact(8)).zip(m.to_le_bytes()) {
+            // SAFETY: as above.
+            unsafe {
+                let (old, new) = (_mm512_loadu_si512(to.as_ptr().cast()), _mm512_loadu_si512(v.as_ptr().cast()));
+                _mm512_storeu_si512(to.as_mut_ptr().cast(), _mm512_mask_mov_epi64(old, eight, new));
+            }
+        }
+    }
+}
+
+impl Level for Avx2 {
+    const FMA: bool = true;
+
+    #[inline(always)]
+    fn mask(lanes: &[u8; 32]) -> u32 {
+        mask(lanes)
+    }
+
+    #[inline(always)]
+    fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
+        let mut out = [0; 32];
+        for (out, at) in out.chunks_exact_mut(8).zip(at.chunks_exact(8)) {
+            // SAFETY: the level has AVX2, the row is 128 bytes long and the slices are 32. No closures: one that is not inlined
+            // would not have AVX2, and call every instruction.
+            unsafe {
+                let at = _mm256_loadu_si256(at.as_ptr().cast());
+                let a = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row.as_ptr().cast()), at);
+                let b = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[8..].as_ptr().cast()), at);
+                let c = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[16..].as_ptr().cast()), at);
+                let d = _mm256_permutevar8x32_epi32(_mm256_loadu_si256(row[24..].as_ptr().cast()), at);
+                // the upper two of the five bits say from which eight
+                let odd = _mm256_castsi256_ps(_mm256_slli_epi32::<28>(at));
+                let upper = _mm256_castsi256_ps(_mm256_slli_epi32::<27>(at));
+                let low = _mm256_blendv_ps(_mm256_castsi256_ps(a), _mm256_castsi256_ps(b), odd);
+                let high = _mm256_blendv_ps(_mm256_castsi256_ps(c), _mm256_castsi256_ps(d), odd);
+                let picked = _mm256_castps_si256(_mm256_blendv_ps(low, high, upper));
+                _mm256_storeu_si256(out.as_mut_ptr().cast(), picked);
+            }
+        }
+        out
+    }
+
+    #[inline(always)]
+    fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {
+        for ((to, v), eight) in to.chunks_exact_mut(8).zip(v.chunks_exact(8)).zip(m.to_le_bytes()) {
+            // SAFETY: the level has AVX2, and both slices are 32 bytes long.
+            unsafe {
+                let bits = _mm256_setr_epi32(1, 2, 4, 8, 16, 32, 64, 128);
+                let set = _mm256_cmpeq_epi32(_mm256_and_si256(_mm256_set1_epi32(eight.into()), bits), bits);
+                let (old, new) = (_mm256_loadu_si256(to.as_ptr().cast()), _mm256_loadu_si256(v.as_ptr().cast()));
+                _mm256_storeu_si256(to.as_mut_ptr().cast(), _mm256_blendv_epi8(old, new, set));
+            }
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::lanes::{Base, put};
+
+    fn same<L: Level>() {
+        for m in [0u32, 1, 0x8000_0001, 0xdead_beef, 0x0102_0304, u32::MAX] {
+            let lanes: [u8; 32] = std::array::from_fn(|l| (m >> l & 1) as u8);
+            assert_eq!(L::mask(&lanes), m);
+            let (mut a, mut b) = ([1u32; 32], [1u32; 32]);
+            put::<L, _>(&mut a, &std::array::from_fn(|l| l as u32 + 2), m);
+            put::<Base, _>(&mut b, &std::array::from_fn(|l| l as u32 + 2), m);
+            assert_eq!(a, b, "{m:08x}");
+            let (mut a, mut b) = ([1u64 << 40; 32], [1u64 << 40; 32]);
+            put::<L, _>(&mut a, &std::array::from_fn(|l| l as u64 + 2), m);
+            put::<Base, _>(&mut b, &std::array::from_fn(|l| l as u64 + 2), m);
+            assert_eq!(a, b, "{m:08x}");
+            let row = std::array::from_fn(|l| 1000 + l as u32);
+            let at = std::array::from_fn(|l| m.rotate_left(3 * l as u32).wrapping_mul(l as u32 | 1));
+            assert_eq!(L::pick(&row, &at), at.map(|at| 1000 + (at & 31)), "{m:08x}");
+        }
+    }
+
+    #[test]
+    fn all_levels_put_the_same_lanes() {
+        if is_x86_feature_detected!("avx2") {
+            same::<Avx2>();
+        }
+        #[cfg(not(debug_assertions))]
+        if is_x86_feature_detected!("avx512f") {
+            same::<Avx512>();
+        }
+    }
+}

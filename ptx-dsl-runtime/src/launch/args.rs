@@ -1,0 +1,168 @@
+//! Kernel arguments: their types, and where each lies in parameter and global memory.
+
+use bytemuck::{NoUninit, Pod};
+
+use crate::kernel::ParamInfo;
+use crate::launch::error::LaunchError;
+use crate::mem::address::global_address;
+use crate::mem::segment::Segment;
+
+/// An argument of a kernel.
+#[derive(Debug)]
+pub struct Arg<'a>(Kind<'a>);
+
+#[derive(Debug)]
+enum Kind<'a> {
+    Buffer(&'a mut [u8], u64),
+    ReadOnly(&'a [u8], u64),
+    Value(Vec<u8>),
+}
+
+impl<'a> Arg<'a> {
+    /// A buffer in device memory: the kernel gets its 64-bit address. It holds the results when the launch returns.
+    pub fn buffer(bytes: &'a mut [u8]) -> Self {
+        Arg(Kind::Buffer(bytes, 0))
+    }
+
+    /// A buffer the kernel may only read.
+    pub fn read_only(bytes: &'a [u8]) -> Self {
+        Arg(Kind::ReadOnly(bytes, 0))
+    }
+
+    /// A buffer; the kernel gets the address of the byte at `offset`.
+    pub fn buffer_at(bytes: &'a mut [u8], offset: u64) -> Self {
+        Arg(Kind::Buffer(bytes, offset))
+    }
+
+    /// The bytes of a parameter passed by value, little endian: a number, a struct, a tensor map.
+    pub fn value(bytes: impl AsRef<[u8]>) -> Self {
+        Arg(Kind::Value(bytes.as_ref().to_vec()))
+    }
+}
+
+/// A typed read-only buffer.
+pub fn slice<T: Pod>(s: &[T]) -> Arg<'_> {
+    Arg::read_only(bytemuck::cast_slice(s))
+}
+
+/// A typed buffer.
+pub fn slice_mut<T: Pod>(s: &mut [T]) -> Arg<'_> {
+    Arg::buffer(bytemuck::cast_slice_mut(s))
+}
+
+/// A typed value.
+pub fn scalar<'a, T: NoUninit>(v: T) -> Arg<'a> {
+    Arg::value(bytemuck::bytes_of(&v))
+}
+
+/// An argument for a `.ptr` parameter without a Rust type: a slice, vector or array of plain data.
+pub trait IntoBuffer<'a> {
+    /// As an argument.
+    fn into_buffer(self) -> Arg<'a>;
+}
+
+macro_rules! buffers {
+    ($($t:ty $(, $n:ident)?;)*) => { $(
+        impl<'a, T: Pod $(, const $n: usize)?> IntoBuffer<'a> for &'a mut $t {
+            fn into_buffer(self) -> Arg<'a> { slice_mut(&mut self[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> IntoBuffer<'a> for &'a $t {
+            fn into_buffer(self) -> Arg<'a> { slice(&self[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> From<&'a mut $t> for Arg<'a> {
+            fn from(buffer: &'a mut $t) -> Self { slice_mut(&mut buffer[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> From<&'a $t> for Arg<'a> {
+            fn from(buffer: &'a $t) -> Self { slice(&buffer[..]) }
+        }
+    )* };
+}
+buffers! { [T]; Vec<T>; [T; N], N; }
+
+impl<'a> IntoBuffer<'a> for Arg<'a> {
+    fn into_buffer(self) -> Arg<'a> {
+        self
+    }
+}
+
+/// An argument for a plain `.u64`/`.b64` parameter: a number, or a buffer whose address the kernel gets.
+pub trait IntoU64<'a> {
+    /// As an argument.
+    fn into_u64(self) -> Arg<'a>;
+}
+
+impl<'a> IntoU64<'a> for u64 {
+    fn into_u64(self) -> Arg<'a> {
+        scalar(self)
+    }
+}
+
+impl<'a> IntoU64<'a> for Arg<'a> {
+    fn into_u64(self) -> Arg<'a> {
+        self
+    }
+}
+
+macro_rules! pointers {
+    ($($t:ty $(, $n:ident)?;)*) => { $(
+        impl<'a, T: Pod $(, const $n: usize)?> IntoU64<'a> for &'a mut $t {
+            fn into_u64(self) -> Arg<'a> { slice_mut(&mut self[..]) }
+        }
+        impl<'a, T: Pod $(, const $n: usize)?> IntoU64<'a> for &'a $t {
+            fn into_u64(self) -> Arg<'a> { slice(&self[..]) }
+        }
+    )* };
+}
+pointers! { [T]; Vec<T>; [T; N], N; }
+
+impl From<u64> for Arg<'_> {
+    fn from(value: u64) -> Self {
+        scalar(value)
+    }
+}
+
+/// Checks one argument against its parameter. Returns its bytes in parameter memory, and its segment.
+pub(super) fn place<'s>(
+    index: usize,
+    p: &ParamInfo,
+    arg: &'s mut Arg<'_>,
+    segment: u64,
+) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
+    let name = p.name;
+    let (len, offset) = match &arg.0 {
+        Kind::Value(v) => {
+            if v.len() != p.size as usize {
+                return Err(LaunchError::ArgumentSize { index, name, given: v.len(), wanted: p.size });
+            }
+            // eight zero bytes are the null pointer
+            if p.pointer.is_some() && v.iter().any(|&b| b != 0) {
+                return Err(LaunchError::ArgumentNotBuffer { index, name });
+            }
+            return Ok((v.clone(), Segment::EMPTY));
+        }
+        Kind::Buffer(b, offset) => (b.len() as u64, *offset),
+        Kind::ReadOnly(b, offset) => (b.len() as u64, *offset),
+    };
+    if p.size != 8 {
+        return Err(LaunchError::ArgumentNotAddress { index, name, wanted: p.size });
+    }
+    if offset > len {
+        return Err(LaunchError::ArgumentOffset { index, name, offset, len });
+    }
+    let align = p.pointer.unwrap_or(1).max(1);
+    if offset % align as u64 != 0 {
+        return Err(LaunchError::ArgumentAlignment { index, name, offset, align });
+    }
+    let segment_bytes = match &mut arg.0 {
+        Kind::Buffer(b, _) => {
+            if p.read_only {
+                Segment::ReadOnly(b)
+            } else {
+                Segment::Buffer(b)
+            }
+        }
+        Kind::ReadOnly(b, _) => Segment::ReadOnly(b),
+        Kind::Value(_) => Segment::EMPTY,
+    };
+    Ok((global_address(segment, offset).to_le_bytes().to_vec(), segment_bytes))
+}

@@ -1,0 +1,201 @@
+//! Dimensions and limits of a launch, and the checks of them.
+
+use std::sync::Arc;
+use std::sync::atomic::{AtomicBool, Ordering};
+
+use crate::kernel::KernelInfo;
+use crate::launch::error::LaunchError;
+
+/// Dimensions, from a number, a tuple or an array. A missing dimension is 1.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Dim3(pub [u32; 3]);
+
+macro_rules! dims {
+    ($($t:ty, $p:pat => $v:expr;)*) => { $(impl From<$t> for Dim3 {
+        fn from($p: $t) -> Self { Dim3($v) }
+    })* };
+}
+dims! {
+    u32, x => [x, 1, 1];
+    (u32,), (x,) => [x, 1, 1];
+    (u32, u32), (x, y) => [x, y, 1];
+    (u32, u32, u32), (x, y, z) => [x, y, z];
+    [u32; 1], [x] => [x, 1, 1];
+    [u32; 2], [x, y] => [x, y, 1];
+    [u32; 3], v => v;
+}
+
+/// Cancels a running launch from another thread.
+#[derive(Debug, Clone, Default)]
+pub struct CancelHandle(Arc<AtomicBool>);
+
+impl CancelHandle {
+    /// Not cancelled yet.
+    pub fn new() -> Self {
+        CancelHandle::default()
+    }
+
+    /// Cancels the launch: it soon ends with a fault.
+    pub fn cancel(&self) {
+        self.0.store(true, Ordering::Relaxed);
+    }
+
+    /// Has it been cancelled?
+    pub fn is_cancelled(&self) -> bool {
+        self.0.load(Ordering::Relaxed)
+    }
+}
+
+/// The progress of a launch.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Progress {
+    /// Clusters that have ended, those cancelled by cluster launch control included.
+    pub clusters_done: u64,
+    /// Clusters of the grid.
+    pub clusters: u64,
+    /// Regions run so far, counted per warp.
+    pub turns: u64,
+}
+
+/// The callback of [`Launch::on_progress`].
+#[derive(Clone)]
+pub(crate) struct Listener(pub(crate) Arc<dyn Fn(Progress) + Send + Sync>);
+
+impl std::fmt::Debug for Listener {
+    fn fmt(&self, f: &mut std::fmt::Formatter<'_>) -> std::fmt::Result {
+        f.write_str("Listener")
+    }
+}
+
+/// The default of [`Launch::step_limit`]: an endless loop ends within about a minute.
+pub const DEFAULT_STEP_LIMIT: u64 = 200_000_000;
+
+/// Dimensions and limits of a launch.
+#[derive(Debug, Clone)]
+pub struct Launch {
+    pub(crate) grid: [u32; 3],
+    pub(crate) block: Option<[u32; 3]>,
+    pub(crate) cluster: Option<[u32; 3]>,
+    pub(crate) dynamic_shared: u32,
+    pub(crate) step_limit: u64,
+    pub(crate) cancel: Option<CancelHandle>,
+    pub(crate) listener: Option<Listener>,
+}
+
+impl Launch {
+    /// A grid of this many CTAs.
+    pub fn grid(grid: impl Into<Dim3>) -> Self {
+        Launch {
+            grid: grid.into().0,
+            block: None,
+            cluster: None,
+            dynamic_shared: 0,
+            step_limit: DEFAULT_STEP_LIMIT,
+            cancel: None,
+            listener: None,
+        }
+    }
+
+    /// Threads of a CTA. Without it: `.reqntid`, or one.
+    pub fn block(mut self, block: impl Into<Dim3>) -> Self {
+        self.block = Some(block.into().0);
+        self
+    }
+
+    /// CTAs of a cluster. Without it: `.reqnctapercluster`, or one.
+    pub fn cluster(mut self, cluster: impl Into<Dim3>) -> Self {
+        self.cluster = Some(cluster.into().0);
+        self
+    }
+
+    /// Bytes of dynamic shared memory (`.extern .shared`).
+    pub fn dynamic_shared(mut self, bytes: u32) -> Self {
+        self.dynamic_shared = bytes;
+        self
+    }
+
+    /// How many regions (pieces of code between branches and waits) may run, counted per warp.
+    pub fn step_limit(mut self, regions: u64) -> Self {
+        self.step_limit = regions;
+        self
+    }
+
+    /// Lets another thread end the launch.
+    pub fn cancel(mut self, handle: CancelHandle) -> Self {
+        self.cancel = Some(handle);
+        self
+    }
+
+    /// Calls `listener` each time a cluster ends.
+    pub fn on_progress(mut self, listener: impl Fn(Progress) + Send + Sync + 'static) -> Self {
+        self.listener = Some(Listener(Arc::new(listener)));
+        self
+    }
+
+    /// CTAs per cluster, when the kernel runs.
+    pub(crate) fn cluster_dims(&self, info: &KernelInfo) -> [u32; 3] {
+        self.cluster.or(info.reqnctapercluster).unwrap_or([1; 3])
+    }
+
+    /// Threads per CTA, when the kernel runs.
+    pub(crate) fn block_dims(&self, info: &KernelInfo) -> [u32; 3] {
+        self.block.or(info.reqntid).unwrap_or([1; 3])
+    }
+
+    pub(super) fn check(&self, info: &KernelInfo) -> Result<(), LaunchError> {
+        let (cluster, block) = (self.cluster_dims(info), self.block_dims(info));
+        for (what, dims) in [("grid", self.grid), ("block", block), ("cluster", cluster)] {
+            if dims.contains(&0) {
+                return Err(LaunchError::Zero { what, dims });
+            }
+        }
+        let [gx, gy, gz] = self.grid;
+        if gx > i32::MAX as u32 || gy > 65535 || gz > 65535 {
+            return Err(LaunchError::GridTooLarge(self.grid));
+        }
+        let threads = volume(block);
+        if block[0] > 1024 || block[1] > 1024 || block[2] > 64 {
+            return Err(LaunchError::BlockTooLong(block));
+        }
+        if threads > 1024 {
+            return Err(LaunchError::TooManyThreads(threads));
+        }
+        if let Some(required) = info.reqntid
+            && required != block
+        {
+            return Err(LaunchError::Reqntid { given: block, required });
+        }
+        if let Some(limit) = info.maxntid
+            && threads > volume(limit)
+        {
+            return Err(LaunchError::Maxntid { given: threads, limit });
+        }
+        if let Some(required) = info.reqnctapercluster
+            && required != cluster
+        {
+            return Err(LaunchError::Reqnctapercluster { given: cluster, required });
+        }
+        let ctas = volume(cluster);
+        if let Some(limit) = info.maxclusterrank
+            && ctas > limit as u64
+        {
+            return Err(LaunchError::Maxclusterrank { given: ctas, limit });
+        }
+        if ctas > 16 {
+            return Err(LaunchError::ClusterTooLarge(ctas));
+        }
+        if self.grid.iter().zip(cluster).any(|(g, c)| g % c != 0) {
+            return Err(LaunchError::ClusterDividesGrid { grid: self.grid, cluster });
+        }
+        let asked = info.shared_size as u64 + self.dynamic_shared as u64;
+        if asked > 227 * 1024 {
+            return Err(LaunchError::SharedMemory { asked, fixed: info.shared_size });
+        }
+        Ok(())
+    }
+}
+
+/// Product of dimensions, without overflow.
+pub(crate) fn volume(d: [u32; 3]) -> u64 {
+    d.iter().fold(1u64, |a, &n| a.saturating_mul(n as u64))
+}

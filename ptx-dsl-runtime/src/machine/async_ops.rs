@@ -1,0 +1,137 @@
+//! Asynchronous operations in flight: cluster launch control responses, tensor core operations, and the arrivals of
+//! `tcgen05.commit`.
+//!
+//! Each has a due time that the scheduler chooses. An operation that must follow another is due no earlier and stands behind it in
+//! the list. Delivery by time, then by position, so keeps every order that the manual promises and no other.
+
+pub(crate) mod accesses;
+mod cluster_launch;
+mod delivery;
+mod tensor;
+mod tensor_order;
+
+use std::collections::HashMap;
+
+use crate::machine::tensor::TensorJob;
+
+/// CTA, warp, lane of the cluster.
+pub(super) type Thread = (u32, u32, u32);
+
+/// An operation in flight.
+#[derive(Debug)]
+struct AsyncOp {
+    slot: usize,
+    due: u64,
+    work: Work,
+    /// The statement and the thread that issued it.
+    site: u32,
+    cta: u32,
+    warp: u32,
+    lane: u32,
+}
+
+#[derive(Debug)]
+enum Work {
+    Response(Response),
+    Operation(Operation),
+    Commit(Commit),
+}
+
+/// A response of cluster launch control to one CTA; a multicast is one for each.
+#[derive(Debug)]
+struct Response {
+    words: [u64; 2],
+    rank: u32,
+    /// Offset of the response in the CTA's shared memory.
+    addr: u32,
+    /// Offset of the mbarrier object.
+    mbarrier: u32,
+}
+
+/// An operation of the tensor core.
+#[derive(Debug)]
+struct Operation {
+    job: Box<dyn TensorJob>,
+    /// `.cta_group::2`
+    pair: bool,
+    issued: u64,
+    /// When its thread executed `tcgen05.fence::before_thread_sync`, or a commit that tracks it, after it.
+    fenced: Option<u64>,
+}
+
+impl Operation {
+    /// Does the operation, issued by CTA `own`, access CTA `rank`?
+    fn works_on(&self, own: u32, rank: u32) -> bool {
+        if self.pair { own | 1 == rank | 1 } else { own == rank }
+    }
+
+    /// The index of CTA `rank` among the CTAs of the operation, issued by CTA `own`.
+    fn index(&self, own: u32, rank: u32) -> Option<usize> {
+        self.works_on(own, rank).then_some(if self.pair { rank as usize & 1 } else { 0 })
+    }
+}
+
+/// A `tcgen05.commit` whose arrive-on is still to come. A multicast is one for each CTA.
+#[derive(Debug)]
+struct Commit {
+    /// Rank and offset of the mbarrier object.
+    to: (u32, u32),
+    pair: bool,
+    issued: u64,
+}
+
+/// A logical clock of tcgen05 fences and commits: it counts them in the order of execution.
+#[derive(Debug, Default)]
+struct Fences {
+    now: u64,
+    /// The last `tcgen05.fence::after_thread_sync` of each lane, by slot, CTA and warp.
+    after: HashMap<(usize, u32, u32), [u64; 32]>,
+}
+
+/// All operations in flight, in the order of issue.
+#[derive(Debug, Default)]
+pub(crate) struct AsyncOps {
+    list: Vec<AsyncOp>,
+    /// When the next one is due.
+    next: u64,
+    fences: Fences,
+    /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
+    pub pairs: Option<bool>,
+}
+
+impl AsyncOps {
+    #[inline(always)]
+    pub fn is_empty(&self) -> bool {
+        self.list.is_empty()
+    }
+
+    /// Is nothing in flight, and has no tcgen05 instruction run?
+    #[inline(always)]
+    pub fn is_unused(&self) -> bool {
+        self.is_empty() && self.pairs.is_none()
+    }
+
+    /// Is an operation of this cluster in flight?
+    pub fn any(&self, slot: usize) -> bool {
+        self.list.iter().any(|a| a.slot == slot)
+    }
+
+    fn push(&mut self, op: AsyncOp) {
+        self.next = if self.is_empty() { op.due } else { self.next.min(op.due) };
+        self.list.push(op);
+    }
+
+    /// Takes the operation with the earliest due time of those that `wanted` selects.
+    fn take_first(&mut self, wanted: impl Fn(&AsyncOp) -> bool) -> Option<AsyncOp> {
+        let wanted = self.list.iter().enumerate().filter(|(_, a)| wanted(a));
+        let (i, _) = wanted.min_by_key(|(_, a)| a.due)?;
+        let op = self.list.remove(i);
+        self.next = self.list.iter().map(|a| a.due).min().unwrap_or(u64::MAX);
+        Some(op)
+    }
+
+    /// Takes the next operation that is due at `now`.
+    fn take_due(&mut self, now: u64) -> Option<AsyncOp> {
+        if self.next <= now { self.take_first(|_| true) } else { None }
+    }
+}

@@ -1,0 +1,83 @@
+//! Cluster launch control (PTX ISA 9.7.13.17): `try_cancel`, and its responses, which arrive later.
+
+use std::ops::Range;
+
+use super::{Response, Work};
+use crate::fault::{Fault, FaultKind};
+use crate::isa::clusterlaunchcontrol::encode;
+use crate::machine::ctx::Ctx;
+use crate::mem::address::Place;
+use crate::mem::little_endian;
+use crate::monitor::{Access, Monitor};
+use crate::schedule::Choice;
+use crate::sync::mbarrier;
+
+/// How many pending clusters a seed chooses from.
+const CHOICES: u64 = 16;
+
+/// The cluster ends before the response has arrived.
+pub(super) fn outlives(r: &Response) -> FaultKind {
+    FaultKind::MulticastExitedCta { rank: r.rank }
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// Cancels a pending cluster, if there is one: the next, or one of the next that the scheduler chooses. The cluster is taken
+    /// from the queue at once. The response (16 bytes at `addr`, and `complete_tx` of 16 at `mbarrier`, offsets in shared memory)
+    /// arrives later, in each CTA at its own time.
+    pub fn try_cancel(&mut self, ranks: Range<u32>, addr: u32, mbarrier: u32) -> Result<(), Box<Fault>> {
+        let lane = self.mask.trailing_zeros().min(31);
+        let at = u64::from(addr);
+        for rank in ranks.clone() {
+            if self.residents.here().ctas.get(rank as usize).is_some_and(|c| c.exited) {
+                return Err(self.fault(FaultKind::MulticastExitedCta { rank }, lane));
+            }
+            let size = self.window(rank).map_err(|kind| self.fault(kind, lane))?.len() as u64;
+            if !addr.is_multiple_of(16) {
+                return Err(self.fault(FaultKind::Misaligned { addr: at, align: 16 }, lane));
+            }
+            if at + 16 > size {
+                return Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr: at, bytes: 16, size }, lane));
+            }
+        }
+        let choices = self.scheduling.team.choices(CHOICES) as usize;
+        let which = self.scheduling.choose(Choice::Pending, choices) as u64;
+        let cancelled = self.scheduling.team.cancel(which).map(|n| {
+            self.residents.cancelled += 1;
+            self.geometry.ctaid(self.geometry.clusterid(n), 0)
+        });
+        let words = encode(cancelled);
+        for rank in ranks {
+            self.send(lane, 0, Work::Response(Response { words, rank, addr, mbarrier }));
+        }
+        self.scheduling.rotate = true;
+        Ok(())
+    }
+
+    /// Has the CTA observed a response of failure? Another `try_cancel` is then undefined behaviour.
+    pub fn clc_observed_failure(&self) -> bool {
+        self.cta().clc_failed
+    }
+
+    /// The CTA has observed a response of failure.
+    pub fn set_clc_observed_failure(&mut self) {
+        self.cta_mut().clc_failed = true;
+    }
+
+    /// Writes a response and completes its bytes.
+    pub(super) fn respond(&mut self, r: &Response, lane: u32) -> Result<(), FaultKind> {
+        let gone = |kind| match kind {
+            FaultKind::ExitedCta { rank } => FaultKind::MulticastExitedCta { rank },
+            kind => kind,
+        };
+        let (rank, addr) = (r.rank, u64::from(r.addr));
+        let window = self.window_mut(rank).map_err(gone)?;
+        let size = window.len() as u64;
+        let outside = FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size };
+        little_endian::store(window, addr, 16, [r.words[0], r.words[1], 0, 0]).ok_or(outside)?;
+        if M::ON {
+            let (place, who) = (Place::Shared { rank, offset: r.addr }, self.who(1 << lane));
+            self.monitor.memory(Access { place, addr, bytes: 16, write: true, agent: true, who })?;
+        }
+        self.update_mbarrier(rank, r.mbarrier, |word| mbarrier::complete_tx(word, 16), lane).map_err(gone).map(drop)
+    }
+}

@@ -1,0 +1,309 @@
+//! Issue, commit and completion of tensor core operations, in the orders of 9.7.16.6.
+
+use std::ops::Range;
+
+use super::{AsyncOp, Commit, Operation, Work};
+use crate::fault::{Fault, FaultKind};
+use crate::machine::cluster::Cta;
+use crate::machine::ctx::Ctx;
+use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
+use crate::mem::address::Place;
+use crate::monitor::{Access, Monitor};
+use crate::sync::mbarrier::{self, Arrive};
+
+/// Pairs of instructions that execute in the order of issue (9.7.16.6.2).
+fn pipelined(first: &dyn TensorJob, then: &dyn TensorJob) -> bool {
+    use Unit::*;
+    match (first.unit(), then.unit()) {
+        (Mma, Mma) => first.pipeline() == then.pipeline(),
+        (Cp | Cp4x256b | Shift, Mma) | (Mma, Cp | Cp4x256b | Shift) | (Shift, Cp4x256b) => true,
+        (Cp | Cp4x256b, Cp | Cp4x256b | Shift) | (Shift, Cp | Shift) => false,
+    }
+}
+
+const ORDER: &str = "9.7.16.6";
+
+/// CTA `rank` ends while an operation that CTA `own` issued is in flight.
+pub(super) fn operation_outlives(rank: u32, own: u32) -> FaultKind {
+    if rank == own {
+        return FaultKind::undefined(
+            format!("CTA {rank} of the cluster ends while this operation on its Tensor Memory is under way"),
+            ORDER,
+            "`tcgen05.commit` to an mbarrier and wait for it before the threads of the CTA end",
+        );
+    }
+    FaultKind::IssueGranularity {
+        what: format!(
+            "CTA {rank} of the cluster, the peer of CTA {own}, ends while this operation on its Tensor Memory is under way"
+        ),
+    }
+}
+
+/// CTA `rank` ends before the arrive-on of a commit.
+pub(super) fn commit_outlives(rank: u32) -> FaultKind {
+    FaultKind::undefined(
+        format!("CTA {rank} of the cluster ends before this `tcgen05.commit` has arrived on its mbarrier object"),
+        "9.7.16.12.1",
+        "wait for the phase of the mbarrier object that the commit completes",
+    )
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// One thread issues `mma`, `cp` and `shift` (Table 46). With several active lanes each would issue an operation, which is
+    /// never meant: a fault.
+    fn single_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
+        let n = self.mask.count_ones();
+        if n > 1 {
+            let what =
+                format!("{n} threads of the warp execute the instruction, and each issues an operation of its own");
+            return Err(self.fault(FaultKind::IssueGranularity { what }, lane));
+        }
+        self.may_issue(pair, lane)
+    }
+
+    /// `.cta_group::2` needs a peer CTA (Table 46).
+    fn may_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
+        self.cta_group(pair, lane)?;
+        if pair { self.peer(lane).map(|_| ()) } else { Ok(()) }
+    }
+
+    /// Issues an operation for `lane`, which completes later.
+    pub fn tensor_issue(&mut self, pair: bool, lane: u32, job: Box<dyn TensorJob>) -> Result<(), Box<Fault>> {
+        self.single_issue(pair, lane)?;
+        let mut after = 0;
+        for (i, a) in self.async_ops.list.iter().enumerate() {
+            let Work::Operation(o) = &a.work else { continue };
+            if a.slot != self.residents.slot {
+                continue;
+            }
+            if o.pair == pair && pipelined(&*o.job, &*job) && self.is_ordered_after(a, lane) {
+                after = after.max(a.due);
+            } else if M::ON
+                && let Some(what) = self.collision(i, pair, &*job)
+            {
+                return Err(self.fault(what, lane));
+            }
+        }
+        if M::ON {
+            self.tensor_operates(pair, &*job, lane)?;
+        }
+        let issued = self.async_ops.fences.now;
+        self.send(lane, after, Work::Operation(Operation { job, pair, issued, fenced: None }));
+        Ok(())
+    }
+
+    /// Is an operation of this lane ordered after `a`? It is if the same thread issued `a`, or if that thread's fence and then ours
+    /// are in between.
+    fn is_ordered_after(&self, a: &AsyncOp, lane: u32) -> bool {
+        if (a.cta, a.warp, a.lane) == (self.cur.cta, self.warp, lane) {
+            return true;
+        }
+        let Work::Operation(Operation { fenced: Some(before), .. }) = a.work else { return false };
+        let after = self.async_ops.fences.after.get(&(self.residents.slot, self.cur.cta, self.warp));
+        after.is_some_and(|after| after[lane as usize & 31] > before)
+    }
+
+    /// `tcgen05.commit` of `lane`: arrives on the mbarrier objects at `to` (rank, offset) once all operations of this thread with
+    /// the same `.cta_group` are complete, on each at its own time. Several lanes may commit: the mbarrier's count may include
+    /// them.
+    pub fn tensor_commit(&mut self, pair: bool, lane: u32, to: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
+        self.may_issue(pair, lane)?;
+        for &(rank, _) in &to {
+            if let Err(kind) = self.window(rank) {
+                return Err(self.fault(kind, lane));
+            }
+        }
+        let thread = (self.residents.slot, self.cur.cta, self.warp, lane);
+        // the latest due times: of the operations, and of the commits by the CTA in which they arrive
+        let (mut done, mut arrived) = (0, [0; 32]);
+        for a in self.async_ops.list.iter_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
+            match &mut a.work {
+                Work::Operation(o) if o.pair == pair => {
+                    done = done.max(a.due);
+                    // a commit implies `tcgen05.fence::before_thread_sync` (9.7.16.6.4.2)
+                    o.fenced.get_or_insert(self.async_ops.fences.now);
+                }
+                // commits are synchronous instructions: one does not overtake another of its thread (9.7.16.6.1)
+                Work::Commit(c) if c.pair == pair => {
+                    let last = &mut arrived[c.to.0 as usize & 31];
+                    *last = a.due.max(*last);
+                }
+                _ => {}
+            }
+        }
+        self.async_ops.fences.now += 1;
+        let issued = self.async_ops.fences.now;
+        self.tensor_fenced(issued);
+        for to in to {
+            let after = done.max(arrived[to.0 as usize & 31]);
+            self.send(lane, after, Work::Commit(Commit { to, pair, issued }));
+        }
+        Ok(())
+    }
+
+    /// `tcgen05.fence` of the active lanes: `::before_thread_sync` or `::after_thread_sync`.
+    pub fn tensor_fence(&mut self, before: bool) {
+        let (slot, cta, warp, mask) = (self.residents.slot, self.cur.cta, self.warp, self.mask);
+        let fences = &mut self.async_ops.fences;
+        fences.now += 1;
+        let now = fences.now;
+        if before {
+            for a in &mut self.async_ops.list {
+                if let Work::Operation(o) = &mut a.work
+                    && (a.slot, a.cta, a.warp) == (slot, cta, warp)
+                    && mask >> a.lane & 1 != 0
+                {
+                    o.fenced.get_or_insert(now);
+                }
+            }
+            self.tensor_fenced(now);
+        } else {
+            let after = fences.after.entry((slot, cta, warp)).or_default();
+            after.iter_mut().enumerate().filter(|(l, _)| mask >> l & 1 != 0).for_each(|(_, t)| *t = now);
+        }
+    }
+
+    /// Reports to the monitor what an operation of CTA `own` reads of shared memory.
+    fn report_reads(&mut self, o: &Operation, own: u32, lane: u32) -> Result<(), FaultKind> {
+        for (cta, bytes) in o.job.bytes() {
+            let rank = if o.pair { own & !1 | cta as u32 } else { own };
+            if self.window(rank)?.len() < bytes.end as usize {
+                // the operation itself reports an operand outside
+                continue;
+            }
+            let (place, addr) = (Place::Shared { rank, offset: bytes.start }, bytes.start.into());
+            let (bytes, who) = (bytes.end - bytes.start, self.who(1 << lane));
+            self.monitor.memory(Access { place, addr, bytes, write: false, agent: true, who })?;
+        }
+        Ok(())
+    }
+
+    /// Completes an operation that a lane of CTA `own` has issued.
+    pub(super) fn operate(&mut self, o: &Operation, own: u32, lane: u32) -> Result<(), FaultKind> {
+        if M::ON {
+            self.report_reads(o, own, lane)?;
+        }
+        let ranks = if o.pair { own & !1..(own | 1) + 1 } else { own..own + 1 };
+        let ctas = self.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
+        if let Some(i) = ctas.iter().position(|c| c.exited) {
+            return Err(operation_outlives(ranks.start + i as u32, own));
+        }
+        match ctas {
+            [one] => o.job.run(&mut [view(one)]),
+            [even, odd] => o.job.run(&mut [view(even), view(odd)]),
+            _ => Err(FaultKind::IssueGranularity { what: format!("CTA {own} has no peer for `.cta_group::2`") }),
+        }?;
+        if M::ON {
+            self.tensor_completed(o, own, lane);
+        }
+        Ok(())
+    }
+
+    /// The arrive-on of a commit.
+    pub(super) fn arrive(&mut self, c: &Commit, lane: u32) -> Result<(), FaultKind> {
+        let (rank, offset) = c.to;
+        self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
+        if M::ON {
+            self.tensor_committed((self.cur.cta, self.warp, lane), c.pair, c.issued);
+        }
+        Ok(())
+    }
+
+    // what the checked host reports
+
+    /// A fault if an operation in flight writes these lanes and columns of the CTA's Tensor Memory, or, for a `write` or a
+    /// deallocation, reads them.
+    pub fn tensor_conflict(
+        &self,
+        lanes: Range<usize>,
+        columns: Range<usize>,
+        write: bool,
+        lane: u32,
+    ) -> Result<(), Box<Fault>> {
+        if !M::ON || self.async_ops.is_empty() {
+            return Ok(());
+        }
+        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
+            let Work::Operation(o) = &a.work else { continue };
+            let Some(cta) = o.index(a.cta, self.cur.cta) else { continue };
+            let meets = |areas: &[Area]| areas.iter().any(|r| r.cta == cta && r.meets(&lanes, &columns));
+            let writes = o.job.writes();
+            let writing = writes.is_empty() || meets(&writes);
+            if writing || write && meets(&o.job.reads()) {
+                let does = if writing { "writes" } else { "reads" };
+                let what = format!(
+                    "lanes {} to {} and columns {} to {} of Tensor Memory are what {} {does}, and nobody has waited for it",
+                    lanes.start,
+                    lanes.end.saturating_sub(1),
+                    columns.start,
+                    columns.end.saturating_sub(1),
+                    self.statement(a.site)
+                );
+                return Err(self.fault(unordered(what), lane));
+            }
+        }
+        Ok(())
+    }
+
+    /// A fault if an operation in flight reads these bytes of shared memory, which are about to be written.
+    pub(crate) fn operand_conflict(&self, rank: u32, offset: u32, bytes: u32) -> Result<(), FaultKind> {
+        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
+            let Work::Operation(o) = &a.work else { continue };
+            let Some(cta) = o.index(a.cta, rank) else { continue };
+            let written = offset..offset.saturating_add(bytes);
+            let read = |all: Vec<(usize, Range<u32>)>| {
+                all.iter().any(|(c, r)| *c == cta && r.start < written.end && written.start < r.end)
+            };
+            if read(o.job.operands()) && read(o.job.bytes()) {
+                return Err(unordered(format!(
+                    "store to shared memory at {offset:#x} that {} reads, and nobody has waited for it",
+                    self.statement(a.site)
+                )));
+            }
+        }
+        Ok(())
+    }
+
+    /// A fault if this operation and the `i`-th in flight, which are unordered, conflict in Tensor Memory. Only if both declare
+    /// what they write.
+    fn collision(&self, i: usize, pair: bool, job: &dyn TensorJob) -> Option<FaultKind> {
+        let a = &self.async_ops.list[i];
+        let Work::Operation(o) = &a.work else { return None };
+        let rank = |own: u32, pair: bool, index: usize| if pair { own & !1 | index as u32 } else { own };
+        let place = |own, pair, areas: Vec<Area>| -> Vec<(u32, Area)> {
+            areas.into_iter().map(|r| (rank(own, pair, r.cta), r)).collect()
+        };
+        let (old, new) = ((a.cta, o.pair), (self.cur.cta, pair));
+        let (old_writes, new_writes) = (place(old.0, old.1, o.job.writes()), place(new.0, new.1, job.writes()));
+        if old_writes.is_empty() || new_writes.is_empty() {
+            return None;
+        }
+        let (old_reads, new_reads) = (place(old.0, old.1, o.job.reads()), place(new.0, new.1, job.reads()));
+        let meet = |a: &[(u32, Area)], b: &[(u32, Area)]| {
+            a.iter().any(|(ra, x)| b.iter().any(|(rb, y)| ra == rb && x.meets(&y.lanes, &y.columns)))
+        };
+        let race = meet(&old_writes, &new_writes) || meet(&old_writes, &new_reads) || meet(&old_reads, &new_writes);
+        race.then(|| {
+            unordered(format!(
+                "the operation works on Tensor Memory that {} works on too, and nothing says which comes first",
+                self.statement(a.site)
+            ))
+        })
+    }
+
+    pub(super) fn statement(&self, site: u32) -> String {
+        self.geometry.statement(site, "an operation")
+    }
+}
+
+fn view(c: &mut Cta) -> TensorCta<'_> {
+    TensorCta { tmem: &mut c.tmem, shared: &c.shared }
+}
+
+fn unordered(what: String) -> FaultKind {
+    FaultKind::undefined(
+        what,
+        ORDER,
+        "`tcgen05.commit` to an mbarrier after it, wait for that phase, then `tcgen05.fence::after_thread_sync`",
+    )
+}

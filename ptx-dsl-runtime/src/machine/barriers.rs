@@ -1,0 +1,99 @@
+//! Arrivals at barriers of the CTA and of the cluster, and rendezvous of a warp.
+
+use crate::fault::{Fault, FaultKind};
+use crate::flow::Wait;
+use crate::machine::ctx::Ctx;
+use crate::monitor::{Monitor, Sync};
+use crate::sync::barrier::RedOp;
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// The active lanes arrive at barrier `id`, of all threads of the CTA or of `count`; `red` has the operation of `.red` and
+    /// the lanes whose predicate is true. Waiting for the result is up to the caller (`sync`), or left out (`.arrive`).
+    pub fn barrier_arrive(
+        &mut self,
+        id: u32,
+        count: Option<u32>,
+        sync: bool,
+        red: Option<(RedOp, u32)>,
+    ) -> Result<Wait, Box<Fault>> {
+        let lane = self.mask.trailing_zeros().min(31);
+        let (warp, mask) = (self.warp, self.mask);
+        if M::ON {
+            let who = self.who(mask);
+            self.monitor.sync(Sync::Barrier { id }, who).map_err(|kind| self.fault(kind, lane))?;
+        }
+        let wrong = |what: String| FaultKind::Barrier { id, what };
+        if !sync && count.is_none() {
+            return Err(self.fault(wrong("`.arrive` needs a thread count".into()), lane));
+        }
+        let cta = self.cta_mut();
+        cta.barriers_used |= 1 << (id & 15);
+        let Some(barrier) = cta.barriers.get_mut(id as usize) else {
+            return Err(self.fault(wrong("a CTA has barriers 0 to 15".into()), lane));
+        };
+        match barrier.arrive((warp, mask), count, red, &cta.live, cta.threads) {
+            Ok(generation) => {
+                if barrier.passed(generation) {
+                    self.notify_waiters();
+                } else {
+                    self.changed();
+                }
+                Ok(Wait::Barrier { id, generation })
+            }
+            Err(what) => Err(self.fault(wrong(what), lane)),
+        }
+    }
+
+    /// Result of `.red`, when resumed.
+    #[inline(always)]
+    pub fn barrier_result(&self) -> u64 {
+        self.cur.result
+    }
+
+    /// `None` if all live lanes of `members` are active here; otherwise what to wait for.
+    pub fn warp_rendezvous(&mut self, members: u32) -> Option<Wait> {
+        let live = self.live_mask() & members;
+        (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: Some(self.cur.pc) })
+    }
+
+    /// The same for `bar.warp.sync`, where threads may wait at different statements.
+    pub fn bar_warp_sync(&mut self, members: u32) -> Option<Wait> {
+        let live = self.live_mask() & members;
+        (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: None })
+    }
+
+    fn cluster_warp(&self) -> usize {
+        self.cur.cta as usize * self.nwarps() as usize + self.warp as usize
+    }
+
+    /// The active lanes arrive at the barrier of the cluster.
+    pub fn cluster_arrive(&mut self) -> Result<(), Box<Fault>> {
+        let (warp, mask, lane) = (self.cluster_warp(), self.mask, self.mask.trailing_zeros().min(31));
+        if M::ON {
+            let who = self.who(mask);
+            self.monitor.sync(Sync::ClusterArrive, who).map_err(|kind| self.fault(kind, lane))?;
+        }
+        match self.here().barrier.arrive(warp, mask) {
+            Ok(true) => self.notify_waiters(),
+            Ok(false) => self.changed(),
+            Err(what) => return Err(self.fault(FaultKind::ClusterBarrier { what }, lane)),
+        }
+        Ok(())
+    }
+
+    /// The active lanes wait at the barrier of the cluster.
+    pub fn cluster_wait(&mut self) -> Result<Wait, Box<Fault>> {
+        let (warp, mask, lane) = (self.cluster_warp(), self.mask, self.mask.trailing_zeros().min(31));
+        if M::ON {
+            let who = self.who(mask);
+            self.monitor.sync(Sync::ClusterWait, who).map_err(|kind| self.fault(kind, lane))?;
+        }
+        match self.here().barrier.wait(warp, mask) {
+            Ok(phase) => {
+                self.changed();
+                Ok(Wait::Cluster { phase })
+            }
+            Err(what) => Err(self.fault(FaultKind::ClusterBarrier { what }, lane)),
+        }
+    }
+}

@@ -1,0 +1,21 @@
+//! A kernel's registers and step, as the driver sees them.
+
+use crate::fault::Fault;
+use crate::flow::Next;
+use crate::machine::ctx::Ctx;
+
+/// The registers of a kernel, type-erased: the driver is compiled once per monitor in this crate, not once per kernel in the
+/// user's.
+#[doc(hidden)]
+pub trait Body<M> {
+    /// Runs the current cohort of `x`.
+    fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>>;
+    /// Can these warps, numbered within the cluster, be in one cohort?
+    fn agree(&self, slot: usize, a: usize, b: usize) -> bool;
+    /// Resets the registers of a slot for a new cluster.
+    fn reset(&mut self, slot: usize);
+    /// Saves the registers of these warps: (slot, first, end), numbered within the cluster.
+    fn snapshot(&mut self, warps: &[(usize, usize, usize)]);
+    /// Are the saved registers unchanged?
+    fn unchanged(&self) -> bool;
+}

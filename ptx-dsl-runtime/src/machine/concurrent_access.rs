@@ -1,0 +1,266 @@
+//! Accesses to global memory that several host threads share.
+//!
+//! On several threads the fast path finds empty segments and fails; the slow path tries these functions next. `false` leaves the
+//! access to the general path, which diagnoses it.
+
+use std::sync::atomic::AtomicU8;
+
+use crate::fault::Fault;
+use crate::lanes::Word;
+use crate::machine::ctx::Ctx;
+use crate::machine::vector_access::ONE_ROW;
+use crate::mem::address::{AddrSpace, Place, decode, decode_common};
+use crate::mem::atomic_bytes;
+use crate::mem::prefetch::{DISTANCE, prefetch};
+use crate::monitor::{Access, Monitor};
+use crate::{Lanes, lanes};
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// The bytes at `addr`, if they are in concurrent memory.
+    #[inline(always)]
+    fn concurrent(&self, space: AddrSpace, addr: u64, align: usize, bytes: usize) -> Option<&[AtomicU8]> {
+        if M::ON || addr & (align as u64 - 1) != 0 {
+            return None;
+        }
+        match decode_common(space, addr, self.cur.cta) {
+            Some(Place::Global { segment, offset }) => self.memory.global.concurrent(segment, offset, bytes),
+            _ => None,
+        }
+    }
+
+    /// Copies `LEN` bytes from each base address.
+    pub(crate) fn stretch_concurrent<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        space: AddrSpace,
+        base: [u64; NB],
+        stretch: &mut [[u8; LEN]; NB],
+    ) -> bool {
+        if !self.memory.global.is_concurrent() {
+            return false;
+        }
+        for (to, base) in stretch.iter_mut().zip(base) {
+            let Some(s) = self.concurrent(space, base, T::BYTES, LEN) else { return false };
+            prefetch(s.as_ptr().cast(), LEN.min(ONE_ROW), DISTANCE);
+            atomic_bytes::copy_in(s, to);
+        }
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn load_rows_concurrent<T: Word, const NB: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        out: &mut [T; 32],
+    ) -> bool {
+        let p = 32 / NB;
+        for (j, out) in out.chunks_exact_mut(p).enumerate() {
+            let Some(s) = self.concurrent(space, base[j], T::BYTES, p * T::BYTES) else { return false };
+            if m == u32::MAX {
+                load_row(s, out);
+                continue;
+            }
+            let mut row = [T::default(); 32];
+            load_row(s, &mut row[..p]);
+            for (l, (out, v)) in out.iter_mut().zip(row).enumerate() {
+                *out = if m >> (j * p + l) & 1 != 0 { v } else { *out };
+            }
+        }
+        true
+    }
+
+    #[cold]
+    #[inline(never)]
+    pub(crate) fn store_rows_concurrent<T: Word, const NB: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        if self.scheduling.probing {
+            return false;
+        }
+        let p = 32 / NB;
+        for (j, v) in v.chunks_exact(p).enumerate() {
+            if m == u32::MAX {
+                let Some(s) = self.concurrent(space, base[j], T::BYTES, p * T::BYTES) else { return false };
+                store_row(v, s);
+                continue;
+            }
+            // an inactive lane's element must not be written, not even unchanged
+            for (l, v) in v.iter().enumerate().filter(|(l, _)| m >> (j * p + l) & 1 != 0) {
+                let addr = base[j].wrapping_add((l * T::BYTES) as u64);
+                let Some(s) = self.concurrent(space, addr, T::BYTES, T::BYTES) else { return false };
+                atomic_bytes::store(s, v.widen());
+            }
+        }
+        true
+    }
+
+    /// Loads `D` consecutive elements for each lane, at any addresses.
+    pub(crate) fn load_lanes_concurrent<T: Word, const D: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        addr: &Lanes,
+        out: &mut [&mut [T; 32]; D],
+    ) -> bool {
+        if !self.memory.global.is_concurrent() {
+            return false;
+        }
+        if let [out] = &mut out[..]
+            && m == u32::MAX
+            && is_rows(addr, T::BYTES as u64)
+            && self.load_rows_concurrent(space, m, [addr[0], addr[16]], out)
+        {
+            return true;
+        }
+        let mut ok = true;
+        lanes(m, |l| match self.concurrent(space, addr[l], T::BYTES * D, T::BYTES * D) {
+            Some(s) => {
+                for (i, s) in s.chunks_exact(T::BYTES).enumerate() {
+                    out[i][l] = T::narrow(atomic_bytes::load(s));
+                }
+            }
+            None => ok = false,
+        });
+        ok
+    }
+
+    /// Loads `D` consecutive elements for one lane.
+    pub(crate) fn load_one_concurrent<T: Word, const D: usize>(&self, space: AddrSpace, addr: u64) -> Option<[T; D]> {
+        let s = self.concurrent(space, addr, T::BYTES * D, T::BYTES * D)?;
+        let mut v = [T::default(); D];
+        v.iter_mut().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| *v = T::narrow(atomic_bytes::load(s)));
+        Some(v)
+    }
+
+    /// Stores `D` consecutive elements of one lane.
+    pub(crate) fn store_one_concurrent<T: Word, const D: usize>(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        v: [T; D],
+    ) -> bool {
+        if self.scheduling.probing {
+            return false;
+        }
+        let Some(s) = self.concurrent(space, addr, T::BYTES * D, T::BYTES * D) else { return false };
+        v.iter().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| atomic_bytes::store(s, v.widen()));
+        true
+    }
+
+    /// Stores `D` consecutive elements for each lane, in lane order. If it fails, the general path stores all again.
+    pub(crate) fn store_lanes_concurrent<T: Word, const D: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        addr: &Lanes,
+        v: &[&[T; 32]; D],
+    ) -> bool {
+        if !self.memory.global.is_concurrent() || self.scheduling.probing {
+            return false;
+        }
+        if let [v] = &v[..]
+            && m == u32::MAX
+            && is_rows(addr, T::BYTES as u64)
+            && self.store_rows_concurrent(space, m, [addr[0], addr[16]], v)
+        {
+            return true;
+        }
+        let mut ok = true;
+        lanes(m, |l| match self.concurrent(space, addr[l], T::BYTES * D, T::BYTES * D) {
+            Some(s) => {
+                for (i, s) in s.chunks_exact(T::BYTES).enumerate() {
+                    atomic_bytes::store(s, v[i][l].widen());
+                }
+            }
+            None => ok = false,
+        });
+        ok
+    }
+
+    /// `red.add` and `atom.add` of 32 or 64 bits, in lane order. Returns the lanes from the first bad access on.
+    pub(crate) fn add_lanes_concurrent<T: Word>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        addr: &Lanes,
+        v: &[T; 32],
+        mut old: impl FnMut(usize, u64),
+    ) -> u32 {
+        if !self.memory.global.is_concurrent() || self.scheduling.probing {
+            return m;
+        }
+        let mut rest = m;
+        while rest != 0 {
+            let l = rest.trailing_zeros() as usize;
+            let Some(s) = self.concurrent(space, addr[l], T::BYTES, T::BYTES) else { return rest };
+            old(l, atomic_bytes::add(s, v[l].widen()));
+            rest &= rest - 1;
+        }
+        0
+    }
+
+    /// A full fence between host threads.
+    #[inline]
+    pub fn fence(&self) {
+        if self.memory.global.is_concurrent() {
+            std::sync::atomic::fence(std::sync::atomic::Ordering::SeqCst);
+        }
+    }
+
+    /// Applies `f` to `bytes` bytes and returns the old value. In concurrent memory each element of `element` bytes is one atomic
+    /// step. The address must be aligned to `bytes`.
+    pub fn update(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        bytes: u32,
+        element: u32,
+        lane: u32,
+        f: impl Fn([u64; 4]) -> [u64; 4],
+    ) -> Result<[u64; 4], Box<Fault>> {
+        let old = self.read(space, addr, bytes, lane)?;
+        if let Some(place @ Place::Global { segment, offset }) = decode(space, addr, self.cur.cta)
+            && let Some(s) = self.memory.global.concurrent(segment, offset, bytes as usize)
+        {
+            if M::ON {
+                let who = self.who(1 << lane);
+                let access = Access { place, addr, bytes, write: true, agent: false, who };
+                self.monitor.memory(access).map_err(|kind| self.fault(kind, lane))?;
+            }
+            let old = atomic_bytes::update(s, element as usize, &f);
+            self.scheduling.progress += (self.scheduling.probing && f(old) != old) as u64;
+            return Ok(old);
+        }
+        self.write(space, addr, bytes, f(old), lane)?;
+        Ok(old)
+    }
+}
+
+/// Are these the addresses of two rows of 16 consecutive elements?
+fn is_rows(addr: &Lanes, size: u64) -> bool {
+    addr.chunks_exact(16).all(|row| (0..).zip(row).all(|(l, &a)| a == row[0].wrapping_add(l * size)))
+}
+
+#[inline(always)]
+fn load_row<T: Word>(s: &[AtomicU8], to: &mut [T]) {
+    if cfg!(target_endian = "little") {
+        atomic_bytes::copy_in(s, bytemuck::cast_slice_mut(to));
+    } else {
+        to.iter_mut().zip(s.chunks_exact(T::BYTES)).for_each(|(to, s)| *to = T::narrow(atomic_bytes::load(s)));
+    }
+}
+
+#[inline(always)]
+fn store_row<T: Word>(v: &[T], s: &[AtomicU8]) {
+    if cfg!(target_endian = "little") {
+        atomic_bytes::copy_out(bytemuck::cast_slice(v), s);
+    } else {
+        v.iter().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| atomic_bytes::store(s, v.widen()));
+    }
+}

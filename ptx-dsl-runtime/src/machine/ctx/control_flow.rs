@@ -1,0 +1,221 @@
+//! Control flow of emitted code: turns, branches, waits, and the fragments of diverged warps.
+
+use crate::fault::Fault;
+use crate::flow::{Flow, Pc, Wait};
+use crate::machine::ctx::Ctx;
+use crate::machine::step::{Part, Together};
+use crate::monitor::Monitor;
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// Every region starts with it: counts the step budget and records where the cohort is.
+    #[inline(always)]
+    pub fn turn(&mut self, pc: Pc) -> Result<(), Box<Fault>> {
+        self.cur.pc = pc;
+        if self.scheduling.count((self.cur.hi - self.cur.lo) as u64) { self.end_turn() } else { Ok(()) }
+    }
+
+    #[cold]
+    fn end_turn(&mut self) -> Result<(), Box<Fault>> {
+        self.scheduling.leave = true;
+        self.check_limits()
+    }
+
+    /// The first warp of the cohort, and the lanes of all its warps.
+    #[inline(always)]
+    pub fn cohort(&self) -> (u32, u32) {
+        (self.cur.lo, self.cur.mask)
+    }
+
+    /// Makes warp `k` of the cohort the current one, with all lanes of the cohort active; returns them.
+    #[inline(always)]
+    pub fn warp(&mut self, k: usize) -> u32 {
+        self.warp = self.cur.lo + k as u32;
+        self.mask = self.cur.mask;
+        self.mask
+    }
+
+    /// Do all warps of the cohort have all their lanes?
+    #[inline(always)]
+    pub fn whole_warps(&self) -> bool {
+        self.cur.mask == u32::MAX
+    }
+
+    /// The lanes of `mask` of the current warp go on at `pc`. An empty mask is ignored.
+    #[inline(always)]
+    pub fn branch(&mut self, mask: u32, pc: Pc) {
+        if !self.step.branch_together(&self.cur, self.warp, mask, pc) && mask != 0 {
+            self.split(mask, pc, None);
+        }
+    }
+
+    /// The current warp waits at `pc`.
+    #[inline(always)]
+    pub(crate) fn park(&mut self, pc: Pc, wait: Wait) {
+        if let Some(wait) = self.step.park_together(&self.cur, self.warp, pc, wait) {
+            self.split(self.cur.mask, pc, Some(wait));
+        }
+    }
+
+    #[inline(never)]
+    fn split(&mut self, mask: u32, pc: Pc, wait: Option<Wait>) {
+        let part = Part { warp: self.warp, mask, pc, wait, site: self.site };
+        self.step.push(&self.cur, part);
+    }
+
+    /// The current warp has executed the blocking instruction of region `here`: it goes on at `next`, or waits.
+    #[cfg_attr(debug_assertions, inline(never))]
+    #[cfg_attr(not(debug_assertions), inline(always))]
+    pub fn flow(&mut self, flow: Flow, here: Pc, next: Pc) {
+        match flow {
+            Flow::Next => self.branch(self.cur.mask, next),
+            Flow::Wait(w) => self.park(here, w),
+        }
+    }
+
+    /// Where the whole cohort goes on, if it stays together and need not wait.
+    #[inline(always)]
+    pub fn go(&mut self) -> Option<Pc> {
+        match self.step.take_together(&self.cur) {
+            Some(pc) => {
+                self.cur.resumed = false;
+                self.cur.result = 0;
+                Some(pc)
+            }
+            None => self.go_by_parts(),
+        }
+    }
+
+    #[inline(never)]
+    fn go_by_parts(&mut self) -> Option<Pc> {
+        if let Some(pc) = self.step.all_wait(&self.cur) {
+            // the wait may be over already: the last thread to arrive does not wait
+            self.resume_if_over(&self.step.wait.clone())?;
+            self.step.take_waiting();
+            return Some(pc);
+        }
+        let pc = match self.step.common_part(&self.cur, self.site)? {
+            Together::Go(pc) => {
+                self.cur.resumed = false;
+                self.cur.result = 0;
+                pc
+            }
+            Together::Wait(wait, pc) => {
+                self.resume_if_over(&wait)?;
+                pc
+            }
+        };
+        self.step.parts.clear();
+        Some(pc)
+    }
+
+    /// Resumes the cohort if this wait is over.
+    fn resume_if_over(&mut self, wait: &Wait) -> Option<()> {
+        // the cluster looks at mbarrier objects in shared memory
+        self.release_shared();
+        let over = self.residents.here().over(&self.cur, wait);
+        self.hold_shared();
+        self.cur.result = over?;
+        self.cur.resumed = true;
+        Some(())
+    }
+
+    /// Should `step` return to the driver? True if other fragments of these warps are ready, if the turn is over, and if threads
+    /// may have to be woken.
+    #[inline(always)]
+    pub fn diverged(&self) -> bool {
+        self.scheduling.leave
+    }
+
+    /// Has the wait of this blocking instruction ended?
+    #[inline(always)]
+    pub fn resumed(&self) -> bool {
+        self.cur.resumed
+    }
+
+    /// Lets others go first: for a thread that polls.
+    pub fn yield_now(&mut self) {
+        self.scheduling.yield_now();
+    }
+
+    // fragments of a diverged warp
+
+    /// Lanes of the current warp can run at `pc`, besides the running ones.
+    #[inline(always)]
+    pub fn fork(&mut self, mask: u32, pc: Pc) {
+        if mask != 0 {
+            self.fragments.add(mask, pc);
+        }
+    }
+
+    /// The lanes of `mask` go on at `pc`: returns the fragment of the current warp that runs next, the one with the lowest region.
+    /// `None` if none can run here: the turn is over, or all wait or exit.
+    #[inline(always)]
+    pub fn next(&mut self, mask: u32, pc: Pc) -> Result<Option<(Pc, u32)>, Box<Fault>> {
+        if self.fragments.is_empty() && mask == 0 {
+            return Ok(None);
+        }
+        if self.scheduling.count(1) {
+            self.cur.pc = pc;
+            self.end_turn()?;
+        }
+        if self.scheduling.leave {
+            self.branch_all(mask, pc);
+            return Ok(None);
+        }
+        let stays = mask != 0 && self.fragments.all_after(pc);
+        if stays { Ok(Some((pc, mask))) } else { Ok(self.switch_fragment(mask, pc)) }
+    }
+
+    fn switch_fragment(&mut self, mask: u32, pc: Pc) -> Option<(Pc, u32)> {
+        self.fork(mask, pc);
+        self.fragments.take_lowest()
+    }
+
+    #[inline(never)]
+    fn branch_all(&mut self, mask: u32, pc: Pc) {
+        self.fork(mask, pc);
+        for (pc, mask) in self.fragments.drain() {
+            if !self.step.branch_together(&self.cur, self.warp, mask, pc) && mask != 0 {
+                self.step.push(&self.cur, Part { warp: self.warp, mask, pc, wait: None, site: self.site });
+            }
+        }
+    }
+
+    /// [`Ctx::fork`] where lanes leave a loop, which is rare compared to its iterations.
+    #[cold]
+    #[inline(never)]
+    pub fn exit(&mut self, mask: u32, pc: Pc) {
+        self.fragments.add(mask, pc);
+    }
+
+    /// At a back edge of the current warp: does its turn go on? All other fragments of the warp are ahead.
+    #[inline(always)]
+    pub fn again(&mut self) -> bool {
+        !self.scheduling.count(1) && !self.scheduling.leave
+    }
+
+    /// Counts the iterations of a lane-serial loop: the most of any lane.
+    #[inline(always)]
+    pub fn went_round(&mut self, turns: u32) {
+        self.scheduling.turns += u64::from(turns);
+    }
+
+    // barriers
+
+    /// `bar.sync id` of all threads of the CTA, if they are this cohort and have nothing to do but pass. Only without a monitor and
+    /// with the default schedule: otherwise a barrier is a scheduling point.
+    #[inline(always)]
+    pub fn pass_barrier(&mut self, id: u32) -> bool {
+        if M::ON || !self.scheduling.always_first || self.cur.mask != u32::MAX || self.cur.resumed {
+            return false;
+        }
+        let threads = (self.cur.hi - self.cur.lo) * 32;
+        let passed = self.async_ops.is_empty() && {
+            let cta = self.cta_mut();
+            cta.barriers_used |= 1 << (id & 15);
+            cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())
+        };
+        self.scheduling.progress += passed as u64;
+        passed
+    }
+}

@@ -1,0 +1,61 @@
+//! Faults of the current warp.
+
+use crate::fault::{Fault, FaultKind, ThreadId};
+use crate::machine::ctx::Ctx;
+
+impl<M> Ctx<'_, M> {
+    /// A fault of a lane of the current warp at the current statement.
+    #[cold]
+    pub fn fault(&self, kind: FaultKind, lane: u32) -> Box<Fault> {
+        let cluster = self.residents.clusters.get(self.residents.slot);
+        let thread = cluster.filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| ThreadId {
+            ctaid: self.ctaid(),
+            tid: self.tid(lane as usize),
+            warp: self.warp,
+            lane,
+            rank: self.rank(),
+        });
+        let (kernel, at) = (self.geometry.info.name, self.geometry.at(self.site));
+        Box::new(Fault { kind, kernel, at, thread, replay: None, schedule: Vec::new() })
+    }
+
+    /// A fault of the first thread of the running cohort.
+    pub(crate) fn fault_of_cohort(&mut self, kind: FaultKind) -> Box<Fault> {
+        self.warp = self.cur.lo;
+        self.fault(kind, self.cur.mask.trailing_zeros().min(31))
+    }
+
+    /// Ends this host thread without a fault of its own.
+    pub(crate) fn stop(&mut self) -> Box<Fault> {
+        self.scheduling.stopped = true;
+        self.fault(FaultKind::Internal("stopped".into()), 0)
+    }
+
+    /// Ends the launch if it is cancelled, out of budget, or has a fault on another host thread.
+    #[cold]
+    pub(crate) fn check_limits(&mut self) -> Result<(), Box<Fault>> {
+        self.scheduling.next_check = self.scheduling.turns + crate::machine::scheduling::QUANTUM;
+        if self.scheduling.is_cancelled() {
+            return Err(self.fault_of_cohort(FaultKind::Cancelled { region: self.geometry.region(self.cur.pc) }));
+        }
+        self.check_step_limit()?;
+        if self.scheduling.team.is_stopped() { Err(self.stop()) } else { Ok(()) }
+    }
+
+    /// [`Ctx::check_limits`], from time to time.
+    #[inline(always)]
+    pub(crate) fn check_limits_if_due(&mut self) -> Result<(), Box<Fault>> {
+        if self.scheduling.turns >= self.scheduling.next_check { self.check_limits() } else { Ok(()) }
+    }
+
+    /// A fault if the step budget is used up.
+    pub(crate) fn check_step_limit(&mut self) -> Result<(), Box<Fault>> {
+        match self.scheduling.exceeded_limit() {
+            None => Ok(()),
+            Some(turns) => {
+                let region = self.geometry.region(self.cur.pc);
+                Err(self.fault_of_cohort(FaultKind::StepLimit { turns, region }))
+            }
+        }
+    }
+}

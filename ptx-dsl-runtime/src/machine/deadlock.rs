@@ -1,0 +1,147 @@
+//! Deadlock reports: what each group of threads waits for.
+
+use crate::fault::{Fault, FaultKind};
+use crate::flow::Wait;
+use crate::machine::cluster::{Cluster, Parked};
+use crate::machine::ctx::Ctx;
+use crate::machine::describe::{lanes, threads};
+use crate::machine::geometry::Geometry;
+use crate::sync::mbarrier::State;
+use crate::sync::tensor_memory::WaitsFor;
+
+/// Groups of threads listed at most.
+const MOST: usize = 64;
+
+impl<M> Ctx<'_, M> {
+    /// A deadlock, with a line for each group of threads.
+    pub(crate) fn deadlock(&mut self) -> Box<Fault> {
+        if let Some(stuck) = self.stuck_rendezvous() {
+            return stuck;
+        }
+        let mut waiting = Vec::new();
+        let mut all = 0;
+        let mut first = None;
+        let mut slots: Vec<usize> =
+            (0..self.residents.clusters.len()).filter(|&slot| self.residents.clusters[slot].resident).collect();
+        slots.sort_by_key(|&slot| self.geometry.cluster_number(self.residents.clusters[slot].id));
+        for slot in slots {
+            for p in self.residents.clusters[slot].in_order() {
+                first = first.or(Some((slot, p.c, p.site)));
+                all += 1;
+                if waiting.len() < MOST {
+                    waiting.push(line(&self.geometry, &self.residents.clusters[slot], p));
+                }
+            }
+        }
+        if all > waiting.len() {
+            waiting.push(format!("and {} more groups of threads", all - waiting.len()));
+        }
+        waiting.extend(self.residents.clusters.iter().filter(|c| c.resident).find_map(Cluster::cycle));
+        let Some((slot, c, site)) = first else {
+            return self.fault(FaultKind::Internal("threads got lost: nobody runs and nobody waits".into()), 0);
+        };
+        (self.residents.slot, self.cur, self.site, self.warp) = (slot, c, site, c.lo);
+        self.fault(FaultKind::Deadlock { waiting }, c.mask.trailing_zeros().min(31))
+    }
+
+    /// A warp whose lanes all wait for each other, some of them in an instruction that the whole warp must execute: a fault of that
+    /// instruction.
+    fn stuck_rendezvous(&mut self) -> Option<Box<Fault>> {
+        for slot in 0..self.residents.clusters.len() {
+            let cluster = &self.residents.clusters[slot];
+            let stuck = cluster.in_order().into_iter().find(|p| {
+                let missing = cluster.missing(p);
+                let elsewhere = cluster.parked.iter().filter(|o| {
+                    let rendezvous = matches!(o.wait, Wait::WarpSync { .. } | Wait::WholeWarp { .. });
+                    rendezvous && o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait != p.wait
+                });
+                let there = elsewhere.fold(0, |m, o| m | o.c.mask);
+                matches!(p.wait, Wait::WholeWarp { .. }) && missing & !there == 0
+            });
+            let Some(p) = stuck else { continue };
+            let other = cluster
+                .parked
+                .iter()
+                .find(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.c.mask & cluster.missing(p) != 0);
+            let at = other.map_or(String::new(), |o| match self.geometry.at(o.site) {
+                Some(_) => format!(", which wait at {}", self.geometry.statement(o.site, "")),
+                None => String::new(),
+            });
+            let (here, missing) = (lanes(cluster.gathered(p)), lanes(cluster.missing(p)));
+            let what = format!("executed by lanes {here} of a warp, but not by its lanes {missing}{at}");
+            (self.residents.slot, self.cur, self.site, self.warp) = (slot, p.c, p.site, p.c.lo);
+            let lane = self.cur.mask.trailing_zeros().min(31);
+            return Some(self.fault(FaultKind::IssueGranularity { what }, lane));
+        }
+        None
+    }
+}
+
+/// The line of a report for a group of threads.
+fn line(geometry: &Geometry, cluster: &Cluster, p: &Parked) -> String {
+    let ctaid = geometry.ctaid(cluster.id, p.c.cta);
+    let who = threads(p.c.lo, p.c.hi, p.c.mask);
+    let place = geometry.statement(p.site, "an unknown statement");
+    format!("CTA {ctaid:?}, {who} at {place}: {}", cluster.waits_for(p))
+}
+
+impl Cluster {
+    /// What a group of threads waits for.
+    fn waits_for(&self, p: &Parked) -> String {
+        match &p.wait {
+            Wait::Barrier { id, .. } => {
+                let cta = &self.ctas[p.c.cta as usize];
+                let barrier = &cta.barriers[*id as usize & 15];
+                let (arrived, count) = barrier.progress(&cta.live);
+                match count {
+                    Some(n) => format!("waits for barrier {id}, {arrived} of {n} threads have arrived"),
+                    None => {
+                        let missing = barrier.missing(&cta.live).map(|(w, m)| threads(w, w + 1, m));
+                        let missing: Vec<_> = missing.take(8).collect();
+                        format!("waits for barrier {id}, not arrived: {}", missing.join("; "))
+                    }
+                }
+            }
+            Wait::Cluster { .. } => {
+                let missing = self.not_at_cluster_barrier().into_iter().take(8);
+                let missing: Vec<_> =
+                    missing.map(|(rank, w, m)| format!("CTA rank {rank} {}", threads(w, w + 1, m))).collect();
+                format!("waits for the cluster barrier, not arrived: {}", missing.join("; "))
+            }
+            Wait::Phase { rank, offset, parity } => format!("waits for {}", self.phase(*rank, *offset, *parity)),
+            Wait::Mbarrier(objects) => {
+                let list: Vec<_> =
+                    objects.iter().take(4).map(|&(rank, offset, parity)| self.phase(rank, offset, parity)).collect();
+                format!("waits for {}", list.join(" or "))
+            }
+            Wait::WholeWarp { .. } => {
+                let missing = lanes(self.missing(p));
+                format!("waits for lanes {missing} of its warp: the whole warp executes it together")
+            }
+            Wait::TensorMemory { pair, ticket } => match self.tensor_memory_waits(p.c.cta, *pair, *ticket) {
+                Some(WaitsFor::Peer(opcode)) => format!("waits for `{opcode}` of CTA rank {}", p.c.cta ^ 1),
+                Some(WaitsFor::Room(columns, used)) => {
+                    format!("waits for {columns} free columns of Tensor Memory, {used} are allocated")
+                }
+                None => "waits for Tensor Memory".into(),
+            },
+            Wait::WarpSync { members, .. } => {
+                let missing = lanes(self.missing(p));
+                format!("waits for lanes {missing} of its warp (members {members:#010x})")
+            }
+        }
+    }
+
+    fn phase(&self, rank: u32, offset: u32, parity: u64) -> String {
+        let state = match self.word(rank, offset).and_then(State::decode) {
+            Some(s) => {
+                format!(
+                    "phase {} incomplete: pending count {} of {}, tx-count {}",
+                    s.phase, s.pending, s.expected, s.tx
+                )
+            }
+            None => "not a live object".into(),
+        };
+        format!("mbarrier {offset:#x} of CTA rank {rank}, parity {parity} ({state})")
+    }
+}

@@ -1,0 +1,134 @@
+//! The shape of a launch: dimensions, ids of threads, CTAs and clusters, and the kernel's constants.
+
+use crate::fault::At;
+use crate::flow::Pc;
+use crate::kernel::KernelInfo;
+use crate::launch::config::Launch;
+
+/// What stays the same during a launch.
+#[derive(Debug)]
+pub(crate) struct Geometry {
+    pub info: &'static KernelInfo,
+    /// CTAs of the grid.
+    pub grid: [u32; 3],
+    /// Threads of a CTA.
+    pub block: [u32; 3],
+    /// CTAs of a cluster.
+    pub cluster: [u32; 3],
+    /// Clusters of the grid.
+    pub clusters: [u32; 3],
+    /// Threads of a CTA.
+    pub threads: u32,
+    /// Bytes.
+    pub dynamic_shared: u32,
+    /// `%tid` of all lanes of a CTA.
+    tids: Vec<[u32; 3]>,
+}
+
+/// `%tid` of all lanes of a CTA.
+fn tids([x, y, z]: [u32; 3]) -> Vec<[u32; 3]> {
+    let mut next = [0; 3];
+    let tids = (0..(x * y * z).next_multiple_of(32)).map(|_| {
+        let tid = next;
+        next[0] += 1;
+        for axis in 0..2 {
+            if next[axis] == [x, y][axis] {
+                next[axis] = 0;
+                next[axis + 1] += 1;
+            }
+        }
+        tid
+    });
+    tids.collect()
+}
+
+impl Geometry {
+    pub fn new(launch: &Launch, info: &'static KernelInfo) -> Self {
+        let (block, cluster) = (launch.block_dims(info), launch.cluster_dims(info));
+        Geometry {
+            info,
+            grid: launch.grid,
+            block,
+            cluster,
+            clusters: std::array::from_fn(|i| launch.grid[i] / cluster[i]),
+            threads: block.iter().product(),
+            dynamic_shared: launch.dynamic_shared,
+            tids: tids(block),
+        }
+    }
+
+    /// `%tid`
+    #[inline(always)]
+    pub fn tid(&self, warp: u32, lane: usize) -> [u32; 3] {
+        self.tids.get(warp as usize * 32 + lane).copied().unwrap_or_default()
+    }
+
+    /// CTAs of a cluster.
+    #[inline(always)]
+    pub fn cluster_size(&self) -> u32 {
+        self.cluster.iter().product()
+    }
+
+    /// Warps of a CTA.
+    #[inline(always)]
+    pub fn warps(&self) -> u32 {
+        self.threads.div_ceil(32)
+    }
+
+    /// `%cluster_ctaid` of a rank.
+    pub fn ctaid_in_cluster(&self, rank: u32) -> [u32; 3] {
+        let [x, y, _] = self.cluster;
+        [rank % x, rank / x % y, rank / x / y]
+    }
+
+    /// `%ctaid` of a rank of the cluster with this `%clusterid`.
+    pub fn ctaid(&self, clusterid: [u32; 3], rank: u32) -> [u32; 3] {
+        let within = self.ctaid_in_cluster(rank);
+        std::array::from_fn(|i| clusterid[i] * self.cluster[i] + within[i])
+    }
+
+    /// `%clusterid` of the `n`-th cluster of the grid.
+    pub fn clusterid(&self, n: u64) -> [u32; 3] {
+        let [x, y, _] = self.clusters.map(u64::from);
+        if n < x {
+            return [n as u32, 0, 0];
+        }
+        [(n % x) as u32, (n / x % y) as u32, (n / x / y) as u32]
+    }
+
+    /// The number in the grid of the cluster with this `%clusterid`.
+    pub fn cluster_number(&self, clusterid: [u32; 3]) -> u64 {
+        let [x, y, _] = self.clusters.map(u64::from);
+        let [i, j, k] = clusterid.map(u64::from);
+        i + x * (j + y * k)
+    }
+
+    /// Bytes of shared memory of a CTA, static and dynamic.
+    pub fn shared_size(&self) -> u32 {
+        self.info.shared_size + self.dynamic_shared
+    }
+
+    /// Bytes of local memory of a CTA.
+    pub fn local_size(&self) -> usize {
+        self.info.local_size as usize * self.threads.next_multiple_of(32) as usize
+    }
+
+    /// The name of a region, for reports.
+    pub fn region(&self, pc: Pc) -> String {
+        self.info.regions.get(pc as usize).copied().unwrap_or("the end").into()
+    }
+
+    /// The statement `site`, for faults.
+    pub fn at(&self, site: u32) -> Option<At> {
+        let s = self.info.sites.get(site as usize)?;
+        Some(At { text: s.text, line: s.line, file: self.info.file, rust_line: s.rust_line })
+    }
+
+    /// The statement `site` in words; `otherwise` if there is none.
+    pub fn statement(&self, site: u32, otherwise: &str) -> String {
+        match self.info.sites.get(site as usize) {
+            Some(s) => format!("`{}` (PTX line {})", s.text, s.line),
+            None => otherwise.into(),
+        }
+    }
+}

@@ -1,0 +1,228 @@
+//! Loads and stores of one lane, every one checked, and updates of mbarrier objects.
+
+use crate::fault::{Fault, FaultKind};
+use crate::machine::ctx::Ctx;
+use crate::mem::address::{AddrSpace, Place, resolve};
+use crate::mem::little_endian;
+use crate::monitor::{Access, Monitor, Sync};
+use crate::sync::mbarrier::{self, MbarrierError};
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// Loads `bytes` (1 to 32) little endian; the address has to be aligned to `bytes`.
+    #[inline(always)]
+    pub fn read(&mut self, space: AddrSpace, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], Box<Fault>> {
+        self.read_aligned(space, addr, bytes, bytes, lane)
+    }
+
+    /// Loads `bytes` (1 to 32) little endian.
+    #[inline]
+    pub fn read_aligned(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        bytes: u32,
+        align: u32,
+        lane: u32,
+    ) -> Result<[u64; 4], Box<Fault>> {
+        let loaded = self.place(space, addr, align).and_then(|place| {
+            // parameters of functions are copied whole, unwritten bytes included
+            if M::ON && space != AddrSpace::ParamFunc {
+                self.watch(place, addr, bytes, false, lane)?;
+            }
+            self.load(place, addr, bytes, lane)
+        });
+        loaded.map_err(|kind| self.fault(kind, lane))
+    }
+
+    /// Stores the low `bytes` (1 to 32) of `value`, little endian; the address has to be aligned to `bytes`.
+    #[inline(always)]
+    pub fn write(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        bytes: u32,
+        value: [u64; 4],
+        lane: u32,
+    ) -> Result<(), Box<Fault>> {
+        self.write_aligned(space, addr, bytes, bytes, value, lane)
+    }
+
+    /// Stores the low `bytes` (1 to 32) of `value`, little endian.
+    #[inline]
+    pub fn write_aligned(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        bytes: u32,
+        align: u32,
+        value: [u64; 4],
+        lane: u32,
+    ) -> Result<(), Box<Fault>> {
+        let stored = self.place(space, addr, align).and_then(|place| {
+            if M::ON {
+                self.watch(place, addr, bytes, true, lane)?;
+            }
+            if self.scheduling.probing {
+                let old = self.load(place, addr, bytes, lane)?;
+                let same =
+                    (0..bytes as usize).all(|i| old[i / 8] >> (i % 8 * 8) & 0xff == value[i / 8] >> (i % 8 * 8) & 0xff);
+                self.scheduling.progress += !same as u64;
+            }
+            self.store(place, addr, bytes, value, lane)
+        });
+        stored.map_err(|kind| self.fault(kind, lane))
+    }
+
+    #[inline(always)]
+    fn place(&self, space: AddrSpace, addr: u64, align: u32) -> Result<Place, FaultKind> {
+        if addr & (align.max(1) as u64 - 1) != 0 {
+            return Err(FaultKind::Misaligned { addr, align });
+        }
+        resolve(space, addr, self.cur.cta)
+    }
+
+    #[inline(never)]
+    fn watch(&mut self, place: Place, addr: u64, bytes: u32, write: bool, lane: u32) -> Result<(), FaultKind> {
+        // the access itself reports an address outside
+        let size = match place {
+            Place::Shared { rank, .. } => self.window(rank)?.len() as u64,
+            Place::Local { .. } => self.geometry.info.local_size as u64,
+            _ => u64::MAX,
+        };
+        let from = match place {
+            Place::Shared { offset, .. } => offset as u64,
+            Place::Local { offset } => offset,
+            _ => 0,
+        };
+        if from.checked_add(bytes as u64).is_none_or(|end| end > size) {
+            return Ok(());
+        }
+        if let Place::Shared { rank, offset } = place
+            && write
+            && !self.async_ops.is_empty()
+        {
+            self.operand_conflict(rank, offset, bytes)?;
+        }
+        let who = self.who(1 << lane);
+        self.monitor.memory(Access { place, addr, bytes, write, agent: false, who })
+    }
+
+    #[inline(always)]
+    fn load(&self, place: Place, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], FaultKind> {
+        let (memory, offset, space): (&[u8], u64, _) = match place {
+            Place::Global { segment, offset } => return self.memory.global.load(segment, offset, addr, bytes),
+            Place::Shared { rank, offset } => (self.window(rank)?, offset as u64, "shared"),
+            Place::Local { offset } => (self.local(lane), offset, "local"),
+            Place::Const { offset } => (self.geometry.info.const_image, offset, "const"),
+            Place::Param { offset } => (&self.memory.params, offset, "param"),
+        };
+        let outside = || FaultKind::OutOfBounds { space, addr, bytes, size: memory.len() as u64 };
+        little_endian::load(memory, offset, bytes).ok_or_else(outside)
+    }
+
+    #[inline(always)]
+    fn store(&mut self, place: Place, addr: u64, bytes: u32, value: [u64; 4], lane: u32) -> Result<(), FaultKind> {
+        let outside = |space, size| FaultKind::OutOfBounds { space, addr, bytes, size };
+        match place {
+            Place::Global { segment, offset } => self.memory.global.store(segment, offset, addr, bytes, value),
+            Place::Shared { rank, offset } => {
+                let window = self.window_mut(rank)?;
+                little_endian::store(window, offset as u64, bytes, value).ok_or(outside("shared", window.len() as u64))
+            }
+            Place::Local { offset } => {
+                let size = self.geometry.info.local_size as usize;
+                let from = (self.warp as usize * 32 + lane as usize) * size;
+                let local = self.cta_mut().local.get_mut(from..from + size).unwrap_or_default();
+                little_endian::store(local, offset, bytes, value).ok_or(outside("local", size as u64))
+            }
+            Place::Const { .. } => Err(FaultKind::ReadOnly { space: "const", addr }),
+            Place::Param { .. } => Err(FaultKind::ReadOnly { space: "param", addr }),
+        }
+    }
+
+    fn local(&self, lane: u32) -> &[u8] {
+        let size = self.geometry.info.local_size as usize;
+        let from = (self.warp as usize * 32 + lane as usize) * size;
+        self.cta().local.get(from..from + size).unwrap_or_default()
+    }
+
+    /// The shared memory of a CTA of the current cluster.
+    #[inline(always)]
+    pub(crate) fn window(&self, rank: u32) -> Result<&[u8], FaultKind> {
+        self.memory.window(self.residents.here(), rank)
+    }
+
+    /// The same to write.
+    #[inline(always)]
+    pub(crate) fn window_mut(&mut self, rank: u32) -> Result<&mut [u8], FaultKind> {
+        self.memory.window_mut(self.residents.here_mut(), rank)
+    }
+
+    /// CTA rank and offset of a shared or generic address, which must be in shared memory; `what` names the operand in the report.
+    /// The offset is inside; the caller checks size and alignment of the object.
+    pub fn shared_offset(&self, space: AddrSpace, addr: u64, lane: u32, what: &str) -> Result<(u32, u32), Box<Fault>> {
+        let found = resolve(space, addr, self.cur.cta).and_then(|place| match place {
+            Place::Shared { rank, offset } => {
+                let size = self.window(rank)?.len() as u64;
+                if offset as u64 >= size {
+                    return Err(FaultKind::OutOfBounds { space: "shared", addr, bytes: 1, size });
+                }
+                Ok((rank, offset))
+            }
+            _ => Err(FaultKind::WrongWindow { addr, wanted: format!("in shared memory, where {what} has to be") }),
+        });
+        found.map_err(|kind| self.fault(kind, lane))
+    }
+
+    /// Updates an mbarrier object. If its phase completes, waiting threads are checked again.
+    pub fn mbarrier<R>(
+        &mut self,
+        rank: u32,
+        offset: u32,
+        update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
+        lane: u32,
+    ) -> Result<R, Box<Fault>> {
+        self.update_mbarrier(rank, offset, update, lane).map_err(|kind| self.fault(kind, lane))
+    }
+
+    pub(crate) fn update_mbarrier<R>(
+        &mut self,
+        rank: u32,
+        offset: u32,
+        update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
+        lane: u32,
+    ) -> Result<R, FaultKind> {
+        if !offset.is_multiple_of(8) {
+            return Err(FaultKind::Misaligned { addr: offset as u64, align: 8 });
+        }
+        if M::ON {
+            let who = self.who(1 << lane);
+            self.monitor.sync(Sync::Mbarrier { rank, offset }, who)?;
+        }
+        let window = self.window(rank)?;
+        let outside =
+            FaultKind::OutOfBounds { space: "shared", addr: offset as u64, bytes: 8, size: window.len() as u64 };
+        let Some([old, ..]) = little_endian::load(window, offset as u64, 8) else { return Err(outside) };
+        let (new, result) = update(old).map_err(|e| e.fault(offset))?;
+        if new != old {
+            little_endian::store(self.window_mut(rank)?, offset as u64, 8, [new, 0, 0, 0]).ok_or(outside)?;
+            self.changed();
+            let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
+            if phase(old) != phase(new) {
+                self.notify_waiters();
+            }
+        }
+        Ok(result)
+    }
+
+    /// Tells the monitor that an mbarrier object begins (`init`) or ends (`inval`) at this place.
+    #[inline(always)]
+    pub fn mbarrier_lifetime(&mut self, rank: u32, offset: u32, begins: bool, lane: u32) -> Result<(), Box<Fault>> {
+        if M::ON {
+            let who = self.who(1 << lane);
+            let what = if begins { Sync::MbarrierInit { rank, offset } } else { Sync::MbarrierInval { rank, offset } };
+            self.monitor.sync(what, who).map_err(|kind| self.fault(kind, lane))?;
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,110 @@
+//! The fast path of mbarrier waits and arrivals: one object in the CTA's own shared memory for all lanes of a warp.
+//!
+//! All other cases, and all faults, go through [`crate::isa::mbarrier`].
+
+use crate::fault::Fault;
+use crate::flow::{Flow, Pc, Wait};
+use crate::isa::{mbarrier, space};
+use crate::machine::ctx::Ctx;
+use crate::mem::address::{AddrSpace, Place, decode_common};
+use crate::monitor::Monitor;
+use crate::qual::{Q, q};
+use crate::sync::mbarrier::{self as object, Arrive, State};
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// The offset of an object of this CTA; `None` for the slow path.
+    #[inline(always)]
+    fn own_object(&self, space: AddrSpace, addr: u64) -> Option<usize> {
+        if M::ON || !addr.is_multiple_of(8) {
+            return None;
+        }
+        match decode_common(space, addr, self.cur.cta) {
+            Some(Place::Shared { offset, .. }) => Some(offset as usize),
+            _ => None,
+        }
+    }
+
+    #[inline(always)]
+    fn own_word(&self, at: usize) -> Option<u64> {
+        self.memory.shared.get(at..)?.first_chunk().map(|b| u64::from_le_bytes(*b))
+    }
+
+    #[inline(always)]
+    fn phase_of(&self, q: Q, addr: u64, parity: u64) -> Option<(usize, bool)> {
+        let at = self.own_object(space(q), addr)?;
+        object::passed(self.own_word(at)?, parity).ok().map(|passed| (at, passed))
+    }
+
+    /// Has the phase of this parity completed, so that the warp goes on within its region? False also for the slow path, and
+    /// without the default schedule: a wait is then a scheduling point.
+    #[inline(always)]
+    pub fn passes(&self, q: Q, addr: u64, parity: u64) -> bool {
+        self.scheduling.always_first
+            && !self.cur.resumed
+            && self.phase_of(q, addr, parity).is_some_and(|(_, passed)| passed)
+    }
+
+    /// `mbarrier.try_wait.parity` of the current warp, in region `here`: its result, or `None` if the warp waits there.
+    #[inline(always)]
+    pub fn try_wait(&mut self, q: Q, addr: u64, parity: u64, here: Pc, site: u32) -> Result<Option<bool>, Box<Fault>> {
+        match self.phase_of(q, addr, parity) {
+            Some((_, passed)) if passed || self.cur.resumed => Ok(Some(passed)),
+            Some((at, _)) => {
+                self.site = site;
+                self.park(here, Wait::Phase { rank: self.cur.cta, offset: at as u32, parity: parity & 1 });
+                Ok(None)
+            }
+            None => self.try_wait_slow(q, addr, parity, here, site),
+        }
+    }
+
+    #[inline(never)]
+    fn try_wait_slow(&mut self, q: Q, addr: u64, parity: u64, here: Pc, site: u32) -> Result<Option<bool>, Box<Fault>> {
+        self.site = site;
+        let mut done = [0; 32];
+        match mbarrier::mbarrier_try_wait(self, q, [&[addr; 32], &[parity; 32]], [&mut done])? {
+            Flow::Next => Ok(Some(done[self.mask.trailing_zeros() as usize & 31] & 1 != 0)),
+            Flow::Wait(wait) => {
+                self.park(here, wait);
+                Ok(None)
+            }
+        }
+    }
+
+    /// `mbarrier.arrive` and `arrive_drop` of the lanes of `m` with unused `state`, each with a count of 1 or with `tx` bytes to
+    /// expect. False for the slow path, with nothing done.
+    #[inline(always)]
+    pub fn arrive_together(&mut self, q: Q, m: u32, addr: u64, tx: u32, drop: bool) -> bool {
+        let Some(at) = self.own_object(space(q), addr) else { return m == 0 };
+        if !q.has(q::expect_tx)
+            && !drop
+            && let Some(place) = self.memory.shared.get_mut(at..).and_then(|s| s.first_chunk_mut())
+            && let Some(new) = object::arrive_early(u64::from_le_bytes(*place), m.count_ones())
+        {
+            *place = new.to_le_bytes();
+            self.changed();
+            return true;
+        }
+        self.arrive_last(q, m, at, tx, drop)
+    }
+
+    /// The same if a phase may complete.
+    #[inline(never)]
+    fn arrive_last(&mut self, q: Q, m: u32, at: usize, tx: u32, drop: bool) -> bool {
+        let (expects, n) = (q.has(q::expect_tx), m.count_ones());
+        if n == 0 || expects && n != 1 {
+            return n == 0;
+        }
+        // no arrival before the last completes a phase
+        let word = self.own_word(at).filter(|w| State::decode(*w).is_some_and(|s| s.pending >= n));
+        let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx: expects.then_some(tx) };
+        let Some(Ok((new, arrived))) = word.map(|w| object::arrive(w, n, how)) else { return false };
+        let Some(place) = self.memory.shared.get_mut(at..).and_then(|s| s.first_chunk_mut()) else { return false };
+        *place = new.to_le_bytes();
+        self.changed();
+        if arrived.completed {
+            self.notify_waiters();
+        }
+        true
+    }
+}

@@ -1,0 +1,51 @@
+//! The registers of a kernel, by slot and warp.
+
+use crate::fault::Fault;
+use crate::flow::Next;
+use crate::kernel::Kernel;
+use crate::machine::body::Body;
+use crate::machine::ctx::Ctx;
+use crate::machine::instruction_sets;
+use crate::monitor::Monitor;
+
+struct Registers<K: Kernel> {
+    /// by slot
+    warps: Vec<Vec<K::Warp>>,
+    warps_per_cta: usize,
+    snapshot: Vec<(usize, usize, Vec<K::Warp>)>,
+}
+
+impl<K: Kernel, M: Monitor> Body<M> for Registers<K> {
+    fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>> {
+        let c = &x.cur;
+        let first = c.cta as usize * self.warps_per_cta;
+        let pc = c.pc;
+        let ws = &mut self.warps[x.residents.slot][first + c.lo as usize..first + c.hi as usize];
+        instruction_sets::step::<K, M>(x.set, x, pc, ws)
+    }
+
+    fn agree(&self, slot: usize, a: usize, b: usize) -> bool {
+        K::agree(&self.warps[slot][a], &self.warps[slot][b])
+    }
+
+    fn reset(&mut self, slot: usize) {
+        if !K::FRESH {
+            self.warps[slot].fill(K::Warp::default());
+        }
+    }
+
+    fn snapshot(&mut self, warps: &[(usize, usize, usize)]) {
+        let warps = warps.iter().map(|&(slot, lo, hi)| (slot, lo, self.warps[slot][lo..hi].to_vec()));
+        self.snapshot = warps.collect();
+    }
+
+    fn unchanged(&self) -> bool {
+        self.snapshot.iter().all(|(slot, lo, old)| self.warps[*slot][*lo..*lo + old.len()] == old[..])
+    }
+}
+
+/// Fresh registers for slots of `warps` warps each.
+pub(super) fn new<K: Kernel, M: Monitor>(slots: usize, warps: usize, warps_per_cta: usize) -> Box<dyn Body<M>> {
+    let warps = vec![vec![K::Warp::default(); warps]; slots];
+    Box::new(Registers::<K> { warps, warps_per_cta, snapshot: Vec::new() })
+}

@@ -1,0 +1,131 @@
+//! Time and decisions: turns, the step budget, progress, and the scheduler's choices.
+
+use crate::launch::config::{CancelHandle, Launch};
+use crate::machine::team::Team;
+use crate::schedule::{Choice, Scheduler};
+
+/// Regions a cohort runs before others have a turn, and between two checks of the budget. All times count regions per warp.
+pub(crate) const QUANTUM: u64 = 4096;
+
+/// The scheduling state of one host thread.
+pub(crate) struct Scheduling<'a> {
+    /// Regions run so far.
+    pub turns: u64,
+    /// When the turn of the running cohort ends.
+    checkpoint: u64,
+    /// The running step returns to the driver after this region.
+    pub leave: bool,
+    /// Another resident cluster gets a turn next.
+    pub rotate: bool,
+    /// The running cohort lets others go first.
+    pub yielded: bool,
+    /// Changes of memory and of synchronisation state. In a deadlock probe a store of an equal value does not count.
+    pub progress: u64,
+    /// A deadlock probe runs: see the driver.
+    pub probing: bool,
+    /// The step budget.
+    limit: u64,
+    /// When to check the budget and the cancel handle again.
+    pub next_check: u64,
+    /// The turns that the team has been told of.
+    reported: u64,
+    cancel: Option<CancelHandle>,
+    /// Another thread has a fault: this one ends without one.
+    pub stopped: bool,
+    pub team: &'a Team,
+    /// All choices are the first alternative, and none is recorded.
+    pub always_first: bool,
+    scheduler: Box<dyn Scheduler>,
+    record: Option<Vec<u32>>,
+}
+
+impl<'a> Scheduling<'a> {
+    pub fn new(
+        launch: &Launch,
+        team: &'a Team,
+        scheduler: Box<dyn Scheduler>,
+        always_first: bool,
+        record: bool,
+    ) -> Self {
+        Scheduling {
+            turns: 0,
+            checkpoint: 0,
+            leave: false,
+            rotate: false,
+            yielded: false,
+            progress: 0,
+            probing: false,
+            limit: launch.step_limit,
+            next_check: QUANTUM,
+            reported: 0,
+            cancel: launch.cancel.clone(),
+            stopped: false,
+            team,
+            always_first,
+            scheduler,
+            record: record.then(Vec::new),
+        }
+    }
+
+    /// The decisions so far, if they are recorded.
+    pub fn take_record(&mut self) -> Vec<u32> {
+        self.record.take().unwrap_or_default()
+    }
+
+    /// Lets the scheduler choose one of `n` alternatives.
+    pub fn choose(&mut self, what: Choice, n: usize) -> usize {
+        if n < 2 || self.always_first {
+            return 0;
+        }
+        let i = self.scheduler.choose(what, n).min(n - 1);
+        if let Some(record) = &mut self.record {
+            record.push(i as u32);
+        }
+        i
+    }
+
+    /// Starts the turn of a cohort. A diverged one returns to the driver after each region.
+    pub fn begin_turn(&mut self, diverged: bool) {
+        let quantum = QUANTUM >> (2 * self.choose(Choice::Quantum, 7));
+        self.checkpoint = self.limit.min(self.turns + quantum);
+        self.leave = diverged;
+        self.yielded = false;
+    }
+
+    /// Counts regions. True if the turn is over.
+    #[inline(always)]
+    pub fn count(&mut self, regions: u64) -> bool {
+        self.turns += regions;
+        self.turns >= self.checkpoint
+    }
+
+    /// Lets other cohorts go first.
+    pub fn yield_now(&mut self) {
+        self.yielded = true;
+        self.leave = true;
+    }
+
+    /// Tells the team how many regions have run. False if the budget of all threads is used up.
+    fn spend(&mut self) -> bool {
+        let spent = self.turns - std::mem::replace(&mut self.reported, self.turns);
+        self.team.spend(spent)
+    }
+
+    /// The step budget if it is used up.
+    pub fn exceeded_limit(&mut self) -> Option<u64> {
+        (self.turns > self.limit || !self.team.is_single() && !self.spend()).then_some(self.limit)
+    }
+
+    pub fn is_cancelled(&self) -> bool {
+        self.cancel.as_ref().is_some_and(CancelHandle::is_cancelled)
+    }
+
+    /// Tells a listener that a cluster has ended.
+    #[inline]
+    pub fn report_progress(&mut self) {
+        if self.team.has_listener() {
+            self.spend();
+            self.team.cluster_ended();
+        }
+    }
+}

@@ -1,0 +1,186 @@
+//! Tensor Memory of the current warp: issue checks, allocation, and what is left at exit.
+
+use crate::fault::{Fault, FaultKind};
+use crate::flow::Wait;
+use crate::machine::cluster::Cluster;
+use crate::machine::ctx::Ctx;
+use crate::machine::describe::lanes;
+use crate::mem::tmem::Tmem;
+use crate::monitor::Monitor;
+use crate::schedule::Choice;
+use crate::sync::tensor_memory::{Allocator, Leftover, Origin, WaitsFor};
+
+/// Marks the result of a wait for the allocator, as opposed to that of the preceding warp rendezvous.
+const DONE: u64 = 1 << 63;
+
+/// The index of a CTA's allocator in `Cluster::allocators`, and the CTA's side of it.
+const fn allocator(rank: u32, pair: bool) -> (usize, usize) {
+    if pair { (rank as usize / 2, rank as usize % 2) } else { (rank as usize, 0) }
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// The executing CTA's Tensor Memory.
+    #[inline(always)]
+    pub fn tmem(&self) -> &Tmem {
+        &self.cta().tmem
+    }
+
+    /// The executing CTA's Tensor Memory, to write.
+    #[inline(always)]
+    pub fn tmem_mut(&mut self) -> &mut Tmem {
+        self.here().tensor_dirty = true;
+        &mut self.cta_mut().tmem
+    }
+
+    /// An instruction with `.cta_group::2` (`pair`) or `::1`: a kernel uses one of them throughout (PTX ISA 9.7.16.7.1).
+    pub fn cta_group(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
+        if *self.async_ops.pairs.get_or_insert(pair) == pair {
+            return Ok(());
+        }
+        let (one, other) = if pair { (2, 1) } else { (1, 2) };
+        let what = format!(
+            "`.cta_group::{one}` in a kernel that has used `.cta_group::{other}`: all of them must be the same"
+        );
+        Err(self.fault(FaultKind::TensorMemory { what }, lane))
+    }
+
+    /// The rank of the peer CTA, which must be there (PTX ISA 9.7.16.5.2).
+    pub fn peer(&self, lane: u32) -> Result<u32, Box<Fault>> {
+        let peer = self.rank() ^ 1;
+        let what = match self.residents.here().ctas.get(peer as usize) {
+            Some(cta) if !cta.exited => return Ok(peer),
+            Some(_) => format!("the peer CTA, rank {peer}, has exited"),
+            None => format!("`.cta_group::2` in a CTA without a peer: the cluster has no rank {peer}"),
+        };
+        Err(self.fault(FaultKind::IssueGranularity { what }, lane))
+    }
+
+    /// `None` if all live lanes of the warp are active here; otherwise what to wait for. A lane that has exited is a fault.
+    pub fn whole_warp(&mut self, opcode: &str) -> Result<Option<Wait>, Box<Fault>> {
+        let live = self.live_mask();
+        if live & !self.mask != 0 {
+            return Ok(Some(Wait::WholeWarp { pc: self.cur.pc }));
+        }
+        let started = self.geometry.threads - (self.warp * 32).min(self.geometry.threads);
+        let born = if started >= 32 { u32::MAX } else { (1 << started) - 1 };
+        if born & !live == 0 {
+            return Ok(None);
+        }
+        let gone = lanes(born & !live);
+        let what = format!("`{opcode}` needs the whole warp, and of this one lanes {gone} have exited");
+        Err(self.fault(FaultKind::IssueGranularity { what }, self.mask.trailing_zeros().min(31)))
+    }
+
+    fn origin(&self, lane: u32) -> Origin {
+        Origin { site: self.site, warp: self.warp, lane }
+    }
+
+    fn wrong(&self, what: String, lane: u32) -> Box<Fault> {
+        self.fault(FaultKind::TensorMemory { what }, lane)
+    }
+
+    /// Issues an operation of the allocator and applies the result to Tensor Memory: its ticket, and whether it is done.
+    fn allocation(
+        &mut self,
+        pair: bool,
+        lane: u32,
+        op: impl FnOnce(&mut Allocator, usize, Origin) -> Result<u32, String>,
+    ) -> Result<(u32, bool), Box<Fault>> {
+        self.cta_group(pair, lane)?;
+        let (origin, rank) = (self.origin(lane), self.rank());
+        let (place, side) = allocator(rank, pair);
+        if pair && rank ^ 1 >= self.cluster_size() {
+            self.peer(lane)?;
+        }
+        let here = self.here();
+        here.tensor_dirty = true;
+        let Some(a) = here.allocators.get_mut(place) else {
+            return Err(self.fault(FaultKind::Internal(format!("no allocator for CTA rank {rank}")), lane));
+        };
+        let issued = op(a, side, origin);
+        let half = issued.as_ref().is_ok_and(|&t| matches!(a.waits(t), Some(WaitsFor::Peer(_))));
+        let done = issued.as_ref().is_ok_and(|&t| a.done(t));
+        let held = [a.held(0), a.held(1)];
+        let first = if pair { place * 2 } else { place };
+        for (cta, held) in here.ctas.iter_mut().skip(first).take(1 + pair as usize).zip(held) {
+            cta.tmem.hold(held);
+        }
+        let ticket = issued.map_err(|what| self.wrong(what, lane))?;
+        if half {
+            // the peer must still be there to take part
+            self.peer(lane)?;
+        }
+        self.notify_waiters();
+        Ok((ticket, done))
+    }
+
+    /// `tcgen05.alloc`: what to wait for. [`Ctx::allocated`] has the result.
+    pub fn tensor_alloc(&mut self, pair: bool, columns: u32, exclusive: bool, lane: u32) -> Result<Wait, Box<Fault>> {
+        let (ticket, _) = self.allocation(pair, lane, |a, side, o| a.alloc(side, pair, columns, exclusive, o))?;
+        Ok(Wait::TensorMemory { pair, ticket })
+    }
+
+    /// `tcgen05.dealloc`. With `.cta_group::2` the first of the two CTAs may wait for the other: the manual leaves that open, the
+    /// scheduler decides.
+    pub fn tensor_dealloc(
+        &mut self,
+        pair: bool,
+        column: u32,
+        columns: u32,
+        exclusive: bool,
+        lane: u32,
+    ) -> Result<Option<Wait>, Box<Fault>> {
+        let issued = self.allocation(pair, lane, |a, side, o| a.dealloc(side, pair, column, columns, exclusive, o))?;
+        Ok(self.may_block(pair, issued))
+    }
+
+    /// `tcgen05.relinquish_alloc_permit`, which may wait as [`Ctx::tensor_dealloc`] may.
+    pub fn tensor_relinquish(&mut self, pair: bool, lane: u32) -> Result<Option<Wait>, Box<Fault>> {
+        let issued = self.allocation(pair, lane, |a, side, o| Ok(a.relinquish(side, pair, o)))?;
+        Ok(self.may_block(pair, issued))
+    }
+
+    fn may_block(&mut self, pair: bool, (ticket, done): (u32, bool)) -> Option<Wait> {
+        (!done && self.scheduling.choose(Choice::Block, 2) != 0).then_some(Wait::TensorMemory { pair, ticket })
+    }
+
+    /// When resumed after a wait for the allocator: the first column of `tcgen05.alloc`, unspecified for others. `None` if the wait
+    /// was for the lanes of the warp.
+    pub fn allocated(&self) -> Option<u32> {
+        (self.resumed() && self.cur.result & DONE != 0).then_some(self.cur.result as u32)
+    }
+
+    /// A CTA has exited: it must have deallocated all it allocated, and taken part in what its peer began.
+    pub(crate) fn check_tensor_memory_at_exit(&mut self, rank: u32) -> Result<(), Box<Fault>> {
+        let Some(pair) = self.async_ops.pairs else { return Ok(()) };
+        let (place, side) = allocator(rank, pair);
+        let Some((left, origin)) = self.here().allocators.get(place).and_then(|a| a.exit(side)) else { return Ok(()) };
+        (self.site, self.warp) = (origin.site, origin.warp);
+        let kind = match left {
+            Leftover::Allocation(column, columns) => FaultKind::TensorMemory {
+                what: format!(
+                    "CTA rank {rank} exits without deallocating the {columns} columns it has allocated at column {column}"
+                ),
+            },
+            Leftover::Unpaired(opcode) => {
+                self.cur.cta = rank ^ 1;
+                let what = format!("CTA rank {rank} exits without the `{opcode}` that its peer has executed");
+                FaultKind::IssueGranularity { what }
+            }
+        };
+        Err(self.fault(kind, origin.lane))
+    }
+}
+
+impl Cluster {
+    /// Result of a wait for the allocator, if it is over.
+    pub(crate) fn tensor_memory_over(&self, rank: u32, pair: bool, ticket: u32) -> Option<u64> {
+        let a = self.allocators.get(allocator(rank, pair).0)?;
+        a.done(ticket).then(|| DONE | a.column(ticket).unwrap_or(0) as u64)
+    }
+
+    /// What a wait for the allocator waits for.
+    pub(crate) fn tensor_memory_waits(&self, rank: u32, pair: bool, ticket: u32) -> Option<WaitsFor> {
+        self.allocators.get(allocator(rank, pair).0)?.waits(ticket)
+    }
+}

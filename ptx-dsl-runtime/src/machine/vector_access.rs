@@ -1,0 +1,418 @@
+//! Vector accesses: rows of consecutive elements for a whole warp, and gathers, scatters and single elements without a call per
+//! lane.
+//!
+//! An access that fails a check returns `false` or `None`, or the lanes that are left. The caller then takes the slow path, which
+//! diagnoses it. `access` is the number of the access in the kernel, for the access cache of
+//! [`Global`](crate::mem::global::Global).
+
+use crate::lanes::{CALLS, Scattered, Word, copied};
+use crate::machine::ctx::Ctx;
+use crate::mem::address::{AddrSpace, Place, decode, decode_common};
+use crate::mem::bounds::{aligned, part, part_mut, row};
+use crate::mem::prefetch::{DISTANCE, prefetch};
+use crate::{Lanes, Monitor};
+
+/// Consecutive elements.
+#[inline(always)]
+fn elements<T: Word, const D: usize>(s: &[u8]) -> [T; D] {
+    let mut v = [T::default(); D];
+    v.iter_mut().zip(s.chunks_exact(T::BYTES)).for_each(|(v, s)| *v = T::load(s));
+    v
+}
+
+/// The most bytes that 32 lanes load in one row. A longer stretch has gaps; the loads from it prefetch.
+pub(crate) const ONE_ROW: usize = 256;
+
+/// Can this space be memory that several host threads share? A constant in emitted code.
+#[inline(always)]
+const fn may_be_concurrent(space: AddrSpace) -> bool {
+    matches!(space, AddrSpace::Global | AddrSpace::Generic)
+}
+
+/// Can an address of this space name the shared memory of a peer CTA? A constant in emitted code.
+#[inline(always)]
+const fn reaches_peers(space: AddrSpace) -> bool {
+    matches!(space, AddrSpace::SharedCluster | AddrSpace::Generic)
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// The memory that `addr` is in, and the offset there; `None` for the slow path.
+    #[inline(always)]
+    fn bytes_of(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {
+        if M::ON {
+            return None;
+        }
+        match decode_common(space, addr, self.cur.cta) {
+            Some(Place::Global { segment, offset }) => Some((self.memory.global.bytes(segment), offset as usize)),
+            Some(Place::Shared { offset, .. }) => Some((&self.memory.shared, offset as usize)),
+            Some(Place::Const { offset }) => Some((self.geometry.info.const_image, usize::try_from(offset).ok()?)),
+            Some(Place::Param { offset }) => Some((&self.memory.params, usize::try_from(offset).ok()?)),
+            Some(Place::Local { .. }) => None,
+            None if reaches_peers(space) => self.peer_shared(space, addr),
+            None => None,
+        }
+    }
+
+    /// The same to write.
+    #[inline(always)]
+    fn bytes_of_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
+        if M::ON || self.scheduling.probing {
+            return None;
+        }
+        match decode_common(space, addr, self.cur.cta) {
+            Some(Place::Global { segment, offset }) => Some((self.memory.global.bytes_mut(segment)?, offset as usize)),
+            Some(Place::Shared { offset, .. }) => Some((&mut self.memory.shared, offset as usize)),
+            Some(_) => None,
+            None if reaches_peers(space) => self.peer_shared_mut(space, addr),
+            None => None,
+        }
+    }
+
+    /// Shared memory of a CTA of the cluster, where the address names a rank.
+    #[inline(never)]
+    fn peer_shared(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {
+        match decode(space, addr, self.cur.cta)? {
+            Place::Shared { rank, offset } => Some((self.window(rank).ok()?, offset as usize)),
+            _ => None,
+        }
+    }
+
+    /// The same to write.
+    #[inline(never)]
+    fn peer_shared_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
+        match decode(space, addr, self.cur.cta)? {
+            Place::Shared { rank, offset } => Some((self.window_mut(rank).ok()?, offset as usize)),
+            _ => None,
+        }
+    }
+
+    /// `LEN` bytes from each base address: one check for all loads at constant offsets from it.
+    #[inline(always)]
+    pub fn stretch<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        access: usize,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        if CALLS {
+            return self.far_stretch::<T, NB, LEN>(access, space, m, base);
+        }
+        if space != AddrSpace::Global {
+            return self.rows_at::<T, NB, LEN>(space, m, base);
+        }
+        self.cached_rows::<T, NB, LEN>(access, base).or_else(|| self.far_stretch::<T, NB, LEN>(access, space, m, base))
+    }
+
+    /// The same as a call, to save compile time: in very large kernels and in development builds.
+    #[inline(never)]
+    pub fn far_stretch<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        access: usize,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        if space == AddrSpace::Global {
+            if let Some(rows) = self.cached_rows::<T, NB, LEN>(access, base) {
+                return Some(rows);
+            }
+            self.memory.global.cache_segment(access, base[0]);
+        }
+        self.rows_at::<T, NB, LEN>(space, m, base)
+    }
+
+    /// In the cached segment of this access.
+    #[inline(always)]
+    fn cached_rows<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        access: usize,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        let mut rows = [&[0; LEN]; NB];
+        if M::ON {
+            return None;
+        }
+        for (to, base) in rows.iter_mut().zip(base) {
+            let row = self.memory.global.cached(access, base, LEN).filter(|_| aligned(base, T::BYTES))?;
+            if (64..=ONE_ROW).contains(&LEN) {
+                prefetch(row.as_ptr(), LEN, DISTANCE);
+            }
+            *to = row.try_into().ok()?;
+        }
+        Some(rows)
+    }
+
+    /// In the memory that the address decodes to.
+    #[inline(always)]
+    fn rows_at<T: Word, const NB: usize, const LEN: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+    ) -> Option<[&[u8; LEN]; NB]> {
+        let mut rows = [&[0; LEN]; NB];
+        for (to, base) in rows.iter_mut().zip(base) {
+            let (memory, at) = self.bytes_of(space, base)?;
+            if !aligned(base, T::BYTES) {
+                return None;
+            }
+            if may_be_concurrent(space) && (64..=ONE_ROW).contains(&LEN) {
+                prefetch(memory.as_ptr().wrapping_add(at), LEN, DISTANCE);
+            }
+            *to = row(memory, at, LEN, m)?.try_into().ok()?;
+        }
+        Some(rows)
+    }
+
+    /// Loads `D` consecutive elements for each lane, at any addresses.
+    #[inline(always)]
+    pub fn gather<T: Scattered, const D: usize>(
+        &self,
+        space: AddrSpace,
+        m: u32,
+        addr: &Lanes,
+        mut out: [&mut [T; 32]; D],
+    ) -> bool {
+        if M::ON || m == 0 {
+            return m == 0;
+        }
+        let first = addr[m.trailing_zeros() as usize & 31];
+        let Some((memory, at)) = self.bytes_of(space, first) else { return false };
+        let base = first.wrapping_sub(at as u64);
+        match &mut out[..] {
+            [out] => T::gather(self.set, memory, base, first, m, addr, out),
+            out => T::gather_vectors(memory, base, m, addr, out),
+        }
+    }
+
+    /// Loads an element for each lane at addresses of 32 bits.
+    #[inline(always)]
+    pub fn gather_near<T: Scattered>(&self, space: AddrSpace, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+        if M::ON || m == 0 {
+            return m == 0;
+        }
+        let first = addr[m.trailing_zeros() as usize & 31];
+        match self.bytes_of(space, first as u64) {
+            Some((memory, at)) if at == first as usize => T::gather_u32(self.set, memory, first, m, addr, out),
+            Some((memory, at)) => {
+                // of another CTA: offsets in its memory
+                let offsets = addr.map(|a| a.wrapping_sub(first).wrapping_add(at as u32));
+                T::gather_u32(self.set, memory, at as u32, m, &offsets, out)
+            }
+            None => false,
+        }
+    }
+
+    /// Stores rows of consecutive elements.
+    #[inline(always)]
+    pub fn store_rows<T: Scattered, const NB: usize>(
+        &mut self,
+        access: usize,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        if CALLS {
+            return self.far_store_rows(access, space, m, base, v);
+        }
+        if space == AddrSpace::Global {
+            return m == u32::MAX && self.store_cached_rows(access, base, v)
+                || self.far_store_rows(access, space, m, base, &copied(*v));
+        }
+        self.store_own_rows(space, m, base, v)
+            || may_be_concurrent(space) && self.store_rows_concurrent(space, m, base, &copied(*v))
+    }
+
+    /// The same as a call.
+    #[inline(never)]
+    pub fn far_store_rows<T: Scattered, const NB: usize>(
+        &mut self,
+        access: usize,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        if space == AddrSpace::Global {
+            if m == u32::MAX && self.store_cached_rows(access, base, v) {
+                return true;
+            }
+            self.memory.global.cache_segment(access, base[0]);
+        }
+        self.store_own_rows(space, m, base, v)
+            || may_be_concurrent(space) && self.store_rows_concurrent(space, m, base, v)
+    }
+
+    /// In the cached segment of this access.
+    #[inline(always)]
+    fn store_cached_rows<T: Word, const NB: usize>(&mut self, access: usize, base: [u64; NB], v: &[T; 32]) -> bool {
+        if M::ON || self.scheduling.probing {
+            return false;
+        }
+        let p = 32 / NB;
+        v.chunks_exact(p).zip(base).all(|(v, base)| {
+            let row = self.memory.global.cached_mut(access, base, p * T::BYTES).filter(|_| aligned(base, T::BYTES));
+            row.is_some_and(|s| {
+                T::store_row(v, s);
+                true
+            })
+        })
+    }
+
+    /// The writable memory from an address on, if that is aligned for a `T`.
+    #[inline(always)]
+    fn bytes_from<T: Word>(&mut self, space: AddrSpace, base: u64) -> Option<&mut [u8]> {
+        let (memory, at) = self.bytes_of_mut(space, base).filter(|_| aligned(base, T::BYTES))?;
+        memory.get_mut(at..)
+    }
+
+    /// In the memory that the base addresses decode to.
+    #[inline(always)]
+    fn store_own_rows<T: Scattered, const NB: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        if m != u32::MAX {
+            return self.store_some_rows(space, m, base, &copied(*v));
+        }
+        let p = 32 / NB;
+        for (j, v) in v.chunks_exact(p).enumerate() {
+            let Some(s) = self.bytes_from::<T>(space, base[j]).and_then(|s| part_mut(s, 0, p * T::BYTES)) else {
+                return false;
+            };
+            T::store_row(v, s);
+        }
+        true
+    }
+
+    /// The same for the lanes of a mask.
+    #[inline(always)]
+    fn store_some_rows<T: Scattered, const NB: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        base: [u64; NB],
+        v: &[T; 32],
+    ) -> bool {
+        let (p, set) = (32 / NB, self.set);
+        for (j, v) in v.chunks_exact(p).enumerate() {
+            let Some(memory) = self.bytes_from::<T>(space, base[j]) else { return false };
+            if !T::store_some(set, memory, m >> (j * p), v) {
+                return false;
+            }
+        }
+        true
+    }
+
+    /// Stores `D` consecutive elements for each lane, at any addresses, in lane order. If it fails, the slow path stores all again.
+    #[inline(always)]
+    pub fn scatter<T: Scattered, const D: usize>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        addr: &Lanes,
+        v: [&[T; 32]; D],
+    ) -> bool {
+        if M::ON || m == 0 {
+            return m == 0;
+        }
+        let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);
+        let Some((memory, at)) = self.bytes_of_mut(space, first) else { return false };
+        let base = first.wrapping_sub(at as u64);
+        match v[..] {
+            [v] => T::scatter(set, memory, base, first, m, addr, v),
+            _ => T::scatter_vectors(memory, base, m, addr, &v),
+        }
+    }
+
+    /// Loads `D` consecutive elements for one lane.
+    #[inline(always)]
+    pub fn load_one<T: Word, const D: usize>(&self, access: usize, space: AddrSpace, addr: u64) -> Option<[T; D]> {
+        let n = T::BYTES * D;
+        if M::ON {
+            return None;
+        }
+        if space != AddrSpace::Global {
+            let (memory, at) = self.bytes_of(space, addr)?;
+            return part(memory, at, n).filter(|_| aligned(addr, n)).map(elements);
+        }
+        match self.memory.global.cached(access, addr, n).filter(|_| aligned(addr, n)) {
+            Some(s) => Some(elements(s)),
+            None => self.far_load_one(access, addr),
+        }
+    }
+
+    /// Caches the segment and tries again.
+    #[inline(never)]
+    fn far_load_one<T: Word, const D: usize>(&self, access: usize, addr: u64) -> Option<[T; D]> {
+        let n = T::BYTES * D;
+        self.memory.global.cache_segment(access, addr);
+        self.memory.global.cached(access, addr, n).filter(|_| aligned(addr, n)).map(elements)
+    }
+
+    /// Stores `D` consecutive elements of one lane.
+    #[inline(always)]
+    pub fn store_one<T: Word, const D: usize>(
+        &mut self,
+        access: usize,
+        space: AddrSpace,
+        addr: u64,
+        v: [T; D],
+    ) -> bool {
+        self.change_one(access, space, addr, T::BYTES * D, |s| {
+            v.iter().zip(s.chunks_exact_mut(T::BYTES)).for_each(|(v, s)| v.store(s));
+        })
+    }
+
+    /// `red.add` of one lane.
+    #[inline(always)]
+    pub fn add_one<T: Word>(&mut self, access: usize, space: AddrSpace, addr: u64, v: T) -> bool {
+        self.change_one(access, space, addr, T::BYTES, |s| T::load(s).plus(v).store(s))
+    }
+
+    /// Changes `n` bytes, if they are inside and aligned.
+    #[inline(always)]
+    fn change_one(
+        &mut self,
+        access: usize,
+        space: AddrSpace,
+        addr: u64,
+        n: usize,
+        change: impl FnOnce(&mut [u8]),
+    ) -> bool {
+        let bytes = if space != AddrSpace::Global {
+            self.bytes_of_mut(space, addr).and_then(|(memory, at)| part_mut(memory, at, n))
+        } else if M::ON || self.scheduling.probing {
+            None
+        } else {
+            if !self.memory.global.is_cached(access, addr) {
+                self.memory.global.cache_segment(access, addr);
+            }
+            self.memory.global.cached_mut(access, addr, n)
+        };
+        bytes.filter(|_| aligned(addr, n)).map(change).is_some()
+    }
+
+    /// `red.add` and `atom.add` of 32 or 64 bits, in lane order. Returns the lanes from the first bad access on.
+    #[inline(always)]
+    pub fn add_lanes<T: Scattered>(
+        &mut self,
+        space: AddrSpace,
+        m: u32,
+        addr: &Lanes,
+        v: &[T; 32],
+        old: Option<&mut [T; 32]>,
+    ) -> u32 {
+        if M::ON || m == 0 {
+            return m;
+        }
+        let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);
+        let Some((memory, at)) = self.bytes_of_mut(space, first) else { return m };
+        T::add(set, memory, first.wrapping_sub(at as u64), m, addr, v, old)
+    }
+}

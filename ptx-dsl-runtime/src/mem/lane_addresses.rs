@@ -1,0 +1,145 @@
+//! The offsets of a warp's 32 lanes in a memory. One vectorised check covers all lanes; the accesses then need no bounds checks.
+
+#![allow(unsafe_code)]
+
+use crate::lanes::Word;
+use crate::mem::bounds::aligned;
+use std::marker::PhantomData;
+
+/// An offset of 32 or 64 bits.
+pub(crate) trait Offset: Copy + PartialEq + Into<u64> {
+    const ZERO: Self;
+    /// Nonzero if it is greater than `last`.
+    fn beyond(self, last: u64) -> Self;
+    fn or(self, other: Self) -> Self;
+}
+
+macro_rules! offset {
+    ($($t:ident)*) => {$(
+        impl Offset for $t {
+            const ZERO: $t = 0;
+            #[inline(always)]
+            fn beyond(self, last: u64) -> $t {
+                // no u32 is beyond a `last` that u32 cannot hold
+                $t::from(self > $t::try_from(last).unwrap_or($t::MAX))
+            }
+            #[inline(always)]
+            fn or(self, other: $t) -> $t {
+                self | other
+            }
+        }
+    )*};
+}
+offset!(u32 u64);
+
+/// Is a `T` at each offset inside a memory of `len` bytes, and aligned?
+#[inline(always)]
+fn fit<T: Word, O: Offset>(len: usize, at: &[O; 32]) -> bool {
+    let Some(last) = len.checked_sub(T::BYTES) else { return false };
+    // two loops: LLVM does not vectorise both checks in one
+    let (mut bits, mut beyond) = (O::ZERO, O::ZERO);
+    for at in at {
+        bits = bits.or(*at);
+    }
+    for at in at {
+        beyond = beyond.or(at.beyond(last as u64));
+    }
+    cfg!(ptx_dsl_unchecked) || beyond == O::ZERO && aligned(bits.into(), T::BYTES)
+}
+
+/// 32 checked offsets for loads.
+pub(crate) struct LaneAddresses<'a, T, O> {
+    memory: &'a [u8],
+    /// A `T` at each is inside: only [`LaneAddresses::check`] makes them.
+    at: [O; 32],
+    of: PhantomData<T>,
+}
+
+impl<'a, T: Word, O: Offset> LaneAddresses<'a, T, O> {
+    /// `None` if one lane is outside or misaligned.
+    #[inline(always)]
+    pub fn check(memory: &'a [u8], at: [O; 32]) -> Option<Self> {
+        fit::<T, O>(memory.len(), &at).then_some(LaneAddresses { memory, at, of: PhantomData })
+    }
+
+    /// Loads an element for each lane.
+    #[inline(always)]
+    pub fn load(&self, out: &mut [T; 32]) {
+        for (out, at) in out.iter_mut().zip(&self.at) {
+            let at = (*at).into() as usize;
+            // SAFETY: `check` has verified that `at + T::BYTES` is at most the length.
+            *out = T::load(unsafe { self.memory.get_unchecked(at..at.wrapping_add(T::BYTES)) });
+        }
+    }
+}
+
+/// 32 checked offsets for stores.
+pub(crate) struct LaneAddressesMut<'a, T> {
+    memory: &'a mut [u8],
+    /// As in [`LaneAddresses`].
+    at: [u64; 32],
+    of: PhantomData<T>,
+}
+
+impl<'a, T: Word> LaneAddressesMut<'a, T> {
+    /// `None` if one lane is outside or misaligned.
+    #[inline(always)]
+    pub fn check(memory: &'a mut [u8], at: [u64; 32]) -> Option<Self> {
+        fit::<T, u64>(memory.len(), &at).then_some(LaneAddressesMut { memory, at, of: PhantomData })
+    }
+
+    /// Updates the element of each lane, in lane order.
+    #[inline(always)]
+    pub fn change(self, mut change: impl FnMut(usize, T) -> T) {
+        for (l, at) in self.at.iter().enumerate() {
+            let at = *at as usize;
+            // SAFETY: `check` has verified that `at + T::BYTES` is at most the length.
+            let s = unsafe { self.memory.get_unchecked_mut(at..at.wrapping_add(T::BYTES)) };
+            change(l, T::load(s)).store(s);
+        }
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn one_lane_outside_or_misaligned_is_enough() {
+        let memory: Vec<u8> = (0..=255).collect();
+        let near: [u32; 32] = std::array::from_fn(|l| 8 * l as u32 % 256);
+        let mut out = [0u32; 32];
+        LaneAddresses::check(&memory, near).expect("all inside").load(&mut out);
+        assert_eq!(out, near.map(|a| u32::from_le_bytes([0, 1, 2, 3].map(|i| (a + i) as u8))));
+        for wrong in [253, 256, 2, 0xffff_fffc, u32::MAX] {
+            for l in [0, 9, 31] {
+                let mut at = near;
+                at[l] = wrong;
+                assert!(LaneAddresses::<u32, u32>::check(&memory, at).is_none(), "{wrong}");
+                assert!(LaneAddresses::<u32, u64>::check(&memory, at.map(u64::from)).is_none(), "{wrong}");
+                let mut copy = memory.clone();
+                assert!(LaneAddressesMut::<u32>::check(&mut copy, at.map(u64::from)).is_none(), "{wrong}");
+            }
+        }
+        for wrong in [u64::MAX, u64::MAX - 3, 1 << 32, (1 << 32) + 4] {
+            let mut at = near.map(u64::from);
+            at[3] = wrong;
+            assert!(LaneAddresses::<u32, u64>::check(&memory, at).is_none(), "{wrong}");
+        }
+        assert!(LaneAddresses::<u32, u32>::check(&memory[..3], [0; 32]).is_none());
+        assert!(LaneAddresses::<u8, u32>::check(&[], [0; 32]).is_none());
+        assert!(LaneAddresses::<u64, u32>::check(&memory[..8], [0; 32]).is_some());
+    }
+
+    #[test]
+    fn lanes_change_one_after_the_other() {
+        let mut memory = vec![1u8, 0, 0, 0];
+        let mut seen = Vec::new();
+        LaneAddressesMut::check(&mut memory, [0; 32]).expect("inside").change(|l, was: u16| {
+            seen.push(was);
+            was + l as u16
+        });
+        assert_eq!(u16::from_le_bytes([memory[0], memory[1]]), 1 + 31 * 32 / 2);
+        assert_eq!(seen[..4], [1, 1, 2, 4]);
+    }
+}
