@@ -17,6 +17,7 @@ mod eval;
 mod facts;
 mod numbers;
 
+use eval::Eval;
 pub use eval::{boolean, comparison, keeps};
 pub use facts::{CtaSize, LaneFact, Lanes, PredicateFact, Uniformity};
 use numbers::Shape;
@@ -72,8 +73,9 @@ impl Lanes {
             if round == 4 {
                 joins.fill(true);
             }
-            let mut eval =
-                |v: Val, value: &Value, facts: &[LaneFact]| lanes.eval(flow, &shape, &joins, v, value, facts);
+            let mut eval = |v: Val, value: &Value, facts: &[LaneFact]| {
+                Eval { lanes: &mut lanes, flow, shape: &shape, facts }.eval(&joins, v, value)
+            };
             let solved = flow.ssa.solve(LaneFact::Bottom, &mut eval);
             lanes.facts = solved.unwrap_or_else(|| vec![LaneFact::Is(Uniformity::None); flow.ssa.values.len()]);
             lanes.mark_divergent_regions(flow);

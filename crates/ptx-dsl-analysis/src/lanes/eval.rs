@@ -11,17 +11,18 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::{Class, Ty};
 
-impl Lanes {
+/// The evaluation of one value: the analysis so far, and the facts about all values.
+pub struct Eval<'e, 'h> {
+    pub lanes: &'e mut Lanes,
+    pub flow: &'e Flow<'h>,
+    pub shape: &'e Shape,
+    pub facts: &'e [LaneFact],
+}
+
+impl<'e> Eval<'e, '_> {
     /// The fact about one value, from those about its operands.
-    pub fn eval(
-        &mut self,
-        flow: &Flow,
-        shape: &Shape,
-        joins: &[bool],
-        v: Val,
-        value: &Value,
-        facts: &[LaneFact],
-    ) -> LaneFact {
+    pub fn eval(&mut self, joins: &[bool], v: Val, value: &Value) -> LaneFact {
+        let (flow, facts) = (self.flow, self.facts);
         match value {
             Value::Undef | Value::Param => LaneFact::Is(Uniformity::None),
             Value::Phi { block, args } => {
@@ -38,12 +39,12 @@ impl Lanes {
                         return LaneFact::Bottom;
                     }
                 }
-                let new = self.result(flow, shape, v, *instr, i, *var, facts);
+                let new = self.result(v, *instr, i, *var);
                 match old {
                     None => new,
                     Some(o) => {
                         let divergent = match flow.guard(*instr) {
-                            Some((p, _)) => uniformity_of(facts[p as usize], &self.same) < Uniformity::Warp,
+                            Some((p, _)) => uniformity_of(facts[p as usize], &self.lanes.same) < Uniformity::Warp,
                             None => true,
                         };
                         self.join(new, facts[*o as usize], divergent)
@@ -58,14 +59,15 @@ impl Lanes {
             (LaneFact::Bottom, x) | (x, LaneFact::Bottom) => x,
             (a, b) if a == b => a,
             _ if divergent => LaneFact::Is(Uniformity::None),
-            (a, b) => {
-                LaneFact::Is(uniformity_of(a, &self.same).min(uniformity_of(b, &self.same)).min(Uniformity::Warp))
-            }
+            (a, b) => LaneFact::Is(
+                uniformity_of(a, &self.lanes.same).min(uniformity_of(b, &self.lanes.same)).min(Uniformity::Warp),
+            ),
         }
     }
 
     /// The fact about an operand.
-    fn operand(&mut self, flow: &Flow, shape: &Shape, at: u32, o: &Operand, facts: &[LaneFact]) -> LaneFact {
+    fn operand(&mut self, at: u32, o: &Operand) -> LaneFact {
+        let (flow, facts) = (self.flow, self.facts);
         match o {
             Operand::Imm(n) => LaneFact::Const(*n),
             Operand::Reg(r, lane) => facts[flow.ssa.read(at, *r, *lane) as usize],
@@ -73,71 +75,62 @@ impl Lanes {
                 let f = facts[flow.ssa.read(at, *r, 0) as usize];
                 match f {
                     LaneFact::Const(n) => LaneFact::Const(u64::from(n == 0)),
-                    f => LaneFact::Pred(self.pred(f).negated()),
+                    f => LaneFact::Pred(self.lanes.pred(f).negated()),
                 }
             }
             Operand::VarAddr(..) | Operand::FuncAddr(_) => LaneFact::Is(Uniformity::Cta),
             Operand::Sreg(special::warp_sz) => LaneFact::Const(32),
-            Operand::Sreg(register) => self.special(shape, *register),
+            Operand::Sreg(register) => self.special(*register),
             _ => LaneFact::Is(Uniformity::None),
         }
     }
 
-    fn special(&mut self, shape: &Shape, register: SpecialRegister) -> LaneFact {
-        if let Some((_, fact)) = self.special.iter().find(|(known, _)| *known == register) {
+    fn special(&mut self, register: SpecialRegister) -> LaneFact {
+        if let Some((_, fact)) = self.lanes.special.iter().find(|(known, _)| *known == register) {
             return *fact;
         }
-        let fact = match shape.table(register) {
+        let fact = match self.shape.table(register) {
             Some(Special::Fact(f)) => f,
-            Some(Special::Table(t)) if self.needs_tables => self.table(t),
+            Some(Special::Table(t)) if self.lanes.needs_tables => self.lanes.table(t),
             _ => LaneFact::Is(Uniformity::None),
         };
-        self.special.push((register, fact));
+        self.lanes.special.push((register, fact));
         fact
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn result(
-        &mut self,
-        flow: &Flow,
-        shape: &Shape,
-        v: Val,
-        at: u32,
-        i: &Instr,
-        var: u32,
-        facts: &[LaneFact],
-    ) -> LaneFact {
+    fn result(&mut self, v: Val, at: u32, i: &Instr, var: u32) -> LaneFact {
+        let (flow, facts) = (self.flow, self.facts);
         let arg = |name: &str| i.value(name);
         // A pure function of uniform values is uniform.
         let mut least = Uniformity::Cta;
         for (_, u) in flow.ssa.uses(at) {
-            least = least.min(uniformity_of(facts[*u as usize], &self.same));
+            least = least.min(uniformity_of(facts[*u as usize], &self.lanes.same));
         }
         for a in &i.operands {
             if let Operand::Sreg(_) = a.value {
-                let f = self.operand(flow, shape, at, &a.value, facts);
-                least = least.min(uniformity_of(f, &self.same));
+                let f = self.operand(at, &a.value);
+                least = least.min(uniformity_of(f, &self.lanes.same));
             }
         }
         match i.opcode {
-            op::setp if self.feeds_guard[v as usize] => {
-                self.compare(flow, shape, at, i, (v, var), facts).unwrap_or(LaneFact::Is(least))
+            op::setp if self.lanes.feeds_guard[v as usize] => {
+                self.compare(at, i, (v, var)).unwrap_or(LaneFact::Is(least))
             }
             op::mov | op::cvt => match arg("a") {
-                Some(a) if keeps(i) => self.operand(flow, shape, at, a, facts),
+                Some(a) if keeps(i) => self.operand(at, a),
                 _ => LaneFact::Is(least),
             },
             op::not if i.has(q::pred) => {
                 let Some(a) = arg("a") else { return LaneFact::Is(least) };
-                match self.operand(flow, shape, at, a, facts) {
+                match self.operand(at, a) {
                     LaneFact::Const(n) => LaneFact::Const(u64::from(n == 0)),
-                    f => LaneFact::Pred(self.pred(f).negated()),
+                    f => LaneFact::Pred(self.lanes.pred(f).negated()),
                 }
             }
             op::and | op::or if i.has(q::pred) => {
                 let (Some(a), Some(b)) = (arg("a"), arg("b")) else { return LaneFact::Is(least) };
-                let (a, b) = (self.operand(flow, shape, at, a, facts), self.operand(flow, shape, at, b, facts));
-                let (p, q) = (self.pred(a), self.pred(b));
+                let (a, b) = (self.operand(at, a), self.operand(at, b));
+                let (p, q) = (self.lanes.pred(a), self.lanes.pred(b));
                 self.combine(p, q, i.opcode == op::and, least)
             }
             op::elect_sync => {
@@ -150,7 +143,7 @@ impl Lanes {
                 // All lanes get the same elected lane.
                 LaneFact::Is(Uniformity::Warp)
             }
-            op::shfl_sync => self.shuffle(flow, shape, at, i, facts),
+            op::shfl_sync => self.shuffle(at, i),
             op::vote_sync | op::redux_sync => match arg("membermask") {
                 Some(Operand::Imm(m)) if m & 0xFFFF_FFFF == 0xFFFF_FFFF => LaneFact::Is(Uniformity::Warp),
                 _ => LaneFact::Is(Uniformity::None),
@@ -180,9 +173,9 @@ impl Lanes {
             | op::max
             | op::rem
             | op::div
-                if self.feeds_guard[v as usize] =>
+                if self.lanes.feeds_guard[v as usize] =>
             {
-                self.arithmetic(flow, shape, at, i, v, facts).unwrap_or(LaneFact::Is(least))
+                self.arithmetic(at, i, v).unwrap_or(LaneFact::Is(least))
             }
             _ if pure(i) => LaneFact::Is(least),
             _ => LaneFact::Is(Uniformity::None),
@@ -190,7 +183,7 @@ impl Lanes {
     }
 
     /// `shfl.sync.idx` with a constant lane broadcasts its value to the warp.
-    fn shuffle(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, facts: &[LaneFact]) -> LaneFact {
+    fn shuffle(&mut self, at: u32, i: &Instr) -> LaneFact {
         let (Some(Operand::Imm(lane)), Some(Operand::Imm(31)), Some(Operand::Imm(mask))) =
             (i.value("b"), i.value("c"), i.value("membermask"))
         else {
@@ -200,15 +193,15 @@ impl Lanes {
             return LaneFact::Is(Uniformity::None);
         }
         let Some(a) = i.value("a") else { return LaneFact::Is(Uniformity::Warp) };
-        match self.operand(flow, shape, at, a, facts) {
+        match self.operand(at, a) {
             LaneFact::Bottom => LaneFact::Bottom,
             LaneFact::Const(n) => LaneFact::Const(n),
             LaneFact::Is(Uniformity::Cta) => LaneFact::Is(Uniformity::Cta),
-            LaneFact::Table(k) if (k as usize) < self.tables.len() => {
-                let of = &self.tables[k as usize];
+            LaneFact::Table(k) if (k as usize) < self.lanes.tables.len() => {
+                let of = &self.lanes.tables[k as usize];
                 let lane = *lane as usize & 31;
                 let out = (0..THREADS).map(|t| of[t / 32 * 32 + lane]).collect();
-                self.table(out)
+                self.lanes.table(out)
             }
             _ => LaneFact::Is(Uniformity::Warp),
         }
@@ -223,8 +216,8 @@ impl Lanes {
             out
         };
         LaneFact::Pred(PredicateFact {
-            yes: self.both(p.yes, q.yes, and),
-            no: self.both(p.no, q.no, !and),
+            yes: self.lanes.both(p.yes, q.yes, and),
+            no: self.lanes.both(p.no, q.no, !and),
             elected: pick(p.elected, q.elected),
             not_elected: pick(p.not_elected, q.not_elected),
             uniformity: p.uniformity.min(q.uniformity).max(least),
@@ -232,15 +225,8 @@ impl Lanes {
     }
 
     /// `setp` on values that are known for each thread.
-    fn compare(
-        &mut self,
-        flow: &Flow,
-        shape: &Shape,
-        at: u32,
-        i: &Instr,
-        (v, var): (Val, u32),
-        facts: &[LaneFact],
-    ) -> Option<LaneFact> {
+    fn compare(&mut self, at: u32, i: &Instr, (v, var): (Val, u32)) -> Option<LaneFact> {
+        let flow = self.flow;
         // The second predicate of `p|q` is left unknown.
         match &i.operands.first()?.value {
             Operand::Reg(r, _) if flow.ssa.var(*r, 0) == var => {}
@@ -250,8 +236,8 @@ impl Lanes {
         if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || ty.bits() > 64 {
             return None;
         }
-        let a = self.operand(flow, shape, at, i.value("a")?, facts);
-        let b = self.operand(flow, shape, at, i.value("b")?, facts);
+        let a = self.operand(at, i.value("a")?);
+        let b = self.operand(at, i.value("b")?);
         let op = comparison(i)?;
         let boolean = boolean(i);
         let signed = ty.class() == Class::Signed;
@@ -267,9 +253,9 @@ impl Lanes {
         }
         let c = match boolean {
             None => LaneFact::Bottom,
-            Some(_) => self.operand(flow, shape, at, &i.operand("c")?.value, facts),
+            Some(_) => self.operand(at, &i.operand("c")?.value),
         };
-        if let Some((from, fact)) = &self.known[v as usize]
+        if let Some((from, fact)) = &self.lanes.known[v as usize]
             && *from == [a, b, c]
         {
             return Some(*fact);
@@ -281,8 +267,8 @@ impl Lanes {
         }
         let whole = by_warp_set(&yes);
         let p = PredicateFact {
-            yes: self.set(yes),
-            no: self.set(no),
+            yes: self.lanes.set(yes),
+            no: self.lanes.set(no),
             uniformity: if whole { Uniformity::Warp } else { Uniformity::None },
             ..UNKNOWN
         };
@@ -290,11 +276,11 @@ impl Lanes {
             None => LaneFact::Pred(p),
             Some(q::xor) => return None,
             Some(op) => {
-                let q = self.pred(c);
+                let q = self.lanes.pred(c);
                 self.combine(p, q, op == q::and, Uniformity::None)
             }
         };
-        self.known[v as usize] = Some(([a, b, c], fact));
+        self.lanes.known[v as usize] = Some(([a, b, c], fact));
         Some(fact)
     }
 
@@ -320,20 +306,14 @@ impl Lanes {
     fn numbers(&self, f: LaneFact) -> Numbers<'_> {
         match f {
             LaneFact::Const(n) => Numbers::One(n as u32),
-            LaneFact::Table(k) if (k as usize) < self.tables.len() => Numbers::Each(&self.tables[k as usize]),
+            LaneFact::Table(k) if (k as usize) < self.lanes.tables.len() => {
+                Numbers::Each(&self.lanes.tables[k as usize])
+            }
             _ => Numbers::One(0),
         }
     }
 
-    fn arithmetic(
-        &mut self,
-        flow: &Flow,
-        shape: &Shape,
-        at: u32,
-        i: &Instr,
-        v: Val,
-        facts: &[LaneFact],
-    ) -> Option<LaneFact> {
+    fn arithmetic(&mut self, at: u32, i: &Instr, v: Val) -> Option<LaneFact> {
         let ty = *i.types.last()?;
         let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
         if !integer || ty.bits() != 32 || i.types.len() != 1 {
@@ -342,10 +322,10 @@ impl Lanes {
         if i.has_any(&[q::wide, q::hi, q::cc, q::sat, q::relu]) {
             return None;
         }
-        let a = self.operand(flow, shape, at, &i.operand("a")?.value, facts);
-        let b = self.operand(flow, shape, at, &i.operand("b")?.value, facts);
+        let a = self.operand(at, &i.operand("a")?.value);
+        let b = self.operand(at, &i.operand("b")?.value);
         let c = match i.operand("c") {
-            Some(c) => self.operand(flow, shape, at, &c.value, facts),
+            Some(c) => self.operand(at, &c.value),
             None => LaneFact::Const(0),
         };
         let known = |f: LaneFact| matches!(f, LaneFact::Const(_) | LaneFact::Table(_));
@@ -358,7 +338,7 @@ impl Lanes {
         if let (LaneFact::Const(x), LaneFact::Const(y), LaneFact::Const(z)) = (a, b, c) {
             return Some(LaneFact::Const(u64::from(of(x as u32, y as u32, z as u32)?)));
         }
-        if let Some((from, fact)) = &self.known[v as usize]
+        if let Some((from, fact)) = &self.lanes.known[v as usize]
             && *from == [a, b, c]
         {
             return Some(*fact);
@@ -368,8 +348,8 @@ impl Lanes {
         for t in 0..THREADS {
             out.push(of(x.at(t), y.at(t), z.at(t))?);
         }
-        let fact = self.table(out);
-        self.known[v as usize] = Some(([a, b, c], fact));
+        let fact = self.lanes.table(out);
+        self.lanes.known[v as usize] = Some(([a, b, c], fact));
         Some(fact)
     }
 }

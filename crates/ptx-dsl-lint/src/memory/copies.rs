@@ -19,7 +19,7 @@ use ptx_dsl_isa::qualifier::q;
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     if flow.cfg.has(op::cp_async) {
-        groups(kernel);
+        async_copies(kernel);
     }
     if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
         stores(kernel);
@@ -32,39 +32,75 @@ fn from_shared(i: &Instr) -> bool {
     i.has(q::shared_cluster) && i.has(q::shared_cta)
 }
 
-/// `cp.async`: groups of the thread (9.7.9.25.3).
-fn groups(kernel: &Kernel) {
-    let flow = kernel.flow;
-    let mut groups = Groups { copies: Vec::new() };
-    let mut target: Vec<Option<Region>> = Vec::new();
-    for (_, at, i) in flow.walk() {
-        if i.opcode == op::cp_async && groups.copies.len() < MOST {
-            groups.copies.push(at);
-            target.push(kernel.region_of(at, "dst", i.constant("cp-size").unwrap_or(0)));
-        }
-    }
-    let only_async_writes = only_async_writes(kernel, &target);
-    awaited(kernel, &groups, &target, &only_async_writes);
+/// The `cp.async` of a thread (9.7.9.25.3).
+struct Copies {
+    groups: Groups,
+    /// By copy: what it writes.
+    targets: Vec<Option<Region>>,
+    /// Shared variables that only these copies write.
+    exclusive: Vec<AddressBase>,
 }
 
-fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], only_async_writes: &[AddressBase]) {
-    let flow = kernel.flow;
-    let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
-        op::cp_async => {
-            if let Some(k) = groups.copy(at) {
-                groups.start(set, k);
+impl Copies {
+    fn new(kernel: &Kernel) -> Copies {
+        let mut groups = Groups { copies: Vec::new() };
+        let mut targets: Vec<Option<Region>> = Vec::new();
+        for (_, at, i) in kernel.flow.walk() {
+            if i.opcode == op::cp_async && groups.copies.len() < MOST {
+                groups.copies.push(at);
+                targets.push(kernel.region_of(at, "dst", i.constant("cp-size").unwrap_or(0)));
             }
         }
-        op::cp_async_commit_group => groups.commit(set),
-        op::cp_async_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
-        op::cp_async_wait_all | op::cp_async_mbarrier_arrive | op::call => groups.wait(set, 0, true),
-        _ => {}
-    };
+        let exclusive = only_async_writes(kernel, &targets);
+        Copies { groups, targets, exclusive }
+    }
+
+    /// The transfer function of the groups.
+    fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
+        let groups = &self.groups;
+        match i.opcode {
+            op::cp_async => {
+                if let Some(k) = groups.copy(at) {
+                    groups.start(set, k);
+                }
+            }
+            op::cp_async_commit_group => groups.commit(set),
+            op::cp_async_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
+            op::cp_async_wait_all | op::cp_async_mbarrier_arrive | op::call => groups.wait(set, 0, true),
+            _ => {}
+        }
+    }
+
+    /// The first copy that may still write the region, and whether no path commits it: the bytes overlap, or only these copies write
+    /// the variable and none can be complete.
+    fn unfinished(&self, flow: &Flow, set: &Bits, here: &Region, writes: bool) -> Option<(usize, bool)> {
+        let mut none_done = self.exclusive.contains(&here.base) && !writes;
+        for (k, t) in self.targets.iter().enumerate() {
+            none_done &= !matches!(t, Some(t) if t.base == here.base) || !self.groups.perhaps_done(set, k);
+        }
+        for (k, t) in self.targets.iter().enumerate() {
+            if let Some(never) = self.groups.open(set, k)
+                && let Some(t) = t
+                && (t.overlaps(flow, here) || (t.base == here.base && none_done))
+            {
+                return Some((k, never));
+            }
+        }
+        None
+    }
+}
+
+/// Accesses to the destination of a `cp.async` before a wait, and exits before it is complete.
+fn async_copies(kernel: &Kernel) {
+    let flow = kernel.flow;
+    let copies = Copies::new(kernel);
+    let groups = &copies.groups;
     let mut reported = Vec::new();
+    let step = |at: u32, i: &Instr, set: &mut Bits| copies.step(at, i, set);
     for_each_instr(&flow.cfg, groups.bits(), &step, &mut |_, at, i, set| {
         if let Some((arg, writes)) = plain_access(i)
             && let Some(here) = kernel.region(at, arg, i.bytes())
-            && let Some((k, never)) = unfinished_copy(flow, groups, target, only_async_writes, set, &here, writes)
+            && let Some((k, never)) = copies.unfinished(flow, set, &here, writes)
             && !reported.contains(&k)
         {
             reported.push(k);
@@ -80,32 +116,6 @@ fn awaited(kernel: &Kernel, groups: &Groups, target: &[Option<Region>], only_asy
             kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "cp.async", never));
         }
     });
-}
-
-/// The first copy that may still write the region, and whether no path commits it: the bytes overlap, or only these copies write
-/// the variable and none can be complete.
-fn unfinished_copy(
-    flow: &Flow,
-    groups: &Groups,
-    target: &[Option<Region>],
-    only_async_writes: &[AddressBase],
-    set: &Bits,
-    here: &Region,
-    writes: bool,
-) -> Option<(usize, bool)> {
-    let mut none_done = only_async_writes.contains(&here.base) && !writes;
-    for (k, t) in target.iter().enumerate() {
-        none_done &= !matches!(t, Some(t) if t.base == here.base) || !groups.perhaps_done(set, k);
-    }
-    for (k, t) in target.iter().enumerate() {
-        if let Some(never) = groups.open(set, k)
-            && let Some(t) = t
-            && (t.overlaps(flow, here) || (t.base == here.base && none_done))
-        {
-            return Some((k, never));
-        }
-    }
-    None
 }
 
 /// Shared variables that only `cp.async` with a known target writes.

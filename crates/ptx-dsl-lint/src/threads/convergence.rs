@@ -62,8 +62,9 @@ pub(crate) fn check(kernel: &Kernel) {
             kernel.report(errors::thread_in_all_lanes(i.span, &op, error));
         }
         if let Some((span, mask)) = mask {
-            check_partial_mask(&present, lanes.cta_size, span, mask, i, kernel);
-            check_mask(&present, lanes.cta_size, all_lanes, span, mask, &op, i, kernel);
+            let masked = Masked { instr: i, present: &present, size: lanes.cta_size, span, mask };
+            masked.check_bounds(kernel);
+            masked.check_lanes(kernel, all_lanes);
         }
     }
 }
@@ -149,65 +150,67 @@ fn compares_lane_values(kernel: &Kernel, at: u32) -> bool {
     (differs(a) && unknown(b)) || (differs(b) && unknown(a))
 }
 
-#[allow(clippy::too_many_arguments)]
-fn check_mask(
-    present: &ReachingThreads,
+/// An instruction with a constant member mask, and the threads that reach it.
+struct Masked<'i> {
+    instr: &'i Instr,
+    present: &'i ReachingThreads,
     size: CtaSize,
-    all_lanes: bool,
     span: Span,
     mask: u32,
-    op: &str,
-    i: &Instr,
-    kernel: &Kernel,
-) {
-    // Exited lanes may be in the mask.
-    if present.others == OtherThreads::Exit && present.why.is_some() {
-        return;
+}
+
+impl Masked<'_> {
+    /// Compares the mask with the lanes that reach the instruction; `all_lanes`: all lanes of each warp do.
+    fn check_lanes(&self, kernel: &Kernel, all_lanes: bool) {
+        let Masked { instr, present, size, mask, .. } = *self;
+        // Exited lanes may be in the mask.
+        if present.others == OtherThreads::Exit && present.why.is_some() {
+            return;
+        }
+        let several = size.several_per_warp();
+        if present.elected && mask.count_ones() > 1 && several {
+            self.report_absent(kernel, "only the elected lane is here");
+        } else if present.not_elected && mask == u32::MAX && several {
+            self.report_absent(kernel, "the elected lane is not here");
+        } else if present.set != ALL
+            && let Some(first) = missing_lanes(present, size, &|there, bits| there & !bits & mask)
+        {
+            self.report_absent(kernel, &lanes_text(first));
+        } else if all_lanes
+            && (size.exact.is_some() || size.full_warps)
+            && let Some(first) = missing_lanes(present, size, &|there, _| there & !mask)
+        {
+            // Every lane executes it, but the mask does not name some.
+            kernel.report(errors::mask_lacks_lanes(self.span, &opcode(instr), mask, first, instr.entry.section));
+        }
     }
-    let left = present.others == OtherThreads::Leave && present.why.is_some();
-    if present.elected && mask.count_ones() > 1 && size.several_per_warp() {
-        kernel.report(errors::mask_names_absent(
-            span,
-            op,
-            mask,
-            "only the elected lane is here",
-            present.why,
-            !left,
-            i.entry.section,
-        ));
-        return;
+
+    fn report_absent(&self, kernel: &Kernel, what: &str) {
+        let why = self.present.why;
+        let left = self.present.others == OtherThreads::Leave && why.is_some();
+        let (op, section) = (opcode(self.instr), self.instr.entry.section);
+        kernel.report(errors::mask_names_absent(self.span, &op, self.mask, what, why, !left, section));
     }
-    if present.not_elected && mask == u32::MAX && size.several_per_warp() {
-        kernel.report(errors::mask_names_absent(
-            span,
-            op,
-            mask,
-            "the elected lane is not here",
-            present.why,
-            !left,
-            i.entry.section,
-        ));
-        return;
-    }
-    let absent = missing_lanes(present, size, &|there, bits| there & !bits & mask);
-    if present.set != ALL
-        && let Some(first) = absent
-    {
-        kernel.report(errors::mask_names_absent(
-            span,
-            op,
-            mask,
-            &lanes_text(first),
-            present.why,
-            !left,
-            i.entry.section,
-        ));
-    } else if all_lanes
-        && (size.exact.is_some() || size.full_warps)
-        && let Some(first) = missing_lanes(present, size, &|there, _| there & !mask)
-    {
-        // Every lane executes it, but the mask does not name some.
-        kernel.report(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
+
+    /// Masks with lanes that the CTA does not have, and source lanes outside of the mask.
+    fn check_bounds(&self, kernel: &Kernel) {
+        let Masked { instr, present, size, span, mask } = *self;
+        if instr.opcode == op::elect_sync
+            && size.exact.is_some()
+            && missing_lanes(present, size, &|there, _| mask & !there).is_some()
+            && let Some((w, bits)) = present.warps(size).first()
+        {
+            kernel.report(errors::elects_in_part(span, mask, ReachingThreads::existing_lanes(*w, *bits, size)));
+        }
+        // One segment of 32 lanes.
+        if instr.opcode == op::shfl_sync
+            && instr.has(q::idx)
+            && let (Some(arg), Some(lane)) = (instr.operand("b"), instr.constant("b"))
+            && matches!(instr.constant("c"), Some(c) if c as u32 == 0x1f)
+            && mask >> (lane & 31) & 1 == 0
+        {
+            kernel.report(completion::source_lane(arg.span, lane as u32 & 31, mask));
+        }
     }
 }
 
@@ -222,26 +225,6 @@ fn missing_lanes(present: &ReachingThreads, size: CtaSize, of: &dyn Fn(u32, u32)
         first = first.or(Some(missing_lanes));
     }
     first
-}
-
-/// Masks with lanes that the CTA does not have, and source lanes outside of the mask.
-fn check_partial_mask(present: &ReachingThreads, size: CtaSize, span: Span, mask: u32, i: &Instr, kernel: &Kernel) {
-    if i.opcode == op::elect_sync
-        && size.exact.is_some()
-        && missing_lanes(present, size, &|there, _| mask & !there).is_some()
-        && let Some((w, bits)) = present.warps(size).first()
-    {
-        kernel.report(errors::elects_in_part(span, mask, ReachingThreads::existing_lanes(*w, *bits, size)));
-    }
-    // One segment of 32 lanes.
-    if i.opcode == op::shfl_sync
-        && i.has(q::idx)
-        && let (Some(arg), Some(lane)) = (i.operand("b"), i.constant("b"))
-        && matches!(i.constant("c"), Some(c) if c as u32 == 0x1f)
-        && mask >> (lane & 31) & 1 == 0
-    {
-        kernel.report(completion::source_lane(arg.span, lane as u32 & 31, mask));
-    }
 }
 
 fn lanes_text(mask: u32) -> String {
