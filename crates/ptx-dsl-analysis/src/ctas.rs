@@ -185,7 +185,7 @@ pub fn under(flow: &Flow, a: u32, b: u32) -> bool {
 }
 
 /// Do the two exclude each other in one CTA?
-pub fn apart(a: &Conditions, b: &Conditions) -> bool {
+pub fn exclusive(a: &Conditions, b: &Conditions) -> bool {
     for (p, v) in a {
         if b.contains(&(*p, !v)) {
             return true;

@@ -158,7 +158,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         let mut next = Vec::with_capacity(self.now.len());
         for v in &self.slice.counters {
             self.budget.set(BUDGET);
-            next.push(self.meet(*v, DEPTH, &|p| self.flow.cfg.dominates(self.header, p) == inside));
+            next.push(self.common_value(*v, DEPTH, &|p| self.flow.cfg.dominates(self.header, p) == inside));
         }
         self.now = next;
         self.forget();
@@ -245,13 +245,13 @@ impl<'a, 'h> Induction<'a, 'h> {
                 if self.is_header(*block) && !self.loops.contains(*block, self.header) {
                     return None;
                 }
-                self.meet(v, depth, &|_| true)
+                self.common_value(v, depth, &|_| true)
             }
         }
     }
 
     /// The common value of a phi on the edges from these predecessors.
-    fn meet(&self, v: Val, depth: u32, of: &dyn Fn(u32) -> bool) -> Option<u64> {
+    fn common_value(&self, v: Val, depth: u32, of: &dyn Fn(u32) -> bool) -> Option<u64> {
         let Value::Phi { block, args } = &self.flow.ssa.values[v as usize] else { return None };
         let cfg = &self.flow.cfg;
         let pred = &cfg.blocks[*block as usize].pred;
@@ -392,10 +392,10 @@ impl<'a, 'h> Induction<'a, 'h> {
     }
 
     /// Visits the blocks that every iteration executes, the dominators of the latch, until one says yes.
-    fn every_iteration(&self, ask: &mut dyn FnMut(u32) -> bool) -> bool {
+    fn every_iteration(&self, visit: &mut dyn FnMut(u32) -> bool) -> bool {
         let Some(mut b) = self.latch() else { return false };
         for _ in 0..200 {
-            if ask(b) {
+            if visit(b) {
                 return true;
             }
             let up = self.flow.cfg.idom[b as usize];

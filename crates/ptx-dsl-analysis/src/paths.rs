@@ -130,19 +130,19 @@ impl<'a, 'h> Paths<'a, 'h> {
         let cfg = &self.flow.cfg;
         let mut budget = ONE.min(self.budget);
         let mut stack = vec![start];
-        'ways: while let Some(mut state) = stack.pop() {
+        'paths: while let Some(mut state) = stack.pop() {
             let end = cfg.range(state.block).end;
             while state.at < end {
                 let at = state.at;
                 let i = cfg.instrs[at as usize];
                 if budget == 0 {
-                    break 'ways;
+                    break 'paths;
                 }
                 budget -= 1;
                 self.budget -= 1;
                 match self.at(&mut state, visit(at, i)) {
                     Step::Go => {}
-                    Step::Stop => continue 'ways,
+                    Step::Stop => continue 'paths,
                     Step::Found => return Some(Hit { at, certain: state.certain }),
                 }
                 // A new definition invalidates what was known.

@@ -127,11 +127,11 @@ fn of<T: Copy>(known: &[Option<T>], r: RegId) -> Option<T> {
 
 /// By register: the constant, if its only write is a constant. Empty if no instruction needs it.
 fn numbers(regs: &[Reg], body: &[Stmt]) -> Vec<Option<u64>> {
-    let mut asked = false;
+    let mut needed = false;
     for stmt in body {
-        asked = asked || matches!(stmt, Stmt::Instr(i) if counts(i));
+        needed = needed || matches!(stmt, Stmt::Instr(i) if counts(i));
     }
-    if !asked {
+    if !needed {
         return Vec::new();
     }
     let mut out = vec![None; regs.len()];

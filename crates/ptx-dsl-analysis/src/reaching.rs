@@ -120,9 +120,9 @@ impl Reaching {
     }
 
     /// The bit that an edge sets. Records the branch.
-    fn edge(&mut self, flow: &Flow, b: u32, way: usize) -> Option<usize> {
+    fn edge(&mut self, flow: &Flow, b: u32, edge_number: usize) -> Option<usize> {
         let succ = &flow.cfg.blocks[b as usize].succ;
-        let when = succ[way].when?;
+        let when = succ[edge_number].when?;
         let branch = flow.cfg.branch(b)?;
         let bit = 2 * self.number(flow, flow.guard(branch)?.0)? + usize::from(when);
         let (span, mut others) = self.why[bit].unwrap_or((flow.instr(branch).span, OtherThreads::Exit));

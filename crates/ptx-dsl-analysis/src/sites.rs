@@ -129,13 +129,13 @@ fn only_edge(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
     for e in &flow.cfg.blocks[up as usize].succ {
         found |= e.to == at;
     }
-    let mut ways = 0;
+    let mut entries = 0;
     for (p, _) in &flow.cfg.blocks[at as usize].pred {
         if !looped || !under(flow, at, *p) {
-            ways += 1;
+            entries += 1;
         }
     }
-    found && ways == 1
+    found && entries == 1
 }
 
 /// Do the other edges of a branch leave the loop, so that each iteration comes here?

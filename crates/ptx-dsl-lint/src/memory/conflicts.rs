@@ -130,8 +130,8 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
             step(at, flow.instr(at), set);
         }
     };
-    let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        let to = flow.cfg.blocks[b as usize].succ[way].to;
+    let mut edge = |b: u32, edge_number: usize, set: &mut Bits| {
+        let to = flow.cfg.blocks[b as usize].succ[edge_number].to;
         if !flow.cfg.dominates(to, b) {
             return;
         }
@@ -229,7 +229,7 @@ impl Evaluator<'_, '_> {
             (_, AccessKind::Atomic) => (b, pair.first),
             _ => return false,
         };
-        if !self.by_data(any) || !self.all_come(any) {
+        if !self.by_data(any) || !self.all_execute(any) {
             return false;
         }
         let Some(places) = self.induction(own) else { return false };
@@ -274,11 +274,11 @@ impl Evaluator<'_, '_> {
     }
 
     /// Do the first and the last thread of the CTA execute the access?
-    fn all_come(&self, access: &Access) -> bool {
+    fn all_execute(&self, access: &Access) -> bool {
         let first = |t: usize| {
             let mut fixed = Induction::new(self.flow, self.loops, NONE, &[], None)?;
             fixed.begin(Some(Thread { number: t, shape: Some(self.shape) }));
-            self.comes(&fixed, access)
+            self.executes(&fixed, access)
         };
         first(0) == Some(true) && first(self.threads - 1) == Some(true)
     }
@@ -315,8 +315,8 @@ impl Evaluator<'_, '_> {
             induction.begin(Some(Thread { number: t, shape: Some(self.shape) }));
             let mut over = false;
             for places in &mut out {
-                let comes = !over && self.comes(&induction, access)?;
-                places.push(if comes { Some(place(&induction, access.at, address)?) } else { None });
+                let executes = !over && self.executes(&induction, access)?;
+                places.push(if executes { Some(place(&induction, access.at, address)?) } else { None });
                 over |= header == NONE || induction.ends();
                 if !over {
                     induction.next();
@@ -328,7 +328,7 @@ impl Evaluator<'_, '_> {
     }
 
     /// Does the thread execute the access in this iteration? `None` if that is unknown and not uniform in the CTA.
-    fn comes(&self, induction: &Induction, access: &Access) -> Option<bool> {
+    fn executes(&self, induction: &Induction, access: &Access) -> Option<bool> {
         let cfg = &self.flow.cfg;
         if let Some((p, positive)) = self.flow.guard(access.at) {
             match induction.value(p) {

@@ -219,7 +219,7 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
             Some((arg, size)) => kernel.region(at, arg, size),
             None => None,
         };
-        let meets = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.overlaps(flow, target));
+        let overlaps = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.overlaps(flow, target));
         for (k, store) in list.iter().enumerate() {
             if reported.has(k) {
                 continue;
@@ -227,7 +227,7 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
             let copy = flow.instr(groups.copies[k]);
             let open = groups.open(set, k);
             if let Some((arg, _)) = written {
-                let (source, map) = (meets(&store.source), meets(&store.map));
+                let (source, map) = (overlaps(&store.source), overlaps(&store.map));
                 if (source || map) && open.is_some() {
                     reported.set(k);
                     kernel.report(errors::source_rewritten(arg.span, copy.span, open == Some(true), map));
@@ -321,11 +321,11 @@ fn unfinished(kernel: &Kernel, list: &[Load]) {
             }
             return;
         }
-        let meets = may_synchronise_cta(i) || i.opcode == op::fence;
+        let synchronises = may_synchronise_cta(i) || i.opcode == op::fence;
         for (k, l) in list.iter().enumerate() {
             if l.at == at {
                 begin_pending(set, k);
-            } else if meets && l.waited {
+            } else if synchronises && l.waited {
                 // Another thread may have waited.
                 resolve(set, k);
             }

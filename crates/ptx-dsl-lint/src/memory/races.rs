@@ -68,9 +68,9 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
 fn compare(kernel: &Kernel, list: &[Access]) {
     let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let meets = may_synchronise_warps(i);
+        let synchronises = may_synchronise_warps(i);
         for (k, access) in list.iter().enumerate() {
-            if meets {
+            if synchronises {
                 resolve(set, k);
             }
             if access.at == at {
@@ -166,9 +166,9 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
     let n = stores.len();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let only_warp = i.opcode == op::bar_warp_sync;
-        let meets = only_warp || may_synchronise_warps(i);
+        let synchronises = only_warp || may_synchronise_warps(i);
         for (k, store) in stores.iter().enumerate() {
-            if meets {
+            if synchronises {
                 // The second half of the bits is also resolved by a warp barrier.
                 resolve(set, n + k);
                 if !only_warp && !matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_)) {

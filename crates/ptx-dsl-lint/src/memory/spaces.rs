@@ -32,7 +32,7 @@ pub(crate) fn check(kernel: &Kernel) {
             continue;
         }
         let sure = always[block as usize] && i.pred.is_none();
-        apart(kernel, at, i, sure);
+        different_ctas(kernel, at, i, sure);
         accesses(i, &mut |access| accessed(kernel, at, &access, sure));
     }
 }
@@ -54,7 +54,7 @@ fn accessed(kernel: &Kernel, at: u32, access: &Access, sure: bool) {
         _ => return,
     };
     if let Some(address) = kernel.provenance.address(flow.ssa.read(at, r, lane)) {
-        one(kernel, access, address, offset, flow.name(flow.ssa.var(r, lane)), sure);
+        check_address(kernel, access, address, offset, flow.name(flow.ssa.var(r, lane)), sure);
     }
 }
 
@@ -69,7 +69,7 @@ fn word(space: Space) -> &'static str {
     qualifier.text()
 }
 
-fn whose<'h>(flow: &Flow<'h>, a: &Address) -> Option<&'h str> {
+fn base_name<'h>(flow: &Flow<'h>, a: &Address) -> Option<&'h str> {
     Some(match a.base {
         AddressBase::Var(v) => &flow.module.vars.get(v.0 as usize)?.name,
         AddressBase::Pointer(n) => &flow.function.params.get(n as usize)?.name,
@@ -95,12 +95,12 @@ fn rank(flow: &Flow, a: &Address) -> Option<u64> {
     flow.cfg.instrs.get(a.map as usize)?.constant("b")
 }
 
-fn one(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, always: bool) {
+fn check_address(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, always: bool) {
     let flow = kernel.flow;
     let span = access.arg.span;
     let by = self::span(flow, a.by);
     let is = word(a.space);
-    let of = whose(flow, &a);
+    let of = base_name(flow, &a);
     let global = a.space == Space::Global;
     match access.kind {
         Kind::In(q) => {
@@ -156,8 +156,8 @@ fn one(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, al
         AddressBase::Var(v) => {
             let Some(var) = flow.module.vars.get(v.0 as usize) else { return };
             // Misalignment is reported before the end of the variable.
-            let crooked = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
-            if !crooked && past(var.size, var.dynamic, total, access.size) {
+            let misaligned = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
+            if !misaligned && past(var.size, var.dynamic, total, access.size) {
                 kernel.report(errors::past_the_end(span, &var.name, total, access.size, var.size));
                 return;
             }
@@ -202,7 +202,7 @@ fn of_variable(kernel: &Kernel, id: VarId, offset: i64, access: &Access) {
 }
 
 /// A copy and the mbarrier that it completes on, in two CTAs.
-fn apart(kernel: &Kernel, at: u32, i: &Instr, sure: bool) {
+fn different_ctas(kernel: &Kernel, at: u32, i: &Instr, sure: bool) {
     let Kernel { flow, provenance, .. } = *kernel;
     let data = match i.operand("dstMem") {
         None if matches!(i.opcode, op::st_async | op::red_async) => i.operand("a"),
@@ -223,7 +223,7 @@ fn apart(kernel: &Kernel, at: u32, i: &Instr, sure: bool) {
     }
     let differ = match (a.mapped, b.mapped) {
         (true, true) => matches!((rank(flow, &a), rank(flow, &b)), (Some(a), Some(b)) if a != b),
-        (one, other) => one || other,
+        (check_address, other) => check_address || other,
     };
     if differ {
         let fixed = rank(flow, if a.mapped { &a } else { &b }).is_some();
@@ -251,7 +251,7 @@ fn conversion(kernel: &Kernel, at: u32, i: &Instr) {
                 is,
                 a.generic,
                 q::shared.text(),
-                whose(flow, &a),
+                base_name(flow, &a),
                 by,
             ));
         } else if in_space == a.generic {

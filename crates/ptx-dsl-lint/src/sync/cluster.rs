@@ -200,11 +200,11 @@ fn registers(kernel: &Kernel) {
     }
     .min(65536);
     let start = (most / threads / 8 * 8).min(255);
-    let mut asked = 0;
+    let mut requested = 0;
     for h in &have {
-        asked += h.unwrap_or(start);
+        requested += h.unwrap_or(start);
     }
-    if asked > most {
-        kernel.report(errors::too_many_registers(span, asked, most));
+    if requested > most {
+        kernel.report(errors::too_many_registers(span, requested, most));
     }
 }

@@ -36,7 +36,7 @@ fn counts(kernel: &Kernel, objects: &Objects) {
         if in_loop(flow, init.block) || any_in_loop(flow, &o.arrives) {
             continue;
         }
-        let mut come = 0u64;
+        let mut arrivals = 0u64;
         let mut clear = true;
         let mut over = None;
         for s in &o.arrives {
@@ -54,25 +54,25 @@ fn counts(kernel: &Kernel, objects: &Objects) {
             {
                 over = over.or(Some((i.span, each * max_threads(&present, lanes, n))));
             }
-            come = come.saturating_add(each.saturating_mul(max_threads(&present, lanes, n)));
+            arrivals = arrivals.saturating_add(each.saturating_mul(max_threads(&present, lanes, n)));
         }
         if !clear {
             continue;
         }
 
-        if let Some((span, come)) = over {
+        if let Some((span, arrivals)) = over {
             let init = flow.instr(init.at).span;
-            kernel.report(errors::more_arrive(span, &object_name(flow, o.place), count, come, init));
+            kernel.report(errors::more_arrive(span, &object_name(flow, o.place), count, arrivals, init));
         }
         // A single test need not wait.
-        if come < count
+        if arrivals < count
             && let Some(wait) = first_wait(flow, &o.waits)
             && in_loop(flow, wait.block)
         {
             let span = flow.instr(wait.at).span;
             let init = flow.instr(init.at).span;
-            kernel.report(errors::never_complete(span, &object_name(flow, o.place), count, come, init));
-        } else if come <= count {
+            kernel.report(errors::never_complete(span, &object_name(flow, o.place), count, arrivals, init));
+        } else if arrivals <= count {
             second_phase(kernel, o);
         }
     }
@@ -195,20 +195,26 @@ fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
             return;
         }
     }
-    let (mut want, mut come) = (0u64, 0u64);
+    let (mut expected_bytes, mut copied_bytes) = (0u64, 0u64);
     for s in &o.expects {
         let Some(n) = expected(flow.instr(s.at)) else { return };
-        want = want.saturating_add(n);
+        expected_bytes = expected_bytes.saturating_add(n);
     }
     for s in &o.copies {
         let Some(n) = copied(flow.instr(s.at)) else { return };
-        come = come.saturating_add(n);
+        copied_bytes = copied_bytes.saturating_add(n);
     }
-    if want != come {
+    if expected_bytes != copied_bytes {
         let i = flow.instr(first.at);
         let arg = i.operand("txCount").or(i.operand("tx_count"));
         let span = if let Some(arg) = arg { arg.span } else { i.span };
-        kernel.report(errors::bytes_differ(span, &object_name(flow, o.place), want, come, flow.instr(copy.at).span));
+        kernel.report(errors::bytes_differ(
+            span,
+            &object_name(flow, o.place),
+            expected_bytes,
+            copied_bytes,
+            flow.instr(copy.at).span,
+        ));
     }
 }
 

@@ -48,9 +48,9 @@ fn responses(kernel: &Kernel) {
             set.set(1);
             set.unset(2);
         } else if mbarrier_wait(i) || i.opcode == op::call {
-            let asked = set.has(1);
+            let queried = set.has(1);
             set.clear();
-            set.put(2, asked);
+            set.put(2, queried);
         } else if i.opcode != op::fence && may_synchronise(i) {
             set.unset(0);
         }
@@ -107,9 +107,9 @@ enum Known {
     /// It failed.
     No,
     /// Some path has queried it.
-    Asked,
+    Queried,
     /// No path has queried it.
-    NotAsked,
+    NotQueried,
 }
 
 /// The queries of one response, and the values that depend on them.
@@ -119,7 +119,7 @@ struct Answer {
     /// By value: it depends on one of them.
     depends: Vec<bool>,
     /// By block: a query may precede it.
-    asked: Vec<bool>,
+    queried: Vec<bool>,
     /// The queries: block and instruction.
     queries: Vec<(u32, u32)>,
     /// A dependent value escapes to memory or to a function.
@@ -133,7 +133,7 @@ impl Answer {
         let mut answer = Answer {
             preds: Vec::new(),
             depends: vec![false; flow.ssa.values.len()],
-            asked: vec![false; flow.cfg.blocks.len()],
+            queried: vec![false; flow.cfg.blocks.len()],
             queries: Vec::new(),
             escapes: flow.calls,
         };
@@ -188,7 +188,7 @@ impl Answer {
             flow.cfg.push_successors(*block, &mut stack);
         }
         while let Some(b) = stack.pop() {
-            if !std::mem::replace(&mut self.asked[b as usize], true) {
+            if !std::mem::replace(&mut self.queried[b as usize], true) {
                 flow.cfg.push_successors(b, &mut stack);
             }
         }
@@ -242,7 +242,7 @@ impl Answer {
             b = up;
         }
         let here = self.queries.iter().any(|(b, query)| *b == block && *query < at);
-        if here || self.asked[block as usize] { Known::Asked } else { Known::NotAsked }
+        if here || self.queried[block as usize] { Known::Queried } else { Known::NotQueried }
     }
 
     /// The finding about the uses of the result of instruction `at`.
@@ -261,8 +261,8 @@ impl Answer {
                 Known::Yes => {}
                 _ if !decides => stored = stored.or(Some(here)),
                 Known::No => return Some(errors::first_ctaid_of_failure(span, here)),
-                Known::NotAsked if !self.escapes => return Some(errors::first_ctaid_used(span, here, true)),
-                Known::Asked if self.unconditional_path(kernel, place) => {
+                Known::NotQueried if !self.escapes => return Some(errors::first_ctaid_used(span, here, true)),
+                Known::Queried if self.unconditional_path(kernel, place) => {
                     return Some(errors::first_ctaid_used(span, here, true));
                 }
                 _ => doubtful = doubtful.or(Some(here)),
@@ -423,8 +423,8 @@ fn requests_after_failure(kernel: &Kernel) {
             && !reported.contains(&hit.at)
         {
             reported.push(hit.at);
-            let [ask, query] = [hit.at, query].map(|at| flow.instr(at).span);
-            kernel.report(completion::asks_again(ask, query, hit.certain));
+            let [request, query] = [hit.at, query].map(|at| flow.instr(at).span);
+            kernel.report(completion::asks_again(request, query, hit.certain));
         }
     }
 }

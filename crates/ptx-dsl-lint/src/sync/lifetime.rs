@@ -127,8 +127,8 @@ fn may_publish(i: &Instr) -> bool {
 
 /// Does it publish the `init` of these threads to the cluster? A fence does so for its own thread.
 fn publishes(i: &Instr, here: &ReachingThreads, inits: &ReachingThreads) -> bool {
-    let apart = here.elected && inits.not_elected || here.not_elected && inits.elected;
-    i.opcode != op::fence || (!apart && !disjoint(&here.set, &inits.set))
+    let exclusive = here.elected && inits.not_elected || here.not_elected && inits.elected;
+    i.opcode != op::fence || (!exclusive && !disjoint(&here.set, &inits.set))
 }
 
 /// Arrays of objects that are initialised in a loop and used by other CTAs, with a relaxed arrival that does not publish them.
@@ -236,7 +236,7 @@ impl Initialisations {
         present: &ReachingThreads,
         every: bool,
     ) -> Option<(&Initialisation, Option<usize>)> {
-        let (mut first, mut apart) = (None, self.all_known);
+        let (mut first, mut exclusive) = (None, self.all_known);
         for m in &self.made {
             if m.alloc != alloc || !m.object.may_alias(used) {
                 continue;
@@ -246,23 +246,23 @@ impl Initialisations {
                 return (other.is_some() || m.present.elected).then_some((m, other));
             }
             first = first.or(Some(m));
-            apart &= disjoint(&m.present.set, &present.set);
+            exclusive &= disjoint(&m.present.set, &present.set);
         }
         let user = (0..self.threads).find(|t| has_thread(&present.set, *t));
-        first.filter(|_| apart && user.is_some()).map(|m| (m, user))
+        first.filter(|_| exclusive && user.is_some()).map(|m| (m, user))
     }
 }
 
-fn used_unsynchronised(kernel: &Kernel, making: &Initialisations) {
+fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
     let flow = kernel.flow;
     // Synchronised on some path; a wait on the object itself does not count.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if !may_receive_init(i, making.threads) {
+        if !may_receive_init(i, initialisations.threads) {
             return;
         }
         if mbarrier_wait(i)
             && let Some(p) = Location::of(kernel, at, i)
-            && making.made.iter().any(|m| m.object.may_alias(p))
+            && initialisations.made.iter().any(|m| m.object.may_alias(p))
         {
             return;
         }
@@ -284,7 +284,7 @@ fn used_unsynchronised(kernel: &Kernel, making: &Initialisations) {
         }
         let present = kernel.threads_at(b, at);
         let every = kernel.every_lane(&present, b, at);
-        if let Some((m, other)) = making.initialised_by_others(p, op == op::ld, &present, every) {
+        if let Some((m, other)) = initialisations.initialised_by_others(p, op == op::ld, &present, every) {
             reported.push(p);
             let made = flow.instr(m.at);
             let name = object_name(flow, (p.var, p.offset.unwrap_or(0)));
@@ -312,15 +312,15 @@ fn used_after(kernel: &Kernel, ends: &[(u32, (u32, i64))]) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let op = i.opcode;
         let init = op == op::mbarrier_init;
-        let meets = may_follow_reinit(i);
-        if op != op::mbarrier_inval && !init && !meets {
+        let synchronises = may_follow_reinit(i);
+        if op != op::mbarrier_inval && !init && !synchronises {
             return;
         }
         let on = if init { object(kernel, at, mbarrier_operand(i)) } else { None };
         for (k, (end, place)) in ends.iter().enumerate() {
             if *end == at {
                 begin_pending(set, k);
-            } else if meets || (init && (on.is_none() || on == Some(*place))) {
+            } else if synchronises || (init && (on.is_none() || on == Some(*place))) {
                 resolve(set, k);
             }
         }

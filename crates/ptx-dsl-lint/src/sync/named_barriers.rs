@@ -8,23 +8,23 @@ use ptx_dsl_isa::isa::{Barrier, Meeting};
 
 /// The threads that a barrier counts for these lanes: 32 for each warp, once even if its lanes arrive at several sites.
 fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
-    let mut come = 0;
+    let mut arrived = 0;
     for w in 0..n.div_ceil(32) {
         let lanes = |s: &Set| (s[w / 2] >> (32 * (w % 2))) as u32;
         let (old, new) = (lanes(met), lanes(set));
         if new != 0 && (old == 0 || old & new != 0) {
-            come += 32;
+            arrived += 32;
         }
     }
     unite(met, set);
-    come
+    arrived
 }
 
 /// A named barrier.
 struct Named {
     id: u64,
     count: u64,
-    come: u64,
+    arrived: u64,
     /// The threads that arrive.
     set: Set,
     sure: bool,
@@ -54,20 +54,20 @@ pub(crate) fn check(kernel: &Kernel) {
         let count = count.unwrap_or(0);
         let wait = if i.entry.meeting == Meeting::Arrive { None } else { Some(at) };
         let x = barrier(&mut list, id, count);
-        x.come += by_warps(&mut x.set, &present.set, n);
+        x.arrived += by_warps(&mut x.set, &present.set, n);
         x.sure &= sure && x.count == count;
         x.wait = x.wait.or(wait);
     }
     for x in &list {
         if x.sure
             && x.count > 0
-            && x.come > 0
-            && x.come % x.count != 0
+            && x.arrived > 0
+            && x.arrived % x.count != 0
             && let Some(at) = x.wait
         {
             let i = flow.instr(at);
             let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
-            kernel.report(errors::barrier_count(span, x.id, x.count, x.come));
+            kernel.report(errors::barrier_count(span, x.id, x.count, x.arrived));
         }
     }
 }
@@ -81,7 +81,7 @@ fn barrier(list: &mut Vec<Named>, id: u64, count: u64) -> &mut Named {
         }
     }
     if at == list.len() {
-        list.push(Named { id, count, come: 0, set: [0; THREADS / 64], sure: true, wait: None });
+        list.push(Named { id, count, arrived: 0, set: [0; THREADS / 64], sure: true, wait: None });
     }
     &mut list[at]
 }

@@ -77,8 +77,8 @@ fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
         let range = flow.cfg.range(b);
         arrived(o, range.start, range.end, set);
     };
-    let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        if matches!(succeeded_wait(flow, b, way), Some(at) if contains_site(&o.waits, at)) {
+    let mut edge = |b: u32, edge_number: usize, set: &mut Bits| {
+        if matches!(succeeded_wait(flow, b, edge_number), Some(at) if contains_site(&o.waits, at)) {
             set.set(0);
             set.unset(1);
         }

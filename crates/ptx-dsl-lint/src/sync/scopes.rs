@@ -7,7 +7,7 @@ use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::mbarrier_operand;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
-use ptx_dsl_analysis::ctas::{Conditions, Ctas, apart};
+use ptx_dsl_analysis::ctas::{Conditions, Ctas, exclusive};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
@@ -472,7 +472,7 @@ fn scopes(kernel: &Kernel, list: &[Flag]) {
                 continue;
             }
             let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
-            let between = apart(&a.conditions, &r.conditions);
+            let between = exclusive(&a.conditions, &r.conditions);
             if narrow.scope == Scope::Cta && (between || wide.scope >= Scope::Gpu) {
                 kernel.report(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
                 return;

@@ -50,8 +50,8 @@ pub(crate) fn check(kernel: &Kernel) {
             arrive(kernel, &list, at, set);
         }
     };
-    let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        if let Some(wait) = succeeded_wait(flow, b, way) {
+    let mut edge = |b: u32, edge_number: usize, set: &mut Bits| {
+        if let Some(wait) = succeeded_wait(flow, b, edge_number) {
             wait_for(kernel, &list, wait, set);
         }
     };
@@ -170,9 +170,9 @@ fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
 }
 
 /// The wait that succeeded on this edge.
-pub(crate) fn succeeded_wait(flow: &Flow, b: u32, way: usize) -> Option<u32> {
+pub(crate) fn succeeded_wait(flow: &Flow, b: u32, edge_number: usize) -> Option<u32> {
     let branch = flow.cfg.branch(b)?;
     let (p, _) = flow.guard(branch)?;
     let (wait, yes) = answer(flow, p)?;
-    (flow.cfg.blocks[b as usize].succ[way].when == Some(yes)).then_some(wait)
+    (flow.cfg.blocks[b as usize].succ[edge_number].when == Some(yes)).then_some(wait)
 }

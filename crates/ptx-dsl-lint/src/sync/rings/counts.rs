@@ -69,16 +69,16 @@ impl<'r> Object<'r> {
 fn too_few(kernel: &Kernel, rings: &Rings, wait: &RingOp, object: &Object) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(threads) = at_most(kernel) else { return false };
-    let mut come = 0u64;
+    let mut arrivals = 0u64;
     for a in &object.arrivals {
         let OpKind::Arrive(Some(each)) = a.kind else { return false };
         if !once_a_phase(flow, rings, a) {
             return false;
         }
         let present = kernel.threads_at(a.site.block, a.site.at);
-        come = come.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
+        arrivals = arrivals.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
     }
-    if come >= object.count || rings.success(flow, wait).is_none() {
+    if arrivals >= object.count || rings.success(flow, wait).is_none() {
         return false;
     }
     // A wait that starts with parity 1 blocks in the second round only.
@@ -89,7 +89,7 @@ fn too_few(kernel: &Kernel, rings: &Rings, wait: &RingOp, object: &Object) -> bo
         span,
         &object_name(flow, (object.var, object.offset)),
         object.count,
-        come,
+        arrivals,
         init,
         sure,
     ));
@@ -148,19 +148,19 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<
         let Some(first) = a.first(object.offset) else { continue };
         let inner = rings.loops.of(a.site.block);
         // A loop that also waits for the object may arrive for several phases in one iteration.
-        let alone = waits_within(rings, inner, object);
-        let mut come = 0;
+        let waits_itself = waits_within(rings, inner, object);
+        let mut arrivals = 0;
         for b in &object.arrivals {
             let OpKind::Arrive(Some(each)) = b.kind else { continue };
             let same = b.site.at == a.site.at
-                || (!alone
+                || (!waits_itself
                     && rings.loops.of(b.site.block) == inner
                     && b.visits.iter().any(|v| v.iteration == first.iteration && v.offset == object.offset));
             if same && together(kernel, b.site) {
-                come += each * at_least(kernel, b.site);
+                arrivals += each * at_least(kernel, b.site);
             }
         }
-        if come > object.count {
+        if arrivals > object.count {
             if !reported.contains(&span) {
                 reported.push(span);
                 let init = flow.instr(object.init.site.at).span;
@@ -168,7 +168,7 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<
                     span,
                     &object_name(flow, (object.var, object.offset)),
                     object.count,
-                    come,
+                    arrivals,
                     init,
                 ));
             }

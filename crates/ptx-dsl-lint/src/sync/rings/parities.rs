@@ -10,7 +10,8 @@ use crate::sync::rings::uses::{OpKind, RingOp, Rings};
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let mut reported: Vec<u32> = Vec::new();
     for wait in &rings.uses {
-        if wait.kind == OpKind::Wait && !wait.any && !reported.contains(&wait.var) && turns(kernel, rings, wait) {
+        if wait.kind == OpKind::Wait && !wait.any && !reported.contains(&wait.var) && check_parity(kernel, rings, wait)
+        {
             reported.push(wait.var);
         }
     }
@@ -43,7 +44,7 @@ fn report_parity(kernel: &Kernel, wait: &RingOp, which: RingParity, other: Optio
 }
 
 /// Reports a wait whose parity does not follow the rounds of its ring.
-fn turns(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
+fn check_parity(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     let stages = wait.objects.len();
     let Some(parities) = known(wait) else { return false };
     if stages < 2 || !one_by_one(wait) || parities.len() <= 2 * stages {

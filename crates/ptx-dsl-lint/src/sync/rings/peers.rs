@@ -57,7 +57,7 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack: Vec<Site> = from.to_vec();
     let mut leave = None;
-    let mut ways = Vec::new();
+    let mut successors = Vec::new();
     while let Some(s) = stack.pop() {
         for at in s.at..flow.cfg.range(s.block).end {
             let i = flow.instr(at);
@@ -68,8 +68,8 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
                 leave = leave.or(Some(i.span));
             }
         }
-        flow.cfg.push_successors(s.block, &mut ways);
-        for b in ways.drain(..) {
+        flow.cfg.push_successors(s.block, &mut successors);
+        for b in successors.drain(..) {
             if !std::mem::replace(&mut seen[b as usize], true) {
                 stack.push(Site { block: b, at: flow.cfg.range(b).start });
             }

@@ -65,10 +65,10 @@ impl Reachability {
     }
 
     /// Can one of them run after the site?
-    fn comes(&self, flow: &Flow, (block, at): Site) -> bool {
+    fn can_follow(&self, flow: &Flow, (block, at): Site) -> bool {
         let last = self.last[block as usize];
-        let ways = &flow.cfg.blocks[block as usize].succ;
-        (last != NONE && last > at) || ways.iter().any(|e| self.leads[e.to as usize])
+        let successors = &flow.cfg.blocks[block as usize].succ;
+        (last != NONE && last > at) || successors.iter().any(|e| self.leads[e.to as usize])
     }
 }
 
@@ -77,9 +77,9 @@ fn untracked(kernel: &Kernel, commits: &[Site], operations: &[Site]) -> bool {
     let flow = kernel.flow;
     let commit = Reachability::new(flow, &|i| has_role(i, Tensor::Commit));
     let fence = Reachability::new(flow, &fences_before);
-    let tracked = operations.iter().any(|o| commit.comes(flow, *o));
+    let tracked = operations.iter().any(|o| commit.can_follow(flow, *o));
     for &site in operations {
-        let tracked_later = commit.comes(flow, site) || (tracked && fence.comes(flow, site));
+        let tracked_later = commit.can_follow(flow, site) || (tracked && fence.can_follow(flow, site));
         if !tracked_later {
             let early = commits.iter().copied().find(|c| follows(flow, *c, site));
             let operation = flow.instr(site.1);

@@ -113,7 +113,7 @@ impl Participation {
         let arrival = self.arrivals.iter().find(|a| a.at == at)?;
         for w in &self.waits {
             let Some(next) = (if later { w.later } else { w.next }) else { continue };
-            let meets = match arrival.object {
+            let matches_wait = match arrival.object {
                 Object::Mbarrier(..) => w.signal == Signal::Accesses && may_be(arrival.object, w.object),
                 // Sites that do not reach each other belong to different threads.
                 Object::Barrier(Some(_)) => {
@@ -121,7 +121,7 @@ impl Participation {
                 }
                 _ => false,
             };
-            if meets {
+            if matches_wait {
                 return Some(next);
             }
         }

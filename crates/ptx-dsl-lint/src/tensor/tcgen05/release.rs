@@ -47,9 +47,9 @@ pub(crate) fn check(kernel: &Kernel) {
             continue;
         }
         let fork = Fork { block, at, condition };
-        let ways = &flow.cfg.blocks[block as usize].succ;
-        let goes_on = ways.iter().any(|e| frees_later[e.to as usize]);
-        let ends = ways.iter().any(|e| !frees_later[e.to as usize] && ends(kernel, e));
+        let successors = &flow.cfg.blocks[block as usize].succ;
+        let goes_on = successors.iter().any(|e| frees_later[e.to as usize]);
+        let ends = successors.iter().any(|e| !frees_later[e.to as usize] && ends(kernel, e));
         if goes_on
             && ends
             && let Some((_, alloc)) = allocs.iter().find(|a| reaches(kernel, **a, &fork, &paths))
@@ -73,13 +73,13 @@ fn blocks_reaching(kernel: &Kernel, frees: &[(u32, u32)]) -> Vec<bool> {
 }
 
 /// Can the kernel end on this edge, other than by a `trap`?
-fn ends(kernel: &Kernel, way: &Edge) -> bool {
+fn ends(kernel: &Kernel, edge: &Edge) -> bool {
     let cfg = &kernel.flow.cfg;
-    if way.to == cfg.exit {
+    if edge.to == cfg.exit {
         return true;
     }
     let mut seen = vec![false; cfg.blocks.len()];
-    let mut stack = vec![way.to];
+    let mut stack = vec![edge.to];
     while let Some(b) = stack.pop() {
         if std::mem::replace(&mut seen[b as usize], true) {
             continue;

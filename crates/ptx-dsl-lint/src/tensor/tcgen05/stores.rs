@@ -55,8 +55,8 @@ pub(crate) fn check(kernel: &Kernel, participation: &Participation) {
                 Overlap::Certainly => true,
             };
             reported = true;
-            let told = if operation == at { None } else { Some(flow.instr(operation).span) };
-            kernel.report(errors::store_not_awaited(i.span, i.entry.opcode, flow.instr(store).span, told, sure));
+            let released = if operation == at { None } else { Some(flow.instr(operation).span) };
+            kernel.report(errors::store_not_awaited(i.span, i.entry.opcode, flow.instr(store).span, released, sure));
             return;
         }
     });
