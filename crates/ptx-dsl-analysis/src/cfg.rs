@@ -87,6 +87,50 @@ impl<'h> Cfg<'h> {
         }
     }
 
+    /// By block: is it reachable from the end of one of these?
+    pub fn reachable_from(&self, blocks: impl IntoIterator<Item = u32>) -> Vec<bool> {
+        let mut stack = Vec::new();
+        for b in blocks {
+            self.push_successors(b, &mut stack);
+        }
+        let mut out = vec![false; self.blocks.len()];
+        while let Some(b) = stack.pop() {
+            if !std::mem::replace(&mut out[b as usize], true) {
+                self.push_successors(b, &mut stack);
+            }
+        }
+        out
+    }
+
+    /// By block: is it one of these, or does it reach one of them?
+    pub fn blocks_reaching(&self, blocks: impl IntoIterator<Item = u32>) -> Vec<bool> {
+        let mut stack: Vec<u32> = blocks.into_iter().collect();
+        let mut out = vec![false; self.blocks.len()];
+        while let Some(b) = stack.pop() {
+            if !std::mem::replace(&mut out[b as usize], true) {
+                self.push_predecessors(b, &mut stack);
+            }
+        }
+        out
+    }
+
+    /// Is `from` the only predecessor of the block, back edges aside?
+    pub fn only_predecessor(&self, block: u32, from: u32) -> bool {
+        self.blocks[block as usize].pred.iter().all(|(p, _)| *p == from || self.dominates(block, *p))
+    }
+
+    /// Does `a` post-dominate `b`?
+    pub fn post_dominates(&self, a: u32, b: u32) -> bool {
+        let mut at = b;
+        while at != a {
+            match self.ipdom.get(at as usize) {
+                Some(&up) if up != NONE && up != at => at = up,
+                _ => return false,
+            }
+        }
+        true
+    }
+
     /// The graph of a function.
     pub fn new(function: &'h Function) -> Cfg<'h> {
         let mut cfg = Cfg {

@@ -157,7 +157,7 @@ pub fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
 fn way_into(flow: &Flow, b: u32) -> Option<(u32, u32)> {
     let mut only = None;
     for p in &flow.cfg.blocks[b as usize].pred {
-        if under(flow, b, p.0) {
+        if flow.cfg.dominates(b, p.0) {
             continue;
         }
         if only.is_some() {
@@ -166,22 +166,6 @@ fn way_into(flow: &Flow, b: u32) -> Option<(u32, u32)> {
         only = Some(*p);
     }
     only
-}
-
-/// Does `a` dominate `b`? Looks a limited way up the tree.
-pub fn under(flow: &Flow, a: u32, b: u32) -> bool {
-    let mut at = b;
-    for _ in 0..200 {
-        if at == a {
-            return true;
-        }
-        let up = flow.cfg.idom[at as usize];
-        if up == NONE || up == at {
-            return false;
-        }
-        at = up;
-    }
-    false
 }
 
 /// Do the two exclude each other in one CTA?

@@ -357,17 +357,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         for e in &cfg.blocks[up as usize].succ {
             // If only the other edge leads there, this one does not.
             let other = e.when == Some(!is) && (e.to == to || cfg.dominates(e.to, to));
-            if other && self.only_by(e.to, up) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Is `from` the only predecessor of the block, back edges aside?
-    fn only_by(&self, block: u32, from: u32) -> bool {
-        for (p, _) in &self.flow.cfg.blocks[block as usize].pred {
-            if *p != from && !self.flow.cfg.dominates(block, *p) {
+            if other && cfg.only_predecessor(e.to, up) {
                 return false;
             }
         }

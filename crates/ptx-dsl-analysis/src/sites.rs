@@ -1,7 +1,6 @@
 //! Execution counts of sites: an instruction is executed exactly once by the threads that reach it if every branch up the dominator
 //! tree has a predicate that is known for each thread.
 
-use crate::ctas::under;
 use crate::flow::Flow;
 use crate::lanes::{LaneFact, Lanes};
 use crate::threads::disjoint;
@@ -82,18 +81,6 @@ pub fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
     }
 }
 
-/// Is `a` an ancestor of `b` in a dominator tree?
-pub fn is_tree_ancestor(tree: &[u32], a: u32, b: u32) -> bool {
-    let mut at = b;
-    while at != a {
-        match tree.get(at as usize) {
-            Some(&up) if up != crate::cfg::NONE && up != at => at = up,
-            _ => return false,
-        }
-    }
-    true
-}
-
 fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
     certain_by(flow, s, looped, &|p| exact(flow, lanes, p))
 }
@@ -113,7 +100,7 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
         if up == at {
             return true;
         }
-        if !is_tree_ancestor(&flow.cfg.ipdom, at, up) {
+        if !flow.cfg.post_dominates(at, up) {
             let Some(branch) = flow.cfg.branch(up) else { return false };
             if !only_edge(flow, up, at, looped) || !(known_guard(branch) || (looped && leaves(flow, up, at, s.block))) {
                 return false;
@@ -131,7 +118,7 @@ fn only_edge(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
     }
     let mut entries = 0;
     for (p, _) in &flow.cfg.blocks[at as usize].pred {
-        if !looped || !under(flow, at, *p) {
+        if !looped || !flow.cfg.dominates(at, *p) {
             entries += 1;
         }
     }

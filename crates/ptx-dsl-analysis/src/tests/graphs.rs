@@ -87,3 +87,17 @@ fn a_loop_with_two_entries_is_irreducible() {
     );
     assert!(Loops::new(&flow.cfg).tangled());
 }
+
+#[test]
+fn reachability_and_post_dominance() {
+    let flow = flow("", NESTED);
+    let (a, b, c) = (block(&flow, "A"), block(&flow, "B"), block(&flow, "C"));
+    let entry = flow.cfg.block_of(0);
+    let cfg = &flow.cfg;
+    let after = cfg.reachable_from([b]);
+    assert_eq!([entry, a, b, c].map(|x| after[x as usize]), [false, true, true, true]);
+    let before = cfg.blocks_reaching([b]);
+    assert_eq!([entry, a, b, c].map(|x| before[x as usize]), [true, true, true, false]);
+    assert!(cfg.post_dominates(b, a) && cfg.post_dominates(c, entry) && !cfg.post_dominates(a, b));
+    assert!(cfg.only_predecessor(a, entry) && cfg.only_predecessor(b, a) && !cfg.only_predecessor(b, entry));
+}

@@ -1,7 +1,7 @@
 //! Uniformity, reaching threads, execution counts, variation between CTAs.
 
 use super::*;
-use crate::ctas::{Ctas, Dependence, apart};
+use crate::ctas::{Ctas, Dependence, exclusive};
 use crate::lanes::{LaneFact, Lanes, Uniformity};
 use crate::ranks::Rank;
 use crate::reaching::{OtherThreads, PartialWarp, Reaching, every_lane, max_threads, only_elected};
@@ -146,7 +146,7 @@ fn what_tells_ctas_apart() {
     let (other, zero) = (conditions(2), conditions(3));
     let p = written(&flow, first(&flow, op::setp));
     assert!(zero.contains(&(p, true)) && other.contains(&(p, false)));
-    assert!(apart(&zero, &other) && !apart(&zero, &zero));
+    assert!(exclusive(&zero, &other) && !exclusive(&zero, &zero));
 }
 
 #[test]

@@ -9,7 +9,7 @@ use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::reaching::max_threads;
-use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, guard, in_loop, is_tree_ancestor};
+use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, guard, in_loop};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -170,7 +170,7 @@ fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
         a.block == b.block
             || (loops.same(a.block, b.block)
                 && flow.cfg.dominates(a.block, b.block)
-                && is_tree_ancestor(&flow.cfg.ipdom, b.block, a.block))
+                && flow.cfg.post_dominates(b.block, a.block))
     };
     for list in [&o.expects, &o.copies] {
         for s in list {

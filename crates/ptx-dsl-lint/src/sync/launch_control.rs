@@ -149,7 +149,7 @@ impl Answer {
             }
         }
         answer.follow(flow);
-        answer.reach(flow);
+        answer.queried = flow.cfg.reachable_from(answer.queries.iter().map(|(block, _)| *block));
         answer
     }
 
@@ -178,19 +178,6 @@ impl Answer {
             let out_of_registers = i.opcode == op::call || stores(i);
             let read = flow.ssa.uses(at).iter().any(|(_, v)| self.depends[*v as usize]);
             self.escapes |= out_of_registers && read;
-        }
-    }
-
-    /// Marks the blocks that are reachable from a query.
-    fn reach(&mut self, flow: &Flow) {
-        let mut stack = Vec::new();
-        for (block, _) in &self.queries {
-            flow.cfg.push_successors(*block, &mut stack);
-        }
-        while let Some(b) = stack.pop() {
-            if !std::mem::replace(&mut self.queried[b as usize], true) {
-                flow.cfg.push_successors(b, &mut stack);
-            }
         }
     }
 

@@ -130,14 +130,7 @@ impl Loads {
     /// Does a later instruction read the result of load `k`? An unused result may be anything.
     fn read_behind(&self, flow: &Flow, k: usize, at: u32) -> bool {
         let block = flow.cfg.block_of(at);
-        let mut behind = vec![false; flow.cfg.blocks.len()];
-        let mut stack = Vec::new();
-        flow.cfg.push_successors(block, &mut stack);
-        while let Some(b) = stack.pop() {
-            if !std::mem::replace(&mut behind[b as usize], true) {
-                flow.cfg.push_successors(b, &mut stack);
-            }
-        }
+        let behind = flow.cfg.reachable_from([block]);
         flow.walk().any(|(b, reader, i)| {
             (behind[b as usize] || b == block && reader > at)
                 && reads(flow, reader, i).iter().any(|(_, v)| made_by(flow, *v) == Some(self.at[k]))

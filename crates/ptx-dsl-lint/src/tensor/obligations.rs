@@ -51,16 +51,7 @@ fn allocation(kernel: &Kernel) {
 /// The first `alloc` that no `dealloc` can follow.
 fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Option<u32> {
     // The blocks that reach a `dealloc`, backwards.
-    let mut reach = vec![false; flow.cfg.blocks.len()];
-    let mut stack = Vec::new();
-    for (b, _) in frees {
-        stack.push(*b);
-    }
-    while let Some(b) = stack.pop() {
-        if !std::mem::replace(&mut reach[b as usize], true) {
-            flow.cfg.push_predecessors(b, &mut stack);
-        }
-    }
+    let reach = flow.cfg.blocks_reaching(frees.iter().map(|f| f.0));
     for &(b, at) in allocs {
         let mut later = false;
         for f in frees {

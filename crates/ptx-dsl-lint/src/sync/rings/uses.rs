@@ -158,22 +158,14 @@ impl Rings {
     pub(crate) fn success(&self, flow: &Flow, wait: &RingOp) -> Option<u32> {
         let b = wait.site.block;
         for (n, e) in flow.cfg.blocks[b as usize].succ.iter().enumerate() {
-            if crate::sync::states::succeeded_wait(flow, b, n) == Some(wait.site.at) && only_by(flow, e.to, b) {
+            if crate::sync::states::succeeded_wait(flow, b, n) == Some(wait.site.at)
+                && flow.cfg.only_predecessor(e.to, b)
+            {
                 return Some(e.to);
             }
         }
         None
     }
-}
-
-/// Is `from` the only predecessor of the block, back edges aside?
-fn only_by(flow: &Flow, block: u32, from: u32) -> bool {
-    for (p, _) in &flow.cfg.blocks[block as usize].pred {
-        if *p != from && !flow.cfg.dominates(block, *p) {
-            return false;
-        }
-    }
-    true
 }
 
 /// Do the visits cover two rounds of the ring?

@@ -2,7 +2,7 @@
 
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
-use crate::tensor::tcgen05::ops::{behind, fences_before, has_role};
+use crate::tensor::tcgen05::ops::{fences_before, has_role};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::lanes::LaneFact;
@@ -34,7 +34,7 @@ pub(crate) fn check(kernel: &Kernel) {
 
 /// Can `site` run after `from`?
 fn follows(flow: &Flow, from: Site, site: Site) -> bool {
-    (site.0 == from.0 && site.1 > from.1) || behind(flow, &mut [from.0].into_iter())[site.0 as usize]
+    (site.0 == from.0 && site.1 > from.1) || flow.cfg.reachable_from([from.0])[site.0 as usize]
 }
 
 /// The sites that instructions of one kind can follow.
@@ -47,21 +47,14 @@ struct Reachability {
 
 impl Reachability {
     fn new(flow: &Flow, of: &dyn Fn(&Instr) -> bool) -> Reachability {
-        let n = flow.cfg.blocks.len();
-        let mut out = Reachability { last: vec![NONE; n], leads: vec![false; n] };
-        let mut stack = Vec::new();
+        let mut last = vec![NONE; flow.cfg.blocks.len()];
         for (block, at, i) in flow.walk() {
             if of(i) {
-                out.last[block as usize] = at;
-                stack.push(block);
+                last[block as usize] = at;
             }
         }
-        while let Some(b) = stack.pop() {
-            if !std::mem::replace(&mut out.leads[b as usize], true) {
-                flow.cfg.push_predecessors(b, &mut stack);
-            }
-        }
-        out
+        let leads = flow.cfg.blocks_reaching(flow.cfg.rpo.iter().copied().filter(|b| last[*b as usize] != NONE));
+        Reachability { last, leads }
     }
 
     /// Can one of them run after the site?

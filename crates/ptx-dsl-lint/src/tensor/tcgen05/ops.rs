@@ -1,6 +1,5 @@
-//! Predicates on `tcgen05` instructions, and the blocks that are reachable from some others.
+//! Predicates on `tcgen05` instructions.
 
-use ptx_dsl_analysis::Flow;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Meeting, Tensor};
 use ptx_dsl_isa::qualifier::q;
@@ -29,19 +28,4 @@ pub(crate) fn fences_after(i: &Instr) -> bool {
 /// Does it arrive at a barrier that other threads wait for?
 pub(crate) fn signals(i: &Instr) -> bool {
     matches!(i.entry.meeting, Meeting::Arrive | Meeting::Both)
-}
-
-/// By block: can it be reached from the end of one of these?
-pub(crate) fn behind(flow: &Flow, blocks: &mut dyn Iterator<Item = u32>) -> Vec<bool> {
-    let mut stack = Vec::new();
-    for b in blocks {
-        flow.cfg.push_successors(b, &mut stack);
-    }
-    let mut out = vec![false; flow.cfg.blocks.len()];
-    while let Some(b) = stack.pop() {
-        if !std::mem::replace(&mut out[b as usize], true) {
-            flow.cfg.push_successors(b, &mut stack);
-        }
-    }
-    out
 }

@@ -2,7 +2,7 @@
 //! and what the arrivals signal.
 
 use crate::kernel::Kernel;
-use crate::tensor::tcgen05::ops::{MOST, behind, has_role, signals};
+use crate::tensor::tcgen05::ops::{MOST, has_role, signals};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::Region;
@@ -63,7 +63,7 @@ impl Participation {
     pub(crate) fn new(kernel: &Kernel) -> Participation {
         let flow = kernel.flow;
         let accesses = |i: &Instr| has_role(i, Tensor::Load) || has_role(i, Tensor::Store);
-        let accessed = behind(flow, &mut flow.walk().filter(|(_, _, i)| accesses(i)).map(|(b, _, _)| b));
+        let accessed = flow.cfg.reachable_from(flow.walk().filter(|(_, _, i)| accesses(i)).map(|(b, _, _)| b));
         let mut out = Participation { arrivals: Vec::new(), waits: Vec::new() };
         for (block, at, i) in flow.walk() {
             let object = object(kernel, at, i);
@@ -202,7 +202,5 @@ fn first_operation(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr)
 
 /// Is neither place reachable from the other?
 fn unordered(flow: &Flow, a: (u32, u32), b: (u32, u32)) -> bool {
-    a.0 != b.0
-        && !behind(flow, &mut [a.0].into_iter())[b.0 as usize]
-        && !behind(flow, &mut [b.0].into_iter())[a.0 as usize]
+    a.0 != b.0 && !flow.cfg.reachable_from([a.0])[b.0 as usize] && !flow.cfg.reachable_from([b.0])[a.0 as usize]
 }

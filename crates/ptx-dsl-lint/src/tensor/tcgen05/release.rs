@@ -3,7 +3,7 @@
 use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
 use crate::pending::ends_thread;
-use crate::tensor::tcgen05::ops::{behind, has_role};
+use crate::tensor::tcgen05::ops::has_role;
 use ptx_dsl_analysis::cfg::Edge;
 use ptx_dsl_analysis::ctas::conditions;
 use ptx_dsl_analysis::lanes::Uniformity;
@@ -31,9 +31,9 @@ pub(crate) fn check(kernel: &Kernel) {
     if allocs.is_empty() || frees.is_empty() {
         return;
     }
-    let allocated = behind(flow, &mut allocs.iter().map(|a| a.0));
-    let freed = behind(flow, &mut frees.iter().map(|f| f.0));
-    let frees_later = blocks_reaching(kernel, &frees);
+    let allocated = flow.cfg.reachable_from(allocs.iter().map(|a| a.0));
+    let freed = flow.cfg.reachable_from(frees.iter().map(|f| f.0));
+    let frees_later = flow.cfg.blocks_reaching(frees.iter().map(|f| f.0));
     let paths = Paths::new(flow, kernel.lanes);
     for &block in &flow.cfg.rpo {
         let Some(at) = flow.cfg.branch(block) else { continue };
@@ -60,18 +60,6 @@ pub(crate) fn check(kernel: &Kernel) {
     }
 }
 
-/// By block: is a `dealloc` in it or reachable from it?
-fn blocks_reaching(kernel: &Kernel, frees: &[(u32, u32)]) -> Vec<bool> {
-    let mut out = vec![false; kernel.flow.cfg.blocks.len()];
-    let mut stack: Vec<u32> = frees.iter().map(|f| f.0).collect();
-    while let Some(b) = stack.pop() {
-        if !std::mem::replace(&mut out[b as usize], true) {
-            kernel.flow.cfg.push_predecessors(b, &mut stack);
-        }
-    }
-    out
-}
-
 /// Can the kernel end on this edge, other than by a `trap`?
 fn ends(kernel: &Kernel, edge: &Edge) -> bool {
     let cfg = &kernel.flow.cfg;
@@ -96,7 +84,7 @@ fn ends(kernel: &Kernel, edge: &Edge) -> bool {
 fn reaches(kernel: &Kernel, alloc: (u32, u32), fork: &Fork, paths: &Paths) -> bool {
     let flow = kernel.flow;
     let follows = alloc.0 == fork.block && alloc.1 < fork.at;
-    if !follows && !behind(flow, &mut [alloc.0].into_iter())[fork.block as usize] {
+    if !follows && !flow.cfg.reachable_from([alloc.0])[fork.block as usize] {
         return false;
     }
     let common = conditions(flow, fork.block, fork.at);

@@ -5,7 +5,7 @@ use crate::errors::tensor as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, is_pending, resolve};
 use crate::tensor::tcgen05::columns::{Overlap, overlap};
-use crate::tensor::tcgen05::ops::{MOST, behind, has_role, signals, waits_for_stores};
+use crate::tensor::tcgen05::ops::{MOST, has_role, signals, waits_for_stores};
 use crate::tensor::tcgen05::participation::Participation;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_isa::hir::Instr;
@@ -65,7 +65,7 @@ pub(crate) fn check(kernel: &Kernel, participation: &Participation) {
 /// Can a wait for stores follow the instruction?
 fn waited_later(kernel: &Kernel, block: u32, at: u32) -> bool {
     let cfg = &kernel.flow.cfg;
-    let later = behind(kernel.flow, &mut [block].into_iter());
+    let later = kernel.flow.cfg.reachable_from([block]);
     let waits = |at: u32| waits_for_stores(kernel.flow.instr(at));
     cfg.range(block).any(|k| k > at && waits(k))
         || cfg.rpo.iter().any(|b| later[*b as usize] && cfg.range(*b).any(waits))
