@@ -72,7 +72,7 @@ impl Ctas {
     }
 
     /// How the value varies, if it varies between CTAs and is uniform in each of them.
-    pub fn tells_apart(&self, v: Val) -> Option<Dependence> {
+    pub fn variation(&self, v: Val) -> Option<Dependence> {
         match self.of.get(v as usize) {
             Some(of @ (Dependence::Rank | Dependence::Cta)) => Some(*of),
             _ => None,
@@ -81,14 +81,14 @@ impl Ctas {
 
     /// The conditions on values that vary between CTAs and hold wherever the instruction executes.
     pub fn conditions(&self, flow: &Flow, block: u32, at: u32) -> Conditions {
-        let mut all = taken_apart(flow, conditions(flow, block, at));
-        all.retain(|c| self.tells_apart(c.0).is_some());
+        let mut all = split_conjunctions(flow, conditions(flow, block, at));
+        all.retain(|c| self.variation(c.0).is_some());
         all
     }
 }
 
 /// Splits conjunctions, and replaces comparisons with zero by conditions on the number. An `or` of numbers is zero if both are.
-fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
+fn split_conjunctions(flow: &Flow, mut stack: Conditions) -> Conditions {
     let mut out = Conditions::new();
     let mut budget = 200;
     while let Some((v, holds)) = stack.pop() {

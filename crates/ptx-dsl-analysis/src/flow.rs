@@ -56,7 +56,7 @@ impl<'h> Flow<'h> {
     }
 
     /// The name of a variable in memory.
-    pub fn variable(&self, var: u32) -> &'h str {
+    pub fn variable_name(&self, var: u32) -> &'h str {
         match self.module.vars.get(var as usize) {
             Some(v) => &v.name,
             None => "",
@@ -64,7 +64,7 @@ impl<'h> Flow<'h> {
     }
 
     /// The name of the register of an SSA variable.
-    pub fn name(&self, var: u32) -> &'h str {
+    pub fn register_name(&self, var: u32) -> &'h str {
         let Some(r) = self.ssa.register(var) else { return "" };
         match self.function.regs.get(r as usize) {
             Some(r) => &r.name,
@@ -73,7 +73,7 @@ impl<'h> Flow<'h> {
     }
 
     /// The span of the operand that reads a variable, or of the whole instruction if that is the guard.
-    pub fn place(&self, i: &Instr, var: u32) -> Span {
+    pub fn operand_span(&self, i: &Instr, var: u32) -> Span {
         for a in &i.operands {
             let mut found = false;
             a.value.registers(&mut |r, lane| found |= self.ssa.var(r, lane) == var);

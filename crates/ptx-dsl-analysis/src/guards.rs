@@ -5,7 +5,7 @@ use crate::cfg::{Edge, NONE};
 use crate::flow::Flow;
 use crate::lanes::{LaneFact, Lanes};
 use crate::ssa::{UNDEF, Val};
-use crate::threads::nobody;
+use crate::threads::is_empty;
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::isa::sreg::special;
 use ptx_dsl_isa::opcode::op;
@@ -45,7 +45,7 @@ fn constant_at(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, 
         && let Some(n) = lanes.cta_size.exact
     {
         for (set, value) in [(f.yes, false), (f.no, true)] {
-            if nobody(&lanes.sets[usize::from(set)], n) {
+            if is_empty(&lanes.sets[usize::from(set)], n) {
                 return Some((value, "no thread of the CTA is meant by its guard"));
             }
         }

@@ -5,7 +5,7 @@ use crate::cfg::NONE;
 use crate::flow::Flow;
 use crate::fold::fold;
 use crate::loops::Loops;
-use crate::ssa::{Val, Value, place};
+use crate::ssa::{Val, Value, phi_argument};
 use ptx_dsl_isa::hir::Operand;
 use std::cell::{Cell, RefCell};
 
@@ -75,7 +75,7 @@ impl Thread {
 }
 
 /// Block and number of the instruction that uses the values.
-pub type Place = Option<(u32, u32)>;
+pub type UsePoint = Option<(u32, u32)>;
 
 impl<'a, 'h> Induction<'a, 'h> {
     /// For these values in the loop with this header, and the conditions of the instruction at `at`. `None` if the slice is too
@@ -85,7 +85,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         loops: &'a Loops,
         header: u32,
         values: &[Val],
-        at: Place,
+        at: UsePoint,
     ) -> Option<Induction<'a, 'h>> {
         let mut induction = Induction {
             flow,
@@ -269,7 +269,7 @@ impl<'a, 'h> Induction<'a, 'h> {
             if matches!(taken, Some((up, edge)) if !self.edge_leads_to(up, edge, *p, *block)) {
                 continue;
             }
-            let number = self.eval(*args.get(place(pred, *p)?)?, depth)?;
+            let number = self.eval(*args.get(phi_argument(pred, *p)?)?, depth)?;
             if all.is_some_and(|n| n != number) {
                 return None;
             }

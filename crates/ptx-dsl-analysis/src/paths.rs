@@ -6,7 +6,7 @@ use crate::flow::Flow;
 use crate::lanes::{LaneFact, Lanes};
 use crate::paths::condition::{Condition, Key, Order, condition, parts};
 use crate::paths::roots::{Root, roots};
-use crate::ssa::{Val, Value, place};
+use crate::ssa::{Val, Value, phi_argument};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -83,7 +83,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// From the start of the kernel.
-    pub fn at_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
+    pub fn from_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let block = *self.flow.cfg.rpo.first()?;
         let at = self.flow.cfg.range(block).start;
         self.search(
@@ -93,7 +93,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// From behind an instruction, with a known predicate.
-    pub fn behind(
+    pub fn after(
         &mut self,
         block: u32,
         at: u32,
@@ -225,7 +225,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     fn enter(&self, state: &mut PathState, from: u32, edge: u32, to: u32) {
         let phis = &self.phis[to as usize];
         let pred = &self.flow.cfg.blocks[to as usize].pred;
-        let pred = place(pred, (from, edge));
+        let pred = phi_argument(pred, (from, edge));
         let mut new = Vec::new();
         for &v in phis {
             if let Some(k) = pred

@@ -7,7 +7,7 @@ use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 
 /// Limit of regions: more in one kernel would cost seconds.
-pub const MOST: usize = 96;
+pub const MAX_REGIONS: usize = 96;
 
 /// Bytes behind an address.
 #[derive(Debug, Clone, Copy, PartialEq)]

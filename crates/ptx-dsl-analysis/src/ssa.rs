@@ -5,4 +5,4 @@ mod build;
 mod solve;
 mod values;
 
-pub use values::{PLACED, Ssa, UNDEF, Val, Value, place};
+pub use values::{MAX_PHI_EDGES, Ssa, UNDEF, Val, Value, phi_argument};

@@ -10,7 +10,7 @@ pub type Set = [u64; THREADS / 64];
 pub const ALL: Set = [u64::MAX; THREADS / 64];
 
 /// Adds the threads of one set to another.
-pub fn unite(to: &mut Set, from: &Set) {
+pub fn union_with(to: &mut Set, from: &Set) {
     for (k, word) in from.iter().enumerate() {
         to[k] |= word;
     }
@@ -31,7 +31,7 @@ pub fn has_thread(set: &Set, t: usize) -> bool {
 }
 
 /// Is none of the `n` threads of a CTA in the set?
-pub fn nobody(set: &Set, n: usize) -> bool {
+pub fn is_empty(set: &Set, n: usize) -> bool {
     for t in 0..n {
         if has_thread(set, t) {
             return false;

@@ -2,7 +2,7 @@
 //! numbered by a walk over the dominator tree. Only variables that some block reads before it writes them get phis.
 
 use crate::cfg::Cfg;
-use crate::ssa::values::{Ssa, UNDEF, Val, Value, of_var, place};
+use crate::ssa::values::{Ssa, UNDEF, Val, Value, of_var, phi_argument};
 use ptx_dsl_isa::hir::{Function, Instr, Operand, RegId};
 use ptx_dsl_isa::isa::Role;
 
@@ -185,7 +185,7 @@ impl Ssa {
             let first = build.first[e.to as usize];
             let pred = &cfg.blocks[e.to as usize].pred;
             // One argument for each edge, or each value once if there are too many edges.
-            let place = place(pred, (b, n as u32));
+            let place = phi_argument(pred, (b, n as u32));
             for (k, var) in build.joins[e.to as usize].iter().enumerate() {
                 let a = build.current[*var as usize];
                 let Value::Phi { args, .. } = &mut build.values[first as usize + k] else { continue };

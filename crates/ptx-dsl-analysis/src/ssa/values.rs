@@ -24,7 +24,7 @@ pub enum Value {
         /// The value that remains if the guard is false.
         old: Option<Val>,
     },
-    /// A phi with an argument for each predecessor edge, up to [`PLACED`] of them.
+    /// A phi with an argument for each predecessor edge, up to [`MAX_PHI_EDGES`] of them.
     Phi {
         /// Its block.
         block: u32,
@@ -34,11 +34,11 @@ pub enum Value {
 }
 
 /// A phi of more edges has each value once.
-pub const PLACED: usize = 16;
+pub const MAX_PHI_EDGES: usize = 16;
 
 /// The index of the argument for an edge; `None` if each value is there once.
-pub fn place(pred: &[(u32, u32)], edge: (u32, u32)) -> Option<usize> {
-    if pred.len() > PLACED {
+pub fn phi_argument(pred: &[(u32, u32)], edge: (u32, u32)) -> Option<usize> {
+    if pred.len() > MAX_PHI_EDGES {
         return None;
     }
     for (k, p) in pred.iter().enumerate() {

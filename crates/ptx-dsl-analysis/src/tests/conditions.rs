@@ -46,7 +46,7 @@ fn guards_that_are_constant() {
 fn around_mov(body: &str) -> Option<Hit> {
     let flow = flow("", &format!("ld.param.u32 %r1, [n];\nld.param.u32 %r2, [m];\n{body}\nret;"));
     let lanes = Lanes::new(&flow);
-    Paths::new(&flow, &lanes).at_entry(&mut |_, i| match i.opcode {
+    Paths::new(&flow, &lanes).from_entry(&mut |_, i| match i.opcode {
         op::st => Step::Found,
         op::mov => Step::Stop,
         _ => Step::Go,

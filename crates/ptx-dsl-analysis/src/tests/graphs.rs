@@ -72,11 +72,14 @@ fn loops_in_loops() {
     let loops = Loops::new(&flow.cfg);
     let (a, b, c) = (block(&flow, "A"), block(&flow, "B"), block(&flow, "C"));
     let latch = flow.cfg.block_of(nth(&flow, op::add, 1));
-    assert_eq!((loops.of(a), loops.of(b), loops.of(latch), loops.of(c)), (Some(a), Some(b), Some(a), None));
-    assert_eq!((loops.around(b), loops.around(a)), (Some(a), None));
+    assert_eq!(
+        (loops.innermost(a), loops.innermost(b), loops.innermost(latch), loops.innermost(c)),
+        (Some(a), Some(b), Some(a), None)
+    );
+    assert_eq!((loops.parent(b), loops.parent(a)), (Some(a), None));
     assert!(loops.contains(a, b) && !loops.contains(b, a));
-    assert!(loops.same(a, latch) && !loops.same(a, b));
-    assert!(!loops.tangled());
+    assert!(loops.same_loops(a, latch) && !loops.same_loops(a, b));
+    assert!(!loops.irreducible());
 }
 
 #[test]
@@ -85,7 +88,7 @@ fn a_loop_with_two_entries_is_irreducible() {
         "",
         "setp.eq.u32 %p1, %r1, 0;\n@%p1 bra B;\nA:\nadd.u32 %r1, %r1, 1;\nB:\nsetp.lt.u32 %p2, %r1, 4;\n@%p2 bra A;\nret;",
     );
-    assert!(Loops::new(&flow.cfg).tangled());
+    assert!(Loops::new(&flow.cfg).irreducible());
 }
 
 #[test]

@@ -134,7 +134,7 @@ fn what_tells_ctas_apart() {
          setp.eq.u32 %p1, %r1, 0;\n@%p1 bra A;\nadd.u32 %r7, %r1, 1;\nret;\nA:\nadd.u32 %r8, %r1, 2;\nret;",
     );
     let ctas = Ctas::new(&flow);
-    let of = |at| ctas.tells_apart(written(&flow, at));
+    let of = |at| ctas.variation(written(&flow, at));
     assert_eq!(
         [0, 1, 2, 3, 4, 5].map(of),
         [Some(Dependence::Rank), Some(Dependence::Cta), None, None, Some(Dependence::Cta), None]

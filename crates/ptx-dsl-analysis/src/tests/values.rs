@@ -75,7 +75,8 @@ fn a_negated_operand_is_a_use() {
 #[test]
 fn addresses_vectors_and_guards_are_uses() {
     let flow = flow("", "mov.u64 %rd1, sh;\n@%p1 st.shared.v2.u32 [%rd1], {%r1, %r2};\nret;");
-    let names: Vec<&str> = flow.ssa.uses(first(&flow, op::st)).iter().map(|(var, _)| flow.name(*var)).collect();
+    let names: Vec<&str> =
+        flow.ssa.uses(first(&flow, op::st)).iter().map(|(var, _)| flow.register_name(*var)).collect();
     assert_eq!(names, ["%p1", "%rd1", "%r1", "%r2"]);
 }
 

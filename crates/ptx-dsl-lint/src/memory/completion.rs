@@ -7,7 +7,7 @@ use crate::pending::{Groups, begin_pending, for_each_pending, is_pending};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::{AddressBase, in_space};
-use ptx_dsl_analysis::region::{MOST, Region, plain_access};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::memory::Access;
 use ptx_dsl_isa::isa::{Group, Tensor};
@@ -64,7 +64,7 @@ fn stores(kernel: &Kernel) {
     let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MAX_REGIONS {
             groups.copies.push(at);
             target.push(kernel.region_of(at, "dstMem", i.constant("size").unwrap_or(0)));
         }
@@ -182,7 +182,7 @@ fn grid(kernel: &Kernel) {
         {
             if behind {
                 after.push(r.base);
-            } else if before.len() < MOST {
+            } else if before.len() < MAX_REGIONS {
                 before.push((r.base, arg.span));
             }
         }

@@ -57,7 +57,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     let Some(list) = accesses(kernel) else { return };
     let loops = Loops::new(&flow.cfg);
-    if loops.tangled() {
+    if loops.irreducible() {
         return;
     }
     let mut evaluator =
@@ -72,7 +72,7 @@ pub(crate) fn check(kernel: &Kernel) {
             reported.push(a.var);
             let [first, second] = [a, b].map(|x| flow.instr(x.at).span);
             let writes = [a, b].map(|x| x.kind != AccessKind::Reads);
-            kernel.report(errors::between_warps(second, first, flow.variable(a.var), writes, pair.next_iteration));
+            kernel.report(errors::between_warps(second, first, flow.variable_name(a.var), writes, pair.next_iteration));
         }
     }
 }
@@ -138,7 +138,7 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
         // On a back edge this iteration becomes the previous one. For accesses outside of the loop and in inner loops, only the
         // first iteration counts.
         for (k, a) in list.iter().enumerate() {
-            let own = loops.of(a.block) == Some(to);
+            let own = loops.innermost(a.block) == Some(to);
             for bit in 0..2 {
                 set.put(4 * k + 2 + bit, own && set.has(4 * k + bit));
                 set.unset(4 * k + bit);
@@ -157,7 +157,8 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
                         continue;
                     }
                     let now = is_pending(&set, 2 * first) && first != second;
-                    let before = is_pending(&set, 2 * first + 1) && loops.of(a.block) == loops.of(x.block);
+                    let before =
+                        is_pending(&set, 2 * first + 1) && loops.innermost(a.block) == loops.innermost(x.block);
                     for (there, next_iteration) in [(now, false), (before, true)] {
                         if there {
                             let together = next_iteration || around(loops, a, x);
@@ -183,7 +184,7 @@ fn conflicting(a: AccessKind, b: AccessKind) -> bool {
 
 /// Is each loop around the first also around the second?
 fn around(loops: &Loops, a: &Access, b: &Access) -> bool {
-    loops.of(a.block).is_none_or(|h| loops.contains(h, b.block))
+    loops.innermost(a.block).is_none_or(|h| loops.contains(h, b.block))
 }
 
 /// By thread: the offset in the variable, `None` if the thread does not execute the access.
@@ -208,7 +209,7 @@ impl Evaluator<'_, '_> {
         let Some(first) = self.induction(pair.first) else { return false };
         let Some(second) = self.induction(pair.second) else { return false };
         let (a, b) = (&self.list[pair.first], &self.list[pair.second]);
-        let same = self.loops.of(a.block) == self.loops.of(b.block);
+        let same = self.loops.innermost(a.block) == self.loops.innermost(b.block);
         let later = usize::from(pair.next_iteration);
         for round in 0..if same { first.len() } else { 1 } {
             if let (Some(x), Some(y)) = (first.get(round), second.get(round + later))
@@ -299,7 +300,7 @@ impl Evaluator<'_, '_> {
             return None;
         }
         let address = &self.flow.instr(access.at).address()?.value;
-        let header = self.loops.of(access.block).unwrap_or(NONE);
+        let header = self.loops.innermost(access.block).unwrap_or(NONE);
         let mut values: Vec<Val> = Vec::new();
         if let Operand::Address(Base::Reg(r), _) = address {
             values.push(self.flow.ssa.read(access.at, *r, 0));

@@ -9,7 +9,7 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{MOST, Region, plain_access};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Group;
@@ -46,7 +46,7 @@ impl Copies {
         let mut groups = Groups { copies: Vec::new() };
         let mut targets: Vec<Option<Region>> = Vec::new();
         for (_, at, i) in kernel.flow.walk() {
-            if i.opcode == op::cp_async && groups.copies.len() < MOST {
+            if i.opcode == op::cp_async && groups.copies.len() < MAX_REGIONS {
                 groups.copies.push(at);
                 targets.push(kernel.region_of(at, "dst", i.constant("cp-size").unwrap_or(0)));
             }
@@ -161,7 +161,7 @@ fn stores(kernel: &Kernel) {
     let mut groups = Groups { copies: Vec::new() };
     let mut list = Vec::new();
     for (block, at, i) in flow.walk() {
-        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MAX_REGIONS {
             groups.copies.push(at);
             let source = kernel.region_of(at, "srcMem", i.constant("size").unwrap_or(0));
             list.push(Store { block, source, map: kernel.region_of(at, "tensorMap", 128) });
@@ -283,7 +283,7 @@ fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
         } else if i.has(q::mbarrier_complete_tx_bytes) && i.operand("dstMem").is_some() {
             let into = kernel.region_of(at, "dstMem", i.constant("size").unwrap_or(0));
             match (into, kernel.region_of(at, "mbar", 8)) {
-                (Some(into), Some(mbar)) if list.len() < MOST => {
+                (Some(into), Some(mbar)) if list.len() < MAX_REGIONS => {
                     list.push(Load { at, into, mbar, map: kernel.region_of(at, "tensorMap", 128), waited: false });
                 }
                 _ => other = true,
@@ -356,7 +356,7 @@ fn unfinished(kernel: &Kernel, list: &[Load]) {
     for (k, l) in list.iter().enumerate() {
         if !l.waited && !reported.has(k) && flow.function.entry {
             let name = match l.mbar.base {
-                AddressBase::Var(v) => flow.variable(v.0),
+                AddressBase::Var(v) => flow.variable_name(v.0),
                 _ => "",
             };
             kernel.report(errors::nobody_waits(flow.instr(l.at).span, name));

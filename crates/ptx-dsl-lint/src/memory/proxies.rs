@@ -7,7 +7,7 @@ use crate::synchronisation::waits_for_threads;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{MOST, Region, plain_access};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
@@ -135,7 +135,7 @@ impl Writes {
                 out.many.push(!one());
             }
         }
-        if out.list.len() > MOST {
+        if out.list.len() > MAX_REGIONS {
             return None;
         }
         out.at_start = forward_instrs(&flow.cfg, 4 * out.list.len(), Meet::Any, &|at, i, s| out.step(at, i, s));
@@ -390,7 +390,7 @@ fn reused(kernel: &Kernel) {
             && let Some(r) = kernel.region(at, arg, i.bytes())
             && r.space == Space::Shared
             && !addresses.iter().any(|a| a.overlaps(flow, &r))
-            && list.len() < MOST
+            && list.len() < MAX_REGIONS
         {
             list.push((at, r));
         }

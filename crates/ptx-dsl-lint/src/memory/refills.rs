@@ -23,7 +23,7 @@ pub(crate) fn check(kernel: &Kernel) {
         return;
     }
     let loops = Loops::new(&flow.cfg);
-    if loops.tangled() {
+    if loops.irreducible() {
         return;
     }
     let mut copies = 0;
@@ -31,7 +31,7 @@ pub(crate) fn check(kernel: &Kernel) {
         if !i.has(q::bulk_group) || copies >= COPIES {
             continue;
         }
-        let (Some(source), Some(header)) = (i.operand("srcMem"), loops.of(block)) else { continue };
+        let (Some(source), Some(header)) = (i.operand("srcMem"), loops.innermost(block)) else { continue };
         copies += 1;
         let Some(ring) = Ring::new(kernel, &loops, header, at, source) else { continue };
         let Some((wait, groups_left)) = groups_left(flow, &loops, header, ring.buffers.len() as u64) else { continue };

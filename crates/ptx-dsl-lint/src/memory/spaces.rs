@@ -6,7 +6,7 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{Access, Kind, accesses};
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::provenance::{Address, AddressBase, space, space_of, sum};
-use ptx_dsl_analysis::region::{MOST, address};
+use ptx_dsl_analysis::region::{MAX_REGIONS, address};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Param, Space, VarId};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::opcode::op;
@@ -54,7 +54,7 @@ fn accessed(kernel: &Kernel, at: u32, access: &Access, sure: bool) {
         _ => return,
     };
     if let Some(address) = kernel.provenance.address(flow.ssa.read(at, r, lane)) {
-        check_address(kernel, access, address, offset, flow.name(flow.ssa.var(r, lane)), sure);
+        check_address(kernel, access, address, offset, flow.register_name(flow.ssa.var(r, lane)), sure);
     }
 }
 
@@ -238,7 +238,7 @@ fn conversion(kernel: &Kernel, at: u32, i: &Instr) {
     let Some(arg) = i.operand("a") else { return };
     let Operand::Reg(r, lane) = &arg.value else { return };
     let Some(a) = kernel.provenance.address(flow.ssa.read(at, *r, *lane)) else { return };
-    let name = flow.name(flow.ssa.var(*r, *lane));
+    let name = flow.register_name(flow.ssa.var(*r, *lane));
     let is = word(a.space);
     let by = span(flow, a.by);
     let global = a.space == Space::Global;
@@ -290,7 +290,7 @@ fn read_only(kernel: &Kernel) {
             && arg.role == Role::Addr
             && let Some(r) = kernel.region(at, arg, i.bytes())
             && r.space == Space::Global
-            && list.len() < MOST
+            && list.len() < MAX_REGIONS
         {
             list.push((at, r));
         }

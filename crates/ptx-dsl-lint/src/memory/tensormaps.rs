@@ -5,7 +5,7 @@ use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
-use ptx_dsl_analysis::region::{MOST, Region, plain_access};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -20,7 +20,7 @@ pub(crate) fn check(kernel: &Kernel) {
     let mut used: Vec<Region> = Vec::new();
     for (_, at, _) in flow.walk() {
         if let Some(r) = kernel.region_of(at, "tensorMap", 128)
-            && used.len() < MOST
+            && used.len() < MAX_REGIONS
         {
             used.push(r);
         }
@@ -40,7 +40,7 @@ pub(crate) fn check(kernel: &Kernel) {
         };
         if let Some(r) = target
             && r.space == Space::Global
-            && changed.len() < MOST
+            && changed.len() < MAX_REGIONS
             && first_hit(flow, &used, &r).is_some()
         {
             changed.push((at, r));

@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::reaching::{OtherThreads, ReachingThreads, only_elected};
-use ptx_dsl_analysis::threads::{Set, missing, unite};
+use ptx_dsl_analysis::threads::{Set, missing, union_with};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::{self, Meeting};
 use ptx_dsl_isa::opcode::op;
@@ -69,7 +69,7 @@ fn barriers(kernel: &Kernel) {
         let present = kernel.threads_at(block, at);
         for b in &mut list {
             if b.id == id {
-                unite(&mut b.set, &present.set);
+                union_with(&mut b.set, &present.set);
                 continue 'walk;
             }
         }
@@ -111,7 +111,7 @@ fn inits(kernel: &Kernel) {
         let every = kernel.every_lane(&present, block, at);
         let several = present.warps(lanes.cta_size).len() > 1 && n > 32;
         if every || (present.elected && several && only_elected(flow, lanes, block, at)) {
-            let name = flow.variable(v.0);
+            let name = flow.variable_name(v.0);
             kernel.report(errors::init_by_many(i.span, name, !every));
         }
     }

@@ -75,13 +75,13 @@ fn out_of_step(kernel: &Kernel) {
             });
         }
     };
-    report(paths.at_entry(&mut |_, i| next(i, false)), false);
+    report(paths.from_entry(&mut |_, i| next(i, false)), false);
     let mut sites = 0;
     for (block, at, i) in flow.walk() {
         let arrive = arrives(i);
         if (arrive || waits(i)) && sites < 16 {
             sites += 1;
-            report(paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive);
+            report(paths.after(block, at, None, &mut |_, i| next(i, arrive)), arrive);
         }
     }
 }
@@ -131,7 +131,7 @@ fn uses_before(kernel: &Kernel, inits: &[(u32, i64)]) {
             && !reported.has(k)
         {
             reported.set(k);
-            kernel.report(errors::before_init(i.span, flow.variable(inits[k].0)));
+            kernel.report(errors::before_init(i.span, flow.variable_name(inits[k].0)));
         }
     });
 }

@@ -168,7 +168,7 @@ fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
     let (Some(first), Some(copy)) = (o.expects.first(), o.copies.first()) else { return };
     let with = |a: &Site, b: &Site| {
         a.block == b.block
-            || (loops.same(a.block, b.block)
+            || (loops.same_loops(a.block, b.block)
                 && flow.cfg.dominates(a.block, b.block)
                 && flow.cfg.post_dominates(b.block, a.block))
     };

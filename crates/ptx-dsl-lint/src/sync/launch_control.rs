@@ -274,7 +274,7 @@ impl Answer {
         };
         self.queries.iter().take(16).any(|&(block, query)| {
             let Some((_, p)) = flow.ssa.defs(query).first() else { return false };
-            let hit = Paths::new(flow, kernel.lanes).behind(block, query, Some((*p, false)), &mut goes);
+            let hit = Paths::new(flow, kernel.lanes).after(block, query, Some((*p, false)), &mut goes);
             matches!(hit, Some(hit) if hit.certain)
         })
     }
@@ -401,7 +401,7 @@ fn requests_after_failure(kernel: &Kernel) {
         let depends = |v: Val| depends(flow, block, v);
         let mut paths = Paths::new(flow, kernel.lanes);
         paths.no_guess = Some(&depends);
-        let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.opcode {
+        let hit = paths.after(block, query, Some((p, false)), &mut |_, i| match i.opcode {
             op::clusterlaunchcontrol_try_cancel => Step::Found,
             op::clusterlaunchcontrol_query_cancel if i.has(q::is_canceled) => Step::Stop,
             _ => Step::Go,

@@ -158,7 +158,7 @@ fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
         for (k, (site, var, _)) in inits.iter().enumerate() {
             if is_pending(set, k) && !reported.contains(var) {
                 reported.push(*var);
-                kernel.report(errors::not_published(i.span, flow.variable(*var), flow.instr(site.at).span));
+                kernel.report(errors::not_published(i.span, flow.variable_name(*var), flow.instr(site.at).span));
             }
         }
     });

@@ -3,7 +3,7 @@
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::sites::{Site, in_loop};
-use ptx_dsl_analysis::threads::{Set, THREADS, unite};
+use ptx_dsl_analysis::threads::{Set, THREADS, union_with};
 use ptx_dsl_isa::isa::{Barrier, Meeting};
 
 /// The threads that a barrier counts for these lanes: 32 for each warp, once even if its lanes arrive at several sites.
@@ -16,7 +16,7 @@ fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
             arrived += 32;
         }
     }
-    unite(met, set);
+    union_with(met, set);
     arrived
 }
 

@@ -174,7 +174,7 @@ impl Object {
 }
 
 pub(crate) fn object_name(flow: &Flow, place: (u32, i64)) -> String {
-    let name = flow.variable(place.0);
+    let name = flow.variable_name(place.0);
     if place.1 == 0 { name.to_string() } else { format!("{name}+{}", place.1) }
 }
 

@@ -13,7 +13,7 @@ use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::Ctas;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::reaching::max_threads;
-use ptx_dsl_analysis::region::MOST;
+use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, in_loop, reaches};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Tensor};
@@ -306,7 +306,7 @@ fn expected_in_some_ctas(kernel: &Kernel) {
         };
         list.push((Site { block, at }, p));
     }
-    if expects.len() > MOST || waits.len() > MOST {
+    if expects.len() > MAX_REGIONS || waits.len() > MAX_REGIONS {
         return;
     }
     let ctas = Ctas::new(flow);

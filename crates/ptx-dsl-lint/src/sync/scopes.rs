@@ -11,7 +11,7 @@ use ptx_dsl_analysis::ctas::{Conditions, Ctas, exclusive};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
-use ptx_dsl_analysis::region::{MOST, Region};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Mbarrier, Tensor};
@@ -215,13 +215,13 @@ fn polls(kernel: &Kernel) -> Vec<Poll> {
     // By header: the blocks of the loop.
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
     for &b in &flow.cfg.rpo {
-        if let Some(h) = loops.of(b) {
+        if let Some(h) = loops.innermost(b) {
             members[h as usize].push(b);
         }
     }
     let mut out = Vec::new();
     for blocks in members {
-        if blocks.is_empty() || blocks.len() > 8 || out.len() >= MOST {
+        if blocks.is_empty() || blocks.len() > 8 || out.len() >= MAX_REGIONS {
             continue;
         }
         let Some(at) = first_read(flow, &blocks) else { continue };
@@ -388,7 +388,7 @@ impl Flags {
                 continue;
             }
             match flag_region(kernel, at, i) {
-                Some(region) if out.list.len() < MOST => {
+                Some(region) if out.list.len() < MAX_REGIONS => {
                     out.list.push(Flag::new(i, at, region, ctas.conditions(flow, block, at)));
                 }
                 _ => {

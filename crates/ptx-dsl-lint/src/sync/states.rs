@@ -7,7 +7,7 @@ use crate::sync::objects::{ObjectKey, arrives, mbarrier_operand, object_key, obj
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
-use ptx_dsl_analysis::region::MOST;
+use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::opcode::op;
@@ -38,7 +38,7 @@ pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let mut list: Vec<Arrival> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if arrives(i) && matches!(i.value("state"), Some(Operand::Reg(..))) && list.len() < MOST {
+        if arrives(i) && matches!(i.value("state"), Some(Operand::Reg(..))) && list.len() < MAX_REGIONS {
             list.push(Arrival { at, on: on(kernel, at) });
         }
     }

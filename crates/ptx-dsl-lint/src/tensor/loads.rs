@@ -94,7 +94,7 @@ impl Loads {
                 let k = self.number[load as usize] as usize;
                 if k < n && some.has(k) && !read.has(k) {
                     read.set(k);
-                    let (place, name) = (flow.place(i, *var), flow.name(*var));
+                    let (place, name) = (flow.operand_span(i, *var), flow.register_name(*var));
                     early.push(errors::load_not_awaited(place, name, flow.instr(load).span, every.has(k)));
                 }
             }
@@ -104,7 +104,12 @@ impl Loads {
                         if !reloaded.has(k) {
                             reloaded.set(k);
                             let first = flow.instr(self.at[k]).span;
-                            kernel.report(errors::loaded_again(i.span, flow.name(*var), first, every.has(n + k)));
+                            kernel.report(errors::loaded_again(
+                                i.span,
+                                flow.register_name(*var),
+                                first,
+                                every.has(n + k),
+                            ));
                         }
                     }
                 }

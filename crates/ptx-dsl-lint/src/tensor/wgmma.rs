@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use crate::pending::{Groups, ends_thread};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
-use ptx_dsl_analysis::region::MOST;
+use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::{Group, Role, Step};
 use ptx_dsl_isa::opcode::op;
@@ -47,7 +47,7 @@ fn wgmma(kernel: &Kernel) {
     let mut groups = Groups { copies: Vec::new() };
     let mut vars: Vec<Vec<u32>> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if is_mma(i) && groups.copies.len() < MOST {
+        if is_mma(i) && groups.copies.len() < MAX_REGIONS {
             groups.copies.push(at);
             vars.push(held(flow, i));
         }
@@ -91,9 +91,9 @@ fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
                 }
                 let mma = flow.instr(groups.copies[k]).span;
                 let found = if let Some(var) = reads_result(flow, at, groups.copies[k]) {
-                    errors::wgmma_result_early(flow.place(i, var), flow.name(var), mma, moves(i))
+                    errors::wgmma_result_early(flow.operand_span(i, var), flow.register_name(var), mma, moves(i))
                 } else if let Some(var) = writes_one(flow, at, vars) {
-                    errors::wgmma_overwritten(i.span, flow.name(var), mma)
+                    errors::wgmma_overwritten(i.span, flow.register_name(var), mma)
                 } else {
                     continue;
                 };

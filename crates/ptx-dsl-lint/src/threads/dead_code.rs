@@ -29,7 +29,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
         for (var, v) in flow.ssa.uses(at) {
             if flow.origin(*v) == UNDEF && !reported.contains(var) && reported.len() < 20 {
                 reported.push(*var);
-                out.push(errors::unwritten(flow.place(i, *var), flow.name(*var), true));
+                out.push(errors::unwritten(flow.operand_span(i, *var), flow.register_name(*var), true));
             }
         }
     }
@@ -43,7 +43,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
         if reported.contains(&var) {
             continue;
         }
-        let hit = paths.at_entry(&mut |at, _| {
+        let hit = paths.from_entry(&mut |at, _| {
             if at == use_at {
                 return Step::Found;
             }
@@ -57,7 +57,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
         if hit.is_some() {
             reported.push(var);
             let i = flow.instr(use_at);
-            out.push(errors::unwritten(flow.place(i, var), flow.name(var), false));
+            out.push(errors::unwritten(flow.operand_span(i, var), flow.register_name(var), false));
         }
     }
     out

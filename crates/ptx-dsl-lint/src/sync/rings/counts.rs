@@ -110,7 +110,7 @@ fn at_most(kernel: &Kernel) -> Option<usize> {
 /// Does each thread arrive at most once per phase? True outside of loops, after a wait of the same iteration on a ring of the
 /// same size, and if every iteration waits on the same object.
 fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &RingOp) -> bool {
-    let Some(inner) = rings.loops.of(arrival.site.block) else { return true };
+    let Some(inner) = rings.loops.innermost(arrival.site.block) else { return true };
     if arrival.header.is_some_and(|h| h != inner) {
         return false;
     }
@@ -146,7 +146,7 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<
     for a in &object.arrivals {
         let span = flow.instr(a.site.at).span;
         let Some(first) = a.first(object.offset) else { continue };
-        let inner = rings.loops.of(a.site.block);
+        let inner = rings.loops.innermost(a.site.block);
         // A loop that also waits for the object may arrive for several phases in one iteration.
         let waits_itself = waits_within(rings, inner, object);
         let mut arrivals = 0;
@@ -154,7 +154,7 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<
             let OpKind::Arrive(Some(each)) = b.kind else { continue };
             let same = b.site.at == a.site.at
                 || (!waits_itself
-                    && rings.loops.of(b.site.block) == inner
+                    && rings.loops.innermost(b.site.block) == inner
                     && b.visits.iter().any(|v| v.iteration == first.iteration && v.offset == object.offset));
             if same && together(kernel, b.site) {
                 arrivals += each * at_least(kernel, b.site);

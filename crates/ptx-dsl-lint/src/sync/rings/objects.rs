@@ -18,7 +18,7 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
         let i = flow.instr(u.site.at);
         if u.kind == OpKind::Copy && rings.own(u.var) && rings.of(u.var).all(|other| other.kind != OpKind::Wait) {
             reported.push(u.var);
-            kernel.report(protocol::nobody_waits(i.span, flow.variable(u.var)));
+            kernel.report(protocol::nobody_waits(i.span, flow.variable_name(u.var)));
             continue;
         }
         // A loop that does not wrap may exit before it reaches the end.

@@ -113,7 +113,7 @@ fn early(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
         let mut copies = Vec::new();
         for u in rings.of(wait.var) {
             if u.kind == OpKind::Copy && u.objects.contains(offset) {
-                copies.push(rings.loops.of(u.site.block));
+                copies.push(rings.loops.innermost(u.site.block));
             }
         }
         for u in rings.of(wait.var) {
@@ -123,7 +123,7 @@ fn early(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
                 OpKind::Init => inits += 1,
                 // An arrival elsewhere may complete the first phase on purpose.
                 OpKind::Arrive(_) => {
-                    let own = rings.loops.of(u.site.block);
+                    let own = rings.loops.innermost(u.site.block);
                     passes &= own.is_some() && copies.contains(&own);
                 }
                 OpKind::Wait if u.any => {

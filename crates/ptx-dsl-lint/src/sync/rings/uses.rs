@@ -90,7 +90,7 @@ impl Rings {
                 None => rings.unknown.push(var),
             }
         }
-        (!rings.loops.tangled() && !rings.uses.is_empty()).then_some(rings)
+        (!rings.loops.irreducible() && !rings.uses.is_empty()).then_some(rings)
     }
 
     /// Evaluates an operation on objects of this variable.
@@ -115,7 +115,7 @@ impl Rings {
             visits: Vec::new(),
             objects: Vec::new(),
         };
-        let mut header = self.loops.of(site.block);
+        let mut header = self.loops.innermost(site.block);
         while let Some(h) = header {
             if Induction::depends_on_counter(flow, h, &values)? {
                 of.header = Some(h);
@@ -123,7 +123,7 @@ impl Rings {
                 of.visits(&mut induction, address, number, ITERATIONS)?;
                 return Some(of);
             }
-            header = self.loops.around(h);
+            header = self.loops.parent(h);
         }
         let mut fixed = Induction::new(flow, &self.loops, ptx_dsl_analysis::cfg::NONE, &values, None)?;
         if of.visits(&mut fixed, address, number, 1).is_none() {

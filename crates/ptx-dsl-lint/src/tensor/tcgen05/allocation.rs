@@ -137,7 +137,7 @@ fn twice(kernel: &Kernel, allocs: &[Alloc], frees: &[Free]) {
         if matches!((freed.root, maker), (Root::Value(_), None)) {
             continue;
         }
-        let hit = paths.behind(free.site.block, free.site.at, None, &mut |at, i| {
+        let hit = paths.after(free.site.block, free.site.at, None, &mut |at, i| {
             if has_role(i, Tensor::Alloc) || Some(at) == maker {
                 Step::Stop
             } else if has_role(i, Tensor::Dealloc) && frees.iter().any(|f| f.site.at == at && f.address == Some(freed))

@@ -124,7 +124,7 @@ fn comes_first(kernel: &Kernel, commit: Site, operations: &[Site]) -> bool {
 /// Is there a path to the commit without any operation, with consistent conditions? There is none if the commit runs from the
 /// second iteration on.
 fn first_round(kernel: &Kernel, commit: u32) -> bool {
-    let hit = Paths::new(kernel.flow, kernel.lanes).at_entry(&mut |at, i| {
+    let hit = Paths::new(kernel.flow, kernel.lanes).from_entry(&mut |at, i| {
         if at == commit {
             Step::Found
         } else if i.entry.tensor.is_operation() {
