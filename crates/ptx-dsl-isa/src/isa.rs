@@ -76,6 +76,8 @@ pub struct Instr {
     /// Qualifiers that directly follow the opcode, in the order of the form: ptxas reads them as a part of it (`mad.lo`,
     /// `cvta.to`). All others come in any order.
     pub first: &'static [&'static str],
+    /// ptxas accepts the last word of the opcode anywhere behind the others (CUB writes `vote.ballot.sync.b32`).
+    pub movable: bool,
     /// The syntax block.
     pub syntax: &'static str,
     /// The meaning of the names in the syntax block.
@@ -395,6 +397,7 @@ pub const fn instr(opcode: &'static str) -> Instr {
         until: None,
         requires: ANY,
         first: &[],
+        movable: false,
         syntax: "",
         operands: &[],
         gates: &[],
@@ -438,6 +441,11 @@ impl Instr {
     /// Qualifiers that directly follow the opcode.
     pub const fn first(mut self, qualifiers: &'static [&'static str]) -> Self {
         self.first = qualifiers;
+        self
+    }
+    /// The last word of the opcode may stand anywhere behind the others.
+    pub const fn movable(mut self) -> Self {
+        self.movable = true;
         self
     }
     /// The syntax block.

@@ -145,6 +145,12 @@ impl<'m> Builder<'m, '_> {
                 let next = self.guarded(instr);
                 self.end(End::Block { instr, next }, next);
             }
+            // A trap that is always taken: nothing runs behind it. The region graph and the control-flow graph agree on that.
+            (_, Control::Trap) if instr.entry.control.ends_block(instr.pred.is_some()) => {
+                self.p.regions[self.current].body.push(Item::Instr(instr));
+                let next = self.region("unreachable".into());
+                self.end(End::Exit, next);
+            }
             (Host::NotYet, _) => self.p.not_yet.push((instr.spelling.clone(), instr.index)),
             _ => self.p.regions[self.current].body.push(Item::Instr(instr)),
         }

@@ -141,3 +141,18 @@ fn what_fragments_change_is_kept_as_lanes() {
         assert!(kept("%r6").is_uniform());
     });
 }
+
+/// As the control-flow graph of the analyses has it: what stands behind a trap that is always taken is no part of the kernel.
+#[test]
+fn nothing_runs_behind_a_trap() {
+    let items = |body: &str| {
+        let module = module(body);
+        let regions = program(&module, FuncId(0), &module.functions[0]).regions;
+        let graph = ptx_dsl_analysis::cfg::Cfg::new(&module.functions[0]);
+        let blocks = graph.rpo.iter().map(|b| graph.range(*b).len()).sum::<usize>();
+        (regions.iter().map(|r| r.body.len()).sum::<usize>(), blocks)
+    };
+    // `ret` ends a region; the control-flow graph counts it.
+    assert_eq!(items("mov.u32 %r1, 1; trap; mov.u32 %r2, 2; mov.u32 %r3, 3;"), (2, 2));
+    assert_eq!(items("setp.eq.u32 %p, %r1, 2; @%p trap; mov.u32 %r2, 2;"), (3, 4));
+}

@@ -35,11 +35,11 @@ fn threads(i: &hir::Instr) -> Option<(String, Option<usize>)> {
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
-    instr("barrier.sync").section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
+    instr("barrier.sync").movable().section("9.7.13.1").since(ptx(6, 0)).requires(sm(30))
         .syntax("barrier.sync{.aligned} a{, b};")
         .operands(SYNC).rules(RULES)
         .host(Host::Block).meeting(Meeting::Both).barrier(Barrier::Cta),
-    instr("barrier.cta.sync").section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
+    instr("barrier.cta.sync").movable().section("9.7.13.1").since(ptx(7, 8)).requires(sm(30))
         .syntax("barrier.cta.sync{.aligned} a{, b};")
         .operands(SYNC).rules(RULES)
         .host(Host::Block).meeting(Meeting::Both).barrier(Barrier::Cta),

@@ -11,6 +11,7 @@ const LONG: &[Gate] = &[gate(&[any(&[q::u64, q::s64])]).since(ptx(4, 3)).require
 /// The family.
 pub const LIST: &[Instr] = &[
     instr("add.cc")
+        .movable()
         .section("9.7.2.1")
         .since(ptx(1, 2))
         .syntax(
@@ -33,6 +34,7 @@ pub const LIST: &[Instr] = &[
         .host(Host::Lane)
         .carry(Carry::In),
     instr("sub.cc")
+        .movable()
         .section("9.7.2.3")
         .since(ptx(1, 2))
         .syntax(

@@ -144,7 +144,7 @@ const VEC_8: Rule = Rule::Never(&[has(q::v8), any(&[q::b64, q::u64, q::s64, q::f
 /// Eight values of 8 or 16 bits can be stored, but ptxas 13.5 crashes on most loads of them.
 fn no_narrow_load_of_8(i: &hir::Instr) -> Option<(String, Option<usize>)> {
     let narrow = i.types.last().is_some_and(|t| t.bits() < 32);
-    (i.has(q::v8) && narrow && i.entry.opcode == "ld")
+    (i.has(q::v8) && narrow && i.opcode == crate::opcode::op::ld)
         .then(|| ("`.v8` loads values of 32 bits only\nload wider values and unpack them with `mov`".to_string(), None))
 }
 

@@ -215,7 +215,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(q::b1)]).since(ptx(7, 0)),
             gate(&[has(q::and)]).since(ptx(7, 1)).requires(sm(80)),
         ]).issue(Issue::FullWarp),
-    instr("mma.sp").section("9.7.14.6.3").since(ptx(7, 1)).requires(sm(80))
+    instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(7, 1)).requires(sm(80))
         .syntax(
             "mma.sp{::ordered_metadata}.sync.aligned.f16shape.row.col.dtype.f16.f16.ctype d, a, b, c, e, f;
              mma.sp{::ordered_metadata}.sync.aligned.f16shape.row.col.f32.bf16.bf16.f32 d, a, b, c, e, f;
@@ -234,7 +234,7 @@ pub const LIST: &[Instr] = &[
         .operands(SPARSE)
         .gates(&[gate(&[has(q::ordered_metadata)]).since(ptx(8, 5))])
         .rules(&[ACCUMULATORS, Rule::Custom(selector)]).issue(Issue::FullWarp),
-    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 4)).requires(sm(89))
+    instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(8, 4)).requires(sm(89))
         .syntax(
             "mma.sp{::ordered_metadata}.sync.aligned.m16n8k64.row.col.dtype.f8type.f8type.ctype d, a, b, c, e, f;
              .f8type = { .e4m3, .e5m2 }
@@ -251,7 +251,7 @@ pub const LIST: &[Instr] = &[
             Rule::Custom(selector),
             Rule::Needs(has(q::f16), has(q::ordered_metadata), "accumulators of `.f16` are for `.sp::ordered_metadata`"),
         ]).issue(Issue::FullWarp),
-    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 6)).requires(KINDS_OF_8)
+    instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(8, 6)).requires(KINDS_OF_8)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c, e, f;
              .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }
@@ -262,14 +262,14 @@ pub const LIST: &[Instr] = &[
         // Accumulators of half precision: ptxas has them on fewer targets.
         .gates(&[NARROW, gate(&[has(q::f16)]).since(ptx(8, 7)).requires(KINDS)])
         .rules(&[ACCUMULATORS, Rule::Custom(selector)]).issue(Issue::FullWarp),
-    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS)
+    instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f8f6f4type.f8f6f4type.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
              .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
         )
         .operands(&[D, SPARSE_A, B, C, E, F, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
         .rules(&[ACCUMULATORS, Rule::Custom(selector)]).issue(Issue::FullWarp),
-    instr("mma.sp").section("9.7.14.6.3").since(ptx(8, 7)).requires(SPARSE_KINDS_OF_4)
+    instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(8, 7)).requires(SPARSE_KINDS_OF_4)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
              mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4nvf4.block_scale.scale_vec_size.f32.e2m1.e2m1.f32.stype d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};

@@ -24,7 +24,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", ty(Ty::B32)), dst("p", ty(Ty::Pred)), src("a", ty(Ty::B32)), LANE, CLAMP])
         .host(Host::Block),
-    instr("shfl.sync").section("9.7.9.6").since(ptx(6, 0)).requires(sm(30))
+    instr("shfl.sync").movable().section("9.7.9.6").since(ptx(6, 0)).requires(sm(30))
         .syntax(
             "shfl.sync.mode.b32 d[|p], a, b, c, membermask;
              .mode = { .up, .down, .bfly, .idx }",
@@ -42,14 +42,14 @@ pub const LIST: &[Instr] = &[
         .syntax("vote.ballot.b32 d, {!}a;")
         .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::Pred))])
         .host(Host::Block),
-    instr("vote.sync").section("9.7.13.9").since(ptx(6, 0)).requires(sm(30))
+    instr("vote.sync").movable().section("9.7.13.9").since(ptx(6, 0)).requires(sm(30))
         .syntax(
             "vote.sync.mode.pred d, {!}a, membermask;
              .mode = { .all, .any, .uni }",
         )
         .operands(&[dst("d", ty(Ty::Pred)), src("a", ty(Ty::Pred)), MASK])
         .host(Host::Block).issue(Issue::Lanes),
-    instr("vote.sync").section("9.7.13.9").since(ptx(6, 0)).requires(sm(30))
+    instr("vote.sync").movable().section("9.7.13.9").since(ptx(6, 0)).requires(sm(30))
         .syntax("vote.sync.ballot.b32 d, {!}a, membermask;")
         .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::Pred)), MASK])
         .host(Host::Block).issue(Issue::Lanes),
@@ -65,7 +65,7 @@ pub const LIST: &[Instr] = &[
         .syntax("activemask.b32 d;")
         .operands(&[dst("d", ty(Ty::B32))])
         .host(Host::Warp),
-    instr("redux.sync").section("9.7.13.12").since(ptx(7, 0)).requires(sm(80))
+    instr("redux.sync").movable().section("9.7.13.12").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "redux.sync.op.type dst, src, membermask;
              .op = { .add, .min, .max }
@@ -73,14 +73,14 @@ pub const LIST: &[Instr] = &[
         )
         .operands(REDUX_INTEGERS)
         .host(Host::Block).issue(Issue::Lanes),
-    instr("redux.sync").section("9.7.13.12").since(ptx(7, 0)).requires(sm(80))
+    instr("redux.sync").movable().section("9.7.13.12").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "redux.sync.op.b32 dst, src, membermask;
              .op = { .and, .or, .xor }",
         )
         .operands(REDUX_INTEGERS)
         .host(Host::Block).issue(Issue::Lanes),
-    instr("redux.sync").section("9.7.13.12").since(ptx(8, 6)).requires(F32_ONLY)
+    instr("redux.sync").movable().section("9.7.13.12").since(ptx(8, 6)).requires(F32_ONLY)
         .syntax(
             "redux.sync.op{.abs}{.NaN}.f32 dst, src, membermask;
              .op = { .min, .max }",

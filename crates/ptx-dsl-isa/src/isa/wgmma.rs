@@ -86,7 +86,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[MIXED])
         .rules(&[FACTORS]).issue(Issue::FullWarp).group(Group::Wgmma(Step::Start)),
-    instr("wgmma.mma_async.sp").section("9.7.15.6.3").since(ptx(8, 2)).requires(HOPPER)
+    instr("wgmma.mma_async.sp").movable().section("9.7.15.6.3").since(ptx(8, 2)).requires(HOPPER)
         .syntax(
             "wgmma.mma_async.sp.sync.aligned.k32.dtype.f16.f16 d, a-desc, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;
              wgmma.mma_async.sp.sync.aligned.k32.dtype.f16.f16 d, a, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b, imm-trans-b;

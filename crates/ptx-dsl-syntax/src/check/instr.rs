@@ -35,37 +35,34 @@ fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Opti
     Some((n, None))
 }
 
-/// Words of an opcode that ptxas accepts anywhere after its first one (CUB writes `vote.ballot.sync.b32`).
-fn movable(first: &str) -> &'static [&'static str] {
-    match first {
-        "vote" | "shfl" | "redux" | "barrier" => &["sync"],
-        "add" | "sub" => &["cc"],
-        "mma" => &["sp", "sp::ordered_metadata"],
-        "wgmma" | "tcgen05" => &["sp"],
-        _ => &[],
-    }
-}
-
-/// Moves such a word of the opcode to its place; `None` if it is there.
-pub(super) fn in_order(parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
-    let words = movable(&parts.first()?.text);
-    let (mut place, mut at) = (1, 1);
-    loop {
-        let word = parts.get(at)?.text.as_str();
-        if words.contains(&word) {
-            break;
-        }
-        if at == place && matches!(word, "cta" | "mma_async" | "mma" | "ws") {
-            place += 1;
-        }
-        at += 1;
-    }
-    if at <= place {
+/// The parts with a movable last word of an opcode in its place; `None` if it is there. The longest opcode counts.
+pub(super) fn in_order(entries: &[Entry], parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
+    let (place, at) = entries.iter().filter_map(|entry| displaced(entry, parts)).max_by_key(|(place, _)| *place)?;
+    if at == place {
         return None;
     }
     let mut parts = parts.to_vec();
     parts[place..=at].rotate_right(1);
     Some(parts)
+}
+
+/// Where the last word of a movable opcode belongs, and where it is.
+fn displaced(entry: &Entry, parts: &[ast::Word]) -> Option<(usize, usize)> {
+    if !entry.instr.movable {
+        return None;
+    }
+    let (before, last) = entry.instr.opcode.rsplit_once('.')?;
+    let mut place = 0;
+    for word in before.split('.') {
+        if parts.get(place)?.text != word {
+            return None;
+        }
+        place += 1;
+    }
+    // `sp::ordered_metadata` is a form of `sp`.
+    let is_last =
+        |part: &ast::Word| part.text.strip_prefix(last).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
+    Some((place, place + parts[place..].iter().position(is_last)?))
 }
 
 /// An entry whose opcode the instruction begins with.
@@ -149,7 +146,8 @@ type Failure = (usize, Vec<Diagnostic>);
 impl Checker {
     /// Checks an instruction; `None` if it is broken.
     pub(super) fn instr(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
-        match in_order(&ast.parts) {
+        let entries = self.table.entries(&ast.parts.first()?.text);
+        match in_order(&entries, &ast.parts) {
             Some(parts) => self.ordered(ast, &parts),
             None => self.ordered(ast, &ast.parts),
         }

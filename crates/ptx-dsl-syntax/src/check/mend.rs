@@ -149,10 +149,10 @@ impl Checker {
     }
 
     fn tried(&mut self, ast: &ast::Instr) -> Verdict {
-        let ordered = in_order(&ast.parts);
-        let parts = ordered.as_deref().unwrap_or(&ast.parts);
-        let Some(first) = parts.first() else { return Verdict::Illegal };
+        let Some(first) = ast.parts.first() else { return Verdict::Illegal };
         let entries = self.table.entries(&first.text);
+        let ordered = in_order(&entries, &ast.parts);
+        let parts = ordered.as_deref().unwrap_or(&ast.parts);
         let found = candidates(&entries, parts);
         let mut level = longest(&found, usize::MAX);
         let mut best = None;

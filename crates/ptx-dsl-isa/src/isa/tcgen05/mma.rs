@@ -124,7 +124,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[gate(&[has(q::scale_vec_1X)]).requires(EXACT)])
         .host(MMA_DECOMPRESS).tensor(Tensor::Mma),
-    instr("tcgen05.mma.sp").section("9.7.16.10.9.2").since(SINCE).requires(TENSOR_MEMORY)
+    instr("tcgen05.mma.sp").movable().section("9.7.16.10.9.2").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
              tcgen05.mma.sp.cta_group.kind{.ashift}{.collector_a_usage}{.collector_b_usage} [d-tmem], [a-tmem], b-desc, [sp-meta-tmem], idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
@@ -134,7 +134,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[KIND_I8, SCALE_INPUT_D, COLLECTOR_B])
         .rules(&[ASHIFT, SCALE_KINDS])
         .host(MMA_SP).tensor(Tensor::Mma),
-    instr("tcgen05.mma.sp").section("9.7.16.10.9.2").since(NEW).requires(SM_107F)
+    instr("tcgen05.mma.sp").movable().section("9.7.16.10.9.2").since(NEW).requires(SM_107F)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind::ti16{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
              tcgen05.mma.sp.cta_group.kind::ti16{.ashift}{.collector_a_usage}{.collector_b_usage} [d-tmem], [a-tmem], b-desc, [sp-meta-tmem], idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};"
@@ -142,7 +142,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .rules(&[ASHIFT, SCALE_KINDS])
         .host(MMA_SP_TI16).tensor(Tensor::Mma),
-    instr("tcgen05.mma.sp").section("9.7.16.10.9.2").since(SINCE).requires(TENSOR_MEMORY)
+    instr("tcgen05.mma.sp").movable().section("9.7.16.10.9.2").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind2.block_scale{.scale_vectorsize}{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, [scale-A-tmem], [scale-B-tmem], {!}enable-input-d;
              tcgen05.mma.sp.cta_group.kind2.block_scale{.scale_vectorsize}{.collector_a_usage}{.collector_b_usage} [d-tmem], [a-tmem], b-desc, [sp-meta-tmem], idesc, [scale-A-tmem], [scale-B-tmem], {!}enable-input-d;"
@@ -161,7 +161,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[KIND_I8, KIND_TI16])
         .rules(&[ONE_CTA])
         .host(MMA_WS).tensor(Tensor::Mma),
-    instr("tcgen05.mma.ws.sp").section("9.7.16.10.9.4").since(SINCE).requires(TENSOR_MEMORY)
+    instr("tcgen05.mma.ws.sp").movable().section("9.7.16.10.9.4").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.ws.sp.cta_group.kind{.collector_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {!}enable-input-d{, zero-column-mask-desc};
              tcgen05.mma.ws.sp.cta_group.kind{.collector_usage} [d-tmem], [a-tmem], b-desc, [sp-meta-tmem], idesc, {!}enable-input-d{, zero-column-mask-desc};
