@@ -1,9 +1,9 @@
-//! The addresses that instructions use, and how: which state space, how many bytes, reading or writing.
+//! The memory accesses of an instruction, from its table entry: address operand, state space, size, alignment, read or write.
 
 use crate::provenance::space;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::memory::{AddressSpace, Memory, Reach, Size};
-use ptx_dsl_isa::isa::{self, OperandSpec, Role};
+use ptx_dsl_isa::isa::{self, Mbarrier, OperandSpec, Role};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{MULTICAST, Qualifier, q};
 
@@ -18,7 +18,7 @@ pub enum Kind {
     Object,
     /// In shared memory, in either form.
     Shared,
-    /// Generic, of what a tensor's map may lie in: global memory, constants, parameters.
+    /// Generic, of a tensor map: in global memory, constants or parameters.
     Map,
 }
 
@@ -32,11 +32,11 @@ pub struct Access<'h> {
     pub entry: &'static isa::Instr,
     /// Reaches the shared memory of the own CTA only.
     pub own: bool,
-    /// That is so because of the result that it gives.
+    /// It reaches only the own CTA because it returns a result.
     pub own_for_result: bool,
     /// The memory is written.
     pub writes: bool,
-    /// In bytes; 0 if that is not known.
+    /// In bytes; 0 if unknown.
     pub size: u32,
     /// In bytes.
     pub align: u32,
@@ -51,7 +51,7 @@ impl Access<'_> {
     }
 }
 
-/// Does the instruction work on the same place of several CTAs of the cluster?
+/// Does the instruction access the same address in several CTAs of the cluster?
 pub fn multicast(i: &Instr) -> bool {
     i.has_any(MULTICAST)
 }
@@ -68,7 +68,7 @@ pub fn accesses<'h>(i: &'h Instr, each: &mut dyn FnMut(Access<'h>)) {
         if spaces.is_empty() {
             spaces = qualifiers(i);
         }
-        // Where a function's parameters lie is not this function's business.
+        // The location of function parameters is unknown here.
         if spaces.first() == Some(&q::param_func) {
             return;
         }
@@ -76,7 +76,7 @@ pub fn accesses<'h>(i: &'h Instr, each: &mut dyn FnMut(Access<'h>)) {
     }
 }
 
-/// The first address that the instruction writes to, other than in global or local memory; that of an object that it initialises.
+/// The first address written outside of global and local memory, or the address of an object that is initialised.
 pub fn written(i: &Instr) -> Option<&Arg> {
     let mut found = None;
     accesses(i, &mut |access| {
@@ -132,7 +132,7 @@ fn own(kind: Kind) -> bool {
     matches!(kind, Kind::In(q::shared_cta | q::shared))
 }
 
-/// Does the instruction give a result, which is not thrown away?
+/// Does the instruction have a destination other than `_`?
 fn returns(i: &Instr) -> bool {
     for arg in &i.operands {
         if arg.role == Role::Dst && !matches!(arg.value, Operand::Sink) {
@@ -142,7 +142,7 @@ fn returns(i: &Instr) -> bool {
     false
 }
 
-/// In bytes; 0 if that is not known.
+/// In bytes; 0 if unknown.
 fn size(i: &Instr, size: Size) -> u32 {
     let bytes = match size {
         Size::Type => i.bytes(),
@@ -155,5 +155,5 @@ fn size(i: &Instr, size: Size) -> u32 {
 
 /// Is it a wait for the phase of an mbarrier?
 pub fn mbarrier_wait(i: &Instr) -> bool {
-    matches!(i.opcode, op::mbarrier_try_wait | op::mbarrier_test_wait)
+    i.entry.mbarrier == Mbarrier::Wait
 }

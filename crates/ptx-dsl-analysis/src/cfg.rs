@@ -1,4 +1,5 @@
-//! The control-flow graph: basic blocks, edges with the value of the branch's guard, reverse postorder, dominators, post-dominators.
+//! The control-flow graph: basic blocks, edges labelled with the guard of the branch, reverse postorder, dominator and
+//! post-dominator trees.
 
 use ptx_dsl_isa::hir::{Function, Instr, LabelId, Operand, Stmt};
 use ptx_dsl_isa::isa::Control;
@@ -7,7 +8,7 @@ use ptx_dsl_isa::opcode::Opcode;
 pub use crate::graph::NONE;
 use crate::graph::{cyclic, dominators, intervals, postorder};
 
-/// Instructions in a row, with one way in and ways out at the end.
+/// A basic block: straight-line code.
 #[derive(Debug, Default)]
 pub struct Block {
     /// Number of its first instruction.
@@ -20,22 +21,22 @@ pub struct Block {
     pub pred: Vec<(u32, u32)>,
 }
 
-/// A way out of a block.
+/// An edge to a successor.
 #[derive(Debug, Clone, Copy)]
 pub struct Edge {
-    /// The block that it leads to.
+    /// The successor.
     pub to: u32,
-    /// The value of the guard of the block's last instruction on this way.
+    /// The value of the guard of the block's last instruction on this edge.
     pub when: Option<bool>,
 }
 
-/// The graph of a body. Block 0 is empty and comes first; the last one, [`Cfg::exit`], is empty too and stands for the end.
+/// The graph of a function body. Block 0 is an empty entry block; the last block, [`Cfg::exit`], is an empty exit block.
 pub struct Cfg<'h> {
     /// The instructions of the body, in the order of the text.
     pub instrs: Vec<&'h Instr>,
     /// The blocks, in the order of the text.
     pub blocks: Vec<Block>,
-    /// The block that stands for the end.
+    /// The exit block.
     pub exit: u32,
     /// Reachable blocks in reverse postorder.
     pub rpo: Vec<u32>,
@@ -43,9 +44,9 @@ pub struct Cfg<'h> {
     pub ipdom: Vec<u32>,
     /// Immediate dominators.
     pub idom: Vec<u32>,
-    /// First and last number of what each block dominates, itself included.
+    /// By block: the range of preorder numbers of its dominator subtree.
     below: Vec<(u32, u32)>,
-    /// By block: it can be reached from itself.
+    /// By block: it is on a cycle.
     cyclic: Vec<bool>,
     /// By instruction: its block.
     block_of: Vec<u32>,
@@ -57,12 +58,12 @@ fn ends(i: &Instr) -> bool {
 }
 
 impl<'h> Cfg<'h> {
-    /// The first instruction of which this holds. Not generic, as what asks is: that is compiled for each question.
+    /// The first instruction for which the predicate holds. Takes a trait object to avoid a copy for each predicate.
     pub fn find(&self, is: &dyn Fn(&Instr) -> bool) -> Option<&'h Instr> {
         self.instrs.iter().copied().find(|i| is(i))
     }
 
-    /// Is there an instruction of which this holds?
+    /// Does the predicate hold for some instruction?
     pub fn any(&self, is: &dyn Fn(&Instr) -> bool) -> bool {
         self.find(is).is_some()
     }
@@ -72,18 +73,62 @@ impl<'h> Cfg<'h> {
         self.any(&|i| i.opcode == opcode)
     }
 
-    /// Adds the blocks that a block leads to.
-    pub fn push_ways(&self, b: u32, out: &mut Vec<u32>) {
+    /// Adds the successors of a block.
+    pub fn push_successors(&self, b: u32, out: &mut Vec<u32>) {
         for e in &self.blocks[b as usize].succ {
             out.push(e.to);
         }
     }
 
-    /// Adds the blocks that lead to a block.
-    pub fn push_preds(&self, b: u32, out: &mut Vec<u32>) {
+    /// Adds the predecessors of a block.
+    pub fn push_predecessors(&self, b: u32, out: &mut Vec<u32>) {
         for (p, _) in &self.blocks[b as usize].pred {
             out.push(*p);
         }
+    }
+
+    /// By block: is it reachable from the end of one of these?
+    pub fn reachable_from(&self, blocks: impl IntoIterator<Item = u32>) -> Vec<bool> {
+        let mut stack = Vec::new();
+        for b in blocks {
+            self.push_successors(b, &mut stack);
+        }
+        let mut out = vec![false; self.blocks.len()];
+        while let Some(b) = stack.pop() {
+            if !std::mem::replace(&mut out[b as usize], true) {
+                self.push_successors(b, &mut stack);
+            }
+        }
+        out
+    }
+
+    /// By block: is it one of these, or does it reach one of them?
+    pub fn blocks_reaching(&self, blocks: impl IntoIterator<Item = u32>) -> Vec<bool> {
+        let mut stack: Vec<u32> = blocks.into_iter().collect();
+        let mut out = vec![false; self.blocks.len()];
+        while let Some(b) = stack.pop() {
+            if !std::mem::replace(&mut out[b as usize], true) {
+                self.push_predecessors(b, &mut stack);
+            }
+        }
+        out
+    }
+
+    /// Is `from` the only predecessor of the block, back edges aside?
+    pub fn only_predecessor(&self, block: u32, from: u32) -> bool {
+        self.blocks[block as usize].pred.iter().all(|(p, _)| *p == from || self.dominates(block, *p))
+    }
+
+    /// Does `a` post-dominate `b`?
+    pub fn post_dominates(&self, a: u32, b: u32) -> bool {
+        let mut at = b;
+        while at != a {
+            match self.ipdom.get(at as usize) {
+                Some(&up) if up != NONE && up != at => at = up,
+                _ => return false,
+            }
+        }
+        true
     }
 
     /// The graph of a function.
@@ -131,7 +176,7 @@ impl<'h> Cfg<'h> {
         self.instrs.len() as u32
     }
 
-    /// Ends the last block here, and begins another one.
+    /// Ends the current block and starts a new one.
     fn cut(&mut self) {
         let here = self.here();
         if let Some(last) = self.blocks.last_mut() {
@@ -140,13 +185,13 @@ impl<'h> Cfg<'h> {
         self.blocks.push(Block { first: here, end: here, ..Block::default() });
     }
 
-    /// Finds the ways out of each block.
+    /// Adds the edges of each block.
     fn link(&mut self, at_label: &[u32]) {
         for b in 0..self.exit {
             let block = &mut self.blocks[b as usize];
             match self.instrs.get((block.end as usize).wrapping_sub(1)) {
                 Some(i) if block.first != block.end && ends(i) => {
-                    ways(i, b + 1, self.exit, at_label, &mut block.succ);
+                    add_edges(i, b + 1, self.exit, at_label, &mut block.succ);
                 }
                 _ => block.succ.push(Edge { to: b + 1, when: None }),
             }
@@ -159,7 +204,7 @@ impl<'h> Cfg<'h> {
         block.first..block.end
     }
 
-    /// The instruction at the end of a block that chooses between ways.
+    /// The branch at the end of a block that has several successors.
     pub fn branch(&self, b: u32) -> Option<u32> {
         let block = &self.blocks[b as usize];
         (block.succ.len() > 1).then(|| block.end.wrapping_sub(1))
@@ -167,7 +212,7 @@ impl<'h> Cfg<'h> {
 
     fn order(&mut self) {
         let n = self.blocks.len();
-        let post = postorder(0, n, &|b, out| self.push_ways(b, out));
+        let post = postorder(0, n, &|b, out| self.push_successors(b, out));
         for &b in post.iter().rev() {
             self.rpo.push(b);
             for k in 0..self.blocks[b as usize].succ.len() {
@@ -175,10 +220,10 @@ impl<'h> Cfg<'h> {
                 self.blocks[to as usize].pred.push((b, k as u32));
             }
         }
-        self.idom = dominators(n, &post, &|b, out| self.push_preds(b, out));
-        self.cyclic = cyclic(n, &self.rpo, &|b, out| self.push_preds(b, out));
-        let back = postorder(self.exit, n, &|b, out| self.push_preds(b, out));
-        self.ipdom = dominators(n, &back, &|b, out| self.push_ways(b, out));
+        self.idom = dominators(n, &post, &|b, out| self.push_predecessors(b, out));
+        self.cyclic = cyclic(n, &self.rpo, &|b, out| self.push_predecessors(b, out));
+        let back = postorder(self.exit, n, &|b, out| self.push_predecessors(b, out));
+        self.ipdom = dominators(n, &back, &|b, out| self.push_successors(b, out));
         self.below = intervals(&self.idom);
         self.block_of = vec![NONE; self.instrs.len()];
         for (b, block) in self.blocks.iter().enumerate() {
@@ -188,7 +233,7 @@ impl<'h> Cfg<'h> {
         }
     }
 
-    /// Does every way to `b` lead through `a`? Nothing leads through [`NONE`], where the ways of a loop without an end meet.
+    /// Does `a` dominate `b`? [`NONE`] dominates nothing.
     pub fn dominates(&self, a: u32, b: u32) -> bool {
         match (self.below.get(a as usize), self.below.get(b as usize)) {
             (Some(&(first, last)), Some(&(at, _))) => at != NONE && first <= at && at <= last,
@@ -196,7 +241,7 @@ impl<'h> Cfg<'h> {
         }
     }
 
-    /// Can the block be reached from itself?
+    /// Is the block on a cycle?
     pub fn in_loop(&self, b: u32) -> bool {
         self.cyclic[b as usize]
     }
@@ -207,8 +252,8 @@ impl<'h> Cfg<'h> {
     }
 }
 
-/// Where an instruction that ends a block leads.
-fn ways(i: &Instr, next: u32, exit: u32, at_label: &[u32], out: &mut Vec<Edge>) {
+/// Adds the edges of an instruction that ends a block.
+fn add_edges(i: &Instr, next: u32, exit: u32, at_label: &[u32], out: &mut Vec<Edge>) {
     let (when, other) = match &i.pred {
         None => (None, None),
         Some((_, positive)) => (Some(*positive), Some(!positive)),
@@ -218,7 +263,7 @@ fn ways(i: &Instr, next: u32, exit: u32, at_label: &[u32], out: &mut Vec<Edge>) 
             Some(&b) if b != NONE => b,
             _ => exit,
         };
-        // The same label twice in a row is one way.
+        // The same label twice in a row makes one edge.
         if !matches!(out.last(), Some(e) if e.to == to) {
             out.push(Edge { to, when });
         }

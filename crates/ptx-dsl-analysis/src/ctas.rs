@@ -1,45 +1,46 @@
-//! Which values differ from CTA to CTA and are the same in each of them: what tells the CTAs of a grid or cluster apart.
+//! Variation between CTAs: which values are uniform in a CTA but differ between CTAs, and the conditions on them that control an
+//! instruction. A sparse forward analysis on a lattice of four levels.
 
-use crate::Flow;
 use crate::cfg::NONE;
+use crate::flow::Flow;
 use crate::ssa::{Val, Value};
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::isa::sreg::Varies;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What a value depends on.
+/// What a value varies with.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Of {
-    /// The same in all threads of the grid.
+pub enum Dependence {
+    /// Uniform in the grid.
     Grid,
-    /// The rank of the CTA in its cluster, and nothing that differs within a CTA.
+    /// Varies with the rank of the CTA in its cluster, uniform in the CTA.
     Rank,
-    /// The number of the CTA, and nothing that differs within it.
+    /// Varies with the CTA, uniform in it.
     Cta,
-    /// The thread, or memory.
+    /// Varies with the thread or with memory.
     Thread,
 }
 
 /// By value.
 pub struct Ctas {
-    of: Vec<Of>,
+    of: Vec<Dependence>,
 }
 
-/// What must hold for a place to be reached: predicates with their values, numbers with whether they are zero.
+/// Conditions for an instruction to be reached: predicates with their values, numbers with whether they are zero.
 pub type Conditions = Vec<(Val, bool)>;
 
 impl Ctas {
     /// Solves for all values of the function.
     pub fn new(flow: &Flow) -> Ctas {
-        let mut eval = |_: Val, value: &Value, facts: &[Of]| match value {
-            Value::Undef => Of::Grid,
-            Value::Param => Of::Thread,
-            // Which way was taken into a join is not followed.
+        let mut eval = |_: Val, value: &Value, facts: &[Dependence]| match value {
+            Value::Undef => Dependence::Grid,
+            Value::Param => Dependence::Thread,
+            // A phi also depends on the branches above it, which are not followed.
             Value::Phi { args, .. } => match args.as_slice() {
-                [] => Of::Grid,
+                [] => Dependence::Grid,
                 [one] => facts[*one as usize],
-                _ => Of::Thread,
+                _ => Dependence::Thread,
             },
             Value::Def { instr, old, .. } => {
                 let i = flow.instr(*instr);
@@ -47,47 +48,47 @@ impl Ctas {
                     || matches!(i.opcode, op::mov | op::selp | op::cvta | op::mapa);
                 let fixed = i.opcode == op::ld && (i.has(q::param) || i.has(q::param_entry)) && flow.function.entry;
                 if !pure && !fixed || old.is_some() {
-                    return Of::Thread;
+                    return Dependence::Thread;
                 }
-                let mut out = Of::Grid;
+                let mut out = Dependence::Grid;
                 for (_, u) in flow.ssa.uses(*instr) {
                     out = out.max(facts[*u as usize]);
                 }
                 for a in &i.operands {
                     if let Operand::Sreg(register) = a.value {
                         out = out.max(match register.row().varies {
-                            Varies::Never => Of::Grid,
-                            Varies::WithRank => Of::Rank,
-                            Varies::WithCluster | Varies::WithCta => Of::Cta,
-                            Varies::WithWarp | Varies::WithThread | Varies::InTime => Of::Thread,
+                            Varies::Never => Dependence::Grid,
+                            Varies::WithRank => Dependence::Rank,
+                            Varies::WithCluster | Varies::WithCta => Dependence::Cta,
+                            Varies::WithWarp | Varies::WithThread | Varies::InTime => Dependence::Thread,
                         });
                     }
                 }
                 out
             }
         };
-        let of = flow.ssa.solve(Of::Grid, &mut eval);
+        let of = flow.ssa.solve(Dependence::Grid, &mut eval);
         Ctas { of: of.unwrap_or_default() }
     }
 
-    /// Does the value tell CTAs apart, and nothing else?
-    pub fn tells_apart(&self, v: Val) -> Option<Of> {
+    /// How the value varies, if it varies between CTAs and is uniform in each of them.
+    pub fn variation(&self, v: Val) -> Option<Dependence> {
         match self.of.get(v as usize) {
-            Some(of @ (Of::Rank | Of::Cta)) => Some(*of),
+            Some(of @ (Dependence::Rank | Dependence::Cta)) => Some(*of),
             _ => None,
         }
     }
 
-    /// The predicates that tell CTAs apart and hold wherever the instruction runs.
+    /// The conditions on values that vary between CTAs and hold wherever the instruction executes.
     pub fn conditions(&self, flow: &Flow, block: u32, at: u32) -> Conditions {
-        let mut all = taken_apart(flow, conditions(flow, block, at));
-        all.retain(|c| self.tells_apart(c.0).is_some());
+        let mut all = split_conjunctions(flow, conditions(flow, block, at));
+        all.retain(|c| self.variation(c.0).is_some());
         all
     }
 }
 
-/// Conjunctions in their parts, and comparisons with zero as what they say of the number. `or` of numbers is zero if both are.
-fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
+/// Splits conjunctions, and replaces comparisons with zero by conditions on the number. An `or` of numbers is zero if both are.
+fn split_conjunctions(flow: &Flow, mut stack: Conditions) -> Conditions {
     let mut out = Conditions::new();
     let mut budget = 200;
     while let Some((v, holds)) = stack.pop() {
@@ -126,14 +127,14 @@ fn taken_apart(flow: &Flow, mut stack: Conditions) -> Conditions {
     out
 }
 
-/// What the branches that lead to an instruction, and its guard, say for certain.
+/// The conditions that the dominating branches and the guard impose on an instruction.
 pub fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
     let mut out = Vec::new();
     if let Some((p, positive)) = flow.guard(at) {
         out.push((flow.origin(p), positive));
     }
     let mut here = block;
-    // Deeper nests are cut off: less is said then.
+    // A limit: conditions further up are left out.
     for _ in 0..200 {
         let up = flow.cfg.idom[here as usize];
         if up == NONE || up == here {
@@ -152,11 +153,11 @@ pub fn conditions(flow: &Flow, block: u32, at: u32) -> Conditions {
     out
 }
 
-/// The only way into a block. A loop comes back to where it began; what held there holds still.
+/// The only entry edge of a block, back edges aside.
 fn way_into(flow: &Flow, b: u32) -> Option<(u32, u32)> {
     let mut only = None;
     for p in &flow.cfg.blocks[b as usize].pred {
-        if under(flow, b, p.0) {
+        if flow.cfg.dominates(b, p.0) {
             continue;
         }
         if only.is_some() {
@@ -167,24 +168,8 @@ fn way_into(flow: &Flow, b: u32) -> Option<(u32, u32)> {
     only
 }
 
-/// Does every way to `b` lead over `a`?
-pub fn under(flow: &Flow, a: u32, b: u32) -> bool {
-    let mut at = b;
-    for _ in 0..200 {
-        if at == a {
-            return true;
-        }
-        let up = flow.cfg.idom[at as usize];
-        if up == NONE || up == at {
-            return false;
-        }
-        at = up;
-    }
-    false
-}
-
-/// Do the two never run in one CTA, each in some?
-pub fn apart(a: &Conditions, b: &Conditions) -> bool {
+/// Do the two exclude each other in one CTA?
+pub fn exclusive(a: &Conditions, b: &Conditions) -> bool {
     for (p, v) in a {
         if b.contains(&(*p, !v)) {
             return true;

@@ -1,4 +1,5 @@
-//! A forward dataflow framework: sets of bits, a worklist over blocks in reverse postorder.
+//! A forward data-flow framework on bit sets: iteration over the blocks in reverse postorder until nothing changes. Meet is union
+//! (some path) or intersection (every path).
 
 use crate::cfg::Cfg;
 use fixedbitset::FixedBitSet;
@@ -43,15 +44,15 @@ impl Bits {
         }
     }
 
-    /// Of `many` bits from `base` on, sets this one and unsets the others.
-    pub fn begin(&mut self, base: usize, many: usize, n: usize) {
+    /// Sets bit `n` of the `many` bits from `base` on, and clears the others.
+    pub fn set_state(&mut self, base: usize, many: usize, n: usize) {
         for k in 0..many {
             self.put(base + k, k == n);
         }
     }
 
-    /// What is in one state is in another one now.
-    pub fn turn(&mut self, from: usize, to: usize) {
+    /// Moves a bit: clears `from` and sets `to` if `from` was set.
+    pub fn transition(&mut self, from: usize, to: usize) {
         if self.has(from) {
             self.unset(from);
             self.set(to);
@@ -68,7 +69,7 @@ impl Bits {
         self.0.insert_range(..);
     }
 
-    /// Meets another set; says whether that changed this one.
+    /// Meets another set. Returns whether this one changed.
     fn meet(&mut self, other: &Bits, meet: Meet) -> bool {
         match meet {
             Meet::Any => {
@@ -85,7 +86,7 @@ impl Bits {
     }
 }
 
-/// What a bit at a join means.
+/// The meet operator at joins.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Meet {
     /// On some path.
@@ -94,8 +95,8 @@ pub enum Meet {
     Every,
 }
 
-/// The sets at the start of each block. `block` carries a set over a block, `edge` over one of its ways out.
-/// What no path reaches has no bits under `Any` and all under `Every`.
+/// Solves for the sets at the start of each block. `block` is the transfer function of a block, `edge` that of an edge. A block
+/// that is not reachable has no bits under `Any` and all under `Every`.
 pub fn forward(
     cfg: &Cfg,
     bits: usize,
@@ -137,11 +138,11 @@ pub fn forward(
     }
 }
 
-/// What an instruction does to a set.
+/// The transfer function of an instruction.
 pub type Step<'a> = &'a dyn Fn(u32, &Instr, &mut Bits);
 
-/// `forward` for rules that change nothing on edges and go instruction by instruction.
-pub fn simple(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bits> {
+/// [`forward`] with a transfer function for each instruction and none for edges.
+pub fn forward_instrs(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bits> {
     let mut block = |b: u32, set: &mut Bits| {
         for at in cfg.range(b) {
             step(at, cfg.instrs[at as usize], set);
@@ -150,9 +151,9 @@ pub fn simple(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bits> {
     forward(cfg, bits, meet, &mut block, &mut |_, _, _| {})
 }
 
-/// Calls `see` with each block and instruction, and what holds before it on some path.
-pub fn each(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &Instr, &Bits)) {
-    let at_start = simple(cfg, bits, Meet::Any, step);
+/// Calls `see` with each block, its instructions and the bits before them on some path.
+pub fn for_each_instr(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &Instr, &Bits)) {
+    let at_start = forward_instrs(cfg, bits, Meet::Any, step);
     for &b in &cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in cfg.range(b) {
@@ -163,9 +164,9 @@ pub fn each(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &I
     }
 }
 
-/// Calls `see` with each instruction, and what holds before it on some path and on every path; `step` is told whether it is
-/// for every path.
-pub fn both(
+/// Calls `see` with each instruction and the bits before it, on some path and on every path. `step` is told which of the two it
+/// computes.
+pub fn for_each_instr_some_every(
     cfg: &Cfg,
     bits: usize,
     step: &dyn Fn(u32, &Instr, &mut Bits, bool),
@@ -173,8 +174,8 @@ pub fn both(
 ) {
     let on_some: Step = &|at, i, set| step(at, i, set, false);
     let on_every: Step = &|at, i, set| step(at, i, set, true);
-    let some_at = simple(cfg, bits, Meet::Any, on_some);
-    let every_at = simple(cfg, bits, Meet::Every, on_every);
+    let some_at = forward_instrs(cfg, bits, Meet::Any, on_some);
+    let every_at = forward_instrs(cfg, bits, Meet::Every, on_every);
     for &b in &cfg.rpo {
         let (mut some, mut every) = (some_at[b as usize].clone(), every_at[b as usize].clone());
         for at in cfg.range(b) {

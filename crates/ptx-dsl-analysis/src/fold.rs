@@ -1,4 +1,4 @@
-//! Integer arithmetic on numbers that are known.
+//! Constant folding of integer instructions.
 
 use crate::lanes::{Compare, holds};
 use ptx_dsl_isa::hir::{Instr, Operand};
@@ -6,7 +6,7 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
-/// The only result of an instruction, from what its operands are; `None` where that is not known, not defined, or no integer.
+/// The result of an instruction from the values of its operands; `None` if unknown, undefined or no integer.
 pub fn fold(i: &Instr, of: &mut dyn FnMut(&Operand) -> Option<u64>) -> Option<u64> {
     let mut get = |name: &str| of(i.value(name)?);
     let ty = *i.types.last()?;
@@ -21,10 +21,10 @@ pub fn fold(i: &Instr, of: &mut dyn FnMut(&Operand) -> Option<u64>) -> Option<u6
     }
     let n = Number { bits: ty.bits(), signed: ty.class() == Class::Signed };
     Some(match i.opcode {
-        // The place in a variable is the same in each CTA.
+        // The offset in the variable is the same in each CTA.
         op::mapa => n.cut(get("a")?),
         op::mov | op::cvta if i.operands.len() == 2 => n.cut(get("a")?),
-        // From the type that is written last to that written first.
+        // Converts from the last type to the first one.
         op::cvt => Number { bits: first.bits(), signed: false }.cut(n.wide(get("a")?) as u64),
         op::add => n.cut(get("a")?.wrapping_add(get("b")?)),
         op::sub => n.cut(get("a")?.wrapping_sub(get("b")?)),
@@ -71,7 +71,7 @@ impl Number {
         if self.bits >= 64 { x } else { x & ((1 << self.bits) - 1) }
     }
 
-    /// The number that the lower bits stand for.
+    /// The lower bits, sign-extended if signed.
     fn wide(self, x: u64) -> i128 {
         let x = self.cut(x);
         if self.signed && self.bits > 0 && x >> (self.bits - 1) & 1 == 1 {
@@ -82,7 +82,7 @@ impl Number {
     }
 
     fn product(self, i: &Instr, a: u64, b: u64) -> Option<u64> {
-        // Of two numbers of 64 bits without a sign the upper half would not fit.
+        // The upper half of a 64-bit product is not needed.
         let product = self.wide(a).wrapping_mul(self.wide(b));
         if i.has(q::wide) {
             return (self.bits <= 32).then(|| Number { bits: 2 * self.bits, ..self }.cut(product as u64));

@@ -13,8 +13,8 @@ pub fn postorder(root: u32, n: usize, next: &dyn Fn(u32, &mut Vec<u32>)) -> Vec<
     };
     let mut stack = vec![(root, list(root), 0usize)];
     seen[root as usize] = true;
-    while let Some((b, ways, at)) = stack.last_mut() {
-        if let Some(&to) = ways.get(*at) {
+    while let Some((b, next_nodes, at)) = stack.last_mut() {
+        if let Some(&to) = next_nodes.get(*at) {
             *at += 1;
             if !seen[to as usize] {
                 seen[to as usize] = true;

@@ -1,34 +1,35 @@
-//! Guards that are the same for all threads that come to them: comparisons whose result the operands' ranges decide.
+//! Constant guards: comparisons that the ranges of their operands decide, guards that no thread satisfies, conditions that a
+//! dominating branch excludes.
 
-use crate::Flow;
 use crate::cfg::{Edge, NONE};
-use crate::lanes::{Fact, Lanes};
+use crate::flow::Flow;
+use crate::lanes::{LaneFact, Lanes};
 use crate::ssa::{UNDEF, Val};
-use crate::threads::nobody;
+use crate::threads::is_empty;
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::isa::sreg::special;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
-/// Why a guard is decided: its value is a constant.
+/// The reason: the guard is a constant.
 pub const CONSTANT: &str = "its guard is constant";
 
-/// Does a guarded instruction run in all threads that come to it, or in none? And why?
-pub fn decided(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<(bool, &'static str)> {
+/// Whether a guarded instruction executes in all threads that reach it or in none, and the reason.
+pub fn constant_guard(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<(bool, &'static str)> {
     let (p, positive) = flow.guard(at)?;
     if flow.origin(p) == UNDEF {
         return None;
     }
-    if let Fact::Const(n) = lanes.facts[p as usize] {
+    if let LaneFact::Const(n) = lanes.facts[p as usize] {
         return Some(((n != 0) == positive, CONSTANT));
     }
-    let (value, why) = always(flow, lanes, block, p)?;
+    let (value, why) = constant_at(flow, lanes, block, p)?;
     Some((value == positive, why))
 }
 
-/// Where a block leads if its guard is not this value.
-pub fn not_taken(flow: &Flow, block: u32, value: bool) -> Option<u32> {
+/// The successor for the other value of the guard.
+pub fn other_target(flow: &Flow, block: u32, value: bool) -> Option<u32> {
     for e in &flow.cfg.blocks[block as usize].succ {
         if e.when == Some(!value) {
             return Some(e.to);
@@ -37,24 +38,24 @@ pub fn not_taken(flow: &Flow, block: u32, value: bool) -> Option<u32> {
     None
 }
 
-/// The value that a predicate has for every thread that comes to the block, and why.
-fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'static str)> {
+/// The value of a predicate in every thread that reaches the block, and the reason.
+fn constant_at(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'static str)> {
     let p = flow.origin(p);
-    if let Fact::Pred(f) = lanes.facts[p as usize]
-        && let Some(n) = lanes.threads.exact
+    if let LaneFact::Pred(f) = lanes.facts[p as usize]
+        && let Some(n) = lanes.cta_size.exact
     {
         for (set, value) in [(f.yes, false), (f.no, true)] {
-            if nobody(&lanes.sets[usize::from(set)], n) {
+            if is_empty(&lanes.sets[usize::from(set)], n) {
                 return Some((value, "no thread of the CTA is meant by its guard"));
             }
         }
     }
     if let Some(at) = flow.ssa.maker(p)
-        && let Some(value) = compared(flow, at)
+        && let Some(value) = constant_comparison(flow, at)
     {
         return Some((value, "no number makes its guard hold"));
     }
-    // Branches on the same value above, whose other way does not lead here.
+    // A dominating branch on the same value.
     let mut b = block;
     for _ in 0..32 {
         let (&[(from, edge)], up) = (flow.cfg.blocks[b as usize].pred.as_slice(), flow.cfg.idom[b as usize]) else {
@@ -79,8 +80,9 @@ fn always(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, &'sta
     None
 }
 
-/// What an integer comparison is whatever the numbers are; what `and` and `or` of a predicate and its opposite are.
-fn compared(flow: &Flow, at: u32) -> Option<bool> {
+/// The result of an integer comparison that the ranges of its operands decide, or of `and` and `or` of a predicate and its
+/// negation.
+fn constant_comparison(flow: &Flow, at: u32) -> Option<bool> {
     let i = flow.instr(at);
     let source = |name: &str| Some(flow.origin(flow.source(at, name)?));
     if matches!(i.opcode, op::and | op::or) && i.has(q::pred) {
@@ -107,11 +109,11 @@ fn compared(flow: &Flow, at: u32) -> Option<bool> {
         (false, q::ge | q::hs) if n == 0 => return Some(true),
         _ => {}
     }
-    let most = most(flow, a, 0)?;
+    let upper_bound = upper_bound(flow, a, 0)?;
     let too_large = match (ty.class() == Class::Signed, word) {
-        (_, q::eq) => n > most && n <= u64::from(u32::MAX >> 1),
-        (false, q::gt | q::hi) => n >= most && n <= u64::from(u32::MAX),
-        (false, q::ge | q::hs) => n > most && n <= u64::from(u32::MAX),
+        (_, q::eq) => n > upper_bound && n <= u64::from(u32::MAX >> 1),
+        (false, q::gt | q::hi) => n >= upper_bound && n <= u64::from(u32::MAX),
+        (false, q::ge | q::hs) => n > upper_bound && n <= u64::from(u32::MAX),
         _ => false,
     };
     if too_large { Some(false) } else { None }
@@ -127,8 +129,8 @@ fn opposite(flow: &Flow, x: Val, y: Val) -> bool {
     reads && flow.instr(maker).opcode == op::not
 }
 
-/// What a number of 32 bits is at most, unsigned, if that follows from how it was made and is below 2^31.
-fn most(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
+/// An upper bound of an unsigned 32-bit value, if it follows from its definition and is below 2^31.
+fn upper_bound(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
     let at = flow.ssa.maker(v)?;
     let i = flow.instr(at);
     let (Some(ty), true) = (i.types.last(), depth <= 8) else { return None };
@@ -137,7 +139,7 @@ fn most(flow: &Flow, v: Val, depth: u32) -> Option<u64> {
     }
     let low = |name: &str| Some(i.constant(name)? & 0xFFFF_FFFF);
     let source = |name: &str| match i.value(name) {
-        Some(Operand::Reg(r, lane)) => most(flow, flow.ssa.read(at, *r, *lane), depth + 1),
+        Some(Operand::Reg(r, lane)) => upper_bound(flow, flow.ssa.read(at, *r, *lane), depth + 1),
         Some(Operand::Sreg(special::laneid)) => Some(31),
         _ => low(name),
     };

@@ -1,11 +1,11 @@
-//! Induction variables: evaluates values iteration by iteration, from constants, and from the thread number where one thread is
-//! given. Nothing symbolic: the first iterations of a loop are interpreted, with everything loaded or passed unknown.
+//! Induction variables by interpretation: the first iterations of a loop are evaluated with constants, and for one thread if it is
+//! given. Loaded values and parameters are unknown; nothing is symbolic.
 
-use crate::Flow;
 use crate::cfg::NONE;
+use crate::flow::Flow;
 use crate::fold::fold;
 use crate::loops::Loops;
-use crate::ssa::{Val, Value, place};
+use crate::ssa::{Val, Value, phi_argument};
 use ptx_dsl_isa::hir::Operand;
 use std::cell::{Cell, RefCell};
 
@@ -14,21 +14,21 @@ use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::opcode::op;
 use slice::Slice;
 
-/// A loop in one of its iterations, counted from the first time that the loop is entered.
+/// A loop in one of its iterations, from the first entry on.
 pub struct Induction<'a, 'h> {
     flow: &'a Flow<'h>,
     loops: &'a Loops,
     /// The header of the loop; [`NONE`] for none.
     header: u32,
-    /// The values that are evaluated, and all that they depend on.
+    /// The backward slice of the values that are evaluated.
     slice: Slice,
     /// The counters of the slice in this iteration.
     now: Vec<Option<u64>>,
     /// By value of the slice: its result in this iteration.
     memo: RefCell<Vec<Memo>>,
-    /// Evaluates for this thread; without one, only values that are the same for all threads.
+    /// The thread to evaluate for; without one, only uniform values are known.
     thread: Option<Thread>,
-    /// The values are used behind the loop, which was left in this iteration.
+    /// The values are used after the loop, which exits in this iteration.
     left: bool,
     /// How many values were evaluated, and how many more this query may evaluate.
     spent: Cell<u32>,
@@ -75,17 +75,17 @@ impl Thread {
 }
 
 /// Block and number of the instruction that uses the values.
-pub type Place = Option<(u32, u32)>;
+pub type UsePoint = Option<(u32, u32)>;
 
 impl<'a, 'h> Induction<'a, 'h> {
-    /// For the loop with this header, these values and the branches that lead to the instruction. `None` if the slice is too
+    /// For these values in the loop with this header, and the conditions of the instruction at `at`. `None` if the slice is too
     /// large.
     pub fn new(
         flow: &'a Flow<'h>,
         loops: &'a Loops,
         header: u32,
         values: &[Val],
-        at: Place,
+        at: UsePoint,
     ) -> Option<Induction<'a, 'h>> {
         let mut induction = Induction {
             flow,
@@ -114,8 +114,8 @@ impl<'a, 'h> Induction<'a, 'h> {
         Some(induction)
     }
 
-    /// For values used in a block behind the innermost loop that computes them, as they are when the loop is left.
-    pub fn behind(flow: &'a Flow<'h>, loops: &'a Loops, block: u32, values: &[Val]) -> Option<Induction<'a, 'h>> {
+    /// For values used after the innermost loop that computes them, as they are when the loop exits.
+    pub fn after_loop(flow: &'a Flow<'h>, loops: &'a Loops, block: u32, values: &[Val]) -> Option<Induction<'a, 'h>> {
         let mut header: Option<u32> = None;
         for h in slice::headers(flow, values)? {
             if loops.contains(h, block) || header == Some(h) {
@@ -134,23 +134,23 @@ impl<'a, 'h> Induction<'a, 'h> {
     }
 
     /// Do the values depend on a counter of the loop? `None` if the slice is too large.
-    pub fn vary(flow: &Flow, header: u32, values: &[Val]) -> Option<bool> {
+    pub fn depends_on_counter(flow: &Flow, header: u32, values: &[Val]) -> Option<bool> {
         Some(!Slice::new(flow, header, values)?.counters.is_empty())
     }
 
-    /// Restarts at the first iteration, for one thread or for what all threads share.
+    /// Restarts at the first iteration, for one thread or for all.
     pub fn begin(&mut self, thread: Option<Thread>) {
         self.thread = thread;
-        self.turn(false);
+        self.advance(false);
     }
 
     /// Advances to the next iteration.
     pub fn next(&mut self) {
-        self.turn(true);
+        self.advance(true);
     }
 
-    /// Sets the counters to what comes from inside of the loop, or from outside.
-    fn turn(&mut self, inside: bool) {
+    /// Sets the counters to their values from the back edges or from the entry edges.
+    fn advance(&mut self, inside: bool) {
         if !inside {
             self.now.fill(None);
             self.forget();
@@ -158,7 +158,7 @@ impl<'a, 'h> Induction<'a, 'h> {
         let mut next = Vec::with_capacity(self.now.len());
         for v in &self.slice.counters {
             self.budget.set(BUDGET);
-            next.push(self.meet(*v, DEPTH, &|p| self.flow.cfg.dominates(self.header, p) == inside));
+            next.push(self.common_value(*v, DEPTH, &|p| self.flow.cfg.dominates(self.header, p) == inside));
         }
         self.now = next;
         self.forget();
@@ -230,7 +230,7 @@ impl<'a, 'h> Induction<'a, 'h> {
                     }
                 }
                 let i = self.flow.instr(*instr);
-                // Without a thread, whatever can be evaluated is the same in all lanes.
+                // Without a thread, every known value is uniform.
                 if i.opcode == op::shfl_sync && self.thread.is_none() {
                     return self.read(*instr, &i.operand("a")?.value, depth);
                 }
@@ -245,13 +245,13 @@ impl<'a, 'h> Induction<'a, 'h> {
                 if self.is_header(*block) && !self.loops.contains(*block, self.header) {
                     return None;
                 }
-                self.meet(v, depth, &|_| true)
+                self.common_value(v, depth, &|_| true)
             }
         }
     }
 
-    /// A phi, from these predecessors of its block: their common value.
-    fn meet(&self, v: Val, depth: u32, of: &dyn Fn(u32) -> bool) -> Option<u64> {
+    /// The common value of a phi on the edges from these predecessors.
+    fn common_value(&self, v: Val, depth: u32, of: &dyn Fn(u32) -> bool) -> Option<u64> {
         let Value::Phi { block, args } = &self.flow.ssa.values[v as usize] else { return None };
         let cfg = &self.flow.cfg;
         let pred = &cfg.blocks[*block as usize].pred;
@@ -266,10 +266,10 @@ impl<'a, 'h> Induction<'a, 'h> {
             if again || !of(p.0) || (left && !from_loop(p.0)) {
                 continue;
             }
-            if matches!(taken, Some((up, edge)) if !self.by(up, edge, *p, *block)) {
+            if matches!(taken, Some((up, edge)) if !self.edge_leads_to(up, edge, *p, *block)) {
                 continue;
             }
-            let number = self.eval(*args.get(place(pred, *p)?)?, depth)?;
+            let number = self.eval(*args.get(phi_argument(pred, *p)?)?, depth)?;
             if all.is_some_and(|n| n != number) {
                 return None;
             }
@@ -298,8 +298,8 @@ impl<'a, 'h> Induction<'a, 'h> {
         None
     }
 
-    /// Can this edge of a branch lead to the predecessor of the join?
-    fn by(&self, up: u32, edge: u32, pred: (u32, u32), block: u32) -> bool {
+    /// Does this edge of a branch lead to the predecessor of the join?
+    fn edge_leads_to(&self, up: u32, edge: u32, pred: (u32, u32), block: u32) -> bool {
         if pred.0 == up {
             return pred.1 == edge;
         }
@@ -351,23 +351,13 @@ impl<'a, 'h> Induction<'a, 'h> {
         true
     }
 
-    /// Can the edge of a branch for this value of its predicate lead to a block that the branch dominates?
+    /// Can the edge for this value of the predicate lead to a block that the branch dominates?
     pub fn leads(&self, up: u32, is: bool, to: u32) -> bool {
         let cfg = &self.flow.cfg;
         for e in &cfg.blocks[up as usize].succ {
             // If only the other edge leads there, this one does not.
             let other = e.when == Some(!is) && (e.to == to || cfg.dominates(e.to, to));
-            if other && self.only_by(e.to, up) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// Is the block reached from this one only, back edges aside?
-    fn only_by(&self, block: u32, from: u32) -> bool {
-        for (p, _) in &self.flow.cfg.blocks[block as usize].pred {
-            if *p != from && !self.flow.cfg.dominates(block, *p) {
+            if other && cfg.only_predecessor(e.to, up) {
                 return false;
             }
         }
@@ -392,10 +382,10 @@ impl<'a, 'h> Induction<'a, 'h> {
     }
 
     /// Visits the blocks that every iteration executes, the dominators of the latch, until one says yes.
-    fn every_iteration(&self, ask: &mut dyn FnMut(u32) -> bool) -> bool {
+    fn every_iteration(&self, visit: &mut dyn FnMut(u32) -> bool) -> bool {
         let Some(mut b) = self.latch() else { return false };
         for _ in 0..200 {
-            if ask(b) {
+            if visit(b) {
                 return true;
             }
             let up = self.flow.cfg.idom[b as usize];

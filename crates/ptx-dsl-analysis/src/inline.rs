@@ -1,8 +1,7 @@
-//! A kernel with the functions it calls put in their places, so that every rule sees through a `call`: what a callee initialises,
-//! fences, waits for, and which addresses it gets and gives.
+//! Inlining: replaces calls by the bodies of their callees, so that every rule sees through a `call`.
 //!
-//! Arguments and results travel in `.param` variables; [`super::scalars`] makes registers of these. What is not put in place
-//! (indirect calls, recursion, functions without a body or with errors, too much code) stays a `call` that may do anything.
+//! Arguments and results travel in `.param` variables; `promote.rs` makes registers of these. A call that cannot be inlined (indirect,
+//! recursive, without a body, with errors, too large) stays and may do anything.
 
 use ptx_dsl_isa::hir::Written;
 use ptx_dsl_isa::hir::{
@@ -14,12 +13,12 @@ use ptx_dsl_isa::qualifier::Qualifier;
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
 
-/// So many statements a kernel may grow to, so many more than it has, and so deep calls may be nested.
+/// Limits: statements of the result, statements more than before, depth of calls.
 const MOST: usize = 20_000;
 const MORE: usize = 5_000;
 const DEEP: usize = 12;
 
-/// A function that is put together.
+/// A function with inlined calls.
 pub struct Inlined {
     /// The registers of the kernel and of every body in it.
     pub regs: Vec<Reg>,
@@ -27,16 +26,16 @@ pub struct Inlined {
     pub labels: Vec<Label>,
     /// The statements.
     pub body: Vec<Stmt>,
-    /// Registers that stand for `.param` variables of callees that got a register or constant: the first is for variable
-    /// [`Inlined::first`], by their sizes in bytes.
+    /// Registers in place of `.param` variables of callees, with their sizes in bytes: the first one stands for variable
+    /// [`Inlined::first`].
     pub extra: Vec<(u32, RegId)>,
     /// The number of variables in the module: those of `extra` follow.
     pub first: u32,
 }
 
-/// The function with its callees in place, if it has any that can be.
+/// The function with its calls inlined, if any can be.
 pub fn inlined(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Inlined> {
-    // A function is looked at where a kernel calls it.
+    // Functions are checked where a kernel calls them.
     if !function.entry {
         return None;
     }
@@ -51,11 +50,11 @@ pub fn inlined(module: &Module, function: &Function, whole: &[FuncId]) -> Option
         first: module.vars.len() as u32,
     };
     let mut builder = Builder { module, whole, out, stack: Vec::new(), most: MOST.min(function.body.len() * 4 + MORE) };
-    builder.put(function, &Place { regs: 0, labels: 0, vars: &[], end: None });
+    builder.copy_body(function, &Mapping { regs: 0, labels: 0, vars: &[], end: None });
     Some(builder.out)
 }
 
-/// Is there a call of a function that can be put in its place?
+/// Is there a call that can be inlined?
 fn calls(module: &Module, whole: &[FuncId], body: &[Stmt]) -> bool {
     for stmt in body {
         if matches!(stmt, Stmt::Instr(i) if callee(module, whole, i).is_some()) {
@@ -65,7 +64,7 @@ fn calls(module: &Module, whole: &[FuncId], body: &[Stmt]) -> bool {
     false
 }
 
-/// The function that a `call` names, if it is known through and through.
+/// The callee, if its body has no errors.
 fn callee<'m>(module: &'m Module, whole: &[FuncId], i: &Instr) -> Option<(FuncId, &'m Function)> {
     if i.opcode != op::call {
         return None;
@@ -75,11 +74,11 @@ fn callee<'m>(module: &'m Module, whole: &[FuncId], i: &Instr) -> Option<(FuncId
     (f.defined && !f.entry && !f.body.is_empty() && whole.binary_search(&id).is_ok()).then_some((id, f))
 }
 
-/// Where a function is put: what is added to its registers and labels, what its parameters are, where it returns to.
-struct Place<'a> {
+/// How a body is renumbered: offsets of registers and labels, variables of its parameters, the label that `ret` goes to.
+struct Mapping<'a> {
     regs: u32,
     labels: u32,
-    /// What stands for the variables of its parameters.
+    /// The variables in place of its parameters.
     vars: &'a [(VarId, VarId)],
     end: Option<LabelId>,
 }
@@ -97,7 +96,7 @@ pub fn entry(opcode: Opcode, section: &str) -> Option<Entry> {
     opcode.entries().find(|entry| entry.instr.section == section)
 }
 
-/// An instruction that nobody wrote.
+/// A synthetic instruction.
 fn made(entry: Entry, ty: Option<Ty>, pred: Option<(Operand, bool)>, operands: Vec<Arg>, span: Span) -> Stmt {
     let (opcode, spelling) = (entry.opcode, entry.opcode.to_string());
     let mut written = Written { opcode, quals: Vec::new(), types: Vec::new(), pred, operands, spelling };
@@ -139,22 +138,22 @@ impl Inlined {
 }
 
 impl Builder<'_> {
-    fn put(&mut self, f: &Function, place: &Place) {
+    fn copy_body(&mut self, f: &Function, mapping: &Mapping) {
         for stmt in &f.body {
             match stmt {
-                Stmt::Label(id) => self.out.body.push(Stmt::Label(LabelId(id.0 + place.labels))),
+                Stmt::Label(id) => self.out.body.push(Stmt::Label(LabelId(id.0 + mapping.labels))),
                 Stmt::Instr(i) => {
                     let mut i = i.clone();
                     if let Some((p, _)) = &mut i.pred {
-                        remap(p, place);
+                        remap(p, mapping);
                     }
                     for arg in &mut i.operands {
-                        remap(&mut arg.value, place);
+                        remap(&mut arg.value, mapping);
                     }
                     if self.call(&i) {
                         continue;
                     }
-                    let jump = match place.end {
+                    let jump = match mapping.end {
                         Some(to) if i.opcode == op::ret => branch(to, i.pred.clone(), i.span),
                         _ => None,
                     };
@@ -169,7 +168,7 @@ impl Builder<'_> {
         LabelId(self.out.labels.len() as u32 - 1)
     }
 
-    /// Puts the callee in place of the call; `false` if it stays a call.
+    /// Inlines a call; `false` if it stays a call.
     fn call(&mut self, i: &Instr) -> bool {
         let Some((id, f)) = callee(self.module, self.whole, i) else { return false };
         if self.stack.contains(&id) || self.stack.len() >= DEEP || self.out.body.len() + f.body.len() > self.most {
@@ -183,7 +182,7 @@ impl Builder<'_> {
         if args.len() != f.params.len() || rets.len() != f.rets.len() {
             return false;
         }
-        let mut passed = Passed {
+        let mut passed = ParameterPassing {
             base: self.out.regs.len() as u32,
             regs: f.regs.len() as u32,
             first: self.out.first + self.out.extra.len() as u32,
@@ -214,8 +213,8 @@ impl Builder<'_> {
         true
     }
 
-    /// Puts a function here.
-    fn callee(&mut self, id: FuncId, f: &Function, mut passed: Passed) {
+    /// Copies the body of a callee, with its parameters before it and its results behind it.
+    fn callee(&mut self, id: FuncId, f: &Function, mut passed: ParameterPassing) {
         for reg in &f.regs {
             self.out.regs.push(reg.clone());
         }
@@ -230,7 +229,7 @@ impl Builder<'_> {
         let end = self.label();
         self.out.body.append(&mut passed.before);
         self.stack.push(id);
-        self.put(f, &Place { regs: passed.base, labels, vars: &passed.vars, end: Some(end) });
+        self.copy_body(f, &Mapping { regs: passed.base, labels, vars: &passed.vars, end: Some(end) });
         self.stack.pop();
         self.out.body.push(Stmt::Label(end));
         self.out.body.append(&mut passed.after);
@@ -238,13 +237,13 @@ impl Builder<'_> {
 }
 
 /// How arguments and results are passed.
-struct Passed {
+struct ParameterPassing {
     /// The first register of the callee, and how many it has.
     base: u32,
     regs: u32,
-    /// The first variable that is not there yet.
+    /// The first free variable number.
     first: u32,
-    /// What stands for the variables of its parameters.
+    /// The variables in place of its parameters.
     vars: Vec<(VarId, VarId)>,
     /// See [`Inlined::extra`].
     extra: Vec<(u32, RegId)>,
@@ -253,8 +252,8 @@ struct Passed {
     after: Vec<Stmt>,
 }
 
-impl Passed {
-    /// One argument, or a result (`back`); `false` if that is not known.
+impl ParameterPassing {
+    /// Passes an argument, or a result if `back`; `false` if that is not possible.
     fn pass(&mut self, given: &Operand, p: &Param, back: bool, span: Span) -> bool {
         match (given, p.reg, p.var) {
             (Operand::VarAddr(v, 0), None, Some(var)) => {
@@ -294,9 +293,9 @@ fn bits(bytes: u32) -> Ty {
     }
 }
 
-fn remap(o: &mut Operand, place: &Place) {
+fn remap(o: &mut Operand, mapping: &Mapping) {
     let var = |v: &mut VarId| {
-        for (formal, to) in place.vars {
+        for (formal, to) in mapping.vars {
             if formal == v {
                 *v = *to;
                 break;
@@ -305,11 +304,11 @@ fn remap(o: &mut Operand, place: &Place) {
     };
     o.visit_mut(&mut |o| match o {
         Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) => var(v),
-        Operand::Label(l) => l.0 += place.labels,
-        Operand::Labels(list) => list.iter_mut().for_each(|l| l.0 += place.labels),
+        Operand::Label(l) => l.0 += mapping.labels,
+        Operand::Labels(list) => list.iter_mut().for_each(|l| l.0 += mapping.labels),
         o => {
             if let Some(r) = o.register_mut() {
-                r.0 += place.regs;
+                r.0 += mapping.regs;
             }
         }
     });

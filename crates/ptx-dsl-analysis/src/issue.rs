@@ -37,7 +37,7 @@ pub fn aligned(i: &Instr) -> bool {
     i.entry.issue == Issue::Warp || i.has(q::aligned)
 }
 
-/// Does it need a full warp, so that a kernel which holds it is run by full warps only?
+/// Does it need all 32 lanes? A kernel with such an instruction runs full warps only.
 pub fn whole_warps(i: &Instr) -> bool {
     i.entry.issue == Issue::FullWarp || tcgen05(i) == Some(Grain::Warp)
 }
@@ -47,7 +47,7 @@ mod tests {
     use super::*;
     use ptx_dsl_isa::table::FAMILIES;
 
-    /// The rows of the seed page, `002_94985a3009fbbbd1.txt`: each opcode of the family has one.
+    /// The rows of Table 46: each opcode of the family has one.
     #[test]
     fn table_46() {
         let rows = [

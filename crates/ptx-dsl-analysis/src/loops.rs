@@ -1,15 +1,15 @@
-//! Loops: for each block the innermost one around it.
+//! Natural loops: the innermost loop of each block and the loop around each loop, by backward walks from the back edges.
 
 use crate::cfg::{Cfg, NONE};
 
 /// Natural loops by their headers.
 pub struct Loops {
-    /// By block: the header of the innermost loop that it is in; [`NONE`] for none.
+    /// By block: the header of its innermost loop; [`NONE`] for none.
     inner: Vec<u32>,
-    /// By block that is a header: that of the loop around.
+    /// By header: the header of the enclosing loop.
     outer: Vec<u32>,
-    /// Some loop has several entries: what is said of loops is not all there is.
-    tangled: bool,
+    /// The graph is irreducible: some loop has several entries.
+    irreducible: bool,
 }
 
 impl Loops {
@@ -20,8 +20,8 @@ impl Loops {
         for (k, &b) in cfg.rpo.iter().enumerate() {
             place[b as usize] = k as u32;
         }
-        let mut out = Loops { inner: vec![NONE; n], outer: vec![NONE; n], tangled: false };
-        // Inner headers come later in the order: from behind, so that inner loops are there first.
+        let mut out = Loops { inner: vec![NONE; n], outer: vec![NONE; n], irreducible: false };
+        // Reverse order visits inner loops first.
         let mut budget = 32 * n + 1000;
         for &h in cfg.rpo.iter().rev() {
             let mut stack: Vec<u32> = Vec::new();
@@ -30,7 +30,7 @@ impl Loops {
                     if cfg.dominates(h, *p) {
                         stack.push(*p);
                     } else {
-                        out.tangled = true;
+                        out.irreducible = true;
                     }
                 }
             }
@@ -40,7 +40,7 @@ impl Loops {
             while let Some(b) = stack.pop() {
                 budget = budget.saturating_sub(1);
                 if budget == 0 {
-                    out.tangled = true;
+                    out.irreducible = true;
                     return out;
                 }
                 if b == h {
@@ -52,7 +52,7 @@ impl Loops {
                 }
                 if head == NONE {
                     out.inner[b as usize] = h;
-                    cfg.push_preds(b, &mut stack);
+                    cfg.push_predecessors(b, &mut stack);
                 } else {
                     // A whole loop inside this one.
                     out.outer[head as usize] = h;
@@ -78,7 +78,7 @@ impl Loops {
     }
 
     /// The header of the innermost loop around a block.
-    pub fn of(&self, b: u32) -> Option<u32> {
+    pub fn innermost(&self, b: u32) -> Option<u32> {
         match self.inner.get(b as usize) {
             Some(&h) if h != NONE => Some(h),
             _ => None,
@@ -86,7 +86,7 @@ impl Loops {
     }
 
     /// The header of the loop around the one with this header.
-    pub fn around(&self, header: u32) -> Option<u32> {
+    pub fn parent(&self, header: u32) -> Option<u32> {
         match self.outer.get(header as usize) {
             Some(&h) if h != NONE => Some(h),
             _ => None,
@@ -95,23 +95,23 @@ impl Loops {
 
     /// Is the block in the loop with this header?
     pub fn contains(&self, header: u32, b: u32) -> bool {
-        let mut at = self.of(b);
+        let mut at = self.innermost(b);
         while let Some(h) = at {
             if h == header {
                 return true;
             }
-            at = self.around(h);
+            at = self.parent(h);
         }
         false
     }
 
-    /// Is some loop entered at several places? Then not all is known.
-    pub fn tangled(&self) -> bool {
-        self.tangled
+    /// Is the graph irreducible, so that the loops are incomplete?
+    pub fn irreducible(&self) -> bool {
+        self.irreducible
     }
 
     /// Are the two in the same loops?
-    pub fn same(&self, a: u32, b: u32) -> bool {
-        !self.tangled && self.of(a) == self.of(b)
+    pub fn same_loops(&self, a: u32, b: u32) -> bool {
+        !self.irreducible && self.innermost(a) == self.innermost(b)
     }
 }

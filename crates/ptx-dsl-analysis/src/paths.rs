@@ -1,94 +1,67 @@
-//! Is there one way through the graph from here to there on which the predicates agree with each other? Rules that speak of
-//! some path ask here, so that code which chooses twice by the same condition is not taken for a mistake.
+//! Feasible paths: a depth-first search over the control-flow graph that carries the conditions known on the way, so that two
+//! branches on one condition agree. Rules that report "on some path" ask it for a witness. A condition that is not known is guessed,
+//! unless it is made of the same inputs as an earlier guess.
 
-use crate::Flow;
-use crate::cfg::NONE;
-use crate::lanes::{Fact, Lanes};
-use crate::ssa::{UNDEF, Val, Value, place};
-use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies};
+use crate::flow::Flow;
+use crate::lanes::{LaneFact, Lanes};
+use crate::paths::condition::{Condition, Key, Order, condition, parts};
+use crate::paths::roots::{Root, roots};
+use crate::ssa::{Val, Value, phi_argument};
+use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
-use ptx_dsl_isa::qualifier::{Qualifier, q};
-use ptx_dsl_isa::ty::Class;
+use ptx_dsl_isa::qualifier::q;
 
-/// What the search does at an instruction that runs.
+mod condition;
+mod roots;
+
+/// The decision of the visitor at an instruction that executes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Step {
-    /// Goes on.
+    /// Continue.
     Go,
-    /// This way ends here.
+    /// Abandon this path.
     Stop,
-    /// This is what was looked for.
+    /// The path is a witness.
     Found,
 }
 
-/// What was found.
+/// The end of a feasible path.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Hit {
     /// The instruction that was hit.
     pub at: u32,
-    /// No condition had to be guessed on the way.
+    /// No condition was guessed on the path.
     pub certain: bool,
 }
 
-/// A condition: a predicate, or what it compares; so that two comparisons of the same numbers are one condition.
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Condition {
-    Value(Val),
-    /// Integers of so many bits.
-    Compare(Order, u32, Key, Key),
-    /// Anything else, by its qualifiers: whether its opposite is the opposite comparison is not known.
-    Same(Vec<Qualifier>, Key, Key),
-}
-
-#[derive(Debug, Clone, PartialEq, Eq, Hash)]
-enum Key {
-    Value(Val),
-    Number(u64),
-    Special(SpecialRegister),
-}
-
-/// Conjunction, the predicates with whether each stands as it is, whether these are all.
-type Parts = (bool, Vec<(Val, bool)>, bool);
-
-/// What numbers are made from: parameters and special registers by name, else the instruction that brings them.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Root {
-    Instr(u32),
-    Param(u32, i64),
-    Special(SpecialRegister),
-    /// Too much to follow.
-    Unknown,
-}
-
-/// One way so far.
+/// The state of one path.
 #[derive(Clone)]
-struct Way {
+struct PathState {
     block: u32,
     at: u32,
     /// Conditions that hold or do not.
     holds: Vec<(Condition, bool)>,
-    /// Values that are a constant on this way.
+    /// Values that are constant on this path.
     numbers: Vec<(Val, u64)>,
-    /// What the conditions that were guessed are made of.
+    /// The inputs of the guessed conditions.
     roots: Vec<Root>,
     certain: bool,
 }
 
-/// The search, with a budget for all questions about one function together.
+/// The search, with a budget for all queries on one function.
 pub struct Paths<'a, 'h> {
     flow: &'a Flow<'h>,
     lanes: &'a Lanes,
     budget: usize,
     /// Values joined at the start of each block.
     phis: Vec<Vec<Val>>,
-    /// What was known before at the start of each block, while one question is asked.
-    seen: Vec<Vec<Way>>,
-    /// Conditions on these values are not guessed: what may depend on what is asked about.
+    /// By block: the states in which this query has entered it.
+    seen: Vec<Vec<PathState>>,
+    /// Values whose conditions must not be guessed, because they may depend on the query.
     pub no_guess: Option<&'a dyn Fn(Val) -> bool>,
 }
 
-/// Instructions looked at for one question, and for all.
+/// Limits: instructions visited by one query, by all queries.
 const ONE: usize = 20_000;
 const ALL: usize = 200_000;
 
@@ -110,32 +83,35 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     /// From the start of the kernel.
-    pub fn at_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
+    pub fn from_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let block = *self.flow.cfg.rpo.first()?;
         let at = self.flow.cfg.range(block).start;
-        self.search(Way { block, at, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true }, visit)
+        self.search(
+            PathState { block, at, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true },
+            visit,
+        )
     }
 
-    /// From behind an instruction, where this predicate is known.
-    pub fn behind(
+    /// From behind an instruction, with a known predicate.
+    pub fn after(
         &mut self,
         block: u32,
         at: u32,
         known: Option<(Val, bool)>,
         visit: &mut dyn FnMut(u32, &Instr) -> Step,
     ) -> Option<Hit> {
-        let mut way =
-            Way { block, at: at + 1, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true };
+        let mut state =
+            PathState { block, at: at + 1, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true };
         if let Some((p, is)) = known {
-            self.assume(&mut way, p, is, 0);
+            self.assume(&mut state, p, is, 0);
         }
         if let Some((p, is)) = self.flow.guard(at) {
-            self.assume(&mut way, p, is, 0);
+            self.assume(&mut state, p, is, 0);
         }
-        self.search(way, visit)
+        self.search(state, visit)
     }
 
-    fn search(&mut self, start: Way, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
+    fn search(&mut self, start: PathState, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let mut entered = Vec::new();
         let hit = self.follow(start, &mut entered, visit);
         for b in &entered {
@@ -144,51 +120,51 @@ impl<'a, 'h> Paths<'a, 'h> {
         hit
     }
 
-    /// Notes the blocks whose `seen` it filled.
+    /// Records the blocks whose `seen` it filled.
     fn follow(
         &mut self,
-        start: Way,
+        start: PathState,
         entered: &mut Vec<u32>,
         visit: &mut dyn FnMut(u32, &Instr) -> Step,
     ) -> Option<Hit> {
         let cfg = &self.flow.cfg;
         let mut budget = ONE.min(self.budget);
         let mut stack = vec![start];
-        'ways: while let Some(mut way) = stack.pop() {
-            let end = cfg.range(way.block).end;
-            while way.at < end {
-                let at = way.at;
+        'paths: while let Some(mut state) = stack.pop() {
+            let end = cfg.range(state.block).end;
+            while state.at < end {
+                let at = state.at;
                 let i = cfg.instrs[at as usize];
                 if budget == 0 {
-                    break 'ways;
+                    break 'paths;
                 }
                 budget -= 1;
                 self.budget -= 1;
-                match self.at(&mut way, visit(at, i)) {
+                match self.at(&mut state, visit(at, i)) {
                     Step::Go => {}
-                    Step::Stop => continue 'ways,
-                    Step::Found => return Some(Hit { at, certain: way.certain }),
+                    Step::Stop => continue 'paths,
+                    Step::Found => return Some(Hit { at, certain: state.certain }),
                 }
-                // What is written anew is not what was known.
+                // A new definition invalidates what was known.
                 for (_, v) in self.flow.ssa.defs(at) {
-                    self.forget(&mut way, *v);
+                    self.forget(&mut state, *v);
                 }
-                way.at += 1;
+                state.at += 1;
             }
-            if way.block != cfg.exit {
-                self.fork(&way, entered, &mut stack);
+            if state.block != cfg.exit {
+                self.fork(&state, entered, &mut stack);
             }
         }
         None
     }
 
-    /// What the search does at an instruction that need not run; what it says of its guard is known then.
-    fn at(&self, way: &mut Way, step: Step) -> Step {
+    /// The decision at a guarded instruction. Assumes the guard false where the search goes on.
+    fn at(&self, state: &mut PathState, step: Step) -> Step {
         if step == Step::Go {
             return Step::Go;
         }
-        let Some((p, is)) = self.flow.guard(way.at) else { return step };
-        match (step, self.known(way, p, 0)) {
+        let Some((p, is)) = self.flow.guard(state.at) else { return step };
+        match (step, self.known(state, p, 0)) {
             (_, Some(value)) => {
                 if value == is {
                     step
@@ -197,14 +173,14 @@ impl<'a, 'h> Paths<'a, 'h> {
                 }
             }
             (Step::Found, None) => {
-                if self.guess(&mut way.clone(), p, is) {
+                if self.guess(&mut state.clone(), p, is) {
                     Step::Found
                 } else {
                     Step::Go
                 }
             }
             _ => {
-                if self.guess(way, p, !is) {
+                if self.guess(state, p, !is) {
                     Step::Go
                 } else {
                     Step::Stop
@@ -213,198 +189,121 @@ impl<'a, 'h> Paths<'a, 'h> {
         }
     }
 
-    /// The ways on from the end of a block.
-    fn fork(&mut self, way: &Way, entered: &mut Vec<u32>, stack: &mut Vec<Way>) {
+    /// Pushes the feasible successors at the end of a block.
+    fn fork(&mut self, state: &PathState, entered: &mut Vec<u32>, stack: &mut Vec<PathState>) {
         let cfg = &self.flow.cfg;
-        let branch = cfg.branch(way.block);
+        let branch = cfg.branch(state.block);
         let guard = match branch {
             Some(at) => self.flow.guard(at),
             None => None,
         };
         let value = match guard {
-            Some((p, _)) => self.known(way, p, 0),
+            Some((p, _)) => self.known(state, p, 0),
             None => None,
         };
-        for (n, e) in cfg.blocks[way.block as usize].succ.iter().enumerate() {
-            let mut next = way.clone();
+        for (n, e) in cfg.blocks[state.block as usize].succ.iter().enumerate() {
+            let mut next = state.clone();
             match (guard, e.when, value) {
                 (Some(_), Some(when), Some(v)) if v != when => continue,
                 (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => continue,
                 (None, _, _) if branch.is_some() => next.certain = false,
                 _ => {}
             }
-            self.enter(&mut next, way.block, n as u32, e.to);
+            self.enter(&mut next, state.block, n as u32, e.to);
             next.block = e.to;
             next.at = cfg.range(e.to).start;
             entered.push(e.to);
-            let been = &mut self.seen[e.to as usize];
-            if been.len() < 24 && !next.known_before(been) {
-                been.push(next.clone());
+            let visited = &mut self.seen[e.to as usize];
+            if visited.len() < 24 && !next.known_before(visited) {
+                visited.push(next.clone());
                 stack.push(next);
             }
         }
     }
 
-    /// Joins of the block that is entered: constants are known by the way.
-    fn enter(&self, way: &mut Way, from: u32, edge: u32, to: u32) {
+    /// Evaluates the phis of a block for the edge that is taken.
+    fn enter(&self, state: &mut PathState, from: u32, edge: u32, to: u32) {
         let phis = &self.phis[to as usize];
         let pred = &self.flow.cfg.blocks[to as usize].pred;
-        let pred = place(pred, (from, edge));
+        let pred = phi_argument(pred, (from, edge));
         let mut new = Vec::new();
         for &v in phis {
             if let Some(k) = pred
                 && let Value::Phi { args, .. } = &self.flow.ssa.values[v as usize]
                 && let Some(a) = args.get(k)
-                && let Some(n) = self.number(way, *a, 0).or_else(|| self.known(way, *a, 0).map(u64::from))
+                && let Some(n) = self.number(state, *a, 0).or_else(|| self.known(state, *a, 0).map(u64::from))
             {
                 new.push((v, n));
             }
         }
         for v in phis {
-            self.forget(way, *v);
+            self.forget(state, *v);
         }
-        way.numbers.append(&mut new);
+        state.numbers.append(&mut new);
     }
 
-    fn forget(&self, way: &mut Way, v: Val) {
-        if way.holds.is_empty() && way.numbers.is_empty() {
+    fn forget(&self, state: &mut PathState, v: Val) {
+        if state.holds.is_empty() && state.numbers.is_empty() {
             return;
         }
         let of = |k: &Key| *k == Key::Value(v);
-        way.holds.retain(|(c, _)| match c {
+        state.holds.retain(|(c, _)| match c {
             Condition::Value(x) => *x != v,
             Condition::Compare(_, _, a, b) | Condition::Same(_, a, b) => !of(a) && !of(b),
         });
-        way.numbers.retain(|(x, _)| *x != v);
+        state.numbers.retain(|(x, _)| *x != v);
     }
 
-    /// May two conditions exclude each other or follow from each other, since they are made of the same numbers?
+    /// May two conditions be dependent, because they have common inputs?
     pub fn related(&self, a: Val, b: Val) -> bool {
-        let (a, b) = (self.roots(a), self.roots(b));
+        let (a, b) = (roots(self.flow, a), roots(self.flow, b));
         a.contains(&Root::Unknown) || b.contains(&Root::Unknown) || a.iter().any(|root| b.contains(root))
     }
 
-    fn guess(&self, way: &mut Way, p: Val, is: bool) -> bool {
+    fn guess(&self, state: &mut PathState, p: Val, is: bool) -> bool {
         if self.no_guess.is_some_and(|f| f(p)) {
             return false;
         }
-        // Two conditions made of the same numbers may exclude each other in ways that are not seen here.
-        let mut roots = self.roots(p);
-        if way.roots.contains(&Root::Unknown) {
+        // Conditions with common inputs may be dependent in ways that the search does not see.
+        let mut roots = roots(self.flow, p);
+        if state.roots.contains(&Root::Unknown) {
             return false;
         }
         for r in &roots {
-            if way.roots.contains(r) || (*r == Root::Unknown && !way.roots.is_empty()) {
+            if state.roots.contains(r) || (*r == Root::Unknown && !state.roots.is_empty()) {
                 return false;
             }
         }
-        way.roots.append(&mut roots);
-        way.certain = false;
-        self.assume(way, p, is, 0);
+        state.roots.append(&mut roots);
+        state.certain = false;
+        self.assume(state, p, is, 0);
         true
     }
 
-    fn roots(&self, p: Val) -> Vec<Root> {
-        let ssa = &self.flow.ssa;
-        let mut out = Vec::new();
-        let mut seen = Vec::new();
-        let mut stack = vec![p];
-        while let Some(v) = stack.pop() {
-            let v = self.flow.origin(v);
-            if seen.contains(&v) {
-                continue;
-            }
-            if seen.len() >= 48 {
-                return vec![Root::Unknown];
-            }
-            seen.push(v);
-            match &ssa.values[v as usize] {
-                Value::Def { instr, old, .. } => {
-                    stack.extend(old);
-                    if self.own_roots(*instr, &mut out) {
-                        ssa.push_uses(*instr, &mut stack);
-                    }
-                }
-                Value::Phi { args, .. } => stack.extend(args),
-                Value::Param => out.push(Root::Instr(NONE - 1 - v)),
-                Value::Undef => {}
-            }
-        }
-        out
-    }
-
-    /// What an instruction brings that it does not make of registers; says whether it reads any for more than an address.
-    fn own_roots(&self, at: u32, out: &mut Vec<Root>) -> bool {
-        let i = self.flow.instr(at);
-        if let Some(arg) = i.address() {
-            out.push(match (i.opcode, &arg.value) {
-                (op::ld, Operand::Address(Base::Var(var), o)) if i.has(q::param) => Root::Param(var.0, *o),
-                _ => Root::Instr(at),
-            });
-            return false;
-        }
-        let before = out.len();
-        for a in &i.operands {
-            if let Operand::Sreg(register) = a.value {
-                out.push(Root::Special(register));
-            }
-        }
-        if out.len() == before && self.flow.ssa.uses(at).is_empty() {
-            out.push(Root::Instr(at));
-        }
-        true
-    }
-
-    fn assume(&self, way: &mut Way, p: Val, is: bool, depth: u32) {
-        let (condition, positive) = self.condition(p, 0);
+    fn assume(&self, state: &mut PathState, p: Val, is: bool, depth: u32) {
+        let (condition, positive) = condition(self.flow, self.lanes, p, 0);
         if let Condition::Value(v) = condition
             && depth < 4
-            && let Some((and, parts, _)) = self.parts(v)
+            && let Some((and, parts, _)) = parts(self.flow, v)
             && (positive == is) == and
         {
             for (u, as_is) in parts {
-                self.assume(way, u, and == as_is, depth + 1);
+                self.assume(state, u, and == as_is, depth + 1);
             }
         }
-        way.holds.push((condition, is == positive));
+        state.holds.push((condition, is == positive));
     }
 
-    /// The predicates that one is the conjunction (`true`) or disjunction of, each as it is or negated, and whether that is all.
-    fn parts(&self, v: Val) -> Option<Parts> {
-        let maker = self.flow.ssa.maker(v)?;
-        let i = self.flow.instr(maker);
-        let of = |o: &Operand| match o {
-            Operand::Reg(r, lane) => Some((self.flow.ssa.read(maker, *r, *lane), true)),
-            Operand::NotReg(r) => Some((self.flow.ssa.read(maker, *r, 0), false)),
-            _ => None,
-        };
-        match i.opcode {
-            op::and | op::or if i.has(q::pred) => {
-                let mut list = Vec::new();
-                for name in ["a", "b"] {
-                    if let Some(o) = i.value(name) {
-                        list.extend(of(o));
-                    }
-                }
-                Some((i.opcode == op::and, list, true))
-            }
-            op::setp if matches!(i.operands.first()?.value, Operand::Reg(..)) && (i.has(q::and) || i.has(q::or)) => {
-                Some((i.has(q::and), vec![of(i.value("c")?)?], false))
-            }
-            _ => None,
-        }
-    }
-
-    /// What a predicate is on this way.
-    fn known(&self, way: &Way, p: Val, depth: u32) -> Option<bool> {
-        if let Some(Fact::Const(n)) = self.lanes.facts.get(p as usize) {
+    /// The value of a predicate on this path.
+    fn known(&self, state: &PathState, p: Val, depth: u32) -> Option<bool> {
+        if let Some(LaneFact::Const(n)) = self.lanes.facts.get(p as usize) {
             return Some(*n != 0);
         }
-        if let Some(n) = self.number(way, p, depth) {
+        if let Some(n) = self.number(state, p, depth) {
             return Some(n != 0);
         }
-        let (condition, positive) = self.condition(p, 0);
-        for (c, is) in way.holds.iter().rev() {
+        let (condition, positive) = condition(self.flow, self.lanes, p, 0);
+        for (c, is) in state.holds.iter().rev() {
             if *c == condition {
                 return Some(*is == positive);
             }
@@ -413,15 +312,15 @@ impl<'a, 'h> Paths<'a, 'h> {
             return None;
         }
         let v = match condition {
-            Condition::Value(v) => match self.number(way, v, depth) {
+            Condition::Value(v) => match self.number(state, v, depth) {
                 Some(n) => return Some((n != 0) == positive),
                 None => v,
             },
-            // Numbers that are known on this way.
+            // Operands that are known on this path.
             Condition::Same(..) => return None,
             Condition::Compare(op, bits, a, b) => {
                 let of = |k: &Key| match k {
-                    Key::Value(v) => self.number(way, *v, depth + 1),
+                    Key::Value(v) => self.number(state, *v, depth + 1),
                     Key::Number(n) => Some(*n),
                     Key::Special(_) => None,
                 };
@@ -437,10 +336,10 @@ impl<'a, 'h> Paths<'a, 'h> {
                 return Some(is == positive);
             }
         };
-        let (and, parts, all) = self.parts(v)?;
+        let (and, parts, all) = parts(self.flow, v)?;
         let mut every = all;
         for (u, as_is) in parts {
-            match self.known(way, u, depth + 1) {
+            match self.known(state, u, depth + 1) {
                 Some(v) if (v == as_is) != and => return Some(and != positive),
                 Some(_) => {}
                 None => every = false,
@@ -449,19 +348,19 @@ impl<'a, 'h> Paths<'a, 'h> {
         every.then_some(and == positive)
     }
 
-    /// A value that is a constant on this way.
-    fn number(&self, way: &Way, v: Val, depth: u32) -> Option<u64> {
-        if let Some(Fact::Const(n)) = self.lanes.facts.get(v as usize) {
+    /// The constant that a value is on this path.
+    fn number(&self, state: &PathState, v: Val, depth: u32) -> Option<u64> {
+        if let Some(LaneFact::Const(n)) = self.lanes.facts.get(v as usize) {
             return Some(*n);
         }
-        for (known, n) in &way.numbers {
+        for (known, n) in &state.numbers {
             if *known == v {
                 return Some(*n);
             }
         }
         let o = self.flow.origin(v);
         if o != v {
-            return self.number(way, o, depth);
+            return self.number(state, o, depth);
         }
         if depth >= 4 {
             return None;
@@ -470,14 +369,14 @@ impl<'a, 'h> Paths<'a, 'h> {
         let i = self.flow.instr(*instr);
         let of = |name: &str| match i.value(name)? {
             Operand::Imm(n) => Some(*n),
-            Operand::Reg(r, lane) => self.number(way, self.flow.ssa.read(*instr, *r, *lane), depth + 1),
+            Operand::Reg(r, lane) => self.number(state, self.flow.ssa.read(*instr, *r, *lane), depth + 1),
             _ => None,
         };
         if let Some(old) = old {
             let (p, is) = self.flow.guard(*instr)?;
-            let runs = self.known(way, p, depth + 1)? == is;
+            let runs = self.known(state, p, depth + 1)? == is;
             return match i.opcode {
-                _ if !runs => self.number(way, *old, depth + 1),
+                _ if !runs => self.number(state, *old, depth + 1),
                 op::mov => of("a"),
                 _ => None,
             };
@@ -495,138 +394,33 @@ impl<'a, 'h> Paths<'a, 'h> {
                 }))
             }
             op::selp => {
-                let p = self.known(way, self.flow.source(*instr, "c")?, depth + 1)?;
+                let p = self.known(state, self.flow.source(*instr, "c")?, depth + 1)?;
                 of(if p { "a" } else { "b" })
             }
             _ => None,
         }
     }
-
-    /// The condition that a predicate stands for, and whether it is that or its opposite.
-    fn condition(&self, p: Val, depth: u32) -> (Condition, bool) {
-        let v = self.flow.origin(p);
-        let plain = (Condition::Value(v), true);
-        let (Some(maker), true) = (self.flow.ssa.maker(v), depth < 8) else { return plain };
-        let i = self.flow.instr(maker);
-        let source = |name: &str| self.flow.source(maker, name);
-        match i.opcode {
-            op::not if i.has(q::pred) => match source("a") {
-                Some(a) => {
-                    let (c, is) = self.condition(a, depth + 1);
-                    (c, !is)
-                }
-                None => plain,
-            },
-            op::mov if i.has(q::pred) => match source("a") {
-                Some(a) => self.condition(a, depth + 1),
-                None => plain,
-            },
-            op::setp => self.comparison(maker, i).unwrap_or(plain),
-            _ => plain,
-        }
-    }
-
-    fn comparison(&self, at: u32, i: &Instr) -> Option<(Condition, bool)> {
-        let ty = i.types.last()?;
-        let single = matches!(i.operands.first()?.value, Operand::Reg(..)) && i.operands.len() == 3;
-        if !single {
-            return None;
-        }
-        let bits = ty.bits();
-        let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-        let key = |name: &str| {
-            Some(match i.value(name)? {
-                Operand::Imm(n) => Key::Number(*n & mask),
-                Operand::Reg(r, lane) => {
-                    let v = self.flow.ssa.read(at, *r, *lane);
-                    match self.lanes.facts.get(v as usize) {
-                        Some(Fact::Const(n)) => Key::Number(*n & mask),
-                        _ => Key::Value(self.flow.origin(v)),
-                    }
-                }
-                Operand::Sreg(register) if register.row().varies != Varies::InTime => Key::Special(*register),
-                _ => return None,
-            })
-        };
-        let (a, b) = (key("a")?, key("b")?);
-        if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || bits > 64 {
-            return Some((Condition::Same(i.quals.clone(), a, b), true));
-        }
-        let signed = ty.class() == Class::Signed;
-        for q in &i.quals {
-            if let Some((op, is)) = order(*q, signed) {
-                return Some((Condition::Compare(op, bits, a, b), is));
-            }
-        }
-        None
-    }
 }
 
-/// Comparisons of integers that the others are opposites of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
-enum Order {
-    Equal,
-    /// Signed.
-    Less,
-    LessOrEqual,
-    /// Unsigned.
-    Below,
-    BelowOrEqual,
-}
-
-/// `.CmpOp` as one of a few comparisons, or the opposite of one.
-fn order(qualifier: Qualifier, signed: bool) -> Option<(Order, bool)> {
-    Some(match (qualifier, signed) {
-        (q::eq, _) => (Order::Equal, true),
-        (q::ne, _) => (Order::Equal, false),
-        (q::lt, true) => (Order::Less, true),
-        (q::ge, true) => (Order::Less, false),
-        (q::le, true) => (Order::LessOrEqual, true),
-        (q::gt, true) => (Order::LessOrEqual, false),
-        (q::lt | q::lo, _) => (Order::Below, true),
-        (q::ge | q::hs, _) => (Order::Below, false),
-        (q::le | q::ls, _) => (Order::BelowOrEqual, true),
-        (q::gt | q::hi, _) => (Order::BelowOrEqual, false),
-        _ => return None,
-    })
-}
-
-impl Way {
-    /// Does it know no more than one of these? Then it adds nothing.
-    fn known_before(&self, been: &[Way]) -> bool {
-        'been: for o in been {
+impl PathState {
+    /// Does it imply a visited state? Then it adds nothing.
+    fn known_before(&self, visited: &[PathState]) -> bool {
+        'visited: for o in visited {
             if self.certain && !o.certain {
                 continue;
             }
             for h in &o.holds {
                 if !self.holds.contains(h) {
-                    continue 'been;
+                    continue 'visited;
                 }
             }
             for n in &o.numbers {
                 if !self.numbers.contains(n) {
-                    continue 'been;
+                    continue 'visited;
                 }
             }
             return true;
         }
         false
     }
-}
-
-/// Values that some path leaves unwritten.
-pub fn perhaps_unwritten(flow: &Flow) -> Vec<bool> {
-    let found = flow.ssa.solve(false, &mut |v, value, facts| match value {
-        Value::Undef => v == UNDEF,
-        Value::Param => false,
-        Value::Phi { args, .. } => {
-            let mut any = false;
-            for a in args {
-                any |= facts[*a as usize];
-            }
-            any
-        }
-        Value::Def { old, .. } => matches!(old, Some(o) if facts[*o as usize]),
-    });
-    found.unwrap_or_default()
 }

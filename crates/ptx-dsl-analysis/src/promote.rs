@@ -1,10 +1,10 @@
-//! Registers in place of memory that only the thread itself can reach: spills to `.local` variables, arguments and results in
-//! `.param` variables. What is followed through registers is then followed through them too.
+//! Promotion of memory to registers: spills to `.local` variables, arguments and results in `.param` variables. Also removes guards that
+//! are constant.
 //!
-//! A variable is replaced if all that is done with its address are loads and stores of places in it that do not overlap.
+//! A variable is promoted if its address is used only by loads and stores of slots that do not overlap.
 
-use crate::Flow;
 use crate::dataflow::Bits;
+use crate::flow::Flow;
 use crate::inline::{Inlined, inlined, mov};
 use crate::lanes::Lanes;
 use crate::provenance::in_space;
@@ -13,17 +13,17 @@ use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier, Role, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// How often what was found leads to more: an address in a slot is the address of the next one.
+/// Rounds: the address in a promoted slot may be the address of another one.
 const ROUNDS: usize = 4;
 
-/// The function as the rules see it, if that differs from how it is written.
-pub fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Function> {
+/// The function after inlining and promotion, if that changes it.
+pub fn simplify(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Function> {
     let inline = inlined(module, function, whole);
     let (regs, body, extra) = match &inline {
         Some(i) => (i.regs.as_slice(), i.body.as_slice(), i.extra.as_slice()),
         None => (function.regs.as_slice(), function.body.as_slice(), [].as_slice()),
     };
-    // By variable: it is in registers as far as it can be.
+    // By variable: it is promoted as far as possible.
     let mut done = vec![false; module.vars.len() + extra.len()];
     let slots = find(module, extra, regs, body, &done);
     if inline.is_none() && slots.is_empty() && !any_counted(regs, body) {
@@ -44,7 +44,7 @@ pub fn seen(module: &Module, function: &Function, whole: &[FuncId]) -> Option<Fu
     Some(Function { regs: work.regs, labels: work.labels, body: work.body, ..head(function) })
 }
 
-/// Puts registers in place of the slots, and of those that are found then.
+/// Promotes the slots, and those that are found afterwards.
 fn replace(module: &Module, work: &mut Inlined, mut slots: Slots, done: &mut [bool]) {
     for _ in 0..ROUNDS {
         if slots.is_empty() {
@@ -67,7 +67,7 @@ fn replace(module: &Module, work: &mut Inlined, mut slots: Slots, done: &mut [bo
     }
 }
 
-/// Puts constants in place of the registers that hold them, where counts are asked for.
+/// Propagates constants into operands whose number the rules need.
 fn constants(regs: &[Reg], body: &mut [Stmt]) {
     let numbers = numbers(regs, body);
     for stmt in body {
@@ -85,7 +85,7 @@ fn constants(regs: &[Reg], body: &mut [Stmt]) {
     }
 }
 
-/// Instructions whose counts, bytes, parities and masks the rules want to know. Compilers put these into registers.
+/// Instructions whose counts, bytes, parities and masks the rules need. Compilers keep these in registers.
 fn counts(i: &Instr) -> bool {
     let entry = i.entry;
     matches!(entry.tensor, Tensor::Alloc | Tensor::Dealloc)
@@ -95,7 +95,7 @@ fn counts(i: &Instr) -> bool {
         || matches!(i.opcode, op::cp_async_mbarrier_arrive | op::st_bulk)
 }
 
-/// Does an instruction of that kind use a register with a constant?
+/// Does such an instruction use a register with a constant?
 fn any_counted(regs: &[Reg], body: &[Stmt]) -> bool {
     let numbers = numbers(regs, body);
     if numbers.is_empty() {
@@ -125,13 +125,13 @@ fn of<T: Copy>(known: &[Option<T>], r: RegId) -> Option<T> {
     }
 }
 
-/// By register: the constant, if it is written once, with one. Nothing where nobody asks.
+/// By register: the constant, if its only write is a constant. Empty if no instruction needs it.
 fn numbers(regs: &[Reg], body: &[Stmt]) -> Vec<Option<u64>> {
-    let mut asked = false;
+    let mut needed = false;
     for stmt in body {
-        asked = asked || matches!(stmt, Stmt::Instr(i) if counts(i));
+        needed = needed || matches!(stmt, Stmt::Instr(i) if counts(i));
     }
-    if !asked {
+    if !needed {
         return Vec::new();
     }
     let mut out = vec![None; regs.len()];
@@ -172,15 +172,14 @@ fn writes(regs: usize, body: &[Stmt]) -> Vec<u32> {
     out
 }
 
-/// The function without the instructions whose guards never hold, and without the guards that always do, if there are any:
-/// what never runs breaks no rule.
-pub fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
+/// The function without instructions whose guards never hold and without guards that always hold, if there are any.
+pub fn remove_constant_guards(flow: &Flow, lanes: &Lanes) -> Option<Function> {
     // By instruction: it always runs; it never does.
     let n = flow.cfg.instrs.len();
     let (mut always, mut never) = (Bits::none(n), Bits::none(n));
     let mut any = false;
     for (block, at, _) in flow.walk() {
-        if let Some((runs, _)) = crate::guards::decided(flow, lanes, block, at) {
+        if let Some((runs, _)) = crate::guards::constant_guard(flow, lanes, block, at) {
             let set = if runs { &mut always } else { &mut never };
             set.set(at as usize);
             any = true;
@@ -209,7 +208,7 @@ pub fn decided(flow: &Flow, lanes: &Lanes) -> Option<Function> {
     Some(Function { regs: f.regs.clone(), labels: f.labels.clone(), body, ..head(f) })
 }
 
-/// All of a function but its registers, labels and statements.
+/// A copy of a function without registers, labels and statements.
 fn head(f: &Function) -> Function {
     Function {
         name: f.name.clone(),
@@ -234,10 +233,10 @@ fn head(f: &Function) -> Function {
     }
 }
 
-/// A place in a variable: variable, offset, bytes.
+/// A slot: variable, offset, bytes.
 type Slot = (VarId, i64, u32);
 
-/// What an address register that is written once holds.
+/// The address in a register that is written once.
 #[derive(Clone, Copy)]
 struct Known {
     var: VarId,
@@ -252,10 +251,10 @@ struct Seen {
     known: Vec<Option<Known>>,
 }
 
-/// The places that registers stand for, by instruction operand: see [`place`].
+/// The slots of a function.
 struct Slots {
     seen: Seen,
-    /// Places that are loaded and stored as a whole only, in ascending order.
+    /// Slots that can be promoted, in ascending order.
     clean: Vec<Slot>,
 }
 
@@ -265,7 +264,7 @@ impl Slots {
     }
 }
 
-/// Variables whose space is that of one thread; beyond the module's are those of arguments in registers.
+/// The space and size of a thread-private variable. Numbers beyond the module's variables are arguments in registers.
 fn private(module: &Module, extra: &[(u32, RegId)], v: VarId) -> Option<(Space, u32)> {
     match module.vars.get(v.0 as usize) {
         Some(var) => matches!(var.space, Space::Local | Space::ParamFunc).then_some((var.space, var.size)),
@@ -273,7 +272,7 @@ fn private(module: &Module, extra: &[(u32, RegId)], v: VarId) -> Option<(Space, 
     }
 }
 
-/// The place that a load or store touches first, and the number of elements.
+/// The first slot of a load or store, the number of elements, whether it writes.
 fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
     let writes = match i.opcode {
         op::ld => false,
@@ -309,7 +308,7 @@ fn elements(i: &Instr) -> &[Operand] {
     &[]
 }
 
-/// Places that nothing but loads and stores of themselves touches, in variables that are not done yet.
+/// Finds the slots that can be promoted, in variables that are not done.
 fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], done: &[bool]) -> Slots {
     let mut seen = Seen { writes: Vec::new(), known: Vec::new() };
     if !names_private(module, extra, body) {
@@ -328,7 +327,7 @@ fn find(module: &Module, extra: &[(u32, RegId)], regs: &[Reg], body: &[Stmt], do
     Slots { seen, clean: uses.clean() }
 }
 
-/// Does an operand name a variable of the thread?
+/// Does an operand name a thread-private variable?
 fn names_private(module: &Module, extra: &[(u32, RegId)], body: &[Stmt]) -> bool {
     for stmt in body {
         let Stmt::Instr(i) = stmt else { continue };
@@ -343,13 +342,13 @@ fn names_private(module: &Module, extra: &[(u32, RegId)], body: &[Stmt]) -> bool
     false
 }
 
-/// What is done with variables of the thread.
+/// The uses of thread-private variables.
 struct Uses {
-    /// By variable: it stays what it is.
+    /// By variable: it stays in memory.
     memory: Vec<bool>,
-    /// The places, and whether each use of one leaves it clean.
+    /// The slots, each with whether the use allows promotion.
     used: Vec<(Slot, bool)>,
-    /// Places that are loaded or stored as one vector: the first, and how many.
+    /// Vector accesses: the first slot and the number of elements.
     together: Vec<(Slot, u32)>,
 }
 
@@ -378,9 +377,9 @@ impl Uses {
         }
     }
 
-    /// The clean places, in ascending order.
+    /// The slots that can be promoted, in ascending order.
     fn clean(mut self) -> Vec<Slot> {
-        // One for each place: clean if all its uses are.
+        // A slot can be promoted if all its uses allow it.
         let mut places: Vec<Slot> = Vec::new();
         let mut clean: Vec<bool> = Vec::new();
         self.used.sort_unstable();
@@ -390,8 +389,8 @@ impl Uses {
                 clean.push(is);
             }
         }
-        while tear(&self.together, &places, &mut clean) {}
-        // Places that overlap are memory.
+        while split_vectors(&self.together, &places, &mut clean) {}
+        // Overlapping slots stay in memory.
         for pair in places.windows(2) {
             let ((v, o, size), (w, p, _)) = (pair[0], pair[1]);
             if v == w && o + i64::from(size) > p {
@@ -408,12 +407,12 @@ impl Uses {
     }
 }
 
-/// The `k`th place of a vector.
+/// Slot `k` of a vector.
 fn nth((var, offset, size): Slot, k: u32) -> Slot {
     (var, offset + i64::from(k * size), size)
 }
 
-/// Do the `n` places lie in a variable of so many bytes, as its elements do?
+/// Do `n` slots lie in a variable of `bytes` bytes, aligned?
 fn fits((_, offset, size): Slot, n: u32, bytes: u32) -> bool {
     matches!(size, 2 | 4 | 8)
         && offset >= 0
@@ -421,7 +420,7 @@ fn fits((_, offset, size): Slot, n: u32, bytes: u32) -> bool {
         && offset + i64::from(n * size) <= i64::from(bytes)
 }
 
-/// Are these `n` operands of so many bytes?
+/// Are these `n` registers or constants of `size` bytes?
 fn plain(data: &[Operand], n: u32, size: u32, regs: &[Reg]) -> bool {
     let mut all = data.len() == n as usize;
     for o in data {
@@ -434,8 +433,8 @@ fn plain(data: &[Operand], n: u32, size: u32, regs: &[Reg]) -> bool {
     all
 }
 
-/// What is loaded and stored as one vector is replaced as a whole, or not. `false` if there is nothing to do any more.
-fn tear(together: &[(Slot, u32)], places: &[Slot], clean: &mut [bool]) -> bool {
+/// Promotes the slots of a vector together or not at all. Returns whether anything changed.
+fn split_vectors(together: &[(Slot, u32)], places: &[Slot], clean: &mut [bool]) -> bool {
     let mut changed = false;
     for (first, n) in together {
         let mut all = true;
@@ -461,7 +460,7 @@ fn mark(vars: &mut [bool], v: VarId) {
     }
 }
 
-/// Variables whose address goes where it is not followed, or that a call reads and writes.
+/// Calls `each` with the variables whose address escapes in an operand.
 fn escapes(o: &Operand, seen: &Seen, each: &mut dyn FnMut(VarId)) {
     o.visit(&mut |o| match o {
         Operand::VarAddr(v, _) | Operand::Address(Base::Var(v), _) => each(*v),
@@ -474,7 +473,7 @@ fn escapes(o: &Operand, seen: &Seen, each: &mut dyn FnMut(VarId)) {
     });
 }
 
-/// A register that is written once, with the address of a private variable.
+/// A register whose only write is the address of a private variable.
 fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> Option<(RegId, Known)> {
     if i.pred.is_some() || !matches!(i.opcode, op::mov | op::cvta | op::add) {
         return None;
@@ -516,13 +515,13 @@ fn derived(module: &Module, extra: &[(u32, RegId)], i: &Instr, seen: &Seen) -> O
 struct Rewrite<'a> {
     module: &'a Module,
     slots: Slots,
-    /// By place: its register, if it has one already.
+    /// By slot: its register, if it has one.
     of: Vec<Option<RegId>>,
     work: &'a mut Inlined,
 }
 
 impl Rewrite<'_> {
-    /// The register of a place; none if that stays memory.
+    /// The register of a slot; `None` if it stays in memory.
     fn register(&mut self, slot: Slot) -> Option<RegId> {
         let at = self.slots.clean.binary_search(&slot).ok()?;
         if self.of[at].is_none() {
@@ -546,7 +545,7 @@ impl Rewrite<'_> {
         }
     }
 
-    /// Puts moves in place of a load or store of clean places; says whether the instruction stays too.
+    /// Replaces a load or store by moves. Returns whether the instruction stays as well.
     fn moves(&mut self, i: &Instr) -> bool {
         let Some((first, _, writes)) = place(i, &self.slots.seen) else { return true };
         if self.slots.clean.binary_search(&first).is_err() {
@@ -555,7 +554,7 @@ impl Rewrite<'_> {
         let (var, _, size) = first;
         let mut moves = Vec::new();
         for (k, o) in elements(i).iter().enumerate() {
-            // A neighbour of another shape keeps all of it in memory.
+            // A vector with a slot that stays in memory stays.
             let Some(reg) = self.register(nth(first, k as u32)) else { return true };
             let reg = Operand::Reg(reg, 0);
             let stmt = match (writes, o) {
@@ -566,7 +565,7 @@ impl Rewrite<'_> {
             moves.extend(stmt);
         }
         self.work.body.append(&mut moves);
-        // A spill itself still reads what it stores; what holds an address lets it go nowhere else.
+        // The store of a spill stays: it is a use of the stored register. A stored address would escape, so its store goes.
         let mut stays = writes && matches!(self.module.vars.get(var.0 as usize), Some(v) if v.space == Space::Local);
         for o in elements(i) {
             stays &= !matches!(o, Operand::Reg(r, _) if of(&self.slots.seen.known, *r).is_some());

@@ -1,7 +1,7 @@
-//! Where an address comes from: the variable or parameter, the state space, generic or not, the own CTA or a mapped one.
-//! A fact is said only if it holds on every way to the value; addresses that are loaded from memory are not followed.
+//! Provenance of addresses: variable or parameter, state space, generic or not, own CTA or mapped. A sparse forward analysis; a
+//! fact holds on every path, and loaded addresses are unknown.
 
-use crate::Flow;
+use crate::flow::Flow;
 use crate::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space, VarId};
 use ptx_dsl_isa::isa::sreg::special;
@@ -9,18 +9,18 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Class;
 
-/// What a value is.
+/// What is known of the provenance of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum From {
-    /// Nothing came here yet.
+pub enum ValueSource {
+    /// Bottom: no value yet.
     Bottom,
     /// Anything.
     Unknown,
-    /// A number that was computed from no address.
+    /// A number that is not derived from an address.
     Index,
     /// This number.
     Number(i64),
-    /// So many bytes behind what parameter n of the kernel is, of which is not said that it is an address.
+    /// An offset from kernel parameter n, which is not declared as a pointer.
     Parameter(u32, Option<i64>),
     /// An address.
     Address(Address),
@@ -29,57 +29,57 @@ pub enum From {
 /// An address.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Address {
-    /// The state space of what it points to. `.param` is that of kernel parameters.
+    /// The state space that it points to; `.param` for kernel parameters.
     pub space: Space,
-    /// It is a generic address, not one in its own space. For `.global` the two are the same number (PTX ISA 6.4.1.1).
+    /// It is a generic address. For `.global` both forms are the same number (PTX ISA 6.4.1.1).
     pub generic: bool,
     /// The variable, or the parameter whose value it is.
-    pub base: Origin,
+    pub base: AddressBase,
     /// Bytes behind the start of `base`.
     pub offset: Option<i64>,
-    /// The result of `mapa` for a CTA that need not be the own one.
+    /// The result of `mapa` for a CTA that may not be the own one.
     pub mapped: bool,
     /// That `mapa`; `u32::MAX` for none, or several.
     pub map: u32,
-    /// The instruction that brought it into its form: `cvta`, `mapa`, `mov`; `u32::MAX` for none.
+    /// The instruction that produced this form: `cvta`, `mapa`, `mov`; `u32::MAX` for none.
     pub by: u32,
 }
 
-/// An address of which nothing is known.
+/// An unknown address.
 const NOWHERE: Address = Address {
     space: Space::Global,
     generic: true,
-    base: Origin::None,
+    base: AddressBase::None,
     offset: None,
     mapped: false,
     map: u32::MAX,
     by: u32::MAX,
 };
 
-/// What an address is the address of.
+/// The base of an address.
 #[derive(Debug, Clone, Copy, PartialEq)]
-pub enum Origin {
-    /// Of none that is known.
+pub enum AddressBase {
+    /// Unknown.
     None,
     /// A variable.
     Var(VarId),
-    /// What parameter number n of the kernel points to.
+    /// The object that kernel parameter n points to.
     Pointer(u32),
 }
 
 /// By value.
 pub struct Provenance {
     /// By value: where it comes from.
-    pub of: Vec<From>,
+    pub sources: Vec<ValueSource>,
 }
 
 impl Provenance {
     /// Solves for all values of the function.
     pub fn new(flow: &Flow) -> Provenance {
-        let mut eval = |_: Val, value: &Value, facts: &[From]| match value {
-            Value::Undef | Value::Param => From::Unknown,
+        let mut eval = |_: Val, value: &Value, facts: &[ValueSource]| match value {
+            Value::Undef | Value::Param => ValueSource::Unknown,
             Value::Phi { args, .. } => {
-                let mut all = From::Bottom;
+                let mut all = ValueSource::Bottom;
                 for v in args {
                     all = join(all, facts[*v as usize]);
                 }
@@ -94,30 +94,30 @@ impl Provenance {
                 }
             }
         };
-        let of = flow.ssa.solve(From::Bottom, &mut eval);
+        let of = flow.ssa.solve(ValueSource::Bottom, &mut eval);
         Provenance {
-            of: match of {
+            sources: match of {
                 Some(of) => of,
-                None => vec![From::Unknown; flow.ssa.values.len()],
+                None => vec![ValueSource::Unknown; flow.ssa.values.len()],
             },
         }
     }
 
     /// The address that a value is.
     pub fn address(&self, v: Val) -> Option<Address> {
-        match self.of.get(v as usize) {
-            Some(From::Address(a)) => Some(*a),
+        match self.sources.get(v as usize) {
+            Some(ValueSource::Address(a)) => Some(*a),
             _ => None,
         }
     }
 
-    /// What a value is the address of, if it is used as a generic address: what a kernel gets as one lies in global memory.
+    /// The address of a value that is used as a generic address. A kernel parameter points to global memory.
     pub fn pointee(&self, v: Val) -> Option<Address> {
-        match self.of.get(v as usize) {
-            Some(From::Parameter(n, offset)) => Some(Address {
+        match self.sources.get(v as usize) {
+            Some(ValueSource::Parameter(n, offset)) => Some(Address {
                 space: Space::Global,
                 generic: true,
-                base: Origin::Pointer(*n),
+                base: AddressBase::Pointer(*n),
                 offset: *offset,
                 mapped: false,
                 map: u32::MAX,
@@ -127,60 +127,64 @@ impl Provenance {
         }
     }
 
-    /// The shared variable and the offset that a value is the address of, if all of that is known.
+    /// The variable and the offset of an address in the own CTA.
     pub fn variable(&self, v: Val) -> Option<(u32, i64)> {
         match self.address(v)? {
-            Address { base: Origin::Var(var), offset: Some(offset), mapped: false, .. } => Some((var.0, offset)),
+            Address { base: AddressBase::Var(var), offset: Some(offset), mapped: false, .. } => Some((var.0, offset)),
             _ => None,
         }
     }
 }
 
-fn join(a: From, b: From) -> From {
+fn join(a: ValueSource, b: ValueSource) -> ValueSource {
     match (a, b) {
-        (From::Bottom, x) | (x, From::Bottom) => x,
+        (ValueSource::Bottom, x) | (x, ValueSource::Bottom) => x,
         (a, b) if a == b => a,
-        (From::Address(x), From::Address(y))
+        (ValueSource::Address(x), ValueSource::Address(y))
             if x.space == y.space && x.generic == y.generic && x.mapped == y.mapped =>
         {
-            From::Address(Address {
-                base: if x.base == y.base { x.base } else { Origin::None },
+            ValueSource::Address(Address {
+                base: if x.base == y.base { x.base } else { AddressBase::None },
                 offset: if x.base == y.base && x.offset == y.offset { x.offset } else { None },
                 by: if x.by == y.by { x.by } else { u32::MAX },
                 map: if x.map == y.map { x.map } else { u32::MAX },
                 ..x
             })
         }
-        (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
-        (From::Parameter(n, x), From::Parameter(m, y)) if n == m => From::Parameter(n, if x == y { x } else { None }),
-        _ => From::Unknown,
+        (ValueSource::Index | ValueSource::Number(_), ValueSource::Index | ValueSource::Number(_)) => {
+            ValueSource::Index
+        }
+        (ValueSource::Parameter(n, x), ValueSource::Parameter(m, y)) if n == m => {
+            ValueSource::Parameter(n, if x == y { x } else { None })
+        }
+        _ => ValueSource::Unknown,
     }
 }
 
-/// What an operand is.
-fn operand(flow: &Flow, at: u32, o: &Operand, facts: &[From]) -> From {
+/// The fact about an operand.
+fn operand(flow: &Flow, at: u32, o: &Operand, facts: &[ValueSource]) -> ValueSource {
     match o {
-        Operand::Imm(n) => From::Number(*n as i64),
+        Operand::Imm(n) => ValueSource::Number(*n as i64),
         Operand::Reg(r, lane) => facts[flow.ssa.read(at, *r, *lane) as usize],
         Operand::VarAddr(id, offset) => variable(flow, *id, *offset),
-        Operand::Sreg(_) => From::Index,
-        _ => From::Unknown,
+        Operand::Sreg(_) => ValueSource::Index,
+        _ => ValueSource::Unknown,
     }
 }
 
-fn variable(flow: &Flow, id: VarId, offset: i64) -> From {
+fn variable(flow: &Flow, id: VarId, offset: i64) -> ValueSource {
     match flow.module.vars.get(id.0 as usize) {
-        // Where a function's parameters lie is not this function's business.
-        Some(v) if v.space != Space::ParamFunc && v.ty.class() != Class::Opaque => From::Address(Address {
+        // The location of function parameters is unknown here.
+        Some(v) if v.space != Space::ParamFunc && v.ty.class() != Class::Opaque => ValueSource::Address(Address {
             space: v.space,
             generic: false,
-            base: Origin::Var(id),
+            base: AddressBase::Var(id),
             offset: Some(offset),
             mapped: false,
             map: u32::MAX,
             by: u32::MAX,
         }),
-        _ => From::Unknown,
+        _ => ValueSource::Unknown,
     }
 }
 
@@ -206,7 +210,7 @@ pub fn space_of(i: &Instr) -> Option<(Qualifier, Space)> {
     i.quals.iter().find_map(|q| Some((*q, space(*q)?)))
 }
 
-/// Are all types integers, and of 32 or 64 bits?
+/// Whether all types are integers, and whether they also have 32 or 64 bits.
 fn integers(i: &Instr) -> (bool, bool) {
     let (mut integers, mut wide) = (true, true);
     for t in &i.types {
@@ -216,64 +220,69 @@ fn integers(i: &Instr) -> (bool, bool) {
     (integers, integers && wide)
 }
 
-fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
+fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[ValueSource]) -> ValueSource {
     let get = |name: &str| match i.value(name) {
         Some(o) => operand(flow, at, o, facts),
-        None => From::Unknown,
+        None => ValueSource::Unknown,
     };
     match i.operands.first() {
         Some(Arg { value: Operand::Reg(r, lane), .. }) if flow.ssa.var(*r, *lane) == var => {}
-        _ => return From::Unknown,
+        _ => return ValueSource::Unknown,
     }
     let (integers, wide) = integers(i);
     match i.opcode {
         op::mov if wide => get("a"),
-        // An address in a window fits 32 bits; a generic one does not.
+        // An address in its own space fits 32 bits, a generic one does not.
         op::cvt if wide => match get("a") {
-            From::Address(a) if !a.generic && a.space != Space::Global => From::Address(a),
-            From::Address(_) | From::Unknown | From::Parameter(..) => From::Unknown,
+            ValueSource::Address(a) if !a.generic && a.space != Space::Global => ValueSource::Address(a),
+            ValueSource::Address(_) | ValueSource::Unknown | ValueSource::Parameter(..) => ValueSource::Unknown,
             other => other,
         },
         op::add if wide && !i.has(q::cc) => add(get("a"), get("b")),
         op::sub if wide && !i.has(q::cc) => match (get("a"), get("b")) {
-            (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
-            (a, From::Number(n)) => add(a, From::Number(n.wrapping_neg())),
-            (a, From::Index) => add(a, From::Index),
-            (From::Index | From::Number(_), From::Address(_)) | (From::Address(_), From::Address(_)) => From::Unknown,
-            _ => From::Unknown,
+            (ValueSource::Bottom, _) | (_, ValueSource::Bottom) => ValueSource::Bottom,
+            (a, ValueSource::Number(n)) => add(a, ValueSource::Number(n.wrapping_neg())),
+            (a, ValueSource::Index) => add(a, ValueSource::Index),
+            (ValueSource::Index | ValueSource::Number(_), ValueSource::Address(_))
+            | (ValueSource::Address(_), ValueSource::Address(_)) => ValueSource::Unknown,
+            _ => ValueSource::Unknown,
         },
         op::mad if integers => match (get("a"), get("b"), get("c")) {
-            (From::Bottom, _, _) | (_, From::Bottom, _) | (_, _, From::Bottom) => From::Bottom,
-            (From::Address(_), _, _) | (_, From::Address(_), _) => From::Unknown,
-            (_, _, c) => add(c, From::Index),
-        },
-        // Rounding down, filling low bits, swizzling: the space stays.
-        op::and | op::or | op::xor if wide => match (get("a"), get("b")) {
-            (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
-            (From::Address(a), From::Index) | (From::Index, From::Address(a)) => loose(a),
-            (From::Address(a), From::Number(n)) | (From::Number(n), From::Address(a)) => {
-                // What masks all but low bits away is an offset, not an address.
-                if i.opcode == op::and && (0..1 << 20).contains(&n) { From::Index } else { loose(a) }
+            (ValueSource::Bottom, _, _) | (_, ValueSource::Bottom, _) | (_, _, ValueSource::Bottom) => {
+                ValueSource::Bottom
             }
-            (From::Index | From::Number(_), _) | (_, From::Index | From::Number(_)) => From::Index,
-            _ => From::Unknown,
+            (ValueSource::Address(_), _, _) | (_, ValueSource::Address(_), _) => ValueSource::Unknown,
+            (_, _, c) => add(c, ValueSource::Index),
+        },
+        // Rounding, low bits and swizzles keep the base, not the offset.
+        op::and | op::or | op::xor if wide => match (get("a"), get("b")) {
+            (ValueSource::Bottom, _) | (_, ValueSource::Bottom) => ValueSource::Bottom,
+            (ValueSource::Address(a), ValueSource::Index) | (ValueSource::Index, ValueSource::Address(a)) => loose(a),
+            (ValueSource::Address(a), ValueSource::Number(n)) | (ValueSource::Number(n), ValueSource::Address(a)) => {
+                // A mask of low bits gives an offset, not an address.
+                if i.opcode == op::and && (0..1 << 20).contains(&n) { ValueSource::Index } else { loose(a) }
+            }
+            (ValueSource::Index | ValueSource::Number(_), _) | (_, ValueSource::Index | ValueSource::Number(_)) => {
+                ValueSource::Index
+            }
+            _ => ValueSource::Unknown,
         },
         op::selp => match (get("a"), get("b")) {
-            (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
+            (ValueSource::Bottom, _) | (_, ValueSource::Bottom) => ValueSource::Bottom,
             (a, b) => join(a, b),
         },
         op::cvta => {
             let to_space = i.has(q::to);
-            let Some((_, space)) = space_of(i) else { return From::Unknown };
+            let Some((_, space)) = space_of(i) else { return ValueSource::Unknown };
             let from = match get("a") {
-                From::Bottom => return From::Bottom,
-                From::Address(a) if a.space == space => Some(a),
-                // `cvta.to` says what the parameter's declaration does not.
-                From::Parameter(n, offset) if space == Space::Global => {
-                    return From::Address(Address {
+                ValueSource::Bottom => return ValueSource::Bottom,
+                ValueSource::Address(a) if a.space == space => Some(a),
+                // `cvta.to` gives the space of an undeclared pointer parameter.
+                ValueSource::Parameter(n, offset) if space == Space::Global => {
+                    return ValueSource::Address(Address {
                         space,
                         generic: !to_space,
-                        base: Origin::Pointer(n),
+                        base: AddressBase::Pointer(n),
                         offset,
                         mapped: false,
                         map: u32::MAX,
@@ -284,26 +293,26 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
             };
             let generic = !to_space;
             let from = from.unwrap_or(NOWHERE);
-            From::Address(Address { space, generic, by: at, ..from })
+            ValueSource::Address(Address { space, generic, by: at, ..from })
         }
         op::mapa => {
             let from = match get("a") {
-                From::Bottom => return From::Bottom,
-                From::Address(a) if a.space == Space::Shared => Some(a),
+                ValueSource::Bottom => return ValueSource::Bottom,
+                ValueSource::Address(a) if a.space == Space::Shared => Some(a),
                 _ => None,
             };
             let from = from.unwrap_or(NOWHERE);
             let generic = !i.has(q::shared_cluster);
             let mapped = !own_rank(flow, at, i);
-            From::Address(Address { space: Space::Shared, generic, mapped, map: at, by: at, ..from })
+            ValueSource::Address(Address { space: Space::Shared, generic, mapped, map: at, by: at, ..from })
         }
         op::ld if i.has(q::param) || i.has(q::param_entry) => parameter(flow, at, i, facts),
-        // From some lane: a constant is the same in all of them, and whoever has an address has it in one variable.
+        // A shuffled constant is the same in all lanes, and a shuffled address points into the same variable.
         op::shfl_sync => match get("a") {
-            From::Address(a) if a.mapped => From::Unknown,
-            From::Address(a) => From::Address(a),
-            other @ (From::Bottom | From::Index | From::Number(_)) => other,
-            _ => From::Unknown,
+            ValueSource::Address(a) if a.mapped => ValueSource::Unknown,
+            ValueSource::Address(a) => ValueSource::Address(a),
+            other @ (ValueSource::Bottom | ValueSource::Index | ValueSource::Number(_)) => other,
+            _ => ValueSource::Unknown,
         },
         op::ld
         | op::atom
@@ -315,17 +324,17 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[From]) -> From {
         | op::slct
         | op::min
         | op::max
-        | op::mov => From::Unknown,
-        // Products, shifts and the like make numbers, also of an address.
+        | op::mov => ValueSource::Unknown,
+        // Products and shifts give numbers, also of an address.
         op::mul | op::shl | op::shr | op::rem | op::div | op::bfe | op::popc | op::clz | op::mul24 | op::mad24 => {
-            From::Index
+            ValueSource::Index
         }
-        _ => From::Unknown,
+        _ => ValueSource::Unknown,
     }
 }
 
-fn loose(a: Address) -> From {
-    From::Address(Address { offset: None, ..a })
+fn loose(a: Address) -> ValueSource {
+    ValueSource::Address(Address { offset: None, ..a })
 }
 
 /// An offset and a constant.
@@ -333,24 +342,27 @@ pub fn sum(a: Option<i64>, b: i64) -> Option<i64> {
     a?.checked_add(b)
 }
 
-fn add(a: From, b: From) -> From {
+fn add(a: ValueSource, b: ValueSource) -> ValueSource {
     match (a, b) {
-        (From::Bottom, _) | (_, From::Bottom) => From::Bottom,
-        (From::Number(a), From::Number(b)) => From::Number(a.wrapping_add(b)),
-        (From::Address(a), From::Number(n)) | (From::Number(n), From::Address(a)) => {
-            From::Address(Address { offset: sum(a.offset, n), ..a })
+        (ValueSource::Bottom, _) | (_, ValueSource::Bottom) => ValueSource::Bottom,
+        (ValueSource::Number(a), ValueSource::Number(b)) => ValueSource::Number(a.wrapping_add(b)),
+        (ValueSource::Address(a), ValueSource::Number(n)) | (ValueSource::Number(n), ValueSource::Address(a)) => {
+            ValueSource::Address(Address { offset: sum(a.offset, n), ..a })
         }
-        (From::Address(a), From::Index) | (From::Index, From::Address(a)) => loose(a),
-        (From::Parameter(p, o), From::Number(n)) | (From::Number(n), From::Parameter(p, o)) => {
-            From::Parameter(p, sum(o, n))
+        (ValueSource::Address(a), ValueSource::Index) | (ValueSource::Index, ValueSource::Address(a)) => loose(a),
+        (ValueSource::Parameter(p, o), ValueSource::Number(n))
+        | (ValueSource::Number(n), ValueSource::Parameter(p, o)) => ValueSource::Parameter(p, sum(o, n)),
+        (ValueSource::Parameter(p, _), ValueSource::Index) | (ValueSource::Index, ValueSource::Parameter(p, _)) => {
+            ValueSource::Parameter(p, None)
         }
-        (From::Parameter(p, _), From::Index) | (From::Index, From::Parameter(p, _)) => From::Parameter(p, None),
-        (From::Index | From::Number(_), From::Index | From::Number(_)) => From::Index,
-        _ => From::Unknown,
+        (ValueSource::Index | ValueSource::Number(_), ValueSource::Index | ValueSource::Number(_)) => {
+            ValueSource::Index
+        }
+        _ => ValueSource::Unknown,
     }
 }
 
-/// Is the rank that `mapa` gets `%cluster_ctarank`, or the only one?
+/// Is the rank operand of `mapa` the rank of the own CTA?
 fn own_rank(flow: &Flow, at: u32, i: &Instr) -> bool {
     if flow.function.reqnctapercluster == Some([1, 1, 1]) {
         return true;
@@ -375,16 +387,18 @@ fn own_rank(flow: &Flow, at: u32, i: &Instr) -> bool {
 }
 
 /// The value of a kernel parameter: a pointer, if its declaration says so.
-fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
-    let Some(Operand::Address(base, offset)) = i.value("a") else { return From::Unknown };
+fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[ValueSource]) -> ValueSource {
+    let Some(Operand::Address(base, offset)) = i.value("a") else { return ValueSource::Unknown };
     let (id, offset) = match base {
         Base::Var(v) => (*v, *offset),
         Base::Reg(r) => match facts[flow.ssa.read(at, *r, 0) as usize] {
-            From::Bottom => return From::Bottom,
-            From::Address(Address { base: Origin::Var(v), offset: Some(o), .. }) => (v, o.wrapping_add(*offset)),
-            _ => return From::Unknown,
+            ValueSource::Bottom => return ValueSource::Bottom,
+            ValueSource::Address(Address { base: AddressBase::Var(v), offset: Some(o), .. }) => {
+                (v, o.wrapping_add(*offset))
+            }
+            _ => return ValueSource::Unknown,
         },
-        Base::Abs => return From::Unknown,
+        Base::Abs => return ValueSource::Unknown,
     };
     let mut found = None;
     for (n, p) in flow.function.params.iter().enumerate() {
@@ -393,23 +407,25 @@ fn parameter(flow: &Flow, at: u32, i: &Instr, facts: &[From]) -> From {
             break;
         }
     }
-    let Some((n, p)) = found else { return From::Unknown };
+    let Some((n, p)) = found else { return ValueSource::Unknown };
     let small = i.types.last().is_some_and(|t| t.bits() < 64) && flow.module.address_size == 64;
-    // Of the other spaces it is not said whether the number is a generic address.
+    // In other spaces the parameter may or may not be a generic address.
     let global = p.read_only || matches!(p.ptr, Some((Some(Space::Global), _)));
     match p.ptr {
-        _ if global && offset == 0 && !p.array && !small && flow.function.entry => From::Address(Address {
+        _ if global && offset == 0 && !p.array && !small && flow.function.entry => ValueSource::Address(Address {
             space: Space::Global,
             // A parameter is a generic address; `.ptr` only says where it points (PTX ISA 11.3.4).
             generic: true,
-            base: Origin::Pointer(n as u32),
+            base: AddressBase::Pointer(n as u32),
             offset: Some(0),
             mapped: false,
             map: u32::MAX,
             by: u32::MAX,
         }),
-        _ if small => From::Index,
-        _ if offset == 0 && p.ptr.is_none() && !p.array && flow.function.entry => From::Parameter(n as u32, Some(0)),
-        _ => From::Unknown,
+        _ if small => ValueSource::Index,
+        _ if offset == 0 && p.ptr.is_none() && !p.array && flow.function.entry => {
+            ValueSource::Parameter(n as u32, Some(0))
+        }
+        _ => ValueSource::Unknown,
     }
 }

@@ -1,10 +1,10 @@
-//! Reaching threads: who may be at a place, from the predicates of the branches that lead there. A forward data-flow analysis of
-//! which predicates are known to hold.
+//! Reaching threads: which threads may be at an instruction. A forward data-flow analysis finds the predicates that hold on every
+//! path; the facts about them give the set of threads.
 
-use crate::Flow;
 use crate::dataflow::{Bits, Meet, forward};
-use crate::lanes::{Fact, Lanes, Shared, Threads};
-use crate::sites::{Site, surely};
+use crate::flow::Flow;
+use crate::lanes::{CtaSize, LaneFact, Lanes, Uniformity};
+use crate::sites::{Site, executes_exactly};
 use crate::ssa::{UNDEF, Val};
 use crate::threads::{ALL, Set, has_thread};
 use ptx_dsl_isa::isa::Control;
@@ -12,57 +12,57 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-/// Predicates that say something, and what holds of them at the start of each block, on every path there.
-pub struct Places {
+/// The predicates that restrict threads, and their known values at the start of each block on every path.
+pub struct Reaching {
     preds: Vec<Val>,
     /// Bit `2n`: predicate `n` is false here; `2n + 1`: it is true.
     at: Vec<Bits>,
-    /// By bit: where a branch makes it hold, and what becomes of those who go the other way.
-    why: Vec<Option<(Span, Others)>>,
-    /// Blocks that only leave.
-    pub leaves: Vec<bool>,
+    /// By bit: the branch that makes it hold, and where the threads on the other edges go.
+    why: Vec<Option<(Span, OtherThreads)>>,
+    /// Blocks from which threads only exit.
+    pub only_exits: Vec<bool>,
     /// Values of `clusterlaunchcontrol.query_cancel.is_canceled`.
     pub canceled: Vec<Val>,
 }
 
-/// What becomes of the threads that go another way at a branch.
+/// Where the threads on the other edges of a branch go.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Others {
-    /// They run on, or it is not known.
+pub enum OtherThreads {
+    /// They stay in the kernel, or it is unknown.
     Stay,
-    /// They run on to the end of the kernel, where those who are here come too, and do nothing else.
+    /// They run to the end of the kernel and do nothing else.
     Leave,
     /// They exit at the branch.
     Exit,
 }
 
-/// Who may be at an instruction.
+/// The threads that may reach an instruction.
 #[derive(Debug, Clone)]
-pub struct Who {
-    /// At most these threads of the CTA.
+pub struct ReachingThreads {
+    /// A superset of the threads.
     pub set: Set,
-    /// At most the lane that an `elect.sync` elected.
+    /// At most the elected lane of each warp.
     pub elected: bool,
-    /// Not the lane that one elected.
-    pub passed: bool,
-    /// What says so: the guard or branch.
+    /// Not the elected lane.
+    pub not_elected: bool,
+    /// The branch that restricts the threads.
     pub why: Option<Span>,
-    /// What has become of the others.
-    pub others: Others,
+    /// Where the other threads are.
+    pub others: OtherThreads,
 }
 
-/// How much of a warp is at a place.
+/// Which part of a warp reaches an instruction.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Part {
+pub enum PartialWarp {
     /// At most one lane of each warp.
-    One,
-    /// Some lanes, in each warp that has any there.
-    Some,
+    OneLane,
+    /// Some lanes of each warp that has any there, not all.
+    SomeLanes,
 }
 
-impl Places {
+impl Reaching {
     /// Solves for all blocks of the function.
-    pub fn new(flow: &Flow, lanes: &Lanes) -> Places {
+    pub fn new(flow: &Flow, lanes: &Lanes) -> Reaching {
         let mut preds: Vec<Val> = Vec::new();
         let mut canceled = Vec::new();
         for (_, at, i) in flow.walk() {
@@ -77,16 +77,16 @@ impl Places {
             let Some((p, _)) = flow.guard(i) else { continue };
             let p = flow.origin(p);
             let says = match lanes.facts[p as usize] {
-                Fact::Pred(f) => f.yes != 0 || f.no != 0 || f.elected != [UNDEF; 2] || f.passed != [UNDEF; 2],
+                LaneFact::Pred(f) => f.yes != 0 || f.no != 0 || f.elected != [UNDEF; 2] || f.not_elected != [UNDEF; 2],
                 _ => false,
             };
-            // The common case has few; a kernel with more is searched for the first ones only.
+            // A limit: most kernels have few.
             if (says || canceled.contains(&p)) && preds.len() < 256 && !preds.contains(&p) {
                 preds.push(p);
             }
         }
         let why = vec![None; preds.len() * 2];
-        let mut out = Places { at: Vec::new(), why, preds, leaves: leaves(flow), canceled };
+        let mut out = Reaching { at: Vec::new(), why, preds, only_exits: only_exits(flow), canceled };
         if !out.preds.is_empty() {
             out.solve(flow);
         }
@@ -95,7 +95,7 @@ impl Places {
 
     /// Finds what holds at the start of each block.
     fn solve(&mut self, flow: &Flow) {
-        // A predicate that is made anew is not yet known again.
+        // A new definition of a predicate invalidates it.
         let mut made: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
         for (b, at, _) in flow.walk() {
             for (_, v) in flow.ssa.defs(at) {
@@ -119,13 +119,13 @@ impl Places {
         self.at = forward(&flow.cfg, bits, Meet::Every, &mut block, &mut edge);
     }
 
-    /// What holds on one of the ways out of a block: its bit; notes why.
-    fn edge(&mut self, flow: &Flow, b: u32, way: usize) -> Option<usize> {
+    /// The bit that an edge sets. Records the branch.
+    fn edge(&mut self, flow: &Flow, b: u32, edge_number: usize) -> Option<usize> {
         let succ = &flow.cfg.blocks[b as usize].succ;
-        let when = succ[way].when?;
+        let when = succ[edge_number].when?;
         let branch = flow.cfg.branch(b)?;
         let bit = 2 * self.number(flow, flow.guard(branch)?.0)? + usize::from(when);
-        let (span, mut others) = self.why[bit].unwrap_or((flow.instr(branch).span, Others::Exit));
+        let (span, mut others) = self.why[bit].unwrap_or((flow.instr(branch).span, OtherThreads::Exit));
         for other in succ.iter().filter(|other| other.when != Some(when)) {
             others = others.min(self.others(flow, other.to));
         }
@@ -133,14 +133,14 @@ impl Places {
         Some(bit)
     }
 
-    /// What becomes of the threads that go to this block.
-    fn others(&self, flow: &Flow, to: u32) -> Others {
+    /// Where the threads that go to this block end up.
+    fn others(&self, flow: &Flow, to: u32) -> OtherThreads {
         let block = &flow.cfg.blocks[to as usize];
         let only_exits = block.pred.len() == 1 && block.succ.iter().all(|e| e.to == flow.cfg.exit);
-        match self.leaves[to as usize] {
-            false => Others::Stay,
-            true if to == flow.cfg.exit || only_exits => Others::Exit,
-            true => Others::Leave,
+        match self.only_exits[to as usize] {
+            false => OtherThreads::Stay,
+            true if to == flow.cfg.exit || only_exits => OtherThreads::Exit,
+            true => OtherThreads::Leave,
         }
     }
 
@@ -148,8 +148,8 @@ impl Places {
         position(&self.preds, flow.origin(p))
     }
 
-    /// What holds of `p` at the start of the block.
-    pub fn known(&self, flow: &Flow, b: u32, p: Val) -> Option<bool> {
+    /// The value of `p` at the start of the block, if it is known.
+    pub fn predicate_at(&self, flow: &Flow, b: u32, p: Val) -> Option<bool> {
         let n = self.number(flow, p)?;
         let at = self.at.get(b as usize)?;
         if at.has(2 * n) {
@@ -158,51 +158,52 @@ impl Places {
         at.has(2 * n + 1).then_some(true)
     }
 
-    /// Who may be at instruction `i` of block `b`.
-    pub fn who(&self, flow: &Flow, lanes: &Lanes, b: u32, i: u32) -> Who {
-        let mut who = Who { set: ALL, elected: false, passed: false, why: None, others: Others::Exit };
+    /// The threads that may reach instruction `i` of block `b`.
+    pub fn threads_at(&self, flow: &Flow, lanes: &Lanes, b: u32, i: u32) -> ReachingThreads {
+        let mut present =
+            ReachingThreads { set: ALL, elected: false, not_elected: false, why: None, others: OtherThreads::Exit };
         if let Some(at) = self.at.get(b as usize) {
             for (n, p) in self.preds.iter().enumerate() {
                 for value in [false, true] {
                     let bit = 2 * n + usize::from(value);
                     if at.has(bit) {
-                        who.add(lanes, *p, value, self.why[bit]);
+                        present.add(lanes, *p, value, self.why[bit]);
                     }
                 }
             }
         }
         if let Some((p, positive)) = flow.guard(i) {
-            who.add(lanes, p, positive, None);
+            present.add(lanes, p, positive, None);
         }
-        who
+        present
     }
 }
 
-impl Who {
-    fn add(&mut self, lanes: &Lanes, p: Val, value: bool, why: Option<(Span, Others)>) {
-        let Some(Fact::Pred(f)) = lanes.facts.get(p as usize) else { return };
+impl ReachingThreads {
+    fn add(&mut self, lanes: &Lanes, p: Val, value: bool, why: Option<(Span, OtherThreads)>) {
+        let Some(LaneFact::Pred(f)) = lanes.facts.get(p as usize) else { return };
         let side = usize::from(!value);
         let set = &lanes.sets[usize::from(if value { f.yes } else { f.no })];
-        let (elected, passed) = (f.elected[side] != UNDEF, f.passed[side] != UNDEF);
-        if *set == ALL && !elected && !passed {
+        let (elected, not_elected) = (f.elected[side] != UNDEF, f.not_elected[side] != UNDEF);
+        if *set == ALL && !elected && !not_elected {
             return;
         }
         for (k, word) in set.iter().enumerate() {
             self.set[k] &= word;
         }
         self.elected |= elected;
-        self.passed |= passed;
+        self.not_elected |= not_elected;
         let Some((span, others)) = why else {
-            self.others = Others::Stay;
+            self.others = OtherThreads::Stay;
             return;
         };
         self.why = self.why.or(Some(span));
         self.others = self.others.min(others);
     }
 
-    /// The lanes of each warp that may be here, warps without any left out.
-    pub fn warps(&self, threads: Threads) -> Vec<(usize, u32)> {
-        let n = threads.exact.unwrap_or(crate::threads::THREADS);
+    /// The lanes of each warp that may be here; warps without any are left out.
+    pub fn warps(&self, size: CtaSize) -> Vec<(usize, u32)> {
+        let n = size.exact.unwrap_or(crate::threads::THREADS);
         let mut out = Vec::new();
         for w in 0..n.div_ceil(32) {
             let mut bits = (self.set[w / 2] >> (32 * (w % 2))) as u32;
@@ -217,68 +218,68 @@ impl Who {
         out
     }
 
-    /// The lanes of warp `w` that are certainly there when one of `bits` is.
-    pub fn exist(w: usize, bits: u32, threads: Threads) -> u32 {
-        if let Some(n) = threads.exact {
+    /// The lanes of warp `w` that certainly exist when one of `bits` does.
+    pub fn existing_lanes(w: usize, bits: u32, size: CtaSize) -> u32 {
+        if let Some(n) = size.exact {
             let there = n.saturating_sub(w * 32);
             return if there >= 32 { u32::MAX } else { (1u32 << there) - 1 };
         }
-        if threads.full_warps {
+        if size.full_warps {
             return u32::MAX;
         }
-        // Whoever is here has a number of at least the lowest of these; all lower ones are there too.
+        // All lanes below the lowest of `bits` exist too.
         let lowest = bits.trailing_zeros();
         if lowest >= 32 { 0 } else { ((1u32 << lowest) - 1) | (1 << lowest) }
     }
 
-    /// What part of a warp can be here, if that is certainly not all of one.
-    pub fn part(&self, threads: Threads) -> Option<Part> {
-        let many = threads.many();
+    /// The part of each warp that may be here, if that is certainly not all of it.
+    pub fn partial_warp(&self, size: CtaSize) -> Option<PartialWarp> {
+        let many = size.several_per_warp();
         if self.elected && many {
-            return Some(Part::One);
+            return Some(PartialWarp::OneLane);
         }
-        let warps = self.warps(threads);
+        let warps = self.warps(size);
         let (mut lacking, mut one) = (!warps.is_empty(), true);
         for (w, bits) in warps {
-            lacking &= Who::exist(w, bits, threads) & !bits != 0;
+            lacking &= ReachingThreads::existing_lanes(w, bits, size) & !bits != 0;
             one &= bits.is_power_of_two();
         }
         if lacking {
-            return Some(if one { Part::One } else { Part::Some });
+            return Some(if one { PartialWarp::OneLane } else { PartialWarp::SomeLanes });
         }
-        (self.passed && many).then_some(Part::Some)
+        (self.not_elected && many).then_some(PartialWarp::SomeLanes)
     }
 
-    /// What part of some warp is here, where it is certain who comes.
-    pub fn part_of_one(&self, flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<Part> {
-        lanes.threads.exact?;
+    /// The part of some warp that is here, if the reaching threads are known exactly.
+    pub fn some_partial_warp(&self, flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<PartialWarp> {
+        lanes.cta_size.exact?;
         let mut lacks = false;
-        for (w, bits) in self.warps(lanes.threads) {
-            lacks |= Who::exist(w, bits, lanes.threads) & !bits != 0;
+        for (w, bits) in self.warps(lanes.cta_size) {
+            lacks |= ReachingThreads::existing_lanes(w, bits, lanes.cta_size) & !bits != 0;
         }
-        let surely = lacks && !self.elected && !self.passed && surely(flow, lanes, Site { block, at });
-        surely.then_some(Part::Some)
+        let surely = lacks && !self.elected && !self.not_elected && executes_exactly(flow, lanes, Site { block, at });
+        surely.then_some(PartialWarp::SomeLanes)
     }
 
     /// May all lanes of each warp be here that has any?
-    pub fn whole(&self, threads: Threads) -> bool {
-        let n = threads.exact.unwrap_or(crate::threads::THREADS);
-        let mut whole = !self.elected && !self.passed;
-        for (w, bits) in self.warps(threads) {
+    pub fn whole_warps(&self, size: CtaSize) -> bool {
+        let n = size.exact.unwrap_or(crate::threads::THREADS);
+        let mut whole = !self.elected && !self.not_elected;
+        for (w, bits) in self.warps(size) {
             let there = n - w * 32;
             whole &= bits == if there >= 32 { u32::MAX } else { (1 << there) - 1 };
         }
         whole
     }
 
-    /// As `part`, if CTAs have more than one thread, which the text does not say.
-    pub fn part_if_many(&self, threads: Threads) -> Option<Part> {
-        self.part(if threads.exact.is_none() { Threads { full_warps: true, ..threads } } else { threads })
+    /// [`ReachingThreads::partial_warp`], assuming full warps if the text does not give the number of threads.
+    pub fn partial_warp_if_full(&self, size: CtaSize) -> Option<PartialWarp> {
+        self.partial_warp(if size.exact.is_none() { CtaSize { full_warps: true, ..size } } else { size })
     }
 }
 
-/// Blocks that only leave.
-fn leaves(flow: &Flow) -> Vec<bool> {
+/// Blocks from which threads only exit.
+fn only_exits(flow: &Flow) -> Vec<bool> {
     let mut leaves = vec![false; flow.cfg.blocks.len()];
     leaves[flow.cfg.exit as usize] = true;
     for &b in flow.cfg.rpo.iter().rev() {
@@ -303,11 +304,11 @@ fn position(list: &[Val], v: Val) -> Option<usize> {
     None
 }
 
-/// Is the place run by every lane of each warp that comes there?
-pub fn every_lane(flow: &Flow, lanes: &Lanes, who: &Who, block: u32, at: u32) -> bool {
-    who.whole(lanes.threads)
-        && !lanes.apart[block as usize]
-        && !matches!(flow.guard(at), Some((p, _)) if lanes.shared(p) < Shared::Warp)
+/// Do all lanes of every warp that reaches the instruction execute it?
+pub fn every_lane(flow: &Flow, lanes: &Lanes, present: &ReachingThreads, block: u32, at: u32) -> bool {
+    present.whole_warps(lanes.cta_size)
+        && !lanes.divergent[block as usize]
+        && !matches!(flow.guard(at), Some((p, _)) if lanes.uniformity(p) < Uniformity::Warp)
 }
 
 fn many(set: &Set, n: usize) -> u64 {
@@ -318,7 +319,27 @@ fn many(set: &Set, n: usize) -> u64 {
     many
 }
 
-/// At most so many threads come there.
-pub fn most(who: &Who, lanes: &Lanes, n: usize) -> u64 {
-    if who.elected { who.warps(lanes.threads).len() as u64 } else { many(&who.set, n) }
+/// An upper bound of the number of threads.
+pub fn max_threads(present: &ReachingThreads, lanes: &Lanes, n: usize) -> u64 {
+    if present.elected { present.warps(lanes.cta_size).len() as u64 } else { many(&present.set, n) }
+}
+
+/// Is an `elect.sync` of whole warps the only condition on the lanes?
+pub fn only_elected(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
+    let elects = |at: u32| match flow.guard(at) {
+        Some((p, _)) => {
+            matches!(lanes.facts[p as usize], LaneFact::Pred(f) if f.elected != [UNDEF; 2] && f.yes == 0 && f.no == 0)
+                && matches!(flow.ssa.maker(p), Some(m) if flow.instr(m).opcode == op::elect_sync)
+        }
+        None => false,
+    };
+    if !lanes.divergent[block as usize] {
+        return elects(at);
+    }
+    let above = flow.cfg.idom[block as usize];
+    let guarded = flow.instr(at).pred.is_some();
+    !guarded
+        && (above as usize) < flow.cfg.blocks.len()
+        && !lanes.divergent[above as usize]
+        && matches!(flow.cfg.branch(above), Some(branch) if elects(branch))
 }

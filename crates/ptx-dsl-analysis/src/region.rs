@@ -1,27 +1,26 @@
-//! Places in memory that instructions name, and what is owed since one of them: the common part of the rules about
-//! asynchronous operations.
+//! Regions of memory: the bytes behind an address operand, and whether two regions overlap.
 
-use crate::Flow;
-use crate::provenance::{Address, Origin, Provenance, sum};
+use crate::flow::Flow;
+use crate::provenance::{Address, AddressBase, Provenance, sum};
 use crate::ssa::Val;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 
-/// More places than this are not followed: generated code of such a size would cost seconds.
-pub const MOST: usize = 96;
+/// Limit of regions: more in one kernel would cost seconds.
+pub const MAX_REGIONS: usize = 96;
 
 /// Bytes behind an address.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Region {
     /// The variable or pointer.
-    pub base: Origin,
+    pub base: AddressBase,
     /// The state space.
     pub space: Space,
     /// First byte and the one past the last, if known; `i64::MAX` for an unknown size.
     pub bytes: Option<(i64, i64)>,
-    /// The value in the address register and the constant behind it: equal ones are the same address.
+    /// The address as a value and a constant: equal ones are the same address.
     pub value: Option<(Val, i64)>,
-    /// In another CTA, perhaps.
+    /// It may be in another CTA.
     pub mapped: bool,
 }
 
@@ -30,7 +29,7 @@ pub fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> Option<(
     match o {
         Operand::Address(Base::Var(v), offset) => {
             let space = flow.module.vars.get(v.0 as usize)?.space;
-            let base = Origin::Var(*v);
+            let base = AddressBase::Var(*v);
             let address = Address {
                 space,
                 generic: false,
@@ -49,7 +48,7 @@ pub fn address(flow: &Flow, from: &Provenance, at: u32, o: &Operand) -> Option<(
             let value = sum(Some(more), *offset).map(|o| (origin, o));
             Some((Address { offset: sum(a.offset, *offset), ..a }, value))
         }
-        // A tensor's map, before the coordinates.
+        // The tensor map stands before the coordinates.
         Operand::Addresses(list) => match list.first()? {
             Operand::Reg(r, lane) => {
                 let v = flow.ssa.read(at, *r, *lane);
@@ -73,7 +72,7 @@ pub fn columns(flow: &Flow, at: u32, o: &Operand) -> Option<(Val, i64)> {
     Some((value, constant.checked_add(*offset)?))
 }
 
-/// The number from which an address is made by a constant, whatever space it is in.
+/// Strips constant additions and conversions from an address: the remaining value and the sum of the constants.
 fn number(flow: &Flow, v: Val) -> (Val, i64) {
     let mut v = flow.origin(v);
     let mut offset = 0i64;
@@ -105,7 +104,7 @@ fn number(flow: &Flow, v: Val) -> (Val, i64) {
 /// The bytes behind an operand; `size` 0: not known.
 pub fn region(flow: &Flow, from: &Provenance, at: u32, arg: &Arg, size: u64) -> Option<Region> {
     let (a, value) = address(flow, from, at, &arg.value)?;
-    if a.base == Origin::None && value.is_none() {
+    if a.base == AddressBase::None && value.is_none() {
         return None;
     }
     let bytes = match a.offset {
@@ -123,14 +122,14 @@ pub fn behind(flow: &Flow, from: &Provenance, at: u32, name: &str, size: u64) ->
 
 impl Region {
     /// Do the two certainly have a byte in common?
-    pub fn meets(&self, flow: &Flow, other: &Region) -> bool {
+    pub fn overlaps(&self, flow: &Flow, other: &Region) -> bool {
         if self.space != other.space || self.mapped || other.mapped {
             return false;
         }
         if self.value.is_some() && self.value == other.value {
             return true;
         }
-        if self.base == Origin::None || self.base != other.base {
+        if self.base == AddressBase::None || self.base != other.base {
             return false;
         }
         match (self.bytes, other.bytes) {
@@ -146,8 +145,8 @@ impl Region {
     }
 
     /// May the two have a byte in common?
-    pub fn may_meet(&self, other: &Region) -> bool {
-        if self.base == Origin::None || other.base == Origin::None {
+    pub fn may_overlap(&self, other: &Region) -> bool {
+        if self.base == AddressBase::None || other.base == AddressBase::None {
             return true;
         }
         self.base == other.base
@@ -158,14 +157,14 @@ impl Region {
     }
 }
 
-fn whole(flow: &Flow, base: Origin, (from, to): (i64, i64)) -> bool {
-    let Origin::Var(v) = base else { return false };
+fn whole(flow: &Flow, base: AddressBase, (from, to): (i64, i64)) -> bool {
+    let AddressBase::Var(v) = base else { return false };
     let Some(var) = flow.module.vars.get(v.0 as usize) else { return false };
     !var.dynamic && var.size > 0 && from <= 0 && to != i64::MAX && to >= i64::from(var.size)
 }
 
-/// What a thread itself reads or writes through the generic proxy: the operand, and whether it writes.
-pub fn plain(i: &Instr) -> Option<(&Arg, bool)> {
+/// The address operand of an ordinary access through the generic proxy, and whether it writes.
+pub fn plain_access(i: &Instr) -> Option<(&Arg, bool)> {
     let writes = match i.opcode {
         op::ld | op::ldu | op::ldmatrix => false,
         op::st | op::stmatrix | op::red | op::atom => true,

@@ -1,12 +1,11 @@
-//! Sites: instructions with their blocks, and how often a site runs. A site runs once for each way to it if every branch on the way up
-//! the dominator tree has a predicate that is known exactly.
+//! Execution counts of sites: an instruction is executed exactly once by the threads that reach it if every branch up the dominator
+//! tree has a predicate that is known for each thread.
 
-use crate::Flow;
-use crate::ctas::under;
-use crate::lanes::{Fact, Lanes};
+use crate::flow::Flow;
+use crate::lanes::{LaneFact, Lanes};
 use crate::threads::disjoint;
 
-/// An instruction with its place.
+/// An instruction with its block.
 #[derive(Clone, Copy)]
 pub struct Site {
     /// Its block.
@@ -15,14 +14,14 @@ pub struct Site {
     pub at: u32,
 }
 
-/// Blocks are not walked in the order of the text, but mostly.
-pub fn put(list: &mut Vec<Site>, site: Site) {
+/// Inserts a site in text order.
+pub fn insert_site(list: &mut Vec<Site>, site: Site) {
     let (Ok(k) | Err(k)) = position(list, site.at);
     list.insert(k, site);
 }
 
 /// Is the instruction one of these, which are in the order of the text?
-pub fn among(list: &[Site], at: u32) -> bool {
+pub fn contains_site(list: &[Site], at: u32) -> bool {
     position(list, at).is_ok()
 }
 
@@ -30,7 +29,7 @@ fn position(list: &[Site], at: u32) -> Result<usize, usize> {
     list.binary_search_by_key(&at, |s| s.at)
 }
 
-/// Can the block be reached from itself?
+/// Is the block on a cycle?
 pub fn in_loop(flow: &Flow, block: u32) -> bool {
     flow.cfg.in_loop(block)
 }
@@ -51,45 +50,35 @@ pub fn guard(flow: &Flow, at: u32) -> Option<(u32, bool)> {
     Some((flow.origin(p), positive))
 }
 
-/// Is a site run by all of `who.set`, once for each way there: does every branch on the way have a known, exact predicate?
-pub fn surely(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+/// Do exactly the reaching threads execute the site, once for each entry? Every branch on the way must have an exactly known
+/// predicate.
+pub fn executes_exactly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, false)
 }
 
-/// The same for each round of the loops that the site is in.
-pub fn each_round(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+/// The same for each iteration of the loops around the site.
+pub fn executes_every_iteration(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain(flow, lanes, s, true)
 }
 
-/// The same, but for predicates that are no function of the thread and stay what they are over all rounds.
-pub fn steadily(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+/// The same, also for predicates that are loop invariant.
+pub fn executes_invariantly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let steady = |p: u32| {
         let p = flow.origin(p);
-        let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [crate::ssa::UNDEF; 2]);
+        let elected =
+            matches!(lanes.facts.get(p as usize), Some(LaneFact::Pred(f)) if f.elected != [crate::ssa::UNDEF; 2]);
         let before = matches!(flow.ssa.maker(p), Some(m) if !in_loop(flow, flow.cfg.block_of(m)));
         exact(flow, lanes, p) || elected || before
     };
     certain_by(flow, s, true, &steady)
 }
 
-/// Is it known for every thread whether it sees the predicate true?
+/// Is the value of the predicate known for every thread?
 pub fn exact(flow: &Flow, lanes: &Lanes, p: u32) -> bool {
     match lanes.facts.get(flow.origin(p) as usize) {
-        Some(Fact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
+        Some(LaneFact::Pred(f)) => disjoint(&lanes.sets[usize::from(f.yes)], &lanes.sets[usize::from(f.no)]),
         _ => false,
     }
-}
-
-/// Is `a` above `b` in a tree of dominators?
-pub fn above(tree: &[u32], a: u32, b: u32) -> bool {
-    let mut at = b;
-    while at != a {
-        match tree.get(at as usize) {
-            Some(&up) if up != crate::cfg::NONE && up != at => at = up,
-            _ => return false,
-        }
-    }
-    true
 }
 
 fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
@@ -97,11 +86,11 @@ fn certain(flow: &Flow, lanes: &Lanes, s: Site, looped: bool) -> bool {
 }
 
 fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -> bool {
-    let told = |at: u32| matches!(flow.guard(at), Some((p, _)) if known(p));
-    if flow.guard(s.at).is_some() && !told(s.at) {
+    let known_guard = |at: u32| matches!(flow.guard(at), Some((p, _)) if known(p));
+    if flow.guard(s.at).is_some() && !known_guard(s.at) {
         return false;
     }
-    // Up the dominators: between each and the next there may be branches, but their ways all lead here again.
+    // Up the dominator tree. A branch whose region ends before the next block does not matter.
     let mut at = s.block;
     loop {
         let up = flow.cfg.idom[at as usize];
@@ -111,9 +100,9 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
         if up == at {
             return true;
         }
-        if !above(&flow.cfg.ipdom, at, up) {
+        if !flow.cfg.post_dominates(at, up) {
             let Some(branch) = flow.cfg.branch(up) else { return false };
-            if !direct(flow, up, at, looped) || !(told(branch) || (looped && leaves(flow, up, at, s.block))) {
+            if !only_edge(flow, up, at, looped) || !(known_guard(branch) || (looped && leaves(flow, up, at, s.block))) {
                 return false;
             }
         }
@@ -121,22 +110,22 @@ fn certain_by(flow: &Flow, s: Site, looped: bool, known: &dyn Fn(u32) -> bool) -
     }
 }
 
-/// Is there a way from `up` to `at`, and no other but those that come round?
-fn direct(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
+/// Is an edge from `up` the only entry of `at`, back edges aside?
+fn only_edge(flow: &Flow, up: u32, at: u32, looped: bool) -> bool {
     let mut found = false;
     for e in &flow.cfg.blocks[up as usize].succ {
         found |= e.to == at;
     }
-    let mut ways = 0;
+    let mut entries = 0;
     for (p, _) in &flow.cfg.blocks[at as usize].pred {
-        if !looped || !under(flow, at, *p) {
-            ways += 1;
+        if !looped || !flow.cfg.dominates(at, *p) {
+            entries += 1;
         }
     }
-    found && ways == 1
+    found && entries == 1
 }
 
-/// Do the other ways of a branch leave the loop, so that each round comes here?
+/// Do the other edges of a branch leave the loop, so that each iteration comes here?
 fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
     if !in_loop(flow, branch) || !reaches(flow, here, branch) {
         return false;
@@ -149,7 +138,7 @@ fn leaves(flow: &Flow, branch: u32, at: u32, here: u32) -> bool {
     true
 }
 
-/// Is there a way from one block to another?
+/// Is block `b` reachable from block `a`?
 pub fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack = vec![a];
@@ -158,7 +147,7 @@ pub fn reaches(flow: &Flow, a: u32, b: u32) -> bool {
             return true;
         }
         if !std::mem::replace(&mut seen[x as usize], true) {
-            flow.cfg.push_ways(x, &mut stack);
+            flow.cfg.push_successors(x, &mut stack);
         }
     }
     false

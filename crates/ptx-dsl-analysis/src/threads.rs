@@ -10,7 +10,7 @@ pub type Set = [u64; THREADS / 64];
 pub const ALL: Set = [u64::MAX; THREADS / 64];
 
 /// Adds the threads of one set to another.
-pub fn unite(to: &mut Set, from: &Set) {
+pub fn union_with(to: &mut Set, from: &Set) {
     for (k, word) in from.iter().enumerate() {
         to[k] |= word;
     }
@@ -31,7 +31,7 @@ pub fn has_thread(set: &Set, t: usize) -> bool {
 }
 
 /// Is none of the `n` threads of a CTA in the set?
-pub fn nobody(set: &Set, n: usize) -> bool {
+pub fn is_empty(set: &Set, n: usize) -> bool {
     for t in 0..n {
         if has_thread(set, t) {
             return false;
@@ -47,4 +47,24 @@ pub fn missing(set: &Set, n: usize) -> Option<usize> {
         t += 1;
     }
     if t < n { Some(t) } else { None }
+}
+
+/// Is the number the same in all lanes of each warp?
+pub fn by_warp(t: &[u32]) -> bool {
+    for (k, n) in t.iter().enumerate() {
+        if *n != t[k / 32 * 32] {
+            return false;
+        }
+    }
+    true
+}
+
+/// Does the set hold whole warps only?
+pub fn by_warp_set(s: &Set) -> bool {
+    for word in s {
+        if !matches!(*word as u32, 0 | u32::MAX) || !matches!((*word >> 32) as u32, 0 | u32::MAX) {
+            return false;
+        }
+    }
+    true
 }

@@ -1,103 +1,81 @@
-//! The rules 06xx: what the flow of a kernel shows about synchronisation, memory, Tensor Memory and the threads that run it.
+//! The 06xx rules: protocol checks of synchronisation, memory, Tensor Memory and the threads that execute an instruction.
 //!
-//! The rules stand in folders by topic. They use the analyses of `ptx-dsl-analysis`; their messages are in `errors/`, their list is
-//! `rules.rs`. A rule says error only where every path proves it; else it warns or is silent.
+//! The rules are in one folder per topic and use the analyses of `ptx-dsl-analysis`. Their messages are in `errors/`, the list of codes is
+//! `rules.rs`. A rule reports an error only if every path proves it; otherwise it warns or stays silent.
 
-use ptx_dsl_analysis::{Flow, lanes, promote, provenance, reaching};
+use crate::kernel::Kernel;
+use ptx_dsl_analysis::lanes::Lanes;
+use ptx_dsl_analysis::provenance::Provenance;
+use ptx_dsl_analysis::reaching::Reaching;
+use ptx_dsl_analysis::{Flow, promote};
 use ptx_dsl_isa::diag::{self, Diagnostic};
 use ptx_dsl_isa::hir;
 
 mod errors;
+mod kernel;
 mod memory;
 mod pending;
 pub mod rules;
+mod spelling;
 mod sync;
+mod synchronisation;
 mod tensor;
 #[cfg(test)]
 mod tests;
 mod threads;
 
-/// More statements than this are a generated module of a size where seconds matter more than hints.
+/// Functions with more statements are not checked.
 const LIMIT: usize = 200_000;
 
-/// Checks the functions in `whole`, all of whose statements are in the typed module: those in ascending order.
+/// Checks the functions in `whole`, which have no errors, in ascending order.
 pub fn check(module: &hir::Module, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     for id in whole {
         let Some(function) = module.functions.get(id.0 as usize) else { continue };
-        if function.body.is_empty() || function.body.len() > LIMIT {
-            continue;
+        if !function.body.is_empty() && function.body.len() <= LIMIT {
+            out.extend(check_function(module, function, whole));
         }
-        let mut found = Vec::new();
-        // A function of which there is too much to say is not looked at.
-        let _ = look(module, function, whole, &mut found);
-        out.append(&mut found);
     }
-    once(&mut out);
+    deduplicate(&mut out);
     out
 }
 
-fn look(
-    module: &hir::Module,
-    function: &hir::Function,
-    whole: &[hir::FuncId],
-    out: &mut Vec<Diagnostic>,
-) -> Option<()> {
-    let written = Flow::new(module, function)?;
-    let lanes = lanes::Lanes::new(&written);
-    threads::dead_code::check(&written, &lanes, out);
-    // What stands in the text is there as it stands; all else is asked of what the kernel does.
-    match promote::seen(module, function, whole) {
-        None => live(&written, &lanes, out)?,
-        Some(seen) => {
-            let flow = Flow::new(module, &seen)?;
-            live(&flow, &lanes::Lanes::new(&flow), out)?;
-        }
-    }
-    called(function, out);
-    Some(())
+/// Checks a function: its dead code as it is written, everything else with calls inlined and constant guards removed.
+fn check_function(module: &hir::Module, function: &hir::Function, whole: &[hir::FuncId]) -> Vec<Diagnostic> {
+    // A function with too many values is not analysed.
+    let Some(written) = Flow::new(module, function) else { return Vec::new() };
+    let lanes = Lanes::new(&written);
+    let mut out = threads::dead_code::check(&written, &lanes);
+    let found = match promote::simplify(module, function, whole) {
+        None => check_live(&written, &lanes),
+        Some(seen) => Flow::new(module, &seen).and_then(|flow| check_live(&flow, &Lanes::new(&flow))),
+    };
+    let Some(found) = found else { return out };
+    out.extend(found);
+    note_caller(function, &mut out);
+    out
 }
 
-/// Applies the rules to what may run.
-fn live(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) -> Option<()> {
-    match promote::decided(flow, lanes) {
-        None => rules(flow, lanes, out),
-        Some(decided) => {
-            let flow = Flow::new(flow.module, &decided)?;
-            rules(&flow, &lanes::Lanes::new(&flow), out);
-        }
-    }
-    Some(())
+/// Applies the rules to the instructions that may run. `None` if the function has too many values.
+fn check_live(flow: &Flow, lanes: &Lanes) -> Option<Vec<Diagnostic>> {
+    let Some(decided) = promote::remove_constant_guards(flow, lanes) else { return Some(rules(flow, lanes)) };
+    let flow = Flow::new(flow.module, &decided)?;
+    Some(rules(&flow, &Lanes::new(&flow)))
 }
 
-fn rules(flow: &Flow, lanes: &lanes::Lanes, out: &mut Vec<Diagnostic>) {
-    let place = reaching::Places::new(flow, lanes);
-    threads::convergence::check(flow, lanes, &place, out);
-    tensor::obligations::check(flow, out);
-    let from = provenance::Provenance::new(flow);
-    tensor::loads::check(flow, &from, out);
-    sync::cluster_barrier::check(flow, lanes, &place, &from, out);
-    memory::spaces::check(flow, &from, out);
-    sync::mbarriers::check(flow, lanes, &place, &from, out);
-    sync::rings::check(flow, lanes, &place, &from, out);
-    memory::copies::check(flow, lanes, &place, &from, out);
-    memory::proxies::check(flow, lanes, &place, &from, out);
-    memory::tensormaps::check(flow, &from, out);
-    tensor::wgmma::check(flow, out);
-    sync::cluster::check(flow, lanes, &place, &from, out);
-    threads::beyond_cluster::check(flow, out);
-    sync::scopes::check(flow, &from, out);
-    memory::completion::check(flow, lanes, &from, out);
-    threads::elected::check(flow, lanes, &place, &from, out);
-    memory::refills::check(flow, &from, out);
-    sync::expect_tx::check(flow, &from, out);
-    memory::copied_by_all::check(flow, lanes, &place, &from, out);
-    memory::races::check(flow, lanes, &place, &from, out);
-    tensor::tcgen05::check(flow, lanes, &place, &from, out);
+/// Applies the rules of all topics.
+fn rules(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
+    let (reaching, provenance) = (Reaching::new(flow, lanes), Provenance::new(flow));
+    let kernel = Kernel::new(flow, lanes, &reaching, &provenance);
+    threads::check(&kernel);
+    sync::check(&kernel);
+    memory::check(&kernel);
+    tensor::check(&kernel);
+    kernel.findings()
 }
 
-/// Says of what stands in another function which kernel calls it so.
-fn called(function: &hir::Function, found: &mut [Diagnostic]) {
+/// Notes the kernel in findings of inlined callees.
+fn note_caller(function: &hir::Function, found: &mut [Diagnostic]) {
     let (mut first, mut last) = (u32::MAX, 0);
     for statement in &function.body {
         if let hir::Stmt::Instr(i) = statement {
@@ -111,9 +89,9 @@ fn called(function: &hir::Function, found: &mut [Diagnostic]) {
     }
 }
 
-/// One finding for each code and place: functions that two kernels call, and several debts of one `ret`, are said once.
-fn once(found: &mut Vec<Diagnostic>) {
-    // An error says more than a warning, and comes first.
+/// Keeps one finding for each code and span.
+fn deduplicate(found: &mut Vec<Diagnostic>) {
+    // Errors come before warnings.
     diag::sort(found);
     found.dedup_by_key(|d| (d.code, d.span));
 }

@@ -1,11 +1,26 @@
-//! State spaces, proxies, asynchronous copies and races: who sees what is written.
+//! State spaces, proxies, asynchronous copies and races: when a write becomes visible.
 
-pub(crate) mod completion;
-pub(crate) mod conflicts;
-pub(crate) mod copied_by_all;
-pub(crate) mod copies;
-pub(crate) mod proxies;
-pub(crate) mod races;
-pub(crate) mod refills;
-pub(crate) mod spaces;
-pub(crate) mod tensormaps;
+use crate::kernel::Kernel;
+
+mod completion;
+mod conflicts;
+mod copied_by_all;
+mod copies;
+mod proxies;
+mod races;
+mod refills;
+mod spaces;
+mod tensormaps;
+
+pub(crate) fn check(kernel: &Kernel) {
+    spaces::check(kernel);
+    copies::check(kernel);
+    proxies::check(kernel);
+    tensormaps::check(kernel);
+    completion::check(kernel);
+    refills::check(kernel);
+    copied_by_all::check(kernel);
+    if !races::check(kernel) {
+        conflicts::check(kernel);
+    }
+}

@@ -1,45 +1,45 @@
-//! Pending operations: what is owed since an instruction until another settles it, and groups of asynchronous copies by age. Sets of
-//! bits for the data-flow analysis.
+//! Pending operations as states of a data-flow analysis: single operations that some instruction completes, and groups of
+//! asynchronous copies by age.
 
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, each};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
 
-/// Marks that something is owed since here. Two bits for each debt: it is owed; something may have settled it since.
-pub(crate) fn owe(set: &mut Bits, n: usize) {
+/// Marks an operation as pending. Two bits: it is pending; something may have completed it.
+pub(crate) fn begin_pending(set: &mut Bits, n: usize) {
     set.set(2 * n);
     set.unset(2 * n + 1);
 }
 
-/// What settles it.
-pub(crate) fn settle(set: &mut Bits, n: usize) {
+/// Completes a pending operation.
+pub(crate) fn resolve(set: &mut Bits, n: usize) {
     if set.has(2 * n) {
         set.unset(2 * n);
         set.set(2 * n + 1);
     }
 }
 
-/// Is it owed, and on no way here anything has settled it?
-pub(crate) fn owed(set: &Bits, n: usize) -> bool {
+/// Is the operation pending on every path that started it?
+pub(crate) fn is_pending(set: &Bits, n: usize) -> bool {
     set.has(2 * n) && !set.has(2 * n + 1)
 }
 
-/// Carries debts over the graph, and calls `see` with the set before each instruction.
-pub(crate) fn debts(
+/// Calls `see` with the pending operations before each instruction.
+pub(crate) fn for_each_pending(
     flow: &Flow,
     n: usize,
     step: &dyn Fn(u32, &Instr, &mut Bits),
     see: &mut dyn FnMut(u32, u32, &Instr, &Bits),
 ) {
     if n > 0 {
-        each(&flow.cfg, 2 * n, step, see);
+        for_each_instr(&flow.cfg, 2 * n, step, see);
     }
 }
 
-/// Groups of asynchronous copies: since each copy either it is not committed yet, or so many groups were committed after its own.
+/// Groups of asynchronous copies. The state of a copy: not committed yet, or the number of groups committed after its own.
 pub(crate) struct Groups {
-    /// Bits for each copy: open; then [`Groups::AGE`] ages; then perhaps done.
+    /// The copies. Bits for each: not committed; [`Groups::AGE`] ages; perhaps complete.
     pub copies: Vec<u32>,
 }
 
@@ -51,7 +51,7 @@ impl Groups {
         self.copies.len() * Groups::BITS
     }
 
-    /// The copy that the instruction is.
+    /// The number of the copy at an instruction.
     pub(crate) fn copy(&self, at: u32) -> Option<usize> {
         for (k, copy) in self.copies.iter().enumerate() {
             if *copy == at {
@@ -81,13 +81,13 @@ impl Groups {
         }
     }
 
-    /// All but the newest `n` groups are done.
+    /// Waits for all but the newest `n` groups.
     pub(crate) fn wait(&self, set: &mut Bits, n: usize, open_too: bool) {
         for k in 0..self.copies.len() {
             let base = k * Groups::BITS;
             let mut done = false;
             for age in 1..=Groups::AGE {
-                // The last one stands for that age and all higher ones.
+                // The last bit stands for its age and all higher ones.
                 let reached = age > n || age == Groups::AGE;
                 if reached && set.has(base + age) {
                     set.unset(base + age);
@@ -104,12 +104,12 @@ impl Groups {
         }
     }
 
-    /// May copy `k` be done on some way?
+    /// May copy `k` be complete on some path?
     pub(crate) fn perhaps_done(&self, set: &Bits, k: usize) -> bool {
         set.has(k * Groups::BITS + Groups::AGE + 1)
     }
 
-    /// Is copy `k` certainly not done? Then: is it committed on no way?
+    /// If copy `k` is certainly not complete: whether no path commits it.
     pub(crate) fn open(&self, set: &Bits, k: usize) -> Option<bool> {
         let base = k * Groups::BITS;
         let mut committed = false;
@@ -120,7 +120,7 @@ impl Groups {
         (flying && !set.has(base + Groups::AGE + 1)).then_some(!committed)
     }
 
-    /// The first copy that is not done, and whether it is committed on no way.
+    /// The first copy that is certainly not complete, and whether no path commits it.
     pub(crate) fn first_open(&self, set: &Bits) -> Option<(usize, bool)> {
         for k in 0..self.copies.len() {
             if let Some(never) = self.open(set, k) {
@@ -132,6 +132,6 @@ impl Groups {
 }
 
 /// Does the instruction end the thread?
-pub(crate) fn leaves(i: &Instr) -> bool {
+pub(crate) fn ends_thread(i: &Instr) -> bool {
     matches!(i.opcode, op::ret | op::exit)
 }

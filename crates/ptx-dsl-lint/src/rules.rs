@@ -1,6 +1,6 @@
-//! The rules of protocol and flow: what each code is about, and the class of its findings.
+//! The list of the 06xx codes: what each one is about, and the class of its findings.
 //!
-//! [`docs/rules.md`](../../docs/rules.md) is written from this list, and the tests compare each finding with it.
+//! [`docs/rules.md`](../../docs/rules.md) is generated from this list, and the tests compare each finding with it.
 
 use ptx_dsl_isa::diag::Class;
 

@@ -1,6 +1,15 @@
-//! Tensor Memory and the matrices of `wgmma` and `tcgen05`.
+//! Tensor Memory and the matrix instructions `wgmma` and `tcgen05`.
 
-pub(crate) mod loads;
-pub(crate) mod obligations;
-pub(crate) mod tcgen05;
-pub(crate) mod wgmma;
+use crate::kernel::Kernel;
+
+mod loads;
+mod obligations;
+mod tcgen05;
+mod wgmma;
+
+pub(crate) fn check(kernel: &Kernel) {
+    obligations::check(kernel);
+    loads::check(kernel);
+    wgmma::check(kernel);
+    tcgen05::check(kernel);
+}

@@ -1,4 +1,4 @@
-//! The corpus of diagnostics, as far as it is about protocol and flow, and the time that the analysis takes.
+//! Tests of the rules: the corpus of diagnostics, and the time that the analysis takes.
 
 use crate::rules::RULES;
 

@@ -1,6 +1,14 @@
-//! Which threads run an instruction: convergence, election, registers that nobody wrote, code that never runs.
+//! Which threads execute an instruction: convergence, election, undefined registers, dead code.
 
-pub(crate) mod beyond_cluster;
-pub(crate) mod convergence;
+use crate::kernel::Kernel;
+
+mod beyond_cluster;
+mod convergence;
 pub(crate) mod dead_code;
-pub(crate) mod elected;
+mod elected;
+
+pub(crate) fn check(kernel: &Kernel) {
+    convergence::check(kernel);
+    beyond_cluster::check(kernel);
+    elected::check(kernel);
+}

@@ -1,8 +1,8 @@
-//! Backward slices: all values that some values depend on.
+//! Backward slices: all values that some values depend on, with the loop counters among them.
 
-use crate::Flow;
 use crate::cfg::NONE;
 use crate::dataflow::Bits;
+use crate::flow::Flow;
 use crate::ssa::{Val, Value};
 
 /// Values of a slice. Larger expressions are not index arithmetic.
@@ -25,7 +25,7 @@ impl Slice {
         let mut counters = Vec::new();
         let mut values = walk(flow, values, &mut |v, stack| match &flow.ssa.values[v as usize] {
             Value::Phi { block, .. } if *block == header => counters.push(v),
-            // Which argument it is depends on the branch above the join.
+            // The branch above the join selects the argument.
             Value::Phi { block, .. } => {
                 let up = flow.cfg.idom[*block as usize];
                 if up != NONE

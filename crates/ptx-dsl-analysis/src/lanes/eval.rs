@@ -1,23 +1,32 @@
-//! What values are, from the instructions that make them: numbers for every thread, who shares them, predicates.
+//! Transfer functions of the uniformity analysis: the fact about a result from the facts about the operands.
 
-use crate::Flow;
-use crate::lanes::numbers::{Compare, Numbers, Shape, Special, by_warp_set, holds, operation};
-use crate::lanes::{Fact, Lanes, Pred, Shared, UNKNOWN, shared};
+use crate::flow::Flow;
+use crate::lanes::facts::{LaneFact, Lanes, PredicateFact, UNKNOWN, Uniformity, uniformity_of};
+use crate::lanes::numbers::{Compare, Numbers, Shape, Special, holds, operation};
 use crate::ssa::{UNDEF, Val, Value};
-use crate::threads::{Set, THREADS};
+use crate::threads::{Set, THREADS, by_warp_set};
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::{Class, Ty};
 
-impl Lanes {
+/// The evaluation of one value: the analysis so far, and the facts about all values.
+pub struct Eval<'e, 'h> {
+    pub lanes: &'e mut Lanes,
+    pub flow: &'e Flow<'h>,
+    pub shape: &'e Shape,
+    pub facts: &'e [LaneFact],
+}
+
+impl<'e> Eval<'e, '_> {
     /// The fact about one value, from those about its operands.
-    pub fn eval(&mut self, flow: &Flow, shape: &Shape, joins: &[bool], v: Val, value: &Value, facts: &[Fact]) -> Fact {
+    pub fn eval(&mut self, joins: &[bool], v: Val, value: &Value) -> LaneFact {
+        let (flow, facts) = (self.flow, self.facts);
         match value {
-            Value::Undef | Value::Param => Fact::Is(Shared::No),
+            Value::Undef | Value::Param => LaneFact::Is(Uniformity::None),
             Value::Phi { block, args } => {
-                let mut out = Fact::Bottom;
+                let mut out = LaneFact::Bottom;
                 for a in args {
                     out = self.join(out, facts[*a as usize], joins[*block as usize]);
                 }
@@ -26,99 +35,102 @@ impl Lanes {
             Value::Def { instr, var, old } => {
                 let i = flow.instr(*instr);
                 for (_, u) in flow.ssa.uses(*instr) {
-                    if facts[*u as usize] == Fact::Bottom {
-                        return Fact::Bottom;
+                    if facts[*u as usize] == LaneFact::Bottom {
+                        return LaneFact::Bottom;
                     }
                 }
-                let new = self.result(flow, shape, v, *instr, i, *var, facts);
+                let new = self.result(v, *instr, i, *var);
                 match old {
                     None => new,
                     Some(o) => {
-                        let apart = match flow.guard(*instr) {
-                            Some((p, _)) => shared(facts[p as usize], &self.same) < Shared::Warp,
+                        let divergent = match flow.guard(*instr) {
+                            Some((p, _)) => uniformity_of(facts[p as usize], &self.lanes.same) < Uniformity::Warp,
                             None => true,
                         };
-                        self.join(new, facts[*o as usize], apart)
+                        self.join(new, facts[*o as usize], divergent)
                     }
                 }
             }
         }
     }
 
-    fn join(&mut self, a: Fact, b: Fact, apart: bool) -> Fact {
+    fn join(&mut self, a: LaneFact, b: LaneFact, divergent: bool) -> LaneFact {
         match (a, b) {
-            (Fact::Bottom, x) | (x, Fact::Bottom) => x,
+            (LaneFact::Bottom, x) | (x, LaneFact::Bottom) => x,
             (a, b) if a == b => a,
-            _ if apart => Fact::Is(Shared::No),
-            (a, b) => Fact::Is(shared(a, &self.same).min(shared(b, &self.same)).min(Shared::Warp)),
+            _ if divergent => LaneFact::Is(Uniformity::None),
+            (a, b) => LaneFact::Is(
+                uniformity_of(a, &self.lanes.same).min(uniformity_of(b, &self.lanes.same)).min(Uniformity::Warp),
+            ),
         }
     }
 
-    /// What an operand is.
-    fn operand(&mut self, flow: &Flow, shape: &Shape, at: u32, o: &Operand, facts: &[Fact]) -> Fact {
+    /// The fact about an operand.
+    fn operand(&mut self, at: u32, o: &Operand) -> LaneFact {
+        let (flow, facts) = (self.flow, self.facts);
         match o {
-            Operand::Imm(n) => Fact::Const(*n),
+            Operand::Imm(n) => LaneFact::Const(*n),
             Operand::Reg(r, lane) => facts[flow.ssa.read(at, *r, *lane) as usize],
             Operand::NotReg(r) => {
                 let f = facts[flow.ssa.read(at, *r, 0) as usize];
                 match f {
-                    Fact::Const(n) => Fact::Const(u64::from(n == 0)),
-                    f => Fact::Pred(self.pred(f).negated()),
+                    LaneFact::Const(n) => LaneFact::Const(u64::from(n == 0)),
+                    f => LaneFact::Pred(self.lanes.pred(f).negated()),
                 }
             }
-            Operand::VarAddr(..) | Operand::FuncAddr(_) => Fact::Is(Shared::Cta),
-            Operand::Sreg(special::warp_sz) => Fact::Const(32),
-            Operand::Sreg(register) => self.special(shape, *register),
-            _ => Fact::Is(Shared::No),
+            Operand::VarAddr(..) | Operand::FuncAddr(_) => LaneFact::Is(Uniformity::Cta),
+            Operand::Sreg(special::warp_sz) => LaneFact::Const(32),
+            Operand::Sreg(register) => self.special(*register),
+            _ => LaneFact::Is(Uniformity::None),
         }
     }
 
-    fn special(&mut self, shape: &Shape, register: SpecialRegister) -> Fact {
-        if let Some((_, fact)) = self.special.iter().find(|(known, _)| *known == register) {
+    fn special(&mut self, register: SpecialRegister) -> LaneFact {
+        if let Some((_, fact)) = self.lanes.special.iter().find(|(known, _)| *known == register) {
             return *fact;
         }
-        let fact = match shape.table(register) {
+        let fact = match self.shape.table(register) {
             Some(Special::Fact(f)) => f,
-            Some(Special::Table(t)) if self.asked => self.table(t),
-            _ => Fact::Is(Shared::No),
+            Some(Special::Table(t)) if self.lanes.needs_tables => self.lanes.table(t),
+            _ => LaneFact::Is(Uniformity::None),
         };
-        self.special.push((register, fact));
+        self.lanes.special.push((register, fact));
         fact
     }
 
-    #[allow(clippy::too_many_arguments)]
-    fn result(&mut self, flow: &Flow, shape: &Shape, v: Val, at: u32, i: &Instr, var: u32, facts: &[Fact]) -> Fact {
+    fn result(&mut self, v: Val, at: u32, i: &Instr, var: u32) -> LaneFact {
+        let (flow, facts) = (self.flow, self.facts);
         let arg = |name: &str| i.value(name);
-        // What every lane computes from shared values is shared.
-        let mut least = Shared::Cta;
+        // A pure function of uniform values is uniform.
+        let mut least = Uniformity::Cta;
         for (_, u) in flow.ssa.uses(at) {
-            least = least.min(shared(facts[*u as usize], &self.same));
+            least = least.min(uniformity_of(facts[*u as usize], &self.lanes.same));
         }
         for a in &i.operands {
             if let Operand::Sreg(_) = a.value {
-                let f = self.operand(flow, shape, at, &a.value, facts);
-                least = least.min(shared(f, &self.same));
+                let f = self.operand(at, &a.value);
+                least = least.min(uniformity_of(f, &self.lanes.same));
             }
         }
         match i.opcode {
-            op::setp if self.wanted[v as usize] => {
-                self.compare(flow, shape, at, i, (v, var), facts).unwrap_or(Fact::Is(least))
+            op::setp if self.lanes.feeds_guard[v as usize] => {
+                self.compare(at, i, (v, var)).unwrap_or(LaneFact::Is(least))
             }
             op::mov | op::cvt => match arg("a") {
-                Some(a) if keeps(i) => self.operand(flow, shape, at, a, facts),
-                _ => Fact::Is(least),
+                Some(a) if keeps(i) => self.operand(at, a),
+                _ => LaneFact::Is(least),
             },
             op::not if i.has(q::pred) => {
-                let Some(a) = arg("a") else { return Fact::Is(least) };
-                match self.operand(flow, shape, at, a, facts) {
-                    Fact::Const(n) => Fact::Const(u64::from(n == 0)),
-                    f => Fact::Pred(self.pred(f).negated()),
+                let Some(a) = arg("a") else { return LaneFact::Is(least) };
+                match self.operand(at, a) {
+                    LaneFact::Const(n) => LaneFact::Const(u64::from(n == 0)),
+                    f => LaneFact::Pred(self.lanes.pred(f).negated()),
                 }
             }
             op::and | op::or if i.has(q::pred) => {
-                let (Some(a), Some(b)) = (arg("a"), arg("b")) else { return Fact::Is(least) };
-                let (a, b) = (self.operand(flow, shape, at, a, facts), self.operand(flow, shape, at, b, facts));
-                let (p, q) = (self.pred(a), self.pred(b));
+                let (Some(a), Some(b)) = (arg("a"), arg("b")) else { return LaneFact::Is(least) };
+                let (a, b) = (self.operand(at, a), self.operand(at, b));
+                let (p, q) = (self.lanes.pred(a), self.lanes.pred(b));
                 self.combine(p, q, i.opcode == op::and, least)
             }
             op::elect_sync => {
@@ -126,27 +138,27 @@ impl Lanes {
                     && let Operand::Reg(r, _) = &**p
                     && flow.ssa.var(*r, 0) == var
                 {
-                    return Fact::Pred(Pred { elected: [v, UNDEF], passed: [UNDEF, v], ..UNKNOWN });
+                    return LaneFact::Pred(PredicateFact { elected: [v, UNDEF], not_elected: [UNDEF, v], ..UNKNOWN });
                 }
-                // The lane that was elected is the same for all.
-                Fact::Is(Shared::Warp)
+                // All lanes get the same elected lane.
+                LaneFact::Is(Uniformity::Warp)
             }
-            op::shfl_sync => self.shuffle(flow, shape, at, i, facts),
+            op::shfl_sync => self.shuffle(at, i),
             op::vote_sync | op::redux_sync => match arg("membermask") {
-                Some(Operand::Imm(m)) if m & 0xFFFF_FFFF == 0xFFFF_FFFF => Fact::Is(Shared::Warp),
-                _ => Fact::Is(Shared::No),
+                Some(Operand::Imm(m)) if m & 0xFFFF_FFFF == 0xFFFF_FFFF => LaneFact::Is(Uniformity::Warp),
+                _ => LaneFact::Is(Uniformity::None),
             },
-            op::barrier_red | op::bar_red | op::barrier_cta_red | op::bar_cta_red => Fact::Is(Shared::Warp),
+            op::barrier_red | op::bar_red | op::barrier_cta_red | op::bar_cta_red => LaneFact::Is(Uniformity::Warp),
             op::ld => {
                 let fixed = i.has_any(&[q::param, q::param_entry, q::_const]);
-                // What a function was given or gave back is in `.param` variables too.
+                // `.param` variables also hold arguments and results of calls.
                 let mut entry = flow.function.entry;
                 for a in &i.operands {
                     if let Operand::Address(Base::Var(v), _) = a.value {
                         entry &= matches!(flow.module.vars.get(v.0 as usize), Some(v) if v.space != Space::ParamFunc);
                     }
                 }
-                if fixed && (entry || i.has(q::_const)) { Fact::Is(least) } else { Fact::Is(Shared::No) }
+                if fixed && (entry || i.has(q::_const)) { LaneFact::Is(least) } else { LaneFact::Is(Uniformity::None) }
             }
             op::add
             | op::sub
@@ -161,68 +173,61 @@ impl Lanes {
             | op::max
             | op::rem
             | op::div
-                if self.wanted[v as usize] =>
+                if self.lanes.feeds_guard[v as usize] =>
             {
-                self.arithmetic(flow, shape, at, i, v, facts).unwrap_or(Fact::Is(least))
+                self.arithmetic(at, i, v).unwrap_or(LaneFact::Is(least))
             }
-            _ if pure(i) => Fact::Is(least),
-            _ => Fact::Is(Shared::No),
+            _ if pure(i) => LaneFact::Is(least),
+            _ => LaneFact::Is(Uniformity::None),
         }
     }
 
-    /// `shfl.sync.idx` from one lane to all of the warp: what that lane has.
-    fn shuffle(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, facts: &[Fact]) -> Fact {
+    /// `shfl.sync.idx` with a constant lane broadcasts its value to the warp.
+    fn shuffle(&mut self, at: u32, i: &Instr) -> LaneFact {
         let (Some(Operand::Imm(lane)), Some(Operand::Imm(31)), Some(Operand::Imm(mask))) =
             (i.value("b"), i.value("c"), i.value("membermask"))
         else {
-            return Fact::Is(Shared::No);
+            return LaneFact::Is(Uniformity::None);
         };
         if !i.has(q::idx) || mask & 0xFFFF_FFFF != 0xFFFF_FFFF {
-            return Fact::Is(Shared::No);
+            return LaneFact::Is(Uniformity::None);
         }
-        let Some(a) = i.value("a") else { return Fact::Is(Shared::Warp) };
-        match self.operand(flow, shape, at, a, facts) {
-            Fact::Bottom => Fact::Bottom,
-            Fact::Const(n) => Fact::Const(n),
-            Fact::Is(Shared::Cta) => Fact::Is(Shared::Cta),
-            Fact::Table(k) if (k as usize) < self.tables.len() => {
-                let of = &self.tables[k as usize];
+        let Some(a) = i.value("a") else { return LaneFact::Is(Uniformity::Warp) };
+        match self.operand(at, a) {
+            LaneFact::Bottom => LaneFact::Bottom,
+            LaneFact::Const(n) => LaneFact::Const(n),
+            LaneFact::Is(Uniformity::Cta) => LaneFact::Is(Uniformity::Cta),
+            LaneFact::Table(k) if (k as usize) < self.lanes.tables.len() => {
+                let of = &self.lanes.tables[k as usize];
                 let lane = *lane as usize & 31;
                 let out = (0..THREADS).map(|t| of[t / 32 * 32 + lane]).collect();
-                self.table(out)
+                self.lanes.table(out)
             }
-            _ => Fact::Is(Shared::Warp),
+            _ => LaneFact::Is(Uniformity::Warp),
         }
     }
 
-    fn combine(&mut self, p: Pred, q: Pred, and: bool, least: Shared) -> Fact {
-        // A conjunction that is true says all that its parts say, and one that is false nothing; a disjunction the other way.
+    fn combine(&mut self, p: PredicateFact, q: PredicateFact, and: bool, least: Uniformity) -> LaneFact {
+        // A true conjunction implies its parts, a false one implies nothing; a disjunction the other way round.
         let side = usize::from(!and);
         let pick = |a: [Val; 2], b: [Val; 2]| {
             let mut out = [UNDEF; 2];
             out[side] = if a[side] == UNDEF { b[side] } else { a[side] };
             out
         };
-        Fact::Pred(Pred {
-            yes: self.both(p.yes, q.yes, and),
-            no: self.both(p.no, q.no, !and),
+        LaneFact::Pred(PredicateFact {
+            yes: self.lanes.both(p.yes, q.yes, and),
+            no: self.lanes.both(p.no, q.no, !and),
             elected: pick(p.elected, q.elected),
-            passed: pick(p.passed, q.passed),
-            shared: p.shared.min(q.shared).max(least),
+            not_elected: pick(p.not_elected, q.not_elected),
+            uniformity: p.uniformity.min(q.uniformity).max(least),
         })
     }
 
-    /// `setp` on numbers that are known for every thread.
-    fn compare(
-        &mut self,
-        flow: &Flow,
-        shape: &Shape,
-        at: u32,
-        i: &Instr,
-        (v, var): (Val, u32),
-        facts: &[Fact],
-    ) -> Option<Fact> {
-        // The second predicate of `p|q` is the opposite without a Boolean operator; rare, and left unknown.
+    /// `setp` on values that are known for each thread.
+    fn compare(&mut self, at: u32, i: &Instr, (v, var): (Val, u32)) -> Option<LaneFact> {
+        let flow = self.flow;
+        // The second predicate of `p|q` is left unknown.
         match &i.operands.first()?.value {
             Operand::Reg(r, _) if flow.ssa.var(*r, 0) == var => {}
             _ => return None,
@@ -231,26 +236,26 @@ impl Lanes {
         if !matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || ty.bits() > 64 {
             return None;
         }
-        let a = self.operand(flow, shape, at, i.value("a")?, facts);
-        let b = self.operand(flow, shape, at, i.value("b")?, facts);
+        let a = self.operand(at, i.value("a")?);
+        let b = self.operand(at, i.value("b")?);
         let op = comparison(i)?;
         let boolean = boolean(i);
         let signed = ty.class() == Class::Signed;
-        if let (Fact::Const(x), Fact::Const(y), None) = (a, b, boolean) {
-            return Some(Fact::Const(u64::from(holds(op, signed, ty.bits(), x, y))));
+        if let (LaneFact::Const(x), LaneFact::Const(y), None) = (a, b, boolean) {
+            return Some(LaneFact::Const(u64::from(holds(op, signed, ty.bits(), x, y))));
         }
         if ty.bits() != 32 {
             return None;
         }
-        let known = |f: Fact| matches!(f, Fact::Const(_) | Fact::Table(_));
+        let known = |f: LaneFact| matches!(f, LaneFact::Const(_) | LaneFact::Table(_));
         if !known(a) || !known(b) {
             return None;
         }
         let c = match boolean {
-            None => Fact::Bottom,
-            Some(_) => self.operand(flow, shape, at, &i.operand("c")?.value, facts),
+            None => LaneFact::Bottom,
+            Some(_) => self.operand(at, &i.operand("c")?.value),
         };
-        if let Some((from, fact)) = &self.known[v as usize]
+        if let Some((from, fact)) = &self.lanes.known[v as usize]
             && *from == [a, b, c]
         {
             return Some(*fact);
@@ -261,28 +266,28 @@ impl Lanes {
             *w = !*w;
         }
         let whole = by_warp_set(&yes);
-        let p = Pred {
-            yes: self.set(yes),
-            no: self.set(no),
-            shared: if whole { Shared::Warp } else { Shared::No },
+        let p = PredicateFact {
+            yes: self.lanes.set(yes),
+            no: self.lanes.set(no),
+            uniformity: if whole { Uniformity::Warp } else { Uniformity::None },
             ..UNKNOWN
         };
         let fact = match boolean {
-            None => Fact::Pred(p),
+            None => LaneFact::Pred(p),
             Some(q::xor) => return None,
             Some(op) => {
-                let q = self.pred(c);
-                self.combine(p, q, op == q::and, Shared::No)
+                let q = self.lanes.pred(c);
+                self.combine(p, q, op == q::and, Uniformity::None)
             }
         };
-        self.known[v as usize] = Some(([a, b, c], fact));
+        self.lanes.known[v as usize] = Some(([a, b, c], fact));
         Some(fact)
     }
 
-    /// The threads for which two numbers compare so. Mostly one of them is a constant.
-    fn threads_where(&self, a: Fact, b: Fact, op: Compare, signed: bool) -> Set {
+    /// The threads for which a comparison holds.
+    fn threads_where(&self, a: LaneFact, b: LaneFact, op: Compare, signed: bool) -> Set {
         let (x, y) = (self.numbers(a), self.numbers(b));
-        // Once for each pair of numbers in a row.
+        // Compares equal neighbours only once.
         let (mut last, mut held) = ((0, 0), holds(op, signed, 32, 0, 0));
         let mut yes: Set = [0; THREADS / 64];
         for (w, word) in yes.iter_mut().enumerate() {
@@ -298,15 +303,17 @@ impl Lanes {
         yes
     }
 
-    fn numbers(&self, f: Fact) -> Numbers<'_> {
+    fn numbers(&self, f: LaneFact) -> Numbers<'_> {
         match f {
-            Fact::Const(n) => Numbers::One(n as u32),
-            Fact::Table(k) if (k as usize) < self.tables.len() => Numbers::Each(&self.tables[k as usize]),
+            LaneFact::Const(n) => Numbers::One(n as u32),
+            LaneFact::Table(k) if (k as usize) < self.lanes.tables.len() => {
+                Numbers::Each(&self.lanes.tables[k as usize])
+            }
             _ => Numbers::One(0),
         }
     }
 
-    fn arithmetic(&mut self, flow: &Flow, shape: &Shape, at: u32, i: &Instr, v: Val, facts: &[Fact]) -> Option<Fact> {
+    fn arithmetic(&mut self, at: u32, i: &Instr, v: Val) -> Option<LaneFact> {
         let ty = *i.types.last()?;
         let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
         if !integer || ty.bits() != 32 || i.types.len() != 1 {
@@ -315,23 +322,23 @@ impl Lanes {
         if i.has_any(&[q::wide, q::hi, q::cc, q::sat, q::relu]) {
             return None;
         }
-        let a = self.operand(flow, shape, at, &i.operand("a")?.value, facts);
-        let b = self.operand(flow, shape, at, &i.operand("b")?.value, facts);
+        let a = self.operand(at, &i.operand("a")?.value);
+        let b = self.operand(at, &i.operand("b")?.value);
         let c = match i.operand("c") {
-            Some(c) => self.operand(flow, shape, at, &c.value, facts),
-            None => Fact::Const(0),
+            Some(c) => self.operand(at, &c.value),
+            None => LaneFact::Const(0),
         };
-        let known = |f: Fact| matches!(f, Fact::Const(_) | Fact::Table(_));
+        let known = |f: LaneFact| matches!(f, LaneFact::Const(_) | LaneFact::Table(_));
         if !known(a) || !known(b) || !known(c) {
             return None;
         }
         let signed = ty.class() == Class::Signed;
-        // Chosen once, not for each thread.
+        // The function is selected outside of the loop.
         let of = operation(i.opcode, signed)?;
-        if let (Fact::Const(x), Fact::Const(y), Fact::Const(z)) = (a, b, c) {
-            return Some(Fact::Const(u64::from(of(x as u32, y as u32, z as u32)?)));
+        if let (LaneFact::Const(x), LaneFact::Const(y), LaneFact::Const(z)) = (a, b, c) {
+            return Some(LaneFact::Const(u64::from(of(x as u32, y as u32, z as u32)?)));
         }
-        if let Some((from, fact)) = &self.known[v as usize]
+        if let Some((from, fact)) = &self.lanes.known[v as usize]
             && *from == [a, b, c]
         {
             return Some(*fact);
@@ -341,8 +348,8 @@ impl Lanes {
         for t in 0..THREADS {
             out.push(of(x.at(t), y.at(t), z.at(t))?);
         }
-        let fact = self.table(out);
-        self.known[v as usize] = Some(([a, b, c], fact));
+        let fact = self.lanes.table(out);
+        self.lanes.known[v as usize] = Some(([a, b, c], fact));
         Some(fact)
     }
 }
@@ -357,7 +364,7 @@ pub fn boolean(i: &Instr) -> Option<Qualifier> {
     i.first_of(&[q::and, q::or, q::xor])
 }
 
-/// A `mov` or `cvt` of one number that stays as it is.
+/// Is it a `mov` or `cvt` that keeps the value?
 pub fn keeps(i: &Instr) -> bool {
     let mut all = i.operands.len() == 2;
     for t in &i.types {
@@ -366,7 +373,7 @@ pub fn keeps(i: &Instr) -> bool {
     all
 }
 
-/// Types whose `mov` or `cvt` keeps a number of 32 bits as it is.
+/// Types whose `mov` or `cvt` keeps a 32-bit value.
 fn plain(ty: Ty) -> bool {
     ty.bits() == 32 && matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed) || ty == Ty::Pred
 }

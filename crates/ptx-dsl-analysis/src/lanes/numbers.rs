@@ -1,12 +1,12 @@
-//! Numbers for every thread of a CTA: special registers, comparisons, operations.
+//! Numbers for each thread of a CTA: special registers, integer comparisons and operations of 32 bits.
 
-use crate::lanes::{Fact, Shared};
-use crate::threads::{Set, THREADS};
+use crate::lanes::facts::{LaneFact, Uniformity};
+use crate::threads::THREADS;
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 
-/// `%tid` and friends as far as the block's shape says.
+/// The shape of the CTA, for special registers.
 pub struct Shape {
     pub dims: Option<[u32; 3]>,
     /// `%tid.x` is the linear number.
@@ -15,7 +15,7 @@ pub struct Shape {
 
 impl Shape {
     pub fn table(&self, register: SpecialRegister) -> Option<Special> {
-        // What the last thread has stands for those behind it, which are not there.
+        // Threads beyond the last one repeat its value.
         let last = match self.dims {
             Some([x, y, z]) => x.saturating_mul(y).saturating_mul(z).max(1) - 1,
             None => u32::MAX,
@@ -42,14 +42,14 @@ impl Shape {
                 };
                 match self.dims {
                     Some(d) => of(&|_| d[k]),
-                    None => Some(Special::Fact(Fact::Is(Shared::Cta))),
+                    None => Some(Special::Fact(LaneFact::Is(Uniformity::Cta))),
                 }
             }
             _ => match register.row().varies {
                 Varies::WithThread | Varies::InTime => None,
-                Varies::WithWarp => Some(Special::Fact(Fact::Is(Shared::Warp))),
+                Varies::WithWarp => Some(Special::Fact(LaneFact::Is(Uniformity::Warp))),
                 Varies::Never | Varies::WithRank | Varies::WithCluster | Varies::WithCta => {
-                    Some(Special::Fact(Fact::Is(Shared::Cta)))
+                    Some(Special::Fact(LaneFact::Is(Uniformity::Cta)))
                 }
             },
         }
@@ -58,11 +58,11 @@ impl Shape {
 
 /// What a special register is: a fact, or a table that has no number yet.
 pub enum Special {
-    Fact(Fact),
+    Fact(LaneFact),
     Table(Vec<u32>),
 }
 
-/// `.CmpOp` of integers; `.lo` and friends go with unsigned types only, where they are `.lt` and friends (9.7.6.2).
+/// `.CmpOp` of integers. `.lo`, `.ls`, `.hi`, `.hs` are unsigned (9.7.6.2).
 #[derive(Debug, Clone, Copy)]
 pub enum Compare {
     /// Equal.
@@ -137,25 +137,7 @@ pub fn operation(opcode: Opcode, signed: bool) -> Option<Operation> {
     })
 }
 
-pub fn by_warp(t: &[u32]) -> bool {
-    for (k, n) in t.iter().enumerate() {
-        if *n != t[k / 32 * 32] {
-            return false;
-        }
-    }
-    true
-}
-
-pub fn by_warp_set(s: &Set) -> bool {
-    for word in s {
-        if !matches!(*word as u32, 0 | u32::MAX) || !matches!((*word >> 32) as u32, 0 | u32::MAX) {
-            return false;
-        }
-    }
-    true
-}
-
-/// The result of a comparison of two numbers of so many bits.
+/// The result of a comparison of two numbers of `bits` bits.
 pub fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
     let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
     let (x, y) = (x & mask, y & mask);

@@ -1,10 +1,9 @@
-//! Carries facts from values to what is made of them.
+//! A sparse solver: a worklist over SSA values, which evaluates a value again when one of its sources has changed.
 
-use crate::ssa::{Ssa, Val, Value};
+use crate::ssa::values::{Ssa, UNDEF, Val, Value};
 
 impl Ssa {
-    /// Solves equations over values: from `bottom` upwards, each again when what it is made of has changed. `None` if that
-    /// does not come to an end soon (facts that keep growing).
+    /// Solves for a fact about each value, from `bottom` upwards. `None` if the facts keep growing.
     pub fn solve<T: Copy + PartialEq>(
         &self,
         bottom: T,
@@ -17,11 +16,11 @@ impl Ssa {
             facts[v as usize] = new;
             changed
         };
-        self.settle(&mut again).then_some(facts)
+        self.run_worklist(&mut again).then_some(facts)
     }
 
-    /// Asks for each value whether it changed, and again for those made of it if it did. `false` if that goes on for too long.
-    fn settle(&self, again: &mut dyn FnMut(Val) -> bool) -> bool {
+    /// Evaluates all values, and the users of those that change again. `false` if that takes too long.
+    fn run_worklist(&self, again: &mut dyn FnMut(Val) -> bool) -> bool {
         let n = self.values.len();
         let mut queued = vec![true; n];
         let mut now = Vec::with_capacity(n);
@@ -53,7 +52,7 @@ impl Ssa {
         true
     }
 
-    /// Finds for each value the one that it can only be: copies and phis of one value are that value.
+    /// Finds the value behind trivial phis.
     pub fn origins(&mut self) {
         const BOTTOM: Val = Val::MAX;
         let found = self.solve(BOTTOM, &mut |v, value, facts| {
@@ -82,5 +81,22 @@ impl Ssa {
             }
         }
         self.origin = origin;
+    }
+
+    /// By value: does some path leave it unwritten?
+    pub fn maybe_undefined(&self) -> Vec<bool> {
+        let found = self.solve(false, &mut |v, value, facts| match value {
+            Value::Undef => v == UNDEF,
+            Value::Param => false,
+            Value::Phi { args, .. } => {
+                let mut any = false;
+                for a in args {
+                    any |= facts[*a as usize];
+                }
+                any
+            }
+            Value::Def { old, .. } => matches!(old, Some(o) if facts[*o as usize]),
+        });
+        found.unwrap_or_default()
     }
 }

@@ -1,6 +1,6 @@
-//! The catalogue of 0680 to 0690: what is taken for done, for one thread's, or for known.
+//! Messages about operations that are not complete, and about work that one thread or one lane should do: PTX0680 to PTX0690.
 
-use crate::errors::{error, found, section, suspicious};
+use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

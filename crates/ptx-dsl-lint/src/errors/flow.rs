@@ -1,6 +1,6 @@
-//! The catalogue of 06xx: what the flow of a kernel shows.
+//! Messages of the rules about control flow, reaching threads, state spaces and the cluster barrier.
 
-use crate::errors::{against_the_manual, error, found, section, suspicious};
+use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

@@ -1,6 +1,6 @@
-//! The catalogue of what is said about scopes, order and phases: 0657, 0658, 0661, 0664 to 0673.
+//! Messages about scopes, memory order and mbarrier phases: PTX0657, PTX0658, PTX0661, PTX0664 to PTX0673.
 
-use crate::errors::{error, found, section, suspicious};
+use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

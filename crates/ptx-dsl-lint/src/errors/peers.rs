@@ -1,6 +1,6 @@
-//! The catalogue of other CTAs of the cluster: 0656, 0694, 0695.
+//! Messages about other CTAs of the cluster: PTX0656, PTX0694, PTX0695.
 
-use crate::errors::{error, found, section, suspicious};
+use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

@@ -1,6 +1,6 @@
-//! The catalogue of 0616 to 0619 and 0640 to 0662: protocols between threads, copies and CTAs.
+//! Messages about protocols between threads, asynchronous copies and CTAs: PTX0616 to PTX0619, PTX0640 to PTX0662.
 
-use crate::errors::{against_the_manual, error, found, section, suspicious};
+use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

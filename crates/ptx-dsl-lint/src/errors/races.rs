@@ -1,6 +1,6 @@
-//! The catalogue of conflicts between warps in shared memory: 0690.
+//! Messages about races between warps in shared memory: PTX0690.
 
-use crate::errors::{section, suspicious};
+use crate::errors::class::{section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

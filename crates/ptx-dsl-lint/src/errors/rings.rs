@@ -1,6 +1,6 @@
-//! The catalogue of mbarrier rings, transaction bytes and buffers that are filled in turn: 0642, 0649, 0668, 0691, 0693, 0696.
+//! Messages about mbarrier rings, transaction bytes and buffers in rotation: PTX0642, PTX0649, PTX0668, PTX0691, PTX0693, PTX0696.
 
-use crate::errors::{error, found, section, suspicious};
+use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

@@ -1,6 +1,6 @@
-//! The catalogue of Tensor Memory: PTX0606 (in part), PTX0678, PTX0679, PTX0681, PTX0682, PTX0689.
+//! Messages about Tensor Memory: PTX0606 (in part), PTX0678, PTX0679, PTX0681, PTX0682, PTX0689.
 
-use crate::errors::{against_the_manual, error, found, section};
+use crate::errors::class::{against_the_manual, error, found, section};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 

@@ -1,14 +1,13 @@
-//! What is taken for done too early: bulk stores whose source alone was waited for (PTX ISA 9.7.9.25.6), matrices that nobody
-//! waits for (9.7.16.6.4), the grid before this one (9.7.13.13).
+//! Operations that are used before they are complete: bulk stores after a wait for their source only (PTX ISA 9.7.9.25.6), matrices
+//! that no thread waits for (9.7.16.6.4), memory of the preceding grid (9.7.13.13).
 
 use crate::errors::completion as errors;
-use crate::pending::{Groups, debts, owe, owed};
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
-use ptx_dsl_analysis::provenance::{Origin, Provenance, in_space};
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
-use ptx_dsl_isa::diag::Diagnostic;
+use crate::kernel::Kernel;
+use crate::pending::{Groups, begin_pending, for_each_pending, is_pending};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::lanes::Uniformity;
+use ptx_dsl_analysis::provenance::{AddressBase, in_space};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::memory::Access;
 use ptx_dsl_isa::isa::{Group, Tensor};
@@ -17,24 +16,25 @@ use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Class;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
-        stores(flow, lanes, from, out);
+        stores(kernel);
     }
     if flow.cfg.any(&|i| i.entry.tensor == Tensor::Mma)
         && flow.cfg.any(&|i| i.entry.tensor == Tensor::Load)
         && flow.function.entry
         && !flow.calls
     {
-        results(flow, out);
+        results(kernel);
     }
     if flow.cfg.has(op::griddepcontrol) && flow.function.entry && !flow.calls {
-        grid(flow, from, out);
+        grid(kernel);
     }
 }
 
-/// Tells other threads of the device that something is done: a store or an atomic operation on a flag.
-fn publishes(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr, fenced: bool) -> bool {
+/// Does it publish completion to other threads of the device, by a store or an atomic operation on a flag?
+fn publishes(kernel: &Kernel, at: u32, i: &Instr, fenced: bool) -> bool {
     let atomic = matches!(i.opcode, op::red | op::atom);
     if i.has_any(SHARED) || !(atomic || i.opcode == op::st) {
         return false;
@@ -42,44 +42,41 @@ fn publishes(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr, fenced: bool) -> bo
     let wide = i.has(q::gpu) || i.has(q::sys);
     let releases = wide && (i.has(q::release) || i.has(q::acq_rel));
     let strong = fenced && (atomic || i.has(q::relaxed) || i.has(q::volatile));
-    (releases || strong) && (!atomic || on_flag(flow, lanes, at, i))
+    (releases || strong) && (!atomic || on_flag(kernel, at, i))
 }
 
 /// Is an atomic operation one on a flag? Compilers also accumulate data by atomic operations with a release: in floating
 /// point, or each lane in a place of its own.
-fn on_flag(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> bool {
+fn on_flag(kernel: &Kernel, at: u32, i: &Instr) -> bool {
     let integer = i.types.iter().all(|t| matches!(t.class(), Class::Bits | Class::Unsigned | Class::Signed));
     let one_place = match i.address().map(|a| &a.value) {
-        Some(Operand::Address(Base::Reg(r), _)) => lanes.shared(flow.ssa.read(at, *r, 0)) >= Shared::Warp,
+        Some(Operand::Address(Base::Reg(r), _)) => {
+            kernel.lanes.uniformity(kernel.flow.ssa.read(at, *r, 0)) >= Uniformity::Warp
+        }
         _ => true,
     };
     integer && one_place
 }
 
-/// `cp.async.bulk.wait_group.read` says that the source was read, not that the destination is written.
-fn stores(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// After `cp.async.bulk.wait_group.read` the source may be reused, but the destination may not be written yet.
+fn stores(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut groups = Groups { copies: Vec::new() };
     let mut target: Vec<Option<Region>> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MAX_REGIONS {
             groups.copies.push(at);
-            target.push(behind(flow, from, at, "dstMem", i.constant("size").unwrap_or(0)));
+            target.push(kernel.region_of(at, "dstMem", i.constant("size").unwrap_or(0)));
         }
     }
     if !target.is_empty() {
-        early(flow, lanes, from, &groups, &target, out);
+        early(kernel, &groups, &target);
     }
 }
 
-fn early(
-    flow: &Flow,
-    lanes: &Lanes,
-    from: &Provenance,
-    groups: &Groups,
-    target: &[Option<Region>],
-    out: &mut Vec<Diagnostic>,
-) {
-    // Behind the groups: a fence of the device since.
+fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
+    let flow = kernel.flow;
+    // The bit behind the groups: a device-scope fence since.
     let fence = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
         op::cp_async_bulk_commit_group => groups.commit(set),
@@ -98,37 +95,38 @@ fn early(
             }
         }
     };
-    let mut said = false;
-    each(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
-        if said {
+    let mut reported = false;
+    for_each_instr(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+        if reported {
             return;
         }
-        if let Some((arg, false)) = plain(i)
-            && let Some(here) = region(flow, from, at, arg, i.bytes())
+        if let Some((arg, false)) = plain_access(i)
+            && let Some(here) = kernel.region(at, arg, i.bytes())
         {
             for (k, t) in target.iter().enumerate() {
                 if let Some(t) = t
                     && t.space == Space::Global
                     && groups.open(set, k).is_some()
-                    && t.meets(flow, &here)
+                    && t.overlaps(flow, &here)
                 {
-                    said = true;
-                    out.push(errors::destination_read(arg.span, flow.instr(groups.copies[k]).span));
+                    reported = true;
+                    kernel.report(errors::destination_read(arg.span, flow.instr(groups.copies[k]).span));
                     return;
                 }
             }
         }
-        if publishes(flow, lanes, at, i, set.has(fence))
+        if publishes(kernel, at, i, set.has(fence))
             && let Some((k, _)) = groups.first_open(set)
         {
-            said = true;
-            out.push(errors::published_early(i.span, flow.instr(groups.copies[k]).span));
+            reported = true;
+            kernel.report(errors::published_early(i.span, flow.instr(groups.copies[k]).span));
         }
     });
 }
 
-/// The results of MMAs are read, and no thread of the kernel waits for any mbarrier.
-fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
+/// Reads of MMA results in a kernel without any mbarrier wait.
+fn results(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&ptx_dsl_analysis::accesses::mbarrier_wait) {
         return;
     }
@@ -137,33 +135,34 @@ fn results(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let Some(first) = first else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.entry.tensor == Tensor::Mma {
-            owe(set, 0);
+            begin_pending(set, 0);
         }
     };
-    let mut said = false;
-    debts(flow, 1, &step, &mut |_, _, i, set| {
-        if !said && i.entry.tensor == Tensor::Load && owed(set, 0) {
-            said = true;
-            out.push(errors::result_not_awaited(i.span, first.span, committed));
+    let mut reported = false;
+    for_each_pending(flow, 1, &step, &mut |_, _, i, set| {
+        if !reported && i.entry.tensor == Tensor::Load && is_pending(set, 0) {
+            reported = true;
+            kernel.report(errors::result_not_awaited(i.span, first.span, committed));
         }
     });
 }
 
-/// Global memory that is used before `griddepcontrol.wait` and behind it too, or read before it only: what the grid before
-/// writes is there behind the wait.
-fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// Global memory that is accessed before `griddepcontrol.wait` and after it, or read before it only. Writes of the preceding grid
+/// are visible after the wait.
+fn grid(kernel: &Kernel) {
+    let flow = kernel.flow;
     let Some(wait) = flow.cfg.find(&waits) else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if waits(i) {
             set.set(0);
         }
     };
-    let mut before: Vec<(Origin, Span)> = Vec::new();
-    let mut after: Vec<Origin> = Vec::new();
+    let mut before: Vec<(AddressBase, Span)> = Vec::new();
+    let mut after: Vec<AddressBase> = Vec::new();
     // Reads before, and whether there are any behind.
     let mut first: Option<Span> = None;
     let mut reads = false;
-    each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+    for_each_instr(&flow.cfg, 1, &step, &mut |_, at, i, set| {
         let behind = set.has(0);
         if behind {
             reads |= may_read(i);
@@ -175,27 +174,27 @@ fn grid(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         {
             first = Some(arg.span);
         }
-        if let Some((arg, _)) = plain(i)
-            && let Some(r) = region(flow, from, at, arg, i.bytes())
+        if let Some((arg, _)) = plain_access(i)
+            && let Some(r) = kernel.region(at, arg, i.bytes())
             && r.space == Space::Global
             && !i.has(q::nc)
-            && r.base != Origin::None
+            && r.base != AddressBase::None
         {
             if behind {
                 after.push(r.base);
-            } else if before.len() < MOST {
+            } else if before.len() < MAX_REGIONS {
                 before.push((r.base, arg.span));
             }
         }
     });
     for (base, span) in &before {
         if after.contains(base) {
-            out.push(errors::before_the_grid(*span, wait.span, true));
+            kernel.report(errors::before_the_grid(*span, wait.span, true));
             return;
         }
     }
     if let (Some(span), false) = (first, reads) {
-        out.push(errors::before_the_grid(span, wait.span, false));
+        kernel.report(errors::before_the_grid(span, wait.span, false));
     }
 }
 

@@ -1,19 +1,19 @@
-//! Races in shared memory between warps (PTX ISA 8.7): evaluates the addresses of all threads, in the first iterations of a loop, and
-//! intersects them.
+//! Races between warps in shared memory (PTX ISA 8.7). A data-flow analysis finds pairs of accesses without synchronisation between
+//! them; then the addresses of all threads are evaluated for the first iterations of the loops and intersected.
 
 use crate::errors::races as errors;
-use crate::memory::races::{makes_meet, strong};
-use crate::pending::{owe, owed, settle};
+use crate::kernel::Kernel;
+use crate::pending::{begin_pending, is_pending, resolve};
+use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::induction::{Induction, Thread};
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
+use ptx_dsl_analysis::lanes::{Lanes, Uniformity};
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::ssa::{Val, Value};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -26,7 +26,7 @@ const WORK: u32 = 200_000;
 const ITERATIONS: usize = 3;
 
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Does {
+enum AccessKind {
     Reads,
     Writes,
     Atomic,
@@ -36,7 +36,7 @@ struct Access {
     block: u32,
     at: u32,
     var: u32,
-    does: Does,
+    kind: AccessKind,
     size: i64,
 }
 
@@ -49,49 +49,55 @@ struct Pair {
     together: bool,
 }
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let (Some(shape), Some(threads)) = (flow.function.reqntid, lanes.threads.exact) else { return };
-    let Some(list) = accesses(flow, from) else { return };
-    let loops = Loops::new(&flow.cfg);
-    if loops.tangled() {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let (Some(shape), Some(threads)) = (flow.function.reqntid, lanes.cta_size.exact) else { return };
+    if threads <= 32 || !flow.function.entry || flow.calls {
         return;
     }
-    let mut kernel = Kernel { flow, lanes, loops: &loops, shape, threads, list: &list, known: Vec::new(), work: WORK };
-    let mut said: Vec<u32> = Vec::new();
+    let Some(list) = accesses(kernel) else { return };
+    let loops = Loops::new(&flow.cfg);
+    if loops.irreducible() {
+        return;
+    }
+    let mut evaluator =
+        Evaluator { flow, lanes, loops: &loops, shape, threads, list: &list, known: Vec::new(), work: WORK };
+    let mut reported: Vec<u32> = Vec::new();
     for pair in pairs(flow, &loops, &list) {
         let (a, b) = (&list[pair.first], &list[pair.second]);
-        if said.contains(&a.var) {
+        if reported.contains(&a.var) {
             continue;
         }
-        if (pair.together && kernel.conflict(&pair)) || kernel.anywhere(&pair) {
-            said.push(a.var);
+        if (pair.together && evaluator.conflict(&pair)) || evaluator.anywhere(&pair) {
+            reported.push(a.var);
             let [first, second] = [a, b].map(|x| flow.instr(x.at).span);
-            let writes = [a, b].map(|x| x.does != Does::Reads);
-            out.push(errors::between_warps(second, first, flow.variable(a.var), writes, pair.next_iteration));
+            let writes = [a, b].map(|x| x.kind != AccessKind::Reads);
+            kernel.report(errors::between_warps(second, first, flow.variable_name(a.var), writes, pair.next_iteration));
         }
     }
 }
 
 /// Ordinary accesses to variables in shared memory. `None` if none of them can conflict, or if there are too many.
-fn accesses(flow: &Flow, from: &Provenance) -> Option<Vec<Access>> {
+fn accesses(kernel: &Kernel) -> Option<Vec<Access>> {
+    let flow = kernel.flow;
     let mut list = Vec::new();
     let mut writes = false;
     for (block, at, i) in flow.walk() {
-        let does = match i.opcode {
-            op::ld => Does::Reads,
-            op::st => Does::Writes,
-            op::atom | op::red => Does::Atomic,
+        let kind = match i.opcode {
+            op::ld => AccessKind::Reads,
+            op::st => AccessKind::Writes,
+            op::atom | op::red => AccessKind::Atomic,
             _ => continue,
         };
-        let Some((arg, _)) = plain(i) else { continue };
+        let Some((arg, _)) = plain_access(i) else { continue };
         if strong(i) {
             continue;
         }
-        match region(flow, from, at, arg, i.bytes()) {
+        match kernel.region(at, arg, i.bytes()) {
             Some(r) if r.space == Space::Shared && !r.mapped => {
-                let Origin::Var(v) = r.base else { continue };
-                writes |= does != Does::Reads;
-                list.push(Access { block, at, var: v.0, does, size: i.bytes() as i64 });
+                let AddressBase::Var(v) = r.base else { continue };
+                writes |= kind != AccessKind::Reads;
+                list.push(Access { block, at, var: v.0, kind, size: i.bytes() as i64 });
             }
             _ => {}
         }
@@ -102,8 +108,8 @@ fn accesses(flow: &Flow, from: &Provenance) -> Option<Vec<Access>> {
     (writes && list.len() > 1).then_some(list)
 }
 
-/// Pairs of accesses to one variable with no synchronisation in between on any path. Dataflow with four bits for each access: it is
-/// pending in this iteration of its loop, some path has synchronised; the same for the previous iteration.
+/// Pairs of accesses to one variable without synchronisation between on any path. Data flow with four bits for each access:
+/// pending in this iteration, perhaps synchronised; the same for the previous iteration.
 fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
     let n = list.len();
     let mut number = vec![NONE; flow.cfg.instrs.len()];
@@ -111,28 +117,28 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
         number[a.at as usize] = k as u32;
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| match number[at as usize] {
-        NONE if makes_meet(i) => {
+        NONE if may_synchronise_warps(i) => {
             for k in 0..2 * n {
-                settle(set, k);
+                resolve(set, k);
             }
         }
         NONE => {}
-        k => owe(set, 2 * k as usize),
+        k => begin_pending(set, 2 * k as usize),
     };
     let mut block = |b: u32, set: &mut Bits| {
         for at in flow.cfg.range(b) {
             step(at, flow.instr(at), set);
         }
     };
-    let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        let to = flow.cfg.blocks[b as usize].succ[way].to;
+    let mut edge = |b: u32, edge_number: usize, set: &mut Bits| {
+        let to = flow.cfg.blocks[b as usize].succ[edge_number].to;
         if !flow.cfg.dominates(to, b) {
             return;
         }
-        // The back edge of a loop: this iteration becomes the previous one. For accesses outside, and in inner loops, only the
+        // On a back edge this iteration becomes the previous one. For accesses outside of the loop and in inner loops, only the
         // first iteration counts.
         for (k, a) in list.iter().enumerate() {
-            let own = loops.of(a.block) == Some(to);
+            let own = loops.innermost(a.block) == Some(to);
             for bit in 0..2 {
                 set.put(4 * k + 2 + bit, own && set.has(4 * k + bit));
                 set.unset(4 * k + bit);
@@ -147,11 +153,12 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
             if let Some(x) = list.get(number[at as usize] as usize) {
                 let second = number[at as usize] as usize;
                 for (first, a) in list.iter().enumerate() {
-                    if a.var != x.var || out.len() >= PAIRS || !conflicting(a.does, x.does) {
+                    if a.var != x.var || out.len() >= PAIRS || !conflicting(a.kind, x.kind) {
                         continue;
                     }
-                    let now = owed(&set, 2 * first) && first != second;
-                    let before = owed(&set, 2 * first + 1) && loops.of(a.block) == loops.of(x.block);
+                    let now = is_pending(&set, 2 * first) && first != second;
+                    let before =
+                        is_pending(&set, 2 * first + 1) && loops.innermost(a.block) == loops.innermost(x.block);
                     for (there, next_iteration) in [(now, false), (before, true)] {
                         if there {
                             let together = next_iteration || around(loops, a, x);
@@ -167,24 +174,24 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
 }
 
 /// Do the two conflict? Several warps often store the same value on purpose.
-fn conflicting(a: Does, b: Does) -> bool {
+fn conflicting(a: AccessKind, b: AccessKind) -> bool {
     match (a, b) {
-        (Does::Reads, x) | (x, Does::Reads) => x != Does::Reads,
-        (Does::Atomic, Does::Atomic) | (Does::Writes, Does::Writes) => false,
+        (AccessKind::Reads, x) | (x, AccessKind::Reads) => x != AccessKind::Reads,
+        (AccessKind::Atomic, AccessKind::Atomic) | (AccessKind::Writes, AccessKind::Writes) => false,
         _ => true,
     }
 }
 
 /// Is each loop around the first also around the second?
 fn around(loops: &Loops, a: &Access, b: &Access) -> bool {
-    loops.of(a.block).is_none_or(|h| loops.contains(h, b.block))
+    loops.innermost(a.block).is_none_or(|h| loops.contains(h, b.block))
 }
 
 /// By thread: the offset in the variable, `None` if the thread does not execute the access.
-type Places = Vec<Option<i64>>;
+type Offsets = Vec<Option<i64>>;
 
-/// The kernel, with the accesses that were evaluated.
-struct Kernel<'a, 'h> {
+/// The evaluator, with the accesses that were evaluated.
+struct Evaluator<'a, 'h> {
     flow: &'a Flow<'h>,
     lanes: &'a Lanes,
     loops: &'a Loops,
@@ -192,17 +199,17 @@ struct Kernel<'a, 'h> {
     threads: usize,
     list: &'a [Access],
     /// By access: its iterations, `None` if some part is unknown.
-    known: Vec<(usize, Option<Vec<Places>>)>,
+    known: Vec<(usize, Option<Vec<Offsets>>)>,
     work: u32,
 }
 
-impl Kernel<'_, '_> {
+impl Evaluator<'_, '_> {
     /// Do threads of different warps certainly access the same bytes?
     fn conflict(&mut self, pair: &Pair) -> bool {
         let Some(first) = self.induction(pair.first) else { return false };
         let Some(second) = self.induction(pair.second) else { return false };
         let (a, b) = (&self.list[pair.first], &self.list[pair.second]);
-        let same = self.loops.of(a.block) == self.loops.of(b.block);
+        let same = self.loops.innermost(a.block) == self.loops.innermost(b.block);
         let later = usize::from(pair.next_iteration);
         for round in 0..if same { first.len() } else { 1 } {
             if let (Some(x), Some(y)) = (first.get(round), second.get(round + later))
@@ -218,12 +225,12 @@ impl Kernel<'_, '_> {
     /// warps, each thread at an address of its own?
     fn anywhere(&mut self, pair: &Pair) -> bool {
         let (a, b) = (&self.list[pair.first], &self.list[pair.second]);
-        let (any, own) = match (a.does, b.does) {
-            (Does::Atomic, _) => (a, pair.second),
-            (_, Does::Atomic) => (b, pair.first),
+        let (any, own) = match (a.kind, b.kind) {
+            (AccessKind::Atomic, _) => (a, pair.second),
+            (_, AccessKind::Atomic) => (b, pair.first),
             _ => return false,
         };
-        if !self.by_data(any) || !self.all_come(any) {
+        if !self.by_data(any) || !self.all_execute(any) {
             return false;
         }
         let Some(places) = self.induction(own) else { return false };
@@ -268,17 +275,17 @@ impl Kernel<'_, '_> {
     }
 
     /// Do the first and the last thread of the CTA execute the access?
-    fn all_come(&self, access: &Access) -> bool {
+    fn all_execute(&self, access: &Access) -> bool {
         let first = |t: usize| {
             let mut fixed = Induction::new(self.flow, self.loops, NONE, &[], None)?;
             fixed.begin(Some(Thread { number: t, shape: Some(self.shape) }));
-            self.comes(&fixed, access)
+            self.executes(&fixed, access)
         };
         first(0) == Some(true) && first(self.threads - 1) == Some(true)
     }
 
     /// The offsets of an access in the first iterations of its loop.
-    fn induction(&mut self, access: usize) -> Option<Vec<Places>> {
+    fn induction(&mut self, access: usize) -> Option<Vec<Offsets>> {
         if let Some((_, known)) = self.known.iter().find(|k| k.0 == access) {
             return known.clone();
         }
@@ -288,19 +295,19 @@ impl Kernel<'_, '_> {
         found
     }
 
-    fn work_out(&mut self, access: &Access) -> Option<Vec<Places>> {
+    fn work_out(&mut self, access: &Access) -> Option<Vec<Offsets>> {
         if self.work == 0 {
             return None;
         }
         let address = &self.flow.instr(access.at).address()?.value;
-        let header = self.loops.of(access.block).unwrap_or(NONE);
+        let header = self.loops.innermost(access.block).unwrap_or(NONE);
         let mut values: Vec<Val> = Vec::new();
         if let Operand::Address(Base::Reg(r), _) = address {
             values.push(self.flow.ssa.read(access.at, *r, 0));
         }
         let at = Some((access.block, access.at));
         let mut induction = Induction::new(self.flow, self.loops, header, &values, at)?;
-        let mut out: Vec<Places> = vec![Vec::new(); ITERATIONS];
+        let mut out: Vec<Offsets> = vec![Vec::new(); ITERATIONS];
         for t in 0..self.threads {
             if induction.spent() > self.work {
                 self.work = 0;
@@ -309,8 +316,8 @@ impl Kernel<'_, '_> {
             induction.begin(Some(Thread { number: t, shape: Some(self.shape) }));
             let mut over = false;
             for places in &mut out {
-                let comes = !over && self.comes(&induction, access)?;
-                places.push(if comes { Some(place(&induction, access.at, address)?) } else { None });
+                let executes = !over && self.executes(&induction, access)?;
+                places.push(if executes { Some(place(&induction, access.at, address)?) } else { None });
                 over |= header == NONE || induction.ends();
                 if !over {
                     induction.next();
@@ -322,13 +329,13 @@ impl Kernel<'_, '_> {
     }
 
     /// Does the thread execute the access in this iteration? `None` if that is unknown and not uniform in the CTA.
-    fn comes(&self, induction: &Induction, access: &Access) -> Option<bool> {
+    fn executes(&self, induction: &Induction, access: &Access) -> Option<bool> {
         let cfg = &self.flow.cfg;
         if let Some((p, positive)) = self.flow.guard(access.at) {
             match induction.value(p) {
                 Some(n) if (n != 0) != positive => return Some(false),
                 Some(_) => {}
-                None if self.lanes.shared(p) == Shared::Cta => {}
+                None if self.lanes.uniformity(p) == Uniformity::Cta => {}
                 None => return None,
             }
         }
@@ -345,7 +352,7 @@ impl Kernel<'_, '_> {
                 match induction.value(p) {
                     Some(n) if !induction.leads(up, n != 0, b) => return Some(false),
                     Some(_) => {}
-                    None if self.lanes.shared(p) == Shared::Cta => {}
+                    None if self.lanes.uniformity(p) == Uniformity::Cta => {}
                     None => return None,
                 }
             }
@@ -366,7 +373,7 @@ fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
 }
 
 /// Do threads of different warps access a byte in common?
-fn overlap((a, a_size): (&Places, i64), (b, b_size): (&Places, i64)) -> bool {
+fn overlap((a, a_size): (&Offsets, i64), (b, b_size): (&Offsets, i64)) -> bool {
     let mut sorted: Vec<(i64, usize)> = Vec::with_capacity(a.len());
     for (t, p) in a.iter().enumerate() {
         if let Some(p) = p {

@@ -1,30 +1,28 @@
 //! Asynchronous operations that every lane of a warp starts with the same operands (PTX ISA 9.7.9.25.4, 9.7.13.17).
 
 use crate::errors::rings as errors;
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, every_lane};
-use ptx_dsl_analysis::region::behind;
-use ptx_dsl_isa::diag::Diagnostic;
+use crate::kernel::Kernel;
+use ptx_dsl_analysis::lanes::Uniformity;
+use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    if !flow.function.entry || !lanes.threads.many() {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    if !flow.function.entry || !lanes.cta_size.several_per_warp() {
         return;
     }
     for (block, at, i) in flow.walk() {
         if !for_one(i) {
             continue;
         }
-        let who = places.who(flow, lanes, block, at);
-        if every_lane(flow, lanes, &who, block, at)
-            && alike(flow, lanes, at)
-            && !(who.warps(lanes.threads).len() > 1 && fixed(flow, from, at))
+        let present = kernel.threads_at(block, at);
+        if kernel.every_lane(&present, block, at)
+            && alike(kernel, at)
+            && !(present.warps(lanes.cta_size).len() > 1 && fixed(kernel, at))
         {
-            out.push(errors::copied_by_all(i.span, i.entry.opcode));
+            kernel.report(errors::copied_by_all(i.span, i.entry.opcode));
             return;
         }
     }
@@ -42,12 +40,13 @@ fn for_one(i: &Instr) -> bool {
 }
 
 /// Do all lanes of a warp have the same operands?
-fn alike(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
-    flow.ssa.uses(at).iter().all(|(_, v)| lanes.shared(*v) >= Shared::Warp)
+fn alike(kernel: &Kernel, at: u32) -> bool {
+    kernel.flow.ssa.uses(at).iter().all(|(_, v)| kernel.lanes.uniformity(*v) >= Uniformity::Warp)
 }
 
 /// Is the destination a constant address? `elected` reports several warps that write there.
-fn fixed(flow: &Flow, from: &Provenance, at: u32) -> bool {
+fn fixed(kernel: &Kernel, at: u32) -> bool {
+    let flow = kernel.flow;
     let name = if flow.instr(at).operand("dstMem").is_some() { "dstMem" } else { "addr" };
-    matches!(behind(flow, from, at, name, 1), Some(r) if matches!(r.base, Origin::Var(_)) && r.bytes.is_some())
+    matches!(kernel.region_of(at, name, 1), Some(r) if matches!(r.base, AddressBase::Var(_)) && r.bytes.is_some())
 }

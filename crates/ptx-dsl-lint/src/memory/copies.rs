@@ -1,38 +1,30 @@
-//! Copies that go on by themselves (PTX ISA 9.7.9.25): what they read and write is left alone until a wait says that they are
-//! done.
+//! Asynchronous copies (PTX ISA 9.7.9.25): neither source nor destination may be touched before a wait. A forward data-flow
+//! analysis tracks the state of each copy or of its group.
 
 use crate::errors::protocol as errors;
-use crate::pending::{Groups, debts, leaves, owe, owed, settle};
+use crate::kernel::Kernel;
+use crate::pending::{Groups, begin_pending, ends_thread, for_each_pending, is_pending, resolve};
+use crate::synchronisation::may_synchronise_cta;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::Places;
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::threads::missing;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::{Barrier, Group, Issue, Mbarrier};
+use ptx_dsl_isa::isa::Group;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.has(op::cp_async) {
-        groups(flow, from, out);
+        async_copies(kernel);
     }
     if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
-        stores(flow, lanes, places, from, out);
-        loads(flow, from, out);
+        stores(kernel);
+        loads(kernel);
     }
-}
-
-/// Lets threads of the CTA meet.
-fn meets(i: &Instr) -> bool {
-    i.entry.barrier != Barrier::None
-        || i.entry.mbarrier != Mbarrier::None
-        || i.entry.issue == Issue::Lanes
-        || i.opcode == op::call
 }
 
 /// Is the source shared memory?
@@ -40,93 +32,99 @@ fn from_shared(i: &Instr) -> bool {
     i.has(q::shared_cluster) && i.has(q::shared_cta)
 }
 
-/// `cp.async`: groups of the thread (9.7.9.25.3).
-fn groups(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let mut groups = Groups { copies: Vec::new() };
-    let mut target: Vec<Option<Region>> = Vec::new();
-    for (_, at, i) in flow.walk() {
-        if i.opcode == op::cp_async && groups.copies.len() < MOST {
-            groups.copies.push(at);
-            target.push(behind(flow, from, at, "dst", i.constant("cp-size").unwrap_or(0)));
-        }
-    }
-    let alone = alone(flow, from, &target);
-    awaited(flow, from, &groups, &target, &alone, out);
+/// The `cp.async` of a thread (9.7.9.25.3).
+struct Copies {
+    groups: Groups,
+    /// By copy: what it writes.
+    targets: Vec<Option<Region>>,
+    /// Shared variables that only these copies write.
+    exclusive: Vec<AddressBase>,
 }
 
-fn awaited(
-    flow: &Flow,
-    from: &Provenance,
-    groups: &Groups,
-    target: &[Option<Region>],
-    alone: &[Origin],
-    out: &mut Vec<Diagnostic>,
-) {
-    let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
-        op::cp_async => {
-            if let Some(k) = groups.copy(at) {
-                groups.start(set, k);
+impl Copies {
+    fn new(kernel: &Kernel) -> Copies {
+        let mut groups = Groups { copies: Vec::new() };
+        let mut targets: Vec<Option<Region>> = Vec::new();
+        for (_, at, i) in kernel.flow.walk() {
+            if i.opcode == op::cp_async && groups.copies.len() < MAX_REGIONS {
+                groups.copies.push(at);
+                targets.push(kernel.region_of(at, "dst", i.constant("cp-size").unwrap_or(0)));
             }
         }
-        op::cp_async_commit_group => groups.commit(set),
-        op::cp_async_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
-        op::cp_async_wait_all | op::cp_async_mbarrier_arrive | op::call => groups.wait(set, 0, true),
-        _ => {}
-    };
-    let mut said = Vec::new();
-    each(&flow.cfg, groups.bits(), &step, &mut |_, at, i, set| {
-        if let Some((arg, writes)) = plain(i)
-            && let Some(here) = region(flow, from, at, arg, i.bytes())
-            && let Some((k, never)) = hit(flow, groups, target, alone, set, &here, writes)
-            && !said.contains(&k)
-        {
-            said.push(k);
-            out.push(errors::copy_not_awaited(arg.span, flow.instr(groups.copies[k]).span, writes, never));
+        let exclusive = only_async_writes(kernel, &targets);
+        Copies { groups, targets, exclusive }
+    }
+
+    /// The transfer function of the groups.
+    fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
+        let groups = &self.groups;
+        match i.opcode {
+            op::cp_async => {
+                if let Some(k) = groups.copy(at) {
+                    groups.start(set, k);
+                }
+            }
+            op::cp_async_commit_group => groups.commit(set),
+            op::cp_async_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
+            op::cp_async_wait_all | op::cp_async_mbarrier_arrive | op::call => groups.wait(set, 0, true),
+            _ => {}
         }
-        if leaves(i)
+    }
+
+    /// The first copy that may still write the region, and whether no path commits it: the bytes overlap, or only these copies write
+    /// the variable and none can be complete.
+    fn unfinished(&self, flow: &Flow, set: &Bits, here: &Region, writes: bool) -> Option<(usize, bool)> {
+        let mut none_done = self.exclusive.contains(&here.base) && !writes;
+        for (k, t) in self.targets.iter().enumerate() {
+            none_done &= !matches!(t, Some(t) if t.base == here.base) || !self.groups.perhaps_done(set, k);
+        }
+        for (k, t) in self.targets.iter().enumerate() {
+            if let Some(never) = self.groups.open(set, k)
+                && let Some(t) = t
+                && (t.overlaps(flow, here) || (t.base == here.base && none_done))
+            {
+                return Some((k, never));
+            }
+        }
+        None
+    }
+}
+
+/// Accesses to the destination of a `cp.async` before a wait, and exits before it is complete.
+fn async_copies(kernel: &Kernel) {
+    let flow = kernel.flow;
+    let copies = Copies::new(kernel);
+    let groups = &copies.groups;
+    let mut reported = Vec::new();
+    let step = |at: u32, i: &Instr, set: &mut Bits| copies.step(at, i, set);
+    for_each_instr(&flow.cfg, groups.bits(), &step, &mut |_, at, i, set| {
+        if let Some((arg, writes)) = plain_access(i)
+            && let Some(here) = kernel.region(at, arg, i.bytes())
+            && let Some((k, never)) = copies.unfinished(flow, set, &here, writes)
+            && !reported.contains(&k)
+        {
+            reported.push(k);
+            kernel.report(errors::copy_not_awaited(arg.span, flow.instr(groups.copies[k]).span, writes, never));
+        }
+        if ends_thread(i)
             && i.pred.is_none()
             && flow.function.entry
-            && said.is_empty()
+            && reported.is_empty()
             && let Some((k, never)) = groups.first_open(set)
         {
-            said.push(k);
-            out.push(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "cp.async", never));
+            reported.push(k);
+            kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "cp.async", never));
         }
     });
 }
 
-/// The first copy that may still write what is accessed here, and whether it is committed on no way: the same bytes; or a
-/// variable that only these copies write, and none of them can be done.
-fn hit(
-    flow: &Flow,
-    groups: &Groups,
-    target: &[Option<Region>],
-    alone: &[Origin],
-    set: &Bits,
-    here: &Region,
-    writes: bool,
-) -> Option<(usize, bool)> {
-    let mut none_done = alone.contains(&here.base) && !writes;
-    for (k, t) in target.iter().enumerate() {
-        none_done &= !matches!(t, Some(t) if t.base == here.base) || !groups.perhaps_done(set, k);
-    }
-    for (k, t) in target.iter().enumerate() {
-        if let Some(never) = groups.open(set, k)
-            && let Some(t) = t
-            && (t.meets(flow, here) || (t.base == here.base && none_done))
-        {
-            return Some((k, never));
-        }
-    }
-    None
-}
-
-/// Shared variables that nothing but `cp.async` with a known target writes.
-fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origin> {
+/// Shared variables that only `cp.async` with a known target writes.
+fn only_async_writes(kernel: &Kernel, target: &[Option<Region>]) -> Vec<AddressBase> {
+    let flow = kernel.flow;
     let mut vars = Vec::new();
     for t in target {
         match t {
-            Some(t) if matches!(t.base, Origin::Var(_)) => {
+            Some(t) if matches!(t.base, AddressBase::Var(_)) => {
                 if !t.mapped {
                     vars.push(t.base);
                 }
@@ -142,15 +140,15 @@ fn alone(flow: &Flow, from: &Provenance, target: &[Option<Region>]) -> Vec<Origi
             continue;
         }
         let Some(arg) = written(i) else { continue };
-        match region(flow, from, at, arg, 0) {
-            Some(Region { base: base @ Origin::Var(_), .. }) => vars.retain(|v| *v != base),
+        match kernel.region(at, arg, 0) {
+            Some(Region { base: base @ AddressBase::Var(_), .. }) => vars.retain(|v| *v != base),
             _ => vars.clear(),
         }
     }
     vars
 }
 
-/// A copy out of shared memory: where it stands, what it reads, the tensor's map by which it writes.
+/// A copy out of shared memory: its block, its source, its tensor map.
 struct Store {
     block: u32,
     source: Option<Region>,
@@ -158,45 +156,46 @@ struct Store {
 }
 
 /// Copies out of shared memory: groups of the thread that issued them (9.7.9.25.6).
-fn stores(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn stores(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut groups = Groups { copies: Vec::new() };
     let mut list = Vec::new();
     for (block, at, i) in flow.walk() {
-        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MOST {
+        if i.has(q::bulk_group) && i.operand("srcMem").is_some() && groups.copies.len() < MAX_REGIONS {
             groups.copies.push(at);
-            let source = behind(flow, from, at, "srcMem", i.constant("size").unwrap_or(0));
-            list.push(Store { block, source, map: behind(flow, from, at, "tensorMap", 128) });
+            let source = kernel.region_of(at, "srcMem", i.constant("size").unwrap_or(0));
+            list.push(Store { block, source, map: kernel.region_of(at, "tensorMap", 128) });
         }
     }
     if !list.is_empty() {
-        sources(flow, lanes, places, from, &groups, &list, out);
+        sources(kernel, &groups, &list);
     }
 }
 
-/// What the groups are after an instruction. Behind them two bits for each copy: it may be going on, for those who did not
-/// wait; something may have told them.
-fn told(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
-    let told = groups.bits();
+/// The transfer function of the groups. Two bits for each copy follow them: it may be in flight for threads that did not wait; a
+/// synchronisation may have told them.
+fn update_groups(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
+    let flags = groups.bits();
     match i.opcode {
         op::cp_async_bulk_commit_group => groups.commit(set),
         op::cp_async_bulk_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
         op::call => {
             groups.wait(set, 0, true);
             for k in 0..groups.copies.len() {
-                set.unset(told + 2 * k);
-                set.set(told + 2 * k + 1);
+                set.unset(flags + 2 * k);
+                set.set(flags + 2 * k + 1);
             }
         }
         _ => {
             if let Some(k) = groups.copy(at) {
                 groups.start(set, k);
-                set.set(told + 2 * k);
-                set.unset(told + 2 * k + 1);
-            } else if meets(i) {
+                set.set(flags + 2 * k);
+                set.unset(flags + 2 * k + 1);
+            } else if may_synchronise_cta(i) {
                 for k in 0..groups.copies.len() {
-                    if set.has(told + 2 * k) && groups.open(set, k).is_none() {
-                        set.unset(told + 2 * k);
-                        set.set(told + 2 * k + 1);
+                    if set.has(flags + 2 * k) && groups.open(set, k).is_none() {
+                        set.unset(flags + 2 * k);
+                        set.set(flags + 2 * k + 1);
                     }
                 }
             }
@@ -204,69 +203,62 @@ fn told(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
     }
 }
 
-fn sources(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    groups: &Groups,
-    list: &[Store],
-    out: &mut Vec<Diagnostic>,
-) {
+fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
+    let flow = kernel.flow;
     let n = list.len();
     let behind_groups = groups.bits();
-    let mut said = Bits::none(n);
-    let step = |at: u32, i: &Instr, set: &mut Bits| told(groups, at, i, set);
-    each(&flow.cfg, behind_groups + 2 * n, &step, &mut |b, at, i, set| {
-        let written = match plain(i) {
+    let mut reported = Bits::none(n);
+    let step = |at: u32, i: &Instr, set: &mut Bits| update_groups(groups, at, i, set);
+    for_each_instr(&flow.cfg, behind_groups + 2 * n, &step, &mut |b, at, i, set| {
+        let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
             _ if i.opcode == op::tensormap_replace => i.operand("addr").map(|a| (a, 128)),
             _ => None,
         };
         let target = match written {
-            Some((arg, size)) => region(flow, from, at, arg, size),
+            Some((arg, size)) => kernel.region(at, arg, size),
             None => None,
         };
-        let meets = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.meets(flow, target));
+        let overlaps = |r: &Option<Region>| matches!((r, &target), (Some(r), Some(target)) if r.overlaps(flow, target));
         for (k, store) in list.iter().enumerate() {
-            if said.has(k) {
+            if reported.has(k) {
                 continue;
             }
             let copy = flow.instr(groups.copies[k]);
             let open = groups.open(set, k);
             if let Some((arg, _)) = written {
-                let (source, map) = (meets(&store.source), meets(&store.map));
+                let (source, map) = (overlaps(&store.source), overlaps(&store.map));
                 if (source || map) && open.is_some() {
-                    said.set(k);
-                    out.push(errors::source_rewritten(arg.span, copy.span, open == Some(true), map));
+                    reported.set(k);
+                    kernel.report(errors::source_rewritten(arg.span, copy.span, open == Some(true), map));
                 } else if source
                     && set.has(behind_groups + 2 * k)
                     && !set.has(behind_groups + 2 * k + 1)
-                    && others(flow, lanes, places, (store.block, groups.copies[k]), (b, at))
+                    && another_thread(kernel, (store.block, groups.copies[k]), (b, at))
                 {
-                    said.set(k);
-                    out.push(errors::source_rewritten_by_others(arg.span, copy.span));
+                    reported.set(k);
+                    kernel.report(errors::source_rewritten_by_others(arg.span, copy.span));
                 }
             }
-            if leaves(i) && i.pred.is_none() && flow.function.entry && open.is_some() {
-                said.set(k);
-                out.push(errors::leaves_with_copy(i.span, copy.span, open == Some(true)));
+            if ends_thread(i) && i.pred.is_none() && flow.function.entry && open.is_some() {
+                reported.set(k);
+                kernel.report(errors::leaves_with_copy(i.span, copy.span, open == Some(true)));
             }
         }
     });
 }
 
-/// Is there certainly a thread at the second place that does not come to the first?
-fn others(flow: &Flow, lanes: &Lanes, places: &Places, first: (u32, u32), second: (u32, u32)) -> bool {
-    let Some(n) = lanes.threads.exact else { return false };
-    let a = places.who(flow, lanes, first.0, first.1);
-    let b = places.who(flow, lanes, second.0, second.1);
-    let all =
-        ptx_dsl_analysis::reaching::every_lane(flow, lanes, &b, second.0, second.1) && missing(&b.set, n).is_none();
+/// Is there certainly a thread that reaches the second site and not the first?
+fn another_thread(kernel: &Kernel, first: (u32, u32), second: (u32, u32)) -> bool {
+    let lanes = kernel.lanes;
+    let Some(n) = lanes.cta_size.exact else { return false };
+    let a = kernel.threads_at(first.0, first.1);
+    let b = kernel.threads_at(second.0, second.1);
+    let all = kernel.every_lane(&b, second.0, second.1) && missing(&b.set, n).is_none();
     all && ((a.elected && n > 1) || missing(&a.set, n).is_some())
 }
 
-/// A copy into shared memory that an mbarrier tells the end of.
+/// A copy into shared memory that completes on an mbarrier.
 struct Load {
     at: u32,
     into: Region,
@@ -275,23 +267,24 @@ struct Load {
     waited: bool,
 }
 
-/// Such copies, unless something is not known that may have to do with them.
-fn find_loads(flow: &Flow, from: &Provenance) -> Option<Vec<Load>> {
+/// These copies; `None` if something that may concern them is unknown.
+fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
+    let flow = kernel.flow;
     let mut list: Vec<Load> = Vec::new();
     let mut waits: Vec<Region> = Vec::new();
-    let known = |r: &Region| matches!(r.base, Origin::Var(_)) && r.bytes.is_some() && !r.mapped;
+    let known = |r: &Region| matches!(r.base, AddressBase::Var(_)) && r.bytes.is_some() && !r.mapped;
     let mut other = flow.calls;
     for (_, at, i) in flow.walk() {
         if mbarrier_wait(i) {
-            match behind(flow, from, at, "addr", 8) {
+            match kernel.region_of(at, "addr", 8) {
                 Some(w) if known(&w) => waits.push(w),
                 _ => other = true,
             }
         } else if i.has(q::mbarrier_complete_tx_bytes) && i.operand("dstMem").is_some() {
-            let into = behind(flow, from, at, "dstMem", i.constant("size").unwrap_or(0));
-            match (into, behind(flow, from, at, "mbar", 8)) {
-                (Some(into), Some(mbar)) if list.len() < MOST => {
-                    list.push(Load { at, into, mbar, map: behind(flow, from, at, "tensorMap", 128), waited: false });
+            let into = kernel.region_of(at, "dstMem", i.constant("size").unwrap_or(0));
+            match (into, kernel.region_of(at, "mbar", 8)) {
+                (Some(into), Some(mbar)) if list.len() < MAX_REGIONS => {
+                    list.push(Load { at, into, mbar, map: kernel.region_of(at, "tensorMap", 128), waited: false });
                 }
                 _ => other = true,
             }
@@ -303,69 +296,70 @@ fn find_loads(flow: &Flow, from: &Provenance) -> Option<Vec<Load>> {
     list.retain(|l| known(&l.mbar) && !l.into.mapped && !from_shared(flow.instr(l.at)));
     for l in &mut list {
         for w in &waits {
-            l.waited |= w.may_meet(&l.mbar);
+            l.waited |= w.may_overlap(&l.mbar);
         }
     }
     Some(list)
 }
 
-/// Copies into shared memory: what they bring is there when a wait says so.
-fn loads(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    if let Some(list) = find_loads(flow, from) {
-        unfinished(flow, from, &list, out);
+/// Copies into shared memory: the data is there after a wait.
+fn loads(kernel: &Kernel) {
+    if let Some(list) = find_loads(kernel) {
+        unfinished(kernel, &list);
     }
 }
 
-fn unfinished(flow: &Flow, from: &Provenance, list: &[Load], out: &mut Vec<Diagnostic>) {
+fn unfinished(kernel: &Kernel, list: &[Load]) {
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if mbarrier_wait(i) {
-            let on = behind(flow, from, at, "addr", 8);
+            let on = kernel.region_of(at, "addr", 8);
             for (k, l) in list.iter().enumerate() {
-                if on.is_none_or(|w| w.may_meet(&l.mbar)) {
-                    settle(set, k);
+                if on.is_none_or(|w| w.may_overlap(&l.mbar)) {
+                    resolve(set, k);
                 }
             }
             return;
         }
-        let meets = meets(i) || i.opcode == op::fence;
+        let synchronises = may_synchronise_cta(i) || i.opcode == op::fence;
         for (k, l) in list.iter().enumerate() {
             if l.at == at {
-                owe(set, k);
-            } else if meets && l.waited {
-                // Another thread may have waited for it.
-                settle(set, k);
+                begin_pending(set, k);
+            } else if synchronises && l.waited {
+                // Another thread may have waited.
+                resolve(set, k);
             }
         }
     };
-    let mut said = Bits::none(list.len());
-    debts(flow, list.len(), &step, &mut |_, at, i, set| {
-        let touched = match plain(i) {
+    let mut reported = Bits::none(list.len());
+    for_each_pending(flow, list.len(), &step, &mut |_, at, i, set| {
+        let touched = match plain_access(i) {
             Some((arg, writes)) => Some((arg, i.bytes(), writes)),
             None if i.opcode == op::tensormap_replace => i.operand("addr").map(|a| (a, 128, true)),
             None if i.has(q::bulk_group) => i.operand("srcMem").map(|a| (a, i.constant("size").unwrap_or(0), false)),
             None => None,
         };
         let Some((arg, size, writes)) = touched else { return };
-        let Some(here) = region(flow, from, at, arg, size) else { return };
+        let Some(here) = kernel.region(at, arg, size) else { return };
         for (k, l) in list.iter().enumerate() {
-            if said.has(k) || !owed(set, k) {
+            if reported.has(k) || !is_pending(set, k) {
                 continue;
             }
-            let map = writes && matches!(&l.map, Some(m) if m.meets(flow, &here));
-            if map || l.into.meets(flow, &here) {
-                said.set(k);
+            let map = writes && matches!(&l.map, Some(m) if m.overlaps(flow, &here));
+            if map || l.into.overlaps(flow, &here) {
+                reported.set(k);
                 let copy = flow.instr(l.at).span;
-                out.push(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(q::bulk_group)));
+                kernel.report(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(q::bulk_group)));
             }
         }
     });
     for (k, l) in list.iter().enumerate() {
-        if !l.waited && !said.has(k) && flow.function.entry {
+        if !l.waited && !reported.has(k) && flow.function.entry {
             let name = match l.mbar.base {
-                Origin::Var(v) => flow.variable(v.0),
+                AddressBase::Var(v) => flow.variable_name(v.0),
                 _ => "",
             };
-            out.push(errors::nobody_waits(flow.instr(l.at).span, name));
+            kernel.report(errors::nobody_waits(flow.instr(l.at).span, name));
             break;
         }
     }

@@ -1,41 +1,40 @@
-//! The generic and the asynchronous proxy (PTX ISA 8.2.4, 9.7.13.4): what threads wrote, a bulk copy, `wgmma` or `tcgen05` reads
-//! after a proxy fence only, and what threads read, it writes over after one only.
+//! The generic and the asynchronous proxy (PTX ISA 8.2.4, 9.7.13.4): a proxy fence must stand between accesses of threads and
+//! accesses of bulk copies, `wgmma` and `tcgen05` to the same memory. A forward data-flow analysis tracks the state of each write.
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
+use crate::synchronisation::waits_for_threads;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::mbarrier_wait;
-use ptx_dsl_analysis::dataflow::{Bits, Meet, each, simple};
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::Places;
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
-use ptx_dsl_analysis::sites::{Site, in_loop, steadily};
+use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
+use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::ssa::{Val, Value};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
-use ptx_dsl_isa::isa::{Barrier, Tensor};
+use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.calls {
         return;
     }
     let any = |f: &dyn Fn(&Instr) -> bool| flow.cfg.any(f);
     for space in [Space::Shared, Space::Global] {
         if any(&|i| source(i) == Some(space))
-            && let Some(writes) = Writes::new(flow, lanes, places, from, space)
+            && let Some(writes) = Writes::new(kernel, space)
         {
-            sources(flow, from, &writes, out);
+            sources(kernel, &writes);
         }
     }
     if any(&|i| matrix(i).is_some())
-        && let Some(writes) = Writes::new(flow, lanes, places, from, Space::Shared)
+        && let Some(writes) = Writes::new(kernel, Space::Shared)
     {
-        matrices(flow, &writes, out);
+        matrices(kernel, &writes);
     }
-    if any(&fills) {
-        reused(flow, lanes, from, out);
+    if any(&writes_async) {
+        reused(kernel);
     }
 }
 
@@ -49,12 +48,12 @@ fn source(i: &Instr) -> Option<Space> {
 }
 
 /// Writes shared memory by the asynchronous proxy.
-fn fills(i: &Instr) -> bool {
+fn writes_async(i: &Instr) -> bool {
     (i.operand("dstMem").is_some() && !i.has(q::bulk_group))
         || matches!(i.opcode, op::clusterlaunchcontrol_try_cancel | op::st_async | op::red_async | op::st_bulk)
 }
 
-/// Reads matrices in shared memory: what the instruction is called.
+/// The name of an instruction that reads matrices in shared memory.
 fn matrix(i: &Instr) -> Option<&'static str> {
     match i.opcode {
         op::wgmma_mma_async | op::wgmma_mma_async_sp | op::tcgen05_cp => Some(i.entry.opcode),
@@ -74,36 +73,32 @@ fn fences(i: &Instr, space: Space) -> bool {
     here || !(global || shared) || (space == Space::Shared && i.has(q::async_generic))
 }
 
-/// Lets threads meet.
-fn meets(i: &Instr) -> bool {
-    i.entry.barrier != Barrier::None || mbarrier_wait(i)
-}
-
-/// What threads write in one space, and at each block whether it was fenced.
+/// The writes of threads to one space, and the state of each at the start of every block.
 struct Writes {
     list: Vec<(u32, Region)>,
-    /// Written by more threads than one.
+    /// By write: several threads may execute it.
     many: Vec<bool>,
-    /// Written by others: copies, other CTAs, or by addresses that are not known.
+    /// Regions that copies or other CTAs write; whether some address is unknown.
     filled: Vec<Region>,
     unclear: bool,
-    /// By fence: one thread runs it.
-    lone: Vec<(u32, bool)>,
+    /// The fences, each with whether one thread executes it.
+    single_thread: Vec<(u32, bool)>,
     space: Space,
     at_start: Vec<Bits>,
 }
 
-/// Does at most one thread come here?
-fn alone(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> bool {
-    let who = places.who(flow, lanes, block, at);
-    match who.warps(lanes.threads).as_slice() {
+/// Does at most one thread execute the instruction?
+fn single_thread(kernel: &Kernel, block: u32, at: u32) -> bool {
+    let lanes = kernel.lanes;
+    let present = kernel.threads_at(block, at);
+    match present.warps(lanes.cta_size).as_slice() {
         [] => true,
-        [(_, bits)] => who.elected || bits.count_ones() <= 1,
+        [(_, bits)] => present.elected || bits.count_ones() <= 1,
         _ => false,
     }
 }
 
-/// Where an instruction writes by the asynchronous proxy.
+/// The destination of a write through the asynchronous proxy.
 fn target(i: &Instr) -> Option<&Arg> {
     for name in ["dstMem", "addr", "a"] {
         if let Some(arg) = i.operand(name) {
@@ -113,58 +108,59 @@ fn target(i: &Instr) -> Option<&Arg> {
     None
 }
 
-/// What became of a write: not fenced; not fenced, and threads have met; fenced by one thread after that; fenced.
-const OPEN: usize = 0;
-const MET: usize = 1;
-const LATE: usize = 2;
-const DONE: usize = 3;
+/// The state of a write: not fenced; not fenced before a synchronisation; fenced by one thread after it; fenced.
+const UNFENCED: usize = 0;
+const SYNCHRONISED: usize = 1;
+const FENCED_LATE: usize = 2;
+const FENCED: usize = 3;
 
 impl Writes {
-    fn new(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, space: Space) -> Option<Writes> {
+    fn new(kernel: &Kernel, space: Space) -> Option<Writes> {
+        let flow = kernel.flow;
         let mut out = Writes {
             list: Vec::new(),
             many: Vec::new(),
             filled: Vec::new(),
             unclear: false,
-            lone: Vec::new(),
+            single_thread: Vec::new(),
             space,
             at_start: Vec::new(),
         };
         for (block, at, i) in flow.walk() {
-            let one = || alone(flow, lanes, places, block, at);
+            let one = || single_thread(kernel, block, at);
             if fences(i, space) {
-                out.lone.push((at, one()));
-            } else if let Some(r) = out.add(flow, from, at, i) {
+                out.single_thread.push((at, one()));
+            } else if let Some(r) = out.add(kernel, at, i) {
                 out.list.push((at, r));
                 out.many.push(!one());
             }
         }
-        if out.list.len() > MOST {
+        if out.list.len() > MAX_REGIONS {
             return None;
         }
-        out.at_start = simple(&flow.cfg, 4 * out.list.len(), Meet::Any, &|at, i, s| out.step(at, i, s));
+        out.at_start = forward_instrs(&flow.cfg, 4 * out.list.len(), Meet::Any, &|at, i, s| out.step(at, i, s));
         Some(out)
     }
 
-    /// What a thread writes here in this space; notes what others write.
-    fn add(&mut self, flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Region> {
+    /// The region that a thread writes in this space. Records other writes.
+    fn add(&mut self, kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
         let copy = i.opcode == op::cp_async;
-        let written = match plain(i) {
+        let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
             _ if copy => i.operand("dst").map(|arg| (arg, i.constant("cp-size").unwrap_or(0))),
             _ => None,
         };
         if let Some((arg, size)) = written {
-            let r = region(flow, from, at, arg, size);
+            let r = kernel.region(at, arg, size);
             let elsewhere = !copy && (i.has(q::global) || i.has(q::local));
-            self.unclear |= !elsewhere && !matches!(&r, Some(r) if r.base != Origin::None);
+            self.unclear |= !elsewhere && !matches!(&r, Some(r) if r.base != AddressBase::None);
             return match r {
                 Some(r) if r.space == self.space && !r.mapped => Some(r),
                 _ => None,
             };
         }
-        if fills(i) {
-            match target(i).map(|arg| region(flow, from, at, arg, 0)) {
+        if writes_async(i) {
+            match target(i).map(|arg| kernel.region(at, arg, 0)) {
                 Some(Some(r)) if !r.mapped => self.filled.push(r),
                 _ => self.unclear = true,
             }
@@ -175,66 +171,69 @@ impl Writes {
     fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
         for (k, (write, _)) in self.list.iter().enumerate() {
             if *write == at {
-                set.begin(4 * k, 4, OPEN);
+                set.set_state(4 * k, 4, UNFENCED);
                 return;
             }
         }
         if fences(i, self.space) {
-            let lone = self.lone.contains(&(at, true));
+            let single_thread = self.single_thread.contains(&(at, true));
             for (k, many) in self.many.iter().enumerate() {
-                set.turn(4 * k + OPEN, 4 * k + DONE);
-                set.turn(4 * k + MET, 4 * k + if lone && *many { LATE } else { DONE });
+                set.transition(4 * k + UNFENCED, 4 * k + FENCED);
+                set.transition(4 * k + SYNCHRONISED, 4 * k + if single_thread && *many { FENCED_LATE } else { FENCED });
             }
-        } else if meets(i) {
+        } else if waits_for_threads(i) {
             for k in 0..self.list.len() {
-                set.turn(4 * k + OPEN, 4 * k + MET);
+                set.transition(4 * k + UNFENCED, 4 * k + SYNCHRONISED);
             }
         }
     }
 
-    /// Does something else write here too, or something whose address is not known?
-    fn by_others(&self, base: Origin) -> bool {
+    /// May something else write to the variable?
+    fn by_others(&self, base: AddressBase) -> bool {
         for r in &self.filled {
-            if r.base == base || r.base == Origin::None {
+            if r.base == base || r.base == AddressBase::None {
                 return true;
             }
         }
         self.unclear
     }
 
-    /// Is write `k` not fenced on any way here?
-    fn owed(&self, set: &Bits, k: usize) -> bool {
+    /// Is write `k` fenced on no path?
+    fn is_pending(&self, set: &Bits, k: usize) -> bool {
         let has = |n: usize| set.has(4 * k + n);
-        (has(OPEN) || has(MET)) && !has(LATE) && !has(DONE)
+        (has(UNFENCED) || has(SYNCHRONISED)) && !has(FENCED_LATE) && !has(FENCED)
     }
 
-    /// Is it fenced by one thread only, and behind a barrier, on all ways?
-    fn late(&self, set: &Bits, k: usize) -> bool {
+    /// Is write `k` on all paths fenced only by one thread after a synchronisation?
+    fn fenced_late(&self, set: &Bits, k: usize) -> bool {
         let has = |n: usize| set.has(4 * k + n);
-        has(LATE) && !has(OPEN) && !has(MET) && !has(DONE)
+        has(FENCED_LATE) && !has(UNFENCED) && !has(SYNCHRONISED) && !has(FENCED)
     }
 
-    /// The first write of this kind that a copy reads: either the bytes are the same, or nobody else writes to the variable
-    /// and all writes to it are of this kind.
+    /// The first write in this state that a copy reads: the bytes overlap, or nothing else writes to the variable and all its
+    /// writes are in this state.
     fn of_source(&self, flow: &Flow, here: &Region, is: &dyn Fn(usize) -> bool) -> Option<usize> {
-        let mut all = self.space == Space::Shared && here.base != Origin::None && !self.by_others(here.base);
+        let mut all = self.space == Space::Shared && here.base != AddressBase::None && !self.by_others(here.base);
         for (k, (_, r)) in self.list.iter().enumerate() {
             all = all && (r.base != here.base || is(k));
         }
         for (k, (_, r)) in self.list.iter().enumerate() {
-            if is(k) && (r.meets(flow, here) || (all && r.base == here.base)) {
+            if is(k) && (r.overlaps(flow, here) || (all && r.base == here.base)) {
                 return Some(k);
             }
         }
         None
     }
 
-    /// The first write to a variable that has been run, if all such are of this kind.
+    /// The first executed write to a variable, if all executed ones are in this state.
     fn of_matrix(&self, var: VarId, set: &Bits, is: &dyn Fn(usize) -> bool) -> Option<usize> {
         let mut first = None;
         for (k, (_, r)) in self.list.iter().enumerate() {
-            let run = set.has(4 * k + OPEN) || set.has(4 * k + MET) || set.has(4 * k + LATE) || set.has(4 * k + DONE);
-            if run && r.base == Origin::Var(var) {
+            let run = set.has(4 * k + UNFENCED)
+                || set.has(4 * k + SYNCHRONISED)
+                || set.has(4 * k + FENCED_LATE)
+                || set.has(4 * k + FENCED);
+            if run && r.base == AddressBase::Var(var) {
                 if !is(k) {
                     return None;
                 }
@@ -244,7 +243,7 @@ impl Writes {
         first
     }
 
-    /// Calls `see` with what became of the writes before each instruction.
+    /// Calls `see` with the states of the writes before each instruction.
     fn each(&self, flow: &Flow, see: &mut dyn FnMut(u32, &Instr, &Bits)) {
         for &b in &flow.cfg.rpo {
             let mut set = self.at_start[b as usize].clone();
@@ -258,27 +257,28 @@ impl Writes {
 }
 
 /// Stores, then a bulk copy of the same bytes.
-fn sources(flow: &Flow, from: &Provenance, writes: &Writes, out: &mut Vec<Diagnostic>) {
-    let mut said = false;
+fn sources(kernel: &Kernel, writes: &Writes) {
+    let flow = kernel.flow;
+    let mut reported = false;
     writes.each(flow, &mut |at, i, set| {
-        if said || source(i) != Some(writes.space) {
+        if reported || source(i) != Some(writes.space) {
             return;
         }
         let Some(arg) = i.operand("srcMem") else { return };
-        let Some(here) = region(flow, from, at, arg, i.constant("size").unwrap_or(0)) else { return };
+        let Some(here) = kernel.region(at, arg, i.constant("size").unwrap_or(0)) else { return };
         let span = |k: usize| flow.instr(writes.list[k].0).span;
-        if let Some(k) = writes.of_source(flow, &here, &|k| writes.owed(set, k)) {
-            said = true;
-            out.push(errors::no_proxy_fence(arg.span, i.entry.opcode, span(k), writes.space == Space::Global));
-        } else if let Some(k) = writes.of_source(flow, &here, &|k| writes.late(set, k)) {
-            said = true;
-            out.push(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
+        if let Some(k) = writes.of_source(flow, &here, &|k| writes.is_pending(set, k)) {
+            reported = true;
+            kernel.report(errors::no_proxy_fence(arg.span, i.entry.opcode, span(k), writes.space == Space::Global));
+        } else if let Some(k) = writes.of_source(flow, &here, &|k| writes.fenced_late(set, k)) {
+            reported = true;
+            kernel.report(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
         }
     });
 }
 
-/// The shared variable whose address a descriptor is made of, if there is one only.
-fn descends(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
+/// The shared variable of a descriptor, if its slice has only one.
+fn descriptor_variable(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
     let mut found: Option<VarId> = None;
     let mut stack: Vec<Val> = Vec::new();
 
@@ -318,15 +318,16 @@ fn descends(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
 }
 
 /// Matrices that only threads have written.
-fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
+fn matrices(kernel: &Kernel, writes: &Writes) {
+    let flow = kernel.flow;
     if !flow.function.entry || writes.list.is_empty() {
         return;
     }
-    // Where nothing but threads writes, and nothing fences at all, it does not matter where the matrices are.
-    let bare = !flow.cfg.any(&|i| fills(i) || fences(i, Space::Shared));
-    let mut said = false;
+    // Without any asynchronous write or fence, the location of the matrices does not matter.
+    let bare = !flow.cfg.any(&|i| writes_async(i) || fences(i, Space::Shared));
+    let mut reported = false;
     writes.each(flow, &mut |at, i, set| {
-        let (Some(op), false) = (matrix(i), said) else { return };
+        let (Some(op), false) = (matrix(i), reported) else { return };
         let span = |k: usize| flow.instr(writes.list[k].0).span;
         let mut first = None;
         for arg in &i.operands {
@@ -334,35 +335,37 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
                 continue;
             }
             first = first.or(Some(arg.span));
-            let Some(var) = descends(flow, at, arg) else { continue };
-            if writes.by_others(Origin::Var(var)) {
+            let Some(var) = descriptor_variable(flow, at, arg) else { continue };
+            if writes.by_others(AddressBase::Var(var)) {
                 continue;
             }
-            if let Some(first) = writes.of_matrix(var, set, &|k| writes.owed(set, k)) {
-                said = true;
+            if let Some(first) = writes.of_matrix(var, set, &|k| writes.is_pending(set, k)) {
+                reported = true;
                 let stored = |k: &usize| {
                     let (at, r) = &writes.list[*k];
-                    r.base == Origin::Var(var) && writes.owed(set, *k) && flow.instr(*at).opcode != op::cp_async
+                    r.base == AddressBase::Var(var)
+                        && writes.is_pending(set, *k)
+                        && flow.instr(*at).opcode != op::cp_async
                 };
-                out.push(match (0..writes.list.len()).find(stored) {
+                kernel.report(match (0..writes.list.len()).find(stored) {
                     Some(k) => errors::no_proxy_fence(arg.span, op, span(k), false),
                     None => errors::copied_without_fence(arg.span, op, span(first)),
                 });
                 return;
             }
-            if let Some(k) = writes.of_matrix(var, set, &|k| writes.late(set, k)) {
-                said = true;
-                out.push(errors::proxy_fence_late(arg.span, op, span(k)));
+            if let Some(k) = writes.of_matrix(var, set, &|k| writes.fenced_late(set, k)) {
+                reported = true;
+                kernel.report(errors::proxy_fence_late(arg.span, op, span(k)));
                 return;
             }
         }
         let Some(arg) = first.filter(|_| bare) else { return };
-        let owed = |k: &usize| writes.owed(set, *k);
+        let is_pending = |k: &usize| writes.is_pending(set, *k);
         let copied = |k: &usize| flow.instr(writes.list[*k].0).opcode == op::cp_async;
-        let all = || (0..writes.list.len()).filter(owed);
+        let all = || (0..writes.list.len()).filter(is_pending);
         if let Some(first) = all().next() {
-            said = true;
-            out.push(match all().find(|k| !copied(k)) {
+            reported = true;
+            kernel.report(match all().find(|k| !copied(k)) {
                 Some(k) => errors::no_proxy_fence(arg, op, span(k), false),
                 None => errors::copied_without_fence(arg, op, span(first)),
             });
@@ -370,36 +373,38 @@ fn matrices(flow: &Flow, writes: &Writes, out: &mut Vec<Diagnostic>) {
     });
 }
 
-/// Loads of threads, then an asynchronous operation that writes over what they read. By the thread itself, in straight order,
-/// this may still be right where something orders the two that is not seen here: a hint.
-fn reused(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    // The address that `tcgen05.alloc` leaves in shared memory is read once, by all, before anything else is put there.
+/// Loads of threads, then an asynchronous write to the same memory. Something that is not seen may order the two, so this is a
+/// hint.
+fn reused(kernel: &Kernel) {
+    let flow = kernel.flow;
+    // The address from `tcgen05.alloc` is read once, before its memory is reused.
     let mut addresses = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::tcgen05_alloc {
-            addresses.extend(behind(flow, from, at, "dst", 4));
+            addresses.extend(kernel.region_of(at, "dst", 4));
         }
     }
     let mut list = Vec::new();
     for (_, at, i) in flow.walk() {
-        if let Some((arg, false)) = plain(i)
-            && let Some(r) = region(flow, from, at, arg, i.bytes())
+        if let Some((arg, false)) = plain_access(i)
+            && let Some(r) = kernel.region(at, arg, i.bytes())
             && r.space == Space::Shared
-            && !addresses.iter().any(|a| a.meets(flow, &r))
-            && list.len() < MOST
+            && !addresses.iter().any(|a| a.overlaps(flow, &r))
+            && list.len() < MAX_REGIONS
         {
             list.push((at, r));
         }
     }
-    rewritten(flow, lanes, from, &list, out);
+    rewritten(kernel, &list);
 }
 
-fn rewritten(flow: &Flow, lanes: &Lanes, from: &Provenance, list: &[(u32, Region)], out: &mut Vec<Diagnostic>) {
-    // For each load: nothing since; a release to the other proxy; fenced.
+fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
+    let flow = kernel.flow;
+    // States of a load: no fence; a release to the other proxy; fenced.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         for (k, (load, _)) in list.iter().enumerate() {
             if *load == at {
-                set.begin(3 * k, 3, 0);
+                set.set_state(3 * k, 3, 0);
                 return;
             }
         }
@@ -410,32 +415,32 @@ fn rewritten(flow: &Flow, lanes: &Lanes, from: &Provenance, list: &[(u32, Region
         for k in 0..list.len() {
             match (half, i.has(q::release)) {
                 (false, _) => {
-                    set.turn(3 * k, 3 * k + 2);
-                    set.turn(3 * k + 1, 3 * k + 2);
+                    set.transition(3 * k, 3 * k + 2);
+                    set.transition(3 * k + 1, 3 * k + 2);
                 }
-                (true, true) => set.turn(3 * k, 3 * k + 1),
-                (true, false) => set.turn(3 * k + 1, 3 * k + 2),
+                (true, true) => set.transition(3 * k, 3 * k + 1),
+                (true, false) => set.transition(3 * k + 1, 3 * k + 2),
             }
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 3 * list.len(), &step, &mut |b, at, i, set| {
-        if said || !fills(i) {
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 3 * list.len(), &step, &mut |b, at, i, set| {
+        if reported || !writes_async(i) {
             return;
         }
-        // What fills in some rounds only may do so before anything was loaded.
-        if in_loop(flow, b) && !steadily(flow, lanes, Site { block: b, at }) {
+        // A write that executes in some iterations only may come before the load.
+        if in_loop(flow, b) && !kernel.executes_invariantly(Site { block: b, at }) {
             return;
         }
         let size = if i.opcode == op::clusterlaunchcontrol_try_cancel { 16 } else { i.constant("size").unwrap_or(0) };
         let Some(arg) = target(i) else { return };
-        let Some(here) = region(flow, from, at, arg, size) else { return };
+        let Some(here) = kernel.region(at, arg, size) else { return };
         for (k, (load, r)) in list.iter().enumerate() {
             let (fresh, half) = (set.has(3 * k), set.has(3 * k + 1));
-            if (fresh || half) && !set.has(3 * k + 2) && r.meets(flow, &here) {
-                said = true;
+            if (fresh || half) && !set.has(3 * k + 2) && r.overlaps(flow, &here) {
+                reported = true;
                 let half = half && !fresh;
-                out.push(errors::reused_without_fence(arg.span, i.entry.opcode, flow.instr(*load).span, half));
+                kernel.report(errors::reused_without_fence(arg.span, i.entry.opcode, flow.instr(*load).span, half));
                 return;
             }
         }

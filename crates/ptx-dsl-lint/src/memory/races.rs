@@ -1,21 +1,18 @@
-//! Shared memory that some threads write and others read with nothing between that makes them meet (PTX ISA 8.7).
+//! Shared memory that some threads write and others read without synchronisation between (PTX ISA 8.7).
 
 use crate::errors::completion as errors;
-use crate::pending::{debts, owe, owed, settle};
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
+use crate::kernel::Kernel;
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
+use crate::synchronisation::{may_synchronise_warps, strong};
+use ptx_dsl_analysis::accesses::written;
 use ptx_dsl_analysis::dataflow::Bits;
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, every_lane};
-use ptx_dsl_analysis::region::{Region, plain, region};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{Region, plain_access};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
-use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier};
+use ptx_dsl_isa::isa::Group;
 use ptx_dsl_isa::opcode::op;
-use ptx_dsl_isa::qualifier::q;
 
 /// More accesses than this are not compared with each other.
 const MOST: usize = 48;
@@ -27,31 +24,34 @@ struct Access {
     store: bool,
 }
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
+/// Returns whether it found a race.
+pub(crate) fn check(kernel: &Kernel) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some(n) = lanes.cta_size.exact else { return false };
     if n <= 32 || !flow.function.entry || flow.calls {
-        return;
+        return false;
     }
-    let before = out.len();
-    neighbours(flow, lanes, places, from, n, out);
+    let before = kernel.reported();
+    neighbours(kernel, n);
     let mut list: Vec<Access> = Vec::new();
     let (mut stores, mut loads) = (false, false);
     for (block, at, i) in flow.walk() {
         if list.len() >= MOST || !matches!(i.opcode, op::ld | op::st) || strong(i) {
             continue;
         }
-        let Some((arg, writes)) = plain(i) else { continue };
-        let Some(place) = region(flow, from, at, arg, i.bytes()) else { continue };
-        let constant = matches!(place.base, Origin::Var(_)) && matches!(place.bytes, Some((_, end)) if end != i64::MAX);
+        let Some((arg, writes)) = plain_access(i) else { continue };
+        let Some(place) = kernel.region(at, arg, i.bytes()) else { continue };
+        let constant =
+            matches!(place.base, AddressBase::Var(_)) && matches!(place.bytes, Some((_, end)) if end != i64::MAX);
         if place.space != Space::Shared || place.mapped || !constant {
             continue;
         }
-        let who = places.who(flow, lanes, block, at);
-        // The elected lanes of all warps write each for its warp, or the same.
+        let present = kernel.threads_at(block, at);
+        // Elected lanes of several warps may write for their own warp.
         let counts = if writes {
-            who.warps(lanes.threads).len() == 1
+            present.warps(lanes.cta_size).len() == 1
         } else {
-            every_lane(flow, lanes, &who, block, at) && missing(&who.set, n).is_none() && i.pred.is_none()
+            kernel.every_lane(&present, block, at) && missing(&present.set, n).is_none() && i.pred.is_none()
         };
         if counts {
             list.push(Access { at, place, store: writes });
@@ -60,71 +60,73 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenan
         }
     }
     if stores && loads {
-        compare(flow, &list, out);
+        compare(kernel, &list);
     }
-    if out.len() == before {
-        crate::memory::conflicts::check(flow, lanes, from, out);
-    }
+    kernel.reported() > before
 }
 
-fn compare(flow: &Flow, list: &[Access], out: &mut Vec<Diagnostic>) {
+fn compare(kernel: &Kernel, list: &[Access]) {
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let meets = makes_meet(i);
+        let synchronises = may_synchronise_warps(i);
         for (k, access) in list.iter().enumerate() {
-            if meets {
-                settle(set, k);
+            if synchronises {
+                resolve(set, k);
             }
             if access.at == at {
-                owe(set, k);
+                begin_pending(set, k);
             }
         }
     };
-    let mut said: Vec<u32> = Vec::new();
-    debts(flow, list.len(), &step, &mut |_, at, i, set| {
+    let mut reported: Vec<u32> = Vec::new();
+    for_each_pending(flow, list.len(), &step, &mut |_, at, i, set| {
         for now in list {
-            let (true, Origin::Var(var)) = (now.at == at, now.place.base) else { continue };
+            let (true, AddressBase::Var(var)) = (now.at == at, now.place.base) else { continue };
             for (k, old) in list.iter().enumerate() {
-                if old.store != now.store && owed(set, k) && old.place.meets(flow, &now.place) && !said.contains(&var.0)
+                if old.store != now.store
+                    && is_pending(set, k)
+                    && old.place.overlaps(flow, &now.place)
+                    && !reported.contains(&var.0)
                 {
-                    said.push(var.0);
-                    out.push(errors::race(i.span, flow.instr(old.at).span, flow.variable(var.0), now.store));
+                    reported.push(var.0);
+                    kernel.report(errors::race(i.span, flow.instr(old.at).span, flow.variable_name(var.0), now.store));
                 }
             }
         }
     });
 }
 
-/// All threads store, each to a place of its own in a variable, and then read one place of it, or that of a neighbour, with
-/// nothing between: what is read is another thread's, of another warp for most.
-fn neighbours(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, n: usize, out: &mut Vec<Diagnostic>) {
+/// All threads store to their own element of a variable, then read one fixed element or a neighbour's, without synchronisation.
+fn neighbours(kernel: &Kernel, n: usize) {
     let all = |at: u32, block: u32| {
-        let who = places.who(flow, lanes, block, at);
-        every_lane(flow, lanes, &who, block, at) && missing(&who.set, n).is_none()
+        let present = kernel.threads_at(block, at);
+        kernel.every_lane(&present, block, at) && missing(&present.set, n).is_none()
     };
-    if let Some(stores) = own_places(flow, lanes, from, &all) {
-        read_by_others(flow, from, &stores, &all, out);
+    if let Some(stores) = own_places(kernel, &all) {
+        read_by_others(kernel, &stores, &all);
     }
 }
 
-/// A store of all threads, each to a place of its own.
+/// A store of all threads, each to its own element.
 struct Store {
     at: u32,
-    base: Origin,
-    /// The number from which each thread's place is made, and the constant behind it.
+    base: AddressBase,
+    /// The value that the address is computed from, and a constant.
     value: (Val, i64),
     size: i64,
 }
 
-/// Such stores, if nothing else may write there.
-fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Store>> {
+/// These stores, if nothing else may write to their variables.
+fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Store>> {
+    let Kernel { flow, lanes, .. } = *kernel;
     let mut stores: Vec<Store> = Vec::new();
-    // Variables that others write too: nothing is known of their parts.
-    let mut mixed: Vec<Origin> = Vec::new();
+    // Variables with other writes.
+    let mut mixed: Vec<AddressBase> = Vec::new();
     for (block, at, i) in flow.walk() {
         let Some(arg) = written(i) else { continue };
-        match region(flow, from, at, arg, 1) {
+        match kernel.region(at, arg, 1) {
             Some(p) if p.space != Space::Shared => {}
-            Some(Region { base: base @ Origin::Var(_), bytes: b, value, mapped, .. }) => {
+            Some(Region { base: base @ AddressBase::Var(_), bytes: b, value, mapped, .. }) => {
                 let copy = i.opcode == op::cp_async;
                 let size = if copy { i.constant("cp-size").unwrap_or(0) } else { i.bytes() };
                 match value {
@@ -144,10 +146,11 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
             _ => return None,
         }
     }
-    // Each thread's place is made from one number, which differs from thread to thread, or is not known to be the same.
+    // All stores to the variable use one value, which varies between threads.
     let mut out = Vec::new();
     for s in &stores {
-        let mut own = !mixed.contains(&s.base) && lanes.shared(s.value.0) == ptx_dsl_analysis::lanes::Shared::No;
+        let mut own =
+            !mixed.contains(&s.base) && lanes.uniformity(s.value.0) == ptx_dsl_analysis::lanes::Uniformity::None;
         for other in &stores {
             own &= other.base != s.base || other.value.0 == s.value.0;
         }
@@ -158,50 +161,45 @@ fn own_places(flow: &Flow, lanes: &Lanes, from: &Provenance, all: &dyn Fn(u32, u
     if out.is_empty() { None } else { Some(out) }
 }
 
-fn read_by_others(
-    flow: &Flow,
-    from: &Provenance,
-    stores: &[Store],
-    all: &dyn Fn(u32, u32) -> bool,
-    out: &mut Vec<Diagnostic>,
-) {
+fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> bool) {
+    let flow = kernel.flow;
     let n = stores.len();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let only_warp = i.opcode == op::bar_warp_sync;
-        let meets = only_warp || makes_meet(i);
+        let synchronises = only_warp || may_synchronise_warps(i);
         for (k, store) in stores.iter().enumerate() {
-            if meets {
-                // Debts of the second half are those that a warp alone can settle.
-                settle(set, n + k);
+            if synchronises {
+                // The second half of the bits is also resolved by a warp barrier.
+                resolve(set, n + k);
                 if !only_warp && !matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_)) {
-                    settle(set, k);
+                    resolve(set, k);
                 }
             }
             if store.at == at {
-                owe(set, k);
-                owe(set, n + k);
+                begin_pending(set, k);
+                begin_pending(set, n + k);
             }
         }
     };
-    let mut said = false;
-    debts(flow, 2 * n, &step, &mut |b, at, i, set| {
-        if said || i.opcode != op::ld || strong(i) {
+    let mut reported = false;
+    for_each_pending(flow, 2 * n, &step, &mut |b, at, i, set| {
+        if reported || i.opcode != op::ld || strong(i) {
             return;
         }
-        let Some((arg, false)) = plain(i) else { return };
-        let Some(p) = region(flow, from, at, arg, i.bytes()) else { return };
-        let Origin::Var(var) = p.base else { return };
+        let Some((arg, false)) = plain_access(i) else { return };
+        let Some(p) = kernel.region(at, arg, i.bytes()) else { return };
+        let AddressBase::Var(var) = p.base else { return };
         if p.mapped || p.space != Space::Shared || !all(at, b) {
             return;
         }
         let fixed = matches!(p.bytes, Some((_, end)) if end != i64::MAX);
         let Some(first) = neighbour(stores, &p, i.bytes() as i64, fixed, set) else { return };
-        said = true;
-        out.push(errors::race_of_all(i.span, flow.instr(first).span, flow.variable(var.0)));
+        reported = true;
+        kernel.report(errors::race_of_all(i.span, flow.instr(first).span, flow.variable_name(var.0)));
     });
 }
 
-/// The first store to a variable of which another thread's part is read at `p`, with all stores to it still owed.
+/// The first store to a variable if `p` is another thread's element and all stores to the variable are pending.
 fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -> Option<u32> {
     let mut first = None;
     let (mut beside, mut own) = (false, false);
@@ -211,27 +209,11 @@ fn neighbour(stores: &[Store], p: &Region, size: i64, fixed: bool, set: &Bits) -
         if s.base != p.base {
             continue;
         }
-        if !owed(set, if fixed { k } else { stores.len() + k }) {
+        if !is_pending(set, if fixed { k } else { stores.len() + k }) {
             return None;
         }
         first = first.or(Some(s.at));
         own |= matches!(p.value, Some((_, o)) if same && s.value.1 <= o && o + size <= s.value.1 + s.size);
     }
     if fixed || (beside && !own) { first } else { None }
-}
-
-pub(crate) fn strong(i: &Instr) -> bool {
-    i.has_any(&[q::volatile, q::relaxed, q::acquire, q::release, q::mmio])
-}
-
-/// Makes warps meet, or might.
-pub(crate) fn makes_meet(i: &Instr) -> bool {
-    let op = i.opcode;
-    matches!(i.entry.barrier, Barrier::Cta | Barrier::Cluster)
-        || i.entry.mbarrier != Mbarrier::None
-        || mbarrier_wait(i)
-        || matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_))
-        || op == op::cp_async_mbarrier_arrive
-        || matches!(op, op::call | op::atom | op::red | op::fence | op::membar | op::griddepcontrol)
-        || strong(i)
 }

@@ -1,13 +1,13 @@
-//! Buffers that a loop fills in turn and copies out of shared memory: the wait must leave fewer groups pending than there are buffers
-//! (PTX ISA 9.7.9.25.6).
+//! Buffers in rotation that a loop fills and copies out of shared memory: the wait must leave fewer groups pending than there are
+//! buffers (PTX ISA 9.7.9.25.6).
 
 use crate::errors::rings as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::region::{plain, region};
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -17,12 +17,13 @@ use ptx_dsl_isa::span::Span;
 const ITERATIONS: usize = 20;
 const COPIES: usize = 32;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.calls || !flow.cfg.has(op::cp_async_bulk_wait_group) {
         return;
     }
     let loops = Loops::new(&flow.cfg);
-    if loops.tangled() {
+    if loops.irreducible() {
         return;
     }
     let mut copies = 0;
@@ -30,13 +31,13 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         if !i.has(q::bulk_group) || copies >= COPIES {
             continue;
         }
-        let (Some(source), Some(header)) = (i.operand("srcMem"), loops.of(block)) else { continue };
+        let (Some(source), Some(header)) = (i.operand("srcMem"), loops.innermost(block)) else { continue };
         copies += 1;
-        let Some(ring) = Ring::new(flow, from, &loops, header, at, source) else { continue };
-        let Some((wait, left)) = left(flow, &loops, header, ring.buffers.len() as u64) else { continue };
-        if let Some(store) = store(flow, from, &loops, header, &ring) {
+        let Some(ring) = Ring::new(kernel, &loops, header, at, source) else { continue };
+        let Some((wait, groups_left)) = groups_left(flow, &loops, header, ring.buffers.len() as u64) else { continue };
+        if let Some(store) = store(kernel, &loops, header, &ring) {
             let [copy, wait] = [at, wait].map(|at| flow.instr(at).span);
-            out.push(errors::refilled(store, copy, wait, ring.buffers.len(), left));
+            kernel.report(errors::refilled(store, copy, wait, ring.buffers.len(), groups_left));
             return;
         }
     }
@@ -44,7 +45,7 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
 
 /// The buffers that a copy reads, one in each iteration.
 struct Ring {
-    base: Origin,
+    base: AddressBase,
     /// Their offsets in the variable, in the order of the iterations.
     buffers: Vec<i64>,
     /// The bytes that certainly belong to each.
@@ -52,9 +53,10 @@ struct Ring {
 }
 
 impl Ring {
-    fn new(flow: &Flow, from: &Provenance, loops: &Loops, header: u32, at: u32, source: &Arg) -> Option<Ring> {
-        let r = region(flow, from, at, source, 1)?;
-        if r.space != Space::Shared || r.mapped || !matches!(r.base, Origin::Var(_)) {
+    fn new(kernel: &Kernel, loops: &Loops, header: u32, at: u32, source: &Arg) -> Option<Ring> {
+        let flow = kernel.flow;
+        let r = kernel.region(at, source, 1)?;
+        if r.space != Space::Shared || r.mapped || !matches!(r.base, AddressBase::Var(_)) {
             return None;
         }
         let places = places(flow, loops, header, at, &source.value, ITERATIONS)?;
@@ -68,41 +70,41 @@ impl Ring {
             }
         }
         // They are used in a fixed cycle.
-        let turns = places.iter().enumerate().all(|(t, p)| *p == buffers[t % buffers.len()]);
+        let cyclic = places.iter().enumerate().all(|(t, p)| *p == buffers[t % buffers.len()]);
         let mut size = flow.instr(at).constant("size").map_or(1, |n| n.min(1 << 20) as i64);
         for (k, a) in buffers.iter().enumerate() {
             for b in &buffers[k + 1..] {
                 size = size.min((a - b).abs());
             }
         }
-        (turns && places.len() > buffers.len()).then_some(Ring { base: r.base, buffers, size })
+        (cyclic && places.len() > buffers.len()).then_some(Ring { base: r.base, buffers, size })
     }
 }
 
 /// The offsets of an address in the first iterations of a loop, for thread 0.
-fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, induction: usize) -> Option<Vec<i64>> {
+fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, iterations: usize) -> Option<Vec<i64>> {
     let (base, offset) = match address {
-        Operand::Address(Base::Var(_), offset) => return Some(vec![*offset; induction]),
+        Operand::Address(Base::Var(_), offset) => return Some(vec![*offset; iterations]),
         Operand::Address(Base::Reg(r), offset) => (Operand::Reg(*r, 0), *offset),
         _ => return None,
     };
     let Operand::Reg(r, _) = base else { return None };
     let value = flow.ssa.read(at, r, 0);
-    let mut of = Induction::new(flow, loops, header, &[value], None)?;
-    of.begin(Some(Thread { number: 0, shape: flow.function.reqntid }));
+    let mut counter = Induction::new(flow, loops, header, &[value], None)?;
+    counter.begin(Some(Thread { number: 0, shape: flow.function.reqntid }));
     let mut out = Vec::new();
-    for _ in 0..induction {
-        out.push(i64::from((of.operand(at, &base)? as i64).wrapping_add(offset) as i32));
-        if of.ends() {
+    for _ in 0..iterations {
+        out.push(i64::from((counter.operand(at, &base)? as i64).wrapping_add(offset) as i32));
+        if counter.ends() {
             break;
         }
-        of.next();
+        counter.next();
     }
     Some(out)
 }
 
 /// The wait of a loop and the groups that it leaves pending, if these cover all buffers.
-fn left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u64)> {
+fn groups_left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u64)> {
     let (mut commits, mut wait) = (0, None);
     for (block, at, i) in flow.walk() {
         if !loops.contains(header, block) {
@@ -124,13 +126,14 @@ fn left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u
 }
 
 /// A store of the loop into the buffer that the copy of the same iteration reads.
-fn store(flow: &Flow, from: &Provenance, loops: &Loops, header: u32, ring: &Ring) -> Option<Span> {
+fn store(kernel: &Kernel, loops: &Loops, header: u32, ring: &Ring) -> Option<Span> {
+    let flow = kernel.flow;
     for (block, at, i) in flow.walk() {
         if !loops.contains(header, block) {
             continue;
         }
-        let Some((arg, true)) = plain(i) else { continue };
-        match region(flow, from, at, arg, 1) {
+        let Some((arg, true)) = plain_access(i) else { continue };
+        match kernel.region(at, arg, 1) {
             Some(r) if r.base == ring.base && !r.mapped => {}
             _ => continue,
         }

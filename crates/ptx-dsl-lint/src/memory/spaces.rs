@@ -1,21 +1,22 @@
-//! Accesses against where their addresses come from: state spaces, `cvta`, read-only parameters, ends of variables, alignment.
+//! Accesses against the provenance of their addresses: state spaces, `cvta`, read-only parameters, bounds of variables, alignment.
 
 use crate::errors::flow as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{Access, Kind, accesses};
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::provenance::{Address, Origin, Provenance, space, space_of, sum};
-use ptx_dsl_analysis::region::{MOST, address, region};
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::provenance::{Address, AddressBase, space, space_of, sum};
+use ptx_dsl_analysis::region::{MAX_REGIONS, address};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Param, Space, VarId};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    read_only(flow, from, out);
-    // Blocks that every thread comes through.
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
+    read_only(kernel);
+    // Blocks that post-dominate the entry: every thread executes them.
     let mut always = vec![false; flow.cfg.blocks.len()];
     let mut b = 0;
     while !always[b as usize] {
@@ -27,17 +28,18 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     }
     for (block, at, i) in flow.walk() {
         if matches!(i.opcode, op::cvta | op::mapa | op::getctarank) {
-            conversion(flow, from, at, i, out);
+            conversion(kernel, at, i);
             continue;
         }
         let sure = always[block as usize] && i.pred.is_none();
-        apart(flow, from, at, i, sure, out);
-        accesses(i, &mut |access| accessed(flow, from, at, &access, sure, out));
+        different_ctas(kernel, at, i, sure);
+        accesses(i, &mut |access| accessed(kernel, at, &access, sure));
     }
 }
 
-fn accessed(flow: &Flow, from: &Provenance, at: u32, access: &Access, sure: bool, out: &mut Vec<Diagnostic>) {
-    // A tensor's map stands before the coordinates.
+fn accessed(kernel: &Kernel, at: u32, access: &Access, sure: bool) {
+    let flow = kernel.flow;
+    // The tensor map stands before the coordinates.
     let operand = match &access.arg.value {
         Operand::Addresses(list) => list.first(),
         o => Some(o),
@@ -46,13 +48,13 @@ fn accessed(flow: &Flow, from: &Provenance, at: u32, access: &Access, sure: bool
         Some(Operand::Address(Base::Reg(r), offset)) => (*r, 0, *offset),
         Some(Operand::Reg(r, lane)) => (*r, *lane, 0),
         Some(Operand::Address(Base::Var(v), offset)) => {
-            of_variable(flow, *v, *offset, access, out);
+            of_variable(kernel, *v, *offset, access);
             return;
         }
         _ => return,
     };
-    if let Some(address) = from.address(flow.ssa.read(at, r, lane)) {
-        one(flow, access, address, offset, flow.name(flow.ssa.var(r, lane)), sure, out);
+    if let Some(address) = kernel.provenance.address(flow.ssa.read(at, r, lane)) {
+        check_address(kernel, access, address, offset, flow.register_name(flow.ssa.var(r, lane)), sure);
     }
 }
 
@@ -67,15 +69,15 @@ fn word(space: Space) -> &'static str {
     qualifier.text()
 }
 
-fn whose<'h>(flow: &Flow<'h>, a: &Address) -> Option<&'h str> {
+fn base_name<'h>(flow: &Flow<'h>, a: &Address) -> Option<&'h str> {
     Some(match a.base {
-        Origin::Var(v) => &flow.module.vars.get(v.0 as usize)?.name,
-        Origin::Pointer(n) => &flow.function.params.get(n as usize)?.name,
-        Origin::None => return None,
+        AddressBase::Var(v) => &flow.module.vars.get(v.0 as usize)?.name,
+        AddressBase::Pointer(n) => &flow.function.params.get(n as usize)?.name,
+        AddressBase::None => return None,
     })
 }
 
-/// Where the instruction of this number stands, if there is one.
+/// The span of an instruction, if there is one.
 fn span(flow: &Flow, at: u32) -> Option<Span> {
     Some(flow.cfg.instrs.get(at as usize)?.span)
 }
@@ -93,35 +95,36 @@ fn rank(flow: &Flow, a: &Address) -> Option<u64> {
     flow.cfg.instrs.get(a.map as usize)?.constant("b")
 }
 
-fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always: bool, out: &mut Vec<Diagnostic>) {
+fn check_address(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, always: bool) {
+    let flow = kernel.flow;
     let span = access.arg.span;
     let by = self::span(flow, a.by);
     let is = word(a.space);
-    let of = whose(flow, &a);
+    let of = base_name(flow, &a);
     let global = a.space == Space::Global;
     match access.kind {
         Kind::In(q) => {
             let wanted = space(q);
             if wanted != Some(a.space) {
-                out.push(errors::space_of_register(span, name, is, a.generic, q.text(), of, by));
+                kernel.report(errors::space_of_register(span, name, is, a.generic, q.text(), of, by));
                 return;
             }
             if a.generic && !global {
-                out.push(errors::generic_in_space(span, name, is, q.text(), by));
+                kernel.report(errors::generic_in_space(span, name, is, q.text(), by));
                 return;
             }
         }
         Kind::Generic | Kind::Object | Kind::Map if !a.generic && !global => {
             let write = if a.space == Space::Shared { access.shared().text() } else { is };
-            out.push(errors::native_as_generic(span, name, (is, write), of, by));
+            kernel.report(errors::native_as_generic(span, name, (is, write), of, by));
             return;
         }
         Kind::Object | Kind::Shared if a.space != Space::Shared => {
-            out.push(errors::object_elsewhere(span, &errors::held(name, is, of), by));
+            kernel.report(errors::object_elsewhere(span, &errors::held(name, is, of), by));
             return;
         }
         Kind::Map if matches!(a.space, Space::Shared | Space::Local) => {
-            out.push(errors::map_elsewhere(span, &errors::held(name, is, of), by));
+            kernel.report(errors::map_elsewhere(span, &errors::held(name, is, of), by));
             return;
         }
         Kind::Generic | Kind::Object | Kind::Map | Kind::Shared => {}
@@ -129,7 +132,7 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
     if a.mapped && access.own {
         let sure = clusters(flow) && rank(flow, &a).is_some() && always && flow.function.entry;
         let map = self::span(flow, a.map).or(by);
-        out.push(if access.own_for_result {
+        kernel.report(if access.own_for_result {
             errors::peer_returns_nothing(span, name, map, sure)
         } else {
             errors::mapped_used_as_own(span, name, map, sure)
@@ -137,37 +140,37 @@ fn one(flow: &Flow, access: &Access, a: Address, offset: i64, name: &str, always
         return;
     }
     if access.writes && matches!(a.space, Space::Const | Space::ParamEntry) {
-        out.push(errors::read_only_space(span, name, is, of, by));
+        kernel.report(errors::read_only_space(span, name, is, of, by));
         return;
     }
-    if let Origin::Pointer(n) = a.base
+    if let AddressBase::Pointer(n) = a.base
         && let Some(p) = flow.function.params.get(n as usize)
         && p.read_only
         && access.writes
     {
-        out.push(errors::read_only_parameter(span, &p.name, p.rust_type));
+        kernel.report(errors::read_only_parameter(span, &p.name, p.rust_type));
         return;
     }
     let Some(total) = sum(a.offset, offset) else { return };
     let base_align = match a.base {
-        Origin::Var(v) => {
+        AddressBase::Var(v) => {
             let Some(var) = flow.module.vars.get(v.0 as usize) else { return };
-            // An mbarrier at a crooked address is not there for more reasons than where the variable ends.
-            let crooked = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
-            if !crooked && past(var.size, var.dynamic, total, access.size) {
-                out.push(errors::past_the_end(span, &var.name, total, access.size, var.size));
+            // Misalignment is reported before the end of the variable.
+            let misaligned = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
+            if !misaligned && past(var.size, var.dynamic, total, access.size) {
+                kernel.report(errors::past_the_end(span, &var.name, total, access.size, var.size));
                 return;
             }
             var.align
         }
-        Origin::Pointer(n) => match flow.function.params.get(n as usize) {
+        AddressBase::Pointer(n) => match flow.function.params.get(n as usize) {
             Some(Param { ptr: Some((_, align)), .. }) => *align,
             _ => 1,
         },
-        Origin::None => return,
+        AddressBase::None => return,
     };
     if base_align >= access.align && total.rem_euclid(i64::from(access.align)) != 0 {
-        out.push(errors::misaligned_register(span, name, of.unwrap_or(""), total, access.align));
+        kernel.report(errors::misaligned_register(span, name, of.unwrap_or(""), total, access.align));
     }
 }
 
@@ -179,27 +182,28 @@ fn past(size: u32, dynamic: bool, offset: i64, access: u32) -> bool {
 }
 
 /// An address that names a variable.
-fn of_variable(flow: &Flow, id: VarId, offset: i64, access: &Access, out: &mut Vec<Diagnostic>) {
-    let Some(var) = flow.module.vars.get(id.0 as usize) else { return };
+fn of_variable(kernel: &Kernel, id: VarId, offset: i64, access: &Access) {
+    let Some(var) = kernel.flow.module.vars.get(id.0 as usize) else { return };
     let (span, is) = (access.arg.span, word(var.space));
     match access.kind {
         Kind::Object | Kind::Shared if var.space != Space::Shared => {
-            out.push(errors::object_elsewhere(span, &errors::variable(&var.name, is), None));
+            kernel.report(errors::object_elsewhere(span, &errors::variable(&var.name, is), None));
             return;
         }
         Kind::Map if matches!(var.space, Space::Shared | Space::Local) => {
-            out.push(errors::map_elsewhere(span, &errors::variable(&var.name, is), None));
+            kernel.report(errors::map_elsewhere(span, &errors::variable(&var.name, is), None));
             return;
         }
         _ => {}
     }
     if var.space != Space::ParamFunc && past(var.size, var.dynamic, offset, access.size) {
-        out.push(errors::past_the_end(access.arg.span, &var.name, offset, access.size, var.size));
+        kernel.report(errors::past_the_end(access.arg.span, &var.name, offset, access.size, var.size));
     }
 }
 
 /// A copy and the mbarrier that it completes on, in two CTAs.
-fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &mut Vec<Diagnostic>) {
+fn different_ctas(kernel: &Kernel, at: u32, i: &Instr, sure: bool) {
+    let Kernel { flow, provenance, .. } = *kernel;
     let data = match i.operand("dstMem") {
         None if matches!(i.opcode, op::st_async | op::red_async) => i.operand("a"),
         data => data,
@@ -209,7 +213,8 @@ fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &m
     if i.has(q::cta_group_2) {
         return;
     }
-    let (Some((a, _)), Some((b, _))) = (address(flow, from, at, &data.value), address(flow, from, at, &mbar.value))
+    let (Some((a, _)), Some((b, _))) =
+        (address(flow, provenance, at, &data.value), address(flow, provenance, at, &mbar.value))
     else {
         return;
     };
@@ -218,47 +223,57 @@ fn apart(flow: &Flow, from: &Provenance, at: u32, i: &Instr, sure: bool, out: &m
     }
     let differ = match (a.mapped, b.mapped) {
         (true, true) => matches!((rank(flow, &a), rank(flow, &b)), (Some(a), Some(b)) if a != b),
-        (one, other) => one || other,
+        (check_address, other) => check_address || other,
     };
     if differ {
         let fixed = rank(flow, if a.mapped { &a } else { &b }).is_some();
         let sure = clusters(flow) && fixed && sure && flow.function.entry;
-        out.push(errors::apart(mbar.span, i.entry.opcode, data.span, sure || (a.mapped && b.mapped)));
+        kernel.report(errors::apart(mbar.span, i.entry.opcode, data.span, sure || (a.mapped && b.mapped)));
     }
 }
 
 /// `cvta` takes an address in its own space, `cvta.to` a generic one; so does `mapa` with and without a space.
-fn conversion(flow: &Flow, from: &Provenance, at: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
+fn conversion(kernel: &Kernel, at: u32, i: &Instr) {
+    let flow = kernel.flow;
     let Some(arg) = i.operand("a") else { return };
     let Operand::Reg(r, lane) = &arg.value else { return };
-    let Some(a) = from.address(flow.ssa.read(at, *r, *lane)) else { return };
-    let name = flow.name(flow.ssa.var(*r, *lane));
+    let Some(a) = kernel.provenance.address(flow.ssa.read(at, *r, *lane)) else { return };
+    let name = flow.register_name(flow.ssa.var(*r, *lane));
     let is = word(a.space);
     let by = span(flow, a.by);
     let global = a.space == Space::Global;
     if i.opcode != op::cvta {
         let in_space = i.has(q::shared_cluster);
         if a.space != Space::Shared {
-            out.push(errors::space_of_register(arg.span, name, is, a.generic, q::shared.text(), whose(flow, &a), by));
+            kernel.report(errors::space_of_register(
+                arg.span,
+                name,
+                is,
+                a.generic,
+                q::shared.text(),
+                base_name(flow, &a),
+                by,
+            ));
         } else if in_space == a.generic {
-            out.push(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
+            kernel.report(errors::mapa_form(arg.span, i.entry.opcode, name, a.generic, by));
         }
         return;
     }
     let to = i.has(q::to);
     let Some((q, space)) = space_of(i) else { return };
     if space != a.space {
-        out.push(errors::cvta_of_other_space(arg.span, name, is, q.text(), by));
+        kernel.report(errors::cvta_of_other_space(arg.span, name, is, q.text(), by));
     } else if !global && to != a.generic {
-        out.push(errors::cvta_direction(arg.span, name, is, to, by));
+        kernel.report(errors::cvta_direction(arg.span, name, is, to, by));
     } else if a.mapped && !to && matches!(q, q::shared | q::shared_cta) {
-        // CUDA C++ has no other form for the way back than `cvta.to.shared`.
-        out.push(errors::cvta_of_peer(arg.span, name, q.text(), span(flow, a.map).or(by)));
+        // CUDA C++ has only `cvta.to.shared` for this conversion.
+        kernel.report(errors::cvta_of_peer(arg.span, name, q.text(), span(flow, a.map).or(by)));
     }
 }
 
-/// `ld.global.nc` is for what the kernel leaves alone.
-fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// `ld.global.nc` requires memory that the kernel does not write.
+fn read_only(kernel: &Kernel) {
+    let flow = kernel.flow;
     let constant = |i: &Instr| i.opcode == op::ld && i.has(q::nc);
     if !flow.cfg.any(&constant) {
         return;
@@ -273,17 +288,17 @@ fn read_only(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         };
         if let Some(arg) = i.operand("a")
             && arg.role == Role::Addr
-            && let Some(r) = region(flow, from, at, arg, i.bytes())
+            && let Some(r) = kernel.region(at, arg, i.bytes())
             && r.space == Space::Global
-            && list.len() < MOST
+            && list.len() < MAX_REGIONS
         {
             list.push((at, r));
         }
     }
     for (at, load) in &loads {
         for (store, to) in &stores {
-            if to.meets(flow, load) {
-                out.push(errors::not_read_only(flow.instr(*at).span, flow.instr(*store).span));
+            if to.overlaps(flow, load) {
+                kernel.report(errors::not_read_only(flow.instr(*at).span, flow.instr(*store).span));
                 return;
             }
         }

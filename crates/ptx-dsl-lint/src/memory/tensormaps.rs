@@ -1,26 +1,26 @@
-//! Tensors' maps (PTX ISA 9.7.9.26, 9.7.13.4): copies read them by the tensormap proxy, which sees a change after a release by who
-//! made it and an acquire by who uses it.
+//! Tensor maps (PTX ISA 9.7.9.26, 9.7.13.4): a copy reads its map through the tensormap proxy, so a change needs a release by the
+//! writer and an acquire by the reader.
 
 use crate::errors::protocol as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::region::{MOST, Region, behind, plain, region};
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What became of a change: nothing; released; acquired too.
+/// The state of a change: not released; released; acquired.
 const CHANGED: usize = 0;
 const RELEASED: usize = 1;
 const SEEN: usize = 2;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut used: Vec<Region> = Vec::new();
     for (_, at, _) in flow.walk() {
-        if let Some(r) = behind(flow, from, at, "tensorMap", 128)
-            && used.len() < MOST
+        if let Some(r) = kernel.region_of(at, "tensorMap", 128)
+            && used.len() < MAX_REGIONS
         {
             used.push(r);
         }
@@ -31,28 +31,28 @@ pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
     let mut changed: Vec<(u32, Region)> = Vec::new();
     for (_, at, i) in flow.walk() {
         let target = match i.opcode {
-            op::tensormap_replace => behind(flow, from, at, "addr", 128),
-            op::tensormap_cp_fenceproxy => behind(flow, from, at, "dst", 128),
-            _ => match plain(i) {
-                Some((arg, true)) => region(flow, from, at, arg, i.bytes()),
+            op::tensormap_replace => kernel.region_of(at, "addr", 128),
+            op::tensormap_cp_fenceproxy => kernel.region_of(at, "dst", 128),
+            _ => match plain_access(i) {
+                Some((arg, true)) => kernel.region(at, arg, i.bytes()),
                 _ => None,
             },
         };
         if let Some(r) = target
             && r.space == Space::Global
-            && changed.len() < MOST
+            && changed.len() < MAX_REGIONS
             && first_hit(flow, &used, &r).is_some()
         {
             changed.push((at, r));
         }
     }
-    uses(flow, from, &changed, out);
+    uses(kernel, &changed);
 }
 
 /// The first region that has certainly a byte in common with this one.
 fn first_hit(flow: &Flow, list: &[Region], here: &Region) -> Option<usize> {
     for (k, r) in list.iter().enumerate() {
-        if r.meets(flow, here) {
+        if r.overlaps(flow, here) {
             return Some(k);
         }
     }
@@ -60,41 +60,42 @@ fn first_hit(flow: &Flow, list: &[Region], here: &Region) -> Option<usize> {
 }
 
 /// Uses of a map that was changed.
-fn uses(flow: &Flow, from: &Provenance, changed: &[(u32, Region)], out: &mut Vec<Diagnostic>) {
+fn uses(kernel: &Kernel, changed: &[(u32, Region)]) {
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         for (k, (change, _)) in changed.iter().enumerate() {
             if *change == at {
                 let replaced = i.opcode == op::tensormap_cp_fenceproxy;
-                set.begin(3 * k, 3, if replaced { RELEASED } else { CHANGED });
+                set.set_state(3 * k, 3, if replaced { RELEASED } else { CHANGED });
                 return;
             }
         }
         if i.opcode == op::call {
             for k in 0..changed.len() {
-                set.turn(3 * k + CHANGED, 3 * k + SEEN);
-                set.turn(3 * k + RELEASED, 3 * k + SEEN);
+                set.transition(3 * k + CHANGED, 3 * k + SEEN);
+                set.transition(3 * k + RELEASED, 3 * k + SEEN);
             }
         } else if i.has_any(&[q::tensormap_generic]) {
-            let of = behind(flow, from, at, "addr", 128);
+            let of = kernel.region_of(at, "addr", 128);
             for (k, (_, map)) in changed.iter().enumerate() {
                 if i.has(q::release) {
-                    set.turn(3 * k + CHANGED, 3 * k + RELEASED);
-                } else if !matches!(&of, Some(r) if !r.may_meet(map)) {
-                    set.turn(3 * k + RELEASED, 3 * k + SEEN);
+                    set.transition(3 * k + CHANGED, 3 * k + RELEASED);
+                } else if !matches!(&of, Some(r) if !r.may_overlap(map)) {
+                    set.transition(3 * k + RELEASED, 3 * k + SEEN);
                 }
             }
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 3 * changed.len(), &step, &mut |_, at, i, set| {
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 3 * changed.len(), &step, &mut |_, at, i, set| {
         let Some(arg) = i.operand("tensorMap") else { return };
-        let Some(here) = region(flow, from, at, arg, 128) else { return };
+        let Some(here) = kernel.region(at, arg, 128) else { return };
         for (k, (change, map)) in changed.iter().enumerate() {
             let fresh = set.has(3 * k + CHANGED);
             let open = (fresh || set.has(3 * k + RELEASED)) && !set.has(3 * k + SEEN);
-            if !said && open && map.meets(flow, &here) {
-                said = true;
-                out.push(errors::map_without_fence(arg.span, flow.instr(*change).span, !fresh));
+            if !reported && open && map.overlaps(flow, &here) {
+                reported = true;
+                kernel.report(errors::map_without_fence(arg.span, flow.instr(*change).span, !fresh));
             }
         }
     });

@@ -1,21 +1,20 @@
 //! `mbarrier.arrive_drop` (PTX ISA 9.7.13.15.14): arrivals after the expected count has become 0.
 
 use crate::errors::rings as errors;
-use crate::sync::mbarriers::{Object, Objects, arrivals_of, name};
-use crate::sync::states::passed;
+use crate::kernel::Kernel;
+use crate::sync::objects::{Object, Objects, arrivals_of, object_name};
+use crate::sync::states::succeeded_wait;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::reaching::{Places, most};
-use ptx_dsl_analysis::sites::{Site, in_loop, surely};
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::reaching::max_threads;
+use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_isa::isa::Mbarrier;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
-    if objects.unclear {
+pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
+    if objects.incomplete {
         return;
     }
     for o in &objects.list {
-        after_all(flow, lanes, places, o, out);
+        after_all(kernel, o);
     }
 }
 
@@ -24,18 +23,19 @@ fn drops(flow: &Flow, s: &Site) -> bool {
 }
 
 /// Arrivals that drop the whole count, a wait for their phase, and then another arrival.
-fn after_all(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, out: &mut Vec<Diagnostic>) {
-    let (Some(threads), [init]) = (lanes.threads.exact, o.inits.as_slice()) else { return };
+fn after_all(kernel: &Kernel, o: &Object) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let (Some(threads), [init]) = (lanes.cta_size.exact, o.inits.as_slice()) else { return };
     let Some(count) = flow.instr(init.at).constant("count") else { return };
     let mut dropped = 0u64;
     let mut last = None;
     for s in o.arrives.iter().filter(|s| drops(flow, s)) {
         let Some(each) = arrivals_of(flow.instr(s.at)) else { return };
-        let who = places.who(flow, lanes, s.block, s.at);
-        if in_loop(flow, s.block) || who.elected || who.passed || !surely(flow, lanes, *s) {
+        let present = kernel.threads_at(s.block, s.at);
+        if in_loop(flow, s.block) || present.elected || present.not_elected || !kernel.executes_exactly(*s) {
             return;
         }
-        dropped = dropped.saturating_add(each.saturating_mul(most(&who, lanes, threads)));
+        dropped = dropped.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
         last = Some(s);
         if dropped >= count {
             break;
@@ -56,7 +56,7 @@ fn after_all(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, out: &mut 
     }
     if let Some(s) = first {
         let [at, drop, init] = [s.at, last.at, init.at].map(|at| flow.instr(at).span);
-        out.push(errors::none_expected(at, &name(flow, o.place), drop, init));
+        kernel.report(errors::none_expected(at, &object_name(flow, o.place), drop, init));
     }
 }
 
@@ -68,7 +68,7 @@ fn before(flow: &Flow, a: &Site, b: &Site) -> bool {
 /// Is the place reached only after the wait has succeeded?
 fn over(flow: &Flow, wait: &Site, s: &Site) -> bool {
     for (n, e) in flow.cfg.blocks[wait.block as usize].succ.iter().enumerate() {
-        if passed(flow, wait.block, n) == Some(wait.at) {
+        if succeeded_wait(flow, wait.block, n) == Some(wait.at) {
             return flow.cfg.dominates(e.to, s.block);
         }
     }

@@ -1,47 +1,47 @@
-//! Barriers that not all threads come to (PTX ISA 9.7.13.1), mbarriers that several threads initialise (9.7.13.15.9).
+//! Barriers that some threads of the CTA do not reach (PTX ISA 9.7.13.1), mbarriers that several threads initialise (9.7.13.15.9).
 
 use crate::errors::{completion, flow as errors};
-use crate::threads::convergence::opcode;
+use crate::kernel::Kernel;
+use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::{Fact, Lanes};
-use ptx_dsl_analysis::reaching::{Others, Places, Who, every_lane};
-use ptx_dsl_analysis::ssa::UNDEF;
-use ptx_dsl_analysis::threads::{Set, missing, unite};
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::reaching::{OtherThreads, ReachingThreads, only_elected};
+use ptx_dsl_analysis::threads::{Set, missing, union_with};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::Meeting;
+use ptx_dsl_isa::isa::{self, Meeting};
 use ptx_dsl_isa::opcode::op;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;
     }
-    barriers(flow, lanes, places, out);
-    inits(flow, lanes, places, out);
-    arrivals(flow, out);
+    barriers(kernel);
+    inits(kernel);
+    arrivals(kernel);
 }
 
 /// Arrivals at a barrier that no thread waits at.
-fn arrivals(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    let mut said = Vec::new();
+fn arrivals(kernel: &Kernel) {
+    let flow = kernel.flow;
+    let mut reported = Vec::new();
     for i in &flow.cfg.instrs {
         if !at_barrier(i) || i.entry.meeting != Meeting::Arrive {
             continue;
         }
         let Some(n) = i.constant("a") else { return };
-        if !met(flow, n) && !said.contains(&n) {
-            said.push(n);
-            out.push(completion::nobody_waits(i.span, n));
+        if !met(flow, n) && !reported.contains(&n) {
+            reported.push(n);
+            kernel.report(completion::nobody_waits(i.span, n));
         }
     }
 }
 
 /// Is it an instruction of a barrier of the CTA?
 fn at_barrier(i: &Instr) -> bool {
-    i.entry.barrier == ptx_dsl_isa::isa::Barrier::Cta
+    i.entry.barrier == isa::Barrier::Cta
 }
 
-/// Does anybody wait at the barrier, or at one that is not known?
+/// Does some thread wait at this barrier, or at an unknown one?
 fn met(flow: &Flow, n: u64) -> bool {
     for i in &flow.cfg.instrs {
         if waits(i) && i.constant("a").is_none_or(|m| m == n) {
@@ -53,94 +53,66 @@ fn met(flow: &Flow, n: u64) -> bool {
 
 /// Waits for a barrier of the CTA.
 fn waits(i: &Instr) -> bool {
-    matches!(
-        i.opcode,
-        op::bar_sync
-            | op::bar_cta_sync
-            | op::bar_red
-            | op::bar_cta_red
-            | op::barrier_sync
-            | op::barrier_cta_sync
-            | op::barrier_red
-            | op::barrier_cta_red
-    )
+    at_barrier(i) && i.entry.meeting != Meeting::Arrive
 }
 
-/// A barrier without a number of threads, all of whose places together are not for all threads of the CTA.
-fn barriers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
+/// Barriers without a thread count whose sites together do not cover all threads of the CTA.
+fn barriers(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some(n) = lanes.cta_size.exact else { return };
     let mut list: Vec<Barrier> = Vec::new();
     'walk: for (block, at, i) in flow.walk() {
         if !waits(i) {
             continue;
         }
         let Some(id) = i.constant("a") else { return };
-        let who = places.who(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         for b in &mut list {
             if b.id == id {
-                unite(&mut b.set, &who.set);
+                union_with(&mut b.set, &present.set);
                 continue 'walk;
             }
         }
-        // With a number of threads it is for whom it says, at least.
-        let set = if i.operand("b").is_none() { who.set } else { ptx_dsl_analysis::threads::ALL };
-        list.push(Barrier { id, set, at, who });
+        // With a thread count the barrier need not cover the CTA.
+        let set = if i.operand("b").is_none() { present.set } else { ptx_dsl_analysis::threads::ALL };
+        list.push(Barrier { id, set, at, present });
     }
-    for Barrier { set, at, who, .. } in &list {
-        // Who has left is not waited for. Single lanes are another rule's business.
+    for Barrier { set, at, present, .. } in &list {
+        // Exited threads are not waited for. Single lanes are covered by another rule.
         if let Some(t) = missing(set, n)
-            && who.why.is_some()
-            && who.others == Others::Stay
-            && who.whole(lanes.threads)
+            && present.why.is_some()
+            && present.others == OtherThreads::Stay
+            && present.whole_warps(lanes.cta_size)
         {
             let i = flow.instr(*at);
-            out.push(errors::barrier_without_all(i.span, &opcode(i), t, who.why, i.entry.section));
+            kernel.report(errors::barrier_without_all(i.span, &opcode(i), t, present.why, i.entry.section));
         }
     }
 }
 
-/// A barrier, who comes to it, and its first place.
+/// A barrier, the threads that reach it, and its first site.
 struct Barrier {
     id: u64,
     set: Set,
     at: u32,
-    who: Who,
+    present: ReachingThreads,
 }
 
 /// One object, named by its variable, that more than one thread initialises.
-fn inits(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
+fn inits(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some(n) = lanes.cta_size.exact else { return };
     for (block, at, i) in flow.walk() {
         if i.opcode != op::mbarrier_init || n <= 1 {
             continue;
         }
         let Some(Operand::Address(Base::Var(v), _)) = i.value("addr") else { continue };
-        let who = places.who(flow, lanes, block, at);
-        let every = every_lane(flow, lanes, &who, block, at);
-        let several = who.warps(lanes.threads).len() > 1 && n > 32;
-        if every || (who.elected && several && only_elected(flow, lanes, block, at)) {
-            let name = flow.variable(v.0);
-            out.push(errors::init_by_many(i.span, name, !every));
+        let present = kernel.threads_at(block, at);
+        let every = kernel.every_lane(&present, block, at);
+        let several = present.warps(lanes.cta_size).len() > 1 && n > 32;
+        if every || (present.elected && several && only_elected(flow, lanes, block, at)) {
+            let name = flow.variable_name(v.0);
+            kernel.report(errors::init_by_many(i.span, name, !every));
         }
     }
-}
-
-/// Is an `elect.sync` that whole warps run the only thing that keeps lanes from this place?
-pub(crate) fn only_elected(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
-    let elects = |at: u32| match flow.guard(at) {
-        Some((p, _)) => {
-            matches!(lanes.facts[p as usize], Fact::Pred(f) if f.elected != [UNDEF; 2] && f.yes == 0 && f.no == 0)
-                && matches!(flow.ssa.maker(p), Some(m) if flow.instr(m).opcode == op::elect_sync)
-        }
-        None => false,
-    };
-    if !lanes.apart[block as usize] {
-        return elects(at);
-    }
-    let above = flow.cfg.idom[block as usize];
-    let guarded = flow.instr(at).pred.is_some();
-    !guarded
-        && (above as usize) < flow.cfg.blocks.len()
-        && !lanes.apart[above as usize]
-        && matches!(flow.cfg.branch(above), Some(branch) if elects(branch))
 }

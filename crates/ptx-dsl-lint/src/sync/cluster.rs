@@ -1,40 +1,39 @@
-//! The memory of other CTAs of the cluster: when it is there (PTX ISA 5.1.7, 9.7.13.3); registers that warpgroups hand over
-//! (9.7.19.5).
+//! Shared memory of other CTAs of the cluster: accesses before the CTA has started or after it may have exited (PTX ISA 5.1.7,
+//! 9.7.13.3). Register counts of `setmaxnreg` (9.7.19.5).
 
 use crate::errors::protocol as errors;
-use crate::pending::{debts, leaves, owe, owed, settle};
+use crate::kernel::Kernel;
+use crate::pending::{begin_pending, ends_thread, for_each_pending, is_pending, resolve};
+use crate::synchronisation::{may_signal_cta, may_wait_for_cta};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{accesses, mbarrier_wait, multicast};
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Places;
-use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_analysis::accesses::{accesses, multicast};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::lanes::Uniformity;
+use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::threads::has_thread;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    // An excerpt, which initialises nothing, need not show the barrier of the cluster either.
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
+    // An excerpt without any `init` may also lack the cluster barrier.
     let several = flow.cfg.has(op::mbarrier_init) && flow.function.reqnctapercluster != Some([1, 1, 1]);
     if flow.cfg.has(op::mapa) || (several && flow.cfg.any(&multicast)) {
-        remote(flow, lanes, from, out);
+        remote(kernel);
     }
     if flow.cfg.has(op::setmaxnreg) {
-        registers(flow, lanes, places, out);
+        registers(kernel);
     }
 }
 
-/// Touches the memory of another CTA: the operand.
-fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_isa::hir::Arg> {
+/// The operand that accesses shared memory of another CTA.
+fn remote_operand<'h>(kernel: &Kernel, at: u32, i: &'h Instr) -> Option<&'h ptx_dsl_isa::hir::Arg> {
     let several = multicast(i);
     let mut found = None;
     accesses(i, &mut |access| {
-        // A mapped address where only the own CTA is reached is another mistake.
-        let mapped = || !access.own && matches!(region(flow, from, at, access.arg, 0), Some(r) if r.mapped);
+        // A mapped address in an access to the own CTA is reported elsewhere.
+        let mapped = || !access.own && matches!(kernel.region(at, access.arg, 0), Some(r) if r.mapped);
         if found.is_none() && (several || mapped()) {
             found = Some(access.arg);
         }
@@ -42,84 +41,64 @@ fn touches<'h>(flow: &Flow, from: &Provenance, at: u32, i: &'h Instr) -> Option<
     found
 }
 
-/// Waits for another CTA, or might.
-fn hears(i: &Instr) -> bool {
-    let op = i.opcode;
-    op == op::barrier_cluster_wait
-        || mbarrier_wait(i)
-        || matches!(op, op::call | op::atom | op::griddepcontrol | op::tcgen05_alloc)
-        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile, q::mmio]))
-}
-
-/// Tells another CTA that something is done, or might.
-fn tells(i: &Instr) -> bool {
-    let op = i.opcode;
-    i.entry.barrier == Barrier::Cluster
-        || matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
-        || i.entry.tensor != Tensor::None
-        || matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_))
-        || op == op::cp_async_mbarrier_arrive
-        || mbarrier_wait(i)
-        || matches!(op, op::call | op::atom | op::red | op::st_async | op::red_async | op::fence | op::membar)
-        || (matches!(op, op::st | op::ld) && i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]))
-}
-
-fn remote(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn remote(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry {
         return;
     }
     let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if hears(i) {
+        if may_wait_for_cta(i) {
             set.set(0);
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 1, &step, &mut |_, at, i, set| {
-        if !said
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+        if !reported
             && !set.has(0)
-            && let Some(arg) = touches(flow, from, at, i)
+            && let Some(arg) = remote_operand(kernel, at, i)
         {
-            said = true;
-            out.push(errors::peer_not_there(arg.span, i.entry.opcode));
+            reported = true;
+            kernel.report(errors::peer_not_there(arg.span, i.entry.opcode));
         }
     });
-    left(flow, lanes, from, out);
+    exits_while_accessed(kernel);
 }
 
-/// Whoever reaches into a CTA that may have left.
-fn left(flow: &Flow, lanes: &Lanes, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    // Arrivals and asynchronous operations tell of themselves, and the owner waits for them.
-    let accessed = |at: u32, i: &Instr| plain(i).is_some() && touches(flow, from, at, i).is_some();
+/// Accesses to a CTA that may have exited.
+fn exits_while_accessed(kernel: &Kernel) {
+    let flow = kernel.flow;
+    // The owner waits for arrivals and asynchronous operations.
+    let accessed = |at: u32, i: &Instr| plain_access(i).is_some() && remote_operand(kernel, at, i).is_some();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if accessed(at, i) {
-            owe(set, 0);
-        } else if tells(i) {
-            settle(set, 0);
+            begin_pending(set, 0);
+        } else if may_signal_cta(i) {
+            resolve(set, 0);
         }
     };
     let mut last = None;
-    let mut said = false;
+    let mut reported = false;
     let (arrivals, most) = arrivals(flow);
-    debts(flow, 1, &step, &mut |b, at, i, set| {
+    for_each_pending(flow, 1, &step, &mut |b, at, i, set| {
         if accessed(at, i) {
             last = Some(i.span);
         }
-        if said || !leaves(i) || !owed(set, 0) {
+        if reported || !ends_thread(i) || !is_pending(set, 0) {
             return;
         }
         let (least, here) = arrivals[b as usize];
-        let closed = if whole_cta(flow, lanes, b, at) { least != here } else { i.pred.is_some() || least != most };
+        let closed = if whole_cta(kernel, b, at) { least != here } else { i.pred.is_some() || least != most };
         if !closed {
-            said = true;
+            reported = true;
             if let Some(span) = last {
-                out.push(errors::leaves_peer(span, i.span));
+                kernel.report(errors::leaves_peer(span, i.span));
             }
         }
     });
 }
 
-/// How often a thread has arrived at the cluster barrier, at least and at most, at the end of each block, and at
-/// most in the kernel. Who leaves counts as arrived for those who arrive more often: they close the cluster for him.
+/// The least and the largest number of arrivals at the cluster barrier at the end of each block, and the largest in the kernel.
+/// An exited thread counts as arrived.
 fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
     const MANY: u32 = 1000;
     let n = flow.cfg.blocks.len();
@@ -128,7 +107,7 @@ fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
         own[b as usize] += u32::from(i.opcode == op::barrier_cluster_arrive);
     }
     let mut at_end = vec![(0, 0); n];
-    // What comes before in the order.
+    // Blocks that were visited.
     let mut done = vec![false; n];
     let mut most = 0;
     for &b in &flow.cfg.rpo {
@@ -153,9 +132,10 @@ fn arrivals(flow: &Flow) -> (Vec<(u32, u32)>, u32) {
 }
 
 /// Does the whole CTA run the instruction if one of its threads does?
-fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
+fn whole_cta(kernel: &Kernel, block: u32, at: u32) -> bool {
+    let flow = kernel.flow;
     let shared = |at: u32| match flow.guard(at) {
-        Some((p, _)) => lanes.shared(p) == Shared::Cta,
+        Some((p, _)) => kernel.lanes.uniformity(p) == Uniformity::Cta,
         None => true,
     };
     if !shared(at) {
@@ -174,10 +154,11 @@ fn whole_cta(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> bool {
     }
 }
 
-/// `setmaxnreg`: what all warpgroups together ask for, and who of a warpgroup asks.
-fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
-    // What each thread has at the end, if only one site is for it.
+/// `setmaxnreg`: the registers of all warpgroups together, and warpgroups that execute it in part.
+fn registers(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some(n) = lanes.cta_size.exact else { return };
+    // By thread: its register count at the end, if it has one site.
     let mut have: Vec<Option<u64>> = vec![None; n];
     let mut twice = false;
     let mut grows = None;
@@ -186,21 +167,21 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
             continue;
         }
         let Some(count) = i.constant("imm-reg-count") else { continue };
-        let who = places.who(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         for g in 0..n.div_ceil(128) {
             let first = g * 128;
             let end = (first + 128).min(n);
             let mut there = 0;
             for t in first..end {
-                there += usize::from(has_thread(&who.set, t));
+                there += usize::from(has_thread(&present.set, t));
             }
             if there > 0 && there < end - first {
-                out.push(errors::part_of_warpgroup(i.span, g));
+                kernel.report(errors::part_of_warpgroup(i.span, g));
                 break;
             }
         }
         for (t, slot) in have.iter_mut().enumerate() {
-            if has_thread(&who.set, t) {
+            if has_thread(&present.set, t) {
                 twice |= slot.is_some();
                 *slot = Some(count);
             }
@@ -212,18 +193,18 @@ fn registers(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnost
     let (Some(span), false) = (grows, twice) else { return };
     let threads = n as u64;
     let blocks = u64::from(flow.function.minnctapersm.unwrap_or(1).max(1));
-    // A CTA gets what it was launched with; that is never more than its part of the 64 K registers.
+    // A CTA keeps the registers of its launch: at most its share of 64 K.
     let most = match flow.function.maxnreg {
         Some(r) => u64::from(r) * threads,
         None => 65536 / blocks,
     }
     .min(65536);
     let start = (most / threads / 8 * 8).min(255);
-    let mut asked = 0;
+    let mut requested = 0;
     for h in &have {
-        asked += h.unwrap_or(start);
+        requested += h.unwrap_or(start);
     }
-    if asked > most {
-        out.push(errors::too_many_registers(span, asked, most));
+    if requested > most {
+        kernel.report(errors::too_many_registers(span, requested, most));
     }
 }

@@ -1,70 +1,54 @@
-//! The cluster barrier (PTX ISA 9.7.13.3), mbarriers before their init (9.7.13.15.9).
+//! The cluster barrier (PTX ISA 9.7.13.3): arrivals and waits alternate. Uses of an mbarrier before its `init` (9.7.13.15.9).
 
 use crate::errors::flow as errors;
-use crate::sync::mbarriers::mbarrier;
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::mbarrier_wait;
-use ptx_dsl_analysis::dataflow::{Bits, both, each};
-use ptx_dsl_analysis::lanes::Lanes;
+use crate::kernel::Kernel;
+use crate::sync::objects::mbarrier_operand;
+use crate::synchronisation::may_synchronise;
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr, for_each_instr_some_every};
 use ptx_dsl_analysis::paths::{Hit, Paths, Step};
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Places;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::{Barrier, Issue, Role};
+use ptx_dsl_isa::isa::{Barrier, Role};
 use ptx_dsl_isa::opcode::op;
-use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let clc = [op::clusterlaunchcontrol_try_cancel, op::clusterlaunchcontrol_query_cancel];
-    if flow.cfg.any(&|i| clc.contains(&i.opcode)) {
-        crate::sync::launch_control::check(flow, lanes, places, from, out);
-    }
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&|i| i.entry.barrier == Barrier::Cluster) {
-        cluster_barrier(flow, lanes, out);
+        cluster_barrier(kernel);
     }
     if flow.cfg.has(op::mbarrier_init) {
-        before_init(flow, from, out);
+        before_init(kernel);
     }
-}
-
-/// Lets threads meet, or might: what others did before is then done.
-pub(crate) fn meets(i: &Instr) -> bool {
-    let op = i.opcode;
-    i.entry.barrier != Barrier::None
-        || i.entry.issue == Issue::Lanes
-        || matches!(op, op::call | op::atom | op::red | op::griddepcontrol | op::match_ | op::fence | op::membar)
-        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile]))
-        || mbarrier_wait(i)
 }
 
 /// Each thread arrives once, waits once, and so on.
-fn cluster_barrier(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+fn cluster_barrier(kernel: &Kernel) {
+    let flow = kernel.flow;
     let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| match i.opcode {
         op::barrier_cluster_arrive if !every || i.pred.is_none() => set.set(0),
         op::barrier_cluster_wait if every || i.pred.is_none() => set.unset(0),
         op::call => set.put(0, !every),
         _ => {}
     };
-    let mut said = false;
-    both(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.opcode {
+    let mut reported = false;
+    for_each_instr_some_every(&flow.cfg, 1, &step, &mut |_, i, any, every| match i.opcode {
         op::barrier_cluster_arrive if every.has(0) && i.pred.is_none() => {
-            out.push(errors::arrives_twice(i.span, true));
-            said = true;
+            kernel.report(errors::arrives_twice(i.span, true));
+            reported = true;
         }
         op::barrier_cluster_wait if !any.has(0) && flow.function.entry => {
-            out.push(errors::wait_without_arrive(i.span, true));
-            said = true;
+            kernel.report(errors::wait_without_arrive(i.span, true));
+            reported = true;
         }
         _ => {}
     });
-    if !said && flow.function.entry && !flow.calls {
-        out_of_step(flow, lanes, out);
+    if !reported && flow.function.entry && !flow.calls {
+        out_of_step(kernel);
     }
 }
 
-/// The same on some path.
-fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+/// The same on some feasible path.
+fn out_of_step(kernel: &Kernel) {
+    let flow = kernel.flow;
     let arrives = |i: &Instr| i.opcode == op::barrier_cluster_arrive;
     let waits = |i: &Instr| i.opcode == op::barrier_cluster_wait;
     let next = |i: &Instr, from_arrive: bool| {
@@ -76,60 +60,62 @@ fn out_of_step(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
             Step::Go
         }
     };
-    let mut paths = Paths::new(flow, lanes);
-    let mut said = Vec::new();
-    let mut say = |hit: Option<Hit>, arrive: bool| {
+    let mut paths = Paths::new(flow, kernel.lanes);
+    let mut reported = Vec::new();
+    let mut report = |hit: Option<Hit>, arrive: bool| {
         if let Some(hit) = hit
-            && !said.contains(&hit.at)
+            && !reported.contains(&hit.at)
         {
-            said.push(hit.at);
+            reported.push(hit.at);
             let span = flow.instr(hit.at).span;
-            out.push(if arrive {
+            kernel.report(if arrive {
                 errors::arrives_twice(span, false)
             } else {
                 errors::wait_without_arrive(span, false)
             });
         }
     };
-    say(paths.at_entry(&mut |_, i| next(i, false)), false);
+    report(paths.from_entry(&mut |_, i| next(i, false)), false);
     let mut sites = 0;
     for (block, at, i) in flow.walk() {
         let arrive = arrives(i);
         if (arrive || waits(i)) && sites < 16 {
             sites += 1;
-            say(paths.behind(block, at, None, &mut |_, i| next(i, arrive)), arrive);
+            report(paths.after(block, at, None, &mut |_, i| next(i, arrive)), arrive);
         }
     }
 }
 
-/// Uses of an mbarrier on whose every path neither its init nor any meeting with the thread that might do it comes first.
-fn before_init(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// Uses of an mbarrier that no path precedes with its `init` or a synchronisation.
+fn before_init(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;
     }
     let mut inits: Vec<(u32, i64)> = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::mbarrier_init {
-            let Some(o) = object(flow, from, at, i, "addr") else { return };
+            let Some(o) = object(kernel, at, i, "addr") else { return };
             if !inits.contains(&o) && inits.len() < 64 {
                 inits.push(o);
             }
         }
     }
     if !inits.is_empty() {
-        uses_before(flow, from, &inits, out);
+        uses_before(kernel, &inits);
     }
 }
 
-fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut Vec<Diagnostic>) {
+fn uses_before(kernel: &Kernel, inits: &[(u32, i64)]) {
+    let flow = kernel.flow;
     // The number of the object that an operand names.
     let number = |at: u32, i: &Instr, name: &str| {
-        let o = object(flow, from, at, i, name)?;
+        let o = object(kernel, at, i, name)?;
         inits.iter().position(|x| *x == o)
     };
     let n = inits.len() + 1;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if meets(i) {
+        if may_synchronise(i) {
             set.fill();
         } else if i.opcode == op::mbarrier_init
             && let Some(k) = number(at, i, "addr")
@@ -137,27 +123,27 @@ fn uses_before(flow: &Flow, from: &Provenance, inits: &[(u32, i64)], out: &mut V
             set.set(k);
         }
     };
-    let mut said = Bits::none(n);
-    each(&flow.cfg, n, &step, &mut |_, at, i, set| {
+    let mut reported = Bits::none(n);
+    for_each_instr(&flow.cfg, n, &step, &mut |_, at, i, set| {
         if !matches!(i.opcode, op::mbarrier_init | op::mbarrier_inval | op::mbarrier_check_layout)
-            && let Some(k) = number(at, i, mbarrier(i))
+            && let Some(k) = number(at, i, mbarrier_operand(i))
             && !set.has(k)
-            && !said.has(k)
+            && !reported.has(k)
         {
-            said.set(k);
-            out.push(errors::before_init(i.span, flow.variable(inits[k].0)));
+            reported.set(k);
+            kernel.report(errors::before_init(i.span, flow.variable_name(inits[k].0)));
         }
     });
 }
 
 /// The object that the operand of this name is the address of: variable and offset.
-fn object(flow: &Flow, from: &Provenance, at: u32, i: &Instr, name: &str) -> Option<(u32, i64)> {
+fn object(kernel: &Kernel, at: u32, i: &Instr, name: &str) -> Option<(u32, i64)> {
     for a in &i.operands {
         if a.name == name && a.role == Role::Addr {
             let Operand::Address(base, offset) = &a.value else { return None };
             let (var, first) = match base {
                 Base::Var(v) => (v.0, 0),
-                Base::Reg(r) => from.variable(flow.ssa.read(at, *r, 0))?,
+                Base::Reg(r) => kernel.provenance.variable(kernel.flow.ssa.read(at, *r, 0))?,
                 Base::Abs => return None,
             };
             return Some((var, first.checked_add(*offset)?));

@@ -1,14 +1,12 @@
 //! Asynchronous copies that complete on an mbarrier for which the kernel has no `expect_tx` (PTX ISA 9.7.13.15.2).
 
 use crate::errors::rings as errors;
-use crate::sync::mbarriers::mbarrier;
-use ptx_dsl_analysis::Flow;
+use crate::kernel::Kernel;
+use crate::sync::objects::{expects_bytes, mbarrier_operand};
 use ptx_dsl_analysis::accesses::mbarrier_wait;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::region::{Region, behind};
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::Region;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -17,40 +15,37 @@ fn brings(i: &Instr) -> bool {
     i.has(q::mbarrier_complete_tx_bytes) || i.opcode == op::mbarrier_complete_tx
 }
 
-/// Is it an `expect_tx`, also as part of an arrival?
-pub(crate) fn announces(i: &Instr) -> bool {
-    i.entry.mbarrier == Mbarrier::ExpectTx || i.entry.mbarrier != Mbarrier::None && i.has(q::expect_tx)
-}
-
 /// The object, if its variable is known.
-fn object(flow: &Flow, from: &Provenance, at: u32) -> Option<Region> {
-    let r = behind(flow, from, at, mbarrier(flow.instr(at)), 8)?;
-    matches!(r.base, Origin::Var(_)).then_some(r)
+fn object(kernel: &Kernel, at: u32) -> Option<Region> {
+    let flow = kernel.flow;
+    let r = kernel.region_of(at, mbarrier_operand(flow.instr(at)), 8)?;
+    matches!(r.base, AddressBase::Var(_)).then_some(r)
 }
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls || !flow.cfg.any(&brings) {
         return;
     }
     let (mut expected, mut waited) = (Vec::new(), Vec::new());
     for (_, at, i) in flow.walk() {
-        if announces(i) || mbarrier_wait(i) {
-            let Some(r) = object(flow, from, at) else { return };
-            if announces(i) { expected.push(r) } else { waited.push(r) }
+        if expects_bytes(i) || mbarrier_wait(i) {
+            let Some(r) = object(kernel, at) else { return };
+            if expects_bytes(i) { expected.push(r) } else { waited.push(r) }
         }
     }
-    let mut said: Vec<Origin> = Vec::new();
+    let mut reported: Vec<AddressBase> = Vec::new();
     for (_, at, i) in flow.walk() {
         if !brings(i) {
             continue;
         }
-        let Some(r) = object(flow, from, at) else { continue };
-        let among = |list: &[Region]| list.iter().any(|other| other.may_meet(&r));
+        let Some(r) = object(kernel, at) else { continue };
+        let among = |list: &[Region]| list.iter().any(|other| other.may_overlap(&r));
         // PTX0647 reports copies that nothing waits for.
-        if !said.contains(&r.base) && !among(&expected) && among(&waited) {
-            said.push(r.base);
-            let (Origin::Var(v), Some(arg)) = (r.base, i.operand(mbarrier(i))) else { continue };
-            out.push(errors::not_expected(arg.span, i.entry.opcode, flow.variable(v.0)));
+        if !reported.contains(&r.base) && !among(&expected) && among(&waited) {
+            reported.push(r.base);
+            let (AddressBase::Var(v), Some(arg)) = (r.base, i.operand(mbarrier_operand(i))) else { continue };
+            kernel.report(errors::not_expected(arg.span, i.entry.opcode, flow.variable_name(v.0)));
         }
     }
 }

@@ -1,17 +1,14 @@
-//! Cluster launch control (PTX ISA 9.7.13.17, 9.7.13.18): responses are waited for, decoded where the request succeeded, and
-//! nobody asks again where one failed.
+//! Cluster launch control (PTX ISA 9.7.13.17, 9.7.13.18): a kernel waits for a response, decodes it only if the request succeeded,
+//! and does not request again after a failure.
 
 use crate::errors::{completion, flow as errors};
-use crate::sync::cluster_barrier::meets;
+use crate::kernel::Kernel;
+use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::Lanes;
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::paths::{Paths, Step};
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::reaching::Places;
-use ptx_dsl_analysis::region::region;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
@@ -19,14 +16,19 @@ use ptx_dsl_isa::isa::{Barrier, Issue};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    responses(flow, out);
-    decoded(flow, lanes, places, from, out);
-    asked_again(flow, lanes, out);
+pub(crate) fn check(kernel: &Kernel) {
+    let clc = [op::clusterlaunchcontrol_try_cancel, op::clusterlaunchcontrol_query_cancel];
+    if !kernel.flow.cfg.any(&|i| clc.contains(&i.opcode)) {
+        return;
+    }
+    responses(kernel);
+    decoded(kernel);
+    requests_after_failure(kernel);
 }
 
-/// The response of `try_cancel` is there when a wait on its mbarrier says so.
-fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
+/// The response of `try_cancel` is valid after a wait on its mbarrier.
+fn responses(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut reads = Vec::new();
     for (_, at, i) in flow.walk() {
         if i.opcode == op::clusterlaunchcontrol_query_cancel {
@@ -38,30 +40,31 @@ fn responses(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let asks = flow.cfg.find(&|i| i.opcode == op::clusterlaunchcontrol_try_cancel);
     let (Some(asks), false) = (asks, reads.is_empty()) else { return };
     let waits = flow.calls || flow.cfg.any(&mbarrier_wait);
-    // 0: asked, and neither a wait nor any meeting of threads since; 1: asked, and no wait since; 2: asked, and then a wait.
+    // Bit 0: requested, without a wait or a synchronisation since; 1: requested, without a wait since; 2: requested and waited
+    // for.
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.opcode == op::clusterlaunchcontrol_try_cancel {
             set.set(0);
             set.set(1);
             set.unset(2);
         } else if mbarrier_wait(i) || i.opcode == op::call {
-            let asked = set.has(1);
+            let queried = set.has(1);
             set.clear();
-            set.put(2, asked);
-        } else if i.opcode != op::fence && meets(i) {
+            set.put(2, queried);
+        } else if i.opcode != op::fence && may_synchronise(i) {
             set.unset(0);
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 3, &step, &mut |_, at, i, set| {
-        if !said && (set.has(0) || (set.has(1) && !waits)) && reads.contains(&at) {
-            said = true;
-            out.push(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 3, &step, &mut |_, at, i, set| {
+        if !reported && (set.has(0) || (set.has(1) && !waits)) && reads.contains(&at) {
+            reported = true;
+            kernel.report(errors::response_not_awaited(i.span, asks.span, !set.has(2)));
         }
     });
 }
 
-/// The loads that a value comes from: put together from halves, or from quarters.
+/// The loads that a value is packed from.
 fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
     let Some(maker) = flow.ssa.maker(v) else { return };
     match flow.instr(maker).opcode {
@@ -80,75 +83,77 @@ fn decodes(i: &Instr) -> bool {
     i.opcode == op::clusterlaunchcontrol_query_cancel && !i.has(q::is_canceled)
 }
 
-/// `get_first_ctaid` of a failed response is undefined. To decode it does no harm; to go by the result does.
-fn decoded(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// The result of `get_first_ctaid` is undefined after a failed request. Decoding is harmless, using the result is not.
+fn decoded(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry {
         return;
     }
     for (block, at, i) in flow.walk() {
         if decodes(i) {
-            let answer = Answer::new(flow, places, from, at);
-            if let Some(found) = answer.use_of(flow, lanes, places, block, at) {
-                out.push(found);
+            let answer = Answer::new(kernel, at);
+            if let Some(found) = answer.use_of(kernel, block, at) {
+                kernel.report(found);
             }
         }
     }
 }
 
-/// What is known at a place about the answer to "did the request succeed".
+/// What is known at an instruction about the success of the request.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Known {
-    /// It did, or the way here depends on the answer.
+    /// It succeeded, or the path depends on the query.
     Yes,
-    /// It did not.
+    /// It failed.
     No,
-    /// Some path here has asked.
-    Asked,
-    /// No path here has.
-    NotAsked,
+    /// Some path has queried it.
+    Queried,
+    /// No path has queried it.
+    NotQueried,
 }
 
-/// The queries whether one response is a success, and all that is made of the answers.
+/// The queries of one response, and the values that depend on them.
 struct Answer {
     /// Predicates of `is_canceled`.
     preds: Vec<Val>,
     /// By value: it depends on one of them.
     depends: Vec<bool>,
-    /// By block: a query can come before its start.
-    asked: Vec<bool>,
+    /// By block: a query may precede it.
+    queried: Vec<bool>,
     /// The queries: block and instruction.
     queries: Vec<(u32, u32)>,
-    /// An answer goes to memory or to a function: what comes from there may depend on it.
+    /// A dependent value escapes to memory or to a function.
     escapes: bool,
 }
 
 impl Answer {
     /// `at` decodes a response.
-    fn new(flow: &Flow, places: &Places, from: &Provenance, at: u32) -> Answer {
+    fn new(kernel: &Kernel, at: u32) -> Answer {
+        let flow = kernel.flow;
         let mut answer = Answer {
             preds: Vec::new(),
             depends: vec![false; flow.ssa.values.len()],
-            asked: vec![false; flow.cfg.blocks.len()],
+            queried: vec![false; flow.cfg.blocks.len()],
             queries: Vec::new(),
             escapes: flow.calls,
         };
         for (block, query, i) in flow.walk() {
             if i.opcode == op::clusterlaunchcontrol_query_cancel
                 && i.has(q::is_canceled)
-                && same_response(flow, from, at, query)
+                && same_response(kernel, at, query)
             {
                 answer.queries.push((block, query));
-                answer
-                    .preds
-                    .extend(flow.ssa.defs(query).iter().map(|(_, v)| *v).filter(|v| places.canceled.contains(v)));
+                answer.preds.extend(
+                    flow.ssa.defs(query).iter().map(|(_, v)| *v).filter(|v| kernel.reaching.canceled.contains(v)),
+                );
             }
         }
         answer.follow(flow);
-        answer.reach(flow);
+        answer.queried = flow.cfg.reachable_from(answer.queries.iter().map(|(block, _)| *block));
         answer
     }
 
-    /// Marks the values that depend on an answer: made of it, or joined behind a branch on it.
+    /// Marks the values that depend on a query by data flow, or by a phi after a branch on it.
     fn follow(&mut self, flow: &Flow) {
         let mut stack = self.preds.clone();
         for _ in 0..4 {
@@ -176,19 +181,6 @@ impl Answer {
         }
     }
 
-    /// Marks the blocks that a query leads to.
-    fn reach(&mut self, flow: &Flow) {
-        let mut stack = Vec::new();
-        for (block, _) in &self.queries {
-            flow.cfg.push_ways(*block, &mut stack);
-        }
-        while let Some(b) = stack.pop() {
-            if !std::mem::replace(&mut self.asked[b as usize], true) {
-                flow.cfg.push_ways(b, &mut stack);
-            }
-        }
-    }
-
     /// Does the block end with a branch that depends on an answer?
     fn branches(&self, flow: &Flow, block: u32) -> bool {
         if block == NONE {
@@ -199,7 +191,8 @@ impl Answer {
     }
 
     /// What is known at an instruction, its guard included.
-    fn at(&self, flow: &Flow, places: &Places, block: u32, at: u32) -> Known {
+    fn at(&self, kernel: &Kernel, block: u32, at: u32) -> Known {
+        let flow = kernel.flow;
         if let Some((p, positive)) = flow.guard(at) {
             if self.preds.contains(&flow.origin(p)) {
                 return if positive { Known::Yes } else { Known::No };
@@ -208,21 +201,22 @@ impl Answer {
                 return Known::Yes;
             }
         }
-        self.before(flow, places, block, at)
+        self.before(kernel, block, at)
     }
 
     /// What is known before an instruction, or at the end of a block.
-    fn before(&self, flow: &Flow, places: &Places, block: u32, at: u32) -> Known {
+    fn before(&self, kernel: &Kernel, block: u32, at: u32) -> Known {
+        let flow = kernel.flow;
         let mut known = None;
         for p in &self.preds {
-            known = known.max(places.known(flow, block, *p));
+            known = known.max(kernel.reaching.predicate_at(flow, block, *p));
         }
         match known {
             Some(true) => return Known::Yes,
             Some(false) => return Known::No,
             None => {}
         }
-        // Branches above that do not all lead here.
+        // Dominating branches with edges that do not lead here.
         let mut b = block;
         loop {
             let up = flow.cfg.idom[b as usize];
@@ -235,26 +229,27 @@ impl Answer {
             b = up;
         }
         let here = self.queries.iter().any(|(b, query)| *b == block && *query < at);
-        if here || self.asked[block as usize] { Known::Asked } else { Known::NotAsked }
+        if here || self.queried[block as usize] { Known::Queried } else { Known::NotQueried }
     }
 
-    /// What is wrong with how the result of instruction `at` is used.
-    fn use_of(&self, flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Diagnostic> {
-        let known = self.at(flow, places, block, at);
+    /// The finding about the uses of the result of instruction `at`.
+    fn use_of(&self, kernel: &Kernel, block: u32, at: u32) -> Option<Diagnostic> {
+        let flow = kernel.flow;
+        let known = self.at(kernel, block, at);
         if known == Known::Yes {
             return None;
         }
         let span = flow.instr(at).span;
         let (mut doubtful, mut stored) = (None, None);
-        for Use { block, at: place, decides } in self.uses(flow, places, at) {
+        for Use { block, at: place, decides } in self.uses(kernel, at) {
             let here = flow.instr(place).span;
-            let known = self.at(flow, places, block, place);
+            let known = self.at(kernel, block, place);
             match known {
                 Known::Yes => {}
                 _ if !decides => stored = stored.or(Some(here)),
                 Known::No => return Some(errors::first_ctaid_of_failure(span, here)),
-                Known::NotAsked if !self.escapes => return Some(errors::first_ctaid_used(span, here, true)),
-                Known::Asked if self.straight(flow, lanes, place) => {
+                Known::NotQueried if !self.escapes => return Some(errors::first_ctaid_used(span, here, true)),
+                Known::Queried if self.unconditional_path(kernel, place) => {
                     return Some(errors::first_ctaid_used(span, here, true));
                 }
                 _ => doubtful = doubtful.or(Some(here)),
@@ -269,8 +264,9 @@ impl Answer {
         (self.queries.is_empty() && !self.escapes).then(|| errors::first_ctaid_unasked(span))
     }
 
-    /// Does a path without any other condition lead from a query with the answer "no" to this instruction?
-    fn straight(&self, flow: &Flow, lanes: &Lanes, goal: u32) -> bool {
+    /// Does an unconditional path lead from a failed query to this instruction?
+    fn unconditional_path(&self, kernel: &Kernel, goal: u32) -> bool {
+        let flow = kernel.flow;
         let mut goes = |at: u32, _: &Instr| match at {
             _ if at == goal => Step::Found,
             _ if self.queries.iter().any(|(_, query)| *query == at) => Step::Stop,
@@ -278,43 +274,45 @@ impl Answer {
         };
         self.queries.iter().take(16).any(|&(block, query)| {
             let Some((_, p)) = flow.ssa.defs(query).first() else { return false };
-            let hit = Paths::new(flow, lanes).behind(block, query, Some((*p, false)), &mut goes);
+            let hit = Paths::new(flow, kernel.lanes).after(block, query, Some((*p, false)), &mut goes);
             matches!(hit, Some(hit) if hit.certain)
         })
     }
 
-    /// Does the value reach a join by an edge that is taken whatever the answer is?
-    fn joins(&self, flow: &Flow, places: &Places, v: Val, block: u32, args: &[Val]) -> bool {
-        let pred = &flow.cfg.blocks[block as usize].pred;
+    /// Does the value reach a phi by an edge that does not depend on the query?
+    fn joins(&self, kernel: &Kernel, v: Val, block: u32, args: &[Val]) -> bool {
+        let pred = &kernel.flow.cfg.blocks[block as usize].pred;
         if pred.len() != args.len() {
             return true;
         }
-        pred.iter().zip(args).any(|(&(from, edge), arg)| *arg == v && !self.under(flow, places, from, edge))
+        pred.iter().zip(args).any(|(&(from, edge), arg)| *arg == v && !self.under(kernel, from, edge))
     }
 
     /// Is the edge taken only where the request succeeded, or by a choice that depends on the answer?
-    fn under(&self, flow: &Flow, places: &Places, from: u32, edge: u32) -> bool {
+    fn under(&self, kernel: &Kernel, from: u32, edge: u32) -> bool {
+        let flow = kernel.flow;
         if self.branches(flow, from) {
             let when = flow.cfg.blocks[from as usize].succ[edge as usize].when;
             let guard = flow.cfg.branch(from).and_then(|at| flow.guard(at));
             return !matches!(guard, Some((p, _)) if self.preds.contains(&flow.origin(p)) && when == Some(false));
         }
-        self.before(flow, places, from, flow.cfg.range(from).end) == Known::Yes
+        self.before(kernel, from, flow.cfg.range(from).end) == Known::Yes
     }
 
-    /// The places where what is made of the results of instruction `at` decides, addresses or is stored.
-    fn uses(&self, flow: &Flow, places: &Places, at: u32) -> Vec<Use> {
+    /// The instructions that branch on, address with or store a value derived from the results of instruction `at`.
+    fn uses(&self, kernel: &Kernel, at: u32) -> Vec<Use> {
+        let flow = kernel.flow;
         let mut made = vec![false; flow.ssa.values.len()];
         let mut stack: Vec<Val> = flow.ssa.defs(at).iter().map(|(_, v)| *v).collect();
         while let Some(v) = stack.pop() {
-            // What was chosen by the answer is used under it.
+            // A value that depends on the query is used under it.
             if self.depends[v as usize] || std::mem::replace(&mut made[v as usize], true) {
                 continue;
             }
             stack.extend(flow.ssa.users(v).iter().filter(|user| match &flow.ssa.values[**user as usize] {
-                // What a load brings does not show whether its address was right; the load itself is a use.
+                // The load is a use of its address; its result is not derived from it.
                 Value::Def { instr, .. } => flow.instr(*instr).address().is_none(),
-                Value::Phi { block, args } => self.joins(flow, places, v, *block, args),
+                Value::Phi { block, args } => self.joins(kernel, v, *block, args),
                 Value::Undef | Value::Param => false,
             }));
         }
@@ -342,22 +340,23 @@ impl Answer {
     }
 }
 
-/// Does it hand registers to memory, or to other lanes?
+/// Does it pass registers to memory or to other lanes?
 fn stores(i: &Instr) -> bool {
     let stores = [op::st, op::st_async, op::st_bulk, op::stmatrix, op::atom, op::red, op::red_async];
     stores.contains(&i.opcode) || i.opcode == op::redux_sync
 }
 
-/// A use of what a response says.
+/// A use of a decoded response.
 struct Use {
     block: u32,
     at: u32,
-    /// It decides or addresses; else it is stored.
+    /// It branches or addresses; otherwise it stores.
     decides: bool,
 }
 
-/// Do two instructions look at the same response? The same value, or loads of the same place; if that is not known, they may.
-fn same_response(flow: &Flow, from: &Provenance, a: u32, b: u32) -> bool {
+/// May two instructions query the same response: the same value, or loads of overlapping memory?
+fn same_response(kernel: &Kernel, a: u32, b: u32) -> bool {
+    let flow = kernel.flow;
     let value = |at: u32| flow.source(at, "try_cancel_response").map(|v| flow.origin(v));
     let (Some(x), Some(y)) = (value(a), value(b)) else { return true };
     if x == y {
@@ -367,15 +366,15 @@ fn same_response(flow: &Flow, from: &Provenance, a: u32, b: u32) -> bool {
         let mut loads = Vec::new();
         made_of_loads(flow, v, 2, &mut loads);
         let first = *loads.first()?;
-        region(flow, from, first, flow.instr(first).address()?, 16)
+        kernel.region(first, flow.instr(first).address()?, 16)
     };
     match (place(x), place(y)) {
-        (Some(x), Some(y)) => x.may_meet(&y),
+        (Some(x), Some(y)) => x.may_overlap(&y),
         _ => true,
     }
 }
 
-/// Where responses are asked about: block, instruction, predicate.
+/// The queries of responses: block, instruction, predicate.
 fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
     let mut list = Vec::new();
     for (block, at, i) in flow.walk() {
@@ -391,33 +390,33 @@ fn queries(flow: &Flow) -> Vec<(u32, u32, Val)> {
     list
 }
 
-/// `try_cancel` on a way that a failed response leads to.
-fn asked_again(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
+/// `try_cancel` on a path after a failed request.
+fn requests_after_failure(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;
     }
-    let mut said = Vec::new();
+    let mut reported = Vec::new();
     for (block, query, p) in queries(flow) {
         let depends = |v: Val| depends(flow, block, v);
-        let mut paths = Paths::new(flow, lanes);
+        let mut paths = Paths::new(flow, kernel.lanes);
         paths.no_guess = Some(&depends);
-        let hit = paths.behind(block, query, Some((p, false)), &mut |_, i| match i.opcode {
+        let hit = paths.after(block, query, Some((p, false)), &mut |_, i| match i.opcode {
             op::clusterlaunchcontrol_try_cancel => Step::Found,
             op::clusterlaunchcontrol_query_cancel if i.has(q::is_canceled) => Step::Stop,
             _ => Step::Go,
         });
         if let Some(hit) = hit
-            && !said.contains(&hit.at)
+            && !reported.contains(&hit.at)
         {
-            said.push(hit.at);
-            let [ask, query] = [hit.at, query].map(|at| flow.instr(at).span);
-            out.push(completion::asks_again(ask, query, hit.certain));
+            reported.push(hit.at);
+            let [request, query] = [hit.at, query].map(|at| flow.instr(at).span);
+            kernel.report(completion::asks_again(request, query, hit.certain));
         }
     }
 }
 
-/// May the value depend on the answer to the query at the end of this block? Then it is not guessed: loads, shuffles, and
-/// values that meet behind the query.
+/// May the value depend on the query at the end of this block? Then the search must not guess it.
 fn depends(flow: &Flow, query: u32, v: Val) -> bool {
     let mut seen = Vec::new();
     let mut stack = vec![v];
@@ -441,7 +440,7 @@ fn depends(flow: &Flow, query: u32, v: Val) -> bool {
                 }
                 flow.ssa.push_sources(v, &mut stack);
             }
-            // The counter of a loop around the query does not; what it became behind the query was looked at.
+            // Phis that dominate the query do not depend on it.
             Value::Phi { block: join, .. } if flow.cfg.dominates(*join, query) => {}
             Value::Phi { .. } => return true,
             _ => {}
@@ -450,7 +449,7 @@ fn depends(flow: &Flow, query: u32, v: Val) -> bool {
     false
 }
 
-/// May it bring what the answer to a query says?
+/// May its result depend on the query?
 fn answers(i: &Instr) -> bool {
     let op = i.opcode;
     if op == op::ld {

@@ -1,50 +1,43 @@
-//! The life of an mbarrier (PTX ISA 9.7.13.15.9, 9.7.13.15.10): from `init` to `inval`, and who may know of it.
+//! The lifetime of an mbarrier from `init` to `inval` (PTX ISA 9.7.13.15.9, 9.7.13.15.10), and its visibility to other threads and
+//! CTAs.
 
 use crate::errors::protocol as errors;
-use crate::pending::{debts, owe, owed, settle};
-use crate::sync::mbarriers::{Objects, mbarrier, name, object};
-use ptx_dsl_analysis::Flow;
+use crate::kernel::Kernel;
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
+use crate::sync::objects::{Objects, mbarrier_operand, object, object_name};
+use crate::synchronisation::{may_follow_reinit, may_receive_init};
 use ptx_dsl_analysis::accesses::mbarrier_wait;
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, Who, every_lane};
-use ptx_dsl_analysis::region::{plain, region};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::reaching::ReachingThreads;
+use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::{Site, guard, in_loop};
 use ptx_dsl_analysis::threads::{disjoint, has_thread, missing};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
-use ptx_dsl_isa::isa::{Barrier, Issue, Mbarrier};
+use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// `init` of what is initialised, data on top of a live object, and objects that other CTAs cannot know of yet.
-pub(crate) fn check(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    objects: &Objects,
-    out: &mut Vec<Diagnostic>,
-) {
-    after_inval(flow, from, out);
+/// Checks repeated `init`, data accesses to a live object, and visibility to other CTAs.
+pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
+    after_inval(kernel);
     let mut inits: Vec<Init> = Vec::new();
     for o in &objects.list {
         for site in &o.inits {
             if inits.len() < 64 {
-                inits.push(Init { site: *site, place: o.place, who: places.who(flow, lanes, site.block, site.at) });
+                inits.push(Init { site: *site, place: o.place, present: kernel.threads_at(site.block, site.at) });
             }
         }
     }
-    lifetimes(flow, lanes, places, from, (objects, &inits), out);
-    arrays_unpublished(flow, lanes, places, objects, out);
+    lifetimes(kernel, (objects, &inits));
+    arrays_unpublished(kernel, objects);
 }
 
 /// An `init`.
 struct Init {
     site: Site,
     place: (u32, i64),
-    who: Who,
+    present: ReachingThreads,
 }
 
 /// The number of an `init` among others.
@@ -57,75 +50,71 @@ fn number(inits: &[Init], at: u32) -> Option<usize> {
     None
 }
 
-fn lifetimes(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    (objects, inits): (&Objects, &[Init]),
-    out: &mut Vec<Diagnostic>,
-) {
+fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
+    let flow = kernel.flow;
     let n = inits.len();
-    // First n: initialised and not invalidated. Next n: not published to the cluster.
+    // The first n: initialised and not invalidated. The next n: not published to the cluster.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if let Some(k) = number(inits, at) {
-            owe(set, k);
-            owe(set, n + k);
+            begin_pending(set, k);
+            begin_pending(set, n + k);
         } else if i.opcode == op::mbarrier_inval {
-            let on = object(flow, from, at, "addr");
+            let on = object(kernel, at, "addr");
             for (k, init) in inits.iter().enumerate() {
                 if on.is_none() || on == Some(init.place) {
-                    settle(set, k);
+                    resolve(set, k);
                 }
             }
         } else if may_publish(i) {
-            let here = places.who(flow, lanes, flow.cfg.block_of(at), at);
-            for (k, Init { who, .. }) in inits.iter().enumerate() {
-                if publishes(i, &here, who) {
-                    settle(set, n + k);
+            let here = kernel.threads_at(flow.cfg.block_of(at), at);
+            for (k, Init { present, .. }) in inits.iter().enumerate() {
+                if publishes(i, &here, present) {
+                    resolve(set, n + k);
                 }
             }
         }
     };
 
-    let mut said = Bits::none(n);
-    debts(flow, 2 * n, &step, &mut |b, at, i, set| {
-        let touched = match plain(i) {
-            Some((arg, writes)) => region(flow, from, at, arg, i.bytes()).map(|r| (arg, r, writes)),
+    let mut reported = Bits::none(n);
+    for_each_pending(flow, 2 * n, &step, &mut |b, at, i, set| {
+        let touched = match plain_access(i) {
+            Some((arg, writes)) => kernel.region(at, arg, i.bytes()).map(|r| (arg, r, writes)),
             None => None,
         };
         let new = number(inits, at);
         for (k, Init { site, place, .. }) in inits.iter().enumerate() {
-            if said.has(k) || !(owed(set, k) || owed(set, n + k)) {
+            if reported.has(k) || !(is_pending(set, k) || is_pending(set, n + k)) {
                 continue;
             }
             let again = matches!(new, Some(new) if inits[new].place == *place);
             let data = match &touched {
-                Some((arg, r, writes)) if r.base == Origin::Var(VarId(place.0)) => match r.bytes {
+                Some((arg, r, writes)) if r.base == AddressBase::Var(VarId(place.0)) => match r.bytes {
                     Some((a, e)) if a < place.1 + 8 && place.1 < e && e != i64::MAX => Some((arg.span, *writes)),
                     _ => None,
                 },
                 _ => None,
             };
             let span = flow.instr(site.at).span;
-            if (again || data.is_some()) && owed(set, k) && !in_loop(flow, b) {
+            if (again || data.is_some()) && is_pending(set, k) && !in_loop(flow, b) {
                 let first = if site.block == b { site.at < at } else { flow.cfg.dominates(site.block, b) };
                 let runs = flow.guard(site.at).is_none() || guard(flow, site.at) == guard(flow, at);
                 if first && runs {
-                    said.set(k);
-                    out.push(match data {
-                        Some((arg, writes)) if !again => errors::data_on_object(arg, &name(flow, *place), span, writes),
-                        _ => errors::init_twice(i.span, &name(flow, *place), span),
+                    reported.set(k);
+                    kernel.report(match data {
+                        Some((arg, writes)) if !again => {
+                            errors::data_on_object(arg, &object_name(flow, *place), span, writes)
+                        }
+                        _ => errors::init_twice(i.span, &object_name(flow, *place), span),
                     });
                 }
             }
             if i.opcode == op::barrier_cluster_arrive
                 && i.has(q::relaxed)
-                && owed(set, n + k)
+                && is_pending(set, n + k)
                 && objects.shared.contains(&place.0)
             {
-                said.set(k);
-                out.push(errors::not_published(i.span, &name(flow, *place), span));
+                reported.set(k);
+                kernel.report(errors::not_published(i.span, &object_name(flow, *place), span));
             }
         }
     });
@@ -136,151 +125,151 @@ fn may_publish(i: &Instr) -> bool {
     (i.opcode == op::fence && !i.has(q::proxy)) || (i.opcode == op::barrier_cluster_arrive && !i.has(q::relaxed))
 }
 
-/// Does it publish to the cluster what these threads have initialised? A fence does so for its own threads.
-fn publishes(i: &Instr, here: &Who, inits: &Who) -> bool {
-    let apart = here.elected && inits.passed || here.passed && inits.elected;
-    i.opcode != op::fence || (!apart && !disjoint(&here.set, &inits.set))
+/// Does it publish the `init` of these threads to the cluster? A fence does so for its own thread.
+fn publishes(i: &Instr, here: &ReachingThreads, inits: &ReachingThreads) -> bool {
+    let exclusive = here.elected && inits.not_elected || here.not_elected && inits.elected;
+    i.opcode != op::fence || (!exclusive && !disjoint(&here.set, &inits.set))
 }
 
-/// Objects of an array, initialised in a loop, that other CTAs use, and a relaxed arrival at the cluster barrier that need not
-/// publish them.
-fn arrays_unpublished(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
-    let mut inits: Vec<(Site, u32, Who)> = Vec::new();
+/// Arrays of objects that are initialised in a loop and used by other CTAs, with a relaxed arrival that does not publish them.
+fn arrays_unpublished(kernel: &Kernel, objects: &Objects) {
+    let flow = kernel.flow;
+    let mut inits: Vec<(Site, u32, ReachingThreads)> = Vec::new();
     for (site, var) in &objects.array_inits {
         if objects.shared.contains(var) && inits.len() < 64 {
-            inits.push((*site, *var, places.who(flow, lanes, site.block, site.at)));
+            inits.push((*site, *var, kernel.threads_at(site.block, site.at)));
         }
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let here = may_publish(i).then(|| places.who(flow, lanes, flow.cfg.block_of(at), at));
-        for (k, (site, _, who)) in inits.iter().enumerate() {
+        let here = may_publish(i).then(|| kernel.threads_at(flow.cfg.block_of(at), at));
+        for (k, (site, _, present)) in inits.iter().enumerate() {
             if site.at == at {
-                owe(set, k);
-            } else if matches!(&here, Some(here) if publishes(i, here, who)) {
-                settle(set, k);
+                begin_pending(set, k);
+            } else if matches!(&here, Some(here) if publishes(i, here, present)) {
+                resolve(set, k);
             }
         }
     };
-    let mut said: Vec<u32> = Vec::new();
-    debts(flow, inits.len(), &step, &mut |_, _, i, set| {
+    let mut reported: Vec<u32> = Vec::new();
+    for_each_pending(flow, inits.len(), &step, &mut |_, _, i, set| {
         if i.opcode != op::barrier_cluster_arrive || !i.has(q::relaxed) {
             return;
         }
         for (k, (site, var, _)) in inits.iter().enumerate() {
-            if owed(set, k) && !said.contains(var) {
-                said.push(*var);
-                out.push(errors::not_published(i.span, flow.variable(*var), flow.instr(site.at).span));
+            if is_pending(set, k) && !reported.contains(var) {
+                reported.push(*var);
+                kernel.report(errors::not_published(i.span, flow.variable_name(*var), flow.instr(site.at).span));
             }
         }
     });
 }
 
 /// An `init`, or an allocation of Tensor Memory.
-struct Made {
-    who: Who,
-    object: Place,
+struct Initialisation {
+    present: ReachingThreads,
+    object: Location,
     at: u32,
     alloc: bool,
 }
 
 /// A variable, and the offset in it if that is known.
 #[derive(Clone, Copy, PartialEq)]
-struct Place {
+struct Location {
     var: u32,
     offset: Option<i64>,
 }
 
-impl Place {
-    /// What an instruction names first.
-    fn of(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Place> {
-        let r = region(flow, from, at, i.address()?, 4)?;
+impl Location {
+    /// The address operand of an instruction.
+    fn of(kernel: &Kernel, at: u32, i: &Instr) -> Option<Location> {
+        let r = kernel.region(at, i.address()?, 4)?;
         match r.base {
-            Origin::Var(v) if !r.mapped => Some(Place { var: v.0, offset: r.bytes.map(|(o, _)| o) }),
+            AddressBase::Var(v) if !r.mapped => Some(Location { var: v.0, offset: r.bytes.map(|(o, _)| o) }),
             _ => None,
         }
     }
 
-    fn may_be(self, other: Place) -> bool {
+    fn may_alias(self, other: Location) -> bool {
         self.var == other.var && (self.offset.is_none() || other.offset.is_none() || self.offset == other.offset)
     }
 }
 
-/// What one thread initialises or a warp allocates, and others use, with nothing that makes them wait for it.
-pub(crate) fn unseen(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
+/// Objects that some threads initialise or allocate and others use without synchronisation.
+pub(crate) fn visibility(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some(n) = lanes.cta_size.exact else { return };
     if n <= 1 {
         return;
     }
-    let mut made: Vec<Made> = Vec::new();
+    let mut made: Vec<Initialisation> = Vec::new();
     let mut all_known = true;
     for (block, at, i) in flow.walk() {
         let alloc = i.opcode == op::tcgen05_alloc;
         if i.opcode != op::mbarrier_init && !alloc {
             continue;
         }
-        match Place::of(flow, from, at, i) {
+        match Location::of(kernel, at, i) {
             Some(object) if made.len() < 64 => {
-                made.push(Made { who: places.who(flow, lanes, block, at), object, at, alloc });
+                made.push(Initialisation { present: kernel.threads_at(block, at), object, at, alloc });
             }
             _ => all_known = false,
         }
     }
-    unmet(flow, lanes, places, from, &Making { threads: n, made, all_known }, out);
+    used_unsynchronised(kernel, &Initialisations { threads: n, made, all_known });
 }
 
-/// Everything that is made ready in a kernel.
-struct Making {
+/// The initialisations of a kernel.
+struct Initialisations {
     /// Of the CTA.
     threads: usize,
-    made: Vec<Made>,
+    made: Vec<Initialisation>,
     /// No `init` or allocation is missing.
     all_known: bool,
 }
 
-impl Making {
-    /// What makes the object ready that these threads use, if it is certain that others do.
-    fn by_others(&self, used: Place, alloc: bool, who: &Who, every: bool) -> Option<(&Made, Option<usize>)> {
-        let (mut first, mut apart) = (None, self.all_known);
+impl Initialisations {
+    /// The initialisation of the object that these threads use, if other threads certainly execute it.
+    fn initialised_by_others(
+        &self,
+        used: Location,
+        alloc: bool,
+        present: &ReachingThreads,
+        every: bool,
+    ) -> Option<(&Initialisation, Option<usize>)> {
+        let (mut first, mut exclusive) = (None, self.all_known);
         for m in &self.made {
-            if m.alloc != alloc || !m.object.may_be(used) {
+            if m.alloc != alloc || !m.object.may_alias(used) {
                 continue;
             }
-            if used.offset.is_some() && m.object == used && every && missing(&who.set, self.threads).is_none() {
-                let other = missing(&m.who.set, self.threads);
-                return (other.is_some() || m.who.elected).then_some((m, other));
+            if used.offset.is_some() && m.object == used && every && missing(&present.set, self.threads).is_none() {
+                let other = missing(&m.present.set, self.threads);
+                return (other.is_some() || m.present.elected).then_some((m, other));
             }
             first = first.or(Some(m));
-            apart &= disjoint(&m.who.set, &who.set);
+            exclusive &= disjoint(&m.present.set, &present.set);
         }
-        let user = (0..self.threads).find(|t| has_thread(&who.set, *t));
-        first.filter(|_| apart && user.is_some()).map(|m| (m, user))
+        let user = (0..self.threads).find(|t| has_thread(&present.set, *t));
+        first.filter(|_| exclusive && user.is_some()).map(|m| (m, user))
     }
 }
 
-fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making: &Making, out: &mut Vec<Diagnostic>) {
-    let meets = |i: &Instr| {
-        let op = i.opcode;
-        i.entry.barrier != Barrier::None
-            || mbarrier_wait(i)
-            || matches!(op, op::atom | op::red | op::call | op::griddepcontrol | op::match_)
-            || (i.entry.issue == Issue::Lanes && making.threads <= 32)
-            || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile]))
-    };
-    // Met on some way; a wait of the object itself is no meeting.
+fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
+    let flow = kernel.flow;
+    // Synchronised on some path; a wait on the object itself does not count.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if !meets(i) {
+        if !may_receive_init(i, initialisations.threads) {
             return;
         }
         if mbarrier_wait(i)
-            && let Some(p) = Place::of(flow, from, at, i)
-            && making.made.iter().any(|m| m.object.may_be(p))
+            && let Some(p) = Location::of(kernel, at, i)
+            && initialisations.made.iter().any(|m| m.object.may_alias(p))
         {
             return;
         }
         set.set(0);
     };
-    let mut said: Vec<Place> = Vec::new();
-    each(&flow.cfg, 1, &step, &mut |b, at, i, set| {
+    let mut reported: Vec<Location> = Vec::new();
+    for_each_instr(&flow.cfg, 1, &step, &mut |b, at, i, set| {
         if set.has(0) {
             return;
         }
@@ -289,65 +278,64 @@ fn unmet(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, making:
         if !uses && op != op::ld {
             return;
         }
-        let Some(p) = Place::of(flow, from, at, i) else { return };
-        if said.contains(&p) || (op == op::ld && p.offset.is_none()) {
+        let Some(p) = Location::of(kernel, at, i) else { return };
+        if reported.contains(&p) || (op == op::ld && p.offset.is_none()) {
             return;
         }
-        let who = places.who(flow, lanes, b, at);
-        let every = every_lane(flow, lanes, &who, b, at);
-        if let Some((m, other)) = making.by_others(p, op == op::ld, &who, every) {
-            said.push(p);
+        let present = kernel.threads_at(b, at);
+        let every = kernel.every_lane(&present, b, at);
+        if let Some((m, other)) = initialisations.initialised_by_others(p, op == op::ld, &present, every) {
+            reported.push(p);
             let made = flow.instr(m.at);
-            let name = name(flow, (p.var, p.offset.unwrap_or(0)));
-            out.push(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
+            let name = object_name(flow, (p.var, p.offset.unwrap_or(0)));
+            kernel.report(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
         }
     });
 }
 
-/// Uses of an object behind its `mbarrier.inval`, with no `init` and no meeting with a thread that might do one between.
-fn after_inval(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// Uses of an object after its `mbarrier.inval` without an `init` or a synchronisation between.
+fn after_inval(kernel: &Kernel) {
     let mut ends: Vec<(u32, (u32, i64))> = Vec::new();
-    for (_, at, i) in flow.walk() {
+    for (_, at, i) in kernel.flow.walk() {
         if i.opcode == op::mbarrier_inval
             && ends.len() < 64
-            && let Some(p) = object(flow, from, at, mbarrier(i))
+            && let Some(p) = object(kernel, at, mbarrier_operand(i))
         {
             ends.push((at, p));
         }
     }
-    used_after(flow, from, &ends, out);
+    used_after(kernel, &ends);
 }
 
-fn used_after(flow: &Flow, from: &Provenance, ends: &[(u32, (u32, i64))], out: &mut Vec<Diagnostic>) {
+fn used_after(kernel: &Kernel, ends: &[(u32, (u32, i64))]) {
+    let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let op = i.opcode;
         let init = op == op::mbarrier_init;
-        let meets = i.entry.barrier != Barrier::None
-            || i.entry.issue == Issue::Lanes
-            || matches!(op, op::call | op::atom | op::ld);
-        if op != op::mbarrier_inval && !init && !meets {
+        let synchronises = may_follow_reinit(i);
+        if op != op::mbarrier_inval && !init && !synchronises {
             return;
         }
-        let on = if init { object(flow, from, at, mbarrier(i)) } else { None };
+        let on = if init { object(kernel, at, mbarrier_operand(i)) } else { None };
         for (k, (end, place)) in ends.iter().enumerate() {
             if *end == at {
-                owe(set, k);
-            } else if meets || (init && (on.is_none() || on == Some(*place))) {
-                settle(set, k);
+                begin_pending(set, k);
+            } else if synchronises || (init && (on.is_none() || on == Some(*place))) {
+                resolve(set, k);
             }
         }
     };
-    let mut said = Vec::new();
-    debts(flow, ends.len(), &step, &mut |_, at, i, set| {
+    let mut reported = Vec::new();
+    for_each_pending(flow, ends.len(), &step, &mut |_, at, i, set| {
         if matches!(i.opcode, op::mbarrier_init | op::mbarrier_check_layout) {
             return;
         }
-        let Some(p) = object(flow, from, at, mbarrier(i)) else { return };
+        let Some(p) = object(kernel, at, mbarrier_operand(i)) else { return };
         for (k, (end, place)) in ends.iter().enumerate() {
-            if *place == p && owed(set, k) {
-                if !said.contains(&p) && flow.guard(*end).is_none() {
-                    said.push(p);
-                    out.push(errors::after_inval(i.span, &name(flow, p), flow.instr(*end).span));
+            if *place == p && is_pending(set, k) {
+                if !reported.contains(&p) && flow.guard(*end).is_none() {
+                    reported.push(p);
+                    kernel.report(errors::after_inval(i.span, &object_name(flow, p), flow.instr(*end).span));
                 }
                 return;
             }

@@ -1,77 +1,78 @@
-//! Named barriers (PTX ISA 9.7.13.1): the number of threads against those who come.
+//! Named barriers (PTX ISA 9.7.13.1): the thread count of the operand against the threads that arrive.
 
 use crate::errors::protocol as errors;
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::reaching::Places;
-use ptx_dsl_analysis::sites::{Site, in_loop, surely};
-use ptx_dsl_analysis::threads::{Set, THREADS, unite};
-use ptx_dsl_isa::diag::Diagnostic;
+use crate::kernel::Kernel;
+use ptx_dsl_analysis::sites::{Site, in_loop};
+use ptx_dsl_analysis::threads::{Set, THREADS, union_with};
 use ptx_dsl_isa::isa::{Barrier, Meeting};
 
-/// As what these threads count at a barrier, after others: each warp as 32, once, whose lanes may come to it at several places.
+/// The threads that a barrier counts for these lanes: 32 for each warp, once even if its lanes arrive at several sites.
 fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
-    let mut come = 0;
+    let mut arrived = 0;
     for w in 0..n.div_ceil(32) {
         let lanes = |s: &Set| (s[w / 2] >> (32 * (w % 2))) as u32;
         let (old, new) = (lanes(met), lanes(set));
         if new != 0 && (old == 0 || old & new != 0) {
-            come += 32;
+            arrived += 32;
         }
     }
-    unite(met, set);
-    come
+    union_with(met, set);
+    arrived
 }
 
 /// A named barrier.
 struct Named {
     id: u64,
     count: u64,
-    come: u64,
-    /// The threads that come.
+    arrived: u64,
+    /// The threads that arrive.
     set: Set,
     sure: bool,
     wait: Option<u32>,
 }
 
-/// Named barriers with a number of threads that is not the number of those who come.
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
+/// Named barriers whose thread count does not match the threads that arrive.
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    if !flow.function.entry || flow.calls {
+        return;
+    }
+    let Some(n) = lanes.cta_size.exact else { return };
     let mut list: Vec<Named> = Vec::new();
     for (block, at, i) in flow.walk() {
         if i.entry.barrier != Barrier::Cta {
             continue;
         }
         let Some(id) = i.constant("a") else { return };
-        let who = places.who(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         let count = i.constant("b");
         let sure = (count.is_some() || i.operand("b").is_none())
-            && surely(flow, lanes, Site { block, at })
-            && !who.elected
-            && !who.passed
+            && kernel.executes_exactly(Site { block, at })
+            && !present.elected
+            && !present.not_elected
             && !in_loop(flow, block);
         let count = count.unwrap_or(0);
         let wait = if i.entry.meeting == Meeting::Arrive { None } else { Some(at) };
         let x = barrier(&mut list, id, count);
-        x.come += by_warps(&mut x.set, &who.set, n);
+        x.arrived += by_warps(&mut x.set, &present.set, n);
         x.sure &= sure && x.count == count;
         x.wait = x.wait.or(wait);
     }
     for x in &list {
         if x.sure
             && x.count > 0
-            && x.come > 0
-            && x.come % x.count != 0
+            && x.arrived > 0
+            && x.arrived % x.count != 0
             && let Some(at) = x.wait
         {
             let i = flow.instr(at);
             let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
-            out.push(errors::barrier_count(span, x.id, x.count, x.come));
+            kernel.report(errors::barrier_count(span, x.id, x.count, x.arrived));
         }
     }
 }
 
-/// The barrier of that number, a new one if nobody came to it yet.
+/// The barrier with this number; a new one if it is the first use.
 fn barrier(list: &mut Vec<Named>, id: u64, count: u64) -> &mut Named {
     let mut at = list.len();
     for (k, x) in list.iter().enumerate() {
@@ -80,7 +81,7 @@ fn barrier(list: &mut Vec<Named>, id: u64, count: u64) -> &mut Named {
         }
     }
     if at == list.len() {
-        list.push(Named { id, count, come: 0, set: [0; THREADS / 64], sure: true, wait: None });
+        list.push(Named { id, count, arrived: 0, set: [0; THREADS / 64], sure: true, wait: None });
     }
     &mut list[at]
 }

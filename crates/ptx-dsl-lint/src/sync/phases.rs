@@ -1,94 +1,47 @@
-//! Phases of an mbarrier (PTX ISA 9.7.13.15): which one a wait is for, and what must not complete one.
+//! Phases of an mbarrier (PTX ISA 9.7.13.15): the parity of repeated waits, counts that exceed the pending count, arrivals without
+//! release.
 
 use crate::errors::{order as errors, rings};
-use crate::pending::{debts, owe, owed, settle};
-use crate::sync::expect_tx::announces;
-use crate::sync::mbarriers::{Object, Objects, arrivals_of, mbarrier, name, object, parity};
-use crate::sync::states::{On, arrives, of_region, passed, states};
+use crate::kernel::Kernel;
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
+use crate::sync::objects::{
+    Object, Objects, arrivals_of, arrives, expects_bytes, mbarrier_operand, object, object_name, parity,
+};
+use crate::sync::states::succeeded_wait;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
 use ptx_dsl_analysis::ctas::Ctas;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
-use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, most};
-use ptx_dsl_analysis::region::{MOST, behind, region};
-use ptx_dsl_analysis::sites::{Site, among, any_in_loop, each_round, in_loop, reaches, steadily, surely};
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::reaching::max_threads;
+use ptx_dsl_analysis::region::MAX_REGIONS;
+use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, in_loop, reaches};
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    from: &Provenance,
-    objects: &Objects,
-    out: &mut Vec<Diagnostic>,
-) {
-    states(flow, from, out);
-    parities(flow, lanes, places, objects, out);
-    pending(flow, lanes, places, objects, out);
-    crate::sync::arrive_drop::check(flow, lanes, places, objects, out);
-    if flow.cfg.any(&multicast_copy) {
-        somewhere(flow, from, out);
+pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
+    parities(kernel, objects);
+    pending(kernel, objects);
+    if kernel.flow.cfg.any(&multicast_copy) {
+        expected_in_some_ctas(kernel);
     }
-    if !objects.unclear {
-        relaxed(flow, from, objects, out);
+    if !objects.incomplete {
+        relaxed_arrivals(kernel, objects);
     }
 }
 
-/// The object whose address is not known, if all bytes that are expected and copied in the kernel are for one address: a stage
-/// of a ring.
-pub(crate) fn only(flow: &Flow, from: &Provenance) -> Option<Objects> {
-    let mut key: Option<On> = None;
-    let mut object = Object::new((u32::MAX, 0));
-    for (block, at, i) in flow.walk() {
-        let site = Site { block, at };
-        let op = i.opcode;
-        let expecting = announces(i);
-        let copying = i.operand("mbar").is_some() || op == op::mbarrier_complete_tx;
-        if mbarrier_wait(i) {
-            object.waits.push(site);
-        }
-        if !expecting && !copying {
-            continue;
-        }
-        let r = behind(flow, from, at, mbarrier(i), 8)?;
-        if r.mapped || multicast(i) || i.has(q::cta_group_2) {
-            return None;
-        }
-        if let Origin::Var(v) = r.base {
-            object.place.0 = v.0;
-        }
-        let now = of_region(&r)?;
-        if *key.get_or_insert(now) != now {
-            return None;
-        }
-        if expecting { object.expects.push(site) } else { object.copies.push(site) }
-    }
-    let whole = !object.expects.is_empty() && !object.copies.is_empty();
-    whole.then(|| Objects {
-        list: vec![object],
-        unclear: true,
-        unknown_init: true,
-        array_inits: Vec::new(),
-        shared: Vec::new(),
-    })
-}
-
-/// Waits that come again with the same constant parity, though each round completes a phase.
-fn parities(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
-    // Each wait is compared with each arrival by ways in the graph; for very many that would cost seconds.
+/// Repeated waits with the same constant parity, though each iteration completes a phase.
+fn parities(kernel: &Kernel, objects: &Objects) {
+    let flow = kernel.flow;
+    // Waits times arrivals times reachability: the budget bounds the cost.
     let mut budget = 5_000_000 / flow.cfg.blocks.len().max(1);
     for o in &objects.list {
-        // One that begins anew begins with parity 0 again.
+        // A new `init` starts with parity 0 again.
         if !one_parity(flow, &o.waits) || any_in_loop(flow, &o.inits) || o.inits.len() > 1 {
             continue;
         }
-        if same_parity(flow, lanes, places, o, &mut budget, out).is_none() {
+        if same_parity(kernel, o, &mut budget).is_none() {
             return;
         }
     }
@@ -110,7 +63,7 @@ fn one_parity(flow: &Flow, waits: &[Site]) -> bool {
 fn arrived(o: &Object, from: u32, to: u32, set: &mut Bits) {
     if set.has(0) {
         for at in from..to {
-            if among(&o.arrives, at) {
+            if contains_site(&o.arrives, at) {
                 set.set(1);
             }
         }
@@ -118,20 +71,14 @@ fn arrived(o: &Object, from: u32, to: u32, set: &mut Bits) {
 }
 
 /// `None` if it would cost too much.
-fn same_parity(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    o: &Object,
-    budget: &mut usize,
-    out: &mut Vec<Diagnostic>,
-) -> Option<()> {
+fn same_parity(kernel: &Kernel, o: &Object, budget: &mut usize) -> Option<()> {
+    let flow = kernel.flow;
     let mut block = |b: u32, set: &mut Bits| {
         let range = flow.cfg.range(b);
         arrived(o, range.start, range.end, set);
     };
-    let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        if matches!(passed(flow, b, way), Some(at) if among(&o.waits, at)) {
+    let mut edge = |b: u32, edge_number: usize, set: &mut Bits| {
+        if matches!(succeeded_wait(flow, b, edge_number), Some(at) if contains_site(&o.waits, at)) {
             set.set(0);
             set.unset(1);
         }
@@ -139,7 +86,7 @@ fn same_parity(
     let any = forward(&flow.cfg, 2, Meet::Any, &mut block, &mut edge);
     let every = forward(&flow.cfg, 2, Meet::Every, &mut block, &mut edge);
     for w in &o.waits {
-        let Some(next) = behind_wait(flow, w) else { continue };
+        let Some(next) = block_after_wait(flow, w) else { continue };
         let before = |mut set: Bits| {
             arrived(o, flow.cfg.range(w.block).start, w.at, &mut set);
             set.has(1)
@@ -147,17 +94,17 @@ fn same_parity(
         let own = before(any[w.block as usize].clone());
         let always = before(every[w.block as usize].clone());
         let again = reaches(flow, next, w.block);
-        // What arrives between one wait and the next: in the loop, or behind the wait before.
+        // Arrivals between two waits: in the loop, or after the previous wait.
         let cost = if again { 1 } else { o.arrives.len() * (1 + o.waits.len()) };
         *budget = budget.checked_sub(cost)?;
         let between = between(flow, o, w, again);
         if between.is_empty() || !(own || again) {
             continue;
         }
-        if let Some(exact) = completes(flow, lanes, places, o, own, &between) {
+        if let Some(exact) = completes(kernel, o, own, &between) {
             let sure = exact && (again || always);
             let span = flow.instr(w.at).operand("phaseParity")?.span;
-            out.push(errors::parity_again(span, &name(flow, o.place), again, sure));
+            kernel.report(errors::parity_again(span, &object_name(flow, o.place), again, sure));
             break;
         }
     }
@@ -165,24 +112,25 @@ fn same_parity(
 }
 
 /// The block that a wait with a parity leads to when it succeeds.
-fn behind_wait(flow: &Flow, w: &Site) -> Option<u32> {
+fn block_after_wait(flow: &Flow, w: &Site) -> Option<u32> {
     flow.instr(w.at).operand("phaseParity")?;
     for (n, e) in flow.cfg.blocks[w.block as usize].succ.iter().enumerate() {
-        if passed(flow, w.block, n) == Some(w.at) {
+        if succeeded_wait(flow, w.block, n) == Some(w.at) {
             return Some(e.to);
         }
     }
     None
 }
 
-/// Do these arrivals complete a phase in each round? Then: is that exact?
-fn completes(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, own: bool, between: &[Site]) -> Option<bool> {
+/// Whether these arrivals complete a phase in each iteration; if so, whether that is exact.
+fn completes(kernel: &Kernel, o: &Object, own: bool, between: &[Site]) -> Option<bool> {
+    let flow = kernel.flow;
     let count = match o.inits.first() {
         Some(s) => flow.instr(s.at).constant("count"),
         None => None,
     };
-    // Where the wait is for one thing and the loop for another, few arrivals may make many rounds.
-    let whole = match (rounds(flow, lanes, places, between), count) {
+    // If wait and loop are for different things, few arrivals may cover many iterations.
+    let whole = match (rounds(kernel, between), count) {
         (Some(n), Some(c)) => Some(n == c),
         _ => None,
     };
@@ -193,35 +141,36 @@ fn completes(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, own: bool,
     if !own || !(single || (whole.is_none() && count.is_none())) {
         return None;
     }
-    // What arrives in some rounds only completes a phase in some only.
+    // Arrivals in some iterations complete phases in some only.
     for s in between {
-        if !steadily(flow, lanes, *s) {
+        if !kernel.executes_invariantly(*s) {
             return None;
         }
     }
     Some(single)
 }
 
-/// The arrivals of one round, if they are known.
-fn rounds(flow: &Flow, lanes: &Lanes, places: &Places, sites: &[Site]) -> Option<u64> {
-    let n = lanes.threads.exact?;
+/// The number of arrivals in one iteration, if it is known.
+fn rounds(kernel: &Kernel, sites: &[Site]) -> Option<u64> {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let n = lanes.cta_size.exact?;
     let mut sum = 0;
     for s in sites {
         let i = flow.instr(s.at);
         let each = if i.operand("count").is_some() { i.constant("count")? } else { 1 };
-        if !arrives(i) || i.opcode == op::mbarrier_arrive_drop || !each_round(flow, lanes, *s) {
+        if !arrives(i) || i.opcode == op::mbarrier_arrive_drop || !kernel.executes_every_iteration(*s) {
             return None;
         }
-        sum += each * most(&places.who(flow, lanes, s.block, s.at), lanes, n);
+        sum += each * max_threads(&kernel.threads_at(s.block, s.at), lanes, n);
     }
     Some(sum)
 }
 
-/// What arrives in the loops, or else behind another wait and before this one.
+/// The arrivals in the loop, or after another wait and before this one.
 fn between(flow: &Flow, o: &Object, w: &Site, looped: bool) -> Vec<Site> {
     let mut out = Vec::new();
     for s in &o.arrives {
-        let is = if looped { in_loop(flow, s.block) } else { after(flow, s, w) && waited(flow, o, s, w) };
+        let is = if looped { in_loop(flow, s.block) } else { after(flow, s, w) && after_another_wait(flow, o, s, w) };
         if is {
             out.push(*s);
         }
@@ -230,7 +179,7 @@ fn between(flow: &Flow, o: &Object, w: &Site, looped: bool) -> Vec<Site> {
 }
 
 /// Does the arrival come behind another wait than this one?
-fn waited(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
+fn after_another_wait(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
     for v in &o.waits {
         if v.at != w.at && after(flow, v, s) {
             return true;
@@ -239,7 +188,7 @@ fn waited(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
     false
 }
 
-/// Does the second come behind the first on some way?
+/// Is the second site reachable from the first?
 fn after(flow: &Flow, a: &Site, b: &Site) -> bool {
     if a.block == b.block {
         return a.at < b.at;
@@ -252,14 +201,15 @@ fn after(flow: &Flow, a: &Site, b: &Site) -> bool {
     false
 }
 
-/// Counts that an operation cannot take from what is pending.
-fn pending(flow: &Flow, lanes: &Lanes, places: &Places, objects: &Objects, out: &mut Vec<Diagnostic>) {
+/// Counts that exceed the pending count.
+fn pending(kernel: &Kernel, objects: &Objects) {
     for o in &objects.list {
-        pending_on(flow, lanes, places, o, objects.unclear, out);
+        pending_on(kernel, o, objects.incomplete);
     }
 }
 
-fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: bool, out: &mut Vec<Diagnostic>) {
+fn pending_on(kernel: &Kernel, o: &Object, incomplete: bool) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let [init] = o.inits.as_slice() else { return };
     let at_init = flow.instr(init.at);
     let Some(most_pending) = at_init.constant("count") else { return };
@@ -267,21 +217,21 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
         let i = flow.instr(s.at);
         let (Some(arg), Some(c), true) = (i.operand("count"), i.constant("count"), arrives(i)) else { continue };
         let never = i.has(q::noComplete);
-        let who = places.who(flow, lanes, s.block, s.at);
-        let all = match lanes.threads.exact {
-            Some(n) if never && !who.elected && !who.passed && surely(flow, lanes, *s) => {
-                c.saturating_mul(most(&who, lanes, n))
+        let present = kernel.threads_at(s.block, s.at);
+        let all = match lanes.cta_size.exact {
+            Some(n) if never && !present.elected && !present.not_elected && kernel.executes_exactly(*s) => {
+                c.saturating_mul(max_threads(&present, lanes, n))
             }
             _ => c,
         };
         if c > most_pending || (never && all >= most_pending) {
-            let name = name(flow, o.place);
-            out.push(errors::more_than_pending(arg.span, &name, all, most_pending, never, at_init.span));
+            let name = object_name(flow, o.place);
+            kernel.report(errors::more_than_pending(arg.span, &name, all, most_pending, never, at_init.span));
             return;
         }
     }
-    let plain = o.copies.is_empty() && o.expects.is_empty() && !unclear;
-    if !plain || !one_by_one(flow, lanes, places, &o.arrives) {
+    let plain = o.copies.is_empty() && o.expects.is_empty() && !incomplete;
+    if !plain || !single_thread_sequence(kernel, &o.arrives) {
         return;
     }
     let (mut left, mut expected) = (most_pending, most_pending);
@@ -291,13 +241,13 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
         let arg = i.operand("count");
         let (Some(c), true) = (arrivals_of(i), arrives(i)) else { break };
         if let (0, Some(drop)) = (expected, dropped) {
-            out.push(rings::none_expected(i.span, &name(flow, o.place), drop, at_init.span));
+            kernel.report(rings::none_expected(i.span, &object_name(flow, o.place), drop, at_init.span));
             break;
         }
         let never = i.has(q::noComplete);
         if c > left || (never && c == left) {
             let span = if let Some(arg) = arg { arg.span } else { i.span };
-            out.push(errors::more_than_pending(span, &name(flow, o.place), c, left, never, at_init.span));
+            kernel.report(errors::more_than_pending(span, &object_name(flow, o.place), c, left, never, at_init.span));
             break;
         }
         if i.opcode == op::mbarrier_arrive_drop {
@@ -308,12 +258,13 @@ fn pending_on(flow: &Flow, lanes: &Lanes, places: &Places, o: &Object, unclear: 
     }
 }
 
-/// Does one thread alone arrive, once at each of these, one after the other in one block?
-fn one_by_one(flow: &Flow, lanes: &Lanes, places: &Places, arrives: &[Site]) -> bool {
-    let (Some(n), Some(first)) = (lanes.threads.exact, arrives.first()) else { return false };
+/// Does a single thread execute all these arrivals once, in one block?
+fn single_thread_sequence(kernel: &Kernel, arrives: &[Site]) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let (Some(n), Some(first)) = (lanes.cta_size.exact, arrives.first()) else { return false };
     for s in arrives {
-        let who = places.who(flow, lanes, s.block, s.at);
-        if s.block != first.block || most(&who, lanes, n) != 1 || !surely(flow, lanes, *s) {
+        let present = kernel.threads_at(s.block, s.at);
+        if s.block != first.block || max_threads(&present, lanes, n) != 1 || !kernel.executes_exactly(*s) {
             return false;
         }
     }
@@ -327,17 +278,18 @@ fn multicast_copy(i: &Instr) -> bool {
 /// An instruction with the object that it is for.
 type Use = (Site, (u32, i64));
 
-/// Copies for several CTAs, where only some of these expect the bytes and all wait.
-fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// Multicast copies for CTAs of which only some expect the bytes, but all wait.
+fn expected_in_some_ctas(kernel: &Kernel) {
+    let flow = kernel.flow;
     let (mut copies, mut expects, mut waits) = (Vec::new(), Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
-        let expecting = announces(i);
+        let expecting = expects_bytes(i);
         if !multicast_copy(i) && !expecting && !mbarrier_wait(i) {
             continue;
         }
-        let Some(p) = object(flow, from, at, mbarrier(i)) else {
+        let Some(p) = object(kernel, at, mbarrier_operand(i)) else {
             if expecting {
-                // Somebody expects them elsewhere.
+                // The bytes may be expected there.
                 return;
             }
             continue;
@@ -354,42 +306,35 @@ fn somewhere(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         };
         list.push((Site { block, at }, p));
     }
-    if expects.len() > MOST || waits.len() > MOST {
+    if expects.len() > MAX_REGIONS || waits.len() > MAX_REGIONS {
         return;
     }
     let ctas = Ctas::new(flow);
     for (copy, p) in &copies {
-        if partly_expected(flow, &ctas, copy.at, *p, &expects, &waits, out) {
+        if partly_expected(kernel, &ctas, copy.at, *p, &expects, &waits) {
             break;
         }
     }
 }
 
-fn partly_expected(
-    flow: &Flow,
-    ctas: &Ctas,
-    copy: u32,
-    p: (u32, i64),
-    expects: &[Use],
-    waits: &[Use],
-    out: &mut Vec<Diagnostic>,
-) -> bool {
-    // All of them under one condition, and a wait that is not.
-    let mut told = None;
+fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expects: &[Use], waits: &[Use]) -> bool {
+    let flow = kernel.flow;
+    // All `expect_tx` have a common condition that some wait does not have.
+    let mut expect = None;
     let mut common = Vec::new();
     for (site, on) in expects {
         if *on != p {
             continue;
         }
         let only = ctas.conditions(flow, site.block, site.at);
-        if told.is_none() {
-            told = Some(site.at);
+        if expect.is_none() {
+            expect = Some(site.at);
             common = only;
         } else {
             common.retain(|c| only.contains(c));
         }
     }
-    let (Some(told), Some(condition)) = (told, common.first()) else { return false };
+    let (Some(expect), Some(condition)) = (expect, common.first()) else { return false };
     let i = flow.instr(copy);
     let mask = i.constant("ctaMask");
     if matches!(mask, Some(m) if m.count_ones() <= 1) {
@@ -397,16 +342,17 @@ fn partly_expected(
     }
     for (site, on) in waits {
         if *on == p && !ctas.conditions(flow, site.block, site.at).contains(condition) {
-            let (told, wait) = (flow.instr(told).span, flow.instr(site.at).span);
-            out.push(errors::expected_somewhere(told, &name(flow, p), i.span, wait, mask.is_some()));
+            let (expect, wait) = (flow.instr(expect).span, flow.instr(site.at).span);
+            kernel.report(errors::expected_somewhere(expect, &object_name(flow, p), i.span, wait, mask.is_some()));
             return true;
         }
     }
     false
 }
 
-/// Arrivals that publish nothing, on objects whose waits acquire what was stored.
-fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diagnostic>) {
+/// Relaxed arrivals on objects whose waits acquire.
+fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
+    let flow = kernel.flow;
     let orders = |i: &Instr| {
         (matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init]))
             || i.entry.tensor == Tensor::Fence
@@ -429,25 +375,25 @@ fn relaxed(flow: &Flow, from: &Provenance, objects: &Objects, out: &mut Vec<Diag
             }
         }
         let (Some(wait), true) = (wait, all) else { continue };
-        // Stored before, with nothing that orders it between; and shared memory that somebody loads behind the wait.
+        // A store to shared memory before the arrival, without a fence between.
         let step = |at: u32, i: &Instr, set: &mut Bits| {
             if i.opcode == op::st
                 && let Some(arg) = i.address()
-                && matches!(region(flow, from, at, arg, 4), Some(r) if r.space == Space::Shared)
+                && matches!(kernel.region(at, arg, 4), Some(r) if r.space == Space::Shared)
             {
-                owe(set, 0);
+                begin_pending(set, 0);
             } else if orders(i) {
-                settle(set, 0);
+                resolve(set, 0);
             }
         };
-        let mut said = None;
-        debts(flow, 1, &step, &mut |_, at, i, set| {
-            if said.is_none() && owed(set, 0) && among(&o.arrives, at) {
-                said = Some(i.span);
+        let mut reported = None;
+        for_each_pending(flow, 1, &step, &mut |_, at, i, set| {
+            if reported.is_none() && is_pending(set, 0) && contains_site(&o.arrives, at) {
+                reported = Some(i.span);
             }
         });
-        if let Some(span) = said {
-            out.push(errors::no_release_on_object(span, &name(flow, o.place), wait.span));
+        if let Some(span) = reported {
+            kernel.report(errors::no_release_on_object(span, &object_name(flow, o.place), wait.span));
         }
     }
 }

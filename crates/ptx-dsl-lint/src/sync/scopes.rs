@@ -1,41 +1,42 @@
-//! Who sees what: scopes that hold both sides of a synchronisation (PTX ISA 8.5), release and acquire on one object (8.8),
-//! flags that are polled.
+//! Scopes that include both sides of a synchronisation (PTX ISA 8.5), release and acquire patterns (8.8), polling loops without
+//! acquire.
 
 use crate::errors::order as errors;
-use crate::pending::{debts, owe, owed, settle};
-use crate::sync::mbarriers::mbarrier;
+use crate::kernel::Kernel;
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
+use crate::sync::objects::mbarrier_operand;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
-use ptx_dsl_analysis::ctas::{Conditions, Ctas, apart};
+use ptx_dsl_analysis::ctas::{Conditions, Ctas, exclusive};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::region::{MOST, Region, behind, region};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{MAX_REGIONS, Region};
 use ptx_dsl_analysis::ssa::{Val, Value};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Space};
 use ptx_dsl_isa::isa::{Barrier, Mbarrier, Tensor};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, SHARED, q};
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     let has = |op: Opcode| flow.cfg.has(op);
     if has(op::mapa) {
-        remote(flow, from, out);
+        remote(kernel);
     }
     if has(op::mapa) || flow.cfg.any(&multicast) {
-        waits(flow, from, out);
+        waits(kernel);
     }
     let strong = flow.cfg.any(&|i| strong(i) || i.has(q::relaxed));
     if !strong {
         return;
     }
     if !flow.calls {
-        polled(flow, from, out);
+        polled(kernel);
     }
     if flow.function.entry && !flow.calls {
-        flags(flow, from, out);
+        flags(kernel);
     }
 }
 
@@ -63,7 +64,7 @@ fn scope(i: &Instr) -> Scope {
     }
 }
 
-/// A load, store or atomic operation of the memory model's strong kind.
+/// Is it a strong operation of the memory model?
 fn strong(i: &Instr) -> bool {
     match i.opcode {
         op::ld | op::st => i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]),
@@ -80,13 +81,14 @@ fn releases(i: &Instr) -> bool {
     (i.has(q::release) || i.has(q::acq_rel)) && matches!(i.opcode, op::st | op::atom | op::red)
 }
 
-/// A fence that orders memory in the generic proxy.
+/// Is it a memory fence of the generic proxy?
 fn fence(i: &Instr) -> bool {
     matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init])
 }
 
-/// Operations on the memory of another CTA, of a scope that ends at the own one.
-fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// Operations with CTA scope on memory of another CTA.
+fn remote(kernel: &Kernel) {
+    let flow = kernel.flow;
     for (_, at, i) in flow.walk() {
         let op = i.opcode;
         let object = matches!(
@@ -97,28 +99,29 @@ fn remote(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             continue;
         }
         let Some(arg) = i.address() else { continue };
-        if !matches!(region(flow, from, at, arg, 8), Some(r) if r.mapped && r.space == Space::Shared) {
+        if !matches!(kernel.region(at, arg, 8), Some(r) if r.mapped && r.space == Space::Shared) {
             continue;
         }
         if object {
             let counts = matches!(i.entry.mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
             let relaxed = i.has(q::relaxed) && !counts;
-            out.push(errors::scope_too_narrow(i.span, !relaxed));
+            kernel.report(errors::scope_too_narrow(i.span, !relaxed));
         } else if !i.has(q::shared) && !i.has(q::shared_cta) {
-            out.push(errors::peer_out_of_scope(i.span, i.entry.opcode, acquires(i) || releases(i)));
+            kernel.report(errors::peer_out_of_scope(i.span, i.entry.opcode, acquires(i) || releases(i)));
         }
     }
 }
 
-/// Waits of the scope of their CTA, where other CTAs arrive.
-fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    // Variables with objects on which other CTAs arrive with cluster scope, and whether anybody stores into another CTA.
+/// Waits with CTA scope on objects that other CTAs arrive on.
+fn waits(kernel: &Kernel) {
+    let flow = kernel.flow;
+    // Variables whose objects get cluster-scope arrivals from other CTAs; whether some store goes to another CTA.
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
     for (_, at, i) in flow.walk() {
         let op = i.opcode;
         if multicast(i)
-            && let Some(Region { base: Origin::Var(v), .. }) = behind(flow, from, at, mbarrier(i), 8)
+            && let Some(Region { base: AddressBase::Var(v), .. }) = kernel.region_of(at, mbarrier_operand(i), 8)
         {
             wide.push(v.0);
             continue;
@@ -128,42 +131,42 @@ fn waits(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
         let arrives =
             matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop) && i.has(q::cluster) && !i.has(q::relaxed);
         if (store || arrives)
-            && let Some(r) = region(flow, from, at, arg, 8)
+            && let Some(r) = kernel.region(at, arg, 8)
             && r.mapped
         {
             stores |= store;
-            if let (true, Origin::Var(v)) = (arrives, r.base) {
+            if let (true, AddressBase::Var(v)) = (arrives, r.base) {
                 wide.push(v.0);
             }
         }
     }
     for (_, at, i) in flow.walk() {
-        // Without a scope it is that of the CTA, which is what everybody writes where no data comes from the others.
+        // CTA scope is the default, and right if no data comes from other CTAs.
         let narrow = i.has(q::cta) || stores;
         if narrow
             && mbarrier_wait(i)
             && !i.has(q::cluster)
             && !i.has(q::relaxed)
-            && let Some(r) = behind(flow, from, at, "addr", 8)
-            && let Origin::Var(v) = r.base
+            && let Some(r) = kernel.region_of(at, "addr", 8)
+            && let AddressBase::Var(v) = r.base
             && wide.contains(&v.0)
         {
-            out.push(errors::wait_too_narrow(i.span));
+            kernel.report(errors::wait_too_narrow(i.span));
             return;
         }
     }
 }
 
-/// A loop that reads a flag again and again.
+/// A polling loop.
 struct Poll {
     /// Its blocks.
     blocks: Vec<u32>,
     span: Span,
-    base: Option<Origin>,
+    base: Option<AddressBase>,
 }
 
-/// What may stand in a loop that only waits.
-fn idle(i: &Instr) -> bool {
+/// May the instruction stand in a polling loop?
+fn may_poll(i: &Instr) -> bool {
     matches!(
         i.opcode,
         op::ld
@@ -187,8 +190,8 @@ fn idle(i: &Instr) -> bool {
     )
 }
 
-/// Does the predicate come from the read?
-fn made_of(flow: &Flow, p: Val, read: u32) -> bool {
+/// Does the value depend on the read?
+fn depends_on(flow: &Flow, p: Val, read: u32) -> bool {
     let mut stack = vec![p];
     let mut budget = 64;
     let mut seen = Vec::new();
@@ -206,25 +209,26 @@ fn made_of(flow: &Flow, p: Val, read: u32) -> bool {
     false
 }
 
-fn polls(flow: &Flow, from: &Provenance) -> Vec<Poll> {
+fn polls(kernel: &Kernel) -> Vec<Poll> {
+    let flow = kernel.flow;
     let loops = Loops::new(&flow.cfg);
-    // Of each loop, at its head.
+    // By header: the blocks of the loop.
     let mut members: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
     for &b in &flow.cfg.rpo {
-        if let Some(h) = loops.of(b) {
+        if let Some(h) = loops.innermost(b) {
             members[h as usize].push(b);
         }
     }
     let mut out = Vec::new();
     for blocks in members {
-        if blocks.is_empty() || blocks.len() > 8 || out.len() >= MOST {
+        if blocks.is_empty() || blocks.len() > 8 || out.len() >= MAX_REGIONS {
             continue;
         }
         let Some(at) = first_read(flow, &blocks) else { continue };
-        if leaves_by(flow, &blocks, at) {
+        if exits_by(flow, &blocks, at) {
             let read = flow.instr(at);
             let base = match read.address() {
-                Some(arg) => region(flow, from, at, arg, 4).map(|r| r.base),
+                Some(arg) => kernel.region(at, arg, 4).map(|r| r.base),
                 None => None,
             };
             out.push(Poll { blocks, span: read.span, base });
@@ -239,7 +243,7 @@ fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
     for b in blocks {
         for at in flow.cfg.range(*b) {
             let i = flow.instr(at);
-            if !idle(i) || acquires(i) {
+            if !may_poll(i) || acquires(i) {
                 return None;
             }
             if first.is_none() && reads(i) && !updates(flow, at, i) {
@@ -253,7 +257,7 @@ fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
 /// Reads a flag, with no order.
 fn reads(i: &Instr) -> bool {
     match i.opcode {
-        // Volatile accesses to shared memory are older than the memory model, and mostly within a warp.
+        // Volatile accesses to shared memory predate the memory model and are mostly within a warp.
         op::ld => i.has(q::relaxed) || (i.has(q::volatile) && !i.has_any(SHARED)),
         op::atom => !acquires(i),
         op::mbarrier_try_wait | op::mbarrier_test_wait => i.has(q::relaxed),
@@ -261,17 +265,17 @@ fn reads(i: &Instr) -> bool {
     }
 }
 
-/// Is it a compare-and-swap with what it read in the round before? Such a loop updates data, and waits for nobody.
+/// Is it a compare-and-swap with the value of the previous iteration? Such a loop updates data and does not wait.
 fn updates(flow: &Flow, at: u32, i: &Instr) -> bool {
-    i.has(q::cas) && flow.source(at, "b").is_some_and(|compared| made_of(flow, compared, at))
+    i.has(q::cas) && flow.source(at, "b").is_some_and(|compared| depends_on(flow, compared, at))
 }
 
-/// Does a branch of the loop choose by what was read?
-fn leaves_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
+/// Does a branch of the loop depend on the read?
+fn exits_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
     for b in blocks {
         if let Some(branch) = flow.cfg.branch(*b)
             && let Some((p, _)) = flow.guard(branch)
-            && made_of(flow, p, read)
+            && depends_on(flow, p, read)
         {
             return true;
         }
@@ -280,14 +284,15 @@ fn leaves_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
 }
 
 /// A loop that waits for a flag without acquire, then plain loads.
-fn polled(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let polls = polls(flow, from);
+fn polled(kernel: &Kernel) {
+    let polls = polls(kernel);
     if !polls.is_empty() {
-        read_behind(flow, &polls, out);
+        read_behind(kernel, &polls);
     }
 }
 
-fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
+fn read_behind(kernel: &Kernel, polls: &[Poll]) {
+    let flow = kernel.flow;
     // The loop that an instruction is in.
     let inside = |at: u32| {
         let block = flow.cfg.block_of(at);
@@ -300,29 +305,29 @@ fn read_behind(flow: &Flow, polls: &[Poll], out: &mut Vec<Diagnostic>) {
     };
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if let Some(k) = inside(at) {
-            owe(set, k);
+            begin_pending(set, k);
         } else if orders(i) {
             for k in 0..polls.len() {
-                settle(set, k);
+                resolve(set, k);
             }
         }
     };
-    let mut said = false;
-    debts(flow, polls.len(), &step, &mut |_, at, i, set| {
-        if said || i.opcode != op::ld || i.has_any(NOT_PLAIN) || inside(at).is_some() {
+    let mut reported = false;
+    for_each_pending(flow, polls.len(), &step, &mut |_, at, i, set| {
+        if reported || i.opcode != op::ld || i.has_any(NOT_PLAIN) || inside(at).is_some() {
             return;
         }
         for (k, poll) in polls.iter().enumerate() {
-            if owed(set, k) {
-                said = true;
-                out.push(errors::polled_without_acquire(i.span, poll.span));
+            if is_pending(set, k) {
+                reported = true;
+                kernel.report(errors::polled_without_acquire(i.span, poll.span));
                 return;
             }
         }
     });
 }
 
-/// Qualifiers of loads that are ordered, or of memory that nobody else writes.
+/// Qualifiers of loads that are ordered, or of memory that is private or constant.
 const NOT_PLAIN: &[Qualifier] = &[
     q::volatile,
     q::relaxed,
@@ -336,7 +341,7 @@ const NOT_PLAIN: &[Qualifier] = &[
     q::_const,
 ];
 
-/// Orders what comes behind it after what was read.
+/// Does it order later accesses after earlier reads?
 fn orders(i: &Instr) -> bool {
     let op = i.opcode;
     i.entry.barrier != Barrier::None
@@ -356,23 +361,24 @@ struct Flag {
     acquires: bool,
     releases: bool,
     reads: bool,
-    /// Writes something other than 0.
+    /// It writes something other than 0.
     writes: bool,
     weak: bool,
-    where_: Conditions,
+    conditions: Conditions,
 }
 
-/// The accesses to flags, and what else is done about order.
+/// The accesses to flags, and other ordering operations.
 struct Flags {
     list: Vec<Flag>,
-    /// Synchronising accesses to who knows where.
+    /// Synchronising accesses to unknown addresses.
     unknown_acquire: bool,
     unknown_release: bool,
     fences: bool,
 }
 
 impl Flags {
-    fn new(flow: &Flow, from: &Provenance) -> Flags {
+    fn new(kernel: &Kernel) -> Flags {
+        let flow = kernel.flow;
         let ctas = Ctas::new(flow);
         let mut out = Flags { list: Vec::new(), unknown_acquire: false, unknown_release: false, fences: false };
         for (block, at, i) in flow.walk() {
@@ -381,8 +387,8 @@ impl Flags {
             if !matches!(op, op::ld | op::st | op::atom | op::red) || i.has_any(&[q::local, q::param, q::_const]) {
                 continue;
             }
-            match flag_region(flow, from, at, i) {
-                Some(region) if out.list.len() < MOST => {
+            match flag_region(kernel, at, i) {
+                Some(region) if out.list.len() < MAX_REGIONS => {
                     out.list.push(Flag::new(i, at, region, ctas.conditions(flow, block, at)));
                 }
                 _ => {
@@ -395,14 +401,14 @@ impl Flags {
     }
 }
 
-/// Where an access goes, if it is known whose memory that is.
-fn flag_region(flow: &Flow, from: &Provenance, at: u32, i: &Instr) -> Option<Region> {
-    let r = region(flow, from, at, i.address()?, i.bytes())?;
-    (r.base != Origin::None).then_some(r)
+/// The region of an access with a known base.
+fn flag_region(kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
+    let r = kernel.region(at, i.address()?, i.bytes())?;
+    (r.base != AddressBase::None).then_some(r)
 }
 
 impl Flag {
-    fn new(i: &Instr, at: u32, region: Region, where_: Conditions) -> Flag {
+    fn new(i: &Instr, at: u32, region: Region, conditions: Conditions) -> Flag {
         let op = i.opcode;
         Flag {
             at,
@@ -413,26 +419,27 @@ impl Flag {
             reads: matches!(op, op::ld | op::atom),
             writes: matches!(op, op::atom | op::red) || (op == op::st && i.constant("b") != Some(0)),
             weak: !strong(i),
-            where_,
+            conditions,
         }
     }
 }
 
 /// Flags in global or shared memory.
-fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let all = Flags::new(flow, from);
+fn flags(kernel: &Kernel) {
+    let flow = kernel.flow;
+    let all = Flags::new(kernel);
     let list = &all.list;
     let span = |f: &Flag| flow.instr(f.at).span;
-    // One of the two sides has no order.
+    // One of the two sides is unordered.
     if !all.fences {
         if let Some((a, w)) = unpaired(flow, list, all.unknown_release, true) {
-            out.push(errors::one_sided(span(a), span(w), true));
+            kernel.report(errors::one_sided(span(a), span(w), true));
         } else if let Some((r, l)) = unpaired(flow, list, all.unknown_acquire, false) {
-            out.push(errors::one_sided(span(r), span(l), false));
+            kernel.report(errors::one_sided(span(r), span(l), false));
         }
     }
-    scopes(flow, list, out);
-    // One place of all CTAs, and atomic operations that are atomic in one.
+    scopes(kernel, list);
+    // CTA-scope atomic operations on one address of all CTAs.
     for f in list {
         let i = flow.instr(f.at);
         if f.scope == Scope::Cta
@@ -443,38 +450,39 @@ fn flags(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
             && matches!(i.opcode, op::atom | op::red)
             && f.region.space == Space::Global
             && f.region.bytes.is_some()
-            && f.where_.is_empty()
+            && f.conditions.is_empty()
         {
-            out.push(errors::atomic_in_one_cta(i.span, i.entry.opcode));
+            kernel.report(errors::atomic_in_one_cta(i.span, i.entry.opcode));
             break;
         }
     }
-    // A fence for the own CTA before a flag that others poll.
-    narrow_fences(flow, from, out);
+    // A CTA-scope fence before a flag that other CTAs poll.
+    narrow_fences(kernel);
 }
 
-/// Scopes that do not hold both sides.
-fn scopes(flow: &Flow, list: &[Flag], out: &mut Vec<Diagnostic>) {
+/// Scopes that do not include both sides.
+fn scopes(kernel: &Kernel, list: &[Flag]) {
+    let flow = kernel.flow;
     for r in list {
         if !r.releases || r.region.mapped || r.region.space != Space::Global {
             continue;
         }
         for a in list {
-            if !a.acquires || a.at == r.at || a.region.mapped || !a.region.meets(flow, &r.region) {
+            if !a.acquires || a.at == r.at || a.region.mapped || !a.region.overlaps(flow, &r.region) {
                 continue;
             }
             let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
-            let between = apart(&a.where_, &r.where_);
+            let between = exclusive(&a.conditions, &r.conditions);
             if narrow.scope == Scope::Cta && (between || wide.scope >= Scope::Gpu) {
-                out.push(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
+                kernel.report(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
                 return;
             }
         }
     }
 }
 
-/// An access that synchronises, and one of the other kind on the same object, if none of those does. Flags and data often
-/// share a buffer: what may be the other side keeps quiet, what is told of is certainly one place.
+/// A synchronising access and a plain one on the same object, if no access of the other side synchronises. Flags and data often
+/// share a buffer, so any possible counterpart silences the rule.
 fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> Option<(&'a Flag, &'a Flag)> {
     if unknown {
         return None;
@@ -487,18 +495,18 @@ fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> 
         let mut other = None;
         let mut paired = f.region.mapped || (f.acquires && f.releases);
         for g in list {
-            if f.region.base != g.region.base || !f.region.may_meet(&g.region) {
+            if f.region.base != g.region.base || !f.region.may_overlap(&g.region) {
                 continue;
             }
             paired |= if acquire { g.releases } else { g.acquires };
-            // What resets a flag gives nothing to anybody; a lock is taken by what acquires it.
+            // A reset of a flag publishes nothing, and a lock is taken by an acquire.
             let resets = !g.writes && !f.writes;
             let counts = if acquire {
                 !g.reads && !resets || g.reads && g.writes && g.at != f.at
             } else {
                 g.reads && g.at != f.at
             };
-            if counts && !g.acquires && !g.releases && f.region.meets(flow, &g.region) {
+            if counts && !g.acquires && !g.releases && f.region.overlaps(flow, &g.region) {
                 other = other.or(Some(g));
             }
         }
@@ -510,34 +518,35 @@ fn unpaired<'a>(flow: &Flow, list: &'a [Flag], unknown: bool, acquire: bool) -> 
 }
 
 /// `membar.cta`, then a flag of wider scope that the kernel polls.
-fn narrow_fences(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+fn narrow_fences(kernel: &Kernel) {
+    let flow = kernel.flow;
     let narrow = |i: &Instr| fence(i) && i.has(q::cta);
     let Some(first) = flow.cfg.find(&narrow) else { return };
     if flow.cfg.any(&|i| fence(i) && !narrow(i)) {
         return;
     }
-    let polls = polls(flow, from);
+    let polls = polls(kernel);
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if narrow(i) {
-            owe(set, 0);
+            begin_pending(set, 0);
         }
     };
-    let mut said = false;
-    debts(flow, 1, &step, &mut |_, at, i, set| {
+    let mut reported = false;
+    for_each_pending(flow, 1, &step, &mut |_, at, i, set| {
         let flag =
             matches!(i.opcode, op::st | op::atom | op::red) && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
-        if said || !flag || !owed(set, 0) || i.constant("b") == Some(0) {
+        if reported || !flag || !is_pending(set, 0) || i.constant("b") == Some(0) {
             return;
         }
-        let Some(r) = flag_region(flow, from, at, i) else { return };
+        let Some(r) = flag_region(kernel, at, i) else { return };
         let (mut polled, mut inside) = (false, false);
         for p in &polls {
             polled |= p.base == Some(r.base);
             inside |= p.span == i.span;
         }
         if r.space == Space::Global && polled && !inside {
-            said = true;
-            out.push(errors::fence_scope(first.span, i.span));
+            reported = true;
+            kernel.report(errors::fence_scope(first.span, i.span));
         }
     });
 }

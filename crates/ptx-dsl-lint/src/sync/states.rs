@@ -1,39 +1,21 @@
-//! States of the phases of an mbarrier (PTX ISA 9.7.13.15): whose a wait is for, and the wait behind which a branch goes on.
+//! State operands of mbarrier waits (PTX ISA 9.7.13.15): they belong to this object and to its current phase. Finds the wait that a
+//! branch tests.
 
 use crate::errors::order as errors;
-use crate::sync::mbarriers::{mbarrier, name, place};
+use crate::kernel::Kernel;
+use crate::sync::objects::{ObjectKey, arrives, mbarrier_operand, object_key, object_name};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::region::{MOST, Region, behind};
+use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_analysis::ssa::Val;
-use ptx_dsl_isa::diag::Diagnostic;
-use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// What an object's address is: a place in a variable, or else a value.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(crate) enum On {
-    Place(u32, i64),
-    Value(Val, i64),
-}
-
-pub(crate) fn of_region(r: &Region) -> Option<On> {
-    if let Some((var, offset)) = place(r) {
-        return Some(On::Place(var, offset));
-    }
-    let (v, offset) = r.value?;
-    Some(On::Value(v, offset))
-}
-
-fn on(flow: &Flow, from: &Provenance, at: u32) -> Option<On> {
-    of_region(&behind(flow, from, at, mbarrier(flow.instr(at)), 8)?)
-}
-
-pub(crate) fn arrives(i: &Instr) -> bool {
-    matches!(i.opcode, op::mbarrier_arrive | op::mbarrier_arrive_drop)
+fn on(kernel: &Kernel, at: u32) -> Option<ObjectKey> {
+    let flow = kernel.flow;
+    object_key(&kernel.region_of(at, mbarrier_operand(flow.instr(at)), 8)?)
 }
 
 /// The arrival that made a state, through copies of it.
@@ -51,12 +33,13 @@ fn state_of(flow: &Flow, at: u32, o: &Operand) -> Option<u32> {
     None
 }
 
-/// Waits by a state: it is that of this object, and of the phase that is under way.
-pub(crate) fn states(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+/// Checks state operands: they belong to this object and to its current phase.
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut list: Vec<Arrival> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if arrives(i) && matches!(i.value("state"), Some(Operand::Reg(..))) && list.len() < MOST {
-            list.push(Arrival { at, on: on(flow, from, at) });
+        if arrives(i) && matches!(i.value("state"), Some(Operand::Reg(..))) && list.len() < MAX_REGIONS {
+            list.push(Arrival { at, on: on(kernel, at) });
         }
     }
     if list.is_empty() {
@@ -64,20 +47,20 @@ pub(crate) fn states(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) 
     }
     let mut block = |b: u32, set: &mut Bits| {
         for at in flow.cfg.range(b) {
-            arrive(flow, from, &list, at, set);
+            arrive(kernel, &list, at, set);
         }
     };
-    let mut edge = |b: u32, way: usize, set: &mut Bits| {
-        if let Some(wait) = passed(flow, b, way) {
-            wait_for(flow, from, &list, wait, set);
+    let mut edge = |b: u32, edge_number: usize, set: &mut Bits| {
+        if let Some(wait) = succeeded_wait(flow, b, edge_number) {
+            wait_for(kernel, &list, wait, set);
         }
     };
     let at_start = forward(&flow.cfg, 3 * list.len(), Meet::Any, &mut block, &mut edge);
     for &b in &flow.cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in flow.cfg.range(b) {
-            state(flow, from, &list, at, &set, out);
-            arrive(flow, from, &list, at, &mut set);
+            state(kernel, &list, at, &set);
+            arrive(kernel, &list, at, &mut set);
         }
     }
 }
@@ -85,16 +68,16 @@ pub(crate) fn states(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) 
 /// An arrival whose state is kept, and the object it is for.
 struct Arrival {
     at: u32,
-    on: Option<On>,
+    on: Option<ObjectKey>,
 }
 
-/// For each arrival three bits: nothing else yet; waited for; and then another arrival came.
-fn arrive(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut Bits) {
-    let i = flow.instr(at);
+/// Three states of an arrival: just arrived; waited for; then another arrival came.
+fn arrive(kernel: &Kernel, list: &[Arrival], at: u32, set: &mut Bits) {
+    let i = kernel.flow.instr(at);
     if !arrives(i) {
         return;
     }
-    let here = on(flow, from, at);
+    let here = on(kernel, at);
     for (k, arrival) in list.iter().enumerate() {
         if arrival.at == at {
             set.set(3 * k);
@@ -107,9 +90,10 @@ fn arrive(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut B
     }
 }
 
-/// The way on which the wait has succeeded.
-fn wait_for(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut Bits) {
-    let here = on(flow, from, at);
+/// The transfer function of an edge on which a wait succeeded.
+fn wait_for(kernel: &Kernel, list: &[Arrival], at: u32, set: &mut Bits) {
+    let flow = kernel.flow;
+    let here = on(kernel, at);
     let made = match flow.instr(at).value("state") {
         Some(state) => state_of(flow, at, state),
         None => None,
@@ -123,7 +107,8 @@ fn wait_for(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &mut
 }
 
 /// The use of a state.
-fn state(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &Bits, out: &mut Vec<Diagnostic>) {
+fn state(kernel: &Kernel, list: &[Arrival], at: u32, set: &Bits) {
+    let flow = kernel.flow;
     let i = flow.instr(at);
     let counts = i.opcode == op::mbarrier_pending_count;
     if !counts && !mbarrier_wait(i) {
@@ -138,22 +123,26 @@ fn state(flow: &Flow, from: &Provenance, list: &[Arrival], at: u32, set: &Bits, 
         let made = flow.instr(made);
         if counts {
             if !made.has(q::noComplete) {
-                out.push(errors::count_of_other_state(arg.span, made.span));
+                kernel.report(errors::count_of_other_state(arg.span, made.span));
             }
-        } else if let (Some(On::Place(v, o)), Some(On::Place(w, p))) = (arrival.on, on(flow, from, at))
+        } else if let (Some(ObjectKey::Place(v, o)), Some(ObjectKey::Place(w, p))) = (arrival.on, on(kernel, at))
             && (v, o) != (w, p)
         {
-            out.push(errors::state_of_other(arg.span, &name(flow, (v, o)), &name(flow, (w, p)), made.span));
+            kernel.report(errors::state_of_other(
+                arg.span,
+                &object_name(flow, (v, o)),
+                &object_name(flow, (w, p)),
+                made.span,
+            ));
         } else if set.has(3 * k + 2) {
             let sure = !set.has(3 * k) && !set.has(3 * k + 1);
-            out.push(errors::state_of_past(arg.span, made.span, sure));
+            kernel.report(errors::state_of_past(arg.span, made.span, sure));
         }
         return;
     }
 }
 
-/// The wait that a predicate is the answer of, and the value of the predicate if it says yes. Compilers of C take it through
-/// numbers, 1 for yes.
+/// The wait that a predicate tests, and the value that means success. Compilers convert it to 0 and 1 and back.
 fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
     let (mut v, mut yes) = (p, true);
     for _ in 0..24 {
@@ -180,10 +169,10 @@ fn answer(flow: &Flow, p: Val) -> Option<(u32, bool)> {
     None
 }
 
-/// The wait that has succeeded where this way is taken.
-pub(crate) fn passed(flow: &Flow, b: u32, way: usize) -> Option<u32> {
+/// The wait that succeeded on this edge.
+pub(crate) fn succeeded_wait(flow: &Flow, b: u32, edge_number: usize) -> Option<u32> {
     let branch = flow.cfg.branch(b)?;
     let (p, _) = flow.guard(branch)?;
     let (wait, yes) = answer(flow, p)?;
-    (flow.cfg.blocks[b as usize].succ[way].when == Some(yes)).then_some(wait)
+    (flow.cfg.blocks[b as usize].succ[edge_number].when == Some(yes)).then_some(wait)
 }

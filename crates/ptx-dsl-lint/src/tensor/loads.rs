@@ -1,16 +1,17 @@
-//! `tcgen05.ld` (PTX ISA 9.7.16.8): its registers and its columns until `tcgen05.wait::ld`.
+//! `tcgen05.ld` (PTX ISA 9.7.16.8): its registers and its columns before `tcgen05.wait::ld`.
 //!
-//! ptxas gives each load a scoreboard, and the first instruction that reads one of its registers waits for it. A read before
-//! the wait is therefore against the manual, and works. What no read protects goes wrong: registers that a second load
-//! writes, and columns that somebody else may write or allocate.
+//! ptxas tracks each load with a scoreboard, so the first instruction that reads one of its registers waits for it. A read before the
+//! wait is therefore against the manual, but works. Two things go wrong without such a read: a second load that writes the registers,
+//! and columns that are deallocated or written by another thread.
 
 use crate::errors::{flow as errors, protocol};
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::dataflow::{Bits, both};
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::region::{Region, behind, plain, region};
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr_some_every};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::{Region, plain_access};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, VarId};
@@ -18,10 +19,11 @@ use ptx_dsl_isa::isa::{Barrier, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&|i| i.entry.tensor == Tensor::Load) {
         let loads = Loads::new(flow);
-        loads.check(flow, from, out);
+        loads.check(kernel);
     }
 }
 
@@ -35,7 +37,7 @@ struct Loads {
     written: Vec<(u32, u32)>,
 }
 
-/// So many early reads are shown; a kernel of a compiler may have hundreds.
+/// Limit of reported early reads in one kernel.
 const SHOWN: usize = 4;
 
 impl Loads {
@@ -59,8 +61,7 @@ impl Loads {
         self.written[first..].iter().take_while(move |(v, _)| *v == var).map(|(_, k)| *k as usize)
     }
 
-    /// What an instruction does to the two sets of loads: bit `k`: load `k` has not been waited for; bit `n + k`: and
-    /// nothing has read its registers.
+    /// The transfer function. Bit `k`: load `k` has not been waited for; bit `n + k`: and no instruction has read its registers.
     fn step(&self, flow: &Flow, at: u32, i: &Instr, set: &mut Bits, every: bool) {
         let n = self.at.len();
         if wait_ld(i) || i.opcode == op::call {
@@ -80,19 +81,20 @@ impl Loads {
         }
     }
 
-    fn check(&self, flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    fn check(&self, kernel: &Kernel) {
+        let flow = kernel.flow;
         let n = self.at.len();
         let one_allocation = flow.cfg.instrs.iter().filter(|i| i.entry.tensor == Tensor::Alloc).count() == 1;
         let mut early: Vec<Diagnostic> = Vec::new();
         let (mut read, mut reloaded, mut released) = (Bits::none(n), Bits::none(n), false);
         let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
-        both(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
+        for_each_instr_some_every(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
             for (var, value) in reads(flow, at, i) {
                 let Some(load) = made_by(flow, *value) else { continue };
                 let k = self.number[load as usize] as usize;
                 if k < n && some.has(k) && !read.has(k) {
                     read.set(k);
-                    let (place, name) = (flow.place(i, *var), flow.name(*var));
+                    let (place, name) = (flow.operand_span(i, *var), flow.register_name(*var));
                     early.push(errors::load_not_awaited(place, name, flow.instr(load).span, every.has(k)));
                 }
             }
@@ -102,7 +104,12 @@ impl Loads {
                         if !reloaded.has(k) {
                             reloaded.set(k);
                             let first = flow.instr(self.at[k]).span;
-                            out.push(errors::loaded_again(i.span, flow.name(*var), first, every.has(n + k)));
+                            kernel.report(errors::loaded_again(
+                                i.span,
+                                flow.register_name(*var),
+                                first,
+                                every.has(n + k),
+                            ));
                         }
                     }
                 }
@@ -113,59 +120,53 @@ impl Loads {
             {
                 released = true;
                 let sure = every.has(n + k) && one_allocation;
-                out.push(errors::released_while_loading(arg.span, flow.instr(self.at[k]).span, sure));
+                kernel.report(errors::released_while_loading(arg.span, flow.instr(self.at[k]).span, sure));
             }
         });
-        self.arrivals(flow, from, out);
+        self.arrivals(kernel);
         let more = early.len().saturating_sub(SHOWN);
         early.truncate(SHOWN);
         if let Some(last) = early.last_mut().filter(|_| more > 0) {
             last.notes.push(format!("registers of {more} more loads of this kernel are read before the wait"));
         }
-        out.append(&mut early);
+        early.into_iter().for_each(|finding| kernel.report(finding));
     }
 
-    /// Does an instruction behind this one read what load `k` brings? A result that nobody reads may be anything.
+    /// Does a later instruction read the result of load `k`? An unused result may be anything.
     fn read_behind(&self, flow: &Flow, k: usize, at: u32) -> bool {
         let block = flow.cfg.block_of(at);
-        let mut behind = vec![false; flow.cfg.blocks.len()];
-        let mut stack = Vec::new();
-        flow.cfg.push_ways(block, &mut stack);
-        while let Some(b) = stack.pop() {
-            if !std::mem::replace(&mut behind[b as usize], true) {
-                flow.cfg.push_ways(b, &mut stack);
-            }
-        }
+        let behind = flow.cfg.reachable_from([block]);
         flow.walk().any(|(b, reader, i)| {
             (behind[b as usize] || b == block && reader > at)
                 && reads(flow, reader, i).iter().any(|(_, v)| made_by(flow, *v) == Some(self.at[k]))
         })
     }
 
-    /// An arrival on an mbarrier lets the threads that wait there go on. If they then write Tensor Memory, they may write
-    /// what is still being loaded (9.7.16.6.4).
-    fn arrivals(&self, flow: &Flow, from: &Provenance, out: &mut Vec<Diagnostic>) {
+    /// An arrival lets waiting threads go on. If they then write Tensor Memory, they may overwrite columns that are still being
+    /// loaded (9.7.16.6.4).
+    fn arrivals(&self, kernel: &Kernel) {
+        let flow = kernel.flow;
         if flow.calls || !flow.cfg.has(op::mbarrier_arrive) {
             return;
         }
-        let releases = Releases::new(flow, from);
+        let releases = Releases::new(kernel);
         if releases.waits.is_empty() {
             return;
         }
         let n = self.at.len();
-        let mut said = false;
+        let mut reported = false;
         let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
-        both(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
-            if said || i.opcode != op::mbarrier_arrive || i.has(q::expect_tx) {
+        for_each_instr_some_every(&flow.cfg, 2 * n, &step, &mut |at, i, some, every| {
+            if reported || i.opcode != op::mbarrier_arrive || i.has(q::expect_tx) {
                 return;
             }
-            let Some(object) = behind(flow, from, at, "addr", 8) else { return };
+            let Some(object) = kernel.region_of(at, "addr", 8) else { return };
             for k in (0..n).filter(|k| some.has(n + k)) {
                 let overlap = releases.overlap(flow, &object, self.at[k]);
                 if overlap != Overlap::No {
-                    said = true;
+                    reported = true;
                     let sure = overlap == Overlap::Yes && every.has(n + k);
-                    out.push(protocol::arrives_while_loading(i.span, flow.instr(self.at[k]).span, sure));
+                    kernel.report(protocol::arrives_while_loading(i.span, flow.instr(self.at[k]).span, sure));
                     return;
                 }
             }
@@ -177,17 +178,17 @@ fn wait_ld(i: &Instr) -> bool {
     i.entry.tensor == Tensor::Wait && i.has(q::ld)
 }
 
-/// A `mov` that is not in the text: results of calls go through these.
+/// Is it a synthetic `mov` of inlining?
 fn moved(i: &Instr) -> bool {
     i.index == u32::MAX && i.opcode == op::mov && i.pred.is_none()
 }
 
-/// What an instruction of the text reads.
+/// The values that an instruction of the text reads.
 fn reads<'f>(flow: &'f Flow, at: u32, i: &Instr) -> &'f [(u32, Val)] {
     if moved(i) { &[] } else { flow.ssa.uses(at) }
 }
 
-/// The instruction that made a value, through moves that are not in the text.
+/// The instruction that made a value, through synthetic moves.
 fn made_by(flow: &Flow, v: Val) -> Option<u32> {
     let mut from = flow.origin(v);
     while let Some(maker) = flow.ssa.maker(from)
@@ -202,7 +203,7 @@ fn made_by(flow: &Flow, v: Val) -> Option<u32> {
     }
 }
 
-/// Waits for mbarriers behind which a thread writes Tensor Memory before the CTA meets again.
+/// Waits on mbarriers after which a thread writes Tensor Memory before the next barrier of the CTA.
 struct Releases {
     waits: Vec<(Region, Vec<u32>)>,
     /// Variables that hold mbarriers and nothing else.
@@ -210,14 +211,15 @@ struct Releases {
 }
 
 impl Releases {
-    fn new(flow: &Flow, from: &Provenance) -> Releases {
+    fn new(kernel: &Kernel) -> Releases {
+        let flow = kernel.flow;
         let mut releases = Releases { waits: Vec::new(), barriers: Vec::new() };
         for (block, at, i) in flow.walk() {
             if mbarrier_wait(i)
-                && let Some(on) = behind(flow, from, at, "addr", 8)
-                && let Origin::Var(var) = on.base
+                && let Some(on) = kernel.region_of(at, "addr", 8)
+                && let AddressBase::Var(var) = on.base
             {
-                if !releases.barriers.contains(&var) && holds_barriers(flow, from, var) {
+                if !releases.barriers.contains(&var) && holds_barriers(kernel, var) {
                     releases.barriers.push(var);
                 }
                 let writes = writes_behind(flow, block, at);
@@ -231,11 +233,11 @@ impl Releases {
 
     /// Does an arrival on `object` let a thread write the columns that the instruction `load` reads?
     fn overlap(&self, flow: &Flow, object: &Region, load: u32) -> Overlap {
-        let Origin::Var(var) = object.base else { return Overlap::No };
+        let AddressBase::Var(var) = object.base else { return Overlap::No };
         let mut most = Overlap::No;
         for (on, writes) in &self.waits {
-            let certain = on.meets(flow, object);
-            // Objects of a ring have addresses that are computed; those in one array belong together.
+            let certain = on.overlaps(flow, object);
+            // Objects of a ring have computed addresses; objects in one array belong together.
             let computed = on.base == object.base && on.bytes.is_none() && object.bytes.is_none();
             if certain || computed && self.barriers.contains(&var) {
                 let most_here = writes.iter().map(|write| overlap(flow, load, *write)).max().unwrap_or(Overlap::No);
@@ -255,17 +257,18 @@ enum Overlap {
 }
 
 /// Is the variable used for mbarriers only?
-fn holds_barriers(flow: &Flow, from: &Provenance, var: VarId) -> bool {
-    let here = |r: Option<Region>| matches!(r, Some(r) if r.base == Origin::Var(var));
+fn holds_barriers(kernel: &Kernel, var: VarId) -> bool {
+    let flow = kernel.flow;
+    let here = |r: Option<Region>| matches!(r, Some(r) if r.base == AddressBase::Var(var));
     let dynamic = flow.module.vars.get(var.0 as usize).is_none_or(|v| v.dynamic);
     !dynamic
-        && !flow.walk().any(|(_, at, i)| match plain(i) {
-            Some((arg, _)) => here(region(flow, from, at, arg, i.bytes())),
-            None => here(behind(flow, from, at, "dstMem", 0)) || here(behind(flow, from, at, "srcMem", 0)),
+        && !flow.walk().any(|(_, at, i)| match plain_access(i) {
+            Some((arg, _)) => here(kernel.region(at, arg, i.bytes())),
+            None => here(kernel.region_of(at, "dstMem", 0)) || here(kernel.region_of(at, "srcMem", 0)),
         })
 }
 
-/// Writes of Tensor Memory that a thread comes to behind a wait, with no barrier of the CTA between.
+/// Writes of Tensor Memory that are reachable from a wait without a barrier.
 fn writes_behind(flow: &Flow, block: u32, at: u32) -> Vec<u32> {
     let mut writes = Vec::new();
     let mut seen = vec![false; flow.cfg.blocks.len()];

@@ -1,27 +1,29 @@
-//! What `tcgen05` instructions owe: PTX ISA 9.7.16.
+//! Allocation of Tensor Memory as a whole (PTX ISA 9.7.16.7): deallocation before exit, no allocation after the permit is
+//! relinquished, the rendezvous of a CTA pair.
 
 use crate::errors::flow as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, Meet, both, each, simple};
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, for_each_instr_some_every, forward_instrs};
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
-    // Most kernels have none of it.
-    if !flow.cfg.any(&|i| i.entry.tensor != Tensor::None) {
+pub(crate) fn check(kernel: &Kernel) {
+    // Most kernels do not use Tensor Memory.
+    if !kernel.flow.cfg.any(&|i| i.entry.tensor != Tensor::None) {
         return;
     }
-    allocation(flow, out);
-    permit(flow, out);
-    rendezvous(flow, out);
+    allocation(kernel);
+    relinquished(kernel);
+    rendezvous(kernel);
 }
 
-/// What is allocated is deallocated before the kernel ends (9.7.16.7.1).
-fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
+/// Tensor Memory is deallocated before the kernel ends (9.7.16.7.1).
+fn allocation(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry || flow.calls {
         return;
     }
@@ -37,28 +39,19 @@ fn allocation(flow: &Flow, out: &mut Vec<Diagnostic>) {
     let Some(&(_, first)) = allocs.first() else { return };
     let first = flow.instr(first).span;
     if frees.is_empty() {
-        out.push(errors::never_freed(first, true));
+        kernel.report(errors::never_freed(first, true));
     } else if let Some(alloc) = never_freed(flow, &allocs, &frees) {
         // Another warp may be the one that deallocates.
-        out.push(errors::never_freed(flow.instr(alloc).span, false));
+        kernel.report(errors::never_freed(flow.instr(alloc).span, false));
     } else {
-        held(flow, first, out);
+        allocated(kernel, first);
     }
 }
 
-/// The first `alloc` behind which no `dealloc` comes.
+/// The first `alloc` that no `dealloc` can follow.
 fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Option<u32> {
-    // From where can a `dealloc` still come? Blocks backwards from them.
-    let mut reach = vec![false; flow.cfg.blocks.len()];
-    let mut stack = Vec::new();
-    for (b, _) in frees {
-        stack.push(*b);
-    }
-    while let Some(b) = stack.pop() {
-        if !std::mem::replace(&mut reach[b as usize], true) {
-            flow.cfg.push_preds(b, &mut stack);
-        }
-    }
+    // The blocks that reach a `dealloc`, backwards.
+    let reach = flow.cfg.blocks_reaching(frees.iter().map(|f| f.0));
     for &(b, at) in allocs {
         let mut later = false;
         for f in frees {
@@ -74,8 +67,9 @@ fn never_freed(flow: &Flow, allocs: &[(u32, u32)], frees: &[(u32, u32)]) -> Opti
     None
 }
 
-/// Leaving with what is allocated. `first` is the first `alloc`.
-fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
+/// Exits with allocated Tensor Memory. `first` is the first `alloc`.
+fn allocated(kernel: &Kernel, first: Span) {
+    let flow = kernel.flow;
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.opcode == op::tcgen05_alloc && i.pred.is_none() {
             set.set(0);
@@ -83,13 +77,13 @@ fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
             set.unset(0);
         }
     };
-    let held = simple(&flow.cfg, 1, Meet::Every, &step);
+    let allocated = forward_instrs(&flow.cfg, 1, Meet::Every, &step);
     let one_warp = match flow.function.reqntid {
         Some([x, y, z]) => u64::from(x) * u64::from(y) * u64::from(z) <= 32,
         None => false,
     };
     for (b, _) in &flow.cfg.blocks[flow.cfg.exit as usize].pred {
-        let mut set = held[*b as usize].clone();
+        let mut set = allocated[*b as usize].clone();
         let mut last = None;
         for at in flow.cfg.range(*b) {
             step(at, flow.instr(at), &mut set);
@@ -104,14 +98,15 @@ fn held(flow: &Flow, first: Span, out: &mut Vec<Diagnostic>) {
             None => first,
         };
         if set.has(0) {
-            out.push(errors::left_allocated(span, first, one_warp));
+            kernel.report(errors::left_allocated(span, first, one_warp));
             return;
         }
     }
 }
 
 /// After `relinquish_alloc_permit` the CTA allocates no more (9.7.16.7.1).
-fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn relinquished(kernel: &Kernel) {
+    let flow = kernel.flow;
     let gives = flow.cfg.find(&|i| i.opcode == op::tcgen05_relinquish_alloc_permit);
     let Some(gives) = gives else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits, every: bool| {
@@ -119,17 +114,18 @@ fn permit(flow: &Flow, out: &mut Vec<Diagnostic>) {
             set.set(0);
         }
     };
-    let mut said = false;
-    both(&flow.cfg, 1, &step, &mut |_, i, any, every| {
-        if !said && any.has(0) && i.opcode == op::tcgen05_alloc {
-            said = true;
-            out.push(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
+    let mut reported = false;
+    for_each_instr_some_every(&flow.cfg, 1, &step, &mut |_, i, any, every| {
+        if !reported && any.has(0) && i.opcode == op::tcgen05_alloc {
+            reported = true;
+            kernel.report(errors::alloc_after_relinquish(i.span, gives.span, every.has(0)));
         }
     });
 }
 
 /// `dealloc` of a pair may or may not wait for the peer: Table 48 of 9.7.16.5.
-fn rendezvous(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn rendezvous(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry {
         return;
     }
@@ -138,11 +134,11 @@ fn rendezvous(flow: &Flow, out: &mut Vec<Diagnostic>) {
             set.set(0);
         }
     };
-    let mut said = false;
-    each(&flow.cfg, 1, &step, &mut |_, _, i, set| {
-        if !said && !set.has(0) && i.opcode == op::tcgen05_dealloc && i.has(q::cta_group_2) {
-            said = true;
-            out.push(errors::dealloc_without_rendezvous(i.span));
+    let mut reported = false;
+    for_each_instr(&flow.cfg, 1, &step, &mut |_, _, i, set| {
+        if !reported && !set.has(0) && i.opcode == op::tcgen05_dealloc && i.has(q::cta_group_2) {
+            reported = true;
+            kernel.report(errors::dealloc_without_rendezvous(i.span));
         }
     });
 }

@@ -1,18 +1,19 @@
 //! `wgmma` (PTX ISA 9.7.15.7): registers between fence, commit and wait.
 
 use crate::errors::protocol as errors;
-use crate::pending::{Groups, leaves};
+use crate::kernel::Kernel;
+use crate::pending::{Groups, ends_thread};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::dataflow::{Bits, each};
-use ptx_dsl_analysis::region::MOST;
-use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::{Group, Role, Step};
 use ptx_dsl_isa::opcode::op;
 
-pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if flow.cfg.any(&is_mma) && !flow.calls {
-        wgmma(flow, out);
+        wgmma(kernel);
     }
 }
 
@@ -31,36 +32,38 @@ fn held(flow: &Flow, i: &Instr) -> Vec<u32> {
     out
 }
 
-/// A register under another name: compilers put such moves where values join, also between an MMA and its wait.
+/// Is it a register copy? Compilers insert these at joins, also between an MMA and its wait.
 fn renames(i: &Instr) -> bool {
     moves(i) && i.operands.iter().all(|a| matches!(a.value, Operand::Reg(..)))
 }
 
-/// A `mov`, one that packs or unpacks included. ptxas waits for the MMA before it runs the instructions that it makes of one.
+/// Is it a `mov`, also one that packs or unpacks? ptxas waits for the MMA before its instructions.
 fn moves(i: &Instr) -> bool {
     i.opcode == op::mov
 }
 
-fn wgmma(flow: &Flow, out: &mut Vec<Diagnostic>) {
+fn wgmma(kernel: &Kernel) {
+    let flow = kernel.flow;
     let mut groups = Groups { copies: Vec::new() };
     let mut vars: Vec<Vec<u32>> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if is_mma(i) && groups.copies.len() < MOST {
+        if is_mma(i) && groups.copies.len() < MAX_REGIONS {
             groups.copies.push(at);
             vars.push(held(flow, i));
         }
     }
     let Some(first) = groups.copies.first() else { return };
     if !flow.cfg.any(&|i| i.opcode == op::wgmma_commit_group) && flow.function.entry {
-        out.push(errors::never_committed(flow.instr(*first).span));
+        kernel.report(errors::never_committed(flow.instr(*first).span));
         return;
     }
-    used(flow, &groups, &vars, out);
+    used(kernel, &groups, &vars);
 }
 
-fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnostic>) {
-    // Behind the groups: there was a fence. Compilers move the writing of registers across it, and ptxas mends that; so only an
-    // MMA with no fence at all before it counts.
+fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
+    let flow = kernel.flow;
+    // The bit behind the groups: a fence was executed. Compilers move register writes across fences and ptxas repairs that, so
+    // only an MMA without any earlier fence counts.
     let tail = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         match i.opcode {
@@ -73,41 +76,41 @@ fn used(flow: &Flow, groups: &Groups, vars: &[Vec<u32>], out: &mut Vec<Diagnosti
             groups.start(set, k);
         }
     };
-    let mut said = Bits::none(vars.len());
+    let mut reported = Bits::none(vars.len());
     let (mut any, mut fenceless) = (false, false);
-    each(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+    for_each_instr(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
         if is_mma(i) {
             if !set.has(tail) && !fenceless {
                 fenceless = true;
-                out.push(errors::no_wgmma_fence(i.span));
+                kernel.report(errors::no_wgmma_fence(i.span));
             }
         } else if !renames(i) {
             for (k, vars) in vars.iter().enumerate() {
-                if said.has(k) || groups.open(set, k).is_none() {
+                if reported.has(k) || groups.open(set, k).is_none() {
                     continue;
                 }
                 let mma = flow.instr(groups.copies[k]).span;
                 let found = if let Some(var) = reads_result(flow, at, groups.copies[k]) {
-                    errors::wgmma_result_early(flow.place(i, var), flow.name(var), mma, moves(i))
+                    errors::wgmma_result_early(flow.operand_span(i, var), flow.register_name(var), mma, moves(i))
                 } else if let Some(var) = writes_one(flow, at, vars) {
-                    errors::wgmma_overwritten(i.span, flow.name(var), mma)
+                    errors::wgmma_overwritten(i.span, flow.register_name(var), mma)
                 } else {
                     continue;
                 };
-                out.push(found);
-                said.set(k);
+                kernel.report(found);
+                reported.set(k);
                 any = true;
             }
         }
-        if leaves(i)
+        if ends_thread(i)
             && i.pred.is_none()
             && flow.function.entry
             && !any
             && let Some((k, never)) = groups.first_open(set)
         {
-            said.set(k);
+            reported.set(k);
             any = true;
-            out.push(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "wgmma.mma_async", never));
+            kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "wgmma.mma_async", never));
         }
     });
 }

@@ -1,4 +1,4 @@
-//! How long the analysis takes: linear in the number of instructions.
+//! Analysis time is linear in the number of instructions.
 
 use ptx_dsl_frontend::check::Checked;
 use ptx_dsl_frontend::lex::lex;

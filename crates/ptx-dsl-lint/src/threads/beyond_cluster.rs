@@ -1,23 +1,24 @@
-//! CTAs that the cluster does not have: pairs in clusters without any (PTX ISA 9.7.16.5.1), masks and ranks beyond the last CTA
+//! CTAs that the cluster does not have: pairs in clusters of odd size (PTX ISA 9.7.16.5.1), masks and ranks beyond the last CTA
 //! (9.7.9.23, 9.7.9.25.4).
 
 use crate::errors::peers as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::induction::Induction;
 use ptx_dsl_analysis::loops::Loops;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let flow = kernel.flow;
     if !flow.function.entry {
         return;
     }
     let Some(most) = most(flow) else { return };
-    pairs(flow, most, out);
-    beyond(flow, most, out);
+    pairs(kernel, most);
+    beyond(kernel, most);
 }
 
 /// The largest number of CTAs in a cluster, if the kernel gives one.
@@ -29,18 +30,20 @@ fn most(flow: &Flow) -> Option<u64> {
 }
 
 /// `.cta_group::2` where some CTA has no peer.
-fn pairs(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
+fn pairs(kernel: &Kernel, most: u64) {
+    let flow = kernel.flow;
     let exact = flow.function.reqnctapercluster.is_some();
     if most > 1 && (!exact || most.is_multiple_of(2)) {
         return;
     }
     if let Some(i) = flow.cfg.find(&|i| i.entry.tensor != Tensor::None && i.has(q::cta_group_2)) {
-        out.push(errors::no_pair(i.span, i.entry.opcode, most));
+        kernel.report(errors::no_pair(i.span, i.entry.opcode, most));
     }
 }
 
 /// Constant masks and ranks.
-fn beyond(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
+fn beyond(kernel: &Kernel, most: u64) {
+    let flow = kernel.flow;
     let mut loops = None;
     for (_, at, i) in flow.walk() {
         let mapa = i.opcode == op::mapa;
@@ -49,9 +52,9 @@ fn beyond(flow: &Flow, most: u64, out: &mut Vec<Diagnostic>) {
         let Some(fixed) = Induction::new(flow, loops, NONE, &[], None) else { return };
         let Some(number) = fixed.operand(at, &arg.value) else { continue };
         if mapa && number >= most {
-            out.push(errors::rank_beyond(arg.span, number, most));
+            kernel.report(errors::rank_beyond(arg.span, number, most));
         } else if !mapa && most < 32 && number & 0xffff_ffff & !((1 << most) - 1) != 0 {
-            out.push(errors::mask_beyond(arg.span, number & 0xffff_ffff, most));
+            kernel.report(errors::mask_beyond(arg.span, number & 0xffff_ffff, most));
         }
     }
 }

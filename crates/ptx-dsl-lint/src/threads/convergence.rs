@@ -1,85 +1,84 @@
-//! Who may be at a place, from the predicates of the branches that lead there, and the rules about it: Table 46 of
-//! PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), masks of lanes (9.7.13).
+//! Instructions that a whole warp, a single thread or the lanes of a mask must execute, against the threads that reach them: Table
+//! 46 of PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), member masks (9.7.13).
 
 use crate::errors::{completion, flow as errors};
-use ptx_dsl_analysis::Flow;
+use crate::kernel::Kernel;
+use crate::spelling::opcode;
 use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
-use ptx_dsl_analysis::lanes::{Fact, Lanes, Shared, Threads};
-use ptx_dsl_analysis::reaching::{Others, Part, Places, Who, every_lane};
+use ptx_dsl_analysis::lanes::{CtaSize, LaneFact, Uniformity};
+use ptx_dsl_analysis::reaching::{OtherThreads, PartialWarp, ReachingThreads};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::ALL;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Control;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
-    issued(flow, lanes, places, out);
-    crate::sync::barriers::check(flow, lanes, places, out);
-}
-
-fn issued(flow: &Flow, lanes: &Lanes, places: &Places, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
     let entry = flow.function.entry;
     for (block, at, i) in flow.walk() {
         let grain = tcgen05(i);
-        let mask = mask(flow, lanes, at, i);
+        let mask = mask(kernel, at, i);
         let warp = grain == Some(Grain::Warp) || (grain.is_none() && aligned(i));
         if !warp && mask.is_none() && grain != Some(Grain::Thread) {
             continue;
         }
-        let who = places.who(flow, lanes, block, at);
+        let present = kernel.threads_at(block, at);
         let op = opcode(i);
         if warp {
-            let mut sure = who.part(lanes.threads);
+            let mut sure = present.partial_warp(lanes.cta_size);
             if sure.is_none() {
-                sure = who.part_of_one(flow, lanes, block, at);
+                sure = present.some_partial_warp(flow, lanes, block, at);
             }
-            let part = if sure.is_some() { sure } else { who.part_if_many(lanes.threads) };
+            let part = if sure.is_some() { sure } else { present.partial_warp_if_full(lanes.cta_size) };
             if let Some(part) = part {
                 let barrier = grain.is_none();
-                // Lanes that have left are no longer waited for by the barriers of today's machines.
-                let error = sure.is_some() && !(barrier && who.others >= Others::Leave && who.why.is_some());
-                let one = part == Part::One;
-                out.push(if barrier {
-                    errors::aligned_in_part(i.span, &op, one, who.why, error, i.entry.section)
+                // Barriers of current hardware do not wait for exited lanes.
+                let error =
+                    sure.is_some() && !(barrier && present.others >= OtherThreads::Leave && present.why.is_some());
+                let one = part == PartialWarp::OneLane;
+                kernel.report(if barrier {
+                    errors::aligned_in_part(i.span, &op, one, present.why, error, i.entry.section)
                 } else {
-                    errors::warp_in_part(i.span, &op, one, who.why, error)
+                    errors::warp_in_part(i.span, &op, one, present.why, error)
                 });
                 continue;
             }
         }
         if warp
             && grain.is_none()
-            && lanes.threads.exact != Some(1)
-            && let Some(why) = uneven(flow, lanes, places, block, at)
+            && lanes.cta_size.exact != Some(1)
+            && let Some(why) = divergent_condition(kernel, block, at)
         {
-            out.push(errors::aligned_uneven(i.span, &op, why, i.entry.section));
+            kernel.report(errors::aligned_uneven(i.span, &op, why, i.entry.section));
             continue;
         }
-        let all_lanes = entry && every_lane(flow, lanes, &who, block, at);
-        if grain == Some(Grain::Thread) && all_lanes && lanes.threads.exact != Some(1) {
-            // Arrivals of `commit` may be counted for, all else is done as often as there are lanes.
-            let error = lanes.threads.many() && !op.contains(".commit");
-            out.push(errors::thread_in_all_lanes(i.span, &op, error));
+        let all_lanes = entry && kernel.every_lane(&present, block, at);
+        if grain == Some(Grain::Thread) && all_lanes && lanes.cta_size.exact != Some(1) {
+            // The count of an mbarrier may allow for the arrivals of all lanes.
+            let error = lanes.cta_size.several_per_warp() && !op.contains(".commit");
+            kernel.report(errors::thread_in_all_lanes(i.span, &op, error));
         }
         if let Some((span, mask)) = mask {
-            partial(&who, lanes.threads, span, mask, i, out);
-            masks(&who, lanes.threads, all_lanes, span, mask, &op, i, out);
+            let masked = Masked { instr: i, present: &present, size: lanes.cta_size, span, mask };
+            masked.check_bounds(kernel);
+            masked.check_lanes(kernel, all_lanes);
         }
     }
 }
 
-/// The guard or branch by which some lanes of a warp may come here and others go on without: it compares a number that
-/// differs from lane to lane with one that is not known, and who does not come here stays in the kernel.
-fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> Option<Span> {
-    let stays = |b: u32| !places.leaves[b as usize];
+/// The guard or branch that may separate the lanes of a warp: it compares a value that varies between lanes with an unknown one,
+/// and the other lanes stay in the kernel.
+fn divergent_condition(kernel: &Kernel, block: u32, at: u32) -> Option<Span> {
+    let flow = kernel.flow;
+    let stays = |b: u32| !kernel.reaching.only_exits[b as usize];
     let instr = flow.instr(at);
-    if instr.pred.is_some() && compares(flow, lanes, at) {
+    if instr.pred.is_some() && compares_lane_values(kernel, at) {
         return Some(instr.span);
     }
-    // A loop around it that some lanes leave earlier.
+    // A loop that some lanes leave earlier.
     let mut b = block;
     for _ in 0..16 {
         if b == ptx_dsl_analysis::cfg::NONE || !flow.cfg.in_loop(b) {
@@ -92,7 +91,7 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
                 here |= leads_here;
                 elsewhere |= !leads_here && stays(e.to);
             }
-            if here && elsewhere && compares(flow, lanes, branch) {
+            if here && elsewhere && compares_lane_values(kernel, branch) {
                 return Some(flow.instr(branch).span);
             }
         }
@@ -107,7 +106,7 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
         let joins = flow.cfg.ipdom[up as usize];
         if let Some(branch) = flow.cfg.branch(up)
             && joins != b
-            && compares(flow, lanes, branch)
+            && compares_lane_values(kernel, branch)
             && !flow.cfg.dominates(joins, block)
         {
             let mut others = true;
@@ -123,9 +122,12 @@ fn uneven(flow: &Flow, lanes: &Lanes, places: &Places, block: u32, at: u32) -> O
     None
 }
 
-/// Does the guard or branch compare a number that differs from lane to lane with one that is not known?
-fn compares(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
-    let differs = |v: Val| matches!(lanes.facts.get(v as usize), Some(Fact::Table(_))) && lanes.shared(v) == Shared::No;
+/// Does the guard or branch compare a value that varies between lanes with an unknown one?
+fn compares_lane_values(kernel: &Kernel, at: u32) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let differs = |v: Val| {
+        matches!(lanes.facts.get(v as usize), Some(LaneFact::Table(_))) && lanes.uniformity(v) == Uniformity::None
+    };
     if flow.instr(at).entry.control == Control::BranchTable {
         for (_, v) in flow.ssa.uses(at) {
             if differs(*v) {
@@ -142,96 +144,87 @@ fn compares(flow: &Flow, lanes: &Lanes, at: u32) -> bool {
     }
     let (Some(a), Some(b)) = (flow.source(maker, "a"), flow.source(maker, "b")) else { return false };
     let unknown = |v: Val| {
-        !matches!(lanes.facts.get(v as usize), Some(Fact::Table(_) | Fact::Const(_))) && lanes.shared(v) >= Shared::Warp
+        !matches!(lanes.facts.get(v as usize), Some(LaneFact::Table(_) | LaneFact::Const(_)))
+            && lanes.uniformity(v) >= Uniformity::Warp
     };
     (differs(a) && unknown(b)) || (differs(b) && unknown(a))
 }
 
-#[allow(clippy::too_many_arguments)]
-fn masks(
-    who: &Who,
-    threads: Threads,
-    all_lanes: bool,
+/// An instruction with a constant member mask, and the threads that reach it.
+struct Masked<'i> {
+    instr: &'i Instr,
+    present: &'i ReachingThreads,
+    size: CtaSize,
     span: Span,
     mask: u32,
-    op: &str,
-    i: &Instr,
-    out: &mut Vec<Diagnostic>,
-) {
-    // A lane that has exited need not run what names it.
-    if who.others == Others::Exit && who.why.is_some() {
-        return;
+}
+
+impl Masked<'_> {
+    /// Compares the mask with the lanes that reach the instruction; `all_lanes`: all lanes of each warp do.
+    fn check_lanes(&self, kernel: &Kernel, all_lanes: bool) {
+        let Masked { instr, present, size, mask, .. } = *self;
+        // Exited lanes may be in the mask.
+        if present.others == OtherThreads::Exit && present.why.is_some() {
+            return;
+        }
+        let several = size.several_per_warp();
+        if present.elected && mask.count_ones() > 1 && several {
+            self.report_absent(kernel, "only the elected lane is here");
+        } else if present.not_elected && mask == u32::MAX && several {
+            self.report_absent(kernel, "the elected lane is not here");
+        } else if present.set != ALL
+            && let Some(first) = missing_lanes(present, size, &|there, bits| there & !bits & mask)
+        {
+            self.report_absent(kernel, &lanes_text(first));
+        } else if all_lanes
+            && (size.exact.is_some() || size.full_warps)
+            && let Some(first) = missing_lanes(present, size, &|there, _| there & !mask)
+        {
+            // Every lane executes it, but the mask does not name some.
+            kernel.report(errors::mask_lacks_lanes(self.span, &opcode(instr), mask, first, instr.entry.section));
+        }
     }
-    let left = who.others == Others::Leave && who.why.is_some();
-    if who.elected && mask.count_ones() > 1 && threads.many() {
-        out.push(errors::mask_names_absent(
-            span,
-            op,
-            mask,
-            "only the elected lane is here",
-            who.why,
-            !left,
-            i.entry.section,
-        ));
-        return;
+
+    fn report_absent(&self, kernel: &Kernel, what: &str) {
+        let why = self.present.why;
+        let left = self.present.others == OtherThreads::Leave && why.is_some();
+        let (op, section) = (opcode(self.instr), self.instr.entry.section);
+        kernel.report(errors::mask_names_absent(self.span, &op, self.mask, what, why, !left, section));
     }
-    if who.passed && mask == u32::MAX && threads.many() {
-        out.push(errors::mask_names_absent(
-            span,
-            op,
-            mask,
-            "the elected lane is not here",
-            who.why,
-            !left,
-            i.entry.section,
-        ));
-        return;
-    }
-    let absent = lacking(who, threads, &|there, bits| there & !bits & mask);
-    if who.set != ALL
-        && let Some(first) = absent
-    {
-        out.push(errors::mask_names_absent(span, op, mask, &lanes_text(first), who.why, !left, i.entry.section));
-    } else if all_lanes
-        && (threads.exact.is_some() || threads.full_warps)
-        && let Some(first) = lacking(who, threads, &|there, _| there & !mask)
-    {
-        // Every lane runs it, and those that the mask does not name must not.
-        out.push(errors::mask_lacks_lanes(span, op, mask, first, i.entry.section));
+
+    /// Masks with lanes that the CTA does not have, and source lanes outside of the mask.
+    fn check_bounds(&self, kernel: &Kernel) {
+        let Masked { instr, present, size, span, mask } = *self;
+        if instr.opcode == op::elect_sync
+            && size.exact.is_some()
+            && missing_lanes(present, size, &|there, _| mask & !there).is_some()
+            && let Some((w, bits)) = present.warps(size).first()
+        {
+            kernel.report(errors::elects_in_part(span, mask, ReachingThreads::existing_lanes(*w, *bits, size)));
+        }
+        // One segment of 32 lanes.
+        if instr.opcode == op::shfl_sync
+            && instr.has(q::idx)
+            && let (Some(arg), Some(lane)) = (instr.operand("b"), instr.constant("b"))
+            && matches!(instr.constant("c"), Some(c) if c as u32 == 0x1f)
+            && mask >> (lane & 31) & 1 == 0
+        {
+            kernel.report(completion::source_lane(arg.span, lane as u32 & 31, mask));
+        }
     }
 }
 
-/// What is lacking in the first warp, if something is in each: of the lanes that exist, and those that may be here.
-fn lacking(who: &Who, threads: Threads, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
+/// The missing lanes of the first warp, if every warp misses some. `of` gets the lanes that exist and those that may be here.
+fn missing_lanes(present: &ReachingThreads, size: CtaSize, of: &dyn Fn(u32, u32) -> u32) -> Option<u32> {
     let mut first = None;
-    for (w, bits) in who.warps(threads) {
-        let lacking = of(Who::exist(w, bits, threads), bits);
-        if lacking == 0 {
+    for (w, bits) in present.warps(size) {
+        let missing_lanes = of(ReachingThreads::existing_lanes(w, bits, size), bits);
+        if missing_lanes == 0 {
             return None;
         }
-        first = first.or(Some(lacking));
+        first = first.or(Some(missing_lanes));
     }
     first
-}
-
-/// An election among lanes that the CTA does not have, and lanes that are read but not named.
-fn partial(who: &Who, threads: Threads, span: Span, mask: u32, i: &Instr, out: &mut Vec<Diagnostic>) {
-    if i.opcode == op::elect_sync
-        && threads.exact.is_some()
-        && lacking(who, threads, &|there, _| mask & !there).is_some()
-        && let Some((w, bits)) = who.warps(threads).first()
-    {
-        out.push(errors::elects_in_part(span, mask, Who::exist(*w, *bits, threads)));
-    }
-    // Among all 32 lanes: no segments, and the last lane is 31.
-    if i.opcode == op::shfl_sync
-        && i.has(q::idx)
-        && let (Some(arg), Some(lane)) = (i.operand("b"), i.constant("b"))
-        && matches!(i.constant("c"), Some(c) if c as u32 == 0x1f)
-        && mask >> (lane & 31) & 1 == 0
-    {
-        out.push(completion::source_lane(arg.span, lane as u32 & 31, mask));
-    }
 }
 
 fn lanes_text(mask: u32) -> String {
@@ -242,26 +235,15 @@ fn lanes_text(mask: u32) -> String {
     }
 }
 
-/// The constant mask of lanes, with its place.
-fn mask(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> Option<(Span, u32)> {
+/// The constant member mask, with its span.
+fn mask(kernel: &Kernel, at: u32, i: &Instr) -> Option<(Span, u32)> {
     let arg = i.operand("membermask")?;
     match arg.value {
         Operand::Imm(m) => Some((arg.span, m as u32)),
-        Operand::Reg(r, lane) => match lanes.facts.get(flow.ssa.read(at, r, lane) as usize)? {
-            Fact::Const(m) => Some((arg.span, *m as u32)),
+        Operand::Reg(r, lane) => match kernel.lanes.facts.get(kernel.flow.ssa.read(at, r, lane) as usize)? {
+            LaneFact::Const(m) => Some((arg.span, *m as u32)),
             _ => None,
         },
         _ => None,
     }
-}
-
-/// The opcode as it is written, up to `.aligned`.
-pub(crate) fn opcode(i: &Instr) -> String {
-    let mut out = i.opcode.to_string();
-    // `tcgen05.wait` goes on with `::ld`.
-    let last = i.quals.iter().position(|q| *q == q::aligned).or(i.quals.iter().position(|q| q.joins_opcode()));
-    for q in &i.quals[..last.map_or(0, |last| last + 1)] {
-        out.push_str(q.text());
-    }
-    out
 }

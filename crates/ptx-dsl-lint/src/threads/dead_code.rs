@@ -1,47 +1,49 @@
-//! What any compiler would say: registers that nobody wrote, code that nothing reaches, guards that are constant.
+//! Undefined registers, unreachable code and constant guards, as any compiler reports them.
 
 use crate::errors::flow as errors;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::guards::{CONSTANT, decided, not_taken};
+use ptx_dsl_analysis::guards::{CONSTANT, constant_guard, other_target};
 use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::paths::{Paths, Step, perhaps_unwritten};
+use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::UNDEF;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::opcode::op;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    unwritten(flow, lanes, out);
-    unreachable(flow, out);
-    constant_guards(flow, lanes, out);
+pub(crate) fn check(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
+    let mut out = unwritten(flow, lanes);
+    out.extend(unreachable(flow));
+    out.extend(constant_guards(flow, lanes));
+    out
 }
 
-/// Registers that no path writes before they are read. ptxas takes them for anything.
-fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    let mut said: Vec<u32> = Vec::new();
+/// Registers that are read but written on no path, or not on some feasible path. ptxas accepts them with any value.
+fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let mut reported: Vec<u32> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if unwritten_too(flow, at, i) {
+        if may_read_undefined(flow, at, i) {
             continue;
         }
         for (var, v) in flow.ssa.uses(at) {
-            if flow.origin(*v) == UNDEF && !said.contains(var) && said.len() < 20 {
-                said.push(*var);
-                out.push(errors::unwritten(flow.place(i, *var), flow.name(*var), true));
+            if flow.origin(*v) == UNDEF && !reported.contains(var) && reported.len() < 20 {
+                reported.push(*var);
+                out.push(errors::unwritten(flow.operand_span(i, *var), flow.register_name(*var), true));
             }
         }
     }
-    // On some path: one is looked for on which the conditions agree with each other.
-    let asked = perhaps(flow, &said);
-    if asked.is_empty() {
-        return;
+    // For "some path": search a feasible one.
+    let candidates = maybe_undefined_uses(flow, &reported);
+    if candidates.is_empty() {
+        return out;
     }
     let mut paths = Paths::new(flow, lanes);
-    for (var, use_at) in asked {
-        if said.contains(&var) {
+    for (var, use_at) in candidates {
+        if reported.contains(&var) {
             continue;
         }
-        let hit = paths.at_entry(&mut |at, _| {
+        let hit = paths.from_entry(&mut |at, _| {
             if at == use_at {
                 return Step::Found;
             }
@@ -53,15 +55,16 @@ fn unwritten(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
             Step::Go
         });
         if hit.is_some() {
-            said.push(var);
+            reported.push(var);
             let i = flow.instr(use_at);
-            out.push(errors::unwritten(flow.place(i, var), flow.name(var), false));
+            out.push(errors::unwritten(flow.operand_span(i, var), flow.register_name(var), false));
         }
     }
+    out
 }
 
-/// May it read what nobody wrote?
-fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
+/// May the instruction read undefined registers?
+fn may_read_undefined(flow: &Flow, at: u32, i: &Instr) -> bool {
     let (mut constants, mut vectors) = (false, false);
     for a in &i.operands {
         constants |= matches!(a.value, Operand::Imm(_));
@@ -69,9 +72,9 @@ fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
     }
     let uses = flow.ssa.uses(at);
     match i.opcode {
-        // `xor d, a, a` is a way to write zero.
+        // `xor d, a, a` writes zero.
         op::xor | op::sub => uses.len() == 1 && i.pred.is_none() && !constants,
-        // Compilers pack what they need with what they do not.
+        // Compilers pack used and unused values together.
         op::mov if vectors => {
             for (_, v) in uses {
                 if flow.origin(*v) != UNDEF {
@@ -84,16 +87,16 @@ fn unwritten_too(flow: &Flow, at: u32, i: &Instr) -> bool {
     }
 }
 
-/// Uses of variables that some path leaves unwritten, and the variables: those to look at.
-fn perhaps(flow: &Flow, said: &[u32]) -> Vec<(u32, u32)> {
-    let perhaps = perhaps_unwritten(flow);
-    let mut asked: Vec<(u32, u32)> = Vec::new();
-    if perhaps.len() < 2 || !perhaps[1..].contains(&true) {
-        return asked;
+/// Uses of variables that some path leaves undefined: variable and instruction.
+fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
+    let maybe_undefined_uses = flow.ssa.maybe_undefined();
+    let mut candidates: Vec<(u32, u32)> = Vec::new();
+    if maybe_undefined_uses.len() < 2 || !maybe_undefined_uses[1..].contains(&true) {
+        return candidates;
     }
     for (_, at, i) in flow.walk() {
-        // Compilers choose, move and pack what they do not use. The state of an mbarrier has the one who arrived, and the
-        // manual's own examples let everybody wait with it.
+        // Compilers select, move and pack unused values. Only the arriving thread holds the mbarrier state, though the manual's
+        // examples wait with it in all threads.
         let op = i.opcode;
         if matches!(op, op::mov | op::selp | op::call | op::bfi | op::prmt | op::shf)
             || i.entry.mbarrier != Mbarrier::None
@@ -101,23 +104,27 @@ fn perhaps(flow: &Flow, said: &[u32]) -> Vec<(u32, u32)> {
             continue;
         }
         for (var, v) in flow.ssa.uses(at) {
-            if flow.origin(*v) == UNDEF || perhaps.get(*v as usize) != Some(&true) || said.contains(var) {
+            if flow.origin(*v) == UNDEF
+                || maybe_undefined_uses.get(*v as usize) != Some(&true)
+                || reported.contains(var)
+            {
                 continue;
             }
             let mut tries = 0;
-            for (other, _) in &asked {
+            for (other, _) in &candidates {
                 tries += u32::from(other == var);
             }
-            if tries < 3 && asked.len() < 48 {
-                asked.push((*var, at));
+            if tries < 3 && candidates.len() < 48 {
+                candidates.push((*var, at));
             }
         }
     }
-    asked
+    candidates
 }
 
-/// The first instruction of each stretch that no path leads to. What only leaves (`ret;` behind a loop) is no mistake.
-fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
+/// The first instruction of each unreachable region. A `ret` after an endless loop is no mistake.
+fn unreachable(flow: &Flow) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
     let mut reached = vec![false; flow.cfg.blocks.len()];
     for b in &flow.cfg.rpo {
         reached[*b as usize] = true;
@@ -136,35 +143,37 @@ fn unreachable(flow: &Flow, out: &mut Vec<Diagnostic>) {
             }
         }
     }
+    out
 }
 
-/// Guards that never hold: comparisons of constants, of numbers that cannot be so large, of threads that are not there, and
-/// what the branch before has excluded.
-fn constant_guards(flow: &Flow, lanes: &Lanes, out: &mut Vec<Diagnostic>) {
-    let mut said = Vec::new();
+/// Guards that never hold, and branches that leave code without predecessors.
+fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
+    let mut out = Vec::new();
+    let mut reported = Vec::new();
     for (block, at, i) in flow.walk() {
-        let Some((runs, why)) = decided(flow, lanes, block, at) else { continue };
-        if why == CONSTANT || !leads_away(i) {
-            // A guard that is always true is how generated code spells a choice made for good.
+        let Some((runs, why)) = constant_guard(flow, lanes, block, at) else { continue };
+        if why == CONSTANT || !only_jumps(i) {
+            // Generated code has guards that are always true.
             if !runs {
                 out.push(errors::never_runs(i.span, i.entry.opcode, why));
             }
         } else if flow.cfg.branch(block) == Some(at)
-            // A branch that is never taken, or always, matters if there is something that nobody comes to then.
+            // A constant branch matters if it makes code unreachable.
             && let Some((_, positive)) = flow.guard(at)
-            && let Some(dead) = not_taken(flow, block, runs == positive)
+            && let Some(dead) = other_target(flow, block, runs == positive)
             && flow.cfg.blocks[dead as usize].pred.len() == 1
             && let Some(first) = flow.cfg.range(dead).next()
-            && !leads_away(flow.instr(first))
-            && !said.contains(&dead)
+            && !only_jumps(flow.instr(first))
+            && !reported.contains(&dead)
         {
-            said.push(dead);
+            reported.push(dead);
             let first = flow.instr(first);
             out.push(errors::never_runs(first.span, first.entry.opcode, why));
         }
     }
+    out
 }
 
-fn leads_away(i: &Instr) -> bool {
+fn only_jumps(i: &Instr) -> bool {
     matches!(i.opcode, op::bra | op::ret | op::exit | op::trap)
 }

@@ -1,77 +1,78 @@
-//! `elect.sync` elects a lane in each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
+//! `elect.sync` elects one lane of each warp, not one thread of the CTA (PTX ISA 9.7.13.14).
 
 use crate::errors::completion as errors;
-use crate::sync::barriers::only_elected;
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::{Lanes, Shared};
-use ptx_dsl_analysis::provenance::{Origin, Provenance};
-use ptx_dsl_analysis::reaching::{Places, every_lane};
-use ptx_dsl_analysis::region::{Region, region};
+use crate::kernel::Kernel;
+use ptx_dsl_analysis::lanes::Uniformity;
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::reaching::only_elected;
+use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::ssa::{Val, Value};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::isa::sreg::Varies;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, from: &Provenance, out: &mut Vec<Diagnostic>) {
-    let Some(n) = lanes.threads.exact else { return };
+pub(crate) fn check(kernel: &Kernel) {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some(n) = lanes.cta_size.exact else { return };
     if n <= 32 || !flow.function.entry || flow.calls {
         return;
     }
-    let mut said = false;
+    let mut reported = false;
     for (block, at, i) in flow.walk() {
-        if said || !once(i) {
+        if reported || !single_issue(i) {
             continue;
         }
-        let who = places.who(flow, lanes, block, at);
-        let elected = who.elected && only_elected(flow, lanes, block, at);
-        let every = every_lane(flow, lanes, &who, block, at) && i.entry.tensor == Tensor::None;
-        if who.warps(lanes.threads).len() < 2 || !(elected || every) || !same(flow, lanes, from, at, i) {
+        let present = kernel.threads_at(block, at);
+        let elected = present.elected && only_elected(flow, lanes, block, at);
+        let every = kernel.every_lane(&present, block, at) && i.entry.tensor == Tensor::None;
+        if present.warps(lanes.cta_size).len() < 2 || !(elected || every) || !same_operands(kernel, at, i) {
             continue;
         }
-        said = true;
-        let warps = n.div_ceil(32).min(who.warps(lanes.threads).len());
-        out.push(errors::once_for_each_warp(i.span, i.entry.opcode, warps, elected));
+        reported = true;
+        let warps = n.div_ceil(32).min(present.warps(lanes.cta_size).len());
+        kernel.report(errors::once_for_each_warp(i.span, i.entry.opcode, warps, elected));
     }
 }
 
-/// Is meant to be done once, if all its operands are the same?
-fn once(i: &Instr) -> bool {
+/// Should one thread of the CTA execute it, if all its operands are uniform?
+fn single_issue(i: &Instr) -> bool {
     let op = i.opcode;
     let into_shared = i.operand("dstMem").is_some() && !i.has(q::bulk_group) && i.operand("mbar").is_some();
     into_shared || op == op::clusterlaunchcontrol_try_cancel || (i.entry.tensor == Tensor::Mma && i.has(q::cta_group_1))
 }
 
 /// Are the operands the same in all warps of the CTA?
-fn same(flow: &Flow, lanes: &Lanes, from: &Provenance, at: u32, i: &Instr) -> bool {
+fn same_operands(kernel: &Kernel, at: u32, i: &Instr) -> bool {
+    let flow = kernel.flow;
     let place = match i.operand("dstMem") {
         None => i.operand("addr"),
         place => place,
     };
     if let Some(arg) = place {
-        match region(flow, from, at, arg, 1) {
-            Some(Region { base: Origin::Var(_), bytes: Some(_), mapped: false, .. }) => {}
+        match kernel.region(at, arg, 1) {
+            Some(Region { base: AddressBase::Var(_), bytes: Some(_), mapped: false, .. }) => {}
             _ => return false,
         }
     }
     for (_, v) in flow.ssa.uses(at) {
         let guard = matches!(flow.guard(at), Some((p, _)) if p == *v);
-        if !guard && !alike(flow, lanes, *v) {
+        if !guard && !same_in_all_warps(kernel, *v) {
             return false;
         }
     }
     true
 }
 
-/// Is a value made of nothing that differs between warps?
-fn alike(flow: &Flow, lanes: &Lanes, v: Val) -> bool {
+/// Is the value the same in all warps?
+fn same_in_all_warps(kernel: &Kernel, v: Val) -> bool {
+    let flow = kernel.flow;
     let mut seen = Vec::new();
     let mut stack = vec![v];
     while let Some(v) = stack.pop() {
         let v = flow.origin(v);
-        if seen.contains(&v) || lanes.shared(v) == Shared::Cta {
+        if seen.contains(&v) || kernel.lanes.uniformity(v) == Uniformity::Cta {
             continue;
         }
         if seen.len() >= 64 {
@@ -79,7 +80,7 @@ fn alike(flow: &Flow, lanes: &Lanes, v: Val) -> bool {
         }
         seen.push(v);
         match &flow.ssa.values[v as usize] {
-            Value::Def { instr, old: None, .. } if !differs(flow.instr(*instr)) => {}
+            Value::Def { instr, old: None, .. } if !varies_between_warps(flow.instr(*instr)) => {}
             Value::Phi { .. } => {}
             _ => return false,
         }
@@ -88,8 +89,8 @@ fn alike(flow: &Flow, lanes: &Lanes, v: Val) -> bool {
     true
 }
 
-/// Does it bring what may differ between warps?
-fn differs(i: &Instr) -> bool {
+/// May its result vary between warps?
+fn varies_between_warps(i: &Instr) -> bool {
     for a in &i.operands {
         if let Operand::Sreg(register) = a.value
             && matches!(register.row().varies, Varies::WithThread | Varies::WithWarp | Varies::InTime)

@@ -1,29 +1,32 @@
 //! Arrivals on the objects of a ring against the count of `mbarrier.init` (PTX ISA 9.7.13.15.2).
 
 use crate::errors::{protocol, rings as errors};
-use crate::sync::mbarriers::name;
-use crate::sync::rings::{Does, Rings, Use};
+use crate::kernel::Kernel;
+use crate::sync::objects::object_name;
+use crate::sync::rings::uses::{OpKind, RingOp, Rings};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::lanes::{Fact, Lanes, Shared};
-use ptx_dsl_analysis::reaching::{Places, most};
+use ptx_dsl_analysis::lanes::{LaneFact, Uniformity};
+use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::sites::{Site, exact, in_loop};
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
-pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, rings: &Rings, out: &mut Vec<Diagnostic>) {
-    let mut said: Vec<Span> = Vec::new();
+pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
+    let flow = kernel.flow;
+    let mut reported: Vec<Span> = Vec::new();
     for wait in &rings.uses {
-        if wait.does != Does::Wait || wait.any || !rings.own(wait.var) || said.contains(&flow.instr(wait.site.at).span)
+        if wait.kind != OpKind::Wait
+            || wait.any
+            || !rings.own(wait.var)
+            || reported.contains(&flow.instr(wait.site.at).span)
         {
             continue;
         }
         for offset in &wait.objects {
             let Some(object) = Object::new(flow, rings, wait.var, *offset) else { continue };
-            let found = too_few(flow, lanes, places, rings, wait, &object, out)
-                || too_many(flow, lanes, places, rings, &object, &mut said, out);
+            let found = too_few(kernel, rings, wait, &object) || too_many(kernel, rings, &object, &mut reported);
             if found {
-                said.push(flow.instr(wait.site.at).span);
+                reported.push(flow.instr(wait.site.at).span);
                 break;
             }
         }
@@ -34,9 +37,9 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes, places: &Places, rings: &Rings, 
 struct Object<'r> {
     var: u32,
     offset: i64,
-    init: &'r Use,
+    init: &'r RingOp,
     count: u64,
-    arrivals: Vec<&'r Use>,
+    arrivals: Vec<&'r RingOp>,
 }
 
 impl<'r> Object<'r> {
@@ -47,53 +50,46 @@ impl<'r> Object<'r> {
                 continue;
             }
             ring |= u.visits.len() > 1;
-            match u.does {
-                Does::Init | Does::Arrive(_) if u.any => return None,
-                Does::Init if init.is_some() => return None,
-                Does::Init => init = Some((u, u.first(offset)?.number?)),
-                Does::Arrive(_) => arrivals.push(u),
+            match u.kind {
+                OpKind::Init | OpKind::Arrive(_) if u.any => return None,
+                OpKind::Init if init.is_some() => return None,
+                OpKind::Init => init = Some((u, u.first(offset)?.number?)),
+                OpKind::Arrive(_) => arrivals.push(u),
                 _ => {}
             }
         }
         let (init, count) = init?;
-        // An object that is initialised again in each iteration of an outer loop is not a ring of the kernel.
+        // An object that an outer loop initialises again is not a ring of the kernel.
         let again = init.header.is_none() && in_loop(flow, init.site.block);
         (ring && !again).then_some(Object { var, offset, init, count, arrivals })
     }
 }
 
-/// A wait for more arrivals than come in one round of the ring.
-fn too_few(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    rings: &Rings,
-    wait: &Use,
-    object: &Object,
-    out: &mut Vec<Diagnostic>,
-) -> bool {
-    let Some(threads) = at_most(flow, lanes) else { return false };
-    let mut come = 0u64;
+/// A wait for more arrivals than one round of the ring has.
+fn too_few(kernel: &Kernel, rings: &Rings, wait: &RingOp, object: &Object) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some(threads) = at_most(kernel) else { return false };
+    let mut arrivals = 0u64;
     for a in &object.arrivals {
-        let Does::Arrive(Some(each)) = a.does else { return false };
+        let OpKind::Arrive(Some(each)) = a.kind else { return false };
         if !once_a_phase(flow, rings, a) {
             return false;
         }
-        let who = places.who(flow, lanes, a.site.block, a.site.at);
-        come = come.saturating_add(each.saturating_mul(most(&who, lanes, threads)));
+        let present = kernel.threads_at(a.site.block, a.site.at);
+        arrivals = arrivals.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
     }
-    if come >= object.count || rings.success(flow, wait).is_none() {
+    if arrivals >= object.count || rings.success(flow, wait).is_none() {
         return false;
     }
     // A wait that starts with parity 1 blocks in the second round only.
     let sure = wait.first(object.offset).and_then(|v| v.number) == Some(0);
     let span = flow.instr(wait.site.at).span;
     let init = flow.instr(object.init.site.at).span;
-    out.push(errors::never_complete_round(
+    kernel.report(errors::never_complete_round(
         span,
-        &name(flow, (object.var, object.offset)),
+        &object_name(flow, (object.var, object.offset)),
         object.count,
-        come,
+        arrivals,
         init,
         sure,
     ));
@@ -101,24 +97,25 @@ fn too_few(
 }
 
 /// The largest number of threads that a CTA can have, if the kernel gives one.
-fn at_most(flow: &Flow, lanes: &Lanes) -> Option<usize> {
-    if lanes.threads.exact.is_some() {
-        return lanes.threads.exact;
+fn at_most(kernel: &Kernel) -> Option<usize> {
+    let lanes = kernel.lanes;
+    if lanes.cta_size.exact.is_some() {
+        return lanes.cta_size.exact;
     }
-    let [x, y, z] = flow.function.maxntid?;
+    let [x, y, z] = kernel.flow.function.maxntid?;
     let n = u64::from(x).saturating_mul(u64::from(y)).saturating_mul(u64::from(z));
     usize::try_from(n).ok()
 }
 
-/// Does a thread arrive here at most once per phase? That holds outside of loops; behind a wait of the same iteration on a ring of the
-/// same size; and if every iteration waits on the same object.
-fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &Use) -> bool {
-    let Some(inner) = rings.loops.of(arrival.site.block) else { return true };
+/// Does each thread arrive at most once per phase? True outside of loops, after a wait of the same iteration on a ring of the
+/// same size, and if every iteration waits on the same object.
+fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &RingOp) -> bool {
+    let Some(inner) = rings.loops.innermost(arrival.site.block) else { return true };
     if arrival.header.is_some_and(|h| h != inner) {
         return false;
     }
     for w in &rings.uses {
-        if w.does != Does::Wait
+        if w.kind != OpKind::Wait
             || w.objects.len() != arrival.objects.len()
             || !rings.loops.contains(inner, w.site.block)
         {
@@ -144,41 +141,34 @@ fn every_iteration(flow: &Flow, header: u32, block: u32) -> bool {
 }
 
 /// More arrivals in one iteration than the count.
-fn too_many(
-    flow: &Flow,
-    lanes: &Lanes,
-    places: &Places,
-    rings: &Rings,
-    object: &Object,
-    said: &mut Vec<Span>,
-    out: &mut Vec<Diagnostic>,
-) -> bool {
+fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<Span>) -> bool {
+    let flow = kernel.flow;
     for a in &object.arrivals {
         let span = flow.instr(a.site.at).span;
         let Some(first) = a.first(object.offset) else { continue };
-        let inner = rings.loops.of(a.site.block);
+        let inner = rings.loops.innermost(a.site.block);
         // A loop that also waits for the object may arrive for several phases in one iteration.
-        let alone = waits_within(rings, inner, object);
-        let mut come = 0;
+        let waits_itself = waits_within(rings, inner, object);
+        let mut arrivals = 0;
         for b in &object.arrivals {
-            let Does::Arrive(Some(each)) = b.does else { continue };
+            let OpKind::Arrive(Some(each)) = b.kind else { continue };
             let same = b.site.at == a.site.at
-                || (!alone
-                    && rings.loops.of(b.site.block) == inner
+                || (!waits_itself
+                    && rings.loops.innermost(b.site.block) == inner
                     && b.visits.iter().any(|v| v.iteration == first.iteration && v.offset == object.offset));
-            if same && together(flow, lanes, b.site) {
-                come += each * at_least(lanes, places, flow, b.site);
+            if same && together(kernel, b.site) {
+                arrivals += each * at_least(kernel, b.site);
             }
         }
-        if come > object.count {
-            if !said.contains(&span) {
-                said.push(span);
+        if arrivals > object.count {
+            if !reported.contains(&span) {
+                reported.push(span);
                 let init = flow.instr(object.init.site.at).span;
-                out.push(protocol::more_arrive(
+                kernel.report(protocol::more_arrive(
                     span,
-                    &name(flow, (object.var, object.offset)),
+                    &object_name(flow, (object.var, object.offset)),
                     object.count,
-                    come,
+                    arrivals,
                     init,
                 ));
             }
@@ -188,46 +178,47 @@ fn too_many(
     false
 }
 
-/// Does this loop wait for the object? Without a loop: does anything?
+/// Does the loop wait for the object? Without a loop: does the kernel?
 fn waits_within(rings: &Rings, header: Option<u32>, object: &Object) -> bool {
     for w in rings.of(object.var) {
         let inside = match header {
             Some(h) => rings.loops.contains(h, w.site.block),
             None => true,
         };
-        if w.does == Does::Wait && inside && w.objects.contains(&object.offset) {
+        if w.kind == OpKind::Wait && inside && w.objects.contains(&object.offset) {
             return true;
         }
     }
     false
 }
 
-/// The least number of threads that execute a place which any executes.
-fn at_least(lanes: &Lanes, places: &Places, flow: &Flow, s: Site) -> u64 {
-    let who = places.who(flow, lanes, s.block, s.at);
-    if who.elected || who.passed {
+/// A lower bound of the threads that execute a site, if any does.
+fn at_least(kernel: &Kernel, s: Site) -> u64 {
+    let lanes = kernel.lanes;
+    let present = kernel.threads_at(s.block, s.at);
+    if present.elected || present.not_elected {
         return 0;
     }
     let mut sum = 0u64;
     let mut least = 32;
-    for (_, bits) in who.warps(lanes.threads) {
+    for (_, bits) in present.warps(lanes.cta_size) {
         sum += u64::from(bits.count_ones());
         least = least.min(u64::from(bits.count_ones()));
     }
-    match lanes.threads.exact {
+    match lanes.cta_size.exact {
         Some(_) => sum,
-        None if lanes.threads.full_warps => least,
+        None if lanes.cta_size.full_warps => least,
         None => 0,
     }
 }
 
-/// Do all threads that can be at a place execute it, or none of them? Every branch that leads there is uniform in the CTA, or its
-/// threads are known.
-fn together(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+/// Do all reaching threads execute the site, or none? Every branch on the way is uniform in the CTA or known for each thread.
+fn together(kernel: &Kernel, s: Site) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
     let known = |at: u32| match flow.guard(at) {
         Some((p, _)) => {
-            let elected = matches!(lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected != [ptx_dsl_analysis::ssa::UNDEF; 2]);
-            exact(flow, lanes, p) || (lanes.shared(p) == Shared::Cta && !elected)
+            let elected = matches!(lanes.facts.get(p as usize), Some(LaneFact::Pred(f)) if f.elected != [ptx_dsl_analysis::ssa::UNDEF; 2]);
+            exact(flow, lanes, p) || (lanes.uniformity(p) == Uniformity::Cta && !elected)
         }
         None => false,
     };
@@ -254,10 +245,10 @@ fn together(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     }
 }
 
-/// Is the block a loop that polls an mbarrier? All threads leave it on the same edge.
+/// Is the block a polling loop on an mbarrier? All threads leave it on the same edge.
 fn polls(flow: &Flow, b: u32) -> bool {
     for n in 0..flow.cfg.blocks[b as usize].succ.len() {
-        if crate::sync::states::passed(flow, b, n).is_some() {
+        if crate::sync::states::succeeded_wait(flow, b, n).is_some() {
             return flow.cfg.in_loop(b);
         }
     }

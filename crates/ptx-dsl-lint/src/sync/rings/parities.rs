@@ -1,48 +1,50 @@
-//! The parities of the waits on a ring (PTX ISA 9.7.13.15.16): which phase the first waits are for, and when the parity flips.
+//! The parities of the waits on a ring (PTX ISA 9.7.13.15.16): the phase of the first waits, the flip after each round, cyclic
+//! waits.
 
 use crate::errors::rings as errors;
 use crate::errors::rings::RingParity;
-use crate::sync::mbarriers::name;
-use crate::sync::rings::{Does, Rings, Use};
-use ptx_dsl_analysis::Flow;
-use ptx_dsl_isa::diag::Diagnostic;
+use crate::kernel::Kernel;
+use crate::sync::objects::object_name;
+use crate::sync::rings::uses::{OpKind, RingOp, Rings};
 
-pub(crate) fn check(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
-    let mut said: Vec<u32> = Vec::new();
+pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
+    let mut reported: Vec<u32> = Vec::new();
     for wait in &rings.uses {
-        if wait.does == Does::Wait && !wait.any && !said.contains(&wait.var) && turns(flow, rings, wait, out) {
-            said.push(wait.var);
+        if wait.kind == OpKind::Wait && !wait.any && !reported.contains(&wait.var) && check_parity(kernel, rings, wait)
+        {
+            reported.push(wait.var);
         }
     }
     for wait in &rings.uses {
-        if wait.does == Does::Wait
+        if wait.kind == OpKind::Wait
             && !wait.any
             && wait.header.is_some()
             && rings.known(wait.var)
-            && !said.contains(&wait.var)
-            && early(flow, rings, wait, out)
+            && !reported.contains(&wait.var)
+            && early(kernel, rings, wait)
         {
-            said.push(wait.var);
+            reported.push(wait.var);
         }
     }
-    if said.is_empty() && rings.all_known() {
-        circle(flow, rings, out);
+    if reported.is_empty() && rings.all_known() {
+        circle(kernel, rings);
     }
 }
 
-fn say(flow: &Flow, wait: &Use, which: RingParity, other: Option<&Use>, out: &mut Vec<Diagnostic>) {
+fn report_parity(kernel: &Kernel, wait: &RingOp, which: RingParity, other: Option<&RingOp>) {
+    let flow = kernel.flow;
     let i = flow.instr(wait.site.at);
     let span = match i.operand("phaseParity") {
         Some(arg) => arg.span,
         None => i.span,
     };
     let other = other.map(|o| flow.instr(o.site.at).span);
-    let name = name(flow, (wait.var, wait.visits[0].offset));
-    out.push(errors::ring_parity(span, &name, wait.objects.len(), which, other));
+    let name = object_name(flow, (wait.var, wait.visits[0].offset));
+    kernel.report(errors::ring_parity(span, &name, wait.objects.len(), which, other));
 }
 
-/// Says if the parity of a wait does not follow the rounds of its ring.
-fn turns(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
+/// Reports a wait whose parity does not follow the rounds of its ring.
+fn check_parity(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     let stages = wait.objects.len();
     let Some(parities) = known(wait) else { return false };
     if stages < 2 || !one_by_one(wait) || parities.len() <= 2 * stages {
@@ -64,16 +66,16 @@ fn turns(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> b
         return false;
     }
     let which = if follows(&|t| t as u64) { RingParity::EachStage } else { RingParity::Steady };
-    say(flow, wait, which, None, out);
+    report_parity(kernel, wait, which, None);
     true
 }
 
-/// Is one phase of each object completed between two visits of the wait, as far as other waits and `init`s tell?
-fn steady(rings: &Rings, wait: &Use) -> bool {
+/// Do the other waits and `init`s agree that one phase completes between two visits?
+fn steady(rings: &Rings, wait: &RingOp) -> bool {
     rings.own(wait.var)
-        && rings.of(wait.var).all(|u| match u.does {
-            Does::Init => u.header.is_none() || u.header != wait.header,
-            Does::Wait => {
+        && rings.of(wait.var).all(|u| match u.kind {
+            OpKind::Init => u.header.is_none() || u.header != wait.header,
+            OpKind::Wait => {
                 !u.any && u.header == wait.header && u.visits.iter().all(|v| v.number == wait.visits[0].number)
             }
             _ => true,
@@ -81,7 +83,7 @@ fn steady(rings: &Rings, wait: &Use) -> bool {
 }
 
 /// The parity in each iteration.
-fn known(wait: &Use) -> Option<Vec<u64>> {
+fn known(wait: &RingOp) -> Option<Vec<u64>> {
     let mut out = Vec::with_capacity(wait.visits.len());
     for v in &wait.visits {
         out.push(v.number? & 1);
@@ -90,7 +92,7 @@ fn known(wait: &Use) -> Option<Vec<u64>> {
 }
 
 /// Does each iteration go to the next object, and wrap from the last one to the first?
-fn one_by_one(wait: &Use) -> bool {
+fn one_by_one(wait: &RingOp) -> bool {
     let mut order = wait.objects.clone();
     order.sort_unstable();
     for pair in wait.visits.windows(2) {
@@ -103,49 +105,50 @@ fn one_by_one(wait: &Use) -> bool {
     true
 }
 
-/// An object that copies complete on and whose first waits, all of them, return at once.
-fn early(flow: &Flow, rings: &Rings, wait: &Use, out: &mut Vec<Diagnostic>) -> bool {
+/// Reports an object with copies whose first waits all return at once.
+fn early(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     for offset in &wait.objects {
         let (mut copied, mut inits) = (false, 0);
         let mut passes = true;
         let mut copies = Vec::new();
         for u in rings.of(wait.var) {
-            if u.does == Does::Copy && u.objects.contains(offset) {
-                copies.push(rings.loops.of(u.site.block));
+            if u.kind == OpKind::Copy && u.objects.contains(offset) {
+                copies.push(rings.loops.innermost(u.site.block));
             }
         }
         for u in rings.of(wait.var) {
             let Some(first) = u.first(*offset) else { continue };
-            match u.does {
-                Does::Copy => copied |= flow.instr(u.site.at).operand("dstMem").is_some(),
-                Does::Init => inits += 1,
+            match u.kind {
+                OpKind::Copy => copied |= kernel.flow.instr(u.site.at).operand("dstMem").is_some(),
+                OpKind::Init => inits += 1,
                 // An arrival elsewhere may complete the first phase on purpose.
-                Does::Arrive(_) => {
-                    let own = rings.loops.of(u.site.block);
+                OpKind::Arrive(_) => {
+                    let own = rings.loops.innermost(u.site.block);
                     passes &= own.is_some() && copies.contains(&own);
                 }
-                Does::Wait if u.any => {
+                OpKind::Wait if u.any => {
                     passes &= u.visits.iter().all(|v| v.offset != *offset || v.number == Some(1));
                 }
-                Does::Wait => passes &= first.number == Some(1),
-                Does::Other => {}
+                OpKind::Wait => passes &= first.number == Some(1),
+                OpKind::Other => {}
             }
         }
         if copied && passes && inits == 1 {
-            say(flow, wait, RingParity::PassesAtOnce, None, out);
+            report_parity(kernel, wait, RingParity::PassesAtOnce, None);
             return true;
         }
     }
     false
 }
 
-/// A deadlock of first waits: each needs an arrival that comes behind another one of them. The greatest such set is what remains
-/// when waits with any other arrival are removed.
-fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
-    // Waits for a first phase, and the block behind each.
-    let mut blocked: Vec<(&Use, u32)> = Vec::new();
+/// A deadlock of first waits: each needs an arrival behind another of them. Computes the greatest fixed point by removing waits
+/// with any other arrival.
+fn circle(kernel: &Kernel, rings: &Rings) {
+    let flow = kernel.flow;
+    // Waits for a first phase, each with its success block.
+    let mut blocked: Vec<(&RingOp, u32)> = Vec::new();
     for w in &rings.uses {
-        if w.does == Does::Wait
+        if w.kind == OpKind::Wait
             && !w.any
             && w.visits[0].number == Some(0)
             && let Some(behind) = rings.success(flow, w)
@@ -153,17 +156,18 @@ fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
             blocked.push((w, behind));
         }
     }
-    let stands_behind =
-        |u: &Use, blocked: &[(&Use, u32)]| blocked.iter().any(|(_, behind)| flow.cfg.dominates(*behind, u.site.block));
+    let stands_behind = |u: &RingOp, blocked: &[(&RingOp, u32)]| {
+        blocked.iter().any(|(_, behind)| flow.cfg.dominates(*behind, u.site.block))
+    };
     loop {
         let before = blocked.len();
-        let kept: Vec<(&Use, u32)> = blocked
+        let kept: Vec<(&RingOp, u32)> = blocked
             .iter()
             .copied()
             .filter(|(w, _)| {
                 let (mut arrives, mut all) = (false, true);
                 for u in rings.of(w.var) {
-                    if matches!(u.does, Does::Arrive(_)) && u.objects.contains(&w.visits[0].offset) {
+                    if matches!(u.kind, OpKind::Arrive(_)) && u.objects.contains(&w.visits[0].offset) {
                         arrives = true;
                         all &= stands_behind(u, &blocked);
                     }
@@ -177,8 +181,9 @@ fn circle(flow: &Flow, rings: &Rings, out: &mut Vec<Diagnostic>) {
         }
     }
     // Report the producer's wait: no copy completes on its object.
-    let copied = |w: &Use| rings.of(w.var).any(|u| u.does == Does::Copy && u.objects.contains(&w.visits[0].offset));
+    let copied =
+        |w: &RingOp| rings.of(w.var).any(|u| u.kind == OpKind::Copy && u.objects.contains(&w.visits[0].offset));
     let Some((first, _)) = blocked.iter().find(|(w, _)| !copied(w)).or(blocked.first()) else { return };
     let other = blocked.iter().find(|(w, _)| w.var != first.var || w.visits[0].offset != first.visits[0].offset);
-    say(flow, first, RingParity::NeverPasses, other.map(|(w, _)| *w), out);
+    report_parity(kernel, first, RingParity::NeverPasses, other.map(|(w, _)| *w));
 }

@@ -1,21 +1,20 @@
-//! Addresses in Tensor Memory: lane in the upper half, column in the lower one (9.7.16.1.1). Finds the allocation that an address
-//! belongs to and the column within it, and whether two instructions access the same columns.
+//! Addresses in Tensor Memory: the lane in the upper half, the column in the lower half (9.7.16.1.1). Finds the allocation and the
+//! column of an address, and whether two instructions access the same columns.
 
-use crate::sync::states::{On, of_region};
+use crate::kernel::Kernel;
+use crate::sync::objects::{ObjectKey, object_key};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::provenance::Provenance;
-use ptx_dsl_analysis::region::region;
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
-/// From where an address is counted.
+/// The root of an address.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub(crate) enum Root {
-    /// What is loaded from the place where `tcgen05.alloc` stored it.
-    Slot(On),
+    /// Loaded from the memory where `tcgen05.alloc` stored it.
+    Slot(ObjectKey),
     /// Another value.
     Value(Val),
 }
@@ -40,7 +39,8 @@ pub(crate) enum Overlap {
 const STEPS: usize = 24;
 
 /// The address that the operand of this name is.
-pub(crate) fn address(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Option<Address> {
+pub(crate) fn address(kernel: &Kernel, at: u32, name: &str) -> Option<Address> {
+    let flow = kernel.flow;
     let (v, offset) = match flow.instr(at).value(name)? {
         Operand::Reg(r, lane) => (flow.ssa.read(at, *r, *lane), 0),
         Operand::Address(Base::Reg(r), offset) => (flow.ssa.read(at, *r, 0), *offset),
@@ -51,7 +51,7 @@ pub(crate) fn address(flow: &Flow, from: &Provenance, at: u32, name: &str) -> Op
     for _ in 0..STEPS {
         let Some(maker) = flow.ssa.maker(v) else { break };
         let Some((next, more)) = step(flow, maker) else {
-            let root = match loaded(flow, from, maker) {
+            let root = match loaded(kernel, maker) {
                 Some(slot) => Root::Slot(slot),
                 None => Root::Value(v),
             };
@@ -69,12 +69,13 @@ fn lower(address: i64) -> i64 {
 }
 
 /// The place in memory from which an instruction loads an address.
-fn loaded(flow: &Flow, from: &Provenance, at: u32) -> Option<On> {
+fn loaded(kernel: &Kernel, at: u32) -> Option<ObjectKey> {
+    let flow = kernel.flow;
     let i = flow.instr(at);
     if i.opcode != op::ld {
         return None;
     }
-    of_region(&region(flow, from, at, i.operand("a")?, 4)?)
+    object_key(&kernel.region(at, i.operand("a")?, 4)?)
 }
 
 /// The value from which an instruction makes an address by adding columns, and their number, or by adding lanes.
@@ -143,8 +144,9 @@ fn width(i: &Instr) -> Option<i64> {
 
 /// Does an operation work on the columns that a load or a store moves? How many it works on is in its descriptor, so that is
 /// certain only if it begins there.
-pub(crate) fn overlap(flow: &Flow, from: &Provenance, access: u32, operation: u32) -> Overlap {
-    let (Some(here), Some(width)) = (address(flow, from, access, "taddr"), width(flow.instr(access))) else {
+pub(crate) fn overlap(kernel: &Kernel, access: u32, operation: u32) -> Overlap {
+    let flow = kernel.flow;
+    let (Some(here), Some(width)) = (address(kernel, access, "taddr"), width(flow.instr(access))) else {
         return Overlap::Perhaps;
     };
     let mut found = Overlap::Never;
@@ -152,7 +154,7 @@ pub(crate) fn overlap(flow: &Flow, from: &Provenance, access: u32, operation: u3
         if arg.role != Role::Addr {
             continue;
         }
-        match address(flow, from, operation, arg.name) {
+        match address(kernel, operation, arg.name) {
             Some(there) if there.root == here.root => {
                 if (here.column..here.column + width).contains(&there.column) {
                     return Overlap::Certainly;

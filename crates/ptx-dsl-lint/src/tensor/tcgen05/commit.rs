@@ -1,89 +1,86 @@
-//! `tcgen05.commit` makes an mbarrier track the operations that its thread has started before (9.7.16.12.1), not those that it
-//! starts later.
+//! `tcgen05.commit` makes an mbarrier track the earlier asynchronous operations of its thread (9.7.16.12.1), not later ones.
 
 use crate::errors::tensor as errors;
-use crate::tensor::tcgen05::{Kernel, behind, fences_before, is};
+use crate::kernel::Kernel;
+use crate::tensor::tcgen05::ops::{fences_before, has_role};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::cfg::NONE;
-use ptx_dsl_analysis::lanes::Fact;
+use ptx_dsl_analysis::lanes::LaneFact;
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::UNDEF;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::Tensor;
 
 type Site = (u32, u32);
 
-pub(crate) fn check(kernel: &Kernel, out: &mut Vec<Diagnostic>) {
+pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let (mut commits, mut operations): (Vec<Site>, Vec<Site>) = (Vec::new(), Vec::new());
     for (block, at, i) in flow.walk() {
-        if is(i, Tensor::Commit) {
+        if has_role(i, Tensor::Commit) {
             commits.push((block, at));
         } else if i.entry.tensor.is_operation() {
             operations.push((block, at));
         }
     }
-    // In an excerpt without any nothing is said.
+    // Excerpts without any are not checked.
     if commits.is_empty() || operations.is_empty() {
         return;
     }
-    if !untracked(flow, &commits, &operations, out) {
-        nothing_to_track(kernel, &commits, &operations, out);
+    if !untracked(kernel, &commits, &operations) {
+        nothing_to_track(kernel, &commits, &operations);
     }
 }
 
 /// Can `site` run after `from`?
 fn follows(flow: &Flow, from: Site, site: Site) -> bool {
-    (site.0 == from.0 && site.1 > from.1) || behind(flow, &mut [from.0].into_iter())[site.0 as usize]
+    (site.0 == from.0 && site.1 > from.1) || flow.cfg.reachable_from([from.0])[site.0 as usize]
 }
 
-/// Which places instructions of one kind can follow.
-struct Ahead {
+/// The sites that instructions of one kind can follow.
+struct Reachability {
     /// By block: the last of them in it.
     last: Vec<u32>,
     /// By block: one of them is in it or reachable from it.
     leads: Vec<bool>,
 }
 
-impl Ahead {
-    fn new(flow: &Flow, of: &dyn Fn(&Instr) -> bool) -> Ahead {
-        let n = flow.cfg.blocks.len();
-        let mut out = Ahead { last: vec![NONE; n], leads: vec![false; n] };
-        let mut stack = Vec::new();
+impl Reachability {
+    fn new(flow: &Flow, of: &dyn Fn(&Instr) -> bool) -> Reachability {
+        let mut last = vec![NONE; flow.cfg.blocks.len()];
         for (block, at, i) in flow.walk() {
             if of(i) {
-                out.last[block as usize] = at;
-                stack.push(block);
+                last[block as usize] = at;
             }
         }
-        while let Some(b) = stack.pop() {
-            if !std::mem::replace(&mut out.leads[b as usize], true) {
-                flow.cfg.push_preds(b, &mut stack);
-            }
-        }
-        out
+        let leads = flow.cfg.blocks_reaching(flow.cfg.rpo.iter().copied().filter(|b| last[*b as usize] != NONE));
+        Reachability { last, leads }
     }
 
     /// Can one of them run after the site?
-    fn comes(&self, flow: &Flow, (block, at): Site) -> bool {
+    fn can_follow(&self, flow: &Flow, (block, at): Site) -> bool {
         let last = self.last[block as usize];
-        let ways = &flow.cfg.blocks[block as usize].succ;
-        (last != NONE && last > at) || ways.iter().any(|e| self.leads[e.to as usize])
+        let successors = &flow.cfg.blocks[block as usize].succ;
+        (last != NONE && last > at) || successors.iter().any(|e| self.leads[e.to as usize])
     }
 }
 
-/// Reports an operation that no commit follows. Another thread may continue its pipeline, after fences, and commit that.
-fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) -> bool {
-    let commit = Ahead::new(flow, &|i| is(i, Tensor::Commit));
-    let fence = Ahead::new(flow, &fences_before);
-    let tracked = operations.iter().any(|o| commit.comes(flow, *o));
+/// Reports an operation without a later commit. Another thread may commit it after fences.
+fn untracked(kernel: &Kernel, commits: &[Site], operations: &[Site]) -> bool {
+    let flow = kernel.flow;
+    let commit = Reachability::new(flow, &|i| has_role(i, Tensor::Commit));
+    let fence = Reachability::new(flow, &fences_before);
+    let tracked = operations.iter().any(|o| commit.can_follow(flow, *o));
     for &site in operations {
-        let settled = commit.comes(flow, site) || (tracked && fence.comes(flow, site));
-        if !settled {
+        let tracked_later = commit.can_follow(flow, site) || (tracked && fence.can_follow(flow, site));
+        if !tracked_later {
             let early = commits.iter().copied().find(|c| follows(flow, *c, site));
             let operation = flow.instr(site.1);
-            out.push(errors::untracked(operation.span, operation.entry.opcode, early.map(|c| flow.instr(c.1).span)));
+            kernel.report(errors::untracked(
+                operation.span,
+                operation.entry.opcode,
+                early.map(|c| flow.instr(c.1).span),
+            ));
             return true;
         }
     }
@@ -91,19 +88,19 @@ fn untracked(flow: &Flow, commits: &[Site], operations: &[Site], out: &mut Vec<D
 }
 
 /// Reports a commit that precedes all operations of each iteration: the first time there is nothing to track.
-fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site], out: &mut Vec<Diagnostic>) {
+fn nothing_to_track(kernel: &Kernel, commits: &[Site], operations: &[Site]) {
     let flow = kernel.flow;
-    let before = ahead(flow, operations);
+    let before = preceded_by(flow, operations);
     for &commit in commits {
         let earlier = before[commit.0 as usize] || operations.iter().any(|o| o.0 == commit.0 && o.1 < commit.1);
         if earlier {
             continue;
         }
-        let after = ahead(flow, &[commit]);
+        let after = preceded_by(flow, &[commit]);
         let operation = operations.iter().find(|o| after[o.0 as usize] || (o.0 == commit.0 && o.1 > commit.1));
         let Some(&(_, operation)) = operation else { continue };
         if comes_first(kernel, commit, operations) || first_round(kernel, commit.1) {
-            out.push(errors::nothing_to_track(flow.instr(commit.1).span, flow.instr(operation).span));
+            kernel.report(errors::nothing_to_track(flow.instr(commit.1).span, flow.instr(operation).span));
             return;
         }
     }
@@ -114,7 +111,8 @@ fn comes_first(kernel: &Kernel, commit: Site, operations: &[Site]) -> bool {
     let flow = kernel.flow;
     let runs = match flow.guard(commit.1) {
         Some((p, true)) => {
-            let elected = matches!(kernel.lanes.facts.get(p as usize), Some(Fact::Pred(f)) if f.elected[0] != UNDEF);
+            let elected =
+                matches!(kernel.lanes.facts.get(p as usize), Some(LaneFact::Pred(f)) if f.elected[0] != UNDEF);
             elected || operations.iter().all(|o| flow.guard(o.1) == flow.guard(commit.1))
         }
         guard => guard.is_none(),
@@ -126,7 +124,7 @@ fn comes_first(kernel: &Kernel, commit: Site, operations: &[Site]) -> bool {
 /// Is there a path to the commit without any operation, with consistent conditions? There is none if the commit runs from the
 /// second iteration on.
 fn first_round(kernel: &Kernel, commit: u32) -> bool {
-    let hit = Paths::new(kernel.flow, kernel.lanes).at_entry(&mut |at, i| {
+    let hit = Paths::new(kernel.flow, kernel.lanes).from_entry(&mut |at, i| {
         if at == commit {
             Step::Found
         } else if i.entry.tensor.is_operation() {
@@ -139,7 +137,7 @@ fn first_round(kernel: &Kernel, commit: u32) -> bool {
 }
 
 /// By block: does one of the sites come before it, without going round a loop?
-fn ahead(flow: &Flow, sites: &[Site]) -> Vec<bool> {
+fn preceded_by(flow: &Flow, sites: &[Site]) -> Vec<bool> {
     let n = flow.cfg.blocks.len();
     let mut place = vec![NONE; n];
     for (k, &b) in flow.cfg.rpo.iter().enumerate() {

@@ -1,15 +1,15 @@
-//! With `.cta_group::2` a warp of each CTA of the pair executes `tcgen05.alloc`, `dealloc` and `relinquish_alloc_permit` (Table 46
-//! of 9.7.16.5). Finds those that one CTA reaches and the other one cannot, by a condition on its rank.
+//! CTA pairs: with `.cta_group::2` a warp of each CTA executes `tcgen05.alloc`, `dealloc` and `relinquish_alloc_permit` (Table 46
+//! of 9.7.16.5). Evaluates the kernel for both ranks and reports an instruction that only one of them reaches.
 
 use crate::errors::tensor as errors;
+use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::ranks::Rank;
-use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
-/// Clusters have at most so many CTAs (PTX ISA 5.1.7, with a launch attribute).
+/// The largest cluster (PTX ISA 5.1.7, with a launch attribute).
 const CTAS: u32 = 16;
 
 struct Site {
@@ -21,12 +21,13 @@ struct Site {
 /// One CTA of a pair.
 struct Cta {
     rank: u32,
-    knows: Rank,
+    values: Rank,
     reached: Vec<bool>,
 }
 
-/// Says whether there is something to say.
-pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
+/// Returns whether it reported something.
+pub(crate) fn check(kernel: &Kernel) -> bool {
+    let flow = kernel.flow;
     let mut sites = Vec::new();
     for (block, at, i) in flow.walk() {
         let kind = i.entry.tensor;
@@ -37,14 +38,14 @@ pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
     if sites.is_empty() {
         return false;
     }
-    // Without a directive there are two CTAs at least.
+    // Without a directive the cluster has at least two CTAs.
     let ctas = match flow.function.reqnctapercluster {
         Some([x, y, z]) => x.max(1).saturating_mul(y.max(1)).saturating_mul(z.max(1)).min(CTAS),
         None => 2,
     };
     for even in (0..ctas / 2 * 2).step_by(2) {
         let pair = [Cta::new(flow, even), Cta::new(flow, even + 1)];
-        let before = out.len();
+        let before = kernel.reported();
         for kind in [Tensor::Alloc, Tensor::Dealloc, Tensor::Relinquish] {
             let first = pair.each_ref().map(|cta| cta.first(flow, &sites, kind));
             let (one, site) = match first {
@@ -52,9 +53,9 @@ pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
                 [None, Some(site)] => (1, site),
                 _ => continue,
             };
-            let why = parts(flow, site, &pair[1 - one]);
+            let why = diverging_branch(flow, site, &pair[1 - one]);
             let sure = kind != Tensor::Relinquish;
-            out.push(errors::one_of_a_pair(
+            kernel.report(errors::one_of_a_pair(
                 flow.instr(site.at).span,
                 flow.instr(site.at).entry.opcode,
                 pair[one].rank,
@@ -62,7 +63,7 @@ pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
                 sure,
             ));
         }
-        if out.len() > before {
+        if kernel.reported() > before {
             return true;
         }
     }
@@ -71,19 +72,19 @@ pub(crate) fn check(flow: &Flow, out: &mut Vec<Diagnostic>) -> bool {
 
 impl Cta {
     fn new(flow: &Flow, rank: u32) -> Cta {
-        let knows = Rank::new(flow, rank);
-        let reached = knows.reached(flow);
-        Cta { rank, knows, reached }
+        let values = Rank::new(flow, rank);
+        let reached = values.reached(flow);
+        Cta { rank, values, reached }
     }
 
     /// The first of these that the CTA may run.
     fn first<'s>(&self, flow: &Flow, sites: &'s [Site], kind: Tensor) -> Option<&'s Site> {
-        sites.iter().find(|s| s.kind == kind && self.reached[s.block as usize] && self.knows.may_run(flow, s.at))
+        sites.iter().find(|s| s.kind == kind && self.reached[s.block as usize] && self.values.may_run(flow, s.at))
     }
 }
 
-/// The branch that the other CTA does not take to a site.
-fn parts(flow: &Flow, site: &Site, other: &Cta) -> Option<Span> {
+/// The branch where the other CTA leaves the path to a site.
+fn diverging_branch(flow: &Flow, site: &Site, other: &Cta) -> Option<Span> {
     let mut b = site.block;
     if other.reached[b as usize] {
         return None;

@@ -1,10 +1,11 @@
-//! Arrivals and waits, matched by their barrier: which operation a waiting thread starts next, and what the arrivals at an
-//! mbarrier stand for.
+//! Barrier participation: arrivals and waits matched by their barrier. For each wait, the next asynchronous operation of its thread
+//! and what the arrivals signal.
 
-use crate::tensor::tcgen05::{Kernel, MOST, behind, is, tells};
+use crate::kernel::Kernel;
+use crate::tensor::tcgen05::ops::{MOST, has_role, signals};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::provenance::Origin;
-use ptx_dsl_analysis::region::{Region, behind as bytes_behind};
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::Region;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Meeting, Tensor};
 use ptx_dsl_isa::opcode::op;
@@ -23,12 +24,12 @@ enum Object {
     Cluster,
 }
 
-/// What all arrivals at an mbarrier stand for.
+/// What the arrivals at an mbarrier signal.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(crate) enum Tells {
-    /// Operations are done: `tcgen05.commit`.
+pub(crate) enum Signal {
+    /// Completed operations: `tcgen05.commit`.
     Operations,
-    /// Threads that load from or store to Tensor Memory have got this far.
+    /// Progress of threads that access Tensor Memory.
     Accesses,
     /// Something else, or not known.
     Other,
@@ -38,88 +39,89 @@ struct Arrival {
     at: u32,
     block: u32,
     object: Object,
-    tells: Tells,
+    signal: Signal,
 }
 
 struct Wait {
     at: u32,
     block: u32,
     object: Object,
-    tells: Tells,
-    /// The operation that the thread starts next, with no wait between but waits for data.
+    signal: Signal,
+    /// The next operation of the thread, with only waits for data before it.
     next: Option<u32>,
-    /// The same, whatever waits come between.
+    /// The same with any waits before it.
     later: Option<u32>,
 }
 
-/// All of a kernel.
-pub(crate) struct Meetings {
+/// The arrivals and waits of a kernel.
+pub(crate) struct Participation {
     arrivals: Vec<Arrival>,
     waits: Vec<Wait>,
 }
 
-impl Meetings {
-    pub(crate) fn new(kernel: &Kernel) -> Meetings {
+impl Participation {
+    pub(crate) fn new(kernel: &Kernel) -> Participation {
         let flow = kernel.flow;
-        let accesses = |i: &Instr| is(i, Tensor::Load) || is(i, Tensor::Store);
-        let accessed = behind(flow, &mut flow.walk().filter(|(_, _, i)| accesses(i)).map(|(b, _, _)| b));
-        let mut out = Meetings { arrivals: Vec::new(), waits: Vec::new() };
+        let accesses = |i: &Instr| has_role(i, Tensor::Load) || has_role(i, Tensor::Store);
+        let accessed = flow.cfg.reachable_from(flow.walk().filter(|(_, _, i)| accesses(i)).map(|(b, _, _)| b));
+        let mut out = Participation { arrivals: Vec::new(), waits: Vec::new() };
         for (block, at, i) in flow.walk() {
             let object = object(kernel, at, i);
             if waits(i) && out.waits.len() < MOST {
-                let tells = Tells::Other;
-                out.waits.push(Wait { at, block, object, tells, next: None, later: None });
+                let signal = Signal::Other;
+                out.waits.push(Wait { at, block, object, signal, next: None, later: None });
             }
-            if tells(i) || completes(i) {
+            if signals(i) || completes(i) {
                 let earlier = || flow.cfg.range(block).any(|k| k < at && accesses(flow.instr(k)));
-                let tells = if is(i, Tensor::Commit) {
-                    Tells::Operations
-                } else if tells(i) && !i.has(q::expect_tx) && (accessed[block as usize] || earlier()) {
-                    Tells::Accesses
+                let signal = if has_role(i, Tensor::Commit) {
+                    Signal::Operations
+                } else if signals(i) && !i.has(q::expect_tx) && (accessed[block as usize] || earlier()) {
+                    Signal::Accesses
                 } else {
-                    Tells::Other
+                    Signal::Other
                 };
-                out.arrivals.push(Arrival { at, block, object, tells });
+                out.arrivals.push(Arrival { at, block, object, signal });
             }
         }
         for wait in &mut out.waits {
-            wait.tells = all(&out.arrivals, wait.object);
+            wait.signal = common_signal(&out.arrivals, wait.object);
         }
         for k in 0..out.waits.len() {
             let (block, at) = (out.waits[k].block, out.waits[k].at);
             let for_data = |at: u32| {
-                let data = |w: &Wait| w.at == at && w.tells == Tells::Other && matches!(w.object, Object::Mbarrier(..));
+                let data =
+                    |w: &Wait| w.at == at && w.signal == Signal::Other && matches!(w.object, Object::Mbarrier(..));
                 out.waits.iter().any(data)
             };
-            let next = first(flow, block, at, &|at, i| waits(i) && !for_data(at));
-            let later = first(flow, block, at, &|_, _| false);
+            let next = first_operation(flow, block, at, &|at, i| waits(i) && !for_data(at));
+            let later = first_operation(flow, block, at, &|_, _| false);
             (out.waits[k].next, out.waits[k].later) = (next, later);
         }
         out
     }
 
-    /// What the arrivals stand for that a wait is for.
-    pub(crate) fn heard(&self, at: u32) -> Tells {
+    /// What the arrivals signal that a wait is for.
+    pub(crate) fn signal_of_wait(&self, at: u32) -> Signal {
         match self.waits.iter().find(|w| w.at == at) {
-            Some(w) => w.tells,
-            None => Tells::Other,
+            Some(w) => w.signal,
+            None => Signal::Other,
         }
     }
 
-    /// The operation that another thread starts after it has waited for this arrival; `later`: whatever waits come between.
-    pub(crate) fn released(&self, flow: &Flow, at: u32, later: bool) -> Option<u32> {
+    /// The operation that another thread starts after waiting for this arrival; `later`: with any waits between.
+    pub(crate) fn released_operation(&self, flow: &Flow, at: u32, later: bool) -> Option<u32> {
         let arrival = self.arrivals.iter().find(|a| a.at == at)?;
         for w in &self.waits {
             let Some(next) = (if later { w.later } else { w.next }) else { continue };
-            let meets = match arrival.object {
-                Object::Mbarrier(..) => w.tells == Tells::Accesses && may_be(arrival.object, w.object),
-                // Two places are for different threads if neither is reachable from the other.
+            let matches_wait = match arrival.object {
+                Object::Mbarrier(..) => w.signal == Signal::Accesses && may_be(arrival.object, w.object),
+                // Sites that do not reach each other belong to different threads.
                 Object::Barrier(Some(_)) => {
-                    arrival.object == w.object && apart(flow, (arrival.block, at), (w.block, w.at))
+                    arrival.object == w.object && unordered(flow, (arrival.block, at), (w.block, w.at))
                 }
                 _ => false,
             };
-            if meets {
+            if matches_wait {
                 return Some(next);
             }
         }
@@ -141,8 +143,8 @@ fn object(kernel: &Kernel, at: u32, i: &Instr) -> Object {
     if i.operand(name).is_none() {
         return if i.operand("a").is_some() { Object::Barrier(i.constant("a")) } else { Object::Cluster };
     }
-    match bytes_behind(kernel.flow, kernel.from, at, name, 8) {
-        Some(Region { base: Origin::Var(v), bytes, .. }) => Object::Mbarrier(v.0, bytes.map(|b| b.0)),
+    match kernel.region_of(at, name, 8) {
+        Some(Region { base: AddressBase::Var(v), bytes, .. }) => Object::Mbarrier(v.0, bytes.map(|b| b.0)),
         _ => Object::SomeMbarrier,
     }
 }
@@ -157,27 +159,27 @@ fn may_be(a: Object, b: Object) -> bool {
     }
 }
 
-/// What all arrivals that may be at an object tell of.
-fn all(arrivals: &[Arrival], object: Object) -> Tells {
+/// The common signal of all arrivals that may be on an object.
+fn common_signal(arrivals: &[Arrival], object: Object) -> Signal {
     if !matches!(object, Object::Mbarrier(..)) {
-        return Tells::Other;
+        return Signal::Other;
     }
     let mut found = None;
     for a in arrivals {
-        if may_be(a.object, object) && *found.get_or_insert(a.tells) != a.tells {
-            return Tells::Other;
+        if may_be(a.object, object) && *found.get_or_insert(a.signal) != a.signal {
+            return Signal::Other;
         }
     }
-    found.unwrap_or(Tells::Other)
+    found.unwrap_or(Signal::Other)
 }
 
 /// The first operation that is reachable from a wait without passing what `stops`.
-fn first(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr) -> bool) -> Option<u32> {
+fn first_operation(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr) -> bool) -> Option<u32> {
     let mut seen = vec![false; flow.cfg.blocks.len()];
     let mut stack = vec![(block, at + 1)];
-    while let Some((b, first)) = stack.pop() {
+    while let Some((b, first_operation)) = stack.pop() {
         let mut stopped = false;
-        for at in first..flow.cfg.range(b).end {
+        for at in first_operation..flow.cfg.range(b).end {
             let i = flow.instr(at);
             if i.entry.tensor.is_operation() {
                 return Some(at);
@@ -199,8 +201,6 @@ fn first(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr) -> bool) 
 }
 
 /// Is neither place reachable from the other?
-fn apart(flow: &Flow, a: (u32, u32), b: (u32, u32)) -> bool {
-    a.0 != b.0
-        && !behind(flow, &mut [a.0].into_iter())[b.0 as usize]
-        && !behind(flow, &mut [b.0].into_iter())[a.0 as usize]
+fn unordered(flow: &Flow, a: (u32, u32), b: (u32, u32)) -> bool {
+    a.0 != b.0 && !flow.cfg.reachable_from([a.0])[b.0 as usize] && !flow.cfg.reachable_from([b.0])[a.0 as usize]
 }

@@ -1,0 +1,243 @@
+//! The operations on rings of mbarriers. Addresses and parities are evaluated for the first iterations, so that the objects of each
+//! operation are known.
+
+use crate::kernel::Kernel;
+use crate::sync::objects::{arrivals_of, mbarrier_operand};
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::induction::Induction;
+use ptx_dsl_analysis::loops::Loops;
+use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::region::address;
+use ptx_dsl_analysis::sites::Site;
+use ptx_dsl_analysis::ssa::Val;
+use ptx_dsl_isa::hir::{Base, Instr, Operand, VarId};
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
+
+/// What an operation does to its object.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum OpKind {
+    Init,
+    /// With the number of arrivals of each thread, if known.
+    Arrive(Option<u64>),
+    /// Completes bytes on it.
+    Copy,
+    Wait,
+    Other,
+}
+
+/// An operation on mbarriers in one variable.
+pub(crate) struct RingOp {
+    pub site: Site,
+    pub kind: OpKind,
+    pub var: u32,
+    /// The loop whose counters its address or its parity depends on.
+    pub header: Option<u32>,
+    /// It follows the loop and uses one of the objects, which one is unknown.
+    pub any: bool,
+    /// The object is in another CTA, or in several.
+    pub remote: bool,
+    /// Its first executions.
+    pub visits: Vec<Visit>,
+    /// The distinct offsets of its objects, in order of the iterations.
+    pub objects: Vec<i64>,
+}
+
+/// An operation in one iteration: the object, by its offset in the variable.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Visit {
+    pub iteration: usize,
+    pub offset: i64,
+    /// The parity of a wait, the count of an `init`.
+    pub number: Option<u64>,
+}
+
+/// The mbarrier operations of a kernel.
+pub(crate) struct Rings {
+    pub uses: Vec<RingOp>,
+    /// Variables for which the objects of some operation are unknown.
+    pub unknown: Vec<u32>,
+    /// Variables with objects that other CTAs reach.
+    shared: Vec<u32>,
+    pub loops: Loops,
+}
+
+/// Iterations that are evaluated: two rounds of a ring of up to 16 stages.
+const ITERATIONS: usize = 40;
+/// Limit of operations. Unrolled code has more, but no rings.
+const USES: usize = 128;
+
+impl Rings {
+    /// `None` without mbarriers, or if the variable of one is unknown.
+    pub(crate) fn new(kernel: &Kernel) -> Option<Rings> {
+        let flow = kernel.flow;
+        let mut rings =
+            Rings { uses: Vec::new(), unknown: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
+        for (block, at, i) in flow.walk() {
+            let Some(arg) = i.operand(mbarrier_operand(i)) else { continue };
+            let (address, _) = address(flow, kernel.provenance, at, &arg.value)?;
+            let AddressBase::Var(VarId(var)) = address.base else { return None };
+            let remote = address.mapped || multicast(i) || i.has(q::cta_group_2);
+            if remote {
+                rings.shared.push(var);
+            }
+            if rings.uses.len() >= USES {
+                return None;
+            }
+            match rings.operation(flow, var, Site { block, at }, &arg.value) {
+                Some(of) => rings.uses.push(RingOp { remote, ..of }),
+                None => rings.unknown.push(var),
+            }
+        }
+        (!rings.loops.irreducible() && !rings.uses.is_empty()).then_some(rings)
+    }
+
+    /// Evaluates an operation on objects of this variable.
+    fn operation(&self, flow: &Flow, var: u32, site: Site, address: &Operand) -> Option<RingOp> {
+        let i = flow.instr(site.at);
+        let number = number(i);
+        let mut values: Vec<Val> = Vec::new();
+        for o in [Some(address), number] {
+            match o {
+                Some(Operand::Address(Base::Reg(r), _)) => values.push(flow.ssa.read(site.at, *r, 0)),
+                Some(Operand::Reg(r, lane)) => values.push(flow.ssa.read(site.at, *r, *lane)),
+                _ => {}
+            }
+        }
+        let mut of = RingOp {
+            site,
+            kind: op_kind(i),
+            var,
+            header: None,
+            any: false,
+            remote: false,
+            visits: Vec::new(),
+            objects: Vec::new(),
+        };
+        let mut header = self.loops.innermost(site.block);
+        while let Some(h) = header {
+            if Induction::depends_on_counter(flow, h, &values)? {
+                of.header = Some(h);
+                let mut induction = Induction::new(flow, &self.loops, h, &values, Some((site.block, site.at)))?;
+                of.visits(&mut induction, address, number, ITERATIONS)?;
+                return Some(of);
+            }
+            header = self.loops.parent(h);
+        }
+        let mut fixed = Induction::new(flow, &self.loops, ptx_dsl_analysis::cfg::NONE, &values, None)?;
+        if of.visits(&mut fixed, address, number, 1).is_none() {
+            let mut behind = Induction::after_loop(flow, &self.loops, site.block, &values)?;
+            of.any = true;
+            of.visits(&mut behind, address, number, ITERATIONS)?;
+        }
+        Some(of)
+    }
+
+    /// Are the objects of all operations on this variable known?
+    pub(crate) fn known(&self, var: u32) -> bool {
+        !self.unknown.contains(&var)
+    }
+
+    /// The same for all variables.
+    pub(crate) fn all_known(&self) -> bool {
+        self.unknown.is_empty()
+    }
+
+    /// The same, and does no other CTA reach them?
+    pub(crate) fn own(&self, var: u32) -> bool {
+        self.known(var) && !self.shared.contains(&var)
+    }
+
+    /// The operations on objects of a variable.
+    pub(crate) fn of(&self, var: u32) -> impl Iterator<Item = &RingOp> {
+        self.uses.iter().filter(move |u| u.var == var)
+    }
+
+    /// The block that is reached only when the wait has succeeded.
+    pub(crate) fn success(&self, flow: &Flow, wait: &RingOp) -> Option<u32> {
+        let b = wait.site.block;
+        for (n, e) in flow.cfg.blocks[b as usize].succ.iter().enumerate() {
+            if crate::sync::states::succeeded_wait(flow, b, n) == Some(wait.site.at)
+                && flow.cfg.only_predecessor(e.to, b)
+            {
+                return Some(e.to);
+            }
+        }
+        None
+    }
+}
+
+/// Do the visits cover two rounds of the ring?
+pub(crate) fn covers_two_rounds(visits: &[Visit]) -> bool {
+    let mut returns = 0;
+    for (k, v) in visits.iter().enumerate() {
+        returns += u32::from(k > 0 && v.offset == visits[0].offset && visits[k - 1].offset != v.offset);
+    }
+    returns >= 2
+}
+
+impl RingOp {
+    /// Evaluates the first iterations. `None` if an object is unknown.
+    fn visits(
+        &mut self,
+        induction: &mut Induction,
+        address: &Operand,
+        number: Option<&Operand>,
+        most: usize,
+    ) -> Option<()> {
+        let Site { block, at } = self.site;
+        for iteration in 0..most {
+            if induction.runs(block, at) {
+                let offset = place(induction, at, address)?;
+                let number = number.and_then(|o| induction.operand(at, o));
+                self.visits.push(Visit { iteration, offset, number });
+                if !self.objects.contains(&offset) {
+                    self.objects.push(offset);
+                }
+            }
+            if (!self.any && induction.ends()) || covers_two_rounds(&self.visits) {
+                break;
+            }
+            induction.next();
+        }
+        // An operation that never executes is unknown.
+        (!self.visits.is_empty()).then_some(())
+    }
+
+    /// The first visit to this object.
+    pub(crate) fn first(&self, offset: i64) -> Option<&Visit> {
+        self.visits.iter().find(|v| v.offset == offset)
+    }
+}
+
+/// The offset of the object in its variable.
+fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
+    match address {
+        Operand::Address(Base::Var(_), offset) => Some(*offset),
+        Operand::Address(Base::Reg(r), offset) => {
+            let base = induction.operand(at, &Operand::Reg(*r, 0))?;
+            // 32-bit addresses wrap.
+            Some(i64::from((base as i64).wrapping_add(*offset) as i32))
+        }
+        _ => None,
+    }
+}
+
+/// The parity of a wait or the count of an `init`.
+fn number(i: &Instr) -> Option<&Operand> {
+    let name = if i.opcode == op::mbarrier_init { "count" } else { "phaseParity" };
+    Some(&i.operand(name)?.value)
+}
+
+fn op_kind(i: &Instr) -> OpKind {
+    match i.opcode {
+        op::mbarrier_init => OpKind::Init,
+        op::mbarrier_complete_tx => OpKind::Copy,
+        op::mbarrier_expect_tx | op::mbarrier_inval | op::mbarrier_check_layout => OpKind::Other,
+        _ if mbarrier_wait(i) => OpKind::Wait,
+        op::mbarrier_arrive | op::mbarrier_arrive_drop => OpKind::Arrive(arrivals_of(i)),
+        op::cp_async_mbarrier_arrive | op::tcgen05_commit => OpKind::Arrive(arrivals_of(i)),
+        _ => OpKind::Copy,
+    }
+}
