@@ -1,6 +1,5 @@
-//! Expands the macro's input, for both forms.
+//! From a compiled module to Rust items: the findings, then an item for each kernel.
 
-use crate::closure;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::rust_type;
@@ -9,21 +8,8 @@ use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::hir::FuncId;
-use ptx_dsl_frontend::parse::parse_header;
 use quote::ToTokens;
 use std::cell::RefCell;
-
-/// `ptx!`
-pub fn ptx(input: TokenStream) -> TokenStream {
-    let source = Source::new(input);
-    let (_, used, _) = parse_header(&source.tokens);
-    if let Some(bar) = closure::bar(&source.tokens, used) {
-        return closure::closure(&source, bar);
-    }
-    let compiled = ptx_dsl_frontend::compile(&source.tokens);
-    let (items, _) = kernels(&source, &compiled);
-    items
-}
 
 /// The items of all kernels and findings, and the Rust names of the kernels.
 pub fn kernels(source: &Source, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {

@@ -3,6 +3,7 @@
 #![cfg_attr(ptx_dsl_nightly, feature(proc_macro_diagnostic, proc_macro_span))]
 
 mod closure;
+mod dispatch;
 mod expand;
 mod include;
 mod report;
@@ -25,7 +26,7 @@ use proc_macro::TokenStream;
 /// `Clone` and owns copies of the host and the launch, so it can be returned, stored and sent to a thread.
 #[proc_macro]
 pub fn ptx(input: TokenStream) -> TokenStream {
-    expand::ptx(input.into()).into()
+    dispatch::ptx(input.into()).into()
 }
 
 /// The same for a file: `include_ptx!("kernels/saxpy.ptx")`. Like that of `include_str!`, the path is relative to the file that

@@ -31,6 +31,7 @@ pub mod fence;
 pub(crate) mod float16;
 pub mod ld_st;
 pub mod ldmatrix;
+pub mod list;
 pub mod logic;
 pub mod mbarrier;
 pub mod misc;
@@ -46,31 +47,6 @@ use crate::fault::{Fault, FaultKind};
 use crate::mem::address::{AddrSpace, Place, resolve};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
-
-/// Every opcode that the host runs, with the name of its function, family by family.
-pub const SEMANTICS: &[&[(ptx_dsl_isa::opcode::Opcode, &str)]] = &[
-    address::SEMANTICS,
-    arith::SEMANTICS,
-    atom::SEMANTICS,
-    bar::SEMANTICS,
-    clusterlaunchcontrol::SEMANTICS,
-    compare::SEMANTICS,
-    cvt::SEMANTICS,
-    fence::SEMANTICS,
-    ld_st::SEMANTICS,
-    ldmatrix::SEMANTICS,
-    logic::SEMANTICS,
-    mbarrier::SEMANTICS,
-    misc::SEMANTICS,
-    prefetch::SEMANTICS,
-    tcgen05::alloc::SEMANTICS,
-    tcgen05::commit::SEMANTICS,
-    tcgen05::cp::SEMANTICS,
-    tcgen05::ld_st::SEMANTICS,
-    tcgen05::mma::SEMANTICS,
-    tcgen05::shift::SEMANTICS,
-    warp::SEMANTICS,
-];
 
 type Done = Result<(), Box<Fault>>;
 

@@ -5,10 +5,10 @@
 
 mod async_ops;
 mod barriers;
-mod body;
+pub(crate) mod body;
 mod cluster;
 mod concurrent_access;
-mod ctx;
+pub(crate) mod ctx;
 mod deadlock;
 mod describe;
 mod driver;

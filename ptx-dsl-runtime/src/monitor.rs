@@ -3,7 +3,8 @@
 use std::collections::{HashMap, HashSet};
 
 use crate::fault::{Fault, FaultKind};
-use crate::machine::{Body, Ctx};
+use crate::machine::body::Body;
+use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 
 /// An access of one lane.

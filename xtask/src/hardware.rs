@@ -16,7 +16,7 @@ mod values;
 use std::path::{Path, PathBuf};
 
 use crate::ptxas;
-use crates::Kernel;
+use data::Kernel;
 use data::{Form, Set};
 
 /// A file of the results of GPUs.

@@ -16,13 +16,13 @@ macro_rules! id {
     )*};
 }
 id!(
-    /// Index into [`Module::vars`].
+    /// Index into the variables of a module.
     VarId,
-    /// Index into [`Function::regs`].
+    /// Index into the registers of a function.
     RegId,
-    /// Index into [`Module::functions`].
+    /// Index into the functions of a module.
     FuncId,
-    /// Index into [`Function::labels`].
+    /// Index into the labels of a function.
     LabelId
 );
 

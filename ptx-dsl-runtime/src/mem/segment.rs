@@ -1,13 +1,11 @@
 //! Segments of global memory: each buffer of the caller is one.
 //!
-//! One host thread uses the buffers as slices ([`Global::new`]). Several threads share them: read-only ones as slices, writable
-//! ones as atomic bytes (`mem/atomic_bytes.rs`).
+//! One host thread uses the buffers as slices ([`Global::new`](crate::mem::global::Global::new)). Several threads share them:
+//! read-only ones as slices, writable ones as atomic bytes (`mem/atomic_bytes.rs`).
 
 use std::sync::atomic::AtomicU8;
 
 use crate::mem::atomic_bytes;
-#[cfg(doc)]
-use crate::mem::global::Global;
 
 /// A buffer.
 pub(crate) enum Segment<'a> {

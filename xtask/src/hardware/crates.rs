@@ -5,23 +5,13 @@ use std::fmt::Write;
 use std::path::{Path, PathBuf};
 use std::process::{Command, Stdio};
 
-use super::data::{Form, Set};
-use super::kind::Kind;
+use super::data::{Kernel, Set};
 use super::values::{self, PARTS};
 use super::{near, text};
 use crate::ptxas;
 
 const MANIFEST: &str = include_str!("../kernels/Cargo.txt");
 const MAIN: &str = include_str!("main.txt");
-
-/// A kernel with the forms of a set from `first` on. Names of kernels with approximations begin with `near`.
-pub struct Kernel {
-    pub name: String,
-    pub set: usize,
-    pub first: usize,
-    pub kinds: Vec<Kind>,
-    pub forms: Vec<Form>,
-}
 
 /// The kernels of all sets.
 pub fn kernels(sets: &[Set]) -> Vec<Kernel> {

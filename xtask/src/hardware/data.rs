@@ -141,6 +141,15 @@ impl Open {
     }
 }
 
+/// A kernel with the forms of a set from `first` on. Names of kernels with approximations begin with `near`.
+pub struct Kernel {
+    pub name: String,
+    pub set: usize,
+    pub first: usize,
+    pub kinds: Vec<Kind>,
+    pub forms: Vec<Form>,
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -3,8 +3,7 @@
 use std::fmt::Write;
 use std::path::Path;
 
-use super::crates::Kernel;
-use super::data::{Form, Set, Width, add, header};
+use super::data::{Form, Kernel, Set, Width, add, header};
 use super::kind::Kind;
 use super::values::count;
 

@@ -2,8 +2,8 @@
 
 use super::Checker;
 use super::attempt::Attempt;
-use super::names::Sym;
 use super::select::takes;
+use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::parse::{Const, fold};

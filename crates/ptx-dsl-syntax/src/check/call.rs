@@ -4,9 +4,10 @@ use std::rc::Rc;
 
 use super::Checker;
 use super::attempt::Attempt;
-use super::function::signature;
-use super::names::{Formal, Signature, Sym};
 use super::operand::lanes_of;
+use super::signature::signature;
+use super::signature::{Formal, Signature};
+use super::symbol::Sym;
 use crate::ast::{self, OperandKind};
 use crate::check::errors;
 use crate::diag::Diagnostic;

@@ -1,8 +1,9 @@
 //! Checks directives: those of a function (PTX ISA 11.4, 11.7, 11.8), `.alias`, `.pragma`, `.attribute`, linkage. Where the
 //! manual and ptxas 13.5 differ, ptxas decides.
 
-use super::function::{argument_names, signature};
-use super::names::Sym;
+use super::signature::signature;
+use super::symbol::Sym;
+use super::words::argument_names;
 use super::{Checker, Declared};
 use crate::ast::{self, Arg, Expr};
 use crate::check::errors;

@@ -3,8 +3,10 @@
 use std::rc::Rc;
 
 use super::directive::Attributed;
-use super::names::{Formal, Scope, Signature, Sym};
-use super::words;
+use super::names::Scope;
+use super::signature::{Formal, Signature, signature};
+use super::symbol::Sym;
+use super::words::{self, argument_names};
 use super::{Checker, Declared};
 use crate::ast;
 use crate::check::errors;
@@ -365,43 +367,4 @@ fn pointer(p: &ast::Ptr) -> (Option<Space>, u32) {
         None => 1,
     };
     (space, align)
-}
-
-/// Those arguments of a directive that are names.
-pub(super) fn argument_names(d: &ast::Directive) -> Vec<&ast::Word> {
-    let mut names = Vec::new();
-    for arg in &d.args {
-        if let ast::Arg::Expr(ast::Expr::Name(word, None)) = arg {
-            names.push(word);
-        }
-    }
-    names
-}
-
-/// The arguments and results that a call of the function passes.
-pub(super) fn signature(f: &hir::Function) -> Signature {
-    let mut out = Signature { rets: formals(&f.rets), params: formals(&f.params), rest_align: 0, variadic: false };
-    if let Some(last) = f.params.last()
-        && is_open(last)
-    {
-        (out.variadic, out.rest_align) = (true, last.align.max(last.ty.bytes()));
-    }
-    out
-}
-
-/// An array without a size.
-fn is_open(p: &Param) -> bool {
-    p.array && p.size == 0
-}
-
-fn formals(params: &[Param]) -> Vec<Formal> {
-    let mut out = Vec::with_capacity(params.len());
-    for p in params {
-        if !is_open(p) {
-            let align = p.align.max(p.ty.bytes());
-            let (size, reg) = (p.size, p.reg.is_some());
-            out.push(Formal { ty: p.ty, size, align, array: p.array, reg, lanes: p.lanes });
-        }
-    }
-    out
 }

@@ -4,142 +4,21 @@ use super::Checker;
 use super::attempt::Attempt;
 use super::explain;
 use super::mend::{self, Verdict};
-use super::names::Sym;
+use super::opcode_match::{Candidate, candidates, depth_of, in_order, longest, qualifiers, span_of};
 use super::rules::COMPANIONS;
 use super::select::{self, Fit};
+use super::symbol::Sym;
 use super::words;
 use crate::ast;
 use crate::check::errors;
 use crate::diag::Diagnostic;
 use crate::parse::near::{all_near, nearest};
-use crate::span::Span;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::Instr;
 use ptx_dsl_isa::isa::syntax::{Form, OpForm, Shape};
-use ptx_dsl_isa::opcode::{Entry, Opcode, op};
+use ptx_dsl_isa::opcode::{Entry, op};
 use ptx_dsl_isa::table::FAMILIES;
 use ptx_dsl_isa::ty::Ty;
-
-/// How many of the parts belong to the opcode, and the rest of the last one (`fence::before` after `fence`).
-fn opcode_parts<'a>(opcode: &str, parts: &'a [ast::Word]) -> Option<(usize, Option<&'a str>)> {
-    let mut n = 0;
-    let mut words = opcode.split('.');
-    while let Some(word) = words.next() {
-        let part = &parts.get(n)?.text;
-        n += 1;
-        if part == word {
-            continue;
-        }
-        let rest = part.strip_prefix(word)?;
-        return (words.next().is_none() && rest.starts_with("::")).then_some((n, Some(rest)));
-    }
-    Some((n, None))
-}
-
-/// The parts with a movable last word of an opcode in its place; `None` if it is there. The longest opcode counts.
-pub(super) fn in_order(entries: &[Entry], parts: &[ast::Word]) -> Option<Vec<ast::Word>> {
-    let (place, at) = entries.iter().filter_map(|entry| displaced(entry, parts)).max_by_key(|(place, _)| *place)?;
-    if at == place {
-        return None;
-    }
-    let mut parts = parts.to_vec();
-    parts[place..=at].rotate_right(1);
-    Some(parts)
-}
-
-/// Where the last word of a movable opcode belongs, and where it is.
-fn displaced(entry: &Entry, parts: &[ast::Word]) -> Option<(usize, usize)> {
-    if !entry.instr.movable {
-        return None;
-    }
-    let (before, last) = entry.instr.opcode.rsplit_once('.')?;
-    let mut place = 0;
-    for word in before.split('.') {
-        if parts.get(place)?.text != word {
-            return None;
-        }
-        place += 1;
-    }
-    // `sp::ordered_metadata` is a form of `sp`.
-    let is_last =
-        |part: &ast::Word| part.text.strip_prefix(last).is_some_and(|rest| rest.is_empty() || rest.starts_with("::"));
-    Some((place, place + parts[place..].iter().position(is_last)?))
-}
-
-/// An entry whose opcode the instruction begins with.
-#[derive(Clone, Copy)]
-pub(super) struct Candidate<'a> {
-    /// How many parts belong to the opcode.
-    parts: usize,
-    /// The rest of the last of them.
-    rest: Option<&'a str>,
-    /// The parts after the opcode.
-    behind: &'a [ast::Word],
-    family: &'static str,
-    opcode: Opcode,
-    entry: &'static Instr,
-    /// The span of the opcode.
-    span: Span,
-    /// The span of its last part.
-    last: Span,
-}
-
-impl Candidate<'_> {
-    /// Can the opcode consume so many parts?
-    pub(super) fn takes(&self, parts: usize) -> bool {
-        self.parts == parts
-    }
-}
-
-/// The candidate entries.
-pub(super) fn candidates<'a>(entries: &[Entry], parts: &'a [ast::Word]) -> Vec<Candidate<'a>> {
-    let mut found = Vec::new();
-    for Entry { family, opcode, instr: entry } in entries {
-        if let Some((n, rest)) = opcode_parts(entry.opcode, parts) {
-            found.push(Candidate {
-                parts: n,
-                rest,
-                behind: &parts[n..],
-                family,
-                opcode: *opcode,
-                entry,
-                span: span_of(&parts[..n]),
-                last: parts[n - 1].span,
-            });
-        }
-    }
-    found
-}
-
-/// The smallest span that holds all of them.
-fn span_of(words: &[ast::Word]) -> Span {
-    let Some(first) = words.first() else { return Span::default() };
-    let mut span = first.span;
-    for word in words {
-        span = span.to(word.span);
-    }
-    span
-}
-
-/// How many parts an opcode has.
-fn depth_of(opcode: &str) -> usize {
-    let mut parts = 0;
-    for _ in opcode.split('.') {
-        parts += 1;
-    }
-    parts
-}
-
-/// The number of parts of the next shorter opcode than one of so many; 0 if there is none.
-pub(super) fn longest(candidates: &[Candidate], below: usize) -> usize {
-    let mut most = 0;
-    for c in candidates {
-        if c.parts < below {
-            most = most.max(c.parts);
-        }
-    }
-    most
-}
 
 /// The cost and the errors of an instruction in one of the forms.
 type Failure = (usize, Vec<Diagnostic>);
@@ -416,15 +295,6 @@ impl Checker {
         // What no target takes has no target to be missed.
         Err((badness, if broken.is_empty() { errors } else { broken }))
     }
-}
-
-/// The qualifiers after the opcode.
-fn qualifiers(of: &Candidate) -> Vec<ast::Word> {
-    let mut out = of.behind.to_vec();
-    if let Some(rest) = of.rest {
-        out.insert(0, ast::Word { text: rest.to_string(), span: of.last });
-    }
-    out
 }
 
 /// The instruction with its qualifiers in canonical order.

@@ -6,8 +6,8 @@ mod operands;
 pub(super) mod qualifiers;
 
 use super::Checker;
-use super::instr::{candidates, in_order, longest};
-use super::names::Sym;
+use super::opcode_match::{candidates, in_order, longest};
+use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind, Word};
 use crate::check::errors;
 use crate::span::Span;

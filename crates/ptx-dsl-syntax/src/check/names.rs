@@ -1,5 +1,7 @@
 //! Scopes and names (PTX ISA 4.4, 5.2). `%r<100>` declares a range; its registers are created on first use.
 
+use super::signature::Signature;
+use super::symbol::Sym;
 use std::borrow::Cow;
 use std::rc::Rc;
 
@@ -9,30 +11,9 @@ use crate::check::errors;
 use crate::parse::near::all_near;
 use crate::span::Span;
 use indexmap::IndexMap;
-use ptx_dsl_isa::hir::{self, FuncId, LabelId, RegId, VarId};
+use ptx_dsl_isa::hir::{self, FuncId, LabelId, RegId};
 use ptx_dsl_isa::ty::{Class, Ty};
 use std::collections::{HashMap, HashSet};
-
-/// What a name means.
-#[derive(Debug, Clone, Copy)]
-pub(super) enum Sym {
-    Reg(RegId),
-    /// A register of the module, with its lanes. Each function that uses it gets one of its own.
-    ModuleReg(Ty, u32),
-    Var(VarId),
-    Func(FuncId),
-    Label(LabelId),
-    /// `.branchtargets`: number in [`Lists::labels`].
-    Labels(usize),
-    /// `.calltargets`: number in [`Lists::functions`].
-    Funcs(usize),
-    /// `.callprototype`: number in [`Lists::prototypes`].
-    Prototype(usize),
-    /// One of these three, declared further down.
-    Below,
-    /// Its declaration was refused: uses cause no further errors.
-    Broken,
-}
 
 /// Lists of targets and prototypes.
 #[derive(Debug, Default)]
@@ -40,68 +21,6 @@ pub(super) struct Lists {
     pub(super) labels: Vec<Vec<LabelId>>,
     pub(super) functions: Vec<Vec<FuncId>>,
     pub(super) prototypes: Vec<Rc<Signature>>,
-}
-
-impl Sym {
-    /// A description for messages.
-    pub(super) fn describe(self) -> &'static str {
-        match self {
-            Sym::Reg(_) | Sym::ModuleReg(..) => "a register",
-            Sym::Var(_) => "a variable",
-            Sym::Func(_) => "a function",
-            Sym::Label(_) => "a label",
-            Sym::Labels(_) => "a list of branch targets",
-            Sym::Funcs(_) => "a list of call targets",
-            Sym::Prototype(_) => "a call prototype",
-            Sym::Below => "a list that is declared only below",
-            Sym::Broken => "unknown",
-        }
-    }
-}
-
-/// A parameter of a function or prototype.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Formal {
-    pub(super) ty: Ty,
-    /// In bytes.
-    pub(super) size: u32,
-    /// In bytes; at least that of the type.
-    pub(super) align: u32,
-    pub(super) array: bool,
-    /// `.reg`, not `.param`.
-    pub(super) reg: bool,
-    /// Elements of a vector register, else 1.
-    pub(super) lanes: u32,
-}
-
-/// The parameters of a function or prototype.
-#[derive(Debug, Clone, Default, PartialEq)]
-pub(super) struct Signature {
-    pub(super) rets: Vec<Formal>,
-    pub(super) params: Vec<Formal>,
-    /// The alignment of the elements of an open array, if there is one.
-    pub(super) rest_align: u32,
-    /// The last parameter is an open array: any arguments may follow (PTX ISA 7.2).
-    pub(super) variadic: bool,
-}
-
-impl Signature {
-    /// Do both have parameters and results of the same types and sizes? Then one may replace the other in an indirect call.
-    pub(super) fn same_values(&self, other: &Signature) -> bool {
-        same_values(&self.rets, &other.rets)
-            && same_values(&self.params, &other.params)
-            && self.variadic == other.variadic
-    }
-}
-
-fn same_values(a: &[Formal], b: &[Formal]) -> bool {
-    for (i, a) in a.iter().enumerate() {
-        match b.get(i) {
-            Some(b) if a.ty == b.ty && a.size == b.size && a.lanes == b.lanes => {}
-            _ => return false,
-        }
-    }
-    a.len() == b.len()
 }
 
 /// `%r<100>`

@@ -3,7 +3,7 @@
 use super::Checker;
 use super::attempt::Attempt;
 use super::instr::{deal, shape_fits};
-use super::names::Sym;
+use super::symbol::Sym;
 use super::value::register_fits;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;

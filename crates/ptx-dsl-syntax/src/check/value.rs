@@ -3,7 +3,7 @@
 use super::Checker;
 use super::address::split;
 use super::attempt::Attempt;
-use super::names::Sym;
+use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::diag::Diagnostic;

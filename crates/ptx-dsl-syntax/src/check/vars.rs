@@ -2,7 +2,7 @@
 
 use super::Checker;
 use super::directive::Attributed;
-use super::names::Sym;
+use super::symbol::Sym;
 use super::words;
 use crate::ast;
 use crate::check::errors;

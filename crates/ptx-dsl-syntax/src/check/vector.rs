@@ -2,8 +2,8 @@
 
 use super::Checker;
 use super::attempt::{Attempt, bits};
-use super::names::Sym;
 use super::operand::{counted_by, floating, lanes_of, many};
+use super::symbol::Sym;
 use super::texture::fetches;
 use super::value::register_fits;
 use super::words;

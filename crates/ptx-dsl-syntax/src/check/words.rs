@@ -1,6 +1,6 @@
 //! Searches in lists of words: qualifiers, parts of an opcode, linkage.
 
-use crate::ast::Word;
+use crate::ast::{Arg, Directive, Expr, Word};
 use ptx_dsl_isa::isa::syntax::is_type;
 
 /// The index of the text.
@@ -37,4 +37,15 @@ pub(super) fn last_type(words: &[Word]) -> Option<&Word> {
         }
     }
     found
+}
+
+/// Those arguments of a directive that are names.
+pub(super) fn argument_names(d: &Directive) -> Vec<&Word> {
+    let mut names = Vec::new();
+    for arg in &d.args {
+        if let Arg::Expr(Expr::Name(word, None)) = arg {
+            names.push(word);
+        }
+    }
+    names
 }

@@ -1,7 +1,7 @@
 //! Fixes for operands: another order, another type, or computed before the statement.
 
 use super::super::Checker;
-use super::super::names::Sym;
+use super::super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::diag::Diagnostic;
