@@ -1,6 +1,6 @@
 //! The front end of `ptx-dsl`: [`compile`] takes tokens and gives the findings, the typed module and the printed text. Its stages
 //! are crates of their own, which cargo compiles in parallel: `ptx-dsl-syntax` parses, prints and checks with the table of
-//! `ptx-dsl-isa`, `ptx-dsl-lint` has the rules of protocol and flow.
+//! `ptx-dsl-isa`, and `ptx-dsl-lint` has the rules of protocol and flow.
 //!
 //! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
 
