@@ -6,6 +6,8 @@
 //! | `cfg.rs`, `graph.rs` | basic blocks and edges; postorder, dominators (Cooper, Harvey and Kennedy), strongly connected components |
 //! | `ssa.rs` | static single assignment (Cytron et al.); a sparse solver for facts about values |
 //! | `dataflow.rs` | forward data flow on bit sets |
+//! | `use_def.rs`, `liveness.rs`, `live_ranges.rs` | uses and definitions of an instruction; backward data flow; live-range splitting (webs) |
+//! | `affine.rs` | the lattice of affine lanes, with transfer functions of scalar operations |
 //! | `divergence.rs` | regions between divergent branches and their post-dominators |
 //! | `loops.rs`, `induction.rs`, `fold.rs` | natural loops; their counters, iteration by iteration; constant folding |
 //! | `issue.rs` | how many threads issue an instruction together |
@@ -16,6 +18,7 @@
 //! | `inline.rs`, `promote.rs` | inlining; promotion of memory to registers |
 
 pub mod accesses;
+pub mod affine;
 pub mod cfg;
 pub mod ctas;
 pub mod dataflow;
@@ -28,6 +31,8 @@ pub mod induction;
 pub mod inline;
 pub mod issue;
 pub mod lanes;
+pub mod live_ranges;
+pub mod liveness;
 pub mod loops;
 pub mod paths;
 pub mod promote;
@@ -40,5 +45,6 @@ pub mod ssa;
 #[cfg(test)]
 mod tests;
 pub mod threads;
+pub mod use_def;
 
 pub use flow::Flow;

@@ -14,6 +14,7 @@ mod data_flow;
 mod graphs;
 mod iterations;
 mod launch;
+mod registers;
 mod values;
 
 /// The typed module of a text, for the rest of the test process.

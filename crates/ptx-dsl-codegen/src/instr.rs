@@ -1,26 +1,11 @@
 //! Facts about single instructions and operands that need no context.
 
 use ptx_dsl_isa::hir::{Arg, FuncId, Instr, Operand};
-use ptx_dsl_isa::isa::effect::{Barrier, Carry, Control, Issue, Mbarrier, Meeting};
-use ptx_dsl_isa::isa::{Host, Role};
+use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::isa::effect::{Barrier, Control, Issue, Mbarrier, Meeting};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::ty::Ty;
-
-/// Is the operand a destination? The `_` that a form spells out itself is one too.
-pub fn is_destination(arg: &Arg) -> bool {
-    arg.role == Role::Dst || matches!(arg.value, Operand::Sink)
-}
-
-/// The operands that an instruction writes.
-pub fn destinations(i: &Instr) -> Vec<&Arg> {
-    i.operands.iter().filter(|a| is_destination(a)).collect()
-}
-
-/// The operands that an instruction reads.
-pub fn sources(i: &Instr) -> Vec<&Arg> {
-    i.operands.iter().filter(|a| !is_destination(a)).collect()
-}
 
 /// The elements of a vector, or the one operand.
 pub fn elements(o: &Operand) -> &[Operand] {
@@ -51,15 +36,6 @@ pub fn bits_type(bits: u32) -> Option<Ty> {
         32 => Ty::B32,
         _ => Ty::B64,
     })
-}
-
-/// Does the instruction read the condition code, does it write it?
-pub fn carry_use(i: &Instr) -> (bool, bool) {
-    match i.entry.carry {
-        Carry::None => (false, false),
-        Carry::Out => (false, true),
-        Carry::In => (true, i.has(q::cc)),
-    }
 }
 
 /// How many destinations the runtime's function has: `shfl.sync d[|p]` and friends have two even if one is written.

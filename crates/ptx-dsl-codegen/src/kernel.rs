@@ -1,10 +1,11 @@
 //! The kernel that code is generated for: facts about registers, variables and memory accesses. All stages read it, none changes it.
 
-use crate::instr::{destinations, elements, sources};
+use crate::instr::elements;
+use ptx_dsl_analysis::use_def::{destinations, sources};
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Module, Operand, RegId, Space, VarId};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, Qualifier, SHARED, q};
-use ptx_dsl_isa::ty::{Class, Ty};
+use ptx_dsl_isa::ty::Ty;
 use std::collections::BTreeSet;
 
 pub struct Kernel<'m> {
@@ -21,9 +22,12 @@ pub struct Kernel<'m> {
 impl Kernel<'_> {
     /// The width of a register; 1 for predicates.
     pub fn reg_bits(&self, f: FuncId, reg: RegId) -> u32 {
-        let function = if f == self.entry { self.function } else { &self.module.functions[f.0 as usize] };
-        let ty = function.regs[reg.0 as usize].ty;
-        if ty.class() == Class::Pred { 1 } else { ty.bits() }
+        self.function_of(f).value_bits(reg)
+    }
+
+    /// The function, with its live ranges split if it is the entry.
+    pub fn function_of(&self, f: FuncId) -> &Function {
+        if f == self.entry { self.function } else { &self.module.functions[f.0 as usize] }
     }
 
     /// Bytes of static shared memory, aligned for the dynamic shared memory behind it.

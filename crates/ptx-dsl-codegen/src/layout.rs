@@ -1,8 +1,5 @@
 //! Lane layout: how the lanes of each register lie, and which instructions are Rust expressions.
 
-pub mod affine;
 pub mod result;
 pub mod scalar_op;
 pub mod solver;
-pub mod sreg;
-pub mod transfer;

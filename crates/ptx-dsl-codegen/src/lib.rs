@@ -18,7 +18,6 @@ mod source;
 mod step;
 #[cfg(test)]
 mod tests;
-mod use_def;
 
 use emit::Emitter;
 use emit::scale::Scale;
@@ -40,7 +39,7 @@ const ROUNDS: usize = 3;
 /// The items of an entry: its code; and its type with `Kernel` and `launch`. A stub has no code: it stands in for a kernel with errors.
 pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> [TokenStream; 2] {
     let original = &module.functions[entry.0 as usize];
-    let split = if stub { None } else { analysis::live_ranges::split(original) };
+    let split = if stub { None } else { ptx_dsl_analysis::live_ranges::split(original) };
     let function = split.as_ref().unwrap_or(original);
     let program = if stub { Program::empty(entry) } else { region::build::program(module, entry, function) };
     let frame_size = u64::from(program.local_size(module).next_multiple_of(16));

@@ -6,7 +6,7 @@ use std::ops::{Deref, DerefMut};
 use crate::isa::entry;
 use crate::isa::memory::Access;
 use crate::span::Span;
-use crate::ty::Ty;
+use crate::ty::{Class, Ty};
 pub use crate::written::{Arg, Base, FuncId, LabelId, Operand, RegId, VarId, Written, after, first_of, has_any};
 
 /// A checked module.
@@ -210,6 +210,14 @@ pub struct Instr {
     pub written: Written,
     /// Where it stands (opcode to last operand).
     pub span: Span,
+}
+
+impl Function {
+    /// The width of the values of a register: 1 for predicates.
+    pub fn value_bits(&self, reg: RegId) -> u32 {
+        let ty = self.regs[reg.0 as usize].ty;
+        if ty.class() == Class::Pred { 1 } else { ty.bits() }
+    }
 }
 
 impl Deref for Instr {

@@ -1,7 +1,8 @@
 //! Use-def information of regions: upward-exposed uses and definitions.
 
 use crate::region::graph::{End, Item, Program, Region};
-use crate::use_def::{RegKey, UseDef, registers};
+use ptx_dsl_analysis::liveness::NodeUseDef;
+use ptx_dsl_analysis::use_def::{RegKey, UseDef, registers};
 use ptx_dsl_isa::hir::{Base, FuncId, Operand};
 use std::collections::BTreeSet;
 
@@ -32,14 +33,6 @@ impl Mentions {
     }
 }
 
-/// What a region reads before it writes it, and what it writes in all lanes.
-#[derive(Default)]
-pub struct RegionUseDef {
-    /// Upward-exposed uses.
-    pub uses: BTreeSet<RegKey>,
-    pub defs: BTreeSet<RegKey>,
-}
-
 /// What has been written in an open predicated part, and behind its `Else`.
 #[derive(Default)]
 struct Part {
@@ -50,7 +43,7 @@ struct Part {
 /// A region while its body is walked.
 #[derive(Default)]
 struct Walk {
-    found: RegionUseDef,
+    found: NodeUseDef,
     open: Vec<Part>,
 }
 
@@ -109,24 +102,23 @@ impl Walk {
     }
 }
 
-impl RegionUseDef {
-    pub fn of(r: &Region<'_>) -> Self {
-        let mut walk = Walk::default();
-        for item in &r.body {
-            walk.item(r.func, item);
-        }
-        match &r.end {
-            End::Branch { pred, .. } => walk.read(registers(r.func, &pred.0)),
-            End::Switch { instr, .. } => walk.read(UseDef::of(r.func, instr).uses),
-            End::Block { instr, .. } => {
-                let UseDef { uses, defs } = UseDef::of(r.func, instr);
-                walk.read(uses);
-                walk.found.defs.extend(defs);
-            }
-            _ => {}
-        }
-        walk.found
+/// What a region reads and writes.
+pub fn region_use_def(r: &Region<'_>) -> NodeUseDef {
+    let mut walk = Walk::default();
+    for item in &r.body {
+        walk.item(r.func, item);
     }
+    match &r.end {
+        End::Branch { pred, .. } => walk.read(registers(r.func, &pred.0)),
+        End::Switch { instr, .. } => walk.read(UseDef::of(r.func, instr).uses),
+        End::Block { instr, .. } => {
+            let UseDef { uses, defs } = UseDef::of(r.func, instr);
+            walk.read(uses);
+            walk.found.defs.extend(defs);
+        }
+        _ => {}
+    }
+    walk.found
 }
 
 /// Registers that memory is addressed by, except those that a blocking instruction sets.

@@ -1,10 +1,10 @@
 //! Fields of the warp's state.
 
 use super::Emitter;
-use crate::layout::affine::Affine;
 use crate::names::{int, wrapped_literal};
-use crate::use_def::RegKey;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::affine::lattice::Affine;
+use ptx_dsl_analysis::use_def::RegKey;
 use quote::{format_ident, quote};
 
 impl Emitter<'_> {

@@ -1,11 +1,12 @@
 //! How the results of instructions lie in the lanes, from how their operands lie.
 
-use super::affine::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
 use super::scalar_op::scalar_op;
-use super::sreg;
-use super::transfer::{constant_rows, least_period};
-use crate::instr::{carry_use, destinations, is_destination, is_try_wait, is_uniform_for_uniform, sources};
+use crate::instr::{is_try_wait, is_uniform_for_uniform};
 use crate::kernel::Kernel;
+use ptx_dsl_analysis::affine::lattice::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
+use ptx_dsl_analysis::affine::sreg;
+use ptx_dsl_analysis::affine::transfer::{constant_rows, least_period};
+use ptx_dsl_analysis::use_def::{carry_use, destinations, is_destination, sources};
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;
@@ -23,7 +24,7 @@ pub fn constant_operand(kernel: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
         Operand::VarAddr(v, o) => Affine::constant(kernel.var_address(*v, *o)),
         Operand::Address(Base::Var(_), _) => UNIFORM,
         Operand::Sreg(register) => {
-            let affine = sreg::affine(kernel, *register);
+            let affine = sreg::affine(kernel.function.reqntid, *register);
             Affine { cta_uniform: affine.is_uniform() && sreg::is_cta_uniform(*register), ..affine }
         }
         _ => VARYING,

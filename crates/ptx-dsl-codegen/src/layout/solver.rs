@@ -5,19 +5,19 @@
 //! divergent branch a register must not be defined on one and mentioned on another. Paths end at a CTA barrier that all of them
 //! meet first, because no fragment passes it before all have arrived. What is live behind the barrier counts as mentioned there.
 
-use super::affine::{Affine, VARYING};
 use super::result::{blocking_result, constant_operand, result};
 use super::scalar_op::weight;
 use crate::analysis::divergence::Barriers;
-use crate::analysis::liveness::{GlobalRegisters, Liveness};
-use crate::analysis::region_use_def::{RegionUseDef, address_registers};
+use crate::analysis::region_use_def::{address_registers, region_use_def};
 use crate::instr::is_strong;
 use crate::kernel::Kernel;
 use crate::layout::scalar_op::scalar_op;
 use crate::region::chains::{fall_through_loop, is_in_exit_chain};
 use crate::region::graph::{End, Item, Program};
-use crate::use_def::{RegKey, UseDef};
+use ptx_dsl_analysis::affine::lattice::{Affine, VARYING};
 use ptx_dsl_analysis::divergence::divergent as divergent_regions;
+use ptx_dsl_analysis::liveness::{GlobalRegisters, Liveness, NodeUseDef};
+use ptx_dsl_analysis::use_def::{RegKey, UseDef};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;
@@ -336,7 +336,7 @@ pub fn solve<'m>(kernel: &Kernel<'m>, p: &Program<'m>) -> Layout {
         return Layout { has_calls: true, divergent: vec![true; p.regions.len()], ..Layout::default() };
     }
     let successors = p.edges();
-    let use_defs: Vec<RegionUseDef> = p.regions.iter().map(RegionUseDef::of).collect();
+    let use_defs: Vec<NodeUseDef> = p.regions.iter().map(region_use_def).collect();
     let liveness = Liveness::new(&successors, GlobalRegisters::new(&use_defs));
     let barriers = Barriers::new(p, &successors);
     let uninitialised = liveness.uninitialised();

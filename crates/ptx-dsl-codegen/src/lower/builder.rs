@@ -2,10 +2,10 @@
 
 use super::value::{Repr, Value};
 use crate::emit::Emitter;
-use crate::layout::affine::Affine;
 use crate::names::ty;
-use crate::use_def::RegKey;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::affine::lattice::Affine;
+use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_isa::hir::{FuncId, Instr, RegId};
 use quote::{format_ident, quote};
 use std::collections::{BTreeMap, BTreeSet};

@@ -3,8 +3,8 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
 use crate::names::ty;
-use crate::use_def::RegKey;
 use proc_macro2::TokenStream;
+use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use quote::quote;
 

@@ -3,13 +3,15 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value, canonical_nan};
 use crate::emit::operands::destination_words;
-use crate::instr::{bits_type, carry_use, destinations, is_uniform_for_uniform, sources};
-use crate::layout::affine::{Affine, VARYING};
+use crate::instr::{bits_type, is_uniform_for_uniform};
 use crate::layout::result::{constant_operand, result};
-use crate::layout::scalar_op::{ScalarOp, scalar_op};
+use crate::layout::scalar_op::{expression, scalar_op};
 use crate::names::ty;
-use crate::use_def::RegKey;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::affine::lattice::{Affine, VARYING};
+use ptx_dsl_analysis::affine::scalar_op::ScalarOp;
+use ptx_dsl_analysis::use_def::RegKey;
+use ptx_dsl_analysis::use_def::{carry_use, destinations, sources};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;
@@ -94,7 +96,7 @@ impl RegionBuilder<'_, '_> {
         let any_nan = op.takes_any_nan();
         let mut lane = |v: &Value| if any_nan { self.lane_with_any_nan(v) } else { self.lane(v) };
         let lanes: Vec<TokenStream> = values.iter().map(&mut lane).collect();
-        let expr = op.expression(&lanes);
+        let expr = expression(op, &lanes);
         if !op.gives_any_nan() {
             return self.set(&i.operands[0].value, expr, op.to, guard);
         }

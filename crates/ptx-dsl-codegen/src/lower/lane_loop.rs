@@ -3,8 +3,8 @@
 use super::builder::{LaneLoop, RegionBuilder, Segment};
 use super::value::{Repr, Value, canonical_nan};
 use crate::names::ty;
-use crate::use_def::RegKey;
 use proc_macro2::TokenStream;
+use ptx_dsl_analysis::use_def::RegKey;
 use quote::{ToTokens, format_ident, quote};
 use std::collections::BTreeSet;
 

@@ -5,8 +5,8 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
 use crate::names::RT;
-use crate::use_def::RegKey;
 use proc_macro2::TokenStream;
+use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_isa::hir::Operand;
 use quote::{format_ident, quote};
 

@@ -2,9 +2,10 @@
 
 use super::builder::RegionBuilder;
 use super::memory::extend;
-use crate::instr::{elements, names_space, sources};
+use crate::instr::{elements, names_space};
 use crate::names::{RT, literal, ty};
 use proc_macro2::TokenStream;
+use ptx_dsl_analysis::use_def::sources;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use quote::quote;
 

@@ -3,9 +3,10 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::{is_destination, is_passive, is_strong, may_be_global, names_space};
+use crate::instr::{is_passive, is_strong, may_be_global, names_space};
 use crate::names::{RT, ty};
 use crate::region::graph::Item;
+use ptx_dsl_analysis::use_def::is_destination;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;

@@ -2,9 +2,10 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::{destinations, names_space, sources};
+use crate::instr::names_space;
 use crate::names::{RT, runtime_function};
 use proc_macro2::TokenStream;
+use ptx_dsl_analysis::use_def::{destinations, sources};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::effect::Mbarrier;
 use ptx_dsl_isa::qualifier::{MULTICAST, q};

@@ -2,9 +2,10 @@
 
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
-use crate::instr::{destinations, elements, names_space, sources};
+use crate::instr::{elements, names_space};
 use crate::names::{RT, int, ty};
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::use_def::{destinations, sources};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::ty::{Class, Ty};
 use quote::quote;

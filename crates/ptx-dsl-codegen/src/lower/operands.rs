@@ -4,11 +4,11 @@ use super::builder::RegionBuilder;
 use super::value::{Guard, Repr, Value, canonical_nan, element};
 use crate::emit::operands::sreg;
 use crate::instr::truncated;
-use crate::layout::affine::{Affine, VARYING};
-use crate::layout::sreg::{affine as sreg_affine, is_cta_uniform};
 use crate::names::{RT, literal, ty, wrapped_literal};
-use crate::use_def::RegKey;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::affine::lattice::{Affine, VARYING};
+use ptx_dsl_analysis::affine::sreg::{affine as sreg_affine, is_cta_uniform};
+use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_isa::hir::{FUNCTIONS, Operand};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::ty::Ty;
@@ -87,8 +87,8 @@ impl RegionBuilder<'_, '_> {
     }
 
     fn special_register(&mut self, register: SpecialRegister, bits: u32) -> Value {
-        let (rt, t, kernel) = (RT, ty(bits), self.e.kernel);
-        let affine = sreg_affine(kernel, register);
+        let (rt, t) = (RT, ty(bits));
+        let affine = sreg_affine(self.e.kernel.function.reqntid, register);
         let affine = if affine.guards > 0 && bits != 32 { VARYING } else { affine };
         let lane = sreg(register);
         let lane = if bits == 1 { quote!((#lane != 0)) } else { quote!(#lane as #t) };
@@ -104,7 +104,7 @@ impl RegionBuilder<'_, '_> {
             special::tid_z => Some(2),
             _ => None,
         };
-        let init = match (axis, kernel.function.reqntid) {
+        let init = match (axis, self.e.kernel.function.reqntid) {
             (Some(axis), Some(block)) if !block.contains(&0) => {
                 let rows = (0..affine.rows()).map(|j| tid(axis, block, j * affine.period));
                 quote!([#((#rows) as #t),*])

@@ -2,8 +2,8 @@
 
 use super::builder::{Part, PartStart, RegionBuilder};
 use crate::region::graph::{Condition, Item};
-use crate::use_def::{RegKey, UseDef};
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::use_def::{RegKey, UseDef};
 use ptx_dsl_isa::hir::{FuncId, Instr};
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;

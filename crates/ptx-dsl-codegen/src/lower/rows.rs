@@ -2,11 +2,12 @@
 
 use super::builder::RegionBuilder;
 use super::value::{Guard, Repr, Value, canonical_nan};
-use crate::instr::{destinations, sources};
-use crate::layout::affine::{Affine, UNIFORM};
-use crate::layout::scalar_op::{Compare, Op, ScalarOp, scalar_op};
+use crate::layout::scalar_op::{expression, scalar_op};
 use crate::names::{RT, literal, ty, wrapped_literal};
 use proc_macro2::TokenStream;
+use ptx_dsl_analysis::affine::lattice::{Affine, UNIFORM};
+use ptx_dsl_analysis::affine::scalar_op::{Compare, Op, ScalarOp};
+use ptx_dsl_analysis::use_def::{destinations, sources};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use quote::{format_ident, quote};
 use std::rc::Rc;
@@ -49,7 +50,7 @@ impl RegionBuilder<'_, '_> {
             hoisted = affine.is_uniform() && self.can_hoist(&values);
             for j in 0..affine.rows() {
                 let sources: Vec<TokenStream> = values.iter().map(|v| v.row(j, affine.period)).collect();
-                let value = op.expression(&sources);
+                let value = expression(op, &sources);
                 rows.push(if op.gives_any_nan() { canonical_nan(&value) } else { value });
             }
         } else {
@@ -93,7 +94,7 @@ impl RegionBuilder<'_, '_> {
         let exact: Vec<TokenStream> = values.iter().map(exact_lane).collect();
         let name = format_ident!("ok{}", self.fresh());
         self.code(quote!(let #name: bool = #(#conditions)&*;));
-        Guard { holds: quote!(#name), exact: op.expression(&exact) }
+        Guard { holds: quote!(#name), exact: expression(op, &exact) }
     }
 }
 

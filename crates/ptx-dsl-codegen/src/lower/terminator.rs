@@ -2,10 +2,10 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::layout::affine::Affine;
 use crate::names::RT;
-use crate::use_def::RegKey;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::affine::lattice::Affine;
+use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::ty::Ty;
 use quote::{format_ident, quote};

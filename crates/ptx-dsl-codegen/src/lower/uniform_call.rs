@@ -2,9 +2,10 @@
 
 use super::builder::RegionBuilder;
 use super::value::Value;
-use crate::instr::{destinations, names_space, sources, words};
+use crate::instr::{names_space, words};
 use crate::names::{RT, literal, runtime_function, ty};
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::use_def::{destinations, sources};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use quote::quote;
 

@@ -1,8 +1,8 @@
 //! Values of registers and operands while a region is lowered.
 
-use crate::layout::affine::{Affine, UNIFORM, VARYING};
 use crate::names::{RT, literal, wrapped_literal};
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_analysis::affine::lattice::{Affine, UNIFORM, VARYING};
 use quote::quote;
 use std::rc::Rc;
 

@@ -1,6 +1,6 @@
 //! Regions, how they end, and the edges between them.
 
-use crate::use_def::RegKey;
+use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_isa::hir::{FuncId, Instr, Module, Operand};
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -4,7 +4,7 @@
 //! and the warp's state in between.
 
 use super::graph::{Condition, End, Item, Program};
-use crate::use_def::{RegKey, UseDef};
+use ptx_dsl_analysis::use_def::{RegKey, UseDef};
 use ptx_dsl_isa::hir::Instr;
 use std::collections::BTreeSet;
 use std::rc::Rc;

@@ -6,8 +6,8 @@ use crate::layout::scalar_op::scalar_op;
 use crate::lower::builder::RegionBuilder;
 use crate::names::region_number;
 use crate::region::graph::{End, Item};
-use crate::use_def::{RegKey, UseDef};
 use proc_macro2::TokenStream;
+use ptx_dsl_analysis::use_def::{RegKey, UseDef};
 use std::collections::BTreeSet;
 
 impl StepBuilder<'_, '_> {

@@ -3,13 +3,13 @@
 
 use super::builder::StepBuilder;
 use super::region_code::onward;
-use crate::layout::affine::{Affine, UNIFORM};
 use crate::layout::result::{blocking_result, constant_operand};
 use crate::lower::builder::RegionBuilder;
 use crate::names::{RT, region_number};
 use crate::region::graph::{End, Region};
-use crate::use_def::{RegKey, registers};
 use proc_macro2::TokenStream;
+use ptx_dsl_analysis::affine::lattice::{Affine, UNIFORM};
+use ptx_dsl_analysis::use_def::{RegKey, registers};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use quote::quote;
 

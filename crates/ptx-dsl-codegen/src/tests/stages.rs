@@ -1,14 +1,13 @@
 //! What each stage makes of small kernels.
 
-use crate::analysis::live_ranges::split;
 use crate::kernel::Kernel;
 use crate::lay_out;
-use crate::layout::affine::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
 use crate::layout::solver::Layout;
 use crate::region::build::program;
 use crate::region::chains::{exit_chain, fall_through_loop};
 use crate::region::graph::{End, Item, Program};
-use crate::use_def::RegKey;
+use ptx_dsl_analysis::affine::lattice::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
+use ptx_dsl_analysis::use_def::RegKey;
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_isa::hir::{FuncId, Module, RegId};
 
@@ -34,23 +33,6 @@ fn laid_out(body: &str, look: impl Fn(&Program<'_>, &Layout, &dyn Fn(&str) -> Af
         let reg = function.regs.iter().position(|r| r.name == name).unwrap();
         layout.kept(&RegKey::new(FuncId(0), RegId(reg as u32), 0))
     });
-}
-
-#[test]
-fn each_web_of_a_register_becomes_a_register() {
-    let count = |body: &str| {
-        let module = module(body);
-        let before = module.functions[0].regs.len();
-        split(&module.functions[0]).map_or(0, |f| f.regs.len() - before)
-    };
-    let store = "ld.param.u64 %d, [p]; st.global.u32 [%d], %r0;";
-    assert_eq!(count(&format!("mov.u32 %r0, 1; add.u32 %r1, %r0, %r0; mov.u32 %r0, %tid.x; {store}")), 1);
-    // the old value stays where the predicate is false
-    let guarded = "mov.u32 %r0, 1; setp.eq.u32 %p, %r0, 2; @%p mov.u32 %r0, %tid.x;";
-    assert_eq!(count(&format!("{guarded} {store}")), 0);
-    // both definitions reach the use
-    let joined = "mov.u32 %r1, %tid.x; setp.eq.u32 %p, %r1, 2; mov.u32 %r0, 1; @%p bra on; mov.u32 %r0, 2; on:";
-    assert_eq!(count(&format!("{joined} {store}")), 0);
 }
 
 #[test]

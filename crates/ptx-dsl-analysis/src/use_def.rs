@@ -1,13 +1,42 @@
-//! Use-def information of single instructions: which registers they read and write.
+//! Use-def information of single instructions: which operands are destinations, which registers an instruction reads and writes.
 
-use crate::instr::{carry_use, is_destination};
-use ptx_dsl_isa::hir::{FuncId, Instr, Operand, RegId};
+use ptx_dsl_isa::hir::{Arg, FuncId, Instr, Operand, RegId};
+use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::isa::effect::Carry;
+use ptx_dsl_isa::qualifier::q;
+
+/// Is the operand a destination? The `_` that a form spells out itself is one too.
+pub fn is_destination(arg: &Arg) -> bool {
+    arg.role == Role::Dst || matches!(arg.value, Operand::Sink)
+}
+
+/// The operands that an instruction writes.
+pub fn destinations(i: &Instr) -> Vec<&Arg> {
+    i.operands.iter().filter(|a| is_destination(a)).collect()
+}
+
+/// The operands that an instruction reads.
+pub fn sources(i: &Instr) -> Vec<&Arg> {
+    i.operands.iter().filter(|a| !is_destination(a)).collect()
+}
+
+/// Does the instruction read the condition code, does it write it?
+pub fn carry_use(i: &Instr) -> (bool, bool) {
+    match i.entry.carry {
+        Carry::None => (false, false),
+        Carry::Out => (false, true),
+        Carry::In => (true, i.has(q::cc)),
+    }
+}
 
 /// An element of a register of a function.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub struct RegKey {
+    /// Whose register it is.
     pub func: FuncId,
+    /// The register.
     pub reg: RegId,
+    /// Which element of a vector; 0 for others.
     pub element: u32,
 }
 
@@ -15,6 +44,7 @@ pub struct RegKey {
 const CARRY: RegId = RegId(u32::MAX);
 
 impl RegKey {
+    /// An element of a register.
     pub fn new(func: FuncId, reg: RegId, element: u32) -> Self {
         RegKey { func, reg, element }
     }
@@ -24,6 +54,7 @@ impl RegKey {
         RegKey::new(func, CARRY, 0)
     }
 
+    /// Is it the condition code?
     pub fn is_carry(self) -> bool {
         self.reg == CARRY
     }
@@ -43,11 +74,14 @@ pub fn registers(f: FuncId, o: &Operand) -> Vec<RegKey> {
 
 /// What an instruction reads and what it writes.
 pub struct UseDef {
+    /// What it reads.
     pub uses: Vec<RegKey>,
+    /// What it writes.
     pub defs: Vec<RegKey>,
 }
 
 impl UseDef {
+    /// Of an instruction of `f`. A guarded one also reads what it writes: lanes whose predicate is false keep the old value.
     pub fn of(f: FuncId, i: &Instr) -> Self {
         let (mut uses, mut defs) = (Vec::new(), Vec::new());
         for a in &i.operands {

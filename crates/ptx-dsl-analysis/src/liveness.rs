@@ -1,34 +1,44 @@
-//! Liveness of registers across regions: backward data flow over bit vectors, 64 registers at a time.
+//! Liveness of registers in a graph of blocks or regions: backward data flow over bit vectors, 64 registers at a time.
 //!
-//! Only registers that a region reads before it writes them have a number. The sets of a region keep their nonzero words alone,
+//! Only registers that a node reads before it writes them have a number. The sets of a node keep their nonzero words alone,
 //! because a large kernel has many registers of which few are live at any one place.
 
-use super::region_use_def::RegionUseDef;
+use crate::divergence::predecessors;
 use crate::use_def::RegKey;
-use ptx_dsl_analysis::divergence::predecessors;
 use std::collections::{BTreeMap, BTreeSet};
 
-/// The bits of 64 registers by region, without regions where they are zero.
+/// What a node of the graph reads and writes.
+#[derive(Default)]
+pub struct NodeUseDef {
+    /// Upward-exposed uses: what it reads before it writes it.
+    pub uses: BTreeSet<RegKey>,
+    /// What it writes in all lanes.
+    pub defs: BTreeSet<RegKey>,
+}
+
+/// The bits of 64 registers by node, without nodes where they are zero.
 pub type Sparse = Vec<(usize, u64)>;
 
-/// Registers that are upward exposed in some region, and which regions use and define them.
+/// Registers that are upward exposed in some node, and which nodes use and define them.
 #[derive(Default)]
 pub struct GlobalRegisters {
     /// By number.
     keys: Vec<RegKey>,
     numbers: BTreeMap<RegKey, u32>,
-    /// By word.
+    /// The uses of all nodes, by word.
     pub uses: Vec<Sparse>,
+    /// The definitions, by word.
     pub defs: Vec<Sparse>,
 }
 
 impl GlobalRegisters {
-    pub fn new(regions: &[RegionUseDef]) -> Self {
-        let all: BTreeSet<RegKey> = regions.iter().flat_map(|r| &r.uses).copied().collect();
+    /// Numbers the registers that some node reads before it writes them.
+    pub fn new(nodes: &[NodeUseDef]) -> Self {
+        let all: BTreeSet<RegKey> = nodes.iter().flat_map(|r| &r.uses).copied().collect();
         let keys: Vec<RegKey> = all.into_iter().collect();
         let numbers: BTreeMap<RegKey, u32> = keys.iter().copied().zip(0..).collect();
-        let uses = sparse(&numbers, regions.iter().map(|r| &r.uses));
-        let defs = sparse(&numbers, regions.iter().map(|r| &r.defs));
+        let uses = sparse(&numbers, nodes.iter().map(|r| &r.uses));
+        let defs = sparse(&numbers, nodes.iter().map(|r| &r.defs));
         GlobalRegisters { keys, numbers, uses, defs }
     }
 
@@ -79,15 +89,16 @@ impl Words {
     }
 }
 
-/// The registers that are live into and out of each region.
+/// The registers that are live into and out of each node.
 #[derive(Default)]
 pub struct Liveness {
+    /// The registers that have a number.
     pub globals: GlobalRegisters,
     live_in: Vec<Words>,
     live_out: Vec<Words>,
 }
 
-/// One word of the sets of all regions while its fixed point is computed.
+/// One word of the sets of all nodes while its fixed point is computed.
 struct Solver<'a> {
     predecessors: &'a [Vec<usize>],
     defs: Vec<u64>,
@@ -96,6 +107,7 @@ struct Solver<'a> {
 }
 
 impl Liveness {
+    /// Solves for the sets of all nodes.
     pub fn new(successors: &[Vec<usize>], globals: GlobalRegisters) -> Self {
         let n = successors.len();
         let (live_in, live_out) = (vec![Words::default(); n], vec![Words::default(); n]);
@@ -112,25 +124,27 @@ impl Liveness {
         liveness
     }
 
-    fn contains(&self, sets: &[Words], region: usize, k: &RegKey) -> bool {
-        let (Some(set), Some(n)) = (sets.get(region), self.globals.numbers.get(k)) else { return false };
+    fn contains(&self, sets: &[Words], node: usize, k: &RegKey) -> bool {
+        let (Some(set), Some(n)) = (sets.get(node), self.globals.numbers.get(k)) else { return false };
         set.word(n / 64) >> (n % 64) & 1 != 0
     }
 
-    pub fn is_live_in(&self, region: usize, k: &RegKey) -> bool {
-        self.contains(&self.live_in, region, k)
+    /// Is the register live where the node begins?
+    pub fn is_live_in(&self, node: usize, k: &RegKey) -> bool {
+        self.contains(&self.live_in, node, k)
     }
 
-    pub fn is_live_out(&self, region: usize, k: &RegKey) -> bool {
-        self.contains(&self.live_out, region, k)
+    /// Is the register live where the node ends?
+    pub fn is_live_out(&self, node: usize, k: &RegKey) -> bool {
+        self.contains(&self.live_out, node, k)
     }
 
-    /// A word of the registers that are live into a region.
-    pub fn live_in_word(&self, region: usize, word: usize) -> u64 {
-        self.live_in[region].word(word as u32)
+    /// A word of the registers that are live into a node.
+    pub fn live_in_word(&self, node: usize, word: usize) -> u64 {
+        self.live_in[node].word(word as u32)
     }
 
-    /// The registers that are live into the first region: read before they are written.
+    /// The registers that are live into the first node: read before they are written.
     pub fn uninitialised(&self) -> BTreeSet<RegKey> {
         let first = self.live_in.first().into_iter().flat_map(|words| &words.0);
         first.flat_map(|(word, bits)| self.globals.keys_of(*word as usize, *bits)).collect()
@@ -138,7 +152,7 @@ impl Liveness {
 }
 
 impl Solver<'_> {
-    /// Solves one word. All words are zero before; returns the regions where `live_in` or `live_out` may be nonzero now.
+    /// Solves one word. All words are zero before; returns the nodes where `live_in` or `live_out` may be nonzero now.
     fn solve(&mut self, uses: &Sparse, defs: &Sparse) -> BTreeSet<usize> {
         let mut work = BTreeSet::new();
         for (r, bits) in defs {
@@ -149,7 +163,7 @@ impl Solver<'_> {
             work.insert(*r);
         }
         let mut touched = BTreeSet::new();
-        // highest number first: without loops each region is visited once
+        // highest number first: without loops each node is visited once
         while let Some(r) = work.pop_last() {
             touched.insert(r);
             for &p in &self.predecessors[r] {

@@ -3,8 +3,8 @@
 //! Compilers reuse registers. After splitting, a web whose lanes are affine is not kept as 32 lanes because of another web.
 //! Reaching definitions are solved with bit vectors, for as many registers at once as fit a word; webs are joined by union-find.
 
-use crate::instr::is_destination;
-use ptx_dsl_analysis::cfg::Cfg;
+use crate::cfg::Cfg;
+use crate::use_def::is_destination;
 use ptx_dsl_isa::hir::{Function, Operand, RegId, Stmt};
 use ptx_dsl_isa::isa::Control;
 

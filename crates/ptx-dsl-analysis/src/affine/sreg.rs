@@ -1,7 +1,6 @@
 //! Special registers: how their lanes lie, and which are uniform in a CTA.
 
-use super::affine::{Affine, UNIFORM, VARYING};
-use crate::kernel::Kernel;
+use super::lattice::{Affine, UNIFORM, VARYING};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 
 /// Is the special register the same for all warps of a CTA?
@@ -9,9 +8,9 @@ pub fn is_cta_uniform(register: SpecialRegister) -> bool {
     !matches!(register.row().varies, Varies::WithThread | Varies::WithWarp | Varies::InTime)
 }
 
-/// How the lanes of a special register lie.
-pub fn affine(kernel: &Kernel<'_>, register: SpecialRegister) -> Affine {
-    let x = kernel.function.reqntid.map(|r| r[0]);
+/// How the lanes of a special register lie in a kernel with this `.reqntid`.
+pub fn affine(reqntid: Option<[u32; 3]>, register: SpecialRegister) -> Affine {
+    let x = reqntid.map(|r| r[0]);
     let counting = Affine { stride: 1, known_align: 5, ..UNIFORM };
     match (register, x) {
         (special::tid_x, Some(x)) if x % 32 == 0 => counting,

@@ -1,6 +1,6 @@
 //! Transfer functions of scalar operations on affine lanes.
 
-use super::affine::{Affine, UNIFORM, VARYING};
+use super::lattice::{Affine, UNIFORM, VARYING};
 use super::scalar_op::{Op, ScalarOp};
 
 /// The most conditions that one value may depend on.

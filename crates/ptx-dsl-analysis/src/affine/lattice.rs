@@ -6,6 +6,7 @@
 pub struct Affine {
     /// Lanes of a row: 32, 16, 8, or 1.
     pub period: u32,
+    /// From each lane of a row to the next.
     pub stride: i64,
     /// If not zero, the rest holds only under a condition that is evaluated at run time; the number of conditions it is made of.
     pub guards: u8,
@@ -43,6 +44,7 @@ impl Affine {
         32 / self.period
     }
 
+    /// One number in all lanes.
     pub fn constant(v: u64) -> Affine {
         Affine { known_align: v.trailing_zeros(), ..CTA_UNIFORM }
     }
