@@ -93,6 +93,8 @@ impl Kind {
             (Class::Bits | Class::Unsigned | Class::Signed, 32) => Some(Kind::B32),
             (Class::Bits | Class::Unsigned | Class::Signed, 64) => Some(Kind::B64),
             _ if matches!(ty, Ty::U16x2 | Ty::S16x2) => Some(Kind::B16x2),
+            // two values of 8 bits: all pairs
+            _ if matches!(ty, Ty::E4m3x2 | Ty::E5m2x2) => Some(Kind::B16),
             _ => None,
         }
     }
