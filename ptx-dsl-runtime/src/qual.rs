@@ -49,7 +49,12 @@ impl Q {
     /// From the qualifiers and types written.
     #[cfg(test)]
     pub fn new(qualifiers: &[Qualifier], ty: &[Ty]) -> Q {
-        Q(Box::leak(Box::new(Qualifiers::new(qualifiers, ty))))
+        use std::sync::{Mutex, PoisonError};
+        // reachable to the end, so that LeakSanitizer does not report them
+        static LEAKED: Mutex<Vec<&Qualifiers>> = Mutex::new(Vec::new());
+        let leaked: &'static Qualifiers = Box::leak(Box::new(Qualifiers::new(qualifiers, ty)));
+        LEAKED.lock().unwrap_or_else(PoisonError::into_inner).push(leaked);
+        Q(leaked)
     }
 
     /// [`Qualifiers::ty`], for constant functions.

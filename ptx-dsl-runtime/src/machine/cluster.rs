@@ -168,7 +168,7 @@ impl Cta {
             self.barriers[self.barriers_used.trailing_zeros() as usize] = Barrier::default();
             self.barriers_used &= self.barriers_used - 1;
         }
-        // large and mostly unused: fresh zero pages are free until notify_waiters
+        // large and mostly unused: fresh zero pages are free until touched
         if local > 0 {
             self.local = vec![0; local];
         }

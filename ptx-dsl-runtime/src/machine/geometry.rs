@@ -87,7 +87,9 @@ impl Geometry {
         std::array::from_fn(|i| clusterid[i] * self.cluster[i] + within[i])
     }
 
-    /// `%clusterid` of the `n`-th cluster of the grid.
+    /// `%clusterid` of the `n`-th cluster of the grid. Inlined: an array returned in memory is written in parts and read whole, which
+    /// waits for all earlier stores of the kernel, 50 ns for each cluster.
+    #[inline(always)]
     pub fn clusterid(&self, n: u64) -> [u32; 3] {
         let [x, y, _] = self.clusters.map(u64::from);
         if n < x {
