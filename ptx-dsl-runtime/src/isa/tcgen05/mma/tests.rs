@@ -525,12 +525,12 @@ pub(super) fn check(case: &Case, seed: u64) {
         tmem.iter_mut().zip(&memory).map(|(tmem, shared)| TensorCta { tmem, shared }).collect();
     job.run(&mut both).unwrap_or_else(|e| panic!("{e}: {c:?}"));
 
-    let mut notify_waiters = vec![vec![false; 512]; 128 * ctas];
+    let mut touched = vec![vec![false; 512]; 128 * ctas];
     for m in 0..c.m {
         for n in 0..c.n {
             let (cta, lane, column) = c.d_at(m, n);
             let got = tmem[cta].lane(lane)[D_COLUMN + column];
-            notify_waiters[cta * 128 + lane][D_COLUMN + column] = true;
+            touched[cta * 128 + lane][D_COLUMN + column] = true;
             if c.disabled.is_some_and(|d| d[cta * 4 + lane / 32] >> (lane % 32) & 1 != 0) {
                 assert_eq!(got, before[cta].lane(lane)[D_COLUMN + column], "({m}, {n}) is disabled: {c:?}");
                 continue;
@@ -568,8 +568,8 @@ pub(super) fn check(case: &Case, seed: u64) {
     }
     for cta in 0..ctas {
         for lane in 0..128 {
-            for (column, notify_waiters) in notify_waiters[cta * 128 + lane].iter().enumerate() {
-                if !notify_waiters {
+            for (column, touched) in touched[cta * 128 + lane].iter().enumerate() {
+                if !touched {
                     // `.ashift`: A moves up by a lane in each partition, whose last one stays
                     let columns = c.k * if c.sparse { 1 } else { 2 } * c.formats[0].bits() as usize / 64;
                     let moved = c.ashift && (A_COLUMN..A_COLUMN + columns).contains(&column) && lane % 32 != 31;
