@@ -155,5 +155,5 @@ fn size(i: &Instr, size: Size) -> u32 {
 
 /// Is it a wait for the phase of an mbarrier?
 pub fn mbarrier_wait(i: &Instr) -> bool {
-    i.entry.mbarrier == Mbarrier::Wait
+    i.entry.effects.mbarrier == Mbarrier::Wait
 }

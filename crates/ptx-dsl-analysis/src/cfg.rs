@@ -54,7 +54,7 @@ pub struct Cfg<'h> {
 
 /// Does the instruction end a block?
 fn ends(i: &Instr) -> bool {
-    i.entry.control.ends_block(i.pred.is_some())
+    i.entry.effects.control.ends_block(i.pred.is_some())
 }
 
 impl<'h> Cfg<'h> {
@@ -268,7 +268,7 @@ fn add_edges(i: &Instr, next: u32, exit: u32, at_label: &[u32], out: &mut Vec<Ed
             out.push(Edge { to, when });
         }
     };
-    if matches!(i.entry.control, Control::Branch | Control::BranchTable) {
+    if matches!(i.entry.effects.control, Control::Branch | Control::BranchTable) {
         for arg in &i.operands {
             match &arg.value {
                 Operand::Label(id) => add(id),

@@ -25,7 +25,7 @@ impl<'h> Flow<'h> {
     pub fn new(module: &'h Module, function: &'h Function) -> Option<Flow<'h>> {
         let cfg = Cfg::new(function);
         let ssa = Ssa::new(function, &cfg)?;
-        let calls = cfg.any(&|i| i.entry.control == Control::Call);
+        let calls = cfg.any(&|i| i.entry.effects.control == Control::Call);
         Some(Flow { module, function, cfg, ssa, calls })
     }
 

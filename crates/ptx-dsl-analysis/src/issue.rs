@@ -17,7 +17,7 @@ pub enum Grain {
 
 /// Who issues an instruction on Tensor Memory.
 pub fn tcgen05(i: &Instr) -> Option<Grain> {
-    grain(i.entry.tensor)
+    grain(i.entry.effects.tensor)
 }
 
 /// Table 46.
@@ -34,12 +34,12 @@ fn grain(tensor: Tensor) -> Option<Grain> {
 
 /// Is it `bar`, which is `barrier.aligned`, or written `.aligned`?
 pub fn aligned(i: &Instr) -> bool {
-    i.entry.issue == Issue::Warp || i.has(q::aligned)
+    i.entry.effects.issue == Issue::Warp || i.has(q::aligned)
 }
 
 /// Does it need all 32 lanes? A kernel with such an instruction runs full warps only.
 pub fn whole_warps(i: &Instr) -> bool {
-    i.entry.issue == Issue::FullWarp || tcgen05(i) == Some(Grain::Warp)
+    i.entry.effects.issue == Issue::FullWarp || tcgen05(i) == Some(Grain::Warp)
 }
 
 #[cfg(test)]
@@ -67,11 +67,11 @@ mod tests {
         for (_, entries) in FAMILIES {
             for entry in *entries {
                 let Some(name) = entry.opcode.strip_prefix("tcgen05.") else {
-                    assert_eq!(entry.tensor, Tensor::None, "{}", entry.opcode);
+                    assert_eq!(entry.effects.tensor, Tensor::None, "{}", entry.opcode);
                     continue;
                 };
                 let row = rows.iter().find(|row| name.split(['.', ':']).next() == Some(row.0));
-                assert_eq!(grain(entry.tensor), row.map(|r| r.1), "{name}");
+                assert_eq!(grain(entry.effects.tensor), row.map(|r| r.1), "{name}");
                 seen += 1;
             }
         }

@@ -113,7 +113,7 @@ impl Lanes {
         if matches!(flow.guard(i), Some((p, _)) if self.uniformity(p) < Uniformity::Warp) {
             return false;
         }
-        if flow.instr(i).entry.control == Control::BranchTable {
+        if flow.instr(i).entry.effects.control == Control::BranchTable {
             for (_, v) in flow.ssa.uses(i) {
                 if self.uniformity(*v) < Uniformity::Warp {
                     return false;

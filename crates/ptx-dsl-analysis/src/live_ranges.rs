@@ -14,7 +14,7 @@ const MOST: usize = 64;
 /// The kernel with its live ranges split. `None` if there is nothing to split, or if it calls functions.
 pub fn split(kernel: &Function) -> Option<Function> {
     let cfg = Cfg::new(kernel);
-    if cfg.any(&|i| i.entry.control == Control::Call) {
+    if cfg.any(&|i| i.entry.effects.control == Control::Call) {
         return None;
     }
     Webs::new(kernel, cfg).rename()

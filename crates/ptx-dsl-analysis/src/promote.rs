@@ -88,10 +88,10 @@ fn constants(regs: &[Reg], body: &mut [Stmt]) {
 /// Instructions whose counts, bytes, parities and masks the rules need. Compilers keep these in registers.
 fn counts(i: &Instr) -> bool {
     let entry = i.entry;
-    matches!(entry.tensor, Tensor::Alloc | Tensor::Dealloc)
-        || entry.mbarrier != Mbarrier::None
-        || matches!(entry.group, Group::Copy(_) | Group::Bulk(_))
-        || entry.barrier != Barrier::None
+    matches!(entry.effects.tensor, Tensor::Alloc | Tensor::Dealloc)
+        || entry.effects.mbarrier != Mbarrier::None
+        || matches!(entry.effects.group, Group::Copy(_) | Group::Bulk(_))
+        || entry.effects.barrier != Barrier::None
         || matches!(i.opcode, op::cp_async_mbarrier_arrive | op::st_bulk)
 }
 

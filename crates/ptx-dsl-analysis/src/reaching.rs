@@ -285,7 +285,7 @@ fn only_exits(flow: &Flow) -> Vec<bool> {
     for &b in flow.cfg.rpo.iter().rev() {
         let mut only = true;
         for at in flow.cfg.range(b) {
-            only &= matches!(flow.instr(at).entry.control, Control::Branch | Control::Return | Control::Exit);
+            only &= matches!(flow.instr(at).entry.effects.control, Control::Branch | Control::Return | Control::Exit);
         }
         for e in &flow.cfg.blocks[b as usize].succ {
             only &= leaves[e.to as usize];

@@ -22,7 +22,7 @@ pub fn sources(i: &Instr) -> Vec<&Arg> {
 
 /// Does the instruction read the condition code, does it write it?
 pub fn carry_use(i: &Instr) -> (bool, bool) {
-    match i.entry.carry {
+    match i.entry.effects.carry {
         Carry::None => (false, false),
         Carry::Out => (false, true),
         Carry::In => (true, i.has(q::cc)),

@@ -77,7 +77,7 @@ pub fn is_strong(i: &Instr) -> bool {
 
 /// The number of the barrier, if all threads of the CTA take part in it.
 pub fn cta_barrier(i: &Instr) -> Option<u32> {
-    if (i.entry.barrier, i.entry.meeting) != (Barrier::Cta, Meeting::Both) || i.pred.is_some() {
+    if (i.entry.effects.barrier, i.entry.effects.meeting) != (Barrier::Cta, Meeting::Both) || i.pred.is_some() {
         return None;
     }
     match i.operands.as_slice() {
@@ -88,7 +88,7 @@ pub fn cta_barrier(i: &Instr) -> Option<u32> {
 
 /// Does a warp that executes it wait for lanes of its own alone?
 pub fn is_warp_collective(i: &Instr) -> bool {
-    i.entry.issue == Issue::Lanes
+    i.entry.effects.issue == Issue::Lanes
 }
 
 /// Does it execute at once in a warp whose lanes all run: a warp collective with the full mask?
@@ -99,18 +99,18 @@ pub fn needs_full_warp_only(i: &Instr) -> bool {
 
 /// May it wait for the phase of an mbarrier: `mbarrier.try_wait`?
 pub fn is_try_wait(i: &Instr) -> bool {
-    i.entry.host == Host::Block && i.entry.mbarrier == Mbarrier::Wait
+    i.entry.host == Host::Block && i.entry.effects.mbarrier == Mbarrier::Wait
 }
 
 /// Is its result the same for lanes whose operands are the same, and does the runtime compute it for the warp?
 pub fn is_uniform_for_uniform(i: &Instr) -> bool {
     let wide_load = i.opcode == op::ld && matches!(i.types[..], [ty] if ty.bits() == 128);
-    i.entry.pure || (wide_load && (i.has_any(SHARED) || i.has(q::_const)))
+    i.entry.effects.pure || (wide_load && (i.has_any(SHARED) || i.has(q::_const)))
 }
 
 /// A plain copy of registers, or a `mov` that packs or unpacks.
 pub fn is_move(i: &Instr) -> bool {
-    i.entry.host == Host::Control && i.entry.control == Control::Next
+    i.entry.host == Host::Control && i.entry.effects.control == Control::Next
 }
 
 /// Does the instruction change neither memory nor which lanes run?

@@ -32,7 +32,7 @@ fn function_of(instr: &Instr) -> String {
     let words: Vec<String> =
         instr.opcode.name().split('.').filter(|word| *word != "cta").map(identifier_chars).collect();
     let mut name = words.join("_");
-    if instr.entry.carry == Carry::Out && instr.has(q::cc) {
+    if instr.entry.effects.carry == Carry::Out && instr.has(q::cc) {
         name.push_str("_cc");
     }
     if matches!(name.as_str(), "match" | "as" | "type") {

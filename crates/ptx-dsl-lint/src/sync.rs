@@ -38,7 +38,7 @@ fn mbarriers(kernel: &Kernel) {
     if !flow.function.entry || flow.calls {
         return;
     }
-    if flow.cfg.any(&|i| i.entry.mbarrier != Mbarrier::None) {
+    if flow.cfg.any(&|i| i.entry.effects.mbarrier != Mbarrier::None) {
         let objects = objects(kernel);
         lifetime::check(kernel, &objects);
         states::check(kernel);

@@ -186,10 +186,7 @@ struct Checker {
     table: Table,
     /// `.shared` variables of functions, with the function.
     shared_of: Vec<(hir::VarId, hir::FuncId)>,
-    /// End of local memory in the memory images.
-    local_end: u64,
-    const_end: u64,
-    global_end: u64,
+    ends: MemoryEnds,
     /// Functions with a body and no broken statement, sorted.
     whole: Vec<hir::FuncId>,
     /// The current function.
@@ -206,6 +203,19 @@ struct Checker {
     declared: HashMap<String, Declared>,
     /// File, line and column of each `.loc` so far.
     locations: HashSet<String>,
+    attempts: Attempts,
+}
+
+/// The ends of the memory images so far, in bytes.
+#[derive(Default)]
+struct MemoryEnds {
+    local: u64,
+    constant: u64,
+    global: u64,
+}
+
+/// How much the checker may still spend on helps.
+struct Attempts {
     /// How many more names may be compared with undeclared ones.
     comparisons: usize,
     /// How many more edits of statements may be tried.
@@ -240,9 +250,7 @@ impl Checker {
             scopes: vec![Scope::default()],
             table: TABLE.take(),
             shared_of: Vec::new(),
-            local_end: 0,
-            const_end: 0,
-            global_end: 0,
+            ends: MemoryEnds::default(),
             fun: None,
             externals: Vec::new(),
             dropped: false,
@@ -251,9 +259,7 @@ impl Checker {
             lists: Lists::default(),
             declared: HashMap::new(),
             locations: HashSet::new(),
-            comparisons: names::COMPARED,
-            tries: mend::TRIES,
-            trying: false,
+            attempts: Attempts { comparisons: names::COMPARED, tries: mend::TRIES, trying: false },
         }
     }
 
@@ -366,8 +372,8 @@ impl Checker {
                 var.offset = shared.div_ceil(var.align.max(1)).saturating_mul(var.align.max(1));
             }
         }
-        self.out.const_image.resize(usize::try_from(self.const_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
-        self.out.global_image.resize(usize::try_from(self.global_end).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
+        self.out.const_image.resize(usize::try_from(self.ends.constant).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
+        self.out.global_image.resize(usize::try_from(self.ends.global).unwrap_or(0).min(vars::IMAGE_LIMIT), 0);
         TABLE.set(std::mem::take(&mut self.table));
         Checked { hir: self.out, whole: self.whole, diagnostics: self.diags }
     }

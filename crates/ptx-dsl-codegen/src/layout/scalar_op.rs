@@ -19,7 +19,7 @@ pub fn scalar_op(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<ScalarOp> 
 /// The cost of an instruction that 32 lanes compute, in simple instructions.
 pub fn weight(kernel: &Kernel<'_>, i: &Instr) -> u32 {
     match i.entry.host {
-        _ if i.entry.slow => 16,
+        _ if i.entry.effects.slow => 16,
         Host::Warp if i.opcode != op::cvta => 2,
         Host::Warp => 1,
         _ if is_move(i) || scalar_op(kernel, kernel.entry, i).is_some() => 1,

@@ -55,7 +55,7 @@ impl RegionBuilder<'_, '_> {
     pub(super) fn uniform_arrive(&mut self, i: &Instr) {
         let rt = RT;
         let (q, site, function) = (self.e.qualifiers(i), self.e.constants.site(i), runtime_function(i));
-        let drop = i.entry.mbarrier == Mbarrier::Drop;
+        let drop = i.entry.effects.mbarrier == Mbarrier::Drop;
         let mask = self.active_mask(i);
         let (addr, tx) = self.phase(i);
         let tx_lanes = if i.has(q::expect_tx) { quote!(, &[#tx; 32]) } else { quote!() };

@@ -112,7 +112,7 @@ impl<'m> Builder<'m, '_> {
     }
 
     fn statement(&mut self, module: &'m Module, instr: &'m Instr) {
-        match (instr.entry.host, instr.entry.control) {
+        match (instr.entry.host, instr.entry.effects.control) {
             (Host::Control, Control::Branch) => {
                 let Some(Operand::Label(target)) = instr.operands.first().map(|a| &a.value) else { return };
                 let taken = self.label(module, *target);
@@ -146,7 +146,7 @@ impl<'m> Builder<'m, '_> {
                 self.end(End::Block { instr, next }, next);
             }
             // A trap that is always taken: nothing runs behind it. The region graph and the control-flow graph agree on that.
-            (_, Control::Trap) if instr.entry.control.ends_block(instr.pred.is_some()) => {
+            (_, Control::Trap) if instr.entry.effects.control.ends_block(instr.pred.is_some()) => {
                 self.p.regions[self.current].body.push(Item::Instr(instr));
                 let next = self.region("unreachable".into());
                 self.end(End::Exit, next);

@@ -1,6 +1,47 @@
 //! Effects of an instruction besides computing: on control flow, on other threads, on asynchronous operations. Every entry of the
 //! table has these attributes; checks, analyses and code generation read them instead of listing opcodes.
 
+/// The effects and properties of an instruction.
+#[derive(Debug, Clone, Copy)]
+pub struct Effects {
+    /// Its effect on control flow.
+    pub control: Control,
+    /// Its effect on the condition code.
+    pub carry: Carry,
+    /// Its results depend on its operands alone, not on the thread or on memory.
+    pub pure: bool,
+    /// It takes many times as long as an addition: division, roots, transcendental functions.
+    pub slow: bool,
+    /// The threads that issue it together.
+    pub issue: Issue,
+    /// The scope of a barrier instruction.
+    pub barrier: Barrier,
+    /// Its role in a synchronisation of threads.
+    pub meeting: Meeting,
+    /// Its effect on an mbarrier object.
+    pub mbarrier: Mbarrier,
+    /// Its role in a group of asynchronous operations.
+    pub group: Group,
+    /// Its effect on Tensor Memory.
+    pub tensor: Tensor,
+}
+
+impl Effects {
+    /// Those of an instruction that each thread issues for itself and that only computes results.
+    pub const NONE: Effects = Effects {
+        control: Control::Next,
+        carry: Carry::None,
+        pure: false,
+        slow: false,
+        issue: Issue::Thread,
+        barrier: Barrier::None,
+        meeting: Meeting::None,
+        mbarrier: Mbarrier::None,
+        group: Group::None,
+        tensor: Tensor::None,
+    };
+}
+
 /// The effect of an instruction on control flow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Control {

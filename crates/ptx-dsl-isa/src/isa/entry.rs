@@ -1,6 +1,6 @@
 //! An entry of the table: one section of the manual about one opcode, with its forms, gates, rules and effects.
 
-use super::effect::{Barrier, Carry, Control, Group, Issue, Mbarrier, Meeting, Tensor};
+use super::effect::{Barrier, Carry, Control, Effects, Group, Issue, Mbarrier, Meeting, Tensor};
 use super::operand::OperandSpec;
 use super::version::{ANY, Ptx, Targets};
 use super::when::When;
@@ -37,26 +37,8 @@ pub struct Instr {
     pub defaults: &'static [(&'static str, Qualifier)],
     /// How the host runs it.
     pub host: Host,
-    /// Its effect on control flow.
-    pub control: Control,
-    /// Its effect on the condition code.
-    pub carry: Carry,
-    /// Its results depend on its operands alone, not on the thread or on memory.
-    pub pure: bool,
-    /// It takes many times as long as an addition: division, roots, transcendental functions.
-    pub slow: bool,
-    /// The threads that issue it together.
-    pub issue: Issue,
-    /// The scope of a barrier instruction.
-    pub barrier: Barrier,
-    /// Its role in a synchronisation of threads.
-    pub meeting: Meeting,
-    /// Its effect on an mbarrier object.
-    pub mbarrier: Mbarrier,
-    /// Its role in a group of asynchronous operations.
-    pub group: Group,
-    /// Its effect on Tensor Memory.
-    pub tensor: Tensor,
+    /// What it does besides computing results.
+    pub effects: Effects,
 }
 
 /// How the macro calls the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
@@ -133,16 +115,7 @@ pub const fn instr(opcode: &'static str) -> Instr {
         rules: &[],
         defaults: &[],
         host: Host::NotYet,
-        control: Control::Next,
-        carry: Carry::None,
-        pure: false,
-        slow: false,
-        issue: Issue::Thread,
-        barrier: Barrier::None,
-        meeting: Meeting::None,
-        mbarrier: Mbarrier::None,
-        group: Group::None,
-        tensor: Tensor::None,
+        effects: Effects::NONE,
     }
 }
 
@@ -209,52 +182,52 @@ impl Instr {
     }
     /// Its effect on control flow.
     pub const fn control(mut self, control: Control) -> Self {
-        self.control = control;
+        self.effects.control = control;
         self
     }
     /// Its effect on the condition code.
     pub const fn carry(mut self, carry: Carry) -> Self {
-        self.carry = carry;
+        self.effects.carry = carry;
         self
     }
     /// Its results depend on its operands alone. Arithmetic, which each lane computes for itself, need not say so.
     pub const fn pure(mut self) -> Self {
-        self.pure = true;
+        self.effects.pure = true;
         self
     }
     /// It takes many times as long as an addition.
     pub const fn slow(mut self) -> Self {
-        self.slow = true;
+        self.effects.slow = true;
         self
     }
     /// Which threads issue it together.
     pub const fn issue(mut self, issue: Issue) -> Self {
-        self.issue = issue;
+        self.effects.issue = issue;
         self
     }
     /// The scope of a barrier instruction.
     pub const fn barrier(mut self, barrier: Barrier) -> Self {
-        self.barrier = barrier;
+        self.effects.barrier = barrier;
         self
     }
     /// Its role in a synchronisation of threads.
     pub const fn meeting(mut self, meeting: Meeting) -> Self {
-        self.meeting = meeting;
+        self.effects.meeting = meeting;
         self
     }
     /// Its effect on an mbarrier object.
     pub const fn mbarrier(mut self, mbarrier: Mbarrier) -> Self {
-        self.mbarrier = mbarrier;
+        self.effects.mbarrier = mbarrier;
         self
     }
     /// Its role in a group of asynchronous operations.
     pub const fn group(mut self, group: Group) -> Self {
-        self.group = group;
+        self.effects.group = group;
         self
     }
     /// Its effect on Tensor Memory.
     pub const fn tensor(mut self, tensor: Tensor) -> Self {
-        self.tensor = tensor;
+        self.effects.tensor = tensor;
         self
     }
 

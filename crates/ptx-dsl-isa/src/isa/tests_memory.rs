@@ -133,9 +133,9 @@ fn meetings_of_threads() {
             _ if op.starts_with("mbarrier.") => Meeting::None,
             _ => Meeting::Both,
         };
-        assert_eq!(i.meeting, wanted, "{op}");
+        assert_eq!(i.effects.meeting, wanted, "{op}");
     }
-    let elsewhere = FILES.iter().flat_map(|list| list.iter()).filter(|i| i.meeting != Meeting::None);
+    let elsewhere = FILES.iter().flat_map(|list| list.iter()).filter(|i| i.effects.meeting != Meeting::None);
     assert!(elsewhere.clone().count() > 20);
     assert!(elsewhere.into_iter().all(|i| i.opcode.starts_with("bar") || i.opcode.starts_with("mbarrier.")));
 }

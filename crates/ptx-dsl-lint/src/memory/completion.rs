@@ -18,11 +18,11 @@ use ptx_dsl_isa::ty::Class;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
-    if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
+    if flow.cfg.any(&|i| matches!(i.entry.effects.group, Group::Bulk(_))) {
         stores(kernel);
     }
-    if flow.cfg.any(&|i| i.entry.tensor == Tensor::Mma)
-        && flow.cfg.any(&|i| i.entry.tensor == Tensor::Load)
+    if flow.cfg.any(&|i| i.entry.effects.tensor == Tensor::Mma)
+        && flow.cfg.any(&|i| i.entry.effects.tensor == Tensor::Load)
         && flow.function.entry
         && !flow.calls
     {
@@ -130,17 +130,17 @@ fn results(kernel: &Kernel) {
     if flow.cfg.any(&ptx_dsl_analysis::accesses::mbarrier_wait) {
         return;
     }
-    let first = flow.cfg.find(&|i| i.entry.tensor == Tensor::Mma);
+    let first = flow.cfg.find(&|i| i.entry.effects.tensor == Tensor::Mma);
     let committed = flow.cfg.any(&|i| i.opcode == op::tcgen05_commit);
     let Some(first) = first else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if i.entry.tensor == Tensor::Mma {
+        if i.entry.effects.tensor == Tensor::Mma {
             begin_pending(set, 0);
         }
     };
     let mut reported = false;
     for_each_pending(flow, 1, &step, &mut |_, _, i, set| {
-        if !reported && i.entry.tensor == Tensor::Load && is_pending(set, 0) {
+        if !reported && i.entry.effects.tensor == Tensor::Load && is_pending(set, 0) {
             reported = true;
             kernel.report(errors::result_not_awaited(i.span, first.span, committed));
         }

@@ -21,7 +21,7 @@ pub(crate) fn check(kernel: &Kernel) {
     if flow.cfg.has(op::cp_async) {
         async_copies(kernel);
     }
-    if flow.cfg.any(&|i| matches!(i.entry.group, Group::Bulk(_))) {
+    if flow.cfg.any(&|i| matches!(i.entry.effects.group, Group::Bulk(_))) {
         stores(kernel);
         loads(kernel);
     }

@@ -57,7 +57,7 @@ fn writes_async(i: &Instr) -> bool {
 fn matrix(i: &Instr) -> Option<&'static str> {
     match i.opcode {
         op::wgmma_mma_async | op::wgmma_mma_async_sp | op::tcgen05_cp => Some(i.entry.opcode),
-        _ if i.entry.tensor == Tensor::Mma => Some("tcgen05.mma"),
+        _ if i.entry.effects.tensor == Tensor::Mma => Some("tcgen05.mma"),
         _ => None,
     }
 }

@@ -171,7 +171,7 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
             if synchronises {
                 // The second half of the bits is also resolved by a warp barrier.
                 resolve(set, n + k);
-                if !only_warp && !matches!(i.entry.group, Group::Copy(_) | Group::Bulk(_)) {
+                if !only_warp && !matches!(i.entry.effects.group, Group::Copy(_) | Group::Bulk(_)) {
                     resolve(set, k);
                 }
             }

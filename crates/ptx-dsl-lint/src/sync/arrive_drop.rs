@@ -19,7 +19,7 @@ pub(crate) fn check(kernel: &Kernel, objects: &Objects) {
 }
 
 fn drops(flow: &Flow, s: &Site) -> bool {
-    flow.instr(s.at).entry.mbarrier == Mbarrier::Drop
+    flow.instr(s.at).entry.effects.mbarrier == Mbarrier::Drop
 }
 
 /// Arrivals that drop the whole count, a wait for their phase, and then another arrival.

@@ -25,7 +25,7 @@ fn arrivals(kernel: &Kernel) {
     let flow = kernel.flow;
     let mut reported = Vec::new();
     for i in &flow.cfg.instrs {
-        if !at_barrier(i) || i.entry.meeting != Meeting::Arrive {
+        if !at_barrier(i) || i.entry.effects.meeting != Meeting::Arrive {
             continue;
         }
         let Some(n) = i.constant("a") else { return };
@@ -38,7 +38,7 @@ fn arrivals(kernel: &Kernel) {
 
 /// Is it an instruction of a barrier of the CTA?
 fn at_barrier(i: &Instr) -> bool {
-    i.entry.barrier == isa::Barrier::Cta
+    i.entry.effects.barrier == isa::Barrier::Cta
 }
 
 /// Does some thread wait at this barrier, or at an unknown one?
@@ -53,7 +53,7 @@ fn met(flow: &Flow, n: u64) -> bool {
 
 /// Waits for a barrier of the CTA.
 fn waits(i: &Instr) -> bool {
-    at_barrier(i) && i.entry.meeting != Meeting::Arrive
+    at_barrier(i) && i.entry.effects.meeting != Meeting::Arrive
 }
 
 /// Barriers without a thread count whose sites together do not cover all threads of the CTA.

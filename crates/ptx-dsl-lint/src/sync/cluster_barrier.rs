@@ -12,7 +12,7 @@ use ptx_dsl_isa::opcode::op;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
-    if flow.cfg.any(&|i| i.entry.barrier == Barrier::Cluster) {
+    if flow.cfg.any(&|i| i.entry.effects.barrier == Barrier::Cluster) {
         cluster_barrier(kernel);
     }
     if flow.cfg.has(op::mbarrier_init) {

@@ -455,8 +455,8 @@ fn answers(i: &Instr) -> bool {
     if op == op::ld {
         return !i.has(q::param) && !i.has(q::_const);
     }
-    i.entry.issue == Issue::Lanes
-        || i.entry.barrier != Barrier::None
+    i.entry.effects.issue == Issue::Lanes
+        || i.entry.effects.barrier != Barrier::None
         || matches!(op, op::shfl | op::vote | op::atom | op::call)
         || matches!(op, op::clusterlaunchcontrol_try_cancel | op::clusterlaunchcontrol_query_cancel)
 }

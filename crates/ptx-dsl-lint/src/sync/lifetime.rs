@@ -274,7 +274,8 @@ fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
             return;
         }
         let op = i.opcode;
-        let uses = i.entry.mbarrier != Mbarrier::None && !matches!(op, op::mbarrier_init | op::mbarrier_pending_count);
+        let uses =
+            i.entry.effects.mbarrier != Mbarrier::None && !matches!(op, op::mbarrier_init | op::mbarrier_pending_count);
         if !uses && op != op::ld {
             return;
         }

@@ -40,7 +40,7 @@ pub(crate) fn check(kernel: &Kernel) {
     let Some(n) = lanes.cta_size.exact else { return };
     let mut list: Vec<Named> = Vec::new();
     for (block, at, i) in flow.walk() {
-        if i.entry.barrier != Barrier::Cta {
+        if i.entry.effects.barrier != Barrier::Cta {
             continue;
         }
         let Some(id) = i.constant("a") else { return };
@@ -52,7 +52,7 @@ pub(crate) fn check(kernel: &Kernel) {
             && !present.not_elected
             && !in_loop(flow, block);
         let count = count.unwrap_or(0);
-        let wait = if i.entry.meeting == Meeting::Arrive { None } else { Some(at) };
+        let wait = if i.entry.effects.meeting == Meeting::Arrive { None } else { Some(at) };
         let x = barrier(&mut list, id, count);
         x.arrived += by_warps(&mut x.set, &present.set, n);
         x.sure &= sure && x.count == count;

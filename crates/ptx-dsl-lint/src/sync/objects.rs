@@ -194,12 +194,12 @@ pub(crate) fn arrivals_of(i: &Instr) -> Option<u64> {
 }
 
 pub(crate) fn arrives(i: &Instr) -> bool {
-    matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
+    matches!(i.entry.effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
 }
 
 /// Does it expect bytes, also as part of an arrival?
 pub(crate) fn expects_bytes(i: &Instr) -> bool {
-    i.entry.mbarrier == Mbarrier::ExpectTx || i.entry.mbarrier != Mbarrier::None && i.has(q::expect_tx)
+    i.entry.effects.mbarrier == Mbarrier::ExpectTx || i.entry.effects.mbarrier != Mbarrier::None && i.has(q::expect_tx)
 }
 
 /// The single object with an unknown address that all expected and copied bytes of the kernel belong to: a stage of a ring.

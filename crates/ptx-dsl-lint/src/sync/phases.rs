@@ -355,8 +355,8 @@ fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
     let flow = kernel.flow;
     let orders = |i: &Instr| {
         (matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init]))
-            || i.entry.tensor == Tensor::Fence
-            || i.entry.barrier != Barrier::None
+            || i.entry.effects.tensor == Tensor::Fence
+            || i.entry.effects.barrier != Barrier::None
     };
     for o in &objects.list {
         if o.arrives.is_empty() || !o.expects.is_empty() || !o.copies.is_empty() {

@@ -103,7 +103,7 @@ fn remote(kernel: &Kernel) {
             continue;
         }
         if object {
-            let counts = matches!(i.entry.mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
+            let counts = matches!(i.entry.effects.mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
             let relaxed = i.has(q::relaxed) && !counts;
             kernel.report(errors::scope_too_narrow(i.span, !relaxed));
         } else if !i.has(q::shared) && !i.has(q::shared_cta) {
@@ -128,8 +128,9 @@ fn waits(kernel: &Kernel) {
         }
         let Some(arg) = i.address() else { continue };
         let store = op == op::st && !i.has(q::shared) && !i.has(q::shared_cta);
-        let arrives =
-            matches!(i.entry.mbarrier, Mbarrier::Arrive | Mbarrier::Drop) && i.has(q::cluster) && !i.has(q::relaxed);
+        let arrives = matches!(i.entry.effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
+            && i.has(q::cluster)
+            && !i.has(q::relaxed);
         if (store || arrives)
             && let Some(r) = kernel.region(at, arg, 8)
             && r.mapped
@@ -344,9 +345,9 @@ const NOT_PLAIN: &[Qualifier] = &[
 /// Does it order later accesses after earlier reads?
 fn orders(i: &Instr) -> bool {
     let op = i.opcode;
-    i.entry.barrier != Barrier::None
+    i.entry.effects.barrier != Barrier::None
         || fence(i)
-        || i.entry.tensor == Tensor::Fence
+        || i.entry.effects.tensor == Tensor::Fence
         || op == op::griddepcontrol
         || i.has(q::acquire)
         || i.has(q::acq_rel)

@@ -21,7 +21,7 @@ use ptx_dsl_isa::qualifier::q;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
-    if flow.cfg.any(&|i| i.entry.tensor == Tensor::Load) {
+    if flow.cfg.any(&|i| i.entry.effects.tensor == Tensor::Load) {
         let loads = Loads::new(flow);
         loads.check(kernel);
     }
@@ -44,7 +44,7 @@ impl Loads {
     fn new(flow: &Flow) -> Loads {
         let mut loads = Loads { at: Vec::new(), number: vec![NONE; flow.cfg.instrs.len()], written: Vec::new() };
         for (_, at, i) in flow.walk() {
-            if i.entry.tensor == Tensor::Load {
+            if i.entry.effects.tensor == Tensor::Load {
                 let k = loads.at.len() as u32;
                 loads.number[at as usize] = k;
                 loads.at.push(at);
@@ -84,7 +84,7 @@ impl Loads {
     fn check(&self, kernel: &Kernel) {
         let flow = kernel.flow;
         let n = self.at.len();
-        let one_allocation = flow.cfg.instrs.iter().filter(|i| i.entry.tensor == Tensor::Alloc).count() == 1;
+        let one_allocation = flow.cfg.instrs.iter().filter(|i| i.entry.effects.tensor == Tensor::Alloc).count() == 1;
         let mut early: Vec<Diagnostic> = Vec::new();
         let (mut read, mut reloaded, mut released) = (Bits::none(n), Bits::none(n), false);
         let step = |at: u32, i: &Instr, set: &mut Bits, every: bool| self.step(flow, at, i, set, every);
@@ -98,7 +98,7 @@ impl Loads {
                     early.push(errors::load_not_awaited(place, name, flow.instr(load).span, every.has(k)));
                 }
             }
-            if i.entry.tensor == Tensor::Load {
+            if i.entry.effects.tensor == Tensor::Load {
                 for (var, _) in flow.ssa.defs(at) {
                     for k in self.of(*var).filter(|k| some.has(n + *k)) {
                         if !reloaded.has(k) {
@@ -114,7 +114,7 @@ impl Loads {
                     }
                 }
             } else if let Some(arg) = i.operand("taddr")
-                && i.entry.tensor == Tensor::Dealloc
+                && i.entry.effects.tensor == Tensor::Dealloc
                 && !released
                 && let Some(k) = (0..n).find(|k| some.has(n + k) && self.read_behind(flow, *k, at))
             {
@@ -175,7 +175,7 @@ impl Loads {
 }
 
 fn wait_ld(i: &Instr) -> bool {
-    i.entry.tensor == Tensor::Wait && i.has(q::ld)
+    i.entry.effects.tensor == Tensor::Wait && i.has(q::ld)
 }
 
 /// Is it a synthetic `mov` of inlining?
@@ -276,10 +276,10 @@ fn writes_behind(flow: &Flow, block: u32, at: u32) -> Vec<u32> {
     while let Some((block, first)) = stack.pop() {
         let met = (first..flow.cfg.range(block).end).any(|at| {
             let entry = flow.instr(at).entry;
-            if matches!(entry.tensor, Tensor::Mma | Tensor::Copy | Tensor::Store | Tensor::Dealloc) {
+            if matches!(entry.effects.tensor, Tensor::Mma | Tensor::Copy | Tensor::Store | Tensor::Dealloc) {
                 writes.push(at);
             }
-            entry.barrier != Barrier::None
+            entry.effects.barrier != Barrier::None
         });
         if met || writes.len() > 64 {
             continue;
@@ -300,8 +300,8 @@ fn overlap(flow: &Flow, load: u32, write: u32) -> Overlap {
         let arg = i.operand("taddr").or_else(|| i.operand("d-tmem"))?;
         ptx_dsl_analysis::region::columns(flow, at, &arg.value)
     };
-    if flow.instr(write).entry.tensor == Tensor::Dealloc {
-        let allocations = flow.cfg.instrs.iter().filter(|i| i.entry.tensor == Tensor::Alloc).count();
+    if flow.instr(write).entry.effects.tensor == Tensor::Dealloc {
+        let allocations = flow.cfg.instrs.iter().filter(|i| i.entry.effects.tensor == Tensor::Alloc).count();
         return if allocations == 1 { Overlap::Yes } else { Overlap::Perhaps };
     }
     let (Some((x, first)), Some((y, second))) = (address(load), address(write)) else { return Overlap::Perhaps };

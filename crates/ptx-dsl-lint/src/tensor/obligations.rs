@@ -13,7 +13,7 @@ use ptx_dsl_isa::span::Span;
 
 pub(crate) fn check(kernel: &Kernel) {
     // Most kernels do not use Tensor Memory.
-    if !kernel.flow.cfg.any(&|i| i.entry.tensor != Tensor::None) {
+    if !kernel.flow.cfg.any(&|i| i.entry.effects.tensor != Tensor::None) {
         return;
     }
     allocation(kernel);

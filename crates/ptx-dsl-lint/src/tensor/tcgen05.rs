@@ -15,7 +15,7 @@ mod stores;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
-    let uses = flow.cfg.any(&|i| i.entry.tensor != Tensor::None);
+    let uses = flow.cfg.any(&|i| i.entry.effects.tensor != Tensor::None);
     if !uses || !flow.function.entry || flow.calls {
         return;
     }

@@ -18,7 +18,7 @@ pub(crate) fn check(kernel: &Kernel) {
 }
 
 fn is_mma(i: &Instr) -> bool {
-    i.entry.group == Group::Wgmma(Step::Start)
+    i.entry.effects.group == Group::Wgmma(Step::Start)
 }
 
 /// The registers that an MMA holds: accumulators, and a fragment of A.

@@ -36,7 +36,7 @@ fn pairs(kernel: &Kernel, most: u64) {
     if most > 1 && (!exact || most.is_multiple_of(2)) {
         return;
     }
-    if let Some(i) = flow.cfg.find(&|i| i.entry.tensor != Tensor::None && i.has(q::cta_group_2)) {
+    if let Some(i) = flow.cfg.find(&|i| i.entry.effects.tensor != Tensor::None && i.has(q::cta_group_2)) {
         kernel.report(errors::no_pair(i.span, i.entry.opcode, most));
     }
 }

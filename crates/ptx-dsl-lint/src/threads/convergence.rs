@@ -128,7 +128,7 @@ fn compares_lane_values(kernel: &Kernel, at: u32) -> bool {
     let differs = |v: Val| {
         matches!(lanes.facts.get(v as usize), Some(LaneFact::Table(_))) && lanes.uniformity(v) == Uniformity::None
     };
-    if flow.instr(at).entry.control == Control::BranchTable {
+    if flow.instr(at).entry.effects.control == Control::BranchTable {
         for (_, v) in flow.ssa.uses(at) {
             if differs(*v) {
                 return true;

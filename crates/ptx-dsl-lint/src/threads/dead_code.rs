@@ -99,7 +99,7 @@ fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
         // examples wait with it in all threads.
         let op = i.opcode;
         if matches!(op, op::mov | op::selp | op::call | op::bfi | op::prmt | op::shf)
-            || i.entry.mbarrier != Mbarrier::None
+            || i.entry.effects.mbarrier != Mbarrier::None
         {
             continue;
         }

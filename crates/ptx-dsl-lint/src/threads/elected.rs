@@ -26,7 +26,7 @@ pub(crate) fn check(kernel: &Kernel) {
         }
         let present = kernel.threads_at(block, at);
         let elected = present.elected && only_elected(flow, lanes, block, at);
-        let every = kernel.every_lane(&present, block, at) && i.entry.tensor == Tensor::None;
+        let every = kernel.every_lane(&present, block, at) && i.entry.effects.tensor == Tensor::None;
         if present.warps(lanes.cta_size).len() < 2 || !(elected || every) || !same_operands(kernel, at, i) {
             continue;
         }
@@ -40,7 +40,9 @@ pub(crate) fn check(kernel: &Kernel) {
 fn single_issue(i: &Instr) -> bool {
     let op = i.opcode;
     let into_shared = i.operand("dstMem").is_some() && !i.has(q::bulk_group) && i.operand("mbar").is_some();
-    into_shared || op == op::clusterlaunchcontrol_try_cancel || (i.entry.tensor == Tensor::Mma && i.has(q::cta_group_1))
+    into_shared
+        || op == op::clusterlaunchcontrol_try_cancel
+        || (i.entry.effects.tensor == Tensor::Mma && i.has(q::cta_group_1))
 }
 
 /// Are the operands the same in all warps of the CTA?

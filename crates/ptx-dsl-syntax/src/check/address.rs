@@ -55,7 +55,7 @@ impl Checker {
                 if !integer || !matches!(ty.bits(), 32 | 64) || self.reg_lanes(id) > 1 {
                     at.fail(errors::address_register(base.span, &base.text, ty), 1);
                 } else if let Some(&OperandSpec { ty: OpTy::Ty(want), .. }) = spec
-                    && (want.bits() != ty.bits() || ty.class() != Class::Bits && at.entry.tensor == Tensor::Mma)
+                    && (want.bits() != ty.bits() || ty.class() != Class::Bits && at.entry.effects.tensor == Tensor::Mma)
                 {
                     at.fail(errors::tensor_memory_register(base.span, &base.text, ty), 1);
                 }
@@ -129,7 +129,7 @@ impl Checker {
         let name = space.name();
         // Without a space an address is generic, but an mbarrier's is in `.shared` all the same.
         let wanted = match at.opcode {
-            _ if at.entry.mbarrier != Mbarrier::None => wanted.or(Some("shared")),
+            _ if at.entry.effects.mbarrier != Mbarrier::None => wanted.or(Some("shared")),
             op::prefetchu => Some("global"),
             _ => wanted,
         };

@@ -14,7 +14,7 @@ const GROUPS: [Qualifier; 2] = [q::cta_group_1, q::cta_group_2];
 
 /// The group that a Tensor Memory instruction names; those of bulk copies may differ.
 fn group(instr: &Instr) -> Option<usize> {
-    if instr.entry.tensor == Tensor::None {
+    if instr.entry.effects.tensor == Tensor::None {
         return None;
     }
     GROUPS.iter().position(|g| instr.has(*g))

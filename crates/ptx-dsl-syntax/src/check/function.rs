@@ -139,7 +139,7 @@ impl Checker {
         }
         self.scopes.truncate(1);
         if let Some(mut fun) = self.fun.take() {
-            fun.local_end = u32::try_from(self.local_end).unwrap_or(u32::MAX);
+            fun.local_end = u32::try_from(self.ends.local).unwrap_or(u32::MAX);
             let slot = &mut self.out.functions[id.0 as usize];
             // A prototype after the definition changes nothing.
             if fun.defined || !slot.defined {

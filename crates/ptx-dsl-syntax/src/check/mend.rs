@@ -111,8 +111,8 @@ pub(super) fn spelled(parts: &[Word]) -> String {
 impl Checker {
     /// Grants a statement its budget of edits and returns it.
     pub(super) fn grant(&mut self) -> usize {
-        let granted = self.tries.min(TRIES_EACH);
-        self.tries -= granted;
+        let granted = self.attempts.tries.min(TRIES_EACH);
+        self.attempts.tries -= granted;
         granted
     }
 
@@ -132,9 +132,9 @@ impl Checker {
 
     /// The verdict on the instruction with other parts. Without budget it is unknown.
     pub(super) fn verdict_of(&mut self, ast: &ast::Instr, parts: Vec<Word>) -> Verdict {
-        match self.tries.checked_sub(1) {
+        match self.attempts.tries.checked_sub(1) {
             Some(left) => {
-                self.tries = left;
+                self.attempts.tries = left;
                 self.verdict_with(ast, parts)
             }
             None => Verdict::Illegal,
@@ -142,9 +142,9 @@ impl Checker {
     }
 
     fn verdict(&mut self, ast: &ast::Instr) -> Verdict {
-        let outer = std::mem::replace(&mut self.trying, true);
+        let outer = std::mem::replace(&mut self.attempts.trying, true);
         let verdict = self.tried(ast);
-        self.trying = outer;
+        self.attempts.trying = outer;
         verdict
     }
 

@@ -209,10 +209,10 @@ impl Checker {
         let mut known: Vec<Cow<str>> = Vec::new();
         for scope in self.scopes.iter().rev() {
             let size = scope.names.len() + scope.ranges.len();
-            if size > self.comparisons {
+            if size > self.attempts.comparisons {
                 break;
             }
-            self.comparisons -= size;
+            self.attempts.comparisons -= size;
             for (name, (sym, _)) in &scope.names {
                 if !matches!(sym, Sym::Broken) {
                     known.push(Cow::Borrowed(name));

@@ -123,7 +123,7 @@ impl Checker {
 
     /// Which of the qualifiers that a rule forbids together to remove or replace.
     fn repair(&mut self, when: &[When], ast: &ast::Instr, typed: &hir::Instr, words: &[ast::Word]) -> Option<String> {
-        if self.trying {
+        if self.attempts.trying {
             return None;
         }
         let opcode = typed.entry.opcode;

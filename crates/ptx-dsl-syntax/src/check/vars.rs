@@ -168,10 +168,11 @@ impl Checker {
             self.externals.push(id);
         }
         if space == Space::Const
-            && self.const_end > CONST_LIMIT
-            && self.const_end.saturating_sub(shape.size) <= CONST_LIMIT
+            && self.ends.constant > CONST_LIMIT
+            && self.ends.constant.saturating_sub(shape.size) <= CONST_LIMIT
         {
-            let text = format!("the module has {} bytes of `.const` variables, and 65536 are the most", self.const_end);
+            let text =
+                format!("the module has {} bytes of `.const` variables, and 65536 are the most", self.ends.constant);
             self.report(errors::variable(name.name.span, &text, "5.1.3", "declare it `.global`"));
         }
         if shape.size > IMAGE_LIMIT as u64 {
@@ -302,9 +303,9 @@ impl Checker {
     /// Allocates the next address in a space.
     fn place(&mut self, space: Space, shape: &Shape) -> u64 {
         let end = match space {
-            Space::Const => &mut self.const_end,
-            Space::Global => &mut self.global_end,
-            Space::Local | Space::ParamFunc => &mut self.local_end,
+            Space::Const => &mut self.ends.constant,
+            Space::Global => &mut self.ends.global,
+            Space::Local | Space::ParamFunc => &mut self.ends.local,
             // The function lays out its own parameters, and shared memory is laid out when all kernels are known.
             Space::ParamEntry | Space::Shared => return 0,
         };

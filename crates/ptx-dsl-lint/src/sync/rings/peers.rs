@@ -61,7 +61,7 @@ fn leaves_first(flow: &Flow, from: &[Site]) -> Option<Span> {
     while let Some(s) = stack.pop() {
         for at in s.at..flow.cfg.range(s.block).end {
             let i = flow.instr(at);
-            if i.entry.barrier == Barrier::Cluster {
+            if i.entry.effects.barrier == Barrier::Cluster {
                 return None;
             }
             if ends_thread(i) {

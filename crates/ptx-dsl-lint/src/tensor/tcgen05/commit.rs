@@ -19,7 +19,7 @@ pub(crate) fn check(kernel: &Kernel) {
     for (block, at, i) in flow.walk() {
         if has_role(i, Tensor::Commit) {
             commits.push((block, at));
-        } else if i.entry.tensor.is_operation() {
+        } else if i.entry.effects.tensor.is_operation() {
             operations.push((block, at));
         }
     }
@@ -127,7 +127,7 @@ fn first_round(kernel: &Kernel, commit: u32) -> bool {
     let hit = Paths::new(kernel.flow, kernel.lanes).from_entry(&mut |at, i| {
         if at == commit {
             Step::Found
-        } else if i.entry.tensor.is_operation() {
+        } else if i.entry.effects.tensor.is_operation() {
             Step::Stop
         } else {
             Step::Go

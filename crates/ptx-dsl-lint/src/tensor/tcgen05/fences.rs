@@ -20,7 +20,7 @@ type Missing = (u32, u32);
 
 pub(crate) fn check(kernel: &Kernel, participation: &Participation) {
     let flow = kernel.flow;
-    if !flow.cfg.any(&|i| i.entry.tensor.is_operation()) || one_warp(kernel) {
+    if !flow.cfg.any(&|i| i.entry.effects.tensor.is_operation()) || one_warp(kernel) {
         return;
     }
     let (mut before, mut after) = (None, None);
@@ -59,7 +59,7 @@ fn one_warp(kernel: &Kernel) -> bool {
     }
     let mut only = None;
     for (block, at, i) in kernel.flow.walk() {
-        if !accesses(i) && !i.entry.tensor.is_operation() {
+        if !accesses(i) && !i.entry.effects.tensor.is_operation() {
             continue;
         }
         let present = kernel.threads_at(block, at).warps(threads);
@@ -116,7 +116,7 @@ fn along_path(kernel: &Kernel, before: &mut Option<Missing>, after: &mut Option<
         }
     };
     for_each_instr(&flow.cfg, STATES * list.len(), &step, &mut |_, at, i, set| {
-        if !i.entry.tensor.is_operation() || (before.is_some() && after.is_some()) {
+        if !i.entry.effects.tensor.is_operation() || (before.is_some() && after.is_some()) {
             return;
         }
         for (k, &access) in list.iter().enumerate() {
@@ -182,7 +182,7 @@ fn before_arrival(kernel: &Kernel, participation: &Participation, before: &mut O
 /// A load or store after a wait for operations; an operation after a wait for threads that load or store.
 fn after_wait(kernel: &Kernel, participation: &Participation, after: &mut Option<Missing>) {
     let flow = kernel.flow;
-    let mut list = sites(kernel, &|i| i.entry.meeting == Meeting::Wait);
+    let mut list = sites(kernel, &|i| i.entry.effects.meeting == Meeting::Wait);
     list.retain(|at| participation.signal_of_wait(*at) != Signal::Other);
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if fences_after(i) {
@@ -194,7 +194,7 @@ fn after_wait(kernel: &Kernel, participation: &Participation, after: &mut Option
         }
     };
     for_each_pending(flow, list.len(), &step, &mut |_, at, i, set| {
-        let wants = match i.entry.tensor {
+        let wants = match i.entry.effects.tensor {
             Tensor::Load | Tensor::Store => Signal::Operations,
             Tensor::Mma | Tensor::Copy => Signal::Accesses,
             _ => return,
@@ -217,7 +217,7 @@ fn results(kernel: &Kernel) -> Option<Missing> {
     if !flow.cfg.any(&|i| has_role(i, Tensor::Commit)) {
         return None;
     }
-    let waits = sites(kernel, &|i| i.entry.meeting == Meeting::Wait);
+    let waits = sites(kernel, &|i| i.entry.effects.meeting == Meeting::Wait);
     // Bit 0: after a fence; the others: after a wait.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if fences_after(i) {

@@ -9,7 +9,7 @@ pub(crate) const MOST: usize = 96;
 
 /// Does its table entry have this Tensor Memory role?
 pub(crate) fn has_role(i: &Instr, tensor: Tensor) -> bool {
-    i.entry.tensor == tensor
+    i.entry.effects.tensor == tensor
 }
 
 /// `tcgen05.wait::st`
@@ -27,5 +27,5 @@ pub(crate) fn fences_after(i: &Instr) -> bool {
 
 /// Does it arrive at a barrier that other threads wait for?
 pub(crate) fn signals(i: &Instr) -> bool {
-    matches!(i.entry.meeting, Meeting::Arrive | Meeting::Both)
+    matches!(i.entry.effects.meeting, Meeting::Arrive | Meeting::Both)
 }

@@ -30,7 +30,7 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
     let flow = kernel.flow;
     let mut sites = Vec::new();
     for (block, at, i) in flow.walk() {
-        let kind = i.entry.tensor;
+        let kind = i.entry.effects.tensor;
         if matches!(kind, Tensor::Alloc | Tensor::Dealloc | Tensor::Relinquish) && i.has(q::cta_group_2) {
             sites.push(Site { block, at, kind });
         }

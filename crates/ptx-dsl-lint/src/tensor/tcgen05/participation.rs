@@ -130,7 +130,7 @@ impl Participation {
 }
 
 fn waits(i: &Instr) -> bool {
-    matches!(i.entry.meeting, Meeting::Wait | Meeting::Both)
+    matches!(i.entry.effects.meeting, Meeting::Wait | Meeting::Both)
 }
 
 /// Does it complete something on an mbarrier other than an arrival of its thread?
@@ -181,7 +181,7 @@ fn first_operation(flow: &Flow, block: u32, at: u32, stops: &dyn Fn(u32, &Instr)
         let mut stopped = false;
         for at in first_operation..flow.cfg.range(b).end {
             let i = flow.instr(at);
-            if i.entry.tensor.is_operation() {
+            if i.entry.effects.tensor.is_operation() {
                 return Some(at);
             }
             stopped |= stops(at, i);

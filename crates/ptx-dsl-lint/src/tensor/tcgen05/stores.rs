@@ -21,7 +21,7 @@ pub(crate) fn check(kernel: &Kernel, participation: &Participation) {
             never.push(!waited_later(kernel, block, at));
         }
     }
-    if stores.is_empty() || !flow.cfg.any(&|i| i.entry.tensor.is_operation()) {
+    if stores.is_empty() || !flow.cfg.any(&|i| i.entry.effects.tensor.is_operation()) {
         return;
     }
     let step = |at: u32, i: &Instr, set: &mut Bits| {
@@ -35,7 +35,7 @@ pub(crate) fn check(kernel: &Kernel, participation: &Participation) {
     };
     let mut reported = false;
     for_each_instr(&flow.cfg, 2 * stores.len(), &step, &mut |_, at, i, set| {
-        if reported || !(i.entry.tensor.is_operation() || signals(i)) {
+        if reported || !(i.entry.effects.tensor.is_operation() || signals(i)) {
             return;
         }
         for (k, &store) in stores.iter().enumerate() {
@@ -43,7 +43,7 @@ pub(crate) fn check(kernel: &Kernel, participation: &Participation) {
                 continue;
             }
             // An operation of this thread, or one of a thread that waits for this arrival.
-            let operation = if i.entry.tensor.is_operation() {
+            let operation = if i.entry.effects.tensor.is_operation() {
                 Some(at)
             } else {
                 participation.released_operation(flow, at, never[k])
