@@ -2,6 +2,7 @@
 
 use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn not_seen(span: Span, name: &str, other: Option<usize>, made: Span, op: &str) -> Diagnostic {
@@ -227,21 +228,30 @@ pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnosti
     .help("put `cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;` before this place")
 }
 
-pub(crate) fn leaves_with(span: Span, copy: Span, op: &str, never: bool) -> Diagnostic {
-    let (what, commit, wait, note, sec) = if op == "cp.async" {
-        let note = "what a thread copies it waits for: `cp.async.wait_group`, `cp.async.wait_all` or an mbarrier";
-        (never, "cp.async.commit_group; ", "cp.async.wait_group 0;", note, "9.7.9.25.3.3")
-    } else {
-        let note = "`wgmma.wait_group` waits for the MMAs of committed groups; until then they use their registers";
-        (never, "wgmma.commit_group.sync.aligned; ", "wgmma.wait_group.sync.aligned 0;", note, "9.7.15.7.3")
-    };
-    let (what, commit) = if what { ("that was not committed", commit) } else { ("that nobody waited for", "") };
+/// A thread ends while an operation is in flight. `commit`: what closes its group, if nothing did.
+fn leaves_with(span: Span, started: Span, opcode: Opcode, commit: Option<&str>) -> Diagnostic {
+    let what = if commit.is_some() { "that was not committed" } else { "that nobody waited for" };
+    suspicious(650, span, format!("the thread leaves with a `{}` {what}", opcode.name())).label(started, "started here")
+}
+
+pub(crate) fn leaves_with_cp_async(span: Span, copy: Span, never: bool) -> Diagnostic {
+    let commit = never.then_some("cp.async.commit_group; ");
     section(
-        suspicious(650, span, format!("the thread leaves with a `{op}` {what}")).label(copy, "started here"),
-        note,
-        sec,
+        leaves_with(span, copy, op::cp_async, commit),
+        "what a thread copies it waits for: `cp.async.wait_group`, `cp.async.wait_all` or an mbarrier",
+        "9.7.9.25.3.3",
     )
-    .help(format!("put `{commit}{wait}` before this place"))
+    .help(format!("put `{}cp.async.wait_group 0;` before this place", commit.unwrap_or_default()))
+}
+
+pub(crate) fn leaves_with_wgmma(span: Span, mma: Span, never: bool) -> Diagnostic {
+    let commit = never.then_some("wgmma.commit_group.sync.aligned; ");
+    section(
+        leaves_with(span, mma, op::wgmma_mma_async, commit),
+        "`wgmma.wait_group` waits for the MMAs of committed groups; until then they use their registers",
+        "9.7.15.7.3",
+    )
+    .help(format!("put `{}wgmma.wait_group.sync.aligned 0;` before this place", commit.unwrap_or_default()))
 }
 
 fn wgmma_registers(d: Diagnostic, mma: Span) -> Diagnostic {

@@ -113,7 +113,7 @@ fn async_copies(kernel: &Kernel) {
             && let Some((k, never)) = groups.first_open(set)
         {
             reported.push(k);
-            kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "cp.async", never));
+            kernel.report(errors::leaves_with_cp_async(i.span, flow.instr(groups.copies[k]).span, never));
         }
     });
 }

@@ -110,7 +110,7 @@ fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
         {
             reported.set(k);
             any = true;
-            kernel.report(errors::leaves_with(i.span, flow.instr(groups.copies[k]).span, "wgmma.mma_async", never));
+            kernel.report(errors::leaves_with_wgmma(i.span, flow.instr(groups.copies[k]).span, never));
         }
     });
 }
