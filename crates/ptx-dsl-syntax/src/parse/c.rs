@@ -1,10 +1,12 @@
 //! Recognises statements of C, which newcomers write, to report them well. None of them is accepted.
 
 use super::directive::text_of;
-use super::{Parser, errors, foreign};
+use super::{Parser, foreign};
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::token::Tok;
+
+mod errors;
 
 /// Words that begin a statement of C and are never PTX names.
 pub(super) const KEYWORDS: [&str; 6] = ["if", "for", "while", "switch", "else", "do"];

@@ -1,16 +1,16 @@
-//! The catalogue of 01xx: errors before names are resolved.
+//! The catalogue of 01xx: errors before names are resolved. Those about statements of C are in `c/errors.rs`.
 
 use std::fmt::{Arguments, format};
 
 use crate::diag::Diagnostic;
-use crate::parse::{all_digits, foreign};
+use crate::parse::all_digits;
 use crate::span::Span;
 
 fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, span, message)
 }
 
-/// An error with the rule as a note. All texts are in this file.
+/// An error with the rule as a note.
 pub fn noted_error(code: u16, span: Span, message: Arguments, note: Arguments) -> Diagnostic {
     let mut d = error(code, span, format(message));
     d.notes.push(format(note));
@@ -166,114 +166,6 @@ fn expected_help(what: &str) -> Option<&'static str> {
         "an alignment in bytes" | "the number of registers" | "an integer" | "an offset" => "put a plain integer here",
         _ => return None,
     })
-}
-
-/// `__syncthreads();`: a statement of C. `args`: the text in the parentheses.
-pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
-    let d = noted_error(
-        119,
-        span,
-        format_args!("`{name}(...)` is a call of C"),
-        format_args!(
-            "operands stand behind the opcode without parentheses; functions are called with `call` (PTX ISA 4.3.2)"
-        ),
-    );
-    if let Some(advice) = foreign::advice(name) {
-        return d.help(advice);
-    }
-    match foreign::instructions(name).first() {
-        Some(own) if args.is_empty() && foreign::is_statement(own) => d.help(format!("write `{own}`")),
-        Some(own) => d.help(in_words(own)),
-        None if args.is_empty() && matches!(name, "ret" | "exit" | "trap" | "brkpt") => {
-            d.help(format!("write `{name};`"))
-        }
-        None if args.is_empty() => d.help(format!("write `call {name};` if it is a function")),
-        None => d.help(format!("write `call {name}, ({args});` if it is a function")),
-    }
-}
-
-/// The PTX for an instruction of another language, which has other operands.
-fn in_words(own: &str) -> String {
-    let (opcode, qualifiers) = own.split_once('.').unwrap_or((own, ""));
-    let mut text = format!("PTX has `{opcode}`");
-    for (i, word) in qualifiers.split('.').filter(|w| !w.is_empty()).enumerate() {
-        text += if i == 0 { " with " } else { " and " };
-        text += &format!("`.{word}`");
-    }
-    text
-}
-
-/// `if (p) ...`, `for (...)`; `guard`: the guard for the condition.
-pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>) -> Diagnostic {
-    let d = noted_error(
-        119,
-        span,
-        format_args!("`{word}` is a word of C"),
-        format_args!(
-            "an instruction runs under a guard, and a loop is a label and a guarded branch to it (PTX ISA 9.3)"
-        ),
-    );
-    match guard {
-        Some(guard) => d.help(format!("write `{guard}`")),
-        None => d.help("compare with `setp`, and put the predicate before the instruction as its guard"),
-    }
-}
-
-/// `asm volatile("...");`
-pub(crate) fn inline_assembly(span: Span, word: &str) -> Diagnostic {
-    helped_error(
-        119,
-        span,
-        format_args!("`{word}` is a word of C"),
-        format_args!("put the instructions here without it and without quotes"),
-    )
-}
-
-/// `__global__ void k() { ... }`
-pub(crate) fn c_function(span: Span, word: &str) -> Diagnostic {
-    helped_error(
-        119,
-        span,
-        format_args!("`{word}` begins a function of C"),
-        format_args!(
-            "begin a kernel with `.entry` and another function with `.func`, and declare parameters with `.param`"
-        ),
-    )
-}
-
-/// `%r1 = %r2 + %r3;` `own`: the instruction for it.
-pub(crate) fn assignment(span: Span, sign: &str, own: &str) -> Diagnostic {
-    explained_error(
-        119,
-        span,
-        format_args!("`{sign}` is an assignment of C"),
-        format_args!(
-            "an instruction names its operation first, then the destination, then the sources (PTX ISA 4.3.2)"
-        ),
-        format_args!("use `{own}`: the destination stands first, then the sources"),
-    )
-}
-
-/// `int x`: the words, and the PTX for them.
-pub(crate) fn c_declaration(span: Span, words: &str, own: &str) -> Diagnostic {
-    explained_error(
-        119,
-        span,
-        format_args!("`{words}` begins a declaration of C"),
-        format_args!("a declaration begins with a state space and a type (PTX ISA 5.4)"),
-        format_args!("write `{own}`"),
-    )
-}
-
-/// `extern __shared__ float x[];` in a function.
-pub(crate) fn c_extern(span: Span, words: &str) -> Diagnostic {
-    explained_error(
-        119,
-        span,
-        format_args!("`{words}` begins a declaration of C"),
-        format_args!("what is `.extern` is declared at module scope (PTX ISA 11.6.1)"),
-        format_args!("move it above this function"),
-    )
 }
 
 /// `.reg u32 x`
