@@ -1,6 +1,6 @@
 //! Constant folding of integer instructions.
 
-use crate::lanes::{Compare, holds};
+use crate::compare::{Compare, holds};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;

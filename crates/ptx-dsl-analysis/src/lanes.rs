@@ -21,7 +21,7 @@ use eval::Eval;
 pub use eval::{boolean, comparison, keeps};
 pub use facts::{CtaSize, LaneFact, Lanes, PredicateFact, Uniformity};
 use numbers::Shape;
-pub use numbers::{Compare, holds, operation};
+pub use numbers::operation;
 
 impl Lanes {
     /// Solves for all values of the function.

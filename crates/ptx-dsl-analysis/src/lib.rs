@@ -9,7 +9,8 @@
 //! | `use_def.rs`, `liveness.rs`, `live_ranges.rs` | uses and definitions of an instruction; backward data flow; live-range splitting (webs) |
 //! | `affine.rs` | the lattice of affine lanes, with transfer functions of scalar operations |
 //! | `divergence.rs` | regions between divergent branches and their post-dominators |
-//! | `loops.rs`, `induction.rs`, `fold.rs` | natural loops; their counters, iteration by iteration; constant folding |
+//! | `loops.rs`, `induction.rs` | natural loops; their counters, iteration by iteration |
+//! | `fold.rs`, `compare.rs` | constant folding; comparisons |
 //! | `issue.rs` | how many threads issue an instruction together |
 //! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | uniformity; sets of threads; reaching threads; execution counts |
 //! | `ctas.rs`, `ranks.rs` | variation between CTAs; constant propagation for one rank of a cluster |
@@ -20,6 +21,7 @@
 pub mod accesses;
 pub mod affine;
 pub mod cfg;
+pub mod compare;
 pub mod ctas;
 pub mod dataflow;
 pub mod divergence;

@@ -1,7 +1,8 @@
 //! Constant propagation for one CTA of the first cluster: values that follow from its rank, and the blocks that it can reach.
 
+use crate::compare::holds;
 use crate::flow::Flow;
-use crate::lanes::{boolean, comparison, holds, keeps, operation};
+use crate::lanes::{boolean, comparison, keeps, operation};
 use crate::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};

@@ -2,6 +2,7 @@
 //! lattice knows how each of them changes rows of lanes.
 
 use super::sreg;
+use crate::compare::Compare;
 use ptx_dsl_isa::hir::{Function, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::opcode::op;
@@ -67,37 +68,6 @@ pub enum Op {
     Ffma,
     /// `mapa.shared::cluster.u32`
     Mapa,
-}
-
-/// The relation of a `setp`.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Compare {
-    /// Equal.
-    Eq,
-    /// Not equal.
-    Ne,
-    /// Less.
-    Lt,
-    /// Less or equal.
-    Le,
-    /// Greater.
-    Gt,
-    /// Greater or equal.
-    Ge,
-}
-
-impl Compare {
-    fn of(qualifier: Qualifier) -> Option<Self> {
-        Some(match qualifier {
-            q::eq => Compare::Eq,
-            q::ne => Compare::Ne,
-            q::lt | q::lo => Compare::Lt,
-            q::le | q::ls => Compare::Le,
-            q::gt | q::hi => Compare::Gt,
-            q::ge | q::hs => Compare::Ge,
-            _ => return None,
-        })
-    }
 }
 
 /// An instruction as a scalar operation.

@@ -1,8 +1,9 @@
 //! Transfer functions of the uniformity analysis: the fact about a result from the facts about the operands.
 
+use crate::compare::{Compare, holds};
 use crate::flow::Flow;
 use crate::lanes::facts::{LaneFact, Lanes, PredicateFact, UNKNOWN, Uniformity, uniformity_of};
-use crate::lanes::numbers::{Compare, Numbers, Shape, Special, holds, operation};
+use crate::lanes::numbers::{Numbers, Shape, Special, operation};
 use crate::ssa::{UNDEF, Val, Value};
 use crate::threads::{Set, THREADS, by_warp_set};
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};

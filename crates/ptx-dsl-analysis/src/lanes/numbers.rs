@@ -1,10 +1,9 @@
-//! Numbers for each thread of a CTA: special registers, integer comparisons and operations of 32 bits.
+//! Numbers for each thread of a CTA: special registers, operations of 32 bits.
 
 use crate::lanes::facts::{LaneFact, Uniformity};
 use crate::threads::THREADS;
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 use ptx_dsl_isa::opcode::{Opcode, op};
-use ptx_dsl_isa::qualifier::{Qualifier, q};
 
 /// The shape of the CTA, for special registers.
 pub struct Shape {
@@ -62,38 +61,6 @@ pub enum Special {
     Table(Vec<u32>),
 }
 
-/// `.CmpOp` of integers. `.lo`, `.ls`, `.hi`, `.hs` are unsigned (9.7.6.2).
-#[derive(Debug, Clone, Copy)]
-pub enum Compare {
-    /// Equal.
-    Eq,
-    /// Not equal.
-    Ne,
-    /// Less.
-    Lt,
-    /// Less or equal.
-    Le,
-    /// Greater.
-    Gt,
-    /// Greater or equal.
-    Ge,
-}
-
-impl Compare {
-    /// The comparison that a qualifier names.
-    pub fn of(qualifier: Qualifier) -> Option<Compare> {
-        Some(match qualifier {
-            q::eq => Compare::Eq,
-            q::ne => Compare::Ne,
-            q::lt | q::lo => Compare::Lt,
-            q::le | q::ls => Compare::Le,
-            q::gt | q::hi => Compare::Gt,
-            q::ge | q::hs => Compare::Ge,
-            _ => return None,
-        })
-    }
-}
-
 /// A number for every thread.
 pub enum Numbers<'t> {
     One(u32),
@@ -135,20 +102,4 @@ pub fn operation(opcode: Opcode, signed: bool) -> Option<Operation> {
         op::div => |x, y, _| x.checked_div(y),
         _ => return None,
     })
-}
-
-/// The result of a comparison of two numbers of `bits` bits.
-pub fn holds(op: Compare, signed: bool, bits: u32, x: u64, y: u64) -> bool {
-    let mask = if bits >= 64 { u64::MAX } else { (1 << bits) - 1 };
-    let (x, y) = (x & mask, y & mask);
-    let wide = |n: u64| if signed { ((n << (64 - bits)) as i64) >> (64 - bits) } else { 0 };
-    let order = if signed { wide(x).cmp(&wide(y)) } else { x.cmp(&y) };
-    match op {
-        Compare::Eq => order.is_eq(),
-        Compare::Ne => order.is_ne(),
-        Compare::Lt => order.is_lt(),
-        Compare::Le => order.is_le(),
-        Compare::Gt => order.is_gt(),
-        Compare::Ge => order.is_ge(),
-    }
 }
