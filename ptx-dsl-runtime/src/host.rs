@@ -6,9 +6,28 @@ pub use explore::Explore;
 
 use std::fmt;
 use std::marker::PhantomData;
+use std::sync::OnceLock;
 
 use crate::monitor::{Checked, Monitor, Off};
 use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
+
+/// What runs a kernel.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Engine {
+    /// Code that rustc has compiled for the kernel: fast, if the crate of the kernel is optimised.
+    Compiled,
+    /// The interpreter in the runtime: costs no compile time.
+    Interpreted,
+}
+
+impl fmt::Display for Engine {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            Engine::Compiled => "compiled",
+            Engine::Interpreted => "interpreted",
+        })
+    }
+}
 
 #[derive(Debug, Clone)]
 enum Schedule {
@@ -23,6 +42,7 @@ pub struct Host<M = Off> {
     record: bool,
     resident: usize,
     threads: usize,
+    engine: Option<Engine>,
     monitor: PhantomData<fn() -> M>,
 }
 
@@ -36,9 +56,10 @@ impl<M> Clone for Host<M> {
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host { schedule, record, resident, threads, monitor: _ } = self;
+        let Host { schedule, record, resident, threads, engine, monitor: _ } = self;
         let mut s = f.debug_struct("Host");
-        s.field("schedule", schedule).field("record", record).field("resident", resident).field("threads", threads);
+        s.field("schedule", schedule).field("record", record).field("resident", resident);
+        s.field("threads", threads).field("engine", engine);
         s.finish()
     }
 }
@@ -64,7 +85,14 @@ impl Default for Host {
 impl<M: Monitor> Host<M> {
     /// A host with a monitor of your own; each launch makes a new one.
     pub fn with_monitor() -> Self {
-        Host { schedule: Schedule::RoundRobin, record: false, resident: 16, threads: 1, monitor: PhantomData }
+        Host {
+            schedule: Schedule::RoundRobin,
+            record: false,
+            resident: 16,
+            threads: 1,
+            engine: None,
+            monitor: PhantomData,
+        }
     }
 
     /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed every instruction waits that may
@@ -101,6 +129,28 @@ impl<M: Monitor> Host<M> {
     pub fn threads(mut self, n: usize) -> Self {
         self.threads = if n == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { n };
         self
+    }
+
+    /// Runs kernels on this engine and no other. Without it a kernel runs on the compiled engine if its crate has compiled it.
+    ///
+    /// The environment variable `PTX_DSL_ENGINE` (`compiled` or `interpreted`) does the same for hosts that do not say.
+    ///
+    /// # Errors
+    /// A launch fails with [`Error::Engine`](crate::Error::Engine) if the kernel does not have that engine.
+    pub fn engine(mut self, engine: Engine) -> Self {
+        self.engine = Some(engine);
+        self
+    }
+
+    /// The engine that is asked for.
+    pub(crate) fn wanted_engine(&self) -> Option<Engine> {
+        static DEFAULT: OnceLock<Option<Engine>> = OnceLock::new();
+        let default = || match std::env::var("PTX_DSL_ENGINE").ok()?.as_str() {
+            "compiled" => Some(Engine::Compiled),
+            "interpreted" => Some(Engine::Interpreted),
+            _ => None,
+        };
+        self.engine.or_else(|| *DEFAULT.get_or_init(default))
     }
 
     /// Threads a launch has at most.

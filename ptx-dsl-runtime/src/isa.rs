@@ -5,19 +5,61 @@
 //! `.b128` as low and high half; undefined behaviour is a [`Fault`]. Those that may wait return
 //! [`Flow`](crate::kernel::Flow).
 
-/// Says which opcodes have their semantics in a file, each with its function: the constant `SEMANTICS`. What the table does not
-/// have, and a function that is not there, do not compile.
+/// Says which opcodes have their semantics in a file, each with its function: the constant `SEMANTICS` and the function `calls`.
+/// What the table does not have, and a function that is not there, do not compile. A function of one lane says how many values it
+/// may take.
 macro_rules! semantics {
-    ($($opcode:literal => $function:ident,)*) => {
+    ($($kind:ident $opcode:literal => $function:ident $([$($n:literal)|+])?,)*) => {
         /// The opcodes whose semantics are in this file, each with the name of its function.
         pub const SEMANTICS: &[(ptx_dsl_isa::opcode::Opcode, &str)] =
             &[$((ptx_dsl_isa::opcode::Opcode::of($opcode), stringify!($function)),)*];
 
-        #[allow(unused_imports)]
-        mod functions {
-            $(use super::$function as _;)*
+        /// The same with the functions, for the interpreter.
+        pub(crate) fn calls<M: crate::Monitor>() -> Vec<(ptx_dsl_isa::opcode::Opcode, $crate::isa::Call<M>)> {
+            vec![$((
+                ptx_dsl_isa::opcode::Opcode::of($opcode),
+                $crate::isa::call!($kind M $function $([$($n)|+])?),
+            ),)*]
         }
     };
+}
+
+/// A function of an instruction as a [`Call`].
+macro_rules! call {
+    (lane $m:ident $function:ident [$($n:literal)|+]) => {
+        $crate::isa::Call::Lane(|q, s| match s.len() {
+            $($n => $crate::isa::two_words(&$function(q, $crate::isa::operands::<$n>(s))),)+
+            _ => [0; 2],
+        })
+    };
+    (warp $m:ident $function:ident) => { $crate::isa::Call::Warp($function::<$m>) };
+    (block $m:ident $function:ident) => { $crate::isa::Call::Block($function::<$m>) };
+}
+pub(crate) use call;
+
+/// The operands of a function of one lane.
+fn operands<const N: usize>(s: &[u64]) -> [u64; N] {
+    let mut all = [0; N];
+    all.iter_mut().zip(s).for_each(|(to, from)| *to = *from);
+    all
+}
+
+/// The results of a function of one lane: one or two.
+fn two_words(results: &[u64]) -> [u64; 2] {
+    [results.first().copied().unwrap_or(0), results.get(1).copied().unwrap_or(0)]
+}
+
+/// Computes one lane: operands to results.
+pub(crate) type Lane = fn(Q, &[u64]) -> [u64; 2];
+
+/// The function that implements an instruction.
+pub(crate) enum Call<M> {
+    /// For one lane.
+    Lane(Lane),
+    /// For the active lanes of a warp: sources, destinations.
+    Warp(fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done),
+    /// The same; the warp may wait.
+    Block(fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<crate::Flow, Box<Fault>>),
 }
 
 pub mod address;
@@ -48,7 +90,7 @@ use crate::mem::address::{AddrSpace, Place, resolve};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
-type Done = Result<(), Box<Fault>>;
+pub(crate) type Done = Result<(), Box<Fault>>;
 
 /// The lanes of a mask, lowest first.
 #[inline(always)]
@@ -139,7 +181,7 @@ fn same<M: Monitor>(x: &Ctx<'_, M>, v: &Lanes, bits: u32, what: &str) -> Result<
 
 /// Sets a destination, if the form has it.
 #[inline(always)]
-fn set<const D: usize>(d: &mut [&mut Lanes; D], at: usize, lane: usize, value: u64) {
+fn set(d: &mut [&mut Lanes], at: usize, lane: usize, value: u64) {
     if let Some(v) = d.get_mut(at) {
         v[lane] = value;
     }

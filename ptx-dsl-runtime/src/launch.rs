@@ -8,13 +8,16 @@ pub use args::{Arg, IntoBuffer, IntoU64, scalar, slice, slice_mut};
 pub use config::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Launch, Progress};
 pub use error::{Error, LaunchError};
 
-use crate::host::{Host, Report};
+use crate::host::{Engine, Host, Report};
+use crate::interpreter;
 use crate::kernel::{Kernel, KernelInfo};
 use crate::machine::{self, Program};
 use crate::mem::address::FIRST_BUFFER;
 use crate::mem::segment::Segment;
 use crate::monitor::Monitor;
 use args::place;
+use ptx_dsl_isa::image::Image;
+use std::sync::Arc;
 
 /// Runs a kernel on the host. Results are in the caller's buffers.
 pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
@@ -29,9 +32,20 @@ pub(crate) fn run<M: Monitor>(
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
+    let image = image(program.info(), host)?;
     let mut module = program.info().global_image.to_vec();
     let (params, segments) = prepare(program.info(), &launch, args, &mut module)?;
-    machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
+    machine::run(program, image, host, &launch, params, segments).map_err(Error::Fault)
+}
+
+/// What the interpreter runs, if it is to run the kernel.
+fn image<M: Monitor>(info: &'static KernelInfo, host: &Host<M>) -> Result<Option<Arc<Image>>, Error> {
+    let engine = host.wanted_engine().unwrap_or(Engine::Compiled);
+    if engine == Engine::Compiled {
+        return Ok(None);
+    }
+    let why = "the crate of the kernel was built with another version of ptx-dsl";
+    interpreter::decoded(info.image).map(Some).ok_or(Error::Engine { kernel: info.name, engine, why })
 }
 
 /// Checks the launch, and builds parameter memory and the segments of global memory.

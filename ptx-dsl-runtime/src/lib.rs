@@ -6,6 +6,7 @@ pub mod emitted;
 pub mod fault;
 mod flow;
 pub mod host;
+mod interpreter;
 pub mod isa;
 pub mod kernel;
 pub mod lanes;
@@ -20,7 +21,7 @@ pub mod sync;
 
 pub use emitted::*;
 pub use fault::{Fault, FaultKind};
-pub use host::{Explore, Host, Report};
+pub use host::{Engine, Explore, Host, Report};
 pub use kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Piece, Site, Wait};
 pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};

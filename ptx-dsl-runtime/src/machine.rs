@@ -13,7 +13,7 @@ mod deadlock;
 mod describe;
 mod driver;
 mod fragments;
-mod geometry;
+pub(crate) mod geometry;
 mod instruction_sets;
 mod lane_access;
 mod mbarrier_fast_path;
@@ -34,10 +34,14 @@ mod wake;
 pub use body::Body;
 pub use ctx::Ctx;
 
+use std::sync::Arc;
 use std::thread;
+
+use ptx_dsl_isa::image::Image;
 
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Host, Report};
+use crate::interpreter;
 use crate::kernel::{Kernel, KernelInfo};
 use crate::launch::config::Launch;
 use crate::machine::async_ops::AsyncOps;
@@ -71,8 +75,8 @@ pub(crate) struct Program<M> {
     info: &'static KernelInfo,
     /// As the [`Kernel`] says.
     optimised: bool,
-    /// Makes registers: slots, warps of a slot, warps of a CTA.
-    registers: fn(usize, usize, usize) -> Box<dyn Body<M>>,
+    /// Makes registers of the compiled code: slots, warps of a slot, warps of a CTA.
+    compiled: fn(usize, usize, usize) -> Box<dyn Body<M>>,
 }
 
 impl<M> Clone for Program<M> {
@@ -85,7 +89,7 @@ impl<M> Copy for Program<M> {}
 
 impl<M: Monitor> Program<M> {
     pub(crate) fn of<K: Kernel>() -> Self {
-        Program { info: K::INFO, optimised: K::OPTIMISED, registers: registers::new::<K, M> }
+        Program { info: K::INFO, optimised: K::OPTIMISED, compiled: registers::new::<K, M> }
     }
 
     pub(crate) fn info(&self) -> &'static KernelInfo {
@@ -93,9 +97,10 @@ impl<M: Monitor> Program<M> {
     }
 }
 
-/// Runs a grid whose launch has been checked.
+/// Runs a grid whose launch has been checked; with an `image` in the interpreter.
 pub(crate) fn run<M: Monitor>(
     program: Program<M>,
+    image: Option<Arc<Image>>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -105,11 +110,12 @@ pub(crate) fn run<M: Monitor>(
     let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
     let team = Team::new(host.workers(), clusters, launch);
     if team.is_single() {
-        return work(program, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
+        return work(program, image, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
     }
     let outcomes = segment::share(segments, |segments| {
         thread::scope(|scope| {
-            let one = || work(program, host, launch, params.clone(), Global::for_thread(segments), &team);
+            let one =
+                || work(program, image.clone(), host, launch, params.clone(), Global::for_thread(segments), &team);
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
                     let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
@@ -198,6 +204,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 /// Runs clusters until there are no more: the work of one thread.
 fn work<M: Monitor>(
     program: Program<M>,
+    image: Option<Arc<Image>>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -206,10 +213,19 @@ fn work<M: Monitor>(
 ) -> Outcome {
     let _leave_on_drop = LeaveOnDrop(team);
     let mut x = Ctx::new(host, launch, program.info, params, global, team);
-    x.set = simd::best(program.optimised);
+    x.geometry.image = image;
     let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);
     let warps = warps_per_cta * x.geometry.cluster_size() as usize;
-    let mut body = (program.registers)(slots, warps, warps_per_cta);
+    let mut body = match &x.geometry.image {
+        Some(image) => {
+            x.set = simd::best(true);
+            interpreter::new(&image.clone(), &x, slots, warps, warps_per_cta)
+        }
+        None => {
+            x.set = simd::best(program.optimised);
+            (program.compiled)(slots, warps, warps_per_cta)
+        }
+    };
     match M::drive(&mut *body, &mut x) {
         Ok(()) => Ok(Report {
             clusters_launched: x.residents.launched,

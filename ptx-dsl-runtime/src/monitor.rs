@@ -52,7 +52,7 @@ pub enum Sync {
 }
 
 /// What watches a launch. `Err` stops it with a fault at the access.
-pub trait Monitor: Default + Sized {
+pub trait Monitor: Default + Sized + 'static {
     /// False removes the calls, and with them the work of preparing their arguments.
     const ON: bool;
     /// The Rust expression of such a host, for reports.

@@ -46,6 +46,9 @@ impl Q {
         Q(qualifiers)
     }
 
+    /// Without qualifiers.
+    pub(crate) const NONE: Q = Q(&const { Qualifiers::new(&[], &[]) });
+
     /// From the qualifiers and types written.
     #[cfg(test)]
     pub fn new(qualifiers: &[Qualifier], ty: &[Ty]) -> Q {

@@ -11,7 +11,6 @@ pub mod scale;
 
 use crate::kernel::Kernel;
 use crate::layout::solver::Layout;
-use crate::source::{Source, Text};
 use constants::Constants;
 use hoist::Hoist;
 use proc_macro2::{Ident, TokenStream};
@@ -35,19 +34,13 @@ pub struct Emitter<'m> {
 }
 
 impl<'m> Emitter<'m> {
-    pub fn new(
-        kernel: &'m Kernel<'m>,
-        layout: Layout,
-        scale: Scale,
-        source: &'m Source<'m>,
-        text: &'m Text<'m>,
-    ) -> Self {
+    pub fn new(kernel: &'m Kernel<'m>, layout: Layout, scale: Scale, constants: Constants<'m>) -> Self {
         let hoist = Hoist::new(!scale.outline_regions && layout.has_cta_uniform());
         Emitter {
             kernel,
             layout,
             scale,
-            constants: Constants::new(source, text),
+            constants,
             hoist,
             fields: BTreeMap::new(),
             functions: BTreeMap::new(),

@@ -12,6 +12,7 @@ use crate::step::dispatch::Code;
 use info::kernel_info;
 use parameters::Passing;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_isa::image::Image;
 use quote::{format_ident, quote};
 use warp::{agreement, warp_state};
 
@@ -28,6 +29,7 @@ pub fn items(
     e: &mut Emitter<'_>,
     program: &Program<'_>,
     code: &Code,
+    image: &Image,
     (source, text): (&Source<'_>, &Text<'_>),
     passing: &[Passing],
 ) -> [TokenStream; 2] {
@@ -36,7 +38,7 @@ pub fn items(
     // `format_ident` drops the `r#` of an argument
     let module = format_ident!("__ptx_{}", ident);
     let names = Names { ident: (source.name)(&ident, f.span), module };
-    let info = kernel_info(e, program, source.file.as_deref(), passing);
+    let info = kernel_info(e, program, image, source.file.as_deref(), passing);
     let (agree, agree_method) = agreement(e, &names.module);
     [code_module(e, &names, code, &info, &agree), kernel_type(e, &names, text, &agree_method, passing)]
 }

@@ -7,6 +7,7 @@
 
 mod analysis;
 mod emit;
+mod image;
 mod instr;
 mod item;
 mod kernel;
@@ -20,6 +21,7 @@ mod step;
 mod tests;
 
 use emit::Emitter;
+use emit::constants::Constants;
 use emit::scale::Scale;
 use item::parameters::passing;
 use kernel::Kernel;
@@ -44,12 +46,14 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
     let program = if stub { Program::empty(entry) } else { region::build::program(module, entry, function) };
     let frame_size = u64::from(program.local_size(module).next_multiple_of(16));
     let kernel = Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size };
+    let mut constants = Constants::new(source, text);
+    let image = image::image(&kernel, &program, &mut constants);
     let (program, layout) = lay_out(&kernel, program);
     let scale = Scale::of(&kernel, &program);
-    let mut e = Emitter::new(&kernel, layout, scale, source, text);
+    let mut e = Emitter::new(&kernel, layout, scale, constants);
     let code = step::dispatch::code(&mut e, &program);
     let parameters: Vec<_> = function.params.iter().enumerate().map(|(i, p)| passing(source, i, p)).collect();
-    item::items(&mut e, &program, &code, (source, text), &parameters)
+    item::items(&mut e, &program, &code, &image, (source, text), &parameters)
 }
 
 /// Converts short branches and computes the layout of the result.

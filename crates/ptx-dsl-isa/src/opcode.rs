@@ -23,6 +23,17 @@ impl Opcode {
         panic!("the table has no such opcode")
     }
 
+    /// A number for each opcode, for bytes.
+    pub fn index(self) -> usize {
+        usize::from(self.family) << 8 | usize::from(self.entry)
+    }
+
+    /// The opcode of an [`Opcode::index`].
+    pub fn from_index(index: usize) -> Option<Opcode> {
+        FAMILIES.get(index >> 8)?.1.get(index & 0xff)?;
+        Some(Opcode { family: u8::try_from(index >> 8).ok()?, entry: index as u8 })
+    }
+
     /// As PTX writes it.
     pub fn name(self) -> &'static str {
         FAMILIES[self.family as usize].1[self.entry as usize].opcode

@@ -46,6 +46,11 @@ impl Qualifier {
         self.0 as usize
     }
 
+    /// The qualifier at this position.
+    pub const fn from_index(index: usize) -> Option<Qualifier> {
+        if index < q::LIST.len() { Some(Qualifier(index as u16)) } else { None }
+    }
+
     /// As PTX writes it, with its dot.
     pub const fn text(self) -> &'static str {
         q::LIST[self.0 as usize]

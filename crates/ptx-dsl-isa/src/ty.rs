@@ -94,6 +94,16 @@ impl Ty {
         ALL.iter().find(|row| row.1 == self).unwrap_or(&ALL[0])
     }
 
+    /// Its position in the list of types.
+    pub fn index(self) -> usize {
+        self as usize
+    }
+
+    /// The type at this position.
+    pub fn from_index(index: usize) -> Option<Ty> {
+        ALL.get(index).map(|row| row.1)
+    }
+
     /// Its name, without the dot.
     pub fn name(self) -> &'static str {
         self.row().0

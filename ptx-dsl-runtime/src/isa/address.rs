@@ -9,30 +9,20 @@ use crate::{Ctx, Lanes, Monitor};
 
 /// `cvta d, a` and `cvta.to d, a`
 #[inline]
-pub fn cvta<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn cvta<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let v = if q.has(q::to) { from_generic(space(q), s[0][l]) } else { to_generic(space(q), s[0][l]) };
-        set(&mut d, 0, l, v);
+        set(d, 0, l, v);
     }
     Ok(())
 }
 
 /// `isspacep p, a`
 #[inline]
-pub fn isspacep<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn isspacep<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let own = x.rank();
     for l in active(x.mask) {
-        set(&mut d, 0, l, is_in(space(q), s[0][l], own).into());
+        set(d, 0, l, is_in(space(q), s[0][l], own).into());
     }
     Ok(())
 }
@@ -50,40 +40,30 @@ fn shared<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<(u
 
 /// `mapa d, a, b`: the address of `a` in the CTA of rank `b`. With a rank outside of the cluster the access faults.
 #[inline]
-pub fn mapa<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn mapa<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let (_, offset) = shared(x, q, s[0][l], l)?;
         let rank = s.get(1).map_or(0, |b| b[l]) as u32;
         let addr = mapped_shared(offset, rank).into();
         let generic = !q.has(q::shared_cluster);
-        set(&mut d, 0, l, if generic { to_generic(AddrSpace::SharedCluster, addr) } else { addr });
+        set(d, 0, l, if generic { to_generic(AddrSpace::SharedCluster, addr) } else { addr });
     }
     Ok(())
 }
 
 /// `getctarank d, a`
 #[inline]
-pub fn getctarank<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn getctarank<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let (rank, _) = shared(x, q, s[0][l], l)?;
-        set(&mut d, 0, l, rank.into());
+        set(d, 0, l, rank.into());
     }
     Ok(())
 }
 
 semantics! {
-    "cvta" => cvta,
-    "getctarank" => getctarank,
-    "isspacep" => isspacep,
-    "mapa" => mapa,
+    warp "cvta" => cvta,
+    warp "getctarank" => getctarank,
+    warp "isspacep" => isspacep,
+    warp "mapa" => mapa,
 }

@@ -10,28 +10,18 @@ use crate::{Ctx, Lanes, Monitor};
 
 /// `atom`: `[addr], b{, c}{, cache-policy}`; the destination is what the memory held.
 #[inline]
-pub fn atom<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Done {
+pub fn atom<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     run(x, q, &s, d)
 }
 
 /// `red`: as `atom` without a destination.
 #[inline]
-pub fn red<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Done {
+pub fn red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     run(x, q, &s, d)
 }
 
 #[inline]
-fn run<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], mut d: [&mut Lanes; D]) -> Done {
+fn run<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let (space, ty, bytes) = (space(q), q.ty[0], element(q.ty[0]));
     let n: usize = if q.has(q::v8) {
         8
@@ -209,8 +199,8 @@ fn min_max_half(infinity: u64, a: u64, b: u64, max: bool) -> u64 {
 }
 
 semantics! {
-    "atom" => atom,
-    "red" => red,
+    warp "atom" => atom,
+    warp "red" => red,
 }
 
 #[cfg(test)]

@@ -50,11 +50,11 @@ fn arrive<M: Monitor>(x: &mut Ctx<'_, M>, s: &[&Lanes]) -> Done {
 }
 
 /// `a{, b}, c`: the predicate comes last, negated already where the form says `!c`.
-fn red<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], mut d: [&mut Lanes; D]) -> Blocks {
+fn red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if x.resumed() {
         let result = x.barrier_result();
         for l in active(x.mask) {
-            super::set(&mut d, 0, l, result);
+            super::set(d, 0, l, result);
         }
         return Ok(Flow::Next);
     }
@@ -72,72 +72,37 @@ fn red<M: Monitor, const D: usize>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], mut d
 }
 
 /// `bar.sync a{, b}`
-pub fn bar_sync<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Blocks {
+pub fn bar_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     sync(x, &s)
 }
 
 /// `bar.arrive a, b`
-pub fn bar_arrive<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn bar_arrive<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     arrive(x, &s)
 }
 
 /// `bar.red d, a{, b}, c`
-pub fn bar_red<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Blocks {
+pub fn bar_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     red(x, q, &s, d)
 }
 
 /// `barrier.sync a{, b}`
-pub fn barrier_sync<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Blocks {
+pub fn barrier_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     sync(x, &s)
 }
 
 /// `barrier.arrive a, b`
-pub fn barrier_arrive<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn barrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     arrive(x, &s)
 }
 
 /// `barrier.red d, a{, b}, c`
-pub fn barrier_red<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Blocks {
+pub fn barrier_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     red(x, q, &s, d)
 }
 
 /// `bar.warp.sync membermask`: the members need not come to the same instruction.
-pub fn bar_warp_sync<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Blocks {
+pub fn bar_warp_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if x.resumed() {
         return Ok(Flow::Next);
     }
@@ -150,41 +115,31 @@ pub fn bar_warp_sync<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// `barrier.cluster.arrive`
-pub fn barrier_cluster_arrive<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn barrier_cluster_arrive<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.cluster_arrive()
 }
 
 /// `barrier.cluster.wait`
-pub fn barrier_cluster_wait<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Blocks {
+pub fn barrier_cluster_wait<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait().map(Flow::Wait) }
 }
 
 semantics! {
-    "bar.arrive" => bar_arrive,
-    "bar.cta.arrive" => bar_arrive,
-    "bar.cta.red" => bar_red,
-    "bar.cta.sync" => bar_sync,
-    "bar.red" => bar_red,
-    "bar.sync" => bar_sync,
-    "bar.warp.sync" => bar_warp_sync,
-    "barrier.arrive" => barrier_arrive,
-    "barrier.cluster.arrive" => barrier_cluster_arrive,
-    "barrier.cluster.wait" => barrier_cluster_wait,
-    "barrier.cta.arrive" => barrier_arrive,
-    "barrier.cta.red" => barrier_red,
-    "barrier.cta.sync" => barrier_sync,
-    "barrier.red" => barrier_red,
-    "barrier.sync" => barrier_sync,
+    warp "bar.arrive" => bar_arrive,
+    warp "bar.cta.arrive" => bar_arrive,
+    block "bar.cta.red" => bar_red,
+    block "bar.cta.sync" => bar_sync,
+    block "bar.red" => bar_red,
+    block "bar.sync" => bar_sync,
+    block "bar.warp.sync" => bar_warp_sync,
+    warp "barrier.arrive" => barrier_arrive,
+    warp "barrier.cluster.arrive" => barrier_cluster_arrive,
+    block "barrier.cluster.wait" => barrier_cluster_wait,
+    warp "barrier.cta.arrive" => barrier_arrive,
+    block "barrier.cta.red" => barrier_red,
+    block "barrier.cta.sync" => barrier_sync,
+    block "barrier.red" => barrier_red,
+    block "barrier.sync" => barrier_sync,
 }
 
 #[cfg(test)]

@@ -33,11 +33,11 @@ pub fn decode([low, high]: [u64; 2]) -> Option<Option<[u32; 3]>> {
 ///
 /// With `.multicast::cluster::all` the response goes to the same offsets of every CTA of the cluster, all of which must
 /// still be there (`Ctx::try_cancel` sees to that).
-pub fn clusterlaunchcontrol_try_cancel<M: Monitor, const S: usize, const D: usize>(
+pub fn clusterlaunchcontrol_try_cancel<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
+    s: &[&Lanes],
+    _: &mut [&mut Lanes],
 ) -> Done {
     let (space, own) = (space(q), x.rank());
     for l in active(x.mask) {
@@ -55,11 +55,11 @@ pub fn clusterlaunchcontrol_try_cancel<M: Monitor, const S: usize, const D: usiz
 }
 
 /// `clusterlaunchcontrol.query_cancel`: is it cancelled, or the first `ctaid`, of a response in a `.b128` register.
-pub fn clusterlaunchcontrol_query_cancel<M: Monitor, const S: usize, const D: usize>(
+pub fn clusterlaunchcontrol_query_cancel<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
+    s: &[&Lanes],
+    d: &mut [&mut Lanes],
 ) -> Done {
     for l in active(x.mask) {
         let response = [s[0][l], s.get(1).map_or(0, |high| high[l])];
@@ -75,7 +75,7 @@ pub fn clusterlaunchcontrol_query_cancel<M: Monitor, const S: usize, const D: us
             if cancelled.is_none() {
                 x.set_clc_observed_failure();
             }
-            set(&mut d, 0, l, cancelled.is_some().into());
+            set(d, 0, l, cancelled.is_some().into());
             continue;
         }
         let Some(ctaid) = cancelled else {
@@ -83,13 +83,13 @@ pub fn clusterlaunchcontrol_query_cancel<M: Monitor, const S: usize, const D: us
         };
         let one = [q::get_first_ctaid_x, q::get_first_ctaid_y, q::get_first_ctaid_z];
         match one.iter().position(|&dimension| q.has(dimension)) {
-            Some(i) => set(&mut d, 0, l, ctaid[i].into()),
+            Some(i) => set(d, 0, l, ctaid[i].into()),
             None => {
                 for (i, v) in ctaid.into_iter().enumerate() {
-                    set(&mut d, i, l, v.into());
+                    set(d, i, l, v.into());
                 }
                 // the manual leaves the fourth element open
-                set(&mut d, 3, l, 0);
+                set(d, 3, l, 0);
             }
         }
     }
@@ -97,8 +97,8 @@ pub fn clusterlaunchcontrol_query_cancel<M: Monitor, const S: usize, const D: us
 }
 
 semantics! {
-    "clusterlaunchcontrol.query_cancel" => clusterlaunchcontrol_query_cancel,
-    "clusterlaunchcontrol.try_cancel" => clusterlaunchcontrol_try_cancel,
+    warp "clusterlaunchcontrol.query_cancel" => clusterlaunchcontrol_query_cancel,
+    warp "clusterlaunchcontrol.try_cancel" => clusterlaunchcontrol_try_cancel,
 }
 
 #[cfg(test)]

@@ -118,10 +118,10 @@ pub fn slct(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
 }
 
 semantics! {
-    "selp" => selp,
-    "set" => set,
-    "setp" => setp,
-    "slct" => slct,
+    lane "selp" => selp [3],
+    lane "set" => set [2 | 3],
+    lane "setp" => setp [2 | 3],
+    lane "slct" => slct [3],
 }
 
 #[cfg(test)]

@@ -191,8 +191,8 @@ pub fn cvt_pack<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
 }
 
 semantics! {
-    "cvt" => cvt,
-    "cvt.pack" => cvt_pack,
+    lane "cvt" => cvt [1 | 2 | 3 | 5],
+    lane "cvt.pack" => cvt_pack [2 | 3],
 }
 
 #[cfg(test)]

@@ -11,12 +11,7 @@ use crate::{Ctx, Lanes, Monitor};
 
 /// `fence` with all its qualifiers; only `fence.proxy.tensormap::generic.acquire` has operands: `[addr], 128`.
 #[inline]
-pub fn fence<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn fence<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.fence();
     if !q.has(q::tensormap_generic) {
         return Ok(());
@@ -33,16 +28,11 @@ pub fn fence<M: Monitor, const S: usize, const D: usize>(
 
 /// `membar`, the older spelling.
 #[inline]
-pub fn membar<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Done {
+pub fn membar<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     fence(x, q, s, d)
 }
 
 semantics! {
-    "fence" => fence,
-    "membar" => membar,
+    warp "fence" => fence,
+    warp "membar" => membar,
 }

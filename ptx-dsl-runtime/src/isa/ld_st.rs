@@ -45,15 +45,10 @@ pub(super) fn put(v: &mut [u64; 4], i: usize, bytes: u32, value: u64) {
 
 /// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements. The slow path of emitted code, behind [`Ctx::stretch`] and
 /// the like.
-pub fn ld<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn ld<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let (space, bytes, addr) = (space(q), element(q.ty[0]), s[0]);
     for l in active(x.mask) {
-        let v = x.read(space, addr[l], bytes * D as u32, l as u32)?;
+        let v = x.read(space, addr[l], bytes * d.len() as u32, l as u32)?;
         for (i, d) in d.iter_mut().enumerate() {
             d[l] = extend(q.ty[0], get(&v, i, bytes));
         }
@@ -63,12 +58,7 @@ pub fn ld<M: Monitor, const S: usize, const D: usize>(
 
 /// `ldu`: a load from an address that is the same in all threads.
 #[inline]
-pub fn ldu<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Done {
+pub fn ldu<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     ld(x, q, s, d)
 }
 
@@ -87,12 +77,7 @@ const fn elements(q: Q) -> usize {
 }
 
 /// `st`: `[addr]`, the elements, `{cache-policy}`.
-pub fn st<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn st<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let (space, bytes, n) = (space(q), element(q.ty[0]), elements(q));
     for l in active(x.mask) {
         let mut v = [0; 4];
@@ -105,9 +90,9 @@ pub fn st<M: Monitor, const S: usize, const D: usize>(
 }
 
 semantics! {
-    "ld" => ld,
-    "ldu" => ldu,
-    "st" => st,
+    warp "ld" => ld,
+    warp "ldu" => ldu,
+    warp "st" => st,
 }
 
 #[cfg(test)]

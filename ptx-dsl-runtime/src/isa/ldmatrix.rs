@@ -12,17 +12,12 @@ type Blocks = Result<Flow, Box<Fault>>;
 
 /// `ldmatrix r, [p]` of `.m8n8`: lanes 8 *i* to 8 *i* + 7 give the addresses of the rows of matrix *i*, 16 bytes each. With `.trans`
 /// each matrix comes transposed.
-pub fn ldmatrix<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
+pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));
     }
     let space = space(q);
-    for matrix in 0..D {
+    for matrix in 0..d.len() {
         let mut rows = [[0u16; 8]; 8];
         for (r, row) in rows.iter_mut().enumerate() {
             let lane = 8 * matrix + r;
@@ -34,31 +29,26 @@ pub fn ldmatrix<M: Monitor, const S: usize, const D: usize>(
         for l in active(x.mask) {
             let (row, column) = (l / 4, 2 * (l % 4));
             let [low, high] = [column, column + 1].map(|c| if q.has(q::trans) { rows[c][row] } else { rows[row][c] });
-            set(&mut d, matrix, l, u64::from(low) | u64::from(high) << 16);
+            set(d, matrix, l, u64::from(low) | u64::from(high) << 16);
         }
     }
     Ok(Flow::Next)
 }
 
 /// `movmatrix d, a`: the transposed matrix.
-pub fn movmatrix<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
+pub fn movmatrix<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("movmatrix")? {
         return Ok(Flow::Wait(wait));
     }
     let element = |row: usize, column: usize| s[0][4 * row + column / 2] >> (16 * (column % 2)) & 0xffff;
     for l in active(x.mask) {
         let (row, column) = (l / 4, 2 * (l % 4));
-        set(&mut d, 0, l, element(column, row) | element(column + 1, row) << 16);
+        set(d, 0, l, element(column, row) | element(column + 1, row) << 16);
     }
     Ok(Flow::Next)
 }
 
 semantics! {
-    "ldmatrix" => ldmatrix,
-    "movmatrix" => movmatrix,
+    block "ldmatrix" => ldmatrix,
+    block "movmatrix" => movmatrix,
 }

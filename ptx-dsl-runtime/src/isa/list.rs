@@ -5,8 +5,12 @@ use super::{
     prefetch, tcgen05, warp,
 };
 
+use super::Call;
+use crate::Monitor;
+use ptx_dsl_isa::opcode::Opcode;
+
 /// Every opcode that the host runs, with the name of its function, family by family.
-pub const SEMANTICS: &[&[(ptx_dsl_isa::opcode::Opcode, &str)]] = &[
+pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     address::SEMANTICS,
     arith::SEMANTICS,
     atom::SEMANTICS,
@@ -29,3 +33,30 @@ pub const SEMANTICS: &[&[(ptx_dsl_isa::opcode::Opcode, &str)]] = &[
     tcgen05::shift::SEMANTICS,
     warp::SEMANTICS,
 ];
+
+/// Every opcode that the host runs, with its function.
+pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
+    let mut all = Vec::new();
+    all.extend(address::calls::<M>());
+    all.extend(arith::calls::<M>());
+    all.extend(atom::calls::<M>());
+    all.extend(bar::calls::<M>());
+    all.extend(clusterlaunchcontrol::calls::<M>());
+    all.extend(compare::calls::<M>());
+    all.extend(cvt::calls::<M>());
+    all.extend(fence::calls::<M>());
+    all.extend(ld_st::calls::<M>());
+    all.extend(ldmatrix::calls::<M>());
+    all.extend(logic::calls::<M>());
+    all.extend(mbarrier::calls::<M>());
+    all.extend(misc::calls::<M>());
+    all.extend(prefetch::calls::<M>());
+    all.extend(tcgen05::alloc::calls::<M>());
+    all.extend(tcgen05::commit::calls::<M>());
+    all.extend(tcgen05::cp::calls::<M>());
+    all.extend(tcgen05::ld_st::calls::<M>());
+    all.extend(tcgen05::mma::calls::<M>());
+    all.extend(tcgen05::shift::calls::<M>());
+    all.extend(warp::calls::<M>());
+    all
+}

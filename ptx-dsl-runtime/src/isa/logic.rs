@@ -112,16 +112,16 @@ pub fn prmt(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
 }
 
 semantics! {
-    "and" => and,
-    "cnot" => cnot,
-    "lop3" => lop3,
-    "not" => not,
-    "or" => or,
-    "prmt" => prmt,
-    "shf" => shf,
-    "shl" => shl,
-    "shr" => shr,
-    "xor" => xor,
+    lane "and" => and [2],
+    lane "cnot" => cnot [1],
+    lane "lop3" => lop3 [4 | 5],
+    lane "not" => not [1],
+    lane "or" => or [2],
+    lane "prmt" => prmt [3],
+    lane "shf" => shf [3],
+    lane "shl" => shl [2],
+    lane "shr" => shr [2],
+    lane "xor" => xor [2],
 }
 
 #[cfg(test)]

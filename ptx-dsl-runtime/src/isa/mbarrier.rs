@@ -26,12 +26,7 @@ const fn layout(q: Q) -> Layout {
 }
 
 /// `mbarrier.init [addr], count`
-pub fn mbarrier_init<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn mbarrier_init<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
         let count = s.get(1).map_or(0, |c| c[l]) as u32;
@@ -43,12 +38,7 @@ pub fn mbarrier_init<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// `mbarrier.inval [addr]`
-pub fn mbarrier_inval<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn mbarrier_inval<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
         let rank = x.rank();
@@ -84,32 +74,16 @@ fn tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], expect: bool) -> Done 
 }
 
 /// `mbarrier.expect_tx [addr], txCount{, ctaMask}`
-pub fn mbarrier_expect_tx<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn mbarrier_expect_tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     tx(x, q, &s, true)
 }
 
 /// `mbarrier.complete_tx [addr], txCount{, ctaMask}`
-pub fn mbarrier_complete_tx<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn mbarrier_complete_tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     tx(x, q, &s, false)
 }
 
-fn arrive_on<M: Monitor, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    mut d: [&mut Lanes; D],
-    drop: bool,
-) -> Done {
+fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bool) -> Done {
     // operands after the address: count or txCount, then the multicast mask
     let operands = &s[1.min(s.len())..s.len() - usize::from(q.has(q::multicast_cluster_32b) && s.len() > 1)];
     if let Some(addr) = shared_by_all(x, s[0])
@@ -131,7 +105,7 @@ fn arrive_on<M: Monitor, const D: usize>(
                 for (i, l) in (0..).zip(active(lanes)) {
                     let expected = s.expected - if drop { i } else { 0 };
                     let state = object::State { pending: s.pending - i, expected, ..s }.encode();
-                    set(&mut d, 0, l, if own { state } else { 0 });
+                    set(d, 0, l, if own { state } else { 0 });
                 }
                 at = 31 - lanes.leading_zeros() as usize;
                 let (word, arrived) = object::arrive(word, n, how)?;
@@ -142,7 +116,7 @@ fn arrive_on<M: Monitor, const D: usize>(
                 at = l;
                 let (new, arrived) = object::arrive(word, 1, how)?;
                 (word, completed) = (new, completed | arrived.completed);
-                set(&mut d, 0, l, if own { arrived.state } else { 0 });
+                set(d, 0, l, if own { arrived.state } else { 0 });
             }
             Ok((word, completed))
         };
@@ -161,7 +135,7 @@ fn arrive_on<M: Monitor, const D: usize>(
         for (rank, offset) in reached(x, q, s, l)? {
             returns_state(x, q, rank, drop, l)?;
             let arrived = x.mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32)?;
-            set(&mut d, 0, l, if rank == x.rank() { arrived.state } else { 0 });
+            set(d, 0, l, if rank == x.rank() { arrived.state } else { 0 });
         }
     }
     Ok(())
@@ -178,22 +152,12 @@ fn returns_state<M: Monitor>(x: &Ctx<'_, M>, q: Q, rank: u32, drop: bool, lane: 
 }
 
 /// `mbarrier.arrive state, [addr]{, count or txCount}{, ctaMask}`
-pub fn mbarrier_arrive<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Done {
+pub fn mbarrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     arrive_on(x, q, &s, d, false)
 }
 
 /// `mbarrier.arrive_drop state, [addr]{, count or txCount}{, ctaMask}`
-pub fn mbarrier_arrive_drop<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    d: [&mut Lanes; D],
-) -> Done {
+pub fn mbarrier_arrive_drop<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     arrive_on(x, q, &s, d, true)
 }
 
@@ -202,12 +166,7 @@ pub fn mbarrier_arrive_drop<M: Monitor, const S: usize, const D: usize>(
 ///
 /// The host has no `cp.async` yet, so none is outstanding and the arrive-on comes at once. With `cp.async` it must be
 /// delayed until the thread's copies are done: then the increment alone happens here.
-pub fn cp_async_mbarrier_arrive<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn cp_async_mbarrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let rank = x.rank();
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
@@ -235,11 +194,11 @@ fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
 }
 
 /// The same if all active lanes test one object and one parity: that, and whether its phase is complete.
-fn look_together<M: Monitor, const D: usize>(
+fn look_together<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
     s: &[&Lanes],
-    d: &mut [&mut Lanes; D],
+    d: &mut [&mut Lanes],
 ) -> Result<Option<(bool, Wait)>, Box<Fault>> {
     let (Some(addr), Some(phase), true) =
         (shared_by_all(x, s[0]), s.get(1).and_then(|p| shared_by_all(x, p)), q.has(q::parity))
@@ -262,11 +221,11 @@ fn look_together<M: Monitor, const D: usize>(
 ///
 /// A report predicate and value are false and 0: nothing the host runs today makes a report, so a conditional phase
 /// (`.phase_type::conditional`) completes with its primary one.
-fn look<M: Monitor, const D: usize>(
+fn look<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
     s: &[&Lanes],
-    d: &mut [&mut Lanes; D],
+    d: &mut [&mut Lanes],
 ) -> Result<(bool, Missing), Box<Fault>> {
     let (mut complete, mut missing) = (false, Missing::new());
     let rank = x.rank();
@@ -292,15 +251,10 @@ fn look<M: Monitor, const D: usize>(
 }
 
 /// `mbarrier.test_wait waitComplete, [addr], state or phaseParity`
-pub fn mbarrier_test_wait<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
-    let all = match look_together(x, q, &s, &mut d)? {
+pub fn mbarrier_test_wait<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+    let all = match look_together(x, q, &s, d)? {
         Some((done, _)) => done,
-        None => look(x, q, &s, &mut d)?.1.is_empty(),
+        None => look(x, q, &s, d)?.1.is_empty(),
     };
     if !all {
         x.yield_now();
@@ -311,16 +265,16 @@ pub fn mbarrier_test_wait<M: Monitor, const S: usize, const D: usize>(
 /// `mbarrier.try_wait waitComplete, [addr], state or phaseParity{, timeHint}`: waits while no lane can go on.
 ///
 /// The time hint is ignored: the driver times out waits.
-pub fn mbarrier_try_wait<M: Monitor, const S: usize, const D: usize>(
+pub fn mbarrier_try_wait<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
+    s: &[&Lanes],
+    d: &mut [&mut Lanes],
 ) -> Result<Flow, Box<Fault>> {
-    if let Some((done, wait)) = look_together(x, q, &s, &mut d)? {
+    if let Some((done, wait)) = look_together(x, q, &s, d)? {
         return Ok(if done || x.resumed() { Flow::Next } else { Flow::Wait(wait) });
     }
-    let (complete, missing) = look(x, q, &s, &mut d)?;
+    let (complete, missing) = look(x, q, &s, d)?;
     if !complete && !missing.is_empty() && !x.resumed() {
         return Ok(Flow::Wait(match missing[..] {
             [(rank, offset, parity)] => Wait::Phase { rank, offset, parity },
@@ -331,45 +285,35 @@ pub fn mbarrier_try_wait<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// `mbarrier.pending_count count, state`
-pub fn mbarrier_pending_count<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn mbarrier_pending_count<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let count = object::pending_count(s[0][l]).map_err(|e| x.fault(e.fault(0), l as u32))?;
-        set(&mut d, 0, l, count.into());
+        set(d, 0, l, count.into());
     }
     Ok(())
 }
 
 /// `mbarrier.check_layout p, [addr]`
-pub fn mbarrier_check_layout<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn mbarrier_check_layout<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let rank = x.rank();
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
         let is = x.mbarrier(rank, offset, |w| object::check_layout(w, layout(q)).map(|is| (w, is)), l as u32)?;
-        set(&mut d, 0, l, is.into());
+        set(d, 0, l, is.into());
     }
     Ok(())
 }
 
 semantics! {
-    "cp.async.mbarrier.arrive" => cp_async_mbarrier_arrive,
-    "mbarrier.arrive" => mbarrier_arrive,
-    "mbarrier.arrive_drop" => mbarrier_arrive_drop,
-    "mbarrier.check_layout" => mbarrier_check_layout,
-    "mbarrier.complete_tx" => mbarrier_complete_tx,
-    "mbarrier.expect_tx" => mbarrier_expect_tx,
-    "mbarrier.init" => mbarrier_init,
-    "mbarrier.inval" => mbarrier_inval,
-    "mbarrier.pending_count" => mbarrier_pending_count,
-    "mbarrier.test_wait" => mbarrier_test_wait,
-    "mbarrier.try_wait" => mbarrier_try_wait,
+    warp "cp.async.mbarrier.arrive" => cp_async_mbarrier_arrive,
+    warp "mbarrier.arrive" => mbarrier_arrive,
+    warp "mbarrier.arrive_drop" => mbarrier_arrive_drop,
+    warp "mbarrier.check_layout" => mbarrier_check_layout,
+    warp "mbarrier.complete_tx" => mbarrier_complete_tx,
+    warp "mbarrier.expect_tx" => mbarrier_expect_tx,
+    warp "mbarrier.init" => mbarrier_init,
+    warp "mbarrier.inval" => mbarrier_inval,
+    warp "mbarrier.pending_count" => mbarrier_pending_count,
+    warp "mbarrier.test_wait" => mbarrier_test_wait,
+    block "mbarrier.try_wait" => mbarrier_try_wait,
 }

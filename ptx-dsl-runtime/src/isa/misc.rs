@@ -7,23 +7,13 @@ use crate::qual::Q;
 use crate::{Ctx, Lanes, Monitor};
 
 /// `nanosleep t`: lets other threads go first; the host has no time.
-pub fn nanosleep<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Result<Flow, Box<Fault>> {
+pub fn nanosleep<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
     x.yield_now();
     Ok(Flow::Next)
 }
 
 /// `trap`: ends the launch.
-pub fn trap<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn trap<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Err(x.fault(FaultKind::Trap, x.mask.trailing_zeros() % 32))
 }
 
@@ -32,11 +22,11 @@ macro_rules! nothing {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
         #[inline(always)]
-        pub fn $name<M: Monitor, const S: usize, const D: usize>(
+        pub fn $name<M: Monitor>(
             _: &mut Ctx<'_, M>,
             _: Q,
-            _: [&Lanes; S],
-            _: [&mut Lanes; D],
+            _: &[&Lanes],
+            _: &mut [&mut Lanes],
         ) -> Done {
             Ok(())
         }
@@ -55,10 +45,10 @@ nothing! {
 }
 
 semantics! {
-    "brkpt" => brkpt,
-    "griddepcontrol" => griddepcontrol,
-    "nanosleep" => nanosleep,
-    "pmevent" => pmevent,
-    "setmaxnreg" => setmaxnreg,
-    "trap" => trap,
+    warp "brkpt" => brkpt,
+    warp "griddepcontrol" => griddepcontrol,
+    block "nanosleep" => nanosleep,
+    warp "pmevent" => pmevent,
+    warp "setmaxnreg" => setmaxnreg,
+    warp "trap" => trap,
 }

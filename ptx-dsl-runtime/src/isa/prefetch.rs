@@ -9,23 +9,13 @@ use crate::{Ctx, Lanes, Monitor};
 
 /// `prefetch`: a bad address does not fault.
 #[inline(always)]
-pub fn prefetch<M: Monitor, const S: usize, const D: usize>(
-    _: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn prefetch<M: Monitor>(_: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Ok(())
 }
 
 /// `prefetchu`: a bad address does not fault.
 #[inline(always)]
-pub fn prefetchu<M: Monitor, const S: usize, const D: usize>(
-    _: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn prefetchu<M: Monitor>(_: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Ok(())
 }
 
@@ -45,22 +35,12 @@ fn cache_line<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], what: &str) -> Don
 }
 
 /// `applypriority [a], 128`: a hint.
-pub fn applypriority<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn applypriority<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     cache_line(x, q, &s, "applypriority")
 }
 
 /// `discard [a], 128`: reads before the next write are undefined; here they see the old bytes.
-pub fn discard<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Done {
+pub fn discard<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     cache_line(x, q, &s, "discard")
 }
 
@@ -68,22 +48,17 @@ pub fn discard<M: Monitor, const S: usize, const D: usize>(
 const POLICY: u64 = 1 << 60;
 
 /// `createpolicy`: an opaque value.
-pub fn createpolicy<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn createpolicy<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
-        set(&mut d, 0, l, POLICY);
+        set(d, 0, l, POLICY);
     }
     Ok(())
 }
 
 semantics! {
-    "applypriority" => applypriority,
-    "createpolicy" => createpolicy,
-    "discard" => discard,
-    "prefetch" => prefetch,
-    "prefetchu" => prefetchu,
+    warp "applypriority" => applypriority,
+    warp "createpolicy" => createpolicy,
+    warp "discard" => discard,
+    warp "prefetch" => prefetch,
+    warp "prefetchu" => prefetchu,
 }

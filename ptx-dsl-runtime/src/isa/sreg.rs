@@ -3,6 +3,7 @@
 //! Numbered registers take their number: `%envreg3` is `envreg(x, lane, 3)`.
 
 use crate::{Ctx, Monitor};
+use ptx_dsl_isa::isa::sreg::SpecialRegister;
 
 macro_rules! registers {
     ($(#[doc = $doc:literal] $name:ident: |$x:ident, $lane:ident| $value:expr;)*) => {$(
@@ -12,7 +13,18 @@ macro_rules! registers {
             let _ = ($x, $lane);
             ($value) as u64
         }
-    )*};
+    )*
+
+    /// The function that reads a special register, for the interpreter.
+    pub(crate) fn reader<M: Monitor>(register: SpecialRegister) -> fn(&Ctx<'_, M>, usize) -> u64 {
+        let name = register.name().trim_start_matches('%').replace('.', "_");
+        match name.as_str() {
+            $(stringify!($name) => $name::<M>,)*
+            // `%envreg` and `%pm`
+            _ => |_, _| 0,
+        }
+    }
+    };
 }
 
 registers! {

@@ -33,6 +33,7 @@ const INFO: KernelInfo = KernelInfo {
     sites: &[Site { text: "probe;", line: 1, rust_line: 0 }],
     regions: &["probe", "wait", "end"],
     not_yet: &[],
+    image: &[],
 };
 /// The first module variable.
 const GLOBAL: u64 = 1 << 40;
@@ -133,14 +134,14 @@ probe!(
         let at = by(|l| 16 * l);
         let words: [Lanes; 4] = [by(|l| l), by(|_| 0x80), by(|_| 0xffff_8000), by(|l| l << 40 | 7)];
         let [a, b, c, d] = &words;
-        ld_st::st(x, qs(&[q::shared, q::v4], Ty::U32), [&at, a, b, c, d], [])?;
+        ld_st::st(x, qs(&[q::shared, q::v4], Ty::U32), &[&at, a, b, c, d], &mut [])?;
         let [r0, r1, r2, r3] = r;
         // the same bytes through a generic address, as two halves
         let mut generic = [0; 32];
-        address::cvta(x, qs(&[q::shared], Ty::U64), [&at], [&mut generic])?;
-        ld_st::ld(x, qs(&[], Ty::B128), [&generic], [r0, r1])?;
-        ld_st::ld(x, qs(&[q::shared_cta], Ty::S8), [&by(|l| 16 * l + 4)], [r2])?;
-        ld_st::ld(x, qs(&[q::_const], Ty::S8), [&by(|_| 0)], [r3])?;
+        address::cvta(x, qs(&[q::shared], Ty::U64), &[&at], &mut [&mut generic])?;
+        ld_st::ld(x, qs(&[], Ty::B128), &[&generic], &mut [r0, r1])?;
+        ld_st::ld(x, qs(&[q::shared_cta], Ty::S8), &[&by(|l| 16 * l + 4)], &mut [r2])?;
+        ld_st::ld(x, qs(&[q::_const], Ty::S8), &[&by(|_| 0)], &mut [r3])?;
         for l in 0..32 {
             assert_eq!((r2[l] as i64, r3[l] as i64), (-128, -2));
         }
@@ -159,14 +160,14 @@ probe!(
     Misaligned,
     |x, r| {
         let [r0, r1, _, _] = r;
-        ld_st::ld(x, qs(&[q::shared, q::v2], Ty::U32), [&by(|l| 4 * l)], [r0, r1])?;
+        ld_st::ld(x, qs(&[q::shared, q::v2], Ty::U32), &[&by(|l| 4 * l)], &mut [r0, r1])?;
     },
     Flow::Next
 );
 probe!(
     AtomLocal,
     |x, r| {
-        atom::atom(x, qs(&[q::add], Ty::U32), [&by(|_| LOCAL << 56), &by(|_| 1)], [&mut r[0]])?;
+        atom::atom(x, qs(&[q::add], Ty::U32), &[&by(|_| LOCAL << 56), &by(|_| 1)], &mut [&mut r[0]])?;
     },
     Flow::Next
 );
@@ -174,13 +175,13 @@ probe!(
     Atomics,
     |x, r| {
         let [r0, r1, _, _] = r;
-        atom::atom(x, qs(&[q::global, q::add], Ty::U32), [&by(|_| GLOBAL), &by(|l| l)], [r0])?;
-        atom::red(x, qs(&[q::inc], Ty::U32), [&by(|_| GLOBAL + 8), &by(|_| 4)], [])?;
-        ld_st::ld(x, qs(&[q::global], Ty::U64), [&by(|_| GLOBAL + 8)], [r1])?;
+        atom::atom(x, qs(&[q::global, q::add], Ty::U32), &[&by(|_| GLOBAL), &by(|l| l)], &mut [r0])?;
+        atom::red(x, qs(&[q::inc], Ty::U32), &[&by(|_| GLOBAL + 8), &by(|_| 4)], &mut [])?;
+        ld_st::ld(x, qs(&[q::global], Ty::U64), &[&by(|_| GLOBAL + 8)], &mut [r1])?;
         let (mut low, mut high) = ([0; 32], [0; 32]);
         let (at, zero, one) = (by(|_| 64), by(|_| 0), by(|_| 1));
         let cas = qs(&[q::shared, q::cas], Ty::B128);
-        atom::atom(x, cas, [&at, &zero, &zero, &by(|l| l + 5), &one], [&mut low, &mut high])?;
+        atom::atom(x, cas, &[&at, &zero, &zero, &by(|l| l + 5), &one], &mut [&mut low, &mut high])?;
         assert_eq!((low[0], high[0], low[1], high[1], low[31]), (0, 0, 5, 1, 5), "the first wins");
     },
     Flow::Next
@@ -201,25 +202,30 @@ probe!(
     |x, r| {
         let (all, at) = (x.mask, by(|_| 8));
         x.mask = 1;
-        mbarrier::mbarrier_init(x, qs(&[q::shared], Ty::B64), [&at, &by(|_| 32)], [])?;
+        mbarrier::mbarrier_init(x, qs(&[q::shared], Ty::B64), &[&at, &by(|_| 32)], &mut [])?;
         x.mask = all;
-        mbarrier::mbarrier_arrive(x, qs(&[q::shared], Ty::B64), [&at], [&mut r[1]])?;
+        mbarrier::mbarrier_arrive(x, qs(&[q::shared], Ty::B64), &[&at], &mut [&mut r[1]])?;
         let mut pending = [0; 32];
-        mbarrier::mbarrier_pending_count(x, qs(&[], Ty::B64), [&r[1]], [&mut pending])?;
+        mbarrier::mbarrier_pending_count(x, qs(&[], Ty::B64), &[&r[1]], &mut [&mut pending])?;
         assert_eq!(pending, by(|l| 32 - l));
         let mut earlier = [0; 32];
-        mbarrier::mbarrier_test_wait(x, qs(&[q::shared, q::parity], Ty::B64), [&at, &by(|l| l & 1)], [&mut earlier])?;
+        mbarrier::mbarrier_test_wait(
+            x,
+            qs(&[q::shared, q::parity], Ty::B64),
+            &[&at, &by(|l| l & 1)],
+            &mut [&mut earlier],
+        )?;
         assert_eq!(earlier, by(|l| 1 - (l & 1)));
     },
     {
         let state = r[1];
-        mbarrier::mbarrier_try_wait(x, qs(&[q::shared], Ty::B64), [&by(|_| 8), &state], [&mut r[0]])?
+        mbarrier::mbarrier_try_wait(x, qs(&[q::shared], Ty::B64), &[&by(|_| 8), &state], &mut [&mut r[0]])?
     }
 );
 probe!(
     NoInit,
     |x, r| {
-        mbarrier::mbarrier_arrive(x, qs(&[q::shared], Ty::B64), [&by(|_| 8)], [&mut r[0]])?;
+        mbarrier::mbarrier_arrive(x, qs(&[q::shared], Ty::B64), &[&by(|_| 8)], &mut [&mut r[0]])?;
     },
     Flow::Next
 );
@@ -227,9 +233,9 @@ probe!(
     Invalidated,
     |x, r| {
         let at = by(|l| 8 * l);
-        mbarrier::mbarrier_init(x, qs(&[q::shared], Ty::B64), [&at, &by(|_| 1)], [])?;
-        mbarrier::mbarrier_inval(x, qs(&[q::shared], Ty::B64), [&at], [])?;
-        mbarrier::mbarrier_arrive(x, qs(&[], Ty::B64), [&by(|l| (SHARED << 56) | (8 * l))], [&mut r[0]])?;
+        mbarrier::mbarrier_init(x, qs(&[q::shared], Ty::B64), &[&at, &by(|_| 1)], &mut [])?;
+        mbarrier::mbarrier_inval(x, qs(&[q::shared], Ty::B64), &[&at], &mut [])?;
+        mbarrier::mbarrier_arrive(x, qs(&[], Ty::B64), &[&by(|l| (SHARED << 56) | (8 * l))], &mut [&mut r[0]])?;
     },
     Flow::Next
 );
@@ -245,19 +251,23 @@ fn mbarrier_objects() {
 probe!(Exchange, |x, r| {}, {
     let [r0, r1, _, _] = r;
     let (a, b, c, all) = (by(|l| 100 + l), by(|_| 1), by(|_| 31), by(|_| 0xffff_ffff));
-    warp::shfl_sync(x, qs(&[q::down], Ty::B32), [&a, &b, &c, &all], [r0, r1])?
+    warp::shfl_sync(x, qs(&[q::down], Ty::B32), &[&a, &b, &c, &all], &mut [r0, r1])?
 });
 probe!(Elect, |x, r| {}, {
     let [r0, r1, _, _] = r;
     let halves = by(|l| if l < 16 { 0xffff } else { 0xffff_0000 });
-    warp::elect_sync(x, Q::new(&[], &[]), [&halves], [r0, r1])?
+    warp::elect_sync(x, Q::new(&[], &[]), &[&halves], &mut [r0, r1])?
 });
 probe!(Match, |x, r| {}, {
     let [r0, r1, _, _] = r;
     let q = qs(&[q::any, q::sync], Ty::B32);
-    warp::match_(x, q, [&by(|l| l % 3), &by(|_| 0xffff_ffff)], [r0, r1])?
+    warp::match_(x, q, &[&by(|l| l % 3), &by(|_| 0xffff_ffff)], &mut [r0, r1])?
 });
-probe!(Outside, |x, r| {}, warp::vote_sync(x, qs(&[q::ballot], Ty::B32), [&by(|_| 1), &by(|_| 0xfffe)], [&mut r[0]])?);
+probe!(
+    Outside,
+    |x, r| {},
+    warp::vote_sync(x, qs(&[q::ballot], Ty::B32), &[&by(|_| 1), &by(|_| 0xfffe)], &mut [&mut r[0]])?
+);
 
 #[test]
 fn warps_exchange() {
@@ -276,11 +286,11 @@ fn warps_exchange() {
 probe!(
     Popc,
     |x, r| {},
-    bar::bar_red(x, qs(&[q::popc], Ty::U32), [&by(|_| 3), &by(|_| 64), &by(|l| l & 1)], [&mut r[0]])?
+    bar::bar_red(x, qs(&[q::popc], Ty::U32), &[&by(|_| 3), &by(|_| 64), &by(|l| l & 1)], &mut [&mut r[0]])?
 );
-probe!(Number, |x, r| {}, bar::bar_sync(x, Q::new(&[], &[]), [&by(|_| 16)], [])?);
-probe!(Count, |x, r| {}, bar::barrier_sync(x, Q::new(&[], &[]), [&by(|_| 1), &by(|_| 33)], [])?);
-probe!(Differ, |x, r| {}, bar::bar_sync(x, Q::new(&[], &[]), [&by(|l| l / 31)], [])?);
+probe!(Number, |x, r| {}, bar::bar_sync(x, Q::new(&[], &[]), &[&by(|_| 16)], &mut [])?);
+probe!(Count, |x, r| {}, bar::barrier_sync(x, Q::new(&[], &[]), &[&by(|_| 1), &by(|_| 33)], &mut [])?);
+probe!(Differ, |x, r| {}, bar::bar_sync(x, Q::new(&[], &[]), &[&by(|l| l / 31)], &mut [])?);
 
 #[test]
 fn barriers() {
@@ -298,29 +308,29 @@ probe!(
     |x, r| {
         let (all, at, q64) = (x.mask, by(|_| 0), qs(&[q::shared], Ty::B64));
         x.mask = 1;
-        mbarrier::mbarrier_init(x, q64, [&at, &by(|_| 1)], [])?;
+        mbarrier::mbarrier_init(x, q64, &[&at, &by(|_| 1)], &mut [])?;
         x.mask = all;
-        bar::barrier_cluster_arrive(x, Q::new(&[], &[]), [], [])?;
+        bar::barrier_cluster_arrive(x, Q::new(&[], &[]), &[], &mut [])?;
     },
     {
         // r[3]: has this CTA arrived on its peer? It stays until the peer has, too.
-        let f = bar::barrier_cluster_wait(x, Q::new(&[], &[]), [], [])?;
+        let f = bar::barrier_cluster_wait(x, Q::new(&[], &[]), &[], &mut [])?;
         if f == Flow::Next && r[3][0] == 0 {
             let all = x.mask;
             let (mut peer, rank) = ([0; 32], u64::from(1 - x.rank()));
-            address::mapa(x, qs(&[], Ty::U64), [&by(|_| SHARED << 56), &by(|_| rank)], [&mut peer])?;
-            address::getctarank(x, qs(&[], Ty::U64), [&peer], [&mut r[0]])?;
+            address::mapa(x, qs(&[], Ty::U64), &[&by(|_| SHARED << 56), &by(|_| rank)], &mut [&mut peer])?;
+            address::getctarank(x, qs(&[], Ty::U64), &[&peer], &mut [&mut r[0]])?;
             x.mask = 1;
-            mbarrier::mbarrier_arrive(x, qs(&[q::release, q::cluster], Ty::B64), [&peer], [&mut r[1]])?;
+            mbarrier::mbarrier_arrive(x, qs(&[q::release, q::cluster], Ty::B64), &[&peer], &mut [&mut r[1]])?;
             x.mask = all;
             r[3][0] = 1;
-            bar::barrier_cluster_arrive(x, Q::new(&[], &[]), [], [])?;
+            bar::barrier_cluster_arrive(x, Q::new(&[], &[]), &[], &mut [])?;
             Flow::Wait(x.cluster_wait()?)
         } else {
             if f == Flow::Next {
                 let mut done = [0; 32];
                 let wait = qs(&[q::shared, q::parity], Ty::B64);
-                mbarrier::mbarrier_test_wait(x, wait, [&by(|_| 0), &by(|_| 0)], [&mut done])?;
+                mbarrier::mbarrier_test_wait(x, wait, &[&by(|_| 0), &by(|_| 0)], &mut [&mut done])?;
                 assert_eq!(done, [1; 32], "the peer's arrival completed the phase");
             }
             f
@@ -331,8 +341,8 @@ probe!(
     WrongRank,
     |x, r| {
         let mut peer = [0; 32];
-        address::mapa(x, qs(&[q::shared_cluster], Ty::U32), [&by(|_| 0), &by(|_| 2)], [&mut peer])?;
-        ld_st::ld(x, qs(&[q::shared_cluster], Ty::U32), [&peer], [&mut r[0]])?;
+        address::mapa(x, qs(&[q::shared_cluster], Ty::U32), &[&by(|_| 0), &by(|_| 2)], &mut [&mut peer])?;
+        ld_st::ld(x, qs(&[q::shared_cluster], Ty::U32), &[&peer], &mut [&mut r[0]])?;
     },
     Flow::Next
 );
@@ -353,23 +363,23 @@ probe!(
     |x, r| {
         let (all, at) = (x.mask, by(|_| 16));
         x.mask = 1;
-        mbarrier::mbarrier_init(x, qs(&[q::shared], Ty::B64), [&by(|_| 0), &by(|_| 1)], [])?;
-        mbarrier::mbarrier_arrive(x, qs(&[q::shared, q::expect_tx], Ty::B64), [&by(|_| 0), &at], [&mut r[0]])?;
+        mbarrier::mbarrier_init(x, qs(&[q::shared], Ty::B64), &[&by(|_| 0), &by(|_| 1)], &mut [])?;
+        mbarrier::mbarrier_arrive(x, qs(&[q::shared, q::expect_tx], Ty::B64), &[&by(|_| 0), &at], &mut [&mut r[0]])?;
         let (to, object) = (by(|_| (SHARED << 56) | 16), by(|_| SHARED << 56));
-        clc::clusterlaunchcontrol_try_cancel(x, qs(&[], Ty::B128), [&to, &object], [])?;
+        clc::clusterlaunchcontrol_try_cancel(x, qs(&[], Ty::B128), &[&to, &object], &mut [])?;
         x.mask = all;
     },
     {
         let wait = qs(&[q::shared, q::parity], Ty::B64);
-        let f = mbarrier::mbarrier_try_wait(x, wait, [&by(|_| 0), &by(|_| 0)], [&mut r[2]])?;
+        let f = mbarrier::mbarrier_try_wait(x, wait, &[&by(|_| 0), &by(|_| 0)], &mut [&mut r[2]])?;
         if f == Flow::Next {
             let (mut low, mut high) = ([0; 32], [0; 32]);
-            ld_st::ld(x, qs(&[q::shared], Ty::B128), [&by(|_| 16)], [&mut low, &mut high])?;
+            ld_st::ld(x, qs(&[q::shared], Ty::B128), &[&by(|_| 16)], &mut [&mut low, &mut high])?;
             let ask = Q::new(&[q::is_canceled], &[Ty::Pred, Ty::B128]);
-            clc::clusterlaunchcontrol_query_cancel(x, ask, [&low, &high], [&mut r[0]])?;
+            clc::clusterlaunchcontrol_query_cancel(x, ask, &[&low, &high], &mut [&mut r[0]])?;
             if r[0][0] == 1 {
                 let first = Q::new(&[q::get_first_ctaid_x], &[Ty::B32, Ty::B128]);
-                clc::clusterlaunchcontrol_query_cancel(x, first, [&low, &high], [&mut r[1]])?;
+                clc::clusterlaunchcontrol_query_cancel(x, first, &[&low, &high], &mut [&mut r[1]])?;
             }
         }
         f
@@ -379,7 +389,7 @@ probe!(
     Garbage,
     |x, r| {
         let ask = Q::new(&[q::is_canceled], &[Ty::Pred, Ty::B128]);
-        clc::clusterlaunchcontrol_query_cancel(x, ask, [&by(|_| 0), &by(|_| 0)], [&mut r[0]])?;
+        clc::clusterlaunchcontrol_query_cancel(x, ask, &[&by(|_| 0), &by(|_| 0)], &mut [&mut r[0]])?;
     },
     Flow::Next
 );
@@ -388,8 +398,8 @@ probe!(
     |x, r| {
         let [low, high] = clc::encode(None);
         let ask = Q::new(&[q::is_canceled], &[Ty::Pred, Ty::B128]);
-        clc::clusterlaunchcontrol_query_cancel(x, ask, [&by(|_| low), &by(|_| high)], [&mut r[0]])?;
-        clc::clusterlaunchcontrol_try_cancel(x, qs(&[q::shared_cta], Ty::B128), [&by(|_| 16), &by(|_| 0)], [])?;
+        clc::clusterlaunchcontrol_query_cancel(x, ask, &[&by(|_| low), &by(|_| high)], &mut [&mut r[0]])?;
+        clc::clusterlaunchcontrol_try_cancel(x, qs(&[q::shared_cta], Ty::B128), &[&by(|_| 16), &by(|_| 0)], &mut [])?;
     },
     Flow::Next
 );
@@ -399,7 +409,7 @@ probe!(
         let [low, high] = clc::encode(None);
         let first = Q::new(&[q::get_first_ctaid, q::v4], &[Ty::B32, Ty::B128]);
         let [a, b, c, d] = r;
-        clc::clusterlaunchcontrol_query_cancel(x, first, [&by(|_| low), &by(|_| high)], [a, b, c, d])?;
+        clc::clusterlaunchcontrol_query_cancel(x, first, &[&by(|_| low), &by(|_| high)], &mut [a, b, c, d])?;
     },
     Flow::Next
 );

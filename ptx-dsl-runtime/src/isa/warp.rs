@@ -71,17 +71,12 @@ fn grouped<M: Monitor>(
 }
 
 /// `elect.sync d|p, membermask`: the lowest active lane, as hardware does; the manual leaves the choice open.
-pub fn elect_sync<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
+pub fn elect_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     together(x, s.first(), "elect.sync", |_, lanes| {
         let leader = lanes.trailing_zeros();
         for l in active(lanes) {
-            set(&mut d, 0, l, leader.into());
-            set(&mut d, 1, l, (l as u32 == leader).into());
+            set(d, 0, l, leader.into());
+            set(d, 1, l, (l as u32 == leader).into());
         }
     })
 }
@@ -99,7 +94,7 @@ fn tally(q: Q, lanes: u32, ayes: u32) -> u64 {
     }
 }
 
-fn vote_of<const D: usize>(q: Q, lanes: u32, a: Option<&&Lanes>, d: &mut [&mut Lanes; D]) {
+fn vote_of(q: Q, lanes: u32, a: Option<&&Lanes>, d: &mut [&mut Lanes]) {
     let ayes = active(lanes).filter(|&l| a.is_some_and(|a| a[l] & 1 != 0)).fold(0, |m, l| m | 1 << l);
     for l in active(lanes) {
         set(d, 0, l, tally(q, lanes, ayes));
@@ -107,23 +102,13 @@ fn vote_of<const D: usize>(q: Q, lanes: u32, a: Option<&&Lanes>, d: &mut [&mut L
 }
 
 /// `vote.sync d, a, membermask`
-pub fn vote_sync<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
-    together(x, s.get(1), "vote.sync", |_, lanes| vote_of(q, lanes, s.first(), &mut d))
+pub fn vote_sync<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+    together(x, s.get(1), "vote.sync", |_, lanes| vote_of(q, lanes, s.first(), d))
 }
 
 /// `vote d, a`, without a mask: the active lanes.
-pub fn vote<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
-    vote_of(q, x.mask, s.first(), &mut d);
+pub fn vote<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+    vote_of(q, x.mask, s.first(), d);
     Ok(Flow::Next)
 }
 
@@ -165,7 +150,7 @@ pub(crate) fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
 }
 
 /// `lanes` take part; `born` are the lanes that the warp started with.
-fn exchange<const D: usize>(q: Q, lanes: u32, born: u32, s: &[&Lanes], d: &mut [&mut Lanes; D]) {
+fn exchange(q: Q, lanes: u32, born: u32, s: &[&Lanes], d: &mut [&mut Lanes]) {
     let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]);
     for l in active(lanes) {
         let (from, ok) = source(mode(q), l as u32, operand(1, l) as u32, operand(2, l) as u32);
@@ -192,12 +177,7 @@ fn born<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
 }
 
 /// `shfl.sync d|p, a, b, c, membermask`
-pub fn shfl_sync<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
+pub fn shfl_sync<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     grouped(x, s.get(3), "shfl.sync", |x, named, lanes| {
         if named != u32::MAX
             && let Some((lane, from)) = stranger(q, named, lanes, &s)
@@ -205,7 +185,7 @@ pub fn shfl_sync<M: Monitor, const S: usize, const D: usize>(
             let what = format!("lane {lane} reads from lane {from}, which the membermask {named:#010x} leaves out");
             return Err(x.fault(FaultKind::Members { what }, lane));
         }
-        exchange(q, lanes, born(x), &s, &mut d);
+        exchange(q, lanes, born(x), &s, d);
         Ok(())
     })
 }
@@ -220,31 +200,21 @@ fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
 }
 
 /// `shfl d|p, a, b, c`, without a mask: the active lanes.
-pub fn shfl<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
-    exchange(q, x.mask, born(x), &s, &mut d);
+pub fn shfl<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+    exchange(q, x.mask, born(x), &s, d);
     Ok(Flow::Next)
 }
 
 /// `match.any.sync` and `match.all.sync d|p, a, membermask`
-pub fn match_<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
+pub fn match_<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     let unused = if matches!(q.ty[0], Ty::B64) { 0 } else { 32 };
     let a = |l: usize| s.first().map_or(0, |a| a[l] << unused);
     together(x, s.get(1), "match.sync", |_, lanes| {
         for l in active(lanes) {
             let same = active(lanes).filter(|&o| a(o) == a(l)).fold(0u32, |m, o| m | 1 << o);
             let all = same == lanes;
-            set(&mut d, 0, l, if all || q.has(q::any) { same.into() } else { 0 });
-            set(&mut d, 1, l, all.into());
+            set(d, 0, l, if all || q.has(q::any) { same.into() } else { 0 });
+            set(d, 1, l, all.into());
         }
     })
 }
@@ -297,42 +267,32 @@ fn reduce_f32(q: Q, values: impl Iterator<Item = u32>) -> u32 {
 }
 
 /// `redux.sync d, a, membermask`
-pub fn redux_sync<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
+pub fn redux_sync<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     together(x, s.get(1), "redux.sync", |_, lanes| {
         let result = reduce(q, active(lanes).map(|l| s.first().map_or(0, |a| a[l]) as u32));
         for l in active(lanes) {
-            set(&mut d, 0, l, result.into());
+            set(d, 0, l, result.into());
         }
     })
 }
 
 /// `activemask d`
-pub fn activemask<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    _: Q,
-    _: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Done {
+pub fn activemask<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
-        set(&mut d, 0, l, x.mask.into());
+        set(d, 0, l, x.mask.into());
     }
     Ok(())
 }
 
 semantics! {
-    "activemask" => activemask,
-    "elect.sync" => elect_sync,
-    "match" => match_,
-    "redux.sync" => redux_sync,
-    "shfl" => shfl,
-    "shfl.sync" => shfl_sync,
-    "vote" => vote,
-    "vote.sync" => vote_sync,
+    warp "activemask" => activemask,
+    block "elect.sync" => elect_sync,
+    block "match" => match_,
+    block "redux.sync" => redux_sync,
+    block "shfl" => shfl,
+    block "shfl.sync" => shfl_sync,
+    block "vote" => vote,
+    block "vote.sync" => vote_sync,
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub struct KernelInfo {
     pub regions: &'static [&'static str],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
     pub not_yet: &'static [(&'static str, u32)],
+    /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.
+    pub image: &'static [u8],
 }
 
 /// A kernel parameter.

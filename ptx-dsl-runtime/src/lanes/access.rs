@@ -86,7 +86,7 @@ pub(super) fn general_load<M: Monitor, T: Scattered, const D: usize>(
     let all = x.mask;
     x.mask = m;
     let mut d = [[0; 32]; D];
-    ld_st::ld(x, q, [addr], d.each_mut())?;
+    ld_st::ld(x, q, &[addr], &mut d.each_mut())?;
     for (out, d) in out.into_iter().zip(&d) {
         lanes(m, |l| out[l] = T::narrow(d[l]));
     }
@@ -124,9 +124,9 @@ pub fn slow_store<M: Monitor, T: Scattered, const D: usize>(
     x.mask = m;
     let v = v.map(|v| v.map(T::widen));
     match D {
-        1 => ld_st::st(x, q, [addr, &v[0]], [])?,
-        2 => ld_st::st(x, q, [addr, &v[0], &v[1]], [])?,
-        _ => ld_st::st(x, q, [addr, &v[0], &v[1], &v[2 % D], &v[3 % D]], [])?,
+        1 => ld_st::st(x, q, &[addr, &v[0]], &mut [])?,
+        2 => ld_st::st(x, q, &[addr, &v[0], &v[1]], &mut [])?,
+        _ => ld_st::st(x, q, &[addr, &v[0], &v[1], &v[2 % D], &v[3 % D]], &mut [])?,
     }
     x.mask = all;
     Ok(())
@@ -154,7 +154,7 @@ pub fn slow_add<M: Monitor, T: Scattered>(
     let all = x.mask;
     x.mask = m;
     let mut d = [0; 32];
-    atom::atom(x, q, [addr, &v.map(T::widen)], [&mut d])?;
+    atom::atom(x, q, &[addr, &v.map(T::widen)], &mut [&mut d])?;
     if let Some(old) = old {
         lanes(m, |l| old[l] = T::narrow(d[l]));
     }

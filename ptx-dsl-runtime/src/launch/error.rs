@@ -3,6 +3,7 @@
 use std::fmt;
 
 use crate::fault::Fault;
+use crate::host::Engine;
 
 /// Why a launch failed. `{:?}` prints the same report as `{}`, for a `main` or a test that returns it.
 #[derive(thiserror::Error)]
@@ -27,6 +28,16 @@ pub enum Error {
         text: &'static str,
         /// line in the printed PTX
         line: u32,
+    },
+    /// The engine that [`Host::engine`](crate::Host::engine) asks for is not there; nothing has run.
+    #[error("error: cannot run `{kernel}` on the {engine} engine: {why}")]
+    Engine {
+        /// name of the kernel
+        kernel: &'static str,
+        /// the engine
+        engine: Engine,
+        /// why it is not there
+        why: &'static str,
     },
     /// The kernel did something undefined, or trapped.
     #[error("{0}")]

@@ -4,6 +4,8 @@ use crate::fault::At;
 use crate::flow::Pc;
 use crate::kernel::KernelInfo;
 use crate::launch::config::Launch;
+use ptx_dsl_isa::image::Image;
+use std::sync::Arc;
 
 /// What stays the same during a launch.
 #[derive(Debug)]
@@ -17,6 +19,8 @@ pub(crate) struct Geometry {
     pub cluster: [u32; 3],
     /// Clusters of the grid.
     pub clusters: [u32; 3],
+    /// What the interpreter runs.
+    pub image: Option<Arc<Image>>,
     /// Threads of a CTA.
     pub threads: u32,
     /// Bytes.
@@ -51,6 +55,7 @@ impl Geometry {
             block,
             cluster,
             clusters: std::array::from_fn(|i| launch.grid[i] / cluster[i]),
+            image: None,
             threads: block.iter().product(),
             dynamic_shared: launch.dynamic_shared,
             tids: tids(block),
@@ -117,7 +122,11 @@ impl Geometry {
 
     /// The name of a region, for reports.
     pub fn region(&self, pc: Pc) -> String {
-        self.info.regions.get(pc as usize).copied().unwrap_or("the end").into()
+        let name = match &self.image {
+            Some(image) => image.regions.get(pc as usize).map(|r| r.name.as_str()),
+            None => self.info.regions.get(pc as usize).copied(),
+        };
+        name.unwrap_or("the end").into()
     }
 
     /// The statement `site`, for faults.

@@ -62,7 +62,7 @@ impl<M: Monitor> Ctx<'_, M> {
     fn try_wait_slow(&mut self, q: Q, addr: u64, parity: u64, here: Pc, site: u32) -> Result<Option<bool>, Box<Fault>> {
         self.site = site;
         let mut done = [0; 32];
-        match mbarrier::mbarrier_try_wait(self, q, [&[addr; 32], &[parity; 32]], [&mut done])? {
+        match mbarrier::mbarrier_try_wait(self, q, &[&[addr; 32], &[parity; 32]], &mut [&mut done])? {
             Flow::Next => Ok(Some(done[self.mask.trailing_zeros() as usize & 31] & 1 != 0)),
             Flow::Wait(wait) => {
                 self.park(here, wait);

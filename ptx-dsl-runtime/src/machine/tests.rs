@@ -28,6 +28,7 @@ const INFO: KernelInfo = KernelInfo {
     sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0 }],
     regions: &["entry", "LOOP", "DONE", "END"],
     not_yet: &[],
+    image: &[],
 };
 
 /// Registers of the toys.

@@ -48,6 +48,11 @@ pub enum Place {
     Param { offset: u64 },
 }
 
+/// Is a generic address in local memory, where it names another place for each thread?
+pub(crate) fn names_local(addr: u64) -> bool {
+    addr >> WINDOW_SHIFT == LOCAL
+}
+
 /// Decodes `addr` in `space` for a thread of the CTA of rank `own`. `None` if it is in no window of that space.
 #[inline(always)]
 pub fn decode(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {

@@ -206,7 +206,7 @@ fn on_stack(name: &Ident, bits: u32) -> (TokenStream, TokenStream) {
 }
 
 /// The arguments (or the results) of a call.
-fn list_of<'i>(instr: &'i Instr, name: &str) -> &'i [Operand] {
+pub fn list_of<'i>(instr: &'i Instr, name: &str) -> &'i [Operand] {
     match instr.operand(name) {
         Some(Arg { value: Operand::List(list), .. }) => list,
         _ => &[],
@@ -214,7 +214,7 @@ fn list_of<'i>(instr: &'i Instr, name: &str) -> &'i [Operand] {
 }
 
 /// The variable or the register of a parameter or a result.
-fn home(param: &Param) -> Option<Operand> {
+pub fn home(param: &Param) -> Option<Operand> {
     let register = |r| match param.lanes {
         1 => Operand::Reg(r, 0),
         n => Operand::Vector((0..n).map(|lane| Operand::Reg(r, lane)).collect()),
@@ -222,7 +222,7 @@ fn home(param: &Param) -> Option<Operand> {
     param.var.map(|v| Operand::VarAddr(v, 0)).or(param.reg.map(register))
 }
 
-fn variable(o: &Operand) -> Option<VarId> {
+pub fn variable(o: &Operand) -> Option<VarId> {
     match o {
         Operand::VarAddr(v, 0) | Operand::Address(Base::Var(v), 0) => Some(*v),
         _ => None,

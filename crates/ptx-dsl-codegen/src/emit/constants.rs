@@ -26,8 +26,8 @@ impl<'m> Constants<'m> {
         Constants { source, text, qualifiers: Vec::new(), sites: BTreeMap::new(), site_items: Vec::new() }
     }
 
-    /// The constant for an instruction's qualifiers and types, and its item if it is new.
-    pub fn qualifiers(&mut self, kernel: &Kernel<'_>, i: &Instr) -> (Ident, Option<TokenStream>) {
+    /// The qualifiers of an instruction as its semantics read them: without types, with what operands say besides.
+    pub fn flags(&self, kernel: &Kernel<'_>, i: &Instr) -> Vec<Qualifier> {
         let mut flags: Vec<Qualifier> = i.quals.iter().copied().filter(|q| q.ty().is_none()).collect();
         flags.extend(kernel.param_space(i));
         // A descriptor of A in shared memory, or an address in Tensor Memory: only the brackets tell.
@@ -38,6 +38,12 @@ impl<'m> Constants<'m> {
         if matches!(i.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
             flags.push(q::state);
         }
+        flags
+    }
+
+    /// The constant for an instruction's qualifiers and types, and its item if it is new.
+    pub fn qualifiers(&mut self, kernel: &Kernel<'_>, i: &Instr) -> (Ident, Option<TokenStream>) {
+        let flags = self.flags(kernel, i);
         if let Some(n) = self.qualifiers.iter().position(|(f, t)| *f == flags && *t == i.types) {
             return (format_ident!("Q{n}"), None);
         }

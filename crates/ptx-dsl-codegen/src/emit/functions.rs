@@ -143,7 +143,7 @@ impl Emitter<'_> {
         let keys: String = given.iter().map(Argument::key).chain(taken.iter().map(Destination::key)).collect();
         let key = format!("{} {q} {keys}{} {blocks}", path_of(i), f.destinations.len());
         let WarpFunction { arguments, parameters, before, after, sources, destinations, computed } = f;
-        let call = quote!(#function(x, #q, [#(#sources),*], [#(&mut #destinations),*])?);
+        let call = quote!(#function(x, #q, &[#(#sources),*], &mut [#(&mut #destinations),*])?);
         let (result, body) = match blocks {
             true if after.is_empty() => (quote!(#rt::Flow), quote!(Ok(#call))),
             true => (quote!(#rt::Flow), quote!(let flow = #call; if let #rt::Flow::Next = flow { #after } Ok(flow))),

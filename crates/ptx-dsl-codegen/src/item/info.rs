@@ -7,10 +7,17 @@ use crate::names::RT;
 use crate::region::graph::Program;
 use proc_macro2::{Literal, TokenStream};
 use ptx_dsl_isa::hir::{Instr, Module, Stmt};
+use ptx_dsl_isa::image::Image;
 use quote::quote;
 
 /// The constant. `file`: the source file, if it is not that of the invocation.
-pub fn kernel_info(e: &mut Emitter<'_>, program: &Program<'_>, file: Option<&str>, passing: &[Passing]) -> TokenStream {
+pub fn kernel_info(
+    e: &mut Emitter<'_>,
+    program: &Program<'_>,
+    image: &Image,
+    file: Option<&str>,
+    passing: &[Passing],
+) -> TokenStream {
     let (rt, module) = (RT, e.kernel.module);
     let f = &module.functions[e.kernel.entry.0 as usize];
     let name = &f.name;
@@ -39,6 +46,7 @@ pub fn kernel_info(e: &mut Emitter<'_>, program: &Program<'_>, file: Option<&str
     if module.address_size == 32 {
         not_yet.push(quote!((".address_size 32", 0)));
     }
+    let image = Literal::byte_string(&image.encode());
     let sites = &e.constants.site_items;
     quote! {
         #rt::KernelInfo {
@@ -59,6 +67,7 @@ pub fn kernel_info(e: &mut Emitter<'_>, program: &Program<'_>, file: Option<&str
             sites: &[#(#sites),*],
             regions: &[#(#regions),*],
             not_yet: &[#(#not_yet),*],
+            image: #image,
         }
     }
 }

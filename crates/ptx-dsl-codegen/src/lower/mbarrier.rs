@@ -65,7 +65,7 @@ impl RegionBuilder<'_, '_> {
                 x.site = #site;
                 x.mask = #mask;
                 let mut state: #rt::Lanes = [0; 32];
-                #function(x, #q, [&[#addr; 32] #tx_lanes], [&mut state])?;
+                #function(x, #q, &[&[#addr; 32] #tx_lanes], &mut [&mut state])?;
                 x.mask = m;
             }
         });

@@ -32,7 +32,7 @@ impl RegionBuilder<'_, '_> {
             if #mask != 0 {
                 x.site = #site;
                 x.mask = #rt::one_of::<M>(#mask);
-                #function(x, #q, [#(&[#arguments; 32]),*], [#(&mut #names),*])?;
+                #function(x, #q, &[#(&[#arguments; 32]),*], &mut [#(&mut #names),*])?;
                 x.mask = m;
             }
         });

@@ -48,7 +48,7 @@ pub enum Host {
     NotYet,
     /// `fn(Q, [u64; S]) -> [u64; D]`, lane by lane.
     Lane,
-    /// `fn(&mut Ctx<M>, Q, [&Lanes; S], [&mut Lanes; D]) -> Result<(), Fault>`, once per warp.
+    /// `fn(&mut Ctx<M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<(), Fault>`, once per warp.
     Warp,
     /// As `Warp`, but it may wait: `-> Result<Flow, Fault>`.
     Block,

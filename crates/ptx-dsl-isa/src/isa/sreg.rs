@@ -196,6 +196,16 @@ impl SpecialRegister {
         SREGS.iter().position(|row| row.name == name).map(|row| SpecialRegister(row as u8))
     }
 
+    /// Its row in the table.
+    pub fn index(self) -> usize {
+        self.0 as usize
+    }
+
+    /// The register in this row.
+    pub fn from_index(index: usize) -> Option<SpecialRegister> {
+        if index < SREGS.len() { Some(SpecialRegister(index as u8)) } else { None }
+    }
+
     /// What the table says of it.
     pub fn row(self) -> &'static Sreg {
         &SREGS[self.0 as usize]

@@ -31,12 +31,7 @@ pub(super) fn leader<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
 }
 
 /// `tcgen05.alloc [dst], nCols`: the address of the columns is stored at `dst`, in shared memory of the executing CTA.
-pub fn tcgen05_alloc<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Blocks {
+pub fn tcgen05_alloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if x.allocated().is_none()
         && let Some(wait) = x.whole_warp("tcgen05.alloc")?
     {
@@ -58,12 +53,7 @@ pub fn tcgen05_alloc<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// `tcgen05.dealloc taddr, nCols`
-pub fn tcgen05_dealloc<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Blocks {
+pub fn tcgen05_dealloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if x.allocated().is_some() {
         return Ok(Flow::Next);
     }
@@ -86,11 +76,11 @@ pub fn tcgen05_dealloc<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// `tcgen05.relinquish_alloc_permit`
-pub fn tcgen05_relinquish_alloc_permit<M: Monitor, const S: usize, const D: usize>(
+pub fn tcgen05_relinquish_alloc_permit<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
+    _: &[&Lanes],
+    _: &mut [&mut Lanes],
 ) -> Blocks {
     if x.allocated().is_some() {
         return Ok(Flow::Next);
@@ -104,7 +94,7 @@ pub fn tcgen05_relinquish_alloc_permit<M: Monitor, const S: usize, const D: usiz
 }
 
 semantics! {
-    "tcgen05.alloc" => tcgen05_alloc,
-    "tcgen05.dealloc" => tcgen05_dealloc,
-    "tcgen05.relinquish_alloc_permit" => tcgen05_relinquish_alloc_permit,
+    block "tcgen05.alloc" => tcgen05_alloc,
+    block "tcgen05.dealloc" => tcgen05_dealloc,
+    block "tcgen05.relinquish_alloc_permit" => tcgen05_relinquish_alloc_permit,
 }

@@ -9,11 +9,11 @@ use crate::{Ctx, Lanes, Monitor};
 /// `tcgen05.commit [mbar]{, ctaMask}`: an arrive-on of 1 when all earlier operations of the thread are complete.
 ///
 /// `.sync_restrict::shared::read::mma::a` allows the arrival as soon as A has been read; the host arrives later, as it may.
-pub fn tcgen05_commit<M: Monitor, const S: usize, const D: usize>(
+pub fn tcgen05_commit<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
+    s: &[&Lanes],
+    _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
     let space = if q.has(q::shared_cluster) { AddrSpace::SharedCluster } else { AddrSpace::Generic };
     let mask_bits = if q.has(q::multicast_cluster_32b) {
@@ -44,17 +44,17 @@ pub fn tcgen05_commit<M: Monitor, const S: usize, const D: usize>(
 
 /// `tcgen05.fence::before_thread_sync`, `tcgen05.fence::after_thread_sync`: operations before the one come before operations
 /// after the other, where their instructions form a pipeline (9.7.16.6.3).
-pub fn tcgen05_fence<M: Monitor, const S: usize, const D: usize>(
+pub fn tcgen05_fence<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
+    _: &[&Lanes],
+    _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
     x.tensor_fence(q.has(q::before_thread_sync));
     Ok(())
 }
 
 semantics! {
-    "tcgen05.commit" => tcgen05_commit,
-    "tcgen05.fence" => tcgen05_fence,
+    warp "tcgen05.commit" => tcgen05_commit,
+    warp "tcgen05.fence" => tcgen05_fence,
 }

@@ -180,12 +180,7 @@ impl TensorJob for Copy {
 }
 
 /// `tcgen05.cp [taddr], s-desc`
-pub fn tcgen05_cp<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Result<(), Box<Fault>> {
+pub fn tcgen05_cp<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     let (rows, chunks) = if q.has(q::_128x256b) {
         (Rows::All128, 2)
     } else if q.has(q::_4x256b) {
@@ -216,5 +211,5 @@ pub fn tcgen05_cp<M: Monitor, const S: usize, const D: usize>(
 }
 
 semantics! {
-    "tcgen05.cp" => tcgen05_cp,
+    warp "tcgen05.cp" => tcgen05_cp,
 }

@@ -150,27 +150,17 @@ fn store<M: Monitor>(x: &mut Ctx<'_, M>, a: &Access, s: &[&Lanes]) -> bool {
 }
 
 /// `tcgen05.ld r, [taddr]{, immHalfSplitoff}`
-pub fn tcgen05_ld<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
+pub fn tcgen05_ld<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.ld")? {
         return Ok(Flow::Wait(wait));
     }
-    let a = access(x, q, &s, D, false, "tcgen05.ld")?;
-    load(x, &a, &mut d);
+    let a = access(x, q, s, d.len(), false, "tcgen05.ld")?;
+    load(x, &a, d);
     Ok(Flow::Next)
 }
 
 /// `tcgen05.ld.red r, redval, [taddr]{, immHalfSplitoff}`: each lane also gets the least or greatest of what it loads.
-pub fn tcgen05_ld_red<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    mut d: [&mut Lanes; D],
-) -> Blocks {
+pub fn tcgen05_ld_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.ld.red")? {
         return Ok(Flow::Wait(wait));
     }
@@ -184,12 +174,7 @@ pub fn tcgen05_ld_red<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// `tcgen05.st [taddr]{, immHalfSplitoff}, r`
-pub fn tcgen05_st<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Blocks {
+pub fn tcgen05_st<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.st")? {
         return Ok(Flow::Wait(wait));
     }
@@ -203,12 +188,7 @@ pub fn tcgen05_st<M: Monitor, const S: usize, const D: usize>(
 }
 
 /// `tcgen05.wait::ld`, `tcgen05.wait::st`: loads and stores are over already, the lanes of the warp meet.
-pub fn tcgen05_wait<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    _: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Blocks {
+pub fn tcgen05_wait<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.wait")? {
         return Ok(Flow::Wait(wait));
     }
@@ -217,10 +197,10 @@ pub fn tcgen05_wait<M: Monitor, const S: usize, const D: usize>(
 }
 
 semantics! {
-    "tcgen05.ld" => tcgen05_ld,
-    "tcgen05.ld.red" => tcgen05_ld_red,
-    "tcgen05.st" => tcgen05_st,
-    "tcgen05.wait" => tcgen05_wait,
+    block "tcgen05.ld" => tcgen05_ld,
+    block "tcgen05.ld.red" => tcgen05_ld_red,
+    block "tcgen05.st" => tcgen05_st,
+    block "tcgen05.wait" => tcgen05_wait,
 }
 
 #[cfg(test)]

@@ -34,50 +34,45 @@ fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lan
 
 /// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
 /// `.block_scale` the scale factors of A and B and enable-input-d.
-pub fn tcgen05_mma<M: Monitor, const S: usize, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
-) -> Result<(), Box<Fault>> {
+pub fn tcgen05_mma<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     issue(x, q, false, false, &s)
 }
 
 /// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
-pub fn tcgen05_mma_sp<M: Monitor, const S: usize, const D: usize>(
+pub fn tcgen05_mma_sp<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
+    s: &[&Lanes],
+    _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
     issue(x, q, true, false, &s)
 }
 
 /// `tcgen05.mma.ws`: D, A, B, instruction descriptor, enable-input-d, zero-column mask.
-pub fn tcgen05_mma_ws<M: Monitor, const S: usize, const D: usize>(
+pub fn tcgen05_mma_ws<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
+    s: &[&Lanes],
+    _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
     issue(x, q, false, true, &s)
 }
 
 /// `tcgen05.mma.ws.sp`: as [`tcgen05_mma_ws`], the sparsity metadata after B.
-pub fn tcgen05_mma_ws_sp<M: Monitor, const S: usize, const D: usize>(
+pub fn tcgen05_mma_ws_sp<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
+    s: &[&Lanes],
+    _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
     issue(x, q, true, true, &s)
 }
 
 semantics! {
-    "tcgen05.mma" => tcgen05_mma,
-    "tcgen05.mma.sp" => tcgen05_mma_sp,
-    "tcgen05.mma.ws" => tcgen05_mma_ws,
-    "tcgen05.mma.ws.sp" => tcgen05_mma_ws_sp,
+    warp "tcgen05.mma" => tcgen05_mma,
+    warp "tcgen05.mma.sp" => tcgen05_mma_sp,
+    warp "tcgen05.mma.ws" => tcgen05_mma_ws,
+    warp "tcgen05.mma.ws.sp" => tcgen05_mma_ws_sp,
 }
 
 #[cfg(test)]

@@ -58,11 +58,11 @@ impl Shift {
 }
 
 /// `tcgen05.shift.down [taddr]`
-pub fn tcgen05_shift<M: Monitor, const S: usize, const D: usize>(
+pub fn tcgen05_shift<M: Monitor>(
     x: &mut Ctx<'_, M>,
     q: Q,
-    s: [&Lanes; S],
-    _: [&mut Lanes; D],
+    s: &[&Lanes],
+    _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
     let pair = q.has(q::cta_group_2);
     for l in active(x.mask) {
@@ -77,7 +77,7 @@ pub fn tcgen05_shift<M: Monitor, const S: usize, const D: usize>(
 }
 
 semantics! {
-    "tcgen05.shift" => tcgen05_shift,
+    warp "tcgen05.shift" => tcgen05_shift,
 }
 
 #[cfg(test)]

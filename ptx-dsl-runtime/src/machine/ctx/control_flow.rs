@@ -14,6 +14,12 @@ impl<M: Monitor> Ctx<'_, M> {
         if self.scheduling.count((self.cur.hi - self.cur.lo) as u64) { self.end_turn() } else { Ok(()) }
     }
 
+    /// The same for some warps of the cohort.
+    pub(crate) fn turn_of(&mut self, pc: Pc, warps: u64) -> Result<(), Box<Fault>> {
+        self.cur.pc = pc;
+        if self.scheduling.count(warps) { self.end_turn() } else { Ok(()) }
+    }
+
     #[cold]
     fn end_turn(&mut self) -> Result<(), Box<Fault>> {
         self.scheduling.leave = true;

@@ -104,20 +104,20 @@ fn operation<P: Program, M: Monitor>(x: &mut Ctx<'_, M>, op: Op, m: u32) -> Resu
     match op {
         Alloc(columns, at) => {
             x.site = 0;
-            tcgen05_alloc(x, q, [&all(at), &all(columns)], [])
+            tcgen05_alloc(x, q, &[&all(at), &all(columns)], &mut [])
         }
         Dealloc(columns, at) => {
             x.site = 1;
             let taddr = word(x, at)?;
-            tcgen05_dealloc(x, q, [&all(taddr), &all(columns)], [])
+            tcgen05_dealloc(x, q, &[&all(taddr), &all(columns)], &mut [])
         }
         DeallocAt(columns, taddr) => {
             x.site = 1;
-            tcgen05_dealloc(x, q, [&all(taddr), &all(columns)], [])
+            tcgen05_dealloc(x, q, &[&all(taddr), &all(columns)], &mut [])
         }
         Relinquish => {
             x.site = 5;
-            tcgen05_relinquish_alloc_permit(x, q, [], [])
+            tcgen05_relinquish_alloc_permit(x, q, &[], &mut [])
         }
         Arrive => x.cluster_arrive().map(|()| Flow::Next),
         Wait => {
@@ -127,11 +127,11 @@ fn operation<P: Program, M: Monitor>(x: &mut Ctx<'_, M>, op: Op, m: u32) -> Resu
         Bar => wait_here(x, 0, None),
         Load(taddr) => {
             x.site = 3;
-            tcgen05_ld(x, q, [&all(taddr)], [&mut [0; 32]])
+            tcgen05_ld(x, q, &[&all(taddr)], &mut [&mut [0; 32]])
         }
         WaitLd => {
             x.site = 4;
-            tcgen05_wait(x, q, [], [])
+            tcgen05_wait(x, q, &[], &mut [])
         }
         Out(at) => {
             let value = word(x, at)?;

@@ -29,6 +29,7 @@ const INFO: KernelInfo = KernelInfo {
     sites: &[],
     regions: &["warp"],
     not_yet: &[],
+    image: &[],
 };
 
 /// Warp `warp` of a CTA of eight, with columns 32 to 511 allocated. Every cell tells its lane and column.
@@ -69,8 +70,8 @@ const IMM: u32 = 100;
 
 fn ld<const D: usize>(x: &mut Ctx<'_, Off>, q: Q, taddr: u32) -> Result<Vec<Lanes>, FaultKind> {
     let mut v = vec![[u64::MAX; 32]; D];
-    let d: [&mut Lanes; D] = v.iter_mut().collect::<Vec<_>>().try_into().unwrap();
-    let flow = tcgen05_ld(x, q, [&same(taddr), &same(IMM)], d).map_err(|f| f.kind)?;
+    let mut d: Vec<&mut Lanes> = v.iter_mut().collect();
+    let flow = tcgen05_ld(x, q, &[&same(taddr), &same(IMM)], &mut d).map_err(|f| f.kind)?;
     assert_eq!(flow, Flow::Next);
     Ok(v)
 }
@@ -82,15 +83,7 @@ fn st(x: &mut Ctx<'_, Off>, q: Q, taddr: u32, r: &[Lanes]) -> Result<(), FaultKi
         s.push(&imm);
     }
     s.extend(r);
-    let flow = match s.len() {
-        2 => tcgen05_st::<_, 2, 0>(x, q, s.try_into().unwrap(), []),
-        3 => tcgen05_st::<_, 3, 0>(x, q, s.try_into().unwrap(), []),
-        5 => tcgen05_st::<_, 5, 0>(x, q, s.try_into().unwrap(), []),
-        6 => tcgen05_st::<_, 6, 0>(x, q, s.try_into().unwrap(), []),
-        9 => tcgen05_st::<_, 9, 0>(x, q, s.try_into().unwrap(), []),
-        10 => tcgen05_st::<_, 10, 0>(x, q, s.try_into().unwrap(), []),
-        n => panic!("{n} operands"),
-    };
+    let flow = tcgen05_st(x, q, &s, &mut []);
     flow.map(|f| assert_eq!(f, Flow::Next)).map_err(|f| f.kind)
 }
 
@@ -190,7 +183,7 @@ fn the_second_piece_may_lie_in_other_lanes() {
     let got = with(1, |x| {
         let mut d = [0; 32];
         let (t, imm) = (same(taddr(32, 64)), same(taddr(16, 3)));
-        tcgen05_ld(x, qs(&[q::_16x32bx2]), [&t, &imm], [&mut d]).unwrap();
+        tcgen05_ld(x, qs(&[q::_16x32bx2]), &[&t, &imm], &mut [&mut d]).unwrap();
         d
     });
     assert_eq!(got[..16], std::array::from_fn::<u64, 16, _>(|l| word(32 + l, 64).into()));
@@ -207,7 +200,7 @@ fn reductions_over_the_columns_of_a_lane() {
             let (mut a, mut b, mut red) = ([7; 32], [7; 32], [7; 32]);
             let mut all = vec![q::_32x32b];
             all.extend(flags);
-            tcgen05_ld_red(x, Q::new(&all, &[ty]), [&same(32)], [&mut a, &mut b, &mut red]).unwrap();
+            tcgen05_ld_red(x, Q::new(&all, &[ty]), &[&same(32)], &mut [&mut a, &mut b, &mut red]).unwrap();
             for (lane, row) in rows.iter().enumerate() {
                 assert_eq!([a[lane] as u32, b[lane] as u32], *row);
             }
@@ -254,7 +247,7 @@ fn the_warp_is_whole_and_of_one_mind() {
     let differs = with(0, |x| {
         let mut t = same(32);
         t[9] = 33;
-        tcgen05_ld(x, qs(&[q::_32x32b]), [&t], [&mut [0; 32]]).map_err(|f| f.kind)
+        tcgen05_ld(x, qs(&[q::_32x32b]), &[&t], &mut [&mut [0; 32]]).map_err(|f| f.kind)
     });
     assert!(
         matches!(differs, Err(FaultKind::IssueGranularity { what }) if what.contains("Tensor Memory address differs"))
@@ -262,13 +255,13 @@ fn the_warp_is_whole_and_of_one_mind() {
     let some = with(0, |x| {
         x.mask = 0xff;
         x.cur.mask = 0xff;
-        tcgen05_st(x, qs(&[q::_32x32b]), [&same(32), &same(1)], []).map_err(|f| f.kind)
+        tcgen05_st(x, qs(&[q::_32x32b]), &[&same(32), &same(1)], &mut []).map_err(|f| f.kind)
     });
     assert_eq!(some, Ok(Flow::Wait(Wait::WholeWarp { pc: 0 })));
     let exited = with(0, |x| {
         x.residents.clusters[0].ctas[0].live[0] = 0xff;
         (x.mask, x.cur.mask) = (0xff, 0xff);
-        tcgen05_wait(x, qs(&[q::ld]), [], []).map_err(|f| f.kind)
+        tcgen05_wait(x, qs(&[q::ld]), &[], &mut []).map_err(|f| f.kind)
     });
     assert!(matches!(exited, Err(FaultKind::IssueGranularity { what }) if what.contains("lanes 8 to 31 have exited")));
 }

@@ -1,0 +1,194 @@
+//! The image of a kernel for the interpreter: its regions with flat operands.
+
+mod calls;
+mod operands;
+
+use crate::emit::constants::Constants;
+use crate::instr::{bits_type, destination_count, is_move, names_space};
+use crate::kernel::Kernel;
+use crate::region::graph::{End, Item, Program, Region};
+use ptx_dsl_analysis::use_def::{RegKey, carry_use, destinations, sources};
+use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
+use ptx_dsl_isa::image::{self, Action, Guard, Image, Register, Source};
+use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::isa::effect::Carry;
+use ptx_dsl_isa::qualifier::q;
+use std::collections::{BTreeMap, HashMap};
+
+/// The image of a kernel whose regions are not converted yet.
+pub fn image<'m>(kernel: &Kernel<'m>, program: &Program<'_>, constants: &mut Constants<'m>) -> Image {
+    let mut writer = Writer {
+        kernel,
+        constants,
+        image: Image::default(),
+        registers: BTreeMap::new(),
+        return_addresses: BTreeMap::new(),
+        sets: HashMap::new(),
+        saved: kernel.recursive.iter().copied().zip(0..).collect(),
+    };
+    for region in &program.regions {
+        let region = writer.region(program, region);
+        writer.image.regions.push(region);
+    }
+    writer.finish()
+}
+
+struct Writer<'w, 'm> {
+    kernel: &'w Kernel<'m>,
+    constants: &'w mut Constants<'m>,
+    image: Image,
+    /// The first register of each.
+    registers: BTreeMap<RegKey, Register>,
+    /// The register with the return address of each function.
+    return_addresses: BTreeMap<u32, Register>,
+    /// The number of each set of qualifiers.
+    sets: HashMap<image::Qualifiers, u32>,
+    /// The number of each recursive function in [`Image::saved`].
+    saved: BTreeMap<u32, u32>,
+}
+
+impl Writer<'_, '_> {
+    fn region(&mut self, program: &Program<'_>, region: &Region<'_>) -> image::Region {
+        let f = region.func;
+        let instructions =
+            region.body.iter().filter_map(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
+        image::Region {
+            name: region.name.clone(),
+            results: region.results.map(|(call, callee)| self.call_results(f, call, callee)),
+            body: instructions.map(|i| self.instruction(f, i)).collect(),
+            end: self.end(program, f, &region.end),
+        }
+    }
+
+    fn end(&mut self, program: &Program<'_>, f: FuncId, end: &End<'_>) -> image::End {
+        match end {
+            End::Goto(to) => image::End::Goto { to: region_id(*to) },
+            End::Branch { pred, taken, fall } => {
+                image::End::Branch { guard: self.guard(f, pred), taken: region_id(*taken), fall: region_id(*fall) }
+            }
+            End::Switch { instr, targets } => {
+                let index = &instr.operands[0];
+                image::End::Switch {
+                    site: self.constants.site(instr),
+                    index: self.source(f, &index.value, index.ty, false),
+                    targets: targets.iter().map(|t| region_id(*t)).collect(),
+                }
+            }
+            End::Block { instr, next } => {
+                image::End::Block { instr: self.instruction(f, instr), next: region_id(*next) }
+            }
+            End::Call { instr, callees } => self.call(f, instr, callees),
+            End::Return => image::End::Return {
+                address: self.return_address(f),
+                sites: program.return_sites(f).iter().map(|s| region_id(*s)).collect(),
+            },
+            End::Exit => image::End::Exit {},
+        }
+    }
+
+    fn instruction(&mut self, f: FuncId, i: &Instr) -> image::Instr {
+        let guard = i.pred.as_ref().map(|pred| self.guard(f, pred));
+        // an instruction that computes lane by lane cannot fault
+        let site = if i.entry.host == Host::Lane || is_move(i) { 0 } else { self.constants.site(i) };
+        if is_move(i) {
+            return self.movement(f, i, guard);
+        }
+        let generic = i.entry.host != Host::Lane && !names_space(i);
+        let mut given: Vec<Source> = Vec::new();
+        for a in sources(i) {
+            for part in a.value.parts() {
+                self.sources(f, part, a.ty, generic, &mut given);
+            }
+        }
+        let mut results = self.results(f, i);
+        for _ in results.len()..destination_count(i, results.len()) {
+            results.push(None);
+        }
+        let (reads, writes) = carry_use(i);
+        if reads {
+            given.push(Source::Register { register: self.carry(f) });
+        }
+        if writes {
+            results.push(Some(self.carry(f)));
+        }
+        let carry_out = i.entry.effects.carry == Carry::Out && i.has(q::cc);
+        let action = Action::Opcode { opcode: i.opcode, qualifiers: self.qualifiers(i), carry_out };
+        image::Instr { action, site, guard, sources: given, results }
+    }
+
+    /// `mov` that copies, packs or unpacks.
+    fn movement(&mut self, f: FuncId, i: &Instr, guard: Option<Guard>) -> image::Instr {
+        let whole = i.types.first().map_or(64, |t| t.bits().max(1));
+        let count = |o: &Operand| if let Operand::Vector(v) = o { Some(v.len().max(1) as u32) } else { None };
+        let (mut given, mut to) = (Vec::new(), 64);
+        let mut from = None;
+        if let [d, a, ..] = i.operands.as_slice() {
+            let mut ty = a.ty.or(i.types.first().copied());
+            match (count(&a.value), count(&d.value)) {
+                (Some(n), None) => {
+                    ty = bits_type(whole / n);
+                    from = Some(whole / n);
+                }
+                (_, Some(n)) => to = whole / n,
+                _ => {}
+            }
+            for part in a.value.parts() {
+                self.sources(f, part, ty, false, &mut given);
+            }
+        }
+        let from = from.unwrap_or(whole / (given.len() as u32).max(1));
+        let results = self.results(f, i);
+        image::Instr { action: Action::Move { from, to }, site: 0, guard, sources: given, results }
+    }
+
+    fn results(&mut self, f: FuncId, i: &Instr) -> Vec<Option<Register>> {
+        let mut results = Vec::new();
+        for part in destinations(i).iter().flat_map(|a| a.value.parts()) {
+            self.destination(f, part, &mut results);
+        }
+        results
+    }
+
+    fn guard(&mut self, f: FuncId, (operand, holds): &(Operand, bool)) -> Guard {
+        match operand {
+            Operand::NotReg(r) => Guard { register: self.register(RegKey::new(f, *r, 0)), holds: !holds },
+            o => {
+                let key = RegKey::of(f, o).unwrap_or(RegKey::carry(f));
+                Guard { register: self.register(key), holds: *holds }
+            }
+        }
+    }
+
+    fn qualifiers(&mut self, i: &Instr) -> u32 {
+        let set = image::Qualifiers { written: self.constants.flags(self.kernel, i), types: i.types.clone() };
+        if let Some(n) = self.sets.get(&set) {
+            return *n;
+        }
+        let n = self.image.qualifiers.len() as u32;
+        self.image.qualifiers.push(set.clone());
+        self.sets.insert(set, n);
+        n
+    }
+
+    fn finish(mut self) -> Image {
+        self.image.frame_size = self.kernel.frame_size;
+        self.image.stack = if self.kernel.recursive.is_empty() { 0 } else { u64::from(crate::emit::calls::STACK) };
+        self.image.saved = vec![Vec::new(); self.saved.len()];
+        for (key, first) in &self.registers {
+            let Some(n) = self.saved.get(&key.func.0) else { continue };
+            let words = if key.is_carry() || self.kernel.reg_bits(key.func, key.reg) != 128 { 1 } else { 2 };
+            self.image.saved[*n as usize].extend(*first..*first + words);
+        }
+        for (f, register) in &self.return_addresses {
+            if let Some(n) = self.saved.get(f) {
+                self.image.saved[*n as usize].push(*register);
+            }
+        }
+        self.image
+    }
+}
+
+/// A region's number in the image.
+fn region_id(r: usize) -> image::RegionId {
+    crate::names::region_number(r)
+}

@@ -1,0 +1,109 @@
+//! Operands of instructions as sources and registers of the image.
+
+use super::Writer;
+use crate::instr::{truncated, words};
+use ptx_dsl_analysis::use_def::RegKey;
+use ptx_dsl_isa::hir::{Base, FUNCTIONS, FuncId, Operand, VarId};
+use ptx_dsl_isa::image::{Register, Source};
+use ptx_dsl_isa::isa::sreg::special;
+use ptx_dsl_isa::ty::Ty;
+
+impl Writer<'_, '_> {
+    /// The (first) register of a register.
+    pub(super) fn register(&mut self, key: RegKey) -> Register {
+        if let Some(register) = self.registers.get(&key) {
+            return *register;
+        }
+        let bits = if key.is_carry() { 1 } else { self.kernel.reg_bits(key.func, key.reg) };
+        let first = self.image.registers.len() as Register;
+        match bits {
+            128 => self.image.registers.extend([64, 64]),
+            bits => self.image.registers.push(bits as u8),
+        }
+        self.registers.insert(key, first);
+        first
+    }
+
+    /// The condition code of a function.
+    pub(super) fn carry(&mut self, f: FuncId) -> Register {
+        self.register(RegKey::carry(f))
+    }
+
+    /// The register with the return address of a function.
+    pub(super) fn return_address(&mut self, f: FuncId) -> Register {
+        if let Some(register) = self.return_addresses.get(&f.0) {
+            return *register;
+        }
+        let register = self.image.registers.len() as Register;
+        self.image.registers.push(16);
+        self.return_addresses.insert(f.0, register);
+        register
+    }
+
+    /// Adds the 64-bit words of an operand that has no parts.
+    pub(super) fn sources(&mut self, f: FuncId, o: &Operand, ty: Option<Ty>, generic: bool, to: &mut Vec<Source>) {
+        match o {
+            Operand::Reg(r, e) if self.kernel.reg_bits(f, *r) == 128 => {
+                let low = self.register(RegKey::new(f, *r, *e));
+                to.extend([Source::Register { register: low }, Source::Register { register: low + 1 }]);
+            }
+            Operand::Imm(v) if words(ty) == 2 => {
+                let high = if (*v as i64) < 0 { u64::MAX } else { 0 };
+                to.extend([Source::Constant { value: *v }, Source::Constant { value: high }]);
+            }
+            o => to.push(self.source(f, o, ty, generic)),
+        }
+    }
+
+    /// An operand of one word. `generic`: the instruction names no state space.
+    pub(super) fn source(&mut self, f: FuncId, o: &Operand, ty: Option<Ty>, generic: bool) -> Source {
+        match o {
+            Operand::Reg(r, e) => Source::Register { register: self.register(RegKey::new(f, *r, *e)) },
+            Operand::Select(r, _) => Source::Register { register: self.register(RegKey::new(f, *r, 0)) },
+            Operand::NotReg(r) => Source::Not { register: self.register(RegKey::new(f, *r, 0)) },
+            Operand::Imm(v) => Source::Constant { value: truncated(*v, ty) },
+            Operand::Sreg(register) if *register == special::warp_sz => Source::Constant { value: 32 },
+            Operand::Sreg(register) => Source::Special { register: *register },
+            Operand::VarAddr(v, at) => self.variable(f, *v, truncated(self.kernel.var_address(*v, *at), ty)),
+            Operand::FuncAddr(f) => Source::Constant { value: FUNCTIONS + u64::from(f.0) },
+            Operand::Address(Base::Reg(r), offset) => {
+                let register = self.register(RegKey::new(f, *r, 0));
+                if *offset == 0 {
+                    Source::Register { register }
+                } else {
+                    Source::Address { base: register, offset: *offset }
+                }
+            }
+            Operand::Address(Base::Var(v), offset) => {
+                self.variable(f, *v, self.kernel.var_address_for(generic, *v, *offset))
+            }
+            Operand::Address(Base::Abs, offset) => Source::Constant { value: *offset as u64 },
+            // those with parts come here part by part, and video instructions do not run on the host
+            Operand::Vector(_)
+            | Operand::Addresses(_)
+            | Operand::List(_)
+            | Operand::Pair(..)
+            | Operand::Neg(_)
+            | Operand::Sink
+            | Operand::Label(_)
+            | Operand::Labels(_)
+            | Operand::Func(_)
+            | Operand::Funcs(_) => Source::Constant { value: 0 },
+        }
+    }
+
+    /// The address of a variable of `f`: one of a recursive function moves with its frame.
+    fn variable(&self, f: FuncId, v: VarId, at: u64) -> Source {
+        if self.kernel.is_framed(f, v) { Source::Frame { at } } else { Source::Constant { value: at } }
+    }
+
+    /// Adds the registers of a destination that has no parts.
+    pub(super) fn destination(&mut self, f: FuncId, o: &Operand, to: &mut Vec<Option<Register>>) {
+        let Operand::Reg(r, e) = o else { return to.push(None) };
+        let first = self.register(RegKey::new(f, *r, *e));
+        to.push(Some(first));
+        if self.kernel.reg_bits(f, *r) == 128 {
+            to.push(Some(first + 1));
+        }
+    }
+}

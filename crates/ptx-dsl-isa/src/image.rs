@@ -1,0 +1,267 @@
+//! The image of a kernel: its typed code as regions of flat instructions, in bytes. Code generation writes it; the interpreter of
+//! the runtime decodes it at the first launch.
+//!
+//! Registers of all functions have one numbering. A 128-bit register is two of 64 bits, a vector one for each element, and each
+//! function that has extended-precision arithmetic has a predicate for its condition code. Operands are flattened in the order of
+//! the form, with constant addresses.
+
+mod code;
+
+use crate::isa::sreg::SpecialRegister;
+use crate::opcode::Opcode;
+use crate::qualifier::Qualifier;
+use crate::ty::Ty;
+use code::{Code, code};
+
+/// Changes with every change of the format. An image of another version does not decode.
+const VERSION: u32 = 1;
+
+/// A register: an index into [`Image::registers`].
+pub type Register = u32;
+/// A region: an index into [`Image::regions`].
+pub type RegionId = u16;
+
+code! {
+    /// The code of a kernel and of all functions that it calls.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    pub struct Image {
+        /// The width of each register in bits: 1, 8, 16, 32 or 64.
+        pub registers: Vec<u8>,
+        /// Sets of qualifiers, and types, that instructions refer to.
+        pub qualifiers: Vec<Qualifiers>,
+        /// In reverse postorder; the first one is where the kernel starts.
+        pub regions: Vec<Region>,
+        /// The registers of each recursive function, by the number that [`Transfer::saves`] has. A call saves them.
+        pub saved: Vec<Vec<Register>>,
+        /// Bytes of local memory of one activation of a recursive function.
+        pub frame_size: u64,
+        /// Bytes of stack that recursive calls of a thread may take.
+        pub stack: u64,
+    }
+}
+
+code! {
+    /// Qualifiers and types as the semantics of an instruction read them.
+    #[derive(Debug, Clone, PartialEq, Eq, Hash)]
+    pub struct Qualifiers {
+        /// Without types.
+        pub written: Vec<Qualifier>,
+        /// In the order written.
+        pub types: Vec<Ty>,
+    }
+}
+
+code! {
+    /// A region: straight code in which no thread waits.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Region {
+        /// Its label, or what it starts with; for reports.
+        pub name: String,
+        /// It begins with the results of a call.
+        pub results: Option<Transfer>,
+        /// In order.
+        pub body: Vec<Instr>,
+        /// How it ends.
+        pub end: End,
+    }
+}
+
+code! {
+    /// An instruction.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Instr {
+        /// What it does.
+        pub action: Action,
+        /// Its number among the statements of the kernel, for faults.
+        pub site: u32,
+        /// It takes effect in lanes where this predicate has this value.
+        pub guard: Option<Guard>,
+        /// Flattened; the condition code last.
+        pub sources: Vec<Source>,
+        /// Flattened; `None` for `_`. The condition code last.
+        pub results: Vec<Option<Register>>,
+    }
+}
+
+code! {
+    /// What an instruction does.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Action {
+        /// Runs the semantics of this opcode. `carry_out`: those of the `.cc` form, where it is a qualifier.
+        Opcode { opcode: Opcode, qualifiers: u32, carry_out: bool },
+        /// Puts sources of so many bits together and takes results of so many bits from them: `mov`.
+        Move { from: u32, to: u32 },
+    }
+}
+
+code! {
+    /// The value of a predicate for which an instruction or a branch is taken.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Guard {
+        /// The predicate.
+        pub register: Register,
+        /// Its value.
+        pub holds: bool,
+    }
+}
+
+code! {
+    /// A value that an instruction reads: 64 bits, zero-extended.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub enum Source {
+        /// A register.
+        Register { register: Register },
+        /// `!p`
+        Not { register: Register },
+        /// A constant.
+        Constant { value: u64 },
+        /// A special register.
+        Special { register: SpecialRegister },
+        /// A register plus an offset, modulo the width of the register.
+        Address { base: Register, offset: i64 },
+        /// A place in the frame of a recursive function.
+        Frame { at: u64 },
+    }
+}
+
+code! {
+    /// How a region ends.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum End {
+        /// Goes on there.
+        Goto { to: RegionId },
+        /// Lanes whose predicate holds go to `taken`.
+        Branch { guard: Guard, taken: RegionId, fall: RegionId },
+        /// `brx.idx`
+        Switch { site: u32, index: Source, targets: Vec<RegionId> },
+        /// An instruction that may wait. It is alone in its region, which runs again when the wait is over.
+        Block { instr: Instr, next: RegionId },
+        /// Calls one of several functions.
+        Call { site: u32, pointer: Option<Source>, callees: Vec<Callee> },
+        /// Returns to the region whose number is in this register.
+        Return { address: Register, sites: Vec<RegionId> },
+        /// The threads exit.
+        Exit { },
+    }
+}
+
+code! {
+    /// A function that a call may reach.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Callee {
+        /// The address of the function, which the pointer of an indirect call has.
+        pub address: u64,
+        /// Its first region.
+        pub start: RegionId,
+        /// The region that it returns to.
+        pub back: RegionId,
+        /// The register that holds `back` until the return.
+        pub return_address: Register,
+        /// The arguments.
+        pub arguments: Transfer,
+    }
+}
+
+code! {
+    /// Arguments or results of a call. All are read before any is written.
+    #[derive(Debug, Clone, PartialEq, Eq, Default)]
+    pub struct Transfer {
+        /// For faults.
+        pub site: u32,
+        /// The call needs a frame of its own: the number in [`Image::saved`] of the caller's registers.
+        pub saves: Option<u32>,
+        /// From where to where.
+        pub moves: Vec<(Place, Place)>,
+    }
+}
+
+code! {
+    /// An argument, parameter or result.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub enum Place {
+        /// Values, one for each 64-bit word.
+        Values { list: Vec<Source> },
+        /// Registers, one for each 64-bit word.
+        Registers { list: Vec<Option<Register>> },
+        /// A variable in local memory: its address, its size, and whether it moves with the frame.
+        Variable { at: u64, size: u32, framed: bool },
+    }
+}
+
+impl Image {
+    /// As bytes.
+    pub fn encode(&self) -> Vec<u8> {
+        let mut bytes = Vec::new();
+        VERSION.write(&mut bytes);
+        self.write(&mut bytes);
+        bytes
+    }
+
+    /// From its bytes. `None` if they are no image of this version.
+    pub fn decode(mut bytes: &[u8]) -> Option<Image> {
+        let from = &mut bytes;
+        if u32::read(from)? != VERSION {
+            return None;
+        }
+        let image = Image::read(from)?;
+        from.is_empty().then_some(image)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::isa::sreg::special;
+    use crate::opcode::op;
+    use crate::qualifier::q;
+
+    fn sample() -> Image {
+        let load = Instr {
+            action: Action::Opcode { opcode: op::ld, qualifiers: 0, carry_out: false },
+            site: 300,
+            guard: Some(Guard { register: 1, holds: false }),
+            sources: vec![
+                Source::Address { base: 0, offset: -8 },
+                Source::Constant { value: u64::MAX },
+                Source::Special { register: special::tid_x },
+            ],
+            results: vec![Some(2), None],
+        };
+        let region = |end| Region { name: "start of `k`".into(), results: None, body: vec![load.clone()], end };
+        Image {
+            registers: vec![64, 1, 32],
+            qualifiers: vec![Qualifiers { written: vec![q::global, q::volatile], types: vec![Ty::F32] }],
+            regions: vec![
+                region(End::Branch { guard: Guard { register: 1, holds: true }, taken: 1, fall: 0 }),
+                region(End::Exit {}),
+            ],
+            saved: vec![vec![0, 2]],
+            frame_size: 1 << 40,
+            stack: 1,
+        }
+    }
+
+    #[test]
+    fn an_image_is_what_was_encoded() {
+        let image = sample();
+        assert_eq!(Image::decode(&image.encode()), Some(image));
+    }
+
+    #[test]
+    fn no_bytes_panic() {
+        let bytes = sample().encode();
+        for end in 0..bytes.len() {
+            assert_eq!(Image::decode(&bytes[..end]), None, "the first {end} bytes");
+        }
+        for at in 0..bytes.len() {
+            for value in [0, 1, 0x7f, 0x80, 0xff] {
+                let mut broken = bytes.clone();
+                broken[at] = value;
+                let _ = Image::decode(&broken);
+            }
+        }
+        let mut newer = bytes;
+        newer[0] += 1;
+        assert_eq!(Image::decode(&newer), None);
+    }
+}

@@ -1,0 +1,141 @@
+//! Instructions whose result is affine if their operands are: sums, products with uniform values, and widening where no lane wraps
+//! around.
+
+use super::code::Op;
+use super::operation::Runner;
+use super::registers::Scalar;
+use crate::monitor::Monitor;
+use crate::qual::{Q, Ty, q};
+use ptx_dsl_isa::image::{Instr, Register};
+use ptx_dsl_isa::opcode::{Opcode, op};
+
+/// How the result follows from the operands.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Rule {
+    Add,
+    Sub,
+    Mul,
+    Mad,
+    Shl,
+    /// `mul.wide`, and `mad.wide` if there is a third operand.
+    Wide {
+        signed: bool,
+    },
+    /// To 64 bits.
+    Extend {
+        signed: bool,
+    },
+    /// To 32 bits.
+    Truncate,
+}
+
+/// An affine value of 32 or 64 bits: base and strides.
+type Line = (u64, i64, i64);
+
+impl Rule {
+    pub fn of(opcode: Opcode, q: Q, i: &Instr, width: &dyn Fn(&Register) -> u8) -> Option<Rule> {
+        let result = (*i.results.first()?)?;
+        let bits = u32::from(width(&result));
+        let ty = q.ty[0];
+        let integer = |ty: Ty| matches!(ty, Ty::U32 | Ty::S32 | Ty::B32 | Ty::U64 | Ty::S64 | Ty::B64);
+        if !integer(ty) || q.has(q::sat) || q.has(q::cc) || i.results.len() != 1 {
+            return None;
+        }
+        let same = ty.bits() == bits;
+        match opcode {
+            op::add if same => Some(Rule::Add),
+            op::sub if same => Some(Rule::Sub),
+            op::mul | op::mad if q.has(q::wide) => {
+                (ty.bits() == 32 && bits == 64).then_some(Rule::Wide { signed: ty.is_signed() })
+            }
+            op::mul if same && q.has(q::lo) => Some(Rule::Mul),
+            op::mad if same && q.has(q::lo) => Some(Rule::Mad),
+            op::shl if same => Some(Rule::Shl),
+            op::cvt if q.types == 2 && integer(q.ty[1]) && ty.bits() == bits => match (bits, q.ty[1].bits()) {
+                (64, 32) => Some(Rule::Extend { signed: q.ty[1].is_signed() }),
+                (32, 64) => Some(Rule::Truncate),
+                _ => None,
+            },
+            _ => None,
+        }
+    }
+
+    /// The result, if it is affine.
+    pub fn apply<M: Monitor>(self, r: &Runner<'_, '_, M>, op: &Op<M>) -> Option<Scalar> {
+        let mut s = [Scalar::Uniform(0); 3];
+        for (s, o) in s.iter_mut().zip(&op.sources) {
+            *s = r.scalar_operand(o)?;
+        }
+        let register = (*op.results.first()?)?;
+        let bits = r.registers.slot(register).bits;
+        let line = match self {
+            Rule::Add => sum(line(s[0]), line(s[1])),
+            Rule::Sub => sum(line(s[0]), scaled(line(s[1]), u64::MAX)),
+            Rule::Mul => product(s[0], s[1])?,
+            Rule::Mad => sum(product(s[0], s[1])?, line(s[2])),
+            Rule::Shl => match s[1] {
+                Scalar::Uniform(n) if (n as u32) < bits => scaled(line(s[0]), 1 << (n as u32)),
+                _ => return None,
+            },
+            Rule::Wide { signed } => {
+                let (value, factor) = match (s[0], s[1]) {
+                    (a, Scalar::Uniform(b)) => (a, b),
+                    (Scalar::Uniform(a), b) => (b, a),
+                    _ => return None,
+                };
+                let factor = if signed { factor as u32 as i32 as i64 as u64 } else { factor as u32 as u64 };
+                let wide = scaled(r.extended(value, signed)?, factor);
+                if op.sources.len() > 2 { sum(wide, line(s[2])) } else { wide }
+            }
+            Rule::Extend { signed } => r.extended(s[0], signed)?,
+            Rule::Truncate => line(s[0]),
+        };
+        let (base, x, y) = line;
+        Some(match bits {
+            64 => Scalar::Affine { base, x, y },
+            _ => Scalar::Affine { base: base as u32 as u64, x: x as i32 as i64, y: y as i32 as i64 },
+        })
+    }
+}
+
+fn line(s: Scalar) -> Line {
+    match s {
+        Scalar::Uniform(v) => (v, 0, 0),
+        Scalar::Affine { base, x, y } => (base, x, y),
+        Scalar::Rows => (0, 0, 0),
+    }
+}
+
+fn sum(a: Line, b: Line) -> Line {
+    (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1), a.2.wrapping_add(b.2))
+}
+
+fn scaled((base, x, y): Line, by: u64) -> Line {
+    (base.wrapping_mul(by), x.wrapping_mul(by as i64), y.wrapping_mul(by as i64))
+}
+
+fn product(a: Scalar, b: Scalar) -> Option<Line> {
+    match (a, b) {
+        (a, Scalar::Uniform(b)) => Some(scaled(line(a), b)),
+        (Scalar::Uniform(a), b) => Some(scaled(line(b), a)),
+        _ => None,
+    }
+}
+
+impl<M> Runner<'_, '_, M> {
+    /// A 32-bit value in 64 bits, if no lane wraps around.
+    fn extended(&self, s: Scalar, signed: bool) -> Option<Line> {
+        let (base, x, y) = line(s);
+        let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
+        let (x, y) = (x as i32 as i64, y as i32 as i64);
+        let (nx, ny) = self.registers.shape;
+        let (dx, dy) = (x * i64::from(nx - 1), y * i64::from(ny - 1));
+        let (low, high) = (base + dx.min(0) + dy.min(0), base + dx.max(0) + dy.max(0));
+        let fits = if signed {
+            low >= i32::MIN.into() && high <= i32::MAX.into()
+        } else {
+            low >= 0 && high <= u32::MAX.into()
+        };
+        fits.then_some((base as u64, x, y))
+    }
+}

@@ -1,0 +1,145 @@
+//! Arguments and results of calls, and the frames of recursive ones.
+
+use super::operation::Runner;
+use super::step::Masks;
+use crate::fault::{Fault, FaultKind};
+use crate::monitor::Monitor;
+use crate::{Lanes, emitted};
+use ptx_dsl_isa::image::{Callee, Place, Register, Transfer};
+
+type Done = Result<(), Box<Fault>>;
+
+/// The lanes of `masks` call a function: reads all arguments, makes the frame, writes all parameters.
+pub(super) fn pass_arguments<M: Monitor>(r: &mut Runner<'_, '_, M>, callee: &Callee, masks: &Masks) -> Done {
+    (r.masks, r.all) = (*masks, false);
+    written(r, &callee.arguments).for_each(|register| r.rows_for(register));
+    r.rows_for(callee.return_address);
+    for k in 0..r.n {
+        let m = masks[k];
+        if m == 0 {
+            continue;
+        }
+        r.enter(k, m);
+        r.x.site = callee.arguments.site;
+        let values = read(r, &callee.arguments, k)?;
+        if let Some(n) = callee.arguments.saves {
+            push_frame(r, n, k, m)?;
+        }
+        write(r, &callee.arguments, k, &values, m)?;
+        r.registers.put(callee.return_address, r.lo + k, &[u64::from(callee.back); 32], m);
+    }
+    Ok(())
+}
+
+/// The lanes of `masks` have come back: reads all results, drops the frame, writes all results.
+pub(super) fn give_results<M: Monitor>(r: &mut Runner<'_, '_, M>, results: &Transfer, masks: &Masks) -> Done {
+    (r.masks, r.all) = (*masks, false);
+    written(r, results).for_each(|register| r.rows_for(register));
+    if let Some(n) = results.saves {
+        let code = r.code;
+        code.image.saved[n as usize].iter().for_each(|register| r.rows_for(*register));
+    }
+    for k in 0..r.n {
+        let m = masks[k];
+        if m == 0 {
+            continue;
+        }
+        r.enter(k, m);
+        r.x.site = results.site;
+        let values = read(r, results, k)?;
+        if let Some(n) = results.saves {
+            pop_frame(r, n, k, m);
+        }
+        write(r, results, k, &values, m)?;
+    }
+    Ok(())
+}
+
+/// The registers that a transfer writes.
+fn written<M>(_: &Runner<'_, '_, M>, transfer: &Transfer) -> impl Iterator<Item = Register> + use<M> {
+    let mut all = Vec::new();
+    for (_, to) in &transfer.moves {
+        if let Place::Registers { list } = to {
+            all.extend(list.iter().flatten().copied());
+        }
+    }
+    all.into_iter()
+}
+
+/// The frame that variables of a function are relative to.
+fn frame<M>(r: &Runner<'_, '_, M>, k: usize, framed: bool) -> Option<Lanes> {
+    framed.then(|| {
+        let stacks = r.registers.stacks.get((r.lo + k) * 32..(r.lo + k + 1) * 32).unwrap_or_default();
+        std::array::from_fn(|l| stacks.get(l).map_or(0, |s| s.frame))
+    })
+}
+
+fn read<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize) -> Result<Vec<Vec<Lanes>>, Box<Fault>> {
+    let mut values = Vec::new();
+    for (from, _) in &transfer.moves {
+        values.push(match from {
+            Place::Values { list } => list.iter().map(|s| r.operand(&super::code::operand(s), k)).collect(),
+            Place::Variable { at, size, framed } => {
+                let frame = frame(r, k, *framed);
+                emitted::read_param(r.x, frame.as_ref(), *at, *size)?
+            }
+            Place::Registers { .. } => Vec::new(),
+        });
+    }
+    Ok(values)
+}
+
+fn write<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize, values: &[Vec<Lanes>], m: u32) -> Done {
+    for ((_, to), words) in transfer.moves.iter().zip(values) {
+        match to {
+            Place::Registers { list } => {
+                for (register, v) in list.iter().zip(words) {
+                    if let Some(register) = register {
+                        r.registers.put(*register, r.lo + k, v, m);
+                    }
+                }
+            }
+            Place::Variable { at, size, framed } => {
+                let frame = frame(r, k, *framed);
+                emitted::write_param(r.x, frame.as_ref(), *at, *size, words)?;
+            }
+            Place::Values { .. } => {}
+        }
+    }
+    Ok(())
+}
+
+/// Saves the caller's registers, and gives the callee local memory of its own.
+fn push_frame<M: Monitor>(r: &mut Runner<'_, '_, M>, saved: u32, k: usize, m: u32) -> Done {
+    let image = &r.code.image;
+    let (size, limit, w) = (image.frame_size, image.stack, r.lo + k);
+    let rows: Vec<Lanes> = image.saved[saved as usize].iter().map(|s| r.registers.lanes(r.leader(k), *s, w)).collect();
+    for l in (0..32).filter(|l| m >> l & 1 != 0) {
+        let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) else { continue };
+        stack.saved.extend(rows.iter().map(|row| row[l]));
+        stack.frame += size;
+        if stack.frame > limit || stack.saved.len() as u64 * 8 > limit {
+            return Err(r.x.fault(FaultKind::StackOverflow { bytes: limit }, l as u32));
+        }
+    }
+    Ok(())
+}
+
+fn pop_frame<M: Monitor>(r: &mut Runner<'_, '_, M>, saved: u32, k: usize, m: u32) {
+    let image = r.code.image.clone();
+    let w = r.lo + k;
+    for register in image.saved[saved as usize].iter().rev() {
+        let mut row = r.registers.lanes(r.leader(k), *register, w);
+        for l in (0..32).filter(|l| m >> l & 1 != 0) {
+            if let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) {
+                row[l] = stack.saved.pop().unwrap_or_default();
+            }
+        }
+        r.registers.put(*register, w, &row, m);
+    }
+    for l in (0..32).filter(|l| m >> l & 1 != 0) {
+        if let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) {
+            stack.frame -= image.frame_size;
+        }
+    }
+}

@@ -1,0 +1,216 @@
+//! The code of a kernel: its image with functions in place of opcodes.
+
+use super::affine::Rule;
+use super::memory::Access;
+use super::rows::{self, RowFunction};
+use crate::isa::list::calls;
+use crate::isa::{Call, Done, Lane, arith, sreg};
+use crate::qual::{Q, Qualifiers};
+use crate::simd::InstructionSet;
+use crate::{Ctx, Fault, Flow, Lanes, Monitor};
+use ptx_dsl_isa::image::{self, Action, End, Guard, Image, Register, Source, Transfer};
+use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
+use ptx_dsl_isa::opcode::{Opcode, op};
+use std::collections::HashMap;
+use std::sync::{Arc, Mutex, PoisonError};
+
+type WarpFunction<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done;
+type BlockFunction<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<Flow, Box<Fault>>;
+
+/// The code of a kernel.
+pub(super) struct Code<M> {
+    pub image: Arc<Image>,
+    pub regions: Vec<Region<M>>,
+}
+
+/// A region. How it ends is in the image.
+pub(super) struct Region<M> {
+    pub body: Vec<Op<M>>,
+    /// The instruction that may wait, if it ends with one.
+    pub block: Option<Block<M>>,
+}
+
+/// An instruction.
+pub(super) struct Op<M> {
+    pub run: Run<M>,
+    pub q: Q,
+    pub site: u32,
+    pub guard: Option<Guard>,
+    pub sources: Vec<Operand<M>>,
+    pub results: Vec<Option<Register>>,
+}
+
+/// How an instruction runs.
+pub(super) enum Run<M> {
+    /// Lane by lane.
+    Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule> },
+    /// Warp by warp. The result of a pure one depends on its operands alone.
+    Warp { function: WarpFunction<M>, pure: bool },
+    /// `mov`.
+    Move { from: u32, to: u32 },
+    /// `mov` of one register or constant.
+    Copy,
+    /// A load, a store, or an addition to memory, of elements in plain registers.
+    Memory { access: Access, function: WarpFunction<M> },
+    /// The host has no such instruction; a launch has refused it.
+    Nothing,
+}
+
+/// An instruction that may wait.
+pub(super) struct Block<M> {
+    pub op: Op<M>,
+    pub function: BlockFunction<M>,
+    /// The number of the barrier, if all threads of the CTA take part in it.
+    pub barrier: Option<u32>,
+}
+
+/// An operand.
+pub(super) enum Operand<M> {
+    Register(Register),
+    Not(Register),
+    Constant(u64),
+    Special(Special<M>),
+    Address { base: Register, offset: i64 },
+    Frame { at: u64 },
+}
+
+/// A special register.
+pub(super) struct Special<M> {
+    pub register: SpecialRegister,
+    /// Its value in a lane.
+    pub read: fn(&Ctx<'_, M>, usize) -> u64,
+    /// It is the same in all threads of a CTA.
+    pub uniform: bool,
+}
+
+impl<M: Monitor> Code<M> {
+    pub fn new(image: &Arc<Image>, set: InstructionSet) -> Self {
+        let calls: HashMap<Opcode, Call<M>> = calls().into_iter().collect();
+        let qualifiers = image.qualifiers.iter().map(interned).collect();
+        let decoder = Decoder { image, calls, qualifiers, set };
+        let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
+        Code { image: image.clone(), regions }
+    }
+
+    /// What a region does first if a call returns to it.
+    pub fn results(&self, pc: usize) -> Option<&Transfer> {
+        self.image.regions[pc].results.as_ref()
+    }
+
+    pub fn end(&self, pc: usize) -> &End {
+        &self.image.regions[pc].end
+    }
+}
+
+/// The qualifiers as a constant. There are as many as kernels write, and each is made once.
+fn interned(set: &image::Qualifiers) -> Q {
+    static ALL: Mutex<Option<HashMap<image::Qualifiers, &'static Qualifiers>>> = Mutex::new(None);
+    let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
+    let all = all.get_or_insert_default();
+    let qualifiers = match all.get(set) {
+        Some(known) => *known,
+        None => {
+            let new: &'static Qualifiers = Box::leak(Box::new(Qualifiers::new(&set.written, &set.types)));
+            all.insert(set.clone(), new);
+            new
+        }
+    };
+    Q::of(qualifiers)
+}
+
+struct Decoder<'i, M> {
+    image: &'i Image,
+    calls: HashMap<Opcode, Call<M>>,
+    qualifiers: Vec<Q>,
+    set: InstructionSet,
+}
+
+impl<M: Monitor> Decoder<'_, M> {
+    fn region(&self, region: &image::Region) -> Region<M> {
+        let block = if let End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
+        Region { body: region.body.iter().map(|i| self.op(i)).collect(), block }
+    }
+
+    fn block(&self, i: &image::Instr) -> Option<Block<M>> {
+        let Action::Opcode { opcode, .. } = i.action else { return None };
+        let Some(Call::Block(function)) = self.calls.get(&opcode) else { return None };
+        let effects = opcode.entries().next()?.instr.effects;
+        let barrier = match i.sources[..] {
+            [Source::Constant { value: id @ 0..=15 }]
+                if (effects.barrier, effects.meeting) == (Barrier::Cta, Meeting::Both) =>
+            {
+                Some(id as u32)
+            }
+            _ => None,
+        };
+        Some(Block { op: self.op(i), function: *function, barrier })
+    }
+
+    fn op(&self, i: &image::Instr) -> Op<M> {
+        let (run, q) = match i.action {
+            Action::Move { from, to } => (self.movement(i, from, to), Q::NONE),
+            Action::Opcode { opcode, qualifiers, carry_out } => {
+                let q = self.qualifiers[qualifiers as usize];
+                (self.run(i, opcode, q, carry_out), q)
+            }
+        };
+        let sources = i.sources.iter().map(operand).collect();
+        Op { run, q, site: i.site, guard: i.guard, sources, results: i.results.clone() }
+    }
+
+    fn movement(&self, i: &image::Instr, from: u32, to: u32) -> Run<M> {
+        match (&i.sources[..], &i.results[..]) {
+            ([_], [_]) => Run::Copy,
+            _ => Run::Move { from, to },
+        }
+    }
+
+    fn run(&self, i: &image::Instr, opcode: Opcode, q: Q, carry_out: bool) -> Run<M> {
+        if carry_out && opcode == op::mad {
+            return Run::Lane { one: arith::MAD_CC, rows: None, rule: None };
+        }
+        match self.calls.get(&opcode) {
+            Some(Call::Lane(one)) => {
+                let widths = |r: &Register| self.image.registers[*r as usize];
+                let rows = rows::find(opcode, q, i, &widths, self.set);
+                Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths) }
+            }
+            Some(Call::Warp(function)) => match Access::of(opcode, q, i, &self.image.registers) {
+                Some(access) => Run::Memory { access, function: *function },
+                None => {
+                    let pure = opcode.entries().next().is_some_and(|e| e.instr.effects.pure);
+                    Run::Warp { function: *function, pure }
+                }
+            },
+            _ => Run::Nothing,
+        }
+    }
+}
+
+/// An operand with the function of its special register.
+pub(super) fn operand<M: Monitor>(source: &Source) -> Operand<M> {
+    match *source {
+        Source::Register { register } => Operand::Register(register),
+        Source::Not { register } => Operand::Not(register),
+        Source::Constant { value } => Operand::Constant(value),
+        Source::Address { base, offset } => Operand::Address { base, offset },
+        Source::Frame { at } => Operand::Frame { at },
+        Source::Special { register } => {
+            let varies = register.row().varies;
+            let uniform = matches!(varies, Varies::Never | Varies::WithRank | Varies::WithCluster | Varies::WithCta);
+            Operand::Special(Special { register, read: sreg::reader(register), uniform })
+        }
+    }
+}
+
+impl<M> Special<M> {
+    /// Which of `%tid.x` and the row of the thread it is.
+    pub fn axis(&self) -> Option<usize> {
+        match self.register {
+            special::tid_x => Some(0),
+            special::tid_y => Some(1),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,262 @@
+//! The registers of a CTA: a row of 32 lanes for each warp, or a scalar for a cohort.
+//!
+//! Each warp has a scalar or a mark for each register. While a cohort runs, those of its first warp hold for all its warps; they are
+//! copied to the others when the step ends. Warps of a cohort that hold different scalars get rows when its next step begins.
+
+use crate::Lanes;
+use crate::machine::geometry::Geometry;
+use ptx_dsl_isa::image::{Image, Register};
+use std::cell::Cell;
+use std::rc::Rc;
+
+/// The lanes of a warp. Rows begin where cache lines do.
+#[derive(Debug, Clone, Copy, PartialEq)]
+#[repr(align(64))]
+pub(super) struct Row<T>(pub [T; 32]);
+
+/// What a register holds in a cohort.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Scalar {
+    /// Different values: they are in rows.
+    Rows,
+    /// One value in all lanes.
+    Uniform(u64),
+    /// `base + x * %tid.x + y * row`, modulo the width of the register, where `row` is the thread's number divided by `%ntid.x`.
+    Affine { base: u64, x: i64, y: i64 },
+}
+
+/// Where the rows of a register are.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Slot {
+    /// Width: 1, 8, 16, 32, 64.
+    pub bits: u32,
+    /// Its number among those of its kind: masks, words of up to 32 bits, longs.
+    pub index: u32,
+}
+
+impl Slot {
+    /// The low bits of a value that the register holds.
+    #[inline(always)]
+    pub fn truncated(self, value: u64) -> u64 {
+        value & (u64::MAX >> (64 - self.bits))
+    }
+}
+
+/// Local memory and saved registers of recursive calls, of one thread.
+#[derive(Debug, Clone, Default, PartialEq)]
+pub(super) struct Stack {
+    pub frame: u64,
+    pub saved: Vec<u64>,
+}
+
+/// The registers of a CTA.
+#[derive(Debug, Clone)]
+pub(super) struct Registers {
+    /// Warps of the CTA.
+    pub warps: usize,
+    pub slots: Rc<[Slot]>,
+    pub words: Vec<Cell<Row<u32>>>,
+    pub longs: Vec<Cell<Row<u64>>>,
+    pub masks: Vec<Cell<u32>>,
+    /// By warp and register.
+    scalars: Vec<Scalar>,
+    /// Warps with the same number hold the same scalars.
+    stamps: Vec<u64>,
+    last_stamp: u64,
+    /// By thread; empty without recursion.
+    pub stacks: Vec<Stack>,
+    /// `%tid.x` and the row of all threads, by warp.
+    places: Rc<[(Row<u32>, Row<u32>)]>,
+    /// `%ntid.x`, and the number of rows.
+    pub shape: (u32, u32),
+}
+
+impl Registers {
+    pub fn new(image: &Image, geometry: &Geometry) -> Self {
+        let warps = geometry.warps() as usize;
+        let mut counts = [0; 3];
+        let slots: Rc<[Slot]> = image
+            .registers
+            .iter()
+            .map(|&bits| {
+                let kind = match bits {
+                    1 => 0,
+                    64 => 2,
+                    _ => 1,
+                };
+                let index = counts[kind];
+                counts[kind] += 1;
+                Slot { bits: u32::from(bits).clamp(1, 64), index }
+            })
+            .collect();
+        let [masks, words, longs] = counts.map(|n| n as usize * warps);
+        let nx = geometry.block[0].max(1);
+        let places = (0..warps as u32).map(|w| {
+            let of = |f: fn(u32, u32) -> u32| Row(std::array::from_fn(|l| f(w * 32 + l as u32, nx)));
+            (of(|t, nx| t % nx), of(|t, nx| t / nx))
+        });
+        let threads = if image.saved.is_empty() { 0 } else { warps * 32 };
+        Registers {
+            warps,
+            scalars: vec![Scalar::Uniform(0); slots.len() * warps],
+            slots,
+            words: vec![Cell::new(Row([0; 32])); words],
+            longs: vec![Cell::new(Row([0; 32])); longs],
+            masks: vec![Cell::new(0); masks],
+            stamps: vec![0; warps],
+            last_stamp: 0,
+            stacks: vec![Stack::default(); threads],
+            places: places.collect(),
+            shape: (nx, (warps as u32 * 32).div_ceil(nx)),
+        }
+    }
+
+    /// All registers are 0.
+    pub fn reset(&mut self) {
+        self.scalars.fill(Scalar::Uniform(0));
+        self.stamps.fill(0);
+        self.stacks.fill(Stack::default());
+    }
+
+    #[inline(always)]
+    pub fn slot(&self, r: Register) -> Slot {
+        self.slots[r as usize]
+    }
+
+    /// What a register holds in the cohort that begins with warp `lo`.
+    #[inline(always)]
+    pub fn scalar(&self, lo: usize, r: Register) -> Scalar {
+        self.scalars[lo * self.slots.len() + r as usize]
+    }
+
+    #[inline(always)]
+    pub fn set_scalar(&mut self, lo: usize, r: Register, scalar: Scalar) {
+        let n = self.slots.len();
+        self.scalars[lo * n + r as usize] = scalar;
+    }
+
+    /// A step of the warps `lo..hi` begins.
+    pub fn begin(&mut self, lo: usize, hi: usize) {
+        let first = self.stamps[lo];
+        if self.stamps[lo + 1..hi].iter().all(|s| *s == first) {
+            return;
+        }
+        for r in 0..self.slots.len() as Register {
+            let first = self.scalar(lo, r);
+            if (lo + 1..hi).any(|w| self.scalar(w, r) != first) {
+                for w in lo..hi {
+                    self.spread(self.scalar(w, r), r, w);
+                    self.set_scalar(w, r, Scalar::Rows);
+                }
+            }
+        }
+    }
+
+    /// The step ends: all its warps hold the scalars of the first.
+    pub fn end(&mut self, lo: usize, hi: usize) {
+        self.last_stamp += 1;
+        let n = self.slots.len();
+        for w in lo + 1..hi {
+            self.scalars.copy_within(lo * n..(lo + 1) * n, w * n);
+        }
+        self.stamps[lo..hi].fill(self.last_stamp);
+    }
+
+    /// Writes a scalar to the row of a warp.
+    pub fn spread(&self, scalar: Scalar, r: Register, w: usize) {
+        let slot = self.slot(r);
+        let at = slot.index as usize * self.warps + w;
+        match (scalar, slot.bits) {
+            (Scalar::Rows, _) => {}
+            (Scalar::Uniform(v), 1) => self.masks[at].set(if v & 1 != 0 { u32::MAX } else { 0 }),
+            (Scalar::Uniform(v), 64) => self.longs[at].set(Row([v; 32])),
+            (Scalar::Uniform(v), _) => self.words[at].set(Row([v as u32; 32])),
+            (Scalar::Affine { .. }, 64) => self.longs[at].set(self.affine_longs(scalar, w)),
+            (Scalar::Affine { .. }, _) => self.words[at].set(self.affine_words(scalar, w)),
+        }
+    }
+
+    /// A register in all lanes of a warp of the cohort that begins with warp `lo`.
+    pub fn lanes(&self, lo: usize, r: Register, w: usize) -> Lanes {
+        let slot = self.slot(r);
+        let at = slot.index as usize * self.warps + w;
+        match (self.scalar(lo, r), slot.bits) {
+            (Scalar::Uniform(v), _) => [v; 32],
+            (Scalar::Rows, 1) => {
+                let m = self.masks[at].get();
+                std::array::from_fn(|l| u64::from(m >> l & 1))
+            }
+            (Scalar::Rows, 64) => self.longs[at].get().0,
+            (Scalar::Rows, _) => self.words[at].get().0.map(u64::from),
+            (affine, 64) => self.affine_longs(affine, w).0,
+            (affine, _) => self.affine_words(affine, w).0.map(u64::from),
+        }
+    }
+
+    /// A predicate of a warp.
+    #[inline(always)]
+    pub fn mask(&self, lo: usize, r: Register, w: usize) -> u32 {
+        match self.scalar(lo, r) {
+            Scalar::Uniform(v) => (v as u32 & 1).wrapping_neg(),
+            _ => self.masks[self.slot(r).index as usize * self.warps + w].get(),
+        }
+    }
+
+    /// Sets the lanes of `m` in the row of a warp.
+    pub fn put(&self, r: Register, w: usize, v: &Lanes, m: u32) {
+        let slot = self.slot(r);
+        let at = slot.index as usize * self.warps + w;
+        match slot.bits {
+            1 => {
+                let mut mask = self.masks[at].get();
+                crate::lanes::put_mask(&mut mask, v, m);
+                self.masks[at].set(mask);
+            }
+            64 => {
+                let mut row = self.longs[at].get();
+                crate::lanes::put_u64(&mut row.0, v, m);
+                self.longs[at].set(row);
+            }
+            bits => {
+                let mut row = self.words[at].get();
+                let low = u32::MAX >> (32 - bits);
+                crate::lanes::lanes(m, |l| row.0[l] = v[l] as u32 & low);
+                self.words[at].set(row);
+            }
+        }
+    }
+
+    /// The lanes of a warp of an affine value.
+    pub fn affine_words(&self, scalar: Scalar, w: usize) -> Row<u32> {
+        let Scalar::Affine { base, x, y } = scalar else { return Row([0; 32]) };
+        let (xs, ys) = &self.places[w];
+        let (base, x, y) = (base as u32, x as u32, y as u32);
+        let mut row = Row([0; 32]);
+        for l in 0..32 {
+            row.0[l] = base.wrapping_add(x.wrapping_mul(xs.0[l])).wrapping_add(y.wrapping_mul(ys.0[l]));
+        }
+        row
+    }
+
+    /// The same of 64 bits.
+    pub fn affine_longs(&self, scalar: Scalar, w: usize) -> Row<u64> {
+        let Scalar::Affine { base, x, y } = scalar else { return Row([0; 32]) };
+        let (xs, ys) = &self.places[w];
+        let mut row = Row([0; 32]);
+        for l in 0..32 {
+            let (dx, dy) = ((x as u64).wrapping_mul(xs.0[l].into()), (y as u64).wrapping_mul(ys.0[l].into()));
+            row.0[l] = base.wrapping_add(dx).wrapping_add(dy);
+        }
+        row
+    }
+
+    /// All that a warp holds, to be compared with what it held before.
+    pub fn values_of_warp(&self, w: usize) -> Vec<u64> {
+        let mut values: Vec<u64> = (0..self.slots.len() as Register).flat_map(|r| self.lanes(w, r, w)).collect();
+        for stack in self.stacks.get(w * 32..(w + 1) * 32).unwrap_or_default() {
+            values.push(stack.frame);
+            values.extend(&stack.saved);
+        }
+        values
+    }
+}

@@ -1,0 +1,301 @@
+//! Control flow: the regions of a cohort, and the lanes of a diverged one.
+//!
+//! Warps that are together run a region at a time. Where lanes part, the groups of lanes at each region run by themselves, the one
+//! with the lowest region first: regions are numbered in reverse postorder, so a group that is behind catches up before the join.
+//! Lanes that come to an instruction that may wait go back to the driver, as does everything when the turn is over.
+
+use super::calls;
+use super::code::{Block, Code, Operand};
+use super::operation::{Runner, runs_apart};
+use super::registers::{Registers, Scalar};
+use crate::Lanes;
+use crate::fault::{Fault, FaultKind};
+use crate::flow::{Next, Pc};
+use crate::machine::ctx::Ctx;
+use crate::monitor::Monitor;
+use ptx_dsl_isa::image::{Callee, End, Guard};
+
+/// The lanes of each warp of a cohort.
+pub(super) type Masks = [u32; 32];
+
+/// Lanes that can run at a region.
+struct Group {
+    pc: Pc,
+    masks: Masks,
+}
+
+/// What a step needs besides registers; kept from step to step.
+pub(super) struct Stepper {
+    /// Groups that do not run now.
+    groups: Vec<Group>,
+    pub scratch: super::rows::Scratch,
+}
+
+impl Stepper {
+    pub fn new(warps: usize) -> Self {
+        Stepper { groups: Vec::new(), scratch: super::rows::Scratch::new(warps) }
+    }
+}
+
+/// Where lanes go on behind a region.
+enum After {
+    /// All of them there.
+    Go(Pc),
+    /// The groups say where.
+    Parted,
+    /// The step is over.
+    Ends(Next),
+}
+
+type Stepped = Result<Next, Box<Fault>>;
+
+/// Runs the current cohort.
+pub(super) fn run<M: Monitor>(
+    code: &Code<M>,
+    registers: &mut Registers,
+    stepper: &mut Stepper,
+    x: &mut Ctx<'_, M>,
+) -> Stepped {
+    let (lo, hi) = (x.cur.lo as usize, x.cur.hi as usize);
+    loop {
+        let apart = runs_apart(x);
+        if !apart {
+            registers.begin(lo, hi);
+        }
+        stepper.groups.clear();
+        let scratch = &mut stepper.scratch;
+        let runner = Runner::new(code, registers, scratch, x);
+        let mut step = Step { groups: &mut stepper.groups, r: runner };
+        match step.run() {
+            Ok(Next::Exit) if x.start_next_cluster() => registers.reset(),
+            next => {
+                if !apart {
+                    registers.end(lo, hi);
+                }
+                return next;
+            }
+        }
+    }
+}
+
+struct Step<'s, 'a, M> {
+    groups: &'s mut Vec<Group>,
+    r: Runner<'s, 'a, M>,
+}
+
+impl<M: Monitor> Step<'_, '_, M> {
+    fn run(&mut self) -> Stepped {
+        let mut pc = self.r.x.cur.pc;
+        loop {
+            // all warps are together here
+            self.r.together();
+            self.r.x.turn(pc)?;
+            if usize::from(pc) >= self.r.code.regions.len() {
+                return Ok(Next::Exit);
+            }
+            let after = match &self.r.code.regions[usize::from(pc)].block {
+                Some(block) => self.block(pc, block)?,
+                None => self.region(pc)?,
+            };
+            pc = match after {
+                After::Go(next) => next,
+                After::Ends(next) => return Ok(next),
+                After::Parted => match self.parted()? {
+                    Some(next) => next,
+                    None => match self.r.x.go() {
+                        Some(next) => next,
+                        None => return Ok(Next::Split),
+                    },
+                },
+            };
+            if self.r.x.diverged() {
+                return Ok(Next::Go(pc));
+            }
+        }
+    }
+
+    /// Runs the groups until all lanes are together: then where. `None` if the step is over, and the machine knows where all lanes
+    /// are.
+    fn parted(&mut self) -> Result<Option<Pc>, Box<Fault>> {
+        loop {
+            // groups at an instruction that may wait, or at the end, do not run here
+            let runs =
+                |g: &&Group| self.r.code.regions.get(usize::from(g.pc)).is_some_and(|region| region.block.is_none());
+            let lowest = self.groups.iter().filter(runs).map(|g| g.pc).min();
+            if let [one] = &self.groups[..]
+                && one.masks[..self.r.n].iter().all(|m| *m == self.r.x.cur.mask)
+            {
+                let pc = one.pc;
+                self.groups.clear();
+                return Ok(Some(pc));
+            }
+            let Some(pc) = lowest.filter(|_| !self.r.x.diverged()) else {
+                self.leave();
+                return Ok(None);
+            };
+            let Some(at) = self.groups.iter().position(|g| g.pc == pc) else { return Ok(None) };
+            let group = self.groups.swap_remove(at);
+            self.r.part(&group.masks);
+            let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count();
+            self.r.x.turn_of(pc, warps as u64)?;
+            match self.region(pc)? {
+                After::Go(next) => self.add(next, group.masks),
+                After::Parted | After::Ends(_) => {}
+            }
+        }
+    }
+
+    /// Tells the machine where all lanes are.
+    fn leave(&mut self) {
+        for k in 0..self.r.n {
+            self.r.x.warp(k);
+            for g in self.groups.iter() {
+                self.r.x.branch(g.masks[k], g.pc);
+            }
+        }
+        self.groups.clear();
+    }
+
+    fn add(&mut self, pc: Pc, masks: Masks) {
+        match self.groups.iter_mut().find(|g| g.pc == pc) {
+            Some(g) => g.masks.iter_mut().zip(masks).for_each(|(to, m)| *to |= m),
+            None => self.groups.push(Group { pc, masks }),
+        }
+    }
+
+    /// Adds lanes, if there are any.
+    fn fork(&mut self, pc: Pc, masks: Masks) {
+        if masks[..self.r.n].iter().any(|m| *m != 0) {
+            self.add(pc, masks);
+        }
+    }
+
+    fn region(&mut self, pc: Pc) -> Result<After, Box<Fault>> {
+        let code = self.r.code;
+        let at = usize::from(pc);
+        let body = &code.regions[at].body;
+        self.r.for_runners(|r| {
+            if let Some(results) = code.results(at) {
+                let active = r.active;
+                calls::give_results(r, results, &active)?;
+            }
+            for (i, op) in body.iter().enumerate() {
+                if let Err(fault) = r.execute(op) {
+                    return Err(r.first_fault(&body[i + 1..], fault));
+                }
+            }
+            Ok(())
+        })?;
+        match code.end(at) {
+            End::Goto { to } => Ok(After::Go(*to)),
+            End::Branch { guard, taken, fall } => Ok(self.branch(*guard, *taken, *fall)),
+            End::Switch { site, index, targets } => self.switch(*site, &super::code::operand(index), targets),
+            End::Call { site, pointer, callees } => {
+                let pointer = pointer.as_ref().map(super::code::operand);
+                self.call(*site, pointer.as_ref(), callees)
+            }
+            End::Return { address, sites } => {
+                let active = self.r.active;
+                for site in sites {
+                    let masks = self.r.masks(&active, |r, k| {
+                        let back = r.registers.lanes(r.leader(k), *address, r.lo + k);
+                        crate::mask_by(|l| back[l] == u64::from(*site))
+                    });
+                    self.fork(*site, masks);
+                }
+                Ok(After::Parted)
+            }
+            End::Exit {} | End::Block { .. } => Ok(After::Go(code.regions.len() as Pc)),
+        }
+    }
+
+    fn branch(&mut self, guard: Guard, taken: Pc, fall: Pc) -> After {
+        if !self.r.apart
+            && let Scalar::Uniform(v) = self.r.scalar(guard.register)
+        {
+            return After::Go(if (v & 1 != 0) == guard.holds { taken } else { fall });
+        }
+        let active = self.r.active;
+        let jump = self.r.masks(&active, |r, k| {
+            let p = r.registers.mask(r.leader(k), guard.register, r.lo + k);
+            if guard.holds { p } else { !p }
+        });
+        let n = self.r.n;
+        if jump[..n] == active[..n] {
+            return After::Go(taken);
+        }
+        let mut rest = active;
+        rest.iter_mut().zip(jump).for_each(|(rest, jump)| *rest &= !jump);
+        if rest[..n] == active[..n] {
+            return After::Go(fall);
+        }
+        self.add(taken, jump);
+        self.add(fall, rest);
+        After::Parted
+    }
+
+    /// `brx.idx`
+    fn switch(&mut self, site: u32, index: &Operand<M>, targets: &[Pc]) -> Result<After, Box<Fault>> {
+        let active = self.r.active;
+        let mut parts: Vec<Masks> = vec![[0; 32]; targets.len()];
+        for k in 0..self.r.n {
+            self.r.enter(k, active[k]);
+            self.r.x.site = site;
+            let index = self.r.operand(index, k);
+            let outside = active[k] & crate::mask_by(|l| index[l] >= targets.len() as u64);
+            crate::switch_in_range(self.r.x, outside, targets.len() as u64)?;
+            crate::lanes(active[k], |l| parts[index[l] as usize][k] |= 1 << l);
+        }
+        for (to, masks) in targets.iter().zip(parts) {
+            self.fork(*to, masks);
+        }
+        Ok(After::Parted)
+    }
+
+    fn call(&mut self, site: u32, pointer: Option<&Operand<M>>, callees: &[Callee]) -> Result<After, Box<Fault>> {
+        let active = self.r.active;
+        // passing arguments to a function may change the pointer
+        let mut reached: Vec<Masks> = vec![[0; 32]; callees.len()];
+        for k in 0..self.r.n {
+            self.r.enter(k, active[k]);
+            self.r.x.site = site;
+            let pointer: Option<Lanes> = pointer.map(|p| self.r.operand(p, k));
+            let mut all = 0;
+            for (callee, masks) in callees.iter().zip(&mut reached) {
+                masks[k] = match &pointer {
+                    Some(p) => active[k] & crate::mask_by(|l| p[l] == callee.address),
+                    None => active[k],
+                };
+                all |= masks[k];
+            }
+            crate::call_in_range(self.r.x, active[k] & !all)?;
+        }
+        for (callee, masks) in callees.iter().zip(reached) {
+            if masks[..self.r.n].iter().all(|m| *m == 0) {
+                continue;
+            }
+            calls::pass_arguments(&mut self.r, callee, &masks)?;
+            self.add(callee.start, masks);
+        }
+        Ok(After::Parted)
+    }
+
+    /// An instruction that may wait, for all warps of the cohort.
+    fn block(&mut self, pc: Pc, block: &Block<M>) -> Result<After, Box<Fault>> {
+        let End::Block { next, .. } = self.r.code.end(usize::from(pc)) else {
+            return Err(self.r.x.fault(FaultKind::Internal("a wait without a next region".into()), 0));
+        };
+        if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id)) {
+            return Ok(After::Go(*next));
+        }
+        for k in 0..self.r.n {
+            let mask = self.r.x.warp(k);
+            let flow = self.r.call_block(block, k, mask)?;
+            self.r.x.flow(flow, pc, *next);
+        }
+        Ok(match self.r.x.go() {
+            Some(next) => After::Go(next),
+            None => After::Ends(Next::Split),
+        })
+    }
+}
