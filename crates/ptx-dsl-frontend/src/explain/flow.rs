@@ -18,8 +18,7 @@ pub(super) const LIST: &[Explanation] = explained! {
     605 "load from Tensor Memory that may not have completed"
         "`tcgen05.ld` is asynchronous: its registers are undefined until `tcgen05.wait::ld` (PTX ISA 9.7.16.8)."
     606 "Tensor Memory that stays allocated"
-        "A kernel deallocates all Tensor Memory that it has allocated before it ends, on every path (PTX ISA \
-         9.7.16.7)."
+        "A kernel deallocates all of its Tensor Memory before it ends, on every path (PTX ISA 9.7.16.7)."
     607 "allocation after the permit was relinquished"
         "After `tcgen05.relinquish_alloc_permit` the CTA may not allocate again (PTX ISA 9.7.16.7)."
     608 "`dealloc` before the CTAs of a pair have met"
@@ -46,11 +45,10 @@ pub(super) const LIST: &[Explanation] = explained! {
     620 "uninitialised register"
         "The value of a register is undefined until it is written (PTX ISA 5.1.1)."
     621 "unreachable instruction"
-        "The code before it always branches, returns or exits, and no branch has a label here as its target (PTX ISA \
-         9.7.12)."
+        "The code before it always branches, returns or exits, and no branch leads here (PTX ISA 9.7.12)."
     622 "guard that never holds"
-        "The guard is always false, so the instruction never executes (PTX ISA 9.3). Constants, value ranges, the \
-         number of threads or an earlier branch can be the reason."
+        "The guard is always false (PTX ISA 9.3), because of constants, value ranges, the number of threads or an \
+         earlier branch."
     630 "address of another state space"
         "A register holds the address of a variable in one state space, but the access is generic or in another space \
          (PTX ISA 5.1, 6.4.1). `cvta` converts the address to a generic one, and `cvta.to` converts it back."

@@ -23,7 +23,7 @@ pub(super) const LIST: &[Explanation] = explained! {
         "Only `.global` and `.const` variables have initial values, and at most one for each element."
     509 "malformed variable"
         "Registers and `.local` variables are declared in functions from PTX ISA 3.0 on. An array without a size is \
-         initialised or `.extern`. The message says what is wrong."
+         initialised or `.extern`."
     510 "alias"
         "An alias is another name of a function that the module defines with the same parameters. It cannot name a \
          kernel."

@@ -4,8 +4,8 @@ use super::Explanation;
 
 pub(super) const LIST: &[Explanation] = explained! {
     616 "used before another thread has made it ready"
-        "One thread initialises an mbarrier, or one warp allocates Tensor Memory, and other threads use it. A barrier \
-         must come in between; only then do the other threads see the result."
+        "One thread initialises an mbarrier, or one warp allocates Tensor Memory, and other threads use it. They see \
+         the result only after a barrier."
     617 "mbarrier initialised twice"
         "`mbarrier.init` of a valid object is undefined. Execute `mbarrier.inval` first."
     618 "mbarrier used as data"
@@ -20,8 +20,8 @@ pub(super) const LIST: &[Explanation] = explained! {
         "Without a proxy fence, loads through the generic proxy and a later copy that overwrites what they read are \
          not ordered."
     642 "phase that cannot complete"
-        "A phase completes after as many arrivals as `mbarrier.init` says. The whole kernel, or one iteration of a \
-         ring, makes fewer, and a thread waits for the phase."
+        "`mbarrier.init` gives the number of arrivals of a phase. The whole kernel, or one iteration of a ring, makes \
+         fewer, and a thread waits for the phase."
     643 "wrong number of expected bytes"
         "A phase completes when its tx-count is zero, so `expect_tx` must give exactly the number of bytes that the \
          copies write."
@@ -33,8 +33,8 @@ pub(super) const LIST: &[Explanation] = explained! {
     646 "copy that may not have completed"
         "The data of a bulk copy is available only after a wait for the phase of its mbarrier."
     647 "copy that no thread waits for"
-        "Some thread must wait for every mbarrier on which copies complete. Without a wait no thread knows when the \
-         data has arrived, and the CTA may exit before."
+        "No thread waits for the mbarrier of the copy. So no thread knows when the data has arrived, and the CTA may \
+         exit before."
     648 "`cp.async` in flight"
         "Do not access the destination of a `cp.async` until `cp.async.wait_group` has waited for its group."
     649 "source of a copy in flight"
@@ -53,8 +53,8 @@ pub(super) const LIST: &[Explanation] = explained! {
         "A thread that waits for this arrival writes or releases Tensor Memory that `tcgen05.ld` may still be reading. \
          Execute `tcgen05.wait::ld` before the arrival."
     655 "CTA that may not have started"
-        "The shared memory of another CTA exists only once that CTA runs. Wait for it first, at a cluster barrier or \
-         by other means. A multicast reaches all CTAs of its mask."
+        "The shared memory of another CTA exists only once that CTA runs. Wait for it at a cluster barrier or by other \
+         means. A multicast reaches all CTAs of its mask."
     656 "CTA that may have exited"
         "The shared memory of a CTA is gone when the CTA exits. End with a cluster barrier, or let the CTA wait for \
          everything that others send to it."
@@ -91,8 +91,8 @@ pub(super) const LIST: &[Explanation] = explained! {
          valid for a later phase."
     668 "more arrivals than pending"
         "An arrival must not exceed the pending count, and one with `.noComplete` must leave the phase incomplete. \
-         `mbarrier.pending_count` takes only states of `.noComplete` arrivals. When all threads have dropped out by \
-         `mbarrier.arrive_drop`, no further arrival is possible."
+         `mbarrier.pending_count` takes only states of `.noComplete` arrivals. After all threads have dropped out by \
+         `mbarrier.arrive_drop`, none can arrive."
     669 "bytes that some CTAs do not expect"
         "A copy with `.multicast::cluster` completes on the mbarrier of each destination CTA. Each of them must expect \
          the bytes, whichever CTA issues the copy."
@@ -147,9 +147,9 @@ pub(super) const LIST: &[Explanation] = explained! {
         "`tcgen05.commit` makes an mbarrier track the operations that its thread has already started. It does not \
          track a later MMA, so the wait ends before the results are available."
     690 "missing barrier"
-        "Accesses of different warps to shared memory are ordered only if a barrier or another synchronisation is \
-         between them: before the reads, and before the next write. If addresses depend on the thread number and \
-         constants alone, the accesses are compared thread by thread."
+        "Order accesses of different warps to shared memory with a barrier or another synchronisation: before the \
+         reads, and before the next write. If addresses depend on the thread number and constants alone, accesses are \
+         compared thread by thread."
     691 "copy that every lane executes"
         "Each thread that executes a bulk copy starts the whole copy again and completes its bytes again. Elect one \
          lane for the copy and its `expect_tx`."
