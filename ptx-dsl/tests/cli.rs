@@ -116,7 +116,7 @@ fn explain() {
     expect("explain.txt", &["explain", "PTX0207"], b"");
     expect("explain-unknown.txt", &["explain", "PTX9999"], b"");
     let all = run(&["explain"], b"");
-    assert!(String::from_utf8_lossy(&all.stdout).contains("PTX0407  a register of another type\n"));
+    assert!(String::from_utf8_lossy(&all.stdout).contains("PTX0407  register of another type\n"));
 }
 
 #[test]

@@ -101,7 +101,7 @@ fn errors() -> String {
     let mut out = format!("{GENERATED}\n# Error codes\n\n");
     out.push_str(
         "01xx syntax, 02xx qualifiers, 03xx version and target, 04xx operands and types, 05xx whole kernels, 06xx protocol and \
-         flow, 07xx the host. `ptx-dsl explain PTX0207` prints one of them. The tests compile every example.\n",
+         flow, 07xx the host. `ptx-dsl explain PTX0207` prints one. The tests compile every example.\n",
     );
     for e in EXPLANATIONS.iter().flat_map(|list| list.iter()) {
         let _ = write!(out, "\n## PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);

@@ -8,44 +8,44 @@ pub(super) const LIST: &[Explanation] = explained! {
     502 "parameters too large"
         "The parameters of a kernel take at most 32764 bytes from PTX ISA 8.1 on `sm_70` and later, 4352 before."
     503 "directives that exclude each other"
-        "`.reqntid` and `.maxntid`, and `.reqnctapercluster` and `.maxclusterrank`, say different things about the \
-         same number."
+        "`.reqntid` and `.maxntid` set the same number in different ways, and so do `.reqnctapercluster` and \
+         `.maxclusterrank`."
     504 "argument of a directive"
-        "The directive takes other values, or another number of them."
-    505 "a directive that needs another"
-        "`.blocksareclusters` says nothing without the sizes of block and cluster."
-    506 "a call that does not suit the function"
-        "A call has one argument for each parameter, of its type and size, and a place for each return value."
+        "The directive takes other values, or another number of values."
+    505 "directive that needs another"
+        "`.blocksareclusters` has no meaning without the sizes of block and cluster."
+    506 "call that does not match the function"
+        "A call has one argument for each parameter, of the same type and size, and a place for each return value."
     507 "too much static shared memory"
-        "Declared shared memory has at most 48 KiB, on `a` targets all that a multiprocessor has. More is taken at \
-         launch: declare `.extern .shared x[]` and give the size there."
+        "Declared shared memory is limited to 48 KiB, and on `a` targets to the shared memory of a multiprocessor. To \
+         use more, declare `.extern .shared x[]` and give the size at launch."
     508 "initial value"
-        "Only `.global` and `.const` variables have initial values, as many as they have elements at most."
+        "Only `.global` and `.const` variables have initial values, and at most one for each element."
     509 "malformed variable"
-        "The declaration is no variable that can be: registers and `.local` variables stand in functions from PTX ISA \
-         3.0 on, an array without a size is initialised or `.extern`."
+        "Registers and `.local` variables are declared in functions from PTX ISA 3.0 on. An array without a size is \
+         initialised or `.extern`."
     510 "alias"
-        "An alias is another name of a function that is defined in the module with the same parameters; it is no \
+        "An alias is another name of a function that the module defines with the same parameters. It cannot name a \
          kernel."
     511 "function defined twice"
-        "A function has one body; declarations without one may stand as often as you like."
+        "A function has one body. Declarations without a body may be repeated."
     512 "declaration and definition differ"
-        "A function has the same parameters wherever it is declared."
+        "All declarations of a function have the same parameters."
     513 "attribute of another declaration"
-        "`.managed` is for `.global` variables; `.unified` for these and for functions."
+        "`.managed` is for `.global` variables; `.unified` is for `.global` variables and functions."
     514 "linking directive"
         "`.extern` declares what another module defines; `.common` is for `.global` variables."
     515 "malformed pragma"
-        "A `.pragma` has strings, and some of them have an argument or a place of their own."
+        "A `.pragma` has strings. Some of them have an argument, or are allowed only in certain places."
     516 "directive without effect"
-        "A warning: the directive says nothing here, or a later one overrides it."
-    517 "limit over what any target has"
-        "A warning: the directive allows more than there is, or a variable is larger than the memory that the host \
-         machine has for variables."
+        "A warning: the directive has no effect here, or a later one overrides it."
+    517 "limit above that of every target"
+        "A warning: the directive allows more than any target has, or a variable is larger than the memory that the \
+         host machine has for variables."
     518 "two sizes of the CTA group"
-        "All `tcgen05` instructions of a kernel, and of what it calls, have the same `.cta_group`."
-    519 "`.reg` or `.local` of the module"
-        "A warning: before PTX ISA 3.0 registers and `.local` variables may stand at module scope, where all \
-         functions share them, and ptxas then gives up its ABI for the whole module (PTX ISA 5.1). A kernel is \
-         printed with them, and runs on the host machine if no function that it calls names them."
+        "All `tcgen05` instructions of a kernel and of the functions that it calls have the same `.cta_group`."
+    519 "`.reg` or `.local` at module scope"
+        "A warning: before PTX ISA 3.0, registers and `.local` variables may be declared at module scope. All \
+         functions then share them, and ptxas gives up its ABI for the whole module (PTX ISA 5.1). A kernel is printed \
+         with them, and runs on the host machine if no function that it calls uses them."
 };
