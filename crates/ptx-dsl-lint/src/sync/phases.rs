@@ -16,7 +16,7 @@ use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, in_loop, reaches};
 use ptx_dsl_isa::hir::{Instr, Space};
-use ptx_dsl_isa::isa::{Barrier, Tensor};
+use ptx_dsl_isa::isa::{Barrier, Fence, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -354,7 +354,7 @@ fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expec
 fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
     let flow = kernel.flow;
     let orders = |i: &Instr| {
-        (matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init]))
+        i.entry.effects.fence == Fence::Memory
             || i.entry.effects.tensor == Tensor::Fence
             || i.entry.effects.barrier != Barrier::None
     };
