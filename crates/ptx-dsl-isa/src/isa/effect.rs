@@ -1,4 +1,4 @@
-//! Effects of an instruction besides computing: on control flow, on other threads, on asynchronous operations. Every entry of the
+//! Effects of an instruction besides computing: on control flow, memory, other threads, asynchronous operations. Every entry of the
 //! table has these attributes; checks, analyses and code generation read them instead of listing opcodes.
 
 /// The effects and properties of an instruction.

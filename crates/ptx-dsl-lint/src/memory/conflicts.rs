@@ -17,7 +17,6 @@ use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::MemoryOp;
-use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
 /// Limits: accesses, pairs of them, values that are evaluated.
@@ -263,7 +262,7 @@ impl Evaluator<'_, '_> {
                     if seen.len() > 64 || special {
                         return false;
                     }
-                    if i.opcode == op::ld {
+                    if value_access(i) == MemoryOp::Load {
                         loaded |= !i.has_any(&[q::param, q::_const]);
                         continue;
                     }

@@ -67,14 +67,13 @@ fn responses(kernel: &Kernel) {
 /// The loads that a value is packed from.
 fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
     let Some(maker) = flow.ssa.maker(v) else { return };
-    match flow.instr(maker).opcode {
-        op::ld => out.push(maker),
-        op::mov if moves > 0 => {
-            for (_, part) in flow.ssa.uses(maker) {
-                made_of_loads(flow, *part, moves - 1, out);
-            }
+    let i = flow.instr(maker);
+    if value_access(i) == MemoryOp::Load {
+        out.push(maker);
+    } else if i.opcode == op::mov && moves > 0 {
+        for (_, part) in flow.ssa.uses(maker) {
+            made_of_loads(flow, *part, moves - 1, out);
         }
-        _ => {}
     }
 }
 
@@ -452,7 +451,7 @@ fn depends(flow: &Flow, query: u32, v: Val) -> bool {
 /// May its result depend on the query?
 fn answers(i: &Instr) -> bool {
     let op = i.opcode;
-    if op == op::ld {
+    if value_access(i) == MemoryOp::Load {
         return !i.has(q::param) && !i.has(q::_const);
     }
     i.entry.effects.issue == Issue::Lanes

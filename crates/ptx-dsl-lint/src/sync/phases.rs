@@ -9,14 +9,14 @@ use crate::sync::objects::{
 };
 use crate::sync::states::succeeded_wait;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast, value_access};
 use ptx_dsl_analysis::ctas::Ctas;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, in_loop, reaches};
 use ptx_dsl_isa::hir::{Instr, Space};
-use ptx_dsl_isa::isa::{Barrier, Fence, Tensor};
+use ptx_dsl_isa::isa::{Barrier, Fence, MemoryOp, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -377,7 +377,7 @@ fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
         let (Some(wait), true) = (wait, all) else { continue };
         // A store to shared memory before the arrival, without a fence between.
         let step = |at: u32, i: &Instr, set: &mut Bits| {
-            if i.opcode == op::st
+            if value_access(i) == MemoryOp::Store
                 && let Some(arg) = i.address()
                 && matches!(kernel.region(at, arg, 4), Some(r) if r.space == Space::Shared)
             {
