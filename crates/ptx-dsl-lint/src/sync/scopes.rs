@@ -380,7 +380,9 @@ impl Flags {
         let mut out = Flags { list: Vec::new(), unknown_acquire: false, unknown_release: false, fences: false };
         for (block, at, i) in flow.walk() {
             out.fences |= fence(i);
-            if value_access(i) == MemoryOp::None || i.has_any(&[q::local, q::param, q::_const]) {
+            // `ldu` reads memory that no thread writes: no flag.
+            let elsewhere = i.opcode == op::ldu || i.has_any(&[q::local, q::param, q::_const]);
+            if elsewhere || value_access(i) == MemoryOp::None {
                 continue;
             }
             match flag_region(kernel, at, i) {
