@@ -3,8 +3,7 @@
 use crate::provenance::space;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand};
 use ptx_dsl_isa::isa::memory::{AddressSpace, Memory, Reach, Size};
-use ptx_dsl_isa::isa::{self, Mbarrier, OperandSpec, Role};
-use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::isa::{self, Mbarrier, MemoryOp, OperandSpec, Role};
 use ptx_dsl_isa::qualifier::{MULTICAST, Qualifier, q};
 
 /// What kind of address an operand is.
@@ -81,7 +80,7 @@ pub fn written(i: &Instr) -> Option<&Arg> {
     let mut found = None;
     accesses(i, &mut |access| {
         let elsewhere = matches!(access.kind, Kind::In(q::global | q::local));
-        if found.is_none() && !elsewhere && (access.writes || i.opcode == op::mbarrier_init) {
+        if found.is_none() && !elsewhere && (access.writes || i.entry.effects.mbarrier == Mbarrier::Init) {
             found = Some(access.arg);
         }
     });
@@ -151,6 +150,16 @@ fn size(i: &Instr, size: Size) -> u32 {
         Size::Unknown => 0,
     };
     u32::try_from(bytes).unwrap_or(0)
+}
+
+/// What the instruction does to values of its type in memory: `ld`, `st`, `atom`, `red`. Matrices and blocks of bytes do not count.
+pub fn value_access(i: &Instr) -> MemoryOp {
+    let operation = i.entry.effects.ordinary();
+    if operation == MemoryOp::None {
+        return operation;
+    }
+    let of_values = |spec: &OperandSpec| matches!(spec.memory, Some(memory) if memory.size == Size::Type);
+    if i.entry.operands.iter().any(of_values) { operation } else { MemoryOp::None }
 }
 
 /// Is it a wait for the phase of an mbarrier?

@@ -3,13 +3,14 @@
 //!
 //! A variable is promoted if its address is used only by loads and stores of slots that do not overlap.
 
+use crate::accesses::value_access;
 use crate::dataflow::Bits;
 use crate::flow::Flow;
 use crate::inline::{Inlined, inlined, mov};
 use crate::lanes::Lanes;
 use crate::provenance::in_space;
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Space, Stmt, VarId};
-use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier, Role, Tensor};
+use ptx_dsl_isa::isa::{Barrier, Group, Mbarrier, MemoryOp, Role, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -92,7 +93,7 @@ fn counts(i: &Instr) -> bool {
         || entry.effects.mbarrier != Mbarrier::None
         || matches!(entry.effects.group, Group::Copy(_) | Group::Bulk(_))
         || entry.effects.barrier != Barrier::None
-        || matches!(i.opcode, op::cp_async_mbarrier_arrive | op::st_bulk)
+        || i.opcode == op::st_bulk
 }
 
 /// Does such an instruction use a register with a constant?
@@ -274,9 +275,9 @@ fn private(module: &Module, extra: &[(u32, RegId)], v: VarId) -> Option<(Space, 
 
 /// The first slot of a load or store, the number of elements, whether it writes.
 fn place(i: &Instr, seen: &Seen) -> Option<(Slot, u32, bool)> {
-    let writes = match i.opcode {
-        op::ld => false,
-        op::st => true,
+    let writes = match value_access(i) {
+        MemoryOp::Load => false,
+        MemoryOp::Store => true,
         _ => return None,
     };
     let arg = i.address()?;

@@ -314,17 +314,6 @@ fn result(flow: &Flow, at: u32, i: &Instr, var: u32, facts: &[ValueSource]) -> V
             other @ (ValueSource::Bottom | ValueSource::Index | ValueSource::Number(_)) => other,
             _ => ValueSource::Unknown,
         },
-        op::ld
-        | op::atom
-        | op::call
-        | op::prmt
-        | op::lop3
-        | op::bfi
-        | op::shf
-        | op::slct
-        | op::min
-        | op::max
-        | op::mov => ValueSource::Unknown,
         // Products and shifts give numbers, also of an address.
         op::mul | op::shl | op::shr | op::rem | op::div | op::bfe | op::popc | op::clz | op::mul24 | op::mad24 => {
             ValueSource::Index

@@ -4,6 +4,8 @@ use crate::flow::Flow;
 use crate::provenance::{Address, AddressBase, Provenance, sum};
 use crate::ssa::Val;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
+use ptx_dsl_isa::isa::MemoryOp;
+use ptx_dsl_isa::isa::memory::Size;
 use ptx_dsl_isa::opcode::op;
 
 /// Limit of regions: more in one kernel would cost seconds.
@@ -163,12 +165,13 @@ fn whole(flow: &Flow, base: AddressBase, (from, to): (i64, i64)) -> bool {
     !var.dynamic && var.size > 0 && from <= 0 && to != i64::MAX && to >= i64::from(var.size)
 }
 
-/// The address operand of an ordinary access through the generic proxy, and whether it writes.
+/// The address operand of an ordinary access to a known number of bytes, and whether it writes.
 pub fn plain_access(i: &Instr) -> Option<(&Arg, bool)> {
-    let writes = match i.opcode {
-        op::ld | op::ldu | op::ldmatrix => false,
-        op::st | op::stmatrix | op::red | op::atom => true,
-        _ => return None,
-    };
-    Some((i.address()?, writes))
+    let operation = i.entry.effects.ordinary();
+    if operation == MemoryOp::None {
+        return None;
+    }
+    let arg = i.address()?;
+    let known = matches!(i.entry.operand(arg.name)?.memory?.size, Size::Type | Size::Bytes(_));
+    known.then_some((arg, operation != MemoryOp::Load))
 }

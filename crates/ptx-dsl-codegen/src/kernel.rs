@@ -3,6 +3,7 @@
 use crate::instr::elements;
 use ptx_dsl_analysis::use_def::{destinations, sources};
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Module, Operand, RegId, Space, VarId};
+use ptx_dsl_isa::isa::MemoryOp;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, Qualifier, SHARED, q};
 use ptx_dsl_isa::ty::Ty;
@@ -62,7 +63,7 @@ impl Kernel<'_> {
 
     /// `.param` alone does not say whose parameter it is; the variable does.
     pub fn param_space(&self, i: &Instr) -> Option<Qualifier> {
-        if !i.has_any(PARAM) || !matches!(i.opcode, op::ld | op::st) {
+        if !i.has_any(PARAM) || i.entry.effects.memory == MemoryOp::None {
             return None;
         }
         let of_function = i.has(q::param_func)

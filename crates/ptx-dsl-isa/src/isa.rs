@@ -14,7 +14,7 @@
 
 pub(crate) use crate::qualifier::{Qualifier, q};
 pub(crate) use crate::ty::Ty;
-pub use effect::{Barrier, Carry, Control, Group, Issue, Mbarrier, Meeting, Step, Tensor};
+pub use effect::{Barrier, Carry, Control, Fence, Group, Issue, Mbarrier, Meeting, MemoryOp, Proxy, Step, Tensor};
 pub use entry::{Check, Gate, Host, Instr, Rule, gate, instr};
 pub(crate) use memory::{AddressSpace, Reach, Size, mbarrier as object, reads, writes};
 

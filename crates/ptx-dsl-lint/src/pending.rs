@@ -4,7 +4,7 @@
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::isa::Control;
 
 /// Marks an operation as pending. Two bits: it is pending; something may have completed it.
 pub(crate) fn begin_pending(set: &mut Bits, n: usize) {
@@ -133,5 +133,5 @@ impl Groups {
 
 /// Does the instruction end the thread?
 pub(crate) fn ends_thread(i: &Instr) -> bool {
-    matches!(i.opcode, op::ret | op::exit)
+    matches!(i.entry.effects.control, Control::Return | Control::Exit)
 }

@@ -1,31 +1,35 @@
 //! Predicates for "may this instruction synchronise threads", on the attributes of the table entry: barriers, mbarriers, atomic
 //! operations, fences and calls. Rules differ in how cautious they must be, so there is one predicate for each question.
 
-use ptx_dsl_analysis::accesses::mbarrier_wait;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::{Barrier, Group, Issue, Mbarrier, Tensor};
+use ptx_dsl_isa::isa::{Barrier, Control, Fence, Group, Issue, Mbarrier, Meeting, MemoryOp, Proxy, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
 /// May the instruction synchronise threads, or order memory for them? What others did before is then taken for done.
 pub(crate) fn may_synchronise(i: &Instr) -> bool {
-    let op = i.opcode;
-    i.entry.effects.barrier != Barrier::None
-        || i.entry.effects.issue == Issue::Lanes
-        || matches!(op, op::call | op::atom | op::red | op::griddepcontrol | op::match_ | op::fence | op::membar)
-        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile]))
+    let effects = i.entry.effects;
+    effects.barrier != Barrier::None
+        || effects.issue == Issue::Lanes
+        || effects.fence != Fence::None
+        || effects.control == Control::Call
+        || i.opcode == op::griddepcontrol
+        || value_access(i).is_atomic()
+        || reads_strongly(i)
         || mbarrier_wait(i)
 }
 
 /// May the instruction synchronise threads of different warps?
 pub(crate) fn may_synchronise_warps(i: &Instr) -> bool {
-    let op = i.opcode;
-    matches!(i.entry.effects.barrier, Barrier::Cta | Barrier::Cluster)
-        || i.entry.effects.mbarrier != Mbarrier::None
-        || mbarrier_wait(i)
-        || matches!(i.entry.effects.group, Group::Copy(_) | Group::Bulk(_))
-        || op == op::cp_async_mbarrier_arrive
-        || matches!(op, op::call | op::atom | op::red | op::fence | op::membar | op::griddepcontrol)
+    let effects = i.entry.effects;
+    matches!(effects.barrier, Barrier::Cta | Barrier::Cluster)
+        || effects.mbarrier != Mbarrier::None
+        || matches!(effects.group, Group::Copy(_) | Group::Bulk(_))
+        || effects.fence != Fence::None
+        || effects.control == Control::Call
+        || matches!(i.opcode, op::cp_async_mbarrier_arrive | op::griddepcontrol)
+        || value_access(i).is_atomic()
         || strong(i)
 }
 
@@ -34,7 +38,7 @@ pub(crate) fn may_synchronise_cta(i: &Instr) -> bool {
     i.entry.effects.barrier != Barrier::None
         || i.entry.effects.mbarrier != Mbarrier::None
         || i.entry.effects.issue == Issue::Lanes
-        || i.opcode == op::call
+        || i.entry.effects.control == Control::Call
 }
 
 /// Does the instruction wait for other threads, at a barrier or for an mbarrier?
@@ -44,24 +48,36 @@ pub(crate) fn waits_for_threads(i: &Instr) -> bool {
 
 /// May the instruction wait for another CTA of the cluster?
 pub(crate) fn may_wait_for_cta(i: &Instr) -> bool {
-    let op = i.opcode;
-    op == op::barrier_cluster_wait
+    let effects = i.entry.effects;
+    (effects.barrier == Barrier::Cluster && effects.meeting == Meeting::Wait)
         || mbarrier_wait(i)
-        || matches!(op, op::call | op::atom | op::griddepcontrol | op::tcgen05_alloc)
-        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile, q::mmio]))
+        || effects.control == Control::Call
+        || effects.tensor == Tensor::Alloc
+        || i.opcode == op::griddepcontrol
+        || value_access(i) == MemoryOp::Atomic
+        || (value_access(i) == MemoryOp::Load && strong(i))
 }
 
 /// May the instruction tell another CTA of the cluster that something is done?
 pub(crate) fn may_signal_cta(i: &Instr) -> bool {
-    let op = i.opcode;
-    i.entry.effects.barrier == Barrier::Cluster
-        || matches!(i.entry.effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
-        || i.entry.effects.tensor != Tensor::None
-        || matches!(i.entry.effects.group, Group::Copy(_) | Group::Bulk(_))
-        || op == op::cp_async_mbarrier_arrive
-        || mbarrier_wait(i)
-        || matches!(op, op::call | op::atom | op::red | op::st_async | op::red_async | op::fence | op::membar)
-        || (matches!(op, op::st | op::ld) && i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]))
+    let effects = i.entry.effects;
+    let asynchronous = effects.asynchronous && effects.proxy == Proxy::Generic && effects.memory.stores();
+    let access = value_access(i);
+    effects.barrier == Barrier::Cluster
+        || matches!(effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop | Mbarrier::Wait)
+        || effects.tensor != Tensor::None
+        || matches!(effects.group, Group::Copy(_) | Group::Bulk(_))
+        || effects.fence != Fence::None
+        || effects.control == Control::Call
+        || i.opcode == op::cp_async_mbarrier_arrive
+        || asynchronous
+        || access.is_atomic()
+        || (access != MemoryOp::None && strong(i))
+}
+
+/// Is it a load that may read what another thread has just written?
+fn reads_strongly(i: &Instr) -> bool {
+    value_access(i) == MemoryOp::Load && i.has_any(&[q::acquire, q::relaxed, q::volatile])
 }
 
 /// Is the access a strong operation?
@@ -71,17 +87,20 @@ pub(crate) fn strong(i: &Instr) -> bool {
 
 /// May the instruction let a thread of a CTA of `threads` threads see what another thread initialised?
 pub(crate) fn may_receive_init(i: &Instr, threads: usize) -> bool {
-    let op = i.opcode;
-    i.entry.effects.barrier != Barrier::None
+    let effects = i.entry.effects;
+    effects.barrier != Barrier::None
         || mbarrier_wait(i)
-        || matches!(op, op::atom | op::red | op::call | op::griddepcontrol | op::match_)
-        || (i.entry.effects.issue == Issue::Lanes && threads <= 32)
-        || (op == op::ld && i.has_any(&[q::acquire, q::relaxed, q::volatile]))
+        || effects.control == Control::Call
+        || matches!(i.opcode, op::griddepcontrol | op::match_)
+        || (effects.issue == Issue::Lanes && threads <= 32)
+        || value_access(i).is_atomic()
+        || reads_strongly(i)
 }
 
 /// May another thread have initialised an object again once the instruction is done?
 pub(crate) fn may_follow_reinit(i: &Instr) -> bool {
     i.entry.effects.barrier != Barrier::None
         || i.entry.effects.issue == Issue::Lanes
-        || matches!(i.opcode, op::call | op::atom | op::ld)
+        || i.entry.effects.control == Control::Call
+        || value_access(i).returns()
 }

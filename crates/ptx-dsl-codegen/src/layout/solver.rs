@@ -19,7 +19,7 @@ use ptx_dsl_analysis::divergence::divergent as divergent_regions;
 use ptx_dsl_analysis::liveness::{GlobalRegisters, Liveness, NodeUseDef};
 use ptx_dsl_analysis::use_def::{RegKey, UseDef};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
-use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::isa::{Host, MemoryOp};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, q};
 use std::collections::{BTreeMap, BTreeSet};
@@ -267,7 +267,7 @@ enum LaneSerial {
 /// `None` if a lane cannot run the instruction while the others wait: nothing by which a thread could wait for another.
 fn lane_serial(kernel: &Kernel<'_>, f: FuncId, i: &Instr) -> Option<LaneSerial> {
     // these state spaces are for the general functions
-    if matches!(i.opcode, op::ld | op::st) && (i.has(q::local) || i.has_any(PARAM)) {
+    if i.entry.effects.memory != MemoryOp::None && (i.has(q::local) || i.has_any(PARAM)) {
         return None;
     }
     let reads_sreg = i.operands.iter().flat_map(|a| a.value.parts()).any(|o| matches!(o, Operand::Sreg(_)));

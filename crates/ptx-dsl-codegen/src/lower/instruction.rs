@@ -28,7 +28,7 @@ impl RegionBuilder<'_, '_> {
             (Host::Warp, op::red) if self.lane_serial => self.add_serial(i),
             (Host::Warp, op::ld) if kernel.simple_access(self.f, i).is_some() => self.load(i),
             (Host::Warp, op::st) if kernel.simple_access(self.f, i).is_some() => self.store(i),
-            (Host::Warp, op::red | op::atom) if kernel.is_simple_add(self.f, i) => self.add(i),
+            (Host::Warp, _) if i.entry.effects.memory.is_atomic() && kernel.is_simple_add(self.f, i) => self.add(i),
             (Host::Warp, op::mbarrier_arrive | op::mbarrier_arrive_drop) if self.is_uniform_arrive(i) => {
                 self.uniform_arrive(i);
             }

@@ -55,7 +55,7 @@ pub const LIST: &[Instr] = &[
             gate(&[any(&[q::L2_64B, q::L2_128B, q::L2_256B])]).since(ptx(7, 4)),
             gate(&[operand("ignore-src")]).since(ptx(7, 5)),
         ])
-        .rules(&[Rule::Custom(copied), Rule::Custom(sizes)]).group(Group::Copy(Step::Start)),
+        .rules(&[Rule::Custom(copied), Rule::Custom(sizes)]).group(Group::Copy(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Generic),
     instr("cp.async.commit_group").section("9.7.9.25.3.2").since(ptx(7, 0)).requires(sm(80))
         .syntax("cp.async.commit_group;").group(Group::Copy(Step::Commit)),
     instr("cp.async.wait_group").section("9.7.9.25.3.3").since(ptx(7, 0)).requires(sm(80))

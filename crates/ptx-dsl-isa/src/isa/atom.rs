@@ -153,7 +153,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(ATOM).gates(GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Atomic),
     instr("atom").section("9.7.13.5").since(ptx(8, 1)).requires(sm(90))
         .syntax(atom!(
             "atom{.sem}{.scope}{.global}.add{.level::cache_hint}.vec.f32 d, [a], b{, cache_policy};
@@ -161,7 +161,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Atomic),
     instr("atom").section("9.7.13.5").since(ptx(8, 1)).requires(sm(90))
         .syntax(atom!(
             "atom{.sem}{.scope}{.global}.op.noftz{.level::cache_hint}.vec.type d, [a], b{, cache_policy};
@@ -171,7 +171,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Atomic),
     instr("atom").section("9.7.13.5").since(ptx(8, 1)).requires(sm(90))
         .syntax(atom!(
             "atom{.sem}{.scope}{.global}.op.noftz{.level::cache_hint}.vec.type d, [a], b{, cache_policy};
@@ -181,14 +181,14 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Atomic),
     instr("atom").section("9.7.13.5").since(ptx(9, 4)).requires(sm(90))
         .syntax(atom!(
             "atom{.sem}{.scope}{.space}.add.noftz{.level::cache_hint}.f32 d, [a], b{, cache_policy};"
         ))
         .operands(ATOM).gates(GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Atomic),
     instr("atom").section("9.7.13.5").since(ptx(9, 4)).requires(sm(90))
         .syntax(atom!(
             "atom{.sem}{.scope}{.global}.add.noftz{.level::cache_hint}.vec.f32 d, [a], b{, cache_policy};
@@ -196,7 +196,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(ATOM_V).gates(VEC_GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Atomic),
     instr("red").section("9.7.13.6").since(ptx(1, 2)).requires(sm(11))
         .syntax(red!(
             "red{.sem}{.scope}{.space}.op{.level::cache_hint}.type [a], b{, cache_policy};
@@ -209,7 +209,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(RED).gates(GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Reduction),
     instr("red").section("9.7.13.6").since(ptx(8, 1)).requires(sm(90))
         .syntax(red!(
             "red{.sem}{.scope}{.global}.add{.level::cache_hint}.vec.f32 [a], b{, cache_policy};
@@ -217,7 +217,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Reduction),
     instr("red").section("9.7.13.6").since(ptx(8, 1)).requires(sm(90))
         .syntax(red!(
             "red{.sem}{.scope}{.global}.op.noftz{.level::cache_hint}.vec.type [a], b{, cache_policy};
@@ -227,7 +227,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Reduction),
     instr("red").section("9.7.13.6").since(ptx(8, 1)).requires(sm(90))
         .syntax(red!(
             "red{.sem}{.scope}{.global}.op.noftz{.level::cache_hint}.vec.type [a], b{, cache_policy};
@@ -237,14 +237,14 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Reduction),
     instr("red").section("9.7.13.6").since(ptx(9, 4)).requires(sm(90))
         .syntax(red!(
             "red{.sem}{.scope}{.space}.add.noftz{.level::cache_hint}.f32 [a], b{, cache_policy};"
         ))
         .operands(RED).gates(GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Reduction),
     instr("red").section("9.7.13.6").since(ptx(9, 4)).requires(sm(90))
         .syntax(red!(
             "red{.sem}{.scope}{.global}.add.noftz{.level::cache_hint}.vec.f32 [a], b{, cache_policy};
@@ -252,5 +252,5 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(RED_V).gates(VEC_GATES).rules(RULES)
         .defaults(&[(".sem", q::relaxed), (".scope", q::gpu)])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Reduction),
 ];

@@ -28,7 +28,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[addr("addr", writes(Size::Bytes(16)).shared().own_cta()).align(16), addr("mbar", object().own_cta()).align(8)])
         .gates(&[gate(&[has(q::multicast_cluster_all)]).requires(MULTICAST)])
-        .host(Host::Warp),
+        .host(Host::Warp).asynchronous(MemoryOp::Store, Proxy::Async),
     // The fourth value of `.v4` is unspecified; the manual writes `_`, the assembler takes a register too.
     instr("clusterlaunchcontrol.query_cancel").section("9.7.13.18").since(ptx(8, 6)).requires(sm(100))
         .syntax(

@@ -1,4 +1,4 @@
-//! Effects of an instruction besides computing: on control flow, on other threads, on asynchronous operations. Every entry of the
+//! Effects of an instruction besides computing: on control flow, memory, other threads, asynchronous operations. Every entry of the
 //! table has these attributes; checks, analyses and code generation read them instead of listing opcodes.
 
 /// The effects and properties of an instruction.
@@ -12,6 +12,14 @@ pub struct Effects {
     pub pure: bool,
     /// It takes many times as long as an addition: division, roots, transcendental functions.
     pub slow: bool,
+    /// What it does to memory.
+    pub memory: MemoryOp,
+    /// The proxy of these accesses.
+    pub proxy: Proxy,
+    /// An asynchronous operation makes these accesses, not the executing thread.
+    pub asynchronous: bool,
+    /// The fence that it is.
+    pub fence: Fence,
     /// The threads that issue it together.
     pub issue: Issue,
     /// The scope of a barrier instruction.
@@ -33,6 +41,10 @@ impl Effects {
         carry: Carry::None,
         pure: false,
         slow: false,
+        memory: MemoryOp::None,
+        proxy: Proxy::Generic,
+        asynchronous: false,
+        fence: Fence::None,
         issue: Issue::Thread,
         barrier: Barrier::None,
         meeting: Meeting::None,
@@ -40,6 +52,11 @@ impl Effects {
         group: Group::None,
         tensor: Tensor::None,
     };
+
+    /// What the executing thread itself does to memory, through the generic proxy.
+    pub fn ordinary(&self) -> MemoryOp {
+        if self.asynchronous || self.proxy != Proxy::Generic { MemoryOp::None } else { self.memory }
+    }
 }
 
 /// The effect of an instruction on control flow.
@@ -81,6 +98,66 @@ pub enum Carry {
     Out,
     /// Reads it, and writes it if `.cc` is written: `addc`.
     In,
+}
+
+/// What an instruction does to memory. Opaque objects (mbarriers, tensor maps, textures) and Tensor Memory are not memory here.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum MemoryOp {
+    /// Nothing.
+    None,
+    /// Reads it.
+    Load,
+    /// Writes it.
+    Store,
+    /// Reads and writes it in one operation that returns the old value.
+    Atomic,
+    /// Reads and writes it in one operation without a result.
+    Reduction,
+    /// Reads it at one address and writes it at another.
+    Copy,
+}
+
+impl MemoryOp {
+    /// Does it read and write memory in one operation?
+    pub fn is_atomic(self) -> bool {
+        matches!(self, MemoryOp::Atomic | MemoryOp::Reduction)
+    }
+
+    /// Does it write values that are not copied from memory?
+    pub fn stores(self) -> bool {
+        self == MemoryOp::Store || self.is_atomic()
+    }
+
+    /// Does its result come from memory?
+    pub fn returns(self) -> bool {
+        matches!(self, MemoryOp::Load | MemoryOp::Atomic)
+    }
+}
+
+/// The proxy of an access (8.2.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Proxy {
+    /// That of loads and stores. Loads through the read-only proxy count as generic.
+    Generic,
+    /// That of bulk copies and of matrices in shared memory.
+    Async,
+    /// That of another address of the same memory: a multimem address.
+    Alias,
+    /// That of other devices of the fabric.
+    Fabric,
+}
+
+/// The fences of 9.7.13.4.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Fence {
+    /// No fence.
+    None,
+    /// Orders memory operations of the generic proxy.
+    Memory,
+    /// Orders the initialisation of mbarrier objects only.
+    MbarrierInit,
+    /// Orders accesses of different proxies.
+    Proxy,
 }
 
 /// Which threads issue an instruction together. `.aligned` makes any instruction one of its warp.

@@ -1,6 +1,8 @@
 //! An entry of the table: one section of the manual about one opcode, with its forms, gates, rules and effects.
 
-use super::effect::{Barrier, Carry, Control, Effects, Group, Issue, Mbarrier, Meeting, Tensor};
+use super::effect::{
+    Barrier, Carry, Control, Effects, Fence, Group, Issue, Mbarrier, Meeting, MemoryOp, Proxy, Tensor,
+};
 use super::operand::OperandSpec;
 use super::version::{ANY, Ptx, Targets};
 use super::when::When;
@@ -198,6 +200,26 @@ impl Instr {
     /// It takes many times as long as an addition.
     pub const fn slow(mut self) -> Self {
         self.effects.slow = true;
+        self
+    }
+    /// What the executing thread does to memory.
+    pub const fn memory(mut self, memory: MemoryOp) -> Self {
+        self.effects.memory = memory;
+        self
+    }
+    /// The proxy of these accesses.
+    pub const fn proxy(mut self, proxy: Proxy) -> Self {
+        self.effects.proxy = proxy;
+        self
+    }
+    /// What the asynchronous operation that it starts does to memory, through this proxy.
+    pub const fn asynchronous(mut self, memory: MemoryOp, proxy: Proxy) -> Self {
+        self.effects.asynchronous = true;
+        self.memory(memory).proxy(proxy)
+    }
+    /// The fence that it is.
+    pub const fn fence(mut self, fence: Fence) -> Self {
+        self.effects.fence = fence;
         self
     }
     /// Which threads issue it together.

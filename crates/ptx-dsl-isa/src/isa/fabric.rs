@@ -41,7 +41,7 @@ pub const LIST: &[Instr] = &[
     instr("fabric.try_get").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dst], [srcLeId, srcDataOff], size, [bar]{, cache_policy};")
-        .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, POLICY]),
+        .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, POLICY]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.try_put").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax(
@@ -49,7 +49,7 @@ pub const LIST: &[Instr] = &[
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.cp_mask.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar], bytemask{, cache_policy};
              fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric.counted::bytes{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff, dstCounterOff], [src], size, [bar]{, cache_policy};",
         )
-        .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, src("bytemask", ty(Ty::U16)), POLICY]),
+        .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, src("bytemask", ty(Ty::U16)), POLICY]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.try_red").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax(
@@ -65,7 +65,7 @@ pub const LIST: &[Instr] = &[
              .typeMinMax = { .u32, .s32, .u64, .s64, .f16, .bf16 }
              .typeAdd = { .u32, .u64, .f16, .bf16, .f32, .f64 }",
         )
-        .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, POLICY]),
+        .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, POLICY]).asynchronous(MemoryOp::Reduction, Proxy::Fabric),
     instr("fabric.try_pullred").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .first(&["async"])
         .syntax(
@@ -83,7 +83,7 @@ pub const LIST: &[Instr] = &[
              .narrow = { .f16, .bf16, .e4m3, .e5m2 }",
         )
         .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
-        .gates(&[gate(&[any(&[q::acc_f16, q::acc_f32, q::e4m3, q::e5m2])]).requires(REDUCED)]),
+        .gates(&[gate(&[any(&[q::acc_f16, q::acc_f32, q::e4m3, q::e5m2])]).requires(REDUCED)]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
         .syntax("fabric.submit{.op_restrict::fetching};"),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
@@ -108,7 +108,7 @@ pub const LIST: &[Instr] = &[
              .typeMinMax3 = { .u32, .u64, .f16x2, .bf16x2 }
              .typeAdd3 = { .u32, .u64, .f16x2, .bf16x2, .f32, .f64 }",
         )
-        .operands(&[DST_LE, DST_OFF, addr("smem_dst", writes(Size::Type)), addr("smem_src", reads(Size::Unknown)), addr("mbar", object()).align(8), POLICY]),
+        .operands(&[DST_LE, DST_OFF, addr("smem_dst", writes(Size::Type)), addr("smem_src", reads(Size::Unknown)), addr("mbar", object()).align(8), POLICY]).asynchronous(MemoryOp::Atomic, Proxy::Fabric),
     instr("fabric.try_get.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [mbar]{, cache_policy};
@@ -117,7 +117,7 @@ pub const LIST: &[Instr] = &[
              .dim = { .1d, .2d, .3d, .4d, .5d }",
         )
         .operands(TENSOR)
-        .rules(&[DIM_ONE, STRIDES]),
+        .rules(&[DIM_ONE, STRIDES]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.try_put.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
@@ -129,7 +129,7 @@ pub const LIST: &[Instr] = &[
              .dim = { .1d, .2d, .3d, .4d, .5d }",
         )
         .operands(TENSOR)
-        .rules(&[DIM_ONE, STRIDES]),
+        .rules(&[DIM_ONE, STRIDES]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.try_red.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
@@ -142,5 +142,5 @@ pub const LIST: &[Instr] = &[
              .redOp = { .and, .xor, .or, .add, .min, .max }",
         )
         .operands(TENSOR)
-        .rules(&[DIM_ONE, STRIDES]),
+        .rules(&[DIM_ONE, STRIDES]).asynchronous(MemoryOp::Reduction, Proxy::Fabric),
 ];

@@ -190,13 +190,13 @@ pub const LIST: &[Instr] = &[
             cache!()
         ))
         .operands(LD).gates(GATES).rules(LD_RULES)
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Load),
     instr("ld").section("9.7.9.8").since(ptx(9, 4)).requires(sm(90))
         .syntax(
             "ld{.global}.type.proxy::readonly d, [a];
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[dst("d", T).wider(), FROM]),
+        .operands(&[dst("d", T).wider(), FROM]).memory(MemoryOp::Load),
     instr("ld").section("9.7.9.9").since(ptx(3, 1)).requires(sm(32))
         .syntax(block!(
             "ld.global{.cop}.nc{.level::cache_hint}{.level::prefetch_size}{.vec}.type d, [a]{, cache_policy};
@@ -205,7 +205,7 @@ pub const LIST: &[Instr] = &[
             cache!()
         ))
         .operands(LD).gates(NC_GATES).rules(NC_RULES)
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Load),
     instr("ldu").section("9.7.9.10").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "ldu{.ss}{.vec}.type d, [a];
@@ -219,7 +219,7 @@ pub const LIST: &[Instr] = &[
             Rule::Never(&[has(q::b128), any(&[q::v2, q::v4])], "`.b128` is scalar: it takes no vector qualifier"),
             Rule::Never(&[has(q::v4), any(BITS64)], "a vector of `ldu` is 128 bits at most"),
         ])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Load),
     instr("st").section("9.7.9.11")
         .syntax(block!(
             "st{.weak}{.ss}{.cop}{.level::cache_hint}{.vec}.type [a], b{, cache_policy};
@@ -235,5 +235,5 @@ pub const LIST: &[Instr] = &[
             cache!()
         ))
         .operands(ST).gates(GATES).rules(ST_RULES)
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Store),
 ];

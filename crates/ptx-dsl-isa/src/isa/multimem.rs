@@ -49,7 +49,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[D, LOADED])
         .gates(&[gate(&[has(q::acc_f32)]).since(ptx(8, 2))])
-        .rules(&[WEAK]),
+        .rules(&[WEAK]).memory(MemoryOp::Load).proxy(Proxy::Alias),
     instr("multimem.ld_reduce").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
         .syntax(
             "multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.minmax.vec8.byte d8, [a];
@@ -69,7 +69,7 @@ pub const LIST: &[Instr] = &[
              .four = { .e4m3x4, .e5m2x4 }",
         )
         .operands(&[D, dst("d8", OpTy::Vec(".b8", 0)), LOADED])
-        .rules(&[WEAK]),
+        .rules(&[WEAK]).memory(MemoryOp::Load).proxy(Proxy::Alias),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
         .syntax(
             "multimem.st{.weak}{.stsem.scope}{.global}.type [a], b;
@@ -84,7 +84,7 @@ pub const LIST: &[Instr] = &[
              .word = { .f16x2, .bf16x2, .f32 }",
         )
         .operands(&[STORED, B])
-        .rules(&[WEAK]),
+        .rules(&[WEAK]).memory(MemoryOp::Store).proxy(Proxy::Alias),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
         .syntax(
             "multimem.st{.weak}{.stsem.scope}{.global}.vec8.byte [a], b8;
@@ -100,7 +100,7 @@ pub const LIST: &[Instr] = &[
              .four = { .e4m3x4, .e5m2x4 }",
         )
         .operands(&[STORED, B, src("b8", OpTy::Vec(".b8", 0))])
-        .rules(&[WEAK]),
+        .rules(&[WEAK]).memory(MemoryOp::Store).proxy(Proxy::Alias),
     instr("multimem.red").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
         .syntax(
             "multimem.red{.redsem.scope}{.global}.minmax.int [a], b;
@@ -120,19 +120,19 @@ pub const LIST: &[Instr] = &[
              .half = { .f16, .bf16 }
              .word = { .f16x2, .bf16x2, .f32 }",
         )
-        .operands(&[STORED, B]),
+        .operands(&[STORED, B]).memory(MemoryOp::Reduction).proxy(Proxy::Alias),
     instr("multimem.st.async").section("9.7.9.14").since(ptx(9, 3)).requires(sm(100))
         .syntax(
             "multimem.st.async.release.scope{.global}.type [a], b;
              .scope = { .gpu, .sys }
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[STORED, src("b", T).wider()]),
+        .operands(&[STORED, src("b", T).wider()]).asynchronous(MemoryOp::Store, Proxy::Alias),
     instr("multimem.red.async").section("9.7.13.7").since(ptx(9, 3)).requires(sm(100))
         .syntax(
             "multimem.red.async.release.scope{.global}.add.type [a], b;
              .scope = { .gpu, .sys }
              .type = { .u32, .s32, .u64 }",
         )
-        .operands(&[STORED, src("b", T)]),
+        .operands(&[STORED, src("b", T)]).asynchronous(MemoryOp::Reduction, Proxy::Alias),
 ];

@@ -66,7 +66,7 @@ pub const LIST: &[Instr] = &[
         .syntax("discard{.global}.level [a], size;
              .level = { .L2 }")
         .operands(&[addr("a", writes(Size::Operand("size"))).align(128), SIZE_128])
-        .host(Host::Warp),
+        .host(Host::Warp).memory(MemoryOp::Store),
     instr("createpolicy").section("9.7.9.18").since(ptx(7, 4)).requires(sm(80))
         .first(&["range", "fractional", "cvt"])
         .syntax(

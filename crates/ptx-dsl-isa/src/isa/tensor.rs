@@ -179,7 +179,7 @@ pub const LIST: &[Instr] = &[
             OVERRIDE,
         ])
         .defaults(&[(".tile_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)),
+        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache_policy};
@@ -206,7 +206,7 @@ pub const LIST: &[Instr] = &[
             OVERRIDE,
         ])
         .defaults(&[(".tile_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)),
+        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], ctaMask{, cache_policy};
@@ -223,7 +223,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U32)), POLICY])
         .defaults(&[(".tile_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)),
+        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.global.shared::cta{.st_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
@@ -240,7 +240,7 @@ pub const LIST: &[Instr] = &[
             OVERRIDE,
         ])
         .defaults(&[(".st_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)),
+        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.reduce.async.bulk.tensor").section("9.7.9.25.5.3").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
@@ -254,7 +254,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, SRC, POLICY])
         .gates(&[gate(&[has(q::im2col_no_offs_w)]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
         .defaults(&[(".load_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)),
+        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
     instr("cp.async.bulk.prefetch.tensor").section("9.7.9.25.5.4").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}{.L2::cache_hint} [tensorMap, tensorCoords]{, cache_policy};

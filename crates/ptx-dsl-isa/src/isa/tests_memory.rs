@@ -1,7 +1,9 @@
 //! Compiles the families of memory and synchronisation: names agree, and the manual's examples are covered.
 
+use super::memory::{Access, Memory};
 use super::syntax::{OpForm, Shape, forms};
 use super::*;
+use crate::table::FAMILIES;
 
 const FILES: &[&[Instr]] = &[
     ld_st::LIST,
@@ -138,4 +140,98 @@ fn meetings_of_threads() {
     let elsewhere = FILES.iter().flat_map(|list| list.iter()).filter(|i| i.effects.meeting != Meeting::None);
     assert!(elsewhere.clone().count() > 20);
     assert!(elsewhere.into_iter().all(|i| i.opcode.starts_with("bar") || i.opcode.starts_with("mbarrier.")));
+}
+
+fn all() -> impl Iterator<Item = &'static Instr> {
+    FAMILIES.iter().flat_map(|(_, list)| list.iter())
+}
+
+/// The addresses of an entry in memory proper: of no mbarrier, tensor map or Tensor Memory.
+fn data(i: &Instr) -> Vec<Access> {
+    let proper = |m: &Memory| {
+        let object =
+            matches!(m.space, AddressSpace::TensorMap | AddressSpace::TensorMemory) || m.size == Size::Bytes(128);
+        !object && matches!(m.access, Access::Read | Access::Write)
+    };
+    i.operands.iter().filter_map(|o| o.memory).filter(proper).map(|m| m.access).collect()
+}
+
+#[test]
+fn memory_operations_agree_with_the_addresses() {
+    let mut seen = 0;
+    for i in all() {
+        let (effects, data) = (i.effects, data(i));
+        let (reads, writes) = (data.contains(&Access::Read), data.contains(&Access::Write));
+        let map = i.operands.iter().any(|o| o.name == "tensorMap");
+        let descriptor = i.operands.iter().any(|o| o.name.ends_with("desc"));
+        let right = match (effects.memory, effects.proxy) {
+            // `tcgen05.alloc` writes the address of its columns.
+            (MemoryOp::None, _) => data.is_empty() || effects.tensor == Tensor::Alloc,
+            // Of a fabric one side has no address, and bulk operations with a tensor map name one side by it.
+            (_, Proxy::Fabric) => !data.is_empty(),
+            (MemoryOp::Copy | MemoryOp::Reduction, Proxy::Async) => (reads && writes) || map,
+            (MemoryOp::Load, Proxy::Async) => descriptor && !writes,
+            (MemoryOp::Copy, _) => reads && writes,
+            (MemoryOp::Load, _) => reads && !writes,
+            (MemoryOp::Store | MemoryOp::Atomic, _) => writes && !reads,
+            (MemoryOp::Reduction, _) => writes && reads == (effects.group != Group::None),
+        };
+        assert!(right, "{} {}: {:?} {:?} {data:?}", i.opcode, i.section, effects.memory, effects.proxy);
+        // Only an operation of the thread itself returns a value.
+        let result = i.operands.iter().any(|o| o.role == Role::Dst);
+        if effects.memory != MemoryOp::None {
+            seen += 1;
+            let wanted =
+                !effects.asynchronous && effects.memory.returns() || effects.group == Group::Wgmma(Step::Start);
+            assert_eq!(result, wanted, "{} {}", i.opcode, i.section);
+        }
+    }
+    assert!(seen > 70, "{seen}");
+}
+
+#[test]
+fn asynchronous_operations_have_a_proxy() {
+    for i in all() {
+        let effects = i.effects;
+        let starts = match effects.group {
+            Group::Copy(Step::Start) => Some(Proxy::Generic),
+            Group::Bulk(Step::Start) if i.opcode.starts_with("multimem.") => Some(Proxy::Alias),
+            Group::Bulk(Step::Start) | Group::Wgmma(Step::Start) => Some(Proxy::Async),
+            _ => None,
+        };
+        if let Some(proxy) = starts {
+            assert!(effects.asynchronous && effects.memory != MemoryOp::None, "{}", i.opcode);
+            assert_eq!(effects.proxy, proxy, "{}", i.opcode);
+        }
+        if effects.tensor == Tensor::Mma {
+            assert!(effects.asynchronous && effects.proxy == Proxy::Async, "{}", i.opcode);
+        }
+        if effects.memory != MemoryOp::None {
+            let named = i.syntax.contains("async") || effects.tensor.is_operation();
+            assert_eq!(effects.asynchronous, named, "{} {}", i.opcode, i.section);
+        } else {
+            assert!(!effects.asynchronous && effects.proxy == Proxy::Generic, "{}", i.opcode);
+        }
+    }
+}
+
+#[test]
+fn fences_are_those_of_their_section() {
+    for i in all() {
+        let fence = i.effects.fence;
+        assert_eq!(fence != Fence::None, i.section == "9.7.13.4", "{} {}", i.opcode, i.section);
+        if fence == Fence::None {
+            continue;
+        }
+        assert_eq!(i.effects.memory, MemoryOp::None);
+        for form in forms(i) {
+            let has = |q: Qualifier| form.slots.iter().any(|s| s.group == 0 && s.alts.contains(&q));
+            let wanted = match (has(q::proxy), has(q::mbarrier_init)) {
+                (true, _) => Fence::Proxy,
+                (_, true) => Fence::MbarrierInit,
+                _ => Fence::Memory,
+            };
+            assert_eq!(fence, wanted, "{}", i.syntax);
+        }
+    }
 }

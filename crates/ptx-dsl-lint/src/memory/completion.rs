@@ -4,13 +4,14 @@
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;
 use crate::pending::{Groups, begin_pending, for_each_pending, is_pending};
+use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::{AddressBase, in_space};
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::memory::Access;
-use ptx_dsl_isa::isa::{Group, Tensor};
+use ptx_dsl_isa::isa::{Control, Fence, Group, Step, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::span::Span;
@@ -35,8 +36,9 @@ pub(crate) fn check(kernel: &Kernel) {
 
 /// Does it publish completion to other threads of the device, by a store or an atomic operation on a flag?
 fn publishes(kernel: &Kernel, at: u32, i: &Instr, fenced: bool) -> bool {
-    let atomic = matches!(i.opcode, op::red | op::atom);
-    if i.has_any(SHARED) || !(atomic || i.opcode == op::st) {
+    let access = value_access(i);
+    let atomic = access.is_atomic();
+    if i.has_any(SHARED) || !access.stores() {
         return false;
     }
     let wide = i.has(q::gpu) || i.has(q::sys);
@@ -78,20 +80,24 @@ fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
     let flow = kernel.flow;
     // The bit behind the groups: a device-scope fence since.
     let fence = groups.bits();
-    let step = |at: u32, i: &Instr, set: &mut Bits| match i.opcode {
-        op::cp_async_bulk_commit_group => groups.commit(set),
-        op::cp_async_bulk_wait_group if !i.has(q::read) => {
-            groups.wait(set, i.constant("N").unwrap_or(0) as usize, false);
-        }
-        op::call => groups.wait(set, 0, true),
-        op::fence if i.has_any(&[q::gpu, q::sys]) && !i.has(q::acquire) => {
-            set.set(fence);
-        }
-        op::membar if i.has(q::gl) || i.has(q::sys) => set.set(fence),
-        _ => {
-            if let Some(k) = groups.copy(at) {
-                groups.start(set, k);
-                set.unset(fence);
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        let effects = i.entry.effects;
+        match effects.group {
+            Group::Bulk(Step::Commit) => groups.commit(set),
+            Group::Bulk(Step::Wait) if !i.has(q::read) => {
+                groups.wait(set, i.constant("N").unwrap_or(0) as usize, false);
+            }
+            _ if effects.control == Control::Call => groups.wait(set, 0, true),
+            _ if effects.fence != Fence::None => {
+                if i.has_any(&[q::gl, q::gpu, q::sys]) && !i.has(q::acquire) {
+                    set.set(fence);
+                }
+            }
+            _ => {
+                if let Some(k) = groups.copy(at) {
+                    groups.start(set, k);
+                    set.unset(fence);
+                }
             }
         }
     };
@@ -131,7 +137,7 @@ fn results(kernel: &Kernel) {
         return;
     }
     let first = flow.cfg.find(&|i| i.entry.effects.tensor == Tensor::Mma);
-    let committed = flow.cfg.any(&|i| i.opcode == op::tcgen05_commit);
+    let committed = flow.cfg.any(&|i| i.entry.effects.tensor == Tensor::Commit);
     let Some(first) = first else { return };
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if i.entry.effects.tensor == Tensor::Mma {
@@ -200,10 +206,9 @@ fn grid(kernel: &Kernel) {
 
 /// May it read global memory?
 fn may_read(i: &Instr) -> bool {
-    let load = matches!(i.opcode, op::ld | op::ldu | op::ldmatrix);
     let elsewhere = i.has_any(SHARED) || i.has_any(PARAM) || i.has_any(&[q::_const, q::local]);
-    let updates = [op::atom, op::red, op::red_async, op::multimem_red, op::multimem_red_async];
-    updates.contains(&i.opcode) || (i.accesses(Access::Read) && !(load && elsewhere))
+    let load = matches!(plain_access(i), Some((_, false)));
+    i.entry.effects.memory.is_atomic() || (i.accesses(Access::Read) && !(load && elsewhere))
 }
 
 fn waits(i: &Instr) -> bool {

@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use crate::pending::{begin_pending, is_pending, resolve};
 use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::induction::{Induction, Thread};
@@ -15,7 +16,7 @@ use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
-use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::isa::MemoryOp;
 use ptx_dsl_isa::qualifier::q;
 
 /// Limits: accesses, pairs of them, values that are evaluated.
@@ -83,11 +84,11 @@ fn accesses(kernel: &Kernel) -> Option<Vec<Access>> {
     let mut list = Vec::new();
     let mut writes = false;
     for (block, at, i) in flow.walk() {
-        let kind = match i.opcode {
-            op::ld => AccessKind::Reads,
-            op::st => AccessKind::Writes,
-            op::atom | op::red => AccessKind::Atomic,
-            _ => continue,
+        let kind = match value_access(i) {
+            MemoryOp::Load => AccessKind::Reads,
+            MemoryOp::Store => AccessKind::Writes,
+            MemoryOp::Atomic | MemoryOp::Reduction => AccessKind::Atomic,
+            MemoryOp::None | MemoryOp::Copy => continue,
         };
         let Some((arg, _)) = plain_access(i) else { continue };
         if strong(i) {
@@ -261,7 +262,7 @@ impl Evaluator<'_, '_> {
                     if seen.len() > 64 || special {
                         return false;
                     }
-                    if i.opcode == op::ld {
+                    if value_access(i) == MemoryOp::Load {
                         loaded |= !i.has_any(&[q::param, q::_const]);
                         continue;
                     }

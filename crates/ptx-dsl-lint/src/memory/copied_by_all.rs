@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::isa::Proxy;
 use ptx_dsl_isa::qualifier::q;
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -32,11 +32,8 @@ pub(crate) fn check(kernel: &Kernel) {
 /// bulk reduction, a request for a cluster?
 fn for_one(i: &Instr) -> bool {
     let copies = i.operand("dstMem").is_some() && i.has(q::mbarrier_complete_tx_bytes);
-    copies
-        || matches!(
-            i.opcode,
-            op::clusterlaunchcontrol_try_cancel | op::cp_reduce_async_bulk | op::cp_reduce_async_bulk_tensor
-        )
+    let effects = i.entry.effects;
+    copies || (effects.proxy == Proxy::Async && effects.memory.stores())
 }
 
 /// Do all lanes of a warp have the same operands?

@@ -12,7 +12,7 @@ use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::Group;
+use ptx_dsl_isa::isa::{Control, Group, Step};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -46,7 +46,7 @@ impl Copies {
         let mut groups = Groups { copies: Vec::new() };
         let mut targets: Vec<Option<Region>> = Vec::new();
         for (_, at, i) in kernel.flow.walk() {
-            if i.opcode == op::cp_async && groups.copies.len() < MAX_REGIONS {
+            if i.entry.effects.group == Group::Copy(Step::Start) && groups.copies.len() < MAX_REGIONS {
                 groups.copies.push(at);
                 targets.push(kernel.region_of(at, "dst", i.constant("cp-size").unwrap_or(0)));
             }
@@ -58,15 +58,20 @@ impl Copies {
     /// The transfer function of the groups.
     fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
         let groups = &self.groups;
-        match i.opcode {
-            op::cp_async => {
+        match i.entry.effects.group {
+            Group::Copy(Step::Start) => {
                 if let Some(k) = groups.copy(at) {
                     groups.start(set, k);
                 }
             }
-            op::cp_async_commit_group => groups.commit(set),
-            op::cp_async_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
-            op::cp_async_wait_all | op::cp_async_mbarrier_arrive | op::call => groups.wait(set, 0, true),
+            Group::Copy(Step::Commit) => groups.commit(set),
+            // `wait_all` also waits for the copies that are in no group yet.
+            Group::Copy(Step::Wait) => {
+                groups.wait(set, i.constant("N").unwrap_or(0) as usize, i.operand("N").is_none());
+            }
+            _ if i.opcode == op::cp_async_mbarrier_arrive || i.entry.effects.control == Control::Call => {
+                groups.wait(set, 0, true);
+            }
             _ => {}
         }
     }
@@ -136,7 +141,7 @@ fn only_async_writes(kernel: &Kernel, target: &[Option<Region>]) -> Vec<AddressB
         return Vec::new();
     }
     for (_, at, i) in flow.walk() {
-        if i.opcode == op::cp_async {
+        if i.entry.effects.group == Group::Copy(Step::Start) {
             continue;
         }
         let Some(arg) = written(i) else { continue };
@@ -176,10 +181,10 @@ fn stores(kernel: &Kernel) {
 /// synchronisation may have told them.
 fn update_groups(groups: &Groups, at: u32, i: &Instr, set: &mut Bits) {
     let flags = groups.bits();
-    match i.opcode {
-        op::cp_async_bulk_commit_group => groups.commit(set),
-        op::cp_async_bulk_wait_group => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
-        op::call => {
+    match i.entry.effects.group {
+        Group::Bulk(Step::Commit) => groups.commit(set),
+        Group::Bulk(Step::Wait) => groups.wait(set, i.constant("N").unwrap_or(0) as usize, false),
+        _ if i.entry.effects.control == Control::Call => {
             groups.wait(set, 0, true);
             for k in 0..groups.copies.len() {
                 set.unset(flags + 2 * k);

@@ -5,13 +5,14 @@ use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::synchronisation::waits_for_threads;
 use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
-use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::isa::{Control, Group, MemoryOp, Proxy, Step, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -49,15 +50,23 @@ fn source(i: &Instr) -> Option<Space> {
 
 /// Writes shared memory by the asynchronous proxy.
 fn writes_async(i: &Instr) -> bool {
-    (i.operand("dstMem").is_some() && !i.has(q::bulk_group))
-        || matches!(i.opcode, op::clusterlaunchcontrol_try_cancel | op::st_async | op::red_async | op::st_bulk)
+    let effects = i.entry.effects;
+    let stores = effects.asynchronous && effects.memory.stores();
+    let into_shared = stores && matches!(effects.proxy, Proxy::Generic | Proxy::Async);
+    ((i.operand("dstMem").is_some() || into_shared) && !i.has(q::bulk_group)) || i.opcode == op::st_bulk
+}
+
+/// Does a thread copy asynchronously through the generic proxy?
+fn copies(i: &Instr) -> bool {
+    i.entry.effects.group == Group::Copy(Step::Start)
 }
 
 /// The name of an instruction that reads matrices in shared memory.
 fn matrix(i: &Instr) -> Option<&'static str> {
-    match i.opcode {
-        op::wgmma_mma_async | op::wgmma_mma_async_sp | op::tcgen05_cp => Some(i.entry.opcode),
-        _ if i.entry.effects.tensor == Tensor::Mma => Some("tcgen05.mma"),
+    let effects = i.entry.effects;
+    match (effects.memory, effects.proxy) {
+        (MemoryOp::Load, Proxy::Async) if effects.tensor == Tensor::Mma => Some("tcgen05.mma"),
+        (MemoryOp::Load, Proxy::Async) => Some(i.entry.opcode),
         _ => None,
     }
 }
@@ -144,7 +153,7 @@ impl Writes {
 
     /// The region that a thread writes in this space. Records other writes.
     fn add(&mut self, kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
-        let copy = i.opcode == op::cp_async;
+        let copy = copies(i);
         let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
             _ if copy => i.operand("dst").map(|arg| (arg, i.constant("cp-size").unwrap_or(0))),
@@ -298,7 +307,8 @@ fn descriptor_variable(flow: &Flow, at: u32, arg: &Arg) -> Option<VarId> {
             Value::Def { instr, .. } => {
                 let i = flow.instr(*instr);
                 // What is loaded may be anything.
-                if matches!(i.opcode, op::ld | op::call | op::atom) && !i.has(q::param) {
+                let called = i.entry.effects.control == Control::Call;
+                if (called || value_access(i).returns()) && !i.has(q::param) {
                     return None;
                 }
                 for a in &i.operands {
@@ -343,9 +353,7 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
                 reported = true;
                 let stored = |k: &usize| {
                     let (at, r) = &writes.list[*k];
-                    r.base == AddressBase::Var(var)
-                        && writes.is_pending(set, *k)
-                        && flow.instr(*at).opcode != op::cp_async
+                    r.base == AddressBase::Var(var) && writes.is_pending(set, *k) && !copies(flow.instr(*at))
                 };
                 kernel.report(match (0..writes.list.len()).find(stored) {
                     Some(k) => errors::no_proxy_fence(arg.span, op, span(k), false),
@@ -361,7 +369,7 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
         }
         let Some(arg) = first.filter(|_| bare) else { return };
         let is_pending = |k: &usize| writes.is_pending(set, *k);
-        let copied = |k: &usize| flow.instr(writes.list[*k].0).opcode == op::cp_async;
+        let copied = |k: &usize| copies(flow.instr(writes.list[*k].0));
         let all = || (0..writes.list.len()).filter(is_pending);
         if let Some(first) = all().next() {
             reported = true;
@@ -380,7 +388,7 @@ fn reused(kernel: &Kernel) {
     // The address from `tcgen05.alloc` is read once, before its memory is reused.
     let mut addresses = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.opcode == op::tcgen05_alloc {
+        if i.entry.effects.tensor == Tensor::Alloc {
             addresses.extend(kernel.region_of(at, "dst", 4));
         }
     }

@@ -4,15 +4,14 @@ use crate::errors::completion as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::synchronisation::{may_synchronise_warps, strong};
-use ptx_dsl_analysis::accesses::written;
+use ptx_dsl_analysis::accesses::{value_access, written};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{Region, plain_access};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::{Instr, Space};
-use ptx_dsl_isa::isa::Group;
-use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::isa::{Barrier, Group, MemoryOp, Step};
 
 /// More accesses than this are not compared with each other.
 const MOST: usize = 48;
@@ -36,7 +35,7 @@ pub(crate) fn check(kernel: &Kernel) -> bool {
     let mut list: Vec<Access> = Vec::new();
     let (mut stores, mut loads) = (false, false);
     for (block, at, i) in flow.walk() {
-        if list.len() >= MOST || !matches!(i.opcode, op::ld | op::st) || strong(i) {
+        if list.len() >= MOST || !matches!(value_access(i), MemoryOp::Load | MemoryOp::Store) || strong(i) {
             continue;
         }
         let Some((arg, writes)) = plain_access(i) else { continue };
@@ -127,13 +126,13 @@ fn own_places(kernel: &Kernel, all: &dyn Fn(u32, u32) -> bool) -> Option<Vec<Sto
         match kernel.region(at, arg, 1) {
             Some(p) if p.space != Space::Shared => {}
             Some(Region { base: base @ AddressBase::Var(_), bytes: b, value, mapped, .. }) => {
-                let copy = i.opcode == op::cp_async;
+                let copy = i.entry.effects.group == Group::Copy(Step::Start);
                 let size = if copy { i.constant("cp-size").unwrap_or(0) } else { i.bytes() };
                 match value {
                     Some(value)
                         if b.is_none()
                             && !mapped
-                            && (copy || i.opcode == op::st)
+                            && (copy || value_access(i) == MemoryOp::Store)
                             && !strong(i)
                             && stores.len() < MOST
                             && all(at, block) =>
@@ -165,7 +164,7 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
     let flow = kernel.flow;
     let n = stores.len();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let only_warp = i.opcode == op::bar_warp_sync;
+        let only_warp = i.entry.effects.barrier == Barrier::Warp;
         let synchronises = only_warp || may_synchronise_warps(i);
         for (k, store) in stores.iter().enumerate() {
             if synchronises {
@@ -183,7 +182,7 @@ fn read_by_others(kernel: &Kernel, stores: &[Store], all: &dyn Fn(u32, u32) -> b
     };
     let mut reported = false;
     for_each_pending(flow, 2 * n, &step, &mut |b, at, i, set| {
-        if reported || i.opcode != op::ld || strong(i) {
+        if reported || value_access(i) != MemoryOp::Load || strong(i) {
             return;
         }
         let Some((arg, false)) = plain_access(i) else { return };

@@ -9,6 +9,7 @@ use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
+use ptx_dsl_isa::isa::{Group, Step};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
@@ -110,9 +111,9 @@ fn groups_left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<
         if !loops.contains(header, block) {
             continue;
         }
-        match i.opcode {
-            op::cp_async_bulk_commit_group => commits += 1,
-            op::cp_async_bulk_wait_group => {
+        match i.entry.effects.group {
+            Group::Bulk(Step::Commit) => commits += 1,
+            Group::Bulk(Step::Wait) => {
                 let n = i.constant("N")?;
                 wait = match wait {
                     Some((other, least)) if least <= n => Some((other, least)),

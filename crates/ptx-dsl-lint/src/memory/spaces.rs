@@ -3,7 +3,7 @@
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{Access, Kind, accesses};
+use ptx_dsl_analysis::accesses::{Access, Kind, accesses, value_access};
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::provenance::{Address, AddressBase, space, space_of, sum};
 use ptx_dsl_analysis::region::{MAX_REGIONS, address};
@@ -204,10 +204,7 @@ fn of_variable(kernel: &Kernel, id: VarId, offset: i64, access: &Access) {
 /// A copy and the mbarrier that it completes on, in two CTAs.
 fn different_ctas(kernel: &Kernel, at: u32, i: &Instr, sure: bool) {
     let Kernel { flow, provenance, .. } = *kernel;
-    let data = match i.operand("dstMem") {
-        None if matches!(i.opcode, op::st_async | op::red_async) => i.operand("a"),
-        data => data,
-    };
+    let data = i.operand("dstMem").or_else(|| i.operand("a"));
     let (Some(data), Some(mbar)) = (data, i.operand("mbar")) else { return };
     // Of a pair of CTAs either may have it.
     if i.has(q::cta_group_2) {
@@ -281,10 +278,12 @@ fn read_only(kernel: &Kernel) {
     let mut loads = Vec::new();
     let mut stores = Vec::new();
     for (_, at, i) in flow.walk() {
-        let list = match i.opcode {
-            op::st | op::atom | op::red => &mut stores,
-            _ if constant(i) => &mut loads,
-            _ => continue,
+        let list = if constant(i) {
+            &mut loads
+        } else if value_access(i).stores() {
+            &mut stores
+        } else {
+            continue;
         };
         if let Some(arg) = i.operand("a")
             && arg.role == Role::Addr

@@ -7,7 +7,7 @@ use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr, for_each_instr_some_every};
 use ptx_dsl_analysis::paths::{Hit, Paths, Step};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::{Barrier, Role};
+use ptx_dsl_isa::isa::{Barrier, Mbarrier, Role};
 use ptx_dsl_isa::opcode::op;
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -94,7 +94,7 @@ fn before_init(kernel: &Kernel) {
     }
     let mut inits: Vec<(u32, i64)> = Vec::new();
     for (_, at, i) in flow.walk() {
-        if i.opcode == op::mbarrier_init {
+        if i.entry.effects.mbarrier == Mbarrier::Init {
             let Some(o) = object(kernel, at, i, "addr") else { return };
             if !inits.contains(&o) && inits.len() < 64 {
                 inits.push(o);
@@ -117,7 +117,7 @@ fn uses_before(kernel: &Kernel, inits: &[(u32, i64)]) {
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if may_synchronise(i) {
             set.fill();
-        } else if i.opcode == op::mbarrier_init
+        } else if i.entry.effects.mbarrier == Mbarrier::Init
             && let Some(k) = number(at, i, "addr")
         {
             set.set(k);
@@ -125,7 +125,7 @@ fn uses_before(kernel: &Kernel, inits: &[(u32, i64)]) {
     };
     let mut reported = Bits::none(n);
     for_each_instr(&flow.cfg, n, &step, &mut |_, at, i, set| {
-        if !matches!(i.opcode, op::mbarrier_init | op::mbarrier_inval | op::mbarrier_check_layout)
+        if !matches!(i.entry.effects.mbarrier, Mbarrier::Init | Mbarrier::Inval | Mbarrier::Query)
             && let Some(k) = number(at, i, mbarrier_operand(i))
             && !set.has(k)
             && !reported.has(k)

@@ -11,6 +11,7 @@ use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, guard, in_loop};
 use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::isa::{Group, Mbarrier, Step};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -225,10 +226,14 @@ fn expected(i: &Instr) -> Option<u64> {
 
 /// The bytes that an instruction completes.
 fn copied(i: &Instr) -> Option<u64> {
-    match i.opcode {
-        op::cp_async_bulk | op::cp_reduce_async_bulk if !i.has(q::ignore_oob) => i.constant("size"),
-        op::clusterlaunchcontrol_try_cancel => Some(16),
-        op::mbarrier_complete_tx => i.constant("txCount"),
-        _ => None,
+    let effects = i.entry.effects;
+    if effects.mbarrier == Mbarrier::CompleteTx {
+        i.constant("txCount")
+    } else if i.opcode == op::clusterlaunchcontrol_try_cancel {
+        Some(16)
+    } else if effects.group == Group::Bulk(Step::Start) && !i.has(q::ignore_oob) {
+        i.constant("size")
+    } else {
+        None
     }
 }

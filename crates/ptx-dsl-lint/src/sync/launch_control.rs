@@ -5,14 +5,14 @@ use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;
 use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::mbarrier_wait;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::{Barrier, Issue};
+use ptx_dsl_isa::isa::{Barrier, Control, Issue, MemoryOp, Proxy};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -47,7 +47,7 @@ fn responses(kernel: &Kernel) {
             set.set(0);
             set.set(1);
             set.unset(2);
-        } else if mbarrier_wait(i) || i.opcode == op::call {
+        } else if mbarrier_wait(i) || i.entry.effects.control == Control::Call {
             let queried = set.has(1);
             set.clear();
             set.put(2, queried);
@@ -67,14 +67,13 @@ fn responses(kernel: &Kernel) {
 /// The loads that a value is packed from.
 fn made_of_loads(flow: &Flow, v: Val, moves: u32, out: &mut Vec<u32>) {
     let Some(maker) = flow.ssa.maker(v) else { return };
-    match flow.instr(maker).opcode {
-        op::ld => out.push(maker),
-        op::mov if moves > 0 => {
-            for (_, part) in flow.ssa.uses(maker) {
-                made_of_loads(flow, *part, moves - 1, out);
-            }
+    let i = flow.instr(maker);
+    if value_access(i) == MemoryOp::Load {
+        out.push(maker);
+    } else if i.opcode == op::mov && moves > 0 {
+        for (_, part) in flow.ssa.uses(maker) {
+            made_of_loads(flow, *part, moves - 1, out);
         }
-        _ => {}
     }
 }
 
@@ -175,7 +174,7 @@ impl Answer {
             }
         }
         for (_, at, i) in flow.walk() {
-            let out_of_registers = i.opcode == op::call || stores(i);
+            let out_of_registers = i.entry.effects.control == Control::Call || stores(i);
             let read = flow.ssa.uses(at).iter().any(|(_, v)| self.depends[*v as usize]);
             self.escapes |= out_of_registers && read;
         }
@@ -342,8 +341,8 @@ impl Answer {
 
 /// Does it pass registers to memory or to other lanes?
 fn stores(i: &Instr) -> bool {
-    let stores = [op::st, op::st_async, op::st_bulk, op::stmatrix, op::atom, op::red, op::red_async];
-    stores.contains(&i.opcode) || i.opcode == op::redux_sync
+    let effects = i.entry.effects;
+    (effects.memory.stores() && effects.proxy == Proxy::Generic) || i.opcode == op::redux_sync
 }
 
 /// A use of a decoded response.
@@ -452,11 +451,13 @@ fn depends(flow: &Flow, query: u32, v: Val) -> bool {
 /// May its result depend on the query?
 fn answers(i: &Instr) -> bool {
     let op = i.opcode;
-    if op == op::ld {
+    if value_access(i) == MemoryOp::Load {
         return !i.has(q::param) && !i.has(q::_const);
     }
     i.entry.effects.issue == Issue::Lanes
         || i.entry.effects.barrier != Barrier::None
-        || matches!(op, op::shfl | op::vote | op::atom | op::call)
+        || i.entry.effects.control == Control::Call
+        || value_access(i) == MemoryOp::Atomic
+        || matches!(op, op::shfl | op::vote)
         || matches!(op, op::clusterlaunchcontrol_try_cancel | op::clusterlaunchcontrol_query_cancel)
 }

@@ -6,7 +6,7 @@ use crate::kernel::Kernel;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::{Objects, mbarrier_operand, object, object_name};
 use crate::synchronisation::{may_follow_reinit, may_receive_init};
-use ptx_dsl_analysis::accesses::mbarrier_wait;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::ReachingThreads;
@@ -14,7 +14,7 @@ use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::sites::{Site, guard, in_loop};
 use ptx_dsl_analysis::threads::{disjoint, has_thread, missing};
 use ptx_dsl_isa::hir::{Instr, VarId};
-use ptx_dsl_isa::isa::Mbarrier;
+use ptx_dsl_isa::isa::{Mbarrier, MemoryOp, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -58,7 +58,7 @@ fn lifetimes(kernel: &Kernel, (objects, inits): (&Objects, &[Init])) {
         if let Some(k) = number(inits, at) {
             begin_pending(set, k);
             begin_pending(set, n + k);
-        } else if i.opcode == op::mbarrier_inval {
+        } else if i.entry.effects.mbarrier == Mbarrier::Inval {
             let on = object(kernel, at, "addr");
             for (k, init) in inits.iter().enumerate() {
                 if on.is_none() || on == Some(init.place) {
@@ -204,8 +204,8 @@ pub(crate) fn visibility(kernel: &Kernel) {
     let mut made: Vec<Initialisation> = Vec::new();
     let mut all_known = true;
     for (block, at, i) in flow.walk() {
-        let alloc = i.opcode == op::tcgen05_alloc;
-        if i.opcode != op::mbarrier_init && !alloc {
+        let alloc = i.entry.effects.tensor == Tensor::Alloc;
+        if i.entry.effects.mbarrier != Mbarrier::Init && !alloc {
             continue;
         }
         match Location::of(kernel, at, i) {
@@ -273,19 +273,17 @@ fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
         if set.has(0) {
             return;
         }
-        let op = i.opcode;
-        let uses =
-            i.entry.effects.mbarrier != Mbarrier::None && !matches!(op, op::mbarrier_init | op::mbarrier_pending_count);
-        if !uses && op != op::ld {
+        let loads = value_access(i) == MemoryOp::Load;
+        if !loads && matches!(i.entry.effects.mbarrier, Mbarrier::None | Mbarrier::Init) {
             return;
         }
         let Some(p) = Location::of(kernel, at, i) else { return };
-        if reported.contains(&p) || (op == op::ld && p.offset.is_none()) {
+        if reported.contains(&p) || (loads && p.offset.is_none()) {
             return;
         }
         let present = kernel.threads_at(b, at);
         let every = kernel.every_lane(&present, b, at);
-        if let Some((m, other)) = initialisations.initialised_by_others(p, op == op::ld, &present, every) {
+        if let Some((m, other)) = initialisations.initialised_by_others(p, loads, &present, every) {
             reported.push(p);
             let made = flow.instr(m.at);
             let name = object_name(flow, (p.var, p.offset.unwrap_or(0)));
@@ -298,7 +296,7 @@ fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
 fn after_inval(kernel: &Kernel) {
     let mut ends: Vec<(u32, (u32, i64))> = Vec::new();
     for (_, at, i) in kernel.flow.walk() {
-        if i.opcode == op::mbarrier_inval
+        if i.entry.effects.mbarrier == Mbarrier::Inval
             && ends.len() < 64
             && let Some(p) = object(kernel, at, mbarrier_operand(i))
         {
@@ -311,10 +309,9 @@ fn after_inval(kernel: &Kernel) {
 fn used_after(kernel: &Kernel, ends: &[(u32, (u32, i64))]) {
     let flow = kernel.flow;
     let step = |at: u32, i: &Instr, set: &mut Bits| {
-        let op = i.opcode;
-        let init = op == op::mbarrier_init;
+        let init = i.entry.effects.mbarrier == Mbarrier::Init;
         let synchronises = may_follow_reinit(i);
-        if op != op::mbarrier_inval && !init && !synchronises {
+        if i.entry.effects.mbarrier != Mbarrier::Inval && !init && !synchronises {
             return;
         }
         let on = if init { object(kernel, at, mbarrier_operand(i)) } else { None };
@@ -328,7 +325,7 @@ fn used_after(kernel: &Kernel, ends: &[(u32, (u32, i64))]) {
     };
     let mut reported = Vec::new();
     for_each_pending(flow, ends.len(), &step, &mut |_, at, i, set| {
-        if matches!(i.opcode, op::mbarrier_init | op::mbarrier_check_layout) {
+        if matches!(i.entry.effects.mbarrier, Mbarrier::Init | Mbarrier::Query) {
             return;
         }
         let Some(p) = object(kernel, at, mbarrier_operand(i)) else { return };

@@ -9,8 +9,8 @@ use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::sites::{Site, insert_site};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::isa::memory::Access;
+use ptx_dsl_isa::isa::{Mbarrier, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -116,30 +116,29 @@ fn add(kernel: &Kernel, site: Site, i: &Instr, all: &mut Objects) {
     if let Some(Region { base: AddressBase::Var(v), .. }) = region {
         if many {
             all.shared.push(v.0);
-        } else if op == op::mbarrier_init && known.is_none() {
+        } else if i.entry.effects.mbarrier == Mbarrier::Init && known.is_none() {
             all.array_inits.push((site, v.0));
         }
     }
     let (Some(p), false) = (known, many) else {
         all.incomplete = true;
-        all.unknown_init |= op == op::mbarrier_init;
+        all.unknown_init |= i.entry.effects.mbarrier == Mbarrier::Init;
         return;
     };
     let o = all.object(p);
-    match op {
-        op::mbarrier_init => insert_site(&mut o.inits, site),
-        op::mbarrier_arrive | op::mbarrier_arrive_drop => {
+    match i.entry.effects.mbarrier {
+        Mbarrier::Init => insert_site(&mut o.inits, site),
+        Mbarrier::Arrive | Mbarrier::Drop => {
             insert_site(&mut o.arrives, site);
             if expects_bytes(i) {
                 insert_site(&mut o.expects, site);
             }
         }
-        op::mbarrier_expect_tx => insert_site(&mut o.expects, site),
-        op::mbarrier_test_wait | op::mbarrier_try_wait => insert_site(&mut o.waits, site),
-        op::mbarrier_inval | op::mbarrier_check_layout => {}
-        op::mbarrier_complete_tx => insert_site(&mut o.copies, site),
-        op::cp_async_mbarrier_arrive | op::tcgen05_commit => insert_site(&mut o.arrives, site),
-        _ => insert_site(&mut o.copies, site),
+        Mbarrier::ExpectTx => insert_site(&mut o.expects, site),
+        Mbarrier::Wait => insert_site(&mut o.waits, site),
+        Mbarrier::Inval | Mbarrier::Query => {}
+        Mbarrier::None if arrives_later(i) => insert_site(&mut o.arrives, site),
+        Mbarrier::None | Mbarrier::CompleteTx => insert_site(&mut o.copies, site),
     }
 }
 
@@ -197,6 +196,11 @@ pub(crate) fn arrives(i: &Instr) -> bool {
     matches!(i.entry.effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
 }
 
+/// Does it arrive on an mbarrier when asynchronous operations complete?
+pub(crate) fn arrives_later(i: &Instr) -> bool {
+    i.opcode == op::cp_async_mbarrier_arrive || i.entry.effects.tensor == Tensor::Commit
+}
+
 /// Does it expect bytes, also as part of an arrival?
 pub(crate) fn expects_bytes(i: &Instr) -> bool {
     i.entry.effects.mbarrier == Mbarrier::ExpectTx || i.entry.effects.mbarrier != Mbarrier::None && i.has(q::expect_tx)
@@ -209,9 +213,8 @@ pub(crate) fn single_stage(kernel: &Kernel) -> Option<Objects> {
     let mut object = Object::new((u32::MAX, 0));
     for (block, at, i) in flow.walk() {
         let site = Site { block, at };
-        let op = i.opcode;
         let expecting = expects_bytes(i);
-        let copying = i.operand("mbar").is_some() || op == op::mbarrier_complete_tx;
+        let copying = i.operand("mbar").is_some() || i.entry.effects.mbarrier == Mbarrier::CompleteTx;
         if mbarrier_wait(i) {
             object.waits.push(site);
         }

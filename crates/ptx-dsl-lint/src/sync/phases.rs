@@ -9,14 +9,14 @@ use crate::sync::objects::{
 };
 use crate::sync::states::succeeded_wait;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast, value_access};
 use ptx_dsl_analysis::ctas::Ctas;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_analysis::sites::{Site, any_in_loop, contains_site, in_loop, reaches};
 use ptx_dsl_isa::hir::{Instr, Space};
-use ptx_dsl_isa::isa::{Barrier, Tensor};
+use ptx_dsl_isa::isa::{Barrier, Fence, MemoryOp, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -354,7 +354,7 @@ fn partly_expected(kernel: &Kernel, ctas: &Ctas, copy: u32, p: (u32, i64), expec
 fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
     let flow = kernel.flow;
     let orders = |i: &Instr| {
-        (matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init]))
+        i.entry.effects.fence == Fence::Memory
             || i.entry.effects.tensor == Tensor::Fence
             || i.entry.effects.barrier != Barrier::None
     };
@@ -377,7 +377,7 @@ fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
         let (Some(wait), true) = (wait, all) else { continue };
         // A store to shared memory before the arrival, without a fence between.
         let step = |at: u32, i: &Instr, set: &mut Bits| {
-            if i.opcode == op::st
+            if value_access(i) == MemoryOp::Store
                 && let Some(arg) = i.address()
                 && matches!(kernel.region(at, arg, 4), Some(r) if r.space == Space::Shared)
             {

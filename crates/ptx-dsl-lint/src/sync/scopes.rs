@@ -5,8 +5,9 @@ use crate::errors::order as errors;
 use crate::kernel::Kernel;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::mbarrier_operand;
+use crate::synchronisation;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast, value_access};
 use ptx_dsl_analysis::ctas::{Conditions, Ctas, exclusive};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::loops::Loops;
@@ -14,7 +15,7 @@ use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Space};
-use ptx_dsl_isa::isa::{Barrier, Mbarrier, Tensor};
+use ptx_dsl_isa::isa::{Barrier, Fence, Mbarrier, MemoryOp, Tensor};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, SHARED, q};
 use ptx_dsl_isa::span::Span;
@@ -57,7 +58,7 @@ fn scope(i: &Instr) -> Scope {
         Scope::Cluster
     } else if has(q::sys) || has(q::volatile) || has(q::mmio) {
         Scope::Sys
-    } else if has(q::gpu) || has(q::gl) || matches!(i.opcode, op::atom | op::red) {
+    } else if has(q::gpu) || has(q::gl) || value_access(i).is_atomic() {
         Scope::Gpu
     } else {
         Scope::Cta
@@ -66,35 +67,33 @@ fn scope(i: &Instr) -> Scope {
 
 /// Is it a strong operation of the memory model?
 fn strong(i: &Instr) -> bool {
-    match i.opcode {
-        op::ld | op::st => i.has_any(&[q::acquire, q::release, q::relaxed, q::volatile, q::mmio]),
-        op::atom | op::red => true,
-        _ => false,
+    match value_access(i) {
+        MemoryOp::Load | MemoryOp::Store => synchronisation::strong(i),
+        MemoryOp::Atomic | MemoryOp::Reduction => true,
+        MemoryOp::None | MemoryOp::Copy => false,
     }
 }
 
 fn acquires(i: &Instr) -> bool {
-    (i.has(q::acquire) || i.has(q::acq_rel)) && matches!(i.opcode, op::ld | op::atom | op::red)
+    (i.has(q::acquire) || i.has(q::acq_rel)) && value_access(i).returns()
 }
 
 fn releases(i: &Instr) -> bool {
-    (i.has(q::release) || i.has(q::acq_rel)) && matches!(i.opcode, op::st | op::atom | op::red)
+    (i.has(q::release) || i.has(q::acq_rel)) && value_access(i).stores()
 }
 
 /// Is it a memory fence of the generic proxy?
 fn fence(i: &Instr) -> bool {
-    matches!(i.opcode, op::fence | op::membar) && !i.has_any(&[q::proxy, q::mbarrier_init])
+    i.entry.effects.fence == Fence::Memory
 }
 
 /// Operations with CTA scope on memory of another CTA.
 fn remote(kernel: &Kernel) {
     let flow = kernel.flow;
     for (_, at, i) in flow.walk() {
-        let op = i.opcode;
-        let object = matches!(
-            op,
-            op::mbarrier_arrive | op::mbarrier_arrive_drop | op::mbarrier_expect_tx | op::mbarrier_complete_tx
-        );
+        let mbarrier = i.entry.effects.mbarrier;
+        let counts = matches!(mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
+        let object = counts || matches!(mbarrier, Mbarrier::Arrive | Mbarrier::Drop);
         if !i.has(q::cta) || !(object || strong(i)) {
             continue;
         }
@@ -103,7 +102,6 @@ fn remote(kernel: &Kernel) {
             continue;
         }
         if object {
-            let counts = matches!(i.entry.effects.mbarrier, Mbarrier::ExpectTx | Mbarrier::CompleteTx);
             let relaxed = i.has(q::relaxed) && !counts;
             kernel.report(errors::scope_too_narrow(i.span, !relaxed));
         } else if !i.has(q::shared) && !i.has(q::shared_cta) {
@@ -119,7 +117,6 @@ fn waits(kernel: &Kernel) {
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
     for (_, at, i) in flow.walk() {
-        let op = i.opcode;
         if multicast(i)
             && let Some(Region { base: AddressBase::Var(v), .. }) = kernel.region_of(at, mbarrier_operand(i), 8)
         {
@@ -127,7 +124,7 @@ fn waits(kernel: &Kernel) {
             continue;
         }
         let Some(arg) = i.address() else { continue };
-        let store = op == op::st && !i.has(q::shared) && !i.has(q::shared_cta);
+        let store = value_access(i) == MemoryOp::Store && !i.has(q::shared) && !i.has(q::shared_cta);
         let arrives = matches!(i.entry.effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
             && i.has(q::cluster)
             && !i.has(q::relaxed);
@@ -257,12 +254,11 @@ fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
 
 /// Reads a flag, with no order.
 fn reads(i: &Instr) -> bool {
-    match i.opcode {
+    match value_access(i) {
         // Volatile accesses to shared memory predate the memory model and are mostly within a warp.
-        op::ld => i.has(q::relaxed) || (i.has(q::volatile) && !i.has_any(SHARED)),
-        op::atom => !acquires(i),
-        op::mbarrier_try_wait | op::mbarrier_test_wait => i.has(q::relaxed),
-        _ => false,
+        MemoryOp::Load => i.has(q::relaxed) || (i.has(q::volatile) && !i.has_any(SHARED)),
+        MemoryOp::Atomic => !acquires(i),
+        _ => mbarrier_wait(i) && i.has(q::relaxed),
     }
 }
 
@@ -384,8 +380,9 @@ impl Flags {
         let mut out = Flags { list: Vec::new(), unknown_acquire: false, unknown_release: false, fences: false };
         for (block, at, i) in flow.walk() {
             out.fences |= fence(i);
-            let op = i.opcode;
-            if !matches!(op, op::ld | op::st | op::atom | op::red) || i.has_any(&[q::local, q::param, q::_const]) {
+            // `ldu` reads memory that no thread writes: no flag.
+            let elsewhere = i.opcode == op::ldu || i.has_any(&[q::local, q::param, q::_const]);
+            if elsewhere || value_access(i) == MemoryOp::None {
                 continue;
             }
             match flag_region(kernel, at, i) {
@@ -410,15 +407,15 @@ fn flag_region(kernel: &Kernel, at: u32, i: &Instr) -> Option<Region> {
 
 impl Flag {
     fn new(i: &Instr, at: u32, region: Region, conditions: Conditions) -> Flag {
-        let op = i.opcode;
+        let access = value_access(i);
         Flag {
             at,
             region,
             scope: scope(i),
             acquires: acquires(i),
             releases: releases(i),
-            reads: matches!(op, op::ld | op::atom),
-            writes: matches!(op, op::atom | op::red) || (op == op::st && i.constant("b") != Some(0)),
+            reads: access.returns(),
+            writes: access.is_atomic() || (access == MemoryOp::Store && i.constant("b") != Some(0)),
             weak: !strong(i),
             conditions,
         }
@@ -448,7 +445,7 @@ fn flags(kernel: &Kernel) {
             && f.writes
             && !f.acquires
             && !f.releases
-            && matches!(i.opcode, op::atom | op::red)
+            && value_access(i).is_atomic()
             && f.region.space == Space::Global
             && f.region.bytes.is_some()
             && f.conditions.is_empty()
@@ -534,8 +531,7 @@ fn narrow_fences(kernel: &Kernel) {
     };
     let mut reported = false;
     for_each_pending(flow, 1, &step, &mut |_, at, i, set| {
-        let flag =
-            matches!(i.opcode, op::st | op::atom | op::red) && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
+        let flag = value_access(i).stores() && strong(i) && !releases(i) && scope(i) >= Scope::Gpu;
         if reported || !flag || !is_pending(set, 0) || i.constant("b") == Some(0) {
             return;
         }

@@ -4,9 +4,10 @@
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, for_each_instr_some_every, forward_instrs};
 use ptx_dsl_isa::hir::Instr;
-use ptx_dsl_isa::isa::Tensor;
+use ptx_dsl_isa::isa::{Barrier, Control, Meeting, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
@@ -90,9 +91,9 @@ fn allocated(kernel: &Kernel, first: Span) {
             last = Some(flow.instr(at));
         }
         let span = match last {
-            Some(i) => match i.opcode {
-                op::trap => continue,
-                op::ret | op::exit => i.span,
+            Some(i) => match i.entry.effects.control {
+                Control::Trap => continue,
+                Control::Return | Control::Exit => i.span,
                 _ => first,
             },
             None => first,
@@ -130,7 +131,9 @@ fn rendezvous(kernel: &Kernel) {
         return;
     }
     let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if matches!(i.opcode, op::barrier_cluster_wait | op::mbarrier_try_wait | op::mbarrier_test_wait | op::call) {
+        let effects = i.entry.effects;
+        let cluster = effects.barrier == Barrier::Cluster && effects.meeting == Meeting::Wait;
+        if cluster || mbarrier_wait(i) || effects.control == Control::Call {
             set.set(0);
         }
     };

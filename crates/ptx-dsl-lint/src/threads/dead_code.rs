@@ -8,7 +8,7 @@ use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::UNDEF;
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::Mbarrier;
+use ptx_dsl_isa::isa::{Control, Mbarrier};
 use ptx_dsl_isa::opcode::op;
 
 pub(crate) fn check(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
@@ -136,10 +136,10 @@ fn unreachable(flow: &Flow) -> Vec<Diagnostic> {
             continue;
         }
         for i in flow.cfg.range(b as u32) {
-            let op = flow.instr(i).opcode;
-            if before && !matches!(op, op::bra | op::ret | op::exit | op::trap | op::brkpt) {
+            let i = flow.instr(i);
+            if before && !only_jumps(i) && i.opcode != op::brkpt {
                 before = false;
-                out.push(errors::unreachable(flow.instr(i).span));
+                out.push(errors::unreachable(i.span));
             }
         }
     }
@@ -175,5 +175,5 @@ fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
 }
 
 fn only_jumps(i: &Instr) -> bool {
-    matches!(i.opcode, op::bra | op::ret | op::exit | op::trap)
+    matches!(i.entry.effects.control, Control::Branch | Control::Return | Control::Exit | Control::Trap)
 }

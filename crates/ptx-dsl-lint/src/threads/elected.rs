@@ -2,14 +2,15 @@
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;
+use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::only_elected;
 use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::Tensor;
 use ptx_dsl_isa::isa::sreg::Varies;
+use ptx_dsl_isa::isa::{Control, MemoryOp, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -100,8 +101,7 @@ fn varies_between_warps(i: &Instr) -> bool {
             return true;
         }
     }
-    matches!(
-        i.opcode,
-        op::shfl_sync | op::vote_sync | op::match_ | op::atom | op::activemask | op::elect_sync | op::call
-    )
+    i.entry.effects.control == Control::Call
+        || value_access(i) == MemoryOp::Atomic
+        || matches!(i.opcode, op::shfl_sync | op::vote_sync | op::match_ | op::activemask | op::elect_sync)
 }

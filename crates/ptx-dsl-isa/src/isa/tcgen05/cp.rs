@@ -17,7 +17,7 @@ pub const LIST: &[Instr] = &[
              .src_fmt = { .b6x16_p32, .b4x16_p64 }",
         )
         .operands(&[tmem("taddr"), src("s-desc", ty(Ty::U64))])
-        .host(CP).tensor(Tensor::Copy),
+        .host(CP).tensor(Tensor::Copy).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.shift").section("9.7.16.9.3").since(SINCE).requires(EXACT)
         .syntax(
             "tcgen05.shift.cta_group.down [taddr];

@@ -95,7 +95,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[KIND_I8, SCALE_INPUT_D, COLLECTOR_B])
         .rules(&[ASHIFT, SCALE_KINDS])
-        .host(MMA).tensor(Tensor::Mma),
+        .host(MMA).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.mma").section("9.7.16.10.9.1").since(NEW).requires(SM_107F)
         .syntax(block!(
             "tcgen05.mma.cta_group.kind::ti16{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
@@ -103,7 +103,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(OPERANDS)
         .rules(&[ASHIFT, SCALE_KINDS])
-        .host(MMA_TI16).tensor(Tensor::Mma),
+        .host(MMA_TI16).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.mma").section("9.7.16.10.9.1").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.cta_group.kind2.block_scale{.scale_vectorsize}{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, idesc, [scale-A-tmem], [scale-B-tmem], {!}enable-input-d;
@@ -112,7 +112,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[NVF4, BLOCKS, SCALE_VEC, COLLECTOR_B])
         .rules(BLOCK_RULES)
-        .host(MMA_BLOCK_SCALE).tensor(Tensor::Mma),
+        .host(MMA_BLOCK_SCALE).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.mma").section("9.7.16.10.9.1").since(NEW).requires(SM_107F)
         .syntax(block!(
             "tcgen05.mma.cta_group.kind::f8f6f4.decompress::lut::b{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [b-decompress-metadata], idesc, {disable-output-lane}, {!}enable-input-d;
@@ -123,7 +123,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(OPERANDS)
         .gates(&[gate(&[has(q::scale_vec_1X)]).requires(EXACT)])
-        .host(MMA_DECOMPRESS).tensor(Tensor::Mma),
+        .host(MMA_DECOMPRESS).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.mma.sp").movable().section("9.7.16.10.9.2").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
@@ -133,7 +133,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[KIND_I8, SCALE_INPUT_D, COLLECTOR_B])
         .rules(&[ASHIFT, SCALE_KINDS])
-        .host(MMA_SP).tensor(Tensor::Mma),
+        .host(MMA_SP).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.mma.sp").movable().section("9.7.16.10.9.2").since(NEW).requires(SM_107F)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind::ti16{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {disable-output-lane}, {!}enable-input-d{, scale-input-d};
@@ -141,7 +141,7 @@ pub const LIST: &[Instr] = &[
         ))
         .operands(OPERANDS)
         .rules(&[ASHIFT, SCALE_KINDS])
-        .host(MMA_SP_TI16).tensor(Tensor::Mma),
+        .host(MMA_SP_TI16).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.mma.sp").movable().section("9.7.16.10.9.2").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.sp.cta_group.kind2.block_scale{.scale_vectorsize}{.collector_a_usage}{.collector_b_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, [scale-A-tmem], [scale-B-tmem], {!}enable-input-d;
@@ -150,7 +150,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[NVF4, BLOCKS, SCALE_VEC, SPARSE_FOUR_BITS, COLLECTOR_B])
         .rules(BLOCK_RULES)
-        .host(MMA_SP_BLOCK_SCALE).tensor(Tensor::Mma),
+        .host(MMA_SP_BLOCK_SCALE).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.mma.ws").section("9.7.16.10.9.3").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.ws.cta_group.kind{.collector_usage} [d-tmem], a-desc, b-desc, idesc, {!}enable-input-d{, zero-column-mask-desc};
@@ -160,7 +160,7 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[KIND_I8, KIND_TI16])
         .rules(&[ONE_CTA])
-        .host(MMA_WS).tensor(Tensor::Mma),
+        .host(MMA_WS).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("tcgen05.mma.ws.sp").movable().section("9.7.16.10.9.4").since(SINCE).requires(TENSOR_MEMORY)
         .syntax(block!(
             "tcgen05.mma.ws.sp.cta_group.kind{.collector_usage} [d-tmem], a-desc, b-desc, [sp-meta-tmem], idesc, {!}enable-input-d{, zero-column-mask-desc};
@@ -170,5 +170,5 @@ pub const LIST: &[Instr] = &[
         .operands(OPERANDS)
         .gates(&[KIND_I8, KIND_TI16])
         .rules(&[ONE_CTA])
-        .host(MMA_WS_SP).tensor(Tensor::Mma),
+        .host(MMA_WS_SP).tensor(Tensor::Mma).asynchronous(MemoryOp::Load, Proxy::Async),
 ];

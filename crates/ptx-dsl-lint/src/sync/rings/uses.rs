@@ -2,9 +2,9 @@
 //! operation are known.
 
 use crate::kernel::Kernel;
-use crate::sync::objects::{arrivals_of, mbarrier_operand};
+use crate::sync::objects::{arrivals_of, arrives_later, mbarrier_operand};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast};
+use ptx_dsl_analysis::accesses::multicast;
 use ptx_dsl_analysis::induction::Induction;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
@@ -12,7 +12,7 @@ use ptx_dsl_analysis::region::address;
 use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::{Base, Instr, Operand, VarId};
-use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::isa::Mbarrier;
 use ptx_dsl_isa::qualifier::q;
 
 /// What an operation does to its object.
@@ -226,18 +226,17 @@ fn place(induction: &Induction, at: u32, address: &Operand) -> Option<i64> {
 
 /// The parity of a wait or the count of an `init`.
 fn number(i: &Instr) -> Option<&Operand> {
-    let name = if i.opcode == op::mbarrier_init { "count" } else { "phaseParity" };
+    let name = if i.entry.effects.mbarrier == Mbarrier::Init { "count" } else { "phaseParity" };
     Some(&i.operand(name)?.value)
 }
 
 fn op_kind(i: &Instr) -> OpKind {
-    match i.opcode {
-        op::mbarrier_init => OpKind::Init,
-        op::mbarrier_complete_tx => OpKind::Copy,
-        op::mbarrier_expect_tx | op::mbarrier_inval | op::mbarrier_check_layout => OpKind::Other,
-        _ if mbarrier_wait(i) => OpKind::Wait,
-        op::mbarrier_arrive | op::mbarrier_arrive_drop => OpKind::Arrive(arrivals_of(i)),
-        op::cp_async_mbarrier_arrive | op::tcgen05_commit => OpKind::Arrive(arrivals_of(i)),
-        _ => OpKind::Copy,
+    match i.entry.effects.mbarrier {
+        Mbarrier::Init => OpKind::Init,
+        Mbarrier::ExpectTx | Mbarrier::Inval | Mbarrier::Query => OpKind::Other,
+        Mbarrier::Wait => OpKind::Wait,
+        Mbarrier::Arrive | Mbarrier::Drop => OpKind::Arrive(arrivals_of(i)),
+        Mbarrier::None if arrives_later(i) => OpKind::Arrive(arrivals_of(i)),
+        Mbarrier::None | Mbarrier::CompleteTx => OpKind::Copy,
     }
 }

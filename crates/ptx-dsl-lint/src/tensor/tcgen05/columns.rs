@@ -4,9 +4,10 @@
 use crate::kernel::Kernel;
 use crate::sync::objects::{ObjectKey, object_key};
 use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
-use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::isa::{MemoryOp, Role};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -72,7 +73,7 @@ fn lower(address: i64) -> i64 {
 fn loaded(kernel: &Kernel, at: u32) -> Option<ObjectKey> {
     let flow = kernel.flow;
     let i = flow.instr(at);
-    if i.opcode != op::ld {
+    if value_access(i) != MemoryOp::Load {
         return None;
     }
     object_key(&kernel.region(at, i.operand("a")?, 4)?)
