@@ -94,7 +94,7 @@ pub(crate) fn new<M: Monitor>(
         ctas,
         warps_per_cta,
         snapshot: Vec::new(),
-        stepper: Stepper::new(warps_per_cta),
+        stepper: Stepper::new(),
     })
 }
 

@@ -173,7 +173,7 @@ impl<M: Monitor> Decoder<'_, M> {
         match self.calls.get(&opcode) {
             Some(Call::Lane(one)) => {
                 let widths = |r: &Register| self.image.registers[*r as usize];
-                let rows = rows::find(opcode, q, i, &widths, self.set);
+                let rows = rows::find(opcode, q, i, &self.image.registers, self.set);
                 Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths) }
             }
             Some(Call::Warp(function)) => match Access::of(opcode, q, i, &self.image.registers) {

@@ -108,6 +108,11 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
         Ok(())
     }
 
+    /// These warps of the cohort run from now on.
+    pub fn select(&mut self, first: usize, count: usize) {
+        (self.first, self.count, self.lo, self.n) = (first, count, first, count);
+    }
+
     /// The warp whose scalars hold for warp `k` of the cohort.
     #[inline(always)]
     pub fn leader(&self, k: usize) -> usize {

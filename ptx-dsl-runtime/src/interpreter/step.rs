@@ -32,8 +32,8 @@ pub(super) struct Stepper {
 }
 
 impl Stepper {
-    pub fn new(warps: usize) -> Self {
-        Stepper { groups: Vec::new(), scratch: super::rows::Scratch::new(warps) }
+    pub fn new() -> Self {
+        Stepper { groups: Vec::new(), scratch: super::rows::Scratch::new() }
     }
 }
 
@@ -114,13 +114,37 @@ impl<M: Monitor> Step<'_, '_, M> {
         }
     }
 
-    /// Runs the groups until all lanes are together: then where. `None` if the step is over, and the machine knows where all lanes
-    /// are.
+    /// Runs the groups until all lanes are together: then where. `None` if the machine knows where all lanes are.
     fn parted(&mut self) -> Result<Option<Pc>, Box<Fault>> {
+        let (first, count) = (self.r.first, self.r.count);
+        if !self.r.apart || count == 1 {
+            return self.join();
+        }
+        let all = std::mem::take(self.groups);
+        for k in 0..count {
+            for g in all.iter().filter(|g| g.masks[k] != 0) {
+                let mut masks = [0; 32];
+                masks[0] = g.masks[k];
+                self.groups.push(Group { pc: g.pc, masks });
+            }
+            self.r.select(first + k, 1);
+            if let Some(pc) = self.join()? {
+                let mask = self.r.x.warp(k);
+                self.r.x.branch(mask, pc);
+            }
+        }
+        self.r.select(first, count);
+        *self.groups = all;
+        self.groups.clear();
+        Ok(None)
+    }
+
+    /// The same for the selected warps, which run together.
+    fn join(&mut self) -> Result<Option<Pc>, Box<Fault>> {
         loop {
             // groups at an instruction that may wait, or at the end, do not run here
-            let runs =
-                |g: &&Group| self.r.code.regions.get(usize::from(g.pc)).is_some_and(|region| region.block.is_none());
+            let regions = &self.r.code.regions;
+            let runs = |g: &&Group| regions.get(usize::from(g.pc)).is_some_and(|region| region.block.is_none());
             let lowest = self.groups.iter().filter(runs).map(|g| g.pc).min();
             if let [one] = &self.groups[..]
                 && one.masks[..self.r.n].iter().all(|m| *m == self.r.x.cur.mask)
@@ -129,26 +153,26 @@ impl<M: Monitor> Step<'_, '_, M> {
                 self.groups.clear();
                 return Ok(Some(pc));
             }
-            let Some(pc) = lowest.filter(|_| !self.r.x.diverged()) else {
+            let next = lowest.filter(|_| !self.r.x.diverged());
+            let Some(at) = next.and_then(|pc| self.groups.iter().position(|g| g.pc == pc)) else {
                 self.leave();
                 return Ok(None);
             };
-            let Some(at) = self.groups.iter().position(|g| g.pc == pc) else { return Ok(None) };
             let group = self.groups.swap_remove(at);
             self.r.part(&group.masks);
             let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count();
-            self.r.x.turn_of(pc, warps as u64)?;
-            match self.region(pc)? {
-                After::Go(next) => self.add(next, group.masks),
-                After::Parted | After::Ends(_) => {}
+            self.r.x.turn_of(group.pc, warps as u64)?;
+            if let After::Go(next) = self.region(group.pc)? {
+                self.add(next, group.masks);
             }
         }
     }
 
     /// Tells the machine where all lanes are.
     fn leave(&mut self) {
+        let from = self.r.first - self.r.x.cur.lo as usize;
         for k in 0..self.r.n {
-            self.r.x.warp(k);
+            self.r.x.warp(from + k);
             for g in self.groups.iter() {
                 self.r.x.branch(g.masks[k], g.pc);
             }
