@@ -367,7 +367,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Behind [`Runner::put_results`] of all warps: the results are rows.
-    fn results_are_rows(&mut self, op: &Op<M>) {
+    pub fn results_are_rows(&mut self, op: &Op<M>) {
         for r in op.results.iter().flatten() {
             let scalar = self.scalar(*r);
             if scalar == Scalar::Rows {
