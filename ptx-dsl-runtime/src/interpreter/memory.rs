@@ -7,6 +7,8 @@
 mod pieces;
 mod scattered;
 
+pub(super) use pieces::Pieced;
+
 use super::code::Op;
 use super::operation::Runner;
 use super::registers::Scalar;
@@ -81,7 +83,13 @@ impl Access {
 
 type Function<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done;
 
-pub(super) fn run<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: Function<M>) -> Done {
+pub(super) fn run<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    pieced: &Pieced<M>,
+    f: Function<M>,
+) -> Done {
     r.x.site = op.site;
     // monitors see each access, and local memory is different for each lane
     if M::ON || matches!(access.space, AddrSpace::Local | AddrSpace::ParamFunc) {
@@ -96,12 +104,7 @@ pub(super) fn run<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Ac
     // lanes that have exited, or do not exist, access nothing
     let full = r.all && r.masks[..r.n].iter().all(|m| *m == u32::MAX);
     if let (true, 1, Some(affine @ Scalar::Affine { .. })) = (full, access.count, address) {
-        let done = match access.kind {
-            Kind::Load => pieces::load(r, op, access, affine),
-            Kind::Store => pieces::store(r, op, access, affine),
-            Kind::Add => false,
-        };
-        if done {
+        if access.kind != Kind::Add && pieced.run(r, op, access, affine) {
             return Ok(());
         }
     }

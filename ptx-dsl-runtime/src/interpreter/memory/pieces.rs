@@ -3,10 +3,13 @@
 use super::super::code::{Op, Operand};
 use super::super::operation::Runner;
 use super::super::registers::{Registers, Row, Scalar};
-use super::Access;
 use super::scattered::put;
+use super::{Access, Kind};
 use crate::lanes::Word;
+use crate::mem::address::AddrSpace;
+use crate::mem::prefetch::{DISTANCE, prefetch};
 use crate::monitor::Monitor;
+use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
 
@@ -91,20 +94,82 @@ impl Pieces {
     }
 }
 
-/// Loads. False, with nothing done, if a check fails.
-pub(super) fn load<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, address: Scalar) -> bool {
-    match access.bytes {
-        1 => load_elements::<M, u8>(r, op, access, address),
-        2 => load_elements::<M, u16>(r, op, access, address),
-        4 => load_elements::<M, u32>(r, op, access, address),
-        _ => load_elements::<M, u64>(r, op, access, address),
+/// An access compiled for one instruction set and one size of elements. Only [`find`] takes one.
+pub(in super::super) struct Pieced<M>(unsafe fn(&mut Runner<'_, '_, M>, &Op<M>, &Access, Scalar) -> bool);
+
+/// The wrappers for one instruction set.
+macro_rules! level {
+    ($(#[$attribute:meta])* $module:ident) => {
+        mod $module {
+            use super::*;
+
+            $(#[$attribute])*
+            pub fn load<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
+                load_elements::<M, T>(r, op, access, at)
+            }
+
+            $(#[$attribute])*
+            pub fn store<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
+                store_elements::<M, T>(r, op, access, at)
+            }
+
+            pub fn find<M: Monitor>(stores: bool, bytes: u32) -> Pieced<M> {
+                Pieced(match (stores, bytes) {
+                    (false, 1) => load::<M, u8>,
+                    (false, 2) => load::<M, u16>,
+                    (false, 4) => load::<M, u32>,
+                    (false, _) => load::<M, u64>,
+                    (true, 1) => store::<M, u8>,
+                    (true, 2) => store::<M, u16>,
+                    (true, 4) => store::<M, u32>,
+                    (true, _) => store::<M, u64>,
+                })
+            }
+                    }
+    };
+}
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+level!(
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+    avx512
+);
+#[cfg(target_arch = "x86_64")]
+level!(
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    avx2
+);
+level!(base);
+
+impl<M: Monitor> Pieced<M> {
+    /// The function for an access on this processor.
+    pub fn find(access: &Access, set: InstructionSet) -> Pieced<M> {
+        let (store, bytes) = (access.kind == Kind::Store, access.bytes);
+        match set {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            InstructionSet::Avx512 => avx512::find(store, bytes),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => avx2::find(store, bytes),
+            InstructionSet::Base => base::find(store, bytes),
+        }
+    }
+
+    /// Loads or stores. False, with nothing done, if a check fails.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn run(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
+        // SAFETY: `find` has taken the function for the instruction set of this processor.
+        unsafe { (self.0)(r, op, access, at) }
     }
 }
 
+#[inline(always)]
 fn load_elements<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, address: Scalar) -> bool {
     let Some(pieces) = Pieces::new(r, address, access.bytes) else { return false };
     let Some(register) = op.results[0] else { return false };
     let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else { return false };
+    if access.space == AddrSpace::Global && pieces.len <= DISTANCE {
+        prefetch(memory.as_ptr(), pieces.len, DISTANCE);
+    }
     let slot = r.registers.slot(register);
     let from = slot.index as usize * r.registers.warps + r.lo;
     let same = slot.bits == 8 * access.bytes;
@@ -172,16 +237,7 @@ fn elements<T: Word, const P: usize>(memory: &[u8], at: usize) -> [T; P] {
     piece
 }
 
-/// Stores. False, with nothing done, if a check fails.
-pub(super) fn store<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, address: Scalar) -> bool {
-    match access.bytes {
-        1 => store_elements::<M, u8>(r, op, access, address),
-        2 => store_elements::<M, u16>(r, op, access, address),
-        4 => store_elements::<M, u32>(r, op, access, address),
-        _ => store_elements::<M, u64>(r, op, access, address),
-    }
-}
-
+#[inline(always)]
 fn store_elements<M: Monitor, T: Word>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
