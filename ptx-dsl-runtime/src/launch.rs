@@ -10,18 +10,45 @@ pub use error::{Error, LaunchError};
 
 use crate::host::{Engine, Host, Report};
 use crate::interpreter;
-use crate::kernel::{Kernel, KernelInfo};
+use crate::kernel::{Compiled, Kernel, KernelInfo};
 use crate::machine::{self, Program};
 use crate::mem::address::FIRST_BUFFER;
 use crate::mem::segment::Segment;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Off};
 use args::place;
-use ptx_dsl_isa::image::Image;
-use std::sync::Arc;
+use std::any::Any;
 
 /// Runs a kernel on the host. Results are in the caller's buffers.
 pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-    run(Program::of::<K>(), host, launch, args)
+    run(program(K::INFO, K::compiled(), host)?, host, launch, args)
+}
+
+/// The kernel on the engine that the host asks for: compiled code if there is any, but a monitor sees the interpreter.
+fn program<M: Monitor>(
+    info: &'static KernelInfo,
+    compiled: Option<Compiled<Off>>,
+    host: &Host<M>,
+) -> Result<Program<M>, Error> {
+    let wanted = host.wanted_engine();
+    let missing = |engine, why| Error::Engine { kernel: info.name, engine, why };
+    // only the plain host has this type of compiled code
+    let code = compiled.as_ref().and_then(|code| (code as &dyn Any).downcast_ref::<Compiled<M>>());
+    match (code, wanted) {
+        (Some(code), Some(Engine::Compiled) | None) => Ok(Program::Compiled(info, *code)),
+        (None, Some(Engine::Compiled)) if M::ON => {
+            Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
+        }
+        (None, Some(Engine::Compiled)) => Err(missing(
+            Engine::Compiled,
+            "its crate is a development build, which compiles no kernels; build it optimised, or write `compiled` in the header \
+             of `ptx!`",
+        )),
+        (_, Some(Engine::Interpreted) | None) => {
+            let why = "its crate was built with another version of ptx-dsl";
+            let image = interpreter::decoded(info.image).ok_or(missing(Engine::Interpreted, why))?;
+            Ok(Program::Interpreted(info, image))
+        }
+    }
 }
 
 /// The same for all kernels. Not inlined, so that `instances` compiles it in this crate.
@@ -32,20 +59,9 @@ pub(crate) fn run<M: Monitor>(
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    let image = image(program.info(), host)?;
     let mut module = program.info().global_image.to_vec();
     let (params, segments) = prepare(program.info(), &launch, args, &mut module)?;
-    machine::run(program, image, host, &launch, params, segments).map_err(Error::Fault)
-}
-
-/// What the interpreter runs, if it is to run the kernel.
-fn image<M: Monitor>(info: &'static KernelInfo, host: &Host<M>) -> Result<Option<Arc<Image>>, Error> {
-    let engine = host.wanted_engine().unwrap_or(Engine::Compiled);
-    if engine == Engine::Compiled {
-        return Ok(None);
-    }
-    let why = "the crate of the kernel was built with another version of ptx-dsl";
-    interpreter::decoded(info.image).map(Some).ok_or(Error::Engine { kernel: info.name, engine, why })
+    machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
 }
 
 /// Checks the launch, and builds parameter memory and the segments of global memory.

@@ -42,12 +42,12 @@ use ptx_dsl_isa::image::Image;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Host, Report};
 use crate::interpreter;
-use crate::kernel::{Kernel, KernelInfo};
+use crate::kernel::{CompiledKernel, KernelInfo};
 use crate::launch::config::Launch;
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::Cohort;
 use crate::machine::fragments::Fragments;
-use crate::machine::geometry::Geometry;
+use crate::machine::geometry::{Geometry, Regions};
 use crate::machine::memory::Memory;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
@@ -70,52 +70,70 @@ struct Failure {
     fault: Box<Fault>,
 }
 
-/// A kernel without its type: what all kernels share is compiled here, once.
-pub(crate) struct Program<M> {
-    info: &'static KernelInfo,
-    /// As the [`Kernel`] says.
+/// The compiled code of a kernel without its type: what all kernels share is compiled here, once.
+pub struct Compiled<M> {
+    /// As the [`CompiledKernel`] says.
     optimised: bool,
-    /// Makes registers of the compiled code: slots, warps of a slot, warps of a CTA.
-    compiled: fn(usize, usize, usize) -> Box<dyn Body<M>>,
+    regions: &'static [&'static str],
+    /// Makes registers: slots, warps of a slot, warps of a CTA.
+    registers: fn(usize, usize, usize) -> Box<dyn Body<M>>,
 }
 
-impl<M> Clone for Program<M> {
+impl<M> Clone for Compiled<M> {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<M> Copy for Program<M> {}
+impl<M> Copy for Compiled<M> {}
 
-impl<M: Monitor> Program<M> {
-    pub(crate) fn of<K: Kernel>() -> Self {
-        Program { info: K::INFO, optimised: K::OPTIMISED, compiled: registers::new::<K, M> }
-    }
-
-    pub(crate) fn info(&self) -> &'static KernelInfo {
-        self.info
+impl<M: Monitor> Compiled<M> {
+    /// The code of this kernel.
+    pub fn of<K: CompiledKernel>() -> Self {
+        Compiled { optimised: K::OPTIMISED, regions: K::REGIONS, registers: registers::new::<K, M> }
     }
 }
 
-/// Runs a grid whose launch has been checked; with an `image` in the interpreter.
+/// A kernel on the engine that runs it.
+pub(crate) enum Program<M> {
+    Compiled(&'static KernelInfo, Compiled<M>),
+    Interpreted(&'static KernelInfo, Arc<Image>),
+}
+
+impl<M> Clone for Program<M> {
+    fn clone(&self) -> Self {
+        match self {
+            Program::Compiled(info, code) => Program::Compiled(info, *code),
+            Program::Interpreted(info, image) => Program::Interpreted(info, image.clone()),
+        }
+    }
+}
+
+impl<M> Program<M> {
+    pub(crate) fn info(&self) -> &'static KernelInfo {
+        match self {
+            Program::Compiled(info, _) | Program::Interpreted(info, _) => info,
+        }
+    }
+}
+
+/// Runs a grid whose launch has been checked.
 pub(crate) fn run<M: Monitor>(
     program: Program<M>,
-    image: Option<Arc<Image>>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
     segments: Vec<Segment<'_>>,
 ) -> Result<Report, Box<Fault>> {
-    let cluster = launch.cluster_dims(program.info);
+    let cluster = launch.cluster_dims(program.info());
     let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
     let team = Team::new(host.workers(), clusters, launch);
     if team.is_single() {
-        return work(program, image, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
+        return work(program, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
     }
     let outcomes = segment::share(segments, |segments| {
         thread::scope(|scope| {
-            let one =
-                || work(program, image.clone(), host, launch, params.clone(), Global::for_thread(segments), &team);
+            let one = || work(program.clone(), host, launch, params.clone(), Global::for_thread(segments), &team);
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
                     let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
@@ -204,7 +222,6 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 /// Runs clusters until there are no more: the work of one thread.
 fn work<M: Monitor>(
     program: Program<M>,
-    image: Option<Arc<Image>>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -212,18 +229,19 @@ fn work<M: Monitor>(
     team: &Team,
 ) -> Outcome {
     let _leave_on_drop = LeaveOnDrop(team);
-    let mut x = Ctx::new(host, launch, program.info, params, global, team);
-    x.geometry.image = image;
+    let mut x = Ctx::new(host, launch, program.info(), params, global, team);
     let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);
     let warps = warps_per_cta * x.geometry.cluster_size() as usize;
-    let mut body = match &x.geometry.image {
-        Some(image) => {
+    let mut body = match program {
+        Program::Interpreted(_, image) => {
             x.set = simd::best(true);
-            interpreter::new(&image.clone(), &x, slots, warps, warps_per_cta)
+            x.geometry.regions = Regions::Interpreted(image.clone());
+            interpreter::new(&image, &x, slots, warps, warps_per_cta)
         }
-        None => {
-            x.set = simd::best(program.optimised);
-            (program.compiled)(slots, warps, warps_per_cta)
+        Program::Compiled(_, code) => {
+            x.set = simd::best(code.optimised);
+            x.geometry.regions = Regions::Compiled(code.regions);
+            (code.registers)(slots, warps, warps_per_cta)
         }
     };
     match M::drive(&mut *body, &mut x) {

@@ -33,8 +33,6 @@ pub struct KernelInfo {
     pub target: &'static str,
     /// The PTX statements, by number.
     pub sites: &'static [Site],
-    /// A label or description per region.
-    pub regions: &'static [&'static str],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
     pub not_yet: &'static [(&'static str, u32)],
     /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.

@@ -1,25 +1,23 @@
 //! `KernelInfo`: what the runtime knows of a kernel before it runs.
 
 use super::parameters::Passing;
-use crate::emit::Emitter;
+use crate::Prepared;
 use crate::emit::calls::STACK;
+use crate::kernel::Kernel;
 use crate::names::RT;
-use crate::region::graph::Program;
 use proc_macro2::{Literal, TokenStream};
 use ptx_dsl_isa::hir::{Instr, Module, Stmt};
-use ptx_dsl_isa::image::Image;
 use quote::quote;
 
 /// The constant. `file`: the source file, if it is not that of the invocation.
 pub fn kernel_info(
-    e: &mut Emitter<'_>,
-    program: &Program<'_>,
-    image: &Image,
+    kernel: &Kernel<'_>,
+    Prepared { program, constants, image }: &mut Prepared<'_>,
     file: Option<&str>,
     passing: &[Passing],
 ) -> TokenStream {
-    let (rt, module) = (RT, e.kernel.module);
-    let f = &module.functions[e.kernel.entry.0 as usize];
+    let (rt, module) = (RT, kernel.module);
+    let f = &module.functions[kernel.entry.0 as usize];
     let name = &f.name;
     let file = file.map_or_else(|| quote!(::core::file!()), |file| quote!(#file));
     let params = f.params.iter().zip(passing).map(|(p, pass)| {
@@ -32,22 +30,21 @@ pub fn kernel_info(
     let rank = option(f.maxclusterrank);
     let explicit = f.explicitcluster;
     let dynamic = module.vars.iter().any(|v| v.dynamic);
-    let shared = e.kernel.static_shared();
+    let shared = kernel.static_shared();
     let stack = if program.recursive.is_empty() { 0 } else { STACK };
     let local = program.local_size(module).next_multiple_of(16).saturating_add(stack);
     let target = &module.target;
     let (consts, globals) = (Literal::byte_string(&module.const_image), Literal::byte_string(&module.global_image));
-    let regions = program.regions.iter().map(|r| &r.name);
     let mut not_yet = Vec::new();
     for (what, index) in &program.not_yet {
-        let site = instruction(module, *index).map_or(0, |i| e.constants.site(i));
+        let site = instruction(module, *index).map_or(0, |i| constants.site(i));
         not_yet.push(quote!((#what, #site)));
     }
     if module.address_size == 32 {
         not_yet.push(quote!((".address_size 32", 0)));
     }
     let image = Literal::byte_string(&image.encode());
-    let sites = &e.constants.site_items;
+    let sites = &constants.site_items;
     quote! {
         #rt::KernelInfo {
             name: #name,
@@ -65,7 +62,6 @@ pub fn kernel_info(
             explicit_cluster: #explicit,
             target: #target,
             sites: &[#(#sites),*],
-            regions: &[#(#regions),*],
             not_yet: &[#(#not_yet),*],
             image: #image,
         }
