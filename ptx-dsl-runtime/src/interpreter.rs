@@ -11,6 +11,7 @@ mod memory;
 mod operation;
 mod registers;
 mod rows;
+mod shuffle;
 mod step;
 
 use crate::fault::Fault;
@@ -87,7 +88,7 @@ pub(crate) fn new<M: Monitor>(
 ) -> Box<dyn Body<M>> {
     let code = Code::new(image, x.set);
     let ctas = warps / warps_per_cta.max(1);
-    let registers = Registers::new(image, &x.geometry);
+    let registers = Registers::new(image, &x.geometry, &code.constants);
     Box::new(Interpreter {
         code,
         registers: vec![registers; slots * ctas],

@@ -4,6 +4,7 @@
 use super::code::Op;
 use super::operation::Runner;
 use super::registers::Scalar;
+use crate::lanes::{self, just};
 use crate::monitor::Monitor;
 use crate::qual::{Q, Ty, q};
 use ptx_dsl_isa::image::{Instr, Register};
@@ -183,6 +184,32 @@ impl<M> Runner<'_, '_, M> {
         let (low, high) = self.range(affine, signed)?;
         let with = if signed { with as u32 as i32 as i64 } else { with as u32 as i64 };
         compare.of_range(low, high, with).map(|holds| Scalar::Uniform(holds.into()))
+    }
+
+    /// A comparison of `%tid.x`-like values with a uniform one: the lanes up to some thread. False if it is not of that kind.
+    pub fn compare_rows(&mut self, rule: Rule, a: Scalar, b: Scalar, result: Option<Register>) -> bool {
+        let (Rule::Compare { compare, signed }, Some(result)) = (rule, result) else { return false };
+        let (affine @ Scalar::Affine { base, x: 1, .. }, Scalar::Uniform(with)) = (a, b) else { return false };
+        if self.registers.shape.1 != 1 || self.range(affine, signed).is_none() {
+            return false;
+        }
+        // the order of unsigned numbers, with the sign bit inverted for signed ones
+        let flip = if signed { 1 << 31 } else { 0 };
+        let (base, with) = (base as u32 ^ flip, with as u32 ^ flip);
+        for k in 0..self.n {
+            let first = base.wrapping_add(((self.lo + k) * 32) as u32);
+            let mask = match compare {
+                Compare::Lt => lanes::below(first, with),
+                Compare::Ge => !lanes::below(first, with),
+                Compare::Le => lanes::up_to(first, with),
+                Compare::Gt => !lanes::up_to(first, with),
+                Compare::Eq => just(first, with),
+                Compare::Ne => !just(first, with),
+            };
+            self.registers.masks[self.registers.row(result, self.lo + k)].set(mask);
+        }
+        self.registers.set_scalar(self.lo, result, Scalar::Rows);
+        true
     }
 
     /// A 32-bit value in 64 bits, if no lane wraps around.

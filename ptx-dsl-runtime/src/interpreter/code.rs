@@ -2,8 +2,10 @@
 
 use super::affine::Rule;
 use super::memory::{Access, Pieced};
-use super::rows::{self, RowFunction};
+use super::rows::{Constants, RowFunction};
+use super::shuffle;
 use crate::isa::list::calls;
+use crate::isa::warp::Mode;
 use crate::isa::{Call, Done, Lane, arith, sreg};
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
@@ -22,6 +24,7 @@ type BlockFunction<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> 
 pub(super) struct Code<M> {
     pub image: Arc<Image>,
     pub regions: Vec<Region<M>>,
+    pub constants: Constants,
 }
 
 /// A region. How it ends is in the image.
@@ -63,6 +66,8 @@ pub(super) struct Block<M> {
     pub function: BlockFunction<M>,
     /// The number of the barrier, if all threads of the CTA take part in it.
     pub barrier: Option<u32>,
+    /// How it finds its source, if it is a `shfl.sync` of whole warps.
+    pub shuffle: Option<Mode>,
 }
 
 /// An operand.
@@ -88,9 +93,9 @@ impl<M: Monitor> Code<M> {
     pub fn new(image: &Arc<Image>, set: InstructionSet) -> Self {
         let calls: HashMap<Opcode, Call<M>> = calls().into_iter().collect();
         let qualifiers = image.qualifiers.iter().map(interned).collect();
-        let decoder = Decoder { image, calls, qualifiers, set };
+        let mut decoder = Decoder { image, calls, qualifiers, set, constants: Constants::default() };
         let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
-        Code { image: image.clone(), regions }
+        Code { image: image.clone(), regions, constants: decoder.constants }
     }
 
     /// What a region does first if a call returns to it.
@@ -124,17 +129,18 @@ struct Decoder<'i, M> {
     calls: HashMap<Opcode, Call<M>>,
     qualifiers: Vec<Q>,
     set: InstructionSet,
+    constants: Constants,
 }
 
 impl<M: Monitor> Decoder<'_, M> {
-    fn region(&self, region: &image::Region) -> Region<M> {
+    fn region(&mut self, region: &image::Region) -> Region<M> {
         let block = if let End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
         Region { body: region.body.iter().map(|i| self.op(i)).collect(), block }
     }
 
-    fn block(&self, i: &image::Instr) -> Option<Block<M>> {
-        let Action::Opcode { opcode, .. } = i.action else { return None };
-        let Some(Call::Block(function)) = self.calls.get(&opcode) else { return None };
+    fn block(&mut self, i: &image::Instr) -> Option<Block<M>> {
+        let Action::Opcode { opcode, qualifiers, .. } = i.action else { return None };
+        let Some(&Call::Block(function)) = self.calls.get(&opcode) else { return None };
         let effects = opcode.entries().next()?.instr.effects;
         let barrier = match i.sources[..] {
             [Source::Constant { value: id @ 0..=15 }]
@@ -144,10 +150,11 @@ impl<M: Monitor> Decoder<'_, M> {
             }
             _ => None,
         };
-        Some(Block { op: self.op(i), function: *function, barrier })
+        let shuffle = shuffle::find(opcode, self.qualifiers[qualifiers as usize], i);
+        Some(Block { op: self.op(i), function, barrier, shuffle })
     }
 
-    fn op(&self, i: &image::Instr) -> Op<M> {
+    fn op(&mut self, i: &image::Instr) -> Op<M> {
         let (run, q) = match i.action {
             Action::Move { from, to } => (self.movement(i, from, to), Q::NONE),
             Action::Opcode { opcode, qualifiers, carry_out } => {
@@ -166,14 +173,14 @@ impl<M: Monitor> Decoder<'_, M> {
         }
     }
 
-    fn run(&self, i: &image::Instr, opcode: Opcode, q: Q, carry_out: bool) -> Run<M> {
+    fn run(&mut self, i: &image::Instr, opcode: Opcode, q: Q, carry_out: bool) -> Run<M> {
         if carry_out && opcode == op::mad {
             return Run::Lane { one: arith::MAD_CC, rows: None, rule: None, registers: registers(i) };
         }
         match self.calls.get(&opcode) {
             Some(Call::Lane(one)) => {
                 let widths = |r: &Register| self.image.registers[*r as usize];
-                let rows = rows::find(opcode, q, i, &self.image.registers, self.set);
+                let rows = RowFunction::find(opcode, q, i, &self.image.registers, self.set, &mut self.constants);
                 Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths), registers: registers(i) }
             }
             Some(Call::Warp(function)) => match Access::of(opcode, q, i, &self.image.registers) {

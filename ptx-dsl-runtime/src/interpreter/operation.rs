@@ -1,10 +1,10 @@
 //! Instructions: once for scalars, in rows for all warps, lane by lane, or warp by warp.
 
 use super::code::{Block, Code, Op, Operand, Run};
+use super::memory;
 use super::registers::{Registers, Scalar};
-use super::rows::{RowFunction, Scratch};
+use super::rows::RowFunction;
 use super::step::Masks;
-use super::{memory, rows};
 use crate::fault::Fault;
 use crate::isa::Done;
 use crate::machine::ctx::Ctx;
@@ -16,7 +16,6 @@ use ptx_dsl_isa::image::Register;
 pub(super) struct Runner<'s, 'a, M> {
     pub code: &'s Code<M>,
     pub registers: &'s mut Registers,
-    pub scratch: &'s mut Scratch,
     pub x: &'s mut Ctx<'a, M>,
     /// The first of the warps that run an instruction together: its scalars hold for all of them.
     pub lo: usize,
@@ -47,19 +46,13 @@ pub(super) fn runs_apart<M: Monitor>(x: &Ctx<'_, M>) -> bool {
 }
 
 impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
-    pub fn new(
-        code: &'s Code<M>,
-        registers: &'s mut Registers,
-        scratch: &'s mut Scratch,
-        x: &'s mut Ctx<'a, M>,
-    ) -> Self {
+    pub fn new(code: &'s Code<M>, registers: &'s mut Registers, x: &'s mut Ctx<'a, M>) -> Self {
         let (lo, n) = (x.cur.lo as usize, (x.cur.hi - x.cur.lo) as usize);
         let active = [0; 32];
         let apart = runs_apart(x);
         Runner {
             code,
             registers,
-            scratch,
             x,
             lo,
             n,
@@ -267,7 +260,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             Run::Lane { rows: Some(function), registers, .. }
                 if registers.iter().any(|r| self.registers.is_rows(self.lo, *r)) =>
             {
-                rows::run(self, op, function);
+                function.run(self, op);
                 Ok(())
             }
             Run::Memory { access, pieced, function } => memory::run(self, op, access, pieced, *function),
@@ -284,15 +277,21 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
                     if self.once(op, rows.as_ref().map(RowFunction::one), *one) {
                         return Ok(());
                     }
-                    if let Some(rule) = rule
-                        && let Some(scalar) = rule.apply(self, op)
-                    {
-                        self.set(op.results[0], scalar);
-                        return Ok(());
+                    if let Some(rule) = rule {
+                        if let Some(scalar) = rule.apply(self, op) {
+                            self.set(op.results[0], scalar);
+                            return Ok(());
+                        }
+                        if let [a, b] = &op.sources[..]
+                            && let (Some(a), Some(b)) = (self.scalar_operand(a), self.scalar_operand(b))
+                            && self.compare_rows(*rule, a, b, op.results[0])
+                        {
+                            return Ok(());
+                        }
                     }
                 }
                 match rows {
-                    Some(function) => rows::run(self, op, function),
+                    Some(function) => function.run(self, op),
                     None => self.lane_by_lane(op, *one),
                 }
                 Ok(())
@@ -502,9 +501,18 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// Calls `f` with the operands of an instruction in warp `k`.
     fn with_operands<R>(&mut self, op: &Op<M>, k: usize, f: impl FnOnce(&mut Ctx<'_, M>, &[&Lanes]) -> R) -> R {
-        let sources: Vec<Lanes> = op.sources.iter().map(|o| self.operand(o, k)).collect();
-        let sources: Vec<&Lanes> = sources.iter().collect();
-        f(self.x, &sources)
+        const FEW: usize = 6;
+        let n = op.sources.len();
+        if n > FEW {
+            let sources: Vec<Lanes> = op.sources.iter().map(|o| self.operand(o, k)).collect();
+            let sources: Vec<&Lanes> = sources.iter().collect();
+            return f(self.x, &sources);
+        }
+        let mut sources = [[0; 32]; FEW];
+        for (to, o) in sources.iter_mut().zip(&op.sources) {
+            *to = self.operand(o, k);
+        }
+        f(self.x, &sources.each_ref()[..n])
     }
 
     /// Calls a pure function whose operands are uniform once: its results are uniform.

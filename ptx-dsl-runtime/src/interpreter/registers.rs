@@ -3,6 +3,7 @@
 //! Each warp has a scalar or a mark for each register. While a cohort runs, those of its first warp hold for all its warps; they are
 //! copied to the others when the step ends. Warps of a cohort that hold different scalars get rows when its next step begins.
 
+use super::rows::{Constants, SCRATCH};
 use crate::Lanes;
 use crate::machine::geometry::Geometry;
 use ptx_dsl_isa::image::{Image, Register};
@@ -58,6 +59,8 @@ pub(super) struct Registers {
     pub words: Vec<Cell<Row<u32>>>,
     pub longs: Vec<Cell<Row<u64>>>,
     pub masks: Vec<Cell<u32>>,
+    /// Where the scratch rows begin: of predicates, words and longs. Those of constants follow.
+    pub scratch: [usize; 3],
     /// By warp and register.
     scalars: Vec<Scalar>,
     /// Is it rows? By warp and register: what most instructions ask, next to each other.
@@ -74,7 +77,7 @@ pub(super) struct Registers {
 }
 
 impl Registers {
-    pub fn new(image: &Image, geometry: &Geometry) -> Self {
+    pub fn new(image: &Image, geometry: &Geometry, constants: &Constants) -> Self {
         let warps = geometry.warps() as usize;
         let mut counts = [0; 3];
         let slots: Rc<[Slot]> = image
@@ -98,14 +101,20 @@ impl Registers {
             (of(|t, nx| t % nx), of(|t, nx| t / nx))
         });
         let threads = if image.saved.is_empty() { 0 } else { warps * 32 };
+        let with_scratch = |n: usize| n + SCRATCH * warps;
+        let mut word_rows = vec![Cell::new(Row([0; 32])); with_scratch(words)];
+        word_rows.extend(constants.words.iter().map(|v| Cell::new(Row([*v; 32]))));
+        let mut long_rows = vec![Cell::new(Row([0; 32])); with_scratch(longs)];
+        long_rows.extend(constants.longs.iter().map(|v| Cell::new(Row([*v; 32]))));
         Registers {
             warps,
             scalars: vec![Scalar::Uniform(0); slots.len() * warps],
             rows: vec![false; slots.len() * warps],
             slots,
-            words: vec![Cell::new(Row([0; 32])); words],
-            longs: vec![Cell::new(Row([0; 32])); longs],
-            masks: vec![Cell::new(0); masks],
+            words: word_rows,
+            longs: long_rows,
+            masks: vec![Cell::new(0); with_scratch(masks)],
+            scratch: [masks, words, longs],
             stamps: vec![0; warps],
             last_stamp: 0,
             stacks: vec![Stack::default(); threads],
@@ -125,6 +134,12 @@ impl Registers {
     #[inline(always)]
     pub fn slot(&self, r: Register) -> Slot {
         self.slots[r as usize]
+    }
+
+    /// The row of a register for a warp.
+    #[inline(always)]
+    pub fn row(&self, r: Register, w: usize) -> usize {
+        self.slots[r as usize].index as usize * self.warps + w
     }
 
     /// What a register holds in the cohort that begins with warp `lo`.

@@ -28,12 +28,11 @@ struct Group {
 pub(super) struct Stepper {
     /// Groups that do not run now.
     groups: Vec<Group>,
-    pub scratch: super::rows::Scratch,
 }
 
 impl Stepper {
     pub fn new() -> Self {
-        Stepper { groups: Vec::new(), scratch: super::rows::Scratch::new() }
+        Stepper { groups: Vec::new() }
     }
 }
 
@@ -63,8 +62,7 @@ pub(super) fn run<M: Monitor>(
             registers.begin(lo, hi);
         }
         stepper.groups.clear();
-        let scratch = &mut stepper.scratch;
-        let runner = Runner::new(code, registers, scratch, x);
+        let runner = Runner::new(code, registers, x);
         let mut step = Step { groups: &mut stepper.groups, r: runner };
         match step.run() {
             Ok(Next::Exit) if x.start_next_cluster() => registers.reset(),
@@ -310,6 +308,9 @@ impl<M: Monitor> Step<'_, '_, M> {
             return Err(self.r.x.fault(FaultKind::Internal("a wait without a next region".into()), 0));
         };
         if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id)) {
+            return Ok(After::Go(*next));
+        }
+        if block.shuffle.is_some_and(|mode| self.r.shuffle(mode, &block.op)) {
             return Ok(After::Go(*next));
         }
         for k in 0..self.r.n {

@@ -45,33 +45,36 @@ impl Pieces {
             return None;
         }
         let (threads, nx) = (r.x.geometry.threads as usize, r.registers.shape.0 as usize);
-        let t = r.lo * 32;
-        let (lanes, next) = if nx >= threads {
-            (32, Next::Distance(32 * x as isize))
-        } else if nx.is_multiple_of(32) {
-            let within = 32 * x as isize;
-            let row = y as isize - (nx as isize - 32) * x as isize;
-            (32, Next::Rows { warps: nx / 32, within, row })
-        } else if nx == 16 || nx == 8 {
-            (nx, Next::Distance(y as isize))
-        } else {
+        // addresses are far from the ends of 64 bits, and so are these sums
+        const FAR: u64 = 1 << 60;
+        if base >= FAR || x.unsigned_abs() >= 1 << 32 || y.unsigned_abs() >= 1 << 32 {
             return None;
-        };
-        let of = |t: usize| {
-            let (dx, dy) = (x.wrapping_mul((t % nx) as i64), y.wrapping_mul((t / nx) as i64));
-            i128::from(base) + i128::from(dx) + i128::from(dy)
-        };
-        // an affine function has its extremes at the ends of rows: of the first, the last, and a whole one between them
-        let last = (r.lo + r.n) * 32 - 1;
-        let mut ends = [of(t), of(last), of(t), of(t)];
-        if t / nx != last / nx {
-            ends[2] = of(t / nx * nx + nx - 1);
-            ends[3] = of(last / nx * nx);
         }
-        let (low, high) = (*ends.iter().min()?, *ends.iter().max()?);
-        let len = usize::try_from(high - low + i128::from(bytes)).ok()?;
-        let first = (of(t) - low) as usize;
-        Some(Pieces { low: u64::try_from(low).ok()?, len, first, step: x as usize, lanes, next })
+        let (base, first, last) = (base as i64, (r.lo * 32) as i64, ((r.lo + r.n) * 32 - 1) as i64);
+        let (lanes, next, at, low, high);
+        if nx >= threads {
+            (lanes, next) = (32, Next::Distance(32 * x as isize));
+            (at, low, high) = (base + x * first, base + x * first, base + x * last);
+        } else {
+            let row_of = |t: i64| if nx.is_power_of_two() { t >> nx.trailing_zeros() } else { t / nx as i64 };
+            let (top, bottom) = (row_of(first), row_of(last));
+            (lanes, next) = if nx.is_multiple_of(32) {
+                let (within, row) = (32 * x as isize, y as isize - (nx as isize - 32) * x as isize);
+                (32, Next::Rows { warps: nx / 32, within, row })
+            } else if nx == 16 || nx == 8 {
+                (nx, Next::Distance(y as isize))
+            } else {
+                return None;
+            };
+            at = base + x * (first - top * nx as i64) + y * top;
+            // an affine function has its extremes at the corners of the rows that the threads are in
+            let (left, right) =
+                if top == bottom { (first - top * nx as i64, last - top * nx as i64) } else { (0, nx as i64 - 1) };
+            let (a, b) = (y * top, y * bottom);
+            (low, high) = (base + x * left + a.min(b), base + x * right + a.max(b));
+        }
+        let len = usize::try_from(high - low).ok()? + bytes as usize;
+        Some(Pieces { low: u64::try_from(low).ok()?, len, first: (at - low) as usize, step: x as usize, lanes, next })
     }
 
     /// Calls `f` with the place of each piece.

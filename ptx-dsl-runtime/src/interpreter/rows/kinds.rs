@@ -1,7 +1,7 @@
 //! Kinds of registers in loops, and the loop.
 
 use super::super::registers::Row;
-use super::{Loop, Rows};
+use super::Loop;
 use crate::lanes::Level;
 
 /// A kind of register.
@@ -32,10 +32,10 @@ impl Kind {
 pub(super) trait Register {
     type Row: Copy;
     const ZERO: Self::Row;
-    fn load(rows: Rows<'_>, k: usize) -> Self::Row;
+    fn load(x: &Loop<'_>, at: usize) -> Self::Row;
     fn lane(row: &Self::Row, l: usize) -> u64;
     fn set(row: &mut Self::Row, l: usize, v: u64);
-    fn store<L: Level>(rows: Rows<'_>, k: usize, row: &Self::Row, m: u32);
+    fn store<V: Level>(x: &Loop<'_>, at: usize, row: &Self::Row, m: u32);
 }
 
 /// Predicates: a byte for each lane while they are computed, which LLVM vectorises.
@@ -50,9 +50,8 @@ impl Register for P {
     type Row = [u8; 32];
     const ZERO: [u8; 32] = [0; 32];
     #[inline(always)]
-    fn load(rows: Rows<'_>, k: usize) -> [u8; 32] {
-        let Rows::Masks(masks, step) = rows else { return [0; 32] };
-        let m = masks[k * step].get();
+    fn load(x: &Loop<'_>, at: usize) -> [u8; 32] {
+        let m = x.predicates[at].get();
         let mut row = [0; 32];
         for (l, b) in row.iter_mut().enumerate() {
             *b = (m >> l) as u8 & 1;
@@ -68,22 +67,20 @@ impl Register for P {
         row[l] = v as u8 & 1;
     }
     #[inline(always)]
-    fn store<V: Level>(rows: Rows<'_>, k: usize, row: &[u8; 32], m: u32) {
-        let Rows::Masks(masks, step) = rows else { return };
-        let place = &masks[k * step];
+    fn store<V: Level>(x: &Loop<'_>, at: usize, row: &[u8; 32], m: u32) {
+        let place = &x.predicates[at];
         place.set(place.get() & !m | V::mask(row) & m);
     }
 }
 
 macro_rules! words {
-    ($($kind:ident $variant:ident $t:ty, $bits:literal, $put:ident;)*) => {$(
+    ($($kind:ident $rows:ident $t:ty, $bits:literal, $put:ident;)*) => {$(
         impl Register for $kind {
             type Row = Row<$t>;
             const ZERO: Row<$t> = Row([0; 32]);
             #[inline(always)]
-            fn load(rows: Rows<'_>, k: usize) -> Row<$t> {
-                let Rows::$variant(rows, step) = rows else { return Row([0; 32]) };
-                rows[k * step].get()
+            fn load(x: &Loop<'_>, at: usize) -> Row<$t> {
+                x.$rows[at].get()
             }
             #[inline(always)]
             fn lane(row: &Row<$t>, l: usize) -> u64 {
@@ -94,9 +91,8 @@ macro_rules! words {
                 row.0[l] = (v & (u64::MAX >> (64 - $bits))) as $t;
             }
             #[inline(always)]
-            fn store<V: Level>(rows: Rows<'_>, k: usize, row: &Row<$t>, m: u32) {
-                let Rows::$variant(rows, step) = rows else { return };
-                let place = &rows[k * step];
+            fn store<V: Level>(x: &Loop<'_>, at: usize, row: &Row<$t>, m: u32) {
+                let place = &x.$rows[at];
                 if m == u32::MAX {
                     place.set(*row);
                 } else {
@@ -109,16 +105,16 @@ macro_rules! words {
     )*};
 }
 words! {
-    H Words u32, 16, put_u32;
-    W Words u32, 32, put_u32;
-    L Longs u64, 64, put_u64;
+    H words u32, 16, put_u32;
+    W words u32, 32, put_u32;
+    L longs u64, 64, put_u64;
 }
 
 impl Register for N {
     type Row = ();
     const ZERO: () = ();
     #[inline(always)]
-    fn load(_: Rows<'_>, _: usize) {}
+    fn load(_: &Loop<'_>, _: usize) {}
     #[inline(always)]
     fn lane(_: &(), _: usize) -> u64 {
         0
@@ -126,7 +122,7 @@ impl Register for N {
     #[inline(always)]
     fn set(_: &mut (), _: usize, _: u64) {}
     #[inline(always)]
-    fn store<V: Level>(_: Rows<'_>, _: usize, _: &(), _: u32) {}
+    fn store<V: Level>(_: &Loop<'_>, _: usize, _: &(), _: u32) {}
 }
 
 /// What an instruction computes in a lane.
@@ -148,11 +144,12 @@ where
     V: Level,
 {
     let [a, b, c, d] = x.sources;
+    let at = |(from, step): (usize, usize), k| from + step * k;
     for (k, &m) in x.masks.iter().enumerate() {
         if m == 0 {
             continue;
         }
-        let (a, b, c, d) = (A::load(a, k), B::load(b, k), C::load(c, k), D::load(d, k));
+        let (a, b, c, d) = (A::load(x, at(a, k)), B::load(x, at(b, k)), C::load(x, at(c, k)), D::load(x, at(d, k)));
         let (mut first, mut second) = (R::ZERO, S::ZERO);
         for l in 0..32 {
             let v = F::lane::<V>([A::lane(&a, l), B::lane(&b, l), C::lane(&c, l), D::lane(&d, l)]);
@@ -160,7 +157,7 @@ where
             S::set(&mut second, l, v[1]);
         }
         let m = if x.all { u32::MAX } else { m };
-        R::store::<V>(x.result, k, &first, m);
-        S::store::<V>(x.second, k, &second, m);
+        R::store::<V>(x, x.results[0] + k, &first, m);
+        S::store::<V>(x, x.results[1] + k, &second, m);
     }
 }
