@@ -19,7 +19,7 @@ pub trait Kernel: 'static {
     /// The kernel's crate is optimised, so a development build compiles the kernel for more than one instruction set too.
     const OPTIMISED: bool = false;
     /// Constants for the launch.
-    const INFO: &'static KernelInfo;
+    const INFO: &'static KernelInfo<'static>;
     /// Are the cohort-uniform registers equal? Warps that differ in them do not merge.
     #[inline]
     fn agree(_: &Self::Warp, _: &Self::Warp) -> bool {

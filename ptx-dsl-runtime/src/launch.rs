@@ -11,7 +11,7 @@ pub use error::{Error, LaunchError};
 use crate::host::{Engine, Host, Report};
 use crate::interpreter;
 use crate::kernel::{Kernel, KernelInfo};
-use crate::machine::{self, Program};
+use crate::machine::{self, Code, Program};
 use crate::mem::address::FIRST_BUFFER;
 use crate::mem::segment::Segment;
 use crate::monitor::Monitor;
@@ -21,46 +21,72 @@ use std::sync::Arc;
 
 /// Runs a kernel on the host. Results are in the caller's buffers.
 pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-    run(Program::of::<K>(), host, launch, args)
+    run(K::INFO, Code::of::<K>(), host, launch, args)
+}
+
+/// Runs a kernel that has no Rust type: `image` is its code, and `info.image` is not read.
+///
+/// # Errors
+/// As [`launch`], and if the host asks for the compiled engine.
+#[inline(never)]
+pub fn launch_image<M: Monitor>(
+    info: &KernelInfo<'_>,
+    image: &Arc<Image>,
+    host: &Host<M>,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    if host.asked_engine() == Some(Engine::Compiled) {
+        let why = "it was loaded at run time";
+        return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, why });
+    }
+    start(&Program { info, code: Code::Interpreted(image.clone()) }, host, launch, args)
 }
 
 /// The same for all kernels. Not inlined, so that `instances` compiles it in this crate.
 #[inline(never)]
 pub(crate) fn run<M: Monitor>(
-    program: Program<M>,
+    info: &'static KernelInfo<'static>,
+    compiled: Code<M>,
     host: &Host<M>,
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    let image = image(program.info(), host)?;
-    let mut module = program.info().global_image.to_vec();
-    let (params, segments) = prepare(program.info(), &launch, args, &mut module)?;
-    machine::run(program, image, host, &launch, params, segments).map_err(Error::Fault)
+    let code = match host.wanted_engine().unwrap_or(Engine::Compiled) {
+        Engine::Compiled => compiled,
+        engine => {
+            let why = "the crate of the kernel was built with another version of ptx-dsl";
+            let error = || Error::Engine { kernel: info.name.to_owned(), engine, why };
+            Code::Interpreted(interpreter::decoded(info.image).ok_or_else(error)?)
+        }
+    };
+    start(&Program { info, code }, host, launch, args)
 }
 
-/// What the interpreter runs, if it is to run the kernel.
-fn image<M: Monitor>(info: &'static KernelInfo, host: &Host<M>) -> Result<Option<Arc<Image>>, Error> {
-    let engine = host.wanted_engine().unwrap_or(Engine::Compiled);
-    if engine == Engine::Compiled {
-        return Ok(None);
-    }
-    let why = "the crate of the kernel was built with another version of ptx-dsl";
-    interpreter::decoded(info.image).map(Some).ok_or(Error::Engine { kernel: info.name, engine, why })
+fn start<M: Monitor>(
+    program: &Program<'_, M>,
+    host: &Host<M>,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    let mut module = program.info.global_image.to_vec();
+    let (params, segments) = prepare(program.info, &launch, args, &mut module)?;
+    machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
 }
 
 /// Checks the launch, and builds parameter memory and the segments of global memory.
 fn prepare<'s>(
-    info: &'static KernelInfo,
+    info: &KernelInfo<'_>,
     launch: &Launch,
     args: &'s mut [Arg<'_>],
     module: &'s mut [u8],
 ) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
-    let kernel = info.name;
+    let kernel = || info.name.to_owned();
     if let Some(&(instruction, site)) = info.not_yet.first() {
         let (text, line) = info.sites.get(site as usize).map_or(("", 0), |s| (s.text, s.line));
-        return Err(Error::NotYet { kernel, instruction, text, line });
+        return Err(Error::NotYet { kernel: kernel(), instruction: instruction.into(), text: text.into(), line });
     }
-    let error = |problem| Error::Launch { kernel, problem };
+    let error = |problem| Error::Launch { kernel: kernel(), problem };
     launch.check(info).map_err(error)?;
     if args.len() != info.params.len() {
         return Err(error(LaunchError::ArgumentCount { given: args.len(), wanted: info.params.len() }));

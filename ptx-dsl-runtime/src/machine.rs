@@ -71,36 +71,33 @@ struct Failure {
 }
 
 /// A kernel without its type: what all kernels share is compiled here, once.
-pub(crate) struct Program<M> {
-    info: &'static KernelInfo,
-    /// As the [`Kernel`] says.
-    optimised: bool,
-    /// Makes registers of the compiled code: slots, warps of a slot, warps of a CTA.
-    compiled: fn(usize, usize, usize) -> Box<dyn Body<M>>,
+pub(crate) struct Program<'k, M> {
+    pub info: &'k KernelInfo<'k>,
+    pub code: Code<M>,
 }
 
-impl<M> Clone for Program<M> {
-    fn clone(&self) -> Self {
-        *self
-    }
+/// What runs.
+pub(crate) enum Code<M> {
+    /// Code of the kernel's crate.
+    Compiled {
+        /// As the [`Kernel`] says.
+        optimised: bool,
+        /// Makes registers: slots, warps of a slot, warps of a CTA.
+        registers: fn(usize, usize, usize) -> Box<dyn Body<M>>,
+    },
+    /// An image, in the interpreter.
+    Interpreted(Arc<Image>),
 }
 
-impl<M> Copy for Program<M> {}
-
-impl<M: Monitor> Program<M> {
+impl<M: Monitor> Code<M> {
     pub(crate) fn of<K: Kernel>() -> Self {
-        Program { info: K::INFO, optimised: K::OPTIMISED, compiled: registers::new::<K, M> }
-    }
-
-    pub(crate) fn info(&self) -> &'static KernelInfo {
-        self.info
+        Code::Compiled { optimised: K::OPTIMISED, registers: registers::new::<K, M> }
     }
 }
 
-/// Runs a grid whose launch has been checked; with an `image` in the interpreter.
+/// Runs a grid whose launch has been checked.
 pub(crate) fn run<M: Monitor>(
-    program: Program<M>,
-    image: Option<Arc<Image>>,
+    program: &Program<'_, M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -110,12 +107,11 @@ pub(crate) fn run<M: Monitor>(
     let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
     let team = Team::new(host.workers(), clusters, launch);
     if team.is_single() {
-        return work(program, image, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
+        return work(program, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
     }
     let outcomes = segment::share(segments, |segments| {
         thread::scope(|scope| {
-            let one =
-                || work(program, image.clone(), host, launch, params.clone(), Global::for_thread(segments), &team);
+            let one = || work(program, host, launch, params.clone(), Global::for_thread(segments), &team);
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
                     let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
@@ -176,7 +172,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     pub(crate) fn new(
         host: &Host<M>,
         launch: &Launch,
-        info: &'static KernelInfo,
+        info: &'a KernelInfo<'a>,
         params: Vec<u8>,
         global: Global<'a>,
         team: &'a Team,
@@ -203,8 +199,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 
 /// Runs clusters until there are no more: the work of one thread.
 fn work<M: Monitor>(
-    program: Program<M>,
-    image: Option<Arc<Image>>,
+    program: &Program<'_, M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -213,17 +208,17 @@ fn work<M: Monitor>(
 ) -> Outcome {
     let _leave_on_drop = LeaveOnDrop(team);
     let mut x = Ctx::new(host, launch, program.info, params, global, team);
-    x.geometry.image = image;
     let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);
     let warps = warps_per_cta * x.geometry.cluster_size() as usize;
-    let mut body = match &x.geometry.image {
-        Some(image) => {
+    let mut body = match &program.code {
+        Code::Interpreted(image) => {
+            x.geometry.image = Some(image.clone());
             x.set = simd::best(true);
-            interpreter::new(&image.clone(), &x, slots, warps, warps_per_cta)
+            interpreter::new(image, &x, slots, warps, warps_per_cta)
         }
-        None => {
-            x.set = simd::best(program.optimised);
-            (program.compiled)(slots, warps, warps_per_cta)
+        Code::Compiled { optimised, registers } => {
+            x.set = simd::best(*optimised);
+            registers(slots, warps, warps_per_cta)
         }
     };
     match M::drive(&mut *body, &mut x) {

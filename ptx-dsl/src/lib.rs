@@ -56,6 +56,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+#[cfg(feature = "load")]
+pub mod load;
+
 pub use ptx_dsl_macros::{include_ptx, ptx};
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;

@@ -5,6 +5,7 @@ pub mod parameters;
 mod warp;
 
 use crate::emit::Emitter;
+use crate::info::Info;
 use crate::names::{RT, rust_name};
 use crate::region::graph::Program;
 use crate::source::{Source, Text};
@@ -29,7 +30,7 @@ pub fn items(
     e: &mut Emitter<'_>,
     program: &Program<'_>,
     code: &Code,
-    image: &Image,
+    facts: (&Info, &Image),
     (source, text): (&Source<'_>, &Text<'_>),
     passing: &[Passing],
 ) -> [TokenStream; 2] {
@@ -38,7 +39,7 @@ pub fn items(
     // `format_ident` drops the `r#` of an argument
     let module = format_ident!("__ptx_{}", ident);
     let names = Names { ident: (source.name)(&ident, f.span), module };
-    let info = kernel_info(e, program, image, source.file.as_deref(), passing);
+    let info = kernel_info(e, program, facts, source.file.as_deref(), passing);
     let (agree, agree_method) = agreement(e, &names.module);
     [code_module(e, &names, code, &info, &agree), kernel_type(e, &names, text, &agree_method, passing)]
 }
@@ -68,7 +69,7 @@ fn code_module(
 
             #broadcast
 
-            pub const INFO: &#rt::KernelInfo = &#info;
+            pub const INFO: &#rt::KernelInfo<'_> = &#info;
 
             #[inline(always)]
             pub fn step<M: #rt::Monitor, L: #rt::Level>(
@@ -128,7 +129,7 @@ fn kernel_type(
             const LARGE: bool = #large;
             const OPTIMISED: bool = ::ptx_dsl::OPTIMISED;
             #agrees
-            const INFO: &'static #rt::KernelInfo = #module::INFO;
+            const INFO: &'static #rt::KernelInfo<'static> = #module::INFO;
             fn step<M: #rt::Monitor>(
                 __ptx_x: &mut #rt::Ctx<'_, M>,
                 __ptx_pc: #rt::Pc,

@@ -8,6 +8,7 @@
 mod analysis;
 mod emit;
 mod image;
+mod info;
 mod instr;
 mod item;
 mod kernel;
@@ -28,12 +29,15 @@ use kernel::Kernel;
 use layout::scalar_op::weight;
 use layout::solver::{Layout, solve};
 use proc_macro2::TokenStream;
-use ptx_dsl_isa::hir::{FuncId, Module};
+use ptx_dsl_isa::hir::{FuncId, Function, Module};
+use ptx_dsl_isa::span::Span;
 use region::graph::Program;
 use region::if_conversion;
 
+pub use info::{Info, Parameter, Site};
 pub use names::rust_name;
-pub use source::{RustType, Source, Text};
+pub use ptx_dsl_isa::image::Image;
+pub use source::{Printed, RustType, Source, Text};
 
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.
 const ROUNDS: usize = 3;
@@ -44,16 +48,46 @@ pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'
     let split = if stub { None } else { ptx_dsl_analysis::live_ranges::split(original) };
     let function = split.as_ref().unwrap_or(original);
     let program = if stub { Program::empty(entry) } else { region::build::program(module, entry, function) };
-    let frame_size = u64::from(program.local_size(module).next_multiple_of(16));
-    let kernel = Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size };
-    let mut constants = Constants::new(source, text);
+    let kernel = facts(module, entry, function, &program);
+    let mut constants = Constants::new(source.line, &text.printed);
     let image = image::image(&kernel, &program, &mut constants);
+    let info = Info::new(&kernel, &program, &mut constants);
     let (program, layout) = lay_out(&kernel, program);
     let scale = Scale::of(&kernel, &program);
     let mut e = Emitter::new(&kernel, layout, scale, constants);
     let code = step::dispatch::code(&mut e, &program);
     let parameters: Vec<_> = function.params.iter().enumerate().map(|(i, p)| passing(source, i, p)).collect();
-    item::items(&mut e, &program, &code, &image, (source, text), &parameters)
+    item::items(&mut e, &program, &code, (&info, &image), (source, text), &parameters)
+}
+
+/// A kernel for the interpreter.
+#[derive(Debug, Clone)]
+pub struct Interpreted {
+    /// Facts about it.
+    pub info: Info,
+    /// The statements that faults name, by number.
+    pub sites: Vec<Site>,
+    /// Its code.
+    pub image: Image,
+}
+
+/// An entry of a module without errors, for the interpreter. `line` gives the line of a place in the source.
+pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
+    let original = &module.functions[entry.0 as usize];
+    let split = ptx_dsl_analysis::live_ranges::split(original);
+    let function = split.as_ref().unwrap_or(original);
+    let program = region::build::program(module, entry, function);
+    let kernel = facts(module, entry, function, &program);
+    let mut constants = Constants::new(line, text);
+    let image = image::image(&kernel, &program, &mut constants);
+    let info = Info::new(&kernel, &program, &mut constants);
+    Interpreted { info, sites: constants.into_sites(), image }
+}
+
+/// `function` is the entry with its live ranges split.
+fn facts<'m>(module: &'m Module, entry: FuncId, function: &'m Function, program: &Program<'_>) -> Kernel<'m> {
+    let frame_size = u64::from(program.local_size(module).next_multiple_of(16));
+    Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size }
 }
 
 /// Converts short branches and computes the layout of the result.

@@ -15,7 +15,7 @@ use crate::qual::Ty;
 use crate::{Host, Report};
 
 const OUT: ParamInfo = ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(8), read_only: false };
-const INFO: KernelInfo = KernelInfo {
+const INFO: KernelInfo<'_> = KernelInfo {
     name: "probe",
     file: "probe.rs",
     params: &[OUT],
@@ -46,7 +46,7 @@ macro_rules! probe {
         struct $name;
         impl Kernel for $name {
             type Warp = Regs;
-            const INFO: &'static KernelInfo = &INFO;
+            const INFO: &'static KernelInfo<'_> = &INFO;
             fn step<M: Monitor>($x: &mut Ctx<'_, M>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
                 loop {
                     $x.turn(pc)?;

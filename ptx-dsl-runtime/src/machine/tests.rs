@@ -10,7 +10,7 @@ use crate::{Ctx, Fault, Host, Monitor, Report, lanes};
 
 const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70 };
 const BUFFER: ParamInfo = ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(4), read_only: false };
-const INFO: KernelInfo = KernelInfo {
+const INFO: KernelInfo<'_> = KernelInfo {
     name: "toy",
     file: "toy.rs",
     params: &[BUFFER],
@@ -43,7 +43,7 @@ macro_rules! kernel {
         struct $name;
         impl Kernel for $name {
             type Warp = Regs;
-            const INFO: &'static KernelInfo = &$info;
+            const INFO: &'static KernelInfo<'_> = &$info;
             fn step<M: Monitor>($x: &mut Ctx<'_, M>, mut $pc: Pc, $ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
                 loop {
                     $x.turn($pc)?;

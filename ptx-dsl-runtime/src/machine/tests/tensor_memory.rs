@@ -58,7 +58,7 @@ const END: Pc = 99;
 
 impl<P: Program> Kernel for Lists<P> {
     type Warp = Regs;
-    const INFO: &'static KernelInfo = &KernelInfo { sites: &TEXTS, target: "sm_100a", ..INFO };
+    const INFO: &'static KernelInfo<'_> = &KernelInfo { sites: &TEXTS, target: "sm_100a", ..INFO };
     fn step<M: Monitor>(x: &mut Ctx<'_, M>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
         loop {
             x.turn(pc)?;
