@@ -37,6 +37,7 @@ mod parameter;
 
 use crate::{Arg, Error, Host, Launch, Monitor, Report};
 use code::{Code, Source};
+use ptx_dsl_analysis::pointees::pointees;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{FuncId, Function};
 use ptx_dsl_frontend::lex::lex;
@@ -45,6 +46,7 @@ use std::sync::{Arc, OnceLock};
 
 pub use finding::{Finding, Place, TextError};
 pub use parameter::{Element, Parameter, Pointer, WrongType};
+pub use ptx_dsl_analysis::pointees::Pointee;
 pub use ptx_dsl_frontend::levels::{Level, Selector};
 pub use ptx_dsl_runtime::Ty;
 
@@ -175,6 +177,8 @@ struct Inner {
     source: Arc<Source>,
     entry: FuncId,
     parameters: Vec<Parameter>,
+    /// Made when they are asked for.
+    pointees: OnceLock<Vec<Option<Pointee>>>,
     /// Made when the kernel is launched for the first time.
     code: OnceLock<Code>,
 }
@@ -188,7 +192,13 @@ impl fmt::Debug for Kernel {
 impl Kernel {
     fn new(source: &Arc<Source>, entry: FuncId, function: &Function) -> Self {
         let parameters = parameter::parameters(source, function);
-        Kernel(Arc::new(Inner { source: source.clone(), entry, parameters, code: OnceLock::new() }))
+        Kernel(Arc::new(Inner {
+            source: source.clone(),
+            entry,
+            parameters,
+            pointees: OnceLock::new(),
+            code: OnceLock::new(),
+        }))
     }
 
     fn function(&self) -> &Function {
@@ -215,6 +225,11 @@ impl Kernel {
             name: name.to_owned(),
             known: self.parameters().iter().map(|p| p.name.clone()).collect(),
         })
+    }
+
+    /// What the kernel accesses through each parameter, in their order, as far as its code shows.
+    pub fn pointees(&self) -> &[Option<Pointee>] {
+        self.0.pointees.get_or_init(|| pointees(&self.0.source.hir, self.function()))
     }
 
     /// `.reqntid`: the threads of a CTA.
@@ -248,7 +263,7 @@ impl Kernel {
         launch: Launch,
         arguments: &mut [Arg<'_>],
     ) -> Result<Report, Error> {
-        let Inner { source, entry, parameters, code } = &*self.0;
+        let Inner { source, entry, parameters, code, .. } = &*self.0;
         ptx_dsl_runtime::dump(self.name(), &source.ptx);
         code.get_or_init(|| Code::new(source, *entry)).launch(source, parameters, host, launch, arguments)
     }

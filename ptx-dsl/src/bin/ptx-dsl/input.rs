@@ -61,7 +61,8 @@ pub fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, String> {
     Ok(out)
 }
 
-fn input(argument: &OsStr) -> Input {
+/// `-` or a path.
+pub fn input(argument: &OsStr) -> Input {
     if argument == "-" { Input::Stdin } else { Input::File(PathBuf::from(argument)) }
 }
 
