@@ -142,7 +142,10 @@ impl fmt::Display for Parameter {
                 if let Some(space) = p.space {
                     write!(f, " in {space} memory")?;
                 }
-                write!(f, ", aligned to {} bytes", p.align)
+                match p.align {
+                    1 => Ok(()),
+                    align => write!(f, ", aligned to {align} bytes"),
+                }
             }
             None if self.is_array => write!(f, "{} bytes", self.size),
             None => write!(f, "a value of `.{ty}`"),

@@ -50,7 +50,8 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
         [kernel] if asked || wanted::is_complete(kernel) => launch_kernel(matches, kernel, &file),
         [..] if asked => Err(several(&module)),
         _ => {
-            kernels.iter().for_each(|kernel| crate::write_out(&wanted::command_line(kernel, &name)));
+            let (file, several) = (file.argument(), module.kernels().len() > 1);
+            kernels.iter().for_each(|kernel| crate::write_out(&wanted::command_line(kernel, &file, several)));
             Ok(0)
         }
     }
@@ -66,12 +67,14 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
     let given: Vec<&Named<Argument>> = all("arg").collect();
     let outputs: Vec<&Named<String>> = matches.get_many("out").into_iter().flatten().collect();
     let shown: Vec<&Named<std::ops::Range<u64>>> = matches.get_many("print").into_iter().flatten().collect();
-    let missing: Vec<&str> = kernel.parameters().iter().map(|p| p.name.as_str()).collect();
-    let missing: Vec<&str> = missing.into_iter().filter(|p| given.iter().all(|g| g.name != *p)).collect();
+    let given = values::by_parameter(kernel, &given)?;
+    let missing = kernel.parameters().iter().zip(&given).filter(|(_, given)| given.is_none());
+    let missing: Vec<&str> = missing.map(|(p, _)| p.name.as_str()).collect();
     if !missing.is_empty() {
-        let wants = wanted::command_line(kernel, &file.name());
+        let wants = wanted::command_line(kernel, &file.argument(), false);
         return Err(format!("no value for `{}`; the kernel wants\n{}", missing.join("`, `"), wants.trim_end()));
     }
+    let given: Vec<&Argument> = given.into_iter().flatten().collect();
     let mut values = values::values(kernel, &given)?;
     // names are checked before the kernel runs
     for name in outputs.iter().map(|o| &o.name).chain(shown.iter().map(|s| &s.name)) {

@@ -17,23 +17,39 @@ pub enum Value {
     Bytes(Vec<u8>),
 }
 
-/// The values of all parameters, in their order.
-pub fn values(kernel: &Kernel, given: &[&Named<Argument>]) -> Result<Vec<Value>, String> {
-    for (i, g) in given.iter().enumerate() {
-        kernel.arg(&g.name).map_err(|e| e.to_string())?;
-        if given[..i].iter().any(|earlier| earlier.name == g.name) {
-            return Err(format!("two values for `{}`", g.name));
+/// A parameter by its name, or its position: no name begins with a digit.
+fn parameter<'k>(kernel: &'k Kernel, name: &str) -> Result<(usize, &'k Parameter), String> {
+    let at = match name.parse() {
+        Ok(at) => at,
+        Err(_) => kernel.parameters().iter().position(|p| p.name == name).unwrap_or(usize::MAX),
+    };
+    match (kernel.parameters().get(at), kernel.arg(name)) {
+        (Some(p), _) => Ok((at, p)),
+        (None, Err(e)) => Err(e.to_string()),
+        (None, Ok(p)) => Err(format!("no parameter `{}`", p.name)),
+    }
+}
+
+/// The arguments in the order of the parameters; `None` for those that are missing.
+pub fn by_parameter<'a>(kernel: &Kernel, given: &[&'a Named<Argument>]) -> Result<Vec<Option<&'a Argument>>, String> {
+    let mut all = vec![None; kernel.parameters().len()];
+    for g in given {
+        let (at, p) = parameter(kernel, &g.name)?;
+        if all[at].replace(&g.value).is_some() {
+            return Err(format!("two values for `{}`", p.name));
         }
     }
-    let mut values = Vec::new();
-    for (parameter, pointee) in kernel.parameters().iter().zip(kernel.pointees()) {
-        let Some(g) = given.iter().find(|g| g.name == parameter.name) else {
-            return Err(format!("no value for `{}`", parameter.name));
-        };
-        let value = value(parameter, pointee.as_ref(), &g.value);
-        values.push(value.map_err(|e| format!("`--arg {}`: {e}", parameter.name))?);
-    }
-    Ok(values)
+    Ok(all)
+}
+
+/// The values of all parameters, in their order.
+pub fn values(kernel: &Kernel, given: &[&Argument]) -> Result<Vec<Value>, String> {
+    let all = kernel.parameters().iter().zip(kernel.pointees()).zip(given);
+    let values = all.map(|((parameter, pointee), given)| {
+        let value = value(parameter, pointee.as_ref(), given);
+        value.map_err(|e| format!("`--arg {}`: {e}", parameter.name))
+    });
+    values.collect()
 }
 
 fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -> Result<Value, String> {
@@ -131,9 +147,7 @@ fn check_type(parameter: &Parameter, pointee: Option<&Pointee>, given: Ty) -> Re
 
 /// The buffer of a parameter.
 pub fn buffer<'v>(kernel: &Kernel, values: &'v [Value], name: &str) -> Result<&'v Data, String> {
-    kernel.arg(name).map_err(|e| e.to_string())?;
-    let place = kernel.parameters().iter().position(|p| p.name == name);
-    match place.and_then(|at| values.get(at)) {
+    match values.get(parameter(kernel, name)?.0) {
         Some(Value::Buffer(data)) => Ok(data),
         _ => Err(format!("`{name}` is no buffer")),
     }

@@ -9,12 +9,15 @@ pub fn is_complete(kernel: &Kernel) -> bool {
     kernel.parameters().is_empty() && kernel.required_block().or(kernel.largest_block()).is_some()
 }
 
-/// The command line, and comments about the parameters.
-pub fn command_line(kernel: &Kernel, file: &str) -> String {
+/// The command line, and comments about the parameters. `named`: it says which kernel.
+pub fn command_line(kernel: &Kernel, file: &str, named: bool) -> String {
     let mut text = format!("# kernel `{}`\n", kernel.name());
     let cluster = kernel.required_cluster().unwrap_or([1; 3]);
     let block = kernel.required_block().or(kernel.largest_block());
-    let mut line = format!("ptx-dsl run {} --entry {}", quoted(file), quoted(kernel.name()));
+    let mut line = format!("ptx-dsl run {}", quoted(file));
+    if named {
+        line += &format!(" --entry {}", quoted(kernel.name()));
+    }
     line += &format!(" --grid {} --block {}", dims(cluster), dims(block.unwrap_or([32, 1, 1])));
     if kernel.uses_dynamic_shared() {
         line += " --shared 1024";
@@ -22,12 +25,17 @@ pub fn command_line(kernel: &Kernel, file: &str) -> String {
     let volume = |dims: [u32; 3]| dims.iter().map(|d| u64::from(*d)).product::<u64>();
     let threads = volume(cluster) * volume(block.unwrap_or([32, 1, 1]));
     let mut prints = String::new();
-    for (parameter, pointee) in kernel.parameters().iter().zip(kernel.pointees()) {
-        let name = &parameter.name;
+    for (at, (parameter, pointee)) in kernel.parameters().iter().zip(kernel.pointees()).enumerate() {
+        // the names that compilers make say no more than the position
+        let name = match parameter.name.ends_with(&format!("_param_{at}")) {
+            true => at.to_string(),
+            false => parameter.name.clone(),
+        };
         text += &format!("#   {name}: {}\n", described(parameter, pointee.as_ref()));
         let value = example(parameter, pointee.as_ref(), threads);
         line += &format!(" --arg {}", quoted(&format!("{name}={value}")));
-        if pointee.is_some_and(|p| p.written) {
+        let declared = parameter.pointer.as_ref().is_some_and(|p| p.element.is_some() && !p.read_only);
+        if declared || pointee.is_some_and(|p| p.written) {
             prints += &format!(" --print {}", quoted(&format!("{name}[0..{}]", threads.min(8))));
         }
     }
@@ -35,12 +43,12 @@ pub fn command_line(kernel: &Kernel, file: &str) -> String {
 }
 
 fn described(parameter: &Parameter, pointee: Option<&Pointee>) -> String {
-    let mut text = parameter.to_string();
+    let mut text = match (parameter.pointer.is_none(), pointee) {
+        (true, Some(_)) => format!("an address (`.{}`)", parameter.ty.name()),
+        _ => parameter.to_string(),
+    };
     let use_of = |written| if written { "written" } else { "read" };
     if let Some(p) = pointee {
-        if parameter.pointer.is_none() {
-            text += ", an address";
-        }
         match p.element {
             Some(ty) => text += &format!("; {} as `.{}`", use_of(p.written), ty.name()),
             None => text += &format!("; {}", use_of(p.written)),
