@@ -90,7 +90,8 @@ fn initial_values_and_results() {
     assert_eq!((status, stdout), (0, printed("y", 2, &y[2..21]) + &printed("y", 998, &y[998..1002])), "{stderr}");
     assert!(stderr.starts_with("ran `saxpy`: 4 clusters of 1 x 256 threads, "), "{stderr}");
     // the whole, by positions
-    let arguments = ["run/saxpy.ptx", "--arg", "0=[4]:2.5", "--arg", "1=[4]:0x40000000", "--arg", "2=2", "--arg", "3=4"];
+    let arguments =
+        ["run/saxpy.ptx", "--arg", "0=[4]:2.5", "--arg", "1=[4]:0x40000000", "--arg", "2=2", "--arg", "3=4"];
     let (_, stdout, stderr) = launch(&[&arguments[..], &["--print", "1", "--print", "x[3]"]].concat());
     assert_eq!(stdout, printed("1", 0, &[7.0f32; 4]) + &printed("x", 3, &[2.5f32]), "{stderr}");
 }
@@ -98,9 +99,13 @@ fn initial_values_and_results() {
 #[test]
 fn hosts() {
     let y = expected(|i| i as f32);
-    for host in
-        [&["--threads", "2"][..], &["--seed", "3"], &["--checked"], &["--explore", "3"], &["--checked", "--explore", "2"]]
-    {
+    for host in [
+        &["--threads", "2"][..],
+        &["--seed", "3"],
+        &["--checked"],
+        &["--explore", "3"],
+        &["--checked", "--explore", "2"],
+    ] {
         let (status, stdout, stderr) = saxpy(&[host, &["--arg", "y=[1024]:iota", "--print", "y"]].concat());
         assert_eq!((status, stdout), (0, printed("y", 0, &y)), "{host:?}: {stderr}");
     }
@@ -182,7 +187,10 @@ fn faults() {
     let (status, _, stderr) = fault("unwritten", &["--arg", "x=[1]", "--checked"]);
     assert!(status == 3 && stderr.contains("nobody has written"), "{stderr}");
     let (status, _, stderr) = fault("race", &["--grid", "2", "--arg", "x=[1]", "--explore", "32"]);
-    assert!(status == 0 && stderr.contains("\nnote: `x` depends on the schedule: it differs with `--seed "), "{stderr}");
+    assert!(
+        status == 0 && stderr.contains("\nnote: `x` depends on the schedule: it differs with `--seed "),
+        "{stderr}"
+    );
 }
 
 #[test]
