@@ -2,6 +2,7 @@
 //! parameters; performance directives follow them.
 
 use crate::expand;
+use crate::expand::Pass;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::{path_end, rust_type};
@@ -28,7 +29,7 @@ pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
 }
 
 /// Expands to a block whose value is the kernel.
-pub fn closure(source: &Source, bar: usize) -> TokenStream {
+pub fn closure(source: &Source, bar: usize, pass: (Pass, bool, &TokenStream)) -> TokenStream {
     let (header, used, mut diagnostics) = parse_header(&source.tokens);
     let tokens = source.tokens.as_slice();
     let start = tokens[bar].span();
@@ -60,7 +61,10 @@ pub fn closure(source: &Source, bar: usize) -> TokenStream {
     diagnostics.append(&mut more);
     diagnostics.append(&mut compiled.diagnostics);
     compiled.diagnostics = diagnostics;
-    let (items, names) = expand::kernels(source, &compiled);
+    let (items, names) = expand::kernels(source, &compiled, pass);
+    if pass.0 == Pass::Code {
+        return items;
+    }
     quote!({ #problems #items #(#names)* })
 }
 

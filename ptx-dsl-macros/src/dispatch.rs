@@ -1,19 +1,31 @@
 //! `ptx!`: which form the input has.
 
 use crate::closure;
-use crate::expand::kernels;
+use crate::expand::{Pass, kernels};
+use crate::include;
 use crate::tokens::Source;
-use proc_macro2::TokenStream;
+use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::parse::parse_header;
+use quote::quote;
 
 /// `ptx!`
-pub fn ptx(input: TokenStream) -> TokenStream {
+pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
+    let again = quote!(ptx #input);
     let source = Source::new(input);
-    let (_, used, _) = parse_header(&source.tokens);
+    let (header, used, _) = parse_header(&source.tokens);
+    let always = header.is_some_and(|header| header.compiled);
     if let Some(bar) = closure::bar(&source.tokens, used) {
-        return closure::closure(&source, bar);
+        return closure::closure(&source, bar, (pass, always, &again));
     }
     let compiled = ptx_dsl_frontend::compile(&source.tokens);
-    let (items, _) = kernels(&source, &compiled);
-    items
+    kernels(&source, &compiled, (pass, always, &again)).0
+}
+
+/// The second pass: the name of the macro, and its input.
+pub fn code(input: TokenStream) -> TokenStream {
+    let mut tokens = input.into_iter();
+    match tokens.next() {
+        Some(TokenTree::Ident(form)) if form == "include" => include::include(tokens.collect(), Pass::Code),
+        _ => ptx(tokens.collect(), Pass::Code),
+    }
 }

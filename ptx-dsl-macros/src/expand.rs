@@ -8,15 +8,33 @@ use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::hir::FuncId;
-use quote::ToTokens;
+use quote::{ToTokens, quote};
 use std::cell::RefCell;
 
-/// The items of all kernels and findings, and the Rust names of the kernels.
-pub fn kernels(source: &Source, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
+/// What an expansion gives.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Pass {
+    /// Findings, and a type for each kernel. The types ask for the other pass where kernels are compiled.
+    Types,
+    /// The compiled code of the kernels. There are no errors then.
+    Code,
+}
+
+/// The items of all kernels, with findings in the first pass, and the Rust names of the kernels. `again` is the input of the second
+/// pass; `always`: kernels are compiled in development builds too.
+pub fn kernels(
+    source: &Source,
+    compiled: &Compiled,
+    (pass, always, again): (Pass, bool, &TokenStream),
+) -> (TokenStream, Vec<Ident>) {
     let line = |s| source.line(s);
     let rust = |s| source.rust(s);
     let spans = |s| source.span(s);
-    Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &|_| None }.run(compiled)
+    let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &|_| None };
+    match pass {
+        Pass::Types => expansion.types(compiled, always, again),
+        Pass::Code => (expansion.code(compiled), Vec::new()),
+    }
 }
 
 /// The source of a module: PTX tokens in Rust, or PTX in a file.
@@ -32,30 +50,27 @@ pub struct Expansion<'a> {
 
 impl Expansion<'_> {
     /// Findings first, then an item per kernel. If there are errors, the items are stubs, so that rustc goes on.
-    pub fn run(self, compiled: &Compiled) -> (TokenStream, Vec<Ident>) {
+    pub fn types(self, compiled: &Compiled, always: bool, again: &TokenStream) -> (TokenStream, Vec<Ident>) {
         let problems = RefCell::new(Vec::new());
-        let source = emit::Source {
-            line: self.line,
-            name: &|name, s| self.ident(name, s),
-            rust_type: &|s| Some(rust_type((self.rust)(s))?.map(ToTokens::into_token_stream)),
-            file: self.file.clone(),
-            problems: &problems,
-        };
+        let (name, rust_type) = self.of_source();
+        let source = self.source(&name, &rust_type, &problems);
         let broken = compiled.failed();
+        // a development build interprets: rustc strips the code before it looks at it
+        let attribute =
+            if always || cfg!(feature = "compiled") { quote!() } else { quote!(#[cfg(not(debug_assertions))]) };
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
-        let mut entries = Vec::new();
-        for (i, f) in compiled.hir.functions.iter().enumerate() {
-            if f.entry && f.defined {
-                entries.push((FuncId(i as u32), emit::rust_name(&f.name), f.span));
-            }
-        }
+        let entries = entries(compiled);
         if let Some((_, first, _)) = entries.first() {
             let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
             out.extend(text.item());
             for (entry, ..) in &entries {
-                for part in emit::kernel(&compiled.hir, *entry, &source, &text, broken) {
-                    out.extend(part);
-                }
+                out.extend(emit::kernel(&compiled.hir, *entry, &source, &text, broken, &attribute));
+            }
+            if !broken {
+                out.extend(quote! {
+                    #attribute
+                    const _: () = { ::ptx_dsl::compile_kernels! { #again } };
+                });
             }
         }
         for (message, at) in problems.into_inner() {
@@ -70,10 +85,47 @@ impl Expansion<'_> {
         (out, names)
     }
 
+    /// The compiled code of all kernels.
+    pub fn code(self, compiled: &Compiled) -> TokenStream {
+        let problems = RefCell::new(Vec::new());
+        let (name, rust_type) = self.of_source();
+        let source = self.source(&name, &rust_type, &problems);
+        let entries = entries(compiled);
+        let Some((_, first, _)) = entries.first() else { return TokenStream::new() };
+        let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
+        entries.iter().map(|(entry, ..)| emit::compiled(&compiled.hir, *entry, &source, &text)).collect()
+    }
+
+    /// Functions that code generation asks of the source.
+    #[allow(clippy::type_complexity)]
+    fn of_source(
+        &self,
+    ) -> (
+        impl Fn(&Ident, ptx_dsl_frontend::span::Span) -> Ident,
+        impl Fn(ptx_dsl_frontend::span::Span) -> Option<emit::RustType<TokenStream>>,
+    ) {
+        (|name: &Ident, s| self.ident(name, s), |s| Some(rust_type((self.rust)(s))?.map(ToTokens::into_token_stream)))
+    }
+
+    fn source<'s>(
+        &'s self,
+        name: &'s dyn Fn(&Ident, ptx_dsl_frontend::span::Span) -> Ident,
+        rust_type: &'s dyn Fn(ptx_dsl_frontend::span::Span) -> Option<emit::RustType<TokenStream>>,
+        problems: &'s RefCell<Vec<(String, ptx_dsl_frontend::span::Span)>>,
+    ) -> emit::Source<'s> {
+        emit::Source { line: self.line, name, rust_type, file: self.file.clone(), problems }
+    }
+
     /// The same name with the span of the user's.
     fn ident(&self, name: &Ident, at: ptx_dsl_frontend::span::Span) -> Ident {
         let mut name = name.clone();
         name.set_span((self.spans)(at).0);
         name
     }
+}
+
+/// The kernels of a module, with their Rust names.
+fn entries(compiled: &Compiled) -> Vec<(FuncId, Ident, ptx_dsl_frontend::span::Span)> {
+    let functions = (0..).zip(&compiled.hir.functions).filter(|(_, f)| f.entry && f.defined);
+    functions.map(|(i, f)| (FuncId(i), emit::rust_name(&f.name), f.span)).collect()
 }

@@ -3,7 +3,7 @@
 
 mod search;
 
-use crate::expand::Expansion;
+use crate::expand::{Expansion, Pass};
 use crate::report;
 use crate::report::Problem;
 use crate::tokens::Source;
@@ -11,7 +11,7 @@ use proc_macro2::{Span, TokenStream};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::lines::Lines;
-use ptx_dsl_frontend::parse::parse_levels;
+use ptx_dsl_frontend::parse::{FileOptions, parse_file_options};
 use quote::quote;
 use std::path::{Path, PathBuf};
 use syn::LitStr;
@@ -30,7 +30,8 @@ impl Parse for Input {
 }
 
 /// Expands the macro.
-pub fn include(input: TokenStream) -> TokenStream {
+pub fn include(input: TokenStream, pass: Pass) -> TokenStream {
+    let again = quote!(include #input);
     let Input { name, rest } = match syn::parse2(input) {
         Ok(input) => input,
         Err(e) => return fail("`include_ptx!` takes a string, the path of a file".to_owned(), e.span()),
@@ -38,7 +39,7 @@ pub fn include(input: TokenStream) -> TokenStream {
     let (name, span, rest) = (name.value(), name.span(), Source::new(rest));
     let path = path(&name, span);
     match std::fs::read_to_string(&path) {
-        Ok(text) => expand(&name, span, &text, &path, &rest),
+        Ok(text) => expand((&name, span), &text, &path, &rest, (pass, again)),
         Err(e) => fail(format!("cannot read `{}`: {e}", path.display()), span),
     }
 }
@@ -60,8 +61,14 @@ fn fail(message: String, span: Span) -> TokenStream {
 }
 
 /// Expands the file's text; `rest` are the tokens after its name.
-fn expand(name: &str, span: Span, text: &str, path: &Path, rest: &Source) -> TokenStream {
-    let (levels, mut wrong) = parse_levels(&rest.tokens);
+fn expand(
+    (name, span): (&str, Span),
+    text: &str,
+    path: &Path,
+    rest: &Source,
+    (pass, again): (Pass, TokenStream),
+) -> TokenStream {
+    let (FileOptions { levels, compiled: always }, mut wrong) = parse_file_options(&rest.tokens);
     let (lexed, mut diagnostics) = lex(text);
     let mut compiled = ptx_dsl_frontend::compile(&lexed.tokens);
     diagnostics.append(&mut compiled.diagnostics);
@@ -79,7 +86,10 @@ fn expand(name: &str, span: Span, text: &str, path: &Path, rest: &Source) -> Tok
     let spans = |_| (span, span);
     let rust = |s| text.get(lexed.bytes(s)).unwrap_or_default().parse().unwrap_or_default();
     let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: Some(name.to_owned()), place: &place };
-    out.extend(expansion.run(&compiled).0);
+    if pass == Pass::Code {
+        return expansion.code(&compiled);
+    }
+    out.extend(expansion.types(&compiled, always, &again).0);
     // rustc rebuilds when the file changes.
     let absolute = std::path::absolute(path);
     let absolute = absolute.as_deref().unwrap_or(path).to_string_lossy();

@@ -26,7 +26,7 @@ use proc_macro::TokenStream;
 /// `Clone` and owns copies of the host and the launch, so it can be returned, stored and sent to a thread.
 #[proc_macro]
 pub fn ptx(input: TokenStream) -> TokenStream {
-    dispatch::ptx(input.into()).into()
+    dispatch::ptx(input.into(), expand::Pass::Types).into()
 }
 
 /// The same for a file: `include_ptx!("kernels/saxpy.ptx")`. Like that of `include_str!`, the path is relative to the file that
@@ -38,5 +38,13 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 /// string. Give kernel files different names, and the editor finds the same file as rustc.
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
-    include::include(input.into()).into()
+    include::include(input.into(), expand::Pass::Types).into()
+}
+
+/// What the other macros expand to where kernels are compiled: the code of the kernels. The input is the name of the macro, `ptx` or
+/// `include`, and its input.
+#[doc(hidden)]
+#[proc_macro]
+pub fn compile_kernels(input: TokenStream) -> TokenStream {
+    dispatch::code(input.into()).into()
 }

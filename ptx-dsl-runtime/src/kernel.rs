@@ -1,15 +1,26 @@
-//! What the macro emits for a kernel: the registers of a warp, and the function that runs its regions.
+//! What the macro emits for a kernel: constants with the image for the interpreter, and in optimised builds its compiled code.
 
 mod info;
 
 pub use crate::flow::{Flow, Next, Pc, Wait};
+pub use crate::machine::Compiled;
 pub use info::{KernelInfo, ParamInfo, Site};
 
 use crate::lanes::Level;
-use crate::{Ctx, Fault, Monitor};
+use crate::{Ctx, Fault, Monitor, Off};
 
-/// A kernel: the registers of a warp, constants, and the function that runs its regions.
+/// A kernel: constants for the launch, the image for the interpreter among them, and its compiled code if there is any.
 pub trait Kernel: 'static {
+    /// Constants for the launch.
+    const INFO: &'static KernelInfo<'static>;
+    /// Its compiled code. An unoptimised crate has none, unless its kernels say `compiled`.
+    fn compiled() -> Option<Compiled<Off>> {
+        None
+    }
+}
+
+/// The compiled code of a kernel: the registers of a warp, and the function that runs its regions.
+pub trait CompiledKernel: 'static {
     /// The registers of one warp. Fragments of a warp own disjoint lanes of it.
     type Warp: Default + Clone + PartialEq;
     /// No register is read before it is written, so a warp may start with the values of another.
@@ -18,8 +29,8 @@ pub trait Kernel: 'static {
     const LARGE: bool = false;
     /// The kernel's crate is optimised, so a development build compiles the kernel for more than one instruction set too.
     const OPTIMISED: bool = false;
-    /// Constants for the launch.
-    const INFO: &'static KernelInfo<'static>;
+    /// A label or description per region.
+    const REGIONS: &'static [&'static str] = &[];
     /// Are the cohort-uniform registers equal? Warps that differ in them do not merge.
     #[inline]
     fn agree(_: &Self::Warp, _: &Self::Warp) -> bool {
@@ -38,7 +49,7 @@ pub trait Kernel: 'static {
 pub trait Piece {
     /// The registers of a warp.
     type Warp;
-    /// As in [`Kernel`].
+    /// As in [`CompiledKernel`].
     const OPTIMISED: bool = false;
     /// Runs it for the lanes of `active`. Returns the next region, and in `active` the lanes that go on there.
     fn run<M: Monitor, L: Level>(x: &mut Ctx<'_, M>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;

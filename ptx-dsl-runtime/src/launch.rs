@@ -10,25 +10,53 @@ pub use error::{Error, LaunchError};
 
 use crate::host::{Engine, Host, Report};
 use crate::interpreter;
-use crate::kernel::{Kernel, KernelInfo};
-use crate::machine::{self, Code, Program};
+use crate::kernel::{Compiled, Kernel, KernelInfo};
+use crate::machine::{self, Program};
 use crate::mem::address::FIRST_BUFFER;
 use crate::mem::segment::Segment;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Off};
 use args::place;
 use ptx_dsl_isa::image::Image;
+use std::any::Any;
 use std::sync::Arc;
 
 /// Runs a kernel on the host. Results are in the caller's buffers.
 pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-    run(K::INFO, Code::of::<K>(), host, launch, args)
+    run(program(K::INFO, K::compiled(), host)?, host, launch, args)
+}
+
+/// The kernel on the engine that the host asks for: compiled code if there is any, but a monitor sees the interpreter.
+fn program<M: Monitor>(
+    info: &'static KernelInfo<'static>,
+    compiled: Option<Compiled<Off>>,
+    host: &Host<M>,
+) -> Result<Program<'static, M>, Error> {
+    let wanted = host.wanted_engine();
+    let missing = |engine, why| Error::Engine { kernel: info.name.to_owned(), engine, why };
+    // only the plain host has this type of compiled code
+    let code = compiled.as_ref().and_then(|code| (code as &dyn Any).downcast_ref::<Compiled<M>>());
+    match (code, wanted) {
+        (Some(code), Some(Engine::Compiled) | None) => Ok(Program::Compiled(info, *code)),
+        (None, Some(Engine::Compiled)) if M::ON => {
+            Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
+        }
+        (None, Some(Engine::Compiled)) => Err(missing(
+            Engine::Compiled,
+            "its crate is a development build, which compiles no kernels; build it optimised, or write `compiled` in the header \
+             of `ptx!`",
+        )),
+        (_, Some(Engine::Interpreted) | None) => {
+            let why = "its crate was built with another version of ptx-dsl";
+            let image = interpreter::decoded(info.image).ok_or_else(|| missing(Engine::Interpreted, why))?;
+            Ok(Program::Interpreted(info, image))
+        }
+    }
 }
 
 /// Runs a kernel that has no Rust type: `image` is its code, and `info.image` is not read.
 ///
 /// # Errors
 /// As [`launch`], and if the host asks for the compiled engine.
-#[inline(never)]
 pub fn launch_image<M: Monitor>(
     info: &KernelInfo<'_>,
     image: &Arc<Image>,
@@ -40,37 +68,19 @@ pub fn launch_image<M: Monitor>(
         let why = "it was loaded at run time";
         return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, why });
     }
-    start(&Program { info, code: Code::Interpreted(image.clone()) }, host, launch, args)
+    run(Program::Interpreted(info, image.clone()), host, launch, args)
 }
 
 /// The same for all kernels. Not inlined, so that `instances` compiles it in this crate.
 #[inline(never)]
 pub(crate) fn run<M: Monitor>(
-    info: &'static KernelInfo<'static>,
-    compiled: Code<M>,
+    program: Program<'_, M>,
     host: &Host<M>,
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    let code = match host.wanted_engine().unwrap_or(Engine::Compiled) {
-        Engine::Compiled => compiled,
-        engine => {
-            let why = "the crate of the kernel was built with another version of ptx-dsl";
-            let error = || Error::Engine { kernel: info.name.to_owned(), engine, why };
-            Code::Interpreted(interpreter::decoded(info.image).ok_or_else(error)?)
-        }
-    };
-    start(&Program { info, code }, host, launch, args)
-}
-
-fn start<M: Monitor>(
-    program: &Program<'_, M>,
-    host: &Host<M>,
-    launch: Launch,
-    args: &mut [Arg<'_>],
-) -> Result<Report, Error> {
-    let mut module = program.info.global_image.to_vec();
-    let (params, segments) = prepare(program.info, &launch, args, &mut module)?;
+    let mut module = program.info().global_image.to_vec();
+    let (params, segments) = prepare(program.info(), &launch, args, &mut module)?;
     machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
 }
 

@@ -22,7 +22,7 @@ pub mod sync;
 pub use emitted::*;
 pub use fault::{Fault, FaultKind};
 pub use host::{Engine, Explore, Host, Report};
-pub use kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Piece, Site, Wait};
+pub use kernel::{Compiled, CompiledKernel, Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Piece, Site, Wait};
 pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
 pub use machine::Ctx;

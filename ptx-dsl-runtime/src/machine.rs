@@ -42,12 +42,12 @@ use ptx_dsl_isa::image::Image;
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Host, Report};
 use crate::interpreter;
-use crate::kernel::{Kernel, KernelInfo};
+use crate::kernel::{CompiledKernel, KernelInfo};
 use crate::launch::config::Launch;
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::Cohort;
 use crate::machine::fragments::Fragments;
-use crate::machine::geometry::Geometry;
+use crate::machine::geometry::{Geometry, Regions};
 use crate::machine::memory::Memory;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
@@ -70,40 +70,62 @@ struct Failure {
     fault: Box<Fault>,
 }
 
-/// A kernel without its type: what all kernels share is compiled here, once.
-pub(crate) struct Program<'k, M> {
-    pub info: &'k KernelInfo<'k>,
-    pub code: Code<M>,
+/// The compiled code of a kernel without its type: what all kernels share is compiled here, once.
+pub struct Compiled<M> {
+    /// As the [`CompiledKernel`] says.
+    optimised: bool,
+    regions: &'static [&'static str],
+    /// Makes registers: slots, warps of a slot, warps of a CTA.
+    registers: fn(usize, usize, usize) -> Box<dyn Body<M>>,
 }
 
-/// What runs.
-pub(crate) enum Code<M> {
-    /// Code of the kernel's crate.
-    Compiled {
-        /// As the [`Kernel`] says.
-        optimised: bool,
-        /// Makes registers: slots, warps of a slot, warps of a CTA.
-        registers: fn(usize, usize, usize) -> Box<dyn Body<M>>,
-    },
-    /// An image, in the interpreter.
-    Interpreted(Arc<Image>),
+impl<M> Clone for Compiled<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
 }
 
-impl<M: Monitor> Code<M> {
-    pub(crate) fn of<K: Kernel>() -> Self {
-        Code::Compiled { optimised: K::OPTIMISED, registers: registers::new::<K, M> }
+impl<M> Copy for Compiled<M> {}
+
+impl<M: Monitor> Compiled<M> {
+    /// The code of this kernel.
+    pub fn of<K: CompiledKernel>() -> Self {
+        Compiled { optimised: K::OPTIMISED, regions: K::REGIONS, registers: registers::new::<K, M> }
+    }
+}
+
+/// A kernel on the engine that runs it.
+pub(crate) enum Program<'k, M> {
+    Compiled(&'k KernelInfo<'k>, Compiled<M>),
+    Interpreted(&'k KernelInfo<'k>, Arc<Image>),
+}
+
+impl<M> Clone for Program<'_, M> {
+    fn clone(&self) -> Self {
+        match self {
+            Program::Compiled(info, code) => Program::Compiled(info, *code),
+            Program::Interpreted(info, image) => Program::Interpreted(info, image.clone()),
+        }
+    }
+}
+
+impl<'k, M> Program<'k, M> {
+    pub(crate) fn info(&self) -> &'k KernelInfo<'k> {
+        match self {
+            Program::Compiled(info, _) | Program::Interpreted(info, _) => info,
+        }
     }
 }
 
 /// Runs a grid whose launch has been checked.
 pub(crate) fn run<M: Monitor>(
-    program: &Program<'_, M>,
+    program: Program<'_, M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
     segments: Vec<Segment<'_>>,
 ) -> Result<Report, Box<Fault>> {
-    let cluster = launch.cluster_dims(program.info);
+    let cluster = launch.cluster_dims(program.info());
     let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
     let team = Team::new(host.workers(), clusters, launch);
     if team.is_single() {
@@ -111,7 +133,7 @@ pub(crate) fn run<M: Monitor>(
     }
     let outcomes = segment::share(segments, |segments| {
         thread::scope(|scope| {
-            let one = || work(program, host, launch, params.clone(), Global::for_thread(segments), &team);
+            let one = || work(program.clone(), host, launch, params.clone(), Global::for_thread(segments), &team);
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
                     let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
@@ -199,7 +221,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 
 /// Runs clusters until there are no more: the work of one thread.
 fn work<M: Monitor>(
-    program: &Program<'_, M>,
+    program: Program<'_, M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -207,18 +229,19 @@ fn work<M: Monitor>(
     team: &Team,
 ) -> Outcome {
     let _leave_on_drop = LeaveOnDrop(team);
-    let mut x = Ctx::new(host, launch, program.info, params, global, team);
+    let mut x = Ctx::new(host, launch, program.info(), params, global, team);
     let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);
     let warps = warps_per_cta * x.geometry.cluster_size() as usize;
-    let mut body = match &program.code {
-        Code::Interpreted(image) => {
-            x.geometry.image = Some(image.clone());
+    let mut body = match program {
+        Program::Interpreted(_, image) => {
             x.set = simd::best(true);
-            interpreter::new(image, &x, slots, warps, warps_per_cta)
+            x.geometry.regions = Regions::Interpreted(image.clone());
+            interpreter::new(&image, &x, slots, warps, warps_per_cta)
         }
-        Code::Compiled { optimised, registers } => {
-            x.set = simd::best(*optimised);
-            registers(slots, warps, warps_per_cta)
+        Program::Compiled(_, code) => {
+            x.set = simd::best(code.optimised);
+            x.geometry.regions = Regions::Compiled(code.regions);
+            (code.registers)(slots, warps, warps_per_cta)
         }
     };
     match M::drive(&mut *body, &mut x) {

@@ -59,11 +59,15 @@
 #[cfg(feature = "load")]
 pub mod load;
 
+#[doc(hidden)]
+pub use ptx_dsl_macros::compile_kernels;
 pub use ptx_dsl_macros::{include_ptx, ptx};
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
+pub use ptx_dsl_runtime::fault::ThreadId;
+pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
 pub use ptx_dsl_runtime::{
-    Arg, CancelHandle, Checked, Error, Fault, FaultKind, Host, Launch, Monitor, Progress, Report,
+    Arg, CancelHandle, Checked, Engine, Error, Explore, Fault, FaultKind, Host, Launch, Monitor, Progress, Report,
 };
 
 /// This crate is optimised, which depends on the profile; crates with kernels then are too.
@@ -72,7 +76,7 @@ pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 
 /// What most programs need.
 pub mod prelude {
-    pub use crate::{Arg, Host, Launch, Report, include_ptx, ptx};
+    pub use crate::{Arg, Error, Fault, Host, Launch, Report, include_ptx, ptx};
 }
 
 // The README's program is compiled and run with the documentation tests.

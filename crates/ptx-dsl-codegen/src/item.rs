@@ -1,11 +1,12 @@
-//! The Rust items of a kernel: a module with its code, and a type with its PTX, `launch`, `launch_raw` and `on`.
+//! The Rust items of a kernel: a type with its PTX, `launch`, `launch_raw` and `on`, and a module with its compiled code.
 
 mod info;
 pub mod parameters;
 mod warp;
 
+use crate::Prepared;
 use crate::emit::Emitter;
-use crate::info::Info;
+use crate::kernel::Kernel;
 use crate::names::{RT, rust_name};
 use crate::region::graph::Program;
 use crate::source::{Source, Text};
@@ -13,47 +14,32 @@ use crate::step::dispatch::Code;
 use info::kernel_info;
 use parameters::Passing;
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::image::Image;
 use quote::{format_ident, quote};
 use warp::{agreement, warp_state};
 
-/// The names of a kernel in Rust.
-struct Names {
-    /// Its type, as the user wrote it.
-    ident: Ident,
-    /// The module with its code.
-    module: Ident,
-}
-
-/// The module with the code, and the type, which stands where the user's names are.
-pub fn items(
-    e: &mut Emitter<'_>,
-    program: &Program<'_>,
-    code: &Code,
-    facts: (&Info, &Image),
-    (source, text): (&Source<'_>, &Text<'_>),
-    passing: &[Passing],
-) -> [TokenStream; 2] {
-    let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
-    let ident = rust_name(&f.name);
+/// The name of the module with a kernel's code.
+fn module_name(ident: &Ident) -> Ident {
     // `format_ident` drops the `r#` of an argument
-    let module = format_ident!("__ptx_{}", ident);
-    let names = Names { ident: (source.name)(&ident, f.span), module };
-    let info = kernel_info(e, program, facts, source.file.as_deref(), passing);
-    let (agree, agree_method) = agreement(e, &names.module);
-    [code_module(e, &names, code, &info, &agree), kernel_type(e, &names, text, &agree_method, passing)]
+    format_ident!("__ptx_{}", ident)
 }
 
-fn code_module(
+/// The compiled code, for the type that [`kernel_type`] makes.
+pub fn compiled(
     e: &Emitter<'_>,
-    Names { module, .. }: &Names,
+    program: &Program<'_>,
     Code { step, run, items }: &Code,
-    info: &TokenStream,
-    agree: &TokenStream,
+    source: &Source<'_>,
 ) -> TokenStream {
     let rt = RT;
+    let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
+    let ident = rust_name(&f.name);
+    let module = module_name(&ident);
+    let ident = (source.name)(&ident, f.span);
+    let (agree, agrees) = agreement(e, &module);
     let functions = &e.function_items;
     let (warp, frames, broadcast) = (warp_state(e), e.frames(), e.hoist.broadcast_function());
+    let (fresh, large) = (e.layout.all_initialised, e.scale.outline_regions);
+    let regions = program.regions.iter().map(|r| &r.name);
     quote! {
         // A module of its own: no name of the surrounding code, least of all a kernel's, can be taken for a local of it.
         #[doc(hidden)]
@@ -68,8 +54,6 @@ fn code_module(
             #frames
 
             #broadcast
-
-            pub const INFO: &#rt::KernelInfo<'_> = &#info;
 
             #[inline(always)]
             pub fn step<M: #rt::Monitor, L: #rt::Level>(
@@ -92,44 +76,14 @@ fn code_module(
 
             #(#items)*
         }
-    }
-}
 
-fn kernel_type(
-    e: &Emitter<'_>,
-    Names { ident, module }: &Names,
-    text: &Text<'_>,
-    agrees: &TokenStream,
-    passing: &[Passing],
-) -> TokenStream {
-    let rt = RT;
-    let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
-    let (text, name) = (&text.name, &f.name);
-    let names: Vec<Ident> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
-    let args = passing.iter().zip(&names).map(|(p, name)| {
-        let arg = &p.arg;
-        quote!({ let __ptx_a = #name; #arg })
-    });
-    let types = passing.iter().map(|p| &p.ty);
-    let closure: Vec<&TokenStream> = passing.iter().map(|p| &p.closure).collect();
-    let generics = passing.iter().filter_map(|p| p.generic.as_ref());
-    let (fresh, large) = (e.layout.all_initialised, e.scale.outline_regions);
-    let params: Vec<String> = f.params.iter().map(|p| format!("`{}`", p.name)).collect();
-    let params = if params.is_empty() { "none".into() } else { params.join(", ") };
-    let doc = format!("Kernel `{name}`. Arguments of `launch`: {params}.");
-    quote! {
-        #[doc = #doc]
-        #[allow(non_camel_case_types)]
-        #[derive(Clone, Copy, Debug, Default)]
-        pub struct #ident;
-
-        impl #rt::Kernel for #ident {
+        impl #rt::CompiledKernel for #ident {
             type Warp = #module::Warp;
             const FRESH: bool = #fresh;
             const LARGE: bool = #large;
             const OPTIMISED: bool = ::ptx_dsl::OPTIMISED;
+            const REGIONS: &'static [&'static str] = &[#(#regions),*];
             #agrees
-            const INFO: &'static #rt::KernelInfo<'static> = #module::INFO;
             fn step<M: #rt::Monitor>(
                 __ptx_x: &mut #rt::Ctx<'_, M>,
                 __ptx_pc: #rt::Pc,
@@ -145,6 +99,51 @@ fn kernel_type(
             ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
                 #module::step::<M, __PtxLevel>(__ptx_x, __ptx_pc, __ptx_warps)
             }
+        }
+    }
+}
+
+/// The type, which is where the user's names are. `compiled`: the attribute under which there is compiled code.
+pub fn kernel_type(
+    kernel: &Kernel<'_>,
+    prepared: &Prepared<'_>,
+    (source, text): (&Source<'_>, &Text<'_>),
+    passing: &[Passing],
+    compiled: Option<&TokenStream>,
+) -> TokenStream {
+    let rt = RT;
+    let f = &kernel.module.functions[kernel.entry.0 as usize];
+    let ident = (source.name)(&rust_name(&f.name), f.span);
+    let info = kernel_info(kernel, prepared, source.file.as_deref(), passing);
+    let compiled = compiled.map(|attribute| {
+        quote! {
+            #attribute
+            fn compiled() -> ::core::option::Option<#rt::Compiled<#rt::Off>> {
+                ::core::option::Option::Some(#rt::Compiled::of::<Self>())
+            }
+        }
+    });
+    let (text, name) = (&text.name, &f.name);
+    let names: Vec<Ident> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
+    let args = passing.iter().zip(&names).map(|(p, name)| {
+        let arg = &p.arg;
+        quote!({ let __ptx_a = #name; #arg })
+    });
+    let types = passing.iter().map(|p| &p.ty);
+    let closure: Vec<&TokenStream> = passing.iter().map(|p| &p.closure).collect();
+    let generics = passing.iter().filter_map(|p| p.generic.as_ref());
+    let params: Vec<String> = f.params.iter().map(|p| format!("`{}`", p.name)).collect();
+    let params = if params.is_empty() { "none".into() } else { params.join(", ") };
+    let doc = format!("Kernel `{name}`. Arguments of `launch`: {params}.");
+    quote! {
+        #[doc = #doc]
+        #[allow(non_camel_case_types)]
+        #[derive(Clone, Copy, Debug, Default)]
+        pub struct #ident;
+
+        impl #rt::Kernel for #ident {
+            const INFO: &'static #rt::KernelInfo<'static> = &#info;
+            #compiled
         }
 
         #[allow(dead_code, clippy::all)]

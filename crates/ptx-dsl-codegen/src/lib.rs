@@ -1,9 +1,9 @@
-//! Code generation: a typed module becomes, for each kernel, a type with its PTX and its launch, and a `Kernel` whose `step` runs one
-//! region for some warps. What an instruction does is the runtime's: emitted code reads operands, calls
-//! `runtime::isa::<family>::<opcode>` and stores the results.
+//! Code generation: a typed module becomes, for each kernel, a type with its PTX, its image for the interpreter and its launch, and
+//! compiled code: a `CompiledKernel` whose `step` runs one region for some warps. What an instruction does is the runtime's: emitted
+//! code reads operands, calls `runtime::isa::<family>::<opcode>` and stores the results.
 //!
-//! Stages, each of which reads only what those before it made: `region` (the region graph), `analysis`, `layout` (how lanes lie),
-//! `lower` (the code of a region), `step` (dispatch), `item` (the Rust items).
+//! Stages, each of which reads only what those before it made: `region` (the region graph), `image`; for compiled code `analysis`,
+//! `layout` (how lanes lie), `lower` (the code of a region), `step` (dispatch); `item` (the Rust items).
 
 mod analysis;
 mod emit;
@@ -33,6 +33,7 @@ use ptx_dsl_isa::hir::{FuncId, Function, Module};
 use ptx_dsl_isa::span::Span;
 use region::graph::Program;
 use region::if_conversion;
+use std::collections::BTreeSet;
 
 pub use info::{Info, Parameter, Site};
 pub use names::rust_name;
@@ -42,22 +43,72 @@ pub use source::{Printed, RustType, Source, Text};
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.
 const ROUNDS: usize = 3;
 
-/// The items of an entry: its code; and its type with `Kernel` and `launch`. A stub has no code: it stands in for a kernel with errors.
-pub fn kernel(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>, stub: bool) -> [TokenStream; 2] {
-    let original = &module.functions[entry.0 as usize];
-    let split = if stub { None } else { ptx_dsl_analysis::live_ranges::split(original) };
-    let function = split.as_ref().unwrap_or(original);
-    let program = if stub { Program::empty(entry) } else { region::build::program(module, entry, function) };
-    let kernel = facts(module, entry, function, &program);
-    let mut constants = Constants::new(source.line, &text.printed);
+/// A kernel with its regions and its image.
+struct Prepared<'m> {
+    program: Program<'m>,
+    constants: Constants<'m>,
+    image: Image,
+    info: Info,
+}
+
+/// The entry function with its live ranges split. `None` if that changes nothing.
+fn split(module: &Module, entry: FuncId) -> Option<Function> {
+    ptx_dsl_analysis::live_ranges::split(&module.functions[entry.0 as usize])
+}
+
+/// The kernel, and what all engines need of it.
+fn prepare<'m>(
+    module: &'m Module,
+    entry: FuncId,
+    function: &'m Function,
+    mut constants: Constants<'m>,
+) -> (Kernel<'m>, Prepared<'m>) {
+    let program = region::build::program(module, entry, function);
+    let frame_size = u64::from(program.local_size(module).next_multiple_of(16));
+    let kernel = Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size };
     let image = image::image(&kernel, &program, &mut constants);
     let info = Info::new(&kernel, &program, &mut constants);
+    (kernel, Prepared { program, constants, image, info })
+}
+
+/// The type of an entry with its PTX, its image and `launch`. A stub has no code: it stands in for a kernel with errors.
+/// `compiled`: the attribute under which the kernel has the code of [`compiled`].
+pub fn kernel(
+    module: &Module,
+    entry: FuncId,
+    source: &Source<'_>,
+    text: &Text<'_>,
+    stub: bool,
+    compiled: &TokenStream,
+) -> TokenStream {
+    let original = &module.functions[entry.0 as usize];
+    let split = if stub { None } else { split(module, entry) };
+    let function = split.as_ref().unwrap_or(original);
+    let mut constants = Constants::new(source.line, &text.printed);
+    let (kernel, prepared) = if stub {
+        let kernel = Kernel { module, entry, function, recursive: BTreeSet::new(), frame_size: 0 };
+        let program = Program::empty(entry);
+        let info = Info::new(&kernel, &program, &mut constants);
+        (kernel, Prepared { program, constants, image: Image::default(), info })
+    } else {
+        prepare(module, entry, function, constants)
+    };
+    let parameters: Vec<_> = function.params.iter().enumerate().map(|(i, p)| passing(source, i, p)).collect();
+    item::kernel_type(&kernel, &prepared, (source, text), &parameters, if stub { None } else { Some(compiled) })
+}
+
+/// The compiled code of an entry.
+pub fn compiled(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>) -> TokenStream {
+    let split = split(module, entry);
+    let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
+    // the image numbers the sites
+    let constants = Constants::new(source.line, &text.printed);
+    let (kernel, Prepared { program, constants, .. }) = prepare(module, entry, function, constants);
     let (program, layout) = lay_out(&kernel, program);
     let scale = Scale::of(&kernel, &program);
     let mut e = Emitter::new(&kernel, layout, scale, constants);
     let code = step::dispatch::code(&mut e, &program);
-    let parameters: Vec<_> = function.params.iter().enumerate().map(|(i, p)| passing(source, i, p)).collect();
-    item::items(&mut e, &program, &code, (&info, &image), (source, text), &parameters)
+    item::compiled(&e, &program, &code, source)
 }
 
 /// A kernel for the interpreter.
@@ -73,21 +124,10 @@ pub struct Interpreted {
 
 /// An entry of a module without errors, for the interpreter. `line` gives the line of a place in the source.
 pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
-    let original = &module.functions[entry.0 as usize];
-    let split = ptx_dsl_analysis::live_ranges::split(original);
-    let function = split.as_ref().unwrap_or(original);
-    let program = region::build::program(module, entry, function);
-    let kernel = facts(module, entry, function, &program);
-    let mut constants = Constants::new(line, text);
-    let image = image::image(&kernel, &program, &mut constants);
-    let info = Info::new(&kernel, &program, &mut constants);
+    let split = split(module, entry);
+    let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
+    let (_, Prepared { constants, image, info, .. }) = prepare(module, entry, function, Constants::new(line, text));
     Interpreted { info, sites: constants.into_sites(), image }
-}
-
-/// `function` is the entry with its live ranges split.
-fn facts<'m>(module: &'m Module, entry: FuncId, function: &'m Function, program: &Program<'_>) -> Kernel<'m> {
-    let frame_size = u64::from(program.local_size(module).next_multiple_of(16));
-    Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size }
 }
 
 /// Converts short branches and computes the layout of the result.

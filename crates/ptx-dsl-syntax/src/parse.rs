@@ -26,7 +26,7 @@ mod tests;
 
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
-pub use header::{Header, parse_header, parse_levels};
+pub use header::{FileOptions, Header, parse_file_options, parse_header};
 pub(crate) use module::SPACES;
 pub use near::nearest;
 pub(crate) use stmt::SUFFIX;

@@ -27,6 +27,53 @@ pub(super) enum Rule {
     },
     /// To 32 bits.
     Truncate,
+    /// `setp` of 32 bits, where all lanes give the same.
+    Compare {
+        compare: Compare,
+        signed: bool,
+    },
+}
+
+/// A comparison of integers.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Compare {
+    Eq,
+    Ne,
+    Lt,
+    Le,
+    Gt,
+    Ge,
+}
+
+impl Compare {
+    fn of(q: Q) -> Option<Compare> {
+        let all = [
+            (q::eq, Compare::Eq),
+            (q::ne, Compare::Ne),
+            (q::lt, Compare::Lt),
+            (q::lo, Compare::Lt),
+            (q::le, Compare::Le),
+            (q::ls, Compare::Le),
+            (q::gt, Compare::Gt),
+            (q::hi, Compare::Gt),
+            (q::ge, Compare::Ge),
+            (q::hs, Compare::Ge),
+        ];
+        all.into_iter().find(|(written, _)| q.has(*written)).map(|(_, compare)| compare)
+    }
+
+    /// The result for all values from `low` to `high`, if it is one.
+    fn of_range(self, low: i64, high: i64, with: i64) -> Option<bool> {
+        let both = |first: bool, last: bool| (first == last).then_some(first);
+        match self {
+            Compare::Eq => (with < low || with > high).then_some(false),
+            Compare::Ne => (with < low || with > high).then_some(true),
+            Compare::Lt => both(low < with, high < with),
+            Compare::Le => both(low <= with, high <= with),
+            Compare::Gt => both(low > with, high > with),
+            Compare::Ge => both(low >= with, high >= with),
+        }
+    }
 }
 
 /// An affine value of 32 or 64 bits: base and strides.
@@ -34,9 +81,12 @@ type Line = (u64, i64, i64);
 
 impl Rule {
     pub fn of(opcode: Opcode, q: Q, i: &Instr, width: &dyn Fn(&Register) -> u8) -> Option<Rule> {
+        let ty = q.ty[0];
+        if opcode == op::setp && i.sources.len() == 2 && i.results.len() == 1 && ty.bits() == 32 && !ty.is_float() {
+            return Some(Rule::Compare { compare: Compare::of(q)?, signed: ty.is_signed() });
+        }
         let result = (*i.results.first()?)?;
         let bits = u32::from(width(&result));
-        let ty = q.ty[0];
         let integer = |ty: Ty| matches!(ty, Ty::U32 | Ty::S32 | Ty::B32 | Ty::U64 | Ty::S64 | Ty::B64);
         if !integer(ty) || q.has(q::sat) || q.has(q::cc) || i.results.len() != 1 {
             return None;
@@ -66,6 +116,9 @@ impl Rule {
         for (s, o) in s.iter_mut().zip(&op.sources) {
             *s = r.scalar_operand(o)?;
         }
+        if let Rule::Compare { compare, signed } = self {
+            return r.compared(compare, signed, s);
+        }
         let register = (*op.results.first()?)?;
         let bits = r.registers.slot(register).bits;
         let line = match self {
@@ -89,6 +142,7 @@ impl Rule {
             }
             Rule::Extend { signed } => r.extended(s[0], signed)?,
             Rule::Truncate => line(s[0]),
+            Rule::Compare { .. } => return None,
         };
         let (base, x, y) = line;
         Some(match bits {
@@ -123,8 +177,24 @@ fn product(a: Scalar, b: Scalar) -> Option<Line> {
 }
 
 impl<M> Runner<'_, '_, M> {
+    /// A comparison of an affine value with a uniform one, if all threads of the CTA give the same.
+    fn compared(&self, compare: Compare, signed: bool, s: [Scalar; 3]) -> Option<Scalar> {
+        let (affine @ Scalar::Affine { .. }, Scalar::Uniform(with)) = (s[0], s[1]) else { return None };
+        let (low, high) = self.range(affine, signed)?;
+        let with = if signed { with as u32 as i32 as i64 } else { with as u32 as i64 };
+        compare.of_range(low, high, with).map(|holds| Scalar::Uniform(holds.into()))
+    }
+
     /// A 32-bit value in 64 bits, if no lane wraps around.
     fn extended(&self, s: Scalar, signed: bool) -> Option<Line> {
+        let (base, x, y) = line(s);
+        self.range(s, signed)?;
+        let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
+        Some((base as u64, i64::from(x as i32), i64::from(y as i32)))
+    }
+
+    /// The lowest and the highest value of a 32-bit value, if no lane wraps around.
+    fn range(&self, s: Scalar, signed: bool) -> Option<(i64, i64)> {
         let (base, x, y) = line(s);
         let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
         let (x, y) = (x as i32 as i64, y as i32 as i64);
@@ -136,6 +206,6 @@ impl<M> Runner<'_, '_, M> {
         } else {
             low >= 0 && high <= u32::MAX.into()
         };
-        fits.then_some((base as u64, x, y))
+        fits.then_some((low, high))
     }
 }

@@ -11,7 +11,7 @@ type Done = Result<(), Box<Fault>>;
 
 /// The lanes of `masks` call a function: reads all arguments, makes the frame, writes all parameters.
 pub(super) fn pass_arguments<M: Monitor>(r: &mut Runner<'_, '_, M>, callee: &Callee, masks: &Masks) -> Done {
-    (r.masks, r.all) = (*masks, false);
+    (r.masks, r.all, r.guarded) = (*masks, false, true);
     written(r, &callee.arguments).for_each(|register| r.rows_for(register));
     r.rows_for(callee.return_address);
     for k in 0..r.n {
@@ -33,7 +33,7 @@ pub(super) fn pass_arguments<M: Monitor>(r: &mut Runner<'_, '_, M>, callee: &Cal
 
 /// The lanes of `masks` have come back: reads all results, drops the frame, writes all results.
 pub(super) fn give_results<M: Monitor>(r: &mut Runner<'_, '_, M>, results: &Transfer, masks: &Masks) -> Done {
-    (r.masks, r.all) = (*masks, false);
+    (r.masks, r.all, r.guarded) = (*masks, false, true);
     written(r, results).for_each(|register| r.rows_for(register));
     if let Some(n) = results.saves {
         let code = r.code;

@@ -1,7 +1,7 @@
 //! The code of a kernel: its image with functions in place of opcodes.
 
 use super::affine::Rule;
-use super::memory::Access;
+use super::memory::{Access, Pieced};
 use super::rows::{self, RowFunction};
 use crate::isa::list::calls;
 use crate::isa::{Call, Done, Lane, arith, sreg};
@@ -44,7 +44,7 @@ pub(super) struct Op<M> {
 /// How an instruction runs.
 pub(super) enum Run<M> {
     /// Lane by lane.
-    Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule> },
+    Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule>, registers: Vec<Register> },
     /// Warp by warp. The result of a pure one depends on its operands alone.
     Warp { function: WarpFunction<M>, pure: bool },
     /// `mov`.
@@ -52,7 +52,7 @@ pub(super) enum Run<M> {
     /// `mov` of one register or constant.
     Copy,
     /// A load, a store, or an addition to memory, of elements in plain registers.
-    Memory { access: Access, function: WarpFunction<M> },
+    Memory { access: Access, pieced: Pieced<M>, function: WarpFunction<M> },
     /// The host has no such instruction; a launch has refused it.
     Nothing,
 }
@@ -168,16 +168,19 @@ impl<M: Monitor> Decoder<'_, M> {
 
     fn run(&self, i: &image::Instr, opcode: Opcode, q: Q, carry_out: bool) -> Run<M> {
         if carry_out && opcode == op::mad {
-            return Run::Lane { one: arith::MAD_CC, rows: None, rule: None };
+            return Run::Lane { one: arith::MAD_CC, rows: None, rule: None, registers: registers(i) };
         }
         match self.calls.get(&opcode) {
             Some(Call::Lane(one)) => {
                 let widths = |r: &Register| self.image.registers[*r as usize];
                 let rows = rows::find(opcode, q, i, &self.image.registers, self.set);
-                Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths) }
+                Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths), registers: registers(i) }
             }
             Some(Call::Warp(function)) => match Access::of(opcode, q, i, &self.image.registers) {
-                Some(access) => Run::Memory { access, function: *function },
+                Some(access) => {
+                    let pieced = Pieced::find(&access, self.set);
+                    Run::Memory { access, pieced, function: *function }
+                }
                 None => {
                     let pure = opcode.entries().next().is_some_and(|e| e.instr.effects.pure);
                     Run::Warp { function: *function, pure }
@@ -186,6 +189,15 @@ impl<M: Monitor> Decoder<'_, M> {
             _ => Run::Nothing,
         }
     }
+}
+
+/// The registers among the operands of an instruction.
+fn registers(i: &image::Instr) -> Vec<Register> {
+    let register = |s: &Source| match s {
+        Source::Register { register } | Source::Not { register } => Some(*register),
+        _ => None,
+    };
+    i.sources.iter().filter_map(register).collect()
 }
 
 /// An operand with the function of its special register.

@@ -1,16 +1,24 @@
-//! Loads, stores and additions to memory of plain registers: one check for a cohort that accesses consecutive elements, else a
-//! call for each warp. What fails a check goes to the functions of [`crate::lanes`], which diagnose it.
+//! Loads, stores and additions to memory of plain registers.
+//!
+//! All lanes of a cohort access one place: once. Addresses that are affine are checked once, for the first and the last byte, and
+//! pieces of lanes whose elements are consecutive are copied ([`pieces`]). Other addresses are a gather or scatter for each warp.
+//! What fails a check goes to the functions of [`crate::lanes`] warp by warp, which diagnose it.
+
+mod pieces;
+mod scattered;
+
+pub(super) use pieces::Pieced;
 
 use super::code::Op;
 use super::operation::Runner;
 use super::registers::Scalar;
 use crate::isa::{Done, space};
-use crate::lanes::{self, Scattered};
+use crate::lanes::Word;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, names_local};
 use crate::monitor::Monitor;
 use crate::qual::{Q, Ty, q};
-use crate::{Lanes, Word};
+use crate::{Lanes, lanes};
 use ptx_dsl_isa::image::Instr;
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -25,6 +33,8 @@ pub(super) struct Access {
     signed: bool,
     /// Elements: 1, 2 or 4.
     count: usize,
+    /// The entry of the access cache.
+    cache: usize,
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -64,80 +74,78 @@ impl Access {
             }
         };
         let counted = if kind == Kind::Add { count == 1 } else { count <= 4 };
-        (plain && fits && counted).then_some(Access { kind, space: space(q), bytes, signed: ty.is_signed(), count })
+        // the place of the instruction: accesses of one loop differ in it
+        let cache = i.site as usize;
+        let access = Access { kind, space: space(q), bytes, signed: ty.is_signed(), count, cache };
+        (plain && fits && counted).then_some(access)
     }
 }
 
 type Function<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done;
 
-pub(super) fn run<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: Function<M>) -> Done {
+pub(super) fn run<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    pieced: &Pieced<M>,
+    f: Function<M>,
+) -> Done {
     r.x.site = op.site;
     // monitors see each access, and local memory is different for each lane
     if M::ON || matches!(access.space, AddrSpace::Local | AddrSpace::ParamFunc) {
         return r.warp_by_warp(op, f);
     }
-    match access.bytes {
-        1 => elements::<M, u8>(r, op, access, f),
-        2 => elements::<M, u16>(r, op, access, f),
-        4 => elements::<M, u32>(r, op, access, f),
-        _ => elements::<M, u64>(r, op, access, f),
-    }
-}
-
-fn elements<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: Function<M>) -> Done {
-    match (access.kind, access.count) {
-        (Kind::Load, 1) => load::<M, T, 1>(r, op, access),
-        (Kind::Load, 2) => load::<M, T, 2>(r, op, access),
-        (Kind::Load, _) => load::<M, T, 4>(r, op, access),
-        (Kind::Store, 1) => store::<M, T, 1>(r, op, access),
-        (Kind::Store, 2) => store::<M, T, 2>(r, op, access),
-        (Kind::Store, _) => store::<M, T, 4>(r, op, access),
-        (Kind::Add, _) => add::<M, T>(r, op, access, f),
-    }
-}
-
-fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
-    let address = &op.sources[0];
-    if r.all
-        && let Some(at) = r.uniform(address)
+    let address = r.scalar_operand(&op.sources[0]);
+    if let (true, Kind::Load, Some(Scalar::Uniform(at))) = (r.all, access.kind, address)
         && !(access.space == AddrSpace::Generic && names_local(at))
     {
-        return load_uniform::<M, T, D>(r, op, access, at);
+        return load_uniform(r, op, access, at);
     }
-    for register in op.results.iter().flatten() {
-        r.rows_for(*register);
-    }
-    for k in 0..r.n {
-        let m = r.masks[k];
-        if m == 0 {
-            continue;
-        }
-        r.enter(k, m);
-        let at = r.operand(address, k);
-        let mut out = [[T::default(); 32]; D];
-        lanes::load::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
-        for (register, out) in op.results.iter().zip(&out) {
-            let Some(register) = *register else { continue };
-            let v: Lanes = std::array::from_fn(|l| extended(out[l], access));
-            r.registers.put(register, r.lo + k, &v, m);
+    // lanes that have exited, or do not exist, access nothing
+    let full = r.all && r.masks[..r.n].iter().all(|m| *m == u32::MAX);
+    if let (true, 1, Some(affine @ Scalar::Affine { .. })) = (full, access.count, address) {
+        if access.kind != Kind::Add && pieced.run(r, op, access, affine) {
+            return Ok(());
         }
     }
-    Ok(())
+    match access.bytes {
+        1 => scattered::run::<M, u8>(r, op, access, f),
+        2 => scattered::run::<M, u16>(r, op, access, f),
+        4 => scattered::run::<M, u32>(r, op, access, f),
+        _ => scattered::run::<M, u64>(r, op, access, f),
+    }
 }
 
 /// All lanes load the same elements: once.
-fn load_uniform<M: Monitor, T: Scattered, const D: usize>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    at: u64,
-) -> Done {
-    let Some(k) = (0..r.n).find(|k| r.masks[*k] != 0) else { return Ok(()) };
-    let m = r.masks[k] & r.masks[k].wrapping_neg();
+fn load_uniform<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: u64) -> Done {
+    match (access.bytes, access.count) {
+        (4, 1) if let Some([v]) = r.x.load_one::<u32, 1>(access.cache, access.space, at) => {
+            r.set(op.results[0], Scalar::Uniform(extended(v, access)));
+            Ok(())
+        }
+        (8, 1) if let Some([v]) = r.x.load_one::<u64, 1>(access.cache, access.space, at) => {
+            r.set(op.results[0], Scalar::Uniform(v));
+            Ok(())
+        }
+        (1, _) => load_once::<M, u8>(r, op, access, at),
+        (2, _) => load_once::<M, u16>(r, op, access, at),
+        (4, _) => load_once::<M, u32>(r, op, access, at),
+        _ => load_once::<M, u64>(r, op, access, at),
+    }
+}
+
+/// The same through the checks of one lane.
+fn load_once<M: Monitor, T: lanes::Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: u64) -> Done {
+    let m = r.masks[0] & r.masks[0].wrapping_neg();
     let lane = m.trailing_zeros() as usize & 31;
-    r.enter(k, m);
-    let mut out = [[T::default(); 32]; D];
-    lanes::load::<M, T, D>(r.x, &op.q, access.space, op.site, m, &[at; 32], out.each_mut())?;
+    r.enter(0, m);
+    let mut out = [[T::default(); 32]; 4];
+    let [a, b, c, d] = out.each_mut();
+    match access.count {
+        1 => lanes::load::<M, T, 1>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a])?,
+        2 => lanes::load::<M, T, 2>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a, b])?,
+        _ => lanes::load::<M, T, 4>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a, b, c, d])?,
+    }
     for (register, out) in op.results.iter().zip(&out) {
         r.set(*register, Scalar::Uniform(extended(out[lane], access)));
     }
@@ -149,53 +157,4 @@ fn load_uniform<M: Monitor, T: Scattered, const D: usize>(
 fn extended<T: Word>(v: T, access: &Access) -> u64 {
     let unused = 64 - 8 * T::BYTES as u32;
     if access.signed { ((v.widen() << unused).cast_signed() >> unused).cast_unsigned() } else { v.widen() }
-}
-
-fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
-    for k in 0..r.n {
-        let m = r.masks[k];
-        if m == 0 {
-            continue;
-        }
-        r.enter(k, m);
-        let at = r.operand(&op.sources[0], k);
-        let mut v = [[T::default(); 32]; D];
-        for (v, o) in v.iter_mut().zip(&op.sources[1..]) {
-            let lanes = r.operand(o, k);
-            *v = std::array::from_fn(|l| T::narrow(lanes[l]));
-        }
-        lanes::store::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, v.each_ref())?;
-    }
-    Ok(())
-}
-
-fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: Function<M>) -> Done {
-    if T::BYTES < 4 {
-        return r.warp_by_warp(op, f);
-    }
-    let result = op.results.first().copied().flatten();
-    if let Some(register) = result {
-        r.rows_for(register);
-    }
-    for k in 0..r.n {
-        let m = r.masks[k];
-        if m == 0 {
-            continue;
-        }
-        r.enter(k, m);
-        let (at, v) = (r.operand(&op.sources[0], k), r.operand(&op.sources[1], k));
-        let v: [T; 32] = std::array::from_fn(|l| T::narrow(v[l]));
-        let mut old = [T::default(); 32];
-        let wanted = result.is_some();
-        let left = r.x.add_lanes::<T>(access.space, m, &at, &v, wanted.then_some(&mut old));
-        if left != 0 {
-            r.x.site = op.site;
-            lanes::slow_add::<M, T>(r.x, op.q, left, &at, &v, wanted.then_some(&mut old))?;
-        }
-        if let Some(register) = result {
-            let old: Lanes = std::array::from_fn(|l| old[l].widen());
-            r.registers.put(register, r.lo + k, &old, m);
-        }
-    }
-    Ok(())
 }

@@ -2,7 +2,7 @@
 
 use super::code::{Block, Code, Op, Operand, Run};
 use super::registers::{Registers, Scalar};
-use super::rows::Scratch;
+use super::rows::{RowFunction, Scratch};
 use super::step::Masks;
 use super::{memory, rows};
 use crate::fault::Fault;
@@ -36,6 +36,8 @@ pub(super) struct Runner<'s, 'a, M> {
     pub masks: Masks,
     /// They are all lanes of these warps that have not exited.
     pub all: bool,
+    /// `masks` and `all` are not those of `active` and `whole`.
+    pub guarded: bool,
 }
 
 /// Does each warp run a region by itself? So that a monitor and a schedule see the warps one after the other; else they run each
@@ -68,6 +70,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             whole: false,
             masks: active,
             all: false,
+            guarded: true,
         }
     }
 
@@ -76,6 +79,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
         let mask = self.x.cur.mask;
         self.active[..self.n].fill(mask);
         self.whole = self.has_all_lanes(mask);
+        self.guarded = true;
     }
 
     /// Are these all lanes of its warps that have not exited?
@@ -86,7 +90,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     /// These lanes of the cohort run.
     pub fn part(&mut self, masks: &Masks) {
         self.active = *masks;
-        self.whole = false;
+        (self.whole, self.guarded) = (false, true);
     }
 
     /// Calls `f` for each warp of the cohort that runs by itself, or once for all of them.
@@ -101,10 +105,11 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
                 continue;
             }
             (self.lo, self.n, self.active[0]) = (warp, 1, mask);
-            self.whole = self.x.cta().live[warp] & !mask == 0;
+            (self.whole, self.guarded) = (self.x.cta().live[warp] & !mask == 0, true);
             f(self)?;
         }
         (self.lo, self.n, self.active, self.whole) = (self.first, self.count, active, whole);
+        self.guarded = true;
         Ok(())
     }
 
@@ -207,10 +212,10 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             }
             return;
         }
-        let scalar = self.scalar(r);
-        if scalar == Scalar::Rows {
+        if self.registers.is_rows(self.lo, r) {
             return;
         }
+        let scalar = self.scalar(r);
         if !self.all {
             for w in self.lo..self.lo + self.n {
                 self.registers.spread(scalar, r, w);
@@ -231,13 +236,15 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Finds the lanes in which an instruction takes effect. False if there are none.
-    #[inline(always)]
+    #[inline(never)]
     fn guard(&mut self, op: &Op<M>) -> bool {
-        (self.masks, self.all) = (self.active, self.whole);
+        self.masks[..self.n].copy_from_slice(&self.active[..self.n]);
+        (self.all, self.guarded) = (self.whole, false);
         let Some(guard) = op.guard else { return true };
         if let Scalar::Uniform(v) = self.scalar(guard.register) {
             return (v & 1 != 0) == guard.holds;
         }
+        self.guarded = true;
         let (mut any, mut same) = (false, true);
         for k in 0..self.n {
             let p = self.registers.mask(self.lo, guard.register, self.lo + k);
@@ -251,14 +258,30 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Runs an instruction that does not wait.
+    #[inline(always)]
     pub fn execute(&mut self, op: &Op<M>) -> Done {
-        if !self.guard(op) {
+        if (self.guarded || op.guard.is_some()) && !self.guard(op) {
             return Ok(());
         }
         match &op.run {
-            Run::Lane { one, rows, rule } => {
-                if self.all {
-                    if self.once(op, *one) {
+            Run::Lane { rows: Some(function), registers, .. }
+                if registers.iter().any(|r| self.registers.is_rows(self.lo, *r)) =>
+            {
+                rows::run(self, op, function);
+                Ok(())
+            }
+            Run::Memory { access, pieced, function } => memory::run(self, op, access, pieced, *function),
+            _ => self.execute_once_or_slowly(op),
+        }
+    }
+
+    #[inline(never)]
+    fn execute_once_or_slowly(&mut self, op: &Op<M>) -> Done {
+        match &op.run {
+            Run::Lane { one, rows, rule, registers } => {
+                let scalars = registers.iter().all(|r| !self.registers.is_rows(self.lo, *r));
+                if self.all && scalars {
+                    if self.once(op, rows.as_ref().map(RowFunction::one), *one) {
                         return Ok(());
                     }
                     if let Some(rule) = rule
@@ -288,8 +311,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
                 }
                 self.warp_by_warp(op, *function)
             }
-            Run::Memory { access, function } => memory::run(self, op, access, *function),
-            Run::Nothing => Ok(()),
+            Run::Memory { .. } | Run::Nothing => Ok(()),
         }
     }
 
@@ -300,6 +322,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
         let (mut fault, mut rest) = (fault, rest);
         loop {
             self.active[(self.x.warp as usize).saturating_sub(self.lo)..].fill(0);
+            self.guarded = true;
             if self.active.iter().all(|m| *m == 0) {
                 return fault;
             }
@@ -311,25 +334,37 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// Computes a result once, if all operands are uniform.
     #[inline(always)]
-    fn once(&mut self, op: &Op<M>, one: crate::isa::Lane) -> bool {
-        let mut values = [0; 8];
-        let n = op.sources.len();
-        if n > 8 {
-            return false;
-        }
-        for (to, o) in values.iter_mut().zip(&op.sources) {
-            match self.uniform(o) {
-                Some(v) => *to = v,
-                None => return false,
+    fn once(&mut self, op: &Op<M>, form: Option<fn([u64; 4]) -> [u64; 2]>, one: crate::isa::Lane) -> bool {
+        let d = if let Some(form) = form {
+            let mut values = [0; 4];
+            for (to, o) in values.iter_mut().zip(&op.sources) {
+                match self.uniform(o) {
+                    Some(v) => *to = v,
+                    None => return false,
+                }
             }
-        }
-        let d = one(op.q, &values[..n]);
+            form(values)
+        } else {
+            let mut values = [0; 8];
+            let n = op.sources.len();
+            if n > 8 {
+                return false;
+            }
+            for (to, o) in values.iter_mut().zip(&op.sources) {
+                match self.uniform(o) {
+                    Some(v) => *to = v,
+                    None => return false,
+                }
+            }
+            one(op.q, &values[..n])
+        };
         for (r, v) in op.results.iter().zip(d) {
             self.set(*r, Scalar::Uniform(v));
         }
         true
     }
 
+    #[inline(never)]
     fn lane_by_lane(&mut self, op: &Op<M>, one: crate::isa::Lane) {
         let n = op.sources.len().min(8);
         for k in 0..self.n {
@@ -367,7 +402,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Behind [`Runner::put_results`] of all warps: the results are rows.
-    fn results_are_rows(&mut self, op: &Op<M>) {
+    pub fn results_are_rows(&mut self, op: &Op<M>) {
         for r in op.results.iter().flatten() {
             let scalar = self.scalar(*r);
             if scalar == Scalar::Rows {
@@ -384,6 +419,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
         }
     }
 
+    #[inline(never)]
     fn copy(&mut self, op: &Op<M>) {
         let (Some(r), o) = (op.results[0], &op.sources[0]) else { return };
         if self.all
@@ -406,6 +442,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// `mov` that packs or unpacks.
+    #[inline(never)]
     fn movement(&mut self, op: &Op<M>, from: u32, to: u32) {
         let part = |whole: u128, i: usize| {
             let mask = if to >= 64 { u64::MAX } else { (1 << to) - 1 };
@@ -439,6 +476,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Calls the function of an instruction for each warp.
+    #[inline(never)]
     pub fn warp_by_warp(
         &mut self,
         op: &Op<M>,
@@ -470,6 +508,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Calls a pure function whose operands are uniform once: its results are uniform.
+    #[inline(never)]
     fn once_for_all(
         &mut self,
         op: &Op<M>,
@@ -491,9 +530,10 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Calls the function of an instruction that may wait for warp `k`. It sets results only if the warp does not wait.
+    #[inline(never)]
     pub fn call_block(&mut self, block: &Block<M>, k: usize, m: u32) -> Result<Flow, Box<Fault>> {
         let op = &block.op;
-        (self.masks, self.all) = (self.active, false);
+        (self.masks, self.all, self.guarded) = (self.active, false, true);
         self.x.site = op.site;
         let mut d = vec![[0; 32]; op.results.len()];
         let flow = self.with_operands(op, k, |x, s| {

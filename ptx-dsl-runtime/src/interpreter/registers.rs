@@ -60,6 +60,8 @@ pub(super) struct Registers {
     pub masks: Vec<Cell<u32>>,
     /// By warp and register.
     scalars: Vec<Scalar>,
+    /// Is it rows? By warp and register: what most instructions ask, next to each other.
+    rows: Vec<bool>,
     /// Warps with the same number hold the same scalars.
     stamps: Vec<u64>,
     last_stamp: u64,
@@ -99,6 +101,7 @@ impl Registers {
         Registers {
             warps,
             scalars: vec![Scalar::Uniform(0); slots.len() * warps],
+            rows: vec![false; slots.len() * warps],
             slots,
             words: vec![Cell::new(Row([0; 32])); words],
             longs: vec![Cell::new(Row([0; 32])); longs],
@@ -114,6 +117,7 @@ impl Registers {
     /// All registers are 0.
     pub fn reset(&mut self) {
         self.scalars.fill(Scalar::Uniform(0));
+        self.rows.fill(false);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
     }
@@ -131,8 +135,15 @@ impl Registers {
 
     #[inline(always)]
     pub fn set_scalar(&mut self, lo: usize, r: Register, scalar: Scalar) {
-        let n = self.slots.len();
-        self.scalars[lo * n + r as usize] = scalar;
+        let at = lo * self.slots.len() + r as usize;
+        self.scalars[at] = scalar;
+        self.rows[at] = scalar == Scalar::Rows;
+    }
+
+    /// Does a register hold rows in the cohort that begins with warp `lo`?
+    #[inline(always)]
+    pub fn is_rows(&self, lo: usize, r: Register) -> bool {
+        self.rows[lo * self.slots.len() + r as usize]
     }
 
     /// A step of the warps `lo..hi` begins.
@@ -158,6 +169,7 @@ impl Registers {
         let n = self.slots.len();
         for w in lo + 1..hi {
             self.scalars.copy_within(lo * n..(lo + 1) * n, w * n);
+            self.rows.copy_within(lo * n..(lo + 1) * n, w * n);
         }
         self.stamps[lo..hi].fill(self.last_stamp);
     }

@@ -67,6 +67,8 @@ struct Form {
     q: Q,
     sources: &'static [Kind],
     results: &'static [Kind],
+    /// One lane.
+    one: fn([u64; 4]) -> [u64; 2],
     /// For AVX-512, AVX2, and the base of the target.
     loops: [Compiled; 3],
 }
@@ -75,6 +77,13 @@ struct Form {
 pub(super) struct RowFunction {
     form: &'static Form,
     compiled: Compiled,
+}
+
+impl RowFunction {
+    /// The semantics for one lane, compiled for the qualifiers.
+    pub fn one(&self) -> fn([u64; 4]) -> [u64; 2] {
+        self.form.one
+    }
 }
 
 /// The loop for an instruction, if it is one of the forms.
@@ -110,6 +119,11 @@ pub(super) fn run<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, function: &
     let form = function.form;
     let mut steps = [None; OPERANDS];
     for ((at, kind), o) in form.sources.iter().enumerate().zip(&op.sources) {
+        if let Operand::Register(register) = o
+            && r.registers.is_rows(r.lo, *register)
+        {
+            continue;
+        }
         steps[at] = fill(r, at, *kind, o);
     }
     for result in op.results.iter().flatten() {
@@ -151,6 +165,7 @@ pub(super) fn run<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, function: &
 }
 
 /// Makes rows of an operand that has none: the step between them. `None` if it has rows.
+#[inline(never)]
 fn fill<M: Monitor>(r: &mut Runner<'_, '_, M>, at: usize, kind: Kind, o: &Operand<M>) -> Option<usize> {
     let from = at * WARPS;
     match (o, r.scalar_operand(o)) {
@@ -170,7 +185,6 @@ fn fill<M: Monitor>(r: &mut Runner<'_, '_, M>, at: usize, kind: Kind, o: &Operan
                 }
             }
         }
-        (Operand::Register(_), _) => return None,
         (o, _) => {
             for k in 0..r.n {
                 r.enter(k, r.masks[k]);

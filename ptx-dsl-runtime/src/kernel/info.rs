@@ -33,8 +33,6 @@ pub struct KernelInfo<'k> {
     pub target: &'k str,
     /// The PTX statements, by number.
     pub sites: &'k [Site<'k>],
-    /// A label or description per region.
-    pub regions: &'k [&'k str],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
     pub not_yet: &'k [(&'k str, u32)],
     /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.

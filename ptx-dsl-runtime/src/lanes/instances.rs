@@ -4,17 +4,14 @@
 use super::access::*;
 use super::arith::expand;
 use super::stretches::{called_heads, called_rows, slow_rows, slow_stretch};
-use crate::{Checked, Ctx, Off};
+use crate::{Ctx, Off};
 
 /// The instances. Never called.
 #[doc(hidden)]
 pub fn instances() -> Vec<*const ()> {
-    let mut all: Vec<*const ()> = Vec::new();
+    let mut all: Vec<*const ()> =
+        vec![crate::launch::run::<Off> as *const (), crate::launch::run::<crate::Checked> as *const ()];
     all.extend([
-        crate::launch::run::<Off> as *const (),
-        crate::launch::run::<Checked> as *const (),
-        crate::launch::launch_image::<Off> as *const (),
-        crate::launch::launch_image::<Checked> as *const (),
         Ctx::<Off>::flow as *const (),
         crate::read_param::<Off> as *const (),
         crate::write_param::<Off> as *const (),

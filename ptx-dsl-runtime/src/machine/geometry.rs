@@ -7,6 +7,13 @@ use crate::launch::config::Launch;
 use ptx_dsl_isa::image::Image;
 use std::sync::Arc;
 
+/// Where the names of regions are.
+#[derive(Debug)]
+pub(crate) enum Regions {
+    Compiled(&'static [&'static str]),
+    Interpreted(Arc<Image>),
+}
+
 /// What stays the same during a launch.
 #[derive(Debug)]
 pub(crate) struct Geometry<'a> {
@@ -19,8 +26,8 @@ pub(crate) struct Geometry<'a> {
     pub cluster: [u32; 3],
     /// Clusters of the grid.
     pub clusters: [u32; 3],
-    /// What the interpreter runs.
-    pub image: Option<Arc<Image>>,
+    /// The names of regions.
+    pub regions: Regions,
     /// Threads of a CTA.
     pub threads: u32,
     /// Bytes.
@@ -55,7 +62,7 @@ impl<'a> Geometry<'a> {
             block,
             cluster,
             clusters: std::array::from_fn(|i| launch.grid[i] / cluster[i]),
-            image: None,
+            regions: Regions::Compiled(&[]),
             threads: block.iter().product(),
             dynamic_shared: launch.dynamic_shared,
             tids: tids(block),
@@ -122,9 +129,9 @@ impl<'a> Geometry<'a> {
 
     /// The name of a region, for reports.
     pub fn region(&self, pc: Pc) -> String {
-        let name = match &self.image {
-            Some(image) => image.regions.get(pc as usize).map(|r| r.name.as_str()),
-            None => self.info.regions.get(pc as usize).copied(),
+        let name = match &self.regions {
+            Regions::Interpreted(image) => image.regions.get(pc as usize).map(|r| r.name.as_str()),
+            Regions::Compiled(names) => names.get(pc as usize).copied(),
         };
         name.unwrap_or("the end").into()
     }

@@ -2,7 +2,7 @@
 
 use crate::fault::Fault;
 use crate::flow::{Next, Pc};
-use crate::kernel::{Kernel, Piece};
+use crate::kernel::{CompiledKernel, Piece};
 use crate::machine::ctx::Ctx;
 use crate::monitor::Monitor;
 use crate::simd::InstructionSet;
@@ -19,7 +19,7 @@ macro_rules! level {
 
             $(#[$attribute])*
             #[inline(never)]
-            pub fn step<K: Kernel, M: Monitor>(x: &mut Ctx<'_, M>, mut pc: Pc, warps: &mut [K::Warp]) -> Stepped {
+            pub fn step<K: CompiledKernel, M: Monitor>(x: &mut Ctx<'_, M>, mut pc: Pc, warps: &mut [K::Warp]) -> Stepped {
                 loop {
                     match K::step_at::<M, $level>(x, pc, warps) {
                         Ok(Next::Exit) if x.start_next_cluster() => {
@@ -58,7 +58,7 @@ level!(base, crate::lanes::Base);
 /// Runs a step of a kernel, compiled for `set`.
 #[inline]
 #[allow(unsafe_code)]
-pub(crate) fn step<K: Kernel, M: Monitor>(
+pub(crate) fn step<K: CompiledKernel, M: Monitor>(
     set: InstructionSet,
     x: &mut Ctx<'_, M>,
     pc: Pc,

@@ -2,20 +2,20 @@
 
 use crate::fault::Fault;
 use crate::flow::Next;
-use crate::kernel::Kernel;
+use crate::kernel::CompiledKernel;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::machine::instruction_sets;
 use crate::monitor::Monitor;
 
-struct Registers<K: Kernel> {
+struct Registers<K: CompiledKernel> {
     /// by slot
     warps: Vec<Vec<K::Warp>>,
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<K::Warp>)>,
 }
 
-impl<K: Kernel, M: Monitor> Body<M> for Registers<K> {
+impl<K: CompiledKernel, M: Monitor> Body<M> for Registers<K> {
     fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>> {
         let c = &x.cur;
         let first = c.cta as usize * self.warps_per_cta;
@@ -45,7 +45,7 @@ impl<K: Kernel, M: Monitor> Body<M> for Registers<K> {
 }
 
 /// Fresh registers for slots of `warps` warps each.
-pub(super) fn new<K: Kernel, M: Monitor>(slots: usize, warps: usize, warps_per_cta: usize) -> Box<dyn Body<M>> {
+pub(super) fn new<K: CompiledKernel, M: Monitor>(slots: usize, warps: usize, warps_per_cta: usize) -> Box<dyn Body<M>> {
     let warps = vec![vec![K::Warp::default(); warps]; slots];
     Box::new(Registers::<K> { warps, warps_per_cta, snapshot: Vec::new() })
 }

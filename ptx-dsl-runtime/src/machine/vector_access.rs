@@ -68,6 +68,32 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
+    /// `n` bytes at an address, if they are in one memory. Alignment is the caller's business.
+    #[inline(always)]
+    pub(crate) fn bytes_at(&self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&[u8]> {
+        if space == AddrSpace::Global && !M::ON {
+            if !self.memory.global.is_cached(access, addr) {
+                self.memory.global.cache_segment(access, addr);
+            }
+            return self.memory.global.cached(access, addr, n);
+        }
+        let (memory, at) = self.bytes_of(space, addr)?;
+        part(memory, at, n)
+    }
+
+    /// The same to write.
+    #[inline(always)]
+    pub(crate) fn bytes_at_mut(&mut self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&mut [u8]> {
+        if space == AddrSpace::Global && !M::ON && !self.scheduling.probing {
+            if !self.memory.global.is_cached(access, addr) {
+                self.memory.global.cache_segment(access, addr);
+            }
+            return self.memory.global.cached_mut(access, addr, n);
+        }
+        let (memory, at) = self.bytes_of_mut(space, addr)?;
+        part_mut(memory, at, n)
+    }
+
     /// Shared memory of a CTA of the cluster, where the address names a rank.
     #[inline(never)]
     fn peer_shared(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {

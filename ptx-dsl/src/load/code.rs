@@ -77,8 +77,6 @@ impl Code {
             explicit_cluster: info.explicit_cluster,
             target: &source.hir.target,
             sites: &sites,
-            // the image has their names
-            regions: &[],
             not_yet: &not_yet,
             image: &[],
         };

@@ -1,23 +1,21 @@
 //! `KernelInfo` as a constant.
 
 use super::parameters::Passing;
-use crate::emit::Emitter;
+use crate::Prepared;
 use crate::info::Info;
+use crate::kernel::Kernel;
 use crate::names::RT;
-use crate::region::graph::Program;
 use proc_macro2::{Literal, TokenStream};
-use ptx_dsl_isa::image::Image;
 use quote::quote;
 
 /// The constant. `file`: the source file, if it is not that of the invocation.
 pub fn kernel_info(
-    e: &Emitter<'_>,
-    program: &Program<'_>,
-    (info, image): (&Info, &Image),
+    kernel: &Kernel<'_>,
+    Prepared { constants, image, info, .. }: &Prepared<'_>,
     file: Option<&str>,
     passing: &[Passing],
 ) -> TokenStream {
-    let (rt, module) = (RT, e.kernel.module);
+    let (rt, module) = (RT, kernel.module);
     let Info { name, shared_size, local_size, explicit_cluster, uses_dynamic_shared, .. } = info;
     let file = file.map_or_else(|| quote!(::core::file!()), |file| quote!(#file));
     let params = info.parameters.iter().zip(passing).map(|(p, pass)| {
@@ -29,10 +27,9 @@ pub fn kernel_info(
     let rank = option(info.maxclusterrank);
     let target = &module.target;
     let (consts, globals) = (Literal::byte_string(&module.const_image), Literal::byte_string(&module.global_image));
-    let regions = program.regions.iter().map(|r| &r.name);
     let not_yet = info.not_yet.iter().map(|(what, site)| quote!((#what, #site)));
     let image = Literal::byte_string(&image.encode());
-    let sites = e.constants.sites().iter().map(|site| {
+    let sites = constants.sites().iter().map(|site| {
         let (text, line, rust_line) = (&site.text, site.line, site.source_line);
         quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line })
     });
@@ -53,7 +50,6 @@ pub fn kernel_info(
             explicit_cluster: #explicit_cluster,
             target: #target,
             sites: &[#(#sites),*],
-            regions: &[#(#regions),*],
             not_yet: &[#(#not_yet),*],
             image: #image,
         }

@@ -16,6 +16,8 @@ pub struct Header {
     pub version: Option<Version>,
     /// `allow(PTX0601)`, `warn(...)`, `deny(...)`.
     pub levels: Levels,
+    /// `compiled`: a development build compiles the kernels too.
+    pub compiled: bool,
     /// From `<` to `>`.
     pub span: Span,
 }
@@ -55,24 +57,39 @@ pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>
     (Some(header), parser.pos, parser.diags)
 }
 
-/// Parses `, allow(PTX0601), deny(...)`, which may follow the name of a file.
-pub fn parse_levels(tokens: &[Token]) -> (Vec<SetLevel>, Vec<Diagnostic>) {
+/// What may follow the name of a file.
+#[derive(Debug, Default)]
+pub struct FileOptions {
+    /// `allow(PTX0601), deny(...)`
+    pub levels: Vec<SetLevel>,
+    /// `compiled`, as in a [`Header`].
+    pub compiled: bool,
+}
+
+/// Parses `, allow(PTX0601), compiled`, which may follow the name of a file.
+pub fn parse_file_options(tokens: &[Token]) -> (FileOptions, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
     let mut levels = Levels::default();
+    let mut compiled = false;
     while parser.eat(',') && parser.peek().is_some() {
         let found = match parser.word_at(0) {
             Some("group") => parser.group(&mut levels),
+            Some("compiled") => {
+                parser.bump();
+                compiled = true;
+                Ok(())
+            }
             Some(name) if let Some(level) = Level::from_name(name) => parser.level(level, &mut levels),
-            _ => parser.unexpected("`allow(...)`, `warn(...)`, `deny(...)` or `group(...)`"),
+            _ => parser.unexpected("`allow(...)`, `warn(...)`, `deny(...)`, `group(...)` or `compiled`"),
         };
         if found.is_err() {
-            return (levels.set, parser.diags);
+            return (FileOptions { levels: levels.set, compiled }, parser.diags);
         }
     }
     if parser.peek().is_some() {
         let _: Res<()> = parser.unexpected("`,`");
     }
-    (levels.set, parser.diags)
+    (FileOptions { levels: levels.set, compiled }, parser.diags)
 }
 
 /// Does `.target` accept this name?
@@ -149,6 +166,11 @@ impl Parser<'_> {
             }
             Some(name) if let Some(level) = Level::from_name(name) => self.level(level, &mut header.levels),
             Some("group") => self.group(&mut header.levels),
+            Some("compiled") => {
+                self.bump();
+                header.compiled = true;
+                Ok(())
+            }
             Some(name) if is_target(name) => {
                 header.target.push(Word { text: name.to_string(), span });
                 self.bump();
@@ -156,7 +178,7 @@ impl Parser<'_> {
             }
             name => {
                 let found = self.found();
-                let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group"]].concat();
+                let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group", "compiled"]].concat();
                 let nearest = name.and_then(|n| super::near::nearest(n, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }

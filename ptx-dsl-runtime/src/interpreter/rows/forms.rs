@@ -3,8 +3,9 @@
 
 use super::kinds::{H, Kind, L, N, P, Semantics, W, each};
 use super::{Compiled, Form, Loop};
+use crate::isa::arith::float;
 use crate::isa::{arith, compare, cvt, logic};
-use crate::lanes::{self, Base};
+use crate::lanes::{self, Base, Level};
 use crate::qual::{Q, Qualifiers, Ty, q};
 use ptx_dsl_isa::opcode::Opcode;
 use std::collections::HashMap;
@@ -44,10 +45,10 @@ use base as avx2;
 
 /// Declares forms: opcode, function, sets of qualifiers, lists of types, kinds of operands `=>` kinds of results.
 macro_rules! forms {
-    ($($opcode:literal $family:ident::$function:ident [$($q:tt)*] $types:tt $sources:tt => $results:tt;)*) => {
+    ($($opcode:literal $family:ident::$function:ident $(::<$level:ident>)? [$($q:tt)*] $types:tt $sources:tt => $results:tt;)*) => {
         fn all() -> Vec<(Opcode, Form)> {
             let mut all = Vec::new();
-            $(forms!(@each all ($opcode $family $function) [$($q)*] $types $sources $results);)*
+            $(forms!(@each all ($opcode $family $function $(<$level>)?) [$($q)*] $types $sources $results);)*
             all
         }
     };
@@ -59,19 +60,19 @@ macro_rules! forms {
     (@types $all:ident $name:tt $q:tt [$($types:tt)*] $sources:tt $results:tt) => {
         $(forms!(@one $all $name $q $types $sources $results);)*
     };
-    (@one $all:ident ($opcode:literal $family:ident $function:ident) {$($q:ident)*} {$($t:ident)*}
+    (@one $all:ident ($opcode:literal $family:ident $function:ident $(<$level:ident>)?) {$($q:ident)*} {$($t:ident)*}
         ($($s:ident)*) ($($r:ident)*)) => {{
         const SET: Q = Q::of(&const { Qualifiers::new(&[$(q::$q),*], &[$(Ty::$t),*]) });
         struct This;
         impl Semantics for This {
             #[inline(always)]
-            fn lane(s: [u64; 4]) -> [u64; 2] {
-                let [first, rest @ ..] = $family::$function(SET, operands::<{ [$(Kind::$s),*].len() }>(s));
+            fn lane<V: Level>(s: [u64; 4]) -> [u64; 2] {
+                let [first, rest @ ..] = $family::$function$(::<$level>)?(SET, operands::<{ [$(Kind::$s),*].len() }>(s));
                 [first, rest.first().copied().unwrap_or(0)]
             }
         }
         let loops = forms!(@loops This ($($s)*) ($($r)*));
-        $all.push((Opcode::of($opcode), Form { q: SET, sources: &[$(Kind::$s),*], results: &[$(Kind::$r),*], loops }));
+        $all.push((Opcode::of($opcode), Form { q: SET, one: This::lane::<Base>, sources: &[$(Kind::$s),*], results: &[$(Kind::$r),*], loops }));
     }};
     (@loops $f:ident ($a:ident) $r:tt) => { forms!(@results $f $a N N N $r) };
     (@loops $f:ident ($a:ident $b:ident) $r:tt) => { forms!(@results $f $a $b N N $r) };
@@ -169,7 +170,7 @@ forms! {
     "add" arith::add [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
     "sub" arith::sub [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
     "mul" arith::mul [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
-    "fma" arith::fma [{rn} {rn ftz}] [{F32}] (W W W) => (W);
+    "fma" float::fma_near::<V> [{rn} {rn ftz}] [{F32}] (W W W) => (W);
     "div" arith::div [{rn} {full} {approx}] [{F32}] (W W) => (W);
     "rcp" arith::rcp [{rn} {approx} {approx ftz}] [{F32}] (W) => (W);
     "sqrt" arith::sqrt [{rn} {approx} {approx ftz}] [{F32}] (W) => (W);

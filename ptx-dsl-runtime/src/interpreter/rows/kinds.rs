@@ -131,7 +131,7 @@ impl Register for N {
 
 /// What an instruction computes in a lane.
 pub(super) trait Semantics {
-    fn lane(s: [u64; 4]) -> [u64; 2];
+    fn lane<V: Level>(s: [u64; 4]) -> [u64; 2];
 }
 
 /// The loop: whole rows are read before any lane is written, so that operands and result may be one register.
@@ -155,7 +155,7 @@ where
         let (a, b, c, d) = (A::load(a, k), B::load(b, k), C::load(c, k), D::load(d, k));
         let (mut first, mut second) = (R::ZERO, S::ZERO);
         for l in 0..32 {
-            let v = F::lane([A::lane(&a, l), B::lane(&b, l), C::lane(&c, l), D::lane(&d, l)]);
+            let v = F::lane::<V>([A::lane(&a, l), B::lane(&b, l), C::lane(&c, l), D::lane(&d, l)]);
             R::set(&mut first, l, v[0]);
             S::set(&mut second, l, v[1]);
         }

@@ -201,6 +201,13 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
     }
 }
 
+/// `fma.rn.f32`, with the instruction of the processor if it has one: the same bits.
+#[inline(always)]
+pub fn fma_near<L: crate::lanes::Level>(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
+    let [a, b, c] = [a, b, c].map(|x| arg(q, x).to_bits());
+    [out(q, f32::from_bits(crate::lanes::ffma::<L>(a, b, c)))]
+}
+
 #[inline(always)]
 fn one32<const N: usize>(q: Q, half: Ty, halves: usize, op: Op, s: [u64; N], minus: bool) -> u64 {
     let mut t = [0.0; 3];

@@ -1,0 +1,302 @@
+//! Accesses at affine addresses by all lanes of a cohort: one check, then copies of pieces of lanes in which `%tid.x` counts up.
+
+use super::super::code::{Op, Operand};
+use super::super::operation::Runner;
+use super::super::registers::{Registers, Row, Scalar};
+use super::scattered::put;
+use super::{Access, Kind};
+use crate::lanes::Word;
+use crate::mem::address::AddrSpace;
+use crate::mem::prefetch::{DISTANCE, prefetch};
+use crate::monitor::Monitor;
+use crate::simd::InstructionSet;
+use ptx_dsl_isa::image::Register;
+use std::cell::Cell;
+
+/// Where the lanes of a cohort access memory.
+struct Pieces {
+    /// The lowest address, and the number of bytes up to the end of the highest element.
+    low: u64,
+    len: usize,
+    /// The address of the first lane, from `low` on.
+    first: usize,
+    /// From lane to lane of a piece: the size of an element, or 0.
+    step: usize,
+    /// Lanes of a piece: 8, 16 or 32.
+    lanes: usize,
+    /// From one piece to the next: where the next row of threads begins, or the same row goes on.
+    next: Next,
+}
+
+#[derive(Clone, Copy)]
+enum Next {
+    /// A constant distance.
+    Distance(isize),
+    /// By the number of warps in a row of threads: within the row, and to the next row.
+    Rows { warps: usize, within: isize, row: isize },
+}
+
+impl Pieces {
+    /// `None` if the lanes do not access consecutive elements, or one element, in pieces.
+    fn new<M: Monitor>(r: &Runner<'_, '_, M>, address: Scalar, bytes: u32) -> Option<Pieces> {
+        let Scalar::Affine { base, x, y } = address else { return None };
+        let size = i64::from(bytes);
+        if (x != size && x != 0) || (base | x as u64 | y as u64) & (u64::from(bytes) - 1) != 0 {
+            return None;
+        }
+        let (threads, nx) = (r.x.geometry.threads as usize, r.registers.shape.0 as usize);
+        let t = r.lo * 32;
+        let (lanes, next) = if nx >= threads {
+            (32, Next::Distance(32 * x as isize))
+        } else if nx.is_multiple_of(32) {
+            let within = 32 * x as isize;
+            let row = y as isize - (nx as isize - 32) * x as isize;
+            (32, Next::Rows { warps: nx / 32, within, row })
+        } else if nx == 16 || nx == 8 {
+            (nx, Next::Distance(y as isize))
+        } else {
+            return None;
+        };
+        let of = |t: usize| {
+            let (dx, dy) = (x.wrapping_mul((t % nx) as i64), y.wrapping_mul((t / nx) as i64));
+            i128::from(base) + i128::from(dx) + i128::from(dy)
+        };
+        // an affine function has its extremes at the ends of rows: of the first, the last, and a whole one between them
+        let last = (r.lo + r.n) * 32 - 1;
+        let mut ends = [of(t), of(last), of(t), of(t)];
+        if t / nx != last / nx {
+            ends[2] = of(t / nx * nx + nx - 1);
+            ends[3] = of(last / nx * nx);
+        }
+        let (low, high) = (*ends.iter().min()?, *ends.iter().max()?);
+        let len = usize::try_from(high - low + i128::from(bytes)).ok()?;
+        let first = (of(t) - low) as usize;
+        Some(Pieces { low: u64::try_from(low).ok()?, len, first, step: x as usize, lanes, next })
+    }
+
+    /// Calls `f` with the place of each piece.
+    #[inline(always)]
+    fn each(&self, lo: usize, count: usize, mut f: impl FnMut(usize, usize)) {
+        let mut at = self.first as isize;
+        for i in 0..count {
+            f(i, at as usize);
+            at += match self.next {
+                Next::Distance(d) => d,
+                Next::Rows { warps, within, row } => {
+                    if (lo + i + 1).is_multiple_of(warps) {
+                        row
+                    } else {
+                        within
+                    }
+                }
+            };
+        }
+    }
+}
+
+/// An access compiled for one instruction set and one size of elements. Only [`find`] takes one.
+pub(in super::super) struct Pieced<M>(unsafe fn(&mut Runner<'_, '_, M>, &Op<M>, &Access, Scalar) -> bool);
+
+/// The wrappers for one instruction set.
+macro_rules! level {
+    ($(#[$attribute:meta])* $module:ident) => {
+        mod $module {
+            use super::*;
+
+            $(#[$attribute])*
+            pub fn load<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
+                load_elements::<M, T>(r, op, access, at)
+            }
+
+            $(#[$attribute])*
+            pub fn store<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
+                store_elements::<M, T>(r, op, access, at)
+            }
+
+            pub fn find<M: Monitor>(stores: bool, bytes: u32) -> Pieced<M> {
+                Pieced(match (stores, bytes) {
+                    (false, 1) => load::<M, u8>,
+                    (false, 2) => load::<M, u16>,
+                    (false, 4) => load::<M, u32>,
+                    (false, _) => load::<M, u64>,
+                    (true, 1) => store::<M, u8>,
+                    (true, 2) => store::<M, u16>,
+                    (true, 4) => store::<M, u32>,
+                    (true, _) => store::<M, u64>,
+                })
+            }
+                    }
+    };
+}
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+level!(
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+    avx512
+);
+#[cfg(target_arch = "x86_64")]
+level!(
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    avx2
+);
+level!(base);
+
+impl<M: Monitor> Pieced<M> {
+    /// The function for an access on this processor.
+    pub fn find(access: &Access, set: InstructionSet) -> Pieced<M> {
+        let (store, bytes) = (access.kind == Kind::Store, access.bytes);
+        match set {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            InstructionSet::Avx512 => avx512::find(store, bytes),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => avx2::find(store, bytes),
+            InstructionSet::Base => base::find(store, bytes),
+        }
+    }
+
+    /// Loads or stores. False, with nothing done, if a check fails.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn run(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
+        // SAFETY: `find` has taken the function for the instruction set of this processor.
+        unsafe { (self.0)(r, op, access, at) }
+    }
+}
+
+#[inline(always)]
+fn load_elements<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, address: Scalar) -> bool {
+    let Some(pieces) = Pieces::new(r, address, access.bytes) else { return false };
+    let Some(register) = op.results[0] else { return false };
+    let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else { return false };
+    if access.space == AddrSpace::Global && pieces.len <= DISTANCE {
+        prefetch(memory.as_ptr(), pieces.len, DISTANCE);
+    }
+    let slot = r.registers.slot(register);
+    let from = slot.index as usize * r.registers.warps + r.lo;
+    let same = slot.bits == 8 * access.bytes;
+    match (slot.bits, same) {
+        (32, true) => copy_in::<u32>(&pieces, memory, &r.registers.words[from..from + r.n], r.lo),
+        (64, true) => copy_in::<u64>(&pieces, memory, &r.registers.longs[from..from + r.n], r.lo),
+        _ => {
+            let per_warp = 32 / pieces.lanes;
+            let mut row = [T::default(); 32];
+            pieces.each(r.lo, r.n * per_warp, |i, at| {
+                let part = i % per_warp * pieces.lanes;
+                for l in 0..pieces.lanes {
+                    row[part + l] = element(memory, at + l * pieces.step);
+                }
+                if (i + 1) % per_warp == 0 {
+                    put(r, register, i / per_warp, &row, access);
+                }
+            });
+        }
+    }
+    r.set(Some(register), Scalar::Rows);
+    true
+}
+
+#[inline(always)]
+fn element<T: Word>(memory: &[u8], at: usize) -> T {
+    memory.get(at..at + T::BYTES).map_or(T::default(), T::load)
+}
+
+/// Copies pieces to the rows of a register.
+#[inline(always)]
+fn copy_in<T: Word>(pieces: &Pieces, memory: &[u8], rows: &[Cell<Row<T>>], lo: usize) {
+    match (pieces.lanes, pieces.step) {
+        (32, 0) => join::<T, 32>(pieces, rows, lo, |at| [element(memory, at); 32]),
+        (32, _) => join::<T, 32>(pieces, rows, lo, |at| elements(memory, at)),
+        (16, 0) => join::<T, 16>(pieces, rows, lo, |at| [element(memory, at); 16]),
+        (16, _) => join::<T, 16>(pieces, rows, lo, |at| elements(memory, at)),
+        (_, 0) => join::<T, 8>(pieces, rows, lo, |at| [element(memory, at); 8]),
+        (_, _) => join::<T, 8>(pieces, rows, lo, |at| elements(memory, at)),
+    }
+}
+
+/// Sets rows of pieces of `P` lanes.
+#[inline(always)]
+fn join<T: Word, const P: usize>(pieces: &Pieces, rows: &[Cell<Row<T>>], lo: usize, piece: impl Fn(usize) -> [T; P]) {
+    let per_warp = 32 / P;
+    let mut row = Row([T::default(); 32]);
+    pieces.each(lo, rows.len() * per_warp, |i, at| {
+        let part = i % per_warp;
+        if let Some(to) = row.0.as_chunks_mut::<P>().0.get_mut(part) {
+            *to = piece(at);
+        }
+        if part + 1 == per_warp {
+            rows[i / per_warp].set(row);
+        }
+    });
+}
+
+#[inline(always)]
+fn elements<T: Word, const P: usize>(memory: &[u8], at: usize) -> [T; P] {
+    let mut piece = [T::default(); P];
+    if let Some(bytes) = memory.get(at..at + P * T::BYTES) {
+        T::load_row(bytes, &mut piece);
+    }
+    piece
+}
+
+#[inline(always)]
+fn store_elements<M: Monitor, T: Word>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    address: Scalar,
+) -> bool {
+    let Some(pieces) = Pieces::new(r, address, access.bytes) else { return false };
+    // lanes that store to one place do so in order
+    if pieces.step == 0 {
+        return false;
+    }
+    let (lo, n) = (r.lo, r.n);
+    let (value, registers) = (r.scalar_operand(&op.sources[1]), &*r.registers);
+    let rows = match (&op.sources[1], value) {
+        (_, Some(Scalar::Uniform(v))) => Values::Uniform(T::narrow(v)),
+        (Operand::Register(register), None) => Values::Rows(*register),
+        (Operand::Register(register), Some(affine)) => Values::Affine(*register, affine),
+        _ => return false,
+    };
+    let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else { return false };
+    let per_warp = 32 / pieces.lanes;
+    let mut row = [T::default(); 32];
+    pieces.each(lo, n * per_warp, |i, at| {
+        let (k, part) = (i / per_warp, i % per_warp * pieces.lanes);
+        if part == 0 {
+            row = rows.of(registers, lo + k);
+        }
+        if let Some(bytes) = memory.get_mut(at..at + pieces.lanes * T::BYTES) {
+            T::store_row(&row[part..part + pieces.lanes], bytes);
+        }
+    });
+    true
+}
+
+/// The values of a store.
+enum Values<T> {
+    Uniform(T),
+    Rows(Register),
+    Affine(Register, Scalar),
+}
+
+impl<T: Word> Values<T> {
+    /// Those of a warp.
+    #[inline(always)]
+    fn of(&self, registers: &Registers, w: usize) -> [T; 32] {
+        match *self {
+            Values::Uniform(v) => [v; 32],
+            Values::Rows(r) => {
+                let slot = registers.slot(r);
+                let at = slot.index as usize * registers.warps + w;
+                match slot.bits {
+                    64 => registers.longs[at].get().0.map(T::narrow),
+                    _ => registers.words[at].get().0.map(|v| T::narrow(v.into())),
+                }
+            }
+            Values::Affine(r, affine) => match registers.slot(r).bits {
+                64 => registers.affine_longs(affine, w).0.map(T::narrow),
+                _ => registers.affine_words(affine, w).0.map(|v| T::narrow(v.into())),
+            },
+        }
+    }
+}

@@ -1,0 +1,156 @@
+//! Accesses of each warp at any addresses.
+
+use super::super::code::{Op, Operand};
+use super::super::operation::Runner;
+use super::super::registers::{Row, Scalar};
+use super::{Access, Function, Kind, extended};
+use crate::Lanes;
+use crate::isa::Done;
+use crate::lanes::{self, Scattered, Word};
+use crate::monitor::Monitor;
+use ptx_dsl_isa::image::Register;
+
+pub(super) fn run<M: Monitor, T: Scattered>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    f: Function<M>,
+) -> Done {
+    match (access.kind, access.count) {
+        (Kind::Load, 1) => load::<M, T, 1>(r, op, access),
+        (Kind::Load, 2) => load::<M, T, 2>(r, op, access),
+        (Kind::Load, _) => load::<M, T, 4>(r, op, access),
+        (Kind::Store, 1) => store::<M, T, 1>(r, op, access),
+        (Kind::Store, 2) => store::<M, T, 2>(r, op, access),
+        (Kind::Store, _) => store::<M, T, 4>(r, op, access),
+        (Kind::Add, _) if T::BYTES >= 4 => add::<M, T>(r, op, access),
+        (Kind::Add, _) => r.warp_by_warp(op, f),
+    }
+}
+
+fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
+    let address = &op.sources[0];
+    for k in 0..r.n {
+        let m = r.masks[k];
+        if m == 0 {
+            continue;
+        }
+        r.enter(k, m);
+        let mut out = [[T::default(); 32]; D];
+        if D == 1
+            && let Some(row) = word_row(r, address, k)
+        {
+            lanes::load_near::<M, T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
+        } else {
+            let at = r.operand(address, k);
+            lanes::load::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
+        }
+        for (register, out) in op.results.iter().zip(&out) {
+            if let Some(register) = *register {
+                let scalar = r.scalar(register);
+                if !r.all {
+                    r.registers.spread(scalar, register, r.lo + k);
+                }
+                put(r, register, k, out, access);
+            }
+        }
+    }
+    r.results_are_rows(op);
+    Ok(())
+}
+
+/// The row of an operand that is a plain register of 32 bits.
+#[inline(always)]
+fn word_row<M>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Option<Row<u32>> {
+    let Operand::Register(register) = o else { return None };
+    let slot = r.registers.slot(*register);
+    let rows = slot.bits == 32 && r.registers.scalar(r.lo, *register) == Scalar::Rows;
+    rows.then(|| r.registers.words[slot.index as usize * r.registers.warps + r.lo + k].get())
+}
+
+/// Sets lanes of a register to loaded elements.
+#[inline(always)]
+pub(super) fn put<M, T: Word>(r: &Runner<'_, '_, M>, register: Register, k: usize, v: &[T; 32], access: &Access) {
+    let slot = r.registers.slot(register);
+    let at = slot.index as usize * r.registers.warps + r.lo + k;
+    let m = if r.all { u32::MAX } else { r.masks[k] };
+    if slot.bits == 64 {
+        let place = &r.registers.longs[at];
+        let mut row = place.get();
+        for l in 0..32 {
+            row.0[l] = if m >> l & 1 != 0 { extended(v[l], access) } else { row.0[l] };
+        }
+        place.set(row);
+        return;
+    }
+    let place = &r.registers.words[at];
+    let low = u32::MAX >> (32 - slot.bits.min(32));
+    let mut row = place.get();
+    if m == u32::MAX {
+        for l in 0..32 {
+            row.0[l] = extended(v[l], access) as u32 & low;
+        }
+    } else {
+        for l in 0..32 {
+            row.0[l] = if m >> l & 1 != 0 { extended(v[l], access) as u32 & low } else { row.0[l] };
+        }
+    }
+    place.set(row);
+}
+
+/// The low bits of an operand in all lanes of warp `k`, which is the current one.
+#[inline(always)]
+pub(super) fn narrowed<M: Monitor, T: Word>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> [T; 32] {
+    if T::BYTES <= 4
+        && let Some(row) = word_row(r, o, k)
+    {
+        return row.0.map(|v| T::narrow(v.into()));
+    }
+    r.operand(o, k).map(T::narrow)
+}
+
+fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
+    for k in 0..r.n {
+        let m = r.masks[k];
+        if m == 0 {
+            continue;
+        }
+        r.enter(k, m);
+        let at = r.operand(&op.sources[0], k);
+        let mut v = [[T::default(); 32]; D];
+        for (v, o) in v.iter_mut().zip(&op.sources[1..]) {
+            *v = narrowed(r, o, k);
+        }
+        lanes::store::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, v.each_ref())?;
+    }
+    Ok(())
+}
+
+/// `red.add` and `atom.add`.
+fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
+    let result = op.results.first().copied().flatten();
+    if let Some(register) = result {
+        r.rows_for(register);
+    }
+    for k in 0..r.n {
+        let m = r.masks[k];
+        if m == 0 {
+            continue;
+        }
+        r.enter(k, m);
+        let at: Lanes = r.operand(&op.sources[0], k);
+        let v: [T; 32] = narrowed(r, &op.sources[1], k);
+        let mut old = [T::default(); 32];
+        let wanted = result.is_some();
+        let left = r.x.add_lanes::<T>(access.space, m, &at, &v, wanted.then_some(&mut old));
+        if left != 0 {
+            r.x.site = op.site;
+            lanes::slow_add::<M, T>(r.x, op.q, left, &at, &v, wanted.then_some(&mut old))?;
+        }
+        if let Some(register) = result {
+            let unsigned = Access { signed: false, ..*access };
+            put(r, register, k, &old, &unsigned);
+        }
+    }
+    Ok(())
+}
