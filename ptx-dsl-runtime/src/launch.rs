@@ -71,6 +71,16 @@ pub fn launch_image<M: Monitor>(
     run(Program::Interpreted(info, image.clone()), host, launch, args)
 }
 
+/// The same for a kernel that a test writes by hand, with any monitor.
+#[cfg(test)]
+pub(crate) fn launch_compiled<K: Kernel + crate::kernel::CompiledKernel, M: Monitor>(
+    host: &Host<M>,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    run(Program::Compiled(K::INFO, Compiled::of::<K>()), host, launch, args)
+}
+
 /// The same for all kernels. Not inlined, so that `instances` compiles it in this crate.
 #[inline(never)]
 pub(crate) fn run<M: Monitor>(

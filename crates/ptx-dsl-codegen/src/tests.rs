@@ -37,7 +37,8 @@ fn take(text: &str) -> (TokenStream, Duration) {
     };
     let constant = Text::new(&compiled.ptx, &compiled.lines, &rust_name("k"));
     let start = Instant::now();
-    let [code, item] = kernel(&compiled.hir, FuncId(0), &source, &constant, false);
+    let item = kernel(&compiled.hir, FuncId(0), &source, &constant, false, &TokenStream::new());
+    let code = super::compiled(&compiled.hir, FuncId(0), &source, &constant);
     let time = start.elapsed();
     assert!(!code.is_empty() && !item.is_empty());
     (code, time)

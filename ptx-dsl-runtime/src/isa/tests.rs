@@ -5,8 +5,8 @@
 
 use super::clusterlaunchcontrol as clc;
 use super::*;
-use crate::kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site};
-use crate::launch::{Error, Launch, launch, slice_mut};
+use crate::kernel::{CompiledKernel, Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site};
+use crate::launch::{Error, Launch, launch_compiled as launch, slice_mut};
 /// Where the windows start.
 const LOCAL: u64 = 2;
 const SHARED: u64 = 1;
@@ -31,7 +31,6 @@ const INFO: KernelInfo<'_> = KernelInfo {
     explicit_cluster: false,
     target: "sm_100",
     sites: &[Site { text: "probe;", line: 1, rust_line: 0 }],
-    regions: &["probe", "wait", "end"],
     not_yet: &[],
     image: &[],
 };
@@ -45,8 +44,10 @@ macro_rules! probe {
     ($name:ident, |$x:ident, $r:ident| $before:block, $wait:expr) => {
         struct $name;
         impl Kernel for $name {
-            type Warp = Regs;
             const INFO: &'static KernelInfo<'_> = &INFO;
+        }
+        impl CompiledKernel for $name {
+            type Warp = Regs;
             fn step<M: Monitor>($x: &mut Ctx<'_, M>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
                 loop {
                     $x.turn(pc)?;
@@ -102,18 +103,18 @@ fn results<M: Monitor>(x: &mut Ctx<'_, M>, Regs(r): &Regs) -> Done {
     Ok(())
 }
 
-fn run<K: Kernel>(l: Launch, threads: usize) -> Result<(Vec<[u64; 2]>, Report), Error> {
+fn run<K: Kernel + CompiledKernel>(l: Launch, threads: usize) -> Result<(Vec<[u64; 2]>, Report), Error> {
     let mut out = vec![0u64; 2 * threads];
     let report = launch::<K, _>(&Host::new(), l, &mut [slice_mut(&mut out)])?;
     Ok((out.chunks(2).map(|c| [c[0], c[1]]).collect(), report))
 }
 
 /// One warp.
-fn warp<K: Kernel>() -> Vec<[u64; 2]> {
+fn warp<K: Kernel + CompiledKernel>() -> Vec<[u64; 2]> {
     run::<K>(Launch::grid(1).block(32), 32).unwrap().0
 }
 
-fn fault<K: Kernel>(l: Launch) -> FaultKind {
+fn fault<K: Kernel + CompiledKernel>(l: Launch) -> FaultKind {
     match run::<K>(l, 256) {
         Err(Error::Fault(f)) => f.kind,
         other => panic!("no fault: {other:?}"),

@@ -1,13 +1,16 @@
 //! The machine with kernels written by hand in the shape the macro emits.
 
 use crate::fault::FaultKind;
-use crate::kernel::{Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
-use crate::launch::{Arg, CancelHandle, Error, Launch, LaunchError, launch, scalar, slice, slice_mut};
+use crate::kernel::{CompiledKernel, Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
+use crate::launch::{
+    Arg, CancelHandle, Error, Launch, LaunchError, launch_compiled as launch, scalar, slice, slice_mut,
+};
 use crate::mem::address::AddrSpace;
 use crate::sync::barrier::RedOp;
 use crate::sync::mbarrier::{self, Arrive, Layout};
 use crate::{Ctx, Fault, Host, Monitor, Report, lanes};
 
+const REGIONS: &[&str] = &["entry", "LOOP", "DONE", "END"];
 const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70 };
 const BUFFER: ParamInfo = ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(4), read_only: false };
 const INFO: KernelInfo<'_> = KernelInfo {
@@ -26,7 +29,6 @@ const INFO: KernelInfo<'_> = KernelInfo {
     explicit_cluster: false,
     target: "sm_90",
     sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0 }],
-    regions: &["entry", "LOOP", "DONE", "END"],
     not_yet: &[],
     image: &[],
 };
@@ -42,8 +44,11 @@ macro_rules! kernel {
     ($name:ident, $info:expr, |$x:ident, $pc:ident, $ws:ident| $arms:expr) => {
         struct $name;
         impl Kernel for $name {
-            type Warp = Regs;
             const INFO: &'static KernelInfo<'_> = &$info;
+        }
+        impl CompiledKernel for $name {
+            type Warp = Regs;
+            const REGIONS: &'static [&'static str] = REGIONS;
             fn step<M: Monitor>($x: &mut Ctx<'_, M>, mut $pc: Pc, $ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
                 loop {
                     $x.turn($pc)?;
@@ -79,7 +84,7 @@ fn thread<M: Monitor>(x: &Ctx<'_, M>, lane: usize) -> u32 {
     x.warp * 32 + lane as u32
 }
 
-fn run<K: Kernel>(host: &Host, l: Launch, out: &mut [u32]) -> Result<Report, Error> {
+fn run<K: Kernel + CompiledKernel>(host: &Host, l: Launch, out: &mut [u32]) -> Result<Report, Error> {
     launch::<K, _>(host, l, &mut [slice_mut(out)])
 }
 

@@ -110,7 +110,7 @@ macro_rules! one_thread {
 }
 
 /// What the cell holds in the end, over many schedules.
-fn results<K: Kernel>() -> std::collections::BTreeSet<u32> {
+fn results<K: Kernel + CompiledKernel>() -> std::collections::BTreeSet<u32> {
     let hosts = [Host::new()].into_iter().chain((0..60).map(|n| Host::new().seed(n)));
     hosts
         .map(|host| {
@@ -361,10 +361,10 @@ faulty!(OverwritesOperand, |x, _m| {
 
 #[test]
 fn faults_of_asynchronous_operations() {
-    fn of<K: Kernel>() -> FaultKind {
+    fn of<K: Kernel + CompiledKernel>() -> FaultKind {
         kind(run::<K>(&Host::new(), Launch::grid(1).block(32), &mut [0]))
     }
-    fn checked<K: Kernel>() -> String {
+    fn checked<K: Kernel + CompiledKernel>() -> String {
         let mut v = [0];
         kind(launch::<K, _>(&Host::checked(), Launch::grid(1).block(32), &mut [slice_mut(&mut v[..])])).to_string()
     }

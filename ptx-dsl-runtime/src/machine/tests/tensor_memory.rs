@@ -57,8 +57,11 @@ struct Lists<P>(PhantomData<P>);
 const END: Pc = 99;
 
 impl<P: Program> Kernel for Lists<P> {
-    type Warp = Regs;
     const INFO: &'static KernelInfo<'_> = &KernelInfo { sites: &TEXTS, target: "sm_100a", ..INFO };
+}
+
+impl<P: Program> CompiledKernel for Lists<P> {
+    type Warp = Regs;
     fn step<M: Monitor>(x: &mut Ctx<'_, M>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
         loop {
             x.turn(pc)?;

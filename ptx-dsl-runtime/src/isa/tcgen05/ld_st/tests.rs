@@ -27,7 +27,6 @@ const INFO: KernelInfo<'_> = KernelInfo {
     explicit_cluster: false,
     target: "sm_100a",
     sites: &[],
-    regions: &["warp"],
     not_yet: &[],
     image: &[],
 };
