@@ -79,7 +79,11 @@ pub mod prelude {
     pub use crate::{Arg, Error, Fault, Host, Launch, Report, include_ptx, ptx};
 }
 
-// The README's program is compiled and run with the documentation tests.
+// The programs of README and of docs/run.md are compiled and run with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+#[cfg(all(doctest, feature = "load"))]
+#[doc = include_str!("../../docs/run.md")]
+struct Run;
