@@ -129,7 +129,7 @@ fn files_of_numpy() {
     let (header, data) = written.split_at(written.len() - 4096);
     assert_eq!(data, bytes(&expected(|i| y[i])));
     let text = String::from_utf8_lossy(header);
-    assert!(header.starts_with(b"\x93NUMPY\x01\x00") && header.len() % 64 == 0, "{text}");
+    assert!(header.starts_with(b"\x93NUMPY\x01\x00") && header.len().is_multiple_of(64), "{text}");
     assert!(text.contains("'descr': '<f4'") && text.contains("'fortran_order': False"), "{text}");
     assert!(text.contains("'shape': (32, 32"), "{text}");
 }
@@ -191,6 +191,20 @@ fn faults() {
         status == 0 && stderr.contains("\nnote: `x` depends on the schedule: it differs with `--seed "),
         "{stderr}"
     );
+}
+
+#[test]
+fn a_fault_of_one_schedule() {
+    let order = |more: &[&str]| {
+        launch(&[&["run/faults.ptx", "--entry", "order", "--grid", "2", "--arg", "x=[1]"], more].concat())
+    };
+    assert_eq!(order(&[]).0, 0);
+    let (status, _, stderr) = order(&["--explore", "64"]);
+    assert!(status == 3 && stderr.contains("`trap` executed"), "{stderr}");
+    let seed = stderr.split("to see it again: `--seed ").nth(1).and_then(|rest| rest.split('`').next());
+    let seed = seed.unwrap_or_else(|| panic!("{stderr}"));
+    let (status, _, again) = order(&["--seed", seed]);
+    assert!(status == 3 && again.contains("`trap` executed") && again.contains(&format!("`--seed {seed}`")), "{again}");
 }
 
 #[test]

@@ -4,6 +4,7 @@ pub mod arguments;
 mod data;
 mod launch;
 mod npy;
+mod progress;
 mod spec;
 mod values;
 mod wanted;

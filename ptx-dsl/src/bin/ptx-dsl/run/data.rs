@@ -130,7 +130,7 @@ impl Data {
     /// Bytes as elements in one row.
     pub fn from_bytes(ty: Ty, bytes: Vec<u8>) -> Result<Data, String> {
         let size = ty.bytes() as usize;
-        if bytes.len() % size != 0 {
+        if !bytes.len().is_multiple_of(size) {
             return Err(format!("{} bytes are no whole number of `.{}`", bytes.len(), ty.name()));
         }
         Ok(Data { ty, shape: vec![(bytes.len() / size) as u64], bytes })

@@ -1,14 +1,10 @@
-//! The launch: dimensions, host, schedules, progress.
-
-use std::io::IsTerminal;
-use std::sync::{Arc, OnceLock};
-use std::time::{Duration, Instant};
+//! The launch: dimensions, host, schedules.
 
 use clap::ArgMatches;
-use indicatif::{ProgressBar, ProgressStyle};
 use ptx_dsl::load::Kernel;
 use ptx_dsl::{Arg, Error, Host, Launch, Monitor, Report};
 
+use super::progress::Progress;
 use super::values::Value;
 
 /// What a launch did.
@@ -44,7 +40,8 @@ fn on<M: Monitor>(
     let cluster = dims("cluster").or(kernel.required_cluster()).unwrap_or([1; 3]);
     let block = dims("block").or(kernel.required_block()).or(kernel.largest_block());
     let block = block.ok_or("the kernel does not say how many threads a CTA has: give `--block`")?;
-    let mut launch = Launch::grid(dims("grid").unwrap_or(cluster)).block(block).cluster(cluster);
+    let grid = dims("grid").unwrap_or(cluster);
+    let mut launch = Launch::grid(grid).block(block).cluster(cluster);
     if let Some(bytes) = matches.get_one("shared") {
         launch = launch.dynamic_shared(*bytes);
     }
@@ -59,93 +56,84 @@ fn on<M: Monitor>(
         host = host.threads(*threads);
     }
     let shape = format!("{} x {} threads", volume(cluster), volume(block));
-    Ok(match matches.get_one::<u64>("explore") {
-        Some(schedules) => explore(&host, seed.unwrap_or(0), *schedules, kernel, &launch, values)
-            .map(|(reports, differ)| Outcome { reports, shape, differ }),
+    let mut runs = Runs { kernel, launch, differ: Vec::new(), seed: seed.unwrap_or(0) };
+    let result = match matches.get_one::<u64>("explore") {
+        Some(schedules) => runs.explore(&host, *schedules, values),
         None => {
-            let progress = Progress::default();
-            let result = once(&host, kernel, progress.listen(launch), values);
-            progress.clear();
-            result.map(|report| Outcome { reports: vec![report], shape, differ: Vec::new() })
+            let progress = Progress::new(volume(grid) / volume(cluster).max(1), "clusters");
+            runs.launch = progress.listen(runs.launch);
+            runs.once(&host, values).map(|report| vec![report])
         }
+    };
+    Ok(match result {
+        Ok(reports) => Ok(Outcome { reports, shape, differ: runs.differ }),
+        Err(Error::Fault(mut fault)) if fault.replay.is_some() => {
+            fault.replay = Some(format!("`--seed {}`", runs.seed));
+            Err(Error::Fault(fault))
+        }
+        Err(error) => Err(error),
     })
 }
 
-fn once<M: Monitor>(host: &Host<M>, kernel: &Kernel, launch: Launch, values: &mut [Value]) -> Result<Report, Error> {
-    let argument = |value| match value {
-        &mut Value::Buffer(ref mut data) => Arg::buffer(&mut data.bytes),
-        Value::Bytes(bytes) => Arg::value(bytes),
-    };
-    let mut arguments: Vec<Arg<'_>> = values.iter_mut().map(argument).collect();
-    kernel.launch_raw(host, launch, &mut arguments)
+/// Runs of one launch.
+struct Runs<'k> {
+    kernel: &'k Kernel,
+    launch: Launch,
+    /// Buffers that depend on the schedule, and the first seed with which they do.
+    differ: Vec<(String, u64)>,
+    /// That of the run that is going on, or of the first one that failed.
+    seed: u64,
 }
 
-/// Tries schedules. The values are then those of the last one. Returns buffers whose contents differ, with a seed.
-fn explore<M: Monitor>(
-    host: &Host<M>,
-    first: u64,
-    schedules: u64,
-    kernel: &Kernel,
-    launch: &Launch,
-    values: &mut Vec<Value>,
-) -> Result<(Vec<Report>, Vec<(String, u64)>), Error> {
-    let initial = values.clone();
-    let mut expected: Option<Vec<Value>> = None;
-    let mut differ: Vec<(String, u64)> = Vec::new();
-    let mut seed = first;
-    let reports = host.explore(schedules).run(|host| {
-        values.clone_from(&initial);
-        let report = once(host, kernel, launch.clone(), values)?;
-        let expected = expected.get_or_insert_with(|| values.clone());
-        for ((p, a), b) in kernel.parameters().iter().zip(expected.iter()).zip(values.iter()) {
+impl Runs<'_> {
+    fn once<M: Monitor>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
+        let argument = |value| match value {
+            &mut Value::Buffer(ref mut data) => Arg::buffer(&mut data.bytes),
+            Value::Bytes(bytes) => Arg::value(bytes),
+        };
+        let mut arguments: Vec<Arg<'_>> = values.iter_mut().map(argument).collect();
+        self.kernel.launch_raw(host, self.launch.clone(), &mut arguments)
+    }
+
+    /// Tries schedules. The values are then those of the last one.
+    fn explore<M: Monitor>(
+        &mut self,
+        host: &Host<M>,
+        schedules: u64,
+        values: &mut Vec<Value>,
+    ) -> Result<Vec<Report>, Error> {
+        let initial = values.clone();
+        let progress = Progress::new(schedules, "schedules");
+        let mut expected: Option<Vec<Value>> = None;
+        // a fault is then run again and again, to find a shorter schedule
+        let mut failed = false;
+        host.explore(schedules).run(|host| {
+            values.clone_from(&initial);
+            let result = self.once(host, values);
+            failed |= result.is_err();
+            let report = result?;
+            if failed {
+                return Ok(report);
+            }
+            let expected = expected.get_or_insert_with(|| values.clone());
+            self.compare(expected, values);
+            self.seed = self.seed.wrapping_add(1);
+            progress.step();
+            Ok(report)
+        })
+    }
+
+    /// Notes buffers that differ for the first time.
+    fn compare(&mut self, expected: &[Value], values: &[Value]) {
+        for ((p, a), b) in self.kernel.parameters().iter().zip(expected).zip(values) {
             let (Value::Buffer(a), Value::Buffer(b)) = (a, b) else { continue };
-            if a.bytes != b.bytes && differ.iter().all(|(name, _)| *name != p.name) {
-                differ.push((p.name.clone(), seed));
+            if a.bytes != b.bytes && self.differ.iter().all(|(name, _)| *name != p.name) {
+                self.differ.push((p.name.clone(), self.seed));
             }
         }
-        seed = seed.wrapping_add(1);
-        Ok(report)
-    })?;
-    Ok((reports, differ))
+    }
 }
 
 fn volume(dims: [u32; 3]) -> u64 {
     dims.iter().fold(1, |n, d| u64::saturating_mul(n, u64::from(*d)))
-}
-
-/// A bar on the terminal, for launches that take longer than a second.
-struct Progress {
-    start: Instant,
-    bar: Arc<OnceLock<ProgressBar>>,
-}
-
-impl Default for Progress {
-    fn default() -> Self {
-        Progress { start: Instant::now(), bar: Arc::default() }
-    }
-}
-
-impl Progress {
-    fn listen(&self, launch: Launch) -> Launch {
-        if !std::io::stderr().is_terminal() {
-            return launch;
-        }
-        let (start, bar) = (self.start, self.bar.clone());
-        launch.on_progress(move |now| {
-            if start.elapsed() > Duration::from_secs(1) {
-                bar.get_or_init(|| new_bar(now.clusters)).set_position(now.clusters_done);
-            }
-        })
-    }
-
-    fn clear(&self) {
-        if let Some(bar) = self.bar.get() {
-            bar.finish_and_clear();
-        }
-    }
-}
-
-fn new_bar(clusters: u64) -> ProgressBar {
-    let style = ProgressStyle::with_template("{bar:40} {pos} of {len} clusters, {elapsed}, {eta} left");
-    ProgressBar::new(clusters).with_style(style.unwrap_or_else(|_| ProgressStyle::default_bar()))
 }

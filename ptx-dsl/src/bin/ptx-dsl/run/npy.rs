@@ -89,7 +89,7 @@ mod tests {
     /// A file as NumPy writes it: magic, version 1.0, length, header padded to 64 bytes.
     fn file(header: &str, data: &[u8]) -> Vec<u8> {
         let mut header = header.to_owned();
-        while (10 + header.len() + 1) % 64 != 0 {
+        while !(10 + header.len() + 1).is_multiple_of(64) {
             header.push(' ');
         }
         header.push('\n');
