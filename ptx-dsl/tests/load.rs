@@ -331,3 +331,35 @@ fn checked_and_explored() {
     let explored = explored.unwrap();
     assert!(explored.contains(&0) && explored.contains(&1), "{explored:?}");
 }
+
+/// Every legal module of `tests/ptx`, with arguments that mean nothing: faults and errors, no panic and no hang.
+#[test]
+fn modules_of_every_family() {
+    let folder = concat!(env!("CARGO_MANIFEST_DIR"), "/../tests/ptx");
+    let (mut ran, mut faults) = (0, 0);
+    for file in std::fs::read_dir(folder).unwrap().flatten() {
+        let text = std::fs::read_to_string(file.path()).unwrap();
+        let module = Options::new().name(file.path().display().to_string()).parse(&text).unwrap();
+        for kernel in module.kernels() {
+            kernel.pointees();
+            let mut buffers = vec![vec![0u8; 4096]; kernel.parameters().len()];
+            let given = kernel.parameters().iter().zip(&mut buffers);
+            let mut arguments: Vec<Arg<'_>> = given
+                .map(|(p, b)| if p.takes_buffer() { b.into() } else { Arg::value(vec![1; p.size as usize]) })
+                .collect();
+            let cluster = kernel.required_cluster().unwrap_or([1; 3]);
+            let block = kernel.required_block().or(kernel.largest_block()).unwrap_or([32, 1, 1]);
+            let launch = Launch::grid(cluster).cluster(cluster).block(block).dynamic_shared(1024).step_limit(2000);
+            match kernel.launch_raw(&Host::new(), launch, &mut arguments) {
+                Ok(_) => ran += 1,
+                Err(Error::Fault(fault)) => {
+                    assert!(!matches!(fault.kind, FaultKind::Internal(_)), "{fault}");
+                    faults += 1;
+                }
+                Err(Error::NotYet { .. }) => {}
+                Err(error) => panic!("{}: {error}", file.path().display()),
+            }
+        }
+    }
+    assert!(ran > 0 && faults > 0, "{ran} ran, {faults} faults");
+}
