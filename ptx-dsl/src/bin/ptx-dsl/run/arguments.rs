@@ -56,7 +56,7 @@ pub fn command() -> Command {
             option(
                 "explore",
                 "N",
-                "Tries N schedules; the first fault ends it, with the shortest schedule that has it",
+                "Tries N schedules; the first fault ends it, and names its seed",
             )
             .value_parser(clap::value_parser!(u64).range(1..)),
             Arg::new("checked")
