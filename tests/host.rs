@@ -7,6 +7,7 @@ mod cluster;
 mod cohorts;
 mod control;
 mod divergence;
+mod engines;
 mod faults;
 mod files;
 mod language;

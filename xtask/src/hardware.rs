@@ -15,6 +15,7 @@ mod values;
 
 use std::path::{Path, PathBuf};
 
+use crate::kernels::crates::Engine;
 use crate::ptxas;
 use data::Kernel;
 use data::{Form, Set};
@@ -30,28 +31,30 @@ fn text(path: &Path) -> Result<String, String> {
 
 pub fn run(arguments: &[&str]) -> Result<(), String> {
     match arguments {
-        [] => replay(1, false, &[]),
+        [] => replay(1, Engine::Interpreted, false, &[]),
+        ["--compiled"] => replay(1, Engine::Compiled, false, &[]),
         ["--release"] => levels(),
         ["--write", directory] => write(Path::new(directory), 0),
         ["--write", directory, seed] => write(Path::new(directory), seed.parse().map_err(|_| "no seed")?),
         ["--read", directory, results] => read(Path::new(directory), Path::new(results)),
         _ => {
-            Err("usage: cargo xtask hardware [--release | --write DIRECTORY [SEED] | --read DIRECTORY RESULTS]".into())
+            Err("usage: cargo xtask hardware [--compiled | --release | --write DIRECTORY [SEED] | --read DIRECTORY RESULTS]".into())
         }
     }
 }
 
-/// Runs an optimised build of one form in eight with each instruction set of the processor. All forms would take rustc half an
-/// hour.
+/// Runs an optimised build of one form in eight with each instruction set of the processor, and all forms on the interpreter. All
+/// forms compiled would take rustc half an hour.
 fn levels() -> Result<(), String> {
     ["base", "avx2", "avx512"].iter().try_for_each(|level| {
         println!("PTX_DSL_LEVEL={level}");
-        replay(8, true, &[("PTX_DSL_LEVEL", level)])
+        replay(8, Engine::Compiled, true, &[("PTX_DSL_LEVEL", level)])?;
+        replay(1, Engine::Interpreted, true, &[("PTX_DSL_LEVEL", level)])
     })
 }
 
 /// Runs the forms of `tests/hardware` on the host, all or one in so many, and compares.
-pub fn replay(one_of: usize, release: bool, environment: &[(&str, &str)]) -> Result<(), String> {
+pub fn replay(one_of: usize, engine: Engine, release: bool, environment: &[(&str, &str)]) -> Result<(), String> {
     let mut sets = data::read(&text(&file("lanes.txt"))?)?;
     let mut number = 0;
     for set in &mut sets {
@@ -65,7 +68,7 @@ pub fn replay(one_of: usize, release: bool, environment: &[(&str, &str)]) -> Res
     sets.extend(near.iter().map(|n| n.set.clone()));
     let directory = ptxas::root().join("target").join("hardware");
     let results = directory.join("results");
-    let run = crates::Run { seed: 0, release, results: &results, every_result: false, environment };
+    let run = crates::Run { seed: 0, release, engine, results: &results, every_result: false, environment };
     let (kernels, digests, said) = crates::host(&directory, &sets, &run)?;
     let mut wrong: Vec<String> = said.lines().map(str::to_owned).collect();
     for (kernel, i, form) in forms_of(&kernels) {
@@ -79,7 +82,7 @@ pub fn replay(one_of: usize, release: bool, environment: &[(&str, &str)]) -> Res
     }
     wrong.append(&mut near::compare(&near, &kernels, &results)?);
     if wrong.is_empty() {
-        println!("{} forms give what a GPU gave", count(&sets));
+        println!("{} forms, {}, give what a GPU gave", count(&sets), engine.name());
         return Ok(());
     }
     Err(format!("{}\n{} forms do not give what a GPU gave", wrong.join("\n"), wrong.len()))
@@ -116,8 +119,14 @@ fn every_form(seed: u64) -> Result<Vec<Set>, String> {
 /// Writes every form for a GPU, and the results of the host. Seeds other than 0 look for unknown differences.
 fn write(directory: &Path, seed: u64) -> Result<(), String> {
     let sets = every_form(seed)?;
-    let run =
-        crates::Run { seed, release: false, results: &directory.join("host"), every_result: true, environment: &[] };
+    let run = crates::Run {
+        seed,
+        release: false,
+        engine: Engine::Interpreted,
+        results: &directory.join("host"),
+        every_result: true,
+        environment: &[],
+    };
     let (kernels, digests, said) = crates::host(&ptxas::root().join("target").join("hardware"), &sets, &run)?;
     print!("{said}");
     crates::write(directory, &sets, seed)?;

@@ -4,7 +4,7 @@
 //! meaning and know neither the table nor the host. `crates` runs them, and `shrink` reduces a failing one. A seed always gives
 //! the same kernel.
 
-mod crates;
+pub mod crates;
 mod make;
 mod program;
 mod rows;

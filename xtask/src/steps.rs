@@ -3,6 +3,7 @@
 use std::process::Command;
 use std::time::Instant;
 
+use crate::kernels::crates::Engine;
 use crate::{assemble, docs, hardware, kernels, nvcc, oracle, ptxas, real};
 
 /// Examples that `test` runs too: each checks its own result.
@@ -32,8 +33,8 @@ pub fn ci() -> Result<(), String> {
     real::run(&real::Wanted::default(), true)
 }
 
-/// Every test of the workspace (libraries, documentation, integration tests), then the examples, random kernels and a part of the
-/// results of an H200, then ptxas on the PTX of every kernel that was launched, of the benches, and on a few statements of every
+/// Every test of the workspace (libraries, documentation, integration tests), those of kernels on both engines, then the examples,
+/// random kernels and the results of an H200, then ptxas on the PTX of every kernel that was launched, of the benches, and on a few statements of every
 /// family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
@@ -52,12 +53,19 @@ pub fn test(strict: bool) -> Result<(), String> {
     environment.push(("PTX_DSL_DUMP", dump.display().to_string()));
     let environment: Vec<_> = environment.iter().map(|(name, value)| (*name, value.as_str())).collect();
     cargo(&["test", "--workspace", "--features", "ptx-dsl/cli"], &environment)?;
+    // The tests that run kernels once more, on the engine of optimised builds.
+    let engines = "ptx-dsl/cli,ptx-dsl/compiled";
+    cargo(
+        &["test", "--test", "suite", "--features", engines, "--", "host::", "seeds::", "tcgen05::", "bugs::"],
+        &environment,
+    )?;
     for example in EXAMPLES {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
     kernels::run(&["--count", "20", "--size", "60"], &environment)?;
+    hardware::replay(1, Engine::Interpreted, false, &[])?;
     // All of them would take minutes to compile.
-    hardware::replay(8, false, &[])?;
+    hardware::replay(16, Engine::Compiled, false, &[])?;
     let texts = dump.display().to_string();
     cargo(&["bench", "--quiet", "--profile", "dev", "--bench", "host", "--", "--ptx", &texts], &environment)?;
     match judge {

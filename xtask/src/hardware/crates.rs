@@ -8,9 +8,9 @@ use std::process::{Command, Stdio};
 use super::data::{Kernel, Set};
 use super::values::{self, PARTS};
 use super::{near, text};
+use crate::kernels::crates::{Engine, manifest};
 use crate::ptxas;
 
-const MANIFEST: &str = include_str!("../kernels/Cargo.txt");
 const MAIN: &str = include_str!("main.txt");
 
 /// The kernels of all sets.
@@ -57,6 +57,7 @@ pub struct Run<'a> {
     /// The directory of the operands.
     pub seed: u64,
     pub release: bool,
+    pub engine: Engine,
     /// Where to write results: those of approximations, or all.
     pub results: &'a Path,
     pub every_result: bool,
@@ -67,8 +68,8 @@ pub struct Run<'a> {
 pub fn host(directory: &Path, sets: &[Set], run: &Run) -> Result<(Vec<Kernel>, Digests, String), String> {
     let source = directory.join("src");
     let kernels = write(&source, sets, run.seed)?;
-    let manifest = MANIFEST.replace("PTX_DSL", &ptxas::root().join("ptx-dsl").display().to_string());
-    write_file(&directory.join("Cargo.toml"), manifest.replace("\"kernels\"", "\"hardware\"").as_bytes())?;
+    let compiled = run.engine == Engine::Compiled;
+    write_file(&directory.join("Cargo.toml"), manifest("hardware", compiled).as_bytes())?;
     let lock = ptxas::root().join("Cargo.lock");
     std::fs::copy(&lock, directory.join("Cargo.lock")).map_err(|e| format!("cannot copy {}: {e}", lock.display()))?;
     let (mut modules, mut runs) = (String::new(), String::new());
@@ -88,7 +89,7 @@ pub fn host(directory: &Path, sets: &[Set], run: &Run) -> Result<(Vec<Kernel>, D
     let target = ptxas::root().join("target").join("kernels").join("target");
     let mut command = Command::new(env!("CARGO"));
     command.current_dir(directory).env("CARGO_TARGET_DIR", target).args(["run", "--quiet"]);
-    command.envs(run.environment.iter().copied());
+    command.envs(run.environment.iter().copied()).env("PTX_DSL_ENGINE", run.engine.name());
     if run.release {
         command.arg("--release");
     }

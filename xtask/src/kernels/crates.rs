@@ -7,8 +7,31 @@ use std::fmt::Write;
 use std::path::Path;
 use std::process::{Command, Stdio};
 
-const MANIFEST: &str = include_str!("Cargo.txt");
 const MAIN: &str = include_str!("main.txt");
+
+/// What runs kernels. Optimised builds always compile them.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Engine {
+    Compiled,
+    Interpreted,
+}
+
+impl Engine {
+    /// The value of `PTX_DSL_ENGINE`.
+    pub fn name(self) -> &'static str {
+        match self {
+            Engine::Compiled => "compiled",
+            Engine::Interpreted => "interpreted",
+        }
+    }
+}
+
+/// The manifest of a crate of this name whose kernels run on these engines.
+pub fn manifest(name: &str, compiled: bool) -> String {
+    let path = ptxas::root().join("ptx-dsl").display().to_string();
+    let text = include_str!("Cargo.txt").replace("PTX_DSL", &path).replace("\"kernels\"", &format!("\"{name}\""));
+    text.replace("FEATURES", if compiled { "\"compiled\"" } else { "" })
+}
 
 /// Writes modules, their expected results, their inputs, and `kernels.txt`: name, CTAs, threads along x and y, `n`. Returns the
 /// latter.
@@ -27,7 +50,7 @@ pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<
     Ok(list)
 }
 
-/// Runs the kernels; prints what is wrong and returns the names of those that fail.
+/// Runs the kernels on both engines; prints what is wrong and returns the names of those that fail.
 pub fn wrong(
     directory: &Path,
     kernels: &[(String, Program)],
@@ -36,8 +59,7 @@ pub fn wrong(
 ) -> Result<Vec<String>, String> {
     let source = directory.join("src");
     let list = write_kernels(&source, kernels)?;
-    let manifest = MANIFEST.replace("PTX_DSL", &ptxas::root().join("ptx-dsl").display().to_string());
-    write(&directory.join("Cargo.toml"), manifest.as_bytes())?;
+    write(&directory.join("Cargo.toml"), manifest("kernels", true).as_bytes())?;
     let lock = ptxas::root().join("Cargo.lock");
     std::fs::copy(&lock, directory.join("Cargo.lock")).map_err(|e| format!("cannot copy {}: {e}", lock.display()))?;
     let (mut modules, mut runs) = (String::new(), String::new());
@@ -47,20 +69,27 @@ pub fn wrong(
         let _ = writeln!(runs, "    check!({line});");
     }
     write(&source.join("main.rs"), format!("{MAIN}{modules}\nfn main() {{\n{runs}}}\n").as_bytes())?;
-    let mut command = Command::new(env!("CARGO"));
-    command.current_dir(directory).env("CARGO_TARGET_DIR", directory.join("target")).args(["run", "--quiet"]);
-    command.envs(environment.iter().copied());
-    if release {
-        command.arg("--release");
+    let mut all = String::new();
+    for engine in [Engine::Compiled, Engine::Interpreted] {
+        let mut command = Command::new(env!("CARGO"));
+        command.current_dir(directory).env("CARGO_TARGET_DIR", directory.join("target")).args(["run", "--quiet"]);
+        command.envs(environment.iter().copied()).env("PTX_DSL_ENGINE", engine.name());
+        if release {
+            command.arg("--release");
+        }
+        let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("cannot run cargo: {e}"))?;
+        if !output.status.success() {
+            return Err(format!("kernels in {}, {}: {}", directory.display(), engine.name(), output.status));
+        }
+        let said = String::from_utf8_lossy(&output.stdout);
+        if !said.trim().is_empty() {
+            println!("{}:", engine.name());
+        }
+        print!("{said}");
+        all.push_str(&said);
     }
-    let output = command.stderr(Stdio::inherit()).output().map_err(|e| format!("cannot run cargo: {e}"))?;
-    if !output.status.success() {
-        return Err(format!("kernels in {}: {}", directory.display(), output.status));
-    }
-    let said = String::from_utf8_lossy(&output.stdout);
-    print!("{said}");
     let names = kernels.iter().map(|k| k.0.clone());
-    Ok(names.filter(|name| said.lines().any(|l| l.split(',').next() == Some(name))).collect())
+    Ok(names.filter(|name| all.lines().any(|l| l.split(',').next() == Some(name))).collect())
 }
 
 fn bytes<'a>(words: impl IntoIterator<Item = &'a u32>) -> Vec<u8> {

@@ -170,7 +170,8 @@ forms! {
     "add" arith::add [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
     "sub" arith::sub [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
     "mul" arith::mul [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
-    "fma" float::fma_near::<V> [{rn} {rn ftz}] [{F32}] (W W W) => (W);
+    "fma" float::fma_near::<V> [{rn}] [{F32}] (W W W) => (W);
+    "fma" arith::fma [{rn ftz}] [{F32}] (W W W) => (W);
     "div" arith::div [{rn} {full} {approx}] [{F32}] (W W) => (W);
     "rcp" arith::rcp [{rn} {approx} {approx ftz}] [{F32}] (W) => (W);
     "sqrt" arith::sqrt [{rn} {approx} {approx ftz}] [{F32}] (W) => (W);

@@ -201,7 +201,7 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
     }
 }
 
-/// `fma.rn.f32`, with the instruction of the processor if it has one: the same bits.
+/// `fma.rn.f32` without `.ftz`, with the instruction of the processor if it has one: the same bits as [`basic`].
 #[inline(always)]
 pub fn fma_near<L: crate::lanes::Level>(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
     let [a, b, c] = [a, b, c].map(|x| arg(q, x).to_bits());

@@ -1,0 +1,235 @@
+//! Both engines run a kernel alike: results, faults, deadlocks; and what a host says if it lacks the engine.
+
+use ptx_dsl::prelude::*;
+use ptx_dsl::runtime::Kernel;
+use ptx_dsl::{Checked, Engine};
+
+fn both() -> [Host; 2] {
+    [Engine::Compiled, Engine::Interpreted].map(|engine| Host::new().engine(engine))
+}
+
+/// What a launch says, once for both engines, which must say the same.
+fn said(run: impl Fn(&Host) -> Result<Report, Error>) -> String {
+    let [compiled, interpreted] = both().map(|host| run(&host).unwrap_err().to_string());
+    assert_eq!(compiled, interpreted);
+    compiled
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    .visible .entry places(
+        .param .u64 .ptr .global .align 4 x: &[u32],
+        .param .u64 .ptr .global .align 4 out: &mut [u32],
+        .param .u32 pitch)
+    {
+        .shared .align 4 .b32 tile[1024];
+        .reg .b32 %x, %y, %nx, %ny, %i, %p, %v<6>, %s;
+        .reg .b64 %a, %o, %b;
+        ld.param.u64 %a, [x];
+        ld.param.u64 %b, [out];
+        ld.param.u32 %p, [pitch];
+        mov.u32 %x, %tid.x;
+        mov.u32 %y, %tid.y;
+        mov.u32 %nx, %ntid.x;
+        mov.u32 %ny, %ntid.y;
+        // a row of a matrix for each %tid.y
+        mad.lo.u32 %i, %y, %p, %x;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %a, %a, %o;
+        ld.global.u32 %v0, [%a];
+        // the same element for all threads of a row, and for all of a column
+        ld.param.u64 %a, [x];
+        mul.lo.u32 %i, %y, %p;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %a, %a, %o;
+        ld.global.u32 %v1, [%a+4];
+        ld.param.u64 %a, [x];
+        mul.wide.s32 %o, %x, 4;
+        add.u64 %a, %a, %o;
+        ld.global.u16 %v2, [%a+2];
+        // through shared memory, in the order of threads
+        mad.lo.u32 %i, %y, %nx, %x;
+        shl.b32 %s, %i, 2;
+        mov.u32 %v3, tile;
+        add.u32 %s, %s, %v3;
+        mad.lo.u32 %v0, %v1, 3, %v0;
+        mad.lo.u32 %v0, %v2, 5, %v0;
+        st.shared.u32 [%s], %v0;
+        bar.sync 0;
+        // the opposite thread
+        mul.lo.u32 %v4, %nx, %ny;
+        sub.u32 %v4, %v4, 1;
+        sub.u32 %v4, %v4, %i;
+        shl.b32 %v4, %v4, 2;
+        add.u32 %v4, %v4, %v3;
+        ld.shared.u32 %v5, [%v4];
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %b, %b, %o;
+        st.global.u32 [%b], %v5;
+        ret;
+    }
+}
+
+#[test]
+fn threads_of_all_shapes_find_their_elements() {
+    for [nx, ny] in [[32, 1], [64, 4], [128, 2], [16, 16], [8, 8], [8, 5], [16, 3], [40, 2], [24, 4], [1, 32], [3, 7]] {
+        for pitch in [nx, nx + 1, 200] {
+            let x: Vec<u32> = (0..pitch * ny + 8).map(|i: u32| i.wrapping_mul(2_654_435_761)).collect();
+            let at = |i: u32| x[i as usize];
+            let value = |t: u32| {
+                let (tx, ty) = (t % nx, t / nx);
+                let (own, row) = (at(ty * pitch + tx), at(ty * pitch + 1));
+                own.wrapping_add(row.wrapping_mul(3)).wrapping_add((at(tx) >> 16).wrapping_mul(5))
+            };
+            for host in both() {
+                let mut out = vec![0; (nx * ny) as usize];
+                places.launch(&host, Launch::grid(1).block((nx, ny)), (&x, &mut out, pitch)).unwrap();
+                for (t, v) in (0..).zip(&out) {
+                    assert_eq!(*v, value(nx * ny - 1 - t), "thread {t} of {nx} x {ny}, pitch {pitch}, {host:?}");
+                }
+            }
+        }
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    .visible .entry collatz(.param .u64 .ptr .global .align 4 out: &mut [u32], .param .u32 n)
+    {
+        .reg .pred %p, %q;
+        .reg .b32 %i, %b, %t, %n, %v, %steps;
+        .reg .b64 %o, %d;
+        ld.param.u64 %d, [out];
+        ld.param.u32 %n, [n];
+        mov.u32 %t, %tid.x;
+        mov.u32 %b, %ctaid.x;
+        mov.u32 %i, %ntid.x;
+        mad.lo.u32 %i, %b, %i, %t;
+        setp.ge.u32 %p, %i, %n;
+        @%p ret;
+        add.u32 %v, %i, 1;
+        mov.u32 %steps, 0;
+      STEP:
+        setp.eq.u32 %p, %v, 1;
+        @%p bra DONE;
+        and.b32 %t, %v, 1;
+        setp.eq.u32 %q, %t, 0;
+        @%q bra EVEN;
+        mad.lo.u32 %v, %v, 3, 1;
+        bra.uni NEXT;
+      EVEN:
+        shr.u32 %v, %v, 1;
+      NEXT:
+        add.u32 %steps, %steps, 1;
+        bra.uni STEP;
+      DONE:
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %d, %d, %o;
+        st.global.u32 [%d], %steps;
+        ret;
+    }
+}
+
+#[test]
+fn lanes_that_part_and_end_keep_to_their_own() {
+    let steps = |mut v: u64| {
+        let mut n = 0;
+        while v != 1 {
+            v = if v % 2 == 0 { v / 2 } else { 3 * v + 1 };
+            n += 1;
+        }
+        n
+    };
+    // the last CTA has lanes that exit at once, and lanes of their warps that go on
+    for n in [1u32, 31, 100, 1000] {
+        for host in both().into_iter().chain([Host::new().seed(3), Host::new().seed(4), Host::new().threads(2)]) {
+            let mut out = vec![u32::MAX; n as usize + 50];
+            collatz.launch(&host, Launch::grid(n.div_ceil(128)).block(128), (&mut out, n)).unwrap();
+            for (i, v) in out.iter().enumerate() {
+                let wanted = if i < n as usize { steps(i as u64 + 1) } else { u32::MAX };
+                assert_eq!(*v, wanted, "{i} of {n}");
+            }
+        }
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    .visible .entry outside(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 stride)
+        .reqntid 128
+    {
+        .reg .b32 %t, %s;
+        .reg .b64 %x, %o;
+        ld.param.u64 %x, [x];
+        ld.param.u32 %s, [stride];
+        mov.u32 %t, %tid.x;
+        mul.lo.u32 %t, %t, %s;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %x, %x, %o;
+        st.global.u32 [%x], %t;
+        ld.global.u32 %t, [%x+256];
+        st.global.u32 [%x], %t;
+        ret;
+    }
+    .visible .entry stuck(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 n)
+        .reqntid 96
+    {
+        .reg .pred %p;
+        .reg .b32 %t, %n;
+        ld.param.u32 %n, [n];
+        mov.u32 %t, %tid.x;
+        setp.lt.u32 %p, %t, 32;
+        @%p bra ONE;
+        bar.sync 1, %n;
+        ret;
+      ONE:
+        bar.sync 2, %n;
+        ret;
+    }
+    .visible .entry endless(.param .u64 .ptr .global .align 4 x: &mut [u32])
+    {
+        .reg .b32 %t;
+        mov.u32 %t, 0;
+      AGAIN:
+        add.u32 %t, %t, 1;
+        bra.uni AGAIN;
+    }
+}
+
+#[test]
+fn both_engines_report_the_same() {
+    // in warp 3, and in warp 1 before that by another statement
+    for (stride, len) in [(1u32, 120usize), (1, 180), (3, 300), (0x4000_0000, 128)] {
+        let fault = said(|host| {
+            let mut x = vec![0u32; len];
+            outside.launch(host, Launch::grid(1), (&mut x, stride))
+        });
+        assert!(fault.contains("out of bounds"), "{fault}");
+    }
+    let mut deadlock = said(|host| stuck.launch(host, Launch::grid(1), (&mut [0u32; 4], 96)));
+    assert!(deadlock.contains("deadlock") && deadlock.contains("bar.sync 2, %n;"), "{deadlock}");
+    deadlock = said(|host| endless.launch(host, Launch::grid(1).block(32).step_limit(1000), (&mut [0u32; 4],)));
+    assert!(deadlock.contains("AGAIN"), "{deadlock}");
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry plain(.param .u64 .ptr .global .align 4 x: &mut [u32]) { ret; }
+}
+
+#[test]
+fn an_engine_that_is_not_there_is_an_error() {
+    let mut x = [0u32; 4];
+    let on_compiled = plain.launch(&Host::new().engine(Engine::Compiled), Launch::grid(1), (&mut x,));
+    match <plain as Kernel>::compiled() {
+        Some(_) => drop(on_compiled.unwrap()),
+        None => {
+            let error = on_compiled.unwrap_err().to_string();
+            assert!(error.contains("`plain`") && error.contains("write `compiled` in the header"), "{error}");
+        }
+    }
+    plain.launch(&Host::new().engine(Engine::Interpreted), Launch::grid(1), (&mut x,)).unwrap();
+    let checked: Host<Checked> = Host::checked();
+    let error = endless.launch(&checked.engine(Engine::Compiled), Launch::grid(1), (&mut x,)).unwrap_err();
+    assert!(error.to_string().contains("a host with a monitor interprets all kernels"), "{error}");
+}
