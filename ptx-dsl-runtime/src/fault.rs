@@ -344,15 +344,15 @@ pub struct ThreadId {
 }
 
 /// The statement a fault is about.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq)]
 pub struct At {
     /// The PTX statement.
-    pub text: &'static str,
+    pub text: String,
     /// Line in the printed PTX.
     pub line: u32,
-    /// Rust file.
-    pub file: &'static str,
-    /// Line in the Rust file, 0 if unknown.
+    /// The file with the source: Rust, or PTX.
+    pub file: String,
+    /// Line in that file, 0 if unknown.
     pub rust_line: u32,
 }
 
@@ -362,7 +362,7 @@ pub struct Fault {
     /// What went wrong.
     pub kind: FaultKind,
     /// Name of the kernel.
-    pub kernel: &'static str,
+    pub kernel: String,
     /// The PTX statement at fault, if known.
     pub at: Option<At>,
     /// The thread at fault, if known.
@@ -386,7 +386,7 @@ impl Fault {
             self.kind,
             MbarrierOverArrive { .. } | NoCompleteCompletes | MbarrierCount { .. } | WrongWindow { .. }
         );
-        match self.at {
+        match &self.at {
             Some(at) if own && at.text.contains("mbarrier.arrive_drop") => "9.7.13.15.14",
             _ => self.kind.section(),
         }
@@ -396,7 +396,7 @@ impl Fault {
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}", self.kind)?;
-        match self.at {
+        match &self.at {
             Some(at) => {
                 write!(f, "\n  --> kernel `{}`, PTX line {}: `{}`", self.kernel, at.line, at.text)?;
                 if at.rust_line > 0 {

@@ -142,7 +142,12 @@ impl<M: Monitor> Host<M> {
         self
     }
 
-    /// The engine that is asked for.
+    /// The engine that [`Host::engine`] asks for.
+    pub(crate) fn asked_engine(&self) -> Option<Engine> {
+        self.engine
+    }
+
+    /// The same, or else what the environment asks for.
     pub(crate) fn wanted_engine(&self) -> Option<Engine> {
         static DEFAULT: OnceLock<Option<Engine>> = OnceLock::new();
         let default = || match std::env::var("PTX_DSL_ENGINE").ok()?.as_str() {

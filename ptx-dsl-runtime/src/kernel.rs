@@ -12,7 +12,7 @@ use crate::{Ctx, Fault, Monitor, Off};
 /// A kernel: constants for the launch, the image for the interpreter among them, and its compiled code if there is any.
 pub trait Kernel: 'static {
     /// Constants for the launch.
-    const INFO: &'static KernelInfo;
+    const INFO: &'static KernelInfo<'static>;
     /// Its compiled code. An unoptimised crate has none, unless its kernels say `compiled`.
     fn compiled() -> Option<Compiled<Off>> {
         None

@@ -16,7 +16,9 @@ use crate::mem::address::FIRST_BUFFER;
 use crate::mem::segment::Segment;
 use crate::monitor::{Monitor, Off};
 use args::place;
+use ptx_dsl_isa::image::Image;
 use std::any::Any;
+use std::sync::Arc;
 
 /// Runs a kernel on the host. Results are in the caller's buffers.
 pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
@@ -25,12 +27,12 @@ pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut 
 
 /// The kernel on the engine that the host asks for: compiled code if there is any, but a monitor sees the interpreter.
 fn program<M: Monitor>(
-    info: &'static KernelInfo,
+    info: &'static KernelInfo<'static>,
     compiled: Option<Compiled<Off>>,
     host: &Host<M>,
-) -> Result<Program<M>, Error> {
+) -> Result<Program<'static, M>, Error> {
     let wanted = host.wanted_engine();
-    let missing = |engine, why| Error::Engine { kernel: info.name, engine, why };
+    let missing = |engine, why| Error::Engine { kernel: info.name.to_owned(), engine, why };
     // only the plain host has this type of compiled code
     let code = compiled.as_ref().and_then(|code| (code as &dyn Any).downcast_ref::<Compiled<M>>());
     match (code, wanted) {
@@ -45,10 +47,28 @@ fn program<M: Monitor>(
         )),
         (_, Some(Engine::Interpreted) | None) => {
             let why = "its crate was built with another version of ptx-dsl";
-            let image = interpreter::decoded(info.image).ok_or(missing(Engine::Interpreted, why))?;
+            let image = interpreter::decoded(info.image).ok_or_else(|| missing(Engine::Interpreted, why))?;
             Ok(Program::Interpreted(info, image))
         }
     }
+}
+
+/// Runs a kernel that has no Rust type: `image` is its code, and `info.image` is not read.
+///
+/// # Errors
+/// As [`launch`], and if the host asks for the compiled engine.
+pub fn launch_image<M: Monitor>(
+    info: &KernelInfo<'_>,
+    image: &Arc<Image>,
+    host: &Host<M>,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    if host.asked_engine() == Some(Engine::Compiled) {
+        let why = "it was loaded at run time";
+        return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, why });
+    }
+    run(Program::Interpreted(info, image.clone()), host, launch, args)
 }
 
 /// The same for a kernel that a test writes by hand, with any monitor.
@@ -64,7 +84,7 @@ pub(crate) fn launch_compiled<K: Kernel + crate::kernel::CompiledKernel, M: Moni
 /// The same for all kernels. Not inlined, so that `instances` compiles it in this crate.
 #[inline(never)]
 pub(crate) fn run<M: Monitor>(
-    program: Program<M>,
+    program: Program<'_, M>,
     host: &Host<M>,
     launch: Launch,
     args: &mut [Arg<'_>],
@@ -76,17 +96,17 @@ pub(crate) fn run<M: Monitor>(
 
 /// Checks the launch, and builds parameter memory and the segments of global memory.
 fn prepare<'s>(
-    info: &'static KernelInfo,
+    info: &KernelInfo<'_>,
     launch: &Launch,
     args: &'s mut [Arg<'_>],
     module: &'s mut [u8],
 ) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
-    let kernel = info.name;
+    let kernel = || info.name.to_owned();
     if let Some(&(instruction, site)) = info.not_yet.first() {
         let (text, line) = info.sites.get(site as usize).map_or(("", 0), |s| (s.text, s.line));
-        return Err(Error::NotYet { kernel, instruction, text, line });
+        return Err(Error::NotYet { kernel: kernel(), instruction: instruction.into(), text: text.into(), line });
     }
-    let error = |problem| Error::Launch { kernel, problem };
+    let error = |problem| Error::Launch { kernel: kernel(), problem };
     launch.check(info).map_err(error)?;
     if args.len() != info.params.len() {
         return Err(error(LaunchError::ArgumentCount { given: args.len(), wanted: info.params.len() }));

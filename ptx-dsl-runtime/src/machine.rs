@@ -95,12 +95,12 @@ impl<M: Monitor> Compiled<M> {
 }
 
 /// A kernel on the engine that runs it.
-pub(crate) enum Program<M> {
-    Compiled(&'static KernelInfo, Compiled<M>),
-    Interpreted(&'static KernelInfo, Arc<Image>),
+pub(crate) enum Program<'k, M> {
+    Compiled(&'k KernelInfo<'k>, Compiled<M>),
+    Interpreted(&'k KernelInfo<'k>, Arc<Image>),
 }
 
-impl<M> Clone for Program<M> {
+impl<M> Clone for Program<'_, M> {
     fn clone(&self) -> Self {
         match self {
             Program::Compiled(info, code) => Program::Compiled(info, *code),
@@ -109,8 +109,8 @@ impl<M> Clone for Program<M> {
     }
 }
 
-impl<M> Program<M> {
-    pub(crate) fn info(&self) -> &'static KernelInfo {
+impl<'k, M> Program<'k, M> {
+    pub(crate) fn info(&self) -> &'k KernelInfo<'k> {
         match self {
             Program::Compiled(info, _) | Program::Interpreted(info, _) => info,
         }
@@ -119,7 +119,7 @@ impl<M> Program<M> {
 
 /// Runs a grid whose launch has been checked.
 pub(crate) fn run<M: Monitor>(
-    program: Program<M>,
+    program: Program<'_, M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -194,7 +194,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
     pub(crate) fn new(
         host: &Host<M>,
         launch: &Launch,
-        info: &'static KernelInfo,
+        info: &'a KernelInfo<'a>,
         params: Vec<u8>,
         global: Global<'a>,
         team: &'a Team,
@@ -221,7 +221,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 
 /// Runs clusters until there are no more: the work of one thread.
 fn work<M: Monitor>(
-    program: Program<M>,
+    program: Program<'_, M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,

@@ -56,6 +56,9 @@
 //! # Ok::<(), Error>(())
 //! ```
 
+#[cfg(feature = "load")]
+pub mod load;
+
 #[doc(hidden)]
 pub use ptx_dsl_macros::compile_kernels;
 pub use ptx_dsl_macros::{include_ptx, ptx};
@@ -76,7 +79,11 @@ pub mod prelude {
     pub use crate::{Arg, Error, Fault, Host, Launch, Report, include_ptx, ptx};
 }
 
-// The README's program is compiled and run with the documentation tests.
+// The programs of README and of docs/run.md are compiled and run with the documentation tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;
+
+#[cfg(all(doctest, feature = "load"))]
+#[doc = include_str!("../../docs/run.md")]
+struct Run;

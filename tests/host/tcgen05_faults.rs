@@ -141,7 +141,7 @@ fn line(mark: &str) -> u32 {
 #[track_caller]
 fn fault(result: Result<Report, Error>, mark: &str, thread: u32, cta: u32, words: &str) -> FaultKind {
     let Err(Error::Fault(fault)) = result else { panic!("{mark}: no fault but {result:?}") };
-    let at = fault.at.unwrap_or_else(|| panic!("{mark}: no statement: {fault}"));
+    let at = fault.at.as_ref().unwrap_or_else(|| panic!("{mark}: no statement: {fault}"));
     assert_eq!(at.rust_line, line(mark), "{fault}");
     assert!(at.file.ends_with("tcgen05_faults.rs") && at.line > 0, "{fault}");
     let who = fault.thread.unwrap_or_else(|| panic!("{mark}: no thread: {fault}"));
@@ -254,5 +254,5 @@ fn the_peer_is_gone() {
     let alone = pair.launch(&Host::new(), Launch::grid(1).block(32), (0, 0));
     let Err(Error::Fault(fault)) = alone else { panic!("no fault") };
     assert!(matches!(fault.kind, FaultKind::IssueGranularity { .. }), "{fault}");
-    assert_eq!(fault.at.map(|at| at.rust_line), Some(line("alloc of a pair")));
+    assert_eq!(fault.at.as_ref().map(|at| at.rust_line), Some(line("alloc of a pair")));
 }

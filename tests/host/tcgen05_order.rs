@@ -357,7 +357,7 @@ fn line(mark: &str) -> u32 {
 #[track_caller]
 fn fault<T: std::fmt::Debug>(result: Result<T, Error>, mark: &str, words: &[&str]) -> FaultKind {
     let Err(Error::Fault(fault)) = result else { panic!("{mark}: no fault but {result:?}") };
-    let at = fault.at.unwrap_or_else(|| panic!("{mark}: no statement: {fault}"));
+    let at = fault.at.as_ref().unwrap_or_else(|| panic!("{mark}: no statement: {fault}"));
     assert_eq!(at.rust_line, line(mark), "{fault}");
     for word in words {
         assert!(fault.to_string().contains(word), "`{word}` is not in\n{fault}");

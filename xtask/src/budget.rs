@@ -60,6 +60,11 @@ pub fn run() -> Result<(), String> {
         let long = least(|| timed(Command::new(&binary).arg("check").arg(&file)))?;
         line(&format!("`ptx-dsl check` of {what}"), Duration::from_millis(budget), long);
     }
+    let file = directory.join("start.ptx");
+    write_to(&file, &ends_at_once(&kernel(10_000)))?;
+    let arguments = ["--block", "32", "--arg", "p=u8[256]"];
+    let start = least(|| timed(Command::new(&binary).arg("run").arg(&file).args(arguments)))?;
+    line("`ptx-dsl run` of 10,000 lines that end at once", Duration::from_millis(300), start);
     let _ = std::fs::remove_dir_all(&directory);
     if over == 0 { Ok(()) } else { Err(format!("{over} over budget")) }
 }
@@ -89,6 +94,12 @@ fn kernel(instructions: usize) -> String {
         );
     }
     out + "ret;\n}\n"
+}
+
+/// The same kernel, which runs none of it if the first word of its buffer is 0.
+fn ends_at_once(kernel: &str) -> String {
+    let guard = "ld.global.u32 %r4, [%d1];\nsetp.eq.u32 %p1, %r4, 0;\n@%p1 bra END;\nL0:";
+    kernel.replacen("L0:", guard, 1).replace("ret;\n}", "END: ret;\n}")
 }
 
 /// The worst case for the flow analyses: all values are live everywhere, and join behind every branch and around a loop.

@@ -23,7 +23,10 @@ pub fn ci() -> Result<(), String> {
         &["clippy", "--workspace", "--all-targets", "--features", "ptx-dsl/cli", "--quiet", "--", "-D", "warnings"],
         &[],
     )?;
-    cargo(&["doc", "--workspace", "--no-deps", "--quiet"], &[("RUSTDOCFLAGS", "-Dwarnings")])?;
+    cargo(
+        &["doc", "--workspace", "--features", "ptx-dsl/load", "--no-deps", "--quiet"],
+        &[("RUSTDOCFLAGS", "-Dwarnings")],
+    )?;
     docs::run(ptxas::root(), true)?;
     test(true)?;
     nvcc::run(&nvcc::Wanted::default(), true)?;

@@ -15,6 +15,7 @@
 //! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | uniformity; sets of threads; reaching threads; execution counts |
 //! | `ctas.rs`, `ranks.rs` | variation between CTAs; constant propagation for one rank of a cluster |
 //! | `provenance.rs`, `region.rs`, `accesses.rs` | provenance of addresses; bytes behind an address; memory accesses of an instruction |
+//! | `pointees.rs` | what a kernel accesses through its parameters |
 //! | `guards.rs`, `paths.rs` | constant guards; feasible paths |
 //! | `inline.rs`, `promote.rs` | inlining; promotion of memory to registers |
 
@@ -37,6 +38,7 @@ pub mod live_ranges;
 pub mod liveness;
 pub mod loops;
 pub mod paths;
+pub mod pointees;
 pub mod promote;
 pub mod provenance;
 pub mod ranks;

@@ -14,6 +14,7 @@ mod data_flow;
 mod graphs;
 mod iterations;
 mod launch;
+mod pointees;
 mod registers;
 mod values;
 

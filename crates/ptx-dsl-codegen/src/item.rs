@@ -106,7 +106,7 @@ pub fn compiled(
 /// The type, which is where the user's names are. `compiled`: the attribute under which there is compiled code.
 pub fn kernel_type(
     kernel: &Kernel<'_>,
-    prepared: &mut Prepared<'_>,
+    prepared: &Prepared<'_>,
     (source, text): (&Source<'_>, &Text<'_>),
     passing: &[Passing],
     compiled: Option<&TokenStream>,
@@ -142,7 +142,7 @@ pub fn kernel_type(
         pub struct #ident;
 
         impl #rt::Kernel for #ident {
-            const INFO: &'static #rt::KernelInfo = &#info;
+            const INFO: &'static #rt::KernelInfo<'static> = &#info;
             #compiled
         }
 

@@ -8,6 +8,7 @@
 mod analysis;
 mod emit;
 mod image;
+mod info;
 mod instr;
 mod item;
 mod kernel;
@@ -29,13 +30,15 @@ use layout::scalar_op::weight;
 use layout::solver::{Layout, solve};
 use proc_macro2::TokenStream;
 use ptx_dsl_isa::hir::{FuncId, Function, Module};
-use ptx_dsl_isa::image::Image;
+use ptx_dsl_isa::span::Span;
 use region::graph::Program;
 use region::if_conversion;
 use std::collections::BTreeSet;
 
+pub use info::{Info, Parameter, Site};
 pub use names::rust_name;
-pub use source::{RustType, Source, Text};
+pub use ptx_dsl_isa::image::Image;
+pub use source::{Printed, RustType, Source, Text};
 
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.
 const ROUNDS: usize = 3;
@@ -45,6 +48,7 @@ struct Prepared<'m> {
     program: Program<'m>,
     constants: Constants<'m>,
     image: Image,
+    info: Info,
 }
 
 /// The entry function with its live ranges split. `None` if that changes nothing.
@@ -57,14 +61,14 @@ fn prepare<'m>(
     module: &'m Module,
     entry: FuncId,
     function: &'m Function,
-    constants: Constants<'m>,
+    mut constants: Constants<'m>,
 ) -> (Kernel<'m>, Prepared<'m>) {
     let program = region::build::program(module, entry, function);
     let frame_size = u64::from(program.local_size(module).next_multiple_of(16));
     let kernel = Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size };
-    let mut prepared = Prepared { program, constants, image: Image::default() };
-    prepared.image = image::image(&kernel, &prepared.program, &mut prepared.constants);
-    (kernel, prepared)
+    let image = image::image(&kernel, &program, &mut constants);
+    let info = Info::new(&kernel, &program, &mut constants);
+    (kernel, Prepared { program, constants, image, info })
 }
 
 /// The type of an entry with its PTX, its image and `launch`. A stub has no code: it stands in for a kernel with errors.
@@ -80,15 +84,17 @@ pub fn kernel(
     let original = &module.functions[entry.0 as usize];
     let split = if stub { None } else { split(module, entry) };
     let function = split.as_ref().unwrap_or(original);
-    let constants = Constants::new(source, text);
-    let (kernel, mut prepared) = if stub {
+    let mut constants = Constants::new(source.line, &text.printed);
+    let (kernel, prepared) = if stub {
         let kernel = Kernel { module, entry, function, recursive: BTreeSet::new(), frame_size: 0 };
-        (kernel, Prepared { program: Program::empty(entry), constants, image: Image::default() })
+        let program = Program::empty(entry);
+        let info = Info::new(&kernel, &program, &mut constants);
+        (kernel, Prepared { program, constants, image: Image::default(), info })
     } else {
         prepare(module, entry, function, constants)
     };
     let parameters: Vec<_> = function.params.iter().enumerate().map(|(i, p)| passing(source, i, p)).collect();
-    item::kernel_type(&kernel, &mut prepared, (source, text), &parameters, if stub { None } else { Some(compiled) })
+    item::kernel_type(&kernel, &prepared, (source, text), &parameters, if stub { None } else { Some(compiled) })
 }
 
 /// The compiled code of an entry.
@@ -96,12 +102,32 @@ pub fn compiled(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     // the image numbers the sites
-    let (kernel, Prepared { program, constants, .. }) = prepare(module, entry, function, Constants::new(source, text));
+    let constants = Constants::new(source.line, &text.printed);
+    let (kernel, Prepared { program, constants, .. }) = prepare(module, entry, function, constants);
     let (program, layout) = lay_out(&kernel, program);
     let scale = Scale::of(&kernel, &program);
     let mut e = Emitter::new(&kernel, layout, scale, constants);
     let code = step::dispatch::code(&mut e, &program);
     item::compiled(&e, &program, &code, source)
+}
+
+/// A kernel for the interpreter.
+#[derive(Debug, Clone)]
+pub struct Interpreted {
+    /// Facts about it.
+    pub info: Info,
+    /// The statements that faults name, by number.
+    pub sites: Vec<Site>,
+    /// Its code.
+    pub image: Image,
+}
+
+/// An entry of a module without errors, for the interpreter. `line` gives the line of a place in the source.
+pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
+    let split = split(module, entry);
+    let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
+    let (_, Prepared { constants, image, info, .. }) = prepare(module, entry, function, Constants::new(line, text));
+    Interpreted { info, sites: constants.into_sites(), image }
 }
 
 /// Converts short branches and computes the layout of the result.

@@ -54,17 +54,13 @@ pub struct Text<'m> {
     /// Its name in Rust.
     pub name: Ident,
     ptx: &'m str,
-    /// The text, by line.
-    lines: Vec<&'m str>,
-    /// The line of each instruction, from 1.
-    line_of: &'m [u32],
+    pub(crate) printed: Printed<'m>,
 }
 
 impl<'m> Text<'m> {
     /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
     pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Ident) -> Self {
-        let name = format_ident!("__PTX_{}", first);
-        Text { name, ptx, lines: ptx.lines().collect(), line_of }
+        Text { name: format_ident!("__PTX_{}", first), ptx, printed: Printed::new(ptx, line_of) }
     }
 
     /// The constant.
@@ -75,6 +71,20 @@ impl<'m> Text<'m> {
             #[allow(non_upper_case_globals)]
             const #name: &str = #ptx;
         }
+    }
+}
+
+/// The printed module, by line.
+pub struct Printed<'m> {
+    lines: Vec<&'m str>,
+    /// The line of each instruction, from 1.
+    line_of: &'m [u32],
+}
+
+impl<'m> Printed<'m> {
+    /// `line_of` gives the line of each instruction in `ptx`, from 1.
+    pub fn new(ptx: &'m str, line_of: &'m [u32]) -> Self {
+        Printed { lines: ptx.lines().collect(), line_of }
     }
 
     /// The number of the instruction's line (0 if unknown) and its text.

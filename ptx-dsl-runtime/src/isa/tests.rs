@@ -15,7 +15,7 @@ use crate::qual::Ty;
 use crate::{Host, Report};
 
 const OUT: ParamInfo = ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(8), read_only: false };
-const INFO: KernelInfo = KernelInfo {
+const INFO: KernelInfo<'_> = KernelInfo {
     name: "probe",
     file: "probe.rs",
     params: &[OUT],
@@ -44,7 +44,7 @@ macro_rules! probe {
     ($name:ident, |$x:ident, $r:ident| $before:block, $wait:expr) => {
         struct $name;
         impl Kernel for $name {
-            const INFO: &'static KernelInfo = &INFO;
+            const INFO: &'static KernelInfo<'_> = &INFO;
         }
         impl CompiledKernel for $name {
             type Warp = Regs;

@@ -1,22 +1,22 @@
-//! The description of a kernel: constants that the macro emits.
+//! The description of a kernel. The macro emits it as constants; a module that is loaded at run time owns what it borrows.
 
 /// Constants of a kernel, for the launch.
 #[derive(Debug)]
-pub struct KernelInfo {
+pub struct KernelInfo<'k> {
     /// Name of the `.entry`.
-    pub name: &'static str,
+    pub name: &'k str,
     /// Rust file the kernel is written in.
-    pub file: &'static str,
+    pub file: &'k str,
     /// Kernel parameters in order.
-    pub params: &'static [ParamInfo],
+    pub params: &'k [ParamInfo<'k>],
     /// Static shared memory in bytes, a multiple of 16.
     pub shared_size: u32,
     /// Local memory in bytes per thread.
     pub local_size: u32,
     /// Initial bytes of the `.const` variables.
-    pub const_image: &'static [u8],
+    pub const_image: &'k [u8],
     /// Initial bytes of the module's `.global` variables.
-    pub global_image: &'static [u8],
+    pub global_image: &'k [u8],
     /// `.reqntid`
     pub reqntid: Option<[u32; 3]>,
     /// `.maxntid`
@@ -30,20 +30,20 @@ pub struct KernelInfo {
     /// `.explicitcluster`
     pub explicit_cluster: bool,
     /// `.target`
-    pub target: &'static str,
+    pub target: &'k str,
     /// The PTX statements, by number.
-    pub sites: &'static [Site],
+    pub sites: &'k [Site<'k>],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
-    pub not_yet: &'static [(&'static str, u32)],
+    pub not_yet: &'k [(&'k str, u32)],
     /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.
-    pub image: &'static [u8],
+    pub image: &'k [u8],
 }
 
 /// A kernel parameter.
 #[derive(Debug)]
-pub struct ParamInfo {
+pub struct ParamInfo<'k> {
     /// As declared.
-    pub name: &'static str,
+    pub name: &'k str,
     /// In parameter memory.
     pub offset: u32,
     /// In bytes.
@@ -58,9 +58,9 @@ pub struct ParamInfo {
 
 /// A PTX statement.
 #[derive(Debug, Clone, Copy)]
-pub struct Site {
+pub struct Site<'k> {
     /// The statement as printed.
-    pub text: &'static str,
+    pub text: &'k str,
     /// Line in the printed PTX.
     pub line: u32,
     /// Line in the Rust file, 0 if unknown.

@@ -124,11 +124,11 @@ impl From<u64> for Arg<'_> {
 /// Checks one argument against its parameter. Returns its bytes in parameter memory, and its segment.
 pub(super) fn place<'s>(
     index: usize,
-    p: &ParamInfo,
+    p: &ParamInfo<'_>,
     arg: &'s mut Arg<'_>,
     segment: u64,
 ) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
-    let name = p.name;
+    let name = p.name.to_owned();
     let (len, offset) = match &arg.0 {
         Kind::Value(v) => {
             if v.len() != p.size as usize {

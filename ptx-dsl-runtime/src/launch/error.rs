@@ -13,7 +13,7 @@ pub enum Error {
     #[error("error: cannot launch `{kernel}`: {problem}")]
     Launch {
         /// name of the kernel
-        kernel: &'static str,
+        kernel: String,
         /// what does not fit
         problem: LaunchError,
     },
@@ -21,11 +21,11 @@ pub enum Error {
     #[error("error: the host cannot run `{instruction}` yet\n  --> kernel `{kernel}`, PTX line {line}: `{text}`")]
     NotYet {
         /// name of the kernel
-        kernel: &'static str,
+        kernel: String,
         /// the instruction
-        instruction: &'static str,
+        instruction: String,
         /// the statement
-        text: &'static str,
+        text: String,
         /// line in the printed PTX
         line: u32,
     },
@@ -33,7 +33,7 @@ pub enum Error {
     #[error("error: cannot run `{kernel}` on the {engine} engine: {why}")]
     Engine {
         /// name of the kernel
-        kernel: &'static str,
+        kernel: String,
         /// the engine
         engine: Engine,
         /// why it is not there
@@ -90,15 +90,15 @@ pub enum LaunchError {
     #[error("{given} arguments for {wanted} parameters")]
     ArgumentCount { given: usize, wanted: usize },
     #[error("argument {index} for `{name}` has {given} bytes, the parameter has {wanted}")]
-    ArgumentSize { index: usize, name: &'static str, given: usize, wanted: u32 },
+    ArgumentSize { index: usize, name: String, given: usize, wanted: u32 },
     #[error(
         "argument {index} for `{name}` is a buffer, but the parameter has {wanted} bytes and cannot hold an address"
     )]
-    ArgumentNotAddress { index: usize, name: &'static str, wanted: u32 },
+    ArgumentNotAddress { index: usize, name: String, wanted: u32 },
     #[error("argument {index} for `{name}` is a value, but the parameter is a pointer and wants a buffer")]
-    ArgumentNotBuffer { index: usize, name: &'static str },
+    ArgumentNotBuffer { index: usize, name: String },
     #[error("argument {index} for `{name}`: offset {offset} is not a multiple of {align}, which `.align` promises")]
-    ArgumentAlignment { index: usize, name: &'static str, offset: u64, align: u32 },
+    ArgumentAlignment { index: usize, name: String, offset: u64, align: u32 },
     #[error("argument {index} for `{name}`: offset {offset} is beyond the buffer of {len} bytes")]
-    ArgumentOffset { index: usize, name: &'static str, offset: u64, len: u64 },
+    ArgumentOffset { index: usize, name: String, offset: u64, len: u64 },
 }

@@ -34,7 +34,7 @@ pub struct Ctx<'a, M> {
     /// The other fragments of the current warp that can run.
     pub(crate) fragments: Fragments,
     pub(crate) scheduling: Scheduling<'a>,
-    pub(crate) geometry: Geometry,
+    pub(crate) geometry: Geometry<'a>,
     pub(crate) memory: Memory<'a>,
     pub(crate) residents: Residents,
     pub(crate) async_ops: AsyncOps,

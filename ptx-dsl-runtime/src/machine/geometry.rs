@@ -16,8 +16,8 @@ pub(crate) enum Regions {
 
 /// What stays the same during a launch.
 #[derive(Debug)]
-pub(crate) struct Geometry {
-    pub info: &'static KernelInfo,
+pub(crate) struct Geometry<'a> {
+    pub info: &'a KernelInfo<'a>,
     /// CTAs of the grid.
     pub grid: [u32; 3],
     /// Threads of a CTA.
@@ -53,8 +53,8 @@ fn tids([x, y, z]: [u32; 3]) -> Vec<[u32; 3]> {
     tids.collect()
 }
 
-impl Geometry {
-    pub fn new(launch: &Launch, info: &'static KernelInfo) -> Self {
+impl<'a> Geometry<'a> {
+    pub fn new(launch: &Launch, info: &'a KernelInfo<'a>) -> Self {
         let (block, cluster) = (launch.block_dims(info), launch.cluster_dims(info));
         Geometry {
             info,
@@ -139,7 +139,7 @@ impl Geometry {
     /// The statement `site`, for faults.
     pub fn at(&self, site: u32) -> Option<At> {
         let s = self.info.sites.get(site as usize)?;
-        Some(At { text: s.text, line: s.line, file: self.info.file, rust_line: s.rust_line })
+        Some(At { text: s.text.to_owned(), line: s.line, file: self.info.file.to_owned(), rust_line: s.rust_line })
     }
 
     /// The statement `site` in words; `otherwise` if there is none.

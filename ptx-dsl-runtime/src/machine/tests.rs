@@ -13,7 +13,7 @@ use crate::{Ctx, Fault, Host, Monitor, Report, lanes};
 const REGIONS: &[&str] = &["entry", "LOOP", "DONE", "END"];
 const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70 };
 const BUFFER: ParamInfo = ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(4), read_only: false };
-const INFO: KernelInfo = KernelInfo {
+const INFO: KernelInfo<'_> = KernelInfo {
     name: "toy",
     file: "toy.rs",
     params: &[BUFFER],
@@ -44,7 +44,7 @@ macro_rules! kernel {
     ($name:ident, $info:expr, |$x:ident, $pc:ident, $ws:ident| $arms:expr) => {
         struct $name;
         impl Kernel for $name {
-            const INFO: &'static KernelInfo = &$info;
+            const INFO: &'static KernelInfo<'_> = &$info;
         }
         impl CompiledKernel for $name {
             type Warp = Regs;

@@ -126,7 +126,7 @@ fn a_fault_ends_all_threads() {
         let fault = error.fault().unwrap();
         assert!(matches!(fault.kind, FaultKind::OutOfBounds { size: 8192, .. }), "{n} threads: {error}");
         assert_eq!(fault.thread.unwrap().ctaid, [40, 0, 0]);
-        assert_eq!((fault.at.unwrap().text, fault.replay.clone()), ("st.global.u32 [%d], %b;", None));
+        assert_eq!((fault.at.as_ref().unwrap().text.as_str(), fault.replay.clone()), ("st.global.u32 [%d], %b;", None));
         assert!(d.chunks(32).zip(0..).all(|(d, b)| d == [b; 32] || d == [u32::MAX; 32]), "{n} threads");
         assert_eq!(d[..32], [0; 32]);
     }

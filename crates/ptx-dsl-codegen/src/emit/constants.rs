@@ -1,29 +1,42 @@
 //! Constants of a kernel: qualifiers of its instructions, and the sites that faults report.
 
+use crate::info::Site;
 use crate::kernel::Kernel;
 use crate::names::RT;
-use crate::source::{Source, Text};
+use crate::source::Printed;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
+use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
 use quote::{format_ident, quote};
 use std::collections::BTreeMap;
 
 pub struct Constants<'m> {
-    source: &'m Source<'m>,
-    text: &'m Text<'m>,
+    /// Line in the source.
+    line: &'m dyn Fn(Span) -> u32,
+    text: &'m Printed<'m>,
     /// The qualifiers and types of each constant.
     qualifiers: Vec<(Vec<Qualifier>, Vec<Ty>)>,
     /// Instructions that can fault, with the number of their site.
-    sites: BTreeMap<u32, u32>,
-    pub site_items: Vec<TokenStream>,
+    numbers: BTreeMap<u32, u32>,
+    sites: Vec<Site>,
 }
 
 impl<'m> Constants<'m> {
-    pub fn new(source: &'m Source<'m>, text: &'m Text<'m>) -> Self {
-        Constants { source, text, qualifiers: Vec::new(), sites: BTreeMap::new(), site_items: Vec::new() }
+    pub fn new(line: &'m dyn Fn(Span) -> u32, text: &'m Printed<'m>) -> Self {
+        Constants { line, text, qualifiers: Vec::new(), numbers: BTreeMap::new(), sites: Vec::new() }
+    }
+
+    /// All sites so far.
+    pub fn sites(&self) -> &[Site] {
+        &self.sites
+    }
+
+    /// The same, to keep.
+    pub fn into_sites(self) -> Vec<Site> {
+        self.sites
     }
 
     /// The qualifiers of an instruction as its semantics read them: without types, with what operands say besides.
@@ -61,15 +74,13 @@ impl<'m> Constants<'m> {
 
     /// The number of the instruction's site.
     pub fn site(&mut self, i: &Instr) -> u32 {
-        if let Some(&n) = self.sites.get(&i.index) {
+        if let Some(&n) = self.numbers.get(&i.index) {
             return n;
         }
-        let rt = RT;
-        let n = self.site_items.len() as u32;
+        let n = self.sites.len() as u32;
         let (line, text) = self.text.line(i);
-        let rust_line = (self.source.line)(i.span);
-        self.site_items.push(quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line }));
-        self.sites.insert(i.index, n);
+        self.sites.push(Site { text: text.to_owned(), line, source_line: (self.line)(i.span) });
+        self.numbers.insert(i.index, n);
         n
     }
 }

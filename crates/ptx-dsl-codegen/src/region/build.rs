@@ -35,7 +35,11 @@ pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) ->
         }
     }
     find_recursion(&mut p);
-    normalize(p)
+    let mut p = normalize(p);
+    if p.regions.len() > usize::from(u16::MAX) {
+        p.not_yet.push((format!("a kernel of {} regions", p.regions.len()), u32::MAX));
+    }
+    p
 }
 
 /// The host cannot run functions that share registers.

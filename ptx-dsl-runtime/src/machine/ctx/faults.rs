@@ -15,7 +15,7 @@ impl<M> Ctx<'_, M> {
             lane,
             rank: self.rank(),
         });
-        let (kernel, at) = (self.geometry.info.name, self.geometry.at(self.site));
+        let (kernel, at) = (self.geometry.info.name.to_owned(), self.geometry.at(self.site));
         Box::new(Fault { kind, kernel, at, thread, replay: None, schedule: Vec::new() })
     }
 

@@ -135,7 +135,7 @@ fn launches_that_do_not_fit() {
 
     let args = |args: &mut [Arg<'_>]| problem(launch::<Mirror, _>(&Host::new(), Launch::grid(1), args));
     assert_eq!(args(&mut []), LaunchError::ArgumentCount { given: 0, wanted: 1 });
-    let size = LaunchError::ArgumentSize { index: 0, name: "out", given: 4, wanted: 8 };
+    let size = LaunchError::ArgumentSize { index: 0, name: "out".into(), given: 4, wanted: 8 };
     assert_eq!(args(&mut [scalar(1u32)]), size);
     assert!(matches!(args(&mut [scalar(1u64)]), LaunchError::ArgumentNotBuffer { .. }));
     assert!(matches!(args(&mut [Arg::buffer_at(&mut [0; 8], 2)]), LaunchError::ArgumentAlignment { .. }));

@@ -57,7 +57,7 @@ struct Lists<P>(PhantomData<P>);
 const END: Pc = 99;
 
 impl<P: Program> Kernel for Lists<P> {
-    const INFO: &'static KernelInfo = &KernelInfo { sites: &TEXTS, target: "sm_100a", ..INFO };
+    const INFO: &'static KernelInfo<'_> = &KernelInfo { sites: &TEXTS, target: "sm_100a", ..INFO };
 }
 
 impl<P: Program> CompiledKernel for Lists<P> {

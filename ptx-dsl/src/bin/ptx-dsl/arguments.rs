@@ -9,7 +9,7 @@ use ptx_dsl_frontend::levels;
 pub fn command() -> Command {
     Command::new("ptx-dsl")
         .version(env!("CARGO_PKG_VERSION"))
-        .about("Checks PTX files, explains errors, describes instructions, formats and prints")
+        .about("Checks and runs PTX files, explains errors, describes instructions, formats and prints")
         .subcommand_required(true)
         .arg_required_else_help(true)
         .subcommand(
@@ -35,6 +35,7 @@ pub fn command() -> Command {
                         ),
                 ),
         )
+        .subcommand(crate::run::arguments::command().args(LEVELS.iter().map(level_argument)).arg(group_argument()))
         .subcommand(
             Command::new("explain")
                 .about("Explains an error code, with a wrong and a right example")

@@ -1,6 +1,7 @@
 //! `check` and `print`: run the front end on files.
 
 use std::fmt::Write;
+use std::io::IsTerminal;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
@@ -27,7 +28,6 @@ struct Request<'m> {
 
 impl<'m> Request<'m> {
     fn new(matches: &'m ArgMatches) -> Result<Self, String> {
-        use std::io::IsTerminal;
         Ok(Request {
             target: matches.get_one::<&'static str>("target").copied(),
             version: matches.get_one::<(u32, u32)>("version").copied(),
@@ -39,7 +39,7 @@ impl<'m> Request<'m> {
 }
 
 /// `--allow`, `--warn` and `--deny`, in the order in which they were given.
-fn levels(matches: &ArgMatches) -> Result<Vec<(levels::Level, levels::Selector)>, String> {
+pub fn levels(matches: &ArgMatches) -> Result<Vec<(levels::Level, levels::Selector)>, String> {
     let groups: Vec<&OwnGroup> = match matches.try_get_many("group") {
         Ok(Some(groups)) => groups.collect(),
         // `print` has none of these arguments.
@@ -202,7 +202,18 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
         Ok(text) => text,
         Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
     };
-    let (lexed, mut diagnostics) = lex(&text);
+    findings(&text, &file.name(), request)
+}
+
+/// Shows what is wrong with a text on standard error.
+pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>) {
+    let styled = std::io::stderr().is_terminal();
+    let request = Request { target: None, version: None, levels, json: false, styled };
+    crate::write_err(&findings(text, name, &request).shown);
+}
+
+fn findings(text: &str, name: &str, request: &Request) -> Outcome {
+    let (lexed, mut diagnostics) = lex(text);
     let mut compiled = compile_at(&lexed.tokens, request.target, request.version, &request.levels);
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
@@ -210,9 +221,8 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
     if diagnostics.is_empty() {
         return out;
     }
-    let lines = Lines::new(&text);
-    let name = file.name();
-    let shown = Shown { text: &text, lexed: &lexed, lines: &lines, name: &name };
+    let lines = Lines::new(text);
+    let shown = Shown { text, lexed: &lexed, lines: &lines, name };
     let renderer = if request.styled { Renderer::styled() } else { Renderer::plain() };
     for d in &diagnostics {
         match d.severity {

@@ -24,6 +24,14 @@ impl Input {
         }
     }
 
+    /// As an argument of the command line.
+    pub fn argument(&self) -> String {
+        match self {
+            Input::Stdin => "-".to_string(),
+            Input::File(path) => path.display().to_string(),
+        }
+    }
+
     /// Its bytes.
     pub fn bytes(&self) -> Result<Vec<u8>, String> {
         let bytes = match self {
@@ -61,7 +69,8 @@ pub fn inputs(matches: &ArgMatches) -> Result<Vec<Input>, String> {
     Ok(out)
 }
 
-fn input(argument: &OsStr) -> Input {
+/// `-` or a path.
+pub fn input(argument: &OsStr) -> Input {
     if argument == "-" { Input::Stdin } else { Input::File(PathBuf::from(argument)) }
 }
 

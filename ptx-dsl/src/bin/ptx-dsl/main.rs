@@ -1,4 +1,4 @@
-//! `ptx-dsl`: the command line. Checks, explains, formats and prints PTX files, and describes instructions.
+//! `ptx-dsl`: the command line. Checks, runs, explains, formats and prints PTX files, and describes instructions.
 
 mod arguments;
 mod check;
@@ -6,6 +6,7 @@ mod describe;
 mod format;
 mod input;
 mod layout;
+mod run;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
@@ -14,22 +15,27 @@ use std::sync::atomic::{AtomicBool, Ordering};
 fn main() -> ExitCode {
     let matches = arguments::command().get_matches();
     let result = match matches.subcommand() {
-        Some(("check", m)) => check::run(m),
-        Some(("explain", m)) => describe::explain(m),
-        Some(("isa", m)) => describe::isa(m),
-        Some(("fmt", m)) => format::run(m),
-        Some(("print", m)) => check::print(m),
-        _ => Ok(true),
+        Some(("check", m)) => check::run(m).map(status),
+        Some(("run", m)) => run::run(m),
+        Some(("explain", m)) => describe::explain(m).map(status),
+        Some(("isa", m)) => describe::isa(m).map(status),
+        Some(("fmt", m)) => format::run(m).map(status),
+        Some(("print", m)) => check::print(m).map(status),
+        _ => Ok(0),
     };
     let code = match result {
-        Ok(true) => ExitCode::SUCCESS,
-        Ok(false) => ExitCode::FAILURE,
+        Ok(code) => ExitCode::from(code),
         Err(message) => {
             write_err(&format!("error: {message}\n"));
             ExitCode::from(2)
         }
     };
     if LOST.load(Ordering::Relaxed) { ExitCode::from(2) } else { code }
+}
+
+/// 0 if all is well.
+fn status(good: bool) -> u8 {
+    u8::from(!good)
 }
 
 /// Output could not be written.

@@ -11,7 +11,7 @@ use crate::monitor::Off;
 use crate::qual::{Qualifier, Ty};
 use crate::{Ctx, Host};
 
-const INFO: KernelInfo = KernelInfo {
+const INFO: KernelInfo<'_> = KernelInfo {
     name: "warp",
     file: "warp.rs",
     params: &[],

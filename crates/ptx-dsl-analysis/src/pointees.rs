@@ -1,0 +1,51 @@
+//! What a kernel accesses through each of its parameters: joins the types of all accesses whose address has that provenance.
+
+use crate::accesses::accesses;
+use crate::flow::Flow;
+use crate::provenance::{AddressBase, Provenance};
+use ptx_dsl_isa::hir::{Base, Function, Module, Operand};
+use ptx_dsl_isa::ty::{Class, Ty};
+
+/// What is accessed through a parameter. Calls are not followed, and addresses that are loaded from memory are unknown.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pointee {
+    /// The type of its elements; `None` if accesses differ or have none.
+    pub element: Option<Ty>,
+    /// It is written.
+    pub written: bool,
+}
+
+/// By parameter; `None` if nothing is accessed through it.
+pub fn pointees(module: &Module, kernel: &Function) -> Vec<Option<Pointee>> {
+    let mut found: Vec<Option<Pointee>> = vec![None; kernel.params.len()];
+    let Some(flow) = Flow::new(module, kernel) else { return found };
+    let provenance = Provenance::new(&flow);
+    for (_, at, i) in flow.walk() {
+        accesses(i, &mut |access| {
+            let Operand::Address(Base::Reg(register), _) = access.arg.value else { return };
+            let Some(address) = provenance.pointee(flow.ssa.read(at, register, 0)) else { return };
+            let AddressBase::Pointer(parameter) = address.base else { return };
+            let Some(slot) = found.get_mut(parameter as usize) else { return };
+            let new = Pointee { element: i.types.first().copied(), written: access.writes };
+            *slot = Some(match *slot {
+                Some(old) => join(old, new),
+                None => new,
+            });
+        });
+    }
+    found
+}
+
+fn join(a: Pointee, b: Pointee) -> Pointee {
+    let element = match (a.element, b.element) {
+        (Some(x), Some(y)) if x == y || more_precise(x, y) => Some(x),
+        (Some(x), Some(y)) if more_precise(y, x) => Some(y),
+        _ => None,
+    };
+    Pointee { element, written: a.written || b.written }
+}
+
+/// Is `b` untyped bits of the width of `a`?
+fn more_precise(a: Ty, b: Ty) -> bool {
+    b.class() == Class::Bits && a.bits() == b.bits()
+}

@@ -1,0 +1,103 @@
+//! What the runtime knows of a kernel before it runs, as data: `item/info.rs` emits it, a module that is loaded at run time keeps it.
+//! What is the module's (target, images of variables) stays there.
+
+use crate::emit::calls::STACK;
+use crate::emit::constants::Constants;
+use crate::kernel::Kernel;
+use crate::region::graph::Program;
+use ptx_dsl_isa::hir::{Instr, Module, Stmt};
+
+/// Facts about a kernel.
+#[derive(Debug, Clone)]
+pub struct Info {
+    /// Name of the `.entry`.
+    pub name: String,
+    /// In order.
+    pub parameters: Vec<Parameter>,
+    /// Static shared memory in bytes, up to where dynamic shared memory begins.
+    pub shared_size: u32,
+    /// Local memory in bytes for each thread.
+    pub local_size: u32,
+    /// `.reqntid`
+    pub reqntid: Option<[u32; 3]>,
+    /// `.maxntid`
+    pub maxntid: Option<[u32; 3]>,
+    /// `.reqnctapercluster`
+    pub reqnctapercluster: Option<[u32; 3]>,
+    /// `.maxclusterrank`
+    pub maxclusterrank: Option<u32>,
+    /// `.explicitcluster`
+    pub explicit_cluster: bool,
+    /// The module declares `.extern .shared`.
+    pub uses_dynamic_shared: bool,
+    /// What the host cannot run, with its site.
+    pub not_yet: Vec<(String, u32)>,
+}
+
+/// A parameter in parameter memory.
+#[derive(Debug, Clone)]
+pub struct Parameter {
+    /// As declared.
+    pub name: String,
+    /// In bytes.
+    pub offset: u32,
+    /// In bytes.
+    pub size: u32,
+    /// In bytes.
+    pub align: u32,
+}
+
+/// A statement that faults name.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// As printed.
+    pub text: String,
+    /// Line in the printed PTX.
+    pub line: u32,
+    /// Line in the source, 0 if unknown.
+    pub source_line: u32,
+}
+
+impl Info {
+    pub(crate) fn new(kernel: &Kernel<'_>, program: &Program<'_>, constants: &mut Constants<'_>) -> Self {
+        let module = kernel.module;
+        let f = &module.functions[kernel.entry.0 as usize];
+        let parameters = f.params.iter().map(|p| Parameter {
+            name: p.name.clone(),
+            offset: p.var.map_or(0, |v| module.vars[v.0 as usize].offset),
+            size: p.size,
+            align: p.align,
+        });
+        let stack = if program.recursive.is_empty() { 0 } else { STACK };
+        let mut not_yet = Vec::new();
+        for (what, index) in &program.not_yet {
+            let site = instruction(module, *index).map_or(0, |i| constants.site(i));
+            not_yet.push((what.clone(), site));
+        }
+        if module.address_size == 32 {
+            not_yet.push((".address_size 32".to_owned(), 0));
+        }
+        Info {
+            name: f.name.clone(),
+            parameters: parameters.collect(),
+            shared_size: kernel.static_shared(),
+            local_size: program.local_size(module).next_multiple_of(16).saturating_add(stack),
+            reqntid: f.reqntid,
+            maxntid: f.maxntid,
+            reqnctapercluster: f.reqnctapercluster,
+            maxclusterrank: f.maxclusterrank,
+            explicit_cluster: f.explicitcluster,
+            uses_dynamic_shared: module.vars.iter().any(|v| v.dynamic),
+            not_yet,
+        }
+    }
+}
+
+/// The instruction with this number.
+fn instruction(module: &Module, index: u32) -> Option<&Instr> {
+    let instructions = module.functions.iter().flat_map(|f| &f.body).filter_map(|s| match s {
+        Stmt::Instr(i) => Some(&**i),
+        Stmt::Label(_) => None,
+    });
+    instructions.into_iter().find(|i| i.index == index)
+}

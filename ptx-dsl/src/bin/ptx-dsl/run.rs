@@ -1,0 +1,141 @@
+//! `run`: launches a kernel of a PTX file on the interpreter.
+
+pub mod arguments;
+mod data;
+mod launch;
+mod npy;
+mod progress;
+mod spec;
+mod values;
+mod wanted;
+
+use clap::ArgMatches;
+use ptx_dsl::load::{Kernel, Module, Options};
+use std::time::{Duration, Instant};
+
+use crate::check;
+use crate::input::{Input, input};
+use launch::Outcome;
+use spec::{Argument, Named};
+use values::Value;
+
+/// There is an error in the text.
+const WRONG_TEXT: u8 = 1;
+/// The kernel went wrong.
+const FAULT: u8 = 3;
+
+/// `ptx-dsl run`: the exit code.
+pub fn run(matches: &ArgMatches) -> Result<u8, String> {
+    let file = matches.get_one("file").map_or(Input::Stdin, |path: &std::ffi::OsString| input(path));
+    let (text, name) = (file.read()?, file.name());
+    let levels = check::levels(matches)?;
+    let options = levels.iter().fold(Options::new().name(&name), |options, (level, of)| options.level(*level, *of));
+    let module = match options.parse(&text) {
+        Ok(module) => module,
+        Err(_) => {
+            check::show(&text, &name, levels);
+            return Ok(WRONG_TEXT);
+        }
+    };
+    if !module.warnings().is_empty() {
+        check::show(&text, &name, levels);
+    }
+    let entry = matches.get_one::<String>("entry").map(String::as_str);
+    let kernels = match entry {
+        Some(entry) => vec![module.kernel(entry).map_err(|e| e.to_string())?],
+        None => module.kernels().iter().collect(),
+    };
+    let asked = arguments::LAUNCH.iter().any(|id| matches.contains_id(id));
+    match kernels[..] {
+        [] => Err(format!("`{name}` has no kernel")),
+        [kernel] if asked || wanted::is_complete(kernel) => launch_kernel(matches, kernel, &file),
+        [..] if asked => Err(several(&module)),
+        _ => {
+            let (file, several) = (file.argument(), module.kernels().len() > 1);
+            kernels.iter().for_each(|kernel| crate::write_out(&wanted::command_line(kernel, &file, several)));
+            Ok(0)
+        }
+    }
+}
+
+fn several(module: &Module) -> String {
+    let names: Vec<&str> = module.kernels().iter().map(Kernel::name).collect();
+    format!("there are several kernels; choose one with `--entry`: `{}`", names.join("`, `"))
+}
+
+fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<u8, String> {
+    let all = |id| matches.get_many::<Named<Argument>>(id).into_iter().flatten();
+    let given: Vec<&Named<Argument>> = all("arg").collect();
+    let outputs: Vec<&Named<String>> = matches.get_many("out").into_iter().flatten().collect();
+    let shown: Vec<&Named<std::ops::Range<u64>>> = matches.get_many("print").into_iter().flatten().collect();
+    let given = values::by_parameter(kernel, &given)?;
+    let missing = kernel.parameters().iter().zip(&given).filter(|(_, given)| given.is_none());
+    let missing: Vec<&str> = missing.map(|(p, _)| p.name.as_str()).collect();
+    if !missing.is_empty() {
+        let wants = wanted::command_line(kernel, &file.argument(), false);
+        return Err(format!("no value for `{}`; the kernel wants\n{}", missing.join("`, `"), wants.trim_end()));
+    }
+    let given: Vec<&Argument> = given.into_iter().flatten().collect();
+    let mut values = values::values(kernel, &given)?;
+    // names are checked before the kernel runs
+    for name in outputs.iter().map(|o| &o.name).chain(shown.iter().map(|s| &s.name)) {
+        values::buffer(kernel, &values, name)?;
+    }
+    let start = Instant::now();
+    let result = launch::launch(matches, kernel, &mut values)?;
+    let time = start.elapsed();
+    match result {
+        Ok(outcome) => {
+            crate::write_err(&summary(kernel, &outcome, time));
+            finish(kernel, &values, &outputs, &shown).map(|()| 0)
+        }
+        Err(error) => {
+            crate::write_err(&format!("{error}\n"));
+            Ok(if matches!(error, ptx_dsl::Error::Launch { .. }) { 2 } else { FAULT })
+        }
+    }
+}
+
+/// Prints and writes what was asked for.
+fn finish(
+    kernel: &Kernel,
+    values: &[Value],
+    outputs: &[&Named<String>],
+    shown: &[&Named<std::ops::Range<u64>>],
+) -> Result<(), String> {
+    for range in shown {
+        let data = values::buffer(kernel, values, &range.name)?;
+        crate::write_out(&values::show(&range.name, data, range.value.clone())?);
+    }
+    for output in outputs {
+        let data = values::buffer(kernel, values, &output.name)?;
+        let bytes = if values::is_npy(&output.value) { &npy::write(data)? } else { &data.bytes };
+        std::fs::write(&output.value, bytes).map_err(|e| format!("cannot write `{}`: {e}", output.value))?;
+    }
+    Ok(())
+}
+
+/// What ran.
+fn summary(kernel: &Kernel, outcome: &Outcome, time: Duration) -> String {
+    let Outcome { reports, differ, .. } = outcome;
+    let sum = |of: fn(&ptx_dsl::Report) -> u64| reports.iter().map(of).sum::<u64>();
+    let mut text = format!("ran `{}`", kernel.name());
+    if reports.len() > 1 {
+        text += &format!(" under {} schedules", reports.len());
+    }
+    text += &format!(": {} clusters of {}", sum(|r| r.clusters_launched), outcome.shape);
+    match sum(|r| r.clusters_cancelled) {
+        0 => {}
+        n => text += &format!(", {n} cancelled"),
+    }
+    text += &format!(", {} turns in {}\n", sum(|r| r.turns), seconds(time));
+    for (name, schedule) in differ {
+        text += &format!("note: `{name}` depends on the schedule: it differs with `--seed {schedule}`\n");
+    }
+    text
+}
+
+fn seconds(time: Duration) -> String {
+    let ms = time.as_secs_f64() * 1e3;
+    if ms < 1000.0 { format!("{ms:.1} ms") } else { format!("{:.1} s", ms / 1e3) }
+}

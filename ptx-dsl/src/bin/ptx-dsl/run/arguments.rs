@@ -1,0 +1,71 @@
+//! The command line of `run`.
+
+use clap::{Arg, ArgAction, Command};
+
+use super::spec;
+
+/// The options that ask for a launch. Without them `run` says what the kernel wants.
+pub const LAUNCH: [&str; 9] = ["grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "seed"];
+
+const AFTER: &str = "\
+An argument is a number (`a=2.5`, `a=f16:2.5`), a new buffer (`x=f32[1024]:iota`, `x=[64,64]`), a file, or `null`:
+  x=f32[1024]             zeros; behind `:` stands `zeros`, `ones`, `iota`, `random(SEED)` or a number
+  x=@in.npy               the elements of an array
+  x=@in.bin:f32[1024]     raw bytes, little endian
+Types are those of PTX (`f16`, `u32`, `b8`) or Rust (`i32`). A type that is left out is what the module says: the Rust type
+behind the name of the parameter, or the type of all accesses through it. `random` makes floats in [-1, 1), and integers of
+all values. `0x` begins the bit pattern of a float. A parameter that is a struct takes its bytes: `s=u32[4]:7`.
+
+Without options, `run` prints a command line to start from, with every parameter of each kernel.
+
+Returned is 0 if the kernel ran, 1 if the text has errors, 2 if the arguments are wrong or a file cannot be read or written,
+3 if the kernel faults, or has an instruction that the host cannot run yet.";
+
+/// `ptx-dsl run`
+pub fn command() -> Command {
+    let option = |name: &'static str, value: &'static str, help: &'static str| {
+        Arg::new(name).long(name).value_name(value).help(help)
+    };
+    let dims = |name, help| option(name, "X[,Y[,Z]]", help).value_parser(spec::dims);
+    Command::new("run")
+        .about("Runs a kernel of a PTX file on the host")
+        .after_help(AFTER)
+        .arg(
+            Arg::new("file")
+                .value_name("FILE")
+                .required(true)
+                .value_parser(clap::value_parser!(std::ffi::OsString))
+                .help("`-` is standard input"),
+        )
+        .args([
+            option("entry", "NAME", "The kernel, if the module has several"),
+            dims("grid", "CTAs; one cluster if it is left out"),
+            dims("block", "Threads of a CTA; `.reqntid` or else `.maxntid` if it is left out"),
+            dims("cluster", "CTAs of a cluster; `.reqnctapercluster` or else 1 if it is left out"),
+            option("shared", "BYTES", "Dynamic shared memory").value_parser(clap::value_parser!(u32)),
+            option("arg", "NAME=VALUE", "The value of a parameter, named or by its position from 0; see below")
+                .action(ArgAction::Append)
+                .value_parser(spec::argument),
+            option("out", "NAME=FILE", "Writes a buffer when the kernel has ended, as .npy or as raw bytes")
+                .action(ArgAction::Append)
+                .value_parser(spec::output),
+            option("print", "NAME[FIRST..END]", "Prints elements of a buffer when the kernel has ended")
+                .action(ArgAction::Append)
+                .value_parser(spec::shown),
+            option("seed", "N", "Schedules pseudo-randomly, from this seed").value_parser(clap::value_parser!(u64)),
+            option(
+                "explore",
+                "N",
+                "Tries N schedules; the first fault ends it, and names its seed",
+            )
+            .value_parser(clap::value_parser!(u64).range(1..)),
+            Arg::new("checked")
+                .long("checked")
+                .action(ArgAction::SetTrue)
+                .help("Checks every access, for example for reads of memory that nothing has written"),
+            option("threads", "N", "Host threads; 0 for one for each hardware thread")
+                .value_parser(clap::value_parser!(usize)),
+            option("step-limit", "N", "Ends the launch after N turns: pieces of code, counted for each warp")
+                .value_parser(clap::value_parser!(u64)),
+        ])
+}

@@ -1,0 +1,266 @@
+//! Typed data: element types by name, numbers as bytes and back, initial values.
+
+use half::{bf16, f16};
+use ptx_dsl::load::Ty;
+
+/// Elements of one type.
+#[derive(Debug, Clone, PartialEq)]
+pub struct Data {
+    /// Their type.
+    pub ty: Ty,
+    /// Their number along each axis.
+    pub shape: Vec<u64>,
+    /// Little endian.
+    pub bytes: Vec<u8>,
+}
+
+/// How elements are initialised.
+#[derive(Debug, Clone, PartialEq)]
+pub enum Init {
+    /// 0, 1, 2, ...
+    Iota,
+    /// Pseudo-random numbers from a seed.
+    Random(u64),
+    /// This number, as written.
+    Number(String),
+}
+
+impl Init {
+    pub fn from_text(text: &str) -> Result<Init, String> {
+        let seed = |inside: &str| inside.trim().parse().map(Init::Random).ok();
+        Ok(match text {
+            "zeros" => Init::Number("0".into()),
+            "ones" => Init::Number("1".into()),
+            "iota" => Init::Iota,
+            "random" => Init::Random(0),
+            _ => match text.strip_prefix("random(").and_then(|rest| rest.strip_suffix(')')) {
+                Some(inside) => seed(inside).ok_or_else(|| format!("`{inside}` is no seed"))?,
+                None => Init::Number(text.to_owned()),
+            },
+        })
+    }
+}
+
+/// A type of elements, as in PTX or in Rust.
+pub fn element_type(name: &str) -> Option<Ty> {
+    let ty = match name {
+        "i8" => Ty::S8,
+        "i16" => Ty::S16,
+        "i32" => Ty::S32,
+        "i64" => Ty::S64,
+        name => Ty::from_name(name)?,
+    };
+    is_element(ty).then_some(ty)
+}
+
+/// Can data have this type?
+pub fn is_element(ty: Ty) -> bool {
+    use Ty::*;
+    matches!(ty, B8 | B16 | B32 | B64 | U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | F16 | Bf16 | F32 | F64)
+}
+
+/// A number as bytes. `0x...` is the bit pattern of a float.
+pub fn encode(ty: Ty, text: &str) -> Result<Vec<u8>, String> {
+    let wrong = || format!("`{text}` is no value of `.{}`", ty.name());
+    let plain = text.replace('_', "");
+    let hex = plain.strip_prefix("0x").or(plain.strip_prefix("0X"));
+    let bits = match hex {
+        Some(digits) => u64::from_str_radix(digits, 16).ok().filter(|v| fits(i128::from(*v), 0, ty.bits())),
+        None if ty.is_float() => float_bits(ty, &plain),
+        None => {
+            let low = if ty.is_signed() || is_bits(ty) { -(1 << (ty.bits() - 1)) } else { 0 };
+            let width = if ty.is_signed() { ty.bits() - 1 } else { ty.bits() };
+            plain.parse().ok().filter(|v| fits(*v, low, width)).map(|v| v as u64)
+        }
+    };
+    Ok(low_bytes(bits.ok_or_else(wrong)?, ty).to_vec())
+}
+
+/// Is it at least `low` and below 2^`width`?
+fn fits(v: i128, low: i128, width: u32) -> bool {
+    (low..1 << width).contains(&v)
+}
+
+fn is_bits(ty: Ty) -> bool {
+    matches!(ty, Ty::B8 | Ty::B16 | Ty::B32 | Ty::B64)
+}
+
+fn float_bits(ty: Ty, text: &str) -> Option<u64> {
+    Some(match ty {
+        Ty::F32 => text.parse::<f32>().ok()?.to_bits().into(),
+        Ty::F64 => text.parse::<f64>().ok()?.to_bits(),
+        Ty::F16 => f16::from_f64(text.parse().ok()?).to_bits().into(),
+        Ty::Bf16 => bf16::from_f64(text.parse().ok()?).to_bits().into(),
+        _ => return None,
+    })
+}
+
+/// The bytes of a value of this type.
+fn low_bytes(bits: u64, ty: Ty) -> Vec<u8> {
+    bits.to_le_bytes()[..ty.bytes() as usize].to_vec()
+}
+
+impl Data {
+    /// The number of elements.
+    pub fn len(&self) -> u64 {
+        self.bytes.len() as u64 / u64::from(self.ty.bytes())
+    }
+
+    /// New data.
+    pub fn new(ty: Ty, shape: &[u64], init: &Init) -> Result<Data, String> {
+        let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
+        let size = count.and_then(|n| usize::try_from(n.checked_mul(ty.bytes().into())?).ok());
+        let mut bytes = Vec::new();
+        let reserved = size.is_some_and(|size| bytes.try_reserve_exact(size).is_ok());
+        let (true, Some(count)) = (reserved, count) else { return Err("there is not so much memory".into()) };
+        match init {
+            Init::Number(text) => {
+                let one = encode(ty, text)?;
+                (0..count).for_each(|_| bytes.extend_from_slice(&one));
+            }
+            Init::Iota => (0..count).for_each(|i| bytes.extend(low_bytes(from_integer(ty, i), ty))),
+            Init::Random(seed) => {
+                let mut state = *seed;
+                (0..count).for_each(|_| bytes.extend(low_bytes(random(ty, &mut state), ty)));
+            }
+        }
+        Ok(Data { ty, shape: shape.to_vec(), bytes })
+    }
+
+    /// Bytes as elements in one row.
+    pub fn from_bytes(ty: Ty, bytes: Vec<u8>) -> Result<Data, String> {
+        let size = ty.bytes() as usize;
+        if !bytes.len().is_multiple_of(size) {
+            return Err(format!("{} bytes are no whole number of `.{}`", bytes.len(), ty.name()));
+        }
+        Ok(Data { ty, shape: vec![(bytes.len() / size) as u64], bytes })
+    }
+
+    /// An element in words; untyped bits in hexadecimal.
+    pub fn show(&self, at: u64) -> String {
+        let size = self.ty.bytes() as usize;
+        let start = at as usize * size;
+        let mut wide = [0; 8];
+        if let Some(bytes) = self.bytes.get(start..start + size) {
+            wide[..size].copy_from_slice(bytes);
+        }
+        let bits = u64::from_le_bytes(wide);
+        match self.ty {
+            Ty::F32 => format!("{:?}", f32::from_bits(bits as u32)),
+            Ty::F64 => format!("{:?}", f64::from_bits(bits)),
+            Ty::F16 => format!("{:?}", f16::from_bits(bits as u16)),
+            Ty::Bf16 => format!("{:?}", bf16::from_bits(bits as u16)),
+            ty if ty.is_signed() => {
+                let unused = 64 - ty.bits();
+                format!("{}", (bits << unused) as i64 >> unused)
+            }
+            ty if is_bits(ty) => format!("{bits:#0width$x}", width = size * 2 + 2),
+            _ => bits.to_string(),
+        }
+    }
+}
+
+/// An integer in a type, rounded, or modulo its width.
+fn from_integer(ty: Ty, i: u64) -> u64 {
+    match ty {
+        Ty::F32 => (i as f32).to_bits().into(),
+        Ty::F64 => (i as f64).to_bits(),
+        Ty::F16 => f16::from_f64(i as f64).to_bits().into(),
+        Ty::Bf16 => bf16::from_f64(i as f64).to_bits().into(),
+        _ => i,
+    }
+}
+
+/// The next pseudo-random number: a float in [-1, 1), an integer of all values.
+fn random(ty: Ty, state: &mut u64) -> u64 {
+    let bits = split_mix(state);
+    // 24 bits are exact in all but the 16-bit types
+    let unit = (bits >> 40) as f64 / f64::from(1 << 23) - 1.0;
+    match ty {
+        Ty::F32 => (unit as f32).to_bits().into(),
+        Ty::F64 => unit.to_bits(),
+        Ty::F16 => f16::from_f64(unit).to_bits().into(),
+        Ty::Bf16 => bf16::from_f64(unit).to_bits().into(),
+        _ => bits,
+    }
+}
+
+/// SplitMix64 (Steele, Lea and Flood).
+fn split_mix(state: &mut u64) -> u64 {
+    *state = state.wrapping_add(0x9e37_79b9_7f4a_7c15);
+    let mut z = *state;
+    z = (z ^ (z >> 30)).wrapping_mul(0xbf58_476d_1ce4_e5b9);
+    z = (z ^ (z >> 27)).wrapping_mul(0x94d0_49bb_1331_11eb);
+    z ^ (z >> 31)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn numbers_have_the_bytes_of_rust() {
+        assert_eq!(encode(Ty::F32, "2.5").unwrap(), 2.5f32.to_le_bytes());
+        assert_eq!(encode(Ty::F32, "0x7fc00000").unwrap(), 0x7fc0_0000u32.to_le_bytes());
+        assert_eq!(encode(Ty::F64, "-inf").unwrap(), f64::NEG_INFINITY.to_le_bytes());
+        assert_eq!(encode(Ty::F16, "1.5").unwrap(), 0x3e00u16.to_le_bytes());
+        assert_eq!(encode(Ty::Bf16, "1.5").unwrap(), 0x3fc0u16.to_le_bytes());
+        assert_eq!(encode(Ty::S16, "-32768").unwrap(), i16::MIN.to_le_bytes());
+        assert_eq!(encode(Ty::U64, "18_446_744_073_709_551_615").unwrap(), u64::MAX.to_le_bytes());
+        assert_eq!(encode(Ty::B8, "-1").unwrap(), [255]);
+        assert_eq!(encode(Ty::B8, "255").unwrap(), [255]);
+        for (ty, text) in [
+            (Ty::U8, "256"),
+            (Ty::U8, "-1"),
+            (Ty::S8, "128"),
+            (Ty::S8, "-129"),
+            (Ty::B8, "-129"),
+            (Ty::U64, "18446744073709551616"),
+            (Ty::U32, "0x100000000"),
+            (Ty::U32, "2.5"),
+            (Ty::F32, "two"),
+            (Ty::F16, "0x10000"),
+            (Ty::U32, ""),
+            (Ty::U32, "0x"),
+        ] {
+            assert!(encode(ty, text).is_err(), "{text} as {ty:?}");
+        }
+    }
+
+    #[test]
+    fn what_is_shown_is_what_was_written() {
+        for (ty, text) in [
+            (Ty::F32, "2.5"),
+            (Ty::F32, "NaN"),
+            (Ty::F64, "0.1"),
+            (Ty::F16, "-0.5"),
+            (Ty::Bf16, "3.0"),
+            (Ty::S8, "-128"),
+            (Ty::S64, "-9223372036854775808"),
+            (Ty::U64, "18446744073709551615"),
+            (Ty::B16, "0x00ff"),
+            (Ty::B64, "0x0000000000000001"),
+        ] {
+            let data = Data::from_bytes(ty, encode(ty, text).unwrap()).unwrap();
+            assert_eq!(data.show(0), text);
+        }
+    }
+
+    #[test]
+    fn initial_values() {
+        let new = |ty, init: &str| Data::new(ty, &[2, 2], &Init::from_text(init).unwrap()).unwrap();
+        let shown = |data: &Data| (0..data.len()).map(|i| data.show(i)).collect::<Vec<_>>();
+        assert_eq!(shown(&new(Ty::F16, "iota")), ["0.0", "1.0", "2.0", "3.0"]);
+        assert_eq!(shown(&new(Ty::S32, "-7")), ["-7"; 4]);
+        assert_eq!(shown(&new(Ty::F64, "ones")), ["1.0"; 4]);
+        assert_eq!(new(Ty::U8, "zeros").bytes, [0; 4]);
+        let (a, b) = (new(Ty::F32, "random(1)"), new(Ty::F32, "random(2)"));
+        assert_eq!(a, new(Ty::F32, "random(1)"));
+        assert_ne!(a, b);
+        let within = |data: &Data| shown(data).iter().all(|v| (-1.0..1.0).contains(&v.parse::<f32>().unwrap()));
+        assert!(within(&a) && within(&b));
+        assert!(Init::from_text("random(x)").is_err());
+        assert!(Data::new(Ty::F32, &[1 << 40, 1 << 40], &Init::Iota).is_err());
+        assert!(Data::new(Ty::U8, &[u64::MAX], &Init::Iota).is_err());
+    }
+}

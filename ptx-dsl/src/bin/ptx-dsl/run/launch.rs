@@ -1,0 +1,139 @@
+//! The launch: dimensions, host, schedules.
+
+use clap::ArgMatches;
+use ptx_dsl::load::Kernel;
+use ptx_dsl::{Arg, Error, Host, Launch, Monitor, Report};
+
+use super::progress::Progress;
+use super::values::Value;
+
+/// What a launch did.
+pub struct Outcome {
+    /// Of each schedule.
+    pub reports: Vec<Report>,
+    /// CTAs and threads of a cluster, in words.
+    pub shape: String,
+    /// Buffers that depend on the schedule, and the first seed with which they do.
+    pub differ: Vec<(String, u64)>,
+}
+
+/// Launches the kernel. The outer error is about the options.
+pub fn launch(
+    matches: &ArgMatches,
+    kernel: &Kernel,
+    values: &mut Vec<Value>,
+) -> Result<Result<Outcome, Error>, String> {
+    if matches.get_flag("checked") {
+        on(Host::checked(), matches, kernel, values)
+    } else {
+        on(Host::new(), matches, kernel, values)
+    }
+}
+
+fn on<M: Monitor>(
+    mut host: Host<M>,
+    matches: &ArgMatches,
+    kernel: &Kernel,
+    values: &mut Vec<Value>,
+) -> Result<Result<Outcome, Error>, String> {
+    let dims = |name| matches.get_one::<[u32; 3]>(name).copied();
+    let cluster = dims("cluster").or(kernel.required_cluster()).unwrap_or([1; 3]);
+    let block = dims("block").or(kernel.required_block()).or(kernel.largest_block());
+    let block = block.ok_or("the kernel does not say how many threads a CTA has: give `--block`")?;
+    let grid = dims("grid").unwrap_or(cluster);
+    let mut launch = Launch::grid(grid).block(block).cluster(cluster);
+    if let Some(bytes) = matches.get_one("shared") {
+        launch = launch.dynamic_shared(*bytes);
+    }
+    if let Some(limit) = matches.get_one("step-limit") {
+        launch = launch.step_limit(*limit);
+    }
+    let seed = matches.get_one::<u64>("seed").copied();
+    if let Some(seed) = seed {
+        host = host.seed(seed);
+    }
+    if let Some(threads) = matches.get_one("threads") {
+        host = host.threads(*threads);
+    }
+    let shape = format!("{} x {} threads", volume(cluster), volume(block));
+    let mut runs = Runs { kernel, launch, differ: Vec::new(), seed: seed.unwrap_or(0) };
+    let result = match matches.get_one::<u64>("explore") {
+        Some(schedules) => runs.explore(&host, *schedules, values),
+        None => {
+            let progress = Progress::new(volume(grid) / volume(cluster).max(1), "clusters");
+            runs.launch = progress.listen(runs.launch);
+            runs.once(&host, values).map(|report| vec![report])
+        }
+    };
+    Ok(match result {
+        Ok(reports) => Ok(Outcome { reports, shape, differ: runs.differ }),
+        Err(Error::Fault(mut fault)) if fault.replay.is_some() => {
+            fault.replay = Some(format!("`--seed {}`", runs.seed));
+            Err(Error::Fault(fault))
+        }
+        Err(error) => Err(error),
+    })
+}
+
+/// Runs of one launch.
+struct Runs<'k> {
+    kernel: &'k Kernel,
+    launch: Launch,
+    /// Buffers that depend on the schedule, and the first seed with which they do.
+    differ: Vec<(String, u64)>,
+    /// That of the run that is going on, or of the first one that failed.
+    seed: u64,
+}
+
+impl Runs<'_> {
+    fn once<M: Monitor>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
+        let argument = |value| match value {
+            &mut Value::Buffer(ref mut data) => Arg::buffer(&mut data.bytes),
+            Value::Bytes(bytes) => Arg::value(bytes),
+        };
+        let mut arguments: Vec<Arg<'_>> = values.iter_mut().map(argument).collect();
+        self.kernel.launch_raw(host, self.launch.clone(), &mut arguments)
+    }
+
+    /// Tries schedules. The values are then those of the last one.
+    fn explore<M: Monitor>(
+        &mut self,
+        host: &Host<M>,
+        schedules: u64,
+        values: &mut Vec<Value>,
+    ) -> Result<Vec<Report>, Error> {
+        let initial = values.clone();
+        let progress = Progress::new(schedules, "schedules");
+        let mut expected: Option<Vec<Value>> = None;
+        // a fault is then run again and again, to find a shorter schedule
+        let mut failed = false;
+        host.explore(schedules).run(|host| {
+            values.clone_from(&initial);
+            let result = self.once(host, values);
+            failed |= result.is_err();
+            let report = result?;
+            if failed {
+                return Ok(report);
+            }
+            let expected = expected.get_or_insert_with(|| values.clone());
+            self.compare(expected, values);
+            self.seed = self.seed.wrapping_add(1);
+            progress.step();
+            Ok(report)
+        })
+    }
+
+    /// Notes buffers that differ for the first time.
+    fn compare(&mut self, expected: &[Value], values: &[Value]) {
+        for ((p, a), b) in self.kernel.parameters().iter().zip(expected).zip(values) {
+            let (Value::Buffer(a), Value::Buffer(b)) = (a, b) else { continue };
+            if a.bytes != b.bytes && self.differ.iter().all(|(name, _)| *name != p.name) {
+                self.differ.push((p.name.clone(), self.seed));
+            }
+        }
+    }
+}
+
+fn volume(dims: [u32; 3]) -> u64 {
+    dims.iter().fold(1, |n, d| u64::saturating_mul(n, u64::from(*d)))
+}

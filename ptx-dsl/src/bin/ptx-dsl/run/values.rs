@@ -1,0 +1,171 @@
+//! Arguments of a launch: types and sizes from the command line, or else from the module.
+
+use std::ops::Range;
+
+use ptx_dsl::load::{Kernel, Parameter, Pointee, Ty};
+
+use super::data::{Data, encode, is_element};
+use super::npy;
+use super::spec::{Argument, Named};
+
+/// The value of a parameter.
+#[derive(Debug, Clone)]
+pub enum Value {
+    /// An address of this.
+    Buffer(Data),
+    /// The bytes of the parameter.
+    Bytes(Vec<u8>),
+}
+
+/// A parameter by its name, or its position: no name begins with a digit.
+fn parameter<'k>(kernel: &'k Kernel, name: &str) -> Result<(usize, &'k Parameter), String> {
+    let at = match name.parse() {
+        Ok(at) => at,
+        Err(_) => kernel.parameters().iter().position(|p| p.name == name).unwrap_or(usize::MAX),
+    };
+    match (kernel.parameters().get(at), kernel.arg(name)) {
+        (Some(p), _) => Ok((at, p)),
+        (None, Err(e)) => Err(e.to_string()),
+        (None, Ok(p)) => Err(format!("no parameter `{}`", p.name)),
+    }
+}
+
+/// The arguments in the order of the parameters; `None` for those that are missing.
+pub fn by_parameter<'a>(kernel: &Kernel, given: &[&'a Named<Argument>]) -> Result<Vec<Option<&'a Argument>>, String> {
+    let mut all = vec![None; kernel.parameters().len()];
+    for g in given {
+        let (at, p) = parameter(kernel, &g.name)?;
+        if all[at].replace(&g.value).is_some() {
+            return Err(format!("two values for `{}`", p.name));
+        }
+    }
+    Ok(all)
+}
+
+/// The values of all parameters, in their order.
+pub fn values(kernel: &Kernel, given: &[&Argument]) -> Result<Vec<Value>, String> {
+    let all = kernel.parameters().iter().zip(kernel.pointees()).zip(given);
+    let values = all.map(|((parameter, pointee), given)| {
+        let value = value(parameter, pointee.as_ref(), given);
+        value.map_err(|e| format!("`--arg {}`: {e}", parameter.name))
+    });
+    values.collect()
+}
+
+fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -> Result<Value, String> {
+    let size = parameter.size as usize;
+    let data = match argument {
+        Argument::Null if parameter.takes_buffer() => return Ok(Value::Bytes(vec![0; size])),
+        Argument::Null => return Err(format!("the kernel wants {parameter}, not an address")),
+        Argument::Number { ty, text } => {
+            if parameter.pointer.is_some() || parameter.is_array {
+                return Err(format!("the kernel wants {parameter}; write the type and number of elements"));
+            }
+            let bytes = encode(ty.unwrap_or(parameter.ty), text)?;
+            return by_value(parameter, bytes);
+        }
+        Argument::New { ty, shape, init } => {
+            let ty = ty.or_else(|| element(parameter, pointee)).ok_or_else(|| untyped(parameter))?;
+            Data::new(ty, shape, init)?
+        }
+        Argument::File { path, ty, shape } => {
+            let bytes = std::fs::read(path).map_err(|e| format!("cannot read `{path}`: {e}"))?;
+            from_file(parameter, pointee, bytes, *ty, shape.as_deref(), is_npy(path))
+                .map_err(|e| format!("`{path}`: {e}"))?
+        }
+    };
+    if !parameter.takes_buffer() {
+        return by_value(parameter, data.bytes);
+    }
+    check_type(parameter, pointee, data.ty)?;
+    Ok(Value::Buffer(data))
+}
+
+fn by_value(parameter: &Parameter, bytes: Vec<u8>) -> Result<Value, String> {
+    if bytes.len() != parameter.size as usize {
+        return Err(format!("{} bytes, but the kernel wants {parameter} ({} bytes)", bytes.len(), parameter.size));
+    }
+    Ok(Value::Bytes(bytes))
+}
+
+fn from_file(
+    parameter: &Parameter,
+    pointee: Option<&Pointee>,
+    bytes: Vec<u8>,
+    ty: Option<Ty>,
+    shape: Option<&[u64]>,
+    npy: bool,
+) -> Result<Data, String> {
+    let mut data = if npy {
+        npy::read(&bytes)?
+    } else {
+        let ty = ty.or_else(|| element(parameter, pointee)).ok_or_else(|| untyped(parameter))?;
+        Data::from_bytes(ty, bytes)?
+    };
+    if let Some(ty) = ty {
+        if ty.bits() != data.ty.bits() {
+            return Err(format!("the elements are `.{}`, not `.{}`", data.ty.name(), ty.name()));
+        }
+        data.ty = ty;
+    }
+    if let Some(shape) = shape {
+        if shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) != Some(data.len()) {
+            return Err(format!("it has {} elements of `.{}`", data.len(), data.ty.name()));
+        }
+        data.shape = shape.to_vec();
+    }
+    Ok(data)
+}
+
+/// Is it the name of an array of NumPy?
+pub fn is_npy(path: &str) -> bool {
+    path.len() >= 4 && path.is_char_boundary(path.len() - 4) && path[path.len() - 4..].eq_ignore_ascii_case(".npy")
+}
+
+/// The type of elements that the module says.
+pub fn element(parameter: &Parameter, pointee: Option<&Pointee>) -> Option<Ty> {
+    let declared = parameter.pointer.as_ref().and_then(|p| p.element);
+    let by_value = (!parameter.takes_buffer()).then_some(parameter.ty);
+    declared.or(by_value).or(pointee.and_then(|p| p.element)).filter(|ty| is_element(*ty))
+}
+
+fn untyped(parameter: &Parameter) -> String {
+    format!("the module does not say of what type the elements are; write it, as in `{}=f32[1024]`", parameter.name)
+}
+
+/// Elements of another width than that of the Rust type, or floats of another width than the kernel accesses, are a mistake.
+fn check_type(parameter: &Parameter, pointee: Option<&Pointee>, given: Ty) -> Result<(), String> {
+    let declared = parameter.pointer.as_ref().and_then(|p| p.element);
+    let accessed = pointee.and_then(|p| p.element).filter(|ty| ty.is_float() && given.is_float());
+    match declared.or(accessed) {
+        Some(wanted) if wanted.bits() != given.bits() => {
+            Err(format!("the elements are `.{}`, but the kernel wants `.{}`", given.name(), wanted.name()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// The buffer of a parameter.
+pub fn buffer<'v>(kernel: &Kernel, values: &'v [Value], name: &str) -> Result<&'v Data, String> {
+    match values.get(parameter(kernel, name)?.0) {
+        Some(Value::Buffer(data)) => Ok(data),
+        _ => Err(format!("`{name}` is no buffer")),
+    }
+}
+
+/// Elements in words, eight on a line.
+pub fn show(name: &str, data: &Data, range: Range<u64>) -> Result<String, String> {
+    let end = if range.end == u64::MAX { data.len() } else { range.end };
+    if range.start > end || end > data.len() {
+        return Err(format!("`{name}` has {} elements", data.len()));
+    }
+    let mut text = String::new();
+    let mut first = range.start;
+    while first < end {
+        let last = end.min(first + 8);
+        let row: Vec<String> = (first..last).map(|i| data.show(i)).collect();
+        text += &format!("{name}[{first}..{last}]: {}\n", row.join(" "));
+        first = last;
+    }
+    Ok(text)
+}

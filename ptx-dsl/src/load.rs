@@ -1,0 +1,315 @@
+//! Kernels from PTX text at run time (feature `load`). They run on the interpreter.
+//!
+//! ```
+//! use ptx_dsl::load::Module;
+//! use ptx_dsl::prelude::*;
+//!
+//! let text = "
+//!     .version 8.0
+//!     .target sm_90
+//!     .address_size 64
+//!     .visible .entry fill(.param .u64 .ptr .global .align 4 x, .param .f32 v) .reqntid 32
+//!     {
+//!         .reg .b32 %i;
+//!         .reg .f32 %v;
+//!         .reg .b64 %x;
+//!         ld.param.u64 %x, [x];
+//!         ld.param.f32 %v, [v];
+//!         mov.u32 %i, %tid.x;
+//!         mad.wide.u32 %x, %i, 4, %x;
+//!         st.global.f32 [%x], %v;
+//!         ret;
+//!     }";
+//! let module = Module::parse(text)?;
+//! let fill = module.kernel("fill")?;
+//! assert_eq!(fill.required_block(), Some([32, 1, 1]));
+//!
+//! let mut x = [0f32; 32];
+//! let arguments = &mut [fill.arg("x")?.slice_mut(&mut x)?, fill.arg("v")?.value(2.5f32)?];
+//! fill.launch_raw(&Host::new(), Launch::grid(1), arguments)?;
+//! assert_eq!(x, [2.5; 32]);
+//! # Ok::<(), Box<dyn std::error::Error>>(())
+//! ```
+
+mod code;
+mod finding;
+mod parameter;
+
+use crate::{Arg, Error, Host, Launch, Monitor, Report};
+use code::{Code, Source};
+use ptx_dsl_analysis::pointees::pointees;
+use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::hir::{FuncId, Function};
+use ptx_dsl_frontend::lex::lex;
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+pub use finding::{Finding, Place, TextError};
+pub use parameter::{Element, Parameter, Pointer, WrongType};
+pub use ptx_dsl_analysis::pointees::Pointee;
+pub use ptx_dsl_frontend::levels::{Level, Selector};
+pub use ptx_dsl_runtime::Ty;
+
+/// A module of PTX without errors.
+#[derive(Debug, Clone)]
+pub struct Module {
+    source: Arc<Source>,
+    kernels: Vec<Kernel>,
+    warnings: Vec<Finding>,
+}
+
+/// How a text is read.
+#[derive(Debug, Clone)]
+pub struct Options {
+    name: String,
+    levels: Vec<(Level, Selector)>,
+}
+
+impl Default for Options {
+    fn default() -> Self {
+        Options { name: "<text>".to_owned(), levels: Vec::new() }
+    }
+}
+
+impl Options {
+    /// Every finding has its default level.
+    pub fn new() -> Self {
+        Options::default()
+    }
+
+    /// The name of the file, for reports.
+    pub fn name(mut self, name: impl Into<String>) -> Self {
+        self.name = name.into();
+        self
+    }
+
+    /// Sets the level of findings, as `ptx-dsl check --warn` does. Of several levels for a finding the last counts.
+    ///
+    /// ```
+    /// use ptx_dsl::load::{Level, Options, Selector};
+    /// let twice = ".version 8.0 .target sm_90 .address_size 64 .visible .entry k() {
+    ///     barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }";
+    /// assert!(Options::new().parse(twice).is_err());
+    /// let module = Options::new().level(Level::Warn, Selector::Code(611)).parse(twice)?;
+    /// assert_eq!(module.warnings()[0].code, 611);
+    /// # Ok::<(), ptx_dsl::load::TextError>(())
+    /// ```
+    pub fn level(mut self, level: Level, of: Selector) -> Self {
+        self.levels.push((level, of));
+        self
+    }
+
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// The text has errors.
+    pub fn parse(&self, text: &str) -> Result<Module, TextError> {
+        let (mut lexed, mut found) = lex(text);
+        let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels);
+        found.append(&mut compiled.diagnostics);
+        found.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+        let failed = found.iter().any(|d| d.severity == Severity::Error);
+        let findings = finding::findings(text, &self.name, &lexed, found);
+        if failed {
+            return Err(TextError { findings });
+        }
+        lexed.tokens = Vec::new();
+        let source = Arc::new(Source {
+            name: self.name.clone(),
+            text: text.to_owned(),
+            lexed,
+            hir: compiled.hir,
+            ptx: compiled.ptx,
+            lines: compiled.lines,
+        });
+        let entries = source.hir.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined);
+        let kernels = entries.map(|(i, f)| Kernel::new(&source, FuncId(i as u32), f)).collect();
+        Ok(Module { source, kernels, warnings: findings })
+    }
+}
+
+impl Module {
+    /// Reads a module.
+    ///
+    /// # Errors
+    /// The text has errors. All are in the error, with warnings, in the order of the text.
+    pub fn parse(text: &str) -> Result<Module, TextError> {
+        Options::new().parse(text)
+    }
+
+    /// The kernels, in the order of the text.
+    pub fn kernels(&self) -> &[Kernel] {
+        &self.kernels
+    }
+
+    /// The kernel of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn kernel(&self, name: &str) -> Result<&Kernel, NoKernel> {
+        self.kernels.iter().find(|k| k.name() == name).ok_or_else(|| NoKernel {
+            name: name.to_owned(),
+            known: self.kernels.iter().map(|k| k.name().to_owned()).collect(),
+        })
+    }
+
+    /// Findings that are no errors.
+    pub fn warnings(&self) -> &[Finding] {
+        &self.warnings
+    }
+
+    /// The module as ptx-dsl prints it. Faults name lines of it.
+    pub fn ptx(&self) -> &str {
+        &self.source.ptx
+    }
+
+    /// `.target`
+    pub fn target(&self) -> &str {
+        &self.source.hir.target
+    }
+}
+
+/// A kernel of a module. A clone is another handle of the same kernel.
+#[derive(Clone)]
+pub struct Kernel(Arc<Inner>);
+
+struct Inner {
+    source: Arc<Source>,
+    entry: FuncId,
+    parameters: Vec<Parameter>,
+    /// Made when they are asked for.
+    pointees: OnceLock<Vec<Option<Pointee>>>,
+    /// Made when the kernel is launched for the first time.
+    code: OnceLock<Code>,
+}
+
+impl fmt::Debug for Kernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Kernel").field("name", &self.name()).field("parameters", &self.parameters()).finish()
+    }
+}
+
+impl Kernel {
+    fn new(source: &Arc<Source>, entry: FuncId, function: &Function) -> Self {
+        let parameters = parameter::parameters(source, function);
+        Kernel(Arc::new(Inner {
+            source: source.clone(),
+            entry,
+            parameters,
+            pointees: OnceLock::new(),
+            code: OnceLock::new(),
+        }))
+    }
+
+    fn function(&self) -> &Function {
+        &self.0.source.hir.functions[self.0.entry.0 as usize]
+    }
+
+    /// Its name in PTX.
+    pub fn name(&self) -> &str {
+        &self.function().name
+    }
+
+    /// Its parameters, in order.
+    pub fn parameters(&self) -> &[Parameter] {
+        &self.0.parameters
+    }
+
+    /// The parameter of this name.
+    ///
+    /// # Errors
+    /// There is none.
+    pub fn arg(&self, name: &str) -> Result<&Parameter, NoParameter> {
+        self.parameters().iter().find(|p| p.name == name).ok_or_else(|| NoParameter {
+            kernel: self.name().to_owned(),
+            name: name.to_owned(),
+            known: self.parameters().iter().map(|p| p.name.clone()).collect(),
+        })
+    }
+
+    /// What the kernel accesses through each parameter, in their order, as far as its code shows.
+    pub fn pointees(&self) -> &[Option<Pointee>] {
+        self.0.pointees.get_or_init(|| pointees(&self.0.source.hir, self.function()))
+    }
+
+    /// `.reqntid`: the threads of a CTA.
+    pub fn required_block(&self) -> Option<[u32; 3]> {
+        self.function().reqntid
+    }
+
+    /// `.maxntid`: a CTA has at most the product of these.
+    pub fn largest_block(&self) -> Option<[u32; 3]> {
+        self.function().maxntid
+    }
+
+    /// `.reqnctapercluster`: the CTAs of a cluster.
+    pub fn required_cluster(&self) -> Option<[u32; 3]> {
+        self.function().reqnctapercluster
+    }
+
+    /// Does the module have shared memory whose size the launch gives (`.extern .shared`)?
+    pub fn uses_dynamic_shared(&self) -> bool {
+        self.0.source.hir.vars.iter().any(|v| v.dynamic)
+    }
+
+    /// Runs the kernel on the interpreter. The arguments are checked for count, size and alignment.
+    ///
+    /// # Errors
+    /// The launch does not fit the kernel, the host cannot run one of its instructions or is asked for the compiled engine, or the
+    /// kernel faults.
+    pub fn launch_raw<M: Monitor>(
+        &self,
+        host: &Host<M>,
+        launch: Launch,
+        arguments: &mut [Arg<'_>],
+    ) -> Result<Report, Error> {
+        let Inner { source, entry, parameters, code, .. } = &*self.0;
+        ptx_dsl_runtime::dump(self.name(), &source.ptx);
+        code.get_or_init(|| Code::new(source, *entry)).launch(source, parameters, host, launch, arguments)
+    }
+}
+
+/// The module has no kernel of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoKernel {
+    /// As asked for.
+    pub name: String,
+    /// Those that the module has.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for NoKernel {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "the module has no kernel `{}`; {}", self.name, listed("its kernels are", &self.known))
+    }
+}
+
+impl std::error::Error for NoKernel {}
+
+/// The kernel has no parameter of this name.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NoParameter {
+    /// Name of the kernel.
+    pub kernel: String,
+    /// As asked for.
+    pub name: String,
+    /// Those that the kernel has.
+    pub known: Vec<String>,
+}
+
+impl fmt::Display for NoParameter {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "kernel `{}` has no parameter `{}`; ", self.kernel, self.name)?;
+        f.write_str(&listed("its parameters are", &self.known))
+    }
+}
+
+impl std::error::Error for NoParameter {}
+
+/// Names in words.
+fn listed(what: &str, names: &[String]) -> String {
+    match names {
+        [] => "it has none".to_owned(),
+        names => format!("{what} `{}`", names.join("`, `")),
+    }
+}

@@ -1,0 +1,85 @@
+//! The code of a loaded kernel, and what the runtime borrows for a launch.
+
+use super::Parameter;
+use crate::{Arg, Error, Host, Launch, Monitor, Report};
+use ptx_dsl_codegen::{Image, Info, Interpreted, Printed, interpreted};
+use ptx_dsl_frontend::hir::{self, FuncId};
+use ptx_dsl_frontend::lex::Lexed;
+use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_runtime::launch::launch_image;
+use ptx_dsl_runtime::{KernelInfo, ParamInfo, Site};
+use std::sync::Arc;
+
+/// A module with its text.
+#[derive(Debug)]
+pub(super) struct Source {
+    /// The name of the file.
+    pub name: String,
+    pub text: String,
+    /// The places of its tokens; the tokens themselves are dropped.
+    pub lexed: Lexed,
+    pub hir: hir::Module,
+    /// As printed.
+    pub ptx: String,
+    /// The line of each instruction in `ptx`.
+    pub lines: Vec<u32>,
+}
+
+/// The code of a kernel.
+pub(super) struct Code {
+    info: Info,
+    sites: Vec<ptx_dsl_codegen::Site>,
+    image: Arc<Image>,
+}
+
+impl Code {
+    pub fn new(source: &Source, entry: FuncId) -> Self {
+        let lines = Lines::new(&source.text);
+        let line = |span| lines.line(source.lexed.bytes(span).start) as u32 + 1;
+        let printed = Printed::new(&source.ptx, &source.lines);
+        let Interpreted { info, sites, image } = interpreted(&source.hir, entry, &line, &printed);
+        Code { info, sites, image: Arc::new(image) }
+    }
+
+    pub fn launch<M: Monitor>(
+        &self,
+        source: &Source,
+        parameters: &[Parameter],
+        host: &Host<M>,
+        launch: Launch,
+        arguments: &mut [Arg<'_>],
+    ) -> Result<Report, Error> {
+        let Code { info, sites, image } = self;
+        let params = info.parameters.iter().zip(parameters).map(|(p, described)| ParamInfo {
+            name: &p.name,
+            offset: p.offset,
+            size: p.size,
+            align: p.align,
+            pointer: described.pointer.as_ref().map(|pointer| pointer.align),
+            read_only: described.pointer.as_ref().is_some_and(|pointer| pointer.read_only),
+        });
+        let sites = sites.iter().map(|s| Site { text: &s.text, line: s.line, rust_line: s.source_line });
+        let (params, sites): (Vec<_>, Vec<_>) = (params.collect(), sites.collect());
+        let not_yet: Vec<(&str, u32)> = info.not_yet.iter().map(|(what, site)| (what.as_str(), *site)).collect();
+        let info = KernelInfo {
+            name: &info.name,
+            file: &source.name,
+            params: &params,
+            shared_size: info.shared_size,
+            local_size: info.local_size,
+            const_image: &source.hir.const_image,
+            global_image: &source.hir.global_image,
+            reqntid: info.reqntid,
+            maxntid: info.maxntid,
+            reqnctapercluster: info.reqnctapercluster,
+            maxclusterrank: info.maxclusterrank,
+            uses_dynamic_shared: info.uses_dynamic_shared,
+            explicit_cluster: info.explicit_cluster,
+            target: &source.hir.target,
+            sites: &sites,
+            not_yet: &not_yet,
+            image: &[],
+        };
+        launch_image(&info, image, host, launch, arguments)
+    }
+}

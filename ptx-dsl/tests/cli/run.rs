@@ -1,0 +1,255 @@
+//! `ptx-dsl run`. Expected values are computed here; the time of a launch is cut off before comparing.
+
+use super::{expect, here, run};
+use std::path::PathBuf;
+
+/// `ptx-dsl run` with these arguments: status, standard output, standard error.
+fn launch(arguments: &[&str]) -> (i32, String, String) {
+    let out = run(&[&["run"], arguments].concat(), b"");
+    let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
+    (out.status.code().unwrap_or(-1), text(&out.stdout), text(&out.stderr))
+}
+
+/// A file that is removed when the test ends.
+struct Temporary(PathBuf);
+
+impl Temporary {
+    fn new(name: &str) -> Self {
+        Temporary(std::env::temp_dir().join(format!("ptx-dsl-run-{}-{name}", std::process::id())))
+    }
+
+    fn with(name: &str, bytes: &[u8]) -> Self {
+        let file = Temporary::new(name);
+        std::fs::write(&file.0, bytes).unwrap();
+        file
+    }
+
+    fn path(&self) -> String {
+        self.0.to_str().unwrap().to_owned()
+    }
+
+    fn bytes(&self) -> Vec<u8> {
+        std::fs::read(&self.0).unwrap()
+    }
+}
+
+impl Drop for Temporary {
+    fn drop(&mut self) {
+        let _ = std::fs::remove_file(&self.0);
+    }
+}
+
+/// Elements as `--print` shows them, eight on a line.
+fn printed<T: std::fmt::Debug>(name: &str, first: usize, values: &[T]) -> String {
+    let line = |(i, row): (usize, &[T])| {
+        let at = first + 8 * i;
+        let row_text: Vec<String> = row.iter().map(|v| format!("{v:?}")).collect();
+        format!("{name}[{at}..{}]: {}\n", at + row.len(), row_text.join(" "))
+    };
+    values.chunks(8).enumerate().map(line).collect()
+}
+
+const SAXPY: [&str; 9] =
+    ["run/saxpy.ptx", "--grid", "4", "--arg", "a=-0.5", "--arg", "n=1000", "--arg", "x=f32[1024]:iota"];
+
+fn saxpy(more: &[&str]) -> (i32, String, String) {
+    launch(&[&SAXPY, more].concat())
+}
+
+/// What it computes from `y`.
+fn expected(y: impl Fn(usize) -> f32) -> Vec<f32> {
+    (0..1024).map(|i| if i < 1000 { (-0.5f32).mul_add(i as f32, y(i)) } else { y(i) }).collect()
+}
+
+#[test]
+fn what_kernels_want() {
+    expect("run-wants.txt", &["run", "run/saxpy.ptx"], b"");
+    expect("run-wants-several.txt", &["run", "run/several.ptx"], b"");
+    expect("run-wants-one.txt", &["run", "run/several.ptx", "--entry", "copied"], b"");
+    expect("run-missing.txt", &["run", "run/saxpy.ptx", "--arg", "a=1", "--arg", "x=[8]"], b"");
+}
+
+#[test]
+fn what_is_wanted_runs() {
+    for file in ["run/saxpy.ptx", "run/several.ptx"] {
+        let (_, wants, _) = launch(&[file]);
+        for line in wants.lines().filter_map(|l| l.strip_prefix("ptx-dsl run ")) {
+            let words: Vec<&str> = line.split(' ').map(|word| word.trim_matches('\'')).collect();
+            let (status, _, stderr) = launch(&words);
+            // the offset that it proposes for `scale` is past the end
+            let expected = if words.contains(&"scale") { 3 } else { 0 };
+            assert_eq!(status, expected, "{line}\n{stderr}");
+        }
+    }
+}
+
+#[test]
+fn initial_values_and_results() {
+    let y = expected(|_| 1.0);
+    let (status, stdout, stderr) = saxpy(&["--arg", "y=[1024]:ones", "--print", "y[2..21]", "--print", "y[998..1002]"]);
+    assert_eq!((status, stdout), (0, printed("y", 2, &y[2..21]) + &printed("y", 998, &y[998..1002])), "{stderr}");
+    assert!(stderr.starts_with("ran `saxpy`: 4 clusters of 1 x 256 threads, "), "{stderr}");
+    // the whole, by positions
+    let arguments =
+        ["run/saxpy.ptx", "--arg", "0=[4]:2.5", "--arg", "1=[4]:0x40000000", "--arg", "2=2", "--arg", "3=4"];
+    let (_, stdout, stderr) = launch(&[&arguments[..], &["--print", "1", "--print", "x[3]"]].concat());
+    assert_eq!(stdout, printed("1", 0, &[7.0f32; 4]) + &printed("x", 3, &[2.5f32]), "{stderr}");
+}
+
+#[test]
+fn hosts() {
+    let y = expected(|i| i as f32);
+    for host in [
+        &["--threads", "2"][..],
+        &["--seed", "3"],
+        &["--checked"],
+        &["--explore", "3"],
+        &["--checked", "--explore", "2"],
+    ] {
+        let (status, stdout, stderr) = saxpy(&[host, &["--arg", "y=[1024]:iota", "--print", "y"]].concat());
+        assert_eq!((status, stdout), (0, printed("y", 0, &y)), "{host:?}: {stderr}");
+    }
+    let (_, _, stderr) = saxpy(&["--arg", "y=[1024]", "--explore", "3"]);
+    assert!(stderr.starts_with("ran `saxpy` under 3 schedules: 12 clusters of 1 x 256 threads, "), "{stderr}");
+}
+
+#[test]
+fn files_of_numpy() {
+    let y: Vec<f32> = (0..1024).map(|i| 1.0 / (1 + i) as f32).collect();
+    let bytes = |values: &[f32]| -> Vec<u8> { values.iter().flat_map(|v| v.to_le_bytes()).collect() };
+    // as NumPy writes `y.reshape(32, 32)`
+    let header = "{'descr': '<f4', 'fortran_order': False, 'shape': (32, 32), }";
+    let header = [&b"\x93NUMPY\x01\x00v\x00"[..], format!("{header:<117}\n").as_bytes()].concat();
+    let input = Temporary::with("in.npy", &[&header[..], &bytes(&y)].concat());
+    let output = Temporary::new("out.npy");
+    let (status, _, stderr) =
+        saxpy(&["--arg", &format!("y=@{}", input.path()), "--out", &format!("y={}", output.path())]);
+    assert_eq!(status, 0, "{stderr}");
+    let written = output.bytes();
+    let (header, data) = written.split_at(written.len() - 4096);
+    assert_eq!(data, bytes(&expected(|i| y[i])));
+    let text = String::from_utf8_lossy(header);
+    assert!(header.starts_with(b"\x93NUMPY\x01\x00") && header.len().is_multiple_of(64), "{text}");
+    assert!(text.contains("'descr': '<f4'") && text.contains("'fortran_order': False"), "{text}");
+    assert!(text.contains("'shape': (32, 32"), "{text}");
+}
+
+#[test]
+fn raw_files() {
+    let raw: Vec<u8> = (0..1024).flat_map(|i| (i as f32).sqrt().to_le_bytes()).collect();
+    let input = Temporary::with("in.bin", &raw);
+    let output = Temporary::new("out.bin");
+    let out = format!("y={}", output.path());
+    for given in ["", ":f32", ":f32[1024]", ":[32,32]"] {
+        let (status, _, stderr) = saxpy(&["--arg", &format!("y=@{}{given}", input.path()), "--out", &out]);
+        assert_eq!(status, 0, "{given}: {stderr}");
+        let expected: Vec<u8> = expected(|i| (i as f32).sqrt()).iter().flat_map(|v| v.to_le_bytes()).collect();
+        assert_eq!(output.bytes(), expected, "{given}");
+    }
+    let pair = Temporary::with("pair.bin", &[1.0f32, 3.0].map(f32::to_le_bytes).concat());
+    let (status, stdout, stderr) = launch(&[
+        "run/several.ptx",
+        "--entry",
+        "scale",
+        "--shared",
+        "16",
+        "--arg",
+        "x=[66]:iota",
+        "--arg",
+        &format!("factors=@{}", pair.path()),
+        "--arg",
+        "offset=8",
+        "--print",
+        "x[0..5]",
+    ]);
+    assert_eq!((status, stdout), (0, printed("x", 0, &[0.0f32, 1.0, 6.0, 9.0, 12.0])), "{stderr}");
+}
+
+#[test]
+fn errors_in_the_text() {
+    expect("run-wrong.txt", &["run", "run/wrong.ptx"], b"");
+    let twice = ".version 8.0 .target sm_90 .address_size 64 .visible .entry k() .reqntid 32 {\n\
+                 barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }";
+    assert_eq!(run(&["run", "-"], twice.as_bytes()).status.code(), Some(1));
+    let warned = run(&["run", "-", "--warn", "PTX0611"], twice.as_bytes());
+    let stderr = String::from_utf8_lossy(&warned.stderr).into_owned();
+    assert!(warned.status.code() == Some(3) && stderr.contains("warning[PTX0611]"), "{stderr}");
+}
+
+#[test]
+fn faults() {
+    let fault = |entry: &str, more: &[&str]| launch(&[&["run/faults.ptx", "--entry", entry], more].concat());
+    expect("run-fault.txt", &["run", "run/faults.ptx", "--entry", "outside", "--arg", "x=[1]", "--print", "x"], b"");
+    expect("run-later.txt", &["run", "run/faults.ptx", "--entry", "later", "--arg", "x=u8[16]"], b"");
+    let (status, _, stderr) = fault("endless", &["--grid", "1", "--step-limit", "5000"]);
+    assert!(status == 3 && stderr.contains("no end after") && stderr.contains("`again`"), "{stderr}");
+    assert_eq!(fault("unwritten", &["--arg", "x=[1]"]).0, 0);
+    let (status, _, stderr) = fault("unwritten", &["--arg", "x=[1]", "--checked"]);
+    assert!(status == 3 && stderr.contains("nobody has written"), "{stderr}");
+    let (status, _, stderr) = fault("race", &["--grid", "2", "--arg", "x=[1]", "--explore", "32"]);
+    assert!(
+        status == 0 && stderr.contains("\nnote: `x` depends on the schedule: it differs with `--seed "),
+        "{stderr}"
+    );
+}
+
+#[test]
+fn a_fault_of_one_schedule() {
+    let order = |more: &[&str]| {
+        launch(&[&["run/faults.ptx", "--entry", "order", "--grid", "2", "--arg", "x=[1]"], more].concat())
+    };
+    assert_eq!(order(&[]).0, 0);
+    let (status, _, stderr) = order(&["--explore", "64"]);
+    assert!(status == 3 && stderr.contains("`trap` executed"), "{stderr}");
+    let seed = stderr.split("to see it again: `--seed ").nth(1).and_then(|rest| rest.split('`').next());
+    let seed = seed.unwrap_or_else(|| panic!("{stderr}"));
+    let (status, _, again) = order(&["--seed", seed]);
+    assert!(status == 3 && again.contains("`trap` executed") && again.contains(&format!("`--seed {seed}`")), "{again}");
+}
+
+#[test]
+fn wrong_arguments() {
+    let cases: &[(&[&str], &str)] = &[
+        (&["--arg", "y=[4]", "--arg", "z=1"], "no parameter `z`; its parameters are `x`, `y`, `a`, `n`"),
+        (&["--arg", "y=[4]", "--arg", "9=1"], "no parameter `9`"),
+        (&["--arg", "y=[4]", "--arg", "y=[4]"], "two values for `y`"),
+        (&["--arg", "y=[4]", "--arg", "1=[4]"], "two values for `y`"),
+        (&["--arg", "y=4"], "`--arg y`: the kernel wants a buffer in global memory, aligned to 4 bytes"),
+        (&["--arg", "y=f64[4]"], "`--arg y`: the elements are `.f64`, but the kernel wants `.f32`"),
+        (&["--arg", "y=[4]:two"], "`two` is no value of `.f32`"),
+        (&["--arg", "y=[99999999999999999]"], "there is not so much memory"),
+        (&["--arg", "y=@no-such-file.npy"], "cannot read `no-such-file.npy`"),
+        (&["--arg", "y=@cli.rs"], "no-such"),
+        (&["--arg", "y=@run/saxpy.ptx:f64[7]"], "`run/saxpy.ptx`: "),
+        (&["--arg", "y=[4]", "--print", "a"], "`a` is no buffer"),
+        (&["--arg", "y=[4]", "--print", "q"], "no parameter `q`"),
+        (&["--arg", "y=[1024]", "--print", "y[0..2000]"], "`y` has 1024 elements"),
+        (&["--arg", "y=[1024]", "--out", "y=/no/such/folder/y.npy"], "cannot write `/no/such/folder/y.npy`"),
+        (&["--arg", "y=[1024]", "--block", "512"], "a block of 512 threads, but the kernel says `.maxntid"),
+        (&["--arg", "y=[1024]", "--block", "0"], "contain a zero"),
+        (&["--arg", "y=[1024]", "--cluster", "3"], "not a multiple of the cluster dimensions"),
+        (&["--arg", "y=[1024]", "--entry", "sax"], "the module has no kernel `sax`; its kernels are `saxpy`"),
+    ];
+    for (arguments, message) in cases {
+        let (status, _, stderr) = saxpy(arguments);
+        let message = if *message == "no-such" { "cannot read `cli.rs`" } else { message };
+        assert!(status == 2 && stderr.contains(message), "{arguments:?}: {status}\n{stderr}");
+    }
+    for arguments in [
+        &["run/saxpy.ptx", "--arg", "x"][..],
+        &["run/saxpy.ptx", "--arg", "x=f33[4]"],
+        &["run/saxpy.ptx", "--grid", "1,2,3,4"],
+        &["run/saxpy.ptx", "--print", "y[3..1]"],
+        &["run/saxpy.ptx", "--explore", "0"],
+        &["run/several.ptx", "--grid", "1"],
+        &["run/several.ptx", "--entry", "copied", "--arg", "0=u8[4]", "--arg", "1=0", "--arg", "2=0"],
+        &["no-such-file.ptx"],
+        &[],
+    ] {
+        let (status, _, stderr) = launch(arguments);
+        assert!(status == 2 && !stderr.is_empty(), "{arguments:?}: {stderr}");
+    }
+    let empty = run(&["run", "-"], b".version 8.0\n.target sm_90\n.address_size 64\n");
+    assert_eq!(empty.status.code(), Some(2));
+    assert!(here().join("run").is_dir());
+}
