@@ -1,6 +1,10 @@
 //! Faults: undefined behaviour and traps of the *kernel*, and their reports. The machine never panics for one.
 
+mod object;
+
 use std::fmt;
+
+pub use object::Object;
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -19,6 +23,8 @@ pub enum FaultKind {
     },
     /// An address that is not a multiple of the access size.
     Misaligned {
+        /// state space
+        space: &'static str,
         /// as the instruction gave it
         addr: u64,
         /// required alignment
@@ -280,7 +286,7 @@ impl fmt::Display for FaultKind {
                     "access of {bytes} bytes at {space} address {addr:#x} is out of bounds: the memory there has {size} bytes"
                 )
             }
-            Misaligned { addr, align } => write!(f, "address {addr:#x} is not a multiple of {align}"),
+            Misaligned { addr, align, .. } => write!(f, "address {addr:#x} is not a multiple of {align}"),
             ReadOnly { space, addr } => write!(f, "store to read-only {space} memory at {addr:#x}"),
             WrongWindow { addr, wanted } => write!(f, "address {addr:#x} is not {wanted}"),
             ExitedCta { rank } => write!(f, "access to shared memory of CTA {rank} of the cluster, which has exited"),
@@ -356,6 +362,17 @@ pub struct At {
     pub rust_line: u32,
 }
 
+/// The value of a register in a thread.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct RegisterValue {
+    /// As in the PTX text.
+    pub name: String,
+    /// Zero-extended.
+    pub bits: u64,
+    /// In the type of the statement.
+    pub text: String,
+}
+
 /// A fault, with its statement and thread. `{:?}` prints the same report as `{}`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -363,10 +380,14 @@ pub struct Fault {
     pub kind: FaultKind,
     /// Name of the kernel.
     pub kernel: String,
+    /// What the address belongs to, if the kind has an address and this is known.
+    pub object: Option<Object>,
     /// The PTX statement at fault, if known.
     pub at: Option<At>,
     /// The thread at fault, if known.
     pub thread: Option<ThreadId>,
+    /// The registers that the statement has read in this thread. The compiled engine knows none.
+    pub registers: Vec<RegisterValue>,
     /// How to reproduce it if the schedule matters: a seed.
     pub replay: Option<String>,
     /// The scheduler's decisions until then, if [`Host::record`](crate::Host::record) was asked for.
@@ -374,9 +395,9 @@ pub struct Fault {
 }
 
 impl Fault {
-    /// The kind in words.
+    /// The kind in words, with the object of the address.
     pub fn message(&self) -> String {
-        self.kind.to_string()
+        Message(self).to_string()
     }
 
     /// Section of the PTX ISA that has the rule, or "": the instruction's own section where that states it, else the kind's.
@@ -393,9 +414,23 @@ impl Fault {
     }
 }
 
+/// The first line of a report.
+struct Message<'f>(&'f Fault);
+
+impl fmt::Display for Message<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match (&self.0.object, &self.0.kind) {
+            (Some(o), FaultKind::OutOfBounds { addr, bytes, .. }) => o.out_of_bounds(f, *addr, *bytes),
+            (Some(o), FaultKind::Misaligned { addr, align, .. }) => o.misaligned(f, *addr, *align),
+            (Some(o), FaultKind::ReadOnly { .. }) if o.read_only(f)? => Ok(()),
+            (_, kind) => fmt::Display::fmt(kind, f),
+        }
+    }
+}
+
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", self.kind)?;
+        write!(f, "error: {}", Message(self))?;
         match &self.at {
             Some(at) => {
                 write!(f, "\n  --> kernel `{}`, PTX line {}: `{}`", self.kernel, at.line, at.text)?;
@@ -410,16 +445,25 @@ impl fmt::Display for Fault {
             write!(f, "\n  = thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)?;
             write!(f, ", CTA rank {} in its cluster", t.rank)?;
         }
+        if !self.registers.is_empty() {
+            let list: Vec<_> = self.registers.iter().map(|r| format!("`{}` is {}", r.name, r.text)).collect();
+            write!(f, "\n  = registers: {}", list.join(", "))?;
+        }
         if let FaultKind::Deadlock { waiting } = &self.kind {
             for line in waiting {
                 write!(f, "\n  = waiting: {line}")?;
             }
         }
+        let object = self.object.as_ref();
+        if let Some(note) = object.map(Object::note).filter(|note| !note.is_empty()) {
+            write!(f, "\n  = note: {note}")?;
+        }
         if !self.section().is_empty() {
             write!(f, "\n  = note: PTX ISA {}", self.section())?;
         }
-        if !self.kind.help().is_empty() {
-            write!(f, "\n  = help: {}", self.kind.help())?;
+        let help = object.and_then(Object::help).unwrap_or(self.kind.help());
+        if !help.is_empty() {
+            write!(f, "\n  = help: {help}")?;
         }
         if let Some(replay) = &self.replay {
             write!(f, "\n  = help: to see it again: {replay}")?;

@@ -9,6 +9,7 @@ mod calls;
 mod code;
 mod memory;
 mod operation;
+mod reads;
 mod registers;
 mod rows;
 mod shuffle;

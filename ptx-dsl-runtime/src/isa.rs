@@ -140,7 +140,7 @@ fn shared_object<M: Monitor>(
 ) -> Result<(u32, u32), Box<Fault>> {
     let (rank, offset) = x.shared_offset(space, addr, lane as u32, what)?;
     if !offset.is_multiple_of(align) {
-        return Err(x.fault(FaultKind::Misaligned { addr, align }, lane as u32));
+        return Err(x.fault(FaultKind::Misaligned { space: "shared", addr, align }, lane as u32));
     }
     Ok((rank, offset))
 }

@@ -86,9 +86,10 @@ pub(crate) fn launch_compiled<K: Kernel + crate::kernel::CompiledKernel, M: Moni
 pub(crate) fn run<M: Monitor>(
     program: Program<'_, M>,
     host: &Host<M>,
-    launch: Launch,
+    mut launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
+    launch.elements = args.iter().map(Arg::element).collect();
     let mut module = program.info().global_image.to_vec();
     let (params, segments) = prepare(program.info(), &launch, args, &mut module)?;
     machine::run(program, host, &launch, params, segments).map_err(Error::Fault)

@@ -39,6 +39,87 @@ fn out_of_bounds_names_the_statement_and_the_thread() {
         st.global.u32 [%rd0], %r0;
     });
     says(&report, &["st.global.u32 [%rd0], %r0;", "faults.rs", "32"]);
+    says(
+        &report,
+        &[
+            "error: access of 4 bytes at `d[8]` of 8 elements is out of bounds",
+            "  --> tests/host/faults.rs:",
+            "  = registers: `%rd0` is 0x20000000020 (`d` + 32 bytes), `%r0` is 8\n",
+            "  = note: PTX ISA 5.1",
+        ],
+    );
+}
+
+ptx! {
+    <sm_90, ptx 8.0, allow(PTX0610), allow(PTX0668), allow(PTX0674)>
+    .extern .shared .align 16 .b8 dynamic[];
+    .visible .entry objects(
+        .param .u64 .ptr .global .align 4 x: &[f32],
+        .param .u64 .ptr .global .align 2 y: &mut [u16],
+        .param .u32 what,
+        .param .u64 .ptr .global .align 4 z)
+    {
+        .reg .pred %p;
+        .reg .b32 %w, %t;
+        .reg .f32 %f<4>;
+        .reg .b16 %h;
+        .reg .s32 %s;
+        .reg .b64 %x, %y;
+        .shared .align 16 .b8 fixed[32];
+        TARGETS: .branchtargets BEFORE, WIDE, HALF, ODD, STORE, SHARED, BYTE;
+        ld.param.u64 %x, [x];
+        ld.param.u64 %y, [y];
+        ld.param.u32 %w, [what];
+        mov.f32 %f0, 0f40200000;
+        mov.b32 %s, -3;
+        setp.ne.u32 %p, %w, 99;
+        brx.idx.uni %w, TARGETS;
+      BEFORE:
+        @%p ld.global.f32 %f1, [%x+-4];
+        ret;
+      WIDE:
+        add.u64 %x, %x, 32;
+        ld.global.v4.f32 {%f0, %f1, %f2, %f3}, [%x];
+        ret;
+      HALF:
+        st.global.f32 [%y+16], %f0;
+        ret;
+      ODD:
+        cvt.u64.u32 %x, %w;
+        add.u64 %y, %y, %x;
+        st.global.b16 [%y], 0;
+        ret;
+      STORE:
+        ld.param.u64 %x, [z];
+        cvta.global.u64 %x, %x;
+        st.s32 [%x+8], %s;
+        ret;
+      SHARED:
+        mov.u32 %t, dynamic;
+        st.shared.u32 [%t+8], 1;
+        ret;
+      BYTE:
+        st.global.u8 [%y+17], 0;
+        ret;
+    }
+}
+
+#[test]
+fn faults_name_what_the_program_names() {
+    let fault = |what: u32| {
+        let error = objects.launch(&Host::new(), one(), (&[0f32; 11], &mut [0u16; 8], what, &[0f32; 11])).unwrap_err();
+        assert_eq!(format!("{error:?}"), error.to_string());
+        assert_eq!(error.fault().map(|f| format!("{f:?}")), Some(error.to_string()));
+        error.to_string()
+    };
+    says(&fault(0), &["access of 4 bytes at `x[-1]` of 11 elements", "`%p` is true, `%x` is 0x20000000000 (`x`)\n"]);
+    says(&fault(1), &["access of 16 bytes at `x[8..12]` of 11 elements", "`%x` is 0x20000000020 (`x` + 32 bytes)\n"]);
+    says(&fault(2), &["access of 4 bytes at `y[8..10]` of 8 elements is out of bounds", "`%f0` is 2.5\n"]);
+    says(&fault(6), &["access of 1 bytes at byte 17 of `y` is out of bounds: it has 16 bytes"]);
+    says(&fault(3), &["address 0x30000000003, byte 3 of `y`, is not a multiple of 2", "PTX ISA 6.4.1.1"]);
+    says(&fault(4), &["store to `z[2]`, which is read-only", "`%s` is -3\n"]);
+    let shared = "access of 4 bytes at byte 8 of dynamic shared memory is out of bounds: the launch gives none";
+    says(&fault(5), &[shared, "`%t` is 0x20\n", "help: give its size with `Launch::dynamic_shared`"]);
 }
 
 #[test]
@@ -52,7 +133,9 @@ fn misaligned_and_read_only_accesses_are_reported() {
     });
     says(&report, &["align"]);
     says(&fault!(sm_90, one(), { mov.u32 %r0, 1000000; ld.shared.u32 %r1, [%r0]; }), &["ld.shared"]);
-    says(&fault!(sm_90, one(), { mov.u64 %rd0, 0; ld.global.u32 %r1, [%rd0]; }), &["ld.global"]);
+    let null = fault!(sm_90, one(), { mov.u64 %rd0, 0; ld.global.u32 %r1, [%rd0+4]; });
+    says(&null, &["access of 4 bytes through a null pointer, at global address 0x4", "help: pass a buffer"]);
+    assert!(!null.contains("the launch passes"), "{null}");
 }
 
 #[test]
@@ -188,7 +271,12 @@ fn what_a_question_mark_shows_is_the_report() {
     let shown = format!("{:?}", run(1).unwrap_err());
     says(
         &shown,
-        &["error: access of 4 bytes at global address", "PTX line ", "`st.global.u32 [%a+4], %r;`", "faults.rs:"],
+        &[
+            "error: access of 4 bytes at `d[1]` of 1 element is out of bounds",
+            "PTX line ",
+            "`st.global.u32 [%a+4], %r;`",
+            "faults.rs:",
+        ],
     );
     says(&shown, &["= thread (0, 0, 0) of CTA (0, 0, 0)", "= help: "]);
     let refused = format!("{:?}", run(2000).unwrap_err());

@@ -14,7 +14,7 @@ use crate::ty::Ty;
 use code::{Code, code};
 
 /// Changes with every change of the format. An image of another version does not decode.
-const VERSION: u32 = 1;
+const VERSION: u32 = 2;
 
 /// A register: an index into [`Image::registers`].
 pub type Register = u32;
@@ -27,6 +27,8 @@ code! {
     pub struct Image {
         /// The width of each register in bits: 1, 8, 16, 32 or 64.
         pub registers: Vec<u8>,
+        /// The name of each register in the PTX text, for faults. Empty for those that the text does not name.
+        pub names: Vec<String>,
         /// Sets of qualifiers, and types, that instructions refer to.
         pub qualifiers: Vec<Qualifiers>,
         /// In reverse postorder; the first one is where the kernel starts.
@@ -230,6 +232,7 @@ mod tests {
         let region = |end| Region { name: "start of `k`".into(), results: None, body: vec![load.clone()], end };
         Image {
             registers: vec![64, 1, 32],
+            names: vec!["%rd1".into(), "%p".into(), String::new()],
             qualifiers: vec![Qualifiers { written: vec![q::global, q::volatile], types: vec![Ty::F32] }],
             regions: vec![
                 region(End::Branch { guard: Guard { register: 1, holds: true }, taken: 1, fall: 0 }),

@@ -325,7 +325,10 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             if self.active.iter().all(|m| *m == 0) {
                 return fault;
             }
-            let next = rest.iter().enumerate().find_map(|(i, op)| Some((i, self.execute(op).err()?)));
+            let next = rest.iter().enumerate().find_map(|(i, op)| {
+                let fault = self.execute(op).err()?;
+                Some((i, self.with_reads(op, fault)))
+            });
             let Some((at, earlier)) = next else { return fault };
             (fault, rest) = (earlier, &rest[at + 1..]);
         }
@@ -547,7 +550,8 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
         let flow = self.with_operands(op, k, |x, s| {
             let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
             (block.function)(x, op.q, s, &mut d)
-        })?;
+        });
+        let flow = flow.map_err(|fault| self.with_reads(op, fault))?;
         if flow == Flow::Next {
             for r in op.results.iter().flatten() {
                 self.rows_for(*r);

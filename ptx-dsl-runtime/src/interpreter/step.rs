@@ -203,6 +203,7 @@ impl<M: Monitor> Step<'_, '_, M> {
             }
             for (i, op) in body.iter().enumerate() {
                 if let Err(fault) = r.execute(op) {
+                    let fault = r.with_reads(op, fault);
                     return Err(r.first_fault(&body[i + 1..], fault));
                 }
             }

@@ -28,7 +28,7 @@ fn cache_line<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], what: &str) -> Don
             return Err(x.fault(FaultKind::WrongWindow { addr, wanted }, l as u32));
         }
         if !addr.is_multiple_of(128) {
-            return Err(x.fault(FaultKind::Misaligned { addr, align: 128 }, l as u32));
+            return Err(x.fault(FaultKind::Misaligned { space: "global", addr, align: 128 }, l as u32));
         }
     }
     Ok(())

@@ -195,7 +195,10 @@ fn atomics_go_lane_by_lane() {
         assert_eq!(wrapped, 32 % 5);
     }
     assert!(matches!(fault::<AtomLocal>(Launch::grid(1).block(32)), FaultKind::WrongWindow { .. }));
-    assert_eq!(fault::<Misaligned>(Launch::grid(1).block(32)), FaultKind::Misaligned { addr: 4, align: 8 });
+    assert_eq!(
+        fault::<Misaligned>(Launch::grid(1).block(32)),
+        FaultKind::Misaligned { space: "shared", addr: 4, align: 8 }
+    );
 }
 
 probe!(

@@ -9,7 +9,11 @@ use crate::mem::segment::Segment;
 
 /// An argument of a kernel.
 #[derive(Debug)]
-pub struct Arg<'a>(Kind<'a>);
+pub struct Arg<'a> {
+    kind: Kind<'a>,
+    /// Bytes of an element of a buffer.
+    element: u32,
+}
 
 #[derive(Debug)]
 enum Kind<'a> {
@@ -21,33 +25,58 @@ enum Kind<'a> {
 impl<'a> Arg<'a> {
     /// A buffer in device memory: the kernel gets its 64-bit address. It holds the results when the launch returns.
     pub fn buffer(bytes: &'a mut [u8]) -> Self {
-        Arg(Kind::Buffer(bytes, 0))
+        Arg::of(Kind::Buffer(bytes, 0))
     }
 
     /// A buffer the kernel may only read.
     pub fn read_only(bytes: &'a [u8]) -> Self {
-        Arg(Kind::ReadOnly(bytes, 0))
+        Arg::of(Kind::ReadOnly(bytes, 0))
     }
 
     /// A buffer; the kernel gets the address of the byte at `offset`.
     pub fn buffer_at(bytes: &'a mut [u8], offset: u64) -> Self {
-        Arg(Kind::Buffer(bytes, offset))
+        Arg::of(Kind::Buffer(bytes, offset))
     }
 
     /// The bytes of a parameter passed by value, little endian: a number, a struct, a tensor map.
     pub fn value(bytes: impl AsRef<[u8]>) -> Self {
-        Arg(Kind::Value(bytes.as_ref().to_vec()))
+        Arg::of(Kind::Value(bytes.as_ref().to_vec()))
+    }
+
+    /// The buffer has elements of so many bytes. Faults then name elements.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Arg;
+    /// let mut bytes = vec![0u8; 64];
+    /// let of_f32 = Arg::buffer(&mut bytes).elements_of(4);
+    /// # drop(of_f32);
+    /// ```
+    pub fn elements_of(mut self, bytes: u32) -> Self {
+        self.element = bytes.max(1);
+        self
+    }
+
+    fn of(kind: Kind<'a>) -> Self {
+        Arg { kind, element: 1 }
+    }
+
+    /// Bytes of an element, if it is a buffer.
+    pub(super) fn element(&self) -> Option<u32> {
+        match self.kind {
+            Kind::Buffer(..) | Kind::ReadOnly(..) => Some(self.element),
+            Kind::Value(_) => None,
+        }
     }
 }
 
 /// A typed read-only buffer.
 pub fn slice<T: Pod>(s: &[T]) -> Arg<'_> {
-    Arg::read_only(bytemuck::cast_slice(s))
+    Arg::read_only(bytemuck::cast_slice(s)).elements_of(size_of::<T>() as u32)
 }
 
 /// A typed buffer.
 pub fn slice_mut<T: Pod>(s: &mut [T]) -> Arg<'_> {
-    Arg::buffer(bytemuck::cast_slice_mut(s))
+    Arg::buffer(bytemuck::cast_slice_mut(s)).elements_of(size_of::<T>() as u32)
 }
 
 /// A typed value.
@@ -129,7 +158,7 @@ pub(super) fn place<'s>(
     segment: u64,
 ) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
     let name = p.name.to_owned();
-    let (len, offset) = match &arg.0 {
+    let (len, offset) = match &arg.kind {
         Kind::Value(v) => {
             if v.len() != p.size as usize {
                 return Err(LaunchError::ArgumentSize { index, name, given: v.len(), wanted: p.size });
@@ -153,7 +182,7 @@ pub(super) fn place<'s>(
     if offset % align as u64 != 0 {
         return Err(LaunchError::ArgumentAlignment { index, name, offset, align });
     }
-    let segment_bytes = match &mut arg.0 {
+    let segment_bytes = match &mut arg.kind {
         Kind::Buffer(b, _) => {
             if p.read_only {
                 Segment::ReadOnly(b)

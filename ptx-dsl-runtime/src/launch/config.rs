@@ -80,6 +80,8 @@ pub struct Launch {
     pub(crate) step_limit: u64,
     pub(crate) cancel: Option<CancelHandle>,
     pub(crate) listener: Option<Listener>,
+    /// Bytes of an element of each argument that is a buffer, for reports. Known when the kernel runs.
+    pub(crate) elements: Vec<Option<u32>>,
 }
 
 impl Launch {
@@ -93,6 +95,7 @@ impl Launch {
             step_limit: DEFAULT_STEP_LIMIT,
             cancel: None,
             listener: None,
+            elements: Vec::new(),
         }
     }
 

@@ -4,6 +4,7 @@ mod control_flow;
 mod faults;
 mod ids;
 mod monitoring;
+mod objects;
 
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::{Cluster, Cohort, Cta};

@@ -32,6 +32,8 @@ pub(crate) struct Geometry<'a> {
     pub threads: u32,
     /// Bytes.
     pub dynamic_shared: u32,
+    /// Bytes of an element of each argument that is a buffer.
+    pub elements: Vec<Option<u32>>,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
 }
@@ -65,6 +67,7 @@ impl<'a> Geometry<'a> {
             regions: Regions::Compiled(&[]),
             threads: block.iter().product(),
             dynamic_shared: launch.dynamic_shared,
+            elements: launch.elements.clone(),
             tids: tids(block),
         }
     }

@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{AddrSpace, Place, resolve};
+use crate::mem::address::{self, AddrSpace, Place, resolve};
 use crate::mem::little_endian;
 use crate::monitor::{Access, Monitor, Sync};
 use crate::sync::mbarrier::{self, MbarrierError};
@@ -76,7 +76,8 @@ impl<M: Monitor> Ctx<'_, M> {
     #[inline(always)]
     fn place(&self, space: AddrSpace, addr: u64, align: u32) -> Result<Place, FaultKind> {
         if addr & (align.max(1) as u64 - 1) != 0 {
-            return Err(FaultKind::Misaligned { addr, align });
+            let space = address::space_name(space, addr);
+            return Err(FaultKind::Misaligned { space, addr, align });
         }
         resolve(space, addr, self.cur.cta)
     }
@@ -193,7 +194,7 @@ impl<M: Monitor> Ctx<'_, M> {
         lane: u32,
     ) -> Result<R, FaultKind> {
         if !offset.is_multiple_of(8) {
-            return Err(FaultKind::Misaligned { addr: offset as u64, align: 8 });
+            return Err(FaultKind::Misaligned { space: "shared", addr: offset as u64, align: 8 });
         }
         if M::ON {
             let who = self.who(1 << lane);

@@ -118,6 +118,26 @@ fn wrong_window(space: AddrSpace, addr: u64) -> FaultKind {
     FaultKind::WrongWindow { addr, wanted: wanted.into() }
 }
 
+/// The state space of an address that an instruction uses in `space`, in words.
+#[cold]
+pub(crate) fn space_name(space: AddrSpace, addr: u64) -> &'static str {
+    match decode(space, addr, 0) {
+        Some(Place::Global { .. }) => "global",
+        Some(Place::Shared { .. }) => "shared",
+        Some(Place::Local { .. }) => "local",
+        Some(Place::Const { .. }) => "const",
+        Some(Place::Param { .. }) => "param",
+        None => "generic",
+    }
+}
+
+/// A global address as segment and offset, where offsets before a segment are those before the one that is nearest.
+pub(crate) fn nearest_segment(addr: u64) -> (u64, i64) {
+    const HALF: u64 = 1 << (SEGMENT_SHIFT - 1);
+    let (segment, offset) = (addr >> SEGMENT_SHIFT, addr & ((1 << SEGMENT_SHIFT) - 1));
+    if offset < HALF { (segment, offset as i64) } else { (segment + 1, offset as i64 - (1 << SEGMENT_SHIFT)) }
+}
+
 /// The address of a byte of a segment of global memory.
 pub fn global_address(segment: u64, offset: u64) -> u64 {
     segment << SEGMENT_SHIFT | offset
@@ -237,6 +257,13 @@ mod tests {
             assert_eq!(decode(space, addr, 5), place, "{space:?} {addr:#x}");
             assert_eq!(resolve(space, addr, 5).is_err(), place.is_none(), "{space:?} {addr:#x}");
         }
+    }
+
+    #[test]
+    fn addresses_belong_to_the_nearest_segment() {
+        assert_eq!(nearest_segment(global_address(2, 12)), (2, 12));
+        assert_eq!(nearest_segment(global_address(2, 0) - 4), (2, -4));
+        assert_eq!(nearest_segment(8), (0, 8));
     }
 
     #[test]

@@ -175,8 +175,13 @@ impl<'a> Global<'a> {
 
     #[cold]
     fn outside(&self, segment: usize, addr: u64, bytes: u32) -> FaultKind {
-        let size = self.bytes(segment).len().max(self.concurrent.get(segment).map_or(0, |s| s.len())) as u64;
-        FaultKind::OutOfBounds { space: "global", addr, bytes, size }
+        FaultKind::OutOfBounds { space: "global", addr, bytes, size: self.len(segment) }
+    }
+
+    /// Bytes of a segment.
+    #[cold]
+    pub fn len(&self, segment: usize) -> u64 {
+        self.bytes(segment).len().max(self.concurrent.get(segment).map_or(0, |s| s.len())) as u64
     }
 }
 

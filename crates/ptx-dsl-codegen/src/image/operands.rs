@@ -16,12 +16,29 @@ impl Writer<'_, '_> {
         }
         let bits = if key.is_carry() { 1 } else { self.kernel.reg_bits(key.func, key.reg) };
         let first = self.image.registers.len() as Register;
+        let name = self.name(key);
         match bits {
-            128 => self.image.registers.extend([64, 64]),
-            bits => self.image.registers.push(bits as u8),
+            128 => {
+                self.image.registers.extend([64, 64]);
+                self.image.names.extend([format!("{name}[63:0]"), format!("{name}[127:64]")]);
+            }
+            bits => {
+                self.image.registers.push(bits as u8);
+                self.image.names.push(name);
+            }
         }
         self.registers.insert(key, first);
         first
+    }
+
+    /// The name of a register in the PTX text.
+    fn name(&self, key: RegKey) -> String {
+        let regs = &self.kernel.function_of(key.func).regs;
+        let Some(reg) = regs.get(key.reg.0 as usize) else { return String::new() };
+        match ["x", "y", "z", "w"].get(key.element as usize) {
+            Some(element) if reg.lanes > 1 => format!("{}.{element}", reg.name),
+            _ => reg.name.clone(),
+        }
     }
 
     /// The condition code of a function.
@@ -36,6 +53,7 @@ impl Writer<'_, '_> {
         }
         let register = self.image.registers.len() as Register;
         self.image.registers.push(16);
+        self.image.names.push(String::new());
         self.return_addresses.insert(f.0, register);
         register
     }

@@ -33,7 +33,7 @@ impl<M: Monitor> Ctx<'_, M> {
             }
             let size = self.window(rank).map_err(|kind| self.fault(kind, lane))?.len() as u64;
             if !addr.is_multiple_of(16) {
-                return Err(self.fault(FaultKind::Misaligned { addr: at, align: 16 }, lane));
+                return Err(self.fault(FaultKind::Misaligned { space: "shared", addr: at, align: 16 }, lane));
             }
             if at + 16 > size {
                 return Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr: at, bytes: 16, size }, lane));

@@ -16,7 +16,9 @@ impl<M> Ctx<'_, M> {
             rank: self.rank(),
         });
         let (kernel, at) = (self.geometry.info.name.to_owned(), self.geometry.at(self.site));
-        Box::new(Fault { kind, kernel, at, thread, replay: None, schedule: Vec::new() })
+        let object = self.object(&kind);
+        let (registers, replay, schedule) = (Vec::new(), None, Vec::new());
+        Box::new(Fault { kind, kernel, object, at, thread, registers, replay, schedule })
     }
 
     /// A fault of the first thread of the running cohort.

@@ -88,7 +88,7 @@ fn wrong_accesses_are_faults() {
     let of = |what: u32| kind(run::<Wrong>(&Host::new(), Launch::grid(1), &mut [what, 0]));
     let outside = |space, addr, bytes, size| FaultKind::OutOfBounds { space, addr, bytes, size };
     assert_eq!(of(0), outside("global", base + 8, 4, 8));
-    assert_eq!(of(1), FaultKind::Misaligned { addr: base + 2, align: 4 });
+    assert_eq!(of(1), FaultKind::Misaligned { space: "global", addr: base + 2, align: 4 });
     assert_eq!(of(2), FaultKind::ReadOnly { space: "const", addr: 0 });
     assert_eq!(of(3), outside("shared", 4096, 4, 4096));
     assert!(matches!(of(4), FaultKind::WrongWindow { .. }));

@@ -88,7 +88,10 @@ struct Runs<'k> {
 impl Runs<'_> {
     fn once<M: Monitor>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
         let argument = |value| match value {
-            &mut Value::Buffer(ref mut data) => Arg::buffer(&mut data.bytes),
+            &mut Value::Buffer(ref mut data) => {
+                let element = data.ty.bits().div_ceil(8);
+                Arg::buffer(&mut data.bytes).elements_of(element)
+            }
             Value::Bytes(bytes) => Arg::value(bytes),
         };
         let mut arguments: Vec<Arg<'_>> = values.iter_mut().map(argument).collect();

@@ -1,0 +1,103 @@
+//! What a faulty address belongs to, in the words of the program: an element of an argument, a null pointer, dynamic shared memory.
+
+use std::fmt;
+
+/// What the address of a fault belongs to.
+#[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
+pub enum Object {
+    /// A place in a buffer, or near one: the buffer is an argument of the kernel.
+    Buffer {
+        /// Name of the parameter.
+        name: String,
+        /// From its first byte, in bytes. Negative before the buffer.
+        offset: i64,
+        /// Bytes of the buffer.
+        len: u64,
+        /// Bytes of an element; 1 if unknown.
+        element: u32,
+    },
+    /// Near address 0 of global memory.
+    Null {
+        /// The pointer parameters whose argument is null.
+        parameters: Vec<String>,
+    },
+    /// Dynamic shared memory, of which the launch gives none.
+    NoDynamicShared {
+        /// From its first byte, in bytes.
+        offset: u64,
+    },
+}
+
+impl Object {
+    /// The elements that an access of so many bytes touches, if it touches whole elements: `x[3]`, `x[4..8]`.
+    fn elements(&self, bytes: u32) -> Option<(String, u64)> {
+        let Object::Buffer { name, offset, len, element } = self else { return None };
+        let size = i64::from(*element);
+        let whole = *element > 1 && offset % size == 0 && bytes.is_multiple_of(*element);
+        let (first, count) = whole.then(|| (offset / size, i64::from(bytes) / size))?;
+        let place = if count <= 1 { format!("{name}[{first}]") } else { format!("{name}[{first}..{}]", first + count) };
+        Some((place, len / u64::from(*element)))
+    }
+
+    /// The message of a fault: an access of so many bytes outside of the object.
+    pub(super) fn out_of_bounds(&self, f: &mut fmt::Formatter<'_>, addr: u64, bytes: u32) -> fmt::Result {
+        write!(f, "access of {bytes} bytes ")?;
+        match self {
+            Object::Null { .. } => write!(f, "through a null pointer, at global address {addr:#x}"),
+            Object::NoDynamicShared { offset } => {
+                write!(f, "at byte {offset} of dynamic shared memory is out of bounds: the launch gives none")
+            }
+            Object::Buffer { name, offset, len, .. } => match self.elements(bytes) {
+                Some((place, count)) => {
+                    let s = if count == 1 { "" } else { "s" };
+                    write!(f, "at `{place}` of {count} element{s} is out of bounds")
+                }
+                None => write!(f, "at byte {offset} of `{name}` is out of bounds: it has {len} bytes"),
+            },
+        }
+    }
+
+    /// The same of an address that is not aligned.
+    pub(super) fn misaligned(&self, f: &mut fmt::Formatter<'_>, addr: u64, align: u32) -> fmt::Result {
+        match self {
+            Object::Null { .. } => write!(f, "access through a null pointer, at global address {addr:#x}"),
+            Object::NoDynamicShared { .. } => write!(f, "address {addr:#x} is not a multiple of {align}"),
+            Object::Buffer { name, offset, .. } => {
+                write!(f, "address {addr:#x}, byte {offset} of `{name}`, is not a multiple of {align}")
+            }
+        }
+    }
+
+    /// The same of a store to a read-only buffer. False, with nothing written, if the object is none.
+    pub(super) fn read_only(&self, f: &mut fmt::Formatter<'_>) -> Result<bool, fmt::Error> {
+        let Object::Buffer { name, offset, element, .. } = self else { return Ok(false) };
+        match self.elements(*element) {
+            Some((place, _)) => write!(f, "store to `{place}`, which is read-only")?,
+            None => write!(f, "store to byte {offset} of `{name}`, which is read-only")?,
+        }
+        Ok(true)
+    }
+
+    /// What else there is to say, or "".
+    pub(super) fn note(&self) -> String {
+        match self {
+            Object::Null { parameters } if !parameters.is_empty() => {
+                let list: Vec<_> = parameters.iter().map(|p| format!("`{p}`")).collect();
+                format!("the launch passes a null pointer for {}", list.join(", "))
+            }
+            _ => String::new(),
+        }
+    }
+
+    /// A fix, if it is not that of the kind of fault.
+    pub(super) fn help(&self) -> Option<&'static str> {
+        match self {
+            Object::Buffer { .. } => None,
+            Object::Null { .. } => Some("pass a buffer, or compare the address with 0 before the access"),
+            Object::NoDynamicShared { .. } => {
+                Some("give its size with `Launch::dynamic_shared`, or `--shared` of `ptx-dsl run`")
+            }
+        }
+    }
+}
