@@ -176,8 +176,10 @@ pub enum FaultKind {
     StepLimit {
         /// regions run
         turns: u64,
-        /// label of the loop
+        /// label of the region that ran last
         region: String,
+        /// labels of the heads of the loops that contain it, the innermost first
+        loops: Vec<String>,
     },
     /// The launch was cancelled through its handle.
     Cancelled {
@@ -328,7 +330,19 @@ impl fmt::Display for FaultKind {
             Trap => f.write_str("`trap` executed"),
             Undefined { what, .. } => f.write_str(what),
             Deadlock { .. } => f.write_str("deadlock: no thread can run and nothing is under way"),
-            StepLimit { turns, region } => write!(f, "no end after {turns} steps, last in the loop at `{region}`"),
+            StepLimit { turns, region, loops } => {
+                write!(f, "no end after {turns} steps, last ")?;
+                match &loops[..] {
+                    [] => write!(f, "at `{region}`"),
+                    [head, outer @ ..] => {
+                        if head != region {
+                            write!(f, "at `{region}` ")?;
+                        }
+                        write!(f, "in the loop at `{head}`")?;
+                        outer.iter().try_for_each(|head| write!(f, ", inside of the loop at `{head}`"))
+                    }
+                }
+            }
             Cancelled { region } => write!(f, "cancelled, last at `{region}`"),
             NotYet { what } => write!(f, "the host does not run {what} yet"),
             Internal(what) => write!(f, "bug in ptx-dsl: {what}"),

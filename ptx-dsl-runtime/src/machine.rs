@@ -12,10 +12,12 @@ pub(crate) mod ctx;
 mod deadlock;
 mod describe;
 mod driver;
+mod endless;
 mod fragments;
 pub(crate) mod geometry;
 mod instruction_sets;
 mod lane_access;
+mod loops;
 mod mbarrier_fast_path;
 mod memory;
 mod registers;
@@ -46,6 +48,7 @@ use crate::kernel::{CompiledKernel, KernelInfo};
 use crate::launch::config::Launch;
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::Cohort;
+use crate::machine::endless::EndlessGuard;
 use crate::machine::fragments::Fragments;
 use crate::machine::geometry::{Geometry, Regions};
 use crate::machine::memory::Memory;
@@ -236,11 +239,15 @@ fn work<M: Monitor>(
         Program::Interpreted(_, image) => {
             x.set = simd::best(true);
             x.geometry.regions = Regions::Interpreted(image.clone());
+            x.scheduling.endless = EndlessGuard::new(launch, endless::INTERPRETED);
             interpreter::new(&image, &x, slots, warps, warps_per_cta)
         }
         Program::Compiled(_, code) => {
             x.set = simd::best(code.optimised);
             x.geometry.regions = Regions::Compiled(code.regions);
+            if !code.optimised {
+                x.scheduling.endless = EndlessGuard::new(launch, endless::UNOPTIMISED);
+            }
             (code.registers)(slots, warps, warps_per_cta)
         }
     };

@@ -1,5 +1,6 @@
 //! Undefined behaviour and hangs give a report with the statement and the thread.
 
+use ptx_dsl::FaultKind;
 use ptx_dsl::prelude::*;
 
 /// Runs a body on one thread and returns the report.
@@ -348,4 +349,43 @@ fn shuffles_read_from_lanes_of_their_mask() {
         ret;
     });
     says(&report, &["lane 4 reads from lane 5, which the membermask 0x0000001f leaves out", "shfl.sync.down"]);
+}
+
+ptx! {
+    <sm_90, ptx 8.0, allow(PTX0610)>
+    .visible .entry searching(.param .u64 .ptr .global .align 4 x: &[u32], .param .u32 n)
+    {
+        .reg .pred %p, %q;
+        .reg .b32 %v, %n, %i;
+        .reg .b64 %x, %a;
+        ld.param.u64 %x, [x];
+        ld.param.u32 %n, [n];
+      AGAIN:
+        mov.u32 %i, 0;
+      ELEMENT:
+        mad.wide.u32 %a, %i, 4, %x;
+        ld.global.u32 %v, [%a];
+        setp.eq.u32 %p, %v, 7;
+        @%p bra FOUND;
+      NEXT:
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %q, %i, %n;
+        @%q bra ELEMENT;
+        bra.uni AGAIN;
+      FOUND:
+        ret;
+    }
+}
+
+#[test]
+fn an_endless_loop_of_one_thread_ends_without_a_limit() {
+    let error = searching.launch(&Host::new(), one(), (&[1; 1000], 1000)).unwrap_err();
+    let Some(FaultKind::StepLimit { turns, loops, .. }) = error.fault().map(|f| &f.kind) else { panic!("{error}") };
+    // two or three instructions in a region
+    assert!((20_000_000..60_000_000).contains(turns), "{turns}");
+    assert_eq!(loops[..], ["ELEMENT", "AGAIN"]);
+    says(&error.to_string(), &["in the loop at `ELEMENT`, inside of the loop at `AGAIN`\n", "`Launch::step_limit`"]);
+    // a launch that says how long it may take
+    let error = searching.launch(&Host::new(), one().step_limit(1000), (&[1; 1000], 1000)).unwrap_err();
+    says(&error.to_string(), &["no end after 1000 steps, last ", "in the loop at `ELEMENT`"]);
 }

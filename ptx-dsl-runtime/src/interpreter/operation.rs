@@ -6,6 +6,7 @@ use super::registers::{Registers, Scalar};
 use super::rows::RowFunction;
 use super::step::Masks;
 use crate::fault::Fault;
+use crate::flow::Pc;
 use crate::isa::Done;
 use crate::machine::ctx::Ctx;
 use crate::monitor::Monitor;
@@ -84,6 +85,13 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     pub fn part(&mut self, masks: &Masks) {
         self.active = *masks;
         (self.whole, self.guarded) = (false, true);
+    }
+
+    /// Counts the instructions of a region for so many warps.
+    #[inline(always)]
+    pub fn count_instructions(&mut self, pc: Pc, warps: u64) {
+        let length = self.code.regions.get(usize::from(pc)).map_or(0, |region| region.body.len());
+        self.x.scheduling.endless.instructions += (length as u64 + 1) * warps;
     }
 
     /// Calls `f` for each warp of the cohort that runs by itself, or once for all of them.

@@ -87,6 +87,7 @@ impl<M: Monitor> Step<'_, '_, M> {
         loop {
             // all warps are together here
             self.r.together();
+            self.r.count_instructions(pc, self.r.count as u64);
             self.r.x.turn(pc)?;
             if usize::from(pc) >= self.r.code.regions.len() {
                 return Ok(Next::Exit);
@@ -159,6 +160,7 @@ impl<M: Monitor> Step<'_, '_, M> {
             let group = self.groups.swap_remove(at);
             self.r.part(&group.masks);
             let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count();
+            self.r.count_instructions(group.pc, warps as u64);
             self.r.x.turn_of(group.pc, warps as u64)?;
             if let After::Go(next) = self.region(group.pc)? {
                 self.add(next, group.masks);

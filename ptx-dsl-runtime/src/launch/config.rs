@@ -67,7 +67,7 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-/// The default of [`Launch::step_limit`]: an endless loop ends within about a minute.
+/// The default of [`Launch::step_limit`] in regions, for a launch whose threads end from time to time.
 pub const DEFAULT_STEP_LIMIT: u64 = 200_000_000;
 
 /// Dimensions and limits of a launch.
@@ -77,7 +77,7 @@ pub struct Launch {
     pub(crate) block: Option<[u32; 3]>,
     pub(crate) cluster: Option<[u32; 3]>,
     pub(crate) dynamic_shared: u32,
-    pub(crate) step_limit: u64,
+    pub(crate) step_limit: Option<u64>,
     pub(crate) cancel: Option<CancelHandle>,
     pub(crate) listener: Option<Listener>,
     /// Bytes of an element of each argument that is a buffer, for reports. Known when the kernel runs.
@@ -92,7 +92,7 @@ impl Launch {
             block: None,
             cluster: None,
             dynamic_shared: 0,
-            step_limit: DEFAULT_STEP_LIMIT,
+            step_limit: None,
             cancel: None,
             listener: None,
             elements: Vec::new(),
@@ -118,8 +118,11 @@ impl Launch {
     }
 
     /// How many regions (pieces of code between branches and waits) may run, counted per warp.
+    ///
+    /// Without it the limit is [`DEFAULT_STEP_LIMIT`]. In addition a loop that never ends is a fault within seconds: each warp may
+    /// run 100 million instructions (10 million if the runtime is not optimised) while no thread of the launch ends.
     pub fn step_limit(mut self, regions: u64) -> Self {
-        self.step_limit = regions;
+        self.step_limit = Some(regions);
         self
     }
 

@@ -126,6 +126,7 @@ impl<M: Monitor> Ctx<'_, M> {
         }
         let Some(n) = self.claim_next() else { return false };
         self.changed();
+        self.scheduling.endless.progress();
         self.scheduling.report_progress();
         self.residents.launched += 1;
         let (id, local) = (self.geometry.clusterid(n), self.geometry.local_size());
@@ -341,6 +342,7 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
 
 /// The threads of the current cohort exit: barriers no longer count them.
 fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+    x.scheduling.endless.progress();
     let (c, per_cta) = (x.cur, x.nwarps() as usize);
     if x.ends_at_once() {
         let cta = x.cta_mut();

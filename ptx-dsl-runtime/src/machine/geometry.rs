@@ -4,7 +4,8 @@ use crate::fault::At;
 use crate::flow::Pc;
 use crate::kernel::KernelInfo;
 use crate::launch::config::Launch;
-use ptx_dsl_isa::image::Image;
+use crate::machine::loops;
+use ptx_dsl_isa::image::{Image, Region};
 use std::sync::Arc;
 
 /// Where the names of regions are.
@@ -137,6 +138,25 @@ impl<'a> Geometry<'a> {
             Regions::Compiled(names) => names.get(pc as usize).copied(),
         };
         name.unwrap_or("the end").into()
+    }
+
+    /// The names of the heads of the loops that a region is in, the innermost first.
+    pub fn loops(&self, pc: Pc) -> Vec<String> {
+        let decoded;
+        let (image, pc) = match &self.regions {
+            Regions::Interpreted(image) => (&**image, Some(pc)),
+            Regions::Compiled(_) => {
+                decoded = Image::decode(self.info.image).unwrap_or_default();
+                let name = self.region(pc);
+                let same = |r: &Region| r.name == name;
+                // the regions of compiled code may have other numbers
+                let at = decoded.regions.get(pc as usize).is_some_and(same).then_some(pc);
+                let found = decoded.regions.iter().position(same);
+                (&decoded, at.or(found.and_then(|at| at.try_into().ok())))
+            }
+        };
+        let heads = pc.map(|pc| loops::heads(image, pc)).unwrap_or_default();
+        heads.into_iter().map(|head| image.regions[head as usize].name.clone()).collect()
     }
 
     /// The statement `site`, for faults.

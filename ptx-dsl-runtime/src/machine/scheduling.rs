@@ -1,6 +1,7 @@
 //! Time and decisions: turns, the step budget, progress, and the scheduler's choices.
 
-use crate::launch::config::{CancelHandle, Launch};
+use crate::launch::config::{CancelHandle, DEFAULT_STEP_LIMIT, Launch};
+use crate::machine::endless::EndlessGuard;
 use crate::machine::team::Team;
 use crate::schedule::{Choice, Scheduler};
 
@@ -25,6 +26,8 @@ pub(crate) struct Scheduling<'a> {
     pub probing: bool,
     /// The step budget.
     limit: u64,
+    /// Ends endless loops before the budget does.
+    pub endless: EndlessGuard,
     /// When to check the budget and the cancel handle again.
     pub next_check: u64,
     /// The turns that the team has been told of.
@@ -55,7 +58,8 @@ impl<'a> Scheduling<'a> {
             yielded: false,
             progress: 0,
             probing: false,
-            limit: launch.step_limit,
+            limit: launch.step_limit.unwrap_or(DEFAULT_STEP_LIMIT),
+            endless: EndlessGuard::OFF,
             next_check: QUANTUM,
             reported: 0,
             cancel: launch.cancel.clone(),

@@ -7,7 +7,7 @@ use std::sync::atomic::{AtomicBool, AtomicU64, Ordering::Relaxed};
 use std::sync::{Mutex, MutexGuard, PoisonError};
 use std::time::Duration;
 
-use crate::launch::config::{Launch, Listener, Progress};
+use crate::launch::config::{DEFAULT_STEP_LIMIT, Launch, Listener, Progress};
 
 /// A thread whose clusters all wait checks them again after this time: another thread's store may end a `try_wait` loop.
 const RETRY: Duration = Duration::from_millis(1);
@@ -84,7 +84,7 @@ impl Team {
             cancelled: AtomicU64::new(0),
             cancelled_ahead: Mutex::default(),
             gaps: AtomicU64::new(0),
-            limit: launch.step_limit,
+            limit: launch.step_limit.unwrap_or(DEFAULT_STEP_LIMIT),
             turns: AtomicU64::new(0),
             stopped: AtomicBool::new(false),
             listener: launch.listener.clone(),

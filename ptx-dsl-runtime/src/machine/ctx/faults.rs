@@ -1,6 +1,7 @@
 //! Faults of the current warp.
 
 use crate::fault::{Fault, FaultKind, ThreadId};
+use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
 
 impl<M> Ctx<'_, M> {
@@ -41,6 +42,7 @@ impl<M> Ctx<'_, M> {
             return Err(self.fault_of_cohort(FaultKind::Cancelled { region: self.geometry.region(self.cur.pc) }));
         }
         self.check_step_limit()?;
+        self.check_endless()?;
         if self.scheduling.team.is_stopped() { Err(self.stop()) } else { Ok(()) }
     }
 
@@ -54,10 +56,21 @@ impl<M> Ctx<'_, M> {
     pub(crate) fn check_step_limit(&mut self) -> Result<(), Box<Fault>> {
         match self.scheduling.exceeded_limit() {
             None => Ok(()),
-            Some(turns) => {
-                let region = self.geometry.region(self.cur.pc);
-                Err(self.fault_of_cohort(FaultKind::StepLimit { turns, region }))
-            }
+            Some(turns) => Err(self.out_of_steps(turns)),
         }
+    }
+
+    fn out_of_steps(&mut self, turns: u64) -> Box<Fault> {
+        let (region, loops) = (self.geometry.region(self.cur.pc), self.geometry.loops(self.cur.pc));
+        self.fault_of_cohort(FaultKind::StepLimit { turns, region, loops })
+    }
+
+    /// A fault if nothing ends: see [`EndlessGuard`](crate::machine::endless::EndlessGuard).
+    fn check_endless(&mut self) -> Result<(), Box<Fault>> {
+        let warps = |c: &Cohort| u64::from(c.hi - c.lo);
+        let ready = self.residents.clusters.iter().flat_map(|c| &c.ready);
+        let count = warps(&self.cur) + ready.map(warps).sum::<u64>();
+        let turns = self.scheduling.turns;
+        if self.scheduling.endless.exceeded(turns, count) { Err(self.out_of_steps(turns)) } else { Ok(()) }
     }
 }

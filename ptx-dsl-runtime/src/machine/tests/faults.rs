@@ -47,7 +47,7 @@ kernel!(Endless, INFO, |x, pc, ws| {
 #[test]
 fn endless_loops_end() {
     let l = Launch::grid(2).block(64).step_limit(10_000);
-    let wanted = FaultKind::StepLimit { turns: 10_000, region: "LOOP".into() };
+    let wanted = FaultKind::StepLimit { turns: 10_000, region: "LOOP".into(), loops: Vec::new() };
     assert_eq!(kind(run::<Endless>(&Host::new(), l.clone(), &mut [0])), wanted);
     let handle = CancelHandle::new();
     handle.cancel();

@@ -1,0 +1,73 @@
+//! Finds endless loops when the launch gives no step limit: nothing ends, although each warp has had time for a lot.
+//!
+//! Instructions are counted, not time, so that a launch ends alike in every run. What has run since a thread ended is divided by the
+//! number of warps that could run meanwhile: a large launch has time for all of its warps.
+
+use crate::launch::config::Launch;
+
+/// Instructions that a warp may run on the interpreter while no thread ends: what takes a few seconds.
+pub(super) const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 10_000_000 };
+/// The same for code that rustc has compiled without optimising it.
+pub(super) const UNOPTIMISED: u64 = 20_000_000;
+/// Instructions that a region counts for where they are not counted.
+const OF_A_REGION: u64 = 8;
+
+/// What has run since a thread ended.
+pub(crate) struct EndlessGuard {
+    /// Instructions that have run, counted by the interpreter per warp.
+    pub instructions: u64,
+    /// Instructions and regions at the last check.
+    last: (u64, u64),
+    /// Instructions per warp since a thread ended.
+    spent: u64,
+    limit: u64,
+}
+
+impl EndlessGuard {
+    /// Finds none.
+    pub const OFF: Self = EndlessGuard { instructions: 0, last: (0, 0), spent: 0, limit: u64::MAX };
+
+    /// With this limit, unless the launch has one of its own.
+    pub fn new(launch: &Launch, limit: u64) -> Self {
+        EndlessGuard { limit: if launch.step_limit.is_some() { u64::MAX } else { limit }, ..Self::OFF }
+    }
+
+    /// A thread has ended.
+    pub fn progress(&mut self) {
+        self.spent = 0;
+    }
+
+    /// Is the limit exceeded, `turns` regions after the start, where so many warps can run now?
+    pub fn exceeded(&mut self, turns: u64, warps: u64) -> bool {
+        let (instructions, regions) = (self.instructions - self.last.0, turns - self.last.1);
+        self.last = (self.instructions, turns);
+        let work = if instructions == 0 { regions.saturating_mul(OF_A_REGION) } else { instructions };
+        self.spent = self.spent.saturating_add(work / warps.max(1));
+        self.spent > self.limit
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn work_counts_per_warp_until_a_thread_ends() {
+        let mut guard = EndlessGuard::new(&Launch::grid(1), 1000);
+        guard.instructions = 900;
+        assert!(!guard.exceeded(10, 1));
+        guard.progress();
+        guard.instructions += 900;
+        assert!(!guard.exceeded(20, 1));
+        guard.instructions += 200;
+        assert!(guard.exceeded(30, 1));
+        let mut many = EndlessGuard::new(&Launch::grid(1), 1000);
+        many.instructions = 8000;
+        assert!(!many.exceeded(10, 8));
+        // regions, where instructions are not counted
+        let mut compiled = EndlessGuard::new(&Launch::grid(1), 1000);
+        assert!(!compiled.exceeded(125, 1) && compiled.exceeded(126, 1));
+        let mut own = EndlessGuard::new(&Launch::grid(1).step_limit(1), 1000);
+        assert!(!own.exceeded(1 << 40, 1));
+    }
+}
