@@ -29,5 +29,6 @@ mod tcgen05_faults;
 mod tcgen05_mma;
 mod tcgen05_order;
 mod tensor_memory;
+mod trace;
 mod waits;
 mod warp;

@@ -5,8 +5,7 @@ mod explore;
 pub use explore::Explore;
 
 use std::fmt;
-use std::marker::PhantomData;
-use std::sync::OnceLock;
+use std::sync::{Arc, OnceLock};
 
 use crate::monitor::{Checked, Monitor, Off};
 use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
@@ -43,20 +42,23 @@ pub struct Host<M = Off> {
     resident: usize,
     threads: usize,
     engine: Option<Engine>,
-    monitor: PhantomData<fn() -> M>,
+    make_monitor: MakeMonitor<M>,
 }
+
+/// Makes the monitor of a launch.
+type MakeMonitor<M> = Arc<dyn Fn() -> M + Send + Sync>;
 
 // derives would require `M: Clone` and `M: Debug`, but a host holds no monitor
 
 impl<M> Clone for Host<M> {
     fn clone(&self) -> Self {
-        Host { schedule: self.schedule.clone(), ..*self }
+        Host { schedule: self.schedule.clone(), make_monitor: self.make_monitor.clone(), ..*self }
     }
 }
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host { schedule, record, resident, threads, engine, monitor: _ } = self;
+        let Host { schedule, record, resident, threads, engine, make_monitor: _ } = self;
         let mut s = f.debug_struct("Host");
         s.field("schedule", schedule).field("record", record).field("resident", resident);
         s.field("threads", threads).field("engine", engine);
@@ -83,15 +85,21 @@ impl Default for Host {
 }
 
 impl<M: Monitor> Host<M> {
-    /// A host with a monitor of your own; each launch makes a new one.
+    /// A host with a monitor of your own; each launch makes a new one by [`Default`].
     pub fn with_monitor() -> Self {
+        Host::monitored(M::default)
+    }
+
+    /// A host with a monitor of your own, which `make` makes for each launch, and for each host thread of it
+    /// ([`Monitor::PER_THREAD`]). An example is in [`monitor`](crate::monitor).
+    pub fn monitored(make: impl Fn() -> M + Send + Sync + 'static) -> Self {
         Host {
             schedule: Schedule::RoundRobin,
             record: false,
             resident: 16,
             threads: 1,
             engine: None,
-            monitor: PhantomData,
+            make_monitor: Arc::new(make),
         }
     }
 
@@ -181,6 +189,10 @@ impl<M: Monitor> Host<M> {
     /// Are all choices the first alternative, and none recorded?
     pub(crate) fn takes_the_first(&self) -> bool {
         matches!(self.schedule, Schedule::RoundRobin) && !self.record
+    }
+
+    pub(crate) fn new_monitor(&self) -> M {
+        (self.make_monitor)()
     }
 
     pub(crate) fn replay_hint(&self) -> Option<String> {

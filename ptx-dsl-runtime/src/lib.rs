@@ -18,6 +18,7 @@ pub mod qual;
 pub mod schedule;
 mod simd;
 pub mod sync;
+pub mod trace;
 
 pub use emitted::*;
 pub use fault::{Fault, FaultKind};

@@ -58,7 +58,7 @@ use crate::machine::step::Step;
 use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::mem::segment::{self, Segment};
-use crate::monitor::Monitor;
+use crate::monitor::{Event, Monitor};
 use crate::simd::{self, InstructionSet};
 
 /// The stack of a host thread: as large as a main thread's, for unoptimised kernels.
@@ -217,7 +217,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             memory: Memory::new(global, params),
             residents: Residents::new(team.slots(host.resident())),
             async_ops: AsyncOps::default(),
-            monitor: M::default(),
+            monitor: host.new_monitor(),
         }
     }
 }
@@ -251,7 +251,12 @@ fn work<M: Monitor>(
             (code.registers)(slots, warps, warps_per_cta)
         }
     };
-    match M::drive(&mut *body, &mut x) {
+    if M::ON {
+        x.monitor.launch(x.geometry.info);
+    }
+    let outcome = M::drive(&mut *body, &mut x);
+    x.tell(Event::Ends { failed: outcome.is_err() });
+    match outcome {
         Ok(()) => Ok(Report {
             clusters_launched: x.residents.launched,
             clusters_cancelled: x.residents.cancelled,

@@ -1,11 +1,54 @@
 //! Monitors: hooks that see every memory access and every synchronisation of a launch. [`Off`] has no size and no code.
+//!
+//! A monitor is a type with [`Monitor`]. [`Host::monitored`](crate::Host::monitored) takes a function that makes one for each launch;
+//! what it finds leaves it through what the function captures.
+//!
+//! ```
+//! use ptx_dsl_runtime::monitor::{Access, Monitor, Place};
+//! use ptx_dsl_runtime::{FaultKind, Host, KernelInfo};
+//! use std::collections::BTreeMap;
+//! use std::sync::{Arc, Mutex};
+//!
+//! /// Counts the bytes that each statement stores to global memory.
+//! #[derive(Default)]
+//! struct Stores {
+//!     lines: Vec<u32>,
+//!     bytes: Arc<Mutex<BTreeMap<u32, u64>>>,
+//! }
+//!
+//! impl Monitor for Stores {
+//!     const ON: bool = true;
+//!     fn launch(&mut self, kernel: &KernelInfo<'_>) {
+//!         self.lines = kernel.sites.iter().map(|site| site.line).collect();
+//!     }
+//!     fn memory(&mut self, access: Access) -> Result<(), FaultKind> {
+//!         if let (Place::Global { .. }, true) = (access.place, access.write) {
+//!             let line = self.lines.get(access.who.site as usize).copied().unwrap_or(0);
+//!             *self.bytes.lock().unwrap().entry(line).or_default() += u64::from(access.bytes);
+//!         }
+//!         Ok(())
+//!     }
+//! }
+//!
+//! let bytes = Arc::new(Mutex::new(BTreeMap::new()));
+//! let shared = bytes.clone();
+//! let host = Host::monitored(move || Stores { bytes: shared.clone(), ..Stores::default() });
+//! // kernel.launch(&host, ...)?;
+//! # drop(host);
+//! assert!(bytes.lock().unwrap().is_empty());
+//! ```
+
+mod event;
 
 use std::collections::{HashMap, HashSet};
 
 use crate::fault::{Fault, FaultKind};
+use crate::kernel::KernelInfo;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
-use crate::mem::address::Place;
+
+pub use crate::mem::address::Place;
+pub use event::Event;
 
 /// An access of one lane.
 #[derive(Debug, Clone, Copy)]
@@ -25,9 +68,10 @@ pub struct Access {
 }
 
 /// Which threads, and where.
-#[derive(Debug, Clone, Copy)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Who {
-    /// PTX statement.
+    /// PTX statement: the index in [`KernelInfo::sites`], which has its text, its line in the printed PTX and its line in the Rust
+    /// file ([`KernelInfo::at`]).
     pub site: u32,
     /// Slot of the cluster among the resident ones.
     pub slot: u32,
@@ -39,15 +83,21 @@ pub struct Who {
     pub lanes: u32,
 }
 
-/// A synchronisation.
+/// A synchronisation. `rank` and `offset` are the CTA of an mbarrier object and its place in shared memory.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
+    /// `mbarrier.init`
     MbarrierInit { rank: u32, offset: u32 },
+    /// `mbarrier.inval`
     MbarrierInval { rank: u32, offset: u32 },
+    /// Any other operation on an mbarrier object, waits and asynchronous ones too.
     Mbarrier { rank: u32, offset: u32 },
+    /// `barrier`, `bar`
     Barrier { id: u32 },
+    /// `barrier.cluster.arrive`
     ClusterArrive,
+    /// `barrier.cluster.wait`
     ClusterWait,
 }
 
@@ -60,6 +110,10 @@ pub trait Monitor: Default + Sized + 'static {
     /// May each thread of a launch have a monitor of its own ([`Host::threads`](crate::Host::threads)), which sees the clusters
     /// that run on this thread, whole, and no others? Else the launch has one thread.
     const PER_THREAD: bool = false;
+    /// The machine tells it [`Event`]s. This costs time.
+    const EVENTS: bool = false;
+    /// A launch begins. The statements of the kernel are in [`KernelInfo::sites`].
+    fn launch(&mut self, _kernel: &KernelInfo<'_>) {}
     /// A cluster becomes resident at `slot`: its shared and local memory is new.
     fn cluster(&mut self, _slot: u32) {}
     /// A load or store, before it happens.
@@ -70,10 +124,8 @@ pub trait Monitor: Default + Sized + 'static {
     fn sync(&mut self, _: Sync, _: Who) -> Result<(), FaultKind> {
         Ok(())
     }
-    /// Threads start to wait.
-    fn block(&mut self, _: Who) {}
-    /// Threads go on.
-    fn wake(&mut self, _: Who) {}
+    /// Something happens, so many turns after the start; with [`Monitor::EVENTS`].
+    fn event(&mut self, _turns: u64, _: Event<'_>) {}
     /// Always `x.drive(body)`, written out per monitor so that the driver is compiled in this crate.
     #[doc(hidden)]
     fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {

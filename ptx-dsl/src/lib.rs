@@ -64,11 +64,13 @@ pub use ptx_dsl_macros::compile_kernels;
 pub use ptx_dsl_macros::{include_ptx, ptx};
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
-pub use ptx_dsl_runtime::fault::ThreadId;
+pub use ptx_dsl_runtime::fault::{At, Object, RegisterValue, ThreadId};
+pub use ptx_dsl_runtime::kernel::{KernelInfo, ParamInfo, Site};
 pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
 pub use ptx_dsl_runtime::{
     Arg, CancelHandle, Checked, Engine, Error, Explore, Fault, FaultKind, Host, Launch, Monitor, Progress, Report,
 };
+pub use ptx_dsl_runtime::{monitor, trace};
 
 /// This crate is optimised, which depends on the profile; crates with kernels then are too.
 #[doc(hidden)]

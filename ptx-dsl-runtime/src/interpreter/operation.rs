@@ -94,6 +94,18 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
         self.x.scheduling.endless.instructions += (length as u64 + 1) * warps;
     }
 
+    /// Tells the monitor that warps (the first one, its lanes, their number) run a region.
+    #[inline(always)]
+    pub fn tell_region(&mut self, pc: Pc, warps: (u32, u32, u32)) {
+        if M::EVENTS {
+            let region = &self.code.regions[usize::from(pc)];
+            let ops = region.block.iter().map(|b| &b.op).chain(&region.body);
+            // 0 is also the number of those that have none
+            let site = ops.map(|op| op.site).find(|site| *site != 0);
+            self.x.tell_region(warps, site, &self.code.image.regions[usize::from(pc)].name);
+        }
+    }
+
     /// Calls `f` for each warp of the cohort that runs by itself, or once for all of them.
     pub fn for_runners(&mut self, mut f: impl FnMut(&mut Self) -> Done) -> Done {
         if !self.apart {

@@ -92,6 +92,8 @@ impl<M: Monitor> Step<'_, '_, M> {
             if usize::from(pc) >= self.r.code.regions.len() {
                 return Ok(Next::Exit);
             }
+            let (first, mask, count) = (self.r.x.cur.lo, self.r.x.cur.mask, self.r.count as u32);
+            self.r.tell_region(pc, (first, mask, count));
             let after = match &self.r.code.regions[usize::from(pc)].block {
                 Some(block) => self.block(pc, block)?,
                 None => self.region(pc)?,
@@ -162,6 +164,7 @@ impl<M: Monitor> Step<'_, '_, M> {
             let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count();
             self.r.count_instructions(group.pc, warps as u64);
             self.r.x.turn_of(group.pc, warps as u64)?;
+            self.r.tell_region(group.pc, (self.r.lo as u32, group.masks[0], self.r.n as u32));
             if let After::Go(next) = self.region(group.pc)? {
                 self.add(next, group.masks);
             }

@@ -1,5 +1,7 @@
 //! The description of a kernel. The macro emits it as constants; a module that is loaded at run time owns what it borrows.
 
+use crate::fault::At;
+
 /// Constants of a kernel, for the launch.
 #[derive(Debug)]
 pub struct KernelInfo<'k> {
@@ -37,6 +39,14 @@ pub struct KernelInfo<'k> {
     pub not_yet: &'k [(&'k str, u32)],
     /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.
     pub image: &'k [u8],
+}
+
+impl KernelInfo<'_> {
+    /// A statement, with its place in the PTX text and in the source. `None` if the kernel has no such statement.
+    pub fn at(&self, site: u32) -> Option<At> {
+        let s = self.sites.get(site as usize)?;
+        Some(At { text: s.text.to_owned(), line: s.line, file: self.file.to_owned(), rust_line: s.rust_line })
+    }
 }
 
 /// A kernel parameter.

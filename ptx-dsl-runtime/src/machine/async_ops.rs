@@ -20,6 +20,8 @@ pub(super) type Thread = (u32, u32, u32);
 /// An operation in flight.
 #[derive(Debug)]
 struct AsyncOp {
+    /// Counts the operations of a launch.
+    id: u64,
     slot: usize,
     due: u64,
     work: Work,
@@ -92,6 +94,7 @@ struct Fences {
 #[derive(Debug, Default)]
 pub(crate) struct AsyncOps {
     list: Vec<AsyncOp>,
+    issued: u64,
     /// When the next one is due.
     next: u64,
     fences: Fences,

@@ -87,7 +87,7 @@ fn line(geometry: &Geometry<'_>, cluster: &Cluster, p: &Parked) -> String {
 
 impl Cluster {
     /// What a group of threads waits for.
-    fn waits_for(&self, p: &Parked) -> String {
+    pub(super) fn waits_for(&self, p: &Parked) -> String {
         match &p.wait {
             Wait::Barrier { id, .. } => {
                 let cta = &self.ctas[p.c.cta as usize];

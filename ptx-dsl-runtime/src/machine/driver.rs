@@ -10,7 +10,7 @@ use crate::machine::body::Body;
 use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::ctx::Ctx;
 use crate::machine::team::Verdict;
-use crate::monitor::{Monitor, Who};
+use crate::monitor::{Event, Monitor};
 use crate::schedule::Choice;
 
 /// Regions a cluster runs before another resident one has a turn.
@@ -104,6 +104,7 @@ impl<M: Monitor> Ctx<'_, M> {
         if M::ON {
             self.monitor.cluster(slot as u32);
         }
+        self.tell_cluster(slot, id);
     }
 
     /// Is the current cohort, which exits, all of its cluster, with nothing left to check or wake?
@@ -141,16 +142,13 @@ fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
     if !x.residents.clusters[slot].dirty {
         return;
     }
-    let monitor = &mut x.monitor;
+    let mut woken = Vec::new();
     x.residents.clusters[slot].wake(|c| {
-        if M::ON {
-            monitor.wake(who(slot, c, 0));
+        if M::EVENTS {
+            woken.push(*c);
         }
     });
-}
-
-fn who(slot: usize, c: &Cohort, site: u32) -> Who {
-    Who { site, slot: slot as u32, rank: c.cta, warp: c.lo, lanes: c.mask }
+    woken.iter().for_each(|c| x.tell_resumes(slot, c, false));
 }
 
 fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize) -> Result<(), Box<Fault>> {
@@ -168,9 +166,11 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
         x.step.clear();
         x.fragments.clear();
         let from = x.scheduling.turns;
+        x.tell_runs();
         x.hold_shared();
         let next = body.step(x);
         x.release_shared();
+        x.tell(Event::Pauses);
         let next = next?;
         let spent = x.scheduling.turns - from;
         age(&mut x.cur, spent, diverged || matches!(next, Next::Split), x.scheduling.yielded);
@@ -183,6 +183,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
             Next::Exit => {
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
+                    x.tell(Event::ClusterEnds { slot: slot as u32 });
                     if x.scheduling.turns < end
                         && let Some(n) = x.claim_next()
                     {
@@ -293,12 +294,10 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
         x.step.take_waiting();
         x.cur.pc = pc;
         let c = Cohort { resumed: false, result: 0, ..x.cur };
-        if M::ON {
-            x.monitor.block(who(x.residents.slot, &c, x.site));
-        }
-        let (wait, site) = (x.step.wait.clone(), x.site);
+        let parked = Parked { c, wait: x.step.wait.clone(), site: x.site };
+        x.tell_waits(&parked);
         let here = x.here();
-        here.parked.push(Parked { c, wait, site });
+        here.parked.push(parked);
         here.dirty = true;
         return Ok(());
     }
@@ -306,7 +305,7 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     if parts.is_empty() {
         return Err(x.fault(FaultKind::Internal("a region ended without saying where to go".into()), 0));
     }
-    let (cur, slot) = (x.cur, x.residents.slot);
+    let cur = x.cur;
     let (mut groups, mut ready) = std::mem::take(&mut x.step.scratch);
     for p in parts.drain(..) {
         let c = Cohort { lo: p.warp, hi: p.warp + 1, mask: p.mask, pc: p.pc, resumed: false, result: 0, ..cur };
@@ -328,9 +327,7 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     }
     x.step.parts = parts;
     for p in groups.drain(..) {
-        if M::ON {
-            x.monitor.block(who(slot, &p.c, p.site));
-        }
+        x.tell_waits(&p);
         let here = x.here();
         here.parked.push(p);
         here.dirty = true;
@@ -380,13 +377,14 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
 
 /// Times out every wait at an mbarrier: `try_wait` returns false.
 fn time_out_waits<M: Monitor>(x: &mut Ctx<'_, M>) {
-    for cluster in &mut x.residents.clusters {
-        let parked = std::mem::take(&mut cluster.parked);
+    for slot in 0..x.residents.clusters.len() {
+        let parked = std::mem::take(&mut x.residents.clusters[slot].parked);
         for p in parked {
             if p.wait.can_time_out() {
-                cluster.make_ready(Cohort { resumed: true, result: 0, ..p.c });
+                x.tell_resumes(slot, &p.c, true);
+                x.residents.clusters[slot].make_ready(Cohort { resumed: true, result: 0, ..p.c });
             } else {
-                cluster.parked.push(p);
+                x.residents.clusters[slot].parked.push(p);
             }
         }
     }

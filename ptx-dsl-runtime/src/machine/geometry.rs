@@ -161,8 +161,7 @@ impl<'a> Geometry<'a> {
 
     /// The statement `site`, for faults.
     pub fn at(&self, site: u32) -> Option<At> {
-        let s = self.info.sites.get(site as usize)?;
-        Some(At { text: s.text.to_owned(), line: s.line, file: self.info.file.to_owned(), rust_line: s.rust_line })
+        self.info.at(site)
     }
 
     /// The statement `site` in words; `otherwise` if there is none.

@@ -4,7 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{self, AddrSpace, Place, resolve};
 use crate::mem::little_endian;
-use crate::monitor::{Access, Monitor, Sync};
+use crate::monitor::{Access, Event, Monitor, Sync};
 use crate::sync::mbarrier::{self, MbarrierError};
 
 impl<M: Monitor> Ctx<'_, M> {
@@ -210,6 +210,10 @@ impl<M: Monitor> Ctx<'_, M> {
             self.changed();
             let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
             if phase(old) != phase(new) {
+                if let (Some(completed), Some(_)) = (phase(old), phase(new)) {
+                    let slot = self.residents.slot as u32;
+                    self.tell(Event::Phase { slot, rank, offset, phase: completed });
+                }
                 self.notify_waiters();
             }
         }

@@ -8,7 +8,7 @@ use crate::isa::clusterlaunchcontrol::encode;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::mem::little_endian;
-use crate::monitor::{Access, Monitor};
+use crate::monitor::{Access, Event, Monitor};
 use crate::schedule::Choice;
 use crate::sync::mbarrier;
 
@@ -45,6 +45,7 @@ impl<M: Monitor> Ctx<'_, M> {
             self.residents.cancelled += 1;
             self.geometry.ctaid(self.geometry.clusterid(n), 0)
         });
+        self.tell(Event::Cancels { who: self.who(1 << lane), first: cancelled });
         let words = encode(cancelled);
         for rank in ranks {
             self.send(lane, 0, Work::Response(Response { words, rank, addr, mbarrier }));

@@ -3,7 +3,7 @@
 use super::{AsyncOp, Work, cluster_launch, tensor};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
-use crate::monitor::Monitor;
+use crate::monitor::{Event, Monitor};
 use crate::schedule::Choice;
 
 /// The longest delay of an operation, in regions.
@@ -15,7 +15,15 @@ impl<M: Monitor> Ctx<'_, M> {
         let delay = LATEST >> (2 * self.scheduling.choose(Choice::Delay, 6));
         let due = after.max(self.scheduling.turns + delay);
         let (slot, site, cta, warp) = (self.residents.slot, self.site, self.cur.cta, self.warp);
-        self.async_ops.push(AsyncOp { slot, due, work, site, cta, warp, lane });
+        self.async_ops.issued += 1;
+        let id = self.async_ops.issued;
+        let mbarrier = match &work {
+            Work::Response(r) => Some((r.rank, r.mbarrier)),
+            Work::Operation(_) => None,
+            Work::Commit(c) => Some(c.to),
+        };
+        self.tell(Event::Issues { id, who: self.who(1 << lane), mbarrier });
+        self.async_ops.push(AsyncOp { id, slot, due, work, site, cta, warp, lane });
         self.changed();
         self.scheduling.leave = true;
     }
@@ -36,6 +44,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     fn deliver(&mut self, op: AsyncOp) -> Result<(), Box<Fault>> {
         self.act_for(&op);
+        self.tell(Event::Completes { id: op.id });
         let done = match &op.work {
             Work::Response(r) => self.respond(r, op.lane),
             Work::Operation(o) => self.operate(o, op.cta, op.lane),

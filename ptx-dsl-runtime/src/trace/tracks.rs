@@ -1,0 +1,65 @@
+//! The tracks of a timeline: one for each warp, CTA and mbarrier object, and as many for asynchronous operations as are in flight.
+//! Fragments of a warp that run and wait at the same time have tracks of their own.
+
+use super::timeline::Timeline;
+use std::collections::{HashMap, HashSet};
+
+/// What a track is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub(super) enum Key {
+    Grid,
+    Cta { slot: u32, rank: u32 },
+    Warp { slot: u32, rank: u32, warp: u32, part: u32 },
+    Mbarrier { slot: u32, rank: u32, offset: u32 },
+    Async { slot: u32, rank: u32, part: u32 },
+}
+
+impl Key {
+    /// The process of the track, its name, and its place among the tracks of the process.
+    fn describe(self) -> (String, String, u64) {
+        let cta = |slot, rank| format!("slot {slot}, CTA rank {rank}");
+        match self {
+            Key::Grid => ("grid".to_owned(), "clusters".to_owned(), 0),
+            Key::Cta { slot, rank } => (cta(slot, rank), "CTA".to_owned(), 0),
+            Key::Warp { slot, rank, warp, part } => {
+                let name = if part == 0 { format!("warp {warp}") } else { format!("warp {warp}, part {}", part + 1) };
+                (cta(slot, rank), name, 1 + u64::from(warp) * 64 + u64::from(part))
+            }
+            Key::Mbarrier { slot, rank, offset } => {
+                (cta(slot, rank), format!("mbarrier {offset:#x}"), (1 << 20) + u64::from(offset))
+            }
+            Key::Async { slot, rank, part } => {
+                (cta(slot, rank), format!("asynchronous {}", part + 1), (1 << 40) + u64::from(part))
+            }
+        }
+    }
+}
+
+#[derive(Debug, Default)]
+pub(super) struct Tracks {
+    known: HashMap<Key, usize>,
+    occupied: HashSet<Key>,
+}
+
+impl Tracks {
+    /// The track for a key.
+    pub fn get(&mut self, timeline: &mut Timeline, key: Key) -> usize {
+        *self.known.entry(key).or_insert_with(|| {
+            let (process, name, order) = key.describe();
+            timeline.track(process, name, order)
+        })
+    }
+
+    /// Occupies the first free track among the parts 0, 1, 2, ...
+    pub fn occupy(&mut self, timeline: &mut Timeline, key: impl Fn(u32) -> Key) -> (Key, usize) {
+        let mut part = 0;
+        while !self.occupied.insert(key(part)) {
+            part += 1;
+        }
+        (key(part), self.get(timeline, key(part)))
+    }
+
+    pub fn free(&mut self, key: Key) {
+        self.occupied.remove(&key);
+    }
+}
