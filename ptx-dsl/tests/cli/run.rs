@@ -253,3 +253,22 @@ fn wrong_arguments() {
     assert_eq!(empty.status.code(), Some(2));
     assert!(here().join("run").is_dir());
 }
+
+#[test]
+fn a_timeline() {
+    let file = Temporary::new("trace.json");
+    let (status, _, stderr) =
+        launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[2]", "--trace", &file.path()]);
+    assert_eq!(status, 0, "{stderr}");
+    let json = std::fs::read_to_string(&file.0).unwrap();
+    assert!(json.contains("\"kernel\":\"outside\"") && json.contains("\"name\":\"warp 0\""), "{json}");
+    // of a launch that fails too
+    let (status, ..) = launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[1]", "--trace", &file.path()]);
+    let json = std::fs::read_to_string(&file.0).unwrap();
+    assert!(status == 3 && json.contains("the launch fails"), "{json}");
+    let (status, _, stderr) =
+        launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[2]", "--trace", "/nowhere/at/all"]);
+    assert!(status == 2 && stderr.contains("cannot write `/nowhere/at/all`"), "{stderr}");
+    let (status, _, stderr) = launch(&["run/faults.ptx", "--trace", "x", "--checked"]);
+    assert!(status == 2 && stderr.contains("cannot be used with"), "{stderr}");
+}

@@ -5,7 +5,8 @@ use clap::{Arg, ArgAction, Command};
 use super::spec;
 
 /// The options that ask for a launch. Without them `run` says what the kernel wants.
-pub const LAUNCH: [&str; 9] = ["grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "seed"];
+pub const LAUNCH: [&str; 10] =
+    ["grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "seed", "trace"];
 
 const AFTER: &str = "\
 An argument is a number (`a=2.5`, `a=f16:2.5`), a new buffer (`x=f32[1024]:iota`, `x=[64,64]`), a file, or `null`:
@@ -61,6 +62,12 @@ pub fn command() -> Command {
                 .help("Checks every access, for example for reads of memory that nothing has written"),
             option("threads", "N", "Host threads; 0 for one for each hardware thread")
                 .value_parser(clap::value_parser!(usize)),
+            option(
+                "trace",
+                "FILE",
+                "Writes a timeline as JSON, which https://ui.perfetto.dev opens; a microsecond is a turn",
+            )
+            .conflicts_with_all(["checked", "explore", "threads"]),
             option("step-limit", "N", "Ends the launch after N turns: pieces of code, counted for each warp")
                 .value_parser(clap::value_parser!(u64)),
         ])

@@ -23,6 +23,14 @@ pub fn launch(
     kernel: &Kernel,
     values: &mut Vec<Value>,
 ) -> Result<Result<Outcome, Error>, String> {
+    if let Some(path) = matches.get_one::<String>("trace") {
+        let host = Host::trace();
+        let outcome = on(host.clone(), matches, kernel, values);
+        // of a launch that fails too: that is when it is wanted most
+        let saved = host.timeline().save(path);
+        saved.map_err(|e| format!("cannot write `{path}`: {e}"))?;
+        return outcome;
+    }
     if matches.get_flag("checked") {
         on(Host::checked(), matches, kernel, values)
     } else {
