@@ -6,10 +6,10 @@ use super::rows::{Constants, RowFunction};
 use super::shuffle;
 use crate::isa::list::calls;
 use crate::isa::warp::Mode;
-use crate::isa::{Call, Done, Lane, arith, sreg};
+use crate::isa::{Call, Lane, OnWarp, arith, sreg};
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
-use crate::{Ctx, Fault, Flow, Lanes, Monitor};
+use crate::{Ctx, Flow, Monitor};
 use ptx_dsl_isa::image::{self, Action, End, Guard, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
@@ -17,8 +17,8 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-type WarpFunction<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done;
-type BlockFunction<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<Flow, Box<Fault>>;
+/// The function of an instruction that does not wait.
+pub(super) type WarpFunction<M> = OnWarp<M, ()>;
 
 /// The code of a kernel.
 pub(super) struct Code<M> {
@@ -63,7 +63,7 @@ pub(super) enum Run<M> {
 /// An instruction that may wait.
 pub(super) struct Block<M> {
     pub op: Op<M>,
-    pub function: BlockFunction<M>,
+    pub function: OnWarp<M, Flow>,
     /// The number of the barrier, if all threads of the CTA take part in it.
     pub barrier: Option<u32>,
     /// How it finds its source, if it is a `shfl.sync` of whole warps.

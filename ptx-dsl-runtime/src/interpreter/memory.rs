@@ -9,16 +9,15 @@ mod scattered;
 
 pub(super) use pieces::Pieced;
 
-use super::code::Op;
+use super::code::{Op, WarpFunction};
 use super::operation::Runner;
 use super::registers::Scalar;
 use crate::isa::{Done, space};
+use crate::lanes;
 use crate::lanes::Word;
-use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, names_local};
 use crate::monitor::Monitor;
 use crate::qual::{Q, Ty, q};
-use crate::{Lanes, lanes};
 use ptx_dsl_isa::image::Instr;
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -81,14 +80,12 @@ impl Access {
     }
 }
 
-type Function<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done;
-
 pub(super) fn run<M: Monitor>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
     access: &Access,
     pieced: &Pieced<M>,
-    f: Function<M>,
+    f: WarpFunction<M>,
 ) -> Done {
     r.x.site = op.site;
     // monitors see each access, and local memory is different for each lane
@@ -103,10 +100,11 @@ pub(super) fn run<M: Monitor>(
     }
     // lanes that have exited, or do not exist, access nothing
     let full = r.all && r.masks[..r.n].iter().all(|m| *m == u32::MAX);
-    if let (true, 1, Some(affine @ Scalar::Affine { .. })) = (full, access.count, address) {
-        if access.kind != Kind::Add && pieced.run(r, op, access, affine) {
-            return Ok(());
-        }
+    if let (true, 1, Some(affine @ Scalar::Affine { .. })) = (full, access.count, address)
+        && access.kind != Kind::Add
+        && pieced.run(r, op, access, affine)
+    {
+        return Ok(());
     }
     match access.bytes {
         1 => scattered::run::<M, u8>(r, op, access, f),

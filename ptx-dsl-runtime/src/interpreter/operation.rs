@@ -1,6 +1,6 @@
 //! Instructions: once for scalars, in rows for all warps, lane by lane, or warp by warp.
 
-use super::code::{Block, Code, Op, Operand, Run};
+use super::code::{Block, Code, Op, Operand, Run, WarpFunction};
 use super::memory;
 use super::registers::{Registers, Scalar};
 use super::rows::RowFunction;
@@ -92,8 +92,8 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             return f(self);
         }
         let (active, whole) = (self.active, self.whole);
-        for k in 0..self.count {
-            let (warp, mask) = (self.first + k, active[k]);
+        for (k, &mask) in active.iter().enumerate().take(self.count) {
+            let warp = self.first + k;
             if mask == 0 {
                 continue;
             }
@@ -476,11 +476,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// Calls the function of an instruction for each warp.
     #[inline(never)]
-    pub fn warp_by_warp(
-        &mut self,
-        op: &Op<M>,
-        function: fn(&mut Ctx<'_, M>, crate::Q, &[&Lanes], &mut [&mut Lanes]) -> Done,
-    ) -> Done {
+    pub fn warp_by_warp(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
         for k in 0..self.n {
             let m = self.masks[k];
             if m == 0 {
@@ -517,11 +513,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// Calls a pure function whose operands are uniform once: its results are uniform.
     #[inline(never)]
-    fn once_for_all(
-        &mut self,
-        op: &Op<M>,
-        function: fn(&mut Ctx<'_, M>, crate::Q, &[&Lanes], &mut [&mut Lanes]) -> Done,
-    ) -> Done {
+    fn once_for_all(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
         let m = self.masks[0] & self.masks[0].wrapping_neg();
         self.enter(0, m);
         self.x.site = op.site;

@@ -1,9 +1,9 @@
 //! Accesses of each warp at any addresses.
 
-use super::super::code::{Op, Operand};
+use super::super::code::{Op, Operand, WarpFunction};
 use super::super::operation::Runner;
 use super::super::registers::{Row, Scalar};
-use super::{Access, Function, Kind, extended};
+use super::{Access, Kind, extended};
 use crate::Lanes;
 use crate::isa::Done;
 use crate::lanes::{self, Scattered, Word};
@@ -14,7 +14,7 @@ pub(super) fn run<M: Monitor, T: Scattered>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
     access: &Access,
-    f: Function<M>,
+    f: WarpFunction<M>,
 ) -> Done {
     match (access.kind, access.count) {
         (Kind::Load, 1) => load::<M, T, 1>(r, op, access),
@@ -77,8 +77,8 @@ pub(super) fn put<M, T: Word>(r: &Runner<'_, '_, M>, register: Register, k: usiz
     if slot.bits == 64 {
         let place = &r.registers.longs[at];
         let mut row = place.get();
-        for l in 0..32 {
-            row.0[l] = if m >> l & 1 != 0 { extended(v[l], access) } else { row.0[l] };
+        for (l, (to, v)) in row.0.iter_mut().zip(v).enumerate() {
+            *to = if m >> l & 1 != 0 { extended(*v, access) } else { *to };
         }
         place.set(row);
         return;
@@ -87,12 +87,12 @@ pub(super) fn put<M, T: Word>(r: &Runner<'_, '_, M>, register: Register, k: usiz
     let low = u32::MAX >> (32 - slot.bits.min(32));
     let mut row = place.get();
     if m == u32::MAX {
-        for l in 0..32 {
-            row.0[l] = extended(v[l], access) as u32 & low;
+        for (to, v) in row.0.iter_mut().zip(v) {
+            *to = extended(*v, access) as u32 & low;
         }
     } else {
-        for l in 0..32 {
-            row.0[l] = if m >> l & 1 != 0 { extended(v[l], access) as u32 & low } else { row.0[l] };
+        for (l, (to, v)) in row.0.iter_mut().zip(v).enumerate() {
+            *to = if m >> l & 1 != 0 { extended(*v, access) as u32 & low } else { *to };
         }
     }
     place.set(row);

@@ -53,12 +53,8 @@ pub fn command() -> Command {
                 .action(ArgAction::Append)
                 .value_parser(spec::shown),
             option("seed", "N", "Schedules pseudo-randomly, from this seed").value_parser(clap::value_parser!(u64)),
-            option(
-                "explore",
-                "N",
-                "Tries N schedules; the first fault ends it, and names its seed",
-            )
-            .value_parser(clap::value_parser!(u64).range(1..)),
+            option("explore", "N", "Tries N schedules; the first fault ends it, and names its seed")
+                .value_parser(clap::value_parser!(u64).range(1..)),
             Arg::new("checked")
                 .long("checked")
                 .action(ArgAction::SetTrue)
