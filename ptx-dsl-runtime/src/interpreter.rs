@@ -7,6 +7,7 @@
 mod affine;
 mod calls;
 mod code;
+mod mbarrier;
 mod memory;
 mod operation;
 mod registers;

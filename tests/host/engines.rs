@@ -135,7 +135,7 @@ fn lanes_that_part_and_end_keep_to_their_own() {
     let steps = |mut v: u64| {
         let mut n = 0;
         while v != 1 {
-            v = if v % 2 == 0 { v / 2 } else { 3 * v + 1 };
+            v = if v.is_multiple_of(2) { v / 2 } else { 3 * v + 1 };
             n += 1;
         }
         n

@@ -7,8 +7,6 @@
 mod pieces;
 mod scattered;
 
-pub(super) use pieces::Pieced;
-
 use super::code::{Op, WarpFunction};
 use super::operation::Runner;
 use super::registers::Scalar;
@@ -18,8 +16,11 @@ use crate::lanes::Word;
 use crate::mem::address::{AddrSpace, names_local};
 use crate::monitor::Monitor;
 use crate::qual::{Q, Ty, q};
+use crate::simd::InstructionSet;
+use pieces::Pieced;
 use ptx_dsl_isa::image::Instr;
 use ptx_dsl_isa::opcode::{Opcode, op};
+use scattered::Each;
 
 /// A memory access of elements in plain registers.
 #[derive(Debug, Clone, Copy)]
@@ -34,6 +35,18 @@ pub(super) struct Access {
     count: usize,
     /// The entry of the access cache.
     cache: usize,
+}
+
+/// The functions of an access for this processor.
+pub(super) struct Compiled<M> {
+    pieces: Pieced<M>,
+    each: Each<M>,
+}
+
+impl<M: Monitor> Compiled<M> {
+    pub fn of(access: &Access, set: InstructionSet) -> Self {
+        Compiled { pieces: Pieced::find(access, set), each: Each::find(access, set) }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -84,7 +97,7 @@ pub(super) fn run<M: Monitor>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
     access: &Access,
-    pieced: &Pieced<M>,
+    compiled: &Compiled<M>,
     f: WarpFunction<M>,
 ) -> Done {
     r.x.site = op.site;
@@ -102,16 +115,11 @@ pub(super) fn run<M: Monitor>(
     let full = r.all && r.masks[..r.n].iter().all(|m| *m == u32::MAX);
     if let (true, 1, Some(affine @ Scalar::Affine { .. })) = (full, access.count, address)
         && access.kind != Kind::Add
-        && pieced.run(r, op, access, affine)
+        && compiled.pieces.run(r, op, access, affine)
     {
         return Ok(());
     }
-    match access.bytes {
-        1 => scattered::run::<M, u8>(r, op, access, f),
-        2 => scattered::run::<M, u16>(r, op, access, f),
-        4 => scattered::run::<M, u32>(r, op, access, f),
-        _ => scattered::run::<M, u64>(r, op, access, f),
-    }
+    compiled.each.run(r, op, access, f)
 }
 
 /// All lanes load the same elements: once.

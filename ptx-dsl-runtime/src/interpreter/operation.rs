@@ -263,7 +263,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
                 function.run(self, op);
                 Ok(())
             }
-            Run::Memory { access, pieced, function } => memory::run(self, op, access, pieced, *function),
+            Run::Memory { access, compiled, function } => memory::run(self, op, access, compiled, *function),
             _ => self.execute_once_or_slowly(op),
         }
     }
@@ -307,6 +307,12 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             Run::Warp { function, pure } => {
                 if *pure && self.all && op.sources.iter().all(|o| self.uniform(o).is_some()) {
                     return self.once_for_all(op, *function);
+                }
+                self.warp_by_warp(op, *function)
+            }
+            Run::Arrive { function, drop } => {
+                if self.arrive_together(op, *drop, |r, k| r.one_warp(op, *function, k))? {
+                    return Ok(());
                 }
                 self.warp_by_warp(op, *function)
             }
@@ -478,20 +484,25 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     #[inline(never)]
     pub fn warp_by_warp(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
         for k in 0..self.n {
-            let m = self.masks[k];
-            if m == 0 {
-                continue;
+            if self.masks[k] != 0 {
+                self.one_warp(op, function, k)?;
             }
-            self.enter(k, m);
-            self.x.site = op.site;
-            let mut d = vec![[0; 32]; op.results.len()];
-            self.with_operands(op, k, |x, s| {
-                let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
-                function(x, op.q, s, &mut d)
-            })?;
-            self.put_results(op, k, &d, m);
         }
         self.results_are_rows(op);
+        Ok(())
+    }
+
+    /// Calls the function of an instruction for warp `k`.
+    fn one_warp(&mut self, op: &Op<M>, function: WarpFunction<M>, k: usize) -> Done {
+        let m = self.masks[k];
+        self.enter(k, m);
+        self.x.site = op.site;
+        let mut d = vec![[0; 32]; op.results.len()];
+        self.with_operands(op, k, |x, s| {
+            let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
+            function(x, op.q, s, &mut d)
+        })?;
+        self.put_results(op, k, &d, m);
         Ok(())
     }
 

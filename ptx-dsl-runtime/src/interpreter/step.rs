@@ -313,6 +313,12 @@ impl<M: Monitor> Step<'_, '_, M> {
         if block.shuffle.is_some_and(|mode| self.r.shuffle(mode, &block.op)) {
             return Ok(After::Go(*next));
         }
+        if block.waits && self.r.wait_together(&block.op, pc, *next)? {
+            return Ok(match self.r.x.go() {
+                Some(next) => After::Go(next),
+                None => After::Ends(Next::Split),
+            });
+        }
         for k in 0..self.r.n {
             let mask = self.r.x.warp(k);
             let flow = self.r.call_block(block, k, mask)?;

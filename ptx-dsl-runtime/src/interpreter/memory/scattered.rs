@@ -2,20 +2,77 @@
 
 use super::super::code::{Op, Operand, WarpFunction};
 use super::super::operation::Runner;
-use super::super::registers::{Row, Scalar};
+use super::super::registers::Row;
 use super::{Access, Kind, extended};
 use crate::Lanes;
 use crate::isa::Done;
 use crate::lanes::{self, Scattered, Word};
 use crate::monitor::Monitor;
+use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
 
-pub(super) fn run<M: Monitor, T: Scattered>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    f: WarpFunction<M>,
-) -> Done {
+/// An access compiled for one instruction set and one size of elements. Only [`Each::find`] takes one.
+pub(in super::super) struct Each<M>(unsafe fn(&mut Runner<'_, '_, M>, &Op<M>, &Access, WarpFunction<M>) -> Done);
+
+/// The wrappers for one instruction set.
+macro_rules! level {
+    ($(#[$attribute:meta])* $name:ident) => {
+        $(#[$attribute])*
+        fn $name<M: Monitor, T: Scattered>(
+            r: &mut Runner<'_, '_, M>,
+            op: &Op<M>,
+            access: &Access,
+            f: WarpFunction<M>,
+        ) -> Done {
+            run::<M, T>(r, op, access, f)
+        }
+    };
+}
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+level!(
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+    avx512
+);
+#[cfg(target_arch = "x86_64")]
+level!(
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    avx2
+);
+level!(base);
+
+impl<M: Monitor> Each<M> {
+    /// The function for an access on this processor.
+    pub fn find(access: &Access, set: InstructionSet) -> Each<M> {
+        macro_rules! sizes {
+            ($level:ident) => {
+                match access.bytes {
+                    1 => Each($level::<M, u8>),
+                    2 => Each($level::<M, u16>),
+                    4 => Each($level::<M, u32>),
+                    _ => Each($level::<M, u64>),
+                }
+            };
+        }
+        match set {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            InstructionSet::Avx512 => sizes!(avx512),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => sizes!(avx2),
+            InstructionSet::Base => sizes!(base),
+        }
+    }
+
+    /// Accesses memory warp by warp.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn run(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: WarpFunction<M>) -> Done {
+        // SAFETY: `find` has taken the function for the instruction set of this processor.
+        unsafe { (self.0)(r, op, access, f) }
+    }
+}
+
+#[inline(always)]
+fn run<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: WarpFunction<M>) -> Done {
     match (access.kind, access.count) {
         (Kind::Load, 1) => load::<M, T, 1>(r, op, access),
         (Kind::Load, 2) => load::<M, T, 2>(r, op, access),
@@ -28,6 +85,7 @@ pub(super) fn run<M: Monitor, T: Scattered>(
     }
 }
 
+#[inline(always)]
 fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
     let address = &op.sources[0];
     for k in 0..r.n {
@@ -42,14 +100,13 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
         {
             lanes::load_near::<M, T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
         } else {
-            let at = r.operand(address, k);
+            let at = addresses(r, address, k);
             lanes::load::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
         }
         for (register, out) in op.results.iter().zip(&out) {
             if let Some(register) = *register {
-                let scalar = r.scalar(register);
-                if !r.all {
-                    r.registers.spread(scalar, register, r.lo + k);
+                if !r.all && !r.registers.is_rows(r.lo, register) {
+                    r.registers.spread(r.scalar(register), register, r.lo + k);
                 }
                 put(r, register, k, out, access);
             }
@@ -59,13 +116,24 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
     Ok(())
 }
 
+/// The addresses of a warp.
+#[inline(always)]
+fn addresses<M: Monitor>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Lanes {
+    if let Operand::Register(register) = o
+        && r.registers.slot(*register).bits == 64
+        && r.registers.is_rows(r.lo, *register)
+    {
+        return r.registers.longs[r.registers.row(*register, r.lo + k)].get().0;
+    }
+    r.operand(o, k)
+}
+
 /// The row of an operand that is a plain register of 32 bits.
 #[inline(always)]
 fn word_row<M>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Option<Row<u32>> {
     let Operand::Register(register) = o else { return None };
-    let slot = r.registers.slot(*register);
-    let rows = slot.bits == 32 && r.registers.scalar(r.lo, *register) == Scalar::Rows;
-    rows.then(|| r.registers.words[slot.index as usize * r.registers.warps + r.lo + k].get())
+    let rows = r.registers.slot(*register).bits == 32 && r.registers.is_rows(r.lo, *register);
+    rows.then(|| r.registers.words[r.registers.row(*register, r.lo + k)].get())
 }
 
 /// Sets lanes of a register to loaded elements.
@@ -109,6 +177,7 @@ pub(super) fn narrowed<M: Monitor, T: Word>(r: &Runner<'_, '_, M>, o: &Operand<M
     r.operand(o, k).map(T::narrow)
 }
 
+#[inline(always)]
 fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
     for k in 0..r.n {
         let m = r.masks[k];
@@ -116,7 +185,7 @@ fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op
             continue;
         }
         r.enter(k, m);
-        let at = r.operand(&op.sources[0], k);
+        let at = addresses(r, &op.sources[0], k);
         let mut v = [[T::default(); 32]; D];
         for (v, o) in v.iter_mut().zip(&op.sources[1..]) {
             *v = narrowed(r, o, k);
@@ -127,6 +196,7 @@ fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op
 }
 
 /// `red.add` and `atom.add`.
+#[inline(always)]
 fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
     let result = op.results.first().copied().flatten();
     if let Some(register) = result {
@@ -138,7 +208,7 @@ fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: 
             continue;
         }
         r.enter(k, m);
-        let at: Lanes = r.operand(&op.sources[0], k);
+        let at = addresses(r, &op.sources[0], k);
         let v: [T; 32] = narrowed(r, &op.sources[1], k);
         let mut old = [T::default(); 32];
         let wanted = result.is_some();
