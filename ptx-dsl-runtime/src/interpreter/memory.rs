@@ -111,15 +111,36 @@ pub(super) fn run<M: Monitor>(
     {
         return load_uniform(r, op, access, at);
     }
-    // lanes that have exited, or do not exist, access nothing
-    let full = r.all && r.masks[..r.n].iter().all(|m| *m == u32::MAX);
-    if let (true, 1, Some(affine @ Scalar::Affine { .. })) = (full, access.count, address)
+    if let (1, Some(affine @ Scalar::Affine { .. })) = (access.count, address)
         && access.kind != Kind::Add
-        && compiled.pieces.run(r, op, access, affine)
+        && in_pieces(r, op, access, compiled, affine)
     {
         return Ok(());
     }
     compiled.each.run(r, op, access, f)
+}
+
+/// Accesses memory in pieces, if all lanes of the first warps do, and none of the others. Lanes that have exited, or do not exist,
+/// access nothing. False, with nothing done, if that is not so.
+fn in_pieces<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    compiled: &Compiled<M>,
+    address: Scalar,
+) -> bool {
+    let masks = &r.masks[..r.n];
+    let whole = masks.iter().take_while(|m| **m == u32::MAX).count();
+    if whole == 0 || masks[whole..].iter().any(|m| *m != 0) {
+        return false;
+    }
+    if !r.all && access.kind == Kind::Load {
+        op.results.iter().flatten().for_each(|register| r.rows_for(*register));
+    }
+    let n = std::mem::replace(&mut r.n, whole);
+    let done = compiled.pieces.run(r, op, access, address);
+    r.n = n;
+    done
 }
 
 /// All lanes load the same elements: once.

@@ -123,6 +123,15 @@ impl Registers {
         }
     }
 
+    /// All registers are 0, and the next step is one of all warps, which looks at those of the first alone.
+    pub fn restart(&mut self) {
+        let n = self.slots.len();
+        self.scalars[..n].fill(Scalar::Uniform(0));
+        self.rows[..n].fill(false);
+        self.stamps.fill(0);
+        self.stacks.fill(Stack::default());
+    }
+
     /// All registers are 0.
     pub fn reset(&mut self) {
         self.scalars.fill(Scalar::Uniform(0));

@@ -65,7 +65,10 @@ pub(super) fn run<M: Monitor>(
         let runner = Runner::new(code, registers, x);
         let mut step = Step { groups: &mut stepper.groups, r: runner };
         match step.run() {
-            Ok(Next::Exit) if x.start_next_cluster() => registers.reset(),
+            Ok(Next::Exit) if x.start_next_cluster() => match apart {
+                true => registers.reset(),
+                false => registers.restart(),
+            },
             next => {
                 if !apart {
                     registers.end(lo, hi);
