@@ -10,13 +10,13 @@ pub use error::{Error, LaunchError};
 
 use crate::host::{Engine, Host, Report};
 use crate::interpreter;
+use crate::interpreter::Executable;
 use crate::kernel::{Compiled, Kernel, KernelInfo};
 use crate::machine::{self, Program};
 use crate::mem::address::FIRST_BUFFER;
 use crate::mem::segment::Segment;
 use crate::monitor::{Monitor, Off};
 use args::place;
-use ptx_dsl_isa::image::Image;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -59,7 +59,7 @@ fn program<M: Monitor>(
 /// As [`launch`], and if the host asks for the compiled engine.
 pub fn launch_image<M: Monitor>(
     info: &KernelInfo<'_>,
-    image: &Arc<Image>,
+    image: &Arc<Executable>,
     host: &Host<M>,
     launch: Launch,
     args: &mut [Arg<'_>],

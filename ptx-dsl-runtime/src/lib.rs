@@ -6,7 +6,7 @@ pub mod emitted;
 pub mod fault;
 mod flow;
 pub mod host;
-mod interpreter;
+pub mod interpreter;
 pub mod isa;
 pub mod kernel;
 pub mod lanes;

@@ -2,16 +2,16 @@
 
 use crate::fault::At;
 use crate::flow::Pc;
+use crate::interpreter::Executable;
 use crate::kernel::KernelInfo;
 use crate::launch::config::Launch;
-use ptx_dsl_isa::image::Image;
 use std::sync::Arc;
 
 /// Where the names of regions are.
 #[derive(Debug)]
 pub(crate) enum Regions {
     Compiled(&'static [&'static str]),
-    Interpreted(Arc<Image>),
+    Interpreted(Arc<Executable>),
 }
 
 /// What stays the same during a launch.
@@ -130,7 +130,7 @@ impl<'a> Geometry<'a> {
     /// The name of a region, for reports.
     pub fn region(&self, pc: Pc) -> String {
         let name = match &self.regions {
-            Regions::Interpreted(image) => image.regions.get(pc as usize).map(|r| r.name.as_str()),
+            Regions::Interpreted(image) => image.region(pc as usize),
             Regions::Compiled(names) => names.get(pc as usize).copied(),
         };
         name.unwrap_or("the end").into()
