@@ -187,7 +187,9 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             Operand::Special(s) => std::array::from_fn(|l| (s.read)(self.x, l)),
             Operand::Address { base, offset } => {
                 let slot = self.registers.slot(*base);
-                self.registers.lanes(leader, *base, w).map(|v| slot.truncated(v.wrapping_add_signed(*offset)))
+                let mut lanes = self.registers.lanes(leader, *base, w);
+                lanes.iter_mut().for_each(|v| *v = slot.truncated(v.wrapping_add_signed(*offset)));
+                lanes
             }
             Operand::Frame { at } => {
                 let stacks = self.registers.stacks.get(w * 32..(w + 1) * 32).unwrap_or_default();

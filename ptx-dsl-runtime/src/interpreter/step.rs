@@ -245,13 +245,17 @@ impl<M: Monitor> Step<'_, '_, M> {
             let p = r.registers.mask(r.leader(k), guard.register, r.lo + k);
             if guard.holds { p } else { !p }
         });
-        let n = self.r.n;
-        if jump[..n] == active[..n] {
+        let mut rest = active;
+        let (mut all, mut any) = (0, 0);
+        for (rest, jump) in rest.iter_mut().zip(jump).take(self.r.n) {
+            *rest &= !jump;
+            all |= *rest;
+            any |= jump;
+        }
+        if all == 0 {
             return After::Go(taken);
         }
-        let mut rest = active;
-        rest.iter_mut().zip(jump).for_each(|(rest, jump)| *rest &= !jump);
-        if rest[..n] == active[..n] {
+        if any == 0 {
             return After::Go(fall);
         }
         self.add(taken, jump);

@@ -3,7 +3,7 @@
 use super::super::code::{Op, Operand};
 use super::super::operation::Runner;
 use super::super::registers::{Registers, Row, Scalar};
-use super::scattered::put;
+use super::scattered::{narrow, put};
 use super::{Access, Kind};
 use crate::lanes::Word;
 use crate::mem::address::AddrSpace;
@@ -302,13 +302,13 @@ impl<T: Word> Values<T> {
                 let slot = registers.slot(r);
                 let at = slot.index as usize * registers.warps + w;
                 match slot.bits {
-                    64 => registers.longs[at].get().0.map(T::narrow),
-                    _ => registers.words[at].get().0.map(|v| T::narrow(v.into())),
+                    64 => narrow(&registers.longs[at].get().0, T::narrow),
+                    _ => narrow(&registers.words[at].get().0, |v| T::narrow(v.into())),
                 }
             }
             Values::Affine(r, affine) => match registers.slot(r).bits {
-                64 => registers.affine_longs(affine, w).0.map(T::narrow),
-                _ => registers.affine_words(affine, w).0.map(|v| T::narrow(v.into())),
+                64 => narrow(&registers.affine_longs(affine, w).0, T::narrow),
+                _ => narrow(&registers.affine_words(affine, w).0, |v| T::narrow(v.into())),
             },
         }
     }

@@ -2,7 +2,7 @@
 
 use super::super::code::{Op, Operand, WarpFunction};
 use super::super::operation::Runner;
-use super::super::registers::Row;
+use super::super::registers::{Row, widened};
 use super::{Access, Kind, extended};
 use crate::Lanes;
 use crate::isa::Done;
@@ -125,6 +125,9 @@ fn addresses<M: Monitor>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Lan
     {
         return r.registers.longs[r.registers.row(*register, r.lo + k)].get().0;
     }
+    if let Some(row) = word_row(r, o, k) {
+        return widened(&row.0);
+    }
     r.operand(o, k)
 }
 
@@ -166,15 +169,25 @@ pub(super) fn put<M, T: Word>(r: &Runner<'_, '_, M>, register: Register, k: usiz
     place.set(row);
 }
 
+/// The lanes of a row, each through `f`.
+#[inline(always)]
+pub(super) fn narrow<S: Copy, T: Word>(row: &[S; 32], f: impl Fn(S) -> T) -> [T; 32] {
+    let mut lanes = [T::default(); 32];
+    for (to, v) in lanes.iter_mut().zip(row) {
+        *to = f(*v);
+    }
+    lanes
+}
+
 /// The low bits of an operand in all lanes of warp `k`, which is the current one.
 #[inline(always)]
 pub(super) fn narrowed<M: Monitor, T: Word>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> [T; 32] {
     if T::BYTES <= 4
         && let Some(row) = word_row(r, o, k)
     {
-        return row.0.map(|v| T::narrow(v.into()));
+        return narrow(&row.0, |v| T::narrow(v.into()));
     }
-    r.operand(o, k).map(T::narrow)
+    narrow(&r.operand(o, k), T::narrow)
 }
 
 #[inline(always)]
@@ -209,7 +222,10 @@ fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: 
         }
         r.enter(k, m);
         let at = addresses(r, &op.sources[0], k);
-        let v: [T; 32] = narrowed(r, &op.sources[1], k);
+        let v: [T; 32] = match r.uniform(&op.sources[1]) {
+            Some(v) => [T::narrow(v); 32],
+            None => narrowed(r, &op.sources[1], k),
+        };
         let mut old = [T::default(); 32];
         let wanted = result.is_some();
         let left = r.x.add_lanes::<T>(access.space, m, &at, &v, wanted.then_some(&mut old));
