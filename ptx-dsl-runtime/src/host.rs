@@ -39,11 +39,11 @@ enum Schedule {
 /// Runs kernels on this machine's processor.
 ///
 /// A plain host runs the compiled code of a kernel if there is any, and interprets the others: those of development builds, and those
-/// that were loaded at run time. A host with a monitor, such as [`Host::checked`], interprets all kernels. [`Host::engine`] asks for
-/// one engine.
+/// that were loaded at run time. With a [seed](Host::seed), a [recording](Host::record) or a [replay](Host::replay) it interprets, so
+/// that they mean the same in all builds. A host with a monitor, such as [`Host::checked`], interprets all kernels. [`Host::engine`]
+/// asks for one engine.
 ///
-/// Both engines give the same results, faults and deadlock reports. Their schedules and turns differ: a [seed](Host::seed) or a
-/// [recording](Host::record) belongs to one engine.
+/// Both engines give the same results, faults and deadlock reports. Their schedules and turns differ.
 pub struct Host<M = Off> {
     schedule: Schedule,
     record: bool,
@@ -138,8 +138,9 @@ impl<M: Monitor> Host<M> {
         self
     }
 
-    /// Runs kernels on this engine and no other. Without it a plain host runs compiled code if there is any: the kernel's crate is
-    /// built without debug assertions, or the header of `ptx!` has `compiled`. A host with a monitor has only the interpreter.
+    /// Runs kernels on this engine and no other. Without it a plain host in round-robin order runs compiled code if there is any: the
+    /// kernel's crate is built without debug assertions, or the header of `ptx!` has `compiled`. A host with a monitor has only the
+    /// interpreter.
     ///
     /// The environment variable `PTX_DSL_ENGINE` (`compiled` or `interpreted`) does the same for plain hosts without an engine.
     ///

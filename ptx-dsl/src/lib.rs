@@ -66,7 +66,8 @@
 //! ```
 //!
 //! To compile a kernel in development builds too, write `compiled` in its header: `<sm_90, ptx 8.0, compiled>`. The feature `compiled`
-//! does so for all kernels. A host with a monitor, such as [`Host::checked`], always interprets; [`Host::engine`] asks for one engine.
+//! does so for all kernels. A host with a monitor, such as [`Host::checked`], always interprets, and so does a host with a seed, unless
+//! [`Host::engine`] asks for compiled code.
 
 #[cfg(feature = "load")]
 pub mod load;
