@@ -21,8 +21,8 @@ mod sparse;
 mod steal;
 
 use others::{LABELS, Other};
-use ptx_dsl::Checked;
 use ptx_dsl::prelude::*;
+use ptx_dsl::{Checked, Engine};
 use std::io::Write;
 use std::time::Instant;
 
@@ -159,6 +159,8 @@ struct Line {
     name: &'static str,
     hand: u64,
     ours: u64,
+    /// on the interpreter
+    interpreted: u64,
     /// on one thread, if `ours` is on several, and how many
     alone: Option<(usize, u64)>,
     checked: Option<u64>,
@@ -183,7 +185,8 @@ fn main() {
             (w, h)
         });
     }
-    print!("{:<12} {:>12} {:>12} {:>8} {:>12}", "kernel", "hand, ms", "ours, ms", "ratio", "checked, ms");
+    print!("{:<12} {:>12} {:>12} {:>8}", "kernel", "hand, ms", "compiled, ms", "ratio");
+    print!(" {:>15} {:>8} {:>12}", "interpreted, ms", "ratio", "checked, ms");
     if o.threads > 1 {
         print!(" {:>14} {:>8}", "one thread, ms", format!("x{}", o.threads));
     }
@@ -220,7 +223,9 @@ fn measure(name: &'static str, make: Make, o: &Options) -> Line {
     let time: fn(&mut dyn FnMut()) -> u64 = if o.threads > 1 { |f| wall(f) } else { |f| nanoseconds(f) };
     let host = Host::new().threads(o.threads);
     let mut case = make();
-    let (mut hand, mut ours, mut alone, mut checked) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+    let interpreter = host.clone().engine(Engine::Interpreted);
+    let (mut hand, mut ours, mut interpreted) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut alone, mut checked) = (Vec::new(), Vec::new());
     let mut running: Vec<_> = o.others.iter().map(|other| other.start(name)).collect();
     // the first round is a warm-up
     for round in 0..=o.rounds {
@@ -230,6 +235,12 @@ fn measure(name: &'static str, make: Make, o: &Options) -> Line {
         if round > 0 {
             hand.push(h);
             ours.push(w);
+        }
+        case.hand();
+        let i = time(&mut || case.ours(&interpreter));
+        assert!(case.agrees(), "{name}: the results of the interpreter differ");
+        if round > 0 {
+            interpreted.push(i);
         }
         if o.threads > 1 {
             case.hand();
@@ -257,6 +268,7 @@ fn measure(name: &'static str, make: Make, o: &Options) -> Line {
         name,
         hand: median(&mut hand).unwrap_or_default(),
         ours: median(&mut ours).unwrap_or_default(),
+        interpreted: median(&mut interpreted).unwrap_or_default(),
         alone: median(&mut alone).map(|t| (o.threads, t)),
         checked: median(&mut checked),
         others: others.collect(),
@@ -271,7 +283,9 @@ impl Line {
     fn print(&self) {
         let ms = |t: u64| format!("{:.2}", t as f64 / 1e6);
         let checked = self.checked.map_or("-".into(), ms);
-        print!("{:<12} {:>12} {:>12} {:>8.2} {checked:>12}", self.name, ms(self.hand), ms(self.ours), self.ratio());
+        print!("{:<12} {:>12} {:>12} {:>8.2}", self.name, ms(self.hand), ms(self.ours), self.ratio());
+        let ratio = self.interpreted as f64 / self.hand as f64;
+        print!(" {:>15} {ratio:>8.2} {checked:>12}", ms(self.interpreted));
         if let Some((_, alone)) = self.alone {
             print!(" {:>14} {:>8.2}", ms(alone), alone as f64 / self.ours as f64);
         }
@@ -291,10 +305,11 @@ impl Line {
         let number = |t: Option<u64>| t.map_or("null".into(), |t| t.to_string());
         let of = |wanted: &str| self.others.iter().find(|(label, _)| *label == wanted).map(|(_, times)| *times);
         let mut text = format!(
-            "{{\"name\":\"{}\",\"ours_ns\":{},\"hand_ns\":{},\"checked_ns\":{},\"unchecked_ns\":{},\"ratio\":{:.4}",
+            "{{\"name\":\"{}\",\"ours_ns\":{},\"hand_ns\":{},\"interpreted_ns\":{},\"checked_ns\":{},\"unchecked_ns\":{},\"ratio\":{:.4}",
             self.name,
             self.ours,
             self.hand,
+            self.interpreted,
             number(self.checked),
             number(of("unchecked").flatten().map(|t| t.0)),
             self.ratio()

@@ -36,6 +36,13 @@ enum Schedule {
 }
 
 /// Runs kernels on this machine's processor.
+///
+/// A plain host runs the compiled code of a kernel if there is any, and interprets the others: those of development builds, and those
+/// that were loaded at run time. With a [seed](Host::seed), a [recording](Host::record) or a [replay](Host::replay) it interprets, so
+/// that they mean the same in all builds. A host with a monitor, such as [`Host::checked`], interprets all kernels. [`Host::engine`]
+/// asks for one engine.
+///
+/// Both engines give the same results, faults and deadlock reports. Their schedules and turns differ.
 pub struct Host<M = Off> {
     schedule: Schedule,
     record: bool,
@@ -72,7 +79,7 @@ impl Host {
         Host::with_monitor()
     }
 
-    /// A checked host: reports more faults and is slower, see [`Checked`].
+    /// A checked host: reports more faults, interprets all kernels and is slower, see [`Checked`].
     pub fn checked() -> Host<Checked> {
         Host::with_monitor()
     }
@@ -85,7 +92,7 @@ impl Default for Host {
 }
 
 impl<M: Monitor> Host<M> {
-    /// A host with a monitor of your own; each launch makes a new one by [`Default`].
+    /// A host with a monitor of your own; each launch makes a new one by [`Default`]. It interprets all kernels.
     pub fn with_monitor() -> Self {
         Host::monitored(M::default)
     }
@@ -104,13 +111,13 @@ impl<M: Monitor> Host<M> {
     }
 
     /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed every instruction waits that may
-    /// wait or not.
+    /// wait or not. A seed gives another schedule on the other engine.
     pub fn seed(mut self, seed: u64) -> Self {
         self.schedule = Schedule::Seed(seed);
         self
     }
 
-    /// Repeats the decisions of [`Report::schedule`].
+    /// Repeats the decisions of [`Report::schedule`], on the engine that made them.
     pub fn replay(mut self, schedule: Vec<u32>) -> Self {
         self.schedule = Schedule::Replay(schedule);
         self
@@ -139,9 +146,11 @@ impl<M: Monitor> Host<M> {
         self
     }
 
-    /// Runs kernels on this engine and no other. Without it a kernel runs on the compiled engine if its crate has compiled it.
+    /// Runs kernels on this engine and no other. Without it a plain host in round-robin order runs compiled code if there is any: the
+    /// kernel's crate is built without debug assertions, or the header of `ptx!` has `compiled`. A host with a monitor has only the
+    /// interpreter.
     ///
-    /// The environment variable `PTX_DSL_ENGINE` (`compiled` or `interpreted`) does the same for hosts that do not say.
+    /// The environment variable `PTX_DSL_ENGINE` (`compiled` or `interpreted`) does the same for plain hosts without an engine.
     ///
     /// # Errors
     /// A launch fails with [`Error::Engine`](crate::Error::Engine) if the kernel does not have that engine.
@@ -219,7 +228,7 @@ pub struct Report {
     pub clusters_launched: u64,
     /// Clusters cancelled by cluster launch control, which did not run.
     pub clusters_cancelled: u64,
-    /// Regions run, counted per warp.
+    /// Regions run, counted per warp. The engines divide a kernel into different regions.
     pub turns: u64,
     /// The scheduler's decisions, if [`Host::record`] was asked for.
     pub schedule: Vec<u32>,

@@ -1,12 +1,13 @@
 //! The interpreter: runs the image of a kernel, an instruction at a time for all warps of a cohort.
 //!
 //! Registers are rows of 32 lanes for each warp, unless all lanes of a cohort hold one value or values that grow by constant strides
-//! with the thread index ([`registers::Scalar`]): then an instruction computes them once. Which registers are scalars is found while
+//! with the thread index (`registers::Scalar`): then an instruction computes them once. Which registers are scalars is found while
 //! the kernel runs. What instructions compute is in [`crate::isa`]; waiting, scheduling and faults are the [`machine`](crate::machine)'s.
 
 mod affine;
 mod calls;
 mod code;
+mod mbarrier;
 mod memory;
 mod operation;
 mod reads;
@@ -20,18 +21,22 @@ use crate::flow::Next;
 use crate::machine::Body;
 use crate::machine::ctx::Ctx;
 use crate::monitor::Monitor;
+use crate::simd::InstructionSet;
 use code::Code;
 use ptx_dsl_isa::image::Image;
 use registers::Registers;
+use std::any::{Any, TypeId};
 use std::collections::HashMap;
+use std::fmt;
 use std::sync::{Arc, Mutex, PoisonError};
 use step::Stepper;
 
 /// A kernel's code and the registers of all its resident clusters.
 struct Interpreter<M> {
-    code: Code<M>,
-    /// By slot and CTA.
-    registers: Vec<Registers>,
+    code: Arc<Code<M>>,
+    /// By slot and CTA; made when the first cluster is resident there.
+    registers: Vec<Option<Registers>>,
+    fresh: Registers,
     ctas: usize,
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<u64>)>,
@@ -39,15 +44,17 @@ struct Interpreter<M> {
 }
 
 impl<M> Interpreter<M> {
-    /// The registers of a warp, numbered within the cluster of a slot, and its number in its CTA.
-    fn of_warp(&self, slot: usize, warp: usize) -> (&Registers, usize) {
-        (&self.registers[slot * self.ctas + warp / self.warps_per_cta], warp % self.warps_per_cta)
+    /// What a warp holds, numbered within the cluster of a slot.
+    fn values_of_warp(&self, slot: usize, warp: usize) -> Vec<u64> {
+        let registers = &self.registers[slot * self.ctas + warp / self.warps_per_cta];
+        registers.as_ref().map_or(Vec::new(), |registers| registers.values_of_warp(warp % self.warps_per_cta))
     }
 }
 
 impl<M: Monitor> Body<M> for Interpreter<M> {
     fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>> {
         let registers = &mut self.registers[x.residents.slot * self.ctas + x.cur.cta as usize];
+        let registers = registers.get_or_insert_with(|| self.fresh.clone());
         step::run(&self.code, registers, &mut self.stepper, x)
     }
 
@@ -57,42 +64,37 @@ impl<M: Monitor> Body<M> for Interpreter<M> {
     }
 
     fn reset(&mut self, slot: usize) {
-        self.registers[slot * self.ctas..(slot + 1) * self.ctas].iter_mut().for_each(Registers::reset);
+        self.registers[slot * self.ctas..(slot + 1) * self.ctas].iter_mut().flatten().for_each(Registers::reset);
     }
 
     fn snapshot(&mut self, warps: &[(usize, usize, usize)]) {
         let mut all = Vec::new();
         for &(slot, lo, hi) in warps {
-            for warp in lo..hi {
-                let (registers, w) = self.of_warp(slot, warp);
-                all.push((slot, warp, registers.values_of_warp(w)));
-            }
+            all.extend((lo..hi).map(|warp| (slot, warp, self.values_of_warp(slot, warp))));
         }
         self.snapshot = all;
     }
 
     fn unchanged(&self) -> bool {
-        self.snapshot.iter().all(|(slot, warp, values)| {
-            let (registers, w) = self.of_warp(*slot, *warp);
-            registers.values_of_warp(w) == *values
-        })
+        self.snapshot.iter().all(|(slot, warp, values)| self.values_of_warp(*slot, *warp) == *values)
     }
 }
 
 /// Fresh registers for slots of `warps` warps each.
 pub(crate) fn new<M: Monitor>(
-    image: &Arc<Image>,
+    executable: &Executable,
     x: &Ctx<'_, M>,
     slots: usize,
     warps: usize,
     warps_per_cta: usize,
 ) -> Box<dyn Body<M>> {
-    let code = Code::new(image, x.set);
+    let code = executable.code::<M>(x.set);
     let ctas = warps / warps_per_cta.max(1);
-    let registers = Registers::new(image, &x.geometry, &code.constants);
+    let fresh = Registers::new(&executable.image, &x.geometry, &code.constants);
     Box::new(Interpreter {
         code,
-        registers: vec![registers; slots * ctas],
+        registers: (0..slots * ctas).map(|_| None).collect(),
+        fresh,
         ctas,
         warps_per_cta,
         snapshot: Vec::new(),
@@ -100,16 +102,58 @@ pub(crate) fn new<M: Monitor>(
     })
 }
 
+/// An image with its code, which is made at the first launch.
+pub struct Executable {
+    image: Arc<Image>,
+    /// By monitor.
+    codes: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
+}
+
+impl Executable {
+    /// Of an image.
+    pub fn new(image: Image) -> Self {
+        Executable { image: Arc::new(image), codes: Mutex::default() }
+    }
+
+    /// The image.
+    pub(crate) fn image(&self) -> &Image {
+        &self.image
+    }
+
+    /// The name of a region.
+    pub(crate) fn region(&self, pc: usize) -> Option<&str> {
+        self.image.regions.get(pc).map(|r| r.name.as_str())
+    }
+
+    fn code<M: Monitor>(&self, set: InstructionSet) -> Arc<Code<M>> {
+        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
+        let known = codes.iter().find(|(monitor, _)| *monitor == TypeId::of::<M>());
+        if let Some(code) = known.and_then(|(_, code)| code.clone().downcast().ok()) {
+            return code;
+        }
+        let code = Arc::new(Code::new(&self.image, set));
+        codes.push((TypeId::of::<M>(), code.clone()));
+        code
+    }
+}
+
+impl fmt::Debug for Executable {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.debug_struct("Executable").field("image", &self.image).finish_non_exhaustive()
+    }
+}
+
 /// The image of a kernel, decoded at its first launch. `None` if the bytes are no image.
-pub(crate) fn decoded(bytes: &'static [u8]) -> Option<Arc<Image>> {
-    static DECODED: Mutex<Option<HashMap<usize, Arc<Image>>>> = Mutex::new(None);
+pub(crate) fn decoded(bytes: &'static [u8]) -> Option<Arc<Executable>> {
+    type Place = (usize, usize);
+    static DECODED: Mutex<Option<HashMap<Place, Arc<Executable>>>> = Mutex::new(None);
     let mut all = DECODED.lock().unwrap_or_else(PoisonError::into_inner);
     let all = all.get_or_insert_default();
-    let key = bytes.as_ptr() as usize;
+    let key = (bytes.as_ptr() as usize, bytes.len());
     if let Some(image) = all.get(&key) {
         return Some(image.clone());
     }
-    let image = Arc::new(Image::decode(bytes)?);
+    let image = Arc::new(Executable::new(Image::decode(bytes)?));
     all.insert(key, image.clone());
     Some(image)
 }

@@ -57,10 +57,13 @@ pub(crate) enum Call<M> {
     /// For one lane.
     Lane(Lane),
     /// For the active lanes of a warp: sources, destinations.
-    Warp(fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done),
+    Warp(OnWarp<M, ()>),
     /// The same; the warp may wait.
-    Block(fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<crate::Flow, Box<Fault>>),
+    Block(OnWarp<M, crate::Flow>),
 }
+
+/// A function of sources and destinations, for the active lanes of a warp.
+pub(crate) type OnWarp<M, R> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<R, Box<Fault>>;
 
 pub mod address;
 pub mod arith;

@@ -10,13 +10,13 @@ pub use error::{Error, LaunchError};
 
 use crate::host::{Engine, Host, Report};
 use crate::interpreter;
+use crate::interpreter::Executable;
 use crate::kernel::{Compiled, Kernel, KernelInfo};
 use crate::machine::{self, Program};
 use crate::mem::address::FIRST_BUFFER;
 use crate::mem::segment::Segment;
 use crate::monitor::{Monitor, Off};
 use args::place;
-use ptx_dsl_isa::image::Image;
 use std::any::Any;
 use std::sync::Arc;
 
@@ -25,18 +25,21 @@ pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut 
     run(program(K::INFO, K::compiled(), host)?, host, launch, args)
 }
 
-/// The kernel on the engine that the host asks for: compiled code if there is any, but a monitor sees the interpreter.
+/// The kernel on the engine that the host asks for. Without a wish: compiled code if there is any; but a monitor sees the
+/// interpreter, and so does a schedule other than round-robin, so that a seed means the same in all builds and with a monitor.
 fn program<M: Monitor>(
     info: &'static KernelInfo<'static>,
     compiled: Option<Compiled<Off>>,
     host: &Host<M>,
 ) -> Result<Program<'static, M>, Error> {
-    let wanted = host.wanted_engine();
+    // the environment speaks of plain hosts
+    let wanted = if M::ON { host.asked_engine() } else { host.wanted_engine() };
     let missing = |engine, why| Error::Engine { kernel: info.name.to_owned(), engine, why };
     // only the plain host has this type of compiled code
     let code = compiled.as_ref().and_then(|code| (code as &dyn Any).downcast_ref::<Compiled<M>>());
     match (code, wanted) {
-        (Some(code), Some(Engine::Compiled) | None) => Ok(Program::Compiled(info, *code)),
+        (Some(code), Some(Engine::Compiled)) => Ok(Program::Compiled(info, *code)),
+        (Some(code), None) if host.takes_the_first() => Ok(Program::Compiled(info, *code)),
         (None, Some(Engine::Compiled)) if M::ON => {
             Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
         }
@@ -59,7 +62,7 @@ fn program<M: Monitor>(
 /// As [`launch`], and if the host asks for the compiled engine.
 pub fn launch_image<M: Monitor>(
     info: &KernelInfo<'_>,
-    image: &Arc<Image>,
+    image: &Arc<Executable>,
     host: &Host<M>,
     launch: Launch,
     args: &mut [Arg<'_>],

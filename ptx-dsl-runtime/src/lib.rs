@@ -1,12 +1,13 @@
 //! The host machine of `ptx-dsl`: runs kernels across warps, CTAs and clusters, and reports what they do wrong.
 //!
-//! It knows nothing of PTX text. The macro emits a [`Kernel`] whose regions call the functions of [`isa`].
+//! It knows nothing of PTX text. The macro emits a [`Kernel`] with an image, which the [`interpreter`] runs, and in optimised builds
+//! compiled code ([`CompiledKernel`]). Both call the functions of [`isa`].
 
 pub mod emitted;
 pub mod fault;
 mod flow;
 pub mod host;
-mod interpreter;
+pub mod interpreter;
 pub mod isa;
 pub mod kernel;
 pub mod lanes;

@@ -39,7 +39,7 @@ pub use ctx::Ctx;
 use std::sync::Arc;
 use std::thread;
 
-use ptx_dsl_isa::image::Image;
+use crate::interpreter::Executable;
 
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Host, Report};
@@ -100,7 +100,7 @@ impl<M: Monitor> Compiled<M> {
 /// A kernel on the engine that runs it.
 pub(crate) enum Program<'k, M> {
     Compiled(&'k KernelInfo<'k>, Compiled<M>),
-    Interpreted(&'k KernelInfo<'k>, Arc<Image>),
+    Interpreted(&'k KernelInfo<'k>, Arc<Executable>),
 }
 
 impl<M> Clone for Program<'_, M> {

@@ -102,6 +102,9 @@ pub enum Sync {
 }
 
 /// What watches a launch. `Err` stops it with a fault at the access.
+///
+/// A host with a monitor interprets all kernels, and each warp runs a region by itself: a monitor sees the accesses of one warp until
+/// it waits or its region ends, then those of the next.
 pub trait Monitor: Default + Sized + 'static {
     /// False removes the calls, and with them the work of preparing their arguments.
     const ON: bool;

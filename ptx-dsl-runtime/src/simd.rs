@@ -12,7 +12,7 @@ pub enum InstructionSet {
 
 /// The best instruction set of this processor that kernels are compiled for; `PTX_DSL_LEVEL=avx2` or `base` limits it. A
 /// development build has at most AVX2, and only if kernels are `optimised`: otherwise AVX2 is no faster and doubles their compile
-/// time.
+/// time. The interpreter counts as optimised.
 pub(crate) fn best(optimised: bool) -> InstructionSet {
     static BEST: std::sync::OnceLock<InstructionSet> = std::sync::OnceLock::new();
     if cfg!(debug_assertions) && !optimised {

@@ -1,7 +1,8 @@
 //! PTX as a language inside Rust.
 //!
 //! [`ptx!`] takes real PTX tokens and checks them while rustc runs. It gives PTX text (for nvcc, ptxas or the CUDA driver) and a
-//! kernel that runs on the host machine, which emulates warps, CTAs, clusters, barriers, mbarriers and cluster launch control.
+//! kernel that runs on the host machine, which emulates warps, CTAs, clusters, barriers, mbarriers, cluster launch control and Tensor
+//! Memory.
 //!
 //! ```
 //! use ptx_dsl::prelude::*;
@@ -55,6 +56,18 @@
 //! assert_eq!(x, [7; 8]);
 //! # Ok::<(), Error>(())
 //! ```
+//!
+//! A kernel runs on one of two [engines](Engine). An optimised build compiles it; a development build interprets it, in the runtime,
+//! so that rustc spends no time on it. The interpreter is fast if the runtime is optimised:
+//!
+//! ```toml
+//! [profile.dev.package.ptx-dsl-runtime]
+//! opt-level = 3
+//! ```
+//!
+//! To compile a kernel in development builds too, write `compiled` in its header: `<sm_90, ptx 8.0, compiled>`. The feature `compiled`
+//! does so for all kernels. A host with a monitor, such as [`Host::checked`], always interprets, and so does a host with a seed, unless
+//! [`Host::engine`] asks for compiled code.
 
 #[cfg(feature = "load")]
 pub mod load;

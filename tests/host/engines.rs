@@ -17,8 +17,8 @@ fn said(run: impl Fn(&Host) -> Result<Report, Error>) -> String {
 
 /// A report without the values of registers, which the compiled engine does not have.
 fn without_registers(report: &str) -> String {
-    let lines = report.lines().filter(|line| !line.starts_with("  = registers: "));
-    lines.collect::<Vec<_>>().join("\n")
+    let others: Vec<&str> = report.lines().filter(|line| !line.starts_with("  = registers: ")).collect();
+    others.join("\n")
 }
 
 ptx! {
@@ -141,7 +141,7 @@ fn lanes_that_part_and_end_keep_to_their_own() {
     let steps = |mut v: u64| {
         let mut n = 0;
         while v != 1 {
-            v = if v % 2 == 0 { v / 2 } else { 3 * v + 1 };
+            v = if v.is_multiple_of(2) { v / 2 } else { 3 * v + 1 };
             n += 1;
         }
         n
@@ -250,4 +250,75 @@ fn an_engine_that_is_not_there_is_an_error() {
     let checked: Host<Checked> = Host::checked();
     let error = endless.launch(&checked.engine(Engine::Compiled), Launch::grid(1), (&mut x,)).unwrap_err();
     assert!(error.to_string().contains("a host with a monitor interprets all kernels"), "{error}");
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    .visible .entry lines(.param .u64 .ptr .global .align 8 out: &mut [u64], .param .u32 base, .param .u32 step, .param .u32 limit)
+    {
+        .reg .pred %p;
+        .reg .b32 %t, %v, %s, %l, %c, %n;
+        .reg .b64 %d, %o, %u, %w, %m;
+        ld.param.u64 %d, [out];
+        ld.param.u32 %v, [base];
+        ld.param.u32 %s, [step];
+        ld.param.u32 %l, [limit];
+        mov.u32 %t, %tid.x;
+        mad.lo.u32 %v, %t, %s, %v;
+        // widened, signed and unsigned
+        cvt.u64.u32 %u, %v;
+        cvt.s64.s32 %w, %v;
+        mul.wide.s32 %m, %v, -3;
+        add.s64 %w, %w, %m;
+        mad.wide.u32 %u, %v, 5, %u;
+        xor.b64 %u, %u, %w;
+        // compared, by both orders
+        mov.u32 %n, 0;
+        setp.lt.u32 %p, %v, %l;
+        selp.u32 %c, 1, 0, %p;
+        add.u32 %n, %n, %c;
+        setp.le.s32 %p, %v, %l;
+        selp.u32 %c, 2, 0, %p;
+        add.u32 %n, %n, %c;
+        setp.gt.u32 %p, %v, %l;
+        selp.u32 %c, 4, 0, %p;
+        add.u32 %n, %n, %c;
+        setp.ge.s32 %p, %v, %l;
+        selp.u32 %c, 8, 0, %p;
+        add.u32 %n, %n, %c;
+        setp.eq.u32 %p, %v, %l;
+        selp.u32 %c, 16, 0, %p;
+        add.u32 %n, %n, %c;
+        setp.ne.s32 %p, %v, %l;
+        @!%p bra SAME;
+        add.u32 %n, %n, 32;
+      SAME:
+        cvt.u64.u32 %m, %n;
+        mul.wide.u32 %o, %t, 16;
+        add.u64 %d, %d, %o;
+        st.global.u64 [%d], %u;
+        st.global.u64 [%d+8], %m;
+        ret;
+    }
+}
+
+#[test]
+fn values_that_grow_by_a_constant_wrap_as_registers_do() {
+    let bases = [0, 1, 100, 0x7fff_ffc0, 0x8000_0000, 0xffff_ffc0, 0xffff_ffff];
+    for (base, step) in bases.into_iter().flat_map(|b| [0, 1, 2, 7, u32::MAX, 0x0400_0000].map(|s| (b, s))) {
+        for limit in [0, 5, 32, 63, 64, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff] {
+            for host in both() {
+                let mut out = vec![0u64; 2 * 128];
+                lines.launch(&host, Launch::grid(1).block(128), (&mut out, base, step, limit)).unwrap();
+                for (t, found) in (0u32..).zip(out.chunks(2)) {
+                    let v = base.wrapping_add(t.wrapping_mul(step));
+                    let (u, s, l) = (u64::from(v), i64::from(v as i32), limit as i32);
+                    let wide = u.wrapping_mul(6) ^ s.wrapping_add(s.wrapping_mul(-3)) as u64;
+                    let bits = [v < limit, v as i32 <= l, v > limit, v as i32 >= l, v == limit, v != limit];
+                    let count: u64 = bits.iter().zip(0..).map(|(b, i)| u64::from(*b) << i).sum();
+                    assert_eq!(found, [wide, count], "thread {t}: {base:#x} + {step:#x} * t, {limit:#x}, {host:?}");
+                }
+            }
+        }
+    }
 }

@@ -12,7 +12,8 @@
 //! | `loops.rs`, `induction.rs` | natural loops; their counters, iteration by iteration |
 //! | `fold.rs`, `compare.rs` | constant folding; comparisons |
 //! | `issue.rs` | how many threads issue an instruction together |
-//! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | uniformity; sets of threads; reaching threads; execution counts |
+//! | `uniformity.rs` | the lattice of uniformity, which `lanes.rs` and `affine.rs` refine |
+//! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | values of each thread; sets of threads; reaching threads; execution counts |
 //! | `ctas.rs`, `ranks.rs` | variation between CTAs; constant propagation for one rank of a cluster |
 //! | `provenance.rs`, `region.rs`, `accesses.rs` | provenance of addresses; bytes behind an address; memory accesses of an instruction |
 //! | `pointees.rs` | what a kernel accesses through its parameters |
@@ -49,6 +50,7 @@ pub mod ssa;
 #[cfg(test)]
 mod tests;
 pub mod threads;
+pub mod uniformity;
 pub mod use_def;
 
 pub use flow::Flow;

@@ -14,8 +14,7 @@ pub(super) fn pass_arguments<M: Monitor>(r: &mut Runner<'_, '_, M>, callee: &Cal
     (r.masks, r.all, r.guarded) = (*masks, false, true);
     written(r, &callee.arguments).for_each(|register| r.rows_for(register));
     r.rows_for(callee.return_address);
-    for k in 0..r.n {
-        let m = masks[k];
+    for (k, &m) in masks.iter().enumerate().take(r.n) {
         if m == 0 {
             continue;
         }
@@ -39,8 +38,7 @@ pub(super) fn give_results<M: Monitor>(r: &mut Runner<'_, '_, M>, results: &Tran
         let code = r.code;
         code.image.saved[n as usize].iter().for_each(|register| r.rows_for(*register));
     }
-    for k in 0..r.n {
-        let m = masks[k];
+    for (k, &m) in masks.iter().enumerate().take(r.n) {
         if m == 0 {
             continue;
         }

@@ -1,15 +1,16 @@
 //! The code of a kernel: its image with functions in place of opcodes.
 
 use super::affine::Rule;
-use super::memory::{Access, Pieced};
+use super::mbarrier::Fast;
+use super::memory::{Access, Compiled};
 use super::rows::{Constants, RowFunction};
 use super::shuffle;
 use crate::isa::list::calls;
 use crate::isa::warp::Mode;
-use crate::isa::{Call, Done, Lane, arith, sreg};
+use crate::isa::{Call, Lane, OnWarp, arith, sreg};
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
-use crate::{Ctx, Fault, Flow, Lanes, Monitor};
+use crate::{Ctx, Flow, Monitor};
 use ptx_dsl_isa::image::{self, Action, End, Guard, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
@@ -17,8 +18,8 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 
-type WarpFunction<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done;
-type BlockFunction<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<Flow, Box<Fault>>;
+/// The function of an instruction that does not wait.
+pub(super) type WarpFunction<M> = OnWarp<M, ()>;
 
 /// The code of a kernel.
 pub(super) struct Code<M> {
@@ -50,12 +51,14 @@ pub(super) enum Run<M> {
     Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule>, registers: Vec<Register> },
     /// Warp by warp. The result of a pure one depends on its operands alone.
     Warp { function: WarpFunction<M>, pure: bool },
+    /// An arrival at an mbarrier object; `drop`: it lowers the expected count.
+    Arrive { function: WarpFunction<M>, drop: bool },
     /// `mov`.
     Move { from: u32, to: u32 },
     /// `mov` of one register or constant.
     Copy,
     /// A load, a store, or an addition to memory, of elements in plain registers.
-    Memory { access: Access, pieced: Pieced<M>, function: WarpFunction<M> },
+    Memory { access: Access, compiled: Compiled<M>, function: WarpFunction<M> },
     /// The host has no such instruction; a launch has refused it.
     Nothing,
 }
@@ -63,11 +66,13 @@ pub(super) enum Run<M> {
 /// An instruction that may wait.
 pub(super) struct Block<M> {
     pub op: Op<M>,
-    pub function: BlockFunction<M>,
+    pub function: OnWarp<M, Flow>,
     /// The number of the barrier, if all threads of the CTA take part in it.
     pub barrier: Option<u32>,
     /// How it finds its source, if it is a `shfl.sync` of whole warps.
     pub shuffle: Option<Mode>,
+    /// It is a `mbarrier.try_wait` that may have a fast path.
+    pub waits: bool,
 }
 
 /// An operand.
@@ -150,8 +155,10 @@ impl<M: Monitor> Decoder<'_, M> {
             }
             _ => None,
         };
-        let shuffle = shuffle::find(opcode, self.qualifiers[qualifiers as usize], i);
-        Some(Block { op: self.op(i), function, barrier, shuffle })
+        let q = self.qualifiers[qualifiers as usize];
+        let shuffle = shuffle::find(opcode, q, i);
+        let waits = Fast::of(opcode, q, i) == Some(Fast::Wait);
+        Some(Block { op: self.op(i), function, barrier, shuffle, waits })
     }
 
     fn op(&mut self, i: &image::Instr) -> Op<M> {
@@ -185,8 +192,11 @@ impl<M: Monitor> Decoder<'_, M> {
             }
             Some(Call::Warp(function)) => match Access::of(opcode, q, i, &self.image.registers) {
                 Some(access) => {
-                    let pieced = Pieced::find(&access, self.set);
-                    Run::Memory { access, pieced, function: *function }
+                    let compiled = Compiled::of(&access, self.set);
+                    Run::Memory { access, compiled, function: *function }
+                }
+                None if let Some(Fast::Arrive { drop }) = Fast::of(opcode, q, i) => {
+                    Run::Arrive { function: *function, drop }
                 }
                 None => {
                     let pure = opcode.entries().next().is_some_and(|e| e.instr.effects.pure);

@@ -7,20 +7,20 @@
 mod pieces;
 mod scattered;
 
-pub(super) use pieces::Pieced;
-
-use super::code::Op;
+use super::code::{Op, WarpFunction};
 use super::operation::Runner;
 use super::registers::Scalar;
 use crate::isa::{Done, space};
+use crate::lanes;
 use crate::lanes::Word;
-use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, names_local};
 use crate::monitor::Monitor;
 use crate::qual::{Q, Ty, q};
-use crate::{Lanes, lanes};
+use crate::simd::InstructionSet;
+use pieces::Pieced;
 use ptx_dsl_isa::image::Instr;
 use ptx_dsl_isa::opcode::{Opcode, op};
+use scattered::Each;
 
 /// A memory access of elements in plain registers.
 #[derive(Debug, Clone, Copy)]
@@ -35,6 +35,18 @@ pub(super) struct Access {
     count: usize,
     /// The entry of the access cache.
     cache: usize,
+}
+
+/// The functions of an access for this processor.
+pub(super) struct Compiled<M> {
+    pieces: Pieced<M>,
+    each: Each<M>,
+}
+
+impl<M: Monitor> Compiled<M> {
+    pub fn of(access: &Access, set: InstructionSet) -> Self {
+        Compiled { pieces: Pieced::find(access, set), each: Each::find(access, set) }
+    }
 }
 
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -81,14 +93,12 @@ impl Access {
     }
 }
 
-type Function<M> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Done;
-
 pub(super) fn run<M: Monitor>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
     access: &Access,
-    pieced: &Pieced<M>,
-    f: Function<M>,
+    compiled: &Compiled<M>,
+    f: WarpFunction<M>,
 ) -> Done {
     r.x.site = op.site;
     // monitors see each access, and local memory is different for each lane
@@ -101,19 +111,36 @@ pub(super) fn run<M: Monitor>(
     {
         return load_uniform(r, op, access, at);
     }
-    // lanes that have exited, or do not exist, access nothing
-    let full = r.all && r.masks[..r.n].iter().all(|m| *m == u32::MAX);
-    if let (true, 1, Some(affine @ Scalar::Affine { .. })) = (full, access.count, address) {
-        if access.kind != Kind::Add && pieced.run(r, op, access, affine) {
-            return Ok(());
-        }
+    if let (1, Some(affine @ Scalar::Affine { .. })) = (access.count, address)
+        && access.kind != Kind::Add
+        && in_pieces(r, op, access, compiled, affine)
+    {
+        return Ok(());
     }
-    match access.bytes {
-        1 => scattered::run::<M, u8>(r, op, access, f),
-        2 => scattered::run::<M, u16>(r, op, access, f),
-        4 => scattered::run::<M, u32>(r, op, access, f),
-        _ => scattered::run::<M, u64>(r, op, access, f),
+    compiled.each.run(r, op, access, f)
+}
+
+/// Accesses memory in pieces, if all lanes of the first warps do, and none of the others. Lanes that have exited, or do not exist,
+/// access nothing. False, with nothing done, if that is not so.
+fn in_pieces<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    compiled: &Compiled<M>,
+    address: Scalar,
+) -> bool {
+    let masks = &r.masks[..r.n];
+    let whole = masks.iter().take_while(|m| **m == u32::MAX).count();
+    if whole == 0 || masks[whole..].iter().any(|m| *m != 0) {
+        return false;
     }
+    if !r.all && access.kind == Kind::Load {
+        op.results.iter().flatten().for_each(|register| r.rows_for(*register));
+    }
+    let n = std::mem::replace(&mut r.n, whole);
+    let done = compiled.pieces.run(r, op, access, address);
+    r.n = n;
+    done
 }
 
 /// All lanes load the same elements: once.

@@ -1,6 +1,6 @@
 //! Instructions: once for scalars, in rows for all warps, lane by lane, or warp by warp.
 
-use super::code::{Block, Code, Op, Operand, Run};
+use super::code::{Block, Code, Op, Operand, Run, WarpFunction};
 use super::memory;
 use super::registers::{Registers, Scalar};
 use super::rows::RowFunction;
@@ -112,8 +112,8 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             return f(self);
         }
         let (active, whole) = (self.active, self.whole);
-        for k in 0..self.count {
-            let (warp, mask) = (self.first + k, active[k]);
+        for (k, &mask) in active.iter().enumerate().take(self.count) {
+            let warp = self.first + k;
             if mask == 0 {
                 continue;
             }
@@ -207,7 +207,9 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             Operand::Special(s) => std::array::from_fn(|l| (s.read)(self.x, l)),
             Operand::Address { base, offset } => {
                 let slot = self.registers.slot(*base);
-                self.registers.lanes(leader, *base, w).map(|v| slot.truncated(v.wrapping_add_signed(*offset)))
+                let mut lanes = self.registers.lanes(leader, *base, w);
+                lanes.iter_mut().for_each(|v| *v = slot.truncated(v.wrapping_add_signed(*offset)));
+                lanes
             }
             Operand::Frame { at } => {
                 let stacks = self.registers.stacks.get(w * 32..(w + 1) * 32).unwrap_or_default();
@@ -283,7 +285,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
                 function.run(self, op);
                 Ok(())
             }
-            Run::Memory { access, pieced, function } => memory::run(self, op, access, pieced, *function),
+            Run::Memory { access, compiled, function } => memory::run(self, op, access, compiled, *function),
             _ => self.execute_once_or_slowly(op),
         }
     }
@@ -327,6 +329,12 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             Run::Warp { function, pure } => {
                 if *pure && self.all && op.sources.iter().all(|o| self.uniform(o).is_some()) {
                     return self.once_for_all(op, *function);
+                }
+                self.warp_by_warp(op, *function)
+            }
+            Run::Arrive { function, drop } => {
+                if self.arrive_together(op, *drop, |r, k| r.one_warp(op, *function, k))? {
+                    return Ok(());
                 }
                 self.warp_by_warp(op, *function)
             }
@@ -499,26 +507,27 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// Calls the function of an instruction for each warp.
     #[inline(never)]
-    pub fn warp_by_warp(
-        &mut self,
-        op: &Op<M>,
-        function: fn(&mut Ctx<'_, M>, crate::Q, &[&Lanes], &mut [&mut Lanes]) -> Done,
-    ) -> Done {
+    pub fn warp_by_warp(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
         for k in 0..self.n {
-            let m = self.masks[k];
-            if m == 0 {
-                continue;
+            if self.masks[k] != 0 {
+                self.one_warp(op, function, k)?;
             }
-            self.enter(k, m);
-            self.x.site = op.site;
-            let mut d = vec![[0; 32]; op.results.len()];
-            self.with_operands(op, k, |x, s| {
-                let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
-                function(x, op.q, s, &mut d)
-            })?;
-            self.put_results(op, k, &d, m);
         }
         self.results_are_rows(op);
+        Ok(())
+    }
+
+    /// Calls the function of an instruction for warp `k`.
+    fn one_warp(&mut self, op: &Op<M>, function: WarpFunction<M>, k: usize) -> Done {
+        let m = self.masks[k];
+        self.enter(k, m);
+        self.x.site = op.site;
+        let mut d = vec![[0; 32]; op.results.len()];
+        self.with_operands(op, k, |x, s| {
+            let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
+            function(x, op.q, s, &mut d)
+        })?;
+        self.put_results(op, k, &d, m);
         Ok(())
     }
 
@@ -540,11 +549,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// Calls a pure function whose operands are uniform once: its results are uniform.
     #[inline(never)]
-    fn once_for_all(
-        &mut self,
-        op: &Op<M>,
-        function: fn(&mut Ctx<'_, M>, crate::Q, &[&Lanes], &mut [&mut Lanes]) -> Done,
-    ) -> Done {
+    fn once_for_all(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
         let m = self.masks[0] & self.masks[0].wrapping_neg();
         self.enter(0, m);
         self.x.site = op.site;

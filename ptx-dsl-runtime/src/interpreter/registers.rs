@@ -43,6 +43,16 @@ impl Slot {
     }
 }
 
+/// The lanes of a row of words. A loop: LLVM does not vectorise `map` on an array.
+#[inline(always)]
+pub(super) fn widened(row: &[u32; 32]) -> Lanes {
+    let mut wide = [0; 32];
+    for (to, v) in wide.iter_mut().zip(row) {
+        *to = u64::from(*v);
+    }
+    wide
+}
+
 /// Local memory and saved registers of recursive calls, of one thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Stack {
@@ -121,6 +131,15 @@ impl Registers {
             places: places.collect(),
             shape: (nx, (warps as u32 * 32).div_ceil(nx)),
         }
+    }
+
+    /// All registers are 0, and the next step is one of all warps, which looks at those of the first alone.
+    pub fn restart(&mut self) {
+        let n = self.slots.len();
+        self.scalars[..n].fill(Scalar::Uniform(0));
+        self.rows[..n].fill(false);
+        self.stamps.fill(0);
+        self.stacks.fill(Stack::default());
     }
 
     /// All registers are 0.
@@ -214,9 +233,9 @@ impl Registers {
                 std::array::from_fn(|l| u64::from(m >> l & 1))
             }
             (Scalar::Rows, 64) => self.longs[at].get().0,
-            (Scalar::Rows, _) => self.words[at].get().0.map(u64::from),
+            (Scalar::Rows, _) => widened(&self.words[at].get().0),
             (affine, 64) => self.affine_longs(affine, w).0,
-            (affine, _) => self.affine_words(affine, w).0.map(u64::from),
+            (affine, _) => widened(&self.affine_words(affine, w).0),
         }
     }
 

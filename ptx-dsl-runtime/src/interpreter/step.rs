@@ -65,7 +65,10 @@ pub(super) fn run<M: Monitor>(
         let runner = Runner::new(code, registers, x);
         let mut step = Step { groups: &mut stepper.groups, r: runner };
         match step.run() {
-            Ok(Next::Exit) if x.start_next_cluster() => registers.reset(),
+            Ok(Next::Exit) if x.start_next_cluster() => match apart {
+                true => registers.reset(),
+                false => registers.restart(),
+            },
             next => {
                 if !apart {
                     registers.end(lo, hi);
@@ -248,13 +251,17 @@ impl<M: Monitor> Step<'_, '_, M> {
             let p = r.registers.mask(r.leader(k), guard.register, r.lo + k);
             if guard.holds { p } else { !p }
         });
-        let n = self.r.n;
-        if jump[..n] == active[..n] {
+        let mut rest = active;
+        let (mut all, mut any) = (0, 0);
+        for (rest, jump) in rest.iter_mut().zip(jump).take(self.r.n) {
+            *rest &= !jump;
+            all |= *rest;
+            any |= jump;
+        }
+        if all == 0 {
             return After::Go(taken);
         }
-        let mut rest = active;
-        rest.iter_mut().zip(jump).for_each(|(rest, jump)| *rest &= !jump);
-        if rest[..n] == active[..n] {
+        if any == 0 {
             return After::Go(fall);
         }
         self.add(taken, jump);
@@ -318,6 +325,12 @@ impl<M: Monitor> Step<'_, '_, M> {
         }
         if block.shuffle.is_some_and(|mode| self.r.shuffle(mode, &block.op)) {
             return Ok(After::Go(*next));
+        }
+        if block.waits && self.r.wait_together(&block.op, pc, *next)? {
+            return Ok(match self.r.x.go() {
+                Some(next) => After::Go(next),
+                None => After::Ends(Next::Split),
+            });
         }
         for k in 0..self.r.n {
             let mask = self.r.x.warp(k);

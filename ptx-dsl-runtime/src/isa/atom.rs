@@ -11,13 +11,13 @@ use crate::{Ctx, Lanes, Monitor};
 /// `atom`: `[addr], b{, c}{, cache-policy}`; the destination is what the memory held.
 #[inline]
 pub fn atom<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
-    run(x, q, &s, d)
+    run(x, q, s, d)
 }
 
 /// `red`: as `atom` without a destination.
 #[inline]
 pub fn red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
-    run(x, q, &s, d)
+    run(x, q, s, d)
 }
 
 #[inline]

@@ -73,32 +73,32 @@ fn red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes])
 
 /// `bar.sync a{, b}`
 pub fn bar_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    sync(x, &s)
+    sync(x, s)
 }
 
 /// `bar.arrive a, b`
 pub fn bar_arrive<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    arrive(x, &s)
+    arrive(x, s)
 }
 
 /// `bar.red d, a{, b}, c`
 pub fn bar_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    red(x, q, &s, d)
+    red(x, q, s, d)
 }
 
 /// `barrier.sync a{, b}`
 pub fn barrier_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    sync(x, &s)
+    sync(x, s)
 }
 
 /// `barrier.arrive a, b`
 pub fn barrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    arrive(x, &s)
+    arrive(x, s)
 }
 
 /// `barrier.red d, a{, b}, c`
 pub fn barrier_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    red(x, q, &s, d)
+    red(x, q, s, d)
 }
 
 /// `bar.warp.sync membermask`: the members need not come to the same instruction.

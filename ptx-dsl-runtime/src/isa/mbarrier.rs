@@ -75,12 +75,12 @@ fn tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], expect: bool) -> Done 
 
 /// `mbarrier.expect_tx [addr], txCount{, ctaMask}`
 pub fn mbarrier_expect_tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    tx(x, q, &s, true)
+    tx(x, q, s, true)
 }
 
 /// `mbarrier.complete_tx [addr], txCount{, ctaMask}`
 pub fn mbarrier_complete_tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    tx(x, q, &s, false)
+    tx(x, q, s, false)
 }
 
 fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bool) -> Done {
@@ -153,12 +153,12 @@ fn returns_state<M: Monitor>(x: &Ctx<'_, M>, q: Q, rank: u32, drop: bool, lane: 
 
 /// `mbarrier.arrive state, [addr]{, count or txCount}{, ctaMask}`
 pub fn mbarrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
-    arrive_on(x, q, &s, d, false)
+    arrive_on(x, q, s, d, false)
 }
 
 /// `mbarrier.arrive_drop state, [addr]{, count or txCount}{, ctaMask}`
 pub fn mbarrier_arrive_drop<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
-    arrive_on(x, q, &s, d, true)
+    arrive_on(x, q, s, d, true)
 }
 
 /// `cp.async.mbarrier.arrive{.noinc} [addr]` (9.7.13.15.15): an arrive-on of 1 when all `cp.async` that the thread has
@@ -252,9 +252,9 @@ fn look<M: Monitor>(
 
 /// `mbarrier.test_wait waitComplete, [addr], state or phaseParity`
 pub fn mbarrier_test_wait<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
-    let all = match look_together(x, q, &s, d)? {
+    let all = match look_together(x, q, s, d)? {
         Some((done, _)) => done,
-        None => look(x, q, &s, d)?.1.is_empty(),
+        None => look(x, q, s, d)?.1.is_empty(),
     };
     if !all {
         x.yield_now();
@@ -271,10 +271,10 @@ pub fn mbarrier_try_wait<M: Monitor>(
     s: &[&Lanes],
     d: &mut [&mut Lanes],
 ) -> Result<Flow, Box<Fault>> {
-    if let Some((done, wait)) = look_together(x, q, &s, d)? {
+    if let Some((done, wait)) = look_together(x, q, s, d)? {
         return Ok(if done || x.resumed() { Flow::Next } else { Flow::Wait(wait) });
     }
-    let (complete, missing) = look(x, q, &s, d)?;
+    let (complete, missing) = look(x, q, s, d)?;
     if !complete && !missing.is_empty() && !x.resumed() {
         return Ok(Flow::Wait(match missing[..] {
             [(rank, offset, parity)] => Wait::Phase { rank, offset, parity },

@@ -36,12 +36,12 @@ fn cache_line<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], what: &str) -> Don
 
 /// `applypriority [a], 128`: a hint.
 pub fn applypriority<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    cache_line(x, q, &s, "applypriority")
+    cache_line(x, q, s, "applypriority")
 }
 
 /// `discard [a], 128`: reads before the next write are undefined; here they see the old bytes.
 pub fn discard<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    cache_line(x, q, &s, "discard")
+    cache_line(x, q, s, "discard")
 }
 
 /// The result of `createpolicy`. Instructions ignore policies.

@@ -180,12 +180,12 @@ fn born<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
 pub fn shfl_sync<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     grouped(x, s.get(3), "shfl.sync", |x, named, lanes| {
         if named != u32::MAX
-            && let Some((lane, from)) = stranger(q, named, lanes, &s)
+            && let Some((lane, from)) = stranger(q, named, lanes, s)
         {
             let what = format!("lane {lane} reads from lane {from}, which the membermask {named:#010x} leaves out");
             return Err(x.fault(FaultKind::Members { what }, lane));
         }
-        exchange(q, lanes, born(x), &s, d);
+        exchange(q, lanes, born(x), s, d);
         Ok(())
     })
 }
@@ -201,7 +201,7 @@ fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
 
 /// `shfl d|p, a, b, c`, without a mask: the active lanes.
 pub fn shfl<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    exchange(q, x.mask, born(x), &s, d);
+    exchange(q, x.mask, born(x), s, d);
     Ok(Flow::Next)
 }
 

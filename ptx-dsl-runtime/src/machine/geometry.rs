@@ -2,6 +2,7 @@
 
 use crate::fault::At;
 use crate::flow::Pc;
+use crate::interpreter::Executable;
 use crate::kernel::KernelInfo;
 use crate::launch::config::Launch;
 use crate::machine::loops;
@@ -12,7 +13,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) enum Regions {
     Compiled(&'static [&'static str]),
-    Interpreted(Arc<Image>),
+    Interpreted(Arc<Executable>),
 }
 
 /// What stays the same during a launch.
@@ -134,7 +135,7 @@ impl<'a> Geometry<'a> {
     /// The name of a region, for reports.
     pub fn region(&self, pc: Pc) -> String {
         let name = match &self.regions {
-            Regions::Interpreted(image) => image.regions.get(pc as usize).map(|r| r.name.as_str()),
+            Regions::Interpreted(image) => image.region(pc as usize),
             Regions::Compiled(names) => names.get(pc as usize).copied(),
         };
         name.unwrap_or("the end").into()
@@ -144,7 +145,7 @@ impl<'a> Geometry<'a> {
     pub fn loops(&self, pc: Pc) -> Vec<String> {
         let decoded;
         let (image, pc) = match &self.regions {
-            Regions::Interpreted(image) => (&**image, Some(pc)),
+            Regions::Interpreted(code) => (code.image(), Some(pc)),
             Regions::Compiled(_) => {
                 decoded = Image::decode(self.info.image).unwrap_or_default();
                 let name = self.region(pc);

@@ -2,10 +2,11 @@
 
 use super::Parameter;
 use crate::{Arg, Error, Host, Launch, Monitor, Report};
-use ptx_dsl_codegen::{Image, Info, Interpreted, Printed, interpreted};
+use ptx_dsl_codegen::{Info, Interpreted, Printed, interpreted};
 use ptx_dsl_frontend::hir::{self, FuncId};
 use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_runtime::interpreter::Executable;
 use ptx_dsl_runtime::launch::launch_image;
 use ptx_dsl_runtime::{KernelInfo, ParamInfo, Site};
 use std::sync::Arc;
@@ -29,7 +30,7 @@ pub(super) struct Source {
 pub(super) struct Code {
     info: Info,
     sites: Vec<ptx_dsl_codegen::Site>,
-    image: Arc<Image>,
+    image: Arc<Executable>,
 }
 
 impl Code {
@@ -38,7 +39,7 @@ impl Code {
         let line = |span| lines.line(source.lexed.bytes(span).start) as u32 + 1;
         let printed = Printed::new(&source.ptx, &source.lines);
         let Interpreted { info, sites, image } = interpreted(&source.hir, entry, &line, &printed);
-        Code { info, sites, image: Arc::new(image) }
+        Code { info, sites, image: Arc::new(Executable::new(image)) }
     }
 
     pub fn launch<M: Monitor>(

@@ -1,5 +1,7 @@
 //! The lattice of affine lanes: rows of lanes in which a value grows by a constant stride.
 
+use crate::uniformity::Uniformity;
+
 /// How the lanes of a value lie: rows of `period` lanes, in each of which the value grows by `stride` from lane to lane. A period
 /// of 1 says nothing; a period of 32 with stride 0 is a uniform value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -12,21 +14,32 @@ pub struct Affine {
     pub guards: u8,
     /// The first value of each row is a multiple of two to this power.
     pub known_align: u32,
-    /// All warps of the CTA have the same uniform value.
-    pub cta_uniform: bool,
+    /// Which threads share the value: if `period` is 32 and `stride` 0, at least those of a warp.
+    pub uniformity: Uniformity,
 }
 
 /// Nothing is known: 32 values.
-pub const VARYING: Affine = Affine { period: 1, stride: 0, guards: 0, known_align: 0, cta_uniform: false };
+pub const VARYING: Affine = Affine { period: 1, stride: 0, guards: 0, known_align: 0, uniformity: Uniformity::None };
 /// All lanes of a warp share the value.
-pub const UNIFORM: Affine = Affine { period: 32, ..VARYING };
+pub const UNIFORM: Affine = Affine { period: 32, uniformity: Uniformity::Warp, ..VARYING };
 /// All lanes of a CTA share the value.
-pub const CTA_UNIFORM: Affine = Affine { cta_uniform: true, ..UNIFORM };
+pub const CTA_UNIFORM: Affine = Affine { uniformity: Uniformity::Cta, ..UNIFORM };
 
 impl Affine {
     /// Does the value lie in rows?
     pub fn is_affine(self) -> bool {
         self.period > 1
+    }
+
+    /// The same, shared by these threads if it is one value for all lanes.
+    pub fn with_uniformity(self, uniformity: Uniformity) -> Affine {
+        let uniform = self.period == 32 && self.stride == 0;
+        Affine { uniformity: if uniform { uniformity.max(Uniformity::Warp) } else { Uniformity::None }, ..self }
+    }
+
+    /// Do all threads of the CTA share it?
+    pub fn is_cta_uniform(self) -> bool {
+        self.uniformity == Uniformity::Cta
     }
 
     /// Is it one value for all lanes, without a condition?
@@ -56,7 +69,7 @@ impl Affine {
         } else {
             self.known_align
         };
-        Affine { period, known_align, ..self }
+        Affine { period, known_align, ..self }.with_uniformity(self.uniformity)
     }
 
     /// Do the lanes of a row differ from the first only in the lowest `bits` bits?
@@ -73,6 +86,6 @@ impl Affine {
         }
         let (a, b) = (self.cut(self.period.min(o.period)), o.cut(self.period.min(o.period)));
         let known_align = a.known_align.min(b.known_align);
-        Affine { known_align, cta_uniform: self.cta_uniform && o.cta_uniform, ..a }
+        Affine { known_align, ..a }.with_uniformity(self.uniformity.min(o.uniformity))
     }
 }

@@ -2,6 +2,7 @@
 
 use super::lattice::{Affine, UNIFORM, VARYING};
 use super::scalar_op::{Op, ScalarOp};
+use crate::uniformity::Uniformity;
 
 /// The most conditions that one value may depend on.
 const MOST_GUARDS: u8 = 4;
@@ -67,8 +68,8 @@ impl ScalarOp {
             Op::And => known_align(0).max(known_align(1)),
             _ => 0,
         };
-        let cta_uniform = s.iter().all(|(s, _)| s.cta_uniform);
-        Affine { period, stride, guards, known_align: known_align.min(64), cta_uniform }
+        let uniformity = s.iter().map(|(s, _)| s.uniformity).min().unwrap_or(Uniformity::Cta);
+        Affine { period, stride, guards, known_align: known_align.min(64), ..VARYING }.with_uniformity(uniformity)
     }
 
     /// `shr`, `and`, `div` or `rem` by a constant, of a value that varies in its lowest bits. Kernels find the warp and the lane of
@@ -145,7 +146,7 @@ mod tests {
                     .flat_map(|p| [1, 2, 4, 12].map(move |s| (p, s)))
                     .flat_map(|(p, s)| [0, 3, 5, 7, 64].map(move |t| (p, s, t)))
                 {
-                    let a = Affine { period, stride, guards: 0, known_align, cta_uniform: false };
+                    let a = Affine { period, stride, known_align, ..VARYING }.with_uniformity(Uniformity::Warp);
                     let scalar_op = ScalarOp { op, bits: 32, signed: false, to: 32 };
                     let found = scalar_op.transfer(&[(a, None), (Affine::constant(c.into()), Some(c.into()))]);
                     if !found.is_affine() {
@@ -182,7 +183,11 @@ mod tests {
     fn conversions_of_multiples_do_not_wrap() {
         let wide = ScalarOp { op: Op::Cvt, bits: 32, signed: false, to: 64 };
         let guard = |stride, known_align| {
-            wide.transfer(&[(Affine { period: 32, stride, guards: 0, known_align, cta_uniform: false }, None)]).guards
+            wide.transfer(&[(
+                Affine { period: 32, stride, known_align, ..VARYING }.with_uniformity(Uniformity::Warp),
+                None,
+            )])
+            .guards
         };
         assert_eq!([guard(1, 5), guard(1, 4), guard(4, 7), guard(4, 6), guard(-1, 5), guard(0, 0)], [0, 1, 0, 1, 1, 0]);
     }

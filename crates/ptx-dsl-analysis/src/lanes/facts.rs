@@ -3,18 +3,8 @@
 
 use crate::ssa::{UNDEF, Val};
 use crate::threads::{Set, by_warp};
+pub use crate::uniformity::Uniformity;
 use ptx_dsl_isa::isa::sreg::SpecialRegister;
-
-/// Which threads share a value.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
-pub enum Uniformity {
-    /// No sharing is known.
-    None,
-    /// The lanes of a warp.
-    Warp,
-    /// The threads of a CTA.
-    Cta,
-}
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq)]

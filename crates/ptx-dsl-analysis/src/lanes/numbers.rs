@@ -2,6 +2,7 @@
 
 use crate::lanes::facts::{LaneFact, Uniformity};
 use crate::threads::THREADS;
+use crate::uniformity;
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -44,12 +45,10 @@ impl Shape {
                     None => Some(Special::Fact(LaneFact::Is(Uniformity::Cta))),
                 }
             }
-            _ => match register.row().varies {
-                Varies::WithThread | Varies::InTime => None,
-                Varies::WithWarp => Some(Special::Fact(LaneFact::Is(Uniformity::Warp))),
-                Varies::Never | Varies::WithRank | Varies::WithCluster | Varies::WithCta => {
-                    Some(Special::Fact(LaneFact::Is(Uniformity::Cta)))
-                }
+            _ if register.row().varies == Varies::InTime => None,
+            _ => match uniformity::special_register(register) {
+                Uniformity::None => None,
+                shared => Some(Special::Fact(LaneFact::Is(shared))),
             },
         }
     }

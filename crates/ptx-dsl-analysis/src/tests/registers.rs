@@ -120,7 +120,7 @@ fn each_web_of_a_register_becomes_a_register() {
 #[test]
 fn lanes_of_special_registers_follow_the_shape_of_the_cta() {
     let x = |x: u32| sreg::affine(Some([x, 2, 1]), special::tid_x);
-    assert_eq!(x(64), Affine { stride: 1, known_align: 5, ..UNIFORM });
+    assert_eq!(x(64), Affine { period: 32, stride: 1, known_align: 5, ..VARYING });
     assert_eq!((x(16).period, x(16).stride, x(16).guards), (16, 1, 0));
     // rows of 24 threads lie across warps
     assert_eq!(x(24), VARYING);
@@ -142,7 +142,7 @@ fn an_instruction_on_plain_values_is_a_scalar_operation() {
     // it saturates
     assert!(of(op::add).is_none());
     // 4 bytes for each lane, from a uniform address on
-    let lanes = Affine { stride: 1, known_align: 5, ..UNIFORM };
+    let lanes = Affine { period: 32, stride: 1, known_align: 5, ..VARYING };
     let found = mad.transfer(&[(lanes, None), (Affine::constant(4), Some(4)), (CTA_UNIFORM, None)]);
-    assert_eq!((found.period, found.stride, found.guards, found.cta_uniform), (32, 4, 0, false));
+    assert_eq!((found.period, found.stride, found.guards, found.is_cta_uniform()), (32, 4, 0, false));
 }

@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::affine::lattice::{Affine, CTA_UNIFORM, UNIFORM, VARYING};
 use ptx_dsl_analysis::affine::sreg;
 use ptx_dsl_analysis::affine::transfer::{constant_rows, least_period};
+use ptx_dsl_analysis::uniformity::{self, Uniformity};
 use ptx_dsl_analysis::use_def::{carry_use, destinations, is_destination, sources};
 use ptx_dsl_isa::hir::{Base, FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::Host;
@@ -25,7 +26,7 @@ pub fn constant_operand(kernel: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
         Operand::Address(Base::Var(_), _) => UNIFORM,
         Operand::Sreg(register) => {
             let affine = sreg::affine(kernel.function.reqntid, *register);
-            Affine { cta_uniform: affine.is_uniform() && sreg::is_cta_uniform(*register), ..affine }
+            affine.with_uniformity(uniformity::special_register(*register))
         }
         _ => VARYING,
     }
@@ -59,7 +60,7 @@ pub fn result(kernel: &Kernel<'_>, f: FuncId, i: &Instr, lookup: &Lookup<'_>) ->
     let period = least_period(&known);
     let once_a_row =
         constant_rows(&known) && fits_words(kernel, f, i) && (period == 32 || !sets_predicate(kernel, f, i));
-    Some(if once_a_row { Affine { period, ..UNIFORM } } else { VARYING })
+    Some(if once_a_row { UNIFORM.cut(period) } else { VARYING })
 }
 
 /// A load from an address that a row shares.
@@ -69,7 +70,11 @@ fn load_result(kernel: &Kernel<'_>, f: FuncId, i: &Instr, address: Affine) -> Op
         Some(Operand::Address(base, at)) => kernel.loaded_parameter(i, *base, *at).is_some(),
         _ => false,
     };
-    Some(if same { Affine { known_align: 0, cta_uniform: parameter, ..address } } else { VARYING })
+    Some(if same {
+        Affine { known_align: 0, ..address }.with_uniformity(if parameter { Uniformity::Cta } else { Uniformity::Warp })
+    } else {
+        VARYING
+    })
 }
 
 /// The results of an instruction that are uniform if all its operands are.

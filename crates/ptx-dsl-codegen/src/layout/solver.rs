@@ -17,6 +17,7 @@ use crate::region::graph::{End, Item, Program};
 use ptx_dsl_analysis::affine::lattice::{Affine, VARYING};
 use ptx_dsl_analysis::divergence::divergent as divergent_regions;
 use ptx_dsl_analysis::liveness::{GlobalRegisters, Liveness, NodeUseDef};
+use ptx_dsl_analysis::uniformity::Uniformity;
 use ptx_dsl_analysis::use_def::{RegKey, UseDef};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::isa::{Host, MemoryOp};
@@ -70,7 +71,7 @@ impl Layout {
 
     /// Are there registers that all warps of a CTA hold alike?
     pub fn has_cta_uniform(&self) -> bool {
-        self.rows.values().any(|affine| affine.cta_uniform)
+        self.rows.values().any(|affine| affine.is_cta_uniform())
     }
 
     /// May the warp be split in the region?
@@ -174,7 +175,9 @@ impl<'m> Solver<'_, 'm> {
             None if self.may_be_guarded.contains(&key) => Affine { guards: 1, ..affine },
             None => VARYING,
         };
-        joined.cta_uniform &= !self.warp_dependent.contains(&key);
+        if self.warp_dependent.contains(&key) {
+            joined = joined.with_uniformity(Uniformity::Warp);
+        }
         if !joined.is_affine() {
             self.varying.insert(key);
             self.rows.remove(&key);
@@ -193,7 +196,7 @@ impl<'m> Solver<'_, 'm> {
     /// These registers are no longer the same in all warps of a CTA.
     fn make_warp_dependent(&mut self, registers: &BTreeSet<RegKey>) {
         let rows = &self.rows;
-        self.warp_dependent.extend(registers.iter().filter(|k| rows.get(k).is_some_and(|s| s.cta_uniform)));
+        self.warp_dependent.extend(registers.iter().filter(|k| rows.get(k).is_some_and(|s| s.is_cta_uniform())));
     }
 
     /// The predicate of the branch at the end of a region.
@@ -225,7 +228,7 @@ impl<'m> Solver<'_, 'm> {
         }
         let parts = |r: usize| match &regions[r].end {
             End::Branch { pred, .. } => {
-                let together = self.predicate(envs, r, &pred.0).is_some_and(|s| s.cta_uniform);
+                let together = self.predicate(envs, r, &pred.0).is_some_and(|s| s.is_cta_uniform());
                 !together && successors[r].iter().filter(|s| !exits[**s]).count() > 1
             }
             End::Switch { .. } => true,

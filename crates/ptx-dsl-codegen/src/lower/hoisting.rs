@@ -41,7 +41,7 @@ impl RegionBuilder<'_, '_> {
         if !self.e.hoist.can_keep() {
             return keys;
         }
-        let is_kept = |k: &RegKey| self.e.layout.kept(k).cta_uniform && self.is_hoisted(&self.values[k]);
+        let is_kept = |k: &RegKey| self.e.layout.kept(k).is_cta_uniform() && self.is_hoisted(&self.values[k]);
         let (kept, others): (Vec<RegKey>, Vec<RegKey>) = keys.into_iter().partition(is_kept);
         for k in kept {
             let (field, _) = self.e.field(k);

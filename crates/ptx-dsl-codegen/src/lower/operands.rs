@@ -27,7 +27,7 @@ impl RegionBuilder<'_, '_> {
             self.guarded_register(k, affine, &field, bits)
         } else if affine.is_affine() {
             let (name, nb, t) = (self.name(), affine.rows() as usize, ty(bits));
-            if affine.cta_uniform && self.e.hoist.code.is_some() {
+            if affine.is_cta_uniform() && self.e.hoist.code.is_some() {
                 let first = quote!(ws.first().map(|w| w.#field).unwrap_or_default());
                 self.named(true, &name, quote!(let #name: [#t; #nb] = #first;));
                 self.e.hoist.read_once.insert(field);

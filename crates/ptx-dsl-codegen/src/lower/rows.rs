@@ -5,7 +5,7 @@ use super::value::{Guard, Repr, Value, canonical_nan};
 use crate::layout::scalar_op::{expression, scalar_op};
 use crate::names::{RT, literal, ty, wrapped_literal};
 use proc_macro2::TokenStream;
-use ptx_dsl_analysis::affine::lattice::{Affine, UNIFORM};
+use ptx_dsl_analysis::affine::lattice::{Affine, VARYING};
 use ptx_dsl_analysis::affine::scalar_op::{Op, ScalarOp};
 use ptx_dsl_analysis::compare::Compare;
 use ptx_dsl_analysis::use_def::{destinations, sources};
@@ -17,7 +17,7 @@ impl RegionBuilder<'_, '_> {
     /// A comparison of a value that counts the lanes with a uniform one: the mask is a prefix of the lanes or one lane.
     pub(super) fn prefix_mask(&mut self, op: ScalarOp, values: &[Value]) -> Option<TokenStream> {
         let Op::Setp(compare) = op.op else { return None };
-        let counts = Affine { stride: 1, ..UNIFORM };
+        let counts = Affine { period: 32, stride: 1, ..VARYING };
         if op.bits != 32 || !values[0].affine.same_lanes(counts) || !values[1].is_uniform() {
             return None;
         }

@@ -98,9 +98,9 @@ fn affine_values_stay_affine_across_regions() {
         let reg = function.regs.iter().position(|r| r.name == "%r5").unwrap();
         layout.kept(&RegKey::new(FuncId(0), RegId(reg as u32), 0))
     };
-    let counting = Affine { stride: 1, known_align: 5, ..UNIFORM };
+    let counting = Affine { period: 32, stride: 1, known_align: 5, ..VARYING };
     assert_eq!(kept("mov.u32 %r5, %r1;"), counting);
-    assert_eq!(kept("shl.b32 %r5, %r1, 2;"), Affine { stride: 4, known_align: 7, ..UNIFORM });
+    assert_eq!(kept("shl.b32 %r5, %r1, 2;"), Affine { stride: 4, known_align: 7, ..counting });
     assert_eq!(kept("shr.u32 %r5, %r1, 5;"), UNIFORM);
     assert_eq!(kept("ld.param.u32 %r5, [n];"), CTA_UNIFORM);
     assert_eq!(kept("mul.lo.u32 %r5, %r1, %r1;"), VARYING);

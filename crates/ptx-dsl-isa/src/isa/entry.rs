@@ -43,7 +43,7 @@ pub struct Instr {
     pub effects: Effects,
 }
 
-/// How the macro calls the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
+/// How both engines call the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
     /// Checks and prints; a launch on the host fails with `Error::NotYet`.
@@ -54,7 +54,7 @@ pub enum Host {
     Warp,
     /// As `Warp`, but it may wait: `-> Result<Flow, Fault>`.
     Block,
-    /// `mov`, `bra`, `brx.idx`, `call`, `ret`, `exit`: the macro emits it itself.
+    /// `mov`, `bra`, `brx.idx`, `call`, `ret`, `exit`: the engines do it themselves.
     Control,
 }
 

@@ -3,7 +3,7 @@
 use super::super::code::{Op, Operand};
 use super::super::operation::Runner;
 use super::super::registers::{Registers, Row, Scalar};
-use super::scattered::put;
+use super::scattered::{narrow, put};
 use super::{Access, Kind};
 use crate::lanes::Word;
 use crate::mem::address::AddrSpace;
@@ -206,38 +206,48 @@ fn element<T: Word>(memory: &[u8], at: usize) -> T {
 #[inline(always)]
 fn copy_in<T: Word>(pieces: &Pieces, memory: &[u8], rows: &[Cell<Row<T>>], lo: usize) {
     match (pieces.lanes, pieces.step) {
-        (32, 0) => join::<T, 32>(pieces, rows, lo, |at| [element(memory, at); 32]),
-        (32, _) => join::<T, 32>(pieces, rows, lo, |at| elements(memory, at)),
-        (16, 0) => join::<T, 16>(pieces, rows, lo, |at| [element(memory, at); 16]),
-        (16, _) => join::<T, 16>(pieces, rows, lo, |at| elements(memory, at)),
-        (_, 0) => join::<T, 8>(pieces, rows, lo, |at| [element(memory, at); 8]),
-        (_, _) => join::<T, 8>(pieces, rows, lo, |at| elements(memory, at)),
+        (32, 0) => join::<T, 32>(pieces, rows, lo, |at, to| *to = [element(memory, at); 32]),
+        (32, _) => join::<T, 32>(pieces, rows, lo, |at, to| elements(memory, at, to)),
+        (16, 0) => join::<T, 16>(pieces, rows, lo, |at, to| *to = [element(memory, at); 16]),
+        (16, _) => join::<T, 16>(pieces, rows, lo, |at, to| elements(memory, at, to)),
+        (_, 0) => join::<T, 8>(pieces, rows, lo, |at, to| *to = [element(memory, at); 8]),
+        (_, _) => join::<T, 8>(pieces, rows, lo, |at, to| elements(memory, at, to)),
     }
 }
 
 /// Sets rows of pieces of `P` lanes.
 #[inline(always)]
-fn join<T: Word, const P: usize>(pieces: &Pieces, rows: &[Cell<Row<T>>], lo: usize, piece: impl Fn(usize) -> [T; P]) {
-    let per_warp = 32 / P;
-    let mut row = Row([T::default(); 32]);
-    pieces.each(lo, rows.len() * per_warp, |i, at| {
-        let part = i % per_warp;
-        if let Some(to) = row.0.as_chunks_mut::<P>().0.get_mut(part) {
-            *to = piece(at);
+fn join<T: Word, const P: usize>(
+    pieces: &Pieces,
+    rows: &[Cell<Row<T>>],
+    lo: usize,
+    piece: impl Fn(usize, &mut [T; P]),
+) {
+    if P == 32 {
+        return pieces.each(lo, rows.len(), |k, at| {
+            let mut row = Row([T::default(); 32]);
+            row.0.as_chunks_mut::<P>().0.iter_mut().for_each(|to| piece(at, to));
+            rows[k].set(row);
+        });
+    }
+    // pieces of less than a warp are at a constant distance
+    let Next::Distance(distance) = pieces.next else { return };
+    let mut at = pieces.first;
+    for place in rows {
+        let mut row = Row([T::default(); 32]);
+        for to in row.0.as_chunks_mut::<P>().0 {
+            piece(at, to);
+            at = at.wrapping_add_signed(distance);
         }
-        if part + 1 == per_warp {
-            rows[i / per_warp].set(row);
-        }
-    });
+        place.set(row);
+    }
 }
 
 #[inline(always)]
-fn elements<T: Word, const P: usize>(memory: &[u8], at: usize) -> [T; P] {
-    let mut piece = [T::default(); P];
+fn elements<T: Word, const P: usize>(memory: &[u8], at: usize, to: &mut [T; P]) {
     if let Some(bytes) = memory.get(at..at + P * T::BYTES) {
-        T::load_row(bytes, &mut piece);
+        T::load_row(bytes, to);
     }
-    piece
 }
 
 #[inline(always)]
@@ -292,13 +302,13 @@ impl<T: Word> Values<T> {
                 let slot = registers.slot(r);
                 let at = slot.index as usize * registers.warps + w;
                 match slot.bits {
-                    64 => registers.longs[at].get().0.map(T::narrow),
-                    _ => registers.words[at].get().0.map(|v| T::narrow(v.into())),
+                    64 => narrow(&registers.longs[at].get().0, T::narrow),
+                    _ => narrow(&registers.words[at].get().0, |v| T::narrow(v.into())),
                 }
             }
             Values::Affine(r, affine) => match registers.slot(r).bits {
-                64 => registers.affine_longs(affine, w).0.map(T::narrow),
-                _ => registers.affine_words(affine, w).0.map(|v| T::narrow(v.into())),
+                64 => narrow(&registers.affine_longs(affine, w).0, T::narrow),
+                _ => narrow(&registers.affine_words(affine, w).0, |v| T::narrow(v.into())),
             },
         }
     }

@@ -1,21 +1,78 @@
 //! Accesses of each warp at any addresses.
 
-use super::super::code::{Op, Operand};
+use super::super::code::{Op, Operand, WarpFunction};
 use super::super::operation::Runner;
-use super::super::registers::{Row, Scalar};
-use super::{Access, Function, Kind, extended};
+use super::super::registers::{Row, widened};
+use super::{Access, Kind, extended};
 use crate::Lanes;
 use crate::isa::Done;
 use crate::lanes::{self, Scattered, Word};
 use crate::monitor::Monitor;
+use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
 
-pub(super) fn run<M: Monitor, T: Scattered>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    f: Function<M>,
-) -> Done {
+/// An access compiled for one instruction set and one size of elements. Only [`Each::find`] takes one.
+pub(in super::super) struct Each<M>(unsafe fn(&mut Runner<'_, '_, M>, &Op<M>, &Access, WarpFunction<M>) -> Done);
+
+/// The wrappers for one instruction set.
+macro_rules! level {
+    ($(#[$attribute:meta])* $name:ident) => {
+        $(#[$attribute])*
+        fn $name<M: Monitor, T: Scattered>(
+            r: &mut Runner<'_, '_, M>,
+            op: &Op<M>,
+            access: &Access,
+            f: WarpFunction<M>,
+        ) -> Done {
+            run::<M, T>(r, op, access, f)
+        }
+    };
+}
+#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+level!(
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+    avx512
+);
+#[cfg(target_arch = "x86_64")]
+level!(
+    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+    avx2
+);
+level!(base);
+
+impl<M: Monitor> Each<M> {
+    /// The function for an access on this processor.
+    pub fn find(access: &Access, set: InstructionSet) -> Each<M> {
+        macro_rules! sizes {
+            ($level:ident) => {
+                match access.bytes {
+                    1 => Each($level::<M, u8>),
+                    2 => Each($level::<M, u16>),
+                    4 => Each($level::<M, u32>),
+                    _ => Each($level::<M, u64>),
+                }
+            };
+        }
+        match set {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            InstructionSet::Avx512 => sizes!(avx512),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Avx2 => sizes!(avx2),
+            InstructionSet::Base => sizes!(base),
+        }
+    }
+
+    /// Accesses memory warp by warp.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn run(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: WarpFunction<M>) -> Done {
+        // SAFETY: `find` has taken the function for the instruction set of this processor.
+        unsafe { (self.0)(r, op, access, f) }
+    }
+}
+
+#[inline(always)]
+fn run<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: WarpFunction<M>) -> Done {
     match (access.kind, access.count) {
         (Kind::Load, 1) => load::<M, T, 1>(r, op, access),
         (Kind::Load, 2) => load::<M, T, 2>(r, op, access),
@@ -28,6 +85,7 @@ pub(super) fn run<M: Monitor, T: Scattered>(
     }
 }
 
+#[inline(always)]
 fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
     let address = &op.sources[0];
     for k in 0..r.n {
@@ -42,14 +100,13 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
         {
             lanes::load_near::<M, T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
         } else {
-            let at = r.operand(address, k);
+            let at = addresses(r, address, k);
             lanes::load::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
         }
         for (register, out) in op.results.iter().zip(&out) {
             if let Some(register) = *register {
-                let scalar = r.scalar(register);
-                if !r.all {
-                    r.registers.spread(scalar, register, r.lo + k);
+                if !r.all && !r.registers.is_rows(r.lo, register) {
+                    r.registers.spread(r.scalar(register), register, r.lo + k);
                 }
                 put(r, register, k, out, access);
             }
@@ -59,13 +116,27 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
     Ok(())
 }
 
+/// The addresses of a warp.
+#[inline(always)]
+fn addresses<M: Monitor>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Lanes {
+    if let Operand::Register(register) = o
+        && r.registers.slot(*register).bits == 64
+        && r.registers.is_rows(r.lo, *register)
+    {
+        return r.registers.longs[r.registers.row(*register, r.lo + k)].get().0;
+    }
+    if let Some(row) = word_row(r, o, k) {
+        return widened(&row.0);
+    }
+    r.operand(o, k)
+}
+
 /// The row of an operand that is a plain register of 32 bits.
 #[inline(always)]
 fn word_row<M>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Option<Row<u32>> {
     let Operand::Register(register) = o else { return None };
-    let slot = r.registers.slot(*register);
-    let rows = slot.bits == 32 && r.registers.scalar(r.lo, *register) == Scalar::Rows;
-    rows.then(|| r.registers.words[slot.index as usize * r.registers.warps + r.lo + k].get())
+    let rows = r.registers.slot(*register).bits == 32 && r.registers.is_rows(r.lo, *register);
+    rows.then(|| r.registers.words[r.registers.row(*register, r.lo + k)].get())
 }
 
 /// Sets lanes of a register to loaded elements.
@@ -77,8 +148,8 @@ pub(super) fn put<M, T: Word>(r: &Runner<'_, '_, M>, register: Register, k: usiz
     if slot.bits == 64 {
         let place = &r.registers.longs[at];
         let mut row = place.get();
-        for l in 0..32 {
-            row.0[l] = if m >> l & 1 != 0 { extended(v[l], access) } else { row.0[l] };
+        for (l, (to, v)) in row.0.iter_mut().zip(v).enumerate() {
+            *to = if m >> l & 1 != 0 { extended(*v, access) } else { *to };
         }
         place.set(row);
         return;
@@ -87,15 +158,25 @@ pub(super) fn put<M, T: Word>(r: &Runner<'_, '_, M>, register: Register, k: usiz
     let low = u32::MAX >> (32 - slot.bits.min(32));
     let mut row = place.get();
     if m == u32::MAX {
-        for l in 0..32 {
-            row.0[l] = extended(v[l], access) as u32 & low;
+        for (to, v) in row.0.iter_mut().zip(v) {
+            *to = extended(*v, access) as u32 & low;
         }
     } else {
-        for l in 0..32 {
-            row.0[l] = if m >> l & 1 != 0 { extended(v[l], access) as u32 & low } else { row.0[l] };
+        for (l, (to, v)) in row.0.iter_mut().zip(v).enumerate() {
+            *to = if m >> l & 1 != 0 { extended(*v, access) as u32 & low } else { *to };
         }
     }
     place.set(row);
+}
+
+/// The lanes of a row, each through `f`.
+#[inline(always)]
+pub(super) fn narrow<S: Copy, T: Word>(row: &[S; 32], f: impl Fn(S) -> T) -> [T; 32] {
+    let mut lanes = [T::default(); 32];
+    for (to, v) in lanes.iter_mut().zip(row) {
+        *to = f(*v);
+    }
+    lanes
 }
 
 /// The low bits of an operand in all lanes of warp `k`, which is the current one.
@@ -104,11 +185,12 @@ pub(super) fn narrowed<M: Monitor, T: Word>(r: &Runner<'_, '_, M>, o: &Operand<M
     if T::BYTES <= 4
         && let Some(row) = word_row(r, o, k)
     {
-        return row.0.map(|v| T::narrow(v.into()));
+        return narrow(&row.0, |v| T::narrow(v.into()));
     }
-    r.operand(o, k).map(T::narrow)
+    narrow(&r.operand(o, k), T::narrow)
 }
 
+#[inline(always)]
 fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
     for k in 0..r.n {
         let m = r.masks[k];
@@ -116,7 +198,7 @@ fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op
             continue;
         }
         r.enter(k, m);
-        let at = r.operand(&op.sources[0], k);
+        let at = addresses(r, &op.sources[0], k);
         let mut v = [[T::default(); 32]; D];
         for (v, o) in v.iter_mut().zip(&op.sources[1..]) {
             *v = narrowed(r, o, k);
@@ -127,6 +209,7 @@ fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op
 }
 
 /// `red.add` and `atom.add`.
+#[inline(always)]
 fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
     let result = op.results.first().copied().flatten();
     if let Some(register) = result {
@@ -138,8 +221,11 @@ fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: 
             continue;
         }
         r.enter(k, m);
-        let at: Lanes = r.operand(&op.sources[0], k);
-        let v: [T; 32] = narrowed(r, &op.sources[1], k);
+        let at = addresses(r, &op.sources[0], k);
+        let v: [T; 32] = match r.uniform(&op.sources[1]) {
+            Some(v) => [T::narrow(v); 32],
+            None => narrowed(r, &op.sources[1], k),
+        };
         let mut old = [T::default(); 32];
         let wanted = result.is_some();
         let left = r.x.add_lanes::<T>(access.space, m, &at, &v, wanted.then_some(&mut old));

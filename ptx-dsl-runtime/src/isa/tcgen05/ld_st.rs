@@ -165,7 +165,7 @@ pub fn tcgen05_ld_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mu
         return Ok(Flow::Wait(wait));
     }
     let Some((redval, r)) = d.split_last_mut() else { return Ok(Flow::Next) };
-    let a = access(x, q, &s, r.len(), false, "tcgen05.ld.red")?;
+    let a = access(x, q, s, r.len(), false, "tcgen05.ld.red")?;
     load(x, &a, r);
     for l in active(x.mask) {
         redval[l] = warp::reduce(q, r.iter().map(|r| r[l] as u32)).into();
@@ -180,7 +180,7 @@ pub fn tcgen05_st<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&
     }
     let operands = 1 + Shape::of(q).fragment().split as usize;
     let r = s.get(operands..).unwrap_or_default();
-    let a = access(x, q, &s, r.len(), true, "tcgen05.st")?;
+    let a = access(x, q, s, r.len(), true, "tcgen05.st")?;
     if store(x, &a, r) {
         x.changed();
     }

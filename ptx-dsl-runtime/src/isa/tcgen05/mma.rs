@@ -35,7 +35,7 @@ fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lan
 /// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
 /// `.block_scale` the scale factors of A and B and enable-input-d.
 pub fn tcgen05_mma<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
-    issue(x, q, false, false, &s)
+    issue(x, q, false, false, s)
 }
 
 /// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
@@ -45,7 +45,7 @@ pub fn tcgen05_mma_sp<M: Monitor>(
     s: &[&Lanes],
     _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
-    issue(x, q, true, false, &s)
+    issue(x, q, true, false, s)
 }
 
 /// `tcgen05.mma.ws`: D, A, B, instruction descriptor, enable-input-d, zero-column mask.
@@ -55,7 +55,7 @@ pub fn tcgen05_mma_ws<M: Monitor>(
     s: &[&Lanes],
     _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
-    issue(x, q, false, true, &s)
+    issue(x, q, false, true, s)
 }
 
 /// `tcgen05.mma.ws.sp`: as [`tcgen05_mma_ws`], the sparsity metadata after B.
@@ -65,7 +65,7 @@ pub fn tcgen05_mma_ws_sp<M: Monitor>(
     s: &[&Lanes],
     _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
-    issue(x, q, true, true, &s)
+    issue(x, q, true, true, s)
 }
 
 semantics! {
