@@ -47,6 +47,7 @@ use crate::kernel::KernelInfo;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 
+pub use crate::flow::Wait;
 pub use crate::mem::address::Place;
 pub use event::Event;
 

@@ -9,6 +9,7 @@
 //! # assert!(json.contains("traceEvents"));
 //! ```
 
+mod html;
 mod json;
 mod timeline;
 mod tracks;

@@ -141,12 +141,28 @@ fn is_well_formed(t: &Timeline) {
     }
 }
 
+/// The page has the same slices, and refers to no other file.
+fn is_a_page(t: &Timeline) {
+    let html = t.to_html();
+    let (_, data) = html.split_once("<script id=\"data\" type=\"application/json\">").unwrap();
+    let (data, code) = data.split_once("</script>").unwrap();
+    let json: serde_json::Value = serde_json::from_str(data).unwrap();
+    let count = |what: &str| json[what].as_array().unwrap().len();
+    assert_eq!((count("slices"), count("tracks")), (t.slices.len(), t.tracks.len()));
+    assert_eq!((count("instants"), count("arrows")), (t.instants.len(), t.arrows.len()));
+    assert_eq!(json["slices"][0][2], t.slices[0].name);
+    for reference in ["http", "src=", "href=", "import", "url("] {
+        assert!(!code.contains(reference), "{reference}");
+    }
+}
+
 /// Runs with a trace, and gives the timeline, which is well-formed.
 fn traced(run: impl Fn(&Host<Tracer>)) -> Timeline {
     let host = Host::trace();
     run(&host);
     let timeline = host.timeline();
     is_well_formed(&timeline);
+    is_a_page(&timeline);
     timeline
 }
 

@@ -75,7 +75,7 @@ fn time(thousandths: u64) -> String {
     format!("{}.{:03}", thousandths / 1000, thousandths % 1000)
 }
 
-fn category(kind: Kind) -> &'static str {
+pub(super) fn category(kind: Kind) -> &'static str {
     match kind {
         Kind::Run => "run",
         Kind::Wait => "wait",
@@ -86,7 +86,7 @@ fn category(kind: Kind) -> &'static str {
 }
 
 /// A string of JSON.
-fn string(text: &str) -> String {
+pub(super) fn string(text: &str) -> String {
     let mut out = String::from("\"");
     for c in text.chars() {
         match c {

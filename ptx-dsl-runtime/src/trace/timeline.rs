@@ -104,12 +104,19 @@ impl Timeline {
         super::json::write(self)
     }
 
-    /// Writes [`Timeline::to_json`] to a file.
+    /// As a page of HTML that needs nothing else, to be looked at in a browser.
+    pub fn to_html(&self) -> String {
+        super::html::write(self)
+    }
+
+    /// Writes [`Timeline::to_html`] to a file if its name ends with `.html`, else [`Timeline::to_json`].
     ///
     /// # Errors
     /// The file cannot be written.
     pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        std::fs::write(path, self.to_json())
+        let path = path.as_ref();
+        let html = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html"));
+        std::fs::write(path, if html { self.to_html() } else { self.to_json() })
     }
 
     pub(super) fn track(&mut self, process: String, name: String, order: u64) -> usize {

@@ -260,6 +260,9 @@ fn a_timeline() {
     let (status, _, stderr) =
         launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[2]", "--trace", &file.path()]);
     assert_eq!(status, 0, "{stderr}");
+    let page = Temporary::new("timeline.html");
+    let (status, ..) = launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[2]", "--timeline", &page.path()]);
+    assert!(status == 0 && std::fs::read_to_string(&page.0).unwrap().starts_with("<!DOCTYPE html>"));
     let json = std::fs::read_to_string(&file.0).unwrap();
     assert!(json.contains("\"kernel\":\"outside\"") && json.contains("\"name\":\"warp 0\""), "{json}");
     // of a launch that fails too

@@ -5,8 +5,8 @@ use clap::{Arg, ArgAction, Command};
 use super::spec;
 
 /// The options that ask for a launch. Without them `run` says what the kernel wants.
-pub const LAUNCH: [&str; 10] =
-    ["grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "seed", "trace"];
+pub const LAUNCH: [&str; 11] =
+    ["grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "seed", "trace", "timeline"];
 
 const AFTER: &str = "\
 An argument is a number (`a=2.5`, `a=f16:2.5`), a new buffer (`x=f32[1024]:iota`, `x=[64,64]`), a file, or `null`:
@@ -68,6 +68,8 @@ pub fn command() -> Command {
                 "Writes a timeline as JSON, which https://ui.perfetto.dev opens; a microsecond is a turn",
             )
             .conflicts_with_all(["checked", "explore", "threads"]),
+            option("timeline", "FILE", "Writes the timeline as a page for a browser")
+                .conflicts_with_all(["checked", "explore", "threads"]),
             option("step-limit", "N", "Ends the launch after N turns: pieces of code, counted for each warp")
                 .value_parser(clap::value_parser!(u64)),
         ])

@@ -23,12 +23,18 @@ pub fn launch(
     kernel: &Kernel,
     values: &mut Vec<Value>,
 ) -> Result<Result<Outcome, Error>, String> {
-    if let Some(path) = matches.get_one::<String>("trace") {
+    let trace = matches.get_one::<String>("trace");
+    let page = matches.get_one::<String>("timeline");
+    if trace.is_some() || page.is_some() {
         let host = Host::trace();
         let outcome = on(host.clone(), matches, kernel, values);
         // of a launch that fails too: that is when it is wanted most
-        let saved = host.timeline().save(path);
-        saved.map_err(|e| format!("cannot write `{path}`: {e}"))?;
+        let timeline = host.timeline();
+        let json = trace.map(|path| (path, timeline.to_json()));
+        let html = page.map(|path| (path, timeline.to_html()));
+        for (path, text) in json.into_iter().chain(html) {
+            std::fs::write(path, text).map_err(|e| format!("cannot write `{path}`: {e}"))?;
+        }
         return outcome;
     }
     if matches.get_flag("checked") {
