@@ -122,17 +122,17 @@ impl<M: Monitor> Ctx<'_, M> {
         base: [u64; NB],
     ) -> Option<[&[u8; LEN]; NB]> {
         if CALLS {
-            return self.far_stretch::<T, NB, LEN>(access, space, m, base);
+            return self.stretch_call::<T, NB, LEN>(access, space, m, base);
         }
         if space != AddrSpace::Global {
             return self.rows_at::<T, NB, LEN>(space, m, base);
         }
-        self.cached_rows::<T, NB, LEN>(access, base).or_else(|| self.far_stretch::<T, NB, LEN>(access, space, m, base))
+        self.cached_rows::<T, NB, LEN>(access, base).or_else(|| self.stretch_call::<T, NB, LEN>(access, space, m, base))
     }
 
     /// The same as a call, to save compile time: in very large kernels and in development builds.
     #[inline(never)]
-    pub fn far_stretch<T: Word, const NB: usize, const LEN: usize>(
+    pub fn stretch_call<T: Word, const NB: usize, const LEN: usize>(
         &self,
         access: usize,
         space: AddrSpace,
@@ -241,11 +241,11 @@ impl<M: Monitor> Ctx<'_, M> {
         v: &[T; 32],
     ) -> bool {
         if CALLS {
-            return self.far_store_rows(access, space, m, base, v);
+            return self.store_rows_call(access, space, m, base, v);
         }
         if space == AddrSpace::Global {
             return m == u32::MAX && self.store_cached_rows(access, base, v)
-                || self.far_store_rows(access, space, m, base, &copied(*v));
+                || self.store_rows_call(access, space, m, base, &copied(*v));
         }
         self.store_own_rows(space, m, base, v)
             || may_be_concurrent(space) && self.store_rows_concurrent(space, m, base, &copied(*v))
@@ -253,7 +253,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// The same as a call.
     #[inline(never)]
-    pub fn far_store_rows<T: Scattered, const NB: usize>(
+    pub fn store_rows_call<T: Scattered, const NB: usize>(
         &mut self,
         access: usize,
         space: AddrSpace,
@@ -369,13 +369,13 @@ impl<M: Monitor> Ctx<'_, M> {
         }
         match self.memory.global.cached(access, addr, n).filter(|_| aligned(addr, n)) {
             Some(s) => Some(elements(s)),
-            None => self.far_load_one(access, addr),
+            None => self.load_one_call(access, addr),
         }
     }
 
     /// Caches the segment and tries again.
     #[inline(never)]
-    fn far_load_one<T: Word, const D: usize>(&self, access: usize, addr: u64) -> Option<[T; D]> {
+    fn load_one_call<T: Word, const D: usize>(&self, access: usize, addr: u64) -> Option<[T; D]> {
         let n = T::BYTES * D;
         self.memory.global.cache_segment(access, addr);
         self.memory.global.cached(access, addr, n).filter(|_| aligned(addr, n)).map(elements)

@@ -81,7 +81,7 @@ impl Hoist {
     pub fn broadcast(&self) -> TokenStream {
         if self.keeps {
             quote!(if kept {
-                settle(ws);
+                broadcast(ws);
                 kept = false;
             })
         } else {
@@ -97,12 +97,12 @@ impl Hoist {
         let kept: Vec<&Ident> = self.kept.iter().collect();
         if kept.is_empty() {
             return quote!(
-                fn settle(_: &mut [Warp]) {}
+                fn broadcast(_: &mut [Warp]) {}
             );
         }
         quote! {
             #[inline(never)]
-            fn settle(ws: &mut [Warp]) {
+            fn broadcast(ws: &mut [Warp]) {
                 let [first, others @ ..] = ws else { return };
                 for w in others { #(w.#kept = first.#kept;)* }
             }

@@ -9,7 +9,7 @@ use quote::quote;
 /// Instructions, or regions, above which each region is a function of its own.
 const OUTLINE: usize = 150;
 
-/// Instructions above which affine memory accesses are calls (`far_stretch`).
+/// Instructions above which affine memory accesses are calls (`stretch_call`).
 const CALL_ACCESSES: usize = 500;
 
 /// Instructions, or regions, above which a development build is not compiled for AVX2, and lanes of an expression are computed by

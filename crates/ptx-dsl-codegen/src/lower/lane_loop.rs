@@ -116,7 +116,7 @@ impl RegionBuilder<'_, '_> {
                     #body
                     #values
                     #set
-                    if !x.again() { break; }
+                    if !x.iterates() { break; }
                 }
                 #after
                 #stores

@@ -131,7 +131,7 @@ impl<'m> RegionBuilder<'_, 'm> {
                 quote!(#rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;)
             }
         };
-        let (access, cache) = (self.access_method("stretch", "far_stretch"), self.access_cache(i));
+        let (access, cache) = (self.access_method("stretch", "stretch_call"), self.access_cache(i));
         let any = if any.is_empty() { quote!() } else { quote!(if !(#any true) { [0; 32] } else) };
         self.code(quote! {
             let #name: [#t; 32] = #any {
@@ -171,7 +171,7 @@ impl<'m> RegionBuilder<'_, 'm> {
             let stride = address.affine.stride;
             quote!(slow_rows::<M, #t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #uniform_rows, &[#(#all),*], &mut #own)?)
         };
-        let (access, cache) = (self.access_method("stretch", "far_stretch"), self.access_cache(first));
+        let (access, cache) = (self.access_method("stretch", "stretch_call"), self.access_cache(first));
         let look = quote!(x.#access::<#t, #nb, #bytes>(#cache, #rt::isa::space(#q), #mask, #rows));
         let any = self.if_any_lane(first, &mask);
         let look = if any.is_empty() { look } else { quote!(if #any true { #look } else { None }) };

@@ -94,7 +94,7 @@ impl RegionBuilder<'_, '_> {
         if arrays.len() == 1 && address.affine.is_affine() && address.affine.stride == i64::from(memory / 8) {
             let (rows, holds) = self.address_rows(&address);
             let (nb, v) = (address.affine.rows() as usize, &arrays[0]);
-            let (slow, access) = (self.slow_address(&address), self.access_method("store_rows", "far_store_rows"));
+            let (slow, access) = (self.slow_address(&address), self.access_method("store_rows", "store_rows_call"));
             let cache = self.access_cache(i);
             return self.code(quote! {
                 if #any !(#holds && x.#access::<#t, #nb>(#cache, #space, #mask, #rows, &#v)) {

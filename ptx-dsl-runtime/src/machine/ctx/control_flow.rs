@@ -196,7 +196,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// At a back edge of the current warp: does its turn go on? All other fragments of the warp are ahead.
     #[inline(always)]
-    pub fn again(&mut self) -> bool {
+    pub fn iterates(&mut self) -> bool {
         !self.scheduling.count(1) && !self.scheduling.leave
     }
 

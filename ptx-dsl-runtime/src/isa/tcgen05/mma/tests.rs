@@ -198,8 +198,17 @@ pub(super) struct Case {
     pub a_in_tmem: bool,
     pub places: [Place; 2],
     pub negate: [bool; 2],
-    pub saturate: bool,
     pub accumulate: bool,
+    pub d_lane: usize,
+    pub small: bool,
+    pub target: Generation,
+    pub extras: Extras,
+}
+
+/// What few cases change.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Extras {
+    pub saturate: bool,
     pub scale_d: Option<u32>,
     pub disabled: Option<[u32; 8]>,
     /// Scale factors of a row, their format and its code, IDs.
@@ -207,9 +216,6 @@ pub(super) struct Case {
     pub scale_flags: Vec<Qualifier>,
     /// Zero-column mask, and the maximum shift's code.
     pub zero: Option<(u64, u32)>,
-    pub d_lane: usize,
-    pub small: bool,
-    pub target: Generation,
     /// Bits of the instruction descriptor that the rest does not make: K.
     pub extra: u32,
     /// Which column of metadata of 16- and 32-bit elements.
@@ -239,22 +245,11 @@ impl Case {
             a_in_tmem: false,
             places: [place(2, false); 2],
             negate: [false; 2],
-            saturate: false,
             accumulate: true,
-            scale_d: None,
-            disabled: None,
-            scale: None,
-            scale_flags: Vec::new(),
-            zero: None,
             d_lane: 0,
             small: true,
             target: Generation::Sm100,
-            extra: 0,
-            selector: 0,
-            single: false,
-            spread: false,
-            ashift: false,
-            lut: None,
+            extras: Extras::default(),
         }
     }
 
@@ -264,15 +259,19 @@ impl Case {
 
     pub fn descriptor(&self) -> u32 {
         let flag = |x: bool, bit: u32| u32::from(x) << bit;
-        let mut x = flag(self.sparse, 2) | self.codes[0] << 7 | self.codes[1] << 10 | self.extra | self.selector as u32;
-        x |= flag(self.single, 12) | flag(self.spread, 26);
+        let mut x = flag(self.sparse, 2)
+            | self.codes[0] << 7
+            | self.codes[1] << 10
+            | self.extras.extra
+            | self.extras.selector as u32;
+        x |= flag(self.extras.single, 12) | flag(self.extras.spread, 26);
         x |= flag(self.negate[0], 13) | flag(self.negate[1], 14);
         x |= flag(self.places[0].mn && !self.a_in_tmem, 15) | flag(self.places[1].mn, 16) | (self.n as u32 >> 3) << 17;
-        match self.scale {
+        match self.extras.scale {
             Some((_, _, code, [a, b])) => x | b << 4 | code << 23 | (self.m as u32 >> 7) << 27 | a << 29,
             None => {
-                let shift = self.zero.map_or(0, |z| z.1);
-                x | flag(self.saturate, 3) | self.d << 4 | (self.m as u32 >> 4) << 24 | shift << 30
+                let shift = self.extras.zero.map_or(0, |z| z.1);
+                x | flag(self.extras.saturate, 3) | self.d << 4 | (self.m as u32 >> 4) << 24 | shift << 30
             }
         }
     }
@@ -318,7 +317,7 @@ pub(super) fn check(case: &Case, seed: u64) {
     let matrix = |r: &mut Random, lines: usize, k: usize, format: Format| -> Vec<Vec<u32>> {
         (0..lines).map(|_| (0..k).map(|_| element(r, format, c.small)).collect()).collect()
     };
-    let shift = c.zero.map_or(0, |z| (z.0 >> 56 & 63) as usize);
+    let shift = c.extras.zero.map_or(0, |z| (z.0 >> 56 & 63) as usize);
     let a = matrix(r, c.m, stored, c.formats[0]);
     let mut b = matrix(r, c.n + shift, c.k, c.formats[1]);
     let mut memory = vec![vec![0xa5; MEMORY]; ctas];
@@ -362,7 +361,7 @@ pub(super) fn check(case: &Case, seed: u64) {
     // B, each CTA its columns
     for (cta, columns) in b.chunks_mut((c.n + shift) / ctas).enumerate() {
         let p = Place { start: B_START, ..c.places[1] };
-        if let Some(half) = c.lut {
+        if let Some(half) = c.extras.lut {
             // eight columns have a table, every index has three bits
             let mut compressed = vec![vec![0u32; 48]; columns.len()];
             for (group, columns) in columns.chunks_mut(8).enumerate() {
@@ -397,7 +396,7 @@ pub(super) fn check(case: &Case, seed: u64) {
             let wide = c.formats[0].bits() >= 16;
             let each = match c.formats[0] {
                 Format::Tf32 => 1,
-                Format::E2m1 if c.dense4() && !c.single => 4,
+                Format::E2m1 if c.dense4() && !c.extras.single => 4,
                 _ => 2,
             };
             for chunk in 0..stored / each {
@@ -421,7 +420,8 @@ pub(super) fn check(case: &Case, seed: u64) {
                     } else {
                         (row, chunk * 4)
                     };
-                    let word = &mut tmem[m / rows].lane_mut(c.d_lane + lane)[META_COLUMN + c.selector + bit / 32];
+                    let word =
+                        &mut tmem[m / rows].lane_mut(c.d_lane + lane)[META_COLUMN + c.extras.selector + bit / 32];
                     *word = *word & !(15 << (bit % 32)) | index << (bit % 32);
                 }
             }
@@ -430,7 +430,7 @@ pub(super) fn check(case: &Case, seed: u64) {
 
     // scale factors
     let mut factors = [vec![[1.0; 8]; c.m], vec![[1.0; 8]; c.n]];
-    if let Some((vector, format, _, ids)) = c.scale {
+    if let Some((vector, format, _, ids)) = c.extras.scale {
         for side in 0..2 {
             for (line, factors) in factors[side].iter_mut().enumerate() {
                 for (i, factor) in factors.iter_mut().enumerate().take(vector) {
@@ -455,7 +455,7 @@ pub(super) fn check(case: &Case, seed: u64) {
                         };
                         let byte = ids[side] as usize + i;
                         let at = 8 * (byte as u32 % 4);
-                        if c.spread && side == 0 {
+                        if c.extras.spread && side == 0 {
                             let word = &mut tmem.lane_mut(l)[SCALE_COLUMNS[side] + byte / 4];
                             *word = *word & !(255 << at) | x << at;
                             continue;
@@ -483,7 +483,7 @@ pub(super) fn check(case: &Case, seed: u64) {
                     let word = match c.d {
                         0 => u32::from(half::f16::from_f32(v as f32).to_bits()) | 0xdead_0000,
                         1 => (v as f32).to_bits(),
-                        _ if c.saturate => (i32::MAX - 1000 + v) as u32,
+                        _ if c.extras.saturate => (i32::MAX - 1000 + v) as u32,
                         _ => v as u32,
                     };
                     tmem[cta].lane_mut(lane)[D_COLUMN + column] = word;
@@ -495,29 +495,31 @@ pub(super) fn check(case: &Case, seed: u64) {
 
     // the operands in the order of the form
     let mut flags = vec![c.kind];
-    flags.extend(c.scale_flags.iter().copied());
+    flags.extend(c.extras.scale_flags.iter().copied());
     flags.push(if c.pair { q::cta_group_2 } else { q::cta_group_1 });
-    for (on, flag) in [(c.a_in_tmem, q::a_tmem), (c.ashift, q::ashift), (c.lut.is_some(), q::decompress_lut_b)] {
+    for (on, flag) in
+        [(c.a_in_tmem, q::a_tmem), (c.extras.ashift, q::ashift), (c.extras.lut.is_some(), q::decompress_lut_b)]
+    {
         if on {
             flags.push(flag);
         }
     }
     let mut s = vec![(c.d_lane << 16 | D_COLUMN) as u64, descriptors[0], descriptors[1]];
-    if c.lut.is_some() {
+    if c.extras.lut.is_some() {
         s.push((LUT_LANE << 16 | LUT_COLUMN) as u64);
     }
     if c.sparse {
         s.push((c.d_lane << 16 | META_COLUMN) as u64);
     }
     s.push(c.descriptor().into());
-    if c.scale.is_some() {
+    if c.extras.scale.is_some() {
         s.extend(SCALE_COLUMNS.map(|x| x as u64));
-    } else if let Some(masks) = c.disabled {
+    } else if let Some(masks) = c.extras.disabled {
         s.extend(masks[..4 * ctas].iter().map(|&x| u64::from(x)));
     }
     s.push(c.accumulate.into());
-    s.extend(c.scale_d.map(u64::from));
-    s.extend(c.zero.map(|z| z.0));
+    s.extend(c.extras.scale_d.map(u64::from));
+    s.extend(c.extras.zero.map(|z| z.0));
 
     let job = Multiply::new(Q::new(&flags, &[]), c.sparse, c.ws, c.target, &s).unwrap_or_else(|e| panic!("{e}: {c:?}"));
     let before = tmem.clone();
@@ -531,22 +533,22 @@ pub(super) fn check(case: &Case, seed: u64) {
             let (cta, lane, column) = c.d_at(m, n);
             let got = tmem[cta].lane(lane)[D_COLUMN + column];
             touched[cta * 128 + lane][D_COLUMN + column] = true;
-            if c.disabled.is_some_and(|d| d[cta * 4 + lane / 32] >> (lane % 32) & 1 != 0) {
+            if c.extras.disabled.is_some_and(|d| d[cta * 4 + lane / 32] >> (lane % 32) & 1 != 0) {
                 assert_eq!(got, before[cta].lane(lane)[D_COLUMN + column], "({m}, {n}) is disabled: {c:?}");
                 continue;
             }
-            let zero = c.zero.is_some_and(|z| zero_column(z.0, n, c.n, c.m));
+            let zero = c.extras.zero.is_some_and(|z| zero_column(z.0, n, c.n, c.m));
             let (mut want, mut size) = (0.0, 0.0);
             for (&x, &k) in a[m].iter().zip(&positions[m]) {
                 let block = |vector: usize| k / (c.k / vector);
-                let scale = c.scale.map_or(1.0, |s| factors[0][m][block(s.0)] * factors[1][n][block(s.0)]);
+                let scale = c.extras.scale.map_or(1.0, |s| factors[0][m][block(s.0)] * factors[1][n][block(s.0)]);
                 let b = if zero { 0.0 } else { value(c.formats[1], b[n + shift][k]) };
                 let product = value(c.formats[0], x) * b * scale;
                 want += if c.negate[0] == c.negate[1] { product } else { -product };
                 size += product.abs();
             }
             if c.accumulate {
-                let d = old[m][n] / f64::from(1u32 << c.scale_d.unwrap_or(0));
+                let d = old[m][n] / f64::from(1u32 << c.extras.scale_d.unwrap_or(0));
                 want += d;
                 size += d.abs();
             }
@@ -556,7 +558,7 @@ pub(super) fn check(case: &Case, seed: u64) {
             let (got, tolerance) = match c.d {
                 0 => (half::f16::from_bits(got as u16).to_f64(), size * 2f64.powi(-11)),
                 1 => (f32::from_bits(got).into(), 0.0),
-                _ if c.saturate => {
+                _ if c.extras.saturate => {
                     want = want.clamp(i32::MIN.into(), i32::MAX.into());
                     (got as i32 as f64, 0.0)
                 }
@@ -572,7 +574,7 @@ pub(super) fn check(case: &Case, seed: u64) {
                 if !touched {
                     // `.ashift`: A moves up by a lane in each partition, whose last one stays
                     let columns = c.k * if c.sparse { 1 } else { 2 } * c.formats[0].bits() as usize / 64;
-                    let moved = c.ashift && (A_COLUMN..A_COLUMN + columns).contains(&column) && lane % 32 != 31;
+                    let moved = c.extras.ashift && (A_COLUMN..A_COLUMN + columns).contains(&column) && lane % 32 != 31;
                     let from = if moved { lane + 1 } else { lane };
                     let (now, was) = (tmem[cta].lane(lane)[column], before[cta].lane(from)[column]);
                     assert_eq!(now, was, "lane {lane}, column {column} of CTA {cta} is not D's: {c:?}");

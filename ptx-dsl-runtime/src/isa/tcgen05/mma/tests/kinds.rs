@@ -123,13 +123,19 @@ fn negated_scaled_and_without_d() {
         check(&Case { negate, ..Case::f16(128, 32) }, 600 + i as u64);
     }
     for scale in [0, 1, 15] {
-        check(&Case { scale_d: Some(scale), ..Case::f16(128, 32) }, 610 + u64::from(scale));
+        check(
+            &Case { extras: Extras { scale_d: Some(scale), ..Extras::default() }, ..Case::f16(128, 32) },
+            610 + u64::from(scale),
+        );
     }
     check(&Case { accumulate: false, ..Case::f16(128, 32) }, 630);
     let disabled = Some([0x0000_00ff, 0xffff_0000, 0, 0xffff_ffff, 1, 2, 0x8000_0000, 0x5555_5555]);
-    check(&Case { disabled, ..Case::f16(128, 32) }, 631);
-    check(&Case { disabled, scale_d: Some(3), pair: true, ..Case::f16(256, 32) }, 632);
-    check(&Case { disabled, pair: true, ..Case::f16(128, 32) }, 633);
+    check(&Case { extras: Extras { disabled, ..Extras::default() }, ..Case::f16(128, 32) }, 631);
+    check(
+        &Case { pair: true, extras: Extras { disabled, scale_d: Some(3), ..Extras::default() }, ..Case::f16(256, 32) },
+        632,
+    );
+    check(&Case { pair: true, extras: Extras { disabled, ..Extras::default() }, ..Case::f16(128, 32) }, 633);
 }
 
 #[test]
@@ -145,7 +151,10 @@ fn accumulators_of_f16() {
 #[test]
 fn integers_saturate() {
     let u8 = (Format::U8, 0);
-    check(&Case { saturate: true, ..case(q::kind_i8, u8, u8, (128, 32, 32)) }, 800);
+    check(
+        &Case { extras: Extras { saturate: true, ..Extras::default() }, ..case(q::kind_i8, u8, u8, (128, 32, 32)) },
+        800,
+    );
     for n in [8, 16, 24, 32, 48, 240, 256] {
         check(&case(q::kind_i8, u8, (Format::S8, 1), (64, n, 32)), 801 + n as u64);
     }
@@ -163,8 +172,8 @@ fn block_scaling() {
             let mut c = case(q::kind_mxf8f6f4, a, b, (m, 96, 32));
             c.pair = pair;
             c.a_in_tmem = i % 2 == 1;
-            c.scale_flags = vec![q::block_scale];
-            c.scale = Some((1, Ue8m0, 1, [i as u32 % 4, (i as u32 + 1) % 4]));
+            c.extras.scale_flags = vec![q::block_scale];
+            c.extras.scale = Some((1, Ue8m0, 1, [i as u32 % 4, (i as u32 + 1) % 4]));
             check(&c, seed);
             c.a_in_tmem = !c.a_in_tmem;
             check(&Case { small: false, ..c }, seed);
@@ -181,8 +190,8 @@ fn block_scaling() {
                 seed += 1;
                 let mut c = case(kind, e2m1, e2m1, (m, 256, 64));
                 (c.pair, c.a_in_tmem) = (pair, a_in_tmem);
-                c.scale_flags = flags.clone();
-                c.scale = Some(scale);
+                c.extras.scale_flags = flags.clone();
+                c.extras.scale = Some(scale);
                 check(&c, seed);
             }
         }
@@ -221,7 +230,15 @@ fn zero_columns_and_shifts() {
                     seed += 1;
                     let x = starts | first << 32 | non_zero << 39 | skip << 40 | used << 48 | shift << 56;
                     let places = [place(2, false), place(if shift == 2 { 0 } else { 2 }, transposed)];
-                    check(&Case { ws: true, zero: Some((x, code)), places, ..Case::f16(m, 64) }, seed);
+                    check(
+                        &Case {
+                            ws: true,
+                            places,
+                            extras: Extras { zero: Some((x, code)), ..Extras::default() },
+                            ..Case::f16(m, 64)
+                        },
+                        seed,
+                    );
                 }
             }
         }
@@ -272,7 +289,7 @@ fn sparse_matrices_with_block_scaling() {
             seed += 1;
             let mut c = case(kind, format, format, (m, 64, k));
             (c.pair, c.sparse) = (pair, true);
-            (c.scale_flags, c.scale) = (flags, Some(scale));
+            (c.extras.scale_flags, c.extras.scale) = (flags, Some(scale));
             check(&c, seed);
         }
     }
@@ -288,7 +305,7 @@ fn sparse_from_lane_16_and_with_the_other_column() {
                 let c = Case { pair, a_in_tmem, sparse: true, ..case(kind, formats[0], formats[0], (m, 64, 2 * k)) };
                 check(&Case { d_lane: 16, ..c.clone() }, seed);
                 if formats[0].0.bits() >= 16 {
-                    check(&Case { selector: 1, ..c }, seed);
+                    check(&Case { extras: Extras { selector: 1, ..c.extras.clone() }, ..c }, seed);
                 }
             }
         }
@@ -305,7 +322,10 @@ fn a_shifts_afterwards() {
             seed += 1;
             let k = if sparse { 2 * k } else { k };
             let c = case(kind, formats[0], formats[0], (m, 32, k));
-            check(&Case { pair, sparse, a_in_tmem: true, ashift: true, ..c }, seed);
+            check(
+                &Case { pair, sparse, a_in_tmem: true, extras: Extras { ashift: true, ..c.extras.clone() }, ..c },
+                seed,
+            );
         }
     }
 }
@@ -333,10 +353,10 @@ fn more_of_k() {
                         }
                         let ids = if flag == q::block32 { ids32 } else { ids16 };
                         let mut c = case(q::kind_mxf4nvf4, e2m1, e2m1, (m, n, k));
-                        (c.pair, c.a_in_tmem, c.spread) = (pair, a_in_tmem, spread);
-                        (c.target, c.extra) = (Generation::Sm107, 1 << bit);
-                        c.scale_flags = vec![flag];
-                        c.scale = Some((vector, format, code, [ids[i], ids[i + 2]]));
+                        (c.pair, c.a_in_tmem, c.extras.spread) = (pair, a_in_tmem, spread);
+                        (c.target, c.extras.extra) = (Generation::Sm107, 1 << bit);
+                        c.extras.scale_flags = vec![flag];
+                        c.extras.scale = Some((vector, format, code, [ids[i], ids[i + 2]]));
                         check(&c, seed);
                     }
                 }
@@ -345,8 +365,8 @@ fn more_of_k() {
     }
     // what sm_103a has
     let mut c = case(q::kind_mxf4, e2m1, e2m1, (128, 128, 96));
-    (c.target, c.extra) = (Generation::Sm103, 1 << 31);
-    c.scale = Some((3, Ue8m0, 1, [1, 2]));
+    (c.target, c.extras.extra) = (Generation::Sm103, 1 << 31);
+    c.extras.scale = Some((3, Ue8m0, 1, [1, 2]));
     check(&c, seed);
 }
 
@@ -356,8 +376,8 @@ fn absolute_leading_addresses() {
     for (i, advance) in [160, 192, 224].into_iter().enumerate() {
         let e2m1 = (Format::E2m1, 1);
         let mut c = case(q::kind_mxf4, e2m1, e2m1, (128, 64, 96));
-        (c.target, c.extra) = (Generation::Sm103, 1 << 31);
-        c.scale = Some((3, Format::Ue8m0, 1, [0, 0]));
+        (c.target, c.extras.extra) = (Generation::Sm103, 1 << 31);
+        c.extras.scale = Some((3, Format::Ue8m0, 1, [0, 0]));
         c.places = [0, 1].map(|gap| Place { advance, gap, absolute: true, ..place(2, false) });
         check(&c, 1700 + i as u64);
     }
@@ -375,13 +395,14 @@ fn k_64_of_8_bit_elements() {
                     let k = if sparse { 128 } else { 64 };
                     let mut c = case(q::kind_f8f6f4, a, b, (m, 64, k));
                     (c.pair, c.sparse, c.a_in_tmem) = (pair, sparse, a_in_tmem);
-                    (c.target, c.extra) = (Generation::Sm107, 1 << 29);
+                    (c.target, c.extras.extra) = (Generation::Sm107, 1 << 29);
                     check(&c, seed);
                     if m / if pair { 2 } else { 1 } == 128 {
-                        let mut c = Case { kind: q::kind_mxf8f6f4, extra: 1 << 31, ..c };
-                        c.scale = Some((2, Ue8m0, 1, [1, 3]));
+                        let mut c =
+                            Case { kind: q::kind_mxf8f6f4, extras: Extras { extra: 1 << 31, ..c.extras.clone() }, ..c };
+                        c.extras.scale = Some((2, Ue8m0, 1, [1, 3]));
                         check(&c, seed);
-                        check(&Case { spread: true, ..c }, seed);
+                        check(&Case { extras: Extras { spread: true, ..c.extras.clone() }, ..c }, seed);
                     }
                 }
             }
@@ -396,8 +417,9 @@ fn four_bit_elements_one_by_one() {
         for (extra, k) in [(0, 128), (1 << 31, 192), (1 << 3, 256)] {
             for single in [false, true] {
                 let mut c = case(q::kind_mxf4, (E2m1, 1), (E2m1, 1), (m, 64, k));
-                (c.pair, c.sparse, c.single, c.target, c.extra) = (pair, true, single, Generation::Sm107, extra);
-                c.scale = Some((k / 64, Ue8m0, 1, [0, 0]));
+                (c.pair, c.sparse, c.extras.single, c.target, c.extras.extra) =
+                    (pair, true, single, Generation::Sm107, extra);
+                c.extras.scale = Some((k / 64, Ue8m0, 1, [0, 0]));
                 check(&c, 1900 + i as u64 + k as u64);
                 check(&Case { a_in_tmem: true, ..c }, 1950 + i as u64 + k as u64);
             }
@@ -414,13 +436,18 @@ fn columns_from_lookup_tables() {
             {
                 seed += 1;
                 let mut c = case(q::kind_f8f6f4, (E5m2, 1), (E4m3, 0), (m, n, 64));
-                (c.pair, c.lut, c.target, c.extra) = (pair, Some(half), Generation::Sm107, 1 << 29);
+                (c.pair, c.extras.lut, c.target, c.extras.extra) = (pair, Some(half), Generation::Sm107, 1 << 29);
                 c.places[1] = place(mode, false);
                 c.negate = [seed % 2 == 0, seed % 3 == 0];
                 check(&c, seed);
                 if m / if pair { 2 } else { 1 } == 128 {
-                    let mut c = Case { kind: q::kind_mxf8f6f4, extra: 1 << 31, a_in_tmem: true, ..c };
-                    c.scale = Some((2, Ue8m0, 1, [0, 2]));
+                    let mut c = Case {
+                        kind: q::kind_mxf8f6f4,
+                        a_in_tmem: true,
+                        extras: Extras { extra: 1 << 31, ..c.extras.clone() },
+                        ..c
+                    };
+                    c.extras.scale = Some((2, Ue8m0, 1, [0, 2]));
                     check(&c, seed);
                 }
             }
