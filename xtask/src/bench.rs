@@ -21,9 +21,8 @@ const UNCHECKED: Variant = Variant {
     environment: &[("PTX_DSL_UNCHECKED_BENCH", "1")],
 };
 const NATIVE: Variant = Variant { label: "native", flags: "-C target-cpu=native", profile: None, environment: &[] };
-/// The profile of README's development builds.
-const DEV: Variant =
-    Variant { label: "dev", flags: "", profile: Some("dev"), environment: &[("CARGO_PROFILE_DEV_OPT_LEVEL", "1")] };
+/// README's development builds, which interpret.
+const DEV: Variant = Variant { label: "dev", flags: "", profile: Some("dev"), environment: &[] };
 
 /// Builds the benches, by default also without checks, and further builds on request; passes the other arguments on. With
 /// `--compile` first, measures the compiler instead.
