@@ -1,4 +1,5 @@
-//! Detects an optimised build of the runtime, which only a build script can see: the default step limit depends on it.
+//! Detects an optimised build of the runtime, which only a build script can see: the default step limit depends on it, and whether the
+//! interpreter has loops on rows.
 
 fn main() {
     println!("cargo::rerun-if-changed=build.rs");

@@ -1,5 +1,6 @@
 //! The instructions that have loops on rows: those that kernels execute most. What they compute is in [`crate::isa`]; a line here
 //! only has it compiled for constant qualifiers.
+#![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::kinds::{H, Kind, L, N, P, Semantics, W, each};
 use super::{Compiled, Form, Loop};
@@ -105,6 +106,13 @@ fn operands<const N: usize>(s: [u64; 4]) -> [u64; N] {
     all
 }
 
+/// Without optimisation all instructions run lane by lane: these loops would be half as slow, and most of the crate's build time.
+#[cfg(not(ptx_dsl_optimised))]
+fn all() -> Vec<(Opcode, Form)> {
+    Vec::new()
+}
+
+#[cfg(ptx_dsl_optimised)]
 forms! {
     // integers
     "add" arith::add [{}] [{U32} {S32}] (W W) => (W);

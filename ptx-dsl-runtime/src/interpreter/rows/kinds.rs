@@ -1,4 +1,5 @@
 //! Kinds of registers in loops, and the loop.
+#![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::super::registers::Row;
 use super::Loop;
