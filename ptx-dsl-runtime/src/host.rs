@@ -7,26 +7,9 @@ pub use explore::Explore;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use crate::engine::Engine;
 use crate::monitor::{Checked, Monitor, Off};
 use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
-
-/// What runs a kernel.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub enum Engine {
-    /// Code that rustc has compiled for the kernel: fast, if the crate of the kernel is optimised.
-    Compiled,
-    /// The interpreter in the runtime: costs no compile time.
-    Interpreted,
-}
-
-impl fmt::Display for Engine {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        f.write_str(match self {
-            Engine::Compiled => "compiled",
-            Engine::Interpreted => "interpreted",
-        })
-    }
-}
 
 #[derive(Debug, Clone)]
 enum Schedule {

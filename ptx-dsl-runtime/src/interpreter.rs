@@ -9,19 +9,24 @@ mod calls;
 mod code;
 mod mbarrier;
 mod memory;
+mod op;
 mod operation;
 mod reads;
 mod registers;
 mod rows;
+mod runner;
 mod shuffle;
 mod step;
 
 use crate::fault::Fault;
 use crate::flow::Next;
-use crate::machine::Body;
+use crate::launch::config::Launch;
 use crate::machine::ctx::Ctx;
+use crate::machine::endless::{self, EndlessGuard};
+use crate::machine::geometry::Regions;
+use crate::machine::{self, Body};
 use crate::monitor::Monitor;
-use crate::simd::InstructionSet;
+use crate::simd::{self, InstructionSet};
 use code::Code;
 use ptx_dsl_isa::image::Image;
 use registers::Registers;
@@ -80,26 +85,29 @@ impl<M: Monitor> Body<M> for Interpreter<M> {
     }
 }
 
-/// Fresh registers for slots of `warps` warps each.
-pub(crate) fn new<M: Monitor>(
-    executable: &Executable,
-    x: &Ctx<'_, M>,
-    slots: usize,
-    warps: usize,
-    warps_per_cta: usize,
-) -> Box<dyn Body<M>> {
-    let code = executable.code::<M>(x.set);
-    let ctas = warps / warps_per_cta.max(1);
-    let fresh = Registers::new(&executable.image, &x.geometry, &code.constants);
-    Box::new(Interpreter {
-        code,
-        registers: (0..slots * ctas).map(|_| None).collect(),
-        fresh,
-        ctas,
-        warps_per_cta,
-        snapshot: Vec::new(),
-        stepper: Stepper::new(),
-    })
+impl<M: Monitor> machine::Code<M> for Executable {
+    fn body(
+        &self,
+        x: &mut Ctx<'_, M>,
+        launch: &Launch,
+        (slots, warps, warps_per_cta): (usize, usize, usize),
+    ) -> Box<dyn Body<M>> {
+        x.set = simd::best(true);
+        x.geometry.regions = Regions::Interpreted(self.image.clone());
+        x.scheduling.endless = EndlessGuard::new(launch, endless::INTERPRETED);
+        let code = self.code::<M>(x.set);
+        let ctas = warps / warps_per_cta.max(1);
+        let fresh = Registers::new(&self.image, &x.geometry, &code.constants);
+        Box::new(Interpreter {
+            code,
+            registers: (0..slots * ctas).map(|_| None).collect(),
+            fresh,
+            ctas,
+            warps_per_cta,
+            snapshot: Vec::new(),
+            stepper: Stepper::new(),
+        })
+    }
 }
 
 /// An image with its code, which is made at the first launch.
@@ -113,16 +121,6 @@ impl Executable {
     /// Of an image.
     pub fn new(image: Image) -> Self {
         Executable { image: Arc::new(image), codes: Mutex::default() }
-    }
-
-    /// The image.
-    pub(crate) fn image(&self) -> &Image {
-        &self.image
-    }
-
-    /// The name of a region.
-    pub(crate) fn region(&self, pc: usize) -> Option<&str> {
-        self.image.regions.get(pc).map(|r| r.name.as_str())
     }
 
     fn code<M: Monitor>(&self, set: InstructionSet) -> Arc<Code<M>> {

@@ -8,7 +8,8 @@ pub use args::{Arg, IntoBuffer, IntoU64, scalar, slice, slice_mut};
 pub use config::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Launch, Progress};
 pub use error::{Error, LaunchError};
 
-use crate::host::{Engine, Host, Report};
+use crate::engine::Engine;
+use crate::host::{Host, Report};
 use crate::interpreter;
 use crate::interpreter::Executable;
 use crate::kernel::{Compiled, Kernel, KernelInfo};
@@ -22,7 +23,7 @@ use std::sync::Arc;
 
 /// Runs a kernel on the host. Results are in the caller's buffers.
 pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-    run(program(K::INFO, K::compiled(), host)?, host, launch, args)
+    run(&program(K::INFO, K::compiled(), host)?, host, launch, args)
 }
 
 /// The kernel on the engine that the host asks for. Without a wish: compiled code if there is any; but a monitor sees the
@@ -38,8 +39,8 @@ fn program<M: Monitor>(
     // only the plain host has this type of compiled code
     let code = compiled.as_ref().and_then(|code| (code as &dyn Any).downcast_ref::<Compiled<M>>());
     match (code, wanted) {
-        (Some(code), Some(Engine::Compiled)) => Ok(Program::Compiled(info, *code)),
-        (Some(code), None) if host.takes_the_first() => Ok(Program::Compiled(info, *code)),
+        (Some(code), Some(Engine::Compiled)) => Ok(Program { info, code: Arc::new(*code) }),
+        (Some(code), None) if host.takes_the_first() => Ok(Program { info, code: Arc::new(*code) }),
         (None, Some(Engine::Compiled)) if M::ON => {
             Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
         }
@@ -51,7 +52,7 @@ fn program<M: Monitor>(
         (_, Some(Engine::Interpreted) | None) => {
             let why = "its crate was built with another version of ptx-dsl";
             let image = interpreter::decoded(info.image).ok_or_else(|| missing(Engine::Interpreted, why))?;
-            Ok(Program::Interpreted(info, image))
+            Ok(Program { info, code: image })
         }
     }
 }
@@ -71,7 +72,7 @@ pub fn launch_image<M: Monitor>(
         let why = "it was loaded at run time";
         return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, why });
     }
-    run(Program::Interpreted(info, image.clone()), host, launch, args)
+    run(&Program { info, code: image.clone() }, host, launch, args)
 }
 
 /// The same for a kernel that a test writes by hand, with any monitor.
@@ -81,20 +82,20 @@ pub(crate) fn launch_compiled<K: Kernel + crate::kernel::CompiledKernel, M: Moni
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    run(Program::Compiled(K::INFO, Compiled::of::<K>()), host, launch, args)
+    run(&Program { info: K::INFO, code: Arc::new(Compiled::<M>::of::<K>()) }, host, launch, args)
 }
 
 /// The same for all kernels. Not inlined, so that `instances` compiles it in this crate.
 #[inline(never)]
 pub(crate) fn run<M: Monitor>(
-    program: Program<'_, M>,
+    program: &Program<'_, M>,
     host: &Host<M>,
     mut launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
     launch.elements = args.iter().map(Arg::element).collect();
-    let mut module = program.info().global_image.to_vec();
-    let (params, segments) = prepare(program.info(), &launch, args, &mut module)?;
+    let mut module = program.info.global_image.to_vec();
+    let (params, segments) = prepare(program.info, &launch, args, &mut module)?;
     machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
 }
 

@@ -4,6 +4,7 @@
 //! compiled code ([`CompiledKernel`]). Both call the functions of [`isa`].
 
 pub mod emitted;
+mod engine;
 pub mod fault;
 mod flow;
 pub mod host;
@@ -22,8 +23,9 @@ pub mod sync;
 pub mod trace;
 
 pub use emitted::*;
+pub use engine::Engine;
 pub use fault::{Fault, FaultKind};
-pub use host::{Engine, Explore, Host, Report};
+pub use host::{Explore, Host, Report};
 pub use kernel::{Compiled, CompiledKernel, Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Piece, Site, Wait};
 pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};

@@ -12,7 +12,7 @@ pub(crate) mod ctx;
 mod deadlock;
 mod describe;
 mod driver;
-mod endless;
+pub(crate) mod endless;
 mod fragments;
 pub(crate) mod geometry;
 mod instruction_sets;
@@ -34,16 +34,14 @@ mod wait_graph;
 mod wake;
 
 pub use body::Body;
+pub(crate) use body::Code;
 pub use ctx::Ctx;
 
 use std::sync::Arc;
 use std::thread;
 
-use crate::interpreter::Executable;
-
 use crate::fault::{Fault, FaultKind};
 use crate::host::{Host, Report};
-use crate::interpreter;
 use crate::kernel::{CompiledKernel, KernelInfo};
 use crate::launch::config::Launch;
 use crate::machine::async_ops::AsyncOps;
@@ -97,38 +95,37 @@ impl<M: Monitor> Compiled<M> {
     }
 }
 
-/// A kernel on the engine that runs it.
-pub(crate) enum Program<'k, M> {
-    Compiled(&'k KernelInfo<'k>, Compiled<M>),
-    Interpreted(&'k KernelInfo<'k>, Arc<Executable>),
-}
-
-impl<M> Clone for Program<'_, M> {
-    fn clone(&self) -> Self {
-        match self {
-            Program::Compiled(info, code) => Program::Compiled(info, *code),
-            Program::Interpreted(info, image) => Program::Interpreted(info, image.clone()),
+impl<M: Monitor> Code<M> for Compiled<M> {
+    fn body(
+        &self,
+        x: &mut Ctx<'_, M>,
+        launch: &Launch,
+        (slots, warps, warps_per_cta): (usize, usize, usize),
+    ) -> Box<dyn Body<M>> {
+        x.set = simd::best(self.optimised);
+        x.geometry.regions = Regions::Compiled(self.regions);
+        if !self.optimised {
+            x.scheduling.endless = EndlessGuard::new(launch, endless::UNOPTIMISED);
         }
+        (self.registers)(slots, warps, warps_per_cta)
     }
 }
 
-impl<'k, M> Program<'k, M> {
-    pub(crate) fn info(&self) -> &'k KernelInfo<'k> {
-        match self {
-            Program::Compiled(info, _) | Program::Interpreted(info, _) => info,
-        }
-    }
+/// A kernel with its code on the engine that runs it.
+pub(crate) struct Program<'k, M> {
+    pub info: &'k KernelInfo<'k>,
+    pub code: Arc<dyn Code<M>>,
 }
 
 /// Runs a grid whose launch has been checked.
 pub(crate) fn run<M: Monitor>(
-    program: Program<'_, M>,
+    program: &Program<'_, M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
     segments: Vec<Segment<'_>>,
 ) -> Result<Report, Box<Fault>> {
-    let cluster = launch.cluster_dims(program.info());
+    let cluster = launch.cluster_dims(program.info);
     let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
     let team = Team::new(host.workers(), clusters, launch);
     if team.is_single() {
@@ -136,7 +133,7 @@ pub(crate) fn run<M: Monitor>(
     }
     let outcomes = segment::share(segments, |segments| {
         thread::scope(|scope| {
-            let one = || work(program.clone(), host, launch, params.clone(), Global::for_thread(segments), &team);
+            let one = || work(program, host, launch, params.clone(), Global::for_thread(segments), &team);
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
                     let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
@@ -224,7 +221,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
 
 /// Runs clusters until there are no more: the work of one thread.
 fn work<M: Monitor>(
-    program: Program<'_, M>,
+    program: &Program<'_, M>,
     host: &Host<M>,
     launch: &Launch,
     params: Vec<u8>,
@@ -232,25 +229,10 @@ fn work<M: Monitor>(
     team: &Team,
 ) -> Outcome {
     let _leave_on_drop = LeaveOnDrop(team);
-    let mut x = Ctx::new(host, launch, program.info(), params, global, team);
+    let mut x = Ctx::new(host, launch, program.info, params, global, team);
     let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);
     let warps = warps_per_cta * x.geometry.cluster_size() as usize;
-    let mut body = match program {
-        Program::Interpreted(_, image) => {
-            x.set = simd::best(true);
-            x.geometry.regions = Regions::Interpreted(image.clone());
-            x.scheduling.endless = EndlessGuard::new(launch, endless::INTERPRETED);
-            interpreter::new(&image, &x, slots, warps, warps_per_cta)
-        }
-        Program::Compiled(_, code) => {
-            x.set = simd::best(code.optimised);
-            x.geometry.regions = Regions::Compiled(code.regions);
-            if !code.optimised {
-                x.scheduling.endless = EndlessGuard::new(launch, endless::UNOPTIMISED);
-            }
-            (code.registers)(slots, warps, warps_per_cta)
-        }
-    };
+    let mut body = program.code.body(&mut x, launch, (slots, warps, warps_per_cta));
     if M::ON {
         x.monitor.launch(x.geometry.info);
     }

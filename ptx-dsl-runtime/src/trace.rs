@@ -11,6 +11,7 @@
 
 mod html;
 mod json;
+mod save;
 mod timeline;
 mod tracks;
 

@@ -1,5 +1,6 @@
 //! Undefined behaviour and hangs give a report with the statement and the thread.
 
+use ptx_dsl::Engine;
 use ptx_dsl::FaultKind;
 use ptx_dsl::prelude::*;
 
@@ -45,7 +46,6 @@ fn out_of_bounds_names_the_statement_and_the_thread() {
         &[
             "error: access of 4 bytes at `d[8]` of 8 elements is out of bounds",
             "  --> tests/host/faults.rs:",
-            "  = registers: `%rd0` is 0x20000000020 (`d` + 32 bytes), `%r0` is 8\n",
             "  = note: PTX ISA 5.1",
         ],
     );
@@ -107,8 +107,10 @@ ptx! {
 
 #[test]
 fn faults_name_what_the_program_names() {
+    // only the interpreter knows the names of registers
+    let host = Host::new().engine(Engine::Interpreted);
     let fault = |what: u32| {
-        let error = objects.launch(&Host::new(), one(), (&[0f32; 11], &mut [0u16; 8], what, &[0f32; 11])).unwrap_err();
+        let error = objects.launch(&host, one(), (&[0f32; 11], &mut [0u16; 8], what, &[0f32; 11])).unwrap_err();
         assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!(error.fault().map(|f| format!("{f:?}")), Some(error.to_string()));
         error.to_string()

@@ -47,17 +47,6 @@ pub struct Parameter {
     pub align: u32,
 }
 
-/// A statement that faults name.
-#[derive(Debug, Clone)]
-pub struct Site {
-    /// As printed.
-    pub text: String,
-    /// Line in the printed PTX.
-    pub line: u32,
-    /// Line in the source, 0 if unknown.
-    pub source_line: u32,
-}
-
 impl Info {
     pub(crate) fn new(kernel: &Kernel<'_>, program: &Program<'_>, constants: &mut Constants<'_>) -> Self {
         let module = kernel.module;

@@ -35,7 +35,8 @@ use region::graph::Program;
 use region::if_conversion;
 use std::collections::BTreeSet;
 
-pub use info::{Info, Parameter, Site};
+pub use emit::constants::Site;
+pub use info::{Info, Parameter};
 pub use names::rust_name;
 pub use ptx_dsl_isa::image::Image;
 pub use source::{Printed, RustType, Source, Text};

@@ -1,9 +1,9 @@
 //! Instructions whose result is affine if their operands are: sums, products with uniform values, and widening where no lane wraps
 //! around.
 
-use super::code::Op;
-use super::operation::Runner;
+use super::op::Op;
 use super::registers::Scalar;
+use super::runner::Runner;
 use crate::lanes::{self, just};
 use crate::monitor::Monitor;
 use crate::qual::{Q, Ty, q};

@@ -1,7 +1,6 @@
 //! Arguments and results of calls, and the frames of recursive ones.
 
-use super::operation::Runner;
-use super::step::Masks;
+use super::runner::{Masks, Runner};
 use crate::fault::{Fault, FaultKind};
 use crate::monitor::Monitor;
 use crate::{Lanes, emitted};
@@ -35,8 +34,8 @@ pub(super) fn give_results<M: Monitor>(r: &mut Runner<'_, '_, M>, results: &Tran
     (r.masks, r.all, r.guarded) = (*masks, false, true);
     written(r, results).for_each(|register| r.rows_for(register));
     if let Some(n) = results.saves {
-        let code = r.code;
-        code.image.saved[n as usize].iter().for_each(|register| r.rows_for(*register));
+        let image = r.image;
+        image.saved[n as usize].iter().for_each(|register| r.rows_for(*register));
     }
     for (k, &m) in masks.iter().enumerate().take(r.n) {
         if m == 0 {
@@ -76,7 +75,7 @@ fn read<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize) ->
     let mut values = Vec::new();
     for (from, _) in &transfer.moves {
         values.push(match from {
-            Place::Values { list } => list.iter().map(|s| r.operand(&super::code::operand(s), k)).collect(),
+            Place::Values { list } => list.iter().map(|s| r.operand(&super::op::operand(s), k)).collect(),
             Place::Variable { at, size, framed } => {
                 let frame = frame(r, k, *framed);
                 emitted::read_param(r.x, frame.as_ref(), *at, *size)?
@@ -109,7 +108,7 @@ fn write<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize, v
 
 /// Saves the caller's registers, and gives the callee local memory of its own.
 fn push_frame<M: Monitor>(r: &mut Runner<'_, '_, M>, saved: u32, k: usize, m: u32) -> Done {
-    let image = &r.code.image;
+    let image = r.image;
     let (size, limit, w) = (image.frame_size, image.stack, r.lo + k);
     let rows: Vec<Lanes> = image.saved[saved as usize].iter().map(|s| r.registers.lanes(r.leader(k), *s, w)).collect();
     for l in (0..32).filter(|l| m >> l & 1 != 0) {
@@ -124,7 +123,7 @@ fn push_frame<M: Monitor>(r: &mut Runner<'_, '_, M>, saved: u32, k: usize, m: u3
 }
 
 fn pop_frame<M: Monitor>(r: &mut Runner<'_, '_, M>, saved: u32, k: usize, m: u32) {
-    let image = r.code.image.clone();
+    let image = r.image;
     let w = r.lo + k;
     for register in image.saved[saved as usize].iter().rev() {
         let mut row = r.registers.lanes(r.leader(k), *register, w);

@@ -3,23 +3,21 @@
 use super::affine::Rule;
 use super::mbarrier::Fast;
 use super::memory::{Access, Compiled};
-use super::rows::{Constants, RowFunction};
+use super::op::{Op, WarpFunction};
+use super::registers::Constants;
+use super::rows::RowFunction;
 use super::shuffle;
 use crate::isa::list::calls;
 use crate::isa::warp::Mode;
-use crate::isa::{Call, Lane, OnWarp, arith, sreg};
+use crate::isa::{Call, Lane, OnWarp, arith};
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
-use crate::{Ctx, Flow, Monitor};
-use ptx_dsl_isa::image::{self, Action, End, Guard, Image, Register, Source, Transfer};
+use crate::{Flow, Monitor};
+use ptx_dsl_isa::image::{self, Action, End, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
-use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
-
-/// The function of an instruction that does not wait.
-pub(super) type WarpFunction<M> = OnWarp<M, ()>;
 
 /// The code of a kernel.
 pub(super) struct Code<M> {
@@ -30,19 +28,15 @@ pub(super) struct Code<M> {
 
 /// A region. How it ends is in the image.
 pub(super) struct Region<M> {
-    pub body: Vec<Op<M>>,
+    pub body: Vec<Instr<M>>,
     /// The instruction that may wait, if it ends with one.
     pub block: Option<Block<M>>,
 }
 
-/// An instruction.
-pub(super) struct Op<M> {
+/// An instruction, and how it runs.
+pub(super) struct Instr<M> {
+    pub op: Op<M>,
     pub run: Run<M>,
-    pub q: Q,
-    pub site: u32,
-    pub guard: Option<Guard>,
-    pub sources: Vec<Operand<M>>,
-    pub results: Vec<Option<Register>>,
 }
 
 /// How an instruction runs.
@@ -73,25 +67,6 @@ pub(super) struct Block<M> {
     pub shuffle: Option<Mode>,
     /// It is a `mbarrier.try_wait` that may have a fast path.
     pub waits: bool,
-}
-
-/// An operand.
-pub(super) enum Operand<M> {
-    Register(Register),
-    Not(Register),
-    Constant(u64),
-    Special(Special<M>),
-    Address { base: Register, offset: i64 },
-    Frame { at: u64 },
-}
-
-/// A special register.
-pub(super) struct Special<M> {
-    pub register: SpecialRegister,
-    /// Its value in a lane.
-    pub read: fn(&Ctx<'_, M>, usize) -> u64,
-    /// It is the same in all threads of a CTA.
-    pub uniform: bool,
 }
 
 impl<M: Monitor> Code<M> {
@@ -140,7 +115,7 @@ struct Decoder<'i, M> {
 impl<M: Monitor> Decoder<'_, M> {
     fn region(&mut self, region: &image::Region) -> Region<M> {
         let block = if let End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
-        Region { body: region.body.iter().map(|i| self.op(i)).collect(), block }
+        Region { body: region.body.iter().map(|i| self.instr(i)).collect(), block }
     }
 
     fn block(&mut self, i: &image::Instr) -> Option<Block<M>> {
@@ -158,10 +133,10 @@ impl<M: Monitor> Decoder<'_, M> {
         let q = self.qualifiers[qualifiers as usize];
         let shuffle = shuffle::find(opcode, q, i);
         let waits = Fast::of(opcode, q, i) == Some(Fast::Wait);
-        Some(Block { op: self.op(i), function, barrier, shuffle, waits })
+        Some(Block { op: Op::new(i, q), function, barrier, shuffle, waits })
     }
 
-    fn op(&mut self, i: &image::Instr) -> Op<M> {
+    fn instr(&mut self, i: &image::Instr) -> Instr<M> {
         let (run, q) = match i.action {
             Action::Move { from, to } => (self.movement(i, from, to), Q::NONE),
             Action::Opcode { opcode, qualifiers, carry_out } => {
@@ -169,8 +144,7 @@ impl<M: Monitor> Decoder<'_, M> {
                 (self.run(i, opcode, q, carry_out), q)
             }
         };
-        let sources = i.sources.iter().map(operand).collect();
-        Op { run, q, site: i.site, guard: i.guard, sources, results: i.results.clone() }
+        Instr { op: Op::new(i, q), run }
     }
 
     fn movement(&self, i: &image::Instr, from: u32, to: u32) -> Run<M> {
@@ -215,31 +189,4 @@ fn registers(i: &image::Instr) -> Vec<Register> {
         _ => None,
     };
     i.sources.iter().filter_map(register).collect()
-}
-
-/// An operand with the function of its special register.
-pub(super) fn operand<M: Monitor>(source: &Source) -> Operand<M> {
-    match *source {
-        Source::Register { register } => Operand::Register(register),
-        Source::Not { register } => Operand::Not(register),
-        Source::Constant { value } => Operand::Constant(value),
-        Source::Address { base, offset } => Operand::Address { base, offset },
-        Source::Frame { at } => Operand::Frame { at },
-        Source::Special { register } => {
-            let varies = register.row().varies;
-            let uniform = matches!(varies, Varies::Never | Varies::WithRank | Varies::WithCluster | Varies::WithCta);
-            Operand::Special(Special { register, read: sreg::reader(register), uniform })
-        }
-    }
-}
-
-impl<M> Special<M> {
-    /// Which of `%tid.x` and the row of the thread it is.
-    pub fn axis(&self) -> Option<usize> {
-        match self.register {
-            special::tid_x => Some(0),
-            special::tid_y => Some(1),
-            _ => None,
-        }
-    }
 }

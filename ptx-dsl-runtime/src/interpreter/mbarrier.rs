@@ -1,8 +1,8 @@
 //! Waits and arrivals of whole warps at one mbarrier object: one test for each warp. All others call [`crate::isa::mbarrier`].
 
-use super::code::Op;
-use super::operation::Runner;
+use super::op::Op;
 use super::registers::Scalar;
+use super::runner::Runner;
 use crate::fault::Fault;
 use crate::flow::Pc;
 use crate::isa::Done;

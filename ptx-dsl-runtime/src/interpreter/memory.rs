@@ -4,38 +4,23 @@
 //! pieces of lanes whose elements are consecutive are copied ([`pieces`]). Other addresses are a gather or scatter for each warp.
 //! What fails a check goes to the functions of [`crate::lanes`] warp by warp, which diagnose it.
 
+mod access;
 mod pieces;
 mod scattered;
 
-use super::code::{Op, WarpFunction};
-use super::operation::Runner;
+pub(super) use access::Access;
+
+use super::op::{Op, WarpFunction};
 use super::registers::Scalar;
-use crate::isa::{Done, space};
+use super::runner::Runner;
+use crate::isa::Done;
 use crate::lanes;
-use crate::lanes::Word;
 use crate::mem::address::{AddrSpace, names_local};
 use crate::monitor::Monitor;
-use crate::qual::{Q, Ty, q};
 use crate::simd::InstructionSet;
+use access::{Kind, extended};
 use pieces::Pieced;
-use ptx_dsl_isa::image::Instr;
-use ptx_dsl_isa::opcode::{Opcode, op};
 use scattered::Each;
-
-/// A memory access of elements in plain registers.
-#[derive(Debug, Clone, Copy)]
-pub(super) struct Access {
-    kind: Kind,
-    space: AddrSpace,
-    /// Of an element of memory: 1, 2, 4 or 8.
-    bytes: u32,
-    /// Loaded elements are sign-extended.
-    signed: bool,
-    /// Elements: 1, 2 or 4.
-    count: usize,
-    /// The entry of the access cache.
-    cache: usize,
-}
 
 /// The functions of an access for this processor.
 pub(super) struct Compiled<M> {
@@ -46,50 +31,6 @@ pub(super) struct Compiled<M> {
 impl<M: Monitor> Compiled<M> {
     pub fn of(access: &Access, set: InstructionSet) -> Self {
         Compiled { pieces: Pieced::find(access, set), each: Each::find(access, set) }
-    }
-}
-
-#[derive(Debug, Clone, Copy, PartialEq)]
-enum Kind {
-    Load,
-    Store,
-    Add,
-}
-
-impl Access {
-    pub fn of(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> Option<Access> {
-        let kind = match opcode {
-            op::ld => Kind::Load,
-            op::st => Kind::Store,
-            op::atom | op::red if q.has(q::add) => Kind::Add,
-            _ => return None,
-        };
-        let ty = q.ty[0];
-        let bytes = ty.bytes();
-        let plain = q.types == 1 && matches!(ty.bits(), 8 | 16 | 32 | 64) && !q.has(q::L2_cache_hint);
-        let count = if q.has(q::v8) {
-            8
-        } else if q.has(q::v4) {
-            4
-        } else if q.has(q::v2) {
-            2
-        } else {
-            1
-        };
-        let holds = |r: &u32| u32::from(widths[*r as usize]) >= ty.bits();
-        let fits = match kind {
-            Kind::Load => i.sources.len() == 1 && i.results.len() == count && i.results.iter().flatten().all(holds),
-            Kind::Store => i.sources.len() == count + 1,
-            Kind::Add => {
-                let integer = matches!(ty, Ty::U32 | Ty::S32 | Ty::U64);
-                integer && i.sources.len() == 2 && i.results.len() <= 1 && !q.has(q::volatile)
-            }
-        };
-        let counted = if kind == Kind::Add { count == 1 } else { count <= 4 };
-        // the place of the instruction: accesses of one loop differ in it
-        let cache = i.site as usize;
-        let access = Access { kind, space: space(q), bytes, signed: ty.is_signed(), count, cache };
-        (plain && fits && counted).then_some(access)
     }
 }
 
@@ -177,11 +118,4 @@ fn load_once<M: Monitor, T: lanes::Scattered>(r: &mut Runner<'_, '_, M>, op: &Op
         r.set(*register, Scalar::Uniform(extended(out[lane], access)));
     }
     Ok(())
-}
-
-/// An element as a register gets it.
-#[inline(always)]
-fn extended<T: Word>(v: T, access: &Access) -> u64 {
-    let unused = 64 - 8 * T::BYTES as u32;
-    if access.signed { ((v.widen() << unused).cast_signed() >> unused).cast_unsigned() } else { v.widen() }
 }

@@ -1,7 +1,7 @@
 //! The registers that a faulty instruction has read, for the report.
 
-use super::code::{Op, Operand};
-use super::operation::Runner;
+use super::op::{Op, Operand};
+use super::runner::Runner;
 use crate::fault::{Fault, RegisterValue};
 use crate::monitor::Monitor;
 use crate::qual::{Q, Ty};
@@ -27,7 +27,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     }
 
     fn read(&self, q: Q, register: Register, fault: &Fault) -> Option<RegisterValue> {
-        let image = &self.code.image;
+        let image = self.image;
         let name = image.names.get(register as usize).filter(|name| !name.is_empty())?.clone();
         let thread = fault.thread?;
         let warp = thread.warp as usize;

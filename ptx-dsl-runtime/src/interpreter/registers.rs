@@ -3,7 +3,6 @@
 //! Each warp has a scalar or a mark for each register. While a cohort runs, those of its first warp hold for all its warps; they are
 //! copied to the others when the step ends. Warps of a cohort that hold different scalars get rows when its next step begins.
 
-use super::rows::{Constants, SCRATCH};
 use crate::Lanes;
 use crate::machine::geometry::Geometry;
 use ptx_dsl_isa::image::{Image, Register};
@@ -58,6 +57,16 @@ pub(super) fn widened(row: &[u32; 32]) -> Lanes {
 pub(super) struct Stack {
     pub frame: u64,
     pub saved: Vec<u64>,
+}
+
+/// Rows for each warp behind the registers: for operands that are no rows, four, and for results that nobody wants, two.
+pub(super) const SCRATCH: usize = 6;
+
+/// Rows of constants, behind the scratch rows.
+#[derive(Default)]
+pub(super) struct Constants {
+    pub words: Vec<u32>,
+    pub longs: Vec<u64>,
 }
 
 /// The registers of a CTA.

@@ -3,73 +3,33 @@
 //! [`forms`] lists the instructions that have such a loop. All others run lane by lane, with the same semantics.
 
 mod forms;
+mod kind;
 mod kinds;
+mod loops;
 
-use super::code::{Op, Operand};
-use super::operation::Runner;
-use super::registers::{Row, Scalar};
+use super::op::{Op, Operand};
+use super::registers::{Constants, Row, SCRATCH, Scalar};
+use super::runner::Runner;
 use crate::monitor::Monitor;
 use crate::qual::Q;
 use crate::simd::InstructionSet;
-use kinds::Kind;
+use kind::Kind;
+use loops::{Compiled, Form, Loop, OPERANDS};
 use ptx_dsl_isa::image::{Instr, Register, Source};
 use ptx_dsl_isa::opcode::Opcode;
-use std::cell::Cell;
 
-/// The most operands of a form.
-const OPERANDS: usize = 4;
-/// Rows for each warp behind the registers: for operands that are no rows, and for results that nobody wants.
-pub(super) const SCRATCH: usize = OPERANDS + 2;
-
-/// The operands and the results of a loop: rows of registers, and where they begin.
-struct Loop<'c> {
-    words: &'c [Cell<Row<u32>>],
-    longs: &'c [Cell<Row<u64>>],
-    predicates: &'c [Cell<u32>],
-    /// The row of each operand for the first warp, and the distance to that for the next one, 0 or 1.
-    sources: [(usize, usize); OPERANDS],
-    results: [usize; 2],
-    /// The lanes of each warp that get a result.
-    masks: &'c [u32],
-    /// All lanes get one.
-    all: bool,
-}
-
-/// A loop compiled for one instruction set. Only [`forms`] makes them, for each set.
-type Compiled = unsafe fn(&Loop<'_>);
-
-/// A form of an instruction: the kinds of its operands, and its loops.
-struct Form {
-    q: Q,
-    sources: &'static [Kind],
-    results: &'static [Kind],
-    /// One lane.
-    one: fn([u64; 4]) -> [u64; 2],
-    /// For AVX-512, AVX2, and the base of the target.
-    loops: [Compiled; 3],
-}
-
-/// Rows of constants, behind the scratch rows.
-#[derive(Default)]
-pub(super) struct Constants {
-    pub words: Vec<u32>,
-    pub longs: Vec<u64>,
-}
-
-impl Constants {
-    /// The number of the constant among those of its kind.
-    fn row(&mut self, kind: Kind, v: u64) -> Option<usize> {
-        fn place<T: PartialEq>(list: &mut Vec<T>, v: T) -> usize {
-            list.iter().position(|c| *c == v).unwrap_or_else(|| {
-                list.push(v);
-                list.len() - 1
-            })
-        }
-        match kind {
-            Kind::P => None,
-            Kind::L => Some(place(&mut self.longs, v)),
-            Kind::H | Kind::W => Some(place(&mut self.words, v as u32)),
-        }
+/// The number of a constant among those of its kind.
+fn constant(constants: &mut Constants, kind: Kind, v: u64) -> Option<usize> {
+    fn place<T: PartialEq>(list: &mut Vec<T>, v: T) -> usize {
+        list.iter().position(|c| *c == v).unwrap_or_else(|| {
+            list.push(v);
+            list.len() - 1
+        })
+    }
+    match kind {
+        Kind::P => None,
+        Kind::L => Some(place(&mut constants.longs, v)),
+        Kind::H | Kind::W => Some(place(&mut constants.words, v as u32)),
     }
 }
 
@@ -125,7 +85,7 @@ impl RowFunction {
         for ((to, kind), source) in places.iter_mut().zip(form.sources).zip(&i.sources) {
             *to = match source {
                 Source::Register { register } => Place::Register(*register),
-                Source::Constant { value } => constants.row(*kind, *value).map_or(Place::Other, Place::Constant),
+                Source::Constant { value } => constant(constants, *kind, *value).map_or(Place::Other, Place::Constant),
                 _ => Place::Other,
             };
         }

@@ -1,9 +1,9 @@
 //! `shfl.sync` of whole warps whose lanes all take part and use the same source offset and clamp: one permutation for all warps of a
 //! cohort. All others call [`crate::isa::warp`] warp by warp.
 
-use super::code::{Op, Operand};
-use super::operation::Runner;
+use super::op::{Op, Operand};
 use super::registers::{Row, Scalar};
+use super::runner::Runner;
 use crate::isa::warp::{Mode, mode, source};
 use crate::lanes::Level;
 use crate::monitor::Monitor;

@@ -5,18 +5,16 @@
 //! Lanes that come to an instruction that may wait go back to the driver, as does everything when the turn is over.
 
 use super::calls;
-use super::code::{Block, Code, Operand};
-use super::operation::{Runner, runs_apart};
+use super::code::{Block, Code};
+use super::op::Operand;
 use super::registers::{Registers, Scalar};
+use super::runner::{Masks, Runner, runs_apart};
 use crate::Lanes;
 use crate::fault::{Fault, FaultKind};
 use crate::flow::{Next, Pc};
 use crate::machine::ctx::Ctx;
 use crate::monitor::Monitor;
 use ptx_dsl_isa::image::{Callee, End, Guard};
-
-/// The lanes of each warp of a cohort.
-pub(super) type Masks = [u32; 32];
 
 /// Lanes that can run at a region.
 struct Group {
@@ -62,8 +60,8 @@ pub(super) fn run<M: Monitor>(
             registers.begin(lo, hi);
         }
         stepper.groups.clear();
-        let runner = Runner::new(code, registers, x);
-        let mut step = Step { groups: &mut stepper.groups, r: runner };
+        let runner = Runner::new(&code.image, registers, x);
+        let mut step = Step { code, groups: &mut stepper.groups, r: runner };
         match step.run() {
             Ok(Next::Exit) if x.start_next_cluster() => match apart {
                 true => registers.reset(),
@@ -80,6 +78,7 @@ pub(super) fn run<M: Monitor>(
 }
 
 struct Step<'s, 'a, M> {
+    code: &'s Code<M>,
     groups: &'s mut Vec<Group>,
     r: Runner<'s, 'a, M>,
 }
@@ -90,14 +89,14 @@ impl<M: Monitor> Step<'_, '_, M> {
         loop {
             // all warps are together here
             self.r.together();
-            self.r.count_instructions(pc, self.r.count as u64);
+            self.count_instructions(pc, self.r.count as u64);
             self.r.x.turn(pc)?;
-            if usize::from(pc) >= self.r.code.regions.len() {
+            if usize::from(pc) >= self.code.regions.len() {
                 return Ok(Next::Exit);
             }
             let (first, mask, count) = (self.r.x.cur.lo, self.r.x.cur.mask, self.r.count as u32);
-            self.r.tell_region(pc, (first, mask, count));
-            let after = match &self.r.code.regions[usize::from(pc)].block {
+            self.tell_region(pc, (first, mask, count));
+            let after = match &self.code.regions[usize::from(pc)].block {
                 Some(block) => self.block(pc, block)?,
                 None => self.region(pc)?,
             };
@@ -147,7 +146,7 @@ impl<M: Monitor> Step<'_, '_, M> {
     fn join(&mut self) -> Result<Option<Pc>, Box<Fault>> {
         loop {
             // groups at an instruction that may wait, or at the end, do not run here
-            let regions = &self.r.code.regions;
+            let regions = &self.code.regions;
             let runs = |g: &&Group| regions.get(usize::from(g.pc)).is_some_and(|region| region.block.is_none());
             let lowest = self.groups.iter().filter(runs).map(|g| g.pc).min();
             if let [one] = &self.groups[..]
@@ -165,9 +164,9 @@ impl<M: Monitor> Step<'_, '_, M> {
             let group = self.groups.swap_remove(at);
             self.r.part(&group.masks);
             let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count();
-            self.r.count_instructions(group.pc, warps as u64);
+            self.count_instructions(group.pc, warps as u64);
             self.r.x.turn_of(group.pc, warps as u64)?;
-            self.r.tell_region(group.pc, (self.r.lo as u32, group.masks[0], self.r.n as u32));
+            self.tell_region(group.pc, (self.r.lo as u32, group.masks[0], self.r.n as u32));
             if let After::Go(next) = self.region(group.pc)? {
                 self.add(next, group.masks);
             }
@@ -200,8 +199,27 @@ impl<M: Monitor> Step<'_, '_, M> {
         }
     }
 
+    /// Counts the instructions of a region for so many warps.
+    #[inline(always)]
+    fn count_instructions(&mut self, pc: Pc, warps: u64) {
+        let length = self.code.regions.get(usize::from(pc)).map_or(0, |region| region.body.len());
+        self.r.x.scheduling.endless.instructions += (length as u64 + 1) * warps;
+    }
+
+    /// Tells the monitor that warps (the first one, its lanes, their number) run a region.
+    #[inline(always)]
+    fn tell_region(&mut self, pc: Pc, warps: (u32, u32, u32)) {
+        if M::EVENTS {
+            let region = &self.code.regions[usize::from(pc)];
+            let ops = region.block.iter().map(|b| &b.op).chain(region.body.iter().map(|i| &i.op));
+            // 0 is also the number of those that have none
+            let site = ops.map(|op| op.site).find(|site| *site != 0);
+            self.r.x.tell_region(warps, site, &self.code.image.regions[usize::from(pc)].name);
+        }
+    }
+
     fn region(&mut self, pc: Pc) -> Result<After, Box<Fault>> {
-        let code = self.r.code;
+        let code = self.code;
         let at = usize::from(pc);
         let body = &code.regions[at].body;
         self.r.for_runners(|r| {
@@ -211,7 +229,7 @@ impl<M: Monitor> Step<'_, '_, M> {
             }
             for (i, op) in body.iter().enumerate() {
                 if let Err(fault) = r.execute(op) {
-                    let fault = r.with_reads(op, fault);
+                    let fault = r.with_reads(&op.op, fault);
                     return Err(r.first_fault(&body[i + 1..], fault));
                 }
             }
@@ -220,9 +238,9 @@ impl<M: Monitor> Step<'_, '_, M> {
         match code.end(at) {
             End::Goto { to } => Ok(After::Go(*to)),
             End::Branch { guard, taken, fall } => Ok(self.branch(*guard, *taken, *fall)),
-            End::Switch { site, index, targets } => self.switch(*site, &super::code::operand(index), targets),
+            End::Switch { site, index, targets } => self.switch(*site, &super::op::operand(index), targets),
             End::Call { site, pointer, callees } => {
-                let pointer = pointer.as_ref().map(super::code::operand);
+                let pointer = pointer.as_ref().map(super::op::operand);
                 self.call(*site, pointer.as_ref(), callees)
             }
             End::Return { address, sites } => {
@@ -317,7 +335,7 @@ impl<M: Monitor> Step<'_, '_, M> {
 
     /// An instruction that may wait, for all warps of the cohort.
     fn block(&mut self, pc: Pc, block: &Block<M>) -> Result<After, Box<Fault>> {
-        let End::Block { next, .. } = self.r.code.end(usize::from(pc)) else {
+        let End::Block { next, .. } = self.code.end(usize::from(pc)) else {
             return Err(self.r.x.fault(FaultKind::Internal("a wait without a next region".into()), 0));
         };
         if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id)) {

@@ -2,8 +2,8 @@
 
 use std::fmt;
 
+use crate::engine::Engine;
 use crate::fault::Fault;
-use crate::host::Engine;
 
 /// Why a launch failed. `{:?}` prints the same report as `{}`, for a `main` or a test that returns it.
 #[derive(thiserror::Error)]

@@ -2,7 +2,14 @@
 
 use crate::fault::Fault;
 use crate::flow::Next;
+use crate::launch::config::Launch;
 use crate::machine::ctx::Ctx;
+
+/// The code of a kernel on an engine.
+pub(crate) trait Code<M>: Send + Sync {
+    /// Prepares the machine for it, and makes registers: slots, warps of a slot, warps of a CTA.
+    fn body(&self, x: &mut Ctx<'_, M>, launch: &Launch, sizes: (usize, usize, usize)) -> Box<dyn Body<M>>;
+}
 
 /// The registers of a kernel, type-erased: the driver is compiled once per monitor in this crate, not once per kernel in the
 /// user's.

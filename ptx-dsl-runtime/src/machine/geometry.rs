@@ -2,7 +2,6 @@
 
 use crate::fault::At;
 use crate::flow::Pc;
-use crate::interpreter::Executable;
 use crate::kernel::KernelInfo;
 use crate::launch::config::Launch;
 use crate::machine::loops;
@@ -13,7 +12,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(crate) enum Regions {
     Compiled(&'static [&'static str]),
-    Interpreted(Arc<Executable>),
+    Interpreted(Arc<Image>),
 }
 
 /// What stays the same during a launch.
@@ -135,7 +134,7 @@ impl<'a> Geometry<'a> {
     /// The name of a region, for reports.
     pub fn region(&self, pc: Pc) -> String {
         let name = match &self.regions {
-            Regions::Interpreted(image) => image.region(pc as usize),
+            Regions::Interpreted(image) => image.regions.get(pc as usize).map(|r| r.name.as_str()),
             Regions::Compiled(names) => names.get(pc as usize).copied(),
         };
         name.unwrap_or("the end").into()
@@ -145,7 +144,7 @@ impl<'a> Geometry<'a> {
     pub fn loops(&self, pc: Pc) -> Vec<String> {
         let decoded;
         let (image, pc) = match &self.regions {
-            Regions::Interpreted(code) => (code.image(), Some(pc)),
+            Regions::Interpreted(image) => (&**image, Some(pc)),
             Regions::Compiled(_) => {
                 decoded = Image::decode(self.info.image).unwrap_or_default();
                 let name = self.region(pc);

@@ -1,8 +1,5 @@
 //! A timeline: slices on tracks, moments, and arrows between slices.
 
-use std::io;
-use std::path::Path;
-
 /// The time of a turn: slices within one turn are in order too.
 pub(super) const TURN: u64 = 1000;
 /// Slices that are kept.
@@ -99,26 +96,6 @@ const OPEN: u64 = u64::MAX;
 const DROPPED: usize = usize::MAX;
 
 impl Timeline {
-    /// As JSON in the Trace Event format, which <https://ui.perfetto.dev> opens. A microsecond there is a turn.
-    pub fn to_json(&self) -> String {
-        super::json::write(self)
-    }
-
-    /// As a page of HTML that needs nothing else, to be looked at in a browser.
-    pub fn to_html(&self) -> String {
-        super::html::write(self)
-    }
-
-    /// Writes [`Timeline::to_html`] to a file if its name ends with `.html`, else [`Timeline::to_json`].
-    ///
-    /// # Errors
-    /// The file cannot be written.
-    pub fn save(&self, path: impl AsRef<Path>) -> io::Result<()> {
-        let path = path.as_ref();
-        let html = path.extension().is_some_and(|e| e.eq_ignore_ascii_case("html"));
-        std::fs::write(path, if html { self.to_html() } else { self.to_json() })
-    }
-
     pub(super) fn track(&mut self, process: String, name: String, order: u64) -> usize {
         self.tracks.push(Track { process, name, order });
         self.tracks.len() - 1

@@ -1,6 +1,5 @@
 //! Constants of a kernel: qualifiers of its instructions, and the sites that faults report.
 
-use crate::info::Site;
 use crate::kernel::Kernel;
 use crate::names::RT;
 use crate::source::Printed;
@@ -12,6 +11,17 @@ use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
 use quote::{format_ident, quote};
 use std::collections::BTreeMap;
+
+/// A statement that faults name.
+#[derive(Debug, Clone)]
+pub struct Site {
+    /// As printed.
+    pub text: String,
+    /// Line in the printed PTX.
+    pub line: u32,
+    /// Line in the source, 0 if unknown.
+    pub source_line: u32,
+}
 
 pub struct Constants<'m> {
     /// Line in the source.

@@ -1,10 +1,10 @@
 //! Accesses at affine addresses by all lanes of a cohort: one check, then copies of pieces of lanes in which `%tid.x` counts up.
 
-use super::super::code::{Op, Operand};
-use super::super::operation::Runner;
+use super::super::op::{Op, Operand};
 use super::super::registers::{Registers, Row, Scalar};
+use super::super::runner::Runner;
+use super::access::{Access, Kind};
 use super::scattered::{narrow, put};
-use super::{Access, Kind};
 use crate::lanes::Word;
 use crate::mem::address::AddrSpace;
 use crate::mem::prefetch::{DISTANCE, prefetch};

@@ -1,9 +1,9 @@
 //! Accesses of each warp at any addresses.
 
-use super::super::code::{Op, Operand, WarpFunction};
-use super::super::operation::Runner;
+use super::super::op::{Op, Operand, WarpFunction};
 use super::super::registers::{Row, widened};
-use super::{Access, Kind, extended};
+use super::super::runner::Runner;
+use super::access::{Access, Kind, extended};
 use crate::Lanes;
 use crate::isa::Done;
 use crate::lanes::{self, Scattered, Word};

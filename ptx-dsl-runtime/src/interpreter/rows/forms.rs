@@ -2,8 +2,9 @@
 //! only has it compiled for constant qualifiers.
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
-use super::kinds::{H, Kind, L, N, P, Semantics, W, each};
-use super::{Compiled, Form, Loop};
+use super::kind::Kind;
+use super::kinds::{H, L, N, P, Semantics, W, each};
+use super::loops::{Compiled, Form, Loop};
 use crate::isa::arith::float;
 use crate::isa::{arith, compare, cvt, logic};
 use crate::lanes::{self, Base, Level};

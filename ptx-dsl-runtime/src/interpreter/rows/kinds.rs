@@ -2,32 +2,8 @@
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::super::registers::Row;
-use super::Loop;
+use super::loops::Loop;
 use crate::lanes::Level;
-
-/// A kind of register.
-#[derive(Debug, Clone, Copy, PartialEq)]
-pub(super) enum Kind {
-    /// A predicate.
-    P,
-    /// 16 bits, in a word.
-    H,
-    /// 32 bits.
-    W,
-    /// 64 bits.
-    L,
-}
-
-impl Kind {
-    pub const fn bits(self) -> u32 {
-        match self {
-            Kind::P => 1,
-            Kind::H => 16,
-            Kind::W => 32,
-            Kind::L => 64,
-        }
-    }
-}
 
 /// The rows of a kind of register.
 pub(super) trait Register {

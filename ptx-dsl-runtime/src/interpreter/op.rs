@@ -1,0 +1,72 @@
+//! An instruction as data: its operands and results.
+
+use crate::isa::{OnWarp, sreg};
+use crate::qual::Q;
+use crate::{Ctx, Monitor};
+use ptx_dsl_isa::image::{Guard, Instr, Register, Source};
+use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
+
+/// The function of an instruction that does not wait.
+pub(super) type WarpFunction<M> = OnWarp<M, ()>;
+
+/// An instruction.
+pub(super) struct Op<M> {
+    pub q: Q,
+    pub site: u32,
+    pub guard: Option<Guard>,
+    pub sources: Vec<Operand<M>>,
+    pub results: Vec<Option<Register>>,
+}
+
+impl<M: Monitor> Op<M> {
+    pub fn new(i: &Instr, q: Q) -> Self {
+        let sources = i.sources.iter().map(operand).collect();
+        Op { q, site: i.site, guard: i.guard, sources, results: i.results.clone() }
+    }
+}
+
+/// An operand.
+pub(super) enum Operand<M> {
+    Register(Register),
+    Not(Register),
+    Constant(u64),
+    Special(Special<M>),
+    Address { base: Register, offset: i64 },
+    Frame { at: u64 },
+}
+
+/// A special register.
+pub(super) struct Special<M> {
+    pub register: SpecialRegister,
+    /// Its value in a lane.
+    pub read: fn(&Ctx<'_, M>, usize) -> u64,
+    /// It is the same in all threads of a CTA.
+    pub uniform: bool,
+}
+
+/// An operand with the function of its special register.
+pub(super) fn operand<M: Monitor>(source: &Source) -> Operand<M> {
+    match *source {
+        Source::Register { register } => Operand::Register(register),
+        Source::Not { register } => Operand::Not(register),
+        Source::Constant { value } => Operand::Constant(value),
+        Source::Address { base, offset } => Operand::Address { base, offset },
+        Source::Frame { at } => Operand::Frame { at },
+        Source::Special { register } => {
+            let varies = register.row().varies;
+            let uniform = matches!(varies, Varies::Never | Varies::WithRank | Varies::WithCluster | Varies::WithCta);
+            Operand::Special(Special { register, read: sreg::reader(register), uniform })
+        }
+    }
+}
+
+impl<M> Special<M> {
+    /// Which of `%tid.x` and the row of the thread it is.
+    pub fn axis(&self) -> Option<usize> {
+        match self.register {
+            special::tid_x => Some(0),
+            special::tid_y => Some(1),
+            _ => None,
+        }
+    }
+}

@@ -1,0 +1,26 @@
+//! Kinds of registers.
+#![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
+
+/// A kind of register.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// A predicate.
+    P,
+    /// 16 bits, in a word.
+    H,
+    /// 32 bits.
+    W,
+    /// 64 bits.
+    L,
+}
+
+impl Kind {
+    pub const fn bits(self) -> u32 {
+        match self {
+            Kind::P => 1,
+            Kind::H => 16,
+            Kind::W => 32,
+            Kind::L => 64,
+        }
+    }
+}
