@@ -2,7 +2,7 @@
 //!
 //! Registers are rows of 32 lanes for each warp, unless all lanes of a cohort hold one value or values that grow by constant strides
 //! with the thread index (`registers::Scalar`): then an instruction computes them once. Which registers are scalars is found while
-//! the kernel runs. What instructions compute is in [`crate::isa`]; waiting, scheduling and faults are the [`machine`](crate::machine)'s.
+//! the kernel runs. What instructions compute is in [`crate::isa`]; waiting, scheduling and faults are the [`machine`]'s.
 
 mod affine;
 mod calls;
