@@ -13,6 +13,7 @@ mod files;
 mod language;
 mod launch;
 mod loops;
+mod matrix_moves;
 mod mbarrier_new;
 mod mbarrier_phases;
 mod memory;

@@ -78,6 +78,7 @@ pub mod ld_st;
 pub mod ldmatrix;
 pub mod list;
 pub mod logic;
+pub(crate) mod matrix;
 pub mod mbarrier;
 pub mod misc;
 pub mod prefetch;

@@ -59,7 +59,8 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }
              .src_fmt = { .b6x16_p32, .b4x16_p64 }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
+    // Not on the host: the manual does not say how a row of 4-bit elements lies in memory, and no hardware has shown it yet.
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(9, 4)).requires(SIGNED)
         .syntax(
             "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p];
@@ -75,7 +76,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }",
         )
         .operands(&[STORED, src("r", OpTy::Fragment(stored))])
-        .gates(&[gate(&[has(q::m16n8)]).since(ptx(8, 6)).requires(NARROW)]).issue(Issue::FullWarp).memory(MemoryOp::Store),
+        .gates(&[gate(&[has(q::m16n8)]).since(ptx(8, 6)).requires(NARROW)]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Store),
     instr("movmatrix").section("9.7.14.5.17").since(ptx(7, 8)).requires(sm(75))
         .syntax("movmatrix.sync.aligned.m8n8.trans.b16 d, a;")
         .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()])

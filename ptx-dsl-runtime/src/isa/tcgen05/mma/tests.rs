@@ -3,8 +3,8 @@
 use super::multiply::Multiply;
 use crate::fault::FaultKind;
 use crate::isa::arith::soft::{self, Num};
+use crate::isa::matrix::format::Format;
 use crate::isa::tcgen05::descriptor::instruction::Generation;
-use crate::isa::tcgen05::format::Format;
 use crate::machine::tensor::{TensorCta, TensorJob};
 use crate::mem::tmem::{self, Tmem};
 use crate::qual::{Q, Qualifier, q};

@@ -1,0 +1,8 @@
+//! What the matrix instructions share: element formats, matrices decoded for the inner product, and the sums of tensor cores.
+
+pub(crate) mod dot;
+pub mod format;
+pub(crate) mod gather;
+pub(crate) mod model;
+pub(crate) mod plain;
+pub(crate) mod tile;
