@@ -14,6 +14,7 @@ mod language;
 mod launch;
 mod loops;
 mod matrix_moves;
+mod matrix_products;
 mod mbarrier_new;
 mod mbarrier_phases;
 mod memory;

@@ -81,6 +81,7 @@ pub mod logic;
 pub(crate) mod matrix;
 pub mod mbarrier;
 pub mod misc;
+pub mod mma;
 pub mod prefetch;
 pub mod sreg;
 pub mod tcgen05;

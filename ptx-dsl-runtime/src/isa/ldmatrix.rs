@@ -20,6 +20,9 @@ fn unpack(q: Q, row: [u8; 16]) -> [u8; 16] {
         std::array::from_fn(|i| element(i, 6))
     } else if q.has(q::b4x16_p64) {
         std::array::from_fn(|i| element(i, 4))
+    } else if q.has(q::s4) {
+        // the first eight bytes, by an H200
+        std::array::from_fn(|i| ((element(i, 4) << 4) as i8 >> 4) as u8)
     } else {
         row
     }
@@ -48,7 +51,8 @@ fn word(rows: &[[u8; 16]; 8], lane: usize) -> u64 {
 }
 
 /// `ldmatrix r, [p]`. `.m8n8.trans` transposes elements of 16 bits, `.m16n16.trans` those of 8 bits: two registers have the upper and
-/// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits.
+/// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
+/// signs.
 pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));

@@ -1,7 +1,7 @@
 //! What the host runs.
 
 use super::{
-    address, arith, atom, bar, clusterlaunchcontrol, compare, cvt, fence, ld_st, ldmatrix, logic, mbarrier, misc,
+    address, arith, atom, bar, clusterlaunchcontrol, compare, cvt, fence, ld_st, ldmatrix, logic, mbarrier, misc, mma,
     prefetch, tcgen05, warp,
 };
 
@@ -24,6 +24,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     logic::SEMANTICS,
     mbarrier::SEMANTICS,
     misc::SEMANTICS,
+    mma::SEMANTICS,
     prefetch::SEMANTICS,
     tcgen05::alloc::SEMANTICS,
     tcgen05::commit::SEMANTICS,
@@ -50,6 +51,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(logic::calls::<M>());
     all.extend(mbarrier::calls::<M>());
     all.extend(misc::calls::<M>());
+    all.extend(mma::calls::<M>());
     all.extend(prefetch::calls::<M>());
     all.extend(tcgen05::alloc::calls::<M>());
     all.extend(tcgen05::commit::calls::<M>());

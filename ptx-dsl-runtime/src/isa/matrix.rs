@@ -1,8 +1,11 @@
 //! What the matrix instructions share: element formats, matrices decoded for the inner product, and the sums of tensor cores.
 
+pub(crate) mod block_scale;
 pub(crate) mod dot;
 pub mod format;
+pub(crate) mod fragment;
 pub(crate) mod gather;
 pub(crate) mod model;
 pub(crate) mod plain;
+pub(crate) mod sparse;
 pub(crate) mod tile;

@@ -42,18 +42,6 @@ pub(super) fn mask(lanes: &[u8; 32]) -> u32 {
     })
 }
 
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_mask_has_the_bits_of_its_lanes() {
-        for m in [0u32, 1, 0x8000_0001, 0xdead_beef, 0x0102_0304, u32::MAX] {
-            assert_eq!(mask(&std::array::from_fn(|l| (m >> l & 1) as u8)), m);
-        }
-    }
-}
-
 /// The integer parts of numbers below 2^31.
 #[inline(always)]
 pub(super) fn truncate(v: &[f32; 8]) -> [i32; 8] {
@@ -64,4 +52,16 @@ pub(super) fn truncate(v: &[f32; 8]) -> [i32; 8] {
 #[inline(always)]
 pub(super) fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
     v.map(|v| v as i32)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_mask_has_the_bits_of_its_lanes() {
+        for m in [0u32, 1, 0x8000_0001, 0xdead_beef, 0x0102_0304, u32::MAX] {
+            assert_eq!(mask(&std::array::from_fn(|l| (m >> l & 1) as u8)), m);
+        }
+    }
 }

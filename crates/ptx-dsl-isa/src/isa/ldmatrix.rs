@@ -60,14 +60,13 @@ pub const LIST: &[Instr] = &[
              .src_fmt = { .b6x16_p32, .b4x16_p64 }",
         )
         .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
-    // Not on the host: the manual does not say how a row of 4-bit elements lies in memory, and no hardware has shown it yet.
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(9, 4)).requires(SIGNED)
         .syntax(
             "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p];
              .num = { .x1, .x2, .x4 }
              .ss = { .shared{::cta} }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("stmatrix").section("9.7.14.5.16").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [p], r;

@@ -255,6 +255,12 @@ pub(crate) fn rounded(to: To, sum: f64) -> f32 {
     value + 0.0
 }
 
+/// A NaN as the one of tensor cores.
+#[inline(always)]
+pub(crate) fn canonical(value: f32) -> f32 {
+    if value.is_nan() { NAN } else { value }
+}
+
 /// A number as the nearest f16.
 #[inline(always)]
 fn half(value: f32) -> f32 {

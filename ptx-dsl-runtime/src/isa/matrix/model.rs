@@ -41,7 +41,7 @@ pub(crate) const fn least_exponent(format: Format) -> i16 {
         Format::E3m2 => -2,
         Format::E2m3 | Format::E2m1 => 0,
         Format::Bf16 | Format::Tf32 | Format::Ue8m0 => -126,
-        Format::U8 | Format::S8 | Format::S1z4m11 => 0,
+        Format::U8 | Format::S8 | Format::U4 | Format::S4 | Format::S1z4m11 => 0,
     }
 }
 
@@ -59,15 +59,6 @@ impl Model {
             75..80 => Model::new(24, 8, to),
             80..90 => Model::new(24, if matches!(format, Format::Tf32) { 4 } else { 8 }, to),
             _ => Model::new(25, usize::MAX, to),
-        }
-    }
-
-    /// Of `wgmma`.
-    pub const fn wgmma(format: Format, to: To) -> Model {
-        match (format, to) {
-            (Format::F16 | Format::Bf16 | Format::Tf32, _) => Model::new(25, usize::MAX, to),
-            (_, To::F32) => Model::new(13, usize::MAX, To::F32Of13),
-            _ => Model::new(13, usize::MAX, to),
         }
     }
 

@@ -38,6 +38,11 @@ pub(crate) fn exponent(value: f32, least: i16) -> i16 {
     if magnitude == 0 { ZERO } else { stored }
 }
 
+/// The elements 4 *i* + `first` and the next ones.
+pub(crate) fn every_second_pair<T: Clone>(all: &[T], first: usize) -> Vec<T> {
+    all.chunks(4).flat_map(|four| four.get(first..first + 2).unwrap_or(&[])).cloned().collect()
+}
+
 impl<const W: usize> Tile<W> {
     /// Zeros. `lines` is a multiple of `W`.
     pub fn new(lines: usize, k: usize) -> Tile<W> {
@@ -107,6 +112,12 @@ impl<const W: usize> Tile<W> {
                 group[line % W] = v;
             }
         }
+    }
+
+    /// [`every_second_pair`] of k.
+    pub fn every_second_pair(&self, first: usize) -> Tile<W> {
+        let data = every_second_pair(&self.data, first);
+        Tile { data, exponents: Vec::new(), k: self.k / 2, range: Range::Narrow }
     }
 
     /// Every element with the other sign.

@@ -91,7 +91,7 @@ impl Random {
         let least = format.map_or(-126, least_exponent);
         match style {
             0 => v,
-            1 if self.next() % 4 == 0 => 0.0,
+            1 if self.next().is_multiple_of(4) => 0.0,
             1 if v.is_finite() => f32::from_bits(v.to_bits() & 0x807f_ffff | (127 + (self.next() % 4) as u32) << 23),
             2 if v.is_finite() && least > -30 => v,
             2 => f32::from_bits(v.to_bits() & 0x83ff_ffff),
