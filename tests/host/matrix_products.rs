@@ -147,3 +147,74 @@ fn sparse_products_and_bad_metadata() {
         assert!(error.contains("9.7.14.6.1"), "{error}");
     }
 }
+
+ptx! {
+    <sm_80, ptx 7.8>
+    // D = A B + 1: A of 16 x 48 row by row, B of 48 x 16 column by column in shared memory, D column by column.
+    .visible .entry fragments(
+        .param .u64 .ptr .global .align 32 a: &[u16],
+        .param .u64 .ptr .global .align 32 b: &[u16],
+        .param .u64 .ptr .global .align 32 d: &mut [f32],
+        .param .u32 stride
+    ) .reqntid 32 {
+        .reg .pred %p;
+        .reg .b32 %i, %k, %at, %stride, %a<8>, %b<8>;
+        .reg .f32 %d<8>;
+        .reg .b64 %pa, %pb, %pd, %o;
+        .shared .align 32 .b16 sb[768];
+        ld.param.u64 %pa, [a];
+        ld.param.u64 %pb, [b];
+        ld.param.u64 %pd, [d];
+        ld.param.u32 %stride, [stride];
+        mov.u32 %i, %tid.x;
+        mov.u32 %at, sb;
+        mad.lo.u32 %at, %i, 4, %at;
+        mad.wide.u32 %o, %i, 4, %pb;
+        mov.u32 %k, 0;
+      copy:
+        ld.global.b32 %a0, [%o];
+        st.shared.b32 [%at], %a0;
+        add.u64 %o, %o, 128;
+        add.u32 %at, %at, 128;
+        add.u32 %k, %k, 1;
+        setp.lt.u32 %p, %k, 12;
+        @%p bra copy;
+        bar.warp.sync 0xffffffff;
+        mov.f32 %d0, 0f3f800000;
+        mov.f32 %d1, %d0;
+        mov.f32 %d2, %d0;
+        mov.f32 %d3, %d0;
+        mov.f32 %d4, %d0;
+        mov.f32 %d5, %d0;
+        mov.f32 %d6, %d0;
+        mov.f32 %d7, %d0;
+        mov.u32 %at, sb;
+        mov.u32 %k, 0;
+      loop:
+        wmma.load.a.sync.aligned.row.m16n16k16.global.f16 {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, [%pa], %stride;
+        wmma.load.b.sync.aligned.col.m16n16k16.shared.f16 {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, [%at], 48;
+        wmma.mma.sync.aligned.row.col.m16n16k16.f32.f32 {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7},
+            {%a0, %a1, %a2, %a3, %a4, %a5, %a6, %a7}, {%b0, %b1, %b2, %b3, %b4, %b5, %b6, %b7}, {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7};
+        add.u64 %pa, %pa, 32;
+        add.u32 %at, %at, 32;
+        add.u32 %k, %k, 16;
+        setp.lt.u32 %p, %k, 48;
+        @%p bra loop;
+        wmma.store.d.sync.aligned.col.m16n16k16.global.f32 [%pd], {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7};
+    }
+}
+
+#[test]
+fn wmma_from_both_state_spaces() {
+    let [m, n, k] = [16, 16, 48];
+    let (a, b) = (small(m * k, 3), small(n * k, 4));
+    let halves = |v: &[i32]| v.iter().map(|v| f16(*v)).collect::<Vec<_>>();
+    let mut d = vec![f32::NAN; m * n];
+    fragments.launch(&Host::new(), Launch::grid(1), (&halves(&a), &halves(&b), &mut d, 48)).unwrap();
+    let rows = product(&a, &b, [m, n, k]);
+    let expected: Vec<f32> = (0..m * n).map(|at| rows[at % m * n + at / m] + 1.0).collect();
+    assert_eq!(d, expected);
+    // rows past the end of A
+    let error = fragments.launch(&Host::new(), Launch::grid(1), (&halves(&a), &halves(&b), &mut d, 64)).unwrap_err();
+    assert!(error.to_string().contains("`a[768..772]` of 768 elements"), "{error}");
+}

@@ -2,7 +2,7 @@
 
 use super::{
     address, arith, atom, bar, clusterlaunchcontrol, compare, cvt, fence, ld_st, ldmatrix, logic, mbarrier, misc, mma,
-    prefetch, tcgen05, warp,
+    prefetch, tcgen05, warp, wmma,
 };
 
 use super::Call;
@@ -33,6 +33,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     tcgen05::mma::SEMANTICS,
     tcgen05::shift::SEMANTICS,
     warp::SEMANTICS,
+    wmma::SEMANTICS,
 ];
 
 /// Every opcode that the host runs, with its function.
@@ -60,5 +61,6 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(tcgen05::mma::calls::<M>());
     all.extend(tcgen05::shift::calls::<M>());
     all.extend(warp::calls::<M>());
+    all.extend(wmma::calls::<M>());
     all
 }

@@ -1,5 +1,6 @@
 //! What the matrix instructions share: element formats, matrices decoded for the inner product, and the sums of tensor cores.
 
+pub(crate) mod arithmetic;
 pub(crate) mod block_scale;
 pub(crate) mod dot;
 pub mod format;

@@ -1,17 +1,18 @@
 //! `mma` and `mma.sp`: products of matrices in the registers of a warp (PTX ISA 9.7.14.5.14, 9.7.14.6.3).
 
 mod exact;
-mod form;
+pub(super) mod form;
 mod quads;
 
-use super::matrix::dot::{self, HIGH, Operands, Scales, WIDE, canonical};
+use super::matrix::arithmetic::Arithmetic;
+use super::matrix::block_scale;
+use super::matrix::dot::{self, HIGH, Operands, Scales, Sums, WIDE, canonical};
 use super::matrix::format::Format;
-use super::matrix::fragment::{self, Cells, Rows};
-use super::matrix::model::{self, Model, To};
+use super::matrix::fragment::{self, Rows};
+use super::matrix::model::{self, Model};
 use super::matrix::sparse::{Elements, Metadata};
 use super::matrix::tile::{Tile, every_second_pair};
-use super::matrix::{block_scale, plain};
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::qual::{Q, q};
 use crate::simd::InstructionSet;
@@ -35,51 +36,78 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
         return Ok(Flow::Wait(wait));
     }
     let form = Form::of(q, sparse);
-    if d.len() != form.registers_of_c() {
-        // `_`: the result is not wanted
-        return Ok(Flow::Next);
+    let (a, s) = s.split_at(form.registers_of_a().min(s.len()));
+    let (b, s) = s.split_at(form.registers_of_b().min(s.len()));
+    let (c, rest) = s.split_at(form.registers_of_c().min(s.len()));
+    fragments(&form, q, Machine::of(x), Sources { a, b, c, rest }, d).map_err(|kind| x.fault(kind, 0))?;
+    Ok(Flow::Next)
+}
+
+/// What computes.
+#[derive(Clone, Copy)]
+pub(super) struct Machine {
+    /// 90 for `sm_90a`.
+    pub target: u32,
+    pub set: InstructionSet,
+}
+
+impl Machine {
+    pub fn of<M: Monitor>(x: &Ctx<'_, M>) -> Machine {
+        Machine { target: model::generation(x.geometry.info.target), set: x.set }
     }
-    let target = model::generation(x.geometry.info.target);
+}
+
+/// Registers of A, B and C, and what follows.
+#[derive(Clone, Copy)]
+pub(super) struct Sources<'a> {
+    pub a: &'a [&'a Lanes],
+    pub b: &'a [&'a Lanes],
+    pub c: &'a [&'a Lanes],
+    pub rest: &'a [&'a Lanes],
+}
+
+/// The product of a warp's fragments. `d` is empty if the result is not wanted.
+pub(super) fn fragments(
+    form: &Form,
+    q: Q,
+    machine: Machine,
+    s: Sources<'_>,
+    d: &mut [&mut Lanes],
+) -> Result<(), FaultKind> {
+    if d.is_empty() {
+        return Ok(());
+    }
     match form.kind {
-        Kind::Quads => quads::multiply(q, s, d, target, x.set),
-        Kind::Double => exact::double(&form, q, s, d),
-        Kind::Bits => exact::bits(&form, q, s, d),
-        _ => {
-            let product = Product::new(&form, q, s, target, x.set).map_err(|kind| x.fault(kind, 0))?;
-            product.run(d);
+        Kind::Quads => quads::multiply(q, s, d, machine),
+        Kind::Double => exact::double(form, q, s, d),
+        Kind::Bits => exact::bits(form, q, s, d),
+        Kind::Floats | Kind::Integers => {
+            let product = Product::new(form, q, machine, s)?;
+            let rows = if product.is_halved() { product.by_halves() } else { product.run() };
+            form.cells[0].store(&rows, d);
         }
     }
-    Ok(Flow::Next)
+    Ok(())
 }
 
 /// A product of numbers that f32 holds.
 struct Product<'a> {
     form: &'a Form,
-    target: u32,
-    set: InstructionSet,
+    machine: Machine,
     /// Numbers for `.kind::f8f6f4` or block scaling.
     new_kind: bool,
     saturate: bool,
     a: Tile<HIGH>,
     b: Tile<WIDE>,
-    c: Rows<u32>,
+    c: Rows,
     positions: Option<Vec<[u8; HIGH]>>,
     scales: Option<block_scale::Factors>,
 }
 
 impl<'a> Product<'a> {
-    fn new(
-        form: &'a Form,
-        q: Q,
-        s: &[&Lanes],
-        target: u32,
-        set: InstructionSet,
-    ) -> Result<Product<'a>, crate::fault::FaultKind> {
-        let (of_a, rest) = s.split_at(form.registers_of_a().min(s.len()));
-        let (of_b, rest) = rest.split_at(form.registers_of_b().min(rest.len()));
-        let (of_c, rest) = rest.split_at(form.registers_of_c().min(rest.len()));
+    fn new(form: &'a Form, q: Q, machine: Machine, s: Sources<'_>) -> Result<Product<'a>, FaultKind> {
         let stored = form.stored_k();
-        let (mut positions, mut rest) = (None, rest);
+        let (mut positions, mut rest) = (None, s.rest);
         if let ([register, selector, more @ ..], true) = (rest, form.sparse) {
             let metadata = Metadata {
                 register,
@@ -91,73 +119,55 @@ impl<'a> Product<'a> {
             positions = Some(metadata.positions(elements, form.is_wide(), stored)?);
             rest = more;
         }
+        let mut a = fragment::a(form.m, stored, form.packing(0), s.a);
+        let mut b = fragment::b(form.k, form.packing(1), s.b);
+        a.measure(model::least_exponent(form.formats[0]));
+        b.measure(model::least_exponent(form.formats[1]));
         Ok(Product {
             form,
-            target,
-            set,
+            machine,
             new_kind: q.has(q::kind_f8f6f4) || form.scale.is_some(),
             saturate: q.has(q::satfinite),
-            a: fragment::a(form.m, stored, form.packing(0), of_a),
-            b: fragment::b(form.k, form.packing(1), of_b),
-            c: form.cells.load(of_c),
+            a,
+            b,
+            c: form.cells[1].load(s.c),
             positions,
             scales: form.scale.map(|scale| block_scale::Factors::of_registers(scale, rest)),
         })
     }
 
-    fn operands(&self) -> Operands<'_> {
-        let scales = self.scales.as_ref().map(|f| Scales { vector: f.vector, a: &f.exponents[0], b: &f.exponents[1] });
-        Operands { a: &self.a, b: &self.b, positions: self.positions.as_deref(), scales }
-    }
-
-    fn run(mut self, d: &mut [&mut Lanes]) {
-        let rows = match self.form.kind {
-            Kind::Integers => self.integers(),
-            _ if self.form.formats[0].bits() <= 8 && !self.new_kind && (90..120).contains(&self.target) => {
-                self.by_halves()
+    fn run(&self) -> Rows {
+        let form = self.form;
+        let to = Arithmetic::to(form.cells);
+        let arithmetic = match &self.scales {
+            _ if form.kind == Kind::Integers => Arithmetic::Integers { saturate: self.saturate },
+            Some(factors) if form.packed => Arithmetic::Scaled(factors),
+            _ if self.new_kind => Arithmetic::Fused(Model::tcgen05(to)),
+            _ => {
+                let model = Model::mma(self.machine.target, form.formats[0], to);
+                Arithmetic::Fused(Model { step: model.step.min(form.step), ..model })
             }
-            _ => self.floats(),
         };
-        self.form.cells.store(&rows, d);
-    }
-
-    /// Exact sums, which wrap or saturate.
-    fn integers(&self) -> Rows<u32> {
+        let scales = self.scales.as_ref().map(|f| Scales { vector: f.vector, a: &f.exponents[0], b: &f.exponents[1] });
+        let operands = Operands { a: &self.a, b: &self.b, positions: self.positions.as_deref(), scales };
         let mut rows = self.c;
-        for (i, c) in rows.iter_mut().enumerate().take(self.form.m / HIGH) {
-            let sums = plain::block(&self.operands(), i, 0);
-            for (c, sum) in c.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
-                let (old, sum) = (*c as i32, *sum as i32);
-                *c = if self.saturate { old.saturating_add(sum) } else { old.wrapping_add(sum) } as u32;
-            }
+        for (i, c) in rows.iter_mut().enumerate().take(form.m / HIGH) {
+            *c = arithmetic.block(self.machine.set, &operands, (i, 0), c, form.cells);
         }
         rows
     }
 
-    fn floats(&mut self) -> Rows<u32> {
-        let form = self.form;
-        self.a.measure(model::least_exponent(form.formats[0]));
-        self.b.measure(model::least_exponent(form.formats[1]));
-        let to = if form.cells == Cells::Half { To::F16 } else { To::F32 };
-        let mut rows = form.cells.floats(self.c);
-        let model = if self.new_kind { Model::tcgen05(to) } else { Model::mma(self.target, form.formats[0], to) };
-        let operands = self.operands();
-        for (i, c) in rows.iter_mut().enumerate().take(form.m / HIGH) {
-            *c = match &self.scales {
-                Some(factors) if form.packed => block_scale::block(&operands, factors, (i, 0), c),
-                _ => dot::block(self.set, model, &operands, (i, 0), c),
-            };
-        }
-        form.cells.bits(rows)
+    /// Elements of 8 bits on a target whose tensor cores have none in `mma`.
+    fn is_halved(&self) -> bool {
+        let small = self.form.kind == Kind::Floats && self.form.formats[0].bits() <= 8;
+        small && !self.new_kind && (90..120).contains(&self.machine.target)
     }
 
-    /// Elements of 8 bits on targets whose `mma` has none: ptxas widens both halves of each register to f16, multiplies twice, and adds
-    /// C at the end.
-    fn by_halves(&mut self) -> Rows<u32> {
+    /// What ptxas makes of it: widens both halves of each register to f16, multiplies twice, and adds C at the end.
+    fn by_halves(&self) -> Rows {
         let form = self.form;
-        let to = if form.cells == Cells::Half { To::F16 } else { To::F32 };
-        let model = Model::mma(self.target, Format::F16, to);
-        let mut rows: Rows = Default::default();
+        let model = Model::mma(self.machine.target, Format::F16, Arithmetic::to(form.cells));
+        let mut sums = [Sums::default(); 4];
         for half in [0, 2] {
             let pairs = self.positions.as_ref().map(|p| every_second_pair(p, half));
             let mut a = self.a.every_second_pair(half);
@@ -165,15 +175,19 @@ impl<'a> Product<'a> {
             a.measure(model::least_exponent(Format::F16));
             b.measure(model::least_exponent(Format::F16));
             let operands = Operands { a: &a, b: &b, positions: pairs.as_deref(), scales: None };
-            for (i, c) in rows.iter_mut().enumerate().take(form.m / HIGH) {
-                *c = dot::block(self.set, model, &operands, (i, 0), c);
+            for (i, sums) in sums.iter_mut().enumerate().take(form.m / HIGH) {
+                *sums = dot::block(self.machine.set, model, &operands, (i, 0), sums);
             }
         }
-        let c = form.cells.floats(self.c);
-        for (sum, c) in rows.as_flattened_mut().as_flattened_mut().iter_mut().zip(c.as_flattened().as_flattened()) {
-            *sum = canonical(*sum + c);
+        let mut rows = self.c;
+        for (row, sums) in rows.iter_mut().zip(&mut sums) {
+            let c = form.cells[1].floats(row);
+            for (sum, c) in sums.as_flattened_mut().iter_mut().zip(c.as_flattened()) {
+                *sum = canonical(*sum + c);
+            }
+            *row = form.cells[0].bits(sums);
         }
-        form.cells.bits(rows)
+        rows
     }
 }
 

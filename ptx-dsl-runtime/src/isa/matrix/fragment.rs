@@ -10,13 +10,13 @@ use crate::Lanes;
 use crate::isa::float16::{f16_to_f32, f32_to_f16};
 
 /// Row and first k of a register of A.
-fn of_a(rows: usize, register: usize, lane: usize, per: usize) -> (usize, usize) {
+pub(crate) fn of_a(rows: usize, register: usize, lane: usize, per: usize) -> (usize, usize) {
     let (g, t) = (lane / 4, lane % 4);
     if rows == 8 { (g, (4 * register + t) * per) } else { (g + register % 2 * 8, (register / 2 * 4 + t) * per) }
 }
 
 /// Column and first k of a register of B.
-fn of_b(register: usize, lane: usize, per: usize) -> (usize, usize) {
+pub(crate) fn of_b(register: usize, lane: usize, per: usize) -> (usize, usize) {
     (lane / 4, (4 * register + lane % 4) * per)
 }
 
@@ -51,8 +51,8 @@ pub(crate) fn b(k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<WIDE> 
     tile
 }
 
-/// An accumulator of so many rows and eight columns, `HIGH` rows in each element.
-pub(crate) type Rows<T = f32> = [Sums<T>; 4];
+/// The bits of an accumulator of at most 16 rows and eight columns, `HIGH` rows in each element.
+pub(crate) type Rows = [Sums<u32>; 4];
 
 /// How an accumulator's elements lie in registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -84,8 +84,8 @@ impl Cells {
         }
     }
 
-    /// The bits of C.
-    pub fn load(self, registers: &[&Lanes]) -> Rows<u32> {
+    /// C.
+    pub fn load(self, registers: &[&Lanes]) -> Rows {
         let mut rows = [[[0; WIDE]; HIGH]; 4];
         let mask = if self == Cells::Word { u32::MAX } else { 0xffff };
         self.each(registers.len(), |row, column, r, lane, shift| {
@@ -94,8 +94,8 @@ impl Cells {
         rows
     }
 
-    /// Stores the bits of D.
-    pub fn store(self, rows: &Rows<u32>, registers: &mut [&mut Lanes]) {
+    /// Stores D.
+    pub fn store(self, rows: &Rows, registers: &mut [&mut Lanes]) {
         for r in registers.iter_mut() {
             **r = [0; 32];
         }
@@ -105,18 +105,14 @@ impl Cells {
     }
 
     /// C of floating-point numbers.
-    pub fn floats(self, rows: Rows<u32>) -> Rows {
-        rows.map(|sums| sums.map(|row| row.map(|x| self.float(x))))
-    }
-
-    fn float(self, x: u32) -> f32 {
-        if self == Cells::Word { f32::from_bits(x) } else { f16_to_f32(x as u16) }
+    #[inline(always)]
+    pub fn floats(self, bits: &Sums<u32>) -> Sums {
+        bits.map(|row| row.map(|x| if self == Cells::Word { f32::from_bits(x) } else { f16_to_f32(x as u16) }))
     }
 
     /// The bits of D.
-    pub fn bits(self, rows: Rows) -> Rows<u32> {
-        rows.map(|sums| {
-            sums.map(|row| row.map(|v| if self == Cells::Word { v.to_bits() } else { f32_to_f16(v).into() }))
-        })
+    #[inline(always)]
+    pub fn bits(self, sums: &Sums) -> Sums<u32> {
+        sums.map(|row| row.map(|v| if self == Cells::Word { v.to_bits() } else { f32_to_f16(v).into() }))
     }
 }

@@ -1,5 +1,6 @@
 //! Products whose elements are not decoded to f32: f64, and single bits.
 
+use super::Sources;
 use super::form::Form;
 use crate::Lanes;
 use crate::isa::arith;
@@ -15,10 +16,8 @@ const FMA: [(crate::qual::Qualifier, Q); 4] = [
 ];
 
 /// A chain of fused multiply-adds in ascending k, each rounded. One element in each register, 32 lanes with four k of eight rows.
-pub(super) fn double(form: &Form, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) {
-    let of_a = form.registers_of_a();
-    let (a, rest) = s.split_at(of_a.min(s.len()));
-    let (b, c) = rest.split_at(form.registers_of_b().min(rest.len()));
+pub(super) fn double(form: &Form, q: Q, s: Sources<'_>, d: &mut [&mut Lanes]) {
+    let Sources { a, b, c, .. } = s;
     let fma = FMA.iter().find(|f| q.has(f.0)).unwrap_or(&FMA[3]).1;
     let each = form.m / 8;
     for (r, (d, c)) in d.iter_mut().zip(c).enumerate() {
@@ -34,9 +33,8 @@ pub(super) fn double(form: &Form, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) {
 }
 
 /// Counts the bits of `and` or `xor` of a row and a column.
-pub(super) fn bits(form: &Form, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) {
-    let (a, rest) = s.split_at(form.registers_of_a().min(s.len()));
-    let (b, c) = rest.split_at(form.registers_of_b().min(rest.len()));
+pub(super) fn bits(form: &Form, q: Q, s: Sources<'_>, d: &mut [&mut Lanes]) {
+    let Sources { a, b, c, .. } = s;
     let each = form.m / 8;
     for (r, (d, c)) in d.iter_mut().zip(c).enumerate() {
         for lane in 0..32 {

@@ -7,7 +7,7 @@ use crate::qual::{Q, Qualifier, Ty, q};
 
 /// What is multiplied.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Kind {
+pub(crate) enum Kind {
     Floats,
     Integers,
     /// `.f64`
@@ -20,7 +20,7 @@ pub(super) enum Kind {
 
 /// Types and shape. N is 8.
 #[derive(Debug, Clone, Copy)]
-pub(super) struct Form {
+pub(crate) struct Form {
     pub kind: Kind,
     pub m: usize,
     pub k: usize,
@@ -28,8 +28,11 @@ pub(super) struct Form {
     /// Two 4-bit elements share a byte.
     pub packed: bool,
     pub sparse: bool,
-    pub cells: Cells,
+    /// Of D and C.
+    pub cells: [Cells; 2],
     pub scale: Option<Scale>,
+    /// Most products that are added at once.
+    pub step: usize,
 }
 
 const SHAPES: &[(Qualifier, usize, usize)] = &[
@@ -78,16 +81,22 @@ pub(crate) fn formats(q: Q) -> [Format; 2] {
 impl Form {
     pub fn of(q: Q, sparse: bool) -> Form {
         let &(_, m, k) = SHAPES.iter().find(|s| q.has(s.0)).unwrap_or(&SHAPES[0]);
+        Form::with_shape(q, sparse, m, k)
+    }
+
+    /// With so many rows and so much depth.
+    pub fn with_shape(q: Q, sparse: bool, m: usize, k: usize) -> Form {
         let kind = match q.ty[0] {
             Ty::F64 => Kind::Double,
             Ty::S32 if q.has(q::b1) => Kind::Bits,
             Ty::S32 => Kind::Integers,
-            _ if (m, k) == (8, 4) => Kind::Quads,
+            _ if q.has(q::m8n8k4) => Kind::Quads,
             _ => Kind::Floats,
         };
         let packed = q.has(q::kind_mxf4) || q.has(q::kind_mxf4nvf4);
-        let cells = if q.ty[0] == Ty::F16 { Cells::Half } else { Cells::Word };
-        Form { kind, m, k, formats: formats(q), packed, sparse, cells, scale: Scale::of(q) }
+        let of_c = if q.types == 2 { q.ty[1] } else { q.ty[3] };
+        let cells = [q.ty[0], of_c].map(|ty| if ty == Ty::F16 { Cells::Half } else { Cells::Word });
+        Form { kind, m, k, formats: formats(q), packed, sparse, cells, scale: Scale::of(q), step: usize::MAX }
     }
 
     /// Elements of a row of A in registers.
@@ -133,6 +142,6 @@ impl Form {
 
     pub fn registers_of_c(&self) -> usize {
         let all = if self.kind == Kind::Quads { 8 } else { self.m / 4 };
-        if self.cells == Cells::Half { all / 2 } else { all }
+        if self.cells[1] == Cells::Half { all / 2 } else { all }
     }
 }

@@ -1,5 +1,6 @@
 //! `mma.m8n8k4` of f16: each quarter of the warp, lanes 4 *i* to 4 *i* + 3 and the same plus 16, multiplies matrices of its own.
 
+use super::{Machine, Sources};
 use crate::Lanes;
 use crate::isa::float16::{f16_to_f32, f32_to_f16};
 use crate::isa::matrix::dot::{self, HIGH, Operands, Sums, WIDE, canonical};
@@ -31,14 +32,13 @@ fn element(registers: &[&Lanes], half: bool, lane: usize, i: usize) -> f32 {
 
 impl Quad {
     /// `lane(l)` is the lane of the warp that is number `l` of eight.
-    fn new(q: Q, s: &[&Lanes], lane: impl Fn(usize) -> usize) -> Quad {
+    fn new(q: Q, s: Sources<'_>, lane: impl Fn(usize) -> usize) -> Quad {
         let mut quad = Quad { a: Tile::new(8, 4), b: Tile::new(WIDE, 4), c: Default::default() };
-        let (ab, c) = s.split_at(4.min(s.len()));
         let f16 = q.ty[3] == Ty::F16;
         for l in 0..8 {
             for i in 0..4 {
                 let (line, along) = (l % 4 + l / 4 * 4, i + l / 4 * 4);
-                let (x, y) = (element(ab, true, lane(l), i), element(&ab[2..], true, lane(l), i));
+                let (x, y) = (element(s.a, true, lane(l), i), element(s.b, true, lane(l), i));
                 if q.has(q::a_col) {
                     quad.a.put(along, l % 4, x)
                 } else {
@@ -48,7 +48,7 @@ impl Quad {
             }
             for i in 0..8 {
                 let (row, column) = of_c(f16, l, i);
-                quad.c[row / HIGH][row % HIGH][column] = element(c, f16, lane(l), i);
+                quad.c[row / HIGH][row % HIGH][column] = element(s.c, f16, lane(l), i);
             }
         }
         quad.a.measure(least_exponent(Format::F16));
@@ -84,7 +84,7 @@ impl Quad {
 }
 
 /// The product of each quarter.
-pub(super) fn multiply(q: Q, s: &[&Lanes], d: &mut [&mut Lanes], target: u32, set: InstructionSet) {
+pub(super) fn multiply(q: Q, s: Sources<'_>, d: &mut [&mut Lanes], Machine { target, set }: Machine) {
     let f16 = q.ty[0] == Ty::F16;
     let to = if f16 { To::F16 } else { To::F32 };
     d.iter_mut().for_each(|d| **d = [0; 32]);

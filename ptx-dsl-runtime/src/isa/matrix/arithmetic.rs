@@ -1,0 +1,53 @@
+//! How a block of a product is added to C: as tensor cores add, exactly, or with block scaling of 4-bit elements.
+
+use super::block_scale::{self, Factors};
+use super::dot::{self, Operands, Sums};
+use super::fragment::Cells;
+use super::model::{Model, To};
+use super::plain;
+use crate::simd::InstructionSet;
+
+/// What a product of numbers that f32 holds does with its sums.
+#[derive(Clone, Copy)]
+pub(crate) enum Arithmetic<'a> {
+    /// Exact sums, which wrap or saturate.
+    Integers {
+        saturate: bool,
+    },
+    Fused(Model),
+    /// 4-bit elements with these scale factors.
+    Scaled(&'a Factors),
+}
+
+impl Arithmetic<'_> {
+    /// What fused sums become, for these D and C. An f16 D of an f32 C is converted at the end.
+    pub fn to([d, c]: [Cells; 2]) -> To {
+        if d == Cells::Half && c == Cells::Half { To::F16 } else { To::F32 }
+    }
+
+    /// The bits of a block of D, from those of C.
+    #[inline]
+    pub fn block(
+        self,
+        set: InstructionSet,
+        operands: &Operands<'_>,
+        at: (usize, usize),
+        c: &Sums<u32>,
+        [of_d, of_c]: [Cells; 2],
+    ) -> Sums<u32> {
+        let sums = match self {
+            Arithmetic::Integers { saturate } => {
+                let mut all = *c;
+                let sums = plain::block(operands, at.0, at.1);
+                for (c, sum) in all.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
+                    let (old, sum) = (*c as i32, *sum as i32);
+                    *c = if saturate { old.saturating_add(sum) } else { old.wrapping_add(sum) } as u32;
+                }
+                return all;
+            }
+            Arithmetic::Fused(model) => dot::block(set, model, operands, at, &of_c.floats(c)),
+            Arithmetic::Scaled(factors) => block_scale::block(operands, factors, at, &of_c.floats(c)),
+        };
+        of_d.bits(&sums)
+    }
+}
