@@ -34,3 +34,4 @@ mod tensor_memory;
 mod trace;
 mod waits;
 mod warp;
+mod wgmma;

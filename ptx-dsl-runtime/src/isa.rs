@@ -86,6 +86,7 @@ pub mod prefetch;
 pub mod sreg;
 pub mod tcgen05;
 pub mod warp;
+pub mod wgmma;
 pub mod wmma;
 
 #[cfg(test)]

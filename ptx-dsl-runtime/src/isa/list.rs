@@ -2,7 +2,7 @@
 
 use super::{
     address, arith, atom, bar, clusterlaunchcontrol, compare, cvt, fence, ld_st, ldmatrix, logic, mbarrier, misc, mma,
-    prefetch, tcgen05, warp, wmma,
+    prefetch, tcgen05, warp, wgmma, wmma,
 };
 
 use super::Call;
@@ -33,6 +33,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     tcgen05::mma::SEMANTICS,
     tcgen05::shift::SEMANTICS,
     warp::SEMANTICS,
+    wgmma::SEMANTICS,
     wmma::SEMANTICS,
 ];
 
@@ -61,6 +62,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(tcgen05::mma::calls::<M>());
     all.extend(tcgen05::shift::calls::<M>());
     all.extend(warp::calls::<M>());
+    all.extend(wgmma::calls::<M>());
     all.extend(wmma::calls::<M>());
     all
 }

@@ -8,5 +8,6 @@ pub(crate) mod fragment;
 pub(crate) mod gather;
 pub(crate) mod model;
 pub(crate) mod plain;
+pub mod shared;
 pub(crate) mod sparse;
 pub(crate) mod tile;

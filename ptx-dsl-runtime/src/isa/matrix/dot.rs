@@ -21,6 +21,8 @@ pub(crate) type Sums<T = f32> = [[T; WIDE]; HIGH];
 
 /// Terms whose sum fits into an i32.
 const TERMS: usize = 16;
+/// The least E, below the subnormals of f32: an H200 drops bits below 2^(-133 - F). That shows only where nearly all cancels.
+const LEAST: i16 = -133;
 /// The NaN of tensor cores; f16 has 0x7fff.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
@@ -177,8 +179,7 @@ fn row<L: Level, P: Product>(
         raise(ks, &scale);
         no_number.iter_mut().zip(scale).for_each(|(nan, s)| *nan |= s >= NAN_SCALE);
     }
-    // nothing but zeros, or less than a subnormal of f32
-    let top = top.map(|e| e.max(-400));
+    let top = top.map(|e| e.max(LEAST));
     let mut total = [0f64; WIDE];
     for (i, ks) in blocks {
         let scale = scale(i);

@@ -3,8 +3,8 @@
 use crate::fault::FaultKind;
 use crate::isa::float16::{bf16_to_f32, f16_to_f32};
 use crate::isa::matrix::format::{Format, Packing, packed, pairs, s1z4m11, tf32, words};
+use crate::isa::matrix::shared::{Major, Shared};
 use crate::isa::matrix::tile::Tile;
-use crate::isa::tcgen05::descriptor::{Major, Shared};
 
 /// Decodes the elements of a 16-byte piece and passes them to `put`.
 #[inline(always)]

@@ -62,6 +62,15 @@ impl Model {
         }
     }
 
+    /// Of `wgmma`.
+    pub const fn wgmma(format: Format, to: To) -> Model {
+        match (format, to) {
+            (Format::F16 | Format::Bf16 | Format::Tf32, _) => Model::new(25, usize::MAX, to),
+            (_, To::F32) => Model::new(13, usize::MAX, To::F32Of13),
+            _ => Model::new(13, usize::MAX, to),
+        }
+    }
+
     /// Of `tcgen05.mma`, and of all kinds with block scaling but those of 4-bit elements.
     pub const fn tcgen05(to: To) -> Model {
         Model::new(25, usize::MAX, to)

@@ -66,7 +66,7 @@ fn reference(model: Model, a: &[f32], b: &[f32], c: f32, least: [i32; 2], scale:
                 terms.push((a.0 * b.0, a.1 + b.1 + scale, a.2 + b.2 + scale));
             }
         }
-        let unit = terms.iter().map(|t| t.2).max().unwrap_or(0) - i32::from(model.fraction);
+        let unit = terms.iter().map(|t| t.2).max().unwrap_or(0).max(-133) - i32::from(model.fraction);
         sum = round(terms.iter().map(|t| cut(t.0, t.1, unit)).sum(), unit, model.to);
     }
     sum
