@@ -93,6 +93,7 @@ pub(crate) fn run<M: Monitor>(
     mut launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
+    launch.numerics = host.chosen_numerics();
     launch.elements = args.iter().map(Arg::element).collect();
     let mut module = program.info.global_image.to_vec();
     let (params, segments) = prepare(program.info, &launch, args, &mut module)?;

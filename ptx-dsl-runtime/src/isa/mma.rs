@@ -4,7 +4,7 @@ mod exact;
 pub(super) mod form;
 mod quads;
 
-use super::matrix::arithmetic::Arithmetic;
+use super::matrix::arithmetic::{Arithmetic, Machine};
 use super::matrix::block_scale;
 use super::matrix::dot::{self, HIGH, Operands, Scales, Sums, WIDE, canonical};
 use super::matrix::format::Format;
@@ -14,8 +14,8 @@ use super::matrix::sparse::{Elements, Metadata};
 use super::matrix::tile::{Tile, every_second_pair};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
+use crate::numerics::Numerics;
 use crate::qual::{Q, q};
-use crate::simd::InstructionSet;
 use crate::{Ctx, Lanes, Monitor};
 use form::{Form, Kind};
 
@@ -41,20 +41,6 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
     let (c, rest) = s.split_at(form.registers_of_c().min(s.len()));
     fragments(&form, q, Machine::of(x), Sources { a, b, c, rest }, d).map_err(|kind| x.fault(kind, 0))?;
     Ok(Flow::Next)
-}
-
-/// What computes.
-#[derive(Clone, Copy)]
-pub(super) struct Machine {
-    /// 90 for `sm_90a`.
-    pub target: u32,
-    pub set: InstructionSet,
-}
-
-impl Machine {
-    pub fn of<M: Monitor>(x: &Ctx<'_, M>) -> Machine {
-        Machine { target: model::generation(x.geometry.info.target), set: x.set }
-    }
 }
 
 /// Registers of A, B and C, and what follows.
@@ -141,6 +127,7 @@ impl<'a> Product<'a> {
         let to = Arithmetic::to(form.cells);
         let arithmetic = match &self.scales {
             _ if form.kind == Kind::Integers => Arithmetic::Integers { saturate: self.saturate },
+            factors if self.machine.numerics == Numerics::Fast => Arithmetic::Plain(factors.as_ref()),
             Some(factors) if form.packed => Arithmetic::Scaled(factors),
             _ if self.new_kind => Arithmetic::Fused(Model::tcgen05(to)),
             _ => {
@@ -160,7 +147,8 @@ impl<'a> Product<'a> {
     /// Elements of 8 bits on a target whose tensor cores have none in `mma`.
     fn is_halved(&self) -> bool {
         let small = self.form.kind == Kind::Floats && self.form.formats[0].bits() <= 8;
-        small && !self.new_kind && (90..120).contains(&self.machine.target)
+        let exact = self.machine.numerics == Numerics::Exact;
+        small && exact && !self.new_kind && (90..120).contains(&self.machine.target)
     }
 
     /// What ptxas makes of it: widens both halves of each register to f16, multiplies twice, and adds C at the end.

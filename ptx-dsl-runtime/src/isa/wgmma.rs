@@ -7,6 +7,7 @@ mod operands;
 mod product;
 
 use super::active;
+use super::matrix::arithmetic::Machine;
 use super::matrix::sparse::Metadata;
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
@@ -50,7 +51,7 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
         report(x, &product, &operands)?;
     }
     let rank = x.rank();
-    let (warp, set) = (x.warp as usize % 4, x.set);
+    let (warp, machine) = (x.warp as usize % 4, Machine::of(x));
     let done = x.window(rank).and_then(|shared| {
         let metadata = operands.metadata.map(|(register, selector)| Metadata {
             register,
@@ -59,7 +60,7 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
             ordered: false,
             section: "9.7.15.6.1",
         });
-        product.run(&operands, metadata, (shared, warp, set), d)
+        product.run(&operands, metadata, (shared, warp, machine), d)
     });
     done.map_err(|kind| x.fault(kind, 0))?;
     groups(x).issue(operands.held);

@@ -3,10 +3,11 @@
 //! Here a fragment is the fragments of [`mma`](super::mma) tile by tile, 16 (or 8) rows and eight columns each. A and B of f16 have
 //! eight registers in every shape: the elements are there again until those are full.
 
+use super::matrix::arithmetic::Machine;
 use super::matrix::format::Format;
 use super::matrix::fragment::{Cells, of_a, of_b, of_c};
 use super::mma::form::{Form, Kind};
-use super::mma::{Machine, Sources, fragments};
+use super::mma::{Sources, fragments};
 use super::{same, set, space};
 use crate::fault::Fault;
 use crate::isa::float16::{f16_to_f32, f32_to_f16};

@@ -41,20 +41,25 @@ impl Pools {
 
 /// The results of a kernel on the host.
 pub fn run(kernel: &Kernel, pools: &mut Pools) -> Result<Vec<u32>, String> {
+    run_on(&Host::new(), kernel, pools)
+}
+
+/// The same on this host.
+pub fn run_on(host: &Host, kernel: &Kernel, pools: &mut Pools) -> Result<Vec<u32>, String> {
     let text = kernel.head() + &kernel.text("k");
     let module =
         Options::new().level(Level::Allow, Selector::Warnings).parse(&text).map_err(|e| format!("{e}\n{text}"))?;
-    run_in(&module, "k", kernel, pools)
+    run_in(host, &module, "k", kernel, pools)
 }
 
-fn run_in(module: &Module, name: &str, kernel: &Kernel, pools: &mut Pools) -> Result<Vec<u32>, String> {
+fn run_in(host: &Host, module: &Module, name: &str, kernel: &Kernel, pools: &mut Pools) -> Result<Vec<u32>, String> {
     let entry = module.kernel(name).map_err(|e| e.to_string())?;
     let given: Vec<Vec<u32>> = kernel.pools.iter().map(|p| p.map_or(vec![0; 2], |p| pools.of(p).to_vec())).collect();
     let mut out = vec![0u32; CLASSES.len() * kernel.threads as usize * kernel.outputs];
     let launch = Launch::grid(CLASSES.len() as u32).block(kernel.threads).dynamic_shared(kernel.shared as u32);
     let mut arguments: Vec<_> = given.iter().map(|words| words.as_slice().into()).collect();
     arguments.push(out.as_mut_slice().into());
-    entry.launch_raw(&Host::new(), launch, &mut arguments).map_err(|e| e.to_string())?;
+    entry.launch_raw(host, launch, &mut arguments).map_err(|e| e.to_string())?;
     Ok(out)
 }
 

@@ -1,10 +1,12 @@
 //! Forms of other targets than an H200's, against plain Rust: narrow formats, block scaling, and the sums of other generations.
 
 use super::forms::size;
-use super::hardware::{Pools, run};
+use super::hardware::{Pools, run_on};
 use super::inputs::{CLASSES, Class, Side, Ty};
 use super::kernels::{Kernel, Operand, POOL, Pool};
 use super::reference::{To, exponent, fused, of_a, of_b, of_c, value};
+use ptx_dsl::Numerics;
+use ptx_dsl::prelude::*;
 
 /// A product of 16 rows and eight columns.
 #[derive(Debug, Clone, Copy)]
@@ -25,6 +27,8 @@ struct Form {
     to: To,
     /// Terms added at once.
     step: usize,
+    /// Sums of f32.
+    fast: bool,
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -126,7 +130,12 @@ impl Form {
                     (x * y * scale, e + if scale == 0.0 { 0 } else { scale.log2().floor() as i32 })
                 })
                 .collect();
-            for terms in products.chunks(self.step) {
+            if self.fast {
+                let sum = products.iter().fold(0f32, |sum, p| sum + p.0 as f32);
+                let sum = sum + c[row][column] as f32;
+                bits = if self.d == Ty::F16 { fused(&[], (sum.into(), 0), 30, To::F16) } else { sum.to_bits() };
+            }
+            for terms in products.chunks(self.step).filter(|_| !self.fast) {
                 bits = fused(terms, total, self.fraction, self.to);
                 let sum = value(if self.d == Ty::F16 { Ty::F16 } else { Ty::F32 }, bits);
                 total = (sum, exponent(self.d, sum));
@@ -140,9 +149,15 @@ impl Form {
         sums
     }
 
+    /// What the kernel stores.
+    fn results(&self, pools: &mut Pools) -> Vec<u32> {
+        let numerics = if self.fast { Numerics::Fast } else { Numerics::Exact };
+        run_on(&Host::new().numerics(numerics), &self.kernel(), pools).unwrap()
+    }
+
     fn check(&self, pools: &mut Pools) {
         let kernel = self.kernel();
-        let found = run(&kernel, pools).unwrap_or_else(|e| panic!("{}: {e}", kernel.label));
+        let found = self.results(pools);
         let threads = kernel.threads as usize;
         let mut seen = std::collections::BTreeSet::new();
         for (class, _) in CLASSES.iter().enumerate().filter(|c| *c.1 == Class::Near) {
@@ -179,6 +194,7 @@ const PLAIN: Form = Form {
     fraction: 25,
     to: To::F32(23),
     step: usize::MAX,
+    fast: false,
 };
 
 #[test]
@@ -234,5 +250,24 @@ fn sums_of_other_generations() {
         form.check(&mut pools);
         let half = Form { d: Ty::F16, to: To::F16, ..form };
         half.check(&mut pools);
+    }
+}
+
+#[test]
+fn fast_sums_are_those_of_f32() {
+    let mut pools = Pools::default();
+    let fast = Form { target: "sm_90a", kind: "", fast: true, ..PLAIN };
+    let f16 = Form { shape: "m16n8k16", a: Ty::F16, b: Ty::F16, ..fast };
+    let scale = Some(Scale { ty: Ty::Ue8m0, vector: 1, bytes: [1, 2], threads: [1, 0] });
+    let kind = ".kind::mxf8f6f4.block_scale.scale_vec::1X";
+    for form in [
+        f16,
+        Form { d: Ty::F16, ..f16 },
+        fast,
+        Form { a: Ty::E5m2, ..fast },
+        Form { target: "sm_120a", kind, scale, b: Ty::E3m2, ..fast },
+    ] {
+        form.check(&mut pools);
+        assert_ne!(form.results(&mut pools), Form { fast: false, ..form }.results(&mut pools), "{form:?}: as exact");
     }
 }

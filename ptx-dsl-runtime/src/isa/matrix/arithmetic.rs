@@ -3,9 +3,28 @@
 use super::block_scale::{self, Factors};
 use super::dot::{self, Operands, Sums};
 use super::fragment::Cells;
-use super::model::{Model, To};
+use super::model::{Model, To, generation};
 use super::plain;
+use crate::Ctx;
+use crate::machine::geometry::Geometry;
+use crate::numerics::Numerics;
 use crate::simd::InstructionSet;
+
+/// What computes.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct Machine {
+    /// 90 for `sm_90a`.
+    pub target: u32,
+    pub set: InstructionSet,
+    pub numerics: Numerics,
+}
+
+impl Machine {
+    pub fn of<M>(x: &Ctx<'_, M>) -> Machine {
+        let Geometry { info, numerics, .. } = x.geometry;
+        Machine { target: generation(info.target), set: x.set, numerics }
+    }
+}
 
 /// What a product of numbers that f32 holds does with its sums.
 #[derive(Clone, Copy)]
@@ -17,6 +36,8 @@ pub(crate) enum Arithmetic<'a> {
     Fused(Model),
     /// 4-bit elements with these scale factors.
     Scaled(&'a Factors),
+    /// Ordinary sums of f32, with scale factors or without.
+    Plain(Option<&'a Factors>),
 }
 
 impl Arithmetic<'_> {
@@ -46,6 +67,17 @@ impl Arithmetic<'_> {
                 return all;
             }
             Arithmetic::Fused(model) => dot::block(set, model, operands, at, &of_c.floats(c)),
+            Arithmetic::Plain(factors) => {
+                let mut all = of_c.floats(c);
+                let sums = match factors {
+                    Some(factors) => block_scale::plain(operands, factors, at),
+                    None => plain::block(operands, at.0, at.1),
+                };
+                for (c, sum) in all.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
+                    *c = dot::canonical(*c + sum);
+                }
+                all
+            }
             Arithmetic::Scaled(factors) => block_scale::block(operands, factors, at, &of_c.floats(c)),
         };
         of_d.bits(&sums)

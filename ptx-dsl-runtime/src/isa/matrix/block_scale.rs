@@ -72,6 +72,12 @@ impl Factors {
         Factors { vector: scale.vector, exponents: [a.0, b.0], significands: [a.1, b.1] }
     }
 
+    /// Factor `i` of a line.
+    fn value(&self, side: usize, line: usize, i: usize) -> f64 {
+        let e = self.exponents[side][line][i];
+        if e >= NAN_SCALE { f64::NAN } else { self.significands[side][line][i] * 2f64.powi(e.into()) }
+    }
+
     /// From the operands of an `mma`: a register with the factors of A, the number of a byte and of a thread, and the same of B. The
     /// factors of A are in a pair of lanes of each four, for rows *g* and *g* + 8; those of B in one.
     pub fn of_registers(scale: Scale, s: &[&Lanes]) -> Factors {
@@ -106,6 +112,22 @@ pub(crate) fn block(o: &Operands<'_>, factors: &Factors, (row, column): (usize, 
                 .collect();
             let sums = terms.iter().map(|t| f64::from(t[r][n]));
             *out = sum(scales, sums, *out);
+        }
+    }
+    out
+}
+
+/// The same in f32: the sum of each scale factor's elements, times both factors.
+pub(crate) fn plain(o: &Operands<'_>, factors: &Factors, (row, column): (usize, usize)) -> Sums {
+    let each = o.a.k / factors.vector.max(1);
+    let mut out = Sums::default();
+    for i in 0..factors.vector {
+        let sums = part(o, (row, column), i * each..(i + 1) * each);
+        for (r, out) in out.iter_mut().enumerate() {
+            for (n, out) in out.iter_mut().enumerate() {
+                let factor = |side: usize| factors.value(side, [row * HIGH + r, column * WIDE + n][side], i);
+                *out += (f64::from(sums[r][n]) * factor(0) * factor(1)) as f32;
+            }
         }
     }
     out

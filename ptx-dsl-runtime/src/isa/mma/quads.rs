@@ -1,8 +1,9 @@
 //! `mma.m8n8k4` of f16: each quarter of the warp, lanes 4 *i* to 4 *i* + 3 and the same plus 16, multiplies matrices of its own.
 
-use super::{Machine, Sources};
+use super::Sources;
 use crate::Lanes;
 use crate::isa::float16::{f16_to_f32, f32_to_f16};
+use crate::isa::matrix::arithmetic::Machine;
 use crate::isa::matrix::dot::{self, HIGH, Operands, Sums, WIDE, canonical};
 use crate::isa::matrix::format::Format;
 use crate::isa::matrix::model::{Model, To, least_exponent};
@@ -84,7 +85,7 @@ impl Quad {
 }
 
 /// The product of each quarter.
-pub(super) fn multiply(q: Q, s: Sources<'_>, d: &mut [&mut Lanes], Machine { target, set }: Machine) {
+pub(super) fn multiply(q: Q, s: Sources<'_>, d: &mut [&mut Lanes], Machine { target, set, .. }: Machine) {
     let f16 = q.ty[0] == Ty::F16;
     let to = if f16 { To::F16 } else { To::F32 };
     d.iter_mut().for_each(|d| **d = [0; 32]);

@@ -3,7 +3,7 @@
 use super::operands::{A, Operands};
 use crate::Lanes;
 use crate::fault::FaultKind;
-use crate::isa::matrix::arithmetic::Arithmetic;
+use crate::isa::matrix::arithmetic::{Arithmetic, Machine};
 use crate::isa::matrix::dot::{self, HIGH, WIDE};
 use crate::isa::matrix::format::{Format, Packing};
 use crate::isa::matrix::fragment::{self, Cells, of_a, of_c};
@@ -13,8 +13,8 @@ use crate::isa::matrix::shared::{Major, Shared};
 use crate::isa::matrix::sparse::{Elements, Metadata};
 use crate::isa::matrix::tile::Tile;
 use crate::isa::mma::form;
+use crate::numerics::Numerics;
 use crate::qual::{Q, Ty, q};
-use crate::simd::InstructionSet;
 
 /// Rows of a warp.
 const ROWS: usize = 16;
@@ -89,7 +89,7 @@ impl Product {
         &self,
         o: &Operands<'_>,
         metadata: Option<Metadata<'_>>,
-        (shared, warp, set): (&[u8], usize, InstructionSet),
+        (shared, warp, machine): (&[u8], usize, Machine),
         d: &mut [&mut Lanes],
     ) -> Result<(), FaultKind> {
         let Some(formats) = self.formats else { return self.bits(o, (shared, warp), d) };
@@ -122,6 +122,8 @@ impl Product {
         let cells = [self.cells; 2];
         let arithmetic = if self.integers {
             Arithmetic::Integers { saturate: self.saturate }
+        } else if machine.numerics == Numerics::Fast {
+            Arithmetic::Plain(None)
         } else {
             Arithmetic::Fused(Model::wgmma(formats[0], Arithmetic::to(cells)))
         };
@@ -131,7 +133,7 @@ impl Product {
             let c = o.c.get(i * each..(i + 1) * each).unwrap_or(&[]);
             let mut rows = self.cells.load(if o.accumulate { c } else { &[] });
             for (r, c) in rows.iter_mut().enumerate() {
-                *c = arithmetic.block(set, &operands, (r, i), c, cells);
+                *c = arithmetic.block(machine.set, &operands, (r, i), c, cells);
             }
             self.cells.store(&rows, d);
         }
