@@ -2,6 +2,7 @@
 
 mod control_flow;
 mod faults;
+mod findings;
 mod ids;
 mod monitored_access;
 mod monitoring;
@@ -17,6 +18,7 @@ use crate::machine::scheduling::Scheduling;
 use crate::machine::step::Step;
 use crate::monitor::order::Order;
 use crate::simd::InstructionSet;
+use findings::Findings;
 
 /// The machine, as seen by the region that runs on it.
 pub struct Ctx<'a, M> {
@@ -46,6 +48,7 @@ pub struct Ctx<'a, M> {
     pub(crate) residents: Residents,
     pub(crate) async_ops: AsyncOps,
     pub(crate) monitor: M,
+    pub(crate) findings: Findings,
 }
 
 impl<M> Ctx<'_, M> {

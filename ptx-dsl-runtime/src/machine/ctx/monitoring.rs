@@ -38,8 +38,8 @@ impl<M: Monitor> Ctx<'_, M> {
     #[inline(always)]
     pub(crate) fn tell_sync(&mut self, what: Sync, lanes: u32) -> Result<(), Box<Fault>> {
         if M::ON {
-            let done = self.monitor.sync(what, self.order, self.who(lanes));
-            done.map_err(|kind| self.fault(kind, lanes.trailing_zeros().min(31)))?;
+            let (lane, done) = (lanes.trailing_zeros().min(31), self.monitor.sync(what, self.order, self.who(lanes)));
+            done.or_else(|kind| self.found(kind, lane)).map_err(|kind| self.fault(kind, lane))?;
         }
         Ok(())
     }
