@@ -13,6 +13,7 @@ mod deadlock;
 mod describe;
 mod driver;
 pub(crate) mod endless;
+mod findings;
 mod fragments;
 pub(crate) mod geometry;
 mod instruction_sets;

@@ -2,7 +2,6 @@
 
 mod control_flow;
 mod faults;
-mod findings;
 mod ids;
 mod monitored_access;
 mod monitoring;
@@ -10,6 +9,7 @@ mod objects;
 
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
+use crate::machine::findings::Findings;
 use crate::machine::fragments::Fragments;
 use crate::machine::geometry::Geometry;
 use crate::machine::memory::Memory;
@@ -18,7 +18,6 @@ use crate::machine::scheduling::Scheduling;
 use crate::machine::step::Step;
 use crate::monitor::order::Order;
 use crate::simd::InstructionSet;
-use findings::Findings;
 
 /// The machine, as seen by the region that runs on it.
 pub struct Ctx<'a, M> {

@@ -1,13 +1,11 @@
 //! What a monitor has found, if the launch goes on after it.
 
-use crate::fault::{Fault, FaultKind};
-use crate::machine::ctx::Ctx;
-use crate::monitor::{Access, Finding, Monitor};
+use crate::fault::Fault;
 
 /// The findings of a launch so far, in order.
 #[derive(Debug, Default)]
 pub(crate) struct Findings {
-    list: Vec<Fault>,
+    pub list: Vec<Fault>,
     /// Those that have the registers which their statement has read.
     described: usize,
 }
@@ -31,27 +29,5 @@ impl Findings {
         let mut first = Box::new(all.next()?);
         first.others = all.collect();
         Some(first)
-    }
-}
-
-impl<M: Monitor> Ctx<'_, M> {
-    /// Tells the monitor of an access of one lane.
-    pub(crate) fn tell_access(&mut self, access: Access) -> Result<(), FaultKind> {
-        let done = self.monitor.memory(access);
-        done.or_else(|kind| self.found(kind, access.who.lanes.trailing_zeros().min(31)))
-    }
-
-    /// The monitor has found something about a lane. Err if that ends the launch.
-    #[cold]
-    pub(crate) fn found(&mut self, kind: FaultKind, lane: u32) -> Result<(), FaultKind> {
-        match self.monitor.finding(&kind, self.who(1 << lane)) {
-            Finding::Ends => return Err(kind),
-            Finding::Reported => {
-                let fault = self.fault(kind, lane);
-                self.findings.list.push(*fault);
-            }
-            Finding::Known => {}
-        }
-        Ok(())
     }
 }
