@@ -1,13 +1,16 @@
 //! Kernels on the host machine, compared with plain Rust.
 
 mod arith;
+mod async_copies;
 mod beyond;
+mod bulk_copies;
 mod closures;
 mod cluster;
 mod cohorts;
 mod control;
 mod divergence;
 mod engines;
+mod everywhere;
 mod faults;
 mod files;
 mod language;

@@ -99,10 +99,12 @@ impl<M: Monitor> Ctx<'_, M> {
             return Ok(());
         }
         if let Place::Shared { rank, offset } = place
-            && write
             && !self.async_ops.is_empty()
         {
-            self.operand_conflict(rank, offset, bytes)?;
+            if write {
+                self.operand_conflict(rank, offset, bytes)?;
+            }
+            self.copy_conflict(rank, offset, bytes, write)?;
         }
         let who = self.who(1 << lane);
         self.monitor.memory(Access { place, addr, bytes, write, agent: false, who })
