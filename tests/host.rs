@@ -31,6 +31,7 @@ mod tcgen05_async;
 mod tcgen05_faults;
 mod tcgen05_mma;
 mod tcgen05_order;
+mod tensor_copies;
 mod tensor_memory;
 mod trace;
 mod waits;

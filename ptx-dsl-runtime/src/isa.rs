@@ -86,6 +86,7 @@ pub mod misc;
 pub mod prefetch;
 pub mod sreg;
 pub mod tcgen05;
+pub mod tensor;
 pub mod warp;
 
 #[cfg(test)]

@@ -84,7 +84,7 @@ fn start<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], reduces: bool) -> D
         let size = value.len() as u32;
         let (to, signal) = if with_object {
             let to = shared_in(x, any_shared(addr), addr, size, size, l, "the destination of the store")?;
-            let at = mbarrier_of(x, s[last][l], to.rank, l)?;
+            let at = mbarrier_of(x, q, s[last][l], to.rank, l)?;
             (To::Shared(to), Signal::Mbarrier { at, bytes: size })
         } else {
             let to = global(x, addr, size, l)?;

@@ -70,7 +70,7 @@ fn start<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], reduction: Option<R
         } else {
             let from = shared(x, operand(1), bytes, 16, l, "the source of the copy")?;
             let to = shared_in(x, AddrSpace::SharedCluster, operand(0), bytes, 16, l, "the destination of the copy")?;
-            let at = mbarrier_of(x, operand(3), to.rank, l)?;
+            let at = mbarrier_of(x, q, operand(3), to.rank, l)?;
             let job = BetweenShared { from, to, bytes, reduction };
             x.start_copy(l as u32, Box::new(job), Signal::Mbarrier { at, bytes })?;
         }
@@ -107,7 +107,7 @@ fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, operand: &dyn Fn(usize) -> u64, by
     }
     let space = if q.has(q::shared_cluster) { AddrSpace::SharedCluster } else { AddrSpace::SharedCta };
     let to = shared_in(x, space, operand(0), bytes, 16, l, "the destination of the copy")?;
-    let at = mbarrier_of(x, operand(rest), to.rank, l)?;
+    let at = mbarrier_of(x, q, operand(rest), to.rank, l)?;
     let from = global(x, operand(1), if q.has(q::ignore_oob) { 1 } else { 16 }, l)?;
     let from: GlobalPlace = from.plus(left.into());
     let copied = bytes - left - right;

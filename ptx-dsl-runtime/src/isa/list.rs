@@ -2,7 +2,7 @@
 
 use super::{
     address, arith, async_copy, async_store, atom, bar, bulk, clusterlaunchcontrol, compare, cvt, fence, ld_st,
-    ldmatrix, logic, mbarrier, misc, prefetch, tcgen05, warp,
+    ldmatrix, logic, mbarrier, misc, prefetch, tcgen05, tensor, warp,
 };
 
 use super::Call;
@@ -34,6 +34,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     tcgen05::ld_st::SEMANTICS,
     tcgen05::mma::SEMANTICS,
     tcgen05::shift::SEMANTICS,
+    tensor::SEMANTICS,
     warp::SEMANTICS,
 ];
 
@@ -63,6 +64,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(tcgen05::ld_st::calls::<M>());
     all.extend(tcgen05::mma::calls::<M>());
     all.extend(tcgen05::shift::calls::<M>());
+    all.extend(tensor::calls::<M>());
     all.extend(warp::calls::<M>());
     all
 }

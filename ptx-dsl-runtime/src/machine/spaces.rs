@@ -56,15 +56,25 @@ pub(crate) struct Spaces<'m, 'a> {
 }
 
 impl Spaces<'_, '_> {
+    /// The shared memory of a CTA.
+    pub fn window(&self, rank: u32) -> Result<&[u8], FaultKind> {
+        self.memory.window(self.cluster, rank)
+    }
+
+    /// The same to write.
+    pub fn window_mut(&mut self, rank: u32) -> Result<&mut [u8], FaultKind> {
+        self.memory.window_mut(self.cluster, rank)
+    }
+
     /// Bytes of shared memory.
     pub fn shared(&self, at: SharedPlace, bytes: usize) -> Result<&[u8], FaultKind> {
-        let window = self.memory.window(self.cluster, at.rank)?;
+        let window = self.window(at.rank)?;
         window.get(at.range(bytes)).ok_or_else(|| outside_of_shared(at, bytes, window.len()))
     }
 
     /// The same to write.
     pub fn shared_mut(&mut self, at: SharedPlace, bytes: usize) -> Result<&mut [u8], FaultKind> {
-        let window = self.memory.window_mut(self.cluster, at.rank)?;
+        let window = self.window_mut(at.rank)?;
         let size = window.len();
         window.get_mut(at.range(bytes)).ok_or_else(|| outside_of_shared(at, bytes, size))
     }

@@ -56,10 +56,16 @@ pub fn global<M: Monitor>(x: &Ctx<'_, M>, addr: u64, align: u32, lane: usize) ->
     }
 }
 
-/// The mbarrier object of an operation on CTA `rank`, which must own it.
-pub fn mbarrier_of<M: Monitor>(x: &Ctx<'_, M>, addr: u64, rank: u32, lane: usize) -> Result<SharedPlace, Box<Fault>> {
+/// The mbarrier object of an operation on CTA `rank`, which must own it; with `.cta_group::2` its peer may.
+pub fn mbarrier_of<M: Monitor>(
+    x: &Ctx<'_, M>,
+    q: Q,
+    addr: u64,
+    rank: u32,
+    lane: usize,
+) -> Result<SharedPlace, Box<Fault>> {
     let at = shared_in(x, any_shared(addr), addr, 8, 8, lane, "the mbarrier object")?;
-    if at.rank == rank {
+    if at.rank == rank || q.has(q::cta_group_2) && at.rank == rank ^ 1 {
         return Ok(at);
     }
     let what = format!("the destination is in CTA {rank} of the cluster, but its mbarrier object in CTA {}", at.rank);
