@@ -14,7 +14,7 @@ use crate::interpreter;
 use crate::interpreter::Executable;
 use crate::kernel::{Compiled, Kernel, KernelInfo};
 use crate::machine::{self, Program};
-use crate::mem::address::FIRST_BUFFER;
+use crate::mem::address::{FIRST_BUFFER, global_address};
 use crate::mem::segment::Segment;
 use crate::monitor::{Monitor, Off};
 use crate::tensor_map::map::Borrowed;
@@ -96,8 +96,9 @@ pub(crate) fn run<M: Monitor>(
 ) -> Result<Report, Error> {
     launch.elements = args.iter().map(Arg::element).collect();
     let mut module = program.info.global_image.to_vec();
+    let mut maps = Vec::new();
     let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
-    let (params, segments) = prepare(program.info, &launch, args, &mut tensors, &mut module)?;
+    let (params, segments) = prepare(program.info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
     machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
 }
 
@@ -107,7 +108,7 @@ fn prepare<'s>(
     launch: &Launch,
     args: &'s mut [Arg<'_>],
     tensors: &'s mut [Option<Borrowed<'_>>],
-    module: &'s mut [u8],
+    (module, maps): (&'s mut [u8], &'s mut Vec<Vec<u8>>),
 ) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
     let kernel = || info.name.to_owned();
     if let Some(&(instruction, site)) = info.not_yet.first() {
@@ -127,9 +128,15 @@ fn prepare<'s>(
         .collect();
     for (index, ((arg, tensor), p)) in args.iter_mut().zip(tensors).zip(info.params).enumerate() {
         let segment = FIRST_BUFFER + index as u64;
-        let (bytes, segment) = place(index, p, arg, tensor, (segment, &addresses)).map_err(error)?;
-        params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
+        let (mut bytes, segment) = place(index, p, arg, tensor, (segment, &addresses)).map_err(error)?;
         segments.push(segment);
+        if bytes.len() > p.size as usize {
+            // a tensor map behind a pointer lies in a segment behind those of the arguments
+            let behind = FIRST_BUFFER + (info.params.len() + maps.len()) as u64;
+            maps.push(std::mem::replace(&mut bytes, global_address(behind, 0).to_le_bytes().to_vec()));
+        }
+        params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
     }
+    segments.extend(maps.iter_mut().map(|map| Segment::Buffer(map)));
     Ok((params, segments))
 }

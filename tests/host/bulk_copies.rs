@@ -176,11 +176,12 @@ ptx! {
     {
         .reg .pred %p;
         .reg .b16 %mask;
-        .reg .b32 %left, %right;
+        .reg .b32 %left, %right, %at;
         .reg .b64 %x, %y;
         .shared .align 16 .b8 tile[64];
         .shared .align 8 .b64 full;
-        st.bulk.weak.shared::cta [tile], 64, 0;
+        mov.u32 %at, tile;
+        st.bulk.weak.shared::cta [%at], 64, 0;
         mbarrier.init.shared::cta.b64 [full], 1;
         fence.proxy.async.shared::cta;
         ld.param.u64 %x, [x];
@@ -305,7 +306,8 @@ ptx! {
         .reg .b32 %at, %wait;
         .reg .b64 %y, %to;
         .shared .align 16 .b8 tile[64];
-        st.bulk.weak.shared::cta [tile], 64, 0;
+        mov.u32 %at, tile;
+        st.bulk.weak.shared::cta [%at], 64, 0;
         fence.proxy.async.shared::cta;
         ld.param.u64 %y, [y];
         ld.param.u32 %at, [to];

@@ -291,6 +291,40 @@ ptx! {
         st.global.u32 [%y], %v;
         ret;
     }
+
+    // Loads with a map in global memory, where the host puts it behind a pointer, or with one in constant memory, whose fields are
+    // written in this host's encoding: the address, 64 x 4 bytes, rank 2, a stride of 64, a box of 64 x 4.
+    .global .align 16 .b32 tensor[64] = {100, 101, 102, 103};
+    .const .align 64 .b64 constant[16] = {tensor, 0x30000003f, 0, 0x100000000, 64, 0, 0, 0, 0x3003f00000000};
+    .visible .entry elsewhere(
+        .param .u64 .ptr .global .align 64 map, .param .u64 .ptr .global .align 4 y: &mut [u32], .param .u32 in_const) .reqntid 1
+    {
+        .reg .pred %p;
+        .reg .b32 %v, %in_const;
+        .reg .b64 %map, %y;
+        .shared .align 128 .b8 tile[256];
+        .shared .align 8 .b64 full;
+        mbarrier.init.shared::cta.b64 [full], 1;
+        fence.proxy.async.shared::cta;
+        ld.param.u64 %map, [map];
+        ld.param.u32 %in_const, [in_const];
+        setp.eq.u32 %p, %in_const, 0;
+        @%p bra load;
+        mov.b64 %map, constant;
+        cvta.const.u64 %map, %map;
+      load:
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 256;
+        cp.async.bulk.tensor.2d.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%map, {0, 0}], [full];
+      wait:
+        mbarrier.try_wait.parity.shared::cta.b64 %p, [full], 0;
+        @!%p bra wait;
+        ld.param.u64 %y, [y];
+        ld.shared.u32 %v, [tile];
+        st.global.u32 [%y], %v;
+        ld.shared.u32 %v, [tile+12];
+        st.global.u32 [%y+4], %v;
+        ret;
+    }
 }
 
 /// A matrix of bytes that tell their places apart.
@@ -480,6 +514,19 @@ fn a_kernel_makes_a_map_from_zeros() {
     assert!(matches!(&kind.kind, FaultKind::Undefined { section: "9.7.9.26", .. }), "{kind}");
     let kind = fault(replaced.launch(&Host::new(), Launch::grid(1), (&x, &mut map, &mut y, 2)));
     assert!(kind.to_string().contains("the tensor map has rank 3, but the instruction is `.2d`"), "{kind}");
+}
+
+#[test]
+fn maps_lie_in_global_or_constant_memory() {
+    let x: Vec<u32> = (0..64).collect();
+    let map = TensorMap::tiled(&x, ElementType::U32).dims([16, 4]).box_dims([16, 4]).build().unwrap();
+    everywhere!(host => {
+        let mut y = [9; 2];
+        elsewhere.launch(&host, Launch::grid(1), (&map, &mut y, 0)).unwrap();
+        assert_eq!(y, [0, 3]);
+        elsewhere.launch(&host, Launch::grid(1), (&map, &mut y, 1)).unwrap();
+        assert_eq!(y, [100, 103]);
+    });
 }
 
 fn fault(result: Result<Report, Error>) -> Box<Fault> {

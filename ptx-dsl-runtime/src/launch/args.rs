@@ -127,6 +127,12 @@ macro_rules! buffers {
 }
 buffers! { [T]; Vec<T>; [T; N], N; }
 
+impl<'a> IntoBuffer<'a> for &'a TensorMap<'_> {
+    fn into_buffer(self) -> Arg<'a> {
+        self.into()
+    }
+}
+
 impl<'a> IntoBuffer<'a> for Arg<'a> {
     fn into_buffer(self) -> Arg<'a> {
         self
@@ -253,7 +259,8 @@ pub(super) fn place<'s>(
     Ok((global_address(segment, offset).to_le_bytes().to_vec(), segment_bytes))
 }
 
-/// The same for a tensor map: its tensor is a segment, or lies in that of another argument.
+/// The same for a tensor map: its tensor is a segment, or lies in that of another argument. The bytes are those of the map, also if
+/// the parameter is a pointer.
 fn place_map<'s>(
     index: usize,
     p: &ParamInfo<'_>,
@@ -262,7 +269,7 @@ fn place_map<'s>(
     (segment, addresses): (u64, &Addresses<'_>),
 ) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
     let name = p.name.to_owned();
-    if p.size as usize != map.len() {
+    if p.size as usize != map.len() && !(p.size == 8 && p.pointer.is_some()) {
         return Err(LaunchError::ArgumentSize { index, name, given: map.len(), wanted: p.size });
     }
     let (address, segment) = match tensor {
