@@ -35,7 +35,7 @@ mod vector_access;
 mod wait_graph;
 mod wake;
 
-pub(crate) use async_ops::lane_copies;
+pub(crate) use async_ops::warp_copies;
 pub use body::Body;
 pub(crate) use body::Code;
 pub use ctx::Ctx;

@@ -4,8 +4,8 @@
 
 use super::{Done, active, own_shared_object, place, space};
 use crate::fault::{Fault, FaultKind};
-use crate::machine::lane_copies::LaneCopy;
 use crate::machine::spaces::GlobalPlace;
+use crate::machine::warp_copies::LaneCopy;
 use crate::mem::address::{AddrSpace, Place};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};

@@ -8,13 +8,14 @@ pub(crate) mod accesses;
 mod cluster_launch;
 mod copies;
 mod delivery;
-pub(crate) mod lane_copies;
+mod lane_copies;
 mod tensor;
 mod tensor_order;
+pub(crate) mod warp_copies;
 
 use std::collections::{BTreeMap, HashMap};
 
-use self::lane_copies::WarpCopies;
+use self::warp_copies::WarpCopies;
 use crate::machine::copy::{CopyJob, Signal};
 use crate::machine::tensor::TensorJob;
 

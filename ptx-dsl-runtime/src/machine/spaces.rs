@@ -2,9 +2,8 @@
 
 use std::ops::Range;
 
-use crate::fault::{Fault, FaultKind};
+use crate::fault::FaultKind;
 use crate::machine::cluster::Cluster;
-use crate::machine::ctx::Ctx;
 use crate::machine::memory::Memory;
 use crate::mem::address::Place;
 use crate::mem::atomic_bytes;
@@ -152,22 +151,6 @@ pub(crate) fn reduce(memory: &mut [u8], operands: &[u8], size: usize, combine: C
 /// Up to eight bytes, little endian.
 fn word(bytes: &[u8]) -> u64 {
     bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b))
-}
-
-impl<M> Ctx<'_, M> {
-    /// A fault if these bytes are not in the shared memory of the executing CTA; the instruction gave `addr`.
-    pub(crate) fn in_own_shared(&self, offset: u32, bytes: u32, addr: u64, lane: u32) -> Result<(), Box<Fault>> {
-        let size = self.memory.shared.len() as u64;
-        if u64::from(offset) + u64::from(bytes) <= size {
-            return Ok(());
-        }
-        Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr, bytes, size }, lane))
-    }
-
-    /// A fault if an access to these bytes of global memory would fail.
-    pub(crate) fn in_global(&self, at: GlobalPlace, bytes: u64, write: bool, lane: u32) -> Result<(), Box<Fault>> {
-        self.memory.global.check(at.segment, at.offset, bytes, write).map_err(|kind| self.fault(kind, lane))
-    }
 }
 
 /// A copy failed, although its bytes are there.

@@ -8,7 +8,7 @@ use super::{AsyncOp, AsyncOps, Copy, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
 use crate::machine::ctx::Ctx;
-use crate::machine::spaces::Spaces;
+use crate::machine::spaces::{GlobalPlace, Spaces};
 use crate::mem::address::{Place, global_address};
 use crate::monitor::{Access, Monitor};
 use crate::schedule::Choice;
@@ -55,6 +55,20 @@ impl AsyncOps {
 }
 
 impl<'a, M> Ctx<'a, M> {
+    /// A fault if these bytes are not in the shared memory of the executing CTA; the instruction gave `addr`.
+    pub(crate) fn in_own_shared(&self, offset: u32, bytes: u32, addr: u64, lane: u32) -> Result<(), Box<Fault>> {
+        let size = self.memory.shared.len() as u64;
+        if u64::from(offset) + u64::from(bytes) <= size {
+            return Ok(());
+        }
+        Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr, bytes, size }, lane))
+    }
+
+    /// A fault if an access to these bytes of global memory would fail.
+    pub(crate) fn in_global(&self, at: GlobalPlace, bytes: u64, write: bool, lane: u32) -> Result<(), Box<Fault>> {
+        self.memory.global.check(at.segment, at.offset, bytes, write).map_err(|kind| self.fault(kind, lane))
+    }
+
     /// The memories that a copy of the current cluster can reach.
     fn spaces(&mut self) -> Spaces<'_, 'a> {
         Spaces { memory: &mut self.memory, cluster: self.residents.here_mut() }

@@ -3,50 +3,15 @@
 //! The copies that one instruction starts for the lanes of a warp are one entry. Without a seed they complete when somebody waits
 //! for them, which is the latest time. A wait does not block: it completes what it waits for.
 
-use std::collections::VecDeque;
-
+use super::warp_copies::{LaneCopy, Started};
 use super::{AsyncOps, CopiesArrive, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::{JobAccess, SharedRange};
 use crate::machine::ctx::Ctx;
-use crate::machine::spaces::{GlobalPlace, SharedPlace};
+use crate::machine::spaces::SharedPlace;
 use crate::monitor::Monitor;
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self, Arrive};
-
-/// The copy of a lane: from global to shared memory of its CTA, up to 16 bytes.
-#[derive(Debug, Clone, Copy)]
-pub(crate) struct LaneCopy {
-    pub lane: u8,
-    /// Bytes that it writes.
-    pub bytes: u8,
-    /// Bytes that it reads; the others are zeros.
-    pub given: u8,
-    pub from: GlobalPlace,
-    pub to: u32,
-}
-
-/// Copies that an instruction of a warp has started, of one group.
-#[derive(Debug)]
-struct Started {
-    id: u64,
-    due: u64,
-    site: u32,
-    group: u64,
-    /// The lanes whose copies are still to come.
-    lanes: u32,
-    copies: Vec<LaneCopy>,
-    /// What they have read, if they have.
-    read: Option<Vec<[u8; 16]>>,
-}
-
-/// The copies of a warp.
-#[derive(Debug, Default)]
-pub(super) struct WarpCopies {
-    /// The number of the open group of each lane.
-    groups: [u64; 32],
-    started: VecDeque<Started>,
-}
 
 impl AsyncOps {
     /// Is a copy of a thread of this cluster in flight?
