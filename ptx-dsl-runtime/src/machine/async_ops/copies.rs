@@ -10,7 +10,7 @@ use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
 use crate::machine::ctx::Ctx;
 use crate::machine::spaces::{GlobalPlace, Spaces};
 use crate::mem::address::{Place, global_address};
-use crate::monitor::{Access, Monitor};
+use crate::monitor::{Access, Monitor, Order};
 use crate::schedule::Choice;
 use crate::sync::mbarrier;
 
@@ -146,7 +146,8 @@ impl<M: Monitor> Ctx<'_, M> {
             Place::Local { offset } | Place::Const { offset } | Place::Param { offset } => offset,
         };
         let who = self.who(1 << lane);
-        self.monitor.memory(Access { place, addr, bytes, write, agent: true, who })
+        let (same, order) = (false, Order::default());
+        self.monitor.memory(Access { place, addr, bytes, write, same, agent: true, order, who })
     }
 
     /// `cp.async.bulk.commit_group` of the active lanes.

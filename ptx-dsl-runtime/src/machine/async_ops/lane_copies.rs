@@ -9,7 +9,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::{JobAccess, SharedRange};
 use crate::machine::ctx::Ctx;
 use crate::machine::spaces::SharedPlace;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self, Arrive};
 
@@ -170,6 +170,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// `.noinc` the pending count goes up first.
     pub(crate) fn arrive_after_copies(&mut self, lanes: u32, offset: u32, noinc: bool) -> Result<(), Box<Fault>> {
         let (key, rank, first) = (self.warp_key(), self.rank(), lanes.trailing_zeros() & 31);
+        self.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
         if !noinc {
             for _ in 0..lanes.count_ones() {
                 self.mbarrier(rank, offset, |word| mbarrier::increment(word).map(|new| (new, ())), first)?;
@@ -190,7 +191,8 @@ impl<M: Monitor> Ctx<'_, M> {
         self.complete_of_warp(self.warp_key(), |started| if started.id < a.before { a.lanes } else { 0 })?;
         let (rank, first) = (self.cur.cta, a.lanes.trailing_zeros() & 31);
         let count = a.lanes.count_ones();
-        self.mbarrier(rank, a.offset, |word| mbarrier::arrive(word, count, Arrive::default()), first).map(drop)
+        let arrived = self.update_mbarrier(rank, a.offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
+        arrived.map(drop).map_err(|kind| self.fault(kind, first))
     }
 
     /// Completes the copies whose time has come.
