@@ -207,6 +207,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             mask: 0,
             site: 0,
             order: Order::default(),
+            told: false,
             warp: 0,
             rows: 4,
             set: InstructionSet::Base,

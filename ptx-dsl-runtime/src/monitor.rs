@@ -88,6 +88,18 @@ pub struct Who {
     pub lanes: u32,
 }
 
+/// Where the lanes of [`Access::who`] access memory, if one statement does so in several lanes.
+#[derive(Debug, Clone, Copy)]
+pub enum Offsets<'a> {
+    /// The lanes are neighbours. From lane to lane: the size of an access, or 0.
+    Row {
+        /// In bytes.
+        step: u32,
+    },
+    /// By lane, in one memory: that of [`Access::place`].
+    Lanes(&'a [u64; 32]),
+}
+
 /// A synchronisation. `rank` and `offset` are the CTA of an mbarrier object and its place in shared memory.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -122,8 +134,7 @@ pub enum Sync {
 
 /// What watches a launch. `Err` stops it with a fault at the access.
 ///
-/// A host with a monitor interprets all kernels, and each warp runs a region by itself: a monitor sees the accesses of one warp until
-/// it waits or its region ends, then those of the next.
+/// A host with a monitor interprets all kernels.
 pub trait Monitor: Default + Sized + 'static {
     /// False removes the calls, and with them the work of preparing their arguments.
     const ON: bool;
@@ -132,15 +143,25 @@ pub trait Monitor: Default + Sized + 'static {
     /// May each thread of a launch have a monitor of its own ([`Host::threads`](crate::Host::threads)), which sees the clusters
     /// that run on this thread, whole, and no others? Else the launch has one thread.
     const PER_THREAD: bool = false;
+    /// Each warp runs a region by itself: a monitor sees the accesses of one warp until it waits or its region ends, then those of the
+    /// next. Else the warps of a CTA may run each instruction together, which takes less time.
+    const APART: bool = Self::ON;
+    /// It is told of loads from buffers that the kernel cannot write.
+    const READ_ONLY: bool = true;
     /// The machine tells it [`Event`]s. This costs time.
     const EVENTS: bool = false;
     /// A launch begins. The statements of the kernel are in [`KernelInfo::sites`].
     fn launch(&mut self, _kernel: &KernelInfo<'_>) {}
-    /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank.
-    fn cluster(&mut self, _slot: u32, _ctas: &[[u32; 3]]) {}
+    /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank, for so many threads each.
+    fn cluster(&mut self, _slot: u32, _ctas: &[[u32; 3]], _threads: u32) {}
     /// A load or store, before it happens.
     fn memory(&mut self, _: Access) -> Result<(), FaultKind> {
         Ok(())
+    }
+    /// Loads, stores or additions of several lanes of a warp: `first` is that of the lowest of the lanes [`Access::who`]. True if it
+    /// has seen them all; otherwise it is told of each.
+    fn warp(&mut self, _first: &Access, _: Offsets<'_>) -> bool {
+        false
     }
     /// A synchronisation. `order` is that of the statement.
     fn sync(&mut self, _: Sync, _order: Order, _: Who) -> Result<(), FaultKind> {

@@ -4,6 +4,8 @@ mod builder;
 pub(crate) mod fields;
 mod limits;
 pub(crate) mod map;
+#[cfg(test)]
+mod tests;
 
 pub use builder::TensorMapBuilder;
 pub use fields::{ElementType, Fill, Interleave, L2Promotion, Swizzle};

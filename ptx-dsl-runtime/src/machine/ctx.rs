@@ -3,6 +3,7 @@
 mod control_flow;
 mod faults;
 mod ids;
+mod monitored_access;
 mod monitoring;
 mod objects;
 
@@ -25,6 +26,8 @@ pub struct Ctx<'a, M> {
     pub site: u32,
     /// How this statement orders memory accesses, for monitors.
     pub(crate) order: Order,
+    /// The monitor has seen the accesses of this statement in the current warp.
+    pub(crate) told: bool,
     /// The current warp in its CTA.
     pub warp: u32,
     /// Rows of eight lanes in a warp, 4: see [`crate::lanes::Level::lanes`].

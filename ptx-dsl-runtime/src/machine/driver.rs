@@ -103,7 +103,7 @@ impl<M: Monitor> Ctx<'_, M> {
         self.residents.launched += 1;
         if M::ON {
             let ctas: Vec<_> = self.residents.clusters[slot].ctas.iter().map(|cta| cta.id).collect();
-            self.monitor.cluster(slot as u32, &ctas);
+            self.monitor.cluster(slot as u32, &ctas, self.geometry.threads);
         }
         self.tell_cluster(slot, id);
     }

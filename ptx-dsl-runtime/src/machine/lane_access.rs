@@ -99,11 +99,12 @@ impl<M: Monitor> Ctx<'_, M> {
         let size = match place {
             Place::Shared { rank, .. } => self.window(rank)?.len() as u64,
             Place::Local { .. } => self.geometry.info.local_size as u64,
+            Place::Global { segment, .. } => self.memory.global.len(segment),
             _ => u64::MAX,
         };
         let from = match place {
             Place::Shared { offset, .. } => offset as u64,
-            Place::Local { offset } => offset,
+            Place::Local { offset } | Place::Global { offset, .. } => offset,
             _ => 0,
         };
         if from.checked_add(bytes as u64).is_none_or(|end| end > size) {

@@ -109,6 +109,11 @@ impl<'a> Global<'a> {
         Some(unsafe { std::slice::from_raw_parts_mut(s.at.as_ptr(), s.writable) })
     }
 
+    /// Can the kernel not write to it?
+    pub fn is_read_only(&self, segment: usize) -> bool {
+        self.concurrent.is_empty() && self.segments.get(segment).is_some_and(|s| s.writable == 0)
+    }
+
     /// `n` bytes at an address, if they are in the cached segment of access `site`.
     #[inline(always)]
     #[allow(unsafe_code)]

@@ -134,7 +134,7 @@ pub fn tensor_box<M: Monitor>(
         let what = format!("the first coordinate is {}, but must be a multiple of {aligned}", start[0]);
         return Err(undefined(x, what, LOADS, "align the first coordinate", lane));
     }
-    let negative = start.iter().find(|c| **c < 0 && stores && shape == Shape::Tile);
+    let negative = start.iter().find(|c| **c < 0 && stores);
     if let Some(c) = negative {
         let what = format!("a coordinate of a store is negative: {c}");
         return Err(undefined(x, what, LOADS, "store boxes that begin inside of the tensor", lane));
