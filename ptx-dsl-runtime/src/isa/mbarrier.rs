@@ -10,6 +10,9 @@ use crate::qual::{Q, q};
 use crate::sync::mbarrier::{self as object, Arrive, Layout};
 use crate::{Ctx, Lanes, Monitor};
 
+/// In the file of the copies that it waits for.
+pub use super::async_copy::cp_async_mbarrier_arrive;
+
 const WHAT: &str = "the mbarrier object";
 
 /// The object of an operation that reaches peer CTAs too.
@@ -169,25 +172,6 @@ pub fn mbarrier_arrive_drop<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], 
     arrive_on(x, q, s, d, true)
 }
 
-/// `cp.async.mbarrier.arrive{.noinc} [addr]` (9.7.13.15.15): an arrive-on of 1 when all `cp.async` that the thread has
-/// issued are complete, and without `.noinc` an increment of the pending count at once.
-///
-/// The host has no `cp.async` yet, so none is outstanding and the arrive-on comes at once. With `cp.async` it must be
-/// delayed until the thread's copies are done: then the increment alone happens here.
-pub fn cp_async_mbarrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    let rank = x.rank();
-    for l in active(x.mask) {
-        let offset = find_own(x, q, s[0][l], l)?;
-        x.tell_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
-        if q.has(q::noinc) {
-            x.mbarrier(rank, offset, |word| object::arrive(word, 1, Arrive::default()), l as u32)?;
-        } else {
-            x.mbarrier(rank, offset, |word| object::increment_and_arrive(word).map(|new| (new, ())), l as u32)?;
-        }
-    }
-    Ok(())
-}
-
 /// Objects that waits have found incomplete: rank, offset, parity of the phase.
 type Missing = Vec<(u32, u32, u64)>;
 
@@ -320,7 +304,6 @@ pub fn mbarrier_check_layout<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes],
 }
 
 semantics! {
-    warp "cp.async.mbarrier.arrive" => cp_async_mbarrier_arrive,
     warp "mbarrier.arrive" => mbarrier_arrive,
     warp "mbarrier.arrive_drop" => mbarrier_arrive_drop,
     warp "mbarrier.check_layout" => mbarrier_check_layout,

@@ -111,10 +111,12 @@ impl<M: Monitor> Ctx<'_, M> {
             return Ok(());
         }
         if let Place::Shared { rank, offset } = place
-            && write
             && !self.async_ops.is_empty()
         {
-            self.operand_conflict(rank, offset, bytes)?;
+            if write {
+                self.operand_conflict(rank, offset, bytes)?;
+            }
+            self.copy_conflict(rank, offset, bytes, write)?;
         }
         let who = self.who(1 << lane);
         let same = stored.is_some_and(|new| {
