@@ -1,13 +1,16 @@
 //! Kernels on the host machine, compared with plain Rust.
 
 mod arith;
+mod async_copies;
 mod beyond;
+mod bulk_copies;
 mod closures;
 mod cluster;
 mod cohorts;
 mod control;
 mod divergence;
 mod engines;
+mod everywhere;
 mod faults;
 mod files;
 mod language;
@@ -30,6 +33,7 @@ mod tcgen05_async;
 mod tcgen05_faults;
 mod tcgen05_mma;
 mod tcgen05_order;
+mod tensor_copies;
 mod tensor_memory;
 mod trace;
 mod waits;

@@ -71,6 +71,25 @@ impl Host {
     }
 }
 
+impl Host<Checked> {
+    /// Ends a launch after its first finding.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().first();
+    /// # let _ = host;
+    /// ```
+    pub fn first(self) -> Self {
+        self.limit(1)
+    }
+
+    /// Ends a launch after so many findings: 100 by default.
+    pub fn limit(mut self, findings: usize) -> Self {
+        self.make_monitor = Arc::new(move || Checked::with_limit(findings));
+        self
+    }
+}
+
 impl Default for Host {
     fn default() -> Self {
         Host::new()

@@ -22,6 +22,7 @@ pub mod qual;
 pub mod schedule;
 mod simd;
 pub mod sync;
+mod tensor_map;
 pub mod trace;
 
 pub use checked::Checked;
@@ -37,6 +38,9 @@ pub use mem::address::AddrSpace;
 pub use monitor::{Monitor, Off};
 pub use numerics::Numerics;
 pub use qual::{Q, Qualifier, Qualifiers, Ty, q};
+pub use tensor_map::{
+    ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
+};
 
 /// A register of a warp: 32 lanes of bits, zero-extended.
 pub type Lanes = [u64; 32];

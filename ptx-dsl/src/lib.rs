@@ -84,6 +84,9 @@ pub use ptx_dsl_runtime::{
     Arg, CancelHandle, Checked, Engine, Error, Explore, Fault, FaultKind, Host, Launch, Monitor, Numerics, Progress,
     Report,
 };
+pub use ptx_dsl_runtime::{
+    ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
+};
 pub use ptx_dsl_runtime::{monitor, trace};
 
 /// This crate is optimised, which depends on the profile; crates with kernels then are too.

@@ -291,12 +291,14 @@ fn launches_that_do_not_fit() {
 
 #[test]
 fn instructions_that_the_host_lacks() {
-    let kernel = one("", "cp.async.bulk.prefetch.L2.global [%x], 16; ret;");
+    let text = ".version 8.1 .target sm_90 .address_size 64 .visible .entry k(.param .u64 x) {\n\
+         .reg .b64 %x; ld.param.u64 %x, [x]; multimem.red.relaxed.gpu.global.add.u32 [%x], 1; ret; }";
+    let kernel = Module::parse(text).unwrap().kernel("k").unwrap().clone();
     let error = run(&kernel, Launch::grid(1), &mut [0; 4]).unwrap_err();
     let Error::NotYet { instruction, text, .. } = error else { panic!("{error}") };
     assert_eq!(
         (instruction.as_str(), text.as_str()),
-        ("cp.async.bulk.prefetch.L2.global", "cp.async.bulk.prefetch.L2.global [%x], 16;")
+        ("multimem.red.relaxed.gpu.global.add.u32", "multimem.red.relaxed.gpu.global.add.u32 [%x], 1;")
     );
 }
 

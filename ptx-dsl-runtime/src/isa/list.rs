@@ -1,8 +1,8 @@
 //! What the host runs.
 
 use super::{
-    address, arith, atom, bar, clusterlaunchcontrol, compare, cvt, fence, ld_st, ldmatrix, logic, mbarrier, misc, mma,
-    prefetch, tcgen05, warp, wgmma, wmma,
+    address, arith, async_copy, async_store, atom, bar, bulk, clusterlaunchcontrol, compare, cvt, fence, ld_st,
+    ldmatrix, logic, mbarrier, misc, mma, prefetch, tcgen05, tensor, warp, wgmma, wmma,
 };
 
 use super::Call;
@@ -13,8 +13,11 @@ use ptx_dsl_isa::opcode::Opcode;
 pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     address::SEMANTICS,
     arith::SEMANTICS,
+    async_copy::SEMANTICS,
+    async_store::SEMANTICS,
     atom::SEMANTICS,
     bar::SEMANTICS,
+    bulk::SEMANTICS,
     clusterlaunchcontrol::SEMANTICS,
     compare::SEMANTICS,
     cvt::SEMANTICS,
@@ -32,6 +35,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     tcgen05::ld_st::SEMANTICS,
     tcgen05::mma::SEMANTICS,
     tcgen05::shift::SEMANTICS,
+    tensor::SEMANTICS,
     warp::SEMANTICS,
     wgmma::SEMANTICS,
     wmma::SEMANTICS,
@@ -42,8 +46,11 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     let mut all = Vec::new();
     all.extend(address::calls::<M>());
     all.extend(arith::calls::<M>());
+    all.extend(async_copy::calls::<M>());
+    all.extend(async_store::calls::<M>());
     all.extend(atom::calls::<M>());
     all.extend(bar::calls::<M>());
+    all.extend(bulk::calls::<M>());
     all.extend(clusterlaunchcontrol::calls::<M>());
     all.extend(compare::calls::<M>());
     all.extend(cvt::calls::<M>());
@@ -61,6 +68,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(tcgen05::ld_st::calls::<M>());
     all.extend(tcgen05::mma::calls::<M>());
     all.extend(tcgen05::shift::calls::<M>());
+    all.extend(tensor::calls::<M>());
     all.extend(warp::calls::<M>());
     all.extend(wgmma::calls::<M>());
     all.extend(wmma::calls::<M>());

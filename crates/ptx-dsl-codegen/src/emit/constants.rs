@@ -57,6 +57,10 @@ impl<'m> Constants<'m> {
         if i.operand("a-tmem").is_some() {
             flags.push(q::a_tmem);
         }
+        // A predicate in place of a source size.
+        if i.operand("ignore-src").is_some() {
+            flags.push(q::ignore_src);
+        }
         // A state, or `_` in its place.
         if matches!(i.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
             flags.push(q::state);
