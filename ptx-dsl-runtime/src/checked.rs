@@ -16,7 +16,7 @@ use crate::fault::{Fault, FaultKind, NearMiss, Race, Side, ThreadId};
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
-use crate::monitor::{Access, Monitor, Offsets, Order, Scope, Sync, Who};
+use crate::monitor::{Access, Finding, Monitor, Offsets, Order, Scope, Sync, Who};
 use clock::Clock;
 use objects::{Barriers, Issuer, Mbarriers, Messages};
 use shadow::{Memory, Record, Shadow, What};
@@ -28,8 +28,15 @@ use threads::Threads;
 /// mbarrier objects, and `mbarrier.init` over them.
 ///
 /// It takes asynchronous operations as ordered with everything: races with them are not found yet.
-#[derive(Debug, Default)]
+///
+/// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`]): each pair of statements once, up to a
+/// limit of 100 ([`Host::limit`](crate::Host::limit)).
+#[derive(Debug)]
 pub struct Checked {
+    /// Findings after which the launch ends.
+    limit: usize,
+    /// Statements of findings, two for a race, with the state space.
+    found: HashSet<(u32, u32, &'static str)>,
     threads: Threads,
     /// By slot and CTA rank, of which there are 16.
     shared: Vec<Shadow>,
@@ -46,6 +53,12 @@ pub struct Checked {
     sequential: Rc<Clock>,
     /// Where a thread has observed another one and not learnt from it.
     misses: Vec<Miss>,
+}
+
+impl Default for Checked {
+    fn default() -> Self {
+        Checked::with_limit(100)
+    }
 }
 
 /// An observation that does not synchronise.
@@ -146,12 +159,43 @@ impl Monitor for Checked {
         Ok(())
     }
 
+    fn finding(&mut self, kind: &FaultKind, who: Who) -> Finding {
+        let key = match kind {
+            FaultKind::DataRace(race) => (race.other.site, race.space),
+            FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
+            FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
+            _ => return Finding::Ends,
+        };
+        if !self.found.insert((who.site, key.0, key.1)) {
+            return Finding::Known;
+        }
+        if self.found.len() < self.limit { Finding::Reported } else { Finding::Ends }
+    }
+
     fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
         x.drive(body)
     }
 }
 
 impl Checked {
+    /// That ends a launch after so many findings.
+    pub(crate) fn with_limit(limit: usize) -> Checked {
+        Checked {
+            limit,
+            found: HashSet::new(),
+            threads: Threads::default(),
+            shared: Vec::new(),
+            global: Vec::new(),
+            local: HashMap::new(),
+            live: HashSet::new(),
+            barriers: Barriers::default(),
+            mbarriers: Mbarriers::default(),
+            messages: Messages::default(),
+            sequential: Rc::default(),
+            misses: Vec::new(),
+        }
+    }
+
     fn shadow(&mut self, memory: Memory) -> &mut Shadow {
         shadow_of(&mut self.shared, &mut self.global, memory)
     }

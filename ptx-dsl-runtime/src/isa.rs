@@ -81,13 +81,17 @@ pub mod ld_st;
 pub mod ldmatrix;
 pub mod list;
 pub mod logic;
+pub(crate) mod matrix;
 pub mod mbarrier;
 pub mod misc;
+pub mod mma;
 pub mod prefetch;
 pub mod sreg;
 pub mod tcgen05;
 pub mod tensor;
 pub mod warp;
+pub mod wgmma;
+pub mod wmma;
 
 #[cfg(test)]
 mod tests;

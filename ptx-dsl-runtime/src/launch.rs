@@ -94,6 +94,7 @@ pub(crate) fn run<M: Monitor>(
     mut launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
+    launch.numerics = host.chosen_numerics();
     launch.elements = args.iter().map(Arg::element).collect();
     let mut module = program.info.global_image.to_vec();
     let mut maps = Vec::new();

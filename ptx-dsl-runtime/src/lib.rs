@@ -17,6 +17,7 @@ pub mod launch;
 pub mod machine;
 pub mod mem;
 pub mod monitor;
+pub mod numerics;
 pub mod qual;
 pub mod schedule;
 mod simd;
@@ -35,6 +36,7 @@ pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress
 pub use machine::Ctx;
 pub use mem::address::AddrSpace;
 pub use monitor::{Monitor, Off};
+pub use numerics::Numerics;
 pub use qual::{Q, Qualifier, Qualifiers, Ty, q};
 pub use tensor_map::{
     ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,

@@ -14,6 +14,7 @@ mod deadlock;
 mod describe;
 mod driver;
 pub(crate) mod endless;
+mod findings;
 mod fragments;
 pub(crate) mod geometry;
 mod instruction_sets;
@@ -220,6 +221,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             residents: Residents::new(team.slots(host.resident())),
             async_ops: AsyncOps::default(),
             monitor: host.new_monitor(),
+            findings: Default::default(),
         }
     }
 }
@@ -243,14 +245,15 @@ fn work<M: Monitor>(
     }
     let outcome = M::drive(&mut *body, &mut x);
     x.tell(Event::Ends { failed: outcome.is_err() });
-    match outcome {
-        Ok(()) => Ok(Report {
+    let findings = std::mem::take(&mut x.findings);
+    match findings.end(outcome.err()) {
+        None => Ok(Report {
             clusters_launched: x.residents.launched,
             clusters_cancelled: x.residents.cancelled,
             turns: x.scheduling.turns,
             schedule: x.scheduling.take_record(),
         }),
-        Err(mut fault) => {
+        Some(mut fault) => {
             team.stop();
             fault.replay = host.replay_hint();
             fault.schedule = x.scheduling.take_record();

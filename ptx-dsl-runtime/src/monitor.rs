@@ -88,6 +88,17 @@ pub struct Who {
     pub lanes: u32,
 }
 
+/// What becomes of a launch after a monitor has returned `Err`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// It ends with this fault.
+    Ends,
+    /// It goes on, and fails at its end with this fault among others ([`Fault::others`]).
+    Reported,
+    /// It goes on; the same was reported before.
+    Known,
+}
+
 /// Where the lanes of [`Access::who`] access memory, if one statement does so in several lanes.
 #[derive(Debug, Clone, Copy)]
 pub enum Offsets<'a> {
@@ -132,7 +143,7 @@ pub enum Sync {
     Fence,
 }
 
-/// What watches a launch. `Err` stops it with a fault at the access.
+/// What watches a launch. `Err` is a fault at the access, which ends the launch unless [`Monitor::finding`] says otherwise.
 ///
 /// A host with a monitor interprets all kernels.
 pub trait Monitor: Default + Sized + 'static {
@@ -166,6 +177,10 @@ pub trait Monitor: Default + Sized + 'static {
     /// A synchronisation. `order` is that of the statement.
     fn sync(&mut self, _: Sync, _order: Order, _: Who) -> Result<(), FaultKind> {
         Ok(())
+    }
+    /// What becomes of the launch, of whose thread this is?
+    fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {
+        Finding::Ends
     }
     /// Something happens, so many turns after the start; with [`Monitor::EVENTS`].
     fn event(&mut self, _turns: u64, _: Event<'_>) {}

@@ -4,3 +4,4 @@ pub mod barrier;
 pub mod cluster;
 pub mod mbarrier;
 pub mod tensor_memory;
+pub mod wgmma;

@@ -2,7 +2,7 @@
 
 use super::{
     address, arith, async_copy, async_store, atom, bar, bulk, clusterlaunchcontrol, compare, cvt, fence, ld_st,
-    ldmatrix, logic, mbarrier, misc, prefetch, tcgen05, tensor, warp,
+    ldmatrix, logic, mbarrier, misc, mma, prefetch, tcgen05, tensor, warp, wgmma, wmma,
 };
 
 use super::Call;
@@ -27,6 +27,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     logic::SEMANTICS,
     mbarrier::SEMANTICS,
     misc::SEMANTICS,
+    mma::SEMANTICS,
     prefetch::SEMANTICS,
     tcgen05::alloc::SEMANTICS,
     tcgen05::commit::SEMANTICS,
@@ -36,6 +37,8 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     tcgen05::shift::SEMANTICS,
     tensor::SEMANTICS,
     warp::SEMANTICS,
+    wgmma::SEMANTICS,
+    wmma::SEMANTICS,
 ];
 
 /// Every opcode that the host runs, with its function.
@@ -57,6 +60,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(logic::calls::<M>());
     all.extend(mbarrier::calls::<M>());
     all.extend(misc::calls::<M>());
+    all.extend(mma::calls::<M>());
     all.extend(prefetch::calls::<M>());
     all.extend(tcgen05::alloc::calls::<M>());
     all.extend(tcgen05::commit::calls::<M>());
@@ -66,5 +70,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(tcgen05::shift::calls::<M>());
     all.extend(tensor::calls::<M>());
     all.extend(warp::calls::<M>());
+    all.extend(wgmma::calls::<M>());
+    all.extend(wmma::calls::<M>());
     all
 }

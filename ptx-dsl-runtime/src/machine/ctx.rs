@@ -9,6 +9,7 @@ mod objects;
 
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
+use crate::machine::findings::Findings;
 use crate::machine::fragments::Fragments;
 use crate::machine::geometry::Geometry;
 use crate::machine::memory::Memory;
@@ -46,6 +47,7 @@ pub struct Ctx<'a, M> {
     pub(crate) residents: Residents,
     pub(crate) async_ops: AsyncOps,
     pub(crate) monitor: M,
+    pub(crate) findings: Findings,
 }
 
 impl<M> Ctx<'_, M> {

@@ -5,6 +5,7 @@ use crate::flow::Pc;
 use crate::kernel::KernelInfo;
 use crate::launch::config::Launch;
 use crate::machine::loops;
+use crate::numerics::Numerics;
 use ptx_dsl_isa::image::{Image, Region};
 use std::sync::Arc;
 
@@ -35,6 +36,8 @@ pub(crate) struct Geometry<'a> {
     pub dynamic_shared: u32,
     /// Bytes of an element of each argument that is a buffer.
     pub elements: Vec<Option<u32>>,
+    /// How matrix instructions add.
+    pub numerics: Numerics,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
 }
@@ -69,6 +72,7 @@ impl<'a> Geometry<'a> {
             threads: block.iter().product(),
             dynamic_shared: launch.dynamic_shared,
             elements: launch.elements.clone(),
+            numerics: launch.numerics,
             tids: tids(block),
         }
     }

@@ -123,7 +123,7 @@ impl<M: Monitor> Ctx<'_, M> {
             let old = self.load(place, addr, bytes, lane);
             old.is_ok_and(|old| is_same(&old, &new, bytes))
         });
-        self.monitor.memory(Access { place, addr, bytes, write, same, agent: false, order: self.order, who })
+        self.tell_access(Access { place, addr, bytes, write, same, agent: false, order: self.order, who })
     }
 
     #[inline(always)]
@@ -230,7 +230,8 @@ impl<M: Monitor> Ctx<'_, M> {
                     self.tell(Event::Phase { slot, rank, offset, phase: completed });
                     if M::ON {
                         let who = self.who(1 << lane);
-                        self.monitor.sync(Sync::MbarrierPhase { rank, offset }, self.order, who)?;
+                        let done = self.monitor.sync(Sync::MbarrierPhase { rank, offset }, self.order, who);
+                        done.or_else(|kind| self.found(kind, lane))?;
                     }
                 }
                 self.notify_waiters();

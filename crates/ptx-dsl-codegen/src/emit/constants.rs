@@ -5,7 +5,7 @@ use crate::names::RT;
 use crate::source::Printed;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::isa::{Role, fragment};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
@@ -65,6 +65,7 @@ impl<'m> Constants<'m> {
         if matches!(i.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
             flags.push(q::state);
         }
+        flags.extend(fragment::order(&i.quals));
         flags
     }
 

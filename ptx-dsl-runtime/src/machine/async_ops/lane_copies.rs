@@ -104,9 +104,9 @@ impl<M: Monitor> Ctx<'_, M> {
         if M::ON {
             let lane = c.lane.into();
             if c.given > 0 {
-                self.tell_access(JobAccess { place: c.from.place(), bytes: c.given.into(), write: false }, lane)?;
+                self.tell_copy(JobAccess { place: c.from.place(), bytes: c.given.into(), write: false }, lane)?;
             }
-            self.tell_access(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, lane)?;
+            self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, lane)?;
         }
         let bytes = match read {
             Some(bytes) => bytes,
