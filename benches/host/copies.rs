@@ -158,14 +158,14 @@ impl Tile {
 impl Case for Tile {
     fn ours(&mut self, host: &Host) {
         let mut y = std::mem::take(&mut self.y);
-        let args = (&self.map(), &mut y, COPIES as u32);
+        let args = (&self.map(), &mut y[..], COPIES as u32);
         tile_copy.launch(host, Launch::grid(1).block(32).dynamic_shared(BYTES as u32), args).expect("a clean run");
         self.y = y;
     }
 
     fn checked(&mut self, host: &Host<ptx_dsl::Checked>) {
         let mut y = std::mem::take(&mut self.y);
-        let args = (&self.map(), &mut y, COPIES as u32);
+        let args = (&self.map(), &mut y[..], COPIES as u32);
         tile_copy.launch(host, Launch::grid(1).block(32).dynamic_shared(BYTES as u32), args).expect("a clean run");
         self.y = y;
     }
