@@ -24,6 +24,7 @@ mod recursion;
 mod registers;
 mod rows;
 mod sync;
+mod system;
 mod tcgen05_async;
 mod tcgen05_faults;
 mod tcgen05_mma;

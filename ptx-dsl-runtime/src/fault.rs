@@ -158,6 +158,17 @@ pub enum FaultKind {
     },
     /// `trap`
     Trap,
+    /// A false `assert` of CUDA C++.
+    Assertion {
+        /// the condition
+        message: String,
+        /// the source file
+        file: String,
+        /// its line
+        line: u32,
+        /// the function
+        function: String,
+    },
     /// Other undefined behaviour, with the manual's section and a fix.
     Undefined {
         /// what is wrong
@@ -228,7 +239,9 @@ impl FaultKind {
             IssueGranularity { .. } => "9.7.16.5",
             Trap => "9.7.19.4",
             Undefined { section, .. } => section,
-            Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
+            Assertion { .. } | Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => {
+                ""
+            }
         }
     }
 
@@ -273,7 +286,7 @@ impl FaultKind {
             Undefined { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
-            Trap | Deadlock { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
+            Trap | Assertion { .. } | Deadlock { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
         }
     }
 }
@@ -328,6 +341,9 @@ impl fmt::Display for FaultKind {
             }
             CallTarget => f.write_str("indirect call of an address that is no function it may call"),
             Trap => f.write_str("`trap` executed"),
+            Assertion { message, file, line, function } => {
+                write!(f, "assertion `{message}` failed in `{function}`, {file}:{line}")
+            }
             Undefined { what, .. } => f.write_str(what),
             Deadlock { .. } => f.write_str("deadlock: no thread can run and nothing is under way"),
             StepLimit { turns, region, loops } => {

@@ -9,6 +9,7 @@ use std::sync::{Arc, OnceLock};
 
 use crate::engine::Engine;
 use crate::monitor::{Checked, Monitor, Off};
+use crate::print::Print;
 use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
 
 #[derive(Debug, Clone)]
@@ -32,6 +33,7 @@ pub struct Host<M = Off> {
     resident: usize,
     threads: usize,
     engine: Option<Engine>,
+    print: Print,
     make_monitor: MakeMonitor<M>,
 }
 
@@ -42,16 +44,21 @@ type MakeMonitor<M> = Arc<dyn Fn() -> M + Send + Sync>;
 
 impl<M> Clone for Host<M> {
     fn clone(&self) -> Self {
-        Host { schedule: self.schedule.clone(), make_monitor: self.make_monitor.clone(), ..*self }
+        Host {
+            schedule: self.schedule.clone(),
+            print: self.print.clone(),
+            make_monitor: self.make_monitor.clone(),
+            ..*self
+        }
     }
 }
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host { schedule, record, resident, threads, engine, make_monitor: _ } = self;
+        let Host { schedule, record, resident, threads, engine, print, make_monitor: _ } = self;
         let mut s = f.debug_struct("Host");
         s.field("schedule", schedule).field("record", record).field("resident", resident);
-        s.field("threads", threads).field("engine", engine);
+        s.field("threads", threads).field("engine", engine).field("print", print);
         s.finish()
     }
 }
@@ -89,6 +96,7 @@ impl<M: Monitor> Host<M> {
             resident: 16,
             threads: 1,
             engine: None,
+            print: Print::Standard,
             make_monitor: Arc::new(make),
         }
     }
@@ -140,6 +148,27 @@ impl<M: Monitor> Host<M> {
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = Some(engine);
         self
+    }
+
+    /// Gives the output of the kernels' `printf` to a function, instead of writing it to the standard output: the text of one call
+    /// at a time. The calls of a thread are in order. What is not UTF-8 becomes `\u{fffd}`.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// use std::sync::{Arc, Mutex};
+    /// let output = Arc::new(Mutex::new(String::new()));
+    /// let to = output.clone();
+    /// let host = Host::new().print(move |text| to.lock().unwrap().push_str(text));
+    /// # let _ = host;
+    /// ```
+    pub fn print(mut self, function: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.print = Print::Function(Arc::new(function));
+        self
+    }
+
+    /// Where `printf` writes.
+    pub(crate) fn printer(&self) -> &Print {
+        &self.print
     }
 
     /// The engine that [`Host::engine`] asks for.

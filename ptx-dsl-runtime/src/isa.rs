@@ -82,6 +82,7 @@ pub mod mbarrier;
 pub mod misc;
 pub mod prefetch;
 pub mod sreg;
+pub mod system;
 pub mod tcgen05;
 pub mod warp;
 

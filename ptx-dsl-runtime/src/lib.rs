@@ -16,6 +16,7 @@ pub mod launch;
 pub mod machine;
 pub mod mem;
 pub mod monitor;
+mod print;
 pub mod qual;
 pub mod schedule;
 mod simd;

@@ -210,7 +210,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             step: Step::new(),
             fragments: Fragments::new(),
             scheduling: Scheduling::new(launch, team, host.scheduler(), always_first, host.records()),
-            geometry: Geometry::new(launch, info),
+            geometry: Geometry::new(launch, info, host.printer().clone()),
             memory: Memory::new(global, params),
             residents: Residents::new(team.slots(host.resident())),
             async_ops: AsyncOps::default(),

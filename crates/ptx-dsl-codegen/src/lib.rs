@@ -18,6 +18,7 @@ mod names;
 mod region;
 mod source;
 mod step;
+mod system_calls;
 #[cfg(test)]
 mod tests;
 
@@ -82,6 +83,8 @@ pub fn kernel(
     stub: bool,
     compiled: &TokenStream,
 ) -> TokenStream {
+    let rewritten = if stub { None } else { system_calls::as_instructions(module) };
+    let module = rewritten.as_ref().unwrap_or(module);
     let original = &module.functions[entry.0 as usize];
     let split = if stub { None } else { split(module, entry) };
     let function = split.as_ref().unwrap_or(original);
@@ -100,6 +103,8 @@ pub fn kernel(
 
 /// The compiled code of an entry.
 pub fn compiled(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>) -> TokenStream {
+    let rewritten = system_calls::as_instructions(module);
+    let module = rewritten.as_ref().unwrap_or(module);
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     // the image numbers the sites
@@ -125,6 +130,8 @@ pub struct Interpreted {
 
 /// An entry of a module without errors, for the interpreter. `line` gives the line of a place in the source.
 pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
+    let rewritten = system_calls::as_instructions(module);
+    let module = rewritten.as_ref().unwrap_or(module);
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     let (_, Prepared { constants, image, info, .. }) = prepare(module, entry, function, Constants::new(line, text));

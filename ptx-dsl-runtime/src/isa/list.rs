@@ -2,7 +2,7 @@
 
 use super::{
     address, arith, atom, bar, clusterlaunchcontrol, compare, cvt, fence, ld_st, ldmatrix, logic, mbarrier, misc,
-    prefetch, tcgen05, warp,
+    prefetch, system, tcgen05, warp,
 };
 
 use super::Call;
@@ -25,6 +25,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     mbarrier::SEMANTICS,
     misc::SEMANTICS,
     prefetch::SEMANTICS,
+    system::SEMANTICS,
     tcgen05::alloc::SEMANTICS,
     tcgen05::commit::SEMANTICS,
     tcgen05::cp::SEMANTICS,
@@ -51,6 +52,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(mbarrier::calls::<M>());
     all.extend(misc::calls::<M>());
     all.extend(prefetch::calls::<M>());
+    all.extend(system::calls::<M>());
     all.extend(tcgen05::alloc::calls::<M>());
     all.extend(tcgen05::commit::calls::<M>());
     all.extend(tcgen05::cp::calls::<M>());

@@ -1,0 +1,84 @@
+//! Floating-point numbers as C writes them. Rust's decimal digits are exact.
+
+use super::printf::Spec;
+
+/// A number that is not negative, without sign and without the `0x` of `%a`.
+pub fn digits(v: f64, spec: &Spec) -> String {
+    let small = match spec.letter.to_ascii_lowercase() {
+        _ if v.is_nan() => "nan".to_owned(),
+        _ if v.is_infinite() => "inf".to_owned(),
+        b'e' => exponential(v, spec.precision.unwrap_or(6), spec.alternate),
+        b'g' => shortest(v, spec),
+        b'a' => hexadecimal(v, spec),
+        _ => fixed(v, spec.precision.unwrap_or(6), spec.alternate),
+    };
+    if spec.letter.is_ascii_uppercase() { small.to_ascii_uppercase() } else { small }
+}
+
+fn fixed(v: f64, precision: usize, point: bool) -> String {
+    let mut digits = format!("{v:.precision$}");
+    if precision == 0 && point {
+        digits.push('.');
+    }
+    digits
+}
+
+fn exponential(v: f64, precision: usize, point: bool) -> String {
+    let (mantissa, exponent) = parts(v, precision);
+    let point = if precision == 0 && point { "." } else { "" };
+    format!("{mantissa}{point}{}", written(exponent))
+}
+
+/// `e+05`
+fn written(exponent: i32) -> String {
+    format!("e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
+}
+
+/// The decimal mantissa with so many digits behind the point, and the exponent.
+fn parts(v: f64, precision: usize) -> (String, i32) {
+    let text = format!("{v:.precision$e}");
+    let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
+    (mantissa.to_owned(), exponent.parse().unwrap_or(0))
+}
+
+/// `%g`: so many significant digits, without zeros at the end.
+fn shortest(v: f64, spec: &Spec) -> String {
+    let significant = spec.precision.unwrap_or(6).max(1);
+    let (mantissa, exponent) = parts(v, significant - 1);
+    let strip = |text: String| match text.contains('.') {
+        true if !spec.alternate => text.trim_end_matches('0').trim_end_matches('.').to_owned(),
+        _ => text,
+    };
+    let point = if spec.alternate && significant == 1 { "." } else { "" };
+    if exponent < -4 || exponent as i64 >= significant as i64 {
+        return strip(mantissa) + point + &written(exponent);
+    }
+    let behind = (significant as i64 - 1 - i64::from(exponent)) as usize;
+    strip(fixed(v, behind, spec.alternate))
+}
+
+/// `%a`: hexadecimal digits of the mantissa, rounded to nearest even, and a power of two.
+fn hexadecimal(v: f64, spec: &Spec) -> String {
+    const DIGITS: usize = 13;
+    let bits = v.to_bits();
+    let (fraction, exponent) = (bits & ((1 << 52) - 1), (bits >> 52) as i32);
+    let exponent = match (exponent, fraction) {
+        (0, 0) => 0,
+        (0, _) => -1022,
+        _ => exponent - 1023,
+    };
+    let mut mantissa = fraction | u64::from(bits >> 52 != 0) << 52;
+    let mut precision = spec.precision.unwrap_or_else(|| DIGITS - (fraction.trailing_zeros().min(52) / 4) as usize);
+    let zeros = precision.saturating_sub(DIGITS);
+    precision -= zeros;
+    let dropped = 4 * (DIGITS - precision) as u32;
+    if dropped > 0 {
+        let (kept, rest, half) = (mantissa >> dropped, mantissa & ((1 << dropped) - 1), 1 << (dropped - 1));
+        mantissa = kept + u64::from(rest > half || rest == half && kept & 1 != 0);
+    }
+    let (whole, behind) = (mantissa >> (4 * precision), mantissa & ((1 << (4 * precision)) - 1));
+    let point = if precision > 0 || spec.alternate { "." } else { "" };
+    let behind = if precision > 0 { format!("{behind:0precision$x}") } else { String::new() };
+    let sign = if exponent < 0 { '-' } else { '+' };
+    format!("{whole:x}{point}{behind}{}p{sign}{}", "0".repeat(zeros), exponent.unsigned_abs())
+}
