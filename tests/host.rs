@@ -18,6 +18,7 @@ mod mbarrier_phases;
 mod memory;
 mod mixed;
 mod multicast;
+mod narrow;
 mod nvcc;
 mod parallel;
 mod recursion;
