@@ -32,5 +32,6 @@ mod tcgen05_mma;
 mod tcgen05_order;
 mod tensor_memory;
 mod trace;
+mod video;
 mod waits;
 mod warp;

@@ -84,6 +84,7 @@ pub mod prefetch;
 pub mod sreg;
 pub mod system;
 pub mod tcgen05;
+pub mod video;
 pub mod warp;
 
 #[cfg(test)]

@@ -2,8 +2,9 @@
 //! compiled code: a `CompiledKernel` whose `step` runs one region for some warps. What an instruction does is the runtime's: emitted
 //! code reads operands, calls `runtime::isa::<family>::<opcode>` and stores the results.
 //!
-//! Stages, each of which reads only what those before it made: `region` (the region graph), `image`; for compiled code `analysis`,
-//! `layout` (how lanes lie), `lower` (the code of a region), `step` (dispatch); `item` (the Rust items).
+//! Stages, each of which reads only what those before it made: `rewrite` (what the engines do not know), `region` (the region graph),
+//! `image`; for compiled code `analysis`, `layout` (how lanes lie), `lower` (the code of a region), `step` (dispatch); `item` (the Rust
+//! items).
 
 mod analysis;
 mod emit;
@@ -16,11 +17,13 @@ mod layout;
 mod lower;
 mod names;
 mod region;
+mod rewrite;
 mod source;
 mod step;
 mod system_calls;
 #[cfg(test)]
 mod tests;
+mod video;
 
 use emit::Emitter;
 use emit::constants::Constants;
@@ -83,7 +86,7 @@ pub fn kernel(
     stub: bool,
     compiled: &TokenStream,
 ) -> TokenStream {
-    let rewritten = if stub { None } else { system_calls::as_instructions(module) };
+    let rewritten = if stub { None } else { rewrite::for_engines(module) };
     let module = rewritten.as_ref().unwrap_or(module);
     let original = &module.functions[entry.0 as usize];
     let split = if stub { None } else { split(module, entry) };
@@ -103,7 +106,7 @@ pub fn kernel(
 
 /// The compiled code of an entry.
 pub fn compiled(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>) -> TokenStream {
-    let rewritten = system_calls::as_instructions(module);
+    let rewritten = rewrite::for_engines(module);
     let module = rewritten.as_ref().unwrap_or(module);
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
@@ -130,7 +133,7 @@ pub struct Interpreted {
 
 /// An entry of a module without errors, for the interpreter. `line` gives the line of a place in the source.
 pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
-    let rewritten = system_calls::as_instructions(module);
+    let rewritten = rewrite::for_engines(module);
     let module = rewritten.as_ref().unwrap_or(module);
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);

@@ -1,37 +1,34 @@
 //! Calls of functions of CUDA's device runtime (`vprintf`), which a module declares and does not define: each becomes an
 //! instruction of the table's system functions, between loads of its `.param` variables and stores of its results.
 
-use ptx_dsl_isa::hir::{Arg, Base, FuncId, Function, Instr, Module, Operand, Reg, RegId, Stmt, Written};
+use ptx_dsl_isa::hir::{Arg, Base, Function, Instr, Module, Operand, Reg, RegId, Stmt, Written};
 use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
 use ptx_dsl_isa::opcode::{Entry, Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Ty;
 
-/// The module with these calls as instructions, if it has any.
-pub fn as_instructions(module: &Module) -> Option<Module> {
-    let system: Vec<Option<Entry>> = module.functions.iter().map(system_function).collect();
-    if system.iter().all(Option::is_none) {
-        return None;
+/// The system functions of a module, by the ids of its functions.
+pub struct Functions(Vec<Option<Entry>>);
+
+impl Functions {
+    pub fn of(module: &Module) -> Self {
+        Functions(module.functions.iter().map(system_function).collect())
     }
-    let mut out = module.clone();
-    for function in &mut out.functions {
-        let body = std::mem::take(&mut function.body);
-        for stmt in body {
-            let call = if let Stmt::Instr(i) = &stmt { callee(i).and_then(|f| system[f.0 as usize]) } else { None };
-            match (call, stmt) {
-                (Some(entry), Stmt::Instr(i)) => Lowering { function, call: i }.emit(entry),
-                (_, stmt) => function.body.push(stmt),
-            }
+
+    /// The system function that a statement calls.
+    pub fn called(&self, stmt: &Stmt) -> Option<Entry> {
+        let Stmt::Instr(i) = stmt else { return None };
+        if i.opcode != op::call {
+            return None;
         }
+        let Operand::Func(id) = i.operand("func")?.value else { return None };
+        *self.0.get(id.0 as usize)?
     }
-    Some(out)
 }
 
-fn callee(i: &Instr) -> Option<FuncId> {
-    if i.opcode != op::call {
-        return None;
-    }
-    if let Operand::Func(id) = i.operand("func")?.value { Some(id) } else { None }
+/// Appends the instruction of a call to a function.
+pub fn emit(function: &mut Function, call: Box<Instr>, entry: Entry) {
+    Lowering { function, call }.emit(entry);
 }
 
 /// The system function that a function without a body is: one of the same name and with values of the same sizes.

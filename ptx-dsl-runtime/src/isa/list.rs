@@ -2,7 +2,7 @@
 
 use super::{
     address, arith, atom, bar, clusterlaunchcontrol, compare, cvt, fence, ld_st, ldmatrix, logic, mbarrier, misc,
-    prefetch, system, tcgen05, warp,
+    prefetch, system, tcgen05, video, warp,
 };
 
 use super::Call;
@@ -32,6 +32,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     tcgen05::ld_st::SEMANTICS,
     tcgen05::mma::SEMANTICS,
     tcgen05::shift::SEMANTICS,
+    video::SEMANTICS,
     warp::SEMANTICS,
 ];
 
@@ -59,6 +60,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(tcgen05::ld_st::calls::<M>());
     all.extend(tcgen05::mma::calls::<M>());
     all.extend(tcgen05::shift::calls::<M>());
+    all.extend(video::calls::<M>());
     all.extend(warp::calls::<M>());
     all
 }

@@ -108,16 +108,14 @@ fn print<M: Monitor>(
 /// `__assertfail (message, file, line, function, charSize)`: ends the launch.
 pub fn __assertfail<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let &[message, file, line, function, _] = s else { return Ok(()) };
-    for l in active(x.mask) {
-        let mut words = |at: &Lanes| -> Result<String, Box<Fault>> {
-            let text = if at[l] == 0 { b"?".to_vec() } else { text(x, at[l], usize::MAX, l)? };
-            Ok(String::from_utf8_lossy(&text).into_owned())
-        };
-        let (message, file, function) = (words(message)?, words(file)?, words(function)?);
-        let kind = FaultKind::Assertion { message, file, line: line[l] as u32, function };
-        return Err(x.fault(kind, l as u32));
-    }
-    Ok(())
+    let Some(l) = active(x.mask).next() else { return Ok(()) };
+    let mut words = |at: &Lanes| -> Result<String, Box<Fault>> {
+        let text = if at[l] == 0 { b"?".to_vec() } else { text(x, at[l], usize::MAX, l)? };
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    };
+    let (message, file, function) = (words(message)?, words(file)?, words(function)?);
+    let kind = FaultKind::Assertion { message, file, line: line[l] as u32, function };
+    Err(x.fault(kind, l as u32))
 }
 
 semantics! {

@@ -46,11 +46,7 @@ impl RegionBuilder<'_, '_> {
         }
         let e = &*self.e;
         let lookup = |o: &Operand| {
-            let register = match o {
-                Operand::Select(..) => return Some(VARYING),
-                o => RegKey::of(self.f, o),
-            };
-            Some(match register {
+            Some(match RegKey::of(self.f, o) {
                 Some(k) => self.values.get(&k).map_or_else(|| e.layout.read(&k), |v| v.affine),
                 None => constant_operand(e.kernel, self.f, o),
             })

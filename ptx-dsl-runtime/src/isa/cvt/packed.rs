@@ -138,8 +138,8 @@ fn random(dst: Ty, rbits: u32, i: usize) -> Round {
             } else {
                 [high, low]
             };
-            let pair = pairs[i / 2 & 1];
-            (if i % 2 == 0 { pair.reverse_bits() } else { pair }, 16)
+            let pair = pairs[usize::from(i > 1)];
+            (if i.is_multiple_of(2) { pair.reverse_bits() } else { pair }, 16)
         }
     };
     Round::Random { bits: bits.into(), width }
