@@ -27,7 +27,7 @@ pub use emitted::*;
 pub use engine::Engine;
 pub use fault::{Fault, FaultKind};
 pub use host::{Explore, Host, Report};
-pub use kernel::{Compiled, CompiledKernel, Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Piece, Site, Wait};
+pub use kernel::{Compiled, CompiledKernel, Flow, Kernel, KernelInfo, Next, NotYet, ParamInfo, Pc, Piece, Site, Wait};
 pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
 pub use machine::Ctx;

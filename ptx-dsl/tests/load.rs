@@ -288,12 +288,12 @@ fn launches_that_do_not_fit() {
 
 #[test]
 fn instructions_that_the_host_lacks() {
-    let kernel = one("", "cp.async.bulk.prefetch.L2.global [%x], 16; ret;");
+    let kernel = one("", "txq.width.b32 %v, [%x]; ret;");
     let error = run(&kernel, Launch::grid(1), &mut [0; 4]).unwrap_err();
-    let Error::NotYet { instruction, text, .. } = error else { panic!("{error}") };
+    let Error::NotYet { instruction, why, text, .. } = error else { panic!("{error}") };
     assert_eq!(
-        (instruction.as_str(), text.as_str()),
-        ("cp.async.bulk.prefetch.L2.global", "cp.async.bulk.prefetch.L2.global [%x], 16;")
+        (instruction.as_str(), why.as_str(), text.as_str()),
+        ("txq.width.b32", "the host has no textures, and a launch cannot bind any", "txq.width.b32 %v, [%x];")
     );
 }
 

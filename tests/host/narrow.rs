@@ -422,7 +422,7 @@ fn all_narrow_numbers_to_halves() {
         for (n, ((bits, expected), results)) in forms.iter().zip(out.chunks(N as usize)).enumerate() {
             for (i, result) in (0..N).zip(results) {
                 let mask = (1 << bits) - 1;
-                let scale = (i >> 5) + 0x5cde & 0xffff;
+                let scale = ((i >> 5) + 0x5cde) & 0xffff;
                 let [low, high] =
                     [0, 1].map(|half| expected(i >> (bits * half) & mask, ue8m0(scale >> (8 * half) & 0xff)));
                 let pair = high << 16 | low;

@@ -4,7 +4,7 @@
 use crate::emit::calls::STACK;
 use crate::emit::constants::Constants;
 use crate::kernel::Kernel;
-use crate::region::graph::Program;
+use crate::region::graph::{NotYet, Program};
 use ptx_dsl_isa::hir::{Instr, Module, Stmt};
 
 /// Facts about a kernel.
@@ -30,8 +30,8 @@ pub struct Info {
     pub explicit_cluster: bool,
     /// The module declares `.extern .shared`.
     pub uses_dynamic_shared: bool,
-    /// What the host cannot run, with its site.
-    pub not_yet: Vec<(String, u32)>,
+    /// What the host cannot run.
+    pub not_yet: Vec<NotYet>,
 }
 
 /// A parameter in parameter memory.
@@ -58,13 +58,13 @@ impl Info {
             align: p.align,
         });
         let stack = if program.recursive.is_empty() { 0 } else { STACK };
-        let mut not_yet = Vec::new();
-        for (what, index) in &program.not_yet {
-            let site = instruction(module, *index).map_or(0, |i| constants.site(i));
-            not_yet.push((what.clone(), site));
+        let mut not_yet = program.not_yet.clone();
+        for what in &mut not_yet {
+            what.site = instruction(module, what.site).map_or(0, |i| constants.site(i));
         }
         if module.address_size == 32 {
-            not_yet.push((".address_size 32".to_owned(), 0));
+            let (what, why) = (".address_size 32".to_owned(), "addresses of the host have 64 bits");
+            not_yet.push(NotYet { what, why, site: 0 });
         }
         Info {
             name: f.name.clone(),

@@ -36,9 +36,20 @@ pub struct KernelInfo<'k> {
     /// The PTX statements, by number.
     pub sites: &'k [Site<'k>],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
-    pub not_yet: &'k [(&'k str, u32)],
+    pub not_yet: &'k [NotYet<'k>],
     /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.
     pub image: &'k [u8],
+}
+
+/// Something in a kernel that the host cannot run.
+#[derive(Debug, Clone, Copy)]
+pub struct NotYet<'k> {
+    /// An instruction, mostly.
+    pub what: &'k str,
+    /// The reason.
+    pub why: &'k str,
+    /// Number of the statement.
+    pub site: u32,
 }
 
 impl KernelInfo<'_> {

@@ -1,7 +1,7 @@
 //! The machine with kernels written by hand in the shape the macro emits.
 
 use crate::fault::FaultKind;
-use crate::kernel::{CompiledKernel, Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
+use crate::kernel::{CompiledKernel, Flow, Kernel, KernelInfo, Next, NotYet, ParamInfo, Pc, Site, Wait};
 use crate::launch::{
     Arg, CancelHandle, Error, Launch, LaunchError, launch_compiled as launch, scalar, slice, slice_mut,
 };

@@ -5,6 +5,7 @@ use crate::Prepared;
 use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::names::RT;
+use crate::region::graph::NotYet;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -27,7 +28,10 @@ pub fn kernel_info(
     let rank = option(info.maxclusterrank);
     let target = &module.target;
     let (consts, globals) = (Literal::byte_string(&module.const_image), Literal::byte_string(&module.global_image));
-    let not_yet = info.not_yet.iter().map(|(what, site)| quote!((#what, #site)));
+    let not_yet = info
+        .not_yet
+        .iter()
+        .map(|NotYet { what, why, site }| quote!(#rt::NotYet { what: #what, why: #why, site: #site }));
     let image = Literal::byte_string(&image.encode());
     let sites = constants.sites().iter().map(|site| {
         let (text, line, rust_line) = (&site.text, site.line, site.source_line);
