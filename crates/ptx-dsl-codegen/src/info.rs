@@ -5,7 +5,9 @@ use crate::emit::calls::STACK;
 use crate::emit::constants::Constants;
 use crate::kernel::Kernel;
 use crate::region::graph::{NotYet, Program};
+use crate::stack;
 use ptx_dsl_isa::hir::{Instr, Module, Stmt};
+use ptx_dsl_isa::isa::misc;
 
 /// Facts about a kernel.
 #[derive(Debug, Clone)]
@@ -57,7 +59,9 @@ impl Info {
             size: p.size,
             align: p.align,
         });
-        let stack = if program.recursive.is_empty() { 0 } else { STACK };
+        let recursion = if program.recursive.is_empty() { 0 } else { STACK };
+        let uses_stack = program.funcs.iter().any(|f| stack::uses(&module.functions[f.0 as usize]));
+        let alloca = if uses_stack { misc::STACK } else { 0 };
         let mut not_yet = program.not_yet.clone();
         for what in &mut not_yet {
             what.site = instruction(module, what.site).map_or(0, |i| constants.site(i));
@@ -70,7 +74,7 @@ impl Info {
             name: f.name.clone(),
             parameters: parameters.collect(),
             shared_size: kernel.static_shared(),
-            local_size: program.local_size(module).next_multiple_of(16).saturating_add(stack),
+            local_size: program.local_size(module).next_multiple_of(16).saturating_add(recursion + alloca),
             reqntid: f.reqntid,
             maxntid: f.maxntid,
             reqnctapercluster: f.reqnctapercluster,

@@ -19,6 +19,7 @@ mod names;
 mod region;
 mod rewrite;
 mod source;
+mod stack;
 mod step;
 mod system_calls;
 #[cfg(test)]

@@ -1,17 +1,20 @@
-//! Rewrites a typed module for the engines: calls of system functions and operands of video instructions.
+//! Rewrites a typed module for the engines: calls of system functions, operands of video instructions, the stack of functions.
 
-use crate::{system_calls, video};
+use crate::{stack, system_calls, video};
 use ptx_dsl_isa::hir::{Module, Stmt};
 
 /// The module as the engines take it, if it differs.
 pub fn for_engines(module: &Module) -> Option<Module> {
     let functions = system_calls::Functions::of(module);
     let changes = |stmt: &Stmt| functions.called(stmt).is_some() || video::is_video(stmt);
-    if !module.functions.iter().any(|f| f.body.iter().any(changes)) {
+    if !module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f)) {
         return None;
     }
     let mut out = module.clone();
     for function in &mut out.functions {
+        if stack::restores(function) {
+            stack::restore(function);
+        }
         for stmt in std::mem::take(&mut function.body) {
             let (call, video) = (functions.called(&stmt), video::is_video(&stmt));
             match (stmt, call) {

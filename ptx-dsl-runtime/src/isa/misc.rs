@@ -1,10 +1,13 @@
-//! `nanosleep`, `trap`, `brkpt`, `pmevent`, `griddepcontrol`, `setmaxnreg` (PTX ISA 9.7.19).
+//! `nanosleep`, `trap`, `brkpt`, `pmevent`, `griddepcontrol`, `setmaxnreg` (PTX ISA 9.7.19), and the stack (9.7.17).
+
+mod stack;
 
 use super::Done;
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::qual::Q;
 use crate::{Ctx, Lanes, Monitor};
+pub use stack::{alloca, stackrestore, stacksave};
 
 /// `nanosleep t`: lets other threads go first; the host has no time.
 pub fn nanosleep<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
@@ -45,10 +48,13 @@ nothing! {
 }
 
 semantics! {
+    warp "alloca" => alloca,
     warp "brkpt" => brkpt,
     warp "griddepcontrol" => griddepcontrol,
     block "nanosleep" => nanosleep,
     warp "pmevent" => pmevent,
     warp "setmaxnreg" => setmaxnreg,
+    warp "stackrestore" => stackrestore,
+    warp "stacksave" => stacksave,
     warp "trap" => trap,
 }

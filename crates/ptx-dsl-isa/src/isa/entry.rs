@@ -207,6 +207,11 @@ impl Instr {
         self.effects.pure = true;
         self
     }
+    /// It moves or reads the stack pointer.
+    pub const fn stack(mut self) -> Self {
+        self.effects.stack = true;
+        self
+    }
     /// It takes many times as long as an addition.
     pub const fn slow(mut self) -> Self {
         self.effects.slow = true;
