@@ -24,6 +24,7 @@ mod parallel;
 mod recursion;
 mod registers;
 mod rows;
+mod setmaxnreg;
 mod stack;
 mod sync;
 mod system;

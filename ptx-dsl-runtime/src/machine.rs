@@ -20,6 +20,7 @@ mod lane_access;
 mod loops;
 mod mbarrier_fast_path;
 mod memory;
+mod register_pool;
 mod registers;
 mod residents;
 mod scheduling;

@@ -3,4 +3,5 @@
 pub mod barrier;
 pub mod cluster;
 pub mod mbarrier;
+pub mod register_pool;
 pub mod tensor_memory;

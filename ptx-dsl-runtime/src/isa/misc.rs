@@ -5,7 +5,8 @@ mod stack;
 use super::Done;
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
-use crate::qual::Q;
+use crate::qual::{Q, q};
+use crate::sync::register_pool::Request;
 use crate::{Ctx, Lanes, Monitor};
 pub use stack::{alloca, stackrestore, stacksave};
 
@@ -13,6 +14,18 @@ pub use stack::{alloca, stackrestore, stacksave};
 pub fn nanosleep<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
     x.yield_now();
     Ok(Flow::Next)
+}
+
+/// `setmaxnreg`: without a known number of registers it has no effect.
+pub fn setmaxnreg<M: Monitor>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: &[&Lanes],
+    _: &mut [&mut Lanes],
+) -> Result<Flow, Box<Fault>> {
+    let lane = x.mask.trailing_zeros() as usize % 32;
+    let count = s.first().map_or(0, |count| count[lane] as u32);
+    Ok(x.request_registers(Request { inc: q.has(q::inc), count })?.map_or(Flow::Next, Flow::Wait))
 }
 
 /// `trap`: ends the launch.
@@ -43,8 +56,6 @@ nothing! {
     pmevent
     /// `griddepcontrol`: a grid starts when its prerequisites have ended.
     griddepcontrol
-    /// `setmaxnreg`: registers are not limited.
-    setmaxnreg
 }
 
 semantics! {
@@ -53,7 +64,7 @@ semantics! {
     warp "griddepcontrol" => griddepcontrol,
     block "nanosleep" => nanosleep,
     warp "pmevent" => pmevent,
-    warp "setmaxnreg" => setmaxnreg,
+    block "setmaxnreg" => setmaxnreg,
     warp "stackrestore" => stackrestore,
     warp "stacksave" => stacksave,
     warp "trap" => trap,

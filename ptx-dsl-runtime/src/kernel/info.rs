@@ -31,6 +31,8 @@ pub struct KernelInfo<'k> {
     pub uses_dynamic_shared: bool,
     /// `.explicitcluster`
     pub explicit_cluster: bool,
+    /// Registers of a thread when the kernel starts, as `setmaxnreg` needs to know; 0 if the directives do not say.
+    pub registers: u32,
     /// `.target`
     pub target: &'k str,
     /// The PTX statements, by number.

@@ -29,6 +29,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     explicit_cluster: false,
     target: "sm_90",
     sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0 }],
+    registers: 0,
     not_yet: &[],
     image: &[],
 };

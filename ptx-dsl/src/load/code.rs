@@ -77,6 +77,7 @@ impl Code {
             maxclusterrank: info.maxclusterrank,
             uses_dynamic_shared: info.uses_dynamic_shared,
             explicit_cluster: info.explicit_cluster,
+            registers: info.registers,
             target: &source.hir.target,
             sites: &sites,
             not_yet: &not_yet,

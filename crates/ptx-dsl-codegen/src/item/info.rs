@@ -17,7 +17,7 @@ pub fn kernel_info(
     passing: &[Passing],
 ) -> TokenStream {
     let (rt, module) = (RT, kernel.module);
-    let Info { name, shared_size, local_size, explicit_cluster, uses_dynamic_shared, .. } = info;
+    let Info { name, shared_size, local_size, explicit_cluster, uses_dynamic_shared, registers, .. } = info;
     let file = file.map_or_else(|| quote!(::core::file!()), |file| quote!(#file));
     let params = info.parameters.iter().zip(passing).map(|(p, pass)| {
         let (name, offset, size, align, read_only) = (&p.name, p.offset, p.size, p.align, pass.read_only);
@@ -52,6 +52,7 @@ pub fn kernel_info(
             maxclusterrank: #rank,
             uses_dynamic_shared: #uses_dynamic_shared,
             explicit_cluster: #explicit_cluster,
+            registers: #registers,
             target: #target,
             sites: &[#(#sites),*],
             not_yet: &[#(#not_yet),*],

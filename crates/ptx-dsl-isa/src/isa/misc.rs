@@ -89,5 +89,5 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[src("imm-reg-count", ty(Ty::U32)).imm().range(24, 256)])
         .rules(&[Rule::Custom(registers)])
-        .host(Host::Warp).issue(Issue::FullWarp),
+        .host(Host::Block).issue(Issue::FullWarp), // Block: `.inc` waits until enough registers are free
 ];
