@@ -1,10 +1,12 @@
 //! Faults: undefined behaviour and traps of the *kernel*, and their reports. The machine never panics for one.
 
 mod object;
+mod race;
 
 use std::fmt;
 
 pub use object::Object;
+pub use race::{NearMiss, Race, Side};
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -63,6 +65,8 @@ pub enum FaultKind {
         /// as the instruction gave it
         addr: u64,
     },
+    /// A data race (checked host).
+    DataRace(Box<Race>),
     /// An operation on memory that is not a live mbarrier object: never initialised, or invalidated.
     MbarrierNotLive {
         /// offset in shared memory
@@ -220,6 +224,7 @@ impl FaultKind {
             Misaligned { .. } => "6.4.1.1",
             ExitedCta { .. } => "9.7.9.23",
             Uninitialised { .. } => "5.1",
+            DataRace(_) => "8.7.1",
             MbarrierNotLive { .. } | MbarrierMisused { .. } => "9.7.13.15.1",
             MbarrierCount { .. } => "9.7.13.15.2",
             MbarrierTxCount { .. } => "9.7.13.15.3",
@@ -286,7 +291,13 @@ impl FaultKind {
             Undefined { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
-            Trap | Assertion { .. } | Deadlock { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
+            DataRace(_)
+            | Trap
+            | Assertion { .. }
+            | Deadlock { .. }
+            | Cancelled { .. }
+            | NotYet { .. }
+            | Internal(_) => "",
         }
     }
 }
@@ -306,6 +317,7 @@ impl fmt::Display for FaultKind {
             WrongWindow { addr, wanted } => write!(f, "address {addr:#x} is not {wanted}"),
             ExitedCta { rank } => write!(f, "access to shared memory of CTA {rank} of the cluster, which has exited"),
             NoSuchRank { rank, size } => write!(f, "CTA rank {rank} in a cluster of {size}"),
+            DataRace(race) => fmt::Display::fmt(race, f),
             Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nobody has written"),
             MbarrierNotLive { offset } => {
                 write!(
@@ -484,6 +496,9 @@ impl fmt::Display for Fault {
                 write!(f, "\n  = waiting: {line}")?;
             }
         }
+        if let FaultKind::DataRace(race) = &self.kind {
+            race.notes(f)?;
+        }
         let object = self.object.as_ref();
         if let Some(note) = object.map(Object::note).filter(|note| !note.is_empty()) {
             write!(f, "\n  = note: {note}")?;
@@ -491,7 +506,11 @@ impl fmt::Display for Fault {
         if !self.section().is_empty() {
             write!(f, "\n  = note: PTX ISA {}", self.section())?;
         }
-        let help = object.and_then(Object::help).unwrap_or(self.kind.help());
+        let kind = match &self.kind {
+            FaultKind::DataRace(race) => race.help(self.thread),
+            kind => kind.help(),
+        };
+        let help = object.and_then(Object::help).unwrap_or(kind);
         if !help.is_empty() {
             write!(f, "\n  = help: {help}")?;
         }

@@ -7,8 +7,9 @@ pub use explore::Explore;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use crate::checked::Checked;
 use crate::engine::Engine;
-use crate::monitor::{Checked, Monitor, Off};
+use crate::monitor::{Monitor, Off};
 use crate::print::Print;
 use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
 

@@ -3,6 +3,7 @@
 //! It knows nothing of PTX text. The macro emits a [`Kernel`] with an image, which the [`interpreter`] runs, and in optimised builds
 //! compiled code ([`CompiledKernel`]). Both call the functions of [`isa`].
 
+mod checked;
 pub mod emitted;
 mod engine;
 pub mod fault;
@@ -23,6 +24,7 @@ mod simd;
 pub mod sync;
 pub mod trace;
 
+pub use checked::Checked;
 pub use emitted::*;
 pub use engine::Engine;
 pub use fault::{Fault, FaultKind};
@@ -32,7 +34,7 @@ pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
 pub use machine::Ctx;
 pub use mem::address::AddrSpace;
-pub use monitor::{Checked, Monitor, Off};
+pub use monitor::{Monitor, Off};
 pub use qual::{Q, Qualifier, Qualifiers, Ty, q};
 
 /// A register of a warp: 32 lanes of bits, zero-extended.

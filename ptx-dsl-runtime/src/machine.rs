@@ -57,7 +57,7 @@ use crate::machine::step::Step;
 use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::mem::segment::{self, Segment};
-use crate::monitor::{Event, Monitor};
+use crate::monitor::{Event, Monitor, Order};
 use crate::simd::{self, InstructionSet};
 
 /// The stack of a host thread: as large as a main thread's, for unoptimised kernels.
@@ -204,6 +204,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         Ctx {
             mask: 0,
             site: 0,
+            order: Order::default(),
             warp: 0,
             rows: 4,
             set: InstructionSet::Base,

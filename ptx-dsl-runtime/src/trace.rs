@@ -23,7 +23,7 @@ use crate::host::Host;
 use crate::kernel::KernelInfo;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
-use crate::monitor::{Event, Monitor, Sync, Who};
+use crate::monitor::{Event, Monitor, Order, Sync, Who};
 use crate::{Fault, FaultKind};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -107,7 +107,7 @@ impl Monitor for Tracer {
         self.statements = (0..).map_while(|site| kernel.at(site)).collect();
     }
 
-    fn sync(&mut self, what: Sync, who: Who) -> Result<(), FaultKind> {
+    fn sync(&mut self, what: Sync, _: Order, who: Who) -> Result<(), FaultKind> {
         match what {
             Sync::MbarrierInit { rank, offset } => {
                 self.tick();

@@ -1,5 +1,8 @@
 //! Modules that are loaded at run time. Expected values are plain Rust.
 
+#[path = "load/races.rs"]
+mod races;
+
 use ptx_dsl::load::{Element, Kernel, Module, Options, Ty};
 use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::Engine;

@@ -149,6 +149,7 @@ ptx! {
         @%p bra relinquished;
         tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned; // relinquish of a pair
       relinquished:
+        bar.sync 0;
         ld.shared.u32 %tmem, [tensor];
         barrier.cluster.arrive;
         barrier.cluster.wait;

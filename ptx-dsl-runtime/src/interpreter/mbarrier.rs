@@ -55,6 +55,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
         }
         let (Some((address, parity)), Some(result)) = (self.phase(op), op.results[0]) else { return Ok(false) };
         self.together();
+        self.x.at(op.site, op.order);
         // by warp: the result, and whether there is one
         let (mut done, mut returned) = (0u32, 0u32);
         for k in 0..self.n {

@@ -41,7 +41,7 @@ pub(super) fn run<M: Monitor>(
     compiled: &Compiled<M>,
     f: WarpFunction<M>,
 ) -> Done {
-    r.x.site = op.site;
+    r.x.at(op.site, op.order);
     // monitors see each access, and local memory is different for each lane
     if M::ON || matches!(access.space, AddrSpace::Local | AddrSpace::ParamFunc) {
         return r.warp_by_warp(op, f);

@@ -1,9 +1,10 @@
 //! An instruction as data: its operands and results.
 
 use crate::isa::{OnWarp, sreg};
+use crate::monitor::order::Order;
 use crate::qual::Q;
 use crate::{Ctx, Monitor};
-use ptx_dsl_isa::image::{Guard, Instr, Register, Source};
+use ptx_dsl_isa::image::{Action, Guard, Instr, Register, Source};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 
 /// The function of an instruction that does not wait.
@@ -13,6 +14,8 @@ pub(super) type WarpFunction<M> = OnWarp<M, ()>;
 pub(super) struct Op<M> {
     pub q: Q,
     pub site: u32,
+    /// How it orders memory accesses, for monitors.
+    pub order: Order,
     pub guard: Option<Guard>,
     pub sources: Vec<Operand<M>>,
     pub results: Vec<Option<Register>>,
@@ -21,7 +24,11 @@ pub(super) struct Op<M> {
 impl<M: Monitor> Op<M> {
     pub fn new(i: &Instr, q: Q) -> Self {
         let sources = i.sources.iter().map(operand).collect();
-        Op { q, site: i.site, guard: i.guard, sources, results: i.results.clone() }
+        let order = match i.action {
+            Action::Opcode { opcode, .. } if M::ON => Order::of(opcode, q),
+            _ => Order::default(),
+        };
+        Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone() }
     }
 }
 

@@ -242,7 +242,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     fn once_for_all(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
         let m = self.masks[0] & self.masks[0].wrapping_neg();
         self.enter(0, m);
-        self.x.site = op.site;
+        self.x.at(op.site, op.order);
         let mut d = vec![[0; 32]; op.results.len()];
         self.with_operands(op, 0, |x, s| {
             let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
@@ -260,7 +260,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     pub fn call_block(&mut self, block: &Block<M>, k: usize, m: u32) -> Result<Flow, Box<Fault>> {
         let op = &block.op;
         (self.masks, self.all, self.guarded) = (self.active, false, true);
-        self.x.site = op.site;
+        self.x.at(op.site, op.order);
         let mut d = vec![[0; 32]; op.results.len()];
         let flow = self.with_operands(op, k, |x, s| {
             let mut d: Vec<&mut Lanes> = d.iter_mut().collect();

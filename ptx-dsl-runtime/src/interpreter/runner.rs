@@ -275,7 +275,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     pub fn one_warp(&mut self, op: &Op<M>, function: WarpFunction<M>, k: usize) -> Done {
         let m = self.masks[k];
         self.enter(k, m);
-        self.x.site = op.site;
+        self.x.at(op.site, op.order);
         let mut d = vec![[0; 32]; op.results.len()];
         self.with_operands(op, k, |x, s| {
             let mut d: Vec<&mut Lanes> = d.iter_mut().collect();

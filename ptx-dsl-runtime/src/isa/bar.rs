@@ -6,6 +6,7 @@
 use super::{Done, active, same};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::{Flow, Wait};
+use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::sync::barrier::RedOp;
 use crate::{Ctx, Lanes, Monitor};
@@ -103,15 +104,22 @@ pub fn barrier_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [
 
 /// `bar.warp.sync membermask`: the members need not come to the same instruction.
 pub fn bar_warp_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if x.resumed() {
-        return Ok(Flow::Next);
-    }
     let Some(members) = s.first() else { return Ok(Flow::Next) };
+    let groups = super::warp::groups(x, members, "bar.warp.sync")?;
     let mut wait: Option<Wait> = None;
-    for (mask, _) in super::warp::groups(x, members, "bar.warp.sync")? {
-        wait = x.bar_warp_sync(mask).or(wait);
+    if !x.resumed() {
+        for &(members, lanes) in &groups {
+            x.tell_sync(Sync::Warp { members, arrives: true }, lanes)?;
+            wait = x.bar_warp_sync(members).or(wait);
+        }
     }
-    Ok(wait.map_or(Flow::Next, Flow::Wait))
+    if let Some(wait) = wait {
+        return Ok(Flow::Wait(wait));
+    }
+    for (members, lanes) in groups {
+        x.tell_sync(Sync::Warp { members, arrives: false }, lanes)?;
+    }
+    Ok(Flow::Next)
 }
 
 /// `barrier.cluster.arrive`

@@ -1,11 +1,12 @@
 //! `fence`, `fence.proxy` and `membar` (PTX ISA 9.7.13.6).
 //!
 //! One host thread is sequentially consistent with one view of memory, so a fence does nothing there. With several host threads
-//! each fence is a full fence. Qualifiers are passed along for a future race detector.
+//! each fence is a full fence. A monitor learns what it orders.
 
 use super::{Done, active, place};
 use crate::fault::FaultKind;
 use crate::mem::address::{AddrSpace, Place};
+use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -13,6 +14,7 @@ use crate::{Ctx, Lanes, Monitor};
 #[inline]
 pub fn fence<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.fence();
+    x.tell_sync(Sync::Fence, x.mask)?;
     if !q.has(q::tensormap_generic) {
         return Ok(());
     }

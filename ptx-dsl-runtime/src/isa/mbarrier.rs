@@ -1,10 +1,11 @@
 //! `mbarrier.*` (PTX ISA 9.7.13.15): applies the transitions of [`crate::sync::mbarrier`] to each lane's object.
 //!
-//! Lanes execute in order. `.sem` and `.scope` have no effect on the plain host.
+//! Lanes execute in order. `.sem` and `.scope` have no effect but for monitors.
 
 use super::{Done, active, own_shared_object, set, shared_object, space};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::{Flow, Wait};
+use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::sync::mbarrier::{self as object, Arrive, Layout};
 use crate::{Ctx, Lanes, Monitor};
@@ -134,6 +135,7 @@ fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut L
         let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx };
         for (rank, offset) in reached(x, q, s, l)? {
             returns_state(x, q, rank, drop, l)?;
+            x.tell_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
             let arrived = x.mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32)?;
             set(d, 0, l, if rank == x.rank() { arrived.state } else { 0 });
         }
@@ -170,6 +172,7 @@ pub fn cp_async_mbarrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lane
     let rank = x.rank();
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
+        x.tell_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
         if q.has(q::noinc) {
             x.mbarrier(rank, offset, |word| object::arrive(word, 1, Arrive::default()), l as u32)?;
         } else {
@@ -240,6 +243,7 @@ fn look<M: Monitor>(
         let done = x.mbarrier(rank, offset, |word| object::passed(word, parity).map(|p| (word, p)), l as u32)?;
         if done {
             complete = true;
+            x.tell_sync(Sync::MbarrierWait { rank, offset }, 1 << l)?;
         } else if !missing.contains(&(rank, offset, parity)) {
             missing.push((rank, offset, parity));
         }

@@ -18,10 +18,7 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> Result<Wait, Box<Fault>> {
         let lane = self.mask.trailing_zeros().min(31);
         let (warp, mask) = (self.warp, self.mask);
-        if M::ON {
-            let who = self.who(mask);
-            self.monitor.sync(Sync::Barrier { id }, who).map_err(|kind| self.fault(kind, lane))?;
-        }
+        self.tell_sync(Sync::Barrier { id, waits: sync }, mask)?;
         let wrong = |what: String| FaultKind::Barrier { id, what };
         if !sync && count.is_none() {
             return Err(self.fault(wrong("`.arrive` needs a thread count".into()), lane));
@@ -34,6 +31,7 @@ impl<M: Monitor> Ctx<'_, M> {
         match barrier.arrive((warp, mask), count, red, &cta.live, cta.threads) {
             Ok(generation) => {
                 if barrier.passed(generation) {
+                    self.tell_sync(Sync::BarrierCompletes { id }, mask)?;
                     self.notify_waiters();
                 } else {
                     self.changed();
@@ -69,12 +67,12 @@ impl<M: Monitor> Ctx<'_, M> {
     /// The active lanes arrive at the barrier of the cluster.
     pub fn cluster_arrive(&mut self) -> Result<(), Box<Fault>> {
         let (warp, mask, lane) = (self.cluster_warp(), self.mask, self.mask.trailing_zeros().min(31));
-        if M::ON {
-            let who = self.who(mask);
-            self.monitor.sync(Sync::ClusterArrive, who).map_err(|kind| self.fault(kind, lane))?;
-        }
+        self.tell_sync(Sync::ClusterArrive, mask)?;
         match self.here().barrier.arrive(warp, mask) {
-            Ok(true) => self.notify_waiters(),
+            Ok(true) => {
+                self.tell_sync(Sync::ClusterCompletes, mask)?;
+                self.notify_waiters();
+            }
             Ok(false) => self.changed(),
             Err(what) => return Err(self.fault(FaultKind::ClusterBarrier { what }, lane)),
         }
@@ -84,10 +82,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// The active lanes wait at the barrier of the cluster.
     pub fn cluster_wait(&mut self) -> Result<Wait, Box<Fault>> {
         let (warp, mask, lane) = (self.cluster_warp(), self.mask, self.mask.trailing_zeros().min(31));
-        if M::ON {
-            let who = self.who(mask);
-            self.monitor.sync(Sync::ClusterWait, who).map_err(|kind| self.fault(kind, lane))?;
-        }
+        self.tell_sync(Sync::ClusterWait, mask)?;
         match self.here().barrier.wait(warp, mask) {
             Ok(phase) => {
                 self.changed();

@@ -230,7 +230,8 @@ impl<M: Monitor> Ctx<'_, M> {
         {
             if M::ON {
                 let who = self.who(1 << lane);
-                let access = Access { place, addr, bytes, write: true, agent: false, who };
+                let access =
+                    Access { place, addr, bytes, write: true, same: false, agent: false, order: self.order, who };
                 self.monitor.memory(access).map_err(|kind| self.fault(kind, lane))?;
             }
             let old = atomic_bytes::update(s, element as usize, &f);

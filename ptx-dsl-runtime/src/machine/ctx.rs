@@ -14,6 +14,7 @@ use crate::machine::memory::Memory;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
 use crate::machine::step::Step;
+use crate::monitor::order::Order;
 use crate::simd::InstructionSet;
 
 /// The machine, as seen by the region that runs on it.
@@ -22,6 +23,8 @@ pub struct Ctx<'a, M> {
     pub mask: u32,
     /// The PTX statement that runs, for faults.
     pub site: u32,
+    /// How this statement orders memory accesses, for monitors.
+    pub(crate) order: Order,
     /// The current warp in its CTA.
     pub warp: u32,
     /// Rows of eight lanes in a warp, 4: see [`crate::lanes::Level::lanes`].

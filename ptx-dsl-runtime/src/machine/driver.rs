@@ -10,7 +10,7 @@ use crate::machine::body::Body;
 use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::ctx::Ctx;
 use crate::machine::team::Verdict;
-use crate::monitor::{Event, Monitor};
+use crate::monitor::{Event, Monitor, Sync};
 use crate::schedule::Choice;
 
 /// Regions a cluster runs before another resident one has a turn.
@@ -102,7 +102,8 @@ impl<M: Monitor> Ctx<'_, M> {
         }
         self.residents.launched += 1;
         if M::ON {
-            self.monitor.cluster(slot as u32);
+            let ctas: Vec<_> = self.residents.clusters[slot].ctas.iter().map(|cta| cta.id).collect();
+            self.monitor.cluster(slot as u32, &ctas);
         }
         self.tell_cluster(slot, id);
     }
@@ -349,8 +350,9 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     }
     let cluster = x.here();
     cluster.ctas[c.cta as usize].live_dirty = true;
+    let mut phase = false;
     for w in c.lo..c.hi {
-        cluster.barrier.exit(c.cta as usize * per_cta + w as usize, c.mask);
+        phase |= cluster.barrier.exit(c.cta as usize * per_cta + w as usize, c.mask);
         let cta = &mut cluster.ctas[c.cta as usize];
         cta.live[w as usize] &= !c.mask;
         cta.threads -= c.mask.count_ones();
@@ -364,12 +366,22 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     {
         return Err(fault);
     }
+    if phase {
+        x.tell_sync(Sync::ClusterCompletes, c.mask)?;
+    }
+    let mut completed = 0;
     let cta = &mut x.here().ctas[c.cta as usize];
     for id in (0..16).filter(|id| cta.barriers_used >> id & 1 != 0) {
-        if let Err(what) = cta.barriers[id].check(&cta.live, cta.threads) {
-            let lane = c.mask.trailing_zeros().min(31);
-            return Err(x.fault(FaultKind::Barrier { id: id as u32, what }, lane));
+        match cta.barriers[id].check(&cta.live, cta.threads) {
+            Ok(complete) => completed |= u32::from(complete) << id,
+            Err(what) => {
+                let lane = c.mask.trailing_zeros().min(31);
+                return Err(x.fault(FaultKind::Barrier { id: id as u32, what }, lane));
+            }
         }
+    }
+    for id in (0..16).filter(|id| completed >> id & 1 != 0) {
+        x.tell_sync(Sync::BarrierCompletes { id: id as u32 }, c.mask)?;
     }
     x.changed();
     if x.cta().exited { x.check_tensor_memory_at_exit(c.cta) } else { Ok(()) }

@@ -7,6 +7,11 @@ use crate::mem::little_endian;
 use crate::monitor::{Access, Event, Monitor, Sync};
 use crate::sync::mbarrier::{self, MbarrierError};
 
+/// Are the first bytes of two values the same?
+fn is_same(a: &[u64; 4], b: &[u64; 4], bytes: u32) -> bool {
+    (0..bytes as usize).all(|i| a[i / 8] >> (i % 8 * 8) & 0xff == b[i / 8] >> (i % 8 * 8) & 0xff)
+}
+
 impl<M: Monitor> Ctx<'_, M> {
     /// Loads `bytes` (1 to 32) little endian; the address has to be aligned to `bytes`.
     #[inline(always)]
@@ -27,7 +32,7 @@ impl<M: Monitor> Ctx<'_, M> {
         let loaded = self.place(space, addr, align).and_then(|place| {
             // parameters of functions are copied whole, unwritten bytes included
             if M::ON && space != AddrSpace::ParamFunc {
-                self.watch(place, addr, bytes, false, lane)?;
+                self.watch(place, addr, bytes, None, lane)?;
             }
             self.load(place, addr, bytes, lane)
         });
@@ -60,13 +65,11 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> Result<(), Box<Fault>> {
         let stored = self.place(space, addr, align).and_then(|place| {
             if M::ON {
-                self.watch(place, addr, bytes, true, lane)?;
+                self.watch(place, addr, bytes, Some(value), lane)?;
             }
             if self.scheduling.probing {
                 let old = self.load(place, addr, bytes, lane)?;
-                let same =
-                    (0..bytes as usize).all(|i| old[i / 8] >> (i % 8 * 8) & 0xff == value[i / 8] >> (i % 8 * 8) & 0xff);
-                self.scheduling.progress += !same as u64;
+                self.scheduling.progress += !is_same(&old, &value, bytes) as u64;
             }
             self.store(place, addr, bytes, value, lane)
         });
@@ -83,7 +86,15 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     #[inline(never)]
-    fn watch(&mut self, place: Place, addr: u64, bytes: u32, write: bool, lane: u32) -> Result<(), FaultKind> {
+    fn watch(
+        &mut self,
+        place: Place,
+        addr: u64,
+        bytes: u32,
+        stored: Option<[u64; 4]>,
+        lane: u32,
+    ) -> Result<(), FaultKind> {
+        let write = stored.is_some();
         // the access itself reports an address outside
         let size = match place {
             Place::Shared { rank, .. } => self.window(rank)?.len() as u64,
@@ -105,7 +116,11 @@ impl<M: Monitor> Ctx<'_, M> {
             self.operand_conflict(rank, offset, bytes)?;
         }
         let who = self.who(1 << lane);
-        self.monitor.memory(Access { place, addr, bytes, write, agent: false, who })
+        let same = stored.is_some_and(|new| {
+            let old = self.load(place, addr, bytes, lane);
+            old.is_ok_and(|old| is_same(&old, &new, bytes))
+        });
+        self.monitor.memory(Access { place, addr, bytes, write, same, agent: false, order: self.order, who })
     }
 
     #[inline(always)]
@@ -183,6 +198,7 @@ impl<M: Monitor> Ctx<'_, M> {
         update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
         lane: u32,
     ) -> Result<R, Box<Fault>> {
+        self.tell_sync(Sync::Mbarrier { rank, offset }, 1 << lane)?;
         self.update_mbarrier(rank, offset, update, lane).map_err(|kind| self.fault(kind, lane))
     }
 
@@ -195,10 +211,6 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> Result<R, FaultKind> {
         if !offset.is_multiple_of(8) {
             return Err(FaultKind::Misaligned { space: "shared", addr: offset as u64, align: 8 });
-        }
-        if M::ON {
-            let who = self.who(1 << lane);
-            self.monitor.sync(Sync::Mbarrier { rank, offset }, who)?;
         }
         let window = self.window(rank)?;
         let outside =
@@ -213,6 +225,10 @@ impl<M: Monitor> Ctx<'_, M> {
                 if let (Some(completed), Some(_)) = (phase(old), phase(new)) {
                     let slot = self.residents.slot as u32;
                     self.tell(Event::Phase { slot, rank, offset, phase: completed });
+                    if M::ON {
+                        let who = self.who(1 << lane);
+                        self.monitor.sync(Sync::MbarrierPhase { rank, offset }, self.order, who)?;
+                    }
                 }
                 self.notify_waiters();
             }
@@ -223,11 +239,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Tells the monitor that an mbarrier object begins (`init`) or ends (`inval`) at this place.
     #[inline(always)]
     pub fn mbarrier_lifetime(&mut self, rank: u32, offset: u32, begins: bool, lane: u32) -> Result<(), Box<Fault>> {
-        if M::ON {
-            let who = self.who(1 << lane);
-            let what = if begins { Sync::MbarrierInit { rank, offset } } else { Sync::MbarrierInval { rank, offset } };
-            self.monitor.sync(what, who).map_err(|kind| self.fault(kind, lane))?;
-        }
-        Ok(())
+        let what = if begins { Sync::MbarrierInit { rank, offset } } else { Sync::MbarrierInval { rank, offset } };
+        self.tell_sync(what, 1 << lane)
     }
 }

@@ -8,7 +8,7 @@ use crate::isa::clusterlaunchcontrol::encode;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::mem::little_endian;
-use crate::monitor::{Access, Event, Monitor};
+use crate::monitor::{Access, Event, Monitor, Order};
 use crate::schedule::Choice;
 use crate::sync::mbarrier;
 
@@ -77,7 +77,16 @@ impl<M: Monitor> Ctx<'_, M> {
         little_endian::store(window, addr, 16, [r.words[0], r.words[1], 0, 0]).ok_or(outside)?;
         if M::ON {
             let (place, who) = (Place::Shared { rank, offset: r.addr }, self.who(1 << lane));
-            self.monitor.memory(Access { place, addr, bytes: 16, write: true, agent: true, who })?;
+            self.monitor.memory(Access {
+                place,
+                addr,
+                bytes: 16,
+                write: true,
+                same: false,
+                agent: true,
+                order: Order::default(),
+                who,
+            })?;
         }
         self.update_mbarrier(rank, r.mbarrier, |word| mbarrier::complete_tx(word, 16), lane).map_err(gone).map(drop)
     }

@@ -8,7 +8,7 @@ use crate::machine::cluster::Cta;
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::address::Place;
-use crate::monitor::{Access, Monitor};
+use crate::monitor::{Access, Monitor, Order};
 use crate::sync::mbarrier::{self, Arrive};
 
 /// Pairs of instructions that execute in the order of issue (9.7.16.6.2).
@@ -173,7 +173,16 @@ impl<M: Monitor> Ctx<'_, M> {
             }
             let (place, addr) = (Place::Shared { rank, offset: bytes.start }, bytes.start.into());
             let (bytes, who) = (bytes.end - bytes.start, self.who(1 << lane));
-            self.monitor.memory(Access { place, addr, bytes, write: false, agent: true, who })?;
+            self.monitor.memory(Access {
+                place,
+                addr,
+                bytes,
+                write: false,
+                same: false,
+                agent: true,
+                order: Order::default(),
+                who,
+            })?;
         }
         Ok(())
     }

@@ -1,13 +1,16 @@
 //! Faults of the current warp.
 
-use crate::fault::{Fault, FaultKind, ThreadId};
+use crate::fault::{Fault, FaultKind, Race, ThreadId};
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
 
 impl<M> Ctx<'_, M> {
     /// A fault of a lane of the current warp at the current statement.
     #[cold]
-    pub fn fault(&self, kind: FaultKind, lane: u32) -> Box<Fault> {
+    pub fn fault(&self, mut kind: FaultKind, lane: u32) -> Box<Fault> {
+        if let FaultKind::DataRace(race) = &mut kind {
+            self.describe_race(race);
+        }
         let cluster = self.residents.clusters.get(self.residents.slot);
         let thread = cluster.filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| ThreadId {
             ctaid: self.ctaid(),
@@ -20,6 +23,17 @@ impl<M> Ctx<'_, M> {
         let object = self.object(&kind);
         let (registers, replay, schedule) = (Vec::new(), None, Vec::new());
         Box::new(Fault { kind, kernel, object, at, thread, registers, replay, schedule })
+    }
+
+    /// Adds the statements and the thread of the other side.
+    fn describe_race(&self, race: &mut Race) {
+        let info = self.geometry.info;
+        let ThreadId { warp, lane, .. } = race.other.thread;
+        race.other.thread.tid = self.geometry.tid(warp, lane as usize);
+        race.other.at = info.at(race.other.site);
+        if let Some(miss) = &mut race.near_miss {
+            (miss.from_at, miss.to_at) = (info.at(miss.from), info.at(miss.to));
+        }
     }
 
     /// A fault of the first thread of the running cohort.

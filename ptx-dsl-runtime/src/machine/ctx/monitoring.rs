@@ -1,8 +1,9 @@
 //! Who acts and what happens, for monitors.
 
+use crate::fault::Fault;
 use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
-use crate::monitor::{Event, Monitor, Who};
+use crate::monitor::{Event, Monitor, Order, Sync, Who};
 
 impl<M> Ctx<'_, M> {
     /// Lanes of the current warp at the current statement.
@@ -24,6 +25,25 @@ impl Cohort {
 }
 
 impl<M: Monitor> Ctx<'_, M> {
+    /// This statement runs.
+    #[inline(always)]
+    pub(crate) fn at(&mut self, site: u32, order: Order) {
+        self.site = site;
+        if M::ON {
+            self.order = order;
+        }
+    }
+
+    /// Tells the monitor that lanes of the current warp synchronise.
+    #[inline(always)]
+    pub(crate) fn tell_sync(&mut self, what: Sync, lanes: u32) -> Result<(), Box<Fault>> {
+        if M::ON {
+            let done = self.monitor.sync(what, self.order, self.who(lanes));
+            done.map_err(|kind| self.fault(kind, lanes.trailing_zeros().min(31)))?;
+        }
+        Ok(())
+    }
+
     /// Tells the monitor what happens.
     #[inline(always)]
     pub(crate) fn tell(&mut self, event: Event<'_>) {

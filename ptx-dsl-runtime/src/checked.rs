@@ -1,0 +1,334 @@
+//! The checked host: finds data races, reads of memory that nobody has written, and misuse of mbarrier objects.
+//!
+//! It computes the happens-before relation of the memory consistency model (causality order, 8.9.5) with vector clocks ([`clock`]) and
+//! compares each access with the last ones to the same bytes ([`shadow`]). What orders threads is what the manual says, not what this
+//! run happens to do, so one run finds races of other schedules too. [`threads`] has what each thread knows, [`objects`] what barriers,
+//! mbarrier objects and memory hand from thread to thread.
+
+mod clock;
+mod objects;
+mod shadow;
+#[cfg(test)]
+mod tests;
+mod threads;
+
+use crate::fault::{Fault, FaultKind, NearMiss, Race, Side, ThreadId};
+use crate::machine::body::Body;
+use crate::machine::ctx::Ctx;
+use crate::mem::address::Place;
+use crate::monitor::{Access, Monitor, Order, Scope, Sync, Who};
+use clock::Clock;
+use objects::{Barriers, Issuer, Mbarriers, Messages};
+use shadow::{Memory, Record, Shadow, What};
+use std::collections::{HashMap, HashSet};
+use std::rc::Rc;
+use threads::Threads;
+
+/// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
+/// mbarrier objects, and `mbarrier.init` over them.
+///
+/// It takes asynchronous operations as ordered with everything: races with them are not found yet.
+#[derive(Debug, Default)]
+pub struct Checked {
+    threads: Threads,
+    /// By slot and CTA rank.
+    shared: HashMap<(u32, u32), Shadow>,
+    /// By segment.
+    global: HashMap<usize, Shadow>,
+    /// Bytes of local memory that are written, a bit each: by slot, rank, warp, lane and 64-byte line.
+    local: HashMap<(u32, u32, u32, u32, u64), u64>,
+    /// Live mbarrier objects: slot, rank, offset.
+    live: HashSet<(u32, u32, u32)>,
+    barriers: Barriers,
+    mbarriers: Mbarriers,
+    messages: Messages,
+    /// Of the last `fence.sc` of the GPU: such fences have an order of their own (8.9.3).
+    sequential: Rc<Clock>,
+    /// Where a thread has observed another one and not learnt from it.
+    misses: Vec<Miss>,
+}
+
+/// An observation that does not synchronise.
+#[derive(Debug)]
+struct Miss {
+    /// The observer: slot, rank, warp.
+    warp: (u32, u32, u32),
+    clock: Rc<Clock>,
+    why: &'static str,
+    from: u32,
+    to: u32,
+}
+
+/// So many are kept.
+const MISSES: usize = 64;
+
+impl Monitor for Checked {
+    const ON: bool = true;
+    const HOST: &'static str = "Host::checked()";
+
+    fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]]) {
+        self.threads.start(slot, ctas);
+        self.shared.iter_mut().filter(|(key, _)| key.0 == slot).for_each(|(_, shadow)| shadow.clear());
+        self.local.retain(|key, _| key.0 != slot);
+        self.live.retain(|key| key.0 != slot);
+        self.barriers.start(slot);
+        self.mbarriers.start(slot);
+        self.messages.start(slot);
+    }
+
+    fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
+        match a.place {
+            Place::Shared { rank, offset } => {
+                self.ordinary(&a, rank, offset)?;
+                self.access(&a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
+            }
+            Place::Global { segment, offset } => self.access(&a, Memory::Global { segment }, offset),
+            Place::Local { offset } => self.local(&a, offset),
+            Place::Const { .. } | Place::Param { .. } => Ok(()),
+        }
+    }
+
+    fn sync(&mut self, what: Sync, order: Order, who: Who) -> Result<(), FaultKind> {
+        match what {
+            Sync::MbarrierInit { rank, offset } => {
+                if !self.live.insert((who.slot, rank, offset)) {
+                    return Err(FaultKind::MbarrierMisused { offset, what: "`mbarrier.init` over".into() });
+                }
+                self.mbarriers.init(who.slot, rank, offset);
+                self.object(rank, offset, What::Init, who)?;
+            }
+            Sync::MbarrierInval { rank, offset } => {
+                self.live.remove(&(who.slot, rank, offset));
+                self.object(rank, offset, What::Init, who)?;
+                // the memory is as if never written
+                if let Some(shadow) = self.shared.get_mut(&(who.slot, rank)) {
+                    shadow.forget(offset.into(), 8);
+                }
+            }
+            Sync::Mbarrier { rank, offset } => self.object(rank, offset, What::Mbarrier, who)?,
+            Sync::MbarrierArrive { rank, offset } => {
+                self.object(rank, offset, What::Mbarrier, who)?;
+                if let Some(warp) = self.threads.of(who) {
+                    self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), order, who.site);
+                }
+            }
+            Sync::MbarrierWait { rank, offset } => self.waited((who.slot, rank, offset), order, who),
+            Sync::MbarrierPhase { rank, offset } => self.mbarriers.complete((who.slot, rank, offset)),
+            Sync::Barrier { id, waits } => {
+                if let Some(warp) = self.threads.of(who) {
+                    self.barriers.arrive(id, who, waits, &warp.publish(who.lanes));
+                }
+            }
+            Sync::BarrierCompletes { id } => self.barriers.complete(who, id, &mut self.threads),
+            Sync::Warp { members, arrives } => {
+                if let Some(warp) = self.threads.of(who) {
+                    self.barriers.warp(who, members, arrives, warp);
+                }
+            }
+            Sync::ClusterArrive => {
+                if let Some(warp) = self.threads.of(who) {
+                    let published = warp.publish(who.lanes);
+                    self.barriers.cluster_arrive(who, order.release, published);
+                }
+            }
+            Sync::ClusterWait => self.barriers.cluster_wait(who, &mut self.threads),
+            Sync::ClusterCompletes => self.barriers.cluster_complete(who.slot, &mut self.threads),
+            Sync::Fence => self.fence(order, who),
+        }
+        Ok(())
+    }
+
+    fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
+        x.drive(body)
+    }
+}
+
+impl Checked {
+    fn shadow(&mut self, memory: Memory) -> &mut Shadow {
+        match memory {
+            Memory::Shared { slot, rank } => self.shared.entry((slot, rank)).or_default(),
+            Memory::Global { segment } => self.global.entry(segment).or_default(),
+        }
+    }
+
+    /// A live mbarrier object is no ordinary memory.
+    fn ordinary(&self, a: &Access, rank: u32, offset: u32) -> Result<(), FaultKind> {
+        if self.live.is_empty() {
+            return Ok(());
+        }
+        for object in offset / 8..(offset + a.bytes).div_ceil(8) {
+            if self.live.contains(&(a.who.slot, rank, object * 8)) {
+                let what = if a.write { "ordinary store to" } else { "ordinary load from" }.into();
+                return Err(FaultKind::MbarrierMisused { offset: object * 8, what });
+            }
+        }
+        Ok(())
+    }
+
+    /// An access to shared or global memory.
+    fn access(&mut self, a: &Access, memory: Memory, offset: u64) -> Result<(), FaultKind> {
+        let lane = a.who.lanes.trailing_zeros() & 31;
+        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
+        let what = match (a.agent, a.order.atomic, a.write) {
+            (true, _, true) => What::Agent,
+            // operands of an asynchronous operation
+            (true, _, false) => return self.unwritten(a, memory, offset),
+            (false, true, _) => What::Atomic,
+            (false, false, true) => What::Store,
+            (false, false, false) => What::Load,
+        };
+        let record = Record::new(warp, lane, a.who.site, what, a.order);
+        let shadow = match memory {
+            Memory::Shared { slot, rank } => self.shared.entry((slot, rank)).or_default(),
+            Memory::Global { segment } => self.global.entry(segment).or_default(),
+        };
+        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, warp, lane);
+        if let (Some(other), false) = (outcome.race, a.agent) {
+            return Err(self.race(a, memory.name(), record, other));
+        }
+        if outcome.unwritten && matches!(memory, Memory::Shared { .. }) {
+            return Err(FaultKind::Uninitialised { space: "shared", addr: a.addr });
+        }
+        if a.order.strong || a.write {
+            self.exchange(a, memory, offset);
+        }
+        Ok(())
+    }
+
+    /// An asynchronous operation reads.
+    fn unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> Result<(), FaultKind> {
+        match memory {
+            Memory::Shared { .. } if self.shadow(memory).is_unwritten(offset, a.bytes) => {
+                Err(FaultKind::Uninitialised { space: "shared", addr: a.addr })
+            }
+            _ => Ok(()),
+        }
+    }
+
+    /// A release or acquire pattern through this place (8.8).
+    fn exchange(&mut self, a: &Access, memory: Memory, offset: u64) {
+        let Some(warp) = self.threads.of(a.who) else { return };
+        let key = (memory, offset);
+        let (lanes, order) = (a.who.lanes, a.order);
+        let lane = lanes.trailing_zeros() & 31;
+        let reads = !a.write;
+        if reads && order.strong {
+            // `red` returns nothing, so it observes nothing: but its chain goes on
+            for seen in self.messages.seen(key, warp.id, order.scope) {
+                match seen.why {
+                    None if order.acquire => warp.learn(lanes, &seen.clock),
+                    None => {
+                        warp.observe(lanes, &seen.clock);
+                        let why = "the load is `.relaxed`, and no fence of acquire semantics follows it";
+                        remember(&mut self.misses, a.who, &seen.clock, why, seen.site);
+                    }
+                    Some(why) => remember(&mut self.misses, a.who, &seen.clock, why, seen.site),
+                }
+            }
+        }
+        if a.write {
+            if !order.strong {
+                self.messages.overwrite(key);
+                return;
+            }
+            let mut clocks = warp.fenced(lane).clone();
+            if order.release {
+                let now = Rc::new(warp.publish(lanes).known);
+                clocks.retain(|(scope, _)| *scope > order.scope);
+                clocks.push((order.scope, now));
+            }
+            self.messages.send(key, Issuer::of(warp, a), clocks, order);
+        }
+    }
+
+    /// A thread has seen the completion of a phase.
+    fn waited(&mut self, object: (u32, u32, u32), order: Order, who: Who) {
+        let (Some(warp), Some(done)) = (self.threads.of(who), self.mbarriers.done(object)) else { return };
+        for (clock, released) in done {
+            match (released, order.acquire) {
+                (true, true) => warp.learn(who.lanes, &clock),
+                (true, false) => {
+                    warp.observe(who.lanes, &clock);
+                    let why = "the wait is `.relaxed`, and no fence of acquire semantics follows it";
+                    remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
+                }
+                (false, _) => {
+                    let why = "the arrival is `.relaxed`, and no fence of release semantics precedes it";
+                    remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
+                }
+            }
+        }
+    }
+
+    fn fence(&mut self, order: Order, who: Who) {
+        let Some(warp) = self.threads.of(who) else { return };
+        warp.fence(who.lanes, order);
+        if order.sequential && order.scope >= Scope::Gpu {
+            warp.learn(who.lanes, &self.sequential);
+            self.sequential = Rc::new(warp.publish(who.lanes).known);
+        }
+    }
+
+    /// An operation on the bytes of an mbarrier object.
+    fn object(&mut self, rank: u32, offset: u32, what: What, who: Who) -> Result<(), FaultKind> {
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
+        let lane = who.lanes.trailing_zeros() & 31;
+        let strong = what == What::Mbarrier;
+        let order = Order { strong, scope: Scope::Sys, ..Order::default() };
+        let record = Record::new(warp, lane, who.site, what, order);
+        let shadow = self.shared.entry((who.slot, rank)).or_default();
+        let outcome = shadow.access((offset.into(), 8), (false, false), record, warp, lane);
+        match outcome.race {
+            Some(other) => {
+                let place = Place::Shared { rank, offset };
+                let write = what == What::Init;
+                let a = Access { place, addr: offset.into(), bytes: 8, write, same: false, agent: false, order, who };
+                Err(self.race(&a, "shared", record, other))
+            }
+            None => Ok(()),
+        }
+    }
+
+    fn local(&mut self, a: &Access, from: u64) -> Result<(), FaultKind> {
+        let (who, to) = (a.who, from + u64::from(a.bytes));
+        for line in from / 64..to.div_ceil(64) {
+            let (low, high) = (from.max(line * 64) - line * 64, to.min(line * 64 + 64) - line * 64);
+            let bits = (u64::MAX >> (64 - (high - low))) << low;
+            let key = (who.slot, who.rank, who.warp, who.lanes.trailing_zeros(), line);
+            let written = self.local.entry(key).or_default();
+            if a.write {
+                *written |= bits;
+            } else if *written & bits != bits {
+                return Err(FaultKind::Uninitialised { space: "local", addr: a.addr });
+            }
+        }
+        Ok(())
+    }
+
+    #[cold]
+    fn race(&mut self, a: &Access, space: &'static str, own: Record, other: Record) -> FaultKind {
+        let (ctaid, rank, warp) = self.threads.place(other.warp);
+        let lane = (other.lanes & !if other.warp == own.warp { own.lanes } else { 0 }).trailing_zeros() & 31;
+        let thread = ThreadId { ctaid, tid: [0; 3], warp, lane, rank };
+        let observer = (a.who.slot, a.who.rank, a.who.warp);
+        let missed = |m: &&Miss| m.warp == observer && m.clock.knows(other.warp, other.lanes, other.time);
+        let near = self.misses.iter().rev().find(missed);
+        let near_miss = near.map(|m| NearMiss { why: m.why, from: m.from, from_at: None, to: m.to, to_at: None });
+        let other = Side { access: other.what.name(), site: other.site, at: None, thread };
+        let access = own.what.name();
+        FaultKind::DataRace(Box::new(Race { space, addr: a.addr, bytes: a.bytes, access, other, near_miss }))
+    }
+}
+
+/// Keeps an observation that does not synchronise, for the report of a race.
+fn remember(misses: &mut Vec<Miss>, who: Who, clock: &Rc<Clock>, why: &'static str, from: u32) {
+    let warp = (who.slot, who.rank, who.warp);
+    let same = |m: &Miss| m.warp == warp && m.to == who.site && m.from == from && Rc::ptr_eq(&m.clock, clock);
+    if misses.iter().any(same) {
+        return;
+    }
+    if misses.len() == MISSES {
+        misses.remove(0);
+    }
+    misses.push(Miss { warp, clock: clock.clone(), why, from, to: who.site });
+}

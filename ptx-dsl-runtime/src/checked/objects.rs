@@ -1,0 +1,293 @@
+//! What barriers, mbarrier objects and strong accesses hand from thread to thread.
+
+use super::clock::{Clock, WarpId, cta_of};
+use super::shadow::{Memory, includes};
+use super::threads::{Fenced, Published, Threads, Warp, join_fenced};
+use crate::monitor::{Access, Order, Scope, Who};
+use std::collections::HashMap;
+use std::collections::hash_map::Entry;
+use std::rc::Rc;
+
+/// Lanes of a warp: rank, warp, lanes.
+type Lanes = (u32, u32, u32);
+
+/// One generation of a barrier.
+#[derive(Debug, Default)]
+struct Generation {
+    published: Option<Published>,
+    waiting: Vec<Lanes>,
+}
+
+impl Generation {
+    fn arrive(&mut self, published: &Published) {
+        match &mut self.published {
+            None => self.published = Some(published.clone()),
+            Some(all) => all.join(published),
+        }
+    }
+}
+
+/// The barrier of a cluster.
+#[derive(Debug, Default)]
+struct ClusterBarrier {
+    phase: u32,
+    published: Published,
+    /// Of the last complete phase.
+    done: Option<Rc<Clock>>,
+    /// The phases in which warps have arrived.
+    arrived: HashMap<(u32, u32), u32>,
+    /// Waiting for the phase that is not complete.
+    waiting: Vec<Lanes>,
+}
+
+/// The barriers of all resident clusters.
+#[derive(Debug, Default)]
+pub(super) struct Barriers {
+    /// By slot, rank, number.
+    cta: HashMap<(u32, u32, u32), Generation>,
+    /// Of `bar.warp.sync`, by slot, rank, warp and members.
+    warps: HashMap<(u32, u32, u32, u32), Published>,
+    /// By slot.
+    cluster: HashMap<u32, ClusterBarrier>,
+}
+
+impl Barriers {
+    pub fn start(&mut self, slot: u32) {
+        self.cta.retain(|key, _| key.0 != slot);
+        self.warps.retain(|key, _| key.0 != slot);
+        self.cluster.remove(&slot);
+    }
+
+    pub fn arrive(&mut self, id: u32, who: Who, waits: bool, published: &Published) {
+        let generation = self.cta.entry((who.slot, who.rank, id)).or_default();
+        generation.arrive(published);
+        if waits {
+            generation.waiting.push((who.rank, who.warp, who.lanes));
+        }
+    }
+
+    pub fn complete(&mut self, who: Who, id: u32, threads: &mut Threads) {
+        let Some(generation) = self.cta.get_mut(&(who.slot, who.rank, id)) else { return };
+        let Some(Published { known, fenced }) = generation.published.take() else { return };
+        let known = Rc::new(known);
+        for (rank, warp, lanes) in generation.waiting.drain(..) {
+            if let Some(warp) = threads.warp(who.slot, rank, warp) {
+                warp.replace(lanes, &known, &fenced);
+            }
+        }
+    }
+
+    /// `bar.warp.sync`: lanes arrive, and go on.
+    pub fn warp(&mut self, who: Who, members: u32, arrives: bool, warp: &mut Warp) {
+        let key = (who.slot, who.rank, who.warp, members);
+        if arrives {
+            let published = warp.publish(who.lanes);
+            self.warps.entry(key).or_default().join(&published);
+        } else if let Some(all) = self.warps.get(&key) {
+            warp.replace(who.lanes, &Rc::new(all.known.clone()), &all.fenced);
+        }
+    }
+
+    pub fn cluster_arrive(&mut self, who: Who, release: bool, published: Published) {
+        let barrier = self.cluster.entry(who.slot).or_default();
+        barrier.arrived.insert((who.rank, who.warp), barrier.phase);
+        if release {
+            barrier.published.join(&published);
+        } else {
+            join_fenced(&mut barrier.published.fenced, &published.fenced);
+        }
+    }
+
+    pub fn cluster_wait(&mut self, who: Who, threads: &mut Threads) {
+        let barrier = self.cluster.entry(who.slot).or_default();
+        let complete = barrier.arrived.get(&(who.rank, who.warp)).is_none_or(|phase| *phase != barrier.phase);
+        if !complete {
+            barrier.waiting.push((who.rank, who.warp, who.lanes));
+        } else if let (Some(done), Some(warp)) = (&barrier.done, threads.of(who)) {
+            warp.learn(who.lanes, done);
+        }
+    }
+
+    pub fn cluster_complete(&mut self, slot: u32, threads: &mut Threads) {
+        let barrier = self.cluster.entry(slot).or_default();
+        let Published { mut known, fenced } = std::mem::take(&mut barrier.published);
+        // relaxed arrivals behind a fence, and relaxed waits before one, synchronise too
+        fenced.iter().for_each(|(_, clock)| known.join(clock));
+        let done = Rc::new(known);
+        for (rank, warp, lanes) in barrier.waiting.drain(..) {
+            if let Some(warp) = threads.warp(slot, rank, warp) {
+                warp.learn(lanes, &done);
+            }
+        }
+        barrier.done = Some(done);
+        barrier.phase += 1;
+    }
+}
+
+/// Slot, rank, offset.
+type Object = (u32, u32, u32);
+
+/// What the arrivals of a phase have published: with and without release semantics.
+#[derive(Debug, Default)]
+struct Phase {
+    released: Clock,
+    relaxed: Option<Clock>,
+}
+
+#[derive(Debug, Default)]
+struct Mbarrier {
+    current: Phase,
+    /// Of the last complete phase.
+    done: Vec<(Rc<Clock>, bool)>,
+    /// The last arrival.
+    site: u32,
+}
+
+/// The mbarrier objects of all resident clusters.
+#[derive(Debug, Default)]
+pub(super) struct Mbarriers {
+    objects: HashMap<Object, Mbarrier>,
+}
+
+impl Mbarriers {
+    pub fn start(&mut self, slot: u32) {
+        self.objects.retain(|key, _| key.0 != slot);
+    }
+
+    pub fn init(&mut self, slot: u32, rank: u32, offset: u32) {
+        self.objects.insert((slot, rank, offset), Mbarrier::default());
+    }
+
+    pub fn arrive(&mut self, object: Object, published: Published, order: Order, site: u32) {
+        let object = self.objects.entry(object).or_default();
+        object.site = site;
+        if order.release {
+            return object.current.released.join(&published.known);
+        }
+        published.fenced.iter().for_each(|(_, clock)| object.current.released.join(clock));
+        object.current.relaxed.get_or_insert_default().join(&published.known);
+    }
+
+    pub fn complete(&mut self, object: Object) {
+        let object = self.objects.entry(object).or_default();
+        let Phase { released, relaxed } = std::mem::take(&mut object.current);
+        object.done = vec![(Rc::new(released), true)];
+        object.done.extend(relaxed.map(|clock| (Rc::new(clock), false)));
+    }
+
+    /// What the last complete phase has published, and whether by release.
+    pub fn done(&self, object: Object) -> Option<Vec<(Rc<Clock>, bool)>> {
+        self.objects.get(&object).map(|object| object.done.clone())
+    }
+
+    /// The statement of the last arrival.
+    pub fn site(&self, object: Object) -> u32 {
+        self.objects.get(&object).map_or(u32::MAX, |object| object.site)
+    }
+}
+
+/// Who stores, and when.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Issuer {
+    warp: WarpId,
+    lanes: u32,
+    time: u32,
+    site: u32,
+}
+
+impl Issuer {
+    pub fn of(warp: &Warp, access: &Access) -> Issuer {
+        Issuer { warp: warp.id, lanes: access.who.lanes, time: warp.time, site: access.who.site }
+    }
+
+    /// Its own events until then.
+    fn clock(&self) -> Rc<Clock> {
+        let mut clock = Clock::default();
+        clock.learn(self.warp, self.lanes, self.time + 1);
+        Rc::new(clock)
+    }
+}
+
+/// What strong stores to a place have published.
+#[derive(Debug)]
+struct Message {
+    /// By release patterns: scope, clock, issuer.
+    released: Vec<(Scope, Rc<Clock>, WarpId)>,
+    last: Issuer,
+    /// The last store released nothing.
+    relaxed: bool,
+}
+
+/// What a load sees of a message.
+pub(super) struct Seen {
+    pub clock: Rc<Clock>,
+    /// Why it does not synchronise.
+    pub why: Option<&'static str>,
+    pub site: u32,
+}
+
+/// The messages in memory.
+#[derive(Debug, Default)]
+pub(super) struct Messages {
+    all: HashMap<(Memory, u64), Message>,
+}
+
+impl Messages {
+    pub fn start(&mut self, slot: u32) {
+        self.all.retain(|(memory, _), _| !matches!(memory, Memory::Shared { slot: s, .. } if *s == slot));
+    }
+
+    /// A weak store ends what was there.
+    pub fn overwrite(&mut self, key: (Memory, u64)) {
+        if !self.all.is_empty() {
+            self.all.remove(&key);
+        }
+    }
+
+    /// A strong store. An atomic one continues the chain of those before it.
+    pub fn send(&mut self, key: (Memory, u64), issuer: Issuer, clocks: Fenced, order: Order) {
+        let message = match self.all.entry(key) {
+            Entry::Occupied(known) => known.into_mut(),
+            // counters are many, and most publish nothing
+            Entry::Vacant(_) if order.atomic && clocks.is_empty() => return,
+            Entry::Vacant(place) => place.insert(Message { released: Vec::new(), last: issuer, relaxed: true }),
+        };
+        if !order.atomic {
+            message.released.clear();
+        }
+        (message.last, message.relaxed) = (issuer, clocks.is_empty());
+        for (scope, clock) in clocks {
+            let same_cta = |warp: WarpId| cta_of(warp) == cta_of(issuer.warp);
+            let same = |m: &&mut (Scope, Rc<Clock>, WarpId)| m.0 == scope && (scope >= Scope::Gpu || same_cta(m.2));
+            match message.released.iter_mut().find(same) {
+                Some((_, known, last)) => {
+                    Rc::make_mut(known).join(&clock);
+                    *last = issuer.warp;
+                }
+                None => message.released.push((scope, clock, issuer.warp)),
+            }
+        }
+    }
+
+    /// What a strong load of `scope` by a thread of `warp` sees there.
+    pub fn seen(&self, key: (Memory, u64), warp: WarpId, scope: Scope) -> Vec<Seen> {
+        let Some(message) = self.all.get(&key) else { return Vec::new() };
+        let site = message.last.site;
+        let mut all = Vec::new();
+        for (published, clock, issuer) in &message.released {
+            let why = if !includes(*published, *issuer, warp) {
+                Some("the scope of the release does not include the thread that acquires")
+            } else if !includes(scope, *issuer, warp) {
+                Some("the scope of the acquire does not include the thread that releases")
+            } else {
+                None
+            };
+            all.push(Seen { clock: clock.clone(), why, site });
+        }
+        if message.relaxed && message.last.warp != warp {
+            let why = Some("the store is `.relaxed`, and no fence of release semantics precedes it");
+            all.push(Seen { clock: message.last.clock(), why, site });
+        }
+        all
+    }
+}

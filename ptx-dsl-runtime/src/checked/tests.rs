@@ -1,0 +1,48 @@
+//! Unit tests of the checked host: one monitor, without a machine.
+
+use super::*;
+
+const WHO: Who = Who { site: 0, slot: 3, rank: 1, warp: 0, lanes: 1 };
+
+fn checked() -> Checked {
+    let mut m = Checked::default();
+    m.cluster(3, &[[0; 3]; 2]);
+    m.cluster(2, &[[0; 3]; 2]);
+    m
+}
+
+fn access(offset: u32, bytes: u32, write: bool) -> Access {
+    let place = Place::Shared { rank: 1, offset };
+    let order = Order::default();
+    Access { place, addr: offset as u64, bytes, write, same: false, agent: false, order, who: WHO }
+}
+
+#[test]
+fn reads_need_writes() {
+    let mut m = checked();
+    let missing = |addr| Err(FaultKind::Uninitialised { space: "shared", addr });
+    assert_eq!(m.memory(access(60, 8, false)), missing(60));
+    m.memory(access(60, 8, true)).unwrap();
+    m.memory(access(60, 8, false)).unwrap();
+    assert_eq!(m.memory(access(64, 8, false)), missing(64));
+    // another cluster takes the place
+    m.cluster(3, &[[0; 3]; 2]);
+    assert_eq!(m.memory(access(60, 8, false)), missing(60));
+}
+
+#[test]
+fn live_objects_are_no_ordinary_memory() {
+    let mut m = checked();
+    let order = Order::default();
+    let init = Sync::MbarrierInit { rank: 1, offset: 16 };
+    m.sync(init, order, WHO).unwrap();
+    m.memory(access(8, 8, true)).unwrap();
+    assert!(matches!(m.memory(access(20, 4, true)), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
+    assert!(matches!(m.sync(init, order, WHO), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
+    // the same place in another CTA, and in another cluster
+    m.sync(Sync::MbarrierInit { rank: 0, offset: 16 }, order, WHO).unwrap();
+    m.sync(init, order, Who { slot: 2, ..WHO }).unwrap();
+    m.sync(Sync::MbarrierInval { rank: 1, offset: 16 }, order, WHO).unwrap();
+    m.memory(access(20, 4, true)).unwrap();
+    m.sync(init, order, WHO).unwrap();
+}

@@ -1,0 +1,98 @@
+//! Data races: two accesses that nothing orders.
+
+use super::{At, ThreadId};
+use std::fmt;
+
+/// A data race (8.7.1): two accesses of different threads to the same bytes, at least one of which writes, that nothing orders, and
+/// that are not both strong with scopes that include both threads.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Race {
+    /// State space.
+    pub space: &'static str,
+    /// As the instruction gave it.
+    pub addr: u64,
+    /// Size of the access.
+    pub bytes: u32,
+    /// What the thread of the fault does: "load", "store", "atomic operation".
+    pub access: &'static str,
+    /// The other access, which came earlier in this run.
+    pub other: Side,
+    /// What would order them if it were a little stronger.
+    pub near_miss: Option<NearMiss>,
+}
+
+/// An access of a race.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Side {
+    /// What it does.
+    pub access: &'static str,
+    /// The statement.
+    pub site: u32,
+    /// The statement in words, if known.
+    pub at: Option<At>,
+    /// The thread; if several lanes did it, the first.
+    pub thread: ThreadId,
+}
+
+/// A synchronisation that is too weak to order the accesses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct NearMiss {
+    /// Why it does not order them.
+    pub why: &'static str,
+    /// The statement that publishes.
+    pub from: u32,
+    /// In words.
+    pub from_at: Option<At>,
+    /// The statement that observes it.
+    pub to: u32,
+    /// In words.
+    pub to_at: Option<At>,
+}
+
+impl Race {
+    /// What would order the accesses.
+    pub(super) fn help(&self, thread: Option<ThreadId>) -> &'static str {
+        let Some(own) = thread else { return "" };
+        let other = self.other.thread;
+        if own.ctaid == other.ctaid && own.warp == other.warp {
+            "`bar.warp.sync` orders the lanes of a warp; nothing else about a warp does"
+        } else if own.ctaid == other.ctaid {
+            "a `bar.sync` between them, or a release and an acquire of scope `.cta` or wider, orders them"
+        } else if self.space == "shared" {
+            "`barrier.cluster.arrive` and `.wait` between them, or a release and an acquire of scope `.cluster`, order them"
+        } else {
+            "atomic operations do not race; a release and an acquire of scope `.gpu`, or two launches, order the accesses"
+        }
+    }
+
+    /// The lines of a report behind the first.
+    pub(super) fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let place = |at: &Option<At>| match at {
+            Some(At { text, line, .. }) => format!("`{text}` at PTX line {line}"),
+            None => "a statement without a number".into(),
+        };
+        let d = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
+        let Side { access, at, thread: t, .. } = &self.other;
+        write!(f, "\n  = the earlier {access}: {}", place(at))?;
+        if let Some(At { file, rust_line, .. }) = at
+            && *rust_line > 0
+        {
+            write!(f, ", {file}:{rust_line}")?;
+        }
+        write!(f, "\n  = by thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)?;
+        if let Some(miss) = &self.near_miss {
+            let (from, to) = (place(&miss.from_at), place(&miss.to_at));
+            write!(f, "\n  = note: {from} and {to} do not order them: {}", miss.why)?;
+        }
+        Ok(())
+    }
+}
+
+impl fmt::Display for Race {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let Race { space, addr, bytes, access, other, .. } = self;
+        write!(f, "data race: nothing orders this {access} of {bytes} bytes at {space} address {addr:#x} and ")?;
+        let article = if other.access.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        write!(f, "{article} {} of another thread", other.access)
+    }
+}

@@ -1,0 +1,244 @@
+//! What the checked host finds in one run, and what it must not find. The kernels are pairs: with and without what orders their
+//! accesses.
+
+use ptx_dsl::load::{Level, Options, Selector};
+use ptx_dsl::prelude::*;
+use ptx_dsl::{Error, FaultKind, Race};
+
+/// A kernel with two buffers of 64 numbers, `%a` and `%b`, and shared memory at `tile`.
+fn run(launch: Launch, body: &str) -> Result<[u32; 64], Error> {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n\
+         .visible .entry k(.param .u64 .ptr .global .align 4 a, .param .u64 .ptr .global .align 4 b)\n{{\n\
+         .reg .pred %p, %q; .reg .b32 %t, %c, %l, %w, %r<16>; .reg .b64 %a, %b, %d<8>;\n\
+         .shared .align 16 .b8 tile[1024]; .shared .align 8 .b64 bar, other;\n\
+         ld.param.u64 %a, [a]; ld.param.u64 %b, [b]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; mov.u32 %l, %laneid;\n\
+         shr.u32 %w, %t, 5; mov.u32 %r0, tile; mad.lo.u32 %r1, %t, 4, %r0;\n{body}\n ret;\n}}\n"
+    );
+    // scopes that cannot meet are an error before the launch
+    let named = ["protocol", "suspicious", "PTX0672"].map(|name| Selector::from_name(name).unwrap());
+    let options = named.into_iter().fold(Options::new(), |o, class| o.level(Level::Allow, class));
+    let module = options.parse(&text).unwrap();
+    let kernel = module.kernel("k").unwrap();
+    let (mut a, mut b) = ([0u32; 64], [0u32; 64]);
+    let done = kernel.launch_raw(&Host::checked(), launch, &mut [(&mut a[..]).into(), (&mut b[..]).into()]);
+    done.map(|_| b)
+}
+
+#[track_caller]
+fn clean(launch: Launch, body: &str) {
+    if let Err(error) = run(launch, body) {
+        panic!("{body}\n{error}");
+    }
+}
+
+/// The race in the kernel, with its report.
+#[track_caller]
+fn race(launch: Launch, body: &str) -> (Race, String) {
+    match run(launch, body) {
+        Err(Error::Fault(fault)) => match &fault.kind {
+            FaultKind::DataRace(race) => ((**race).clone(), fault.to_string()),
+            _ => panic!("{body}\n{fault}"),
+        },
+        other => panic!("{body}\nno race: {other:?}"),
+    }
+}
+
+fn threads(n: u32) -> Launch {
+    Launch::grid(1).block(n)
+}
+
+#[test]
+fn a_tree_reduction() {
+    let body = "st.shared.u32 [%r1], %t; mov.u32 %r2, 32;\n\
+        next: bar.sync 0; setp.ge.u32 %p, %t, %r2; @%p bra skip;\n\
+        mad.lo.u32 %r3, %r2, 4, %r1; ld.shared.u32 %r4, [%r3]; ld.shared.u32 %r5, [%r1]; add.u32 %r5, %r5, %r4;\n\
+        st.shared.u32 [%r1], %r5;\n skip: shr.u32 %r2, %r2, 1; setp.ne.u32 %p, %r2, 0; @%p bra next;\n\
+        setp.eq.u32 %p, %t, 0; @%p st.global.u32 [%b], %r5;";
+    clean(threads(64), body);
+    let (found, report) = race(threads(64), &body.replace("bar.sync 0;", ""));
+    assert_eq!(found.space, "shared");
+    assert!(report.contains("data race: nothing orders this"), "{report}");
+    assert!(report.contains("= the earlier s") && report.contains("PTX ISA 8.7.1"), "{report}");
+}
+
+#[test]
+fn lanes_of_one_warp() {
+    let body = "st.shared.u32 [%r1], %t; $ xor.b32 %r2, %t, 1; mad.lo.u32 %r2, %r2, 4, %r0; ld.shared.u32 %r3, [%r2];";
+    clean(threads(32), &body.replace('$', "bar.warp.sync -1;"));
+    let (_, report) = race(threads(32), &body.replace('$', ""));
+    assert!(report.contains("`bar.warp.sync` orders the lanes of a warp"), "{report}");
+    // each half of the warp by itself
+    let halves = "setp.lt.u32 %p, %l, 16; selp.u32 %r5, 0xffff, 0xffff0000, %p; bar.warp.sync %r5;";
+    clean(threads(32), &body.replace('$', halves));
+    let across = body.replace("xor.b32 %r2, %t, 1", "xor.b32 %r2, %t, 16");
+    race(threads(32), &across.replace('$', halves));
+    clean(threads(32), &across.replace('$', "bar.warp.sync -1;"));
+}
+
+#[test]
+fn counters() {
+    let body = |add: &str| {
+        format!(
+            "st.shared.u32 [%r1], 0; bar.sync 0; and.b32 %r2, %t, 7; mad.lo.u32 %r2, %r2, 4, %r0; {add} bar.sync 0;\n\
+             ld.shared.u32 %r4, [%r1];"
+        )
+    };
+    clean(threads(64), &body("red.shared.add.u32 [%r2], 1;"));
+    let (found, _) =
+        race(threads(64), &body("ld.shared.u32 %r3, [%r2]; add.u32 %r3, %r3, 1; st.shared.u32 [%r2], %r3;"));
+    assert_eq!((found.access, found.other.access), ("store", "load"));
+    // in global memory, by threads of several CTAs
+    clean(Launch::grid(2).block(32), "red.global.add.u32 [%b], 1;");
+    race(Launch::grid(2).block(32), "ld.global.u32 %r3, [%b]; add.u32 %r3, %r3, 1; st.global.u32 [%b], %r3;");
+    // atomic operations of a scope that is too narrow may lose updates
+    let (found, _) = race(Launch::grid(2).block(1), "red.cta.global.add.u32 [%b], 1;");
+    assert_eq!((found.access, found.other.access), ("atomic operation", "atomic operation"));
+    clean(Launch::grid(1).block(64), "red.cta.global.add.u32 [%b], 1;");
+}
+
+#[test]
+fn stores_of_one_value_are_no_race() {
+    clean(threads(64), "st.global.u32 [%b], 7;");
+    race(threads(64), "st.global.u32 [%b], %w;");
+    race(threads(32), "st.global.u32 [%b], %l;");
+}
+
+#[test]
+fn named_barriers() {
+    // two warps produce, two consume: the producers do not wait
+    let body = "setp.ge.u32 %p, %w, 2; $p bra take; st.shared.u32 [%r1], %t; bar.arrive 1, 128; bra done;\n\
+        take: bar.sync 1, 128; ld.shared.u32 %r2, [%r1+-256];\n done:";
+    let body = body.replace("$p", "@%p");
+    clean(threads(128), &body);
+    race(
+        threads(128),
+        &body.replace("bar.arrive 1, 128;", "bar.arrive 2, 128;").replace("bar.sync 1, 128;", "bar.sync 1, 64;"),
+    );
+}
+
+/// CTA 0 stores a value and a flag; CTA 1 polls the flag and loads the value.
+fn message(store: &str, load: &str) -> String {
+    format!(
+        "setp.ne.u32 %p, %c, 0; @%p bra poll; st.global.u32 [%a], 41; {store} bra done;\n\
+         poll: {load} setp.eq.u32 %p, %r2, 0; @%p bra poll; ld.global.u32 %r3, [%a]; st.global.u32 [%b], %r3;\n done:"
+    )
+}
+
+#[test]
+fn release_and_acquire() {
+    let two = || Launch::grid(2).block(1);
+    let (release, acquire) = ("st.release.gpu.global.u32 [%a+4], 1;", "ld.acquire.gpu.global.u32 %r2, [%a+4];");
+    clean(two(), &message(release, acquire));
+    let fence = "fence.acq_rel.gpu;";
+    let (store, load) = ("st.relaxed.gpu.global.u32 [%a+4], 1;", "ld.relaxed.gpu.global.u32 %r2, [%a+4];");
+    clean(two(), &message(&format!("{fence} {store}"), &format!("{load} {fence}")));
+    clean(two(), &message(&format!("membar.gl; {store}"), acquire));
+    clean(two(), &message(release, &format!("{load} {fence}")));
+    clean(
+        two(),
+        &message("atom.exch.release.gpu.global.b32 %r4, [%a+4], 1;", "atom.or.acquire.gpu.global.b32 %r2, [%a+4], 0;"),
+    );
+    let misses = [
+        (store, acquire, "the store is `.relaxed`"),
+        (release, load, "the load is `.relaxed`"),
+        ("st.release.cta.global.u32 [%a+4], 1;", acquire, "the scope of the release"),
+        (release, "ld.acquire.cta.global.u32 %r2, [%a+4];", "the scope of the acquire"),
+    ];
+    for (store, load, why) in misses {
+        let (found, report) = race(two(), &message(store, load));
+        // the flag itself, or the value behind it
+        if found.addr & 4 == 0 {
+            assert!(report.contains(why), "{report}");
+        }
+    }
+    // a fence behind the store orders nothing
+    race(two(), &message(&format!("{store} {fence}"), acquire));
+    // a weak flag is a race by itself
+    race(two(), &message("st.global.u32 [%a+4], 1;", acquire));
+}
+
+#[test]
+fn a_chain_of_atomic_operations() {
+    // the last CTA to count reads what all have stored
+    let body = "mad.wide.u32 %d0, %c, 4, %a; st.global.u32 [%d0], %c; $ atom.add.relaxed.gpu.global.u32 %r2, [%b], 1;\n\
+        setp.ne.u32 %p, %r2, 7; #p bra done; & mov.u32 %r3, 0;\n\
+        next: mad.wide.u32 %d0, %r3, 4, %a; ld.global.u32 %r4, [%d0]; add.u32 %r3, %r3, 1; setp.lt.u32 %p, %r3, 8; #p bra next;\n\
+        done:";
+    let body = body.replace("#p", "@%p");
+    let launch = || Launch::grid(8).block(1);
+    clean(launch(), &body.replace(['$', '&'], "fence.acq_rel.gpu;"));
+    clean(launch(), &body.replace(['$', '&'], "membar.gl;"));
+    race(launch(), &body.replace('$', "").replace('&', "fence.acq_rel.gpu;"));
+    race(launch(), &body.replace('$', "fence.acq_rel.gpu;").replace('&', ""));
+}
+
+#[test]
+fn mbarrier_objects() {
+    let body = "setp.eq.u32 %p, %t, 0; #p mbarrier.init.shared.b64 [bar], 64; bar.sync 0;\n\
+        st.shared.u32 [%r1], %t; mbarrier.arrive$.shared.b64 %d0, [bar];\n\
+        wait: mbarrier.try_wait&.shared.b64 %q, [bar], %d0; #!q bra wait; xor.b32 %r2, %t, 32; mad.lo.u32 %r2, %r2, 4, %r0;\n\
+        ld.shared.u32 %r3, [%r2];";
+    let body = body.replace("#p", "@%p").replace("#!q", "@!%q");
+    let with = |arrive: &str, wait: &str| body.replace('$', arrive).replace('&', wait);
+    clean(threads(64), &with("", ""));
+    clean(threads(64), &with(".release.cta", ".acquire.cta"));
+    let (_, report) = race(threads(64), &with(".relaxed.cta", ""));
+    assert!(report.contains("the arrival is `.relaxed`"), "{report}");
+    let (_, report) = race(threads(64), &with("", ".relaxed.cta"));
+    assert!(report.contains("the wait is `.relaxed`"), "{report}");
+    // the other threads do not know the object yet
+    let early = with("", "").replacen("bar.sync 0;", "", 1);
+    let (found, _) = race(threads(64), &early);
+    assert_eq!(found.other.access, "`mbarrier.init` or `.inval`");
+}
+
+#[test]
+fn clusters() {
+    let body = "mov.u32 %r2, %cluster_ctarank; xor.b32 %r3, %r2, 1; mapa.shared::cluster.u32 %r4, %r0, %r3;\n\
+        barrier.cluster.arrive; barrier.cluster.wait; st.shared::cluster.u32 [%r4], %r2;\n\
+        barrier.cluster.arrive$; & ld.shared.u32 %r5, [%r0]; barrier.cluster.arrive; barrier.cluster.wait;";
+    let launch = || Launch::grid(2).block(1).cluster(2);
+    clean(launch(), &body.replace('$', "").replace('&', "barrier.cluster.wait;"));
+    clean(launch(), &body.replace('$', ".release").replace('&', "barrier.cluster.wait.acquire;"));
+    let (_, report) = race(launch(), &body.replace('$', ".relaxed").replace('&', "barrier.cluster.wait;"));
+    assert!(report.contains("barrier.cluster.arrive"), "{report}");
+}
+
+#[test]
+fn narrow_accesses_to_one_word() {
+    // each thread has a byte of its own
+    let body = "add.u32 %r2, %r0, %t; st.shared.u8 [%r2], %t; $ ld.shared.u32 %r3, [%r0];";
+    clean(threads(4), &body.replace('$', "bar.warp.sync 0xf;"));
+    race(threads(4), &body.replace('$', ""));
+    clean(threads(4), "add.u32 %r2, %r0, %t; st.shared.u8 [%r2], %t; ld.shared.u8 %r3, [%r2];");
+}
+
+#[test]
+fn a_loop_needs_both_barriers() {
+    let body = "mov.u32 %r9, 0;\n next: add.u32 %r8, %t, %r9; st.shared.u32 [%r1], %r8; bar.sync 0; xor.b32 %r2, %t, 32;\n\
+        mad.lo.u32 %r2, %r2, 4, %r0; ld.shared.u32 %r3, [%r2]; $ add.u32 %r9, %r9, 1; setp.lt.u32 %p, %r9, 3; #p bra next;";
+    let body = body.replace("#p", "@%p");
+    clean(threads(64), &body.replace('$', "bar.sync 0;"));
+    let (found, _) = race(threads(64), &body.replace('$', ""));
+    assert_eq!((found.access, found.other.access), ("store", "load"));
+}
+
+#[test]
+fn a_report_has_both_sides() {
+    let body = "st.shared.u32 [%r1], 0; bar.sync 0; st.shared.u32 [%r1], %t; @ xor.b32 %r2, %t, 32;\n\
+        mad.lo.u32 %r2, %r2, 4, %r0; ld.shared.u32 %r3, [%r2];";
+    clean(threads(64), &body.replace('@', "bar.sync 0;"));
+    let (found, report) = race(threads(64), &body.replace('@', ""));
+    assert_eq!((found.space, found.bytes, found.other.thread.warp), ("shared", 4, 0));
+    for part in [
+        "data race: nothing orders this store of 4 bytes at shared address 0x80 and a load of another thread",
+        "`st.shared.u32 [%r1], %t;`",
+        "thread (32, 0, 0) of CTA (0, 0, 0), warp 1 lane 0",
+        "= the earlier load: `ld.shared.u32 %r3, [%r2];` at PTX line",
+        "= by thread (0, 0, 0) of CTA (0, 0, 0), warp 0 lane 0",
+        "= help: a `bar.sync` between them",
+    ] {
+        assert!(report.contains(part), "`{part}` is not in\n{report}");
+    }
+}
