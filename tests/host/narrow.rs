@@ -593,10 +593,7 @@ fn scale_factors_divide() {
             ];
             for (form, expected) in expected.into_iter().enumerate() {
                 let result = out[form * n + i];
-                assert_eq!(
-                    result, expected,
-                    "form {form} of {floats:?} with {factors:#x}: {result:#x} instead of {expected:#x}"
-                );
+                assert_eq!(result, expected, "form {form} of {floats:?} with {factors:#x}");
             }
         }
     }

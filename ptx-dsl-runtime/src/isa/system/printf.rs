@@ -186,7 +186,8 @@ impl Spec {
     }
 
     fn float(&self, v: f64, out: &mut Vec<u8>) {
-        let digits = number::digits(v.abs(), self);
+        let Spec { letter, precision, alternate, .. } = *self;
+        let digits = number::digits(v.abs(), &number::Style { letter, precision, alternate });
         let prefix = self.sign(v.is_sign_negative());
         if v.is_finite() && matches!(self.letter, b'a' | b'A') {
             let prefix = [prefix, if self.letter == b'a' { b"0x" } else { b"0X" }].concat();
