@@ -42,7 +42,7 @@ impl Monitor for SamePlace {
         self.statements = (0..).map_while(|site| kernel.at(site)).collect();
     }
 
-    fn cluster(&mut self, slot: u32, _ctas: &[[u32; 3]]) {
+    fn cluster(&mut self, slot: u32, _ctas: &[[u32; 3]], _threads: u32) {
         self.started += 1;
         self.clusters.insert(slot, self.started);
     }

@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::ptxas;
-use ptx_dsl::{Arg, Error, Host, Report};
+use ptx_dsl::{Arg, ElementType, Error, Host, Report, TensorMap};
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::lex::lex;
 
@@ -34,12 +34,14 @@ macro_rules! run {
     }};
     ($kernel:expr, $host:expr, $text:expr, pair_and_map) => {{
         let (mut a, mut b) = (vec![1u8; 16384], vec![0u8; 16384]);
-        let args = &mut [Arg::buffer(&mut a), Arg::buffer(&mut b), Arg::value([0u8; 128])];
-        $kernel.launch_raw($host, launch($text), args)
+        let mut tensor = [0u8; 32];
+        let map = TensorMap::tiled(&mut tensor, ElementType::U8).dims([32]).box_dims([32]).build().unwrap();
+        $kernel.launch_raw($host, launch($text), &mut [Arg::buffer(&mut a), Arg::buffer(&mut b), (&map).into()])
     }};
     ($kernel:expr, $host:expr, $text:expr, map) => {{
-        let mut a = vec![1u8; 16384];
-        $kernel.launch_raw($host, launch($text), &mut [Arg::buffer(&mut a), Arg::value([0u8; 8])])
+        let (mut a, mut b) = ([1u8; 128], [2u8; 128]);
+        let map = TensorMap::tiled(&mut a, ElementType::U8).dims([128]).box_dims([128]).build().unwrap();
+        $kernel.launch_raw($host, launch($text), &mut [(&map).into(), Arg::buffer(&mut b)])
     }};
 }
 

@@ -1,18 +1,23 @@
 //! Kernels on the host machine, compared with plain Rust.
 
 mod arith;
+mod async_copies;
 mod beyond;
+mod bulk_copies;
 mod closures;
 mod cluster;
 mod cohorts;
 mod control;
 mod divergence;
 mod engines;
+mod everywhere;
 mod faults;
 mod files;
 mod language;
 mod launch;
 mod loops;
+mod matrix_moves;
+mod matrix_products;
 mod mbarrier_new;
 mod mbarrier_phases;
 mod memory;
@@ -32,8 +37,10 @@ mod tcgen05_async;
 mod tcgen05_faults;
 mod tcgen05_mma;
 mod tcgen05_order;
+mod tensor_copies;
 mod tensor_memory;
 mod trace;
 mod video;
 mod waits;
 mod warp;
+mod wgmma;

@@ -8,6 +8,7 @@
 mod atomics;
 mod barriers;
 mod cluster;
+mod copies;
 mod mandelbrot;
 mod matmul;
 mod mma;
@@ -70,6 +71,8 @@ const CASES: &[(&str, Make, &str)] = &[
     ("ring", ring::case, ring::ring::PTX),
     ("cluster", cluster::case, cluster::cluster::PTX),
     ("clc", steal::case, steal::steal::PTX),
+    ("bulk", copies::bulk_case, copies::bulk::PTX),
+    ("tile", copies::tile_case, copies::tile::PTX),
 ];
 
 struct Options {

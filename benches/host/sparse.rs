@@ -101,7 +101,7 @@ ptx! {
         mad.lo.u32 %i, %b, 128, %i;
         mul.wide.u32 %o, %i, 4;
         add.u64 %from, %depth, %o;
-        ld.global.u32 %d, [%from];
+        ld.relaxed.gpu.global.u32 %d, [%from];
         setp.ne.u32 %p, %d, %now;
         @%p ret;
         add.u64 %from, %starts, %o;
@@ -115,9 +115,9 @@ ptx! {
         ld.global.u32 %c, [%from];
         mul.wide.u32 %from, %c, 4;
         add.u64 %from, %depth, %from;
-        ld.global.u32 %d, [%from];
+        ld.relaxed.gpu.global.u32 %d, [%from];
         setp.eq.u32 %p, %d, -1;
-        @%p st.global.u32 [%from], %next;
+        @%p st.relaxed.gpu.global.u32 [%from], %next;
         add.u32 %at, %at, 1;
         setp.lt.u32 %p, %at, %end;
         @%p bra next;

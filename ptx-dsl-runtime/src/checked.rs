@@ -16,7 +16,7 @@ use crate::fault::{Fault, FaultKind, NearMiss, Race, Side, ThreadId};
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
-use crate::monitor::{Access, Monitor, Order, Scope, Sync, Who};
+use crate::monitor::{Access, Finding, Monitor, Offsets, Order, Scope, Sync, Who};
 use clock::Clock;
 use objects::{Barriers, Issuer, Mbarriers, Messages};
 use shadow::{Memory, Record, Shadow, What};
@@ -28,13 +28,20 @@ use threads::Threads;
 /// mbarrier objects, and `mbarrier.init` over them.
 ///
 /// It takes asynchronous operations as ordered with everything: races with them are not found yet.
-#[derive(Debug, Default)]
+///
+/// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`]): each pair of statements once, up to a
+/// limit of 100 ([`Host::limit`](crate::Host::limit)).
+#[derive(Debug)]
 pub struct Checked {
+    /// Findings after which the launch ends.
+    limit: usize,
+    /// Statements of findings, two for a race, with the state space.
+    found: HashSet<(u32, u32, &'static str)>,
     threads: Threads,
-    /// By slot and CTA rank.
-    shared: HashMap<(u32, u32), Shadow>,
+    /// By slot and CTA rank, of which there are 16.
+    shared: Vec<Shadow>,
     /// By segment.
-    global: HashMap<usize, Shadow>,
+    global: Vec<Shadow>,
     /// Bytes of local memory that are written, a bit each: by slot, rank, warp, lane and 64-byte line.
     local: HashMap<(u32, u32, u32, u32, u64), u64>,
     /// Live mbarrier objects: slot, rank, offset.
@@ -46,6 +53,12 @@ pub struct Checked {
     sequential: Rc<Clock>,
     /// Where a thread has observed another one and not learnt from it.
     misses: Vec<Miss>,
+}
+
+impl Default for Checked {
+    fn default() -> Self {
+        Checked::with_limit(100)
+    }
 }
 
 /// An observation that does not synchronise.
@@ -65,10 +78,12 @@ const MISSES: usize = 64;
 impl Monitor for Checked {
     const ON: bool = true;
     const HOST: &'static str = "Host::checked()";
+    const APART: bool = false;
+    const READ_ONLY: bool = false;
 
-    fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]]) {
-        self.threads.start(slot, ctas);
-        self.shared.iter_mut().filter(|(key, _)| key.0 == slot).for_each(|(_, shadow)| shadow.clear());
+    fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
+        self.threads.start(slot, ctas, threads);
+        self.shared.iter_mut().skip(slot as usize * 16).take(16).for_each(Shadow::clear);
         self.local.retain(|key, _| key.0 != slot);
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
@@ -88,6 +103,16 @@ impl Monitor for Checked {
         }
     }
 
+    fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
+        match a.place {
+            Place::Shared { rank, offset } => {
+                self.row(a, Memory::Shared { slot: a.who.slot, rank }, offset.into(), offsets)
+            }
+            Place::Global { segment, offset } => self.row(a, Memory::Global { segment }, offset, offsets),
+            _ => false,
+        }
+    }
+
     fn sync(&mut self, what: Sync, order: Order, who: Who) -> Result<(), FaultKind> {
         match what {
             Sync::MbarrierInit { rank, offset } => {
@@ -101,9 +126,7 @@ impl Monitor for Checked {
                 self.live.remove(&(who.slot, rank, offset));
                 self.object(rank, offset, What::Init, who)?;
                 // the memory is as if never written
-                if let Some(shadow) = self.shared.get_mut(&(who.slot, rank)) {
-                    shadow.forget(offset.into(), 8);
-                }
+                self.shadow(Memory::Shared { slot: who.slot, rank }).forget(offset.into(), 8);
             }
             Sync::Mbarrier { rank, offset } => self.object(rank, offset, What::Mbarrier, who)?,
             Sync::MbarrierArrive { rank, offset } => {
@@ -115,9 +138,7 @@ impl Monitor for Checked {
             Sync::MbarrierWait { rank, offset } => self.waited((who.slot, rank, offset), order, who),
             Sync::MbarrierPhase { rank, offset } => self.mbarriers.complete((who.slot, rank, offset)),
             Sync::Barrier { id, waits } => {
-                if let Some(warp) = self.threads.of(who) {
-                    self.barriers.arrive(id, who, waits, &warp.publish(who.lanes));
-                }
+                self.barriers.arrive(id, who, waits, &mut self.threads);
             }
             Sync::BarrierCompletes { id } => self.barriers.complete(who, id, &mut self.threads),
             Sync::Warp { members, arrives } => {
@@ -138,17 +159,45 @@ impl Monitor for Checked {
         Ok(())
     }
 
+    fn finding(&mut self, kind: &FaultKind, who: Who) -> Finding {
+        let key = match kind {
+            FaultKind::DataRace(race) => (race.other.site, race.space),
+            FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
+            FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
+            _ => return Finding::Ends,
+        };
+        if !self.found.insert((who.site, key.0, key.1)) {
+            return Finding::Known;
+        }
+        if self.found.len() < self.limit { Finding::Reported } else { Finding::Ends }
+    }
+
     fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
         x.drive(body)
     }
 }
 
 impl Checked {
-    fn shadow(&mut self, memory: Memory) -> &mut Shadow {
-        match memory {
-            Memory::Shared { slot, rank } => self.shared.entry((slot, rank)).or_default(),
-            Memory::Global { segment } => self.global.entry(segment).or_default(),
+    /// That ends a launch after so many findings.
+    pub(crate) fn with_limit(limit: usize) -> Checked {
+        Checked {
+            limit,
+            found: HashSet::new(),
+            threads: Threads::default(),
+            shared: Vec::new(),
+            global: Vec::new(),
+            local: HashMap::new(),
+            live: HashSet::new(),
+            barriers: Barriers::default(),
+            mbarriers: Mbarriers::default(),
+            messages: Messages::default(),
+            sequential: Rc::default(),
+            misses: Vec::new(),
         }
+    }
+
+    fn shadow(&mut self, memory: Memory) -> &mut Shadow {
+        shadow_of(&mut self.shared, &mut self.global, memory)
     }
 
     /// A live mbarrier object is no ordinary memory.
@@ -177,12 +226,9 @@ impl Checked {
             (false, false, true) => What::Store,
             (false, false, false) => What::Load,
         };
-        let record = Record::new(warp, lane, a.who.site, what, a.order);
-        let shadow = match memory {
-            Memory::Shared { slot, rank } => self.shared.entry((slot, rank)).or_default(),
-            Memory::Global { segment } => self.global.entry(segment).or_default(),
-        };
-        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, warp, lane);
+        let record = Record::new(warp, 1 << lane, a.who.site, what, a.order);
+        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, warp);
         if let (Some(other), false) = (outcome.race, a.agent) {
             return Err(self.race(a, memory.name(), record, other));
         }
@@ -193,6 +239,55 @@ impl Checked {
             self.exchange(a, memory, offset);
         }
         Ok(())
+    }
+
+    /// Accesses of several lanes. False if there is more to it than that nothing is wrong: then each of them comes again.
+    fn row(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> bool {
+        let (lanes, order) = (a.who.lanes, a.order);
+        let Some(warp) = self.threads.of(a.who) else { return false };
+        if !warp.is_together(lanes) {
+            return false;
+        }
+        let lane = lanes.trailing_zeros() & 31;
+        let plain = !order.strong
+            || order.atomic
+                && !order.acquire
+                && !order.release
+                && self.messages.is_empty()
+                && warp.fenced(lane).is_empty();
+        if !plain {
+            return false;
+        }
+        let what = match (order.atomic, a.write) {
+            (true, _) => What::Atomic,
+            (false, true) => What::Store,
+            (false, false) => What::Load,
+        };
+        let new = Record::new(warp, lanes, a.who.site, what, order);
+        // whoever reads shared memory needs a write before
+        let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
+        let warp = &*warp;
+        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let ends = a.write && !self.messages.is_empty();
+        match offsets {
+            Offsets::Row { step: 0 } => {
+                if ends {
+                    self.messages.overwrite((memory, offset));
+                }
+                shadow.element((offset, a.bytes), reads, new, warp)
+            }
+            Offsets::Row { .. } => {
+                let len = u64::from(a.bytes * lanes.count_ones());
+                !(ends && self.messages.may_be_in(memory, offset, len))
+                    && shadow.row((offset, a.bytes), reads, new, warp)
+            }
+            Offsets::Lanes(all) => (0..32).filter(|l| lanes >> l & 1 != 0).all(|l| {
+                if ends {
+                    self.messages.overwrite((memory, all[l]));
+                }
+                shadow.element((all[l], a.bytes), reads, Record { lanes: 1 << l, ..new }, warp)
+            }),
+        }
     }
 
     /// An asynchronous operation reads.
@@ -272,12 +367,16 @@ impl Checked {
     /// An operation on the bytes of an mbarrier object.
     fn object(&mut self, rank: u32, offset: u32, what: What, who: Who) -> Result<(), FaultKind> {
         let Some(warp) = self.threads.of(who) else { return Ok(()) };
-        let lane = who.lanes.trailing_zeros() & 31;
+        if !warp.is_together(who.lanes) {
+            let mut lanes = (0..32).map(|l| who.lanes & 1 << l).filter(|lane| *lane != 0);
+            return lanes.try_for_each(|lanes| self.object(rank, offset, what, Who { lanes, ..who }));
+        }
         let strong = what == What::Mbarrier;
         let order = Order { strong, scope: Scope::Sys, ..Order::default() };
-        let record = Record::new(warp, lane, who.site, what, order);
-        let shadow = self.shared.entry((who.slot, rank)).or_default();
-        let outcome = shadow.access((offset.into(), 8), (false, false), record, warp, lane);
+        let record = Record::new(warp, who.lanes, who.site, what, order);
+        let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
+        shadow.guard(offset.into());
+        let outcome = shadow.access((offset.into(), 8), (false, false), record, warp);
         match outcome.race {
             Some(other) => {
                 let place = Place::Shared { rank, offset };
@@ -318,6 +417,18 @@ impl Checked {
         let access = own.what.name();
         FaultKind::DataRace(Box::new(Race { space, addr: a.addr, bytes: a.bytes, access, other, near_miss }))
     }
+}
+
+/// The shadow of a memory.
+fn shadow_of<'s>(shared: &'s mut Vec<Shadow>, global: &'s mut Vec<Shadow>, memory: Memory) -> &'s mut Shadow {
+    let (all, at) = match memory {
+        Memory::Shared { slot, rank } => (shared, (slot * 16 + rank) as usize),
+        Memory::Global { segment } => (global, segment),
+    };
+    if all.len() <= at {
+        all.resize_with(at + 1, Shadow::default);
+    }
+    &mut all[at]
 }
 
 /// Keeps an observation that does not synchronise, for the report of a race.

@@ -434,6 +434,8 @@ pub struct Fault {
     pub replay: Option<String>,
     /// The scheduler's decisions until then, if [`Host::record`](crate::Host::record) was asked for.
     pub schedule: Vec<u32>,
+    /// What else a checked host has found in this launch, in order, and last the fault that has ended it, if any.
+    pub others: Vec<Fault>,
 }
 
 impl Fault {
@@ -517,7 +519,11 @@ impl fmt::Display for Fault {
         if let Some(replay) = &self.replay {
             write!(f, "\n  = help: to see it again: {replay}")?;
         }
-        Ok(())
+        self.others.iter().try_for_each(|other| write!(f, "\n\n{other}"))?;
+        match self.others.len() {
+            0 => Ok(()),
+            n => write!(f, "\n\nerror: {} findings in this launch of `{}`", n + 1, self.kernel),
+        }
     }
 }
 

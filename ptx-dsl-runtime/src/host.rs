@@ -10,6 +10,7 @@ use std::sync::{Arc, OnceLock};
 use crate::checked::Checked;
 use crate::engine::Engine;
 use crate::monitor::{Monitor, Off};
+use crate::numerics::Numerics;
 use crate::print::Print;
 use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
 
@@ -34,6 +35,7 @@ pub struct Host<M = Off> {
     resident: usize,
     threads: usize,
     engine: Option<Engine>,
+    numerics: Numerics,
     print: Print,
     make_monitor: MakeMonitor<M>,
 }
@@ -56,10 +58,10 @@ impl<M> Clone for Host<M> {
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host { schedule, record, resident, threads, engine, print, make_monitor: _ } = self;
+        let Host { schedule, record, resident, threads, engine, print, numerics, make_monitor: _ } = self;
         let mut s = f.debug_struct("Host");
-        s.field("schedule", schedule).field("record", record).field("resident", resident);
-        s.field("threads", threads).field("engine", engine).field("print", print);
+        s.field("schedule", schedule).field("record", record).field("resident", resident).field("threads", threads);
+        s.field("engine", engine).field("print", print).field("numerics", numerics);
         s.finish()
     }
 }
@@ -73,6 +75,25 @@ impl Host {
     /// A checked host: reports more faults, interprets all kernels and is slower, see [`Checked`].
     pub fn checked() -> Host<Checked> {
         Host::with_monitor()
+    }
+}
+
+impl Host<Checked> {
+    /// Ends a launch after its first finding.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().first();
+    /// # let _ = host;
+    /// ```
+    pub fn first(self) -> Self {
+        self.limit(1)
+    }
+
+    /// Ends a launch after so many findings: 100 by default.
+    pub fn limit(mut self, findings: usize) -> Self {
+        self.make_monitor = Arc::new(move || Checked::with_limit(findings));
+        self
     }
 }
 
@@ -98,6 +119,7 @@ impl<M: Monitor> Host<M> {
             threads: 1,
             engine: None,
             print: Print::Standard,
+            numerics: Numerics::default(),
             make_monitor: Arc::new(make),
         }
     }
@@ -170,6 +192,23 @@ impl<M: Monitor> Host<M> {
     /// Where `printf` writes.
     pub(crate) fn printer(&self) -> &Print {
         &self.print
+    }
+
+    /// How matrix instructions add: as tensor cores do, unless this says [`Numerics::Fast`].
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::{Host, Numerics};
+    /// let host = Host::new().numerics(Numerics::Fast);
+    /// # let _ = host;
+    /// ```
+    pub fn numerics(mut self, numerics: Numerics) -> Self {
+        self.numerics = numerics;
+        self
+    }
+
+    /// What [`Host::numerics`] says.
+    pub(crate) fn chosen_numerics(&self) -> Numerics {
+        self.numerics
     }
 
     /// The engine that [`Host::engine`] asks for.

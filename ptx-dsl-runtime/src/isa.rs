@@ -67,8 +67,11 @@ pub(crate) type OnWarp<M, R> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lane
 
 pub mod address;
 pub mod arith;
+pub mod async_copy;
+pub mod async_store;
 pub mod atom;
 pub mod bar;
+pub mod bulk;
 pub mod clusterlaunchcontrol;
 pub mod compare;
 pub mod cvt;
@@ -78,14 +81,19 @@ pub mod ld_st;
 pub mod ldmatrix;
 pub mod list;
 pub mod logic;
+pub(crate) mod matrix;
 pub mod mbarrier;
 pub mod misc;
+pub mod mma;
 pub mod prefetch;
 pub mod sreg;
 pub mod system;
 pub mod tcgen05;
+pub mod tensor;
 pub mod video;
 pub mod warp;
+pub mod wgmma;
+pub mod wmma;
 
 #[cfg(test)]
 mod tests;

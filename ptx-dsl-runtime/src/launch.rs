@@ -4,7 +4,7 @@ mod args;
 pub(crate) mod config;
 mod error;
 
-pub use args::{Arg, IntoBuffer, IntoU64, scalar, slice, slice_mut};
+pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, scalar, slice, slice_mut};
 pub use config::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Launch, Progress};
 pub use error::{Error, LaunchError};
 
@@ -14,10 +14,11 @@ use crate::interpreter;
 use crate::interpreter::Executable;
 use crate::kernel::{Compiled, Kernel, KernelInfo, NotYet};
 use crate::machine::{self, Program};
-use crate::mem::address::FIRST_BUFFER;
+use crate::mem::address::{FIRST_BUFFER, global_address};
 use crate::mem::segment::Segment;
 use crate::monitor::{Monitor, Off};
-use args::place;
+use crate::tensor_map::map::Borrowed;
+use args::{Addresses, place};
 use std::any::Any;
 use std::sync::Arc;
 
@@ -93,9 +94,12 @@ pub(crate) fn run<M: Monitor>(
     mut launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
+    launch.numerics = host.chosen_numerics();
     launch.elements = args.iter().map(Arg::element).collect();
     let mut module = program.info.global_image.to_vec();
-    let (params, segments) = prepare(program.info, &launch, args, &mut module)?;
+    let mut maps = Vec::new();
+    let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
+    let (params, segments) = prepare(program.info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
     machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
 }
 
@@ -104,7 +108,8 @@ fn prepare<'s>(
     info: &KernelInfo<'_>,
     launch: &Launch,
     args: &'s mut [Arg<'_>],
-    module: &'s mut [u8],
+    tensors: &'s mut [Option<Borrowed<'_>>],
+    (module, maps): (&'s mut [u8], &'s mut Vec<Vec<u8>>),
 ) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
     let kernel = || info.name.to_owned();
     if let Some(&NotYet { what, why, site }) = info.not_yet.first() {
@@ -124,10 +129,21 @@ fn prepare<'s>(
     }
     let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
     let mut segments = vec![Segment::EMPTY, Segment::Buffer(module)];
-    for (index, (arg, p)) in args.iter_mut().zip(info.params).enumerate() {
-        let (bytes, segment) = place(index, p, arg, FIRST_BUFFER + index as u64).map_err(error)?;
-        params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
+    let addresses: Addresses<'_> = (FIRST_BUFFER..)
+        .zip(args.iter().zip(info.params))
+        .map(|(segment, (arg, p))| (p.name, arg.address(segment)))
+        .collect();
+    for (index, ((arg, tensor), p)) in args.iter_mut().zip(tensors).zip(info.params).enumerate() {
+        let segment = FIRST_BUFFER + index as u64;
+        let (mut bytes, segment) = place(index, p, arg, tensor, (segment, &addresses)).map_err(error)?;
         segments.push(segment);
+        if bytes.len() > p.size as usize {
+            // a tensor map behind a pointer lies in a segment behind those of the arguments
+            let behind = FIRST_BUFFER + (info.params.len() + maps.len()) as u64;
+            maps.push(std::mem::replace(&mut bytes, global_address(behind, 0).to_le_bytes().to_vec()));
+        }
+        params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
     }
+    segments.extend(maps.iter_mut().map(|map| Segment::Buffer(map)));
     Ok((params, segments))
 }

@@ -17,11 +17,13 @@ pub mod launch;
 pub mod machine;
 pub mod mem;
 pub mod monitor;
+pub mod numerics;
 mod print;
 pub mod qual;
 pub mod schedule;
 mod simd;
 pub mod sync;
+mod tensor_map;
 pub mod trace;
 
 pub use checked::Checked;
@@ -35,7 +37,11 @@ pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress
 pub use machine::Ctx;
 pub use mem::address::AddrSpace;
 pub use monitor::{Monitor, Off};
+pub use numerics::Numerics;
 pub use qual::{Q, Qualifier, Qualifiers, Ty, q};
+pub use tensor_map::{
+    ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
+};
 
 /// A register of a warp: 32 lanes of bits, zero-extended.
 pub type Lanes = [u64; 32];

@@ -8,11 +8,13 @@ mod barriers;
 pub(crate) mod body;
 mod cluster;
 mod concurrent_access;
+pub(crate) mod copy;
 pub(crate) mod ctx;
 mod deadlock;
 mod describe;
 mod driver;
 pub(crate) mod endless;
+mod findings;
 mod fragments;
 pub(crate) mod geometry;
 mod instruction_sets;
@@ -24,6 +26,7 @@ mod register_pool;
 mod registers;
 mod residents;
 mod scheduling;
+pub(crate) mod spaces;
 mod step;
 pub(crate) mod team;
 pub mod tensor;
@@ -34,6 +37,7 @@ mod vector_access;
 mod wait_graph;
 mod wake;
 
+pub(crate) use async_ops::warp_copies;
 pub use body::Body;
 pub(crate) use body::Code;
 pub use ctx::Ctx;
@@ -205,6 +209,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             mask: 0,
             site: 0,
             order: Order::default(),
+            told: false,
             warp: 0,
             rows: 4,
             set: InstructionSet::Base,
@@ -217,6 +222,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             residents: Residents::new(team.slots(host.resident())),
             async_ops: AsyncOps::default(),
             monitor: host.new_monitor(),
+            findings: Default::default(),
         }
     }
 }
@@ -240,14 +246,15 @@ fn work<M: Monitor>(
     }
     let outcome = M::drive(&mut *body, &mut x);
     x.tell(Event::Ends { failed: outcome.is_err() });
-    match outcome {
-        Ok(()) => Ok(Report {
+    let findings = std::mem::take(&mut x.findings);
+    match findings.end(outcome.err()) {
+        None => Ok(Report {
             clusters_launched: x.residents.launched,
             clusters_cancelled: x.residents.cancelled,
             turns: x.scheduling.turns,
             schedule: x.scheduling.take_record(),
         }),
-        Err(mut fault) => {
+        Some(mut fault) => {
             team.stop();
             fault.replay = host.replay_hint();
             fault.schedule = x.scheduling.take_record();

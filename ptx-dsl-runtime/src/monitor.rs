@@ -88,6 +88,29 @@ pub struct Who {
     pub lanes: u32,
 }
 
+/// What becomes of a launch after a monitor has returned `Err`.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Finding {
+    /// It ends with this fault.
+    Ends,
+    /// It goes on, and fails at its end with this fault among others ([`Fault::others`]).
+    Reported,
+    /// It goes on; the same was reported before.
+    Known,
+}
+
+/// Where the lanes of [`Access::who`] access memory, if one statement does so in several lanes.
+#[derive(Debug, Clone, Copy)]
+pub enum Offsets<'a> {
+    /// The lanes are neighbours. From lane to lane: the size of an access, or 0.
+    Row {
+        /// In bytes.
+        step: u32,
+    },
+    /// By lane, in one memory: that of [`Access::place`].
+    Lanes(&'a [u64; 32]),
+}
+
 /// A synchronisation. `rank` and `offset` are the CTA of an mbarrier object and its place in shared memory.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -120,10 +143,9 @@ pub enum Sync {
     Fence,
 }
 
-/// What watches a launch. `Err` stops it with a fault at the access.
+/// What watches a launch. `Err` is a fault at the access, which ends the launch unless [`Monitor::finding`] says otherwise.
 ///
-/// A host with a monitor interprets all kernels, and each warp runs a region by itself: a monitor sees the accesses of one warp until
-/// it waits or its region ends, then those of the next.
+/// A host with a monitor interprets all kernels.
 pub trait Monitor: Default + Sized + 'static {
     /// False removes the calls, and with them the work of preparing their arguments.
     const ON: bool;
@@ -132,19 +154,33 @@ pub trait Monitor: Default + Sized + 'static {
     /// May each thread of a launch have a monitor of its own ([`Host::threads`](crate::Host::threads)), which sees the clusters
     /// that run on this thread, whole, and no others? Else the launch has one thread.
     const PER_THREAD: bool = false;
+    /// Each warp runs a region by itself: a monitor sees the accesses of one warp until it waits or its region ends, then those of the
+    /// next. Else the warps of a CTA may run each instruction together, which takes less time.
+    const APART: bool = Self::ON;
+    /// It is told of loads from buffers that the kernel cannot write.
+    const READ_ONLY: bool = true;
     /// The machine tells it [`Event`]s. This costs time.
     const EVENTS: bool = false;
     /// A launch begins. The statements of the kernel are in [`KernelInfo::sites`].
     fn launch(&mut self, _kernel: &KernelInfo<'_>) {}
-    /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank.
-    fn cluster(&mut self, _slot: u32, _ctas: &[[u32; 3]]) {}
+    /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank, for so many threads each.
+    fn cluster(&mut self, _slot: u32, _ctas: &[[u32; 3]], _threads: u32) {}
     /// A load or store, before it happens.
     fn memory(&mut self, _: Access) -> Result<(), FaultKind> {
         Ok(())
     }
+    /// Loads, stores or additions of several lanes of a warp: `first` is that of the lowest of the lanes [`Access::who`]. True if it
+    /// has seen them all; otherwise it is told of each.
+    fn warp(&mut self, _first: &Access, _: Offsets<'_>) -> bool {
+        false
+    }
     /// A synchronisation. `order` is that of the statement.
     fn sync(&mut self, _: Sync, _order: Order, _: Who) -> Result<(), FaultKind> {
         Ok(())
+    }
+    /// What becomes of the launch, of whose thread this is?
+    fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {
+        Finding::Ends
     }
     /// Something happens, so many turns after the start; with [`Monitor::EVENTS`].
     fn event(&mut self, _turns: u64, _: Event<'_>) {}

@@ -22,6 +22,8 @@ pub enum Choice {
     Quantum,
     /// When an asynchronous operation completes; 0 is the latest.
     Delay,
+    /// When an asynchronous copy reads its source; 0: when it completes, 1: when it starts.
+    Source,
     /// Which pending cluster `clusterlaunchcontrol.try_cancel` cancels; in order.
     Pending,
     /// Does an instruction that may wait do so (`tcgen05.dealloc.cta_group::2`)? 0: it does not.

@@ -5,3 +5,4 @@ pub mod cluster;
 pub mod mbarrier;
 pub mod register_pool;
 pub mod tensor_memory;
+pub mod wgmma;

@@ -4,7 +4,7 @@ mod calls;
 mod operands;
 
 use crate::emit::constants::Constants;
-use crate::instr::{bits_type, destination_count, is_move, names_space};
+use crate::instr::{bits_type, destination_count, is_generic, is_move};
 use crate::kernel::Kernel;
 use crate::region::graph::{End, Item, Program, Region};
 use ptx_dsl_analysis::use_def::{RegKey, carry_use, destinations, sources};
@@ -93,9 +93,9 @@ impl Writer<'_, '_> {
         if is_move(i) {
             return self.movement(f, i, guard);
         }
-        let generic = i.entry.host != Host::Lane && !names_space(i);
         let mut given: Vec<Source> = Vec::new();
         for a in sources(i) {
+            let generic = i.entry.host != Host::Lane && is_generic(i, a);
             for part in a.value.parts() {
                 self.sources(f, part, a.ty, generic, &mut given);
             }

@@ -1,8 +1,9 @@
 //! Facts about single instructions and operands that need no context.
 
 use ptx_dsl_isa::hir::{Arg, FuncId, Instr, Operand};
-use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::isa::effect::{Barrier, Control, Issue, Mbarrier, Meeting};
+use ptx_dsl_isa::isa::memory::AddressSpace;
+use ptx_dsl_isa::isa::{Host, OperandSpec};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{PARAM, SHARED, q};
 use ptx_dsl_isa::ty::Ty;
@@ -63,6 +64,12 @@ pub fn callees(i: &Instr) -> Vec<FuncId> {
 /// Does the instruction name a state space for its addresses?
 pub fn names_space(i: &Instr) -> bool {
     i.has_any(SHARED) || i.has_any(PARAM) || i.has_any(&[q::global, q::local, q::_const])
+}
+
+/// Is an operand of it a generic address, where it is the address of a variable? That of a tensor map always is.
+pub fn is_generic(i: &Instr, a: &Arg) -> bool {
+    let tensor_map = |spec: &OperandSpec| spec.memory.is_some_and(|m| m.space == AddressSpace::TensorMap);
+    !names_space(i) || i.entry.operand(a.name).is_some_and(tensor_map)
 }
 
 /// May it access global memory?

@@ -25,6 +25,7 @@ mod system_calls;
 #[cfg(test)]
 mod tests;
 mod video;
+mod wgmma;
 
 use emit::Emitter;
 use emit::constants::Constants;
@@ -59,7 +60,9 @@ struct Prepared<'m> {
 
 /// The entry function with its live ranges split. `None` if that changes nothing.
 fn split(module: &Module, entry: FuncId) -> Option<Function> {
-    ptx_dsl_analysis::live_ranges::split(&module.functions[entry.0 as usize])
+    let function = &module.functions[entry.0 as usize];
+    let prepared = wgmma::prepared(function);
+    ptx_dsl_analysis::live_ranges::split(prepared.as_ref().unwrap_or(function)).or(prepared)
 }
 
 /// The kernel, and what all engines need of it.

@@ -123,8 +123,10 @@ macro_rules! qualifiers {
 
 /// A constant for each qualifier: its text without the dot, `:` as `_`, with a leading `_` before keywords and digits.
 ///
-/// The last two are not PTX. They describe the operands to an instruction's semantics on the host: with `a_tmem`, operand A of
-/// `tcgen05.mma` is an address in Tensor Memory; with `state`, the state of an arrival is kept.
+/// The last six are not PTX. They describe the operands to an instruction's semantics on the host: with `a_tmem`, operand A of
+/// `tcgen05.mma` is an address in Tensor Memory; with `ignore_src`, `cp.async` has a predicate in place of a source size; with
+/// `state`, the state of an arrival is kept. Of matrices, with `a_col` and `b_row`, A is column by column and B row by row; with
+/// `reversed_types`, A has the later of two types in this list.
 #[allow(non_upper_case_globals)]
 #[rustfmt::skip]
 pub mod q {
@@ -269,7 +271,8 @@ pub mod q {
         wrap ".wrap", wt ".wt", x1 ".x1", x128 ".x128", x16 ".x16", x2 ".x2", x32 ".x32", x4 ".x4", x64 ".x64",
         x8 ".x8", xor ".xor", xorsign ".xorsign", zero ".zero", after_thread_sync "::after_thread_sync",
         before_thread_sync "::before_thread_sync", ld "::ld", ordered_metadata "::ordered_metadata", st "::st",
-        a_tmem "a_tmem", state "state",
+        a_col "a_col", a_tmem "a_tmem", b_row "b_row", ignore_src "ignore_src", reversed_types "reversed_types",
+        state "state",
     }
 }
 
@@ -280,9 +283,12 @@ mod tests {
     use crate::table::FAMILIES;
     use std::collections::BTreeSet;
 
+    /// They describe operands.
+    const OF_OPERANDS: [&str; 6] = ["a_col", "a_tmem", "b_row", "ignore_src", "reversed_types", "state"];
+
     #[test]
     fn the_list_is_that_of_the_table() {
-        let mut table = BTreeSet::from(["a_tmem".to_string(), "state".to_string()]);
+        let mut table: BTreeSet<String> = BTreeSet::from(OF_OPERANDS.map(str::to_string));
         for form in FAMILIES.iter().flat_map(|(_, list)| *list).flat_map(syntax::forms) {
             for word in form.slots.iter().flat_map(|slot| &slot.alts) {
                 table.insert(word.to_string());

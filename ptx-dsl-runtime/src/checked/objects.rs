@@ -4,8 +4,8 @@ use super::clock::{Clock, WarpId, cta_of};
 use super::shadow::{Memory, includes};
 use super::threads::{Fenced, Published, Threads, Warp, join_fenced};
 use crate::monitor::{Access, Order, Scope, Who};
-use std::collections::HashMap;
 use std::collections::hash_map::Entry;
+use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Lanes of a warp: rank, warp, lanes.
@@ -14,17 +14,10 @@ type Lanes = (u32, u32, u32);
 /// One generation of a barrier.
 #[derive(Debug, Default)]
 struct Generation {
+    /// By threads that do not wait.
     published: Option<Published>,
-    waiting: Vec<Lanes>,
-}
-
-impl Generation {
-    fn arrive(&mut self, published: &Published) {
-        match &mut self.published {
-            None => self.published = Some(published.clone()),
-            Some(all) => all.join(published),
-        }
-    }
+    /// Warps and lanes.
+    waiting: Vec<(u32, u32)>,
 }
 
 /// The barrier of a cluster.
@@ -43,8 +36,8 @@ struct ClusterBarrier {
 /// The barriers of all resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct Barriers {
-    /// By slot, rank, number.
-    cta: HashMap<(u32, u32, u32), Generation>,
+    /// By slot, rank (16), number (16).
+    cta: Vec<Generation>,
     /// Of `bar.warp.sync`, by slot, rank, warp and members.
     warps: HashMap<(u32, u32, u32, u32), Published>,
     /// By slot.
@@ -53,28 +46,34 @@ pub(super) struct Barriers {
 
 impl Barriers {
     pub fn start(&mut self, slot: u32) {
-        self.cta.retain(|key, _| key.0 != slot);
+        let from = slot as usize * 256;
+        self.cta.iter_mut().skip(from).take(256).for_each(|g| *g = Generation::default());
         self.warps.retain(|key, _| key.0 != slot);
         self.cluster.remove(&slot);
     }
 
-    pub fn arrive(&mut self, id: u32, who: Who, waits: bool, published: &Published) {
-        let generation = self.cta.entry((who.slot, who.rank, id)).or_default();
-        generation.arrive(published);
+    fn generation(&mut self, who: Who, id: u32) -> &mut Generation {
+        let at = ((who.slot * 16 + who.rank) * 16 + (id & 15)) as usize;
+        if self.cta.len() <= at {
+            self.cta.resize_with(at + 1, Generation::default);
+        }
+        &mut self.cta[at]
+    }
+
+    pub fn arrive(&mut self, id: u32, who: Who, waits: bool, threads: &mut Threads) {
+        let generation = self.generation(who, id);
         if waits {
-            generation.waiting.push((who.rank, who.warp, who.lanes));
+            generation.waiting.push((who.warp, who.lanes));
+        } else if let Some(warp) = threads.of(who) {
+            generation.published.get_or_insert_default().join(&warp.publish(who.lanes));
         }
     }
 
     pub fn complete(&mut self, who: Who, id: u32, threads: &mut Threads) {
-        let Some(generation) = self.cta.get_mut(&(who.slot, who.rank, id)) else { return };
-        let Some(Published { known, fenced }) = generation.published.take() else { return };
-        let known = Rc::new(known);
-        for (rank, warp, lanes) in generation.waiting.drain(..) {
-            if let Some(warp) = threads.warp(who.slot, rank, warp) {
-                warp.replace(lanes, &known, &fenced);
-            }
-        }
+        let generation = self.generation(who, id);
+        let published = generation.published.take();
+        threads.meet(who.slot, who.rank, &generation.waiting, published);
+        generation.waiting.clear();
     }
 
     /// `bar.warp.sync`: lanes arrive, and go on.
@@ -230,11 +229,27 @@ pub(super) struct Seen {
 #[derive(Debug, Default)]
 pub(super) struct Messages {
     all: HashMap<(Memory, u64), Message>,
+    /// The pieces of memory in which they are, or were.
+    lines: HashSet<(Memory, u64)>,
 }
+
+/// Bytes of a piece.
+const LINE: u64 = 64;
 
 impl Messages {
     pub fn start(&mut self, slot: u32) {
-        self.all.retain(|(memory, _), _| !matches!(memory, Memory::Shared { slot: s, .. } if *s == slot));
+        let stays = |memory: &Memory| !matches!(memory, Memory::Shared { slot: s, .. } if *s == slot);
+        self.all.retain(|(memory, _), _| stays(memory));
+        self.lines.retain(|(memory, _)| stays(memory));
+    }
+
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
+    }
+
+    /// Is there a message in these bytes, perhaps?
+    pub fn may_be_in(&self, memory: Memory, from: u64, len: u64) -> bool {
+        (from / LINE..(from + len).div_ceil(LINE)).any(|line| self.lines.contains(&(memory, line)))
     }
 
     /// A weak store ends what was there.
@@ -250,7 +265,10 @@ impl Messages {
             Entry::Occupied(known) => known.into_mut(),
             // counters are many, and most publish nothing
             Entry::Vacant(_) if order.atomic && clocks.is_empty() => return,
-            Entry::Vacant(place) => place.insert(Message { released: Vec::new(), last: issuer, relaxed: true }),
+            Entry::Vacant(place) => {
+                self.lines.insert((key.0, key.1 / LINE));
+                place.insert(Message { released: Vec::new(), last: issuer, relaxed: true })
+            }
         };
         if !order.atomic {
             message.released.clear();

@@ -1,100 +1,16 @@
-//! Shadow memory: for each four bytes, who has written them last and who has read them since.
+//! Shadow memory: who has written each place last and who has read it since.
 //!
-//! A record is an access by lanes of one warp at one time, to some of the four bytes. A write replaces the records of the bytes that it
-//! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
+//! A line of 64 bytes that warps access in one piece has a record for all of it ([`stripe`]); other lines have records for each four
+//! bytes ([`cell`]).
 
-use super::clock::{WarpId, cta_of};
+mod cell;
+mod stripe;
+
 use super::threads::Warp;
-use crate::monitor::{Order, Scope};
+use cell::Cell;
+use stripe::{Extent, LINE, Reads, Stripe, Stripes};
 
-/// Accesses to some of four bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) struct Record {
-    pub warp: WarpId,
-    pub time: u32,
-    /// 0: no record.
-    pub lanes: u32,
-    pub site: u32,
-    /// Bit i: byte i.
-    bytes: u8,
-    /// Strong accesses have a scope.
-    strong: Option<Scope>,
-    pub what: What,
-}
-
-/// What kind of access a record is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(super) enum What {
-    #[default]
-    Load,
-    Store,
-    Atomic,
-    /// Of an mbarrier object.
-    Init,
-    /// Of an mbarrier object.
-    Mbarrier,
-    /// By an asynchronous operation, which is not checked.
-    Agent,
-}
-
-impl What {
-    pub fn name(self) -> &'static str {
-        match self {
-            What::Load => "load",
-            What::Store => "store",
-            What::Atomic => "atomic operation",
-            What::Init => "`mbarrier.init` or `.inval`",
-            What::Mbarrier => "operation on the mbarrier object",
-            What::Agent => "asynchronous operation",
-        }
-    }
-
-    pub fn writes(self) -> bool {
-        matches!(self, What::Store | What::Atomic | What::Init | What::Agent)
-    }
-}
-
-impl Record {
-    /// Of a lane, at the time of its warp.
-    pub fn new(warp: &mut Warp, lane: u32, site: u32, what: What, order: Order) -> Record {
-        let (time, id) = (warp.event(), warp.id);
-        Record { warp: id, time, lanes: 1 << lane, site, bytes: 0, strong: order.strong.then_some(order.scope), what }
-    }
-
-    /// Do the scopes of two strong accesses include both threads?
-    fn is_mutual(&self, other: &Record) -> bool {
-        let (Some(a), Some(b)) = (self.strong, other.strong) else { return false };
-        includes(a.min(b), self.warp, other.warp) && self.bytes == other.bytes
-    }
-
-    /// Has it happened before the access of `lane` of `warp`?
-    #[inline]
-    fn is_before(&self, warp: &Warp, lane: u32) -> bool {
-        if self.warp == warp.id {
-            let others = self.lanes & !(1 << lane);
-            return others == 0 || warp.known(lane).knows(self.warp, others, self.time);
-        }
-        self.what == What::Agent || warp.known(lane).knows(self.warp, self.lanes, self.time)
-    }
-}
-
-/// Does the scope, of a thread of one warp, include the other warp?
-pub(super) fn includes(scope: Scope, a: WarpId, b: WarpId) -> bool {
-    match scope {
-        Scope::Cta => cta_of(a) == cta_of(b),
-        Scope::Cluster => a >> 9 == b >> 9,
-        Scope::Gpu | Scope::Sys => true,
-    }
-}
-
-/// Four bytes.
-#[derive(Debug, Clone, Copy, Default)]
-struct Cell {
-    write: Record,
-    read: Record,
-    /// The number of further records plus 1; 0: none.
-    more: u32,
-}
+pub(super) use cell::{Outcome, Record, What, includes};
 
 /// A memory with a shadow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -112,193 +28,209 @@ impl Memory {
     }
 }
 
-const PAGE: usize = 1024;
+/// Cells of a line.
+const CELLS: usize = 16;
+
+/// 64 bytes.
+#[derive(Debug, Default)]
+struct Line {
+    stripes: Stripes,
+    /// In their place, once the bytes are not accessed in one piece.
+    cells: Option<Box<[Cell; CELLS]>>,
+    /// It has or had an mbarrier object: every access is looked at by itself.
+    guarded: bool,
+}
+
+/// Lines of a page.
+const PAGE: usize = 256;
 
 /// The shadow of a memory, made as it is used.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
-    pages: Vec<Option<Box<[Cell; PAGE]>>>,
-    more: Vec<Vec<Record>>,
+    pages: Vec<Option<Box<[Line; PAGE]>>>,
+    more: More,
+}
+
+/// Records for which lines and cells have no place.
+#[derive(Debug, Default)]
+struct More {
+    cells: Vec<Vec<Record>>,
+    reads: Reads,
 }
 
 impl Shadow {
-    /// An access by `lane` of `warp` to `len` bytes, which reads them or not, or stores what is there already.
+    /// An access to `len` bytes, which reads them or not, or stores what is there already.
     pub fn access(
         &mut self,
         (from, len): (u64, u32),
         (reads, same): (bool, bool),
-        record: Record,
+        new: Record,
         warp: &Warp,
-        lane: u32,
     ) -> Outcome {
         let mut outcome = Outcome::default();
         let to = from + u64::from(len);
-        for number in from / 4..to.div_ceil(4) {
-            let bytes = bytes_of(number, from, to);
-            let Some((cell, more)) = self.cell(number) else { continue };
-            let new = Record { bytes, ..record };
-            if reads {
-                outcome.unwritten |= cell.is_unwritten(more, bytes);
+        for number in from / LINE..to.div_ceil(LINE) {
+            if let Some((line, more)) = self.line(number) {
+                line.access(more, piece_of(number, from, to), (reads, same), new, warp, &mut outcome);
             }
-            cell.access(more, new, same, warp, lane, &mut outcome);
         }
         outcome
     }
 
-    fn cell(&mut self, number: u64) -> Option<(&mut Cell, &mut Vec<Vec<Record>>)> {
+    /// An access of one element by lanes that know the same. False if it has to be looked at by itself, or something is wrong.
+    pub fn element(&mut self, (from, len): (u64, u32), reads: bool, new: Record, warp: &Warp) -> bool {
+        if !new.lanes.is_power_of_two() && new.what == What::Store {
+            return false;
+        }
+        let Some((line, more)) = self.line(from / LINE).filter(|(line, _)| !line.guarded) else { return false };
+        let (from, to) = piece_of(from / LINE, from, from + u64::from(len));
+        if line.cells.is_none() && !new.what.writes() {
+            let extent = Extent { from: from as u8, to: to as u8, log: None };
+            return line.stripes.access(&mut more.reads, Stripe::new(&new, new.lanes, extent), reads, warp);
+        }
+        let mut outcome = Outcome::default();
+        line.access(more, (from, to), (reads, false), new, warp, &mut outcome);
+        outcome.is_fine()
+    }
+
+    /// An access of elements by neighbouring lanes that know the same. False as above.
+    pub fn row(&mut self, (from, size): (u64, u32), reads: bool, new: Record, warp: &Warp) -> bool {
+        let (log, first) = (size.trailing_zeros(), new.lanes.trailing_zeros());
+        let to = from + (u64::from(new.lanes.count_ones()) << log);
+        let mut at = from;
+        while at < to {
+            let number = at / LINE;
+            let (low, high) = piece_of(number, at, to);
+            let n = (high - low) >> log;
+            let lanes = ((u64::from(u32::MAX) >> (32 - n)) << (first + ((at - from) >> log) as u32)) as u32;
+            let stripe = Stripe::new(&new, lanes, Extent { from: low as u8, to: high as u8, log: Some(log as u8) });
+            let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded) else { return false };
+            let whole = n << log == LINE as u32;
+            if line.cells.is_none() && (whole || !new.what.writes()) {
+                if !line.stripes.access(&mut more.reads, stripe, reads, warp) {
+                    return false;
+                }
+            } else {
+                let mut outcome = Outcome::default();
+                for i in 0..n {
+                    let new = Record { lanes: 1 << (lanes.trailing_zeros() + i), ..new };
+                    let piece = (low + (i << log), low + ((i + 1) << log));
+                    line.access(more, piece, (reads, false), new, warp, &mut outcome);
+                }
+                if !outcome.is_fine() {
+                    return false;
+                }
+                if whole && new.what.writes() {
+                    line.join(more, stripe);
+                }
+            }
+            at += u64::from(high - low);
+        }
+        true
+    }
+
+    /// Every access to the line of this byte is to be looked at by itself.
+    pub fn guard(&mut self, at: u64) {
+        if let Some((line, _)) = self.line(at / LINE) {
+            line.guarded = true;
+        }
+    }
+
+    fn line(&mut self, number: u64) -> Option<(&mut Line, &mut More)> {
         let page = usize::try_from(number / PAGE as u64).ok()?;
         // larger than any memory of the host
-        if page >= 1 << 28 {
+        if page >= 1 << 24 {
             return None;
         }
         if self.pages.len() <= page {
             self.pages.resize_with(page + 1, || None);
         }
-        let cells = self.pages[page].get_or_insert_with(|| Box::new([Cell::default(); PAGE]));
-        Some((&mut cells[number as usize % PAGE], &mut self.more))
+        let lines = self.pages[page].get_or_insert_with(|| Box::new(std::array::from_fn(|_| Line::default())));
+        Some((&mut lines[number as usize % PAGE], &mut self.more))
     }
 
     /// Has nobody written some of these bytes?
     pub fn is_unwritten(&mut self, from: u64, len: u32) -> bool {
         let to = from + u64::from(len);
-        (from / 4..to.div_ceil(4)).any(|number| {
-            let bytes = bytes_of(number, from, to);
-            self.cell(number).is_some_and(|(cell, more)| cell.is_unwritten(more, bytes))
+        (from / LINE..to.div_ceil(LINE)).any(|number| {
+            let (low, high) = piece_of(number, from, to);
+            self.line(number).is_some_and(|(line, more)| line.is_unwritten(more, low, high))
         })
     }
 
     /// Nobody has accessed anything. Keeps the pages.
     pub fn clear(&mut self) {
-        self.more.clear();
-        self.pages.iter_mut().flatten().for_each(|page| page.fill(Cell::default()));
+        self.more = More::default();
+        self.pages.iter_mut().flatten().for_each(|page| page.fill_with(Line::default));
     }
 
     /// Nobody has accessed these bytes, which are whole cells.
     pub fn forget(&mut self, from: u64, len: u64) {
         for number in from / 4..(from + len).div_ceil(4) {
-            if let Some((cell, _)) = self.cell(number) {
-                *cell = Cell::default();
+            if let Some((line, more)) = self.line(number * 4 / LINE) {
+                line.split(more)[number as usize % CELLS] = Cell::default();
             }
         }
     }
 }
 
-/// The bytes of a cell that are in a range.
-fn bytes_of(number: u64, from: u64, to: u64) -> u8 {
-    let (low, high) = (from.max(number * 4) - number * 4, to.min(number * 4 + 4) - number * 4);
-    ((1u32 << high) - (1u32 << low)) as u8
-}
-
-/// What an access finds.
-#[derive(Debug, Default)]
-pub(super) struct Outcome {
-    /// An access that is in a race with it.
-    pub race: Option<Record>,
-    /// It reads bytes that nobody has written.
-    pub unwritten: bool,
-}
-
-impl Cell {
-    /// Has nobody written some of these bytes?
-    #[inline]
-    fn is_unwritten(&self, more: &[Vec<Record>], bytes: u8) -> bool {
-        let missing = |written: u8| written & bytes != bytes;
-        let all = |m: u8, r: &Record| if r.what.writes() { m | r.bytes } else { m };
-        missing(self.write.bytes) && missing(self.others(more).iter().fold(self.write.bytes, all))
+impl Line {
+    /// Its cells, made if need be.
+    fn split(&mut self, more: &mut More) -> &mut [Cell; CELLS] {
+        let Line { stripes, cells, .. } = self;
+        cells.get_or_insert_with(|| {
+            let mut cells = Box::new([Cell::default(); CELLS]);
+            for (i, cell) in (0..).zip(&mut *cells) {
+                stripes.records(&more.reads, i, |r| cell.add(&mut more.cells, r));
+            }
+            cells
+        })
     }
 
+    /// An access to the bytes of a range.
     #[inline]
     fn access(
         &mut self,
-        more: &mut Vec<Vec<Record>>,
+        more: &mut More,
+        (from, to): (u32, u32),
+        (reads, same): (bool, bool),
         new: Record,
-        same: bool,
         warp: &Warp,
-        lane: u32,
         outcome: &mut Outcome,
     ) {
-        let writes = new.what.writes();
-        // the thread itself did the same last
-        let old = if writes { &mut self.write } else { &mut self.read };
-        if self.more == 0 && *old == new && (!writes || self.read.lanes == 0) {
-            return;
-        }
-        let mut check = |r: &Record| {
-            // two stores of one value leave it there in any order
-            let harmless = same && r.what.writes();
-            let conflicts = r.lanes != 0 && r.bytes & new.bytes != 0 && (writes || r.what.writes()) && !harmless;
-            if conflicts && outcome.race.is_none() && !r.is_before(warp, lane) && !r.is_mutual(&new) {
-                outcome.race = Some(*r);
+        let cells = self.split(more);
+        for number in from / 4..to.div_ceil(4) {
+            let bytes = bytes_of(number, from, to);
+            let cell = &mut cells[number as usize % CELLS];
+            if reads && cell.is_unwritten(&more.cells, bytes) {
+                // not counted: it may come again, lane by lane
+                outcome.unwritten = true;
+                continue;
             }
-        };
-        check(&self.write);
-        if writes {
-            check(&self.read);
+            cell.access(&mut more.cells, Record { bytes, ..new }, same, warp, outcome);
         }
-        if self.more != 0 {
-            self.others(more).iter().for_each(check);
-        }
-        if writes { self.write(more, new) } else { self.read(more, new, warp, lane) }
     }
 
-    fn others<'m>(&self, more: &'m [Vec<Record>]) -> &'m [Record] {
-        self.more.checked_sub(1).and_then(|at| more.get(at as usize)).map_or(&[], Vec::as_slice)
+    /// All of it is written in one piece: it has one record again.
+    fn join(&mut self, more: &mut More, write: Stripe) {
+        (self.cells, self.stripes) = (None, Stripes::default());
+        self.stripes.set(&mut more.reads, write);
     }
 
-    fn write(&mut self, more: &mut Vec<Vec<Record>>, new: Record) {
-        self.read.bytes &= !new.bytes;
-        if self.read.bytes == 0 {
-            self.read = Record::default();
-        }
-        if let Some(others) = self.more.checked_sub(1).and_then(|at| more.get_mut(at as usize)) {
-            others.iter_mut().for_each(|r| r.bytes &= !new.bytes);
-            others.retain(|r| r.bytes != 0);
-        }
-        self.write.bytes &= !new.bytes;
-        if self.write.bytes != 0 {
-            let old = self.write;
-            self.push(more, old);
-        }
-        self.write = new;
-    }
-
-    fn read(&mut self, more: &mut Vec<Vec<Record>>, new: Record, warp: &Warp, lane: u32) {
-        if let Some(others) = self.more.checked_sub(1).and_then(|at| more.get_mut(at as usize)) {
-            if let Some(same) = others.iter_mut().find(|r| joins(r, &new)) {
-                same.lanes |= new.lanes;
-                return;
-            }
-            others.retain(|r| r.what.writes() || !replaces(&new, r, warp, lane));
-        }
-        if joins(&self.read, &new) {
-            self.read.lanes |= new.lanes;
-            return;
-        }
-        if self.read.lanes != 0 && !replaces(&new, &self.read, warp, lane) {
-            let old = self.read;
-            self.push(more, old);
-        }
-        self.read = new;
-    }
-
-    fn push(&mut self, more: &mut Vec<Vec<Record>>, record: Record) {
-        if self.more == 0 {
-            more.push(Vec::new());
-            self.more = more.len() as u32;
-        }
-        if let Some(others) = more.get_mut(self.more as usize - 1) {
-            others.push(record);
-        }
+    fn is_unwritten(&mut self, more: &mut More, from: u32, to: u32) -> bool {
+        let cells = self.split(more);
+        (from / 4..to.div_ceil(4))
+            .any(|number| cells[number as usize % CELLS].is_unwritten(&more.cells, bytes_of(number, from, to)))
     }
 }
 
-/// Are two reads of one instruction?
-fn joins(old: &Record, new: &Record) -> bool {
-    Record { lanes: new.lanes, ..*old } == *new && old.lanes != 0
+/// The part of a range of bytes that is in a line, from its first byte on.
+fn piece_of(line: u64, from: u64, to: u64) -> (u32, u32) {
+    ((from.max(line * LINE) - line * LINE) as u32, (to.min((line + 1) * LINE) - line * LINE) as u32)
 }
 
-/// Does a read say all that an older one says?
-fn replaces(new: &Record, old: &Record, warp: &Warp, lane: u32) -> bool {
-    // a strong read is in no race with strong writes, but a weak one is
-    old.bytes & !new.bytes == 0 && (old.strong == new.strong) && old.what == new.what && old.is_before(warp, lane)
+/// The bytes of a cell that are in a range.
+fn bytes_of(number: u32, from: u32, to: u32) -> u8 {
+    let (low, high) = (from.max(number * 4) - number * 4, to.min(number * 4 + 4) - number * 4);
+    ((1u32 << high) - (1u32 << low)) as u8
 }

@@ -6,8 +6,8 @@ const WHO: Who = Who { site: 0, slot: 3, rank: 1, warp: 0, lanes: 1 };
 
 fn checked() -> Checked {
     let mut m = Checked::default();
-    m.cluster(3, &[[0; 3]; 2]);
-    m.cluster(2, &[[0; 3]; 2]);
+    m.cluster(3, &[[0; 3]; 2], 64);
+    m.cluster(2, &[[0; 3]; 2], 64);
     m
 }
 
@@ -26,7 +26,7 @@ fn reads_need_writes() {
     m.memory(access(60, 8, false)).unwrap();
     assert_eq!(m.memory(access(64, 8, false)), missing(64));
     // another cluster takes the place
-    m.cluster(3, &[[0; 3]; 2]);
+    m.cluster(3, &[[0; 3]; 2], 64);
     assert_eq!(m.memory(access(60, 8, false)), missing(60));
 }
 

@@ -2,7 +2,7 @@
 //!
 //! The lanes of a warp share what they know until they synchronise apart.
 
-use super::clock::{Clock, WarpId};
+use super::clock::{Clock, WarpId, cta_of};
 use crate::monitor::{Order, Scope, Who};
 use std::rc::Rc;
 
@@ -26,6 +26,10 @@ pub(super) struct Warp {
     pub id: WarpId,
     /// Of its next event.
     pub time: u32,
+    /// The lanes that exist.
+    exist: u32,
+    /// All events of the CTA before this time are known to all lanes.
+    floor: u32,
     /// Has it accessed memory at this time?
     used: bool,
     groups: Vec<Group>,
@@ -57,8 +61,8 @@ pub(super) fn join_fenced(to: &mut Fenced, from: &Fenced) {
 }
 
 impl Warp {
-    fn new(id: WarpId) -> Warp {
-        Warp { id, time: 0, used: false, groups: vec![Group { lanes: u32::MAX, ..Group::default() }] }
+    fn new(id: WarpId, exist: u32) -> Warp {
+        Warp { id, time: 0, exist, floor: 0, used: false, groups: vec![Group { lanes: exist, ..Group::default() }] }
     }
 
     /// It accesses memory: the time of the event.
@@ -73,22 +77,37 @@ impl Warp {
         self.groups.iter().find(|g| g.lanes >> lane & 1 != 0).unwrap_or(&self.groups[0])
     }
 
-    /// What a lane knows of other threads.
+    /// Does a lane know the events of lanes of a warp at a time?
     #[inline]
-    pub fn known(&self, lane: u32) -> &Clock {
-        &self.group(lane).known
+    pub fn knows(&self, lane: u32, warp: WarpId, lanes: u32, time: u32) -> bool {
+        self.knows_by_barrier(warp, time) || self.group(lane).known.knows(warp, lanes, time)
+    }
+
+    /// Does a barrier of the CTA come after the events of a warp at a time?
+    #[inline]
+    pub fn knows_by_barrier(&self, warp: WarpId, time: u32) -> bool {
+        cta_of(warp) == cta_of(self.id) && time < self.floor
+    }
+
+    /// Do all these lanes know the same?
+    #[inline]
+    pub fn is_together(&self, lanes: u32) -> bool {
+        self.groups.iter().any(|g| g.lanes & lanes == lanes)
     }
 
     pub fn fenced(&self, lane: u32) -> &Fenced {
         &self.group(lane).fenced
     }
 
+    /// The events until now end.
+    fn end_event(&mut self) {
+        self.time += u32::from(self.used);
+        self.used = false;
+    }
+
     /// What these lanes know, and their own events until now.
     pub fn publish(&mut self, lanes: u32) -> Published {
-        if self.used {
-            self.time += 1;
-            self.used = false;
-        }
+        self.end_event();
         let mut all: Option<Published> = None;
         for g in self.groups.iter().filter(|g| g.lanes & lanes != 0) {
             let one = Published { known: (*g.known).clone(), fenced: g.fenced.clone() };
@@ -190,11 +209,51 @@ impl Warp {
     }
 }
 
+/// A resident cluster.
+#[derive(Debug, Default)]
+struct Cluster {
+    number: u32,
+    /// Threads of each CTA.
+    threads: u32,
+    /// Its warps so far, by rank and warp.
+    warps: Vec<Warp>,
+}
+
+impl Cluster {
+    /// Makes warps up to this number.
+    fn grow(&mut self, to: u32) {
+        for next in self.warps.len() as u32..to {
+            let exist = self.threads.saturating_sub(next % 32 * 32);
+            let exist = if exist >= 32 { u32::MAX } else { (1 << exist) - 1 };
+            self.warps.push(Warp::new(self.number << 9 | next, exist));
+        }
+    }
+}
+
+/// What any of these lanes of warps knows, their own events excepted. `None` if a warp is missing.
+fn join_groups(warps: &[Warp], lanes: &[(u32, u32)]) -> Option<(Clock, Fenced)> {
+    let mut all: Option<(Rc<Clock>, Fenced)> = None;
+    for &(w, lanes) in lanes {
+        for g in warps.get(w as usize)?.groups.iter().filter(|g| g.lanes & lanes != 0) {
+            let Some((known, fenced)) = &mut all else {
+                all = Some((g.known.clone(), g.fenced.clone()));
+                continue;
+            };
+            if !Rc::ptr_eq(known, &g.known) {
+                Rc::make_mut(known).join(&g.known);
+            }
+            join_fenced(fenced, &g.fenced);
+        }
+    }
+    let (known, fenced) = all?;
+    Some((Rc::unwrap_or_clone(known), fenced))
+}
+
 /// The warps of the resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct Threads {
-    /// The number of the cluster by slot, and its warps so far, by rank and warp.
-    slots: Vec<(u32, Vec<Warp>)>,
+    /// By slot.
+    slots: Vec<Cluster>,
     /// Clusters started so far.
     clusters: u32,
     /// Of the CTAs by cluster, as in `%ctaid`.
@@ -203,14 +262,14 @@ pub(super) struct Threads {
 
 impl Threads {
     /// A cluster starts.
-    pub fn start(&mut self, slot: u32, ctas: &[[u32; 3]]) {
+    pub fn start(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
         let slot = slot as usize;
         if self.slots.len() <= slot {
             self.slots.resize_with(slot + 1, Default::default);
         }
-        let (cluster, warps) = &mut self.slots[slot];
-        *cluster = self.clusters;
-        warps.clear();
+        let cluster = &mut self.slots[slot];
+        (cluster.number, cluster.threads) = (self.clusters, threads);
+        cluster.warps.clear();
         self.clusters += 1;
         self.ctas.push(ctas.to_vec());
     }
@@ -218,12 +277,44 @@ impl Threads {
     /// A warp of a resident cluster.
     #[inline]
     pub fn warp(&mut self, slot: u32, rank: u32, warp: u32) -> Option<&mut Warp> {
-        let (cluster, warps) = self.slots.get_mut(slot as usize)?;
+        let cluster = self.slots.get_mut(slot as usize)?;
         let at = rank * 32 + warp;
-        for next in warps.len() as u32..=at {
-            warps.push(Warp::new(*cluster << 9 | next));
+        if cluster.warps.len() as u32 <= at {
+            cluster.grow(at + 1);
         }
-        warps.get_mut(at as usize)
+        cluster.warps.get_mut(at as usize)
+    }
+
+    /// These lanes of the warps of a CTA have met: from now on they know each other's events, and what any of them knew.
+    /// `others` have only arrived.
+    pub fn meet(&mut self, slot: u32, rank: u32, lanes: &[(u32, u32)], others: Option<Published>) {
+        let Some(cluster) = self.slots.get_mut(slot as usize) else { return };
+        let from = rank * 32;
+        let to = from + cluster.threads.div_ceil(32).min(32);
+        cluster.grow(to);
+        let Some(warps) = cluster.warps.get_mut(from as usize..to as usize) else { return };
+        let Some((mut known, mut fenced)) = join_groups(warps, lanes) else { return };
+        if let Some(others) = others {
+            known.join(&others.known);
+            join_fenced(&mut fenced, &others.fenced);
+        }
+        let mut missing = [0; 32];
+        missing.iter_mut().zip(&*warps).for_each(|(missing, warp)| *missing = warp.exist);
+        lanes.iter().for_each(|&(w, lanes)| missing[w as usize & 31] &= !lanes);
+        let all = missing == [0; 32];
+        warps.iter_mut().for_each(Warp::end_event);
+        let time = warps.iter().map(|w| w.time).max().unwrap_or(0);
+        for &(w, lanes) in lanes {
+            let warp = &mut warps[w as usize];
+            if all {
+                (warp.time, warp.floor) = (time, time);
+            }
+            known.learn(warp.id, lanes, warp.time);
+        }
+        let known = Rc::new(known);
+        for &(w, lanes) in lanes {
+            warps[w as usize].replace(lanes, &known, &fenced);
+        }
     }
 
     #[inline]

@@ -42,13 +42,28 @@ pub(super) fn run<M: Monitor>(
     f: WarpFunction<M>,
 ) -> Done {
     r.x.at(op.site, op.order);
-    // monitors see each access, and local memory is different for each lane
-    if M::ON || matches!(access.space, AddrSpace::Local | AddrSpace::ParamFunc) {
+    // local memory is different for each lane
+    if matches!(access.space, AddrSpace::Local | AddrSpace::ParamFunc) {
         return r.warp_by_warp(op, f);
     }
+    // the fast paths tell the monitor; if it wants to see each lane, they fail
+    r.x.told = true;
+    let done = run_fast(r, op, access, compiled, f);
+    r.x.told = false;
+    done
+}
+
+fn run_fast<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    compiled: &Compiled<M>,
+    f: WarpFunction<M>,
+) -> Done {
     let address = r.scalar_operand(&op.sources[0]);
     if let (true, Kind::Load, Some(Scalar::Uniform(at))) = (r.all, access.kind, address)
         && !(access.space == AddrSpace::Generic && names_local(at))
+        && (!M::ON || tell_uniform(r, access, at))
     {
         return load_uniform(r, op, access, at);
     }
@@ -82,6 +97,19 @@ fn in_pieces<M: Monitor>(
     let done = compiled.pieces.run(r, op, access, address);
     r.n = n;
     done
+}
+
+/// Tells the monitor of a load of the same elements by all lanes.
+fn tell_uniform<M: Monitor>(r: &mut Runner<'_, '_, M>, access: &Access, at: u64) -> bool {
+    let bytes = access.bytes * access.count as u32;
+    let inside = r.x.bytes_at(access.cache, access.space, at, bytes as usize).is_some();
+    inside
+        && at.is_multiple_of(bytes.into())
+        && (0..r.n).all(|k| {
+            let m = r.masks[k];
+            r.x.warp = (r.lo + k) as u32;
+            m == 0 || r.x.tell_row(access.space, at, (bytes, 0, false), m)
+        })
 }
 
 /// All lanes load the same elements: once.

@@ -267,6 +267,9 @@ impl<M: Monitor> Runner<'_, '_, M> {
             (block.function)(x, op.q, s, &mut d)
         });
         let flow = flow.map_err(|fault| self.with_reads(op, fault))?;
+        if M::ON && self.x.findings.has_news() {
+            self.describe_findings(op);
+        }
         if flow == Flow::Next {
             for r in op.results.iter().flatten() {
                 self.rows_for(*r);

@@ -8,22 +8,41 @@ use crate::qual::{Q, Ty};
 use ptx_dsl_isa::image::Register;
 
 impl<M: Monitor> Runner<'_, '_, M> {
+    /// The instruction has run: adds the values that the threads of new findings have read, but for registers that it has written.
+    #[cold]
+    #[inline(never)]
+    pub fn describe_findings(&mut self, op: &Op<M>) {
+        let mut findings = std::mem::take(&mut self.x.findings);
+        for fault in findings.news() {
+            self.add_reads(op, fault);
+            let written = |name: &str| {
+                op.results.iter().flatten().any(|r| self.image.names.get(*r as usize).is_some_and(|n| n == name))
+            };
+            fault.registers.retain(|value| !written(&value.name));
+        }
+        self.x.findings = findings;
+    }
+
     /// Adds the values that the faulty lane has read. The instruction has written none of its results.
     #[cold]
     #[inline(never)]
     pub fn with_reads(&self, op: &Op<M>, mut fault: Box<Fault>) -> Box<Fault> {
+        self.add_reads(op, &mut fault);
+        fault
+    }
+
+    fn add_reads(&self, op: &Op<M>, fault: &mut Fault) {
         let guard = op.guard.map(|g| g.register);
         let operands = op.sources.iter().filter_map(|o| match o {
             Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => Some(*r),
             _ => None,
         });
         for register in guard.into_iter().chain(operands) {
-            let Some(value) = self.read(op.q, register, &fault) else { continue };
+            let Some(value) = self.read(op.q, register, fault) else { continue };
             if fault.registers.iter().all(|known| known.name != value.name) {
                 fault.registers.push(value);
             }
         }
-        fault
     }
 
     fn read(&self, q: Q, register: Register, fault: &Fault) -> Option<RegisterValue> {

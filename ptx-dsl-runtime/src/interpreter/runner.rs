@@ -41,7 +41,7 @@ pub(super) struct Runner<'s, 'a, M> {
 /// Does each warp run a region by itself? So that a monitor and a schedule see the warps one after the other; else they run each
 /// instruction together.
 pub(super) fn runs_apart<M: Monitor>(x: &Ctx<'_, M>) -> bool {
-    M::ON || !x.scheduling.always_first
+    M::APART || !x.scheduling.always_first
 }
 
 impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {

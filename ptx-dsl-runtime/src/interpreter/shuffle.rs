@@ -23,7 +23,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// Runs a shuffle for all warps of the cohort. False, with nothing done, if it is not of this kind.
     pub fn shuffle(&mut self, mode: Mode, op: &Op<M>) -> bool {
         let x = &self.x;
-        if M::ON || x.cur.mask != u32::MAX || x.cur.resumed || !x.scheduling.always_first {
+        if self.apart || x.cur.mask != u32::MAX || x.cur.resumed || !x.scheduling.always_first {
             return false;
         }
         let (Some(b), Some(c)) = (self.uniform(&op.sources[1]), self.uniform(&op.sources[2])) else { return false };

@@ -232,6 +232,9 @@ impl<M: Monitor> Step<'_, '_, M> {
                     let fault = r.with_reads(&op.op, fault);
                     return Err(r.first_fault(&body[i + 1..], fault));
                 }
+                if M::ON && r.x.findings.has_news() {
+                    r.describe_findings(&op.op);
+                }
             }
             Ok(())
         })?;

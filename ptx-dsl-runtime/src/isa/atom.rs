@@ -92,6 +92,11 @@ struct Sum {
     ftz: bool,
 }
 
+/// The new value of an element of an asynchronous reduction: in global memory or not, flushing subnormal sums of f32 or not.
+pub(super) fn reduce(q: Q, ty: Ty, (global, ftz): (bool, bool), old: u64, b: u64) -> u64 {
+    zero(ty, apply(q, ty, Sum { global, ftz }, old, b, 0))
+}
+
 /// The new value of one element. Bits of the operands above the type's width are ignored.
 #[inline(always)]
 fn apply(q: Q, ty: Ty, how: Sum, old: u64, b: u64, c: u64) -> u64 {

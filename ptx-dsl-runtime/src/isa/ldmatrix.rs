@@ -1,35 +1,105 @@
-//! Matrices of 8x8 elements between shared memory and the registers of a warp (PTX ISA 9.7.14.5.15 to 9.7.14.5.17).
+//! Matrices between shared memory and the registers of a warp (PTX ISA 9.7.14.5.15 to 9.7.14.5.17).
 //!
-//! Lane *l* holds two neighbours of row *l* / 4: columns 2 (*l* mod 4), in the low half, and the next one.
+//! A row is 16 bytes. Lane 8 *i* to 8 *i* + 7 (16 *i* to 16 *i* + 15 with `.m16n16`) give the addresses of the rows of matrix *i*.
+//! Lane *l* holds four bytes of row *l* / 4, from byte 4 (*l* mod 4) on, lowest first.
 
 use super::{active, own_shared_object, set, space};
 use crate::fault::Fault;
 use crate::kernel::Flow;
+use crate::mem::address::AddrSpace;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
-/// `ldmatrix r, [p]` of `.m8n8`: lanes 8 *i* to 8 *i* + 7 give the addresses of the rows of matrix *i*, 16 bytes each. With `.trans`
-/// each matrix comes transposed.
+/// What a row in shared memory becomes.
+fn unpack(q: Q, row: [u8; 16]) -> [u8; 16] {
+    let bits = u128::from_le_bytes(row);
+    let element = |i: usize, width: usize| (bits >> (i * width)) as u8 & ((1 << width) - 1);
+    if q.has(q::b6x16_p32) {
+        std::array::from_fn(|i| element(i, 6))
+    } else if q.has(q::b4x16_p64) {
+        std::array::from_fn(|i| element(i, 4))
+    } else if q.has(q::s4) {
+        // the first eight bytes, by an H200
+        std::array::from_fn(|i| ((element(i, 4) << 4) as i8 >> 4) as u8)
+    } else {
+        row
+    }
+}
+
+/// The row whose address `lane` gives.
+fn row<M: Monitor>(x: &mut Ctx<'_, M>, space: AddrSpace, addr: u64, lane: usize) -> Result<[u8; 16], Box<Fault>> {
+    own_shared_object(x, space, addr, 16, lane, "a row of a matrix")?;
+    let words = x.read(space, addr, 16, lane as u32)?;
+    let mut row = [0; 16];
+    for (bytes, word) in row.chunks_exact_mut(8).zip(words) {
+        bytes.copy_from_slice(&word.to_le_bytes());
+    }
+    Ok(row)
+}
+
+/// The rows of a matrix with those of 16-bit elements as columns.
+fn transposed(rows: &[[u8; 16]; 8]) -> [[u8; 16]; 8] {
+    std::array::from_fn(|r| std::array::from_fn(|i| rows[i / 2][2 * r + i % 2]))
+}
+
+/// The four bytes of a lane.
+fn word(rows: &[[u8; 16]; 8], lane: usize) -> u64 {
+    let at = 4 * (lane % 4);
+    u32::from_le_bytes([0, 1, 2, 3].map(|i| rows[lane / 4][at + i])).into()
+}
+
+/// `ldmatrix r, [p]`. `.m8n8.trans` transposes elements of 16 bits, `.m16n16.trans` those of 8 bits: two registers have the upper and
+/// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
+/// signs.
 pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));
     }
     let space = space(q);
-    for matrix in 0..d.len() {
-        let mut rows = [[0u16; 8]; 8];
-        for (r, row) in rows.iter_mut().enumerate() {
-            let lane = 8 * matrix + r;
-            let addr = s[0][lane];
-            own_shared_object(x, space, addr, 16, lane, "a row of a matrix")?;
-            let words = x.read(space, addr, 16, lane as u32)?;
-            *row = std::array::from_fn(|c| (words[c / 4] >> (16 * (c % 4))) as u16);
-        }
+    let mut rows = [[0; 16]; 32];
+    let of_each = if q.has(q::m16n16) { 2 } else { 1 };
+    for lane in 0..(8 * d.len()).min(32) {
+        rows[lane] = unpack(q, row(x, space, s[0][lane], lane)?);
+    }
+    for r in 0..d.len() {
+        let part: [[u8; 16]; 8] = if of_each == 2 {
+            let first = r / 2 * 16;
+            std::array::from_fn(|line| std::array::from_fn(|i| rows[first + i][r % 2 * 8 + line]))
+        } else {
+            let own = std::array::from_fn(|line| rows[8 * r + line]);
+            if q.has(q::trans) { transposed(&own) } else { own }
+        };
         for l in active(x.mask) {
-            let (row, column) = (l / 4, 2 * (l % 4));
-            let [low, high] = [column, column + 1].map(|c| if q.has(q::trans) { rows[c][row] } else { rows[row][c] });
-            set(d, matrix, l, u64::from(low) | u64::from(high) << 16);
+            set(d, r, l, word(&part, l));
+        }
+    }
+    Ok(Flow::Next)
+}
+
+/// `stmatrix [p], r`: as [`ldmatrix`], the other way round. A register of `.m16n8.trans` has four elements of 8 bits: two neighbours in
+/// row *l* / 4, and those in row *l* / 4 + 8. The columns of the matrix are the rows in shared memory.
+pub fn stmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+    if let Some(wait) = x.whole_warp("stmatrix")? {
+        return Ok(Flow::Wait(wait));
+    }
+    let space = space(q);
+    let [address, registers @ ..] = s else { return Ok(Flow::Next) };
+    for (r, register) in registers.iter().enumerate() {
+        let byte = |lane: usize, i: usize| (register[lane] >> (8 * i)) as u8;
+        let rows: [[u8; 16]; 8] = if q.has(q::m16n8) {
+            std::array::from_fn(|n| std::array::from_fn(|m| byte(m % 8 * 4 + n / 2, n % 2 + m / 8 * 2)))
+        } else {
+            let own = std::array::from_fn(|line| std::array::from_fn(|i| byte(4 * line + i / 4, i % 4)));
+            if q.has(q::trans) { transposed(&own) } else { own }
+        };
+        for (line, bytes) in rows.iter().enumerate() {
+            let lane = 8 * r + line;
+            own_shared_object(x, space, address[lane], 16, lane, "a row of a matrix")?;
+            let (low, high) = bytes.split_at(8);
+            let half = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
+            x.write(space, address[lane], 16, [half(low), half(high), 0, 0], lane as u32)?;
         }
     }
     Ok(Flow::Next)
@@ -51,4 +121,5 @@ pub fn movmatrix<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&m
 semantics! {
     block "ldmatrix" => ldmatrix,
     block "movmatrix" => movmatrix,
+    block "stmatrix" => stmatrix,
 }

@@ -10,6 +10,9 @@ use crate::qual::{Q, q};
 use crate::sync::mbarrier::{self as object, Arrive, Layout};
 use crate::{Ctx, Lanes, Monitor};
 
+/// In the file of the copies that it waits for.
+pub use super::async_copy::cp_async_mbarrier_arrive;
+
 const WHAT: &str = "the mbarrier object";
 
 /// The object of an operation that reaches peer CTAs too.
@@ -96,9 +99,10 @@ fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut L
         let (first, lanes) = (x.mask.trailing_zeros() as usize, x.mask);
         let (rank, offset) = find(x, q, addr, first)?;
         returns_state(x, q, rank, drop, first)?;
+        x.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
         let own = rank == x.rank();
         let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx: None };
-        let mut at = first;
+        let (mut at, mut several) = (first, false);
         let all = |mut word: u64| {
             let n = lanes.count_ones();
             if let Some(s) = object::State::decode(word).filter(|s| s.pending >= n) {
@@ -112,6 +116,7 @@ fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut L
                 let (word, arrived) = object::arrive(word, n, how)?;
                 return Ok((word, arrived.completed));
             }
+            several = true;
             let mut completed = false;
             for l in active(lanes) {
                 at = l;
@@ -125,6 +130,10 @@ fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut L
         // several phases may have completed
         if done.map_err(|kind| x.fault(kind, at as u32))? {
             x.notify_waiters();
+        }
+        if several {
+            // the last lanes have arrived in the next phase
+            x.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
         }
         return Ok(());
     }
@@ -163,29 +172,10 @@ pub fn mbarrier_arrive_drop<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], 
     arrive_on(x, q, s, d, true)
 }
 
-/// `cp.async.mbarrier.arrive{.noinc} [addr]` (9.7.13.15.15): an arrive-on of 1 when all `cp.async` that the thread has
-/// issued are complete, and without `.noinc` an increment of the pending count at once.
-///
-/// The host has no `cp.async` yet, so none is outstanding and the arrive-on comes at once. With `cp.async` it must be
-/// delayed until the thread's copies are done: then the increment alone happens here.
-pub fn cp_async_mbarrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    let rank = x.rank();
-    for l in active(x.mask) {
-        let offset = find_own(x, q, s[0][l], l)?;
-        x.tell_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
-        if q.has(q::noinc) {
-            x.mbarrier(rank, offset, |word| object::arrive(word, 1, Arrive::default()), l as u32)?;
-        } else {
-            x.mbarrier(rank, offset, |word| object::increment_and_arrive(word).map(|new| (new, ())), l as u32)?;
-        }
-    }
-    Ok(())
-}
-
 /// Objects that waits have found incomplete: rank, offset, parity of the phase.
 type Missing = Vec<(u32, u32, u64)>;
 
-/// The address, if it is the same in all active lanes and no monitor sees each lane.
+/// The address, if it is the same in all active lanes.
 #[inline(always)]
 fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
     let first = addr[x.mask.trailing_zeros() as usize & 31];
@@ -193,7 +183,7 @@ fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
     for (l, a) in addr.iter().enumerate() {
         differ |= if x.mask >> l & 1 != 0 { a ^ first } else { 0 };
     }
-    (!M::ON && x.mask != 0 && differ == 0).then_some(first)
+    (x.mask != 0 && differ == 0).then_some(first)
 }
 
 /// The same if all active lanes test one object and one parity: that, and whether its phase is complete.
@@ -210,7 +200,12 @@ fn look_together<M: Monitor>(
     };
     let (rank, first) = (x.rank(), x.mask.trailing_zeros() as usize);
     let (offset, parity) = (find_own(x, q, addr, first)?, phase & 1);
-    let done = x.mbarrier(rank, offset, |w| object::passed(w, parity).map(|p| (w, p)), first as u32)?;
+    x.tell_sync(Sync::Mbarrier { rank, offset }, x.mask)?;
+    let look = |word| object::passed(word, parity).map(|passed| (word, passed));
+    let done = x.update_mbarrier(rank, offset, look, first as u32).map_err(|kind| x.fault(kind, first as u32))?;
+    if done {
+        x.tell_sync(Sync::MbarrierWait { rank, offset }, x.mask)?;
+    }
     for l in active(x.mask) {
         set(d, 0, l, done.into());
         set(d, 1, l, 0);
@@ -309,7 +304,6 @@ pub fn mbarrier_check_layout<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes],
 }
 
 semantics! {
-    warp "cp.async.mbarrier.arrive" => cp_async_mbarrier_arrive,
     warp "mbarrier.arrive" => mbarrier_arrive,
     warp "mbarrier.arrive_drop" => mbarrier_arrive_drop,
     warp "mbarrier.check_layout" => mbarrier_check_layout,

@@ -4,7 +4,6 @@ pub mod alloc;
 pub mod commit;
 pub mod cp;
 pub mod descriptor;
-pub mod format;
 pub mod layout;
 pub mod ld_st;
 pub mod mma;

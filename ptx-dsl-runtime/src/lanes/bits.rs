@@ -42,6 +42,18 @@ pub(super) fn mask(lanes: &[u8; 32]) -> u32 {
     })
 }
 
+/// The integer parts of numbers below 2^31.
+#[inline(always)]
+pub(super) fn truncate(v: &[f32; 8]) -> [i32; 8] {
+    v.map(|v| v as i32)
+}
+
+/// The same of f64.
+#[inline(always)]
+pub(super) fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
+    v.map(|v| v as i32)
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -27,6 +27,16 @@ pub trait Level: Copy + 'static {
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
         at.map(|at| row[at as usize & 31])
     }
+    /// The integer parts of numbers below 2^31.
+    #[inline(always)]
+    fn truncate(v: &[f32; 8]) -> [i32; 8] {
+        bits::truncate(v)
+    }
+    /// The same of f64.
+    #[inline(always)]
+    fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
+        bits::truncate_f64(v)
+    }
     /// 32, the lanes of a warp, as the bound of lane loops. A constant with wide vectors, so that LLVM unrolls the loops;
     /// elsewhere `rows` times 8 at run time, so that they stay loops. They stay loops in development builds too, which do not
     /// vectorise.

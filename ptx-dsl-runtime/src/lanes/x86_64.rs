@@ -24,6 +24,21 @@ fn mask(lanes: &[u8; 32]) -> u32 {
     unsafe { !_mm256_movemask_epi8(_mm256_cmpeq_epi8(lanes, _mm256_setzero_si256())) as u32 }
 }
 
+/// `as` clamps what is not below 2^31, which takes five more instructions.
+#[inline(always)]
+fn truncate(v: &[f32; 8]) -> [i32; 8] {
+    let v: __m256 = bytemuck::cast(*v);
+    // SAFETY: only code of the two levels calls it, and both have AVX.
+    bytemuck::cast(unsafe { _mm256_cvttps_epi32(v) })
+}
+
+#[inline(always)]
+fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
+    let [low, high]: [__m256d; 2] = bytemuck::cast(*v);
+    // SAFETY: as above.
+    bytemuck::cast(unsafe { [_mm256_cvttpd_epi32(low), _mm256_cvttpd_epi32(high)] })
+}
+
 #[cfg(not(debug_assertions))]
 impl Level for Avx512 {
     const FMA: bool = true;
@@ -31,6 +46,16 @@ impl Level for Avx512 {
     #[inline(always)]
     fn mask(lanes: &[u8; 32]) -> u32 {
         mask(lanes)
+    }
+
+    #[inline(always)]
+    fn truncate(v: &[f32; 8]) -> [i32; 8] {
+        truncate(v)
+    }
+
+    #[inline(always)]
+    fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
+        truncate_f64(v)
     }
 
     #[inline(always)]
@@ -80,6 +105,16 @@ impl Level for Avx2 {
     }
 
     #[inline(always)]
+    fn truncate(v: &[f32; 8]) -> [i32; 8] {
+        truncate(v)
+    }
+
+    #[inline(always)]
+    fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
+        truncate_f64(v)
+    }
+
+    #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
         let mut out = [0; 32];
         for (out, at) in out.chunks_exact_mut(8).zip(at.chunks_exact(8)) {
@@ -126,6 +161,10 @@ mod tests {
         for m in [0u32, 1, 0x8000_0001, 0xdead_beef, 0x0102_0304, u32::MAX] {
             let lanes: [u8; 32] = std::array::from_fn(|l| (m >> l & 1) as u8);
             assert_eq!(L::mask(&lanes), m);
+            let numbers: [f64; 8] = std::array::from_fn(|i| f64::from(m.rotate_left(i as u32) as i32) / 3.0);
+            assert_eq!(L::truncate_f64(&numbers), numbers.map(|v| v as i32), "{m:08x}");
+            let numbers = numbers.map(|v| v as f32);
+            assert_eq!(L::truncate(&numbers), numbers.map(|v| v as i32), "{m:08x}");
             let (mut a, mut b) = ([1u32; 32], [1u32; 32]);
             put::<L, _>(&mut a, &std::array::from_fn(|l| l as u32 + 2), m);
             put::<Base, _>(&mut b, &std::array::from_fn(|l| l as u32 + 2), m);

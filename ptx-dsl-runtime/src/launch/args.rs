@@ -6,6 +6,8 @@ use crate::kernel::ParamInfo;
 use crate::launch::error::LaunchError;
 use crate::mem::address::global_address;
 use crate::mem::segment::Segment;
+use crate::tensor_map::TensorMap;
+use crate::tensor_map::map::{Borrowed, MapWithMemory};
 
 /// An argument of a kernel.
 #[derive(Debug)]
@@ -20,6 +22,7 @@ enum Kind<'a> {
     Buffer(&'a mut [u8], u64),
     ReadOnly(&'a [u8], u64),
     Value(Vec<u8>),
+    TensorMap(&'a (dyn MapWithMemory + 'a)),
 }
 
 impl<'a> Arg<'a> {
@@ -60,10 +63,26 @@ impl<'a> Arg<'a> {
         Arg { kind, element: 1 }
     }
 
+    /// The address that the kernel gets, if it is a buffer and lies in this segment.
+    pub(super) fn address(&self, segment: u64) -> Option<u64> {
+        match self.kind {
+            Kind::Buffer(_, offset) | Kind::ReadOnly(_, offset) => Some(global_address(segment, offset)),
+            Kind::Value(_) | Kind::TensorMap(..) => None,
+        }
+    }
+
+    /// The memory of its tensor, if it is a tensor map.
+    pub(super) fn borrow(&self) -> Option<Borrowed<'a>> {
+        match self.kind {
+            Kind::TensorMap(map) => Some(map.borrow()),
+            _ => None,
+        }
+    }
+
     /// Bytes of an element, if it is a buffer.
     pub(super) fn element(&self) -> Option<u32> {
         match self.kind {
-            Kind::Buffer(..) | Kind::ReadOnly(..) => Some(self.element),
+            Kind::Buffer(..) | Kind::ReadOnly(..) | Kind::TensorMap(..) => Some(self.element),
             Kind::Value(_) => None,
         }
     }
@@ -108,6 +127,12 @@ macro_rules! buffers {
 }
 buffers! { [T]; Vec<T>; [T; N], N; }
 
+impl<'a> IntoBuffer<'a> for &'a TensorMap<'_> {
+    fn into_buffer(self) -> Arg<'a> {
+        self.into()
+    }
+}
+
 impl<'a> IntoBuffer<'a> for Arg<'a> {
     fn into_buffer(self) -> Arg<'a> {
         self
@@ -144,20 +169,57 @@ macro_rules! pointers {
 }
 pointers! { [T]; Vec<T>; [T; N], N; }
 
+impl<'a> From<&'a TensorMap<'_>> for Arg<'a> {
+    fn from(map: &'a TensorMap<'_>) -> Self {
+        Arg::of(Kind::TensorMap(map)).elements_of(map.element_bytes())
+    }
+}
+
+/// An argument for a parameter of 128 bytes: the bytes, or a tensor map.
+pub trait IntoMap<'a> {
+    /// As an argument.
+    fn into_map(self) -> Arg<'a>;
+}
+
+impl<'a> IntoMap<'a> for &'a TensorMap<'_> {
+    fn into_map(self) -> Arg<'a> {
+        self.into()
+    }
+}
+
+impl<'a> IntoMap<'a> for [u8; 128] {
+    fn into_map(self) -> Arg<'a> {
+        scalar(self)
+    }
+}
+
+impl<'a> IntoMap<'a> for Arg<'a> {
+    fn into_map(self) -> Arg<'a> {
+        self
+    }
+}
+
 impl From<u64> for Arg<'_> {
     fn from(value: u64) -> Self {
         scalar(value)
     }
 }
 
+/// The address of the buffer of each parameter, by name.
+pub(super) type Addresses<'n> = Vec<(&'n str, Option<u64>)>;
+
 /// Checks one argument against its parameter. Returns its bytes in parameter memory, and its segment.
 pub(super) fn place<'s>(
     index: usize,
     p: &ParamInfo<'_>,
     arg: &'s mut Arg<'_>,
-    segment: u64,
+    tensor: &'s mut Option<Borrowed<'_>>,
+    (segment, addresses): (u64, &Addresses<'_>),
 ) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
     let name = p.name.to_owned();
+    if let (Kind::TensorMap(map), Some(tensor)) = (&arg.kind, tensor) {
+        return place_map(index, p, map.encode(), tensor, (segment, addresses));
+    }
     let (len, offset) = match &arg.kind {
         Kind::Value(v) => {
             if v.len() != p.size as usize {
@@ -171,6 +233,7 @@ pub(super) fn place<'s>(
         }
         Kind::Buffer(b, offset) => (b.len() as u64, *offset),
         Kind::ReadOnly(b, offset) => (b.len() as u64, *offset),
+        Kind::TensorMap(..) => (0, 0),
     };
     if p.size != 8 {
         return Err(LaunchError::ArgumentNotAddress { index, name, wanted: p.size });
@@ -191,7 +254,33 @@ pub(super) fn place<'s>(
             }
         }
         Kind::ReadOnly(b, _) => Segment::ReadOnly(b),
-        Kind::Value(_) => Segment::EMPTY,
+        Kind::Value(_) | Kind::TensorMap(..) => Segment::EMPTY,
     };
     Ok((global_address(segment, offset).to_le_bytes().to_vec(), segment_bytes))
+}
+
+/// The same for a tensor map: its tensor is a segment, or lies in that of another argument. The bytes are those of the map, also if
+/// the parameter is a pointer.
+fn place_map<'s>(
+    index: usize,
+    p: &ParamInfo<'_>,
+    mut map: [u8; 128],
+    tensor: &'s mut Borrowed<'_>,
+    (segment, addresses): (u64, &Addresses<'_>),
+) -> Result<(Vec<u8>, Segment<'s>), LaunchError> {
+    let name = p.name.to_owned();
+    if p.size as usize != map.len() && !(p.size == 8 && p.pointer.is_some()) {
+        return Err(LaunchError::ArgumentSize { index, name, given: map.len(), wanted: p.size });
+    }
+    let (address, segment) = match tensor {
+        Borrowed::ReadOnly(b) => (global_address(segment, 0), Segment::ReadOnly(b)),
+        Borrowed::Writable(b) => (global_address(segment, 0), Segment::Buffer(b)),
+        Borrowed::Argument(of) => match addresses.iter().find(|(name, _)| name == of) {
+            Some((_, Some(address))) => (*address, Segment::EMPTY),
+            _ => return Err(LaunchError::TensorMapArgument { index, name, of: of.to_string() }),
+        },
+        Borrowed::Taken => return Err(LaunchError::TensorMapTaken { index, name }),
+    };
+    map[..8].copy_from_slice(&address.to_le_bytes());
+    Ok((map.to_vec(), segment))
 }

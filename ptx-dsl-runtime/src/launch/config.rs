@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::kernel::KernelInfo;
 use crate::launch::error::LaunchError;
+use crate::numerics::Numerics;
 
 /// Dimensions, from a number, a tuple or an array. A missing dimension is 1.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -82,6 +83,8 @@ pub struct Launch {
     pub(crate) listener: Option<Listener>,
     /// Bytes of an element of each argument that is a buffer, for reports. Known when the kernel runs.
     pub(crate) elements: Vec<Option<u32>>,
+    /// That of the host. Known when the kernel runs.
+    pub(crate) numerics: Numerics,
 }
 
 impl Launch {
@@ -96,6 +99,7 @@ impl Launch {
             cancel: None,
             listener: None,
             elements: Vec::new(),
+            numerics: Numerics::default(),
         }
     }
 

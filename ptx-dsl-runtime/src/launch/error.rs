@@ -105,4 +105,10 @@ pub enum LaunchError {
     ArgumentAlignment { index: usize, name: String, offset: u64, align: u32 },
     #[error("argument {index} for `{name}`: offset {offset} is beyond the buffer of {len} bytes")]
     ArgumentOffset { index: usize, name: String, offset: u64, len: u64 },
+    #[error("argument {index} for `{name}`: its tensor is that of `{of}`, which is no parameter with a buffer")]
+    TensorMapArgument { index: usize, name: String, of: String },
+    #[error(
+        "argument {index} for `{name}`: another argument has the same tensor map; say `Tensor::argument` in one of them"
+    )]
+    TensorMapTaken { index: usize, name: String },
 }

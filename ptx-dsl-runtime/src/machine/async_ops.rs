@@ -6,12 +6,17 @@
 
 pub(crate) mod accesses;
 mod cluster_launch;
+mod copies;
 mod delivery;
+mod lane_copies;
 mod tensor;
 mod tensor_order;
+pub(crate) mod warp_copies;
 
-use std::collections::HashMap;
+use std::collections::{BTreeMap, HashMap};
 
+use self::warp_copies::WarpCopies;
+use crate::machine::copy::{CopyJob, Signal};
 use crate::machine::tensor::TensorJob;
 
 /// CTA, warp, lane of the cluster.
@@ -37,6 +42,10 @@ enum Work {
     Response(Response),
     Operation(Operation),
     Commit(Commit),
+    Copy(Copy),
+    CopiesArrive(CopiesArrive),
+    /// An operation that is looked at.
+    Nothing,
 }
 
 /// A response of cluster launch control to one CTA; a multicast is one for each.
@@ -82,6 +91,29 @@ struct Commit {
     issued: u64,
 }
 
+/// A copy, an asynchronous store or reduction.
+#[derive(Debug)]
+struct Copy {
+    job: Box<dyn CopyJob>,
+    /// What it has read of its source, if it has.
+    read: Option<Vec<u8>>,
+    signal: Signal,
+    /// The number of its bulk group among those of its thread.
+    group: u64,
+    /// Its thread has waited until the source is read.
+    released: bool,
+}
+
+/// A `cp.async.mbarrier.arrive` whose arrive-on is still to come.
+#[derive(Debug)]
+struct CopiesArrive {
+    lanes: u32,
+    /// Offset of the mbarrier object.
+    offset: u32,
+    /// It waits for the copies with lower numbers.
+    before: u64,
+}
+
 /// A logical clock of tcgen05 fences and commits: it counts them in the order of execution.
 #[derive(Debug, Default)]
 struct Fences {
@@ -98,29 +130,49 @@ pub(crate) struct AsyncOps {
     /// When the next one is due.
     next: u64,
     fences: Fences,
+    /// Groups of bulk copies that each lane of a warp has committed, by slot, CTA and warp.
+    bulk_groups: BTreeMap<(usize, u32, u32), [u64; 32]>,
+    /// The copies of single threads, by slot, CTA and warp.
+    lane_copies: BTreeMap<(usize, u32, u32), WarpCopies>,
+    lane_copies_in_flight: usize,
+    /// When the next one of them is due.
+    next_lane_copy: u64,
     /// Does the kernel use `.cta_group::2`? Known from the first instruction that says.
     pub pairs: Option<bool>,
 }
 
 impl AsyncOps {
+    /// Is nothing in flight?
     #[inline(always)]
     pub fn is_empty(&self) -> bool {
+        self.list.is_empty() && self.lane_copies_in_flight == 0
+    }
+
+    /// Is nothing in flight that completes at a time of its own?
+    #[inline(always)]
+    pub fn none_due(&self) -> bool {
         self.list.is_empty()
     }
 
-    /// Is nothing in flight, and has no tcgen05 instruction run?
+    /// Is nothing in flight, and has no tcgen05 instruction and no asynchronous copy run?
     #[inline(always)]
     pub fn is_unused(&self) -> bool {
-        self.is_empty() && self.pairs.is_none()
+        self.is_empty() && self.pairs.is_none() && self.lane_copies.is_empty() && self.bulk_groups.is_empty()
     }
 
     /// Is an operation of this cluster in flight?
     pub fn any(&self, slot: usize) -> bool {
-        self.list.iter().any(|a| a.slot == slot)
+        self.list.iter().any(|a| a.slot == slot) || self.any_lane_copy(slot)
+    }
+
+    /// The cluster has ended: its threads have no groups.
+    fn forget_copies(&mut self, slot: usize) {
+        self.bulk_groups.retain(|(s, ..), _| *s != slot);
+        self.lane_copies.retain(|(s, ..), _| *s != slot);
     }
 
     fn push(&mut self, op: AsyncOp) {
-        self.next = if self.is_empty() { op.due } else { self.next.min(op.due) };
+        self.next = if self.list.is_empty() { op.due } else { self.next.min(op.due) };
         self.list.push(op);
     }
 

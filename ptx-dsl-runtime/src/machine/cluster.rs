@@ -10,6 +10,7 @@ use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
 use crate::sync::register_pool::Registers;
 use crate::sync::tensor_memory::Allocator;
+use crate::sync::wgmma::Groups;
 
 /// Warps `lo..hi` of CTA `cta`, all at `pc`, all with the lanes of `mask` active.
 #[derive(Debug, Clone, Copy, Default, PartialEq)]
@@ -69,6 +70,8 @@ pub(crate) struct Cta {
     pub accesses: Accesses,
     /// A response of failure has been observed (cluster launch control).
     pub clc_failed: bool,
+    /// `wgmma` operations in flight, by warp.
+    pub wgmma: Vec<Groups>,
 }
 
 /// A slot for a resident cluster.
@@ -176,6 +179,7 @@ impl Cta {
         }
         self.registers.reset();
         self.clc_failed = false;
+        self.wgmma.clear();
     }
 
     fn barrier_is_open(&self) -> bool {

@@ -232,7 +232,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 let who = self.who(1 << lane);
                 let access =
                     Access { place, addr, bytes, write: true, same: false, agent: false, order: self.order, who };
-                self.monitor.memory(access).map_err(|kind| self.fault(kind, lane))?;
+                self.tell_access(access).map_err(|kind| self.fault(kind, lane))?;
             }
             let old = atomic_bytes::update(s, element as usize, &f);
             self.scheduling.progress += (self.scheduling.probing && f(old) != old) as u64;

@@ -3,11 +3,13 @@
 mod control_flow;
 mod faults;
 mod ids;
+mod monitored_access;
 mod monitoring;
 mod objects;
 
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::{Cluster, Cohort, Cta};
+use crate::machine::findings::Findings;
 use crate::machine::fragments::Fragments;
 use crate::machine::geometry::Geometry;
 use crate::machine::memory::Memory;
@@ -25,6 +27,8 @@ pub struct Ctx<'a, M> {
     pub site: u32,
     /// How this statement orders memory accesses, for monitors.
     pub(crate) order: Order,
+    /// The monitor has seen the accesses of this statement in the current warp.
+    pub(crate) told: bool,
     /// The current warp in its CTA.
     pub warp: u32,
     /// Rows of eight lanes in a warp, 4: see [`crate::lanes::Level::lanes`].
@@ -43,6 +47,7 @@ pub struct Ctx<'a, M> {
     pub(crate) residents: Residents,
     pub(crate) async_ops: AsyncOps,
     pub(crate) monitor: M,
+    pub(crate) findings: Findings,
 }
 
 impl<M> Ctx<'_, M> {

@@ -142,10 +142,13 @@ impl Cluster {
     fn phase(&self, rank: u32, offset: u32, parity: u64) -> String {
         let state = match self.word(rank, offset).and_then(State::decode) {
             Some(s) => {
-                format!(
-                    "phase {} incomplete: pending count {} of {}, tx-count {}",
-                    s.phase, s.pending, s.expected, s.tx
-                )
+                let bytes = match s.tx {
+                    0 => String::new(),
+                    1.. => format!(": {} more bytes are expected", s.tx),
+                    _ => format!(": {} bytes more than expected have arrived", -s.tx),
+                };
+                let State { phase, pending, expected, tx, .. } = s;
+                format!("phase {phase} incomplete: pending count {pending} of {expected}, tx-count {tx}{bytes}")
             }
             None => "not a live object".into(),
         };

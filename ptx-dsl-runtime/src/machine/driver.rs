@@ -103,7 +103,7 @@ impl<M: Monitor> Ctx<'_, M> {
         self.residents.launched += 1;
         if M::ON {
             let ctas: Vec<_> = self.residents.clusters[slot].ctas.iter().map(|cta| cta.id).collect();
-            self.monitor.cluster(slot as u32, &ctas);
+            self.monitor.cluster(slot as u32, &ctas, self.geometry.threads);
         }
         self.tell_cluster(slot, id);
     }
@@ -185,6 +185,9 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
                 exit(x)?;
                 if x.here().ctas.iter().all(|c| c.exited) {
                     x.tell(Event::ClusterEnds { slot: slot as u32 });
+                    if !x.async_ops.is_unused() {
+                        x.end_of_cluster(slot)?;
+                    }
                     if x.scheduling.turns < end
                         && let Some(n) = x.claim_next()
                     {
@@ -194,7 +197,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
                     }
                     x.residents.vacate(slot);
                     x.scheduling.report_progress();
-                    return if x.async_ops.is_empty() { Ok(()) } else { x.undelivered(slot).map_or(Ok(()), Err) };
+                    return Ok(());
                 }
             }
         }

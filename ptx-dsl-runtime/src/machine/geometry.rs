@@ -5,6 +5,7 @@ use crate::flow::Pc;
 use crate::kernel::KernelInfo;
 use crate::launch::config::Launch;
 use crate::machine::loops;
+use crate::numerics::Numerics;
 use crate::print::Print;
 use ptx_dsl_isa::image::{Image, Region};
 use std::sync::Arc;
@@ -38,6 +39,8 @@ pub(crate) struct Geometry<'a> {
     pub elements: Vec<Option<u32>>,
     /// Where `printf` writes.
     pub print: Print,
+    /// How matrix instructions add.
+    pub numerics: Numerics,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
 }
@@ -73,6 +76,7 @@ impl<'a> Geometry<'a> {
             dynamic_shared: launch.dynamic_shared,
             elements: launch.elements.clone(),
             print,
+            numerics: launch.numerics,
             tids: tids(block),
         }
     }

@@ -99,28 +99,31 @@ impl<M: Monitor> Ctx<'_, M> {
         let size = match place {
             Place::Shared { rank, .. } => self.window(rank)?.len() as u64,
             Place::Local { .. } => self.geometry.info.local_size as u64,
+            Place::Global { segment, .. } => self.memory.global.len(segment),
             _ => u64::MAX,
         };
         let from = match place {
             Place::Shared { offset, .. } => offset as u64,
-            Place::Local { offset } => offset,
+            Place::Local { offset } | Place::Global { offset, .. } => offset,
             _ => 0,
         };
         if from.checked_add(bytes as u64).is_none_or(|end| end > size) {
             return Ok(());
         }
         if let Place::Shared { rank, offset } = place
-            && write
             && !self.async_ops.is_empty()
         {
-            self.operand_conflict(rank, offset, bytes)?;
+            if write {
+                self.operand_conflict(rank, offset, bytes)?;
+            }
+            self.copy_conflict(rank, offset, bytes, write)?;
         }
         let who = self.who(1 << lane);
         let same = stored.is_some_and(|new| {
             let old = self.load(place, addr, bytes, lane);
             old.is_ok_and(|old| is_same(&old, &new, bytes))
         });
-        self.monitor.memory(Access { place, addr, bytes, write, same, agent: false, order: self.order, who })
+        self.tell_access(Access { place, addr, bytes, write, same, agent: false, order: self.order, who })
     }
 
     #[inline(always)]
@@ -227,7 +230,8 @@ impl<M: Monitor> Ctx<'_, M> {
                     self.tell(Event::Phase { slot, rank, offset, phase: completed });
                     if M::ON {
                         let who = self.who(1 << lane);
-                        self.monitor.sync(Sync::MbarrierPhase { rank, offset }, self.order, who)?;
+                        let done = self.monitor.sync(Sync::MbarrierPhase { rank, offset }, self.order, who);
+                        done.or_else(|kind| self.found(kind, lane))?;
                     }
                 }
                 self.notify_waiters();

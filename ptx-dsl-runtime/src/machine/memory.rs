@@ -55,6 +55,23 @@ impl<'a> Memory<'a> {
     }
 }
 
+impl<'a> Memory<'a> {
+    /// Global memory, and the shared memory of a CTA of `cluster`, to copy between them.
+    pub fn global_and_window<'m>(
+        &'m mut self,
+        cluster: &'m mut Cluster,
+        rank: u32,
+    ) -> Result<(&'m mut Global<'a>, &'m mut [u8]), FaultKind> {
+        if rank == self.shared_rank {
+            return Ok((&mut self.global, &mut self.shared));
+        }
+        if cluster.ctas.get(rank as usize).is_none_or(|cta| cta.exited) {
+            return Err(no_window(cluster, rank));
+        }
+        Ok((&mut self.global, &mut cluster.ctas[rank as usize].shared))
+    }
+}
+
 /// Why a CTA has no shared memory.
 #[cold]
 fn no_window(cluster: &Cluster, rank: u32) -> FaultKind {

@@ -39,7 +39,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// The memory that `addr` is in, and the offset there; `None` for the slow path.
     #[inline(always)]
     fn bytes_of(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {
-        if M::ON {
+        if self.is_watched() {
             return None;
         }
         match decode_common(space, addr, self.cur.cta) {
@@ -56,7 +56,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// The same to write.
     #[inline(always)]
     fn bytes_of_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
-        if M::ON || self.scheduling.probing {
+        if self.is_watched() || self.scheduling.probing {
             return None;
         }
         match decode_common(space, addr, self.cur.cta) {
@@ -71,7 +71,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// `n` bytes at an address, if they are in one memory. Alignment is the caller's business.
     #[inline(always)]
     pub(crate) fn bytes_at(&self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&[u8]> {
-        if space == AddrSpace::Global && !M::ON {
+        if space == AddrSpace::Global && !self.is_watched() {
             if !self.memory.global.is_cached(access, addr) {
                 self.memory.global.cache_segment(access, addr);
             }
@@ -84,7 +84,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// The same to write.
     #[inline(always)]
     pub(crate) fn bytes_at_mut(&mut self, access: usize, space: AddrSpace, addr: u64, n: usize) -> Option<&mut [u8]> {
-        if space == AddrSpace::Global && !M::ON && !self.scheduling.probing {
+        if space == AddrSpace::Global && !self.is_watched() && !self.scheduling.probing {
             if !self.memory.global.is_cached(access, addr) {
                 self.memory.global.cache_segment(access, addr);
             }
@@ -156,7 +156,7 @@ impl<M: Monitor> Ctx<'_, M> {
         base: [u64; NB],
     ) -> Option<[&[u8; LEN]; NB]> {
         let mut rows = [&[0; LEN]; NB];
-        if M::ON {
+        if self.is_watched() {
             return None;
         }
         for (to, base) in rows.iter_mut().zip(base) {
@@ -200,7 +200,7 @@ impl<M: Monitor> Ctx<'_, M> {
         addr: &Lanes,
         mut out: [&mut [T; 32]; D],
     ) -> bool {
-        if M::ON || m == 0 {
+        if self.is_watched() || m == 0 {
             return m == 0;
         }
         let first = addr[m.trailing_zeros() as usize & 31];
@@ -215,7 +215,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Loads an element for each lane at addresses of 32 bits.
     #[inline(always)]
     pub fn gather_near<T: Scattered>(&self, space: AddrSpace, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
-        if M::ON || m == 0 {
+        if self.is_watched() || m == 0 {
             return m == 0;
         }
         let first = addr[m.trailing_zeros() as usize & 31];
@@ -274,7 +274,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// In the cached segment of this access.
     #[inline(always)]
     fn store_cached_rows<T: Word, const NB: usize>(&mut self, access: usize, base: [u64; NB], v: &[T; 32]) -> bool {
-        if M::ON || self.scheduling.probing {
+        if self.is_watched() || self.scheduling.probing {
             return false;
         }
         let p = 32 / NB;
@@ -344,7 +344,7 @@ impl<M: Monitor> Ctx<'_, M> {
         addr: &Lanes,
         v: [&[T; 32]; D],
     ) -> bool {
-        if M::ON || m == 0 {
+        if self.is_watched() || m == 0 {
             return m == 0;
         }
         let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);
@@ -360,7 +360,7 @@ impl<M: Monitor> Ctx<'_, M> {
     #[inline(always)]
     pub fn load_one<T: Word, const D: usize>(&self, access: usize, space: AddrSpace, addr: u64) -> Option<[T; D]> {
         let n = T::BYTES * D;
-        if M::ON {
+        if self.is_watched() {
             return None;
         }
         if space != AddrSpace::Global {
@@ -413,7 +413,7 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> bool {
         let bytes = if space != AddrSpace::Global {
             self.bytes_of_mut(space, addr).and_then(|(memory, at)| part_mut(memory, at, n))
-        } else if M::ON || self.scheduling.probing {
+        } else if self.is_watched() || self.scheduling.probing {
             None
         } else {
             if !self.memory.global.is_cached(access, addr) {
@@ -434,7 +434,7 @@ impl<M: Monitor> Ctx<'_, M> {
         v: &[T; 32],
         old: Option<&mut [T; 32]>,
     ) -> u32 {
-        if M::ON || m == 0 {
+        if self.is_watched() || m == 0 {
             return m;
         }
         let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);

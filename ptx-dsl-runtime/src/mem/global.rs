@@ -6,7 +6,7 @@ use std::ptr::NonNull;
 use std::sync::atomic::AtomicU8;
 
 use crate::fault::FaultKind;
-use crate::mem::address::{AddrSpace, Place, decode_common};
+use crate::mem::address::{AddrSpace, Place, decode_common, global_address};
 use crate::mem::atomic_bytes;
 use crate::mem::bounds::offset_in;
 use crate::mem::little_endian;
@@ -109,6 +109,11 @@ impl<'a> Global<'a> {
         Some(unsafe { std::slice::from_raw_parts_mut(s.at.as_ptr(), s.writable) })
     }
 
+    /// Can the kernel not write to it?
+    pub fn is_read_only(&self, segment: usize) -> bool {
+        self.concurrent.is_empty() && self.segments.get(segment).is_some_and(|s| s.writable == 0)
+    }
+
     /// `n` bytes at an address, if they are in the cached segment of access `site`.
     #[inline(always)]
     #[allow(unsafe_code)]
@@ -173,6 +178,43 @@ impl<'a> Global<'a> {
         Err(if outside { self.outside(segment, addr, bytes) } else { FaultKind::ReadOnly { space: "global", addr } })
     }
 
+    /// Copies bytes from a place on. `false`, with nothing done, if they are not all in its segment.
+    pub fn copy_out(&self, segment: usize, offset: u64, to: &mut [u8]) -> bool {
+        if let Some(from) = part(self.bytes(segment), offset, to.len()) {
+            to.copy_from_slice(from);
+            return true;
+        }
+        match self.concurrent(segment, offset, to.len()) {
+            Some(from) => atomic_bytes::copy_in(from, to),
+            None => return false,
+        }
+        true
+    }
+
+    /// Copies bytes to a place. `false`, with nothing done, if they are not all in its segment, or if that is read-only.
+    pub fn copy_in(&mut self, segment: usize, offset: u64, from: &[u8]) -> bool {
+        if let Some(to) = self.bytes_mut(segment).and_then(|b| part_mut(b, offset, from.len())) {
+            to.copy_from_slice(from);
+            return true;
+        }
+        match self.concurrent(segment, offset, from.len()) {
+            Some(to) => atomic_bytes::copy_out(from, to),
+            None => return false,
+        }
+        true
+    }
+
+    /// A fault if an access to these bytes would fail.
+    pub fn check(&self, segment: usize, offset: u64, bytes: u64, write: bool) -> Result<(), FaultKind> {
+        let len = self.len(segment);
+        let addr = global_address(segment as u64, offset);
+        if offset.checked_add(bytes).is_none_or(|end| end > len) {
+            return Err(self.outside(segment, addr, bytes.min(u32::MAX.into()) as u32));
+        }
+        let read_only = self.segments.get(segment).is_some_and(|s| s.len > s.writable);
+        if write && read_only { Err(FaultKind::ReadOnly { space: "global", addr }) } else { Ok(()) }
+    }
+
     #[cold]
     fn outside(&self, segment: usize, addr: u64, bytes: u32) -> FaultKind {
         FaultKind::OutOfBounds { space: "global", addr, bytes, size: self.len(segment) }
@@ -183,6 +225,16 @@ impl<'a> Global<'a> {
     pub fn len(&self, segment: usize) -> u64 {
         self.bytes(segment).len().max(self.concurrent.get(segment).map_or(0, |s| s.len())) as u64
     }
+}
+
+fn part(bytes: &[u8], offset: u64, len: usize) -> Option<&[u8]> {
+    let from = usize::try_from(offset).ok()?;
+    bytes.get(from..from.checked_add(len)?)
+}
+
+fn part_mut(bytes: &mut [u8], offset: u64, len: usize) -> Option<&mut [u8]> {
+    let from = usize::try_from(offset).ok()?;
+    bytes.get_mut(from..from.checked_add(len)?)
 }
 
 #[cfg(test)]

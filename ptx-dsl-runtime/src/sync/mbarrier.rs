@@ -132,7 +132,8 @@ impl State {
         let layout = if word >> LAYOUT & 1 == 1 { Layout::V1 } else { Layout::V0 };
         let tx = (word & TX_MASK) as i64 - TX_BIAS;
         let s = State { phase: word >> PHASE & 1, pending: count(PENDING), expected: count(EXPECTED), tx, layout };
-        let ok = word & ALIVE != 0 && s.pending <= s.expected && s.expected <= layout.max() && tx > -TX_BIAS;
+        let max = layout.max();
+        let ok = word & ALIVE != 0 && s.pending <= max && s.expected <= max && tx > -TX_BIAS;
         ok.then_some(s)
     }
 
@@ -244,8 +245,11 @@ pub fn arrive(word: u64, count: u32, how: Arrive) -> Result<(u64, Arrived), Mbar
     let Some(pending) = s.pending.checked_sub(count) else {
         return Err(MbarrierError::PendingUnderflow { count, pending: s.pending });
     };
-    // pending <= expected in every state, so the expected count cannot underflow
-    let expected = if how.drop { s.expected - count } else { s.expected };
+    let expected = if how.drop { s.expected.checked_sub(count) } else { Some(s.expected) };
+    // more are pending than expected only while `cp.async.mbarrier.arrive` has incremented the count
+    let Some(expected) = expected else {
+        return Err(MbarrierError::PendingUnderflow { count, pending: s.expected });
+    };
     let (s, completed) = State { pending, expected, ..s }.completed();
     if completed && how.no_complete {
         return Err(MbarrierError::NoCompleteCompletes);
@@ -259,15 +263,14 @@ pub fn arrive_early(word: u64, count: u32) -> Option<u64> {
     State::decode(word).filter(|s| count != 0 && s.pending > count).map(|_| word - (u64::from(count) << PENDING))
 }
 
-/// `cp.async.mbarrier.arrive` without `.noinc`, with nothing to wait for: the pending count goes up by one and down again
-/// in one step, so the object stays as it is.
-pub fn increment_and_arrive(word: u64) -> Result<u64, MbarrierError> {
+/// `cp.async.mbarrier.arrive` without `.noinc`, before its arrive-on: the pending count goes up by one (9.7.13.15.15).
+pub fn increment(word: u64) -> Result<u64, MbarrierError> {
     let s = live(word)?;
     let max = s.layout.max();
     match s.expected {
         0 => Err(MbarrierError::NothingExpected),
         _ if s.pending >= max => Err(MbarrierError::PendingOverflow { max }),
-        _ => Ok(word),
+        _ => Ok(State { pending: s.pending + 1, ..s }.encode()),
     }
 }
 
@@ -400,7 +403,6 @@ mod tests {
             (0x3f80_0000_3f80_0000, Expect(1), Err(MbarrierError::Uninitialised)),
             (u64::MAX, Complete(1), Err(MbarrierError::Uninitialised)),
             (0, Inval, Err(MbarrierError::Uninitialised)),
-            (w(0, 2, 1, 0), On(1), Err(MbarrierError::Uninitialised)),
         ];
         for (i, (before, op, after)) in table.iter().enumerate() {
             assert_eq!(apply(*before, *op), *after, "row {i}");
@@ -427,17 +429,24 @@ mod tests {
     }
 
     #[test]
-    fn an_increment_and_its_arrive_cancel_out() {
-        for word in [w(0, 1, 1, 0), w(1, 2, 7, -3), w(0, 0, 2, 16)] {
-            assert_eq!(increment_and_arrive(word), Ok(word));
+    fn increments_raise_the_pending_count_alone() {
+        for (before, after) in [
+            (w(0, 1, 1, 0), w(0, 2, 1, 0)),
+            (w(1, 2, 7, -3), w(1, 3, 7, -3)),
+            (w(0, 0, 2, 16), w(0, 1, 2, 16)),
+            (w(0, 3, 1, 0), w(0, 4, 1, 0)),
+        ] {
+            assert_eq!(increment(before), Ok(after));
+            // its arrive-on restores the count
+            assert_eq!(apply(after, On(1)).map(|(word, _)| word), Ok(before));
         }
         let full = w(0, 1_048_575, 1_048_575, 0);
-        assert_eq!(increment_and_arrive(full), Err(MbarrierError::PendingOverflow { max: 1_048_575 }));
-        let small = w(0, 511, 511, 0);
-        assert_eq!(increment_and_arrive(small), Ok(small));
-        assert_eq!(increment_and_arrive(small | 1 << 61), Err(MbarrierError::PendingOverflow { max: 511 }));
-        assert_eq!(increment_and_arrive(w(1, 0, 0, 0)), Err(MbarrierError::NothingExpected));
-        assert_eq!(increment_and_arrive(0), Err(MbarrierError::Uninitialised));
+        assert_eq!(increment(full), Err(MbarrierError::PendingOverflow { max: 1_048_575 }));
+        assert_eq!(increment(w(0, 511, 511, 0)), Ok(w(0, 512, 511, 0)));
+        assert_eq!(increment(w(0, 511, 511, 0) | 1 << 61), Err(MbarrierError::PendingOverflow { max: 511 }));
+        assert_eq!(increment(w(1, 0, 0, 0)), Err(MbarrierError::NothingExpected));
+        assert_eq!(increment(0), Err(MbarrierError::Uninitialised));
+        assert_eq!(apply(w(0, 3, 1, 0), Drop(2)), Err(MbarrierError::PendingUnderflow { count: 2, pending: 1 }));
     }
 
     #[test]

@@ -97,6 +97,36 @@ fn initial_values_and_results() {
 }
 
 #[test]
+fn tensor_maps() {
+    let through = |from: &str, to: &str, more: &[&str]| {
+        let (from, to) = (format!("from={from}"), format!("to={to}"));
+        launch(&[&["run/tensor.ptx", "--arg", &from, "--arg", &to], more].concat())
+    };
+    // rows 2 and 3 of a matrix of 8 columns go to the first rows of another
+    let to = "tensormap(f32[4,8]:7,box=8x2)";
+    let print = ["--arg", "x=null", "--print", "to"];
+    let (status, stdout, stderr) = through("tensormap(f32[4,8]:iota,box=8x2)", to, &print);
+    let expected: Vec<f32> = (16..32).map(|i| i as f32).chain([7.0; 16]).collect();
+    assert_eq!((status, stdout), (0, printed("to", 0, &expected)), "{stderr}");
+    // the tensor of another parameter; rows behind its end are NaNs
+    let of_x = "tensormap(x,dims=8x3,box=8x2,fill=nan)";
+    let (status, stdout, stderr) = through(of_x, to, &["--arg", "x=f32[4,8]:1", "--print", "to[6..10]"]);
+    assert_eq!((status, stdout.as_str()), (0, "to[6..10]: 1.0 1.0 NaN NaN\n"), "{stderr}");
+    for (from, wanted) in [
+        ("tensormap(f32[4,8],box=8x300)", "`boxDim[1]` of the tensor map is 300, but must be from 1 to 256"),
+        ("tensormap(y,box=8x2)", "has no parameter `y`"),
+        ("tensormap(to,box=8x2)", "is no buffer"),
+        ("tensormap(f32[4,8])", "`boxDim` of the tensor map is missing"),
+        ("tensormap([4,8],box=8x2)", "`globalStrides[0]` of the tensor map is 8"),
+    ] {
+        let (status, _, stderr) = through(from, "u8[128]", &["--arg", "x=null"]);
+        assert!(status == 2 && stderr.contains(wanted), "{from}: {stderr}");
+    }
+    let (status, stdout, _) = launch(&["run/tensor.ptx"]);
+    assert!(status == 0 && stdout.contains("--arg 'from=tensormap(f16[64,64],box=64x64)'"), "{stdout}");
+}
+
+#[test]
 fn hosts() {
     let y = expected(|i| i as f32);
     for host in [

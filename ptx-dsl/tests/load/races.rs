@@ -7,6 +7,10 @@ use ptx_dsl::{Error, FaultKind, Race};
 
 /// A kernel with two buffers of 64 numbers, `%a` and `%b`, and shared memory at `tile`.
 fn run(launch: Launch, body: &str) -> Result<[u32; 64], Error> {
+    run_on(&Host::checked(), launch, body)
+}
+
+fn run_on(host: &Host<ptx_dsl::Checked>, launch: Launch, body: &str) -> Result<[u32; 64], Error> {
     let text = format!(
         ".version 8.6\n.target sm_90\n.address_size 64\n\
          .visible .entry k(.param .u64 .ptr .global .align 4 a, .param .u64 .ptr .global .align 4 b)\n{{\n\
@@ -21,7 +25,7 @@ fn run(launch: Launch, body: &str) -> Result<[u32; 64], Error> {
     let module = options.parse(&text).unwrap();
     let kernel = module.kernel("k").unwrap();
     let (mut a, mut b) = ([0u32; 64], [0u32; 64]);
-    let done = kernel.launch_raw(&Host::checked(), launch, &mut [(&mut a[..]).into(), (&mut b[..]).into()]);
+    let done = kernel.launch_raw(host, launch, &mut [(&mut a[..]).into(), (&mut b[..]).into()]);
     done.map(|_| b)
 }
 
@@ -224,19 +228,45 @@ fn a_loop_needs_both_barriers() {
     assert_eq!((found.access, found.other.access), ("store", "load"));
 }
 
+/// Every pair of statements is reported once, in the order of the run; the fault that ends the launch comes last.
+#[test]
+fn all_findings_of_a_launch() {
+    let body = "and.b32 %r2, %t, 1; mad.lo.u32 %r2, %r2, 4, %r0; st.shared.u32 [%r2], %t; ld.shared.u32 %r3, [%r2];\n\
+        st.global.u32 [%b], %w; ld.shared.u32 %r4, [tile+512]; setp.eq.u32 %p, %t, 40; $p ld.global.u32 %r5, [%b+4096];";
+    let body = body.replace("$p", "@%p");
+    let Err(Error::Fault(fault)) = run(threads(64), &body) else { panic!("no fault") };
+    let races = |f: &ptx_dsl::Fault| match &f.kind {
+        FaultKind::DataRace(race) => Some((race.access, race.other.access)),
+        _ => None,
+    };
+    assert_eq!(races(&fault), Some(("store", "store")), "{fault}");
+    let kinds: Vec<_> = fault.others.iter().map(races).collect();
+    assert_eq!(kinds, [Some(("load", "store")), Some(("store", "store")), None, None], "{fault}");
+    assert!(matches!(fault.others[2].kind, FaultKind::Uninitialised { .. }), "{fault}");
+    assert!(matches!(fault.others[3].kind, FaultKind::OutOfBounds { .. }), "{fault}");
+    assert!(fault.registers.iter().any(|r| r.name == "%t"), "{fault}");
+    assert!(fault.to_string().contains("5 findings in this launch of `k`"), "{fault}");
+
+    let Err(Error::Fault(fault)) = run_on(&Host::checked().first(), threads(64), &body) else { panic!("no fault") };
+    assert_eq!((races(&fault), fault.others.len()), (Some(("store", "store")), 0));
+    let Err(Error::Fault(fault)) = run_on(&Host::checked().limit(2), threads(64), &body) else { panic!("no fault") };
+    assert_eq!(fault.others.len(), 1);
+}
+
 #[test]
 fn a_report_has_both_sides() {
     let body = "st.shared.u32 [%r1], 0; bar.sync 0; st.shared.u32 [%r1], %t; @ xor.b32 %r2, %t, 32;\n\
         mad.lo.u32 %r2, %r2, 4, %r0; ld.shared.u32 %r3, [%r2];";
     clean(threads(64), &body.replace('@', "bar.sync 0;"));
     let (found, report) = race(threads(64), &body.replace('@', ""));
-    assert_eq!((found.space, found.bytes, found.other.thread.warp), ("shared", 4, 0));
+    // both warps have stored before the first of them loads
+    assert_eq!((found.space, found.bytes, found.other.thread.warp), ("shared", 4, 1));
     for part in [
-        "data race: nothing orders this store of 4 bytes at shared address 0x80 and a load of another thread",
-        "`st.shared.u32 [%r1], %t;`",
-        "thread (32, 0, 0) of CTA (0, 0, 0), warp 1 lane 0",
-        "= the earlier load: `ld.shared.u32 %r3, [%r2];` at PTX line",
-        "= by thread (0, 0, 0) of CTA (0, 0, 0), warp 0 lane 0",
+        "data race: nothing orders this load of 4 bytes at shared address 0x80 and a store of another thread",
+        "`ld.shared.u32 %r3, [%r2];`",
+        "thread (0, 0, 0) of CTA (0, 0, 0), warp 0 lane 0",
+        "= the earlier store: `st.shared.u32 [%r1], %t;` at PTX line",
+        "= by thread (32, 0, 0) of CTA (0, 0, 0), warp 1 lane 0",
         "= help: a `bar.sync` between them",
     ] {
         assert!(report.contains(part), "`{part}` is not in\n{report}");

@@ -5,7 +5,7 @@ use crate::names::RT;
 use crate::source::Printed;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::Role;
+use ptx_dsl_isa::isa::{Role, fragment};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
@@ -57,10 +57,15 @@ impl<'m> Constants<'m> {
         if i.operand("a-tmem").is_some() {
             flags.push(q::a_tmem);
         }
+        // A predicate in place of a source size.
+        if i.operand("ignore-src").is_some() {
+            flags.push(q::ignore_src);
+        }
         // A state, or `_` in its place.
         if matches!(i.operand("state"), Some(a) if a.role == Role::Dst && !matches!(a.value, Operand::Sink)) {
             flags.push(q::state);
         }
+        flags.extend(fragment::order(&i.quals));
         flags
     }
 

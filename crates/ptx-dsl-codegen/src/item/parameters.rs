@@ -27,10 +27,14 @@ pub struct Passing {
 pub fn passing(source: &Source<'_>, i: usize, p: &Param) -> Passing {
     let rt = RT;
     let align = p.ptr.map(|(_, align)| align.max(1));
+    let g = format_ident!("__PtxA{i}");
+    if is_tensor_map(p) && p.rust_type.is_none_or(|tokens| is_reference(source, tokens)) {
+        let bound = quote!(#g: #rt::launch::IntoMap<'a>);
+        return Passing::generic(g, bound, quote!(#rt::launch::IntoMap::into_map(__ptx_a)), None);
+    }
     if let Some(tokens) = p.rust_type {
         return rust_passing(source, p, tokens, align);
     }
-    let g = format_ident!("__PtxA{i}");
     if align.is_some() {
         let bound = quote!(#g: #rt::launch::IntoBuffer<'a>);
         return Passing::generic(g, bound, quote!(#rt::launch::IntoBuffer::into_buffer(__ptx_a)), align);
@@ -55,6 +59,16 @@ pub fn passing(source: &Source<'_>, i: usize, p: &Param) -> Passing {
         Ty::S8 => quote!(i8),
         _ => quote!([u8; #size]),
     })
+}
+
+/// Can it be a tensor map: 128 bytes, aligned to 64?
+fn is_tensor_map(p: &Param) -> bool {
+    p.array && p.size == 128 && p.align >= 64
+}
+
+/// Is it `&T`?
+fn is_reference(source: &Source<'_>, tokens: Span) -> bool {
+    matches!((source.rust_type)(tokens), Some(RustType::Reference { mutable: false }))
 }
 
 fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, align: Option<u32>) -> Passing {

@@ -3,7 +3,7 @@
 use super::builder::RegionBuilder;
 use super::value::{Repr, Value};
 use crate::emit::argument::{Argument, Destination};
-use crate::instr::{names_space, truncated};
+use crate::instr::{is_generic, truncated};
 use crate::names::{RT, ty};
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::use_def::{destinations, sources};
@@ -64,7 +64,7 @@ impl RegionBuilder<'_, '_> {
         let mut values = Vec::new();
         for a in sources(i) {
             for part in a.value.parts() {
-                values.extend(self.values(part, a.ty, !names_space(i)));
+                values.extend(self.values(part, a.ty, is_generic(i, a)));
             }
         }
         let given: Vec<Argument> = values.iter().map(|v| self.argument(v)).collect();

@@ -55,12 +55,12 @@ pub const LIST: &[Instr] = &[
             gate(&[any(&[q::L2_64B, q::L2_128B, q::L2_256B])]).since(ptx(7, 4)),
             gate(&[operand("ignore-src")]).since(ptx(7, 5)),
         ])
-        .rules(&[Rule::Custom(copied), Rule::Custom(sizes)]).group(Group::Copy(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Generic),
+        .rules(&[Rule::Custom(copied), Rule::Custom(sizes)]).host(Host::Warp).group(Group::Copy(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Generic),
     instr("cp.async.commit_group").section("9.7.9.25.3.2").since(ptx(7, 0)).requires(sm(80))
-        .syntax("cp.async.commit_group;").group(Group::Copy(Step::Commit)),
+        .syntax("cp.async.commit_group;").host(Host::Warp).group(Group::Copy(Step::Commit)),
     instr("cp.async.wait_group").section("9.7.9.25.3.3").since(ptx(7, 0)).requires(sm(80))
         .syntax("cp.async.wait_group N;")
-        .operands(&[src("N", ty(Ty::U64)).imm()]).group(Group::Copy(Step::Wait)),
+        .operands(&[src("N", ty(Ty::U64)).imm()]).host(Host::Warp).group(Group::Copy(Step::Wait)),
     instr("cp.async.wait_all").section("9.7.9.25.3.3").since(ptx(7, 0)).requires(sm(80))
-        .syntax("cp.async.wait_all;").group(Group::Copy(Step::Wait)),
+        .syntax("cp.async.wait_all;").host(Host::Warp).group(Group::Copy(Step::Wait)),
 ];

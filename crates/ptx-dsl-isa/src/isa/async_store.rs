@@ -28,7 +28,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[CLUSTER, src("b", OpTy::Vec(".type", 0)), MBAR])
         .gates(&[gate(&[has(q::b128)]).since(ptx(9, 2))])
-        .rules(&[Rule::Never(&[has(q::v4), any(&[q::b64, q::u64, q::s64, q::f64])], "`.v4` is of 32-bit types only: at most 128 bits are stored")]).asynchronous(MemoryOp::Store, Proxy::Generic),
+        .rules(&[Rule::Never(&[has(q::v4), any(&[q::b64, q::u64, q::s64, q::f64])], "`.v4` is of 32-bit types only: at most 128 bits are stored")]).host(Host::Warp).asynchronous(MemoryOp::Store, Proxy::Generic),
     instr("st.async").section("9.7.9.12").since(ptx(8, 7)).requires(sm(100))
         .syntax(
             "st.async{.mmio}.release.scope{.global}.type [a], b;
@@ -36,11 +36,11 @@ pub const LIST: &[Instr] = &[
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
         .operands(&[GLOBAL, src("b", T)])
-        .rules(&[SYS]).asynchronous(MemoryOp::Store, Proxy::Generic),
+        .rules(&[SYS]).host(Host::Warp).asynchronous(MemoryOp::Store, Proxy::Generic),
     instr("st.bulk").section("9.7.9.13").since(ptx(8, 6)).requires(sm(100))
         .syntax("st.bulk{.weak}{.shared::cta} [a], size, initval;")
         .operands(&[addr("a", writes(Size::Operand("size")).own_cta()).align(8), src("size", ty(Ty::U64)).range(0, 1 << 24), src("initval", ty(Ty::U64)).imm().range(0, 0)])
-        .rules(&[Rule::Custom(eights)]).memory(MemoryOp::Store),
+        .rules(&[Rule::Custom(eights)]).host(Host::Warp).memory(MemoryOp::Store),
     instr("red.async").section("9.7.13.7").since(ptx(8, 1)).requires(sm(90))
         .syntax(
             "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.incdec.u32 [a], b, [mbar];
@@ -53,7 +53,7 @@ pub const LIST: &[Instr] = &[
              .bitop = { .and, .or, .xor }
              .type3 = { .u32, .s32, .u64 }",
         )
-        .operands(&[CLUSTER, src("b", T), MBAR]).asynchronous(MemoryOp::Reduction, Proxy::Generic),
+        .operands(&[CLUSTER, src("b", T), MBAR]).host(Host::Warp).asynchronous(MemoryOp::Reduction, Proxy::Generic),
     instr("red.async").section("9.7.13.7").since(ptx(8, 7)).requires(sm(100))
         .syntax(
             "red.async{.mmio}.release.scope{.global}.add.type4 [a], b;
@@ -61,5 +61,5 @@ pub const LIST: &[Instr] = &[
              .type4 = { .u32, .s32, .u64, .s64 }",
         )
         .operands(&[GLOBAL, src("b", T)])
-        .rules(&[SYS]).asynchronous(MemoryOp::Reduction, Proxy::Generic),
+        .rules(&[SYS]).host(Host::Warp).asynchronous(MemoryOp::Reduction, Proxy::Generic),
 ];

@@ -90,7 +90,7 @@ pub const LIST: &[Instr] = &[
             VALID,
             gate(&[has(q::multicast_cluster_16b)]).since(ptx(9, 4)),
         ])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.async.bulk").section("9.7.9.25.4.1").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "cp.async.bulk{.weak}.shared::cluster.global.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.L2::cache_hint} [dstMem], [srcMem], size, [mbar], ctaMask{, cache_policy};
@@ -99,7 +99,7 @@ pub const LIST: &[Instr] = &[
              .report_mechanism = { .mbarrier::report::disabled, .mbarrier::report::validity::per_16bytes::{80000000, 8000, 80, 8}, .mbarrier::report::validity::per_element::ff }",
         )
         .operands(&[DST, SRC, SIZE, MBAR, src("ctaMask", ty(Ty::U32)), POLICY])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.reduce.async.bulk").section("9.7.9.25.4.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.reduce.async.bulk{.relaxed.scope2}.shared::cluster.shared::cta.mbarrier::complete_tx::bytes.add.sum [dstMem], [srcMem], size, [mbar];
@@ -115,7 +115,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, SRC, SIZE, MBAR])
         .gates(&[gate(&[has(q::relaxed)]).since(ptx(9, 3))])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
     instr("cp.reduce.async.bulk").section("9.7.9.25.4.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group{.L2::cache_hint}.add.sum [dstMem], [srcMem], size{, cache_policy};
@@ -137,7 +137,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(q::relaxed)]).since(ptx(9, 3)),
             gate(&[has(q::noftz), has(q::f32)]).since(ptx(9, 4)),
         ])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
     instr("cp.async.bulk.prefetch").section("9.7.9.25.4.3").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.prefetch.L2.global{.L2::cache_hint} [srcMem], size{, cache_policy};
@@ -145,12 +145,13 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[addr("srcMem", HINT).align(16), SIZE, POLICY])
         .gates(&[gate(&[has(q::L2_evict_last)]).since(ptx(9, 4)).requires(RUBIN)])
-        .rules(RULES).group(Group::Bulk(Step::Hint)),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Hint)),
     instr("applypriority.async.bulk").section("9.7.9.25.4").since(ptx(9, 4)).requires(RUBIN)
         .syntax("applypriority.async.bulk{.global}.bulk_group.L2::evict_normal [a], size;")
         .operands(&[addr("a", HINT).align(16), SIZE])
-        .rules(RULES).group(Group::Bulk(Step::Hint)),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Hint)),
     instr("multimem.cp.async.bulk").section("9.7.9.25.4.4").since(ptx(9, 1)).requires(sm(90))
+        .host(Host::NotYet("the host is one GPU without multicast memory"))
         .syntax(
             "multimem.cp.async.bulk{.weak}.global.shared::cta.bulk_group [dstMem], [srcMem], size;
              multimem.cp.async.bulk{.weak}.global.shared::cta.bulk_group.cp_mask [dstMem], [srcMem], size, byteMask;
@@ -165,6 +166,7 @@ pub const LIST: &[Instr] = &[
         ])
         .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Alias),
     instr("multimem.cp.reduce.async.bulk").section("9.7.9.25.4.5").since(ptx(9, 1)).requires(sm(90))
+        .host(Host::NotYet("the host is one GPU without multicast memory"))
         .syntax(
             "multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.add.sum [dstMem], [srcMem], size;
              multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.add.noftz.half [dstMem], [srcMem], size;
@@ -187,12 +189,12 @@ pub const LIST: &[Instr] = &[
         ])
         .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Alias),
     instr("cp.async.bulk.commit_group").section("9.7.9.25.6.1").since(ptx(8, 0)).requires(sm(90))
-        .syntax("cp.async.bulk.commit_group;").group(Group::Bulk(Step::Commit)),
+        .syntax("cp.async.bulk.commit_group;").host(Host::Warp).group(Group::Bulk(Step::Commit)),
     instr("cp.async.bulk.wait_group").section("9.7.9.25.6.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.wait_group{.read} N;
              cp.async.bulk.wait_group.sync_restrict::proxy::async N;",
         )
         .operands(&[src("N", ty(Ty::U64)).imm()])
-        .gates(&[gate(&[has(q::sync_restrict_proxy_async)]).since(ptx(9, 5))]).group(Group::Bulk(Step::Wait)),
+        .gates(&[gate(&[has(q::sync_restrict_proxy_async)]).since(ptx(9, 5))]).host(Host::Warp).group(Group::Bulk(Step::Wait)),
 ];

@@ -77,3 +77,25 @@ pub fn registers(quals: &[Qualifier], matrix: Matrix, element: Qualifier, thread
     let ty = row(element).2;
     (ty, (elements * bits(quals, element) / (threads * ty.bits())).max(1))
 }
+
+/// What a set of qualifiers does not say of a product of matrices: the layouts of A and B, and which of them has which of two narrow
+/// types.
+pub fn order(quals: &[Qualifier]) -> Vec<Qualifier> {
+    let mut found = Vec::new();
+    if shape(quals).is_none() {
+        return found;
+    }
+    let mut layouts = quals.iter().filter(|q| matches!(**q, q::row | q::col));
+    if layouts.next() == Some(&q::col) {
+        found.push(q::a_col);
+    }
+    if layouts.next() == Some(&q::row) {
+        found.push(q::b_row);
+    }
+    let narrow: Vec<usize> =
+        quals.iter().filter(|q| is_type(q.word()) && q.ty().is_none()).map(|q| q.index()).collect();
+    if matches!(narrow[..], [a, b, ..] if a > b) {
+        found.push(q::reversed_types);
+    }
+    found
+}

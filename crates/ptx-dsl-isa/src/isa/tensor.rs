@@ -179,7 +179,7 @@ pub const LIST: &[Instr] = &[
             OVERRIDE,
         ])
         .defaults(&[(".tile_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}{.multicast}{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar]{, ctaMask}{, cache_policy};
@@ -206,7 +206,7 @@ pub const LIST: &[Instr] = &[
             OVERRIDE,
         ])
         .defaults(&[(".tile_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "cp.async.bulk.tensor.dim.shared::cluster.global{.tile_mode}.mbarrier::complete_tx::bytes{.report_mechanism}.multicast::cluster::32b{.cta_group}{.L2::cache_hint} [dstMem], [tensorMap, tensorCoords], [mbar], ctaMask{, cache_policy};
@@ -223,7 +223,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST, MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, MBAR, OFFSETS, src("ctaMask", ty(Ty::U32)), POLICY])
         .defaults(&[(".tile_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.async.bulk.tensor").section("9.7.9.25.5.2").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.tensor.dim.global.shared::cta{.st_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
@@ -240,7 +240,7 @@ pub const LIST: &[Instr] = &[
             OVERRIDE,
         ])
         .defaults(&[(".st_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Async),
     instr("cp.reduce.async.bulk.tensor").section("9.7.9.25.5.3").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.reduce.async.bulk.tensor.dim.global.shared::cta.redOp{.load_mode}.bulk_group{.L2::cache_hint} [tensorMap, tensorCoords], [srcMem]{, cache_policy};
@@ -254,7 +254,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, SRC, POLICY])
         .gates(&[gate(&[has(q::im2col_no_offs_w)]).since(ptx(9, 4)).requires(RUBIN), OVERRIDE])
         .defaults(&[(".load_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Reduction, Proxy::Async),
     instr("cp.async.bulk.prefetch.tensor").section("9.7.9.25.5.4").since(ptx(8, 0)).requires(sm(90))
         .syntax(
             "cp.async.bulk.prefetch.tensor.dim.L2.global{.tile_mode}{.L2::cache_hint} [tensorMap, tensorCoords]{, cache_policy};
@@ -281,7 +281,7 @@ pub const LIST: &[Instr] = &[
             OVERRIDE,
         ])
         .defaults(&[(".tile_mode", q::tile)])
-        .rules(RULES).group(Group::Bulk(Step::Hint)),
+        .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Hint)),
     instr("applypriority.async.bulk.tensor").section("9.7.9.25.5").since(ptx(9, 4)).requires(RUBIN)
         .syntax(
             "applypriority.async.bulk.tensor.dim{.global}.bulk_group{.tile_mode}.L2::evict_normal [tensorMap, tensorCoords];
@@ -296,7 +296,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[MAP, GLOBAL, INFO, LOWER, UPPER, COORDS, OFFSETS])
         .defaults(&[(".tile_mode", q::tile)])
-        .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES, Rule::Custom(origin)]).group(Group::Bulk(Step::Hint)),
+        .rules(&[IM2COL_DIMENSIONS, DIM_ONE, STRIDES, Rule::Custom(origin)]).host(Host::Warp).group(Group::Bulk(Step::Hint)),
     instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 3)).requires(REPLACE)
         .syntax(
             "tensormap.replace.tile.global_address{.ss}.b1024.b64 [addr], value64;
@@ -316,11 +316,11 @@ pub const LIST: &[Instr] = &[
             src("imm", ty(Ty::U32)).imm(),
         ])
         .gates(&[gate(&[has(q::swizzle_atomicity)]).requires(ATOMICITY)])
-        .rules(&[Rule::Custom(field)]),
+        .rules(&[Rule::Custom(field)]).host(Host::Warp),
     instr("tensormap.cp_fenceproxy").section("9.7.13.16").since(ptx(8, 3)).requires(sm(90))
         .syntax(
             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned [dst], [src], size;
              .scope = { .cta, .cluster, .gpu, .sys }",
         )
-        .operands(&[addr("dst", writes(Size::Bytes(128))).align(128), addr("src", reads(Size::Bytes(128)).qualifier(1)).align(128), src("size", ty(Ty::U32)).imm().range(128, 128)]),
+        .operands(&[addr("dst", writes(Size::Bytes(128))).align(128), addr("src", reads(Size::Bytes(128)).qualifier(1)).align(128), src("size", ty(Ty::U32)).imm().range(128, 128)]).host(Host::Warp),
 ];

@@ -99,7 +99,7 @@ pub const LIST: &[Instr] = &[
              .subbyte = { .s4, .u4 }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), LOADED, STRIDE])
-        .gates(GATES).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .gates(GATES).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("wmma.load.b").section("9.7.14.4.3").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.load.b.sync.aligned.layout.shape{.ss}.btype r, [p]{, stride};
@@ -114,7 +114,7 @@ pub const LIST: &[Instr] = &[
              .subbyte = { .s4, .u4 }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), LOADED, STRIDE])
-        .gates(GATES).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .gates(GATES).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("wmma.load.c").section("9.7.14.4.3").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.load.c.sync.aligned.layout.shape{.ss}.ctype r, [p]{, stride};
@@ -128,7 +128,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32, .s32 }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), LOADED, STRIDE])
-        .gates(GATES).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .gates(GATES).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("wmma.store.d").section("9.7.14.4.4").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.store.d.sync.aligned.layout.shape{.ss}.type [p], r{, stride};
@@ -142,7 +142,7 @@ pub const LIST: &[Instr] = &[
              .type = { .f16, .f32, .s32 }",
         )
         .operands(&[STORED, src("r", OpTy::Fragment(moved_c)), STRIDE])
-        .gates(GATES).issue(Issue::FullWarp).memory(MemoryOp::Store),
+        .gates(GATES).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Store),
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 0)).requires(sm(70))
         .syntax(
             "wmma.mma.sync.aligned.alayout.blayout.shape.dtype.ctype d, a, b, c;
@@ -165,7 +165,7 @@ pub const LIST: &[Instr] = &[
         .operands(MMA)
         .gates(&[ALIGNED, SHAPES, INTEGERS, BITS, FLOATS, TF32_SHAPE, AND])
         .rules(&[Rule::Custom(same_integers)])
-        .defaults(&[(".rnd", q::rn)]).issue(Issue::FullWarp),
+        .defaults(&[(".rnd", q::rn)]).host(Host::Block).issue(Issue::FullWarp),
     // As it was before 6.3: half precision without `.aligned`.
     instr("wmma.load.a").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
@@ -175,7 +175,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_a)).or_sink(), LOADED, STRIDE])
-        .gates(&[SHAPES]).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .gates(&[SHAPES]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("wmma.load.b").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
             "wmma.load.b.sync.layout.shape{.ss}.f16 r, [p]{, stride};
@@ -184,7 +184,7 @@ pub const LIST: &[Instr] = &[
              .ss = { .global, .shared }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_b)).or_sink(), LOADED, STRIDE])
-        .gates(&[SHAPES]).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .gates(&[SHAPES]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("wmma.load.c").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
             "wmma.load.c.sync.layout.shape{.ss}.ctype r, [p]{, stride};
@@ -194,7 +194,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(&[dst("r", OpTy::Fragment(moved_c)).or_sink(), LOADED, STRIDE])
-        .gates(&[SHAPES]).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .gates(&[SHAPES]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("wmma.store.d").section("9.7.14.4.4").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
             "wmma.store.d.sync.layout.shape{.ss}.type [p], r{, stride};
@@ -204,7 +204,7 @@ pub const LIST: &[Instr] = &[
              .type = { .f16, .f32 }",
         )
         .operands(&[STORED, src("r", OpTy::Fragment(moved_c)), STRIDE])
-        .gates(&[SHAPES]).issue(Issue::FullWarp).memory(MemoryOp::Store),
+        .gates(&[SHAPES]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Store),
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
             "wmma.mma.sync.alayout.blayout.shape.dtype.ctype{.satfinite} d, a, b, c;
@@ -215,7 +215,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(MMA)
-        .gates(&[SHAPES]).issue(Issue::FullWarp),
+        .gates(&[SHAPES]).host(Host::Block).issue(Issue::FullWarp),
     // `.satfinite` of floating point went with 6.5.
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 3)).until(ptx(6, 5), ANY).requires(sm(70))
         .syntax(
@@ -227,5 +227,5 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(MMA)
-        .gates(&[SHAPES]).issue(Issue::FullWarp),
+        .gates(&[SHAPES]).host(Host::Block).issue(Issue::FullWarp),
 ];

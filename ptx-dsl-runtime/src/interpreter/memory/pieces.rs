@@ -77,6 +77,19 @@ impl Pieces {
         Some(Pieces { low: u64::try_from(low).ok()?, len, first: (at - low) as usize, step: x as usize, lanes, next })
     }
 
+    /// Tells the monitor of the accesses, whose memory is checked.
+    fn tell<M: Monitor>(&self, r: &mut Runner<'_, '_, M>, access: &Access, write: bool) -> bool {
+        let (lo, per_warp) = (r.lo, 32 / self.lanes);
+        let lanes = u32::MAX >> (32 - self.lanes);
+        let mut content = true;
+        self.each(lo, r.n * per_warp, |i, at| {
+            r.x.warp = (lo + i / per_warp) as u32;
+            let (addr, lanes) = (self.low + at as u64, lanes << (i % per_warp * self.lanes));
+            content &= r.x.tell_row(access.space, addr, (access.bytes, self.step as u32, write), lanes);
+        });
+        content
+    }
+
     /// Calls `f` with the place of each piece.
     #[inline(always)]
     fn each(&self, lo: usize, count: usize, mut f: impl FnMut(usize, usize)) {
@@ -169,6 +182,12 @@ impl<M: Monitor> Pieced<M> {
 fn load_elements<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, address: Scalar) -> bool {
     let Some(pieces) = Pieces::new(r, address, access.bytes) else { return false };
     let Some(register) = op.results[0] else { return false };
+    if M::ON {
+        let inside = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len).is_some();
+        if !inside || !pieces.tell(r, access, false) {
+            return false;
+        }
+    }
     let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else { return false };
     if access.space == AddrSpace::Global && pieces.len <= DISTANCE {
         prefetch(memory.as_ptr(), pieces.len, DISTANCE);
@@ -263,6 +282,12 @@ fn store_elements<M: Monitor, T: Word>(
         return false;
     }
     let (lo, n) = (r.lo, r.n);
+    if M::ON {
+        let inside = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len).is_some();
+        if !inside || !pieces.tell(r, access, true) {
+            return false;
+        }
+    }
     let (value, registers) = (r.scalar_operand(&op.sources[1]), &*r.registers);
     let rows = match (&op.sources[1], value) {
         (_, Some(Scalar::Uniform(v))) => Values::Uniform(T::narrow(v)),

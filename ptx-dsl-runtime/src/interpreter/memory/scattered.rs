@@ -81,7 +81,10 @@ fn run<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: 
         (Kind::Store, 2) => store::<M, T, 2>(r, op, access),
         (Kind::Store, _) => store::<M, T, 4>(r, op, access),
         (Kind::Add, _) if T::BYTES >= 4 => add::<M, T>(r, op, access),
-        (Kind::Add, _) => r.warp_by_warp(op, f),
+        (Kind::Add, _) => {
+            r.x.told = false;
+            r.warp_by_warp(op, f)
+        }
     }
 }
 
@@ -95,12 +98,14 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
         }
         r.enter(k, m);
         let mut out = [[T::default(); 32]; D];
-        if D == 1
+        if !M::ON
+            && D == 1
             && let Some(row) = word_row(r, address, k)
         {
             lanes::load_near::<M, T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
         } else {
             let at = addresses(r, address, k);
+            r.tell(access, &at, m);
             lanes::load::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
         }
         for (register, out) in op.results.iter().zip(&out) {
@@ -114,6 +119,17 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
     }
     r.results_are_rows(op);
     Ok(())
+}
+
+impl<M: Monitor> Runner<'_, '_, M> {
+    /// Tells the monitor of the accesses of the current warp.
+    #[inline(always)]
+    fn tell(&mut self, access: &Access, at: &Lanes, m: u32) {
+        if M::ON {
+            let bytes = access.bytes * access.count as u32;
+            self.x.told = self.x.tell_lanes(access.space, at, bytes, access.kind != Kind::Load, m);
+        }
+    }
 }
 
 /// The addresses of a warp.
@@ -199,6 +215,7 @@ fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op
         }
         r.enter(k, m);
         let at = addresses(r, &op.sources[0], k);
+        r.tell(access, &at, m);
         let mut v = [[T::default(); 32]; D];
         for (v, o) in v.iter_mut().zip(&op.sources[1..]) {
             *v = narrowed(r, o, k);
@@ -222,6 +239,7 @@ fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: 
         }
         r.enter(k, m);
         let at = addresses(r, &op.sources[0], k);
+        r.tell(access, &at, m);
         let v: [T; 32] = match r.uniform(&op.sources[1]) {
             Some(v) => [T::narrow(v); 32],
             None => narrowed(r, &op.sources[1], k),

@@ -12,7 +12,6 @@
 mod multiply;
 mod operands;
 mod product;
-mod tile;
 
 use crate::fault::Fault;
 use crate::isa::active;

@@ -77,7 +77,7 @@ impl<M: Monitor> Ctx<'_, M> {
         little_endian::store(window, addr, 16, [r.words[0], r.words[1], 0, 0]).ok_or(outside)?;
         if M::ON {
             let (place, who) = (Place::Shared { rank, offset: r.addr }, self.who(1 << lane));
-            self.monitor.memory(Access {
+            self.tell_access(Access {
                 place,
                 addr,
                 bytes: 16,

@@ -1,7 +1,8 @@
 //! Issue and delivery of asynchronous operations.
 
-use super::{AsyncOp, Work, cluster_launch, tensor};
+use super::{AsyncOp, Copy, Work, cluster_launch, copies, lane_copies, tensor};
 use crate::fault::{Fault, FaultKind};
+use crate::machine::copy::Signal;
 use crate::machine::ctx::Ctx;
 use crate::monitor::{Event, Monitor};
 use crate::schedule::Choice;
@@ -14,18 +15,34 @@ impl<M: Monitor> Ctx<'_, M> {
     pub(super) fn send(&mut self, lane: u32, after: u64, work: Work) {
         let delay = LATEST >> (2 * self.scheduling.choose(Choice::Delay, 6));
         let due = after.max(self.scheduling.turns + delay);
+        self.send_at(lane, due, work);
+    }
+
+    /// The same with a due time.
+    pub(super) fn send_at(&mut self, lane: u32, due: u64, work: Work) {
         let (slot, site, cta, warp) = (self.residents.slot, self.site, self.cur.cta, self.warp);
         self.async_ops.issued += 1;
         let id = self.async_ops.issued;
         let mbarrier = match &work {
             Work::Response(r) => Some((r.rank, r.mbarrier)),
-            Work::Operation(_) => None,
             Work::Commit(c) => Some(c.to),
+            Work::Copy(Copy { signal: Signal::Mbarrier { at, .. }, .. }) => Some((at.rank, at.offset)),
+            Work::CopiesArrive(a) => Some((self.cur.cta, a.offset)),
+            Work::Operation(_) | Work::Copy(_) | Work::Nothing => None,
         };
         self.tell(Event::Issues { id, who: self.who(1 << lane), mbarrier });
         self.async_ops.push(AsyncOp { id, slot, due, work, site, cta, warp, lane });
         self.changed();
         self.scheduling.leave = true;
+    }
+
+    /// When a copy that starts now completes: also at once, before the next instruction.
+    pub(super) fn due_of_copy(&mut self) -> u64 {
+        let delay = match self.scheduling.choose(Choice::Delay, 7) {
+            6 => 0,
+            later => LATEST >> (2 * later),
+        };
+        self.scheduling.turns + delay
     }
 
     /// Delivers all operations that are due.
@@ -34,21 +51,27 @@ impl<M: Monitor> Ctx<'_, M> {
         while let Some(op) = self.async_ops.take_due(now) {
             self.deliver(op)?;
         }
-        Ok(())
+        self.deliver_due_lane_copies(now)
     }
 
     /// Delivers the next operation of this cluster before its time: no thread of the cluster can run.
     pub(crate) fn deliver_to(&mut self, slot: usize) -> Result<(), Box<Fault>> {
-        self.async_ops.take_first(|a| a.slot == slot).map_or(Ok(()), |op| self.deliver(op))
+        match self.async_ops.take_first(|a| a.slot == slot) {
+            Some(op) => self.deliver(op),
+            None => self.deliver_lane_copies_to(slot),
+        }
     }
 
-    fn deliver(&mut self, op: AsyncOp) -> Result<(), Box<Fault>> {
+    pub(super) fn deliver(&mut self, op: AsyncOp) -> Result<(), Box<Fault>> {
         self.act_for(&op);
         self.tell(Event::Completes { id: op.id });
-        let done = match &op.work {
-            Work::Response(r) => self.respond(r, op.lane),
-            Work::Operation(o) => self.operate(o, op.cta, op.lane),
-            Work::Commit(c) => self.arrive(c, op.lane),
+        let done = match op.work {
+            Work::Response(r) => self.respond(&r, op.lane),
+            Work::Operation(o) => self.operate(&o, op.cta, op.lane),
+            Work::Commit(c) => self.arrive(&c, op.lane),
+            Work::Copy(copy) => self.complete_copy(copy, op.lane),
+            Work::CopiesArrive(a) => return self.copies_arrive(&a),
+            Work::Nothing => Ok(()),
         };
         done.map_err(|kind| self.fault(kind, op.lane))?;
         self.changed();
@@ -69,21 +92,31 @@ impl<M: Monitor> Ctx<'_, M> {
                     Work::Response(_) => false,
                     Work::Operation(o) => o.works_on(a.cta, rank),
                     Work::Commit(c) => c.to.0 == rank,
+                    Work::Copy(copy) => copy.needs(rank),
+                    Work::CopiesArrive(_) | Work::Nothing => false,
                 }
-        })?;
+        });
+        let Some(op) = op else { return self.lane_copy_outlives(rank) };
         let kind = match &op.work {
             Work::Operation(_) => tensor::operation_outlives(rank, op.cta),
+            Work::Copy(copy) => copies::copy_outlives(copy, rank, op.cta),
             work => outlives_cluster(work, op.cta),
         };
         self.act_for(&op);
         Some(self.fault(kind, op.lane))
     }
 
-    /// A cluster ends: a fault if an operation of it is in flight.
-    pub(crate) fn undelivered(&mut self, slot: usize) -> Option<Box<Fault>> {
-        let op = self.async_ops.take_first(|a| a.slot == slot)?;
-        self.act_for(&op);
-        Some(self.fault(outlives_cluster(&op.work, op.cta), op.lane))
+    /// A cluster ends: a fault if an operation of it is in flight that needs the cluster.
+    pub(crate) fn end_of_cluster(&mut self, slot: usize) -> Result<(), Box<Fault>> {
+        while let Some(op) = self.async_ops.take_first(|a| a.slot == slot) {
+            if !matches!(&op.work, Work::Copy(copy) if copy.is_detached()) {
+                self.act_for(&op);
+                return Err(self.fault(outlives_cluster(&op.work, op.cta), op.lane));
+            }
+            self.deliver(op)?;
+        }
+        self.async_ops.forget_copies(slot);
+        Ok(())
     }
 }
 
@@ -92,5 +125,7 @@ fn outlives_cluster(work: &Work, own: u32) -> FaultKind {
         Work::Response(r) => cluster_launch::outlives(r),
         Work::Operation(_) => tensor::operation_outlives(own, own),
         Work::Commit(c) => tensor::commit_outlives(c.to.0),
+        Work::Copy(copy) => copies::copy_outlives(copy, own, own),
+        Work::CopiesArrive(_) | Work::Nothing => lane_copies::arrival_outlives(own),
     }
 }

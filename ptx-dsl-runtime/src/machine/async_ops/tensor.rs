@@ -173,7 +173,7 @@ impl<M: Monitor> Ctx<'_, M> {
             }
             let (place, addr) = (Place::Shared { rank, offset: bytes.start }, bytes.start.into());
             let (bytes, who) = (bytes.end - bytes.start, self.who(1 << lane));
-            self.monitor.memory(Access {
+            self.tell_access(Access {
                 place,
                 addr,
                 bytes,

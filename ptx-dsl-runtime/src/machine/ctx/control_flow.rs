@@ -216,7 +216,7 @@ impl<M: Monitor> Ctx<'_, M> {
             return false;
         }
         let threads = (self.cur.hi - self.cur.lo) * 32;
-        let passed = self.async_ops.is_empty() && {
+        let passed = self.async_ops.none_due() && {
             let cta = self.cta_mut();
             cta.barriers_used |= 1 << (id & 15);
             cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())

@@ -1,9 +1,9 @@
 //! Who acts and what happens, for monitors.
 
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
-use crate::monitor::{Event, Monitor, Order, Sync, Who};
+use crate::monitor::{Access, Event, Finding, Monitor, Order, Sync, Who};
 
 impl<M> Ctx<'_, M> {
     /// Lanes of the current warp at the current statement.
@@ -34,12 +34,32 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
+    /// Tells the monitor of an access of one lane.
+    pub(crate) fn tell_access(&mut self, access: Access) -> Result<(), FaultKind> {
+        let done = self.monitor.memory(access);
+        done.or_else(|kind| self.found(kind, access.who.lanes.trailing_zeros().min(31)))
+    }
+
+    /// The monitor has found something about a lane. Err if that ends the launch.
+    #[cold]
+    pub(crate) fn found(&mut self, kind: FaultKind, lane: u32) -> Result<(), FaultKind> {
+        match self.monitor.finding(&kind, self.who(1 << lane)) {
+            Finding::Ends => return Err(kind),
+            Finding::Reported => {
+                let fault = self.fault(kind, lane);
+                self.findings.list.push(*fault);
+            }
+            Finding::Known => {}
+        }
+        Ok(())
+    }
+
     /// Tells the monitor that lanes of the current warp synchronise.
     #[inline(always)]
     pub(crate) fn tell_sync(&mut self, what: Sync, lanes: u32) -> Result<(), Box<Fault>> {
         if M::ON {
-            let done = self.monitor.sync(what, self.order, self.who(lanes));
-            done.map_err(|kind| self.fault(kind, lanes.trailing_zeros().min(31)))?;
+            let (lane, done) = (lanes.trailing_zeros().min(31), self.monitor.sync(what, self.order, self.who(lanes)));
+            done.or_else(|kind| self.found(kind, lane)).map_err(|kind| self.fault(kind, lane))?;
         }
         Ok(())
     }

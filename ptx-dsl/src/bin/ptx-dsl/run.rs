@@ -6,6 +6,7 @@ mod launch;
 mod npy;
 mod progress;
 mod spec;
+mod tensor_map;
 mod values;
 mod wanted;
 

@@ -4,7 +4,7 @@
 pub use super::form::{Form, Generation, Kind};
 use super::{Major, bits, wrong};
 use crate::fault::FaultKind;
-use crate::isa::tcgen05::format::Format;
+use crate::isa::matrix::format::Format;
 
 /// The accumulator's type.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -1,9 +1,9 @@
 //! A multiplication in flight: its operands, decoded and checked against each other.
 
 use crate::fault::FaultKind;
+use crate::isa::matrix::format::{Format, Packing};
 use crate::isa::tcgen05::descriptor::instruction::{Form, Generation, Instruction};
 use crate::isa::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, ZeroColumns, wrong};
-use crate::isa::tcgen05::format::{Format, Packing};
 use crate::isa::tcgen05::layout::DataPath;
 use crate::mem::tmem;
 use crate::qual::{Q, q};

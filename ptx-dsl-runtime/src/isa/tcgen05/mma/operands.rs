@@ -1,10 +1,11 @@
 //! Operands of a multiplication in Tensor Memory besides D: A, scale factors, sparsity metadata, lookup tables.
 
 use super::multiply::{A, Multiply, bad_address};
-use super::tile::{Tile, decode};
 use crate::fault::FaultKind;
+use crate::isa::matrix::format::Format;
+use crate::isa::matrix::gather::decode;
+use crate::isa::matrix::tile::Tile;
 use crate::isa::tcgen05::descriptor::instruction::{Kind, Scale};
-use crate::isa::tcgen05::format::Format;
 use crate::isa::tcgen05::layout::DataPath;
 use crate::mem::tmem::{self, LANES, Tmem};
 

@@ -4,51 +4,18 @@ use std::ops::Range;
 
 use super::multiply::{A, COMPRESSED, Multiply};
 use super::operands::{Factors, LUT_COLUMNS, Positions};
-use super::tile::{Tile, bytes, gather, pieces};
 use crate::fault::FaultKind;
 use crate::isa::float16::{f16_to_f32_scaled, f32_to_f16, rebias};
+use crate::isa::matrix::dot::{HIGH, Sums, WIDE};
+use crate::isa::matrix::gather::{bytes, gather, pieces};
+use crate::isa::matrix::plain::{dense, sparse};
+use crate::isa::matrix::tile::Tile;
 use crate::isa::tcgen05::descriptor::Major;
 use crate::isa::tcgen05::descriptor::Shared;
 use crate::isa::tcgen05::descriptor::instruction::{Accumulator, Kind};
 
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem::{self, LANES};
-
-/// Columns of B worked on at once.
-const WIDE: usize = 8;
-/// Rows of A worked on at once.
-const HIGH: usize = 4;
-/// Sums of products: a row of A, a column of B.
-type Sums<T = f32> = [[T; WIDE]; HIGH];
-
-/// Adds in ascending k. The block is small enough for its sums to stay in vector registers.
-#[inline(always)]
-fn dense(a: &[[f32; HIGH]], b: &[[f32; WIDE]]) -> Sums {
-    let mut sums = [[0.0; WIDE]; HIGH];
-    for (a, b) in a.iter().zip(b) {
-        for (sums, a) in sums.iter_mut().zip(a) {
-            for (sum, b) in sums.iter_mut().zip(b) {
-                *sum += a * b;
-            }
-        }
-    }
-    sums
-}
-
-/// As [`dense`]: a stored element of A is multiplied by the element of B at its position.
-#[inline(always)]
-fn sparse(a: &[[f32; HIGH]], positions: &[[u8; HIGH]], b: &[[f32; WIDE]]) -> Sums {
-    let mut sums = [[0.0; WIDE]; HIGH];
-    for (a, at) in a.iter().zip(positions) {
-        for row in 0..HIGH {
-            let b = &b[at[row] as usize];
-            for (sum, b) in sums[row].iter_mut().zip(b) {
-                *sum += a[row] * b;
-            }
-        }
-    }
-    sums
-}
 
 /// 1.5 * 2^23: the low bits of this plus an integer below 2^22 are that integer.
 const MIDDLE: f32 = 12_582_912.0;

@@ -3,8 +3,8 @@
 use super::multiply::Multiply;
 use crate::fault::FaultKind;
 use crate::isa::arith::soft::{self, Num};
+use crate::isa::matrix::format::Format;
 use crate::isa::tcgen05::descriptor::instruction::Generation;
-use crate::isa::tcgen05::format::Format;
 use crate::machine::tensor::{TensorCta, TensorJob};
 use crate::mem::tmem::{self, Tmem};
 use crate::qual::{Q, Qualifier, q};
@@ -48,6 +48,7 @@ fn value(format: Format, x: u32) -> f64 {
         Format::E2m1 => soft::E2M1.decode(x),
         Format::U8 => Num::int(x.into()),
         Format::S8 => Num::int((x as i8).into()),
+        Format::U4 | Format::S4 => unreachable!("no format of `tcgen05.mma`"),
         Format::Ue8m0 => return 2f64.powi(x as i32 - 127),
         Format::Ue4m3 => soft::E4M3.decode(x & 0x7f),
         Format::S1z4m11 => Num::int(if x >> 15 != 0 { -((x & 0x7ff) as i128) } else { (x & 0x7ff) as i128 }),

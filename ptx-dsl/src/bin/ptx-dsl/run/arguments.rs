@@ -13,6 +13,8 @@ An argument is a number (`a=2.5`, `a=f16:2.5`), a new buffer (`x=f32[1024]:iota`
   x=f32[1024]             zeros; behind `:` stands `zeros`, `ones`, `iota`, `random(SEED)` or a number
   x=@in.npy               the elements of an array
   x=@in.bin:f32[1024]     raw bytes, little endian
+  m=tensormap(f16[128,64]:iota,box=64x32,swizzle=128)
+                          a tensor map, with its tensor: data as above, or the name of another parameter
 Types are those of PTX (`f16`, `u32`, `b8`) or Rust (`i32`). A type that is left out is what the module says: the Rust type
 behind the name of the parameter, or the type of all accesses through it. `random` makes floats in [-1, 1), and integers of
 all values. `0x` begins the bit pattern of a float. A parameter that is a struct takes its bytes: `s=u32[4]:7`.

@@ -101,6 +101,11 @@ fn low_bytes(bits: u64, ty: Ty) -> Vec<u8> {
 }
 
 impl Data {
+    /// No elements.
+    pub fn empty() -> Data {
+        Data { ty: Ty::U8, shape: vec![0], bytes: Vec::new() }
+    }
+
     /// The number of elements.
     pub fn len(&self) -> u64 {
         self.bytes.len() as u64 / u64::from(self.ty.bytes())

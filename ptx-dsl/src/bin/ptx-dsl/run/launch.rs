@@ -2,8 +2,9 @@
 
 use clap::ArgMatches;
 use ptx_dsl::load::Kernel;
-use ptx_dsl::{Arg, Error, Host, Launch, Monitor, Report};
+use ptx_dsl::{Arg, Error, Host, Launch, Monitor, Report, TensorMap};
 
+use super::data::Data;
 use super::progress::Progress;
 use super::values::Value;
 
@@ -89,6 +90,35 @@ fn on<M: Monitor>(
     })
 }
 
+/// A value as a launch takes it.
+enum Ready<'v> {
+    Buffer(&'v mut Data),
+    Bytes(&'v [u8]),
+    Map(TensorMap<'v>),
+}
+
+impl<'v> Ready<'v> {
+    fn of(value: &'v mut Value) -> Self {
+        match value {
+            Value::Buffer(data) => Ready::Buffer(data),
+            Value::Bytes(bytes) => Ready::Bytes(bytes),
+            // its fields have been checked
+            Value::TensorMap(map) => map.map().map_or(Ready::Bytes(&[]), Ready::Map),
+        }
+    }
+
+    fn argument(&mut self) -> Arg<'_> {
+        match self {
+            Ready::Buffer(data) => {
+                let element = data.ty.bits().div_ceil(8);
+                Arg::buffer(&mut data.bytes).elements_of(element)
+            }
+            Ready::Bytes(bytes) => Arg::value(bytes),
+            Ready::Map(map) => Arg::from(&*map),
+        }
+    }
+}
+
 /// Runs of one launch.
 struct Runs<'k> {
     kernel: &'k Kernel,
@@ -101,14 +131,8 @@ struct Runs<'k> {
 
 impl Runs<'_> {
     fn once<M: Monitor>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
-        let argument = |value| match value {
-            &mut Value::Buffer(ref mut data) => {
-                let element = data.ty.bits().div_ceil(8);
-                Arg::buffer(&mut data.bytes).elements_of(element)
-            }
-            Value::Bytes(bytes) => Arg::value(bytes),
-        };
-        let mut arguments: Vec<Arg<'_>> = values.iter_mut().map(argument).collect();
+        let mut ready: Vec<Ready<'_>> = values.iter_mut().map(Ready::of).collect();
+        let mut arguments: Vec<Arg<'_>> = ready.iter_mut().map(Ready::argument).collect();
         self.kernel.launch_raw(host, self.launch.clone(), &mut arguments)
     }
 
@@ -143,7 +167,7 @@ impl Runs<'_> {
     /// Notes buffers that differ for the first time.
     fn compare(&mut self, expected: &[Value], values: &[Value]) {
         for ((p, a), b) in self.kernel.parameters().iter().zip(expected).zip(values) {
-            let (Value::Buffer(a), Value::Buffer(b)) = (a, b) else { continue };
+            let (Some(a), Some(b)) = (a.data(), b.data()) else { continue };
             if a.bytes != b.bytes && self.differ.iter().all(|(name, _)| *name != p.name) {
                 self.differ.push((p.name.clone(), self.seed));
             }

@@ -1,6 +1,7 @@
 //! What `--arg`, `--out` and `--print` say.
 
 use super::data::{Init, element_type};
+use super::tensor_map::{Fields, parts};
 use ptx_dsl::load::Ty;
 use std::ops::Range;
 
@@ -29,35 +30,56 @@ pub enum Argument {
     New { ty: Option<Ty>, shape: Vec<u64>, init: Init },
     /// `@in.npy`, `@in.bin:f32[1024]`, `@in.bin:f32`
     File { path: String, ty: Option<Ty>, shape: Option<Vec<u64>> },
+    /// `tensormap(f16[64,64], box=64x32)`
+    TensorMap { tensor: Box<Argument>, fields: Fields },
+    /// The parameter that has the tensor: `x` of `tensormap(x, box=64x32)`
+    Name(String),
 }
 
 /// `--arg`
 pub fn argument(text: &str) -> Result<Named<Argument>, String> {
-    Named::split(text, |rest| {
-        if let Some(file) = rest.strip_prefix('@') {
-            return Ok(from_file(file));
+    Named::split(text, value)
+}
+
+fn value(text: &str) -> Result<Argument, String> {
+    if let Some(inside) = text.strip_prefix("tensormap(") {
+        let inside = inside.strip_suffix(')').ok_or("`)` is missing behind `tensormap(`")?;
+        let mut parts = parts(inside);
+        let tensor = Box::new(tensor(parts.next().unwrap_or_default())?);
+        return Ok(Argument::TensorMap { tensor, fields: Fields::from_text(parts)? });
+    }
+    if let Some(file) = text.strip_prefix('@') {
+        return Ok(from_file(file));
+    }
+    if text == "null" {
+        return Ok(Argument::Null);
+    }
+    if let Some((typed, init)) = split_shape(text) {
+        let (ty, shape) = elements(typed)?;
+        let init = match init.strip_prefix(':') {
+            Some(init) => Init::from_text(init.trim())?,
+            None if init.is_empty() => Init::Number("0".into()),
+            None => return Err(format!("`{init}` behind `]`: write `:zeros` or another initialiser")),
+        };
+        return Ok(Argument::New { ty, shape, init });
+    }
+    match text.split_once(':') {
+        Some((ty, number)) => {
+            let ty = element_type(ty).ok_or_else(|| format!("`{ty}` is no type of elements"))?;
+            Ok(Argument::Number { ty: Some(ty), text: number.to_owned() })
         }
-        if rest == "null" {
-            return Ok(Argument::Null);
-        }
-        if let Some((typed, init)) = split_shape(rest) {
-            let (ty, shape) = elements(typed)?;
-            let init = match init.strip_prefix(':') {
-                Some(init) => Init::from_text(init.trim())?,
-                None if init.is_empty() => Init::Number("0".into()),
-                None => return Err(format!("`{init}` behind `]`: write `:zeros` or another initialiser")),
-            };
-            return Ok(Argument::New { ty, shape, init });
-        }
-        match rest.split_once(':') {
-            Some((ty, number)) => {
-                let ty = element_type(ty).ok_or_else(|| format!("`{ty}` is no type of elements"))?;
-                Ok(Argument::Number { ty: Some(ty), text: number.to_owned() })
-            }
-            None if rest.is_empty() => Err("there is no value behind `=`".into()),
-            None => Ok(Argument::Number { ty: None, text: rest.to_owned() }),
-        }
-    })
+        None if text.is_empty() => Err("there is no value behind `=`".into()),
+        None => Ok(Argument::Number { ty: None, text: text.to_owned() }),
+    }
+}
+
+/// The tensor of a map: new data, a file, or the name of a parameter.
+fn tensor(text: &str) -> Result<Argument, String> {
+    match value(text)? {
+        Argument::Number { ty: None, text } => Ok(Argument::Name(text)),
+        data @ (Argument::New { .. } | Argument::File { .. }) => Ok(data),
+        _ => Err(format!("`{text}` is no tensor: write `f16[64,64]`, `@x.npy` or the name of a parameter")),
+    }
 }
 
 /// `f32[4]` and `:iota` of `f32[4]:iota`.
@@ -155,6 +177,17 @@ mod tests {
         assert_eq!(of("@b.bin:[4]"), file("b.bin", None, Some(vec![4])));
         assert_eq!(of("@C:b.bin:bf16"), file("C:b.bin", Some(Ty::Bf16), None));
         assert_eq!(of("@C:b[1].bin"), file("C:b[1].bin", None, None));
+        let map = of("tensormap(@x.npy, box=64x32, swizzle=128)");
+        assert!(matches!(&map, Argument::TensorMap { tensor, .. } if **tensor == file("x.npy", None, None)));
+        let map = of("tensormap(f16[4,64]:iota,box=64x1)");
+        assert!(matches!(&map, Argument::TensorMap { tensor, .. } if matches!(**tensor, Argument::New { .. })));
+        assert!(
+            matches!(of("tensormap(y)"), Argument::TensorMap { tensor, .. } if *tensor == Argument::Name("y".into()))
+        );
+        for wrong in ["tensormap(", "tensormap()", "tensormap(x, box)", "tensormap(x, box=64x)", "tensormap(x, side=4)"]
+        {
+            assert!(argument(&format!("x={wrong}")).is_err(), "{wrong}");
+        }
         for wrong in ["x", "x=", "x=f33[4]", "x=f32[]", "x=f32[4", "x=pred[4]", "x=f32[4]iota", "x=f33:4", "x=f32[-1]"]
         {
             // only the last one of these is a number as far as the form goes

@@ -7,6 +7,7 @@ use ptx_dsl::load::{Kernel, Parameter, Pointee, Ty};
 use super::data::{Data, encode, is_element};
 use super::npy;
 use super::spec::{Argument, Named};
+use super::tensor_map::Mapped;
 
 /// The value of a parameter.
 #[derive(Debug, Clone)]
@@ -15,6 +16,19 @@ pub enum Value {
     Buffer(Data),
     /// The bytes of the parameter.
     Bytes(Vec<u8>),
+    /// A tensor map of this.
+    TensorMap(Mapped),
+}
+
+impl Value {
+    /// The elements that a kernel may change.
+    pub fn data(&self) -> Option<&Data> {
+        match self {
+            Value::Buffer(data) => Some(data),
+            Value::TensorMap(map) if map.of.is_none() => Some(&map.data),
+            Value::Bytes(_) | Value::TensorMap(_) => None,
+        }
+    }
 }
 
 /// A parameter by its name, or its position: no name begins with a digit.
@@ -44,17 +58,41 @@ pub fn by_parameter<'a>(kernel: &Kernel, given: &[&'a Named<Argument>]) -> Resul
 
 /// The values of all parameters, in their order.
 pub fn values(kernel: &Kernel, given: &[&Argument]) -> Result<Vec<Value>, String> {
+    let error = |parameter: &Parameter, e: String| format!("`--arg {}`: {e}", parameter.name);
     let all = kernel.parameters().iter().zip(kernel.pointees()).zip(given);
     let values = all.map(|((parameter, pointee), given)| {
-        let value = value(parameter, pointee.as_ref(), given);
-        value.map_err(|e| format!("`--arg {}`: {e}", parameter.name))
+        value(parameter, pointee.as_ref(), given).map_err(|e| error(parameter, e))
     });
-    values.collect()
+    let mut values: Vec<Value> = values.collect::<Result<_, _>>()?;
+    for at in 0..values.len() {
+        let Value::TensorMap(map) = &values[at] else { continue };
+        let parameter = &kernel.parameters()[at];
+        let data = match &map.of {
+            Some(of) => Some(buffer(kernel, &values, of).map_err(|e| error(parameter, e))?),
+            None => None,
+        };
+        let data = data.map(|data| Data { ty: data.ty, shape: data.shape.clone(), bytes: Vec::new() });
+        if let Value::TensorMap(map) = &mut values[at] {
+            map.data = data.unwrap_or_else(|| std::mem::replace(&mut map.data, Data::empty()));
+            map.map().map_err(|e| error(parameter, e))?;
+        }
+    }
+    Ok(values)
 }
 
 fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -> Result<Value, String> {
     let size = parameter.size as usize;
     let data = match argument {
+        Argument::TensorMap { .. } if size != 128 => {
+            return Err(format!("the kernel wants {parameter}, not a tensor map"));
+        }
+        Argument::TensorMap { tensor, fields } => {
+            let (data, of) = match &**tensor {
+                Argument::Name(name) => (Data::empty(), Some(name.clone())),
+                tensor => (data(parameter, None, tensor)?, None),
+            };
+            return Ok(Value::TensorMap(Mapped { fields: fields.clone(), data, of }));
+        }
         Argument::Null if parameter.takes_buffer() => return Ok(Value::Bytes(vec![0; size])),
         Argument::Null => return Err(format!("the kernel wants {parameter}, not an address")),
         Argument::Number { ty, text } => {
@@ -64,21 +102,29 @@ fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) 
             let bytes = encode(ty.unwrap_or(parameter.ty), text)?;
             return by_value(parameter, bytes);
         }
-        Argument::New { ty, shape, init } => {
-            let ty = ty.or_else(|| element(parameter, pointee)).ok_or_else(|| untyped(parameter))?;
-            Data::new(ty, shape, init)?
-        }
-        Argument::File { path, ty, shape } => {
-            let bytes = std::fs::read(path).map_err(|e| format!("cannot read `{path}`: {e}"))?;
-            from_file(parameter, pointee, bytes, *ty, shape.as_deref(), is_npy(path))
-                .map_err(|e| format!("`{path}`: {e}"))?
-        }
+        argument => data(parameter, pointee, argument)?,
     };
     if !parameter.takes_buffer() {
         return by_value(parameter, data.bytes);
     }
     check_type(parameter, pointee, data.ty)?;
     Ok(Value::Buffer(data))
+}
+
+/// New elements, or those of a file.
+fn data(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -> Result<Data, String> {
+    match argument {
+        Argument::New { ty, shape, init } => {
+            let ty = ty.or_else(|| element(parameter, pointee)).ok_or_else(|| untyped(parameter))?;
+            Data::new(ty, shape, init)
+        }
+        Argument::File { path, ty, shape } => {
+            let bytes = std::fs::read(path).map_err(|e| format!("cannot read `{path}`: {e}"))?;
+            from_file(parameter, pointee, bytes, *ty, shape.as_deref(), is_npy(path))
+                .map_err(|e| format!("`{path}`: {e}"))
+        }
+        _ => Err(format!("the kernel wants {parameter}")),
+    }
 }
 
 fn by_value(parameter: &Parameter, bytes: Vec<u8>) -> Result<Value, String> {
@@ -147,10 +193,8 @@ fn check_type(parameter: &Parameter, pointee: Option<&Pointee>, given: Ty) -> Re
 
 /// The buffer of a parameter.
 pub fn buffer<'v>(kernel: &Kernel, values: &'v [Value], name: &str) -> Result<&'v Data, String> {
-    match values.get(parameter(kernel, name)?.0) {
-        Some(Value::Buffer(data)) => Ok(data),
-        _ => Err(format!("`{name}` is no buffer")),
-    }
+    let value = values.get(parameter(kernel, name)?.0);
+    value.and_then(Value::data).ok_or_else(|| format!("`{name}` is no buffer"))
 }
 
 /// Elements in words, eight on a line.

@@ -44,6 +44,7 @@ pub fn command_line(kernel: &Kernel, file: &str, named: bool) -> String {
 
 fn described(parameter: &Parameter, pointee: Option<&Pointee>) -> String {
     let mut text = match (parameter.pointer.is_none(), pointee) {
+        _ if is_tensor_map(parameter) => format!("{parameter}, as a tensor map has"),
         (true, Some(_)) => format!("an address (`.{}`)", parameter.ty.name()),
         _ => parameter.to_string(),
     };
@@ -57,10 +58,16 @@ fn described(parameter: &Parameter, pointee: Option<&Pointee>) -> String {
     text
 }
 
+/// Has it the size and alignment of a tensor map?
+fn is_tensor_map(parameter: &Parameter) -> bool {
+    parameter.is_array && parameter.size == 128 && parameter.align >= 64
+}
+
 /// A value that fits the type.
 fn example(parameter: &Parameter, pointee: Option<&Pointee>, threads: u64) -> String {
     if !parameter.takes_buffer() || (parameter.pointer.is_none() && pointee.is_none()) {
         return match parameter.ty {
+            _ if is_tensor_map(parameter) => "tensormap(f16[64,64],box=64x64)".into(),
             _ if parameter.is_array => format!("u8[{}]", parameter.size),
             ty if ty.is_float() => "1.0".into(),
             Ty::U16 | Ty::U32 | Ty::U64 | Ty::S32 | Ty::S64 => threads.to_string(),

@@ -1,6 +1,8 @@
 //! Element formats of matrices and scale factors, as data, and how elements share 16-byte pieces of shared memory
 //! (PTX ISA 9.7.16.10.4). Everything decodes exactly to f32, integers too.
 
+use crate::isa::float16::{bf16_to_f32, f16_to_f32};
+
 /// An element format.
 #[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -15,6 +17,8 @@ pub enum Format {
     E2m1,
     U8,
     S8,
+    U4,
+    S4,
     /// Sign, four zeros, 11 bits of magnitude: an integer.
     S1z4m11,
     Ue8m0,
@@ -59,6 +63,8 @@ impl Format {
             Format::E2m1 => shape("e2m1", 4, 2, 1, Number),
             Format::U8 => shape("u8", 8, 0, 8, Number),
             Format::S8 => shape("s8", 8, 0, 8, Number),
+            Format::U4 => shape("u4", 4, 0, 4, Number),
+            Format::S4 => shape("s4", 4, 0, 4, Number),
             Format::Ue8m0 => shape("ue8m0", 8, 8, 0, Nan),
             Format::S1z4m11 => shape("s1z4m11", 16, 0, 11, Number),
             Format::Ue4m3 => shape("ue4m3", 8, 4, 3, Nan),
@@ -82,6 +88,8 @@ impl Format {
         match self {
             Format::U8 => return x as f32,
             Format::S8 => return x as i8 as f32,
+            Format::U4 => return (x & 15) as f32,
+            Format::S4 => return ((x << 4) as i8 >> 4) as f32,
             Format::Ue8m0 => {
                 // 2^(x - 127): the exponent field of an f32, but for 2^-127, which is subnormal
                 return match x {
@@ -103,7 +111,10 @@ impl Format {
             _ if exponent == 0 => mantissa as f32 * f32::from_bits((128 - bias - s.mantissa) << 23),
             _ => f32::from_bits((exponent + 127 - bias) << 23 | mantissa << (23 - s.mantissa)),
         };
-        // the unsigned formats of 8 bits have no bit for a sign
+        // the unsigned formats of 8 bits have no bit for a sign, and that of `.ue4m3` does not count
+        if matches!(self, Format::Ue4m3) {
+            return value;
+        }
         if x as u32 >> (s.exponent + s.mantissa) & 1 != 0 { -value } else { value }
     }
 
@@ -126,6 +137,8 @@ impl Format {
         static E2M1: [f32; 256] = Format::E2m1.table();
         static U8: [f32; 256] = Format::U8.table();
         static S8: [f32; 256] = Format::S8.table();
+        static U4: [f32; 256] = Format::U4.table();
+        static S4: [f32; 256] = Format::S4.table();
         static UE8M0: [f32; 256] = Format::Ue8m0.table();
         static UE4M3: [f32; 256] = Format::Ue4m3.table();
         static UE5M3: [f32; 256] = Format::Ue5m3.table();
@@ -136,6 +149,8 @@ impl Format {
             Format::E3m2 => &E3M2,
             Format::E2m1 => &E2M1,
             Format::S8 => &S8,
+            Format::U4 => &U4,
+            Format::S4 => &S4,
             Format::Ue8m0 => &UE8M0,
             Format::Ue4m3 => &UE4M3,
             Format::Ue5m3 => &UE5M3,
@@ -215,6 +230,39 @@ impl Packing {
             Packing::Four(_) => 32,
         }
     }
+}
+
+/// The elements of a register, lowest first, and how many there are.
+#[inline(always)]
+pub(crate) fn register(packing: Packing, word: u32) -> ([f32; 8], usize) {
+    let mut all = [0.0; 8];
+    let count = match packing {
+        Packing::Wide(Format::Tf32) => {
+            all[0] = tf32(word);
+            1
+        }
+        Packing::Wide(format) => {
+            let value = |x: u32| if format == Format::F16 { f16_to_f32(x as u16) } else { bf16_to_f32(x as u16) };
+            (all[0], all[1]) = (value(word), value(word >> 16));
+            2
+        }
+        Packing::Bytes(format) => {
+            let (table, mask) = (format.values(), u8::MAX >> (8 - format.bits()));
+            all.iter_mut().zip(word.to_le_bytes()).for_each(|(v, b)| *v = table[usize::from(b & mask)]);
+            4
+        }
+        Packing::Middle(format) => {
+            let table = format.values();
+            all.iter_mut().zip(word.to_le_bytes()).for_each(|(v, b)| *v = table[usize::from(b >> 2 & 15)]);
+            4
+        }
+        Packing::Six(format) | Packing::FourPadded(format) | Packing::Four(format) => {
+            let table = format.values();
+            all.iter_mut().enumerate().for_each(|(i, v)| *v = table[(word >> (4 * i) & 15) as usize]);
+            8
+        }
+    };
+    (all, count)
 }
 
 /// Four words: a piece of two-byte elements.

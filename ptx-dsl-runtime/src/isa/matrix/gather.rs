@@ -1,69 +1,14 @@
-//! Matrices of a multiplication, decoded to f32 and laid out for the inner product.
+//! Matrices in shared memory, by the canonical layouts: 16-byte pieces, decoded into tiles.
 
 use crate::fault::FaultKind;
 use crate::isa::float16::{bf16_to_f32, f16_to_f32};
-use crate::isa::tcgen05::descriptor::{Major, Shared};
-use crate::isa::tcgen05::format::{Format, Packing, packed, pairs, s1z4m11, tf32, words};
-
-/// A matrix of rows (of A) or columns (of B), `W` of them side by side: element (line, k) is
-/// `data[line / W * k_size + k][line % W]`.
-#[derive(Debug, Clone, PartialEq)]
-pub(super) struct Tile<const W: usize> {
-    pub data: Vec<[f32; W]>,
-    /// Elements of a line.
-    pub k: usize,
-}
-
-impl<const W: usize> Tile<W> {
-    /// Zeros. `lines` is a multiple of `W`.
-    pub fn new(lines: usize, k: usize) -> Tile<W> {
-        Tile { data: vec![[0.0; W]; lines.div_ceil(W) * k], k }
-    }
-
-    /// `W` lines.
-    #[inline(always)]
-    pub fn group(&self, i: usize) -> &[[f32; W]] {
-        &self.data[i * self.k..(i + 1) * self.k]
-    }
-
-    /// Elements of a line, from `k` on.
-    #[inline(always)]
-    pub fn put_along_k(&mut self, line: usize, k: usize, values: &[f32]) {
-        let at = line / W * self.k + k;
-        for (group, &v) in self.data[at..at + values.len()].iter_mut().zip(values) {
-            group[line % W] = v;
-        }
-    }
-
-    /// Element `k` of several lines, from `line` on; lines past the last do not count.
-    #[inline(always)]
-    pub fn put_across(&mut self, line: usize, k: usize, values: &[f32]) {
-        if line.is_multiple_of(W) && values.len().is_multiple_of(W) {
-            for (i, v) in values.chunks_exact(W).enumerate() {
-                if let Some(group) = self.data.get_mut((line / W + i) * self.k + k) {
-                    group.copy_from_slice(v);
-                }
-            }
-            return;
-        }
-        for (line, &v) in (line..).zip(values) {
-            if let Some(group) = self.data.get_mut(line / W * self.k + k) {
-                group[line % W] = v;
-            }
-        }
-    }
-
-    /// Every element with the other sign.
-    pub fn negate(&mut self) {
-        for v in self.data.as_flattened_mut() {
-            *v = -*v;
-        }
-    }
-}
+use crate::isa::matrix::format::{Format, Packing, packed, pairs, s1z4m11, tf32, words};
+use crate::isa::matrix::shared::{Major, Shared};
+use crate::isa::matrix::tile::Tile;
 
 /// Decodes the elements of a 16-byte piece and passes them to `put`.
 #[inline(always)]
-pub(super) fn decode(packing: Packing, piece: &[u8; 16], put: impl FnOnce(&[f32])) {
+pub(crate) fn decode(packing: Packing, piece: &[u8; 16], put: impl FnOnce(&[f32])) {
     match packing {
         Packing::Wide(Format::F16) => put(&pairs(piece, f16_to_f32)),
         Packing::Wide(Format::Tf32) => put(&words(piece, tf32)),
@@ -85,7 +30,7 @@ pub(super) fn decode(packing: Packing, piece: &[u8; 16], put: impl FnOnce(&[f32]
 
 /// The bytes of a piece of shared memory.
 #[inline(always)]
-pub(super) fn bytes(shared: &[u8], at: u32) -> Result<&[u8; 16], FaultKind> {
+pub(crate) fn bytes(shared: &[u8], at: u32) -> Result<&[u8; 16], FaultKind> {
     shared.get(at as usize..).and_then(|s| s.first_chunk()).ok_or(FaultKind::OutOfBounds {
         space: "shared",
         addr: at.into(),
@@ -96,7 +41,7 @@ pub(super) fn bytes(shared: &[u8], at: u32) -> Result<&[u8; 16], FaultKind> {
 
 /// Which pieces of a matrix of `lines` rows (or columns) of `k` elements there are: along the dimension that is not
 /// contiguous, and along the one that is.
-pub(super) fn pieces(packing: Packing, major: Major, lines: usize, k: usize) -> (usize, usize) {
+pub(crate) fn pieces(packing: Packing, major: Major, lines: usize, k: usize) -> (usize, usize) {
     match major {
         Major::K => (lines, k / packing.elements()),
         Major::Mn => (k, lines.div_ceil(packing.elements())),
@@ -104,7 +49,7 @@ pub(super) fn pieces(packing: Packing, major: Major, lines: usize, k: usize) -> 
 }
 
 /// Reads `lines` rows of A, or columns of B, into a tile, from its line `to` on, and leaves out the first `skip`.
-pub(super) fn gather<const W: usize>(
+pub(crate) fn gather<const W: usize>(
     tile: &mut Tile<W>,
     to: usize,
     shared: &[u8],

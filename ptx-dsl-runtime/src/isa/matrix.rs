@@ -1,0 +1,13 @@
+//! What the matrix instructions share: element formats, matrices decoded for the inner product, and the sums of tensor cores.
+
+pub(crate) mod arithmetic;
+pub(crate) mod block_scale;
+pub(crate) mod dot;
+pub mod format;
+pub(crate) mod fragment;
+pub(crate) mod gather;
+pub(crate) mod model;
+pub(crate) mod plain;
+pub mod shared;
+pub(crate) mod sparse;
+pub(crate) mod tile;

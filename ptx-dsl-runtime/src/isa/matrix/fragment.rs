@@ -1,0 +1,118 @@
+//! Fragments: which lane of a warp has which elements of a matrix, in which register (PTX ISA 9.7.14.5).
+//!
+//! Lane *l* is number *t* = *l* mod 4 of group *g* = *l* / 4. A register has `per` elements side by side. Registers of an A of 16 rows
+//! alternate between rows *g* and *g* + 8.
+
+use super::dot::{HIGH, Sums, WIDE};
+use super::format::{Packing, register};
+use super::tile::Tile;
+use crate::Lanes;
+use crate::isa::float16::{f16_to_f32, f32_to_f16};
+
+/// Row and first k of a register of A.
+pub(crate) fn of_a(rows: usize, register: usize, lane: usize, per: usize) -> (usize, usize) {
+    let (g, t) = (lane / 4, lane % 4);
+    if rows == 8 { (g, (4 * register + t) * per) } else { (g + register % 2 * 8, (register / 2 * 4 + t) * per) }
+}
+
+/// Column and first k of a register of B.
+pub(crate) fn of_b(register: usize, lane: usize, per: usize) -> (usize, usize) {
+    (lane / 4, (4 * register + lane % 4) * per)
+}
+
+/// Row and column of an element of C or D.
+pub(crate) fn of_c(element: usize, lane: usize) -> (usize, usize) {
+    (lane / 4 + element / 2 * 8, lane % 4 * 2 + element % 2)
+}
+
+/// A matrix A of so many rows (8 or 16) from the registers of a warp.
+pub(crate) fn a(rows: usize, k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<HIGH> {
+    let mut tile = Tile::new(rows, k);
+    for (r, lanes) in registers.iter().enumerate() {
+        for (lane, word) in lanes.iter().enumerate() {
+            let (values, per) = register(packing, *word as u32);
+            let (row, k) = of_a(rows, r, lane, per);
+            tile.put_along_k(row, k, &values[..per]);
+        }
+    }
+    tile
+}
+
+/// A matrix B of eight columns.
+pub(crate) fn b(k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<WIDE> {
+    let mut tile = Tile::new(WIDE, k);
+    for (r, lanes) in registers.iter().enumerate() {
+        for (lane, word) in lanes.iter().enumerate() {
+            let (values, per) = register(packing, *word as u32);
+            let (column, k) = of_b(r, lane, per);
+            tile.put_along_k(column, k, &values[..per]);
+        }
+    }
+    tile
+}
+
+/// The bits of an accumulator of at most 16 rows and eight columns, `HIGH` rows in each element.
+pub(crate) type Rows = [Sums<u32>; 4];
+
+/// How an accumulator's elements lie in registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Cells {
+    /// One in each.
+    Word,
+    /// Two in each.
+    Half,
+}
+
+impl Cells {
+    fn per(self) -> usize {
+        match self {
+            Cells::Word => 1,
+            Cells::Half => 2,
+        }
+    }
+
+    /// Calls `each` for every element: row, column, register, lane, shift.
+    #[inline(always)]
+    fn each(self, registers: usize, mut each: impl FnMut(usize, usize, usize, usize, usize)) {
+        for r in 0..registers {
+            for lane in 0..32 {
+                for i in 0..self.per() {
+                    let (row, column) = of_c(r * self.per() + i, lane);
+                    each(row, column, r, lane, 16 * i);
+                }
+            }
+        }
+    }
+
+    /// C.
+    pub fn load(self, registers: &[&Lanes]) -> Rows {
+        let mut rows = [[[0; WIDE]; HIGH]; 4];
+        let mask = if self == Cells::Word { u32::MAX } else { 0xffff };
+        self.each(registers.len(), |row, column, r, lane, shift| {
+            rows[row / HIGH % 4][row % HIGH][column] = (registers[r][lane] as u32) >> shift & mask;
+        });
+        rows
+    }
+
+    /// Stores D.
+    pub fn store(self, rows: &Rows, registers: &mut [&mut Lanes]) {
+        for r in registers.iter_mut() {
+            **r = [0; 32];
+        }
+        self.each(registers.len(), |row, column, r, lane, shift| {
+            registers[r][lane] |= u64::from(rows[row / HIGH % 4][row % HIGH][column]) << shift;
+        });
+    }
+
+    /// C of floating-point numbers.
+    #[inline(always)]
+    pub fn floats(self, bits: &Sums<u32>) -> Sums {
+        bits.map(|row| row.map(|x| if self == Cells::Word { f32::from_bits(x) } else { f16_to_f32(x as u16) }))
+    }
+
+    /// The bits of D.
+    #[inline(always)]
+    pub fn bits(self, sums: &Sums) -> Sums<u32> {
+        sums.map(|row| row.map(|v| if self == Cells::Word { v.to_bits() } else { f32_to_f16(v).into() }))
+    }
+}

@@ -1,0 +1,274 @@
+//! Tensor copies in flight.
+
+use super::rows::{Row, TensorBox};
+use super::swizzle::Layout;
+use crate::fault::FaultKind;
+use crate::isa::bulk::reduction::Reduction;
+use crate::machine::copy::{CopyJob, JobAccess, SharedRange};
+use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
+use crate::tensor_map::{ElementType, Fill};
+
+/// The bytes of the longest row: 256 elements of 8 bytes.
+const LONGEST: usize = 2048;
+
+/// A box of a tensor and its place in shared memory.
+#[derive(Debug)]
+pub struct Transfer {
+    pub tensor: GlobalPlace,
+    pub shared: SharedPlace,
+    pub of: TensorBox,
+    pub layout: Layout,
+}
+
+impl Transfer {
+    /// Bytes of shared memory, with padding.
+    pub fn extent(&self) -> u64 {
+        self.of.count() * u64::from(self.layout.pitch)
+    }
+
+    /// The bytes that an mbarrier object counts.
+    pub fn transferred(&self) -> u64 {
+        self.of.count() * u64::from(self.of.map.row_bytes())
+    }
+
+    fn range(&self) -> SharedRange {
+        SharedRange::new(self.shared, self.extent() as u32)
+    }
+
+    fn global(&self, row: &Row) -> GlobalPlace {
+        self.tensor.plus(row.from)
+    }
+
+    /// Where a row begins in shared memory, without swizzle.
+    #[inline(always)]
+    fn start(&self, row: &Row) -> u32 {
+        self.shared.offset + row.index * self.layout.pitch
+    }
+
+    /// All bytes of the rows, without padding.
+    fn size(&self) -> usize {
+        self.of.count() as usize * self.layout.row as usize
+    }
+
+    /// Each access to the tensor and to shared memory.
+    fn accesses(&self, stores: bool) -> Vec<JobAccess> {
+        let (mut all, layout) = (Vec::new(), self.layout);
+        let done = self.of.rows(|row| {
+            if row.bytes > 0 {
+                all.push(JobAccess { place: self.global(&row).place(), bytes: row.bytes, write: stores });
+            }
+            let pieces =
+                if layout.is_plain() { Layout { piece: layout.row, step: layout.row, ..layout } } else { layout };
+            for (at, offset) in pieces.pieces(self.start(&row)) {
+                if stores && at >= row.bytes {
+                    break;
+                }
+                let place = SharedPlace { offset, ..self.shared }.place();
+                let bytes = if stores { pieces.piece.min(row.bytes - at) } else { pieces.piece };
+                all.push(JobAccess { place, bytes, write: !stores });
+            }
+            Ok(())
+        });
+        debug_assert!(done.is_ok());
+        all
+    }
+
+    /// Puts a row into shared memory.
+    #[inline(always)]
+    fn put(&self, window: &mut [u8], row: &Row, bytes: &[u8]) -> Option<()> {
+        let (start, layout) = (self.start(row), self.layout);
+        if layout.is_plain() {
+            window.get_mut(start as usize..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
+            return Some(());
+        }
+        if layout.piece == 16 {
+            let (pieces, _) = bytes.as_chunks::<16>();
+            for (piece, i) in pieces.iter().zip(0..) {
+                let at = layout.place(start + 16 * i) as usize;
+                *window.get_mut(at..)?.first_chunk_mut::<16>()? = *piece;
+            }
+            return Some(());
+        }
+        for (piece, (_, at)) in bytes.chunks_exact(layout.piece as usize).zip(layout.pieces(start)) {
+            window.get_mut(at as usize..)?.get_mut(..piece.len())?.copy_from_slice(piece);
+        }
+        Some(())
+    }
+
+    /// Takes a row from shared memory.
+    #[inline(always)]
+    fn take(&self, window: &[u8], row: &Row, to: &mut [u8]) -> Option<()> {
+        let (start, layout) = (self.start(row), self.layout);
+        if layout.is_plain() {
+            to.copy_from_slice(window.get(start as usize..)?.get(..to.len())?);
+            return Some(());
+        }
+        for (piece, (_, at)) in to.chunks_exact_mut(layout.piece as usize).zip(layout.pieces(start)) {
+            piece.copy_from_slice(window.get(at as usize..)?.get(..piece.len())?);
+        }
+        Some(())
+    }
+
+    fn outside(&self, size: usize) -> FaultKind {
+        let (addr, bytes) = (self.shared.offset.into(), self.extent() as u32);
+        FaultKind::OutOfBounds { space: "shared", addr, bytes, size: size as u64 }
+    }
+}
+
+/// From a tensor to shared memory.
+#[derive(Debug)]
+pub struct Load(pub Transfer);
+
+impl Load {
+    /// Fills a row with what is outside of the tensor.
+    fn fill(&self, row: &mut [u8]) {
+        match self.0.of.map.fill {
+            Fill::Zero => row.fill(0),
+            Fill::Nan => row.chunks_exact_mut(2).for_each(|half| half.copy_from_slice(&[0xf7, 0x7f])),
+        }
+    }
+
+    /// Does the type change values?
+    fn converts(&self) -> bool {
+        matches!(self.0.of.map.element, ElementType::Tf32 | ElementType::Tf32Ftz)
+    }
+
+    /// Reads a row, with what is outside.
+    fn gather(&self, row: &Row, to: &mut [u8], read: impl FnOnce(GlobalPlace, &mut [u8]) -> bool) -> bool {
+        let inside = row.before as usize..(row.before + row.bytes) as usize;
+        if inside.len() != to.len() {
+            self.fill(to);
+        }
+        let Some(part) = to.get_mut(inside) else { return false };
+        if !part.is_empty() && !read(self.0.global(row), part) {
+            return false;
+        }
+        if self.converts() {
+            part.as_chunks_mut::<4>()
+                .0
+                .iter_mut()
+                .for_each(|word| *word = tf32(u32::from_le_bytes(*word)).to_le_bytes());
+        }
+        true
+    }
+}
+
+/// An f32 rounded to tf32: to nearest, halves away from zero. There is one NaN.
+fn tf32(bits: u32) -> u32 {
+    if bits & 0x7fff_ffff > 0x7f80_0000 { 0x7fff_e000 } else { bits.wrapping_add(0x1000) & !0x1fff }
+}
+
+impl CopyJob for Load {
+    fn read(&self, m: &Spaces<'_, '_>) -> Result<Vec<u8>, FaultKind> {
+        let (mut bytes, width) = (vec![0; self.0.size()], self.0.layout.row as usize);
+        self.0.of.rows(|row| {
+            let to = &mut bytes[row.index as usize * width..][..width];
+            let mut result = Ok(());
+            self.gather(&row, to, |at, part| {
+                result = m.read_global(at, part);
+                result.is_ok()
+            });
+            result
+        })?;
+        Ok(bytes)
+    }
+
+    fn write(&self, m: &mut Spaces<'_, '_>, read: Option<Vec<u8>>) -> Result<(), FaultKind> {
+        let (t, width) = (&self.0, self.0.layout.row as usize);
+        if let Some(bytes) = read {
+            let window = m.window_mut(t.shared.rank)?;
+            let size = window.len();
+            return t.of.rows(|row| {
+                let from = &bytes[row.index as usize * width..][..width];
+                t.put(window, &row, from).ok_or_else(|| t.outside(size))
+            });
+        }
+        let (global, window) = m.memory.global_and_window(m.cluster, t.shared.rank)?;
+        let size = window.len();
+        let plain = global.bytes(t.tensor.segment);
+        let plain = if self.converts() { &[][..] } else { plain };
+        let mut buffer = [0; LONGEST];
+        t.of.rows(|row| {
+            let at = t.global(&row);
+            let whole = (row.bytes as usize == width)
+                .then(|| plain.get(usize::try_from(at.offset).ok()?..)?.get(..width))
+                .flatten();
+            if let Some(whole) = whole {
+                return t.put(window, &row, whole).ok_or_else(|| t.outside(size));
+            }
+            let Some(to) = buffer.get_mut(..width) else { return Err(t.outside(size)) };
+            if !self.gather(&row, to, |at, part| global.copy_out(at.segment, at.offset, part)) {
+                global.check(at.segment, at.offset, row.bytes.into(), false)?;
+            }
+            t.put(window, &row, to).ok_or_else(|| t.outside(size))
+        })
+    }
+
+    fn source(&self) -> Option<SharedRange> {
+        None
+    }
+
+    fn destination(&self) -> Option<SharedRange> {
+        Some(self.0.range())
+    }
+
+    fn accesses(&self) -> Vec<JobAccess> {
+        self.0.accesses(false)
+    }
+}
+
+/// From shared memory to a tensor.
+#[derive(Debug)]
+pub struct Store {
+    pub transfer: Transfer,
+    pub reduction: Option<Reduction>,
+}
+
+impl CopyJob for Store {
+    fn read(&self, m: &Spaces<'_, '_>) -> Result<Vec<u8>, FaultKind> {
+        let (t, width) = (&self.transfer, self.transfer.layout.row as usize);
+        let mut bytes = vec![0; t.size()];
+        let window = m.window(t.shared.rank)?;
+        t.of.rows(|row| {
+            let to = &mut bytes[row.index as usize * width..][..width];
+            t.take(window, &row, to).ok_or_else(|| t.outside(window.len()))
+        })?;
+        Ok(bytes)
+    }
+
+    fn write(&self, m: &mut Spaces<'_, '_>, read: Option<Vec<u8>>) -> Result<(), FaultKind> {
+        let (t, width) = (&self.transfer, self.transfer.layout.row as usize);
+        let bytes = read.map_or_else(|| self.read(m), Ok)?;
+        t.of.rows(|row| {
+            let from = &bytes[row.index as usize * width + row.before as usize..][..row.bytes as usize];
+            let at = t.global(&row);
+            // what is behind the innermost dimension is written only where there is memory
+            let from = match m.memory.global.check(at.segment, at.offset, from.len() as u64, true) {
+                Err(_) => &from[..row.inside as usize],
+                Ok(()) => from,
+            };
+            match self.reduction {
+                _ if from.is_empty() => Ok(()),
+                None => m.write_global(at, from),
+                Some(r) => m.reduce_global(at, from, r.size(), &|old, operand| r.combine(old, operand)),
+            }
+        })
+    }
+
+    fn source(&self) -> Option<SharedRange> {
+        Some(self.transfer.range())
+    }
+
+    fn destination(&self) -> Option<SharedRange> {
+        None
+    }
+
+    fn accesses(&self) -> Vec<JobAccess> {
+        let mut all = self.transfer.accesses(true);
+        if self.reduction.is_some() {
+            let updated: Vec<_> = all.iter().filter(|a| a.write).map(|a| JobAccess { write: false, ..*a }).collect();
+            all.extend(updated);
+        }
+        all
+    }
+}

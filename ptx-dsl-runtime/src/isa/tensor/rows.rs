@@ -1,0 +1,140 @@
+//! The rows of a box: which bytes of the tensor they are, in the order in which they lie in shared memory.
+
+use crate::fault::FaultKind;
+use crate::tensor_map::fields::Fields;
+
+/// A row of a box along the innermost dimension.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Row {
+    /// Its number in the box.
+    pub index: u32,
+    /// Bytes at its beginning that are outside of the tensor.
+    pub before: u32,
+    /// Bytes behind these that are copied.
+    pub bytes: u32,
+    /// As many of them are inside of the tensor.
+    pub inside: u32,
+    /// Where the first byte inside is, from the start of the tensor.
+    pub from: u64,
+}
+
+/// How a box is chosen.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Shape {
+    /// The box of the map.
+    Tile,
+    /// Four rows of a matrix.
+    Rows([i32; 4]),
+    /// A column of pixels, with offsets in width, height and depth.
+    Pixels([u16; 3]),
+}
+
+/// A box of a tensor.
+#[derive(Debug)]
+pub struct TensorBox {
+    pub map: Fields,
+    pub shape: Shape,
+    pub start: [i32; 5],
+    /// Copies the innermost dimension in pieces of 16 bytes, so that up to 15 bytes behind it are copied too.
+    pub coarse: bool,
+}
+
+impl TensorBox {
+    /// The number of rows.
+    pub fn count(&self) -> u64 {
+        match self.shape {
+            Shape::Tile => (1..self.map.rank).map(|d| u64::from(self.steps(d))).product(),
+            Shape::Rows(_) => 4,
+            Shape::Pixels(_) => self.map.pixels.pixels.into(),
+        }
+    }
+
+    /// The rows of a tile along dimension `d`.
+    fn steps(&self, d: usize) -> u32 {
+        self.map.box_dims[d].div_ceil(self.map.element_strides[d])
+    }
+
+    /// Calls `f` for each row.
+    #[inline(always)]
+    pub fn rows(&self, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+        match self.shape {
+            Shape::Tile => self.tile(f),
+            Shape::Rows(rows) => (0..).zip(rows).try_for_each(|(i, row)| {
+                let mut at = self.start;
+                at[1] = row;
+                f(self.row(i, &at))
+            }),
+            Shape::Pixels(offsets) => self.pixels(offsets, f),
+        }
+    }
+
+    #[inline(always)]
+    fn tile(&self, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+        let (rank, mut at, mut done) = (self.map.rank, self.start, [0; 5]);
+        for index in 0..self.count() as u32 {
+            f(self.row(index, &at))?;
+            for d in 1..rank {
+                done[d] += 1;
+                at[d] = at[d].saturating_add(self.map.element_strides[d] as i32);
+                if done[d] < self.steps(d) {
+                    break;
+                }
+                (done[d], at[d]) = (0, self.start[d]);
+            }
+        }
+        Ok(())
+    }
+
+    /// Pixels in the order of width, height, depth and image; the bounding box limits them.
+    fn pixels(&self, offsets: [u16; 3], mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+        let (map, mut at) = (&self.map, self.start);
+        let spatial = map.rank - 2;
+        for index in 0..map.pixels.pixels {
+            let mut pixel = at;
+            for d in 0..spatial {
+                pixel[d + 1] = at[d + 1].saturating_add(offsets[d].into());
+            }
+            f(self.row(index, &pixel))?;
+            let mut carry = true;
+            for d in 0..spatial {
+                at[d + 1] = at[d + 1].saturating_add(map.element_strides[d + 1] as i32);
+                let last = map.dims[d + 1] as i64 - 1 + i64::from(map.pixels.upper[d]);
+                carry = i64::from(at[d + 1]) > last;
+                if !carry {
+                    break;
+                }
+                at[d + 1] = map.pixels.lower[d];
+            }
+            if carry {
+                at[map.rank - 1] = at[map.rank - 1].saturating_add(map.element_strides[map.rank - 1] as i32);
+            }
+        }
+        Ok(())
+    }
+
+    /// The row at these coordinates.
+    #[inline(always)]
+    fn row(&self, index: u32, at: &[i32; 5]) -> Row {
+        let (map, unit) = (&self.map, self.map.element.unit());
+        let mut from = 0u64;
+        for ((at, dim), stride) in at[1..map.rank].iter().zip(&map.dims[1..]).zip(&map.strides) {
+            if *at < 0 || *at as u64 >= *dim {
+                return Row { index, before: 0, bytes: 0, inside: 0, from: 0 };
+            }
+            from = from.wrapping_add((*at as u64).wrapping_mul(*stride));
+        }
+        let width = i64::from(map.inner() / unit.elements * unit.global);
+        let first = i64::from(at[0].div_euclid(unit.elements as i32)) * i64::from(unit.global);
+        let before = (-first).clamp(0, width);
+        let len = (map.dims[0] / u64::from(unit.elements) * u64::from(unit.global)) as i64;
+        let limit = if self.coarse { (len + 15) & !15 } else { len };
+        let until = |end: i64| ((first + width).min(end) - (first + before)).max(0) as u32;
+        Row {
+            index,
+            before: before as u32,
+            bytes: until(limit),
+            inside: until(len),
+            from: from.wrapping_add((first + before).max(0) as u64),
+        }
+    }
+}

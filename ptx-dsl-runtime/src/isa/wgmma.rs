@@ -1,0 +1,166 @@
+//! `wgmma`: products of a warpgroup, with matrices in shared memory (PTX ISA 9.7.15).
+//!
+//! Each warp computes 16 of the 64 rows, when it issues the operation: from then to the wait neither the matrices nor the registers may
+//! change, so nobody can tell. What is still in flight is in [`Groups`](crate::sync::wgmma::Groups).
+
+mod operands;
+mod product;
+
+use super::active;
+use super::matrix::arithmetic::Machine;
+use super::matrix::sparse::Metadata;
+use crate::fault::{Fault, FaultKind};
+use crate::kernel::Flow;
+use crate::monitor::{Access, Order, Place};
+use crate::qual::Q;
+use crate::sync::wgmma::{Groups, Pending};
+use crate::{Ctx, Lanes, Monitor};
+use operands::Operands;
+use product::Product;
+
+type Blocks = Result<Flow, Box<Fault>>;
+
+/// `wgmma.mma_async d, a, b-desc, scale-d, ...`, and from code generation the old `d` and the sets of registers that it holds.
+pub fn wgmma_mma_async<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+    multiply(x, q, s, d, false)
+}
+
+/// `wgmma.mma_async.sp d, a, b-desc, sp-meta, sp-sel, scale-d, ...`: as [`wgmma_mma_async`].
+pub fn wgmma_mma_async_sp<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+    multiply(x, q, s, d, true)
+}
+
+fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], sparse: bool) -> Blocks {
+    if let Some(wait) = x.whole_warp("wgmma.mma_async")? {
+        return Ok(Flow::Wait(wait));
+    }
+    warpgroup(x)?;
+    let operands = Operands::new(q, sparse, s, d.len()).map_err(|kind| x.fault(kind, 0))?;
+    if !groups(x).fenced {
+        return Err(x.fault(
+            FaultKind::undefined(
+                "this warp has not executed `wgmma.fence` before its first `wgmma.mma_async`",
+                "9.7.15.7.1",
+                "execute `wgmma.fence.sync.aligned` before it: it orders accesses to registers",
+            ),
+            0,
+        ));
+    }
+    let product = Product::new(q, sparse, d.len());
+    if M::ON {
+        report(x, &product, &operands)?;
+    }
+    let rank = x.rank();
+    let (warp, machine) = (x.warp as usize % 4, Machine::of(x));
+    let done = x.window(rank).and_then(|shared| {
+        let metadata = operands.metadata.map(|(register, selector)| Metadata {
+            register,
+            selector,
+            // an H200 takes both kinds
+            ordered: false,
+            section: "9.7.15.6.1",
+        });
+        product.run(&operands, metadata, (shared, warp, machine), d)
+    });
+    done.map_err(|kind| x.fault(kind, 0))?;
+    groups(x).issue(operands.held);
+    Ok(Flow::Next)
+}
+
+/// The four warps of the group must be there.
+fn warpgroup<M: Monitor>(x: &Ctx<'_, M>) -> Result<(), Box<Fault>> {
+    let first = x.warp as usize & !3;
+    let lives = |warp: usize| x.cta().live.get(warp).is_some_and(|live| *live == u32::MAX);
+    if let Some(absent) = (first..first + 4).find(|warp| !lives(*warp)) {
+        let what =
+            format!("warp {absent} of the warpgroup {first} to {} is absent, not whole, or has exited", first + 3);
+        let help = "run `wgmma` with all 128 threads of a warpgroup: four warps, the first a multiple of 4";
+        return Err(x.fault(FaultKind::undefined(what, "9.7.15", help), 0));
+    }
+    Ok(())
+}
+
+/// What the current warp has in flight.
+fn groups<'x, M: Monitor>(x: &'x mut Ctx<'_, M>) -> &'x mut Groups {
+    let warp = x.warp as usize;
+    let all = &mut x.cta_mut().wgmma;
+    if all.len() <= warp {
+        all.resize_with(warp + 1, Groups::default);
+    }
+    &mut all[warp]
+}
+
+/// Tells the monitor what the operation reads of shared memory.
+fn report<M: Monitor>(x: &mut Ctx<'_, M>, product: &Product, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
+    let (rank, who, size) = (x.rank(), x.who(1), x.cta().shared.len().max(x.memory.shared.len()));
+    for offset in product.pieces(operands, x.warp as usize % 4) {
+        if offset as usize + 16 > size {
+            // the operation itself reports it
+            continue;
+        }
+        let access = Access {
+            place: Place::Shared { rank, offset },
+            addr: offset.into(),
+            bytes: 16,
+            write: false,
+            same: false,
+            agent: true,
+            order: Order::default(),
+            who,
+        };
+        x.monitor.memory(access).map_err(|kind| x.fault(kind, 0))?;
+    }
+    Ok(())
+}
+
+/// `wgmma.fence`. With an operand it is a check of code generation: the next statement touches these sets of registers.
+pub fn wgmma_fence<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
+    let Some(sets) = s.first() else {
+        groups(x).fenced = true;
+        return Ok(());
+    };
+    let Some(lane) = active(x.mask).next() else { return Ok(()) };
+    let Some(pending) = groups(x).pending(sets[lane]) else { return Ok(()) };
+    let (why, help) = match pending {
+        Pending::Uncommitted => (
+            "which is in no group".to_string(),
+            "execute `wgmma.commit_group.sync.aligned` behind it, then `wgmma.wait_group.sync.aligned 0`",
+        ),
+        Pending::Group { newer: 0 } => (
+            "which no `wgmma.wait_group` has waited for".to_string(),
+            "execute `wgmma.wait_group.sync.aligned 0` first",
+        ),
+        Pending::Group { newer } => (
+            format!("which is complete only after a `wgmma.wait_group` of at most {newer}"),
+            "wait with a smaller number: it counts the newest groups that may still be in flight",
+        ),
+    };
+    let what = format!("touches a register that belongs to a `wgmma.mma_async` in flight, {why}");
+    Err(x.fault(FaultKind::undefined(what, "9.7.15.7.3", help), lane as u32))
+}
+
+/// `wgmma.commit_group`: the operations since the last one are a group.
+pub fn wgmma_commit_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+    if let Some(wait) = x.whole_warp("wgmma.commit_group")? {
+        return Ok(Flow::Wait(wait));
+    }
+    groups(x).commit();
+    Ok(Flow::Next)
+}
+
+/// `wgmma.wait_group N`: all groups but the newest N are complete.
+pub fn wgmma_wait_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+    if let Some(wait) = x.whole_warp("wgmma.wait_group")? {
+        return Ok(Flow::Wait(wait));
+    }
+    groups(x).wait(s.first().map_or(0, |n| n[0]));
+    Ok(Flow::Next)
+}
+
+semantics! {
+    block "wgmma.commit_group" => wgmma_commit_group,
+    warp "wgmma.fence" => wgmma_fence,
+    block "wgmma.mma_async" => wgmma_mma_async,
+    block "wgmma.mma_async.sp" => wgmma_mma_async_sp,
+    block "wgmma.wait_group" => wgmma_wait_group,
+}

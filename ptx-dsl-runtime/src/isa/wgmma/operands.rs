@@ -1,0 +1,96 @@
+//! Operands of `wgmma.mma_async`, and its shared-memory descriptors (PTX ISA 9.7.15.5.1.2).
+
+use crate::Lanes;
+use crate::fault::FaultKind;
+use crate::isa::matrix::shared::{Major, Shared, Swizzle};
+use crate::qual::{Q, Ty};
+
+/// Where A is.
+#[derive(Debug, Clone, Copy)]
+pub(super) enum A<'a> {
+    Registers(&'a [&'a Lanes]),
+    Shared(Shared, Major),
+}
+
+/// The operands of a warp.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Operands<'a> {
+    pub a: A<'a>,
+    pub b: (Shared, Major),
+    /// The register and the selector.
+    pub metadata: Option<(&'a Lanes, usize)>,
+    /// D is read.
+    pub accumulate: bool,
+    /// A and B times -1.
+    pub negate: [bool; 2],
+    /// The old D.
+    pub c: &'a [&'a Lanes],
+    /// The sets of registers that belong to the operation until the wait.
+    pub held: u64,
+}
+
+/// A descriptor: offsets in units of 16 bytes, 14 bits each.
+fn descriptor(x: u64) -> Shared {
+    let field = |from: u32| ((x >> from & 0x3fff) << 4) as u32;
+    Shared {
+        start: field(0),
+        leading: field(16),
+        stride: field(32),
+        base: (x >> 49 & 7) as u32,
+        swizzle: [Swizzle::None, Swizzle::B128, Swizzle::B64, Swizzle::B32][(x >> 62) as usize],
+        absolute: false,
+        half: 0,
+    }
+}
+
+/// The same descriptor, in all lanes.
+fn uniform(lanes: &Lanes, of: &str) -> Result<Shared, FaultKind> {
+    match lanes.iter().find(|v| **v != lanes[0]) {
+        None => Ok(descriptor(lanes[0])),
+        Some(other) => Err(FaultKind::undefined(
+            format!("the descriptor of {of} differs between threads: {:#x} and {other:#x}", lanes[0]),
+            "9.7.15.5.1.2",
+            "give all threads of the warpgroup the same descriptor",
+        )),
+    }
+}
+
+impl<'a> Operands<'a> {
+    /// From the sources; D has so many registers.
+    pub fn new(q: Q, sparse: bool, s: &'a [&'a Lanes], registers: usize) -> Result<Operands<'a>, FaultKind> {
+        let absent = || FaultKind::NotYet { what: "`wgmma.mma_async` in a `.func`".into() };
+        let floats = q.ty[0] != Ty::S32;
+        let wide = matches!(q.ty[1], Ty::F16 | Ty::Bf16);
+        // without A and the transposition of matrices
+        let others = 2 + if sparse { 2 } else { 0 } + if floats { 2 } else { 0 } + registers + 1;
+        let left = s.len().checked_sub(others).ok_or_else(absent)?;
+        let in_registers = left >= 4;
+        if left != if in_registers { 4 } else { 1 } + if !wide { 0 } else { 2 - usize::from(in_registers) } {
+            return Err(absent());
+        }
+        let (a, rest) = s.split_at(if in_registers { 4 } else { 1 });
+        let mut rest = rest.iter();
+        let mut next = || rest.next().copied().ok_or_else(absent);
+        let b = uniform(next()?, "B")?;
+        let metadata = if sparse { Some((next()?, next()?[0] as usize)) } else { None };
+        let accumulate = next()?[0] & 1 != 0;
+        let mut negate = [false; 2];
+        if floats {
+            negate = [next()?[0] as u32 as i32 == -1, next()?[0] as u32 as i32 == -1];
+        }
+        let mut major = || -> Result<Major, FaultKind> { Ok(if next()?[0] & 1 != 0 { Major::Mn } else { Major::K }) };
+        let of_a = if wide && !in_registers { major()? } else { Major::K };
+        let of_b = if wide { major()? } else { Major::K };
+        let rest = rest.as_slice();
+        let (c, held) = rest.split_at(registers.min(rest.len()));
+        Ok(Operands {
+            a: if in_registers { A::Registers(a) } else { A::Shared(uniform(a[0], "A")?, of_a) },
+            b: (b, of_b),
+            metadata,
+            accumulate,
+            negate,
+            c,
+            held: held.first().map_or(0, |v| v[0]),
+        })
+    }
+}

@@ -1,0 +1,180 @@
+//! What a `wgmma.mma_async` computes: a warp's 16 rows.
+
+use super::operands::{A, Operands};
+use crate::Lanes;
+use crate::fault::FaultKind;
+use crate::isa::matrix::arithmetic::{Arithmetic, Machine};
+use crate::isa::matrix::dot::{self, HIGH, WIDE};
+use crate::isa::matrix::format::{Format, Packing};
+use crate::isa::matrix::fragment::{self, Cells, of_a, of_c};
+use crate::isa::matrix::gather::{self, bytes, gather};
+use crate::isa::matrix::model::{Model, least_exponent};
+use crate::isa::matrix::shared::{Major, Shared};
+use crate::isa::matrix::sparse::{Elements, Metadata};
+use crate::isa::matrix::tile::Tile;
+use crate::isa::mma::form;
+use crate::numerics::Numerics;
+use crate::qual::{Q, Ty, q};
+
+/// Rows of a warp.
+const ROWS: usize = 16;
+/// Bytes of a row of A.
+const ROW: usize = 32;
+
+/// Types and shape. M is 64.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Product {
+    /// None: single bits.
+    formats: Option<[Format; 2]>,
+    n: usize,
+    sparse: bool,
+    cells: Cells,
+    integers: bool,
+    saturate: bool,
+}
+
+impl Product {
+    /// With so many registers of D.
+    pub fn new(q: Q, sparse: bool, registers: usize) -> Product {
+        let cells = if q.ty[0] == Ty::F16 { Cells::Half } else { Cells::Word };
+        let each = if cells == Cells::Half { 2 } else { 4 };
+        Product {
+            formats: (!q.has(q::b1)).then(|| form::formats(q)),
+            n: registers / each * WIDE,
+            sparse,
+            cells,
+            integers: q.ty[0] == Ty::S32,
+            saturate: q.has(q::satfinite),
+        }
+    }
+
+    /// Elements of a row of A in memory.
+    fn stored(&self) -> usize {
+        self.formats.map_or(8 * ROW, |f| 8 * ROW / f[0].bits() as usize)
+    }
+
+    fn k(&self) -> usize {
+        if self.sparse { 2 * self.stored() } else { self.stored() }
+    }
+
+    fn packing(&self, side: usize) -> Packing {
+        // single bits: only the size of a piece counts
+        self.formats.map_or(Packing::Bytes(Format::U8), |f| Packing::in_shared(f[side], false))
+    }
+
+    /// Offsets of all 16-byte pieces of A and B that a warp of the group reads.
+    pub fn pieces(&self, o: &Operands<'_>, warp: usize) -> Vec<u32> {
+        let mut all = Vec::new();
+        let mut add = |(shared, major): (Shared, Major), side: usize, k: usize, lines: std::ops::Range<usize>| {
+            let packing = self.packing(side);
+            let k = if self.formats.is_none() { k / 8 } else { k };
+            let (outer, inner) = gather::pieces(packing, major, lines.end, k);
+            let (first_line, first_piece) = match major {
+                Major::K => (lines.start, 0),
+                Major::Mn => (0, lines.start / packing.elements()),
+            };
+            for line in first_line..outer {
+                all.extend((first_piece..inner).map(|i| shared.piece(major, line as u32, i as u32)));
+            }
+        };
+        if let A::Shared(shared, major) = o.a {
+            add((shared, major), 0, self.stored(), ROWS * warp..ROWS * (warp + 1));
+        }
+        add(o.b, 1, self.k(), 0..self.n);
+        all
+    }
+
+    /// Computes D from what is in shared memory now.
+    pub fn run(
+        &self,
+        o: &Operands<'_>,
+        metadata: Option<Metadata<'_>>,
+        (shared, warp, machine): (&[u8], usize, Machine),
+        d: &mut [&mut Lanes],
+    ) -> Result<(), FaultKind> {
+        let Some(formats) = self.formats else { return self.bits(o, (shared, warp), d) };
+        let positions = match metadata {
+            Some(m) => {
+                let wide = formats[0].bits() >= 16;
+                Some(m.positions(Elements::of(formats[0], false), wide, self.stored())?)
+            }
+            None => None,
+        };
+        let mut a = match o.a {
+            A::Registers(registers) => fragment::a(ROWS, self.stored(), self.packing(0), registers),
+            A::Shared(from, major) => {
+                let mut tile = Tile::<HIGH>::new(ROWS, self.stored());
+                let skip = ROWS * warp;
+                gather(&mut tile, 0, shared, (from, major, self.packing(0)), (skip + ROWS, skip))?;
+                tile
+            }
+        };
+        let mut b = Tile::<WIDE>::new(self.n, self.k());
+        gather(&mut b, 0, shared, (o.b.0, o.b.1, self.packing(1)), (self.n, 0))?;
+        if o.negate[0] {
+            a.negate();
+        }
+        if o.negate[1] {
+            b.negate();
+        }
+        a.measure(least_exponent(formats[0]));
+        b.measure(least_exponent(formats[1]));
+        let cells = [self.cells; 2];
+        let arithmetic = if self.integers {
+            Arithmetic::Integers { saturate: self.saturate }
+        } else if machine.numerics == Numerics::Fast {
+            Arithmetic::Plain(None)
+        } else {
+            Arithmetic::Fused(Model::wgmma(formats[0], Arithmetic::to(cells)))
+        };
+        let operands = dot::Operands { a: &a, b: &b, positions: positions.as_deref(), scales: None };
+        let each = d.len() * WIDE / self.n.max(1);
+        for (i, d) in d.chunks_mut(each.max(1)).enumerate() {
+            let c = o.c.get(i * each..(i + 1) * each).unwrap_or(&[]);
+            let mut rows = self.cells.load(if o.accumulate { c } else { &[] });
+            for (r, c) in rows.iter_mut().enumerate() {
+                *c = arithmetic.block(machine.set, &operands, (r, i), c, cells);
+            }
+            self.cells.store(&rows, d);
+        }
+        Ok(())
+    }
+
+    /// Counts the bits of `and` of rows and columns.
+    fn bits(&self, o: &Operands<'_>, (shared, warp): (&[u8], usize), d: &mut [&mut Lanes]) -> Result<(), FaultKind> {
+        let line = |from: Shared, line: usize| -> Result<[u8; ROW], FaultKind> {
+            let mut all = [0; ROW];
+            for (i, to) in all.chunks_exact_mut(16).enumerate() {
+                to.copy_from_slice(bytes(shared, from.piece(Major::K, line as u32, i as u32))?);
+            }
+            Ok(all)
+        };
+        let mut a = [[0; ROW]; ROWS];
+        match o.a {
+            A::Shared(from, _) => {
+                for (row, to) in a.iter_mut().enumerate() {
+                    *to = line(from, ROWS * warp + row)?;
+                }
+            }
+            A::Registers(registers) => {
+                for (r, lanes) in registers.iter().enumerate() {
+                    for (lane, word) in lanes.iter().enumerate() {
+                        let (row, word_of_row) = of_a(ROWS, r, lane, 1);
+                        a[row][4 * word_of_row..][..4].copy_from_slice(&(*word as u32).to_le_bytes());
+                    }
+                }
+            }
+        }
+        let b: Vec<[u8; ROW]> = (0..self.n).map(|column| line(o.b.0, column)).collect::<Result<_, _>>()?;
+        for (r, d) in d.iter_mut().enumerate() {
+            for (lane, d) in d.iter_mut().enumerate() {
+                let (row, column) = of_c(r % 4, lane);
+                let both = a[row].iter().zip(&b[r / 4 * WIDE + column]);
+                let count: u32 = both.map(|(x, y)| (x & y).count_ones()).sum();
+                let c = if o.accumulate { o.c.get(r).map_or(0, |c| c[lane]) as u32 } else { 0 };
+                *d = c.wrapping_add(count).into();
+            }
+        }
+        Ok(())
+    }
+}

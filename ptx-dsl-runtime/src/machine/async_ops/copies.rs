@@ -1,0 +1,232 @@
+//! Issue, completion and bulk groups of asynchronous copies (PTX ISA 9.7.9.25.4 to 9.7.9.25.6), and of asynchronous stores.
+//!
+//! A copy reads its source when it starts or when it completes, as the scheduler chooses; its destination changes when it
+//! completes. A wait for bulk groups does not block: it completes what it waits for, which is the same as if the time of those
+//! copies had come while the thread waited.
+
+use super::{AsyncOp, AsyncOps, Copy, Work};
+use crate::fault::{Fault, FaultKind};
+use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
+use crate::machine::ctx::Ctx;
+use crate::machine::spaces::{GlobalPlace, Spaces};
+use crate::mem::address::{Place, global_address};
+use crate::monitor::{Access, Monitor, Order};
+use crate::schedule::Choice;
+use crate::sync::mbarrier;
+
+impl Copy {
+    /// Does it still need the shared memory of CTA `rank`?
+    pub(super) fn needs(&self, rank: u32) -> bool {
+        let of_rank = |range: Option<SharedRange>| range.is_some_and(|r| r.rank == rank);
+        let signals = matches!(self.signal, Signal::Mbarrier { at, .. } if at.rank == rank);
+        signals || of_rank(self.job.destination()) || self.read.is_none() && of_rank(self.job.source())
+    }
+
+    /// Can it complete without the shared memory of any CTA?
+    pub(super) fn is_detached(&self) -> bool {
+        let signals = matches!(self.signal, Signal::Mbarrier { .. });
+        !signals && self.job.destination().is_none() && (self.read.is_some() || self.job.source().is_none())
+    }
+}
+
+/// CTA `rank` ends while a copy of CTA `own` needs its shared memory.
+pub(super) fn copy_outlives(copy: &Copy, rank: u32, own: u32) -> FaultKind {
+    let of = if rank == own { format!("CTA {rank} of the cluster ends") } else { format!("CTA {rank} ends") };
+    match copy.signal {
+        Signal::BulkGroup => FaultKind::undefined(
+            format!("{of} while this copy reads its shared memory"),
+            "9.7.9.25.6.2",
+            "`cp.async.bulk.commit_group` and `cp.async.bulk.wait_group.read 0` before the thread ends",
+        ),
+        _ => FaultKind::undefined(
+            format!("{of} while this copy on its shared memory is under way"),
+            "9.7.9.25.4",
+            "wait for the phase of the mbarrier object that the copy completes, in each CTA that takes part",
+        ),
+    }
+}
+
+impl AsyncOps {
+    /// A thread commits the bulk copies that it has started: they are one group.
+    fn commit_bulk(&mut self, warp: (usize, u32, u32), lanes: u32) {
+        let groups = self.bulk_groups.entry(warp).or_default();
+        groups.iter_mut().enumerate().filter(|(l, _)| lanes >> l & 1 != 0).for_each(|(_, group)| *group += 1);
+    }
+}
+
+impl<'a, M> Ctx<'a, M> {
+    /// A fault if these bytes are not in the shared memory of the executing CTA; the instruction gave `addr`.
+    pub(crate) fn in_own_shared(&self, offset: u32, bytes: u32, addr: u64, lane: u32) -> Result<(), Box<Fault>> {
+        let size = self.memory.shared.len() as u64;
+        if u64::from(offset) + u64::from(bytes) <= size {
+            return Ok(());
+        }
+        Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr, bytes, size }, lane))
+    }
+
+    /// A fault if an access to these bytes of global memory would fail.
+    pub(crate) fn in_global(&self, at: GlobalPlace, bytes: u64, write: bool, lane: u32) -> Result<(), Box<Fault>> {
+        self.memory.global.check(at.segment, at.offset, bytes, write).map_err(|kind| self.fault(kind, lane))
+    }
+
+    /// The memories that a copy of the current cluster can reach.
+    fn spaces(&mut self) -> Spaces<'_, 'a> {
+        Spaces { memory: &mut self.memory, cluster: self.residents.here_mut() }
+    }
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// The current warp: slot, CTA, warp.
+    pub(super) fn warp_key(&self) -> (usize, u32, u32) {
+        (self.residents.slot, self.cur.cta, self.warp)
+    }
+
+    /// Starts a copy for `lane`, which completes later.
+    pub(crate) fn start_copy(&mut self, lane: u32, job: Box<dyn CopyJob>, signal: Signal) -> Result<(), Box<Fault>> {
+        if let Signal::Mbarrier { at, .. } = signal {
+            self.window(at.rank).map_err(|kind| self.fault(kind, lane))?;
+        }
+        let mut copy = Copy { job, read: None, signal, group: 0, released: false };
+        if signal == Signal::BulkGroup {
+            copy.group = self.async_ops.bulk_groups.get(&self.warp_key()).map_or(0, |g| g[lane as usize & 31]);
+        }
+        let due = self.due_of_copy();
+        if due <= self.scheduling.turns {
+            self.changed();
+            return self.complete_copy(copy, lane).map_err(|kind| self.fault(kind, lane));
+        }
+        if self.scheduling.choose(Choice::Source, 2) != 0 {
+            self.read_source(&mut copy, lane).map_err(|kind| self.fault(kind, lane))?;
+        }
+        self.send_at(lane, due, Work::Copy(copy));
+        Ok(())
+    }
+
+    /// Reads the source of a copy.
+    fn read_source(&mut self, copy: &mut Copy, lane: u32) -> Result<(), FaultKind> {
+        if copy.read.is_none() {
+            self.tell_accesses(&*copy.job, false, lane)?;
+            copy.read = Some(copy.job.read(&self.spaces())?);
+        }
+        Ok(())
+    }
+
+    /// Completes a copy.
+    pub(super) fn complete_copy(&mut self, copy: Copy, lane: u32) -> Result<(), FaultKind> {
+        if copy.read.is_none() {
+            self.tell_accesses(&*copy.job, false, lane)?;
+        }
+        self.tell_accesses(&*copy.job, true, lane)?;
+        let gone = |kind| match kind {
+            FaultKind::ExitedCta { rank } => FaultKind::MulticastExitedCta { rank },
+            kind => kind,
+        };
+        copy.job.write(&mut self.spaces(), copy.read).map_err(gone)?;
+        if let Signal::Mbarrier { at, bytes } = copy.signal {
+            self.update_mbarrier(at.rank, at.offset, |word| mbarrier::complete_tx(word, bytes), lane).map_err(gone)?;
+        }
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn tell_accesses(&mut self, job: &dyn CopyJob, write: bool, lane: u32) -> Result<(), FaultKind> {
+        if M::ON {
+            for access in job.accesses().into_iter().filter(|a| a.write == write) {
+                self.tell_copy(access, lane)?;
+            }
+        }
+        Ok(())
+    }
+
+    pub(super) fn tell_copy(&mut self, access: JobAccess, lane: u32) -> Result<(), FaultKind> {
+        let JobAccess { place, bytes, write } = access;
+        let addr = match place {
+            Place::Global { segment, offset } => global_address(segment as u64, offset),
+            Place::Shared { offset, .. } => offset.into(),
+            Place::Local { offset } | Place::Const { offset } | Place::Param { offset } => offset,
+        };
+        let who = self.who(1 << lane);
+        let (same, order) = (false, Order::default());
+        self.tell_access(Access { place, addr, bytes, write, same, agent: true, order, who })
+    }
+
+    /// `cp.async.bulk.commit_group` of the active lanes.
+    pub(crate) fn commit_bulk_groups(&mut self) {
+        let (warp, lanes) = (self.warp_key(), self.mask);
+        self.async_ops.commit_bulk(warp, lanes);
+    }
+
+    /// `cp.async.bulk.wait_group n` of the active lanes: all but the last `n` groups of each complete. With `.read` their sources
+    /// have been read.
+    pub(crate) fn wait_for_bulk_groups(&mut self, n: u64, read: bool) -> Result<(), Box<Fault>> {
+        let (warp, lanes) = (self.warp_key(), self.mask);
+        let Some(groups) = self.async_ops.bulk_groups.get(&warp).copied() else { return Ok(()) };
+        let waits = |a: &AsyncOp| {
+            let Work::Copy(copy) = &a.work else { return false };
+            let own = (a.slot, a.cta, a.warp) == warp && lanes >> a.lane & 1 != 0;
+            own && copy.signal == Signal::BulkGroup && copy.group < groups[a.lane as usize & 31].saturating_sub(n)
+        };
+        if read {
+            return self.release_sources(waits);
+        }
+        while let Some(op) = self.async_ops.take_first(waits) {
+            self.deliver_now(op)?;
+        }
+        Ok(())
+    }
+
+    /// Reads the sources of these copies.
+    fn release_sources(&mut self, which: impl Fn(&AsyncOp) -> bool) -> Result<(), Box<Fault>> {
+        for i in 0..self.async_ops.list.len() {
+            if !which(&self.async_ops.list[i]) {
+                continue;
+            }
+            let lane = self.async_ops.list[i].lane;
+            // the copy leaves the list for a moment: it reads through the machine
+            let work = std::mem::replace(&mut self.async_ops.list[i].work, Work::Nothing);
+            let Work::Copy(mut copy) = work else { continue };
+            let site = std::mem::replace(&mut self.site, self.async_ops.list[i].site);
+            self.read_source(&mut copy, lane).map_err(|kind| self.fault(kind, lane))?;
+            self.site = site;
+            copy.released = true;
+            self.async_ops.list[i].work = Work::Copy(copy);
+        }
+        Ok(())
+    }
+
+    /// Delivers an operation of the current CTA while a thread of it runs.
+    pub(super) fn deliver_now(&mut self, op: AsyncOp) -> Result<(), Box<Fault>> {
+        let (site, warp) = (self.site, self.warp);
+        self.deliver(op)?;
+        (self.site, self.warp) = (site, warp);
+        Ok(())
+    }
+
+    /// A fault if a thread accesses shared memory that a copy in flight writes, or stores to what one reads (checked host).
+    pub(crate) fn copy_conflict(&self, rank: u32, offset: u32, bytes: u32, write: bool) -> Result<(), FaultKind> {
+        let here = SharedRange { rank, bytes: offset..offset.saturating_add(bytes) };
+        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
+            let Work::Copy(copy) = &a.work else { continue };
+            let of = |range: Option<SharedRange>| range.is_some_and(|r| r.overlaps(&here));
+            let writes = of(copy.job.destination());
+            if writes || write && !copy.released && of(copy.job.source()) {
+                return Err(self.conflict(offset, write, writes, a.site));
+            }
+        }
+        self.lane_copy_conflict(&here, write)
+    }
+
+    /// A thread accesses memory of a copy in flight.
+    pub(super) fn conflict(&self, offset: u32, write: bool, writes: bool, site: u32) -> FaultKind {
+        let access = if write { "store to" } else { "load from" };
+        let does = if writes { "writes" } else { "reads" };
+        FaultKind::undefined(
+            format!(
+                "{access} shared memory at {offset:#x} that {} {does}, and nobody has waited for it",
+                self.statement(site)
+            ),
+            "9.7.9.25",
+            "wait for the copy first: for the phase of its mbarrier object, or for its group",
+        )
+    }
+}

@@ -1,0 +1,256 @@
+//! `cp.async`: copies of single threads, in groups (PTX ISA 9.7.9.25.3).
+//!
+//! The copies that one instruction starts for the lanes of a warp are one entry. Without a seed they complete when somebody waits
+//! for them, which is the latest time. A wait does not block: it completes what it waits for.
+
+use super::warp_copies::{LaneCopy, Started};
+use super::{AsyncOps, CopiesArrive, Work};
+use crate::fault::{Fault, FaultKind};
+use crate::machine::copy::{JobAccess, SharedRange};
+use crate::machine::ctx::Ctx;
+use crate::machine::spaces::SharedPlace;
+use crate::monitor::{Monitor, Sync};
+use crate::schedule::Choice;
+use crate::sync::mbarrier::{self, Arrive};
+
+impl AsyncOps {
+    /// Is a copy of a thread of this cluster in flight?
+    pub(super) fn any_lane_copy(&self, slot: usize) -> bool {
+        self.lane_copies_in_flight > 0
+            && self.lane_copies.iter().any(|((s, ..), warp)| *s == slot && !warp.started.is_empty())
+    }
+}
+
+/// CTA `rank` ends before an arrive-on of `cp.async.mbarrier.arrive`.
+pub(super) fn arrival_outlives(rank: u32) -> FaultKind {
+    FaultKind::undefined(
+        format!("CTA {rank} of the cluster ends before `cp.async.mbarrier.arrive` has arrived on its mbarrier object"),
+        "9.7.13.15.15",
+        "wait for the phase of the mbarrier object that it completes",
+    )
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// `cp.async`: starts copies for lanes of the current warp.
+    pub(crate) fn start_lane_copies(&mut self, mut copies: Vec<LaneCopy>) -> Result<(), Box<Fault>> {
+        let key = self.warp_key();
+        let groups = self.async_ops.lane_copies.entry(key).or_default().groups;
+        while let Some(first) = copies.first() {
+            let group = groups[first.lane as usize & 31];
+            let of_group = |c: &LaneCopy| groups[c.lane as usize & 31] == group;
+            let rest = if copies.iter().all(of_group) {
+                Vec::new()
+            } else {
+                copies.iter().copied().filter(|c| !of_group(c)).collect()
+            };
+            if !rest.is_empty() {
+                copies.retain(of_group);
+            }
+            let (due, read) = if self.scheduling.always_first {
+                (u64::MAX, None)
+            } else {
+                let due = self.due_of_copy();
+                let early = self.scheduling.choose(Choice::Source, 2) != 0;
+                (due, early.then(|| self.read_lanes(&copies)).transpose()?)
+            };
+            let lanes = copies.iter().fold(0, |m, c| m | 1 << c.lane);
+            self.async_ops.issued += 1;
+            let id = self.async_ops.issued;
+            let mut started = Started { id, due, site: self.site, group, lanes, copies, read };
+            copies = rest;
+            if due <= self.scheduling.turns {
+                self.complete_lanes(&mut started, lanes)?;
+                continue;
+            }
+            self.async_ops.next_lane_copy = self.async_ops.next_lane_copy.min(due);
+            self.async_ops.lane_copies_in_flight += 1;
+            self.async_ops.lane_copies.entry(key).or_default().started.push_back(started);
+        }
+        self.changed();
+        Ok(())
+    }
+
+    fn read_lanes(&self, copies: &[LaneCopy]) -> Result<Vec<[u8; 16]>, Box<Fault>> {
+        copies.iter().map(|c| self.read_lane(c).map_err(|kind| self.fault(kind, c.lane.into()))).collect()
+    }
+
+    #[inline(always)]
+    fn read_lane(&self, c: &LaneCopy) -> Result<[u8; 16], FaultKind> {
+        let mut bytes = [0; 16];
+        let given = &mut bytes[..usize::from(c.given & 31).min(16)];
+        if !given.is_empty() && !self.memory.global.copy_out(c.from.segment, c.from.offset, given) {
+            self.memory.global.check(c.from.segment, c.from.offset, c.given.into(), false)?;
+        }
+        Ok(bytes)
+    }
+
+    /// Completes the copies of these lanes of an entry.
+    fn complete_lanes(&mut self, started: &mut Started, lanes: u32) -> Result<(), Box<Fault>> {
+        let lanes = started.lanes & lanes;
+        started.lanes &= !lanes;
+        let site = std::mem::replace(&mut self.site, started.site);
+        for (i, c) in started.copies.iter().enumerate().filter(|(_, c)| lanes >> c.lane & 1 != 0) {
+            let read = started.read.as_ref().and_then(|all| all.get(i)).copied();
+            self.complete_lane(c, read).map_err(|kind| self.fault(kind, c.lane.into()))?;
+        }
+        self.site = site;
+        self.changed();
+        Ok(())
+    }
+
+    #[inline(always)]
+    fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>) -> Result<(), FaultKind> {
+        let to = SharedPlace { rank: self.cur.cta, offset: c.to };
+        if M::ON {
+            let lane = c.lane.into();
+            if c.given > 0 {
+                self.tell_copy(JobAccess { place: c.from.place(), bytes: c.given.into(), write: false }, lane)?;
+            }
+            self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, lane)?;
+        }
+        let bytes = match read {
+            Some(bytes) => bytes,
+            None => self.read_lane(c)?,
+        };
+        let range = to.range(c.bytes.into());
+        if let Some(window) = self.window_mut(to.rank)?.get_mut(range) {
+            let n = window.len().min(16);
+            window.copy_from_slice(&bytes[..n]);
+        }
+        Ok(())
+    }
+
+    /// Completes the copies of a warp that `wanted` selects: lanes of an entry.
+    fn complete_of_warp(
+        &mut self,
+        (slot, cta, warp): (usize, u32, u32),
+        wanted: impl Fn(&Started) -> u32,
+    ) -> Result<(), Box<Fault>> {
+        let Some(of_warp) = self.async_ops.lane_copies.get_mut(&(slot, cta, warp)) else { return Ok(()) };
+        if of_warp.started.is_empty() {
+            return Ok(());
+        }
+        let mut all = std::mem::take(&mut of_warp.started);
+        let current = (self.residents.slot, self.cur.cta, self.warp);
+        (self.residents.slot, self.cur.cta, self.warp) = (slot, cta, warp);
+        let done = all.iter_mut().try_for_each(|started| match wanted(started) & started.lanes {
+            0 => Ok(()),
+            lanes => self.complete_lanes(started, lanes),
+        });
+        let before = all.len();
+        all.retain(|started| started.lanes != 0);
+        self.async_ops.lane_copies_in_flight -= before - all.len();
+        if let Some(of_warp) = self.async_ops.lane_copies.get_mut(&(slot, cta, warp)) {
+            of_warp.started = all;
+        }
+        done?;
+        (self.residents.slot, self.cur.cta, self.warp) = current;
+        Ok(())
+    }
+
+    /// `cp.async.commit_group` of the active lanes.
+    pub(crate) fn commit_lane_copies(&mut self) {
+        let (key, lanes) = (self.warp_key(), self.mask);
+        let groups = &mut self.async_ops.lane_copies.entry(key).or_default().groups;
+        groups.iter_mut().enumerate().filter(|(l, _)| lanes >> l & 1 != 0).for_each(|(_, group)| *group += 1);
+    }
+
+    /// `cp.async.wait_group n` of the active lanes: all but the last `n` groups of each complete.
+    pub(crate) fn wait_for_lane_copies(&mut self, n: u64) -> Result<(), Box<Fault>> {
+        let (key, lanes) = (self.warp_key(), self.mask);
+        let Some(of_warp) = self.async_ops.lane_copies.get(&key) else { return Ok(()) };
+        let groups = of_warp.groups;
+        self.complete_of_warp(key, |started| {
+            let over = |l: &u32| started.group < groups[*l as usize].saturating_sub(n);
+            (0..32).filter(|l| lanes >> l & 1 != 0).filter(over).fold(0, |m, l| m | 1 << l)
+        })
+    }
+
+    /// `cp.async.mbarrier.arrive` of `lanes` on one object of the CTA: an arrive-on for each when its copies are complete. Without
+    /// `.noinc` the pending count goes up first.
+    pub(crate) fn arrive_after_copies(&mut self, lanes: u32, offset: u32, noinc: bool) -> Result<(), Box<Fault>> {
+        let (key, rank, first) = (self.warp_key(), self.rank(), lanes.trailing_zeros() & 31);
+        self.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
+        if !noinc {
+            for _ in 0..lanes.count_ones() {
+                self.mbarrier(rank, offset, |word| mbarrier::increment(word).map(|new| (new, ())), first)?;
+            }
+        }
+        let of_warp = self.async_ops.lane_copies.get(&key);
+        if of_warp.is_none_or(|w| w.started.iter().all(|s| s.lanes & lanes == 0)) {
+            let count = lanes.count_ones();
+            return self.mbarrier(rank, offset, |w| mbarrier::arrive(w, count, Arrive::default()), first).map(drop);
+        }
+        let before = self.async_ops.issued + 1;
+        self.send(first, 0, Work::CopiesArrive(CopiesArrive { lanes, offset, before }));
+        Ok(())
+    }
+
+    /// The arrive-on of `cp.async.mbarrier.arrive` of a warp: its copies are complete then.
+    pub(super) fn copies_arrive(&mut self, a: &CopiesArrive) -> Result<(), Box<Fault>> {
+        self.complete_of_warp(self.warp_key(), |started| if started.id < a.before { a.lanes } else { 0 })?;
+        let (rank, first) = (self.cur.cta, a.lanes.trailing_zeros() & 31);
+        let count = a.lanes.count_ones();
+        let arrived = self.update_mbarrier(rank, a.offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
+        arrived.map(drop).map_err(|kind| self.fault(kind, first))
+    }
+
+    /// Completes the copies whose time has come.
+    pub(super) fn deliver_due_lane_copies(&mut self, now: u64) -> Result<(), Box<Fault>> {
+        if self.async_ops.next_lane_copy > now {
+            return Ok(());
+        }
+        let due = |started: &Started| started.due <= now;
+        let warps = self.async_ops.lane_copies.iter().filter(|(_, warp)| warp.started.iter().any(due));
+        let warps: Vec<_> = warps.map(|(key, _)| *key).collect();
+        for warp in warps {
+            self.complete_of_warp(warp, |started| if due(started) { u32::MAX } else { 0 })?;
+        }
+        let rest = self.async_ops.lane_copies.values().flat_map(|warp| &warp.started);
+        self.async_ops.next_lane_copy = rest.map(|started| started.due).min().unwrap_or(u64::MAX);
+        Ok(())
+    }
+
+    /// Completes all copies of a cluster, none of whose threads can run.
+    pub(super) fn deliver_lane_copies_to(&mut self, slot: usize) -> Result<(), Box<Fault>> {
+        let warps: Vec<_> = self.async_ops.lane_copies.keys().filter(|(s, ..)| *s == slot).copied().collect();
+        warps.into_iter().try_for_each(|warp| self.complete_of_warp(warp, |_| u32::MAX))
+    }
+
+    /// A CTA of the current cluster exits. Nobody can see its copies in flight: they are dropped, and a monitor reports them.
+    pub(super) fn lane_copy_outlives(&mut self, rank: u32) -> Option<Box<Fault>> {
+        let slot = self.residents.slot;
+        let of_cta = self.async_ops.lane_copies.range_mut((slot, rank, 0)..=(slot, rank, u32::MAX));
+        let mut first = None;
+        for ((.., warp), copies) in of_cta {
+            self.async_ops.lane_copies_in_flight -= copies.started.len();
+            for started in copies.started.drain(..) {
+                first.get_or_insert((*warp, started.site, started.lanes.trailing_zeros()));
+            }
+        }
+        let (warp, site, lane) = first.filter(|_| M::ON)?;
+        (self.warp, self.site, self.cur.cta) = (warp, site, rank);
+        let kind = FaultKind::undefined(
+            format!("CTA {rank} of the cluster ends while this copy to its shared memory is under way"),
+            "9.7.9.25.3.3",
+            "`cp.async.wait_all` before the thread ends",
+        );
+        Some(self.fault(kind, lane))
+    }
+
+    /// A fault if a copy of a thread in flight writes this memory (checked host).
+    pub(super) fn lane_copy_conflict(&self, here: &SharedRange, write: bool) -> Result<(), FaultKind> {
+        let slot = self.residents.slot;
+        let of_cta = self.async_ops.lane_copies.range((slot, here.rank, 0)..=(slot, here.rank, u32::MAX));
+        for started in of_cta.flat_map(|(_, copies)| &copies.started) {
+            let pending = started.copies.iter().filter(|c| started.lanes >> c.lane & 1 != 0);
+            for c in pending {
+                let to = SharedRange::new(SharedPlace { rank: here.rank, offset: c.to }, c.bytes.into());
+                if to.overlaps(here) {
+                    return Err(self.conflict(here.bytes.start, write, true, started.site));
+                }
+            }
+        }
+        Ok(())
+    }
+}

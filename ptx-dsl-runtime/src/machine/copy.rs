@@ -1,0 +1,64 @@
+//! The interface of asynchronous copies: `cp.async.bulk`, `cp.async.bulk.tensor`, their reductions, `st.async`, `red.async`.
+//!
+//! An instruction decodes and checks its operands and passes a [`CopyJob`] to `Ctx::start_copy`. The job reads its source and
+//! writes its destination later, at times that the scheduler chooses.
+
+use std::ops::Range;
+
+use crate::fault::FaultKind;
+use crate::machine::spaces::{SharedPlace, Spaces};
+use crate::mem::address::Place;
+
+/// A copy in flight.
+pub(crate) trait CopyJob: std::fmt::Debug {
+    /// Reads the source, before the copy completes.
+    fn read(&self, m: &Spaces<'_, '_>) -> Result<Vec<u8>, FaultKind>;
+
+    /// Completes it: writes the destination, from what [`CopyJob::read`] has returned or from the source as it is now.
+    fn write(&self, m: &mut Spaces<'_, '_>, read: Option<Vec<u8>>) -> Result<(), FaultKind>;
+
+    /// The shared memory that it reads.
+    fn source(&self) -> Option<SharedRange>;
+
+    /// The shared memory that it writes.
+    fn destination(&self) -> Option<SharedRange>;
+
+    /// Each access that it makes, for monitors.
+    fn accesses(&self) -> Vec<JobAccess>;
+}
+
+/// Bytes of the shared memory of a CTA, from the first to the last.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(crate) struct SharedRange {
+    pub rank: u32,
+    pub bytes: Range<u32>,
+}
+
+impl SharedRange {
+    pub fn new(at: SharedPlace, bytes: u32) -> Self {
+        SharedRange { rank: at.rank, bytes: at.offset..at.offset.saturating_add(bytes) }
+    }
+
+    pub fn overlaps(&self, o: &SharedRange) -> bool {
+        self.rank == o.rank && self.bytes.start < o.bytes.end && o.bytes.start < self.bytes.end
+    }
+}
+
+/// An access of a copy.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct JobAccess {
+    pub place: Place,
+    pub bytes: u32,
+    pub write: bool,
+}
+
+/// How the completion of a copy is observed.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Signal {
+    /// Complete-tx of so many bytes on the mbarrier object there.
+    Mbarrier { at: SharedPlace, bytes: u32 },
+    /// Bulk groups of the thread.
+    BulkGroup,
+    /// It is not.
+    Nothing,
+}

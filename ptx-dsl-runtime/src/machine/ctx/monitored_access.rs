@@ -1,0 +1,110 @@
+//! Accesses of a whole warp, for monitors.
+//!
+//! The interpreter tells the monitor of an access before it takes a fast path. A monitor that is content with that sees no single
+//! lanes; otherwise the fast paths fail, and the slow path tells it of each lane.
+
+use crate::Lanes;
+use crate::machine::ctx::Ctx;
+use crate::mem::address::{AddrSpace, Place, decode};
+use crate::monitor::{Access, Monitor, Offsets};
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// Must the monitor see the accesses of each lane?
+    #[inline(always)]
+    pub(crate) fn is_watched(&self) -> bool {
+        M::ON && !self.told
+    }
+
+    /// Tells the monitor that lanes of the current warp, which are neighbours, load or store `bytes` each: the first at an address,
+    /// the next ones `step` bytes further on. The caller has checked that the memory has them. True if it has seen them all.
+    pub(crate) fn tell_row(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        (bytes, step, write): (u32, u32, bool),
+        lanes: u32,
+    ) -> bool {
+        match decode(space, addr, self.cur.cta) {
+            Some(place) => self.tell_warp(place, addr, bytes, write, lanes, Offsets::Row { step }),
+            None => false,
+        }
+    }
+
+    /// The same for lanes that access `bytes` at any addresses.
+    pub(crate) fn tell_lanes(&mut self, space: AddrSpace, addr: &Lanes, bytes: u32, write: bool, lanes: u32) -> bool {
+        let low = lanes.trailing_zeros() & 31;
+        let first = addr[low as usize];
+        let Some(place) = decode(space, first, self.cur.cta) else { return false };
+        let (at, size) = match place {
+            Place::Global { segment, offset } => (offset, self.memory.global.bytes(segment).len()),
+            Place::Shared { rank, offset } => match self.window(rank) {
+                Ok(window) => (offset.into(), window.len()),
+                Err(_) => return false,
+            },
+            Place::Const { .. } | Place::Param { .. } => return true,
+            Place::Local { .. } => return false,
+        };
+        let Some(last) = (size as u64).checked_sub(bytes.into()) else { return false };
+        let active = |l: usize| lanes >> l & 1 != 0;
+        let step = match addr.get(low as usize + 1) {
+            Some(next) if active(low as usize + 1) => next.wrapping_sub(first),
+            _ => 0,
+        };
+        let (mut offsets, mut outside, mut uneven) = ([0; 32], 0, 0);
+        for (l, (to, a)) in offsets.iter_mut().zip(addr).enumerate() {
+            let expected = first.wrapping_add(step.wrapping_mul((l as u64).wrapping_sub(low.into())));
+            let offset = at.wrapping_add(a.wrapping_sub(first));
+            *to = offset;
+            outside |= u64::from(active(l) && (offset > last || a & (u64::from(bytes) - 1) != 0));
+            uneven |= u64::from(active(l) && *a != expected);
+        }
+        if outside != 0 {
+            return false;
+        }
+        let neighbours = lanes >> low & (lanes >> low).wrapping_add(1) == 0;
+        let offsets = match step {
+            step if uneven == 0 && neighbours && (step == 0 || step == u64::from(bytes)) => {
+                Offsets::Row { step: step as u32 }
+            }
+            _ => Offsets::Lanes(&offsets),
+        };
+        self.tell_warp(place, first, bytes, write, lanes, offsets)
+    }
+
+    fn tell_warp(
+        &mut self,
+        place: Place,
+        addr: u64,
+        bytes: u32,
+        write: bool,
+        lanes: u32,
+        offsets: Offsets<'_>,
+    ) -> bool {
+        match place {
+            // the slow path knows what operations in flight read
+            Place::Shared { .. } if write && !self.async_ops.is_empty() => return false,
+            // and it reports what a copy in flight writes
+            Place::Shared { rank, offset } if !self.async_ops.is_empty() => {
+                let (from, to) = match offsets {
+                    Offsets::Row { step } => (offset, offset + step * (lanes.count_ones().max(1) - 1) + bytes),
+                    Offsets::Lanes(all) => {
+                        let active = || (0..32).filter(|l| lanes >> l & 1 != 0).map(|l| all[l as usize] as u32);
+                        (active().min().unwrap_or(offset), active().max().unwrap_or(offset) + bytes)
+                    }
+                };
+                if self.copy_conflict(rank, from, to - from, false).is_err() {
+                    return false;
+                }
+            }
+            Place::Global { segment, .. } if !M::READ_ONLY && !write && self.memory.global.is_read_only(segment) => {
+                return true;
+            }
+            Place::Const { .. } | Place::Param { .. } => return true,
+            Place::Local { .. } => return false,
+            _ => {}
+        }
+        let who = self.who(lanes);
+        let first = Access { place, addr, bytes, write, same: false, agent: false, order: self.order, who };
+        self.monitor.warp(&first, offsets)
+    }
+}

@@ -1,0 +1,89 @@
+//! The `wgmma` operations of a warp in flight (PTX ISA 9.7.15.7).
+
+use std::collections::VecDeque;
+
+/// What a warp has issued and not waited for. Registers that operations hold are sets, which code generation numbers: bits.
+#[derive(Debug, Default)]
+pub(crate) struct Groups {
+    /// The warp has executed `wgmma.fence`.
+    pub fenced: bool,
+    /// Sets of operations that are in no group yet.
+    open: u64,
+    /// Those of groups, the oldest first.
+    groups: VecDeque<u64>,
+}
+
+/// Groups that a warp may leave without a wait, before the oldest are counted as one.
+const MOST: usize = 1024;
+
+/// Why registers still belong to an operation.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Pending {
+    /// The operation is in no group.
+    Uncommitted,
+    /// A wait with at most this number of newer groups would have covered it.
+    Group { newer: usize },
+}
+
+impl Groups {
+    /// An operation that holds these sets.
+    pub fn issue(&mut self, sets: u64) {
+        self.open |= sets;
+    }
+
+    pub fn commit(&mut self) {
+        self.groups.push_back(std::mem::take(&mut self.open));
+        if self.groups.len() > MOST
+            && let (Some(first), Some(second)) = (self.groups.pop_front(), self.groups.front_mut())
+        {
+            *second |= first;
+        }
+    }
+
+    /// Completes all groups but the newest `n`.
+    pub fn wait(&mut self, n: u64) {
+        let keep = usize::try_from(n).unwrap_or(usize::MAX).min(self.groups.len());
+        self.groups.drain(..self.groups.len() - keep);
+    }
+
+    /// Is an operation in flight that holds one of these sets?
+    pub fn pending(&self, sets: u64) -> Option<Pending> {
+        if self.open & sets != 0 {
+            return Some(Pending::Uncommitted);
+        }
+        let newer = self.groups.iter().rev().position(|g| g & sets != 0)?;
+        Some(Pending::Group { newer })
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn a_wait_leaves_the_newest_groups() {
+        let mut g = Groups::default();
+        for sets in [1, 2, 4] {
+            g.issue(sets);
+            g.commit();
+        }
+        g.issue(8);
+        assert_eq!(g.pending(8), Some(Pending::Uncommitted));
+        assert_eq!(g.pending(1), Some(Pending::Group { newer: 2 }));
+        g.wait(2);
+        assert_eq!((g.pending(1), g.pending(2)), (None, Some(Pending::Group { newer: 1 })));
+        g.wait(0);
+        assert_eq!((g.pending(7), g.pending(8)), (None, Some(Pending::Uncommitted)));
+    }
+
+    #[test]
+    fn groups_that_nobody_waits_for_take_no_more_memory() {
+        let mut g = Groups::default();
+        g.issue(1);
+        for _ in 0..10 * MOST {
+            g.commit();
+        }
+        assert!(g.groups.len() <= MOST);
+        assert!(g.pending(1).is_some());
+    }
+}
