@@ -1,6 +1,7 @@
 //! `tcgen05.mma`, `.mma.sp`, `.mma.ws`, `.mma.ws.sp` (PTX ISA 9.7.16.10.9).
 //!
-//! What an instruction computes, exactly: every product of an element of A and one of B is rounded to f32, and the
+//! What an instruction computes: by default the fused sums of [`dot`](crate::isa::matrix::dot), all K at once, with D as one more term;
+//! for 4-bit kinds those of [`block_scale`](crate::isa::matrix::block_scale). With `Numerics::Fast` every product of an element of A and one of B is rounded to f32, and the
 //! products of an element of D are added in f32 in ascending order of k, from zero. With block scaling that is done
 //! block by block; each sum is multiplied by both scale factors, rounded to f32 once, and these are added in
 //! ascending order. Last comes D, if it is read, times 2^-scale-input-d. A D of type f16 is rounded from that f32.
@@ -17,6 +18,7 @@ use crate::fault::Fault;
 use crate::isa::active;
 use crate::isa::tcgen05::descriptor::instruction::Generation;
 use crate::isa::tcgen05::mma::multiply::Multiply;
+use crate::numerics::Numerics;
 use crate::qual::Q;
 use crate::{Ctx, Lanes, Monitor};
 
@@ -25,7 +27,8 @@ fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lan
     let target = Generation::of(x.geometry.info.target);
     for lane in active(x.mask) {
         let values: Vec<u64> = s.iter().map(|v| v[lane]).collect();
-        let job = Multiply::new(q, sparse, ws, target, &values).map_err(|kind| x.fault(kind, lane as u32))?;
+        let mut job = Multiply::new(q, sparse, ws, target, &values).map_err(|kind| x.fault(kind, lane as u32))?;
+        job.exact = (x.geometry.numerics == Numerics::Exact).then_some(x.set);
         x.tensor_issue(job.form.pair, lane as u32, Box::new(job))?;
     }
     Ok(())

@@ -2,11 +2,12 @@
 
 use crate::fault::FaultKind;
 use crate::isa::matrix::format::{Format, Packing};
-use crate::isa::tcgen05::descriptor::instruction::{Form, Generation, Instruction};
+use crate::isa::tcgen05::descriptor::instruction::{Accumulator, Form, Generation, Instruction};
 use crate::isa::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, ZeroColumns, wrong};
 use crate::isa::tcgen05::layout::DataPath;
 use crate::mem::tmem;
 use crate::qual::{Q, q};
+use crate::simd::InstructionSet;
 
 /// Bytes of a column of B that `.decompress::lut::b` decompresses: 128 indices of 3 bits, of which half are used.
 pub(super) const COMPRESSED: usize = 48;
@@ -40,6 +41,8 @@ pub(super) struct Multiply {
     /// 2^-scale-input-d
     pub(super) scale_d: f32,
     pub(super) zero_columns: Option<ZeroColumns>,
+    /// Adds as a tensor core does, with this instruction set; else in f32.
+    pub(super) exact: Option<InstructionSet>,
 }
 
 /// A fault of an address in Tensor Memory.
@@ -96,6 +99,7 @@ impl Multiply {
             accumulate,
             scale_d,
             zero_columns,
+            exact: None,
         };
         job.check()?;
         Ok(job)
@@ -192,6 +196,11 @@ impl Multiply {
             A::Tmem(_) if side == 0 => Packing::in_tmem(format, dense4),
             _ => Packing::in_shared(format, dense4),
         }
+    }
+
+    /// Adds floating-point numbers as a tensor core does?
+    pub(super) fn fuses(&self) -> Option<InstructionSet> {
+        self.exact.filter(|_| !matches!(self.instruction.d, Accumulator::S32 { .. }))
     }
 
     /// Elements of a row of A in memory.

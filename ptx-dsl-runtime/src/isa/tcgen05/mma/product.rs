@@ -6,8 +6,10 @@ use super::multiply::{A, COMPRESSED, Multiply};
 use super::operands::{Factors, LUT_COLUMNS, Positions};
 use crate::fault::FaultKind;
 use crate::isa::float16::{f16_to_f32_scaled, f32_to_f16, rebias};
-use crate::isa::matrix::dot::{HIGH, Sums, WIDE};
+use crate::isa::matrix::block_scale;
+use crate::isa::matrix::dot::{self, HIGH, Operands, Scales, Sums, WIDE};
 use crate::isa::matrix::gather::{bytes, gather, pieces};
+use crate::isa::matrix::model::{Model, To, least_exponent};
 use crate::isa::matrix::plain::{dense, sparse};
 use crate::isa::matrix::tile::Tile;
 use crate::isa::tcgen05::descriptor::Major;
@@ -16,6 +18,7 @@ use crate::isa::tcgen05::descriptor::instruction::{Accumulator, Kind};
 
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem::{self, LANES};
+use crate::simd::InstructionSet;
 
 /// 1.5 * 2^23: the low bits of this plus an integer below 2^22 are that integer.
 const MIDDLE: f32 = 12_582_912.0;
@@ -100,6 +103,9 @@ impl Multiply {
             }
         }
         self.decoded(&b, "B")?;
+        if self.fuses().is_some() {
+            b.measure(least_exponent(i.formats[1]));
+        }
         Ok(b)
     }
 
@@ -148,6 +154,9 @@ impl Multiply {
         if i.negate[0] != i.negate[1] {
             a.negate();
         }
+        if self.fuses().is_some() {
+            a.measure(least_exponent(i.formats[0]));
+        }
         Ok(a)
     }
 
@@ -156,10 +165,26 @@ impl Multiply {
     #[inline(always)]
     fn store<T: Copy>(
         &self,
-        (c, cta): (usize, &mut TensorCta<'_>),
+        to: (usize, &mut TensorCta<'_>),
         part: usize,
         sums: impl Fn(usize, usize) -> Sums<T>,
         finish: impl Fn(u32, T) -> u32,
+    ) {
+        self.blocks(to, part, |row, column, d| {
+            let sums = sums(row, column);
+            for (d, sum) in d.as_flattened_mut().iter_mut().zip(sums.as_flattened()) {
+                *d = finish(*d, *sum);
+            }
+        });
+    }
+
+    /// Calls `change` for each block of D in one part.
+    #[inline(always)]
+    fn blocks(
+        &self,
+        (c, cta): (usize, &mut TensorCta<'_>),
+        part: usize,
+        change: impl Fn(usize, usize, &mut Sums<u32>),
     ) {
         let (base, column) = tmem::split(self.d);
         let (rows, n) = (self.path.rows(), self.instruction.n);
@@ -173,22 +198,55 @@ impl Multiply {
                 }
             }
             for block in 0..columns.len() / WIDE {
-                let sums = sums(group, columns.start / WIDE + block);
-                for (lane, sums) in lanes.iter().zip(&sums) {
+                let at = column + block * WIDE;
+                let mut d = [[0; WIDE]; HIGH];
+                for (lane, d) in lanes.iter().zip(&mut d) {
+                    if let Some(words) = lane.and_then(|l| cta.tmem.lane(l).get(at..)?.first_chunk()) {
+                        *d = *words;
+                    }
+                }
+                change(group, columns.start / WIDE + block, &mut d);
+                for (lane, d) in lanes.iter().zip(&d) {
                     let Some(lane) = *lane else { continue };
-                    let at = column + block * WIDE;
-                    if let Some(d) = cta.tmem.lane_mut(lane).get_mut(at..).and_then(|d| d.first_chunk_mut::<WIDE>()) {
-                        for (d, sum) in d.iter_mut().zip(sums) {
-                            *d = finish(*d, *sum);
-                        }
+                    if let Some(words) = cta.tmem.lane_mut(lane).get_mut(at..).and_then(|w| w.first_chunk_mut()) {
+                        *words = *d;
                     }
                 }
             }
         }
     }
 
+    /// The sums of a tensor core.
+    fn fuse(&self, set: InstructionSet, to: (usize, &mut TensorCta<'_>), part: usize, rows: &Rows<'_>, b: &Tile<WIDE>) {
+        let half = self.instruction.d == Accumulator::F16;
+        let model = Model::tcgen05(if half { To::F16 } else { To::F32 });
+        let factors = self.instruction.scale.zip(rows.factors).map(|(scale, all)| {
+            let scale = block_scale::Scale { vector: scale.vector, format: scale.format };
+            block_scale::Factors::new(scale, all.map(<[_]>::len), |side, line, i| all[side][line][i] as f32)
+        });
+        let scales = factors.as_ref().map(|f| Scales { vector: f.vector, a: &f.exponents[0], b: &f.exponents[1] });
+        let operands = Operands { a: rows.a, b, positions: rows.positions, scales };
+        let (scale, rebias) = (self.scale_d, rebias(self.scale_d));
+        self.blocks(to, part, |row, column, d| {
+            let old = |d: u32| match (self.accumulate, half) {
+                (false, _) => 0.0,
+                (true, true) => f16_to_f32_scaled(d, rebias),
+                (true, false) => f32::from_bits(d) * scale,
+            };
+            let c = d.map(|row| row.map(old));
+            let sums = match &factors {
+                Some(factors) if self.form.kind.is_4bit() => block_scale::block(&operands, factors, (row, column), &c),
+                _ => dot::block(set, model, &operands, (row, column), &c),
+            };
+            *d = sums.map(|row| row.map(|v| if half { f32_to_f16(v).into() } else { v.to_bits() }));
+        });
+    }
+
     /// One CTA, one part, with the right `finish`.
     fn part(&self, to: (usize, &mut TensorCta<'_>), part: usize, rows: &Rows<'_>, b: &Tile<WIDE>) {
+        if let Some(set) = self.fuses() {
+            return self.fuse(set, to, part, rows, b);
+        }
         let scale = self.scale_d;
         let vector = self.instruction.scale.map_or(1, |s| s.vector);
         let slow: &dyn Fn(usize, usize) -> Sums = &|row, column| rows.sums(row, column, b, vector);

@@ -11,6 +11,7 @@ use crate::qual::{Q, Qualifier, q};
 
 mod bench;
 mod faults;
+mod fused;
 mod kinds;
 mod shapes;
 
@@ -309,8 +310,13 @@ const LUT_LANE: usize = 40;
 /// The index of the two-bit positions (first, second) that metadata have for a chunk of four.
 const INDEXES: [u32; 7] = [0b0100, 0b1000, 0b1100, 0b1001, 0b1101, 0b0110, 0b1110];
 
-/// Builds everything, runs it, and compares every word of Tensor Memory that belongs to D, and some that do not.
+/// Builds everything, runs it with sums of both kinds, and compares every word of Tensor Memory that belongs to D, and some that do not.
 pub(super) fn check(case: &Case, seed: u64) {
+    check_sums(case, seed, None);
+    check_sums(case, seed, Some(crate::simd::best(true)));
+}
+
+fn check_sums(case: &Case, seed: u64, exact: Option<crate::simd::InstructionSet>) {
     let c = case;
     let r = &mut Random::new(seed);
     let ctas = if c.pair { 2 } else { 1 };
@@ -523,6 +529,7 @@ pub(super) fn check(case: &Case, seed: u64) {
     s.extend(c.extras.zero.map(|z| z.0));
 
     let job = Multiply::new(Q::new(&flags, &[]), c.sparse, c.ws, c.target, &s).unwrap_or_else(|e| panic!("{e}: {c:?}"));
+    let job = Multiply { exact, ..job };
     let before = tmem.clone();
     let mut both: Vec<TensorCta<'_>> =
         tmem.iter_mut().zip(&memory).map(|(tmem, shared)| TensorCta { tmem, shared }).collect();
@@ -538,7 +545,7 @@ pub(super) fn check(case: &Case, seed: u64) {
                 assert_eq!(got, before[cta].lane(lane)[D_COLUMN + column], "({m}, {n}) is disabled: {c:?}");
                 continue;
             }
-            let zero = c.extras.zero.is_some_and(|z| zero_column(z.0, n, c.n, c.m));
+            let zero = c.extras.zero.is_some_and(|z| shapes::zero_column(z.0, n, c.n, c.m));
             let (mut want, mut size) = (0.0, 0.0);
             for (&x, &k) in a[m].iter().zip(&positions[m]) {
                 let block = |vector: usize| k / (c.k / vector);
@@ -583,21 +590,4 @@ pub(super) fn check(case: &Case, seed: u64) {
             }
         }
     }
-}
-
-/// The mask of a zero-column mask descriptor, written out bit by bit from its runs.
-pub(super) fn zero_column(x: u64, column: usize, n: usize, m: usize) -> bool {
-    if x >> 39 & 1 == 0 {
-        return false;
-    }
-    let part = n / (128 / m);
-    let which = column / part;
-    let (skip, used) = ((x >> 40 & 255) + 1, (x >> 48 & 255) + 1);
-    let mut mask = Vec::new();
-    let mut zeros = x >> (32 + which) & 1 != 0;
-    while mask.len() < part + 256 {
-        mask.extend((0..if zeros { skip } else { used }).map(|_| zeros));
-        zeros = !zeros;
-    }
-    mask[column % part + (x >> (8 * which) & 255) as usize]
 }

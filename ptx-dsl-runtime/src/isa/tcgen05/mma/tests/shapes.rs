@@ -144,3 +144,20 @@ fn all_of_the_table_and_nothing_else() {
     }
     assert!(runs > 1000, "{runs}");
 }
+
+/// The mask of a zero-column mask descriptor, written out bit by bit from its runs.
+pub(super) fn zero_column(x: u64, column: usize, n: usize, m: usize) -> bool {
+    if x >> 39 & 1 == 0 {
+        return false;
+    }
+    let part = n / (128 / m);
+    let which = column / part;
+    let (skip, used) = ((x >> 40 & 255) + 1, (x >> 48 & 255) + 1);
+    let mut mask = Vec::new();
+    let mut zeros = x >> (32 + which) & 1 != 0;
+    while mask.len() < part + 256 {
+        mask.extend((0..if zeros { skip } else { used }).map(|_| zeros));
+        zeros = !zeros;
+    }
+    mask[column % part + (x >> (8 * which) & 255) as usize]
+}
