@@ -3,7 +3,7 @@
 use ptx_dsl::runtime::isa::list::SEMANTICS;
 use ptx_dsl_frontend::isa::Host;
 use ptx_dsl_frontend::opcode::Opcode;
-use ptx_dsl_frontend::table::FAMILIES;
+use ptx_dsl_frontend::table::{FAMILIES, SYSTEM};
 use std::collections::BTreeMap;
 
 /// The name of an opcode's function: `.` as `_`, without `.cta`, which changes nothing.
@@ -16,7 +16,7 @@ fn function(opcode: Opcode) -> String {
 #[test]
 fn the_host_has_semantics_for_what_the_table_says_it_runs() {
     let mut table = BTreeMap::new();
-    for instr in FAMILIES.iter().flat_map(|(_, list)| *list) {
+    for instr in FAMILIES.iter().chain([&SYSTEM]).flat_map(|(_, list)| *list) {
         if matches!(instr.host, Host::Lane | Host::Warp | Host::Block) {
             let opcode = Opcode::of(instr.opcode);
             table.insert(opcode, function(opcode));

@@ -14,8 +14,10 @@ const PITCH: usize = 4096;
 
 ptx! {
     <sm_90, ptx 8.0, allow(PTX0646)>
+    .extern .shared .align 1024 .b8 copied[];
+
     // Each copy waits for the one before it. The words of the last one go to `y`.
-    .visible .entry bulk(
+    .visible .entry bulk_copy(
         .param .u64 .ptr .global .align 16 x: &[u32],
         .param .u64 .ptr .global .align 4 y: &mut [u32],
         .param .u32 n)
@@ -24,7 +26,6 @@ ptx! {
         .reg .pred %p, %first, %more;
         .reg .b32 %t, %i, %n, %at, %v, %parity;
         .reg .b64 %x, %y, %o;
-        .shared .align 128 .b8 tile[65536];
         .shared .align 8 .b64 full;
 
         mov.u32 %t, %tid.x;
@@ -38,7 +39,7 @@ ptx! {
       next:
         @!%first bra wait;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 65536;
-        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%x], 65536, [full];
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [copied], [%x], 65536, [full];
       wait:
         and.b32 %parity, %i, 1;
       again:
@@ -51,14 +52,14 @@ ptx! {
         ld.param.u64 %y, [y];
         mul.wide.u32 %o, %t, 4;
         add.u64 %y, %y, %o;
-        mov.u32 %at, tile;
+        mov.u32 %at, copied;
         mad.lo.u32 %at, %t, 2048, %at;
         ld.shared.u32 %v, [%at];
         st.global.u32 [%y], %v;
         ret;
     }
 
-    .visible .entry tile(
+    .visible .entry tile_copy(
         .param .align 64 .b8 map[128],
         .param .u64 .ptr .global .align 4 y: &mut [u32],
         .param .u32 n)
@@ -67,7 +68,6 @@ ptx! {
         .reg .pred %p, %first, %more;
         .reg .b32 %t, %i, %n, %at, %v, %parity, %column;
         .reg .b64 %map, %y, %o;
-        .shared .align 1024 .b8 tiles[65536];
         .shared .align 8 .b64 full;
 
         mov.u32 %t, %tid.x;
@@ -84,8 +84,8 @@ ptx! {
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 65536;
         and.b32 %column, %i, 31;
         shl.b32 %column, %column, 7;
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tiles], [%map, {%column, 0}], [full];
-        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tiles+32768], [%map, {%column, 256}], [full];
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [copied], [%map, {%column, 0}], [full];
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [copied+32768], [%map, {%column, 256}], [full];
       wait:
         and.b32 %parity, %i, 1;
       again:
@@ -98,7 +98,7 @@ ptx! {
         ld.param.u64 %y, [y];
         mul.wide.u32 %o, %t, 4;
         add.u64 %y, %y, %o;
-        mov.u32 %at, tiles;
+        mov.u32 %at, copied;
         mad.lo.u32 %at, %t, 2048, %at;
         ld.shared.u32 %v, [%at];
         st.global.u32 [%y], %v;
@@ -123,7 +123,7 @@ pub fn bulk_case() -> Box<dyn Case> {
 }
 
 impl Case for Bulk {
-    crate::launches!(self, host => bulk.launch(host, Launch::grid(1).block(32), (&self.x, &mut self.y, COPIES as u32)));
+    crate::launches!(self, host => bulk_copy.launch(host, Launch::grid(1).block(32).dynamic_shared(BYTES as u32), (&self.x, &mut self.y, COPIES as u32)));
 
     fn hand(&mut self) {
         let x: Vec<u8> = self.x.iter().flat_map(|word| word.to_le_bytes()).collect();
@@ -158,15 +158,15 @@ impl Tile {
 impl Case for Tile {
     fn ours(&mut self, host: &Host) {
         let mut y = std::mem::take(&mut self.y);
-        let args = (&self.map(), &mut y, COPIES as u32);
-        tile.launch(host, Launch::grid(1).block(32), args).expect("a clean run");
+        let args = (&self.map(), &mut y[..], COPIES as u32);
+        tile_copy.launch(host, Launch::grid(1).block(32).dynamic_shared(BYTES as u32), args).expect("a clean run");
         self.y = y;
     }
 
     fn checked(&mut self, host: &Host<ptx_dsl::Checked>) {
         let mut y = std::mem::take(&mut self.y);
-        let args = (&self.map(), &mut y, COPIES as u32);
-        tile.launch(host, Launch::grid(1).block(32), args).expect("a clean run");
+        let args = (&self.map(), &mut y[..], COPIES as u32);
+        tile_copy.launch(host, Launch::grid(1).block(32).dynamic_shared(BYTES as u32), args).expect("a clean run");
         self.y = y;
     }
 

@@ -71,8 +71,8 @@ const CASES: &[(&str, Make, &str)] = &[
     ("ring", ring::case, ring::ring::PTX),
     ("cluster", cluster::case, cluster::cluster::PTX),
     ("clc", steal::case, steal::steal::PTX),
-    ("bulk", copies::bulk_case, copies::bulk::PTX),
-    ("tile", copies::tile_case, copies::tile::PTX),
+    ("bulk", copies::bulk_case, copies::bulk_copy::PTX),
+    ("tile", copies::tile_case, copies::tile_copy::PTX),
 ];
 
 struct Options {

@@ -162,6 +162,17 @@ pub enum FaultKind {
     },
     /// `trap`
     Trap,
+    /// A false `assert` of CUDA C++.
+    Assertion {
+        /// the condition
+        message: String,
+        /// the source file
+        file: String,
+        /// its line
+        line: u32,
+        /// the function
+        function: String,
+    },
     /// Other undefined behaviour, with the manual's section and a fix.
     Undefined {
         /// what is wrong
@@ -233,7 +244,9 @@ impl FaultKind {
             IssueGranularity { .. } => "9.7.16.5",
             Trap => "9.7.19.4",
             Undefined { section, .. } => section,
-            Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
+            Assertion { .. } | Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => {
+                ""
+            }
         }
     }
 
@@ -278,7 +291,13 @@ impl FaultKind {
             Undefined { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
-            DataRace(_) | Trap | Deadlock { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => "",
+            DataRace(_)
+            | Trap
+            | Assertion { .. }
+            | Deadlock { .. }
+            | Cancelled { .. }
+            | NotYet { .. }
+            | Internal(_) => "",
         }
     }
 }
@@ -334,6 +353,9 @@ impl fmt::Display for FaultKind {
             }
             CallTarget => f.write_str("indirect call of an address that is no function it may call"),
             Trap => f.write_str("`trap` executed"),
+            Assertion { message, file, line, function } => {
+                write!(f, "assertion `{message}` failed in `{function}`, {file}:{line}")
+            }
             Undefined { what, .. } => f.write_str(what),
             Deadlock { .. } => f.write_str("deadlock: no thread can run and nothing is under way"),
             StepLimit { turns, region, loops } => {

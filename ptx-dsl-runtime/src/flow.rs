@@ -61,6 +61,13 @@ pub enum Wait {
         /// the region of the rendezvous
         pc: Pc,
     },
+    /// Registers for a warp of the CTA (`setmaxnreg.inc`).
+    Registers {
+        /// the warp
+        warp: u32,
+        /// of each thread, in all
+        count: u32,
+    },
     /// An operation of the allocator of Tensor Memory.
     TensorMemory {
         /// with `.cta_group::2`

@@ -11,6 +11,7 @@ use crate::checked::Checked;
 use crate::engine::Engine;
 use crate::monitor::{Monitor, Off};
 use crate::numerics::Numerics;
+use crate::print::Print;
 use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
 
 #[derive(Debug, Clone)]
@@ -35,6 +36,7 @@ pub struct Host<M = Off> {
     threads: usize,
     engine: Option<Engine>,
     numerics: Numerics,
+    print: Print,
     make_monitor: MakeMonitor<M>,
 }
 
@@ -45,16 +47,21 @@ type MakeMonitor<M> = Arc<dyn Fn() -> M + Send + Sync>;
 
 impl<M> Clone for Host<M> {
     fn clone(&self) -> Self {
-        Host { schedule: self.schedule.clone(), make_monitor: self.make_monitor.clone(), ..*self }
+        Host {
+            schedule: self.schedule.clone(),
+            print: self.print.clone(),
+            make_monitor: self.make_monitor.clone(),
+            ..*self
+        }
     }
 }
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host { schedule, record, resident, threads, engine, numerics, make_monitor: _ } = self;
+        let Host { schedule, record, resident, threads, engine, print, numerics, make_monitor: _ } = self;
         let mut s = f.debug_struct("Host");
-        s.field("schedule", schedule).field("record", record).field("resident", resident);
-        s.field("threads", threads).field("engine", engine).field("numerics", numerics);
+        s.field("schedule", schedule).field("record", record).field("resident", resident).field("threads", threads);
+        s.field("engine", engine).field("print", print).field("numerics", numerics);
         s.finish()
     }
 }
@@ -111,6 +118,7 @@ impl<M: Monitor> Host<M> {
             resident: 16,
             threads: 1,
             engine: None,
+            print: Print::Standard,
             numerics: Numerics::default(),
             make_monitor: Arc::new(make),
         }
@@ -163,6 +171,27 @@ impl<M: Monitor> Host<M> {
     pub fn engine(mut self, engine: Engine) -> Self {
         self.engine = Some(engine);
         self
+    }
+
+    /// Gives the output of the kernels' `printf` to a function, instead of writing it to the standard output: the text of one call
+    /// at a time. The calls of a thread are in order. What is not UTF-8 becomes `\u{fffd}`.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// use std::sync::{Arc, Mutex};
+    /// let output = Arc::new(Mutex::new(String::new()));
+    /// let to = output.clone();
+    /// let host = Host::new().print(move |text| to.lock().unwrap().push_str(text));
+    /// # let _ = host;
+    /// ```
+    pub fn print(mut self, function: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.print = Print::Function(Arc::new(function));
+        self
+    }
+
+    /// Where `printf` writes.
+    pub(crate) fn printer(&self) -> &Print {
+        &self.print
     }
 
     /// How matrix instructions add: as tensor cores do, unless this says [`Numerics::Fast`].

@@ -4,7 +4,7 @@ mod info;
 
 pub use crate::flow::{Flow, Next, Pc, Wait};
 pub use crate::machine::Compiled;
-pub use info::{KernelInfo, ParamInfo, Site};
+pub use info::{KernelInfo, NotYet, ParamInfo, Site};
 
 use crate::lanes::Level;
 use crate::{Ctx, Fault, Monitor, Off};

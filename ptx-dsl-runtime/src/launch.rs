@@ -12,7 +12,7 @@ use crate::engine::Engine;
 use crate::host::{Host, Report};
 use crate::interpreter;
 use crate::interpreter::Executable;
-use crate::kernel::{Compiled, Kernel, KernelInfo};
+use crate::kernel::{Compiled, Kernel, KernelInfo, NotYet};
 use crate::machine::{self, Program};
 use crate::mem::address::{FIRST_BUFFER, global_address};
 use crate::mem::segment::Segment;
@@ -112,9 +112,15 @@ fn prepare<'s>(
     (module, maps): (&'s mut [u8], &'s mut Vec<Vec<u8>>),
 ) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
     let kernel = || info.name.to_owned();
-    if let Some(&(instruction, site)) = info.not_yet.first() {
+    if let Some(&NotYet { what, why, site }) = info.not_yet.first() {
         let (text, line) = info.sites.get(site as usize).map_or(("", 0), |s| (s.text, s.line));
-        return Err(Error::NotYet { kernel: kernel(), instruction: instruction.into(), text: text.into(), line });
+        return Err(Error::NotYet {
+            kernel: kernel(),
+            instruction: what.into(),
+            why: why.into(),
+            text: text.into(),
+            line,
+        });
     }
     let error = |problem| Error::Launch { kernel: kernel(), problem };
     launch.check(info).map_err(error)?;

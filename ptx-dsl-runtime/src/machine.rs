@@ -22,6 +22,7 @@ mod lane_access;
 mod loops;
 mod mbarrier_fast_path;
 mod memory;
+mod register_pool;
 mod registers;
 mod residents;
 mod scheduling;
@@ -216,7 +217,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             step: Step::new(),
             fragments: Fragments::new(),
             scheduling: Scheduling::new(launch, team, host.scheduler(), always_first, host.records()),
-            geometry: Geometry::new(launch, info),
+            geometry: Geometry::new(launch, info, host.printer().clone()),
             memory: Memory::new(global, params),
             residents: Residents::new(team.slots(host.resident())),
             async_ops: AsyncOps::default(),

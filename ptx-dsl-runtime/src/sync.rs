@@ -3,5 +3,6 @@
 pub mod barrier;
 pub mod cluster;
 pub mod mbarrier;
+pub mod register_pool;
 pub mod tensor_memory;
 pub mod wgmma;

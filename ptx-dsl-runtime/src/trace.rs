@@ -335,6 +335,7 @@ fn short(wait: &Wait) -> String {
         Wait::Phase { offset, parity, .. } => format!("mbarrier {offset:#x}, parity {parity}"),
         Wait::Mbarrier(_) => "mbarriers".to_owned(),
         Wait::WarpSync { .. } | Wait::WholeWarp { .. } => "lanes of the warp".to_owned(),
+        Wait::Registers { .. } => "registers".to_owned(),
         Wait::TensorMemory { .. } => "Tensor Memory".to_owned(),
     }
 }

@@ -291,14 +291,12 @@ fn launches_that_do_not_fit() {
 
 #[test]
 fn instructions_that_the_host_lacks() {
-    let text = ".version 8.1 .target sm_90 .address_size 64 .visible .entry k(.param .u64 x) {\n\
-         .reg .b64 %x; ld.param.u64 %x, [x]; multimem.red.relaxed.gpu.global.add.u32 [%x], 1; ret; }";
-    let kernel = Module::parse(text).unwrap().kernel("k").unwrap().clone();
+    let kernel = one("", "txq.width.b32 %v, [%x]; ret;");
     let error = run(&kernel, Launch::grid(1), &mut [0; 4]).unwrap_err();
-    let Error::NotYet { instruction, text, .. } = error else { panic!("{error}") };
+    let Error::NotYet { instruction, why, text, .. } = error else { panic!("{error}") };
     assert_eq!(
-        (instruction.as_str(), text.as_str()),
-        ("multimem.red.relaxed.gpu.global.add.u32", "multimem.red.relaxed.gpu.global.add.u32 [%x], 1;")
+        (instruction.as_str(), why.as_str(), text.as_str()),
+        ("txq.width.b32", "the host has no textures, and a launch cannot bind any", "txq.width.b32 %v, [%x];")
     );
 }
 

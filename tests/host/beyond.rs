@@ -260,5 +260,5 @@ fn variables_and_registers_of_the_module() {
     let mut out = [0u32];
     let error = shared_registers::kernel.launch(&Host::new(), Launch::grid(1).block(1), (&mut out,)).unwrap_err();
     let error = error.to_string();
-    assert!(error.contains("`counter`, a register of the module that functions share"), "{error}");
+    assert!(error.contains("`counter` yet: functions share this register of the module"), "{error}");
 }

@@ -249,11 +249,13 @@ fn trap_ends_the_launch() {
 #[test]
 fn what_the_host_cannot_run_yet_is_named() {
     let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
-        .reg .b64 %sp;
-        stacksave.u64 %sp;
+        .reg .b32 %width;
+        .reg .b64 %texture;
+        ld.param.u64 %texture, [d];
+        txq.width.b32 %width, [%texture];
     });
     let error = k.launch(&Host::new(), one(), (&mut [0u32],)).unwrap_err().to_string();
-    says(&error, &["stacksave", "line"]);
+    says(&error, &["`txq.width.b32` yet: the host has no textures", "line"]);
 }
 
 /// `main` and tests that end with `?` print `{:?}`.

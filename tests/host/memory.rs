@@ -148,3 +148,24 @@ fn dynamic_shared_memory_follows_the_static() {
     dyn_shared.launch(&Host::new(), Launch::grid(1).block(1).dynamic_shared(64), (&mut d,)).unwrap();
     assert_eq!(d, [5, 6, 64]);
 }
+
+#[test]
+fn a_read_only_load_prefetched_and_fenced() {
+    let k = ptx!(<sm_90, ptx 9.5> |x: &[i16], d: &mut [u32]| {
+        .reg .b32 %a, %b;
+        .reg .b64 %p, %q;
+        ld.param.u64 %p, [x];
+        ld.param.u64 %q, [d];
+        prefetch.global.L1::32B.valid_addr [%p];
+        ld.global.s16.proxy::readonly %a, [%p+2];
+        st.global.u32 [%q], %a;
+        fence.alias.sync_restrict::read.release.sys;
+        ld.u16.proxy::readonly %b, [%p+4];
+        st.global.u32 [%q+4], %b;
+    });
+    let mut d = [0u32; 2];
+    k.launch(&Host::checked(), Launch::grid(1).block(1), (&[1i16, -2, -3], &mut d)).unwrap();
+    assert_eq!(d, [0xffff_fffe, 0xfffd]);
+    let fault = k.launch(&Host::new(), Launch::grid(1).block(1), (&[1i16, -2], &mut [0; 2])).unwrap_err();
+    assert!(fault.to_string().contains("`x[2]` of 2 elements"), "{fault}");
+}

@@ -1,5 +1,5 @@
-//! Writes `docs/isa-coverage.md` from the table, `docs/error-index.md` from the explanations of error codes, and `docs/rules.md`
-//! from the list of rules.
+//! Writes `docs/isa-coverage.md` and a part of `README.md` from the table, `docs/error-index.md` from the explanations of error
+//! codes, and `docs/rules.md` from the list of rules.
 
 use std::fmt::Write;
 use std::path::Path;
@@ -12,18 +12,23 @@ use ptx_dsl_frontend::table::FAMILIES;
 
 /// Writes the files; with `check` only reports those that are out of date.
 pub fn run(root: &Path, check: bool) -> Result<(), String> {
-    let directory = root.join("docs");
     let mut stale = Vec::new();
-    for (name, text) in [("isa-coverage.md", coverage()), ("error-index.md", errors()), ("rules.md", rules())] {
-        let path = directory.join(name);
+    let pages = [
+        ("README.md", readme(&root.join("README.md"))?),
+        ("docs/isa-coverage.md", coverage()),
+        ("docs/error-index.md", errors()),
+        ("docs/rules.md", rules()),
+    ];
+    for (name, text) in pages {
+        let path = root.join(name);
         if std::fs::read_to_string(&path).is_ok_and(|old| old == text) {
             continue;
         }
         if check {
-            stale.push(format!("docs/{name}"));
+            stale.push(name);
         } else {
             std::fs::write(&path, text).map_err(|error| format!("{}: {error}", path.display()))?;
-            eprintln!("> wrote docs/{name}");
+            eprintln!("> wrote {name}");
         }
     }
     if stale.is_empty() {
@@ -37,9 +42,47 @@ pub fn run(root: &Path, check: bool) -> Result<(), String> {
 
 const GENERATED: &str = "<!-- Written by `cargo xtask docs`; CI compares. -->\n";
 
+/// What is between these lines of the README is written here.
+const BEGIN: &str = "<!-- What runs. Written by `cargo xtask docs`; CI compares. -->\n";
+const END: &str = "<!-- end -->\n";
+
+/// The README with the list of what runs.
+fn readme(path: &Path) -> Result<String, String> {
+    let text = std::fs::read_to_string(path).map_err(|error| format!("{}: {error}", path.display()))?;
+    let parts = text.split_once(BEGIN).and_then(|(before, rest)| Some((before, rest.split_once(END)?.1)));
+    let (before, after) = parts.ok_or("README.md has no lines for what runs")?;
+    Ok(format!("{before}{BEGIN}{}{END}{after}", what_runs()))
+}
+
+/// The families that run, run in part, and do not run.
+fn what_runs() -> String {
+    let (mut all, mut part, mut none) = (Vec::new(), Vec::new(), Vec::new());
+    let (mut entries, mut running) = (0, 0);
+    for lists in FAMILIES.chunk_by(|a, b| a.0 == b.0) {
+        let family = || lists.iter().flat_map(|l| l.1.iter());
+        let title = lists[0].0.replace('_', "/");
+        let (count, runs) = (family().count(), family().filter(|i| i.host.runs()).count());
+        entries += count;
+        running += runs;
+        match runs {
+            0 => none.push(title),
+            _ if runs == count => all.push(title),
+            _ => part.push(format!("{title} ({runs} of {count})")),
+        }
+    }
+    let mut out = format!(
+        "The host runs {running} of the {entries} entries of the instruction table:\n\n| | families |\n|---|---|\n"
+    );
+    for (what, mut families) in [("run", all), ("run in part", part), ("do not run yet", none)] {
+        families.sort();
+        let _ = writeln!(out, "| {what} | {} |", families.join(", "));
+    }
+    out
+}
+
 fn coverage() -> String {
     let all = || FAMILIES.iter().flat_map(|(_, list)| list.iter());
-    let runs = all().filter(|i| i.host != Host::NotYet).count();
+    let runs = all().filter(|i| i.host.runs()).count();
     let mut out = format!("{GENERATED}\n# Coverage of the PTX ISA\n\n");
     let _ = writeln!(
         out,
@@ -64,8 +107,9 @@ fn coverage() -> String {
 
 fn row(i: &'static Instr, out: &mut String) {
     let host = match i.host {
-        Host::NotYet => "not yet",
-        Host::Lane | Host::Warp | Host::Block | Host::Control => "runs",
+        Host::UNWRITTEN => "not yet".to_owned(),
+        Host::NotYet(why) => format!("not yet: {why}"),
+        Host::Lane | Host::Warp | Host::Block | Host::Control => "runs".to_owned(),
     };
     let mut targets =
         target::describe(i.requires).replace(" or higher in its family", " family").replace(" or higher", "+");

@@ -12,6 +12,7 @@ mod near;
 mod sequences;
 mod text;
 mod values;
+mod video;
 
 use std::path::{Path, PathBuf};
 

@@ -23,7 +23,7 @@ const USAGE: &str = "usage: cargo xtask <command>
 
   test    fetch ptxas if it is missing, then run every test of the workspace
   ci      rustfmt, clippy and docs with warnings denied, then `test`, `nvcc` and `real`; fails if a tool is missing
-  docs    write docs/isa-coverage.md, docs/error-index.md and docs/rules.md; with --check only report whether they are up to date
+  docs    write docs/isa-coverage.md, docs/error-index.md, docs/rules.md and a part of README.md; with --check only report whether they are up to date
   bench   time the host machine against plain Rust: [--json FILE] [--only NAME] [--rounds N] [--threads N] [--no-checked]
           [--no-unchecked: without the build without checks] [--native: also build both sides for this processor]
           [--dev: also a development build, optimised as in README] [--opencl PROGRAM: see benches/opencl];

@@ -7,7 +7,8 @@ use crate::kernels::crates::Engine;
 use crate::{assemble, docs, hardware, kernels, nvcc, oracle, ptxas, real};
 
 /// Examples that `test` runs too: each checks its own result.
-const EXAMPLES: [&str; 5] = ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm"];
+const EXAMPLES: [&str; 6] =
+    ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm", "hopper_gemm"];
 
 /// Is this a run of CI, where a test that is skipped without ptxas is a failure?
 pub fn in_ci() -> bool {

@@ -4,8 +4,12 @@
 use crate::emit::calls::STACK;
 use crate::emit::constants::Constants;
 use crate::kernel::Kernel;
-use crate::region::graph::Program;
-use ptx_dsl_isa::hir::{Instr, Module, Stmt};
+use crate::region::graph::{NotYet, Program};
+use crate::stack;
+use ptx_dsl_isa::hir::{Function, Instr, Module, Stmt};
+use ptx_dsl_isa::isa::misc;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// Facts about a kernel.
 #[derive(Debug, Clone)]
@@ -30,8 +34,10 @@ pub struct Info {
     pub explicit_cluster: bool,
     /// The module declares `.extern .shared`.
     pub uses_dynamic_shared: bool,
-    /// What the host cannot run, with its site.
-    pub not_yet: Vec<(String, u32)>,
+    /// Registers of a thread when the kernel starts, if the directives say so; else 0.
+    pub registers: u32,
+    /// What the host cannot run.
+    pub not_yet: Vec<NotYet>,
 }
 
 /// A parameter in parameter memory.
@@ -57,29 +63,60 @@ impl Info {
             size: p.size,
             align: p.align,
         });
-        let stack = if program.recursive.is_empty() { 0 } else { STACK };
-        let mut not_yet = Vec::new();
-        for (what, index) in &program.not_yet {
-            let site = instruction(module, *index).map_or(0, |i| constants.site(i));
-            not_yet.push((what.clone(), site));
+        let recursion = if program.recursive.is_empty() { 0 } else { STACK };
+        let uses_stack = program.funcs.iter().any(|f| stack::uses(&module.functions[f.0 as usize]));
+        let alloca = if uses_stack { misc::STACK } else { 0 };
+        let mut not_yet = program.not_yet.clone();
+        for what in &mut not_yet {
+            what.site = instruction(module, what.site).map_or(0, |i| constants.site(i));
         }
         if module.address_size == 32 {
-            not_yet.push((".address_size 32".to_owned(), 0));
+            let (what, why) = (".address_size 32".to_owned(), "addresses of the host have 64 bits");
+            not_yet.push(NotYet { what, why, site: 0 });
         }
         Info {
             name: f.name.clone(),
             parameters: parameters.collect(),
             shared_size: kernel.static_shared(),
-            local_size: program.local_size(module).next_multiple_of(16).saturating_add(stack),
+            local_size: program.local_size(module).next_multiple_of(16).saturating_add(recursion + alloca),
             reqntid: f.reqntid,
             maxntid: f.maxntid,
             reqnctapercluster: f.reqnctapercluster,
             maxclusterrank: f.maxclusterrank,
             explicit_cluster: f.explicitcluster,
             uses_dynamic_shared: module.vars.iter().any(|v| v.dynamic),
+            registers: registers(module, f, program),
             not_yet,
         }
     }
+}
+
+/// Registers of a multiprocessor.
+const REGISTERS: u32 = 65_536;
+/// Threads of a multiprocessor.
+const THREADS: u32 = 2048;
+
+/// Registers of a thread when the kernel starts, as ptxas 13.5 chooses them for `setmaxnreg`: `.maxnreg`, or with `.minnctapersm` and
+/// a number of threads the share of a thread, but not more than any `setmaxnreg.inc` requests. Else 0: ptxas ignores `setmaxnreg`.
+fn registers(module: &Module, f: &Function, program: &Program<'_>) -> u32 {
+    let bodies = program.funcs.iter().flat_map(|f| &module.functions[f.0 as usize].body);
+    let requests = bodies.filter_map(|stmt| match stmt {
+        Stmt::Instr(i) if i.opcode == op::setmaxnreg => Some(i),
+        _ => None,
+    });
+    let increments: Vec<u64> = requests.filter(|i| i.has(q::inc)).filter_map(|i| i.constant("imm-reg-count")).collect();
+    let most = increments.into_iter().max().map_or(256, |n| n.min(256) as u32);
+    if let Some(n) = f.maxnreg {
+        return n.next_multiple_of(8).clamp(24, 256);
+    }
+    let (Some(ctas), Some(dims)) = (f.minnctapersm, f.reqntid.or(f.maxntid)) else { return 0 };
+    let threads = dims.iter().try_fold(ctas, |n, d| n.checked_mul(*d)).unwrap_or(0);
+    if threads == 0 || threads > THREADS {
+        return 0;
+    }
+    // the warps are spread over four units
+    let warps = ((threads / ctas).div_ceil(32) * ctas).next_multiple_of(4);
+    (REGISTERS / (32 * warps) / 8 * 8).min(most)
 }
 
 /// The instruction with this number.

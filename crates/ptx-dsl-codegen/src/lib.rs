@@ -2,8 +2,9 @@
 //! compiled code: a `CompiledKernel` whose `step` runs one region for some warps. What an instruction does is the runtime's: emitted
 //! code reads operands, calls `runtime::isa::<family>::<opcode>` and stores the results.
 //!
-//! Stages, each of which reads only what those before it made: `region` (the region graph), `image`; for compiled code `analysis`,
-//! `layout` (how lanes lie), `lower` (the code of a region), `step` (dispatch); `item` (the Rust items).
+//! Stages, each of which reads only what those before it made: `rewrite` (what the engines do not know), `region` (the region graph),
+//! `image`; for compiled code `analysis`, `layout` (how lanes lie), `lower` (the code of a region), `step` (dispatch); `item` (the Rust
+//! items).
 
 mod analysis;
 mod emit;
@@ -16,10 +17,14 @@ mod layout;
 mod lower;
 mod names;
 mod region;
+mod rewrite;
 mod source;
+mod stack;
 mod step;
+mod system_calls;
 #[cfg(test)]
 mod tests;
+mod video;
 mod wgmma;
 
 use emit::Emitter;
@@ -85,6 +90,8 @@ pub fn kernel(
     stub: bool,
     compiled: &TokenStream,
 ) -> TokenStream {
+    let rewritten = if stub { None } else { rewrite::for_engines(module) };
+    let module = rewritten.as_ref().unwrap_or(module);
     let original = &module.functions[entry.0 as usize];
     let split = if stub { None } else { split(module, entry) };
     let function = split.as_ref().unwrap_or(original);
@@ -103,6 +110,8 @@ pub fn kernel(
 
 /// The compiled code of an entry.
 pub fn compiled(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>) -> TokenStream {
+    let rewritten = rewrite::for_engines(module);
+    let module = rewritten.as_ref().unwrap_or(module);
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     // the image numbers the sites
@@ -128,6 +137,8 @@ pub struct Interpreted {
 
 /// An entry of a module without errors, for the interpreter. `line` gives the line of a place in the source.
 pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
+    let rewritten = rewrite::for_engines(module);
+    let module = rewritten.as_ref().unwrap_or(module);
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     let (_, Prepared { constants, image, info, .. }) = prepare(module, entry, function, Constants::new(line, text));

@@ -58,6 +58,7 @@ pub mod prefetch;
 pub mod sreg;
 pub mod surface;
 pub mod syntax;
+pub mod system;
 pub mod target;
 pub mod tcgen05;
 pub mod tensor;

@@ -3,7 +3,15 @@
 pub use crate::ids::Opcode;
 use crate::ids::same;
 use crate::isa::Instr;
-use crate::table::FAMILIES;
+use crate::table::{FAMILIES, SYSTEM};
+
+/// The family number of [`SYSTEM`].
+const OF_SYSTEM: u8 = u8::MAX;
+
+/// A family of the table, or [`SYSTEM`].
+fn family(number: u8) -> Option<(&'static str, &'static [Instr])> {
+    if number == OF_SYSTEM { Some(SYSTEM) } else { FAMILIES.get(usize::from(number)).copied() }
+}
 
 impl Opcode {
     /// The opcode of this name. In a constant, a name that the table does not have is a compile error.
@@ -20,6 +28,13 @@ impl Opcode {
             }
             family += 1;
         }
+        let mut entry = 0;
+        while entry < SYSTEM.1.len() {
+            if same(SYSTEM.1[entry].opcode.as_bytes(), name.as_bytes()) {
+                return Opcode { family: OF_SYSTEM, entry: entry as u8 };
+            }
+            entry += 1;
+        }
         panic!("the table has no such opcode")
     }
 
@@ -30,18 +45,19 @@ impl Opcode {
 
     /// The opcode of an [`Opcode::index`].
     pub fn from_index(index: usize) -> Option<Opcode> {
-        FAMILIES.get(index >> 8)?.1.get(index & 0xff)?;
-        Some(Opcode { family: u8::try_from(index >> 8).ok()?, entry: index as u8 })
+        let number = u8::try_from(index >> 8).ok()?;
+        family(number)?.1.get(index & 0xff)?;
+        Some(Opcode { family: number, entry: index as u8 })
     }
 
     /// As PTX writes it.
     pub fn name(self) -> &'static str {
-        FAMILIES[self.family as usize].1[self.entry as usize].opcode
+        self.list().1[self.entry as usize].opcode
     }
 
     /// Its entries in the family of the first one.
     pub fn entries(self) -> impl Iterator<Item = Entry> {
-        let (family, list) = FAMILIES[self.family as usize];
+        let (family, list) = self.list();
         let first = &list[self.entry as usize];
         let same = list[self.entry as usize..].iter().filter(|instr| instr.opcode == first.opcode);
         same.map(move |instr| Entry { opcode: self, family, instr })
@@ -49,7 +65,18 @@ impl Opcode {
 
     /// The family of its first entry.
     pub fn family(self) -> &'static str {
-        FAMILIES[self.family as usize].0
+        self.list().0
+    }
+
+    /// The family of its first entry, with its entries.
+    fn list(self) -> (&'static str, &'static [Instr]) {
+        family(self.family).unwrap_or(SYSTEM)
+    }
+
+    /// The function of [`SYSTEM`] of this name.
+    pub fn of_function(name: &str) -> Option<Opcode> {
+        let entry = SYSTEM.1.iter().position(|instr| instr.opcode == name)?;
+        Some(Opcode { family: OF_SYSTEM, entry: entry as u8 })
     }
 }
 
@@ -117,7 +144,8 @@ pub mod op {
         multimem_st "multimem.st", nanosleep "nanosleep", neg "neg", not "not", or "or", popc "popc",
         prefetchu "prefetchu", prmt "prmt", red "red", redux_sync "redux.sync", rem "rem", ret "ret", selp "selp",
         set "set", setmaxnreg "setmaxnreg", setp "setp", shf "shf", shfl "shfl", shfl_sync "shfl.sync", shl "shl",
-        shr "shr", st "st", st_async "st.async", st_bulk "st.bulk", sub "sub", suld_b "suld.b", sust_b "sust.b",
+        shr "shr", st "st", st_async "st.async", st_bulk "st.bulk", stackrestore "stackrestore", stacksave "stacksave",
+        sub "sub", suld_b "suld.b", sust_b "sust.b",
         sust_p "sust.p", tcgen05_alloc "tcgen05.alloc", tcgen05_commit "tcgen05.commit",
         tcgen05_dealloc "tcgen05.dealloc", tcgen05_ld_red "tcgen05.ld.red",
         tcgen05_relinquish_alloc_permit "tcgen05.relinquish_alloc_permit",
@@ -136,7 +164,7 @@ mod tests {
     #[test]
     fn every_entry_has_the_opcode_of_its_name() {
         for (_, list) in FAMILIES {
-            assert!(list.len() <= 256 && FAMILIES.len() <= 256);
+            assert!(list.len() <= 256 && FAMILIES.len() < OF_SYSTEM.into());
             for instr in *list {
                 let first = instr.opcode.split(['.', ':']).next().unwrap();
                 let entry = *entries(first).iter().find(|entry| std::ptr::eq(entry.instr, instr)).unwrap();
@@ -144,5 +172,10 @@ mod tests {
             }
         }
         assert!(entries("mbarrie").is_empty());
+        for instr in SYSTEM.1 {
+            let opcode = Opcode::of(instr.opcode);
+            assert_eq!((opcode.name(), Some(opcode)), (instr.opcode, Opcode::from_index(opcode.index())));
+            assert!(entries(instr.opcode).is_empty(), "no statement has the opcode `{opcode}`");
+        }
     }
 }

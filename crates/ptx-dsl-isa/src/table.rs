@@ -46,3 +46,7 @@ pub static FAMILIES: &[(&str, &[Instr])] = &[
     ("tcgen05", tcgen05::commit::LIST),
     ("misc", misc::LIST),
 ];
+
+/// Functions of CUDA's device runtime that the host runs. PTX calls them: `.extern .func vprintf`. The opcode is the name of the
+/// function, and no PTX statement has it.
+pub static SYSTEM: (&str, &[Instr]) = ("system", system::LIST);

@@ -1,6 +1,6 @@
 //! Conversions of one lane (manual, 9.7.9.21 `cvt` and 9.7.9.22 `cvt.pack`).
 
-mod small;
+mod packed;
 
 use super::arith::float;
 use super::arith::integer::{clamp, sext, value, zext};
@@ -27,7 +27,7 @@ pub fn cvt<const N: usize>(q: Q, s: [u64; N]) -> [u64; 1] {
     let at = |i: usize| s.get(i).copied().unwrap_or(0);
     let a = at(0);
     [match (format(dst), format(src)) {
-        _ if small::handles(dst, src) => small::cvt(q, &s),
+        _ if packed::handles(dst, src) => packed::cvt(q, &s),
         (None, None) => {
             let v = value(src, a);
             if q.has(q::sat) { clamp(v, dst.bits(), dst.is_signed()) } else { extend(dst, v as u64) }
@@ -132,7 +132,7 @@ fn between(q: Q, to: Format, from: Format, a: u64) -> u64 {
     if q.has(q::ftz) && to.mant == 23 {
         r = operand(q, F32, r);
     }
-    if q.has(q::relu) && r & to.sign() != 0 {
+    if q.has(q::relu) && r & to.sign() != 0 || q.has(q::pzo) && r == to.sign() {
         r = 0;
     }
     tf32_place(to, if q.has(q::sat) { saturate(to, r) } else { r })

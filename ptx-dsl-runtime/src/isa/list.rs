@@ -2,7 +2,7 @@
 
 use super::{
     address, arith, async_copy, async_store, atom, bar, bulk, clusterlaunchcontrol, compare, cvt, fence, ld_st,
-    ldmatrix, logic, mbarrier, misc, mma, prefetch, tcgen05, tensor, warp, wgmma, wmma,
+    ldmatrix, logic, mbarrier, misc, mma, prefetch, system, tcgen05, tensor, video, warp, wgmma, wmma,
 };
 
 use super::Call;
@@ -29,6 +29,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     misc::SEMANTICS,
     mma::SEMANTICS,
     prefetch::SEMANTICS,
+    system::SEMANTICS,
     tcgen05::alloc::SEMANTICS,
     tcgen05::commit::SEMANTICS,
     tcgen05::cp::SEMANTICS,
@@ -36,6 +37,7 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
     tcgen05::mma::SEMANTICS,
     tcgen05::shift::SEMANTICS,
     tensor::SEMANTICS,
+    video::SEMANTICS,
     warp::SEMANTICS,
     wgmma::SEMANTICS,
     wmma::SEMANTICS,
@@ -62,6 +64,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(misc::calls::<M>());
     all.extend(mma::calls::<M>());
     all.extend(prefetch::calls::<M>());
+    all.extend(system::calls::<M>());
     all.extend(tcgen05::alloc::calls::<M>());
     all.extend(tcgen05::commit::calls::<M>());
     all.extend(tcgen05::cp::calls::<M>());
@@ -69,6 +72,7 @@ pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
     all.extend(tcgen05::mma::calls::<M>());
     all.extend(tcgen05::shift::calls::<M>());
     all.extend(tensor::calls::<M>());
+    all.extend(video::calls::<M>());
     all.extend(warp::calls::<M>());
     all.extend(wgmma::calls::<M>());
     all.extend(wmma::calls::<M>());

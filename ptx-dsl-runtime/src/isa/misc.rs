@@ -1,15 +1,31 @@
-//! `nanosleep`, `trap`, `brkpt`, `pmevent`, `griddepcontrol`, `setmaxnreg` (PTX ISA 9.7.19).
+//! `nanosleep`, `trap`, `brkpt`, `pmevent`, `griddepcontrol`, `setmaxnreg` (PTX ISA 9.7.19), and the stack (9.7.17).
+
+mod stack;
 
 use super::Done;
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
-use crate::qual::Q;
+use crate::qual::{Q, q};
+use crate::sync::register_pool::Request;
 use crate::{Ctx, Lanes, Monitor};
+pub use stack::{alloca, stackrestore, stacksave};
 
 /// `nanosleep t`: lets other threads go first; the host has no time.
 pub fn nanosleep<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
     x.yield_now();
     Ok(Flow::Next)
+}
+
+/// `setmaxnreg`: without a known number of registers it has no effect.
+pub fn setmaxnreg<M: Monitor>(
+    x: &mut Ctx<'_, M>,
+    q: Q,
+    s: &[&Lanes],
+    _: &mut [&mut Lanes],
+) -> Result<Flow, Box<Fault>> {
+    let lane = x.mask.trailing_zeros() as usize % 32;
+    let count = s.first().map_or(0, |count| count[lane] as u32);
+    Ok(x.request_registers(Request { inc: q.has(q::inc), count })?.map_or(Flow::Next, Flow::Wait))
 }
 
 /// `trap`: ends the launch.
@@ -40,15 +56,16 @@ nothing! {
     pmevent
     /// `griddepcontrol`: a grid starts when its prerequisites have ended.
     griddepcontrol
-    /// `setmaxnreg`: registers are not limited.
-    setmaxnreg
 }
 
 semantics! {
+    warp "alloca" => alloca,
     warp "brkpt" => brkpt,
     warp "griddepcontrol" => griddepcontrol,
     block "nanosleep" => nanosleep,
     warp "pmevent" => pmevent,
-    warp "setmaxnreg" => setmaxnreg,
+    block "setmaxnreg" => setmaxnreg,
+    warp "stackrestore" => stackrestore,
+    warp "stacksave" => stacksave,
     warp "trap" => trap,
 }

@@ -31,6 +31,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     explicit_cluster: false,
     target: "sm_100",
     sites: &[Site { text: "probe;", line: 1, rust_line: 0 }],
+    registers: 0,
     not_yet: &[],
     image: &[],
 };

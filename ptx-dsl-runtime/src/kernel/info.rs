@@ -31,14 +31,27 @@ pub struct KernelInfo<'k> {
     pub uses_dynamic_shared: bool,
     /// `.explicitcluster`
     pub explicit_cluster: bool,
+    /// Registers of a thread when the kernel starts, as `setmaxnreg` needs to know; 0 if the directives do not say.
+    pub registers: u32,
     /// `.target`
     pub target: &'k str,
     /// The PTX statements, by number.
     pub sites: &'k [Site<'k>],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
-    pub not_yet: &'k [(&'k str, u32)],
+    pub not_yet: &'k [NotYet<'k>],
     /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.
     pub image: &'k [u8],
+}
+
+/// Something in a kernel that the host cannot run.
+#[derive(Debug, Clone, Copy)]
+pub struct NotYet<'k> {
+    /// An instruction, mostly.
+    pub what: &'k str,
+    /// The reason.
+    pub why: &'k str,
+    /// Number of the statement.
+    pub site: u32,
 }
 
 impl KernelInfo<'_> {

@@ -18,12 +18,16 @@ pub enum Error {
         problem: LaunchError,
     },
     /// The kernel uses an instruction that the host cannot run yet; nothing has run.
-    #[error("error: the host cannot run `{instruction}` yet\n  --> kernel `{kernel}`, PTX line {line}: `{text}`")]
+    #[error(
+        "error: the host cannot run `{instruction}` yet: {why}\n  --> kernel `{kernel}`, PTX line {line}: `{text}`"
+    )]
     NotYet {
         /// name of the kernel
         kernel: String,
         /// the instruction
         instruction: String,
+        /// the reason
+        why: String,
         /// the statement
         text: String,
         /// line in the printed PTX

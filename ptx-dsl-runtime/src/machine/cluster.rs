@@ -8,6 +8,7 @@ use crate::mem::cache_lines::CacheLines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
+use crate::sync::register_pool::Registers;
 use crate::sync::tensor_memory::Allocator;
 use crate::sync::wgmma::Groups;
 
@@ -63,6 +64,7 @@ pub(crate) struct Cta {
     pub barriers_used: u16,
     pub shared: CacheLines,
     pub local: Vec<u8>,
+    pub registers: Registers,
     pub tmem: Tmem,
     /// Accesses to it, on the checked host.
     pub accesses: Accesses,
@@ -175,6 +177,7 @@ impl Cta {
         if local > 0 {
             self.local = vec![0; local];
         }
+        self.registers.reset();
         self.clc_failed = false;
         self.wgmma.clear();
     }

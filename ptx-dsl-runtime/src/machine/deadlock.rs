@@ -125,6 +125,13 @@ impl Cluster {
                 }
                 None => "waits for Tensor Memory".into(),
             },
+            Wait::Registers { count, .. } => {
+                let cta = &self.ctas[p.c.cta as usize];
+                format!(
+                    "waits for {count} registers in each thread, {} are free for a warp",
+                    cta.registers.free(&cta.live)
+                )
+            }
             Wait::WarpSync { members, .. } => {
                 let missing = lanes(self.missing(p));
                 format!("waits for lanes {missing} of its warp (members {members:#010x})")

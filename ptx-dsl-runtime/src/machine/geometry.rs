@@ -6,6 +6,7 @@ use crate::kernel::KernelInfo;
 use crate::launch::config::Launch;
 use crate::machine::loops;
 use crate::numerics::Numerics;
+use crate::print::Print;
 use ptx_dsl_isa::image::{Image, Region};
 use std::sync::Arc;
 
@@ -36,6 +37,8 @@ pub(crate) struct Geometry<'a> {
     pub dynamic_shared: u32,
     /// Bytes of an element of each argument that is a buffer.
     pub elements: Vec<Option<u32>>,
+    /// Where `printf` writes.
+    pub print: Print,
     /// How matrix instructions add.
     pub numerics: Numerics,
     /// `%tid` of all lanes of a CTA.
@@ -60,7 +63,7 @@ fn tids([x, y, z]: [u32; 3]) -> Vec<[u32; 3]> {
 }
 
 impl<'a> Geometry<'a> {
-    pub fn new(launch: &Launch, info: &'a KernelInfo<'a>) -> Self {
+    pub fn new(launch: &Launch, info: &'a KernelInfo<'a>, print: Print) -> Self {
         let (block, cluster) = (launch.block_dims(info), launch.cluster_dims(info));
         Geometry {
             info,
@@ -72,6 +75,7 @@ impl<'a> Geometry<'a> {
             threads: block.iter().product(),
             dynamic_shared: launch.dynamic_shared,
             elements: launch.elements.clone(),
+            print,
             numerics: launch.numerics,
             tids: tids(block),
         }

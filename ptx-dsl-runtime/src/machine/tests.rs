@@ -1,7 +1,7 @@
 //! The machine with kernels written by hand in the shape the macro emits.
 
 use crate::fault::FaultKind;
-use crate::kernel::{CompiledKernel, Flow, Kernel, KernelInfo, Next, ParamInfo, Pc, Site, Wait};
+use crate::kernel::{CompiledKernel, Flow, Kernel, KernelInfo, Next, NotYet, ParamInfo, Pc, Site, Wait};
 use crate::launch::{
     Arg, CancelHandle, Error, Launch, LaunchError, launch_compiled as launch, scalar, slice, slice_mut,
 };
@@ -29,6 +29,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     explicit_cluster: false,
     target: "sm_90",
     sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0 }],
+    registers: 0,
     not_yet: &[],
     image: &[],
 };

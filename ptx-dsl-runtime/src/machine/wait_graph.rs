@@ -69,7 +69,7 @@ impl Cluster {
                 let live = self.ctas.get(cta as usize).map_or(&[][..], |c| &c.live);
                 live.iter().enumerate().map(|(w, &m)| (cta, w as u32, m)).collect()
             }
-            Wait::Mbarrier(_) | Wait::Phase { .. } => Vec::new(),
+            Wait::Mbarrier(_) | Wait::Phase { .. } | Wait::Registers { .. } => Vec::new(),
         }
     }
 

@@ -18,6 +18,10 @@ impl Cluster {
                 objects.iter().any(|&(rank, offset, parity)| self.phase_over(rank, offset, parity))
             }
             Wait::Phase { rank, offset, parity } => self.phase_over(*rank, *offset, *parity),
+            Wait::Registers { warp, count } => {
+                let cta = self.ctas.get(c.cta as usize)?;
+                cta.registers.suffices(*warp, *count, &cta.live)
+            }
             Wait::WarpSync { .. } | Wait::WholeWarp { .. } => false,
             Wait::TensorMemory { pair, ticket } => return self.tensor_memory_over(c.cta, *pair, *ticket),
         };

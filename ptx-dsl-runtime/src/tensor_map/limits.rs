@@ -26,8 +26,23 @@ pub(super) fn wrong<T>(field: impl Into<String>, problem: impl Into<String>) -> 
     Err(TensorMapError { field: field.into(), problem: problem.into() })
 }
 
+/// A field, and its index if it is an array.
+#[derive(Clone, Copy)]
+struct Field(&'static str, Option<usize>);
+
+impl From<Field> for String {
+    fn from(Field(name, index): Field) -> String {
+        index.map_or(name.into(), |index| format!("{name}[{index}]"))
+    }
+}
+
+/// An array's element.
+fn at(name: &'static str, index: usize) -> Field {
+    Field(name, Some(index))
+}
+
 /// A field that must be in a range.
-fn within<T: PartialOrd + fmt::Display>(field: String, value: T, least: T, most: T) -> Result<(), TensorMapError> {
+fn within<T: PartialOrd + fmt::Display>(field: Field, value: T, least: T, most: T) -> Result<(), TensorMapError> {
     if value < least || value > most {
         return wrong(field, format!("is {value}, but must be from {least} to {most}"));
     }
@@ -35,7 +50,7 @@ fn within<T: PartialOrd + fmt::Display>(field: String, value: T, least: T, most:
 }
 
 /// A field that must be a multiple.
-fn multiple(field: String, value: u64, of: u64, why: &str) -> Result<(), TensorMapError> {
+fn multiple(field: Field, value: u64, of: u64, why: &str) -> Result<(), TensorMapError> {
     if !value.is_multiple_of(of) {
         return wrong(field, format!("is {value}, but must be a multiple of {of}{why}"));
     }
@@ -46,24 +61,24 @@ impl Fields {
     /// The first field that breaks a rule.
     pub fn check(&self) -> Result<(), TensorMapError> {
         let least = if self.mode == Mode::Im2col || self.interleave != Interleave::None { 3 } else { 1 };
-        within("tensorRank".into(), self.rank, least, 5)?;
+        within(Field("tensorRank", None), self.rank, least, 5)?;
         let wide = self.interleave == Interleave::B32 || self.element.is_padded();
-        multiple("globalAddress".into(), self.address, if wide { 32 } else { 16 }, "")?;
+        multiple(Field("globalAddress", None), self.address, if wide { 32 } else { 16 }, "")?;
         for (i, dim) in self.dims[..self.rank].iter().enumerate() {
-            within(format!("globalDim[{i}]"), *dim, 1, 1 << 32)?;
+            within(at("globalDim", i), *dim, 1, 1 << 32)?;
         }
         let packed = " for a packed type";
         match self.element {
-            ElementType::B4x16 => multiple("globalDim[0]".into(), self.dims[0], 2, packed)?,
-            e if e.is_padded() => multiple("globalDim[0]".into(), self.dims[0], 128, packed)?,
+            ElementType::B4x16 => multiple(at("globalDim", 0), self.dims[0], 2, packed)?,
+            e if e.is_padded() => multiple(at("globalDim", 0), self.dims[0], 128, packed)?,
             _ => {}
         }
         for (i, stride) in self.strides[..self.rank - 1].iter().enumerate() {
-            within(format!("globalStrides[{i}]"), *stride, 0, (1 << 40) - 1)?;
-            multiple(format!("globalStrides[{i}]"), *stride, if wide { 32 } else { 16 }, "")?;
+            within(at("globalStrides", i), *stride, 0, (1 << 40) - 1)?;
+            multiple(at("globalStrides", i), *stride, if wide { 32 } else { 16 }, "")?;
         }
         for (i, stride) in self.element_strides[..self.rank].iter().enumerate() {
-            within(format!("elementStrides[{i}]"), *stride, 1, 8)?;
+            within(at("elementStrides", i), *stride, 1, 8)?;
         }
         match self.mode {
             Mode::Tiled => self.check_box()?,
@@ -78,9 +93,9 @@ impl Fields {
 
     fn check_box(&self) -> Result<(), TensorMapError> {
         for (i, dim) in self.box_dims[..self.rank].iter().enumerate() {
-            within(format!("boxDim[{i}]"), *dim, 1, 256)?;
+            within(at("boxDim", i), *dim, 1, 256)?;
         }
-        self.check_row("boxDim[0]")
+        self.check_row(at("boxDim", 0))
     }
 
     fn check_pixels(&self) -> Result<(), TensorMapError> {
@@ -91,23 +106,23 @@ impl Fields {
         };
         let p = &self.pixels;
         for i in 0..self.rank - 2 {
-            within(format!("pixelBoxLowerCorner[{i}]"), p.lower[i], least, most)?;
-            within(format!("pixelBoxUpperCorner[{i}]"), p.upper[i], least, most)?;
+            within(at("pixelBoxLowerCorner", i), p.lower[i], least, most)?;
+            within(at("pixelBoxUpperCorner", i), p.upper[i], least, most)?;
             let width = self.dims[i + 1] as i64 + i64::from(p.upper[i]) - i64::from(p.lower[i]);
             if width <= 0 {
                 return wrong(
-                    format!("pixelBoxUpperCorner[{i}]"),
+                    at("pixelBoxUpperCorner", i),
                     format!("is {}, which makes the bounding box empty", p.upper[i]),
                 );
             }
         }
-        within("channelsPerPixel".into(), p.channels, 1, 256)?;
-        within("pixelsPerColumn".into(), p.pixels, 1, 1024)?;
-        self.check_row("channelsPerPixel")
+        within(Field("channelsPerPixel", None), p.channels, 1, 256)?;
+        within(Field("pixelsPerColumn", None), p.pixels, 1, 1024)?;
+        self.check_row(Field("channelsPerPixel", None))
     }
 
     /// A row of the box: its bytes in shared memory.
-    fn check_row(&self, field: &str) -> Result<(), TensorMapError> {
+    fn check_row(&self, field: Field) -> Result<(), TensorMapError> {
         let (inner, bytes, span) = (self.inner(), self.row_bytes(), self.swizzle.span());
         if self.element.is_padded() && inner != 128 {
             return wrong(field, format!("is {inner}, but must be 128 for {:?}", self.element));

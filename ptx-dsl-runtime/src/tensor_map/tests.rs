@@ -57,7 +57,7 @@ fn an_error_names_the_field() {
         ("boxDim[0]", matrix().swizzle(Swizzle::B64)),
         ("elementStrides[1]", matrix().element_strides([1, 9])),
         ("elementStrides[0]", matrix().element_strides([0, 1])),
-        ("swizzle", matrix().dims([8, 8, 8]).box_dims([8, 1, 1]).interleave(Interleave::B32)),
+        ("swizzle", matrix().dims([16, 8, 8]).box_dims([16, 1, 1]).interleave(Interleave::B32)),
         ("swizzle", tiled(ElementType::B4x16P64).dims([128, 2]).box_dims([128, 1]).swizzle(Swizzle::B128Atom64)),
         ("oobFill", tiled(ElementType::U16).dims([16]).box_dims([16]).fill(Fill::Nan)),
         ("pixelBoxLowerCorner", matrix().pixel_box_lower([0])),

@@ -8,7 +8,7 @@ use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_runtime::interpreter::Executable;
 use ptx_dsl_runtime::launch::launch_image;
-use ptx_dsl_runtime::{KernelInfo, ParamInfo, Site};
+use ptx_dsl_runtime::{KernelInfo, NotYet, ParamInfo, Site};
 use std::sync::Arc;
 
 /// A module with its text.
@@ -61,7 +61,8 @@ impl Code {
         });
         let sites = sites.iter().map(|s| Site { text: &s.text, line: s.line, rust_line: s.source_line });
         let (params, sites): (Vec<_>, Vec<_>) = (params.collect(), sites.collect());
-        let not_yet: Vec<(&str, u32)> = info.not_yet.iter().map(|(what, site)| (what.as_str(), *site)).collect();
+        let not_yet = info.not_yet.iter().map(|n| NotYet { what: &n.what, why: n.why, site: n.site });
+        let not_yet: Vec<NotYet<'_>> = not_yet.collect();
         let info = KernelInfo {
             name: &info.name,
             file: &source.name,
@@ -76,6 +77,7 @@ impl Code {
             maxclusterrank: info.maxclusterrank,
             uses_dynamic_shared: info.uses_dynamic_shared,
             explicit_cluster: info.explicit_cluster,
+            registers: info.registers,
             target: &source.hir.target,
             sites: &sites,
             not_yet: &not_yet,

@@ -162,7 +162,8 @@ fn typed(text: &str) -> Option<(Vec<Kind>, Form)> {
 
 fn registers(o: &Operand) -> Vec<RegId> {
     match o {
-        Operand::Reg(r, _) | Operand::NotReg(r) => vec![*r],
+        Operand::Reg(r, _) | Operand::NotReg(r) | Operand::Select(r, _) => vec![*r],
+        Operand::Neg(inner) => registers(inner),
         Operand::Pair(a, b) => [registers(a), registers(b)].concat(),
         Operand::Vector(list) => list.iter().flat_map(registers).collect(),
         _ => Vec::new(),

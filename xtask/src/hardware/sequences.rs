@@ -16,6 +16,7 @@ pub fn all(singles: &[&Set], seed: u64) -> Vec<Set> {
     atomics(&mut out);
     memory(&mut out);
     warps(&mut out);
+    super::video::all(&mut out);
     predicated(singles, each, &mut out);
     nans(singles, &mut out);
     in_a_row(singles, seed, rows, &mut out);

@@ -70,16 +70,17 @@ impl Emitter<'_> {
             }
             Operand::FuncAddr(f) => lit(FUNCTIONS + u64::from(f.0)),
             Operand::Address(base, offset) => self.address(f, *base, *offset, generic),
-            Operand::Vector(_)
-            | Operand::Addresses(_)
-            | Operand::List(_)
-            | Operand::Pair(..)
-            // Video instructions do not run on the host yet, and a launch says so.
-            | Operand::Neg(_) => {
+            Operand::Vector(_) | Operand::Addresses(_) | Operand::List(_) | Operand::Pair(..) => {
                 return operand.parts().into_iter().flat_map(|o| self.read(f, o, ty, generic)).collect();
             }
-            Operand::Select(r, _) => return self.read(f, &Operand::Reg(*r, 0), ty, generic),
-            Operand::Sink | Operand::Label(_) | Operand::Labels(_) | Operand::Func(_) | Operand::Funcs(_) => lit(0),
+            // `rewrite` removes selectors and signs
+            Operand::Select(..)
+            | Operand::Neg(_)
+            | Operand::Sink
+            | Operand::Label(_)
+            | Operand::Labels(_)
+            | Operand::Func(_)
+            | Operand::Funcs(_) => lit(0),
         };
         vec![one]
     }
@@ -132,7 +133,6 @@ impl Emitter<'_> {
                     _ => Argument::Computed(quote!(#rt::lanes::offset_u32(&w.#field, #narrow))),
                 }
             }
-            Operand::Select(r, _) => return self.argument(f, &Operand::Reg(*r, 0), ty, generic),
             o => {
                 let uniform = matches!(o, Operand::Imm(_) | Operand::FuncAddr(_));
                 let words = self.read(f, o, ty, generic).into_iter();

@@ -77,7 +77,6 @@ impl Writer<'_, '_> {
     pub(super) fn source(&mut self, f: FuncId, o: &Operand, ty: Option<Ty>, generic: bool) -> Source {
         match o {
             Operand::Reg(r, e) => Source::Register { register: self.register(RegKey::new(f, *r, *e)) },
-            Operand::Select(r, _) => Source::Register { register: self.register(RegKey::new(f, *r, 0)) },
             Operand::NotReg(r) => Source::Not { register: self.register(RegKey::new(f, *r, 0)) },
             Operand::Imm(v) => Source::Constant { value: truncated(*v, ty) },
             Operand::Sreg(register) if *register == special::warp_sz => Source::Constant { value: 32 },
@@ -96,12 +95,13 @@ impl Writer<'_, '_> {
                 self.variable(f, *v, self.kernel.var_address_for(generic, *v, *offset))
             }
             Operand::Address(Base::Abs, offset) => Source::Constant { value: *offset as u64 },
-            // those with parts come here part by part, and video instructions do not run on the host
+            // those with parts come here part by part; `rewrite` removes selectors and signs
             Operand::Vector(_)
             | Operand::Addresses(_)
             | Operand::List(_)
             | Operand::Pair(..)
             | Operand::Neg(_)
+            | Operand::Select(..)
             | Operand::Sink
             | Operand::Label(_)
             | Operand::Labels(_)

@@ -5,6 +5,7 @@ use crate::Prepared;
 use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::names::RT;
+use crate::region::graph::NotYet;
 use proc_macro2::{Literal, TokenStream};
 use quote::quote;
 
@@ -16,7 +17,7 @@ pub fn kernel_info(
     passing: &[Passing],
 ) -> TokenStream {
     let (rt, module) = (RT, kernel.module);
-    let Info { name, shared_size, local_size, explicit_cluster, uses_dynamic_shared, .. } = info;
+    let Info { name, shared_size, local_size, explicit_cluster, uses_dynamic_shared, registers, .. } = info;
     let file = file.map_or_else(|| quote!(::core::file!()), |file| quote!(#file));
     let params = info.parameters.iter().zip(passing).map(|(p, pass)| {
         let (name, offset, size, align, read_only) = (&p.name, p.offset, p.size, p.align, pass.read_only);
@@ -27,7 +28,10 @@ pub fn kernel_info(
     let rank = option(info.maxclusterrank);
     let target = &module.target;
     let (consts, globals) = (Literal::byte_string(&module.const_image), Literal::byte_string(&module.global_image));
-    let not_yet = info.not_yet.iter().map(|(what, site)| quote!((#what, #site)));
+    let not_yet = info
+        .not_yet
+        .iter()
+        .map(|NotYet { what, why, site }| quote!(#rt::NotYet { what: #what, why: #why, site: #site }));
     let image = Literal::byte_string(&image.encode());
     let sites = constants.sites().iter().map(|site| {
         let (text, line, rust_line) = (&site.text, site.line, site.source_line);
@@ -48,6 +52,7 @@ pub fn kernel_info(
             maxclusterrank: #rank,
             uses_dynamic_shared: #uses_dynamic_shared,
             explicit_cluster: #explicit_cluster,
+            registers: #registers,
             target: #target,
             sites: &[#(#sites),*],
             not_yet: &[#(#not_yet),*],

@@ -85,7 +85,6 @@ fn result_for_uniform(i: &Instr, lookup: &Lookup<'_>) -> Option<Affine> {
         uniform &= lookup(o)?.is_uniform();
     }
     for o in dests.iter().flat_map(|a| a.value.parts()) {
-        uniform &= !matches!(o, Operand::Select(..));
         // lanes whose predicate is false keep the old value
         if i.pred.is_some() && matches!(o, Operand::Reg(..)) {
             uniform &= lookup(o).is_none_or(Affine::is_uniform);

@@ -112,12 +112,9 @@ impl<'m> Solver<'_, 'm> {
     }
 
     fn operand(&self, env: &Env, f: FuncId, o: &Operand) -> Option<Affine> {
-        match o {
-            Operand::Select(..) => Some(VARYING),
-            o => match RegKey::of(f, o) {
-                Some(key) => self.register(env, key),
-                None => Some(constant_operand(self.kernel, f, o)),
-            },
+        match RegKey::of(f, o) {
+            Some(key) => self.register(env, key),
+            None => Some(constant_operand(self.kernel, f, o)),
         }
     }
 

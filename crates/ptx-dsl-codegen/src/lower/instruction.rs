@@ -35,7 +35,7 @@ impl RegionBuilder<'_, '_> {
             (Host::Warp, _) if scalar_op(kernel, self.f, i).is_some() => self.lane_instruction(i),
             (Host::Warp, _) if is_uniform_for_uniform(i) && self.affine_of(i).is_uniform() => self.uniform_call(i),
             (Host::Warp, _) => self.warp_instruction(i),
-            (Host::Block | Host::NotYet, _) => {}
+            (Host::Block | Host::NotYet(_), _) => {}
         }
     }
 
@@ -46,11 +46,7 @@ impl RegionBuilder<'_, '_> {
         }
         let e = &*self.e;
         let lookup = |o: &Operand| {
-            let register = match o {
-                Operand::Select(..) => return Some(VARYING),
-                o => RegKey::of(self.f, o),
-            };
-            Some(match register {
+            Some(match RegKey::of(self.f, o) {
                 Some(k) => self.values.get(&k).map_or_else(|| e.layout.read(&k), |v| v.affine),
                 None => constant_operand(e.kernel, self.f, o),
             })

@@ -56,7 +56,6 @@ impl RegionBuilder<'_, '_> {
     pub(super) fn operand(&mut self, o: &Operand, bits: u32) -> Value {
         match o {
             Operand::Reg(r, e) => self.register(self.key(*r, *e)),
-            Operand::Select(r, _) => self.register(self.key(*r, 0)),
             Operand::NotReg(r) => {
                 let v = self.register(self.key(*r, 0));
                 self.negated(&v)

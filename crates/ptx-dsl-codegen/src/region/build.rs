@@ -37,7 +37,8 @@ pub fn program<'m>(module: &'m Module, entry: FuncId, function: &'m Function) ->
     find_recursion(&mut p);
     let mut p = normalize(p);
     if p.regions.len() > usize::from(u16::MAX) {
-        p.not_yet.push((format!("a kernel of {} regions", p.regions.len()), u32::MAX));
+        let what = format!("a kernel of {} regions", p.regions.len());
+        p.not_yet(what, "65,535 are the most", u32::MAX);
     }
     p
 }
@@ -49,7 +50,7 @@ fn reject_shared_registers(module: &Module, f: FuncId, p: &mut Program) {
         Stmt::Instr(i) => Some(i.index),
         Stmt::Label(_) => None,
     });
-    p.not_yet.push((format!("`{name}`, a register of the module that functions share,"), first.unwrap_or(0)));
+    p.not_yet(name.clone(), "functions share this register of the module", first.unwrap_or(0));
 }
 
 /// Finds the functions that are on a cycle of the call graph.
@@ -155,7 +156,7 @@ impl<'m> Builder<'m, '_> {
                 let next = self.region("unreachable".into());
                 self.end(End::Exit, next);
             }
-            (Host::NotYet, _) => self.p.not_yet.push((instr.spelling.clone(), instr.index)),
+            (Host::NotYet(why), _) => self.p.not_yet(instr.spelling.clone(), why, instr.index),
             _ => self.p.regions[self.current].body.push(Item::Instr(instr)),
         }
     }
@@ -163,11 +164,11 @@ impl<'m> Builder<'m, '_> {
     fn call(&mut self, module: &'m Module, instr: &'m Instr) {
         let targets = callees(instr);
         if targets.is_empty() {
-            return self.p.not_yet.push(("indirect call without known targets".into(), instr.index));
+            return self.p.not_yet("indirect call".into(), "its targets are not known", instr.index);
         }
         if let Some(f) = targets.iter().find(|f| !module.functions[f.0 as usize].defined) {
-            let what = format!("call of `{}`, which has no body here", module.functions[f.0 as usize].name);
-            return self.p.not_yet.push((what, instr.index));
+            let what = format!("call {}", module.functions[f.0 as usize].name);
+            return self.p.not_yet(what, "the function has no body in the module", instr.index);
         }
         let after = self.guarded(instr);
         let mut callees = Vec::new();

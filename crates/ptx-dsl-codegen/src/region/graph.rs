@@ -122,8 +122,19 @@ pub struct Program<'m> {
     pub exit_next: Vec<Option<usize>>,
     /// For each region the last one of its fall-through chain.
     pub fall_through_last: Vec<usize>,
-    /// What the host cannot run yet, and the instruction.
-    pub not_yet: Vec<(String, u32)>,
+    /// What the host cannot run yet. The sites are still numbers of instructions.
+    pub not_yet: Vec<NotYet>,
+}
+
+/// Something that the host cannot run.
+#[derive(Debug, Clone)]
+pub struct NotYet {
+    /// An instruction, mostly.
+    pub what: String,
+    /// The reason.
+    pub why: &'static str,
+    /// Number of the instruction, and in `Info` of the statement.
+    pub site: u32,
 }
 
 impl Program<'_> {
@@ -139,6 +150,11 @@ impl Program<'_> {
             fall_through_last: Vec::new(),
             not_yet: Vec::new(),
         }
+    }
+
+    /// The host cannot run `what` yet.
+    pub fn not_yet(&mut self, what: String, why: &'static str, instruction: u32) {
+        self.not_yet.push(NotYet { what, why, site: instruction });
     }
 
     /// Bytes of local memory that the variables of all functions take.

@@ -151,6 +151,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[addr("a", HINT).align(16), SIZE])
         .rules(RULES).host(Host::Warp).group(Group::Bulk(Step::Hint)),
     instr("multimem.cp.async.bulk").section("9.7.9.25.4.4").since(ptx(9, 1)).requires(sm(90))
+        .host(Host::NotYet("the host is one GPU without multicast memory"))
         .syntax(
             "multimem.cp.async.bulk{.weak}.global.shared::cta.bulk_group [dstMem], [srcMem], size;
              multimem.cp.async.bulk{.weak}.global.shared::cta.bulk_group.cp_mask [dstMem], [srcMem], size, byteMask;
@@ -165,6 +166,7 @@ pub const LIST: &[Instr] = &[
         ])
         .rules(RULES).group(Group::Bulk(Step::Start)).asynchronous(MemoryOp::Copy, Proxy::Alias),
     instr("multimem.cp.reduce.async.bulk").section("9.7.9.25.4.5").since(ptx(9, 1)).requires(sm(90))
+        .host(Host::NotYet("the host is one GPU without multicast memory"))
         .syntax(
             "multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.add.sum [dstMem], [srcMem], size;
              multimem.cp.reduce.async.bulk{.relaxed.scope}.global.shared::cta.bulk_group.add.noftz.half [dstMem], [srcMem], size;

@@ -32,6 +32,8 @@ pub struct Effects {
     pub group: Group,
     /// Its effect on Tensor Memory.
     pub tensor: Tensor,
+    /// It moves or reads the stack pointer.
+    pub stack: bool,
 }
 
 impl Effects {
@@ -51,6 +53,7 @@ impl Effects {
         mbarrier: Mbarrier::None,
         group: Group::None,
         tensor: Tensor::None,
+        stack: false,
     };
 
     /// What the executing thread itself does to memory, through the generic proxy.

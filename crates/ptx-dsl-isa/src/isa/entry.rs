@@ -46,8 +46,8 @@ pub struct Instr {
 /// How both engines call the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Host {
-    /// Checks and prints; a launch on the host fails with `Error::NotYet`.
-    NotYet,
+    /// Checks and prints; a launch on the host fails with `Error::NotYet`, which says why. The text completes "not yet:".
+    NotYet(&'static str),
     /// `fn(Q, [u64; S]) -> [u64; D]`, lane by lane.
     Lane,
     /// `fn(&mut Ctx<M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<(), Fault>`, once per warp.
@@ -56,6 +56,16 @@ pub enum Host {
     Block,
     /// `mov`, `bra`, `brx.idx`, `call`, `ret`, `exit`: the engines do it themselves.
     Control,
+}
+
+impl Host {
+    /// Not yet, for no other reason than that nobody has written it.
+    pub const UNWRITTEN: Host = Host::NotYet("it is not written");
+
+    /// Does the host run it?
+    pub const fn runs(self) -> bool {
+        !matches!(self, Host::NotYet(_))
+    }
 }
 
 /// A gate: when all conditions hold, at least this version and one of these targets is needed.
@@ -116,7 +126,7 @@ pub const fn instr(opcode: &'static str) -> Instr {
         gates: &[],
         rules: &[],
         defaults: &[],
-        host: Host::NotYet,
+        host: Host::UNWRITTEN,
         effects: Effects::NONE,
     }
 }
@@ -195,6 +205,11 @@ impl Instr {
     /// Its results depend on its operands alone. Arithmetic, which each lane computes for itself, need not say so.
     pub const fn pure(mut self) -> Self {
         self.effects.pure = true;
+        self
+    }
+    /// It moves or reads the stack pointer.
+    pub const fn stack(mut self) -> Self {
+        self.effects.stack = true;
         self
     }
     /// It takes many times as long as an addition.

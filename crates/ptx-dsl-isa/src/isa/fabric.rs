@@ -35,14 +35,18 @@ const TENSOR: &[OperandSpec] = &[
     POLICY,
 ];
 
+const ONE_GPU: Host = Host::NotYet("the host is one GPU without a fabric");
+
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("fabric.try_get").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .host(ONE_GPU)
         .first(&["async"])
         .syntax("fabric.try_get.async.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dst], [srcLeId, srcDataOff], size, [bar]{, cache_policy};")
         .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, POLICY]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.try_put").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .host(ONE_GPU)
         .first(&["async"])
         .syntax(
             "fabric.try_put.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.b128 [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
@@ -51,6 +55,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, src("bytemask", ty(Ty::U16)), POLICY]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.try_red").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .host(ONE_GPU)
         .first(&["async"])
         .syntax(
             "fabric.try_red.async{.multimem}.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff], [src], size, [bar]{, cache_policy};
@@ -67,6 +72,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST_LE, DST_OFF, COUNTER, SRC, SIZE, BAR, POLICY]).asynchronous(MemoryOp::Reduction, Proxy::Fabric),
     instr("fabric.try_pullred").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .host(ONE_GPU)
         .first(&["async"])
         .syntax(
             "fabric.try_pullred.async.multimem.shared::cta.mbarrier::complete_tx::bytes.mbarrier::report::fabric.relaxed.sys.redOpBit.typeBit.sync [dst], [srcLeId, srcDataOff], size, [bar], mask;
@@ -85,15 +91,20 @@ pub const LIST: &[Instr] = &[
         .operands(&[DST, SRC_LE, SRC_OFF, SIZE, BAR, src("mask", ty(Ty::U32)).imm().range(0xFFFF_FFFF, 0xFFFF_FFFF)])
         .gates(&[gate(&[any(&[q::acc_f16, q::acc_f32, q::e4m3, q::e5m2])]).requires(REDUCED)]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .host(ONE_GPU)
         .syntax("fabric.submit{.op_restrict::fetching};"),
     instr("fabric.submit").section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
+        .host(ONE_GPU)
         .syntax("fabric.submit.commit_group;"),
     instr("fabric.wait").section("9.7.9.25").since(ptx(9, 3)).requires(sm(100))
+        .host(ONE_GPU)
         .syntax("fabric.wait.sync_restrict::reads;"),
     instr("fabric.wait").section("9.7.9.25").since(ptx(9, 5)).requires(sm(100))
+        .host(ONE_GPU)
         .syntax("fabric.wait.sync_restrict::read N;")
         .operands(&[src("N", ty(Ty::U64)).imm()]),
     instr("fabric.try_atom").section("9.7.9.25").since(ptx(9, 4)).requires(sm(100))
+        .host(ONE_GPU)
         .first(&["async"])
         .syntax(
             "fabric.try_atom.async.shared::cta.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.relaxed.sys.redOpBit.typeBit [dstLeId, dstDataOff], [smem_dst], [smem_src], [mbar]{, cache_policy};
@@ -110,6 +121,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[DST_LE, DST_OFF, addr("smem_dst", writes(Size::Type)), addr("smem_src", reads(Size::Unknown)), addr("mbar", object()).align(8), POLICY]).asynchronous(MemoryOp::Atomic, Proxy::Fabric),
     instr("fabric.try_get.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .host(ONE_GPU)
         .syntax(
             "fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [mbar]{, cache_policy};
              fabric.try_get.async.tensor.dim.shared::cta{.tile}.mbarrier::complete_tx::bytes.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim.relaxed.sys.b128 [dstMem], [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [mbar]{, cache_policy};
@@ -119,6 +131,7 @@ pub const LIST: &[Instr] = &[
         .operands(TENSOR)
         .rules(&[DIM_ONE, STRIDES]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.try_put.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .host(ONE_GPU)
         .syntax(
             "fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
              fabric.try_put.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim.relaxed.sys.b128 [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
@@ -131,6 +144,7 @@ pub const LIST: &[Instr] = &[
         .operands(TENSOR)
         .rules(&[DIM_ONE, STRIDES]).asynchronous(MemoryOp::Copy, Proxy::Fabric),
     instr("fabric.try_red.async.tensor").section("9.7.9.25").since(ptx(9, 4)).requires(RUBIN)
+        .host(ONE_GPU)
         .syntax(
             "fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};
              fabric.try_red.async.tensor{.multimem}.dim.shared::cta{.tile}.mbarrier::complete_tx::16B.mbarrier::report::fabric{.L2::cache_hint}.override::global_address.override::global_dim.relaxed.sys.redOp [tensorMap, tensorMapLeId, tensorMapOff, attributeOverrideInfo, tensorCoords], [src], sizeBytes, [mbar]{, cache_policy};

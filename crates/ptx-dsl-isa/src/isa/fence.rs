@@ -27,7 +27,8 @@ pub const LIST: &[Instr] = &[
         )
         .host(Host::Warp).fence(Fence::Memory),
     instr("fence").section("9.7.13.4").since(ptx(9, 5)).requires(sm(90))
-        .syntax("fence.alias.sync_restrict::read.release.sys;").fence(Fence::Memory),
+        .syntax("fence.alias.sync_restrict::read.release.sys;")
+        .host(Host::Warp).fence(Fence::Memory),
     instr("fence").section("9.7.13.4").since(ptx(8, 0)).requires(sm(90))
         .syntax("fence.mbarrier_init.release.cluster;")
         .host(Host::Warp).fence(Fence::MbarrierInit),
@@ -72,7 +73,8 @@ pub const LIST: &[Instr] = &[
             "fence.proxy.fabric_pair.alias.sem_alias.sys;
              .fabric_pair = { .generic::fabric, .fabric::generic, .fabric::fabric }
              .sem_alias = { .acquire, .release }",
-        ).fence(Fence::Proxy),
+        )
+        .host(Host::Warp).fence(Fence::Proxy),
     instr("membar").section("9.7.13.4").since(ptx(1, 4))
         .syntax(
             "membar.level;

@@ -196,7 +196,8 @@ pub const LIST: &[Instr] = &[
             "ld{.global}.type.proxy::readonly d, [a];
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[dst("d", T).wider(), FROM]).memory(MemoryOp::Load),
+        .operands(&[dst("d", T).wider(), FROM])
+        .host(Host::Warp).memory(MemoryOp::Load),
     instr("ld").section("9.7.9.9").since(ptx(3, 1)).requires(sm(32))
         .syntax(block!(
             "ld.global{.cop}.nc{.level::cache_hint}{.level::prefetch_size}{.vec}.type d, [a]{, cache_policy};

@@ -24,18 +24,20 @@ fn registers(i: &written::Written) -> Option<(String, Option<usize>)> {
     })
 }
 
-/// The alignment is a power of two.
+/// Bytes of local memory that a thread of the host has for `alloca`. The first 16 hold how many are in use.
+pub const STACK: u32 = 1 << 16;
+
+/// The largest alignment.
+const ALIGNMENT: u64 = 1 << 23;
+
+/// The alignment is a power of two, and not too large.
 fn alignment(i: &written::Written) -> Option<(String, Option<usize>)> {
     let n = i.position("immAlign")?;
     let written::Operand::Imm(align) = i.operands[n].value else { return None };
-    (!align.is_power_of_two()).then(|| {
-        (
-            format!(
-                "the alignment is {align}, but must be a power of two\nwrite `{}`",
-                align.max(1).checked_next_power_of_two().unwrap_or(8)
-            ),
-            Some(n),
-        )
+    let wanted = if align > ALIGNMENT { "at most 2^23" } else { "a power of two" };
+    (align > ALIGNMENT || !align.is_power_of_two()).then(|| {
+        let write = align.clamp(1, ALIGNMENT).next_power_of_two();
+        (format!("the alignment is {align}, but must be {wanted}\nwrite `{write}`"), Some(n))
     })
 }
 
@@ -51,16 +53,19 @@ pub const LIST: &[Instr] = &[
     instr("stacksave").section("9.7.17.1").since(ptx(7, 3)).requires(sm(52))
         .syntax("stacksave.type d;
              .type = { .u32, .u64 }")
-        .operands(&[dst("d", T)]),
+        .operands(&[dst("d", T)])
+        .host(Host::Warp).stack(),
     instr("stackrestore").section("9.7.17.2").since(ptx(7, 3)).requires(sm(52))
         .syntax("stackrestore.type a;
              .type = { .u32, .u64 }")
-        .operands(&[src("a", T).reg()]),
+        .operands(&[src("a", T).reg()])
+        .host(Host::Warp).stack(),
     instr("alloca").section("9.7.17.3").since(ptx(7, 3)).requires(sm(52))
         .syntax("alloca.type ptr, size{, immAlign};
              .type = { .u32, .u64 }")
         .operands(&[dst("ptr", T), src("size", T), src("immAlign", ty(Ty::U32)).imm()])
-        .rules(&[Rule::Custom(alignment)]),
+        .rules(&[Rule::Custom(alignment)])
+        .host(Host::Warp).stack(),
     instr("brkpt").section("9.7.19.1").requires(sm(11)).syntax("brkpt;").host(Host::Warp),
     // The manual says 6.3, ptxas 6.2.
     instr("nanosleep").section("9.7.19.2").since(ptx(6, 2)).requires(sm(70))
@@ -84,5 +89,5 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[src("imm-reg-count", ty(Ty::U32)).imm().range(24, 256)])
         .rules(&[Rule::Custom(registers)])
-        .host(Host::Warp).issue(Issue::FullWarp),
+        .host(Host::Block).issue(Issue::FullWarp), // Block: `.inc` waits until enough registers are free
 ];

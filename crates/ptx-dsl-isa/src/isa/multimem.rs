@@ -22,10 +22,13 @@ const STORED: OperandSpec = addr("a", writes(Size::Type));
 const D: OperandSpec = dst("d", OpTy::Vec(".type", 0));
 const B: OperandSpec = src("b", OpTy::Vec(".type", 0));
 
+const ONE_GPU: Host = Host::NotYet("the host is one GPU without multicast memory");
+
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("multimem.ld_reduce").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
+        .host(ONE_GPU)
         .syntax(
             "multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.minmax.int d, [a];
              multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.add.sum d, [a];
@@ -51,6 +54,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[gate(&[has(q::acc_f32)]).since(ptx(8, 2))])
         .rules(&[WEAK]).memory(MemoryOp::Load).proxy(Proxy::Alias),
     instr("multimem.ld_reduce").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
+        .host(ONE_GPU)
         .syntax(
             "multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.minmax.vec8.byte d8, [a];
              multimem.ld_reduce{.weak}{.ldsem.scope}{.global}.add{.acc::f16}.vec8.byte d8, [a];
@@ -71,6 +75,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[D, dst("d8", OpTy::Vec(".b8", 0)), LOADED])
         .rules(&[WEAK]).memory(MemoryOp::Load).proxy(Proxy::Alias),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
+        .host(ONE_GPU)
         .syntax(
             "multimem.st{.weak}{.stsem.scope}{.global}.type [a], b;
              multimem.st{.weak}{.stsem.scope}{.global}.vec.half [a], b;
@@ -86,6 +91,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[STORED, B])
         .rules(&[WEAK]).memory(MemoryOp::Store).proxy(Proxy::Alias),
     instr("multimem.st").section("9.7.9.14").since(ptx(8, 6)).requires(FP8)
+        .host(ONE_GPU)
         .syntax(
             "multimem.st{.weak}{.stsem.scope}{.global}.vec8.byte [a], b8;
              multimem.st{.weak}{.stsem.scope}{.global}.vec.two [a], b;
@@ -102,6 +108,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[STORED, B, src("b8", OpTy::Vec(".b8", 0))])
         .rules(&[WEAK]).memory(MemoryOp::Store).proxy(Proxy::Alias),
     instr("multimem.red").section("9.7.9.14").since(ptx(8, 1)).requires(sm(90))
+        .host(ONE_GPU)
         .syntax(
             "multimem.red{.redsem.scope}{.global}.minmax.int [a], b;
              multimem.red{.redsem.scope}{.global}.add.sum [a], b;
@@ -122,6 +129,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[STORED, B]).memory(MemoryOp::Reduction).proxy(Proxy::Alias),
     instr("multimem.st.async").section("9.7.9.14").since(ptx(9, 3)).requires(sm(100))
+        .host(ONE_GPU)
         .syntax(
             "multimem.st.async.release.scope{.global}.type [a], b;
              .scope = { .gpu, .sys }
@@ -129,6 +137,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[STORED, src("b", T).wider()]).asynchronous(MemoryOp::Store, Proxy::Alias),
     instr("multimem.red.async").section("9.7.13.7").since(ptx(9, 3)).requires(sm(100))
+        .host(ONE_GPU)
         .syntax(
             "multimem.red.async.release.scope{.global}.add.type [a], b;
              .scope = { .gpu, .sys }

@@ -50,7 +50,8 @@ pub const LIST: &[Instr] = &[
         .host(Host::Warp),
     instr("prefetch").section("9.7.9.15").since(ptx(9, 4)).requires(sm(90))
         .syntax("prefetch{.global}.L1::32B.valid_addr [a];")
-        .operands(&[addr("a", HINT).align(1)]),
+        .operands(&[addr("a", HINT).align(1)])
+        .host(Host::Warp),
     instr("prefetchu").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax("prefetchu.L1 [a];")
         .operands(&[addr("a", HINT).align(1)])
@@ -99,5 +100,6 @@ pub const LIST: &[Instr] = &[
             src("aOff", ty(Ty::U64)),
             src("primary_size", ty(Ty::U32)),
             src("total_size", ty(Ty::U32)),
-        ]),
+        ])
+        .host(Host::NotYet("the host is one GPU without a fabric")),
 ];

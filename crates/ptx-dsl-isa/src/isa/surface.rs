@@ -13,10 +13,13 @@ fn width(i: &written::Written) -> Option<(String, Option<usize>)> {
 
 const LATER_1D: Gate = gate(&[any(&[q::_3d, q::a1d, q::a2d])]).since(ptx(3, 0)).requires(sm(20));
 
+const NO_SURFACES: Host = Host::NotYet("the host has no surfaces, and a launch cannot bind any");
+
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("suld.b").section("9.7.11.1").since(ptx(1, 5))
+        .host(NO_SURFACES)
         .syntax(
             "suld.b.geom{.cop}{.vec}.dtype.mode d, [a, b];
              .geom = { .1d, .2d, .3d, .a1d, .a2d }
@@ -33,6 +36,7 @@ pub const LIST: &[Instr] = &[
         ])
         .rules(&[Rule::Custom(width)]),
     instr("sust.b").section("9.7.11.2").since(ptx(1, 5))
+        .host(NO_SURFACES)
         .syntax(
             "sust.b.geom{.cop}{.vec}.ctype.mode [a, b], c;
              .geom = { .1d, .2d, .3d, .a1d, .a2d }
@@ -49,6 +53,7 @@ pub const LIST: &[Instr] = &[
         ])
         .rules(&[Rule::Custom(width)]),
     instr("sust.p").section("9.7.11.2").since(ptx(1, 5)).requires(sm(20))
+        .host(NO_SURFACES)
         .syntax(
             "sust.p.geom{.cop}{.vec}.b32.mode [a, b], c;
              .geom = { .1d, .2d, .3d, .a1d, .a2d }
@@ -59,6 +64,7 @@ pub const LIST: &[Instr] = &[
         .operands(&[A, B, src("c", OpTy::Vec(".b32", 0))])
         .gates(&[LATER_1D]),
     instr("sured.b").section("9.7.11.3").since(ptx(2, 0)).requires(sm(20))
+        .host(NO_SURFACES)
         .syntax(
             "sured.b.add.geom.addtype.mode [a, b], c;
              sured.b.order.geom.ordertype.mode [a, b], c;
@@ -76,6 +82,7 @@ pub const LIST: &[Instr] = &[
             gate(&[any(&[q::min, q::max]), any(&[q::u64, q::s64])]).since(ptx(8, 1)).requires(sm(50)),
         ]),
     instr("sured.p").section("9.7.11.3").since(ptx(2, 0)).requires(sm(20))
+        .host(NO_SURFACES)
         .syntax(
             "sured.p.op.geom.b32.mode [a, b], c;
              sured.p.order.geom.b64.mode [a, b], c;
@@ -90,6 +97,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(q::b64)]).since(ptx(8, 1)).requires(sm(50)),
         ]),
     instr("suq").section("9.7.11.4").since(ptx(1, 5))
+        .host(NO_SURFACES)
         .syntax(
             "suq.query.b32 d, [a];
              .query = { .width, .height, .depth, .channel_data_type, .channel_order, .array_size, .memory_layout }",

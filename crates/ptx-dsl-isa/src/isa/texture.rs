@@ -66,10 +66,13 @@ fn coordinates(i: &crate::written::Written) -> Option<(String, Option<usize>)> {
 const TEX_RULES: &[Rule] = &[DEPTH_3D, DEPTH_SAMPLES, OFFSET_CUBE, Rule::Custom(coordinates)];
 const MIPMAP_RULES: &[Rule] = &[LEVELS, DEPTH_3D, OFFSET_CUBE, Rule::Custom(coordinates)];
 
+const NO_TEXTURES: Host = Host::NotYet("the host has no textures, and a launch cannot bind any");
+
 /// The family.
 #[rustfmt::skip]
 pub const LIST: &[Instr] = &[
     instr("tex").section("9.7.10.3")
+        .host(NO_TEXTURES)
         .syntax(geometry!(
             "tex.geom.v4.dtype.ctype d[|p], [a, {b,} c]{, f};
              tex.geom.v4.dtype.ctype d[|p], [a, {b,} c], e{, f};
@@ -84,6 +87,7 @@ pub const LIST: &[Instr] = &[
         ])
         .rules(TEX_RULES),
     instr("tex.base").section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
+        .host(NO_TEXTURES)
         .syntax(geometry!(
             "tex.base.geom.v4.dtype.ctype d[|p], [a, {b,} c]{, f};
              tex.base.geom.v4.dtype.ctype d[|p], [a, {b,} c], e{, f};
@@ -94,6 +98,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[SAMPLES, HALF, OFFSET, DEPTH])
         .rules(TEX_RULES),
     instr("tex.level").section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
+        .host(NO_TEXTURES)
         .syntax(geometry!(
             "tex.level.geom.v4.dtype.ctype d[|p], [a, {b,} c], lod{, f};
              tex.level.geom.v4.dtype.ctype d[|p], [a, {b,} c], lod, e{, f};
@@ -104,6 +109,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[HALF, OFFSET, DEPTH])
         .rules(MIPMAP_RULES),
     instr("tex.grad").section("9.7.10.3").since(ptx(3, 1)).requires(sm(20))
+        .host(NO_TEXTURES)
         .syntax(geometry!(
             "tex.grad.geom.v4.dtype.ctype d[|p], [a, {b,} c], dPdx, dPdy{, f};
              tex.grad.geom.v4.dtype.ctype d[|p], [a, {b,} c], dPdx, dPdy, e{, f};
@@ -114,6 +120,7 @@ pub const LIST: &[Instr] = &[
         .gates(&[HALF, OFFSET, DEPTH, newer(&[any(CUBES)], ptx(4, 3), 20)])
         .rules(MIPMAP_RULES),
     instr("tld4").section("9.7.10.4").since(ptx(2, 2)).requires(sm(20))
+        .host(NO_TEXTURES)
         .syntax(
             "tld4.comp.geom.v4.dtype.f32 d[|p], [a, {b,} c]{, f};
              tld4.comp.geom.v4.dtype.f32 d[|p], [a, {b,} c], e{, f};
@@ -128,6 +135,7 @@ pub const LIST: &[Instr] = &[
         ])
         .rules(&[OFFSET_CUBE, CUBE_TYPE]),
     instr("txq").section("9.7.10.5").since(ptx(1, 5))
+        .host(NO_TEXTURES)
         .syntax(
             "txq.tquery.b32 d, [a];
              txq.squery.b32 d, [a];
@@ -143,10 +151,12 @@ pub const LIST: &[Instr] = &[
             newer(&[has(q::num_samples)], ptx(4, 1), 30),
         ]),
     instr("txq.level").section("9.7.10.5").since(ptx(4, 3)).requires(sm(30))
+        .host(NO_TEXTURES)
         .syntax("txq.level.tlquery.b32 d, [a], lod;
              .tlquery = { .width, .height, .depth }")
         .operands(&[dst("d", ty(Ty::B32)), A, src("lod", ty(Ty::S32))]),
     instr("istypep").section("9.7.10.6").since(ptx(4, 0)).requires(sm(30))
+        .host(NO_TEXTURES)
         .syntax("istypep.type p, a;
              .type = { .texref, .samplerref, .surfref }")
         .operands(&[dst("p", ty(Ty::Pred)), src("a", ty(Ty::U64))]),

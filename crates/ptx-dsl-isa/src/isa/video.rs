@@ -45,6 +45,75 @@ pub fn negates(opcode: &str) -> bool {
     opcode == "vmad"
 }
 
+/// A selector: which bytes or half-words. Without lanes it selects all, as an operand without one does.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Selector {
+    /// Bytes, not half-words.
+    pub bytes: bool,
+    lanes: [u8; 4],
+    count: u8,
+}
+
+impl Selector {
+    /// From the text of an operand, `h10`.
+    pub fn of(text: &str) -> Selector {
+        let (kind, digits) = text.split_at_checked(1).unwrap_or_default();
+        let mut selector = Selector { bytes: kind == "b", ..Selector::default() };
+        for (to, digit) in selector.lanes.iter_mut().zip(digits.bytes()) {
+            *to = digit & 7;
+            selector.count += 1;
+        }
+        selector
+    }
+
+    /// The selected lanes, as written: the one for the highest lane of the result first.
+    pub fn lanes(&self) -> &[u8] {
+        self.lanes.get(..usize::from(self.count)).unwrap_or_default()
+    }
+
+    /// Bits of [`Selector::number`].
+    const BITS: u32 = 16;
+
+    fn number(self) -> u64 {
+        let lanes = self.lanes.iter().fold(0, |n, lane| n << 3 | u64::from(*lane));
+        lanes << 4 | u64::from(self.bytes) << 3 | u64::from(self.count)
+    }
+
+    fn from_number(n: u64) -> Selector {
+        let lane = |i: u32| (n >> (13 - 3 * i) & 7) as u8;
+        Selector { bytes: n >> 3 & 1 != 0, lanes: [0, 1, 2, 3].map(lane), count: (n & 7).min(4) as u8 }
+    }
+}
+
+/// What the operands of a video instruction have besides registers and constants. Its semantics get this as their last operand.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub struct Modifiers {
+    /// Of the destination.
+    pub d: Selector,
+    /// Of the first source.
+    pub a: Selector,
+    /// Of the second source.
+    pub b: Selector,
+    /// The product is negated.
+    pub minus_product: bool,
+    /// `c` is negated.
+    pub minus_c: bool,
+}
+
+impl Modifiers {
+    /// As one number.
+    pub fn number(self) -> u64 {
+        let selectors = [self.d, self.a, self.b].iter().fold(0, |n, s| n << Selector::BITS | s.number());
+        selectors << 2 | u64::from(self.minus_product) << 1 | u64::from(self.minus_c)
+    }
+
+    /// The number of [`Modifiers::number`].
+    pub fn from_number(n: u64) -> Modifiers {
+        let selector = |i: u32| Selector::from_number(n >> (2 + i * Selector::BITS));
+        Modifiers { d: selector(2), a: selector(1), b: selector(0), minus_product: n & 2 != 0, minus_c: n & 1 != 0 }
+    }
+}
+
 /// `d.h0` merges the result into `c`: it requires `c` and excludes a second operation.
 fn merge(i: &written::Written) -> Option<(String, Option<usize>)> {
     let selected = i.operands.first().is_some_and(|d| matches!(d.value, written::Operand::Select(..)));
@@ -100,6 +169,7 @@ macro_rules! scalar {
             ))
             .operands(OPERANDS)
             .rules(&[Rule::Custom(merge)])
+            .host(Host::Lane)
     };
 }
 macro_rules! shift {
@@ -120,6 +190,7 @@ macro_rules! shift {
             ))
             .operands(OPERANDS)
             .rules(&[Rule::Custom(merge)])
+            .host(Host::Lane)
     };
 }
 macro_rules! lanes {
@@ -138,6 +209,7 @@ macro_rules! lanes {
                  .btype = { .u32, .s32 }"
             ))
             .operands(LANES)
+            .host(Host::Lane)
     };
 }
 macro_rules! compare {
@@ -154,6 +226,7 @@ macro_rules! compare {
                  .cmp = { .eq, .ne, .lt, .le, .gt, .ge }"
             ))
             .operands(LANES_COMPARED)
+            .host(Host::Lane)
     };
 }
 
@@ -176,7 +249,8 @@ pub const LIST: &[Instr] = &[
              .scale = { .shr7, .shr15 }",
         )
         .operands(OPERANDS)
-        .rules(&[Rule::Custom(negations)]),
+        .rules(&[Rule::Custom(negations)])
+        .host(Host::Lane),
     instr("vset").section("9.7.18.1.4").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "vset.atype.btype.cmp d, a, b{, c};
@@ -187,7 +261,8 @@ pub const LIST: &[Instr] = &[
              .op2 = { .add, .min, .max }",
         )
         .operands(COMPARED)
-        .rules(&[Rule::Custom(merge)]),
+        .rules(&[Rule::Custom(merge)])
+        .host(Host::Lane),
     lanes!("vadd2", "9.7.18.2.1"),
     lanes!("vsub2", "9.7.18.2.1"),
     lanes!("vavrg2", "9.7.18.2.1"),
@@ -206,7 +281,19 @@ pub const LIST: &[Instr] = &[
 
 #[cfg(test)]
 mod tests {
-    use super::selects;
+    use super::{Modifiers, Selector, selects};
+
+    #[test]
+    fn modifiers_are_numbers() {
+        for (d, a, b) in [("", "h1", "b3"), ("b3210", "b7654", "b0000"), ("h10", "h33", ""), ("b0", "", "")] {
+            for (minus_product, minus_c) in [(false, false), (true, false), (false, true)] {
+                let [d, a, b] = [d, a, b].map(Selector::of);
+                let modifiers = Modifiers { d, a, b, minus_product, minus_c };
+                assert_eq!(Modifiers::from_number(modifiers.number()), modifiers);
+            }
+        }
+        assert_eq!(Selector::of("b310").lanes(), [3, 1, 0]);
+    }
 
     #[test]
     fn selectors_as_the_manual_lists_them() {

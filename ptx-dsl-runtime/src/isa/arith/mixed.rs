@@ -28,10 +28,7 @@ const fn lanes(ty: Ty) -> (Format, u32) {
 
 fn lane(ty: Ty, x: u64, i: u32) -> Num {
     if ty == Ty::Ue8m0x4 {
-        return match x >> (8 * i) & 0xff {
-            0xff => Num::Nan,
-            e => Num::Fin(false, 1, e as i32 - 127),
-        };
+        return Num::ue8m0(x >> (8 * i));
     }
     let (f, bits) = lanes(ty);
     f.decode(x >> (bits * i) & (f.sign() << 1).wrapping_sub(1))

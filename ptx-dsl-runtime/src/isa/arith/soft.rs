@@ -16,6 +16,13 @@ pub enum Round {
     Up,
     /// `.rna`: nearest, ties away from zero.
     Away,
+    /// `.rs`: away from zero if the sum of the bits that are dropped and of random bits has a carry.
+    Random {
+        /// The random bits, which lie at the top of those that are dropped.
+        bits: u32,
+        /// How many there are.
+        width: i32,
+    },
 }
 
 impl Round {
@@ -77,6 +84,8 @@ pub const F64: Format = ieee(52, 11, 0xfff8_0000_0000_0000);
 pub const E5M2: Format = ieee(2, 5, 0x7f);
 /// `.e4m3`: no infinities.
 pub const E4M3: Format = finite(3, 4, 0x7e, 0x7f);
+/// `.ue5m3`: no sign, no infinity.
+pub const UE5M3: Format = finite(3, 5, 0xfe, 0xff);
 /// `.e2m1`: no infinities, no NaN (it becomes the largest).
 pub const E2M1: Format = finite(1, 2, 7, 7);
 /// `.e2m3`, as `.e2m1`.
@@ -110,6 +119,14 @@ impl Num {
             Num::Inf(s) => Num::Inf(!s),
             Num::Zero(s) => Num::Zero(!s),
             Num::Fin(s, m, e) => Num::Fin(!s, m, e),
+        }
+    }
+
+    /// A `.ue8m0` in the low bits: 2^(x-127), 255 is NaN.
+    pub const fn ue8m0(x: u64) -> Num {
+        match x & 0xff {
+            0xff => Num::Nan,
+            e => Num::Fin(false, 1, e as i32 - 127),
         }
     }
 
@@ -152,6 +169,11 @@ impl Format {
     pub const fn is_subnormal(self, bits: u64) -> bool {
         let mag = bits & (self.sign() - 1);
         mag != 0 && mag >> self.mant == 0
+    }
+
+    /// Is it the value of a subnormal number?
+    pub const fn is_subnormal_value(self, v: Num) -> bool {
+        matches!(v, Num::Fin(_, m, e) if e + 127 - (m.leading_zeros() as i32) < 1 - self.bias)
     }
 
     /// Decodes bits.
@@ -203,7 +225,7 @@ impl Format {
             }
         }
         let to_max = match mode {
-            Round::Near | Round::Away => false,
+            Round::Near | Round::Away | Round::Random { .. } => false,
             Round::Zero => true,
             Round::Down => !neg,
             Round::Up => neg,
@@ -229,6 +251,13 @@ pub const fn round_shift(neg: bool, m: u128, shift: i32, mode: Round) -> u128 {
         Round::Zero => false,
         Round::Down => neg && rest != 0,
         Round::Up => !neg && rest != 0,
+        Round::Random { bits, width } if shift <= 96 => {
+            let bits = bits as u128;
+            let aligned = if shift > width { bits << (shift - width) } else { bits >> (width - shift) };
+            (rest + aligned) >> shift != 0
+        }
+        // the number is far below the random bits
+        Round::Random { .. } => false,
     };
     kept + up as u128
 }

@@ -6,7 +6,7 @@ use crate::fault::FaultKind;
 use crate::isa::bulk::reduction::Reduction;
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange};
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
-use crate::tensor_map::{ElementType, Fill};
+use crate::tensor_map::{ElementType, Fill, Swizzle};
 
 /// The bytes of the longest row: 256 elements of 8 bytes.
 const LONGEST: usize = 2048;
@@ -81,6 +81,14 @@ impl Transfer {
             window.get_mut(start as usize..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
             return Some(());
         }
+        if layout.swizzle == Swizzle::B128
+            && let Some(line) = bytes.first_chunk::<128>()
+        {
+            // the most frequent case: the row is a line
+            let to = window.get_mut(start as usize..)?.first_chunk_mut::<128>()?;
+            exchange_pieces(to, line, start as usize >> 7);
+            return Some(());
+        }
         if layout.piece == 16 {
             let (pieces, _) = bytes.as_chunks::<16>();
             for (piece, i) in pieces.iter().zip(0..) {
@@ -112,6 +120,16 @@ impl Transfer {
     fn outside(&self, size: usize) -> FaultKind {
         let (addr, bytes) = (self.shared.offset.into(), self.extent() as u32);
         FaultKind::OutOfBounds { space: "shared", addr, bytes, size: size as u64 }
+    }
+}
+
+/// Copies a line of 128 bytes, in which the number of the line exchanges pieces of 16.
+#[inline]
+fn exchange_pieces(to: &mut [u8; 128], from: &[u8; 128], line: usize) {
+    let pieces = |bytes: &[u8; 128], i: usize| -> [u8; 16] { std::array::from_fn(|at| bytes[i * 16 + at]) };
+    for i in 0..8 {
+        let at = ((i ^ line) & 7) * 16;
+        to[at..at + 16].copy_from_slice(&pieces(from, i));
     }
 }
 

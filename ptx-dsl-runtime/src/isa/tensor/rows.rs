@@ -57,36 +57,57 @@ impl TensorBox {
     /// Calls `f` for each row.
     #[inline(always)]
     pub fn rows(&self, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+        let part = self.part();
         match self.shape {
-            Shape::Tile => self.tile(f),
+            Shape::Tile => self.tile(&part, f),
             Shape::Rows(rows) => (0..).zip(rows).try_for_each(|(i, row)| {
                 let mut at = self.start;
                 at[1] = row;
-                f(self.row(i, &at))
+                f(part.at(i, self.offset(&at, 1)))
             }),
-            Shape::Pixels(offsets) => self.pixels(offsets, f),
+            Shape::Pixels(offsets) => self.pixels(&part, offsets, f),
         }
     }
 
     #[inline(always)]
-    fn tile(&self, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
-        let (rank, mut at, mut done) = (self.map.rank, self.start, [0; 5]);
-        for index in 0..self.count() as u32 {
-            f(self.row(index, &at))?;
-            for d in 1..rank {
+    fn tile(&self, part: &Row, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+        let (rank, mut at, mut done, mut index) = (self.map.rank, self.start, [0; 5], 0);
+        if rank == 1 {
+            return f(part.at(0, Some(0)));
+        }
+        let (height, step) = (self.steps(1), i64::from(self.map.element_strides[1]));
+        loop {
+            let plane = self.offset(&at, 2);
+            for i in 0..height {
+                let row = i64::from(at[1]) + i64::from(i) * step;
+                let inside = plane.filter(|_| row >= 0 && (row as u64) < self.map.dims[1]);
+                let from = inside.map(|plane| plane.wrapping_add((row as u64).wrapping_mul(self.map.strides[0])));
+                f(part.at(index, from))?;
+                index += 1;
+            }
+            let mut d = 2;
+            loop {
+                if d >= rank {
+                    return Ok(());
+                }
                 done[d] += 1;
                 at[d] = at[d].saturating_add(self.map.element_strides[d] as i32);
                 if done[d] < self.steps(d) {
                     break;
                 }
                 (done[d], at[d]) = (0, self.start[d]);
+                d += 1;
             }
         }
-        Ok(())
     }
 
     /// Pixels in the order of width, height, depth and image; the bounding box limits them.
-    fn pixels(&self, offsets: [u16; 3], mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+    fn pixels(
+        &self,
+        part: &Row,
+        offsets: [u16; 3],
+        mut f: impl FnMut(Row) -> Result<(), FaultKind>,
+    ) -> Result<(), FaultKind> {
         let (map, mut at) = (&self.map, self.start);
         let spatial = map.rank - 2;
         for index in 0..map.pixels.pixels {
@@ -94,7 +115,7 @@ impl TensorBox {
             for d in 0..spatial {
                 pixel[d + 1] = at[d + 1].saturating_add(offsets[d].into());
             }
-            f(self.row(index, &pixel))?;
+            f(part.at(index, self.offset(&pixel, 1)))?;
             let mut carry = true;
             for d in 0..spatial {
                 at[d + 1] = at[d + 1].saturating_add(map.element_strides[d + 1] as i32);
@@ -112,29 +133,45 @@ impl TensorBox {
         Ok(())
     }
 
-    /// The row at these coordinates.
+    /// Where a row begins in the tensor, by its coordinates from dimension `first` on; `None` if it is outside.
     #[inline(always)]
-    fn row(&self, index: u32, at: &[i32; 5]) -> Row {
-        let (map, unit) = (&self.map, self.map.element.unit());
-        let mut from = 0u64;
-        for ((at, dim), stride) in at[1..map.rank].iter().zip(&map.dims[1..]).zip(&map.strides) {
+    fn offset(&self, at: &[i32; 5], first: usize) -> Option<u64> {
+        let (map, mut from) = (&self.map, 0u64);
+        for ((at, dim), stride) in at[first..map.rank].iter().zip(&map.dims[first..]).zip(&map.strides[first - 1..]) {
             if *at < 0 || *at as u64 >= *dim {
-                return Row { index, before: 0, bytes: 0, inside: 0, from: 0 };
+                return None;
             }
             from = from.wrapping_add((*at as u64).wrapping_mul(*stride));
         }
+        Some(from)
+    }
+
+    /// What all rows have in common: the part of the innermost dimension.
+    fn part(&self) -> Row {
+        let (map, unit) = (&self.map, self.map.element.unit());
         let width = i64::from(map.inner() / unit.elements * unit.global);
-        let first = i64::from(at[0].div_euclid(unit.elements as i32)) * i64::from(unit.global);
+        let first = i64::from(self.start[0].div_euclid(unit.elements as i32)) * i64::from(unit.global);
         let before = (-first).clamp(0, width);
         let len = (map.dims[0] / u64::from(unit.elements) * u64::from(unit.global)) as i64;
         let limit = if self.coarse { (len + 15) & !15 } else { len };
         let until = |end: i64| ((first + width).min(end) - (first + before)).max(0) as u32;
         Row {
-            index,
+            index: 0,
             before: before as u32,
             bytes: until(limit),
             inside: until(len),
-            from: from.wrapping_add((first + before).max(0) as u64),
+            from: (first + before).max(0) as u64,
+        }
+    }
+}
+
+impl Row {
+    /// The row of this number, from an offset in the tensor on.
+    #[inline(always)]
+    fn at(&self, index: u32, from: Option<u64>) -> Row {
+        match from {
+            Some(from) => Row { index, from: self.from.wrapping_add(from), ..*self },
+            None => Row { index, before: 0, bytes: 0, inside: 0, from: 0 },
         }
     }
 }

@@ -106,10 +106,14 @@ kernel!(Limited, KernelInfo { reqntid: Some([64, 1, 1]), reqnctapercluster: Some
     let _ = (&x, pc, &ws);
     Some(Next::Exit)
 });
-kernel!(Later, KernelInfo { not_yet: &[("tcgen05.mma", 0)], ..INFO }, |x, pc, ws| {
-    let _ = (&x, pc, &ws);
-    Some(Next::Exit)
-});
+kernel!(
+    Later,
+    KernelInfo { not_yet: &[NotYet { what: "tcgen05.mma", why: "it is not written", site: 0 }], ..INFO },
+    |x, pc, ws| {
+        let _ = (&x, pc, &ws);
+        Some(Next::Exit)
+    }
+);
 
 #[test]
 fn launches_that_do_not_fit() {
@@ -142,7 +146,7 @@ fn launches_that_do_not_fit() {
     assert!(matches!(args(&mut [Arg::buffer_at(&mut [0; 8], 12)]), LaunchError::ArgumentOffset { .. }));
 
     let later = run::<Later>(&Host::new(), Launch::grid(1), &mut [0]).unwrap_err().to_string();
-    assert!(later.contains("`tcgen05.mma`") && later.contains("line 7"), "{later}");
+    assert!(later.contains("`tcgen05.mma` yet: it is not written") && later.contains("line 7"), "{later}");
 }
 
 // thread 0 of CTA 0 asks, as the bits of the first word say: for all of the cluster (1), and does not wait (2); CTA 1 ends at once

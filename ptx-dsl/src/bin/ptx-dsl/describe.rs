@@ -207,10 +207,10 @@ fn rule(r: &Rule) -> Option<&'static str> {
     }
 }
 
-fn host(h: Host) -> &'static str {
+fn host(h: Host) -> String {
     match h {
-        Host::NotYet => "does not run it yet; it is checked and printed",
-        Host::Lane | Host::Warp | Host::Control => "runs it",
-        Host::Block => "runs it; it may wait",
+        Host::NotYet(why) => format!("does not run it yet: {why}. It is checked and printed"),
+        Host::Lane | Host::Warp | Host::Control => "runs it".into(),
+        Host::Block => "runs it; it may wait".into(),
     }
 }

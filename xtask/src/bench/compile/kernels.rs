@@ -3,7 +3,7 @@
 use std::collections::BTreeMap;
 use std::fmt::Write;
 
-use ptx_dsl_frontend::isa::{Host, Instr};
+use ptx_dsl_frontend::isa::Instr;
 use ptx_dsl_frontend::lex::lex;
 
 use crate::oracle::place;
@@ -50,7 +50,7 @@ const CLASSES: [(char, &str, usize); 8] = [
 /// Up to so many spellings of an entry that the host runs.
 pub fn spellings(family: &'static str, entry: &'static Instr, most: usize) -> Vec<Spelling> {
     let mut out = Vec::new();
-    if entry.host != Host::NotYet {
+    if entry.host.runs() {
         let mut random = Random::new(1);
         spell::spellings(family, entry, 40, &mut random, &mut out);
         // First comes the form without optional parts.

@@ -1,4 +1,4 @@
-//! `cvt` from and to formats of 8 bits and fewer, stochastic rounding, `.pzo`, scaling: manual 9.7.9.21. The host runs none yet.
+//! `cvt` from and to formats of 8 bits and fewer, stochastic rounding, `.pzo`, scaling: manual 9.7.9.21.
 
 use super::super::*;
 
@@ -56,7 +56,8 @@ pub const LIST: &[Instr] = &[
              .frnd2 = { .rn, .rz }
              .dtype = { .f16, .bf16, .tf32 }",
         )
-        .operands(&[dst("d", slot(".dtype")).wider(), src("a", F32)]),
+        .operands(&[dst("d", slot(".dtype")).wider(), src("a", F32)])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))
@@ -66,7 +67,8 @@ pub const LIST: &[Instr] = &[
              .frnd2 = { .rn, .rz }
              .dtype = { .f16x2, .bf16x2 }",
         )
-        .operands(&[dst("d", slot(".dtype")), src("a", F32), src("b", F32)]),
+        .operands(&[dst("d", slot(".dtype")), src("a", F32), src("b", F32)])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 7))
@@ -75,7 +77,8 @@ pub const LIST: &[Instr] = &[
             "cvt.rs{.relu}{.satfinite}.dtype.f32 d, a, b, rbits;
              .dtype = { .f16x2, .bf16x2 }",
         )
-        .operands(&[dst("d", slot(".dtype")), src("a", F32), src("b", F32), src("rbits", ty(Ty::B32)).reg().exact()]),
+        .operands(&[dst("d", slot(".dtype")), src("a", F32), src("b", F32), src("rbits", ty(Ty::B32)).reg().exact()])
+        .host(Host::Lane),
     // Pairs of 8-bit floats.
     instr("cvt")
         .section("9.7.9.21")
@@ -88,7 +91,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", slot(".f8x2type")), src("a", F32), src("b", F32), src("scale_factor", N1).reg()])
         .gates(&[LATER])
-        .rules(SCALED_N1),
+        .rules(SCALED_N1)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(7, 8))
@@ -101,7 +105,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", slot(".f8x2type")), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()])
         .gates(&[LATER, FROM_BF16X2])
-        .rules(SCALED_N1),
+        .rules(SCALED_N1)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(7, 8))
@@ -121,7 +126,8 @@ pub const LIST: &[Instr] = &[
              .f8x2type = { .e4m3x2, .e5m2x2 }",
         )
         .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", slot(".f8x2type")), src("scale_factor", N2).reg().exact()])
-        .rules(SCALED_N2),
+        .rules(SCALED_N2)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 7))
@@ -137,7 +143,8 @@ pub const LIST: &[Instr] = &[
             src("e", F32),
             src("f", F32),
             src("rbits", ty(Ty::B32)).reg().exact(),
-        ]),
+        ])
+        .host(Host::Lane),
     // Pairs of 4-bit and 6-bit floats.
     instr("cvt")
         .section("9.7.9.21")
@@ -149,7 +156,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", ty(Ty::E2m1x2)), src("a", F32), src("b", F32), src("scale_factor", N1).reg()])
         .gates(&[LATER])
-        .rules(SCALED_N1),
+        .rules(SCALED_N1)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 6))
@@ -161,20 +169,23 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", ty(Ty::E2m1x2)), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()])
         .gates(&[LATER, FROM_HALVES])
-        .rules(SCALED_N1),
+        .rules(SCALED_N1)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
         .syntax("cvt.rn{.relu}.f16x2.e2m1x2 d, a;")
-        .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::E2m1x2))]),
+        .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::E2m1x2))])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 2))
         .requires(LOW)
         .syntax("cvt.rn{.relu}{.satfinite}{.scaled::n2::ue8m0}.bf16x2.e2m1x2 d, a{, scale_factor};")
         .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::E2m1x2)), src("scale_factor", N2).reg().exact()])
-        .rules(SCALED_N2),
+        .rules(SCALED_N2)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 6))
@@ -186,7 +197,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", slot(".f6x2type")), src("a", F32), src("b", F32), src("scale_factor", N1).reg()])
         .gates(&[LATER])
-        .rules(SCALED_N1),
+        .rules(SCALED_N1)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 6))
@@ -199,7 +211,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", slot(".f6x2type")), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()])
         .gates(&[LATER, FROM_HALVES])
-        .rules(SCALED_N1),
+        .rules(SCALED_N1)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 6))
@@ -208,7 +221,8 @@ pub const LIST: &[Instr] = &[
             "cvt.rn{.relu}.f16x2.f6x2type d, a;
              .f6x2type = { .e2m3x2, .e3m2x2 }",
         )
-        .operands(&[dst("d", ty(Ty::F16x2)), src("a", slot(".f6x2type"))]),
+        .operands(&[dst("d", ty(Ty::F16x2)), src("a", slot(".f6x2type"))])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 2))
@@ -218,7 +232,8 @@ pub const LIST: &[Instr] = &[
              .f6x2type = { .e2m3x2, .e3m2x2 }",
         )
         .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", slot(".f6x2type")), src("scale_factor", N2).reg().exact()])
-        .rules(SCALED_N2),
+        .rules(SCALED_N2)
+        .host(Host::Lane),
     // Pairs of scale factors.
     instr("cvt")
         .section("9.7.9.21")
@@ -228,7 +243,8 @@ pub const LIST: &[Instr] = &[
             "cvt.frnd3{.satfinite}.ue8m0x2.f32 d, a, b;
              .frnd3 = { .rz, .rp }",
         )
-        .operands(&[dst("d", ty(Ty::Ue8m0x2)), src("a", F32), src("b", F32)]),
+        .operands(&[dst("d", ty(Ty::Ue8m0x2)), src("a", F32), src("b", F32)])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 6))
@@ -237,13 +253,15 @@ pub const LIST: &[Instr] = &[
             "cvt.frnd3{.satfinite}.ue8m0x2.bf16x2 d, a;
              .frnd3 = { .rz, .rp }",
         )
-        .operands(&[dst("d", ty(Ty::Ue8m0x2)), src("a", ty(Ty::Bf16x2))]),
+        .operands(&[dst("d", ty(Ty::Ue8m0x2)), src("a", ty(Ty::Bf16x2))])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(8, 6))
         .requires(LOW)
         .syntax("cvt.rn.bf16x2.ue8m0x2 d, a;")
-        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Ue8m0x2))]),
+        .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Ue8m0x2))])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 1))
@@ -254,7 +272,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", ty(Ty::S2f6x2)), src("a", F32), src("b", F32), src("scale_factor", N2).reg().exact()])
         .gates(&[FIXED_POINT_RZ])
-        .rules(SCALED_N2),
+        .rules(SCALED_N2)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 1))
@@ -265,14 +284,16 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", ty(Ty::S2f6x2)), src("a", ty(Ty::Bf16x2)), src("scale_factor", N2).reg().exact()])
         .gates(&[FIXED_POINT_RZ])
-        .rules(SCALED_N2),
+        .rules(SCALED_N2)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 1))
         .requires(FIXED_POINT)
         .syntax("cvt.rn{.satfinite}{.relu}{.scaled::n2::ue8m0}.bf16x2.s2f6x2 d, a{, scale_factor};")
         .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::S2f6x2)), src("scale_factor", N2).reg().exact()])
-        .rules(SCALED_N2),
+        .rules(SCALED_N2)
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))
@@ -283,7 +304,8 @@ pub const LIST: &[Instr] = &[
              .frnd2 = { .rn, .rz }
              .frnd4 = { .rn, .rz, .rp }",
         )
-        .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", F32), src("b", F32), src("scale_factor", N1).reg()]),
+        .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", F32), src("b", F32), src("scale_factor", N1).reg()])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))
@@ -295,18 +317,21 @@ pub const LIST: &[Instr] = &[
              .frnd4 = { .rn, .rz, .rp }
              .fp16x2type = { .f16x2, .bf16x2 }",
         )
-        .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()]),
+        .operands(&[dst("d", ty(Ty::Ue5m3x2)), src("a", slot(".fp16x2type")), src("scale_factor", N1).reg()])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("cvt.rn.f16x2.ue5m3x2 d, a;")
-        .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::Ue5m3x2))]),
+        .operands(&[dst("d", ty(Ty::F16x2)), src("a", ty(Ty::Ue5m3x2))])
+        .host(Host::Lane),
     instr("cvt")
         .section("9.7.9.21")
         .since(ptx(9, 4))
         .requires(FROM_107)
         .syntax("cvt.rn{.satfinite}{.scaled::n2::ue8m0}.bf16x2.ue5m3x2 d, a{, scale_factor};")
         .operands(&[dst("d", ty(Ty::Bf16x2)), src("a", ty(Ty::Ue5m3x2)), src("scale_factor", N2).reg().exact()])
-        .rules(SCALED_N2),
+        .rules(SCALED_N2)
+        .host(Host::Lane),
 ];

@@ -27,6 +27,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     explicit_cluster: false,
     target: "sm_100a",
     sites: &[],
+    registers: 0,
     not_yet: &[],
     image: &[],
 };

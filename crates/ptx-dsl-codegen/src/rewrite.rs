@@ -1,0 +1,31 @@
+//! Rewrites a typed module for the engines: calls of system functions, operands of video instructions, the stack of functions.
+
+use crate::{stack, system_calls, video};
+use ptx_dsl_isa::hir::{Module, Stmt};
+
+/// The module as the engines take it, if it differs.
+pub fn for_engines(module: &Module) -> Option<Module> {
+    let functions = system_calls::Functions::of(module);
+    let changes = |stmt: &Stmt| functions.called(stmt).is_some() || video::is_video(stmt);
+    if !module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f)) {
+        return None;
+    }
+    let mut out = module.clone();
+    for function in &mut out.functions {
+        if stack::restores(function) {
+            stack::restore(function);
+        }
+        for stmt in std::mem::take(&mut function.body) {
+            let (call, video) = (functions.called(&stmt), video::is_video(&stmt));
+            match (stmt, call) {
+                (Stmt::Instr(i), Some(entry)) => system_calls::emit(function, i, entry),
+                (Stmt::Instr(mut i), None) if video => {
+                    video::with_modifiers(&mut i);
+                    function.body.push(Stmt::Instr(i));
+                }
+                (stmt, _) => function.body.push(stmt),
+            }
+        }
+    }
+    Some(out)
+}

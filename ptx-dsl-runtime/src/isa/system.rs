@@ -1,0 +1,124 @@
+//! Functions of CUDA's device runtime: `vprintf` and `__assertfail` (PTX Writer's Guide to Interoperability, "System Calls").
+
+mod number;
+mod printf;
+
+use super::{Done, active, set};
+use crate::fault::{Fault, FaultKind};
+use crate::mem::address::AddrSpace;
+use crate::qual::Q;
+use crate::{Ctx, Lanes, Monitor};
+use printf::{Argument, MOST, Piece, WIDEST};
+
+/// A string that ends with a zero, or after `most` bytes. More than [`MOST`] bytes are a fault.
+fn text<M: Monitor>(x: &mut Ctx<'_, M>, at: u64, most: usize, lane: usize) -> Result<Vec<u8>, Box<Fault>> {
+    let mut bytes = Vec::new();
+    while bytes.len() < most {
+        if bytes.len() == MOST {
+            return Err(too_long(x, "a string that `printf` reads", MOST, lane));
+        }
+        let byte = x.read(AddrSpace::Generic, at.wrapping_add(bytes.len() as u64), 1, lane as u32)?[0] as u8;
+        if byte == 0 {
+            break;
+        }
+        bytes.push(byte);
+    }
+    Ok(bytes)
+}
+
+#[cold]
+fn too_long<M: Monitor>(x: &Ctx<'_, M>, what: &str, most: usize, lane: usize) -> Box<Fault> {
+    let what = format!("{what} has more than {most} bytes");
+    x.fault(
+        FaultKind::undefined(what, "", "check that it ends with a zero byte, and that widths are small"),
+        lane as u32,
+    )
+}
+
+/// The variable arguments of a thread: each at a multiple of its size.
+struct Arguments {
+    at: u64,
+}
+
+impl Arguments {
+    fn next<M: Monitor>(&mut self, x: &mut Ctx<'_, M>, bytes: u32, lane: usize) -> Result<u64, Box<Fault>> {
+        let size = u64::from(bytes);
+        let at = self.at.wrapping_add(size - 1) & !(size - 1);
+        self.at = at.wrapping_add(size);
+        Ok(x.read(AddrSpace::Generic, at, bytes, lane as u32)?[0])
+    }
+}
+
+/// `vprintf (format, arguments)`: the text goes to the standard output or to [`Host::print`](crate::Host::print). Gives the number of
+/// arguments, -1 for a null format.
+pub fn vprintf<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+    let &[format, arguments] = s else { return Ok(()) };
+    for l in active(x.mask) {
+        let count = if format[l] == 0 { -1 } else { print(x, format[l], Arguments { at: arguments[l] }, l)? };
+        set(d, 0, l, u64::from(count as u32));
+    }
+    Ok(())
+}
+
+/// Prints for one thread. Returns the number of arguments.
+fn print<M: Monitor>(
+    x: &mut Ctx<'_, M>,
+    format: u64,
+    mut arguments: Arguments,
+    lane: usize,
+) -> Result<i32, Box<Fault>> {
+    let format = text(x, format, usize::MAX, lane)?;
+    let (mut out, mut count) = (Vec::new(), 0);
+    for piece in printf::pieces(&format) {
+        let mut spec = match piece {
+            Piece::Text(text) => {
+                out.extend_from_slice(text);
+                continue;
+            }
+            Piece::Spec(spec) => spec,
+        };
+        if spec.width_is_argument {
+            spec.set_width(arguments.next(x, 4, lane)? as i32);
+            count += 1;
+        }
+        if spec.precision_is_argument {
+            spec.set_precision(arguments.next(x, 4, lane)? as i32);
+            count += 1;
+        }
+        let digits = if spec.is_text() { 0 } else { spec.precision.unwrap_or(0) };
+        if spec.width.max(digits) > WIDEST {
+            return Err(too_long(x, "a field that `printf` writes", WIDEST, lane));
+        }
+        let value = arguments.next(x, spec.bytes(), lane)?;
+        count += 1;
+        let argument = match value {
+            0 if spec.is_text() => Argument::Text(printf::null(&spec)),
+            at if spec.is_text() => Argument::Text(text(x, at, spec.precision.unwrap_or(usize::MAX), lane)?),
+            value => Argument::Value(value),
+        };
+        spec.write(&argument, &mut out);
+        if out.len() > MOST {
+            return Err(too_long(x, "the text of one `printf`", MOST, lane));
+        }
+    }
+    x.geometry.print.text(&out);
+    Ok(count)
+}
+
+/// `__assertfail (message, file, line, function, charSize)`: ends the launch.
+pub fn __assertfail<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+    let &[message, file, line, function, _] = s else { return Ok(()) };
+    let Some(l) = active(x.mask).next() else { return Ok(()) };
+    let mut words = |at: &Lanes| -> Result<String, Box<Fault>> {
+        let text = if at[l] == 0 { b"?".to_vec() } else { text(x, at[l], usize::MAX, l)? };
+        Ok(String::from_utf8_lossy(&text).into_owned())
+    };
+    let (message, file, function) = (words(message)?, words(file)?, words(function)?);
+    let kind = FaultKind::Assertion { message, file, line: line[l] as u32, function };
+    Err(x.fault(kind, l as u32))
+}
+
+semantics! {
+    warp "__assertfail" => __assertfail,
+    warp "vprintf" => vprintf,
+}
