@@ -1,7 +1,7 @@
 //! `wgmma`: products of a warpgroup, with matrices in shared memory (PTX ISA 9.7.15).
 //!
 //! Each warp computes 16 of the 64 rows, when it issues the operation: from then to the wait neither the matrices nor the registers may
-//! change, so nobody can tell. What is still in flight is in [`Groups`](crate::sync::wgmma::Groups).
+//! change, so nobody can tell. What is still in flight is in `sync::wgmma::Groups`.
 
 mod operands;
 mod product;
