@@ -144,8 +144,7 @@ ptx! {
         @%p bra sixteen;
         wgmma.commit_group.sync.aligned;
         wgmma.wait_group.sync.aligned 0;
-        // all four warps have read the stage
-        bar.sync 1, 128;
+        // one thread says that its warpgroup has read the stage
         setp.ne.u32 %p, %t, 0;
         @%p bra read;
         mbarrier.arrive.shared::cta.b64 _, [%empty];
