@@ -196,13 +196,14 @@ ptx! {
         ret;
     }
 
-    // Two warps exchange what they copy, twice. `missing`: without the barrier behind the wait (1), or before the next copy (2).
+    // Two warps exchange what they copy, twice. `missing`: without the barrier behind the wait (1), or before the next copy (2), or
+    // with that one behind the start of the copy (3).
     .visible .entry shares(
         .param .u64 .ptr .global .align 4 x: &[u32],
         .param .u64 .ptr .global .align 4 out: &mut [u32],
         .param .u32 missing) .reqntid 64
     {
-        .reg .pred %first, %second, %p;
+        .reg .pred %first, %second, %late, %p;
         .reg .b32 %t, %other, %at, %v, %missing, %left;
         .reg .b64 %x, %out;
         .shared .align 4 .b32 tile[64];
@@ -217,10 +218,12 @@ ptx! {
         mad.wide.u32 %out, %t, 4, %out;
         ld.param.u32 %missing, [missing];
         setp.ne.u32 %first, %missing, 1;
-        setp.ne.u32 %second, %missing, 2;
+        setp.lt.u32 %second, %missing, 2;
+        setp.eq.u32 %late, %missing, 3;
         mov.u32 %left, 2;
       again:
         cp.async.ca.shared.global [%at], [%x], 4;
+        @%late bar.sync 0;
         cp.async.wait_all;
         @%first bar.sync 0;
         ld.shared.u32 %v, [%other];
@@ -354,9 +357,12 @@ fn a_read_before_the_wait_is_reported_by_the_checked_host() {
 #[test]
 fn threads_that_share_copies_need_barriers() {
     let x: Vec<u32> = (0..128).collect();
-    for (missing, lines) in
-        [(0, None), (1, Some(("ld.shared.u32 %v", "cp.async"))), (2, Some(("cp.async", "ld.shared.u32 %v")))]
-    {
+    for (missing, lines) in [
+        (0, None),
+        (1, Some(("ld.shared.u32 %v", "cp.async"))),
+        (2, Some(("cp.async", "ld.shared.u32 %v"))),
+        (3, Some(("cp.async", "ld.shared.u32 %v"))),
+    ] {
         let mut out = [0; 128];
         let result = shares.launch(&Host::checked(), Launch::grid(1), (&x, &mut out, missing));
         let Some((here, there)) = lines else {

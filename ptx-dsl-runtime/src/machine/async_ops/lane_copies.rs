@@ -3,8 +3,8 @@
 //! The copies that one instruction starts for the lanes of a warp are one entry. Without a seed they complete when somebody waits
 //! for them, which is the latest time. A wait does not block: it completes what it waits for.
 //!
-//! For a monitor, a copy that its thread waits for is a write by this thread at the wait: whoever else reads the destination must be
-//! ordered behind the wait, and whoever has read it before must be ordered before.
+//! For a monitor, a copy is a write by its thread when it starts, because whoever has used the destination must be ordered before, and
+//! one at the wait, because whoever else reads it must be ordered behind.
 
 use super::warp_copies::{LaneCopy, Started};
 use super::{AsyncOps, CopiesArrive, Work};
@@ -45,6 +45,11 @@ pub(super) fn arrival_outlives(rank: u32) -> FaultKind {
 impl<M: Monitor> Ctx<'_, M> {
     /// `cp.async`: starts copies for lanes of the current warp.
     pub(crate) fn start_lane_copies(&mut self, mut copies: Vec<LaneCopy>) -> Result<(), Box<Fault>> {
+        if M::ON {
+            for c in &copies {
+                self.tell_write(c, false).map_err(|kind| self.fault(kind, c.lane.into()))?;
+            }
+        }
         let key = self.warp_key();
         let groups = self.async_ops.lane_copies.entry(key).or_default().groups;
         while let Some(first) = copies.first() {
@@ -112,6 +117,12 @@ impl<M: Monitor> Ctx<'_, M> {
         Ok(())
     }
 
+    /// The monitor learns that a copy writes.
+    fn tell_write(&mut self, c: &LaneCopy, agent: bool) -> Result<(), FaultKind> {
+        let to = SharedPlace { rank: self.cur.cta, offset: c.to };
+        self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, agent, c.lane.into())
+    }
+
     #[inline(always)]
     fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>, agent: bool) -> Result<(), FaultKind> {
         let to = SharedPlace { rank: self.cur.cta, offset: c.to };
@@ -120,7 +131,7 @@ impl<M: Monitor> Ctx<'_, M> {
             if c.given > 0 {
                 self.tell_copy(JobAccess { place: c.from.place(), bytes: c.given.into(), write: false }, true, lane)?;
             }
-            self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, agent, lane)?;
+            self.tell_write(c, agent)?;
         }
         let bytes = match read {
             Some(bytes) => bytes,
