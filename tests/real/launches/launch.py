@@ -32,6 +32,8 @@ class Map:
     buffer: Buffer
     box: tuple
     swizzle: int = 128
+    #: More fields, as `ptx-dsl run` takes them.
+    fields: str = ""
 
 
 @dataclasses.dataclass

@@ -371,8 +371,10 @@ def scaled(a_kind, b_kind, block):
         expected = left @ right.T
         c = result("f16", expected, rounded(expected, "f16", np.abs(left) @ np.abs(right.T) * SUM))
         wide = lambda kind: 64 if kind == "e2m1" else 128
-        fit = lambda kind: wide(kind)
-        maps = [descriptor(a, 128, wide(a_kind), swizzle=fit(a_kind)), descriptor(b, 128, wide(b_kind), swizzle=fit(b_kind))]
+        maps = [descriptor(a, 128, wide(a_kind), swizzle=wide(a_kind)), descriptor(b, 128, wide(b_kind), swizzle=wide(b_kind))]
+        if target == "sm_100" and a_kind != b_kind:
+            # floats of 4 bits beside others have a byte each in shared memory
+            maps[1][0] = Map(b, (128, 128), 128, f", type=b4x16_p64, dims={k}x{n}, strides={k // 2}")
         return Launch([*maps[0], *maps[1], a_scales, b_scales, *descriptor(c, 128, 128), k], (1, 1), f"{m} x {n} x {k}")
 
     return make
