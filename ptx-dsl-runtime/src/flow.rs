@@ -68,6 +68,11 @@ pub enum Wait {
         /// of each thread, in all
         count: u32,
     },
+    /// So many wgmma-groups of each warp of the warpgroup.
+    Warpgroup {
+        /// committed since the CTA began
+        groups: u64,
+    },
     /// An operation of the allocator of Tensor Memory.
     TensorMemory {
         /// with `.cta_group::2`

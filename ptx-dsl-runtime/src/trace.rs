@@ -336,6 +336,7 @@ fn short(wait: &Wait) -> String {
         Wait::Mbarrier(_) => "mbarriers".to_owned(),
         Wait::WarpSync { .. } | Wait::WholeWarp { .. } => "lanes of the warp".to_owned(),
         Wait::Registers { .. } => "registers".to_owned(),
+        Wait::Warpgroup { .. } => "wgmma of the warpgroup".to_owned(),
         Wait::TensorMemory { .. } => "Tensor Memory".to_owned(),
     }
 }

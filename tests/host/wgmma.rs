@@ -231,6 +231,72 @@ fn registers_of_operations_in_flight() {
 
 ptx! {
     <sm_90a, ptx 8.6, allow(warnings)>
+    // The last warp multiplies late: behind an mbarrier that the first one arrives on, before or after its wait. The thread that has
+    // waited overwrites the matrix, for all warps.
+    .visible .entry late(.param .u64 .ptr .global .align 16 d: &mut [i32], .param .u32 after) .reqntid 128 {
+        .reg .pred %p, %first, %last, %after;
+        .reg .b32 %i, %at, %x, %one, %d<4>;
+        .reg .b64 %pd, %db;
+        .shared .align 128 .b8 sb[256];
+        .shared .align 8 .b64 bar;
+        mov.u32 %i, %tid.x;
+        ld.param.u64 %pd, [d];
+        ld.param.u32 %x, [after];
+        setp.ne.u32 %after, %x, 0;
+        setp.eq.u32 %first, %i, 0;
+        setp.ge.u32 %last, %i, 96;
+        mov.u32 %one, 0x01010101;
+        mov.u32 %at, sb;
+        mad.lo.u32 %x, %i, 2, %at;
+        st.shared.u16 [%x], 0x0101;
+        @%first mbarrier.init.shared::cta.b64 [bar], 1;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        shr.u32 %at, %at, 4;
+        cvt.u64.u32 %db, %at;
+        or.b64 %db, %db, 0x0000000800080000;
+        mov.b32 %d0, 0;
+        mov.b32 %d1, 0;
+        mov.b32 %d2, 0;
+        mov.b32 %d3, 0;
+        @!%last bra multiply;
+      wait:
+        mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0;
+        @!%p bra wait;
+      multiply:
+        @%after bra issue;
+        @%first mbarrier.arrive.shared::cta.b64 _, [bar];
+      issue:
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%d0, %d1, %d2, %d3}, {%one, %one, %one, %one}, %db, 0;
+        wgmma.commit_group.sync.aligned;
+        wgmma.wait_group.sync.aligned 0;
+        @!%after bra over;
+        @%first mbarrier.arrive.shared::cta.b64 _, [bar];
+      over:
+        @%first st.shared.v4.u32 [sb], {0, 0, 0, 0};
+        mad.wide.u32 %pd, %i, 16, %pd;
+        st.global.v4.u32 [%pd], {%d0, %d1, %d2, %d3};
+        ret;
+    }
+}
+
+#[test]
+fn an_operation_is_complete_when_all_warps_have_issued_it() {
+    let launch = |host: &Host, after: u32| {
+        let mut d = vec![0; 512];
+        late.launch(host, Launch::grid(1), (&mut d, after)).map(|_| d)
+    };
+    for seed in 0..64 {
+        assert_eq!(launch(&Host::new().seed(seed), 0).unwrap(), [32; 512], "seed {seed}");
+    }
+    let error = launch(&Host::new(), 1).unwrap_err().to_string();
+    assert!(error.contains("deadlock"), "{error}");
+    assert!(error.contains("waits for warps 3 of its warpgroup, which have not issued the same `wgmma`"), "{error}");
+}
+
+ptx! {
+    <sm_90a, ptx 8.6, allow(warnings)>
     .visible .entry too_few(.param .u64 .ptr .global .align 16 d: &mut [f32]) .reqntid 96 {
         .reg .f32 %d<4>;
         .reg .b64 %a, %pd;

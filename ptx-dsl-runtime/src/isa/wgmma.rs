@@ -1,7 +1,7 @@
 //! `wgmma`: products of a warpgroup, with matrices in shared memory (PTX ISA 9.7.15).
 //!
 //! Each warp computes 16 of the 64 rows, when it issues the operation: from then to the wait neither the matrices nor the registers may
-//! change, so nobody can tell. What is still in flight is in [`Groups`](crate::sync::wgmma::Groups).
+//! change, so nobody can tell. What is still in flight is in `sync::wgmma::Groups`.
 
 mod operands;
 mod product;
@@ -10,6 +10,7 @@ use super::active;
 use super::matrix::arithmetic::Machine;
 use super::matrix::sparse::Metadata;
 use crate::fault::{Fault, FaultKind};
+use crate::flow::Wait;
 use crate::kernel::Flow;
 use crate::monitor::{Access, Order, Place};
 use crate::qual::Q;
@@ -90,6 +91,13 @@ fn groups<'x, M: Monitor>(x: &'x mut Ctx<'_, M>) -> &'x mut Groups {
     &mut all[warp]
 }
 
+impl<M: Monitor> Ctx<'_, M> {
+    /// The warps of the current warpgroup that live and have committed fewer groups.
+    fn warpgroup_missing(&self, groups: u64) -> impl Iterator<Item = u32> + '_ {
+        self.cta().warpgroup_missing(self.warp, self.warp + 1, groups)
+    }
+}
+
 /// Tells the monitor what the operation reads of shared memory.
 fn report<M: Monitor>(x: &mut Ctx<'_, M>, product: &Product, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
     let (rank, who, size) = (x.rank(), x.who(1), x.cta().shared.len().max(x.memory.shared.len()));
@@ -145,15 +153,22 @@ pub fn wgmma_commit_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _:
         return Ok(Flow::Wait(wait));
     }
     groups(x).commit();
+    x.notify_waiters();
     Ok(Flow::Next)
 }
 
-/// `wgmma.wait_group N`: all groups but the newest N are complete.
+/// `wgmma.wait_group N`: all groups but the newest N are complete. An operation belongs to the warpgroup, so all its warps must have issued
+/// them.
 pub fn wgmma_wait_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("wgmma.wait_group")? {
         return Ok(Flow::Wait(wait));
     }
-    groups(x).wait(s.first().map_or(0, |n| n[0]));
+    let newest = s.first().map_or(0, |n| n[0]);
+    let wanted = groups(x).committed().saturating_sub(newest);
+    if x.warpgroup_missing(wanted).next().is_some() {
+        return Ok(Flow::Wait(Wait::Warpgroup { groups: wanted }));
+    }
+    groups(x).wait(newest);
     Ok(Flow::Next)
 }
 

@@ -166,6 +166,13 @@ impl Cluster {
 }
 
 impl Cta {
+    /// The warps of the warpgroups of these warps that live and have committed fewer wgmma-groups.
+    pub fn warpgroup_missing(&self, lo: u32, hi: u32, groups: u64) -> impl Iterator<Item = u32> + '_ {
+        let committed = |warp: u32| self.wgmma.get(warp as usize).map_or(0, Groups::committed);
+        let lives = |warp: u32| self.live.get(warp as usize).is_some_and(|live| *live != 0);
+        (lo & !3..hi.next_multiple_of(4)).filter(move |warp| lives(*warp) && committed(*warp) < groups)
+    }
+
     /// Resets what threads can have changed besides shared memory.
     #[inline(always)]
     fn reset(&mut self, local: usize) {

@@ -132,6 +132,14 @@ impl Cluster {
                     cta.registers.free(&cta.live)
                 )
             }
+            Wait::Warpgroup { groups } => {
+                let cta = &self.ctas[p.c.cta as usize];
+                let missing: Vec<_> = cta.warpgroup_missing(p.c.lo, p.c.hi, *groups).map(|w| w.to_string()).collect();
+                format!(
+                    "waits for warps {} of its warpgroup, which have not issued the same `wgmma`",
+                    missing.join(", ")
+                )
+            }
             Wait::WarpSync { members, .. } => {
                 let missing = lanes(self.missing(p));
                 format!("waits for lanes {missing} of its warp (members {members:#010x})")

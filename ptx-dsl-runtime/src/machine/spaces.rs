@@ -18,7 +18,7 @@ pub(crate) struct GlobalPlace {
 impl GlobalPlace {
     /// So many bytes further.
     pub fn plus(self, bytes: u64) -> GlobalPlace {
-        GlobalPlace { offset: self.offset + bytes, ..self }
+        GlobalPlace { offset: self.offset.saturating_add(bytes), ..self }
     }
 
     pub fn place(self) -> Place {

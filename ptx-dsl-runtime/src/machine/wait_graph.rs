@@ -69,6 +69,10 @@ impl Cluster {
                 let live = self.ctas.get(cta as usize).map_or(&[][..], |c| &c.live);
                 live.iter().enumerate().map(|(w, &m)| (cta, w as u32, m)).collect()
             }
+            Wait::Warpgroup { groups } => {
+                let missing = self.ctas.get(rank as usize).map(|cta| cta.warpgroup_missing(p.c.lo, p.c.hi, *groups));
+                missing.into_iter().flatten().map(|warp| (rank, warp, u32::MAX)).collect()
+            }
             Wait::Mbarrier(_) | Wait::Phase { .. } | Wait::Registers { .. } => Vec::new(),
         }
     }

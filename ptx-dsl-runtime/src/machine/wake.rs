@@ -22,6 +22,9 @@ impl Cluster {
                 let cta = self.ctas.get(c.cta as usize)?;
                 cta.registers.suffices(*warp, *count, &cta.live)
             }
+            Wait::Warpgroup { groups } => {
+                self.ctas.get(c.cta as usize)?.warpgroup_missing(c.lo, c.hi, *groups).next().is_none()
+            }
             Wait::WarpSync { .. } | Wait::WholeWarp { .. } => false,
             Wait::TensorMemory { pair, ticket } => return self.tensor_memory_over(c.cta, *pair, *ticket),
         };

@@ -11,6 +11,8 @@ pub(crate) struct Groups {
     open: u64,
     /// Those of groups, the oldest first.
     groups: VecDeque<u64>,
+    /// Groups so far.
+    committed: u64,
 }
 
 /// Groups that a warp may leave without a wait, before the oldest are counted as one.
@@ -32,12 +34,18 @@ impl Groups {
     }
 
     pub fn commit(&mut self) {
+        self.committed += 1;
         self.groups.push_back(std::mem::take(&mut self.open));
         if self.groups.len() > MOST
             && let (Some(first), Some(second)) = (self.groups.pop_front(), self.groups.front_mut())
         {
             *second |= first;
         }
+    }
+
+    /// How many groups the warp has committed.
+    pub fn committed(&self) -> u64 {
+        self.committed
     }
 
     /// Completes all groups but the newest `n`.

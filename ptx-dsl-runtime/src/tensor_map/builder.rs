@@ -120,8 +120,9 @@ impl<'a> TensorMapBuilder<'a> {
     pub fn build(self) -> Result<TensorMap<'a>, TensorMapError> {
         let TensorMapBuilder { tensor, mut fields, given } = self;
         fields.rank = given.dims.len();
-        if !(1..=5).contains(&fields.rank) {
-            return wrong("tensorRank", format!("is {}, but must be from 1 to 5", fields.rank));
+        let least = if fields.mode == Mode::Im2col { 3 } else { 1 };
+        if !(least..=5).contains(&fields.rank) {
+            return wrong("tensorRank", format!("is {}, but must be from {least} to 5", fields.rank));
         }
         fields.dims[..fields.rank].copy_from_slice(&given.dims);
         match &given.strides {

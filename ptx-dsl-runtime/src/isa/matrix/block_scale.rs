@@ -2,7 +2,7 @@
 
 use super::dot::{HIGH, NAN_SCALE, Operands, Sums, WIDE};
 use super::format::Format;
-use super::model::{To, least_exponent};
+use super::model::least_exponent;
 use super::plain;
 use super::tile::exponent;
 use crate::Lanes;
@@ -146,7 +146,7 @@ fn sum(scales: Vec<(i32, f64)>, sums: impl Iterator<Item = f64>, c: f32) -> f32 
     let term = |value: f64, e: i32| (value * 2f64.powi(FRACTION + e - top)).trunc();
     let own = (f64::from(c) * 2f64.powi(FRACTION - top)).trunc();
     let total: f64 = scales.iter().zip(sums).map(|((e, factor), sum)| term(sum * factor, *e)).sum::<f64>() + own;
-    super::dot::rounded(To::F32, total * 2f64.powi(top - FRACTION))
+    super::dot::cut::<29>(total * 2f64.powi(top - FRACTION))
 }
 
 /// Exact sums of some k.

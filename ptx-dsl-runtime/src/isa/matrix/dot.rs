@@ -92,6 +92,8 @@ fn level<L: Level>(model: Model, o: &Operands<'_>, at: (usize, usize), c: &Sums)
 
 /// A type in which products are exact.
 trait Product: Copy {
+    /// Nonzero sums of products are no subnormal numbers of f32.
+    const NARROW: bool;
     fn of(value: f32) -> Self;
     /// 2 to this power, or the nearest that there is.
     fn power(e: i32) -> Self;
@@ -101,6 +103,8 @@ trait Product: Copy {
 }
 
 impl Product for f32 {
+    // exponents of products are -100 at least, and F is 25 at most
+    const NARROW: bool = true;
     #[inline(always)]
     fn of(value: f32) -> f32 {
         value
@@ -120,6 +124,7 @@ impl Product for f32 {
 }
 
 impl Product for f64 {
+    const NARROW: bool = false;
     #[inline(always)]
     fn of(value: f32) -> f64 {
         value.into()
@@ -147,113 +152,157 @@ fn row<L: Level, P: Product>(
     (r, ks): (usize, std::ops::Range<usize>),
     c: &[f32; WIDE],
 ) -> [f32; WIDE] {
-    let (a, b) = (o.a.group(row), o.b.group(column));
-    let (ea, eb) = (o.a.exponents(row), o.b.exponents(column));
-    let positions = o.positions(row);
-    let place = |k: usize| positions.map_or(k, |p| p[k][r] as usize);
-    let least = if model.to == To::F16 { -14 } else { -126 };
-    let mut top = c.map(|c| exponent(c, least));
-    let mut raise = |ks: std::ops::Range<usize>, scale: &[i16; WIDE]| {
+    let step = Step { model, o, row, column, r };
+    match o.positions(row) {
+        None => step.sums::<L, P>(ks, c, |k| k),
+        Some(positions) => step.sums::<L, P>(ks, c, |k| positions[k][r] as usize),
+    }
+}
+
+/// The terms of a row and `WIDE` columns.
+#[derive(Clone, Copy)]
+struct Step<'a> {
+    model: Model,
+    o: &'a Operands<'a>,
+    row: usize,
+    column: usize,
+    r: usize,
+}
+
+impl Step<'_> {
+    /// `place` is the k in B of an element of A.
+    #[inline(always)]
+    fn sums<L: Level, P: Product>(
+        self,
+        ks: std::ops::Range<usize>,
+        c: &[f32; WIDE],
+        place: impl Fn(usize) -> usize,
+    ) -> [f32; WIDE] {
+        let Step { model, o, row, column, r } = self;
+        let least = if model.to == To::F16 { -14 } else { -126 };
+        let mut top = c.map(|c| exponent(c, least));
+        let mut no_number = [false; WIDE];
+        let all = [ks.clone()];
+        let blocks = o.scales.map(|s| self.blocks(s, ks.clone()));
+        let blocks: &[_] = blocks.as_deref().unwrap_or(&all);
+        for ks in blocks {
+            let (scale, most) = (self.scale(ks.start), self.greatest(ks.clone(), &place));
+            for n in 0..WIDE {
+                top[n] = top[n].max(most[n] + scale[n]);
+                no_number[n] |= scale[n] >= NAN_SCALE;
+            }
+        }
+        let top = top.map(|e| e.max(LEAST));
+        let mut total = [0f64; WIDE];
+        let (a, b) = (o.a.group(row), o.b.group(column));
+        if ks.end > a.len() || ks.end > b.len() {
+            // the compiler sees that the loops stay inside
+            return *c;
+        }
+        for ks in blocks {
+            let scale = self.scale(ks.start);
+            let units: [P; WIDE] =
+                std::array::from_fn(|n| P::power(i32::from(model.fraction) - i32::from(top[n]) + i32::from(scale[n])));
+            let mut from = ks.start;
+            while from < ks.end {
+                let to = ks.end.min(from + TERMS);
+                let mut sums = [0i32; WIDE];
+                for (k, a) in (from..to).zip(&a[from..to]) {
+                    let (a, b) = (P::of(a[r]), &b[place(k)]);
+                    let terms: [P; WIDE] = std::array::from_fn(|n| a.times(P::of(b[n])).times(units[n]));
+                    let terms = P::truncated::<L>(&terms);
+                    for (sum, term) in sums.iter_mut().zip(terms) {
+                        *sum = sum.wrapping_add(term);
+                    }
+                }
+                total.iter_mut().zip(sums).for_each(|(t, s)| *t += f64::from(s));
+                from = to;
+            }
+        }
+        let mut out = finish(model, P::NARROW, &total, &top, c);
+        if o.a.range == Range::Special || o.b.range == Range::Special || !c.iter().all(|c| c.is_finite()) {
+            for n in 0..WIDE {
+                let products = ks.clone().map(|k| f64::from(a[k][r]) * f64::from(b[place(k)][n]));
+                let sum = products.sum::<f64>() + f64::from(c[n]);
+                if !sum.is_finite() {
+                    out[n] = if sum.is_nan() { NAN } else { sum as f32 };
+                }
+            }
+        }
+        if o.scales.is_some() {
+            out.iter_mut().zip(no_number).filter(|(_, nan)| *nan).for_each(|(out, _)| *out = NAN);
+        }
+        out
+    }
+
+    /// The greatest exponents of products, without those of scale factors.
+    #[inline(always)]
+    fn greatest(self, ks: std::ops::Range<usize>, place: impl Fn(usize) -> usize) -> [i16; WIDE] {
+        let (ea, eb) = (self.o.a.exponents(self.row), self.o.b.exponents(self.column));
         let mut most = [2 * ZERO; WIDE];
-        for k in ks {
-            let (ea, eb) = (ea[k][r], &eb[place(k)]);
+        for (k, ea) in ks.clone().zip(&ea[ks]) {
+            let (ea, eb) = (ea[self.r], &eb[place(k)]);
             for (most, eb) in most.iter_mut().zip(eb) {
                 *most = (*most).max(ea + eb);
             }
         }
-        for n in 0..WIDE {
-            top[n] = top[n].max(most[n] + scale[n]);
-        }
-    };
-    let vector = o.scales.map_or(1, |s| s.vector);
-    let block = o.a.k / vector;
-    let scale = |i: usize| -> [i16; WIDE] {
-        let Some(Scales { a, b, .. }) = o.scales else { return [0; WIDE] };
-        std::array::from_fn(|n| a[row * HIGH + r][i] + b[column * WIDE + n][i])
-    };
-    let blocks = (ks.start / block..ks.end.div_ceil(block))
-        .map(|i| (i, (i * block).max(ks.start)..((i + 1) * block).min(ks.end)));
-    let mut no_number = [false; WIDE];
-    for (i, ks) in blocks.clone() {
-        let scale = scale(i);
-        raise(ks, &scale);
-        no_number.iter_mut().zip(scale).for_each(|(nan, s)| *nan |= s >= NAN_SCALE);
+        most
     }
-    let top = top.map(|e| e.max(LEAST));
-    let mut total = [0f64; WIDE];
-    for (i, ks) in blocks {
-        let scale = scale(i);
-        let units: [P; WIDE] =
-            std::array::from_fn(|n| P::power(i32::from(model.fraction) - i32::from(top[n]) + i32::from(scale[n])));
-        let mut from = ks.start;
-        while from < ks.end {
-            let to = ks.end.min(from + TERMS);
-            let mut sums = [0i32; WIDE];
-            for k in from..to {
-                let (a, b) = (P::of(a[k][r]), &b[place(k)]);
-                let terms: [P; WIDE] = std::array::from_fn(|n| a.times(P::of(b[n])).times(units[n]));
-                let terms = P::truncated::<L>(&terms);
-                for (sum, term) in sums.iter_mut().zip(terms) {
-                    *sum = sum.wrapping_add(term);
-                }
-            }
-            total.iter_mut().zip(sums).for_each(|(t, s)| *t += f64::from(s));
-            from = to;
-        }
+
+    /// The parts of k that have scale factors of their own.
+    fn blocks(self, scales: Scales<'_>, ks: std::ops::Range<usize>) -> Vec<std::ops::Range<usize>> {
+        let each = self.o.a.k / scales.vector;
+        let all = ks.start / each..ks.end.div_ceil(each);
+        all.map(|i| (i * each).max(ks.start)..((i + 1) * each).min(ks.end)).collect()
     }
-    let special = o.a.range == Range::Special || o.b.range == Range::Special || !c.iter().all(|c| c.is_finite());
-    let mut out = finish(model, &total, &top, c);
-    if special {
-        for n in 0..WIDE {
-            let products = ks.clone().map(|k| f64::from(a[k][r]) * f64::from(b[place(k)][n]));
-            let sum = products.sum::<f64>() + f64::from(c[n]);
-            if !sum.is_finite() {
-                out[n] = if sum.is_nan() { NAN } else { sum as f32 };
-            }
-        }
+
+    /// The exponents of the scale factors at a k.
+    #[inline(always)]
+    fn scale(self, k: usize) -> [i16; WIDE] {
+        let Some(Scales { a, b, vector }) = self.o.scales else { return [0; WIDE] };
+        let i = k * vector / self.o.a.k;
+        std::array::from_fn(|n| a[self.row * HIGH + self.r][i] + b[self.column * WIDE + n][i])
     }
-    if o.scales.is_some() {
-        out.iter_mut().zip(no_number).filter(|(_, nan)| *nan).for_each(|(out, _)| *out = NAN);
-    }
-    out
 }
 
 /// Adds C to exact sums of multiples of 2^(top - F), and rounds.
 #[inline(always)]
-fn finish(model: Model, total: &[f64; WIDE], top: &[i16; WIDE], c: &[f32; WIDE]) -> [f32; WIDE] {
+fn finish(model: Model, narrow: bool, total: &[f64; WIDE], top: &[i16; WIDE], c: &[f32; WIDE]) -> [f32; WIDE] {
     let fraction = i32::from(model.fraction);
-    std::array::from_fn(|n| {
+    let sums: [f64; WIDE] = std::array::from_fn(|n| {
         let up = f64::power(fraction - i32::from(top[n]));
         let down = f64::power(i32::from(top[n]) - fraction);
-        let sum = (total[n] + (f64::from(c[n]) * up).trunc()) * down;
-        rounded(model.to, sum)
-    })
+        (total[n] + (f64::from(c[n]) * up).trunc()) * down
+    });
+    // one loop for each, without branches
+    match model.to {
+        // without a product the sum is C, which has no more bits
+        To::F32 if narrow => sums.map(|sum| f64::from_bits(sum.to_bits() & (u64::MAX << 29)) as f32 + 0.0),
+        To::F32 => sums.map(cut::<29>),
+        To::F32Of13 => sums.map(cut::<39>),
+        To::F16 => sums.map(nearest_half),
+    }
 }
 
-/// Rounds a sum of at most 53 bits. A zero is positive.
+/// Rounds a sum of at most 53 bits to f32, towards zero, without its last fraction bits. A zero is positive.
 #[inline(always)]
-pub(crate) fn rounded(to: To, sum: f64) -> f32 {
+pub(crate) fn cut<const DROPPED: i32>(sum: f64) -> f32 {
     let bits = sum.to_bits();
-    let magnitude = bits & (u64::MAX >> 1);
-    let value = match to {
-        To::F32 | To::F32Of13 => {
-            let dropped = if to == To::F32 { 29 } else { 39 };
-            // below the least normal number the last bit that counts is that of all subnormals
-            let (scale, back) = (f64::power(178 - dropped), f64::power(dropped - 178));
-            if magnitude < (1023 - 126) << 52 {
-                ((sum * scale).trunc() * back) as f32
-            } else {
-                f64::from_bits(bits & (u64::MAX << dropped)) as f32
-            }
-        }
-        To::F16 => {
-            // to f32, with the last bit set if something is left, so that rounding again rounds right
-            let cut = f64::from_bits(bits & (u64::MAX << 29)) as f32;
-            let odd = if bits & (u64::MAX >> 35) != 0 { 1 } else { 0 };
-            half(f32::from_bits(cut.to_bits() | odd))
-        }
-    };
-    value + 0.0
+    // below the least normal number the last bit that counts is that of all subnormals
+    let (scale, back) = (f64::power(178 - DROPPED), f64::power(DROPPED - 178));
+    let subnormal = ((sum * scale).trunc() * back) as f32;
+    let normal = f64::from_bits(bits & (u64::MAX << DROPPED)) as f32;
+    (if sum.abs() < f64::from(f32::MIN_POSITIVE) { subnormal } else { normal }) + 0.0
+}
+
+/// Rounds a sum to the nearest f16.
+#[inline(always)]
+fn nearest_half(sum: f64) -> f32 {
+    // to f32, with the last bit set if something is left, so that rounding again rounds right
+    let bits = sum.to_bits();
+    let kept = f64::from_bits(bits & (u64::MAX << 29)) as f32;
+    let odd = u32::from(bits & (u64::MAX >> 35) != 0);
+    half(f32::from_bits(kept.to_bits() | odd)) + 0.0
 }
 
 /// A NaN as the one of tensor cores.

@@ -1,7 +1,7 @@
 //! `tcgen05.mma`, `.mma.sp`, `.mma.ws`, `.mma.ws.sp` (PTX ISA 9.7.16.10.9).
 //!
-//! What an instruction computes: by default the fused sums of [`dot`](crate::isa::matrix::dot), all K at once, with D as one more term;
-//! for 4-bit kinds those of [`block_scale`](crate::isa::matrix::block_scale). With `Numerics::Fast` every product of an element of A and one of B is rounded to f32, and the
+//! What an instruction computes: by default the fused sums of `isa::matrix::dot`, all K at once, with D as one more term;
+//! for 4-bit kinds those of `isa::matrix::block_scale`. With `Numerics::Fast` every product of an element of A and one of B is rounded to f32, and the
 //! products of an element of D are added in f32 in ascending order of k, from zero. With block scaling that is done
 //! block by block; each sum is multiplied by both scale factors, rounded to f32 once, and these are added in
 //! ascending order. Last comes D, if it is read, times 2^-scale-input-d. A D of type f16 is rounded from that f32.

@@ -39,7 +39,7 @@ impl Form {
         let rows = q.has(q::tile_gather4) || q.has(q::tile_scatter4);
         let im2col = q.has(q::im2col) || q.has(q::im2col_no_offs);
         let coordinates = if rows { 5 } else { rank };
-        Form { rank, coordinates, offsets: if q.has(q::im2col) { rank - 2 } else { 0 }, im2col, rows }
+        Form { rank, coordinates, offsets: if q.has(q::im2col) { rank.saturating_sub(2) } else { 0 }, im2col, rows }
     }
 }
 

@@ -81,7 +81,7 @@ impl TensorBox {
             for i in 0..height {
                 let row = i64::from(at[1]) + i64::from(i) * step;
                 let inside = plane.filter(|_| row >= 0 && (row as u64) < self.map.dims[1]);
-                let from = inside.map(|plane| plane.wrapping_add((row as u64).wrapping_mul(self.map.strides[0])));
+                let from = inside.map(|plane| plane.saturating_add((row as u64).saturating_mul(self.map.strides[0])));
                 f(part.at(index, from))?;
                 index += 1;
             }
@@ -141,7 +141,7 @@ impl TensorBox {
             if *at < 0 || *at as u64 >= *dim {
                 return None;
             }
-            from = from.wrapping_add((*at as u64).wrapping_mul(*stride));
+            from = from.saturating_add((*at as u64).saturating_mul(*stride));
         }
         Some(from)
     }
@@ -170,7 +170,7 @@ impl Row {
     #[inline(always)]
     fn at(&self, index: u32, from: Option<u64>) -> Row {
         match from {
-            Some(from) => Row { index, from: self.from.wrapping_add(from), ..*self },
+            Some(from) => Row { index, from: self.from.saturating_add(from), ..*self },
             None => Row { index, before: 0, bytes: 0, inside: 0, from: 0 },
         }
     }
