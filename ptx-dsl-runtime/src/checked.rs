@@ -13,6 +13,7 @@ mod tests;
 mod threads;
 
 use crate::fault::{Fault, FaultKind, NearMiss, Race, Side, ThreadId};
+use crate::kernel::KernelInfo;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
@@ -54,6 +55,8 @@ pub struct Checked {
     sequential: Rc<Clock>,
     /// Where a thread has observed another one and not learnt from it.
     misses: Vec<Miss>,
+    /// By site: bytes that a load uses, where that is not all of them.
+    used_bytes: HashMap<u32, u32>,
 }
 
 impl Default for Checked {
@@ -73,6 +76,14 @@ struct Miss {
     to: u32,
 }
 
+/// The used bytes of an access that begins at `from`, as bits of the line that begins at `line`.
+fn used_in(used: u64, from: u64, line: u64) -> u64 {
+    match from.checked_sub(line) {
+        Some(behind) => used.checked_shl(behind as u32).unwrap_or(0),
+        None => used.checked_shr((line - from) as u32).unwrap_or(0),
+    }
+}
+
 /// So many are kept.
 const MISSES: usize = 64;
 
@@ -81,6 +92,11 @@ impl Monitor for Checked {
     const HOST: &'static str = "Host::checked()";
     const APART: bool = false;
     const READ_ONLY: bool = false;
+
+    fn launch(&mut self, kernel: &KernelInfo<'_>) {
+        let masks = (0..).zip(kernel.sites).filter_map(|(site, of)| Some((site, of.used_bytes?)));
+        self.used_bytes = masks.collect();
+    }
 
     fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
         self.threads.start(slot, ctas, threads);
@@ -194,6 +210,7 @@ impl Checked {
             messages: Messages::default(),
             sequential: Rc::default(),
             misses: Vec::new(),
+            used_bytes: HashMap::new(),
         }
     }
 
@@ -233,7 +250,7 @@ impl Checked {
         if let (Some(other), false) = (outcome.race, a.agent) {
             return Err(self.race(a, memory.name(), record, other));
         }
-        if outcome.unwritten && matches!(memory, Memory::Shared { .. }) {
+        if outcome.unwritten && matches!(memory, Memory::Shared { .. }) && self.uses_unwritten(a, memory, offset) {
             return Err(FaultKind::Uninitialised { space: "shared", addr: a.addr });
         }
         if a.order.strong || a.write {
@@ -289,6 +306,19 @@ impl Checked {
                 shadow.element((all[l], a.bytes), reads, Record { lanes: 1 << l, ..new }, warp)
             }),
         }
+    }
+
+    /// Does the load use a byte that nobody has written?
+    #[cold]
+    fn uses_unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> bool {
+        let used = self.used(a);
+        let shadow = self.shadow(memory);
+        (0..a.bytes).any(|byte| used >> byte & 1 != 0 && shadow.is_unwritten(offset + u64::from(byte), 1))
+    }
+
+    /// The bytes that a load uses, a bit each.
+    fn used(&self, a: &Access) -> u64 {
+        self.used_bytes.get(&a.who.site).map_or(u64::MAX, |mask| u64::from(*mask))
     }
 
     /// An asynchronous operation reads.
@@ -390,7 +420,7 @@ impl Checked {
     }
 
     fn local(&mut self, a: &Access, from: u64) -> Result<(), FaultKind> {
-        let (who, to) = (a.who, from + u64::from(a.bytes));
+        let (who, to, used) = (a.who, from + u64::from(a.bytes), self.used(a));
         for line in from / 64..to.div_ceil(64) {
             let (low, high) = (from.max(line * 64) - line * 64, to.min(line * 64 + 64) - line * 64);
             let bits = (u64::MAX >> (64 - (high - low))) << low;
@@ -398,7 +428,7 @@ impl Checked {
             let written = self.local.entry(key).or_default();
             if a.write {
                 *written |= bits;
-            } else if *written & bits != bits {
+            } else if !*written & bits & used_in(used, from, line * 64) != 0 {
                 return Err(FaultKind::Uninitialised { space: "local", addr: a.addr });
             }
         }

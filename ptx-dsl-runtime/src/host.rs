@@ -36,6 +36,7 @@ pub struct Host<M = Off> {
     threads: usize,
     engine: Option<Engine>,
     numerics: Numerics,
+    tensor_fences: bool,
     print: Print,
     make_monitor: MakeMonitor<M>,
 }
@@ -58,10 +59,12 @@ impl<M> Clone for Host<M> {
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host { schedule, record, resident, threads, engine, print, numerics, make_monitor: _ } = self;
+        let Host { schedule, record, resident, threads, engine, print, numerics, tensor_fences, make_monitor: _ } =
+            self;
         let mut s = f.debug_struct("Host");
         s.field("schedule", schedule).field("record", record).field("resident", resident).field("threads", threads);
         s.field("engine", engine).field("print", print).field("numerics", numerics);
+        s.field("tensor_fences", tensor_fences);
         s.finish()
     }
 }
@@ -120,6 +123,7 @@ impl<M: Monitor> Host<M> {
             engine: None,
             print: Print::Standard,
             numerics: Numerics::default(),
+            tensor_fences: true,
             make_monitor: Arc::new(make),
         }
     }
@@ -204,6 +208,24 @@ impl<M: Monitor> Host<M> {
     pub fn numerics(mut self, numerics: Numerics) -> Self {
         self.numerics = numerics;
         self
+    }
+
+    /// Does the checked host want `tcgen05.fence` between accesses of two warps to Tensor Memory? It does, unless this says false:
+    /// ptxas generates no instruction for these fences, and Triton leaves them out. Waits and commits are wanted in any case.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().tensor_fences(false);
+    /// # let _ = host;
+    /// ```
+    pub fn tensor_fences(mut self, wanted: bool) -> Self {
+        self.tensor_fences = wanted;
+        self
+    }
+
+    /// What [`Host::tensor_fences`] says.
+    pub(crate) fn wants_tensor_fences(&self) -> bool {
+        self.tensor_fences
     }
 
     /// What [`Host::numerics`] says.

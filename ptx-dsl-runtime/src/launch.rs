@@ -95,6 +95,7 @@ pub(crate) fn run<M: Monitor>(
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
     launch.numerics = host.chosen_numerics();
+    launch.tensor_fences = host.wants_tensor_fences();
     launch.elements = args.iter().map(Arg::element).collect();
     let mut module = program.info.global_image.to_vec();
     let mut maps = Vec::new();

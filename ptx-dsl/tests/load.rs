@@ -8,7 +8,7 @@ use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::Engine;
 use ptx_dsl::{Error, FaultKind};
 
-const HEAD: &str = ".version 8.0\n.target sm_90\n.address_size 64\n";
+const HEAD: &str = ".version 8.3\n.target sm_90\n.address_size 64\n";
 
 fn module(text: &str) -> Module {
     Module::parse(&format!("{HEAD}{text}")).unwrap()
@@ -324,6 +324,20 @@ fn checked_and_explored() {
     let checked = unwritten.launch_raw(&Host::checked(), Launch::grid(1), &mut [(&mut [0u32; 32]).into()]);
     let error = checked.unwrap_err();
     assert!(matches!(error.fault().unwrap().kind, FaultKind::Uninitialised { .. }), "{error}");
+    // bytes that a load does not use may be unwritten
+    for space in ["shared", "local"] {
+        for (mask, wanted) in [("0x1", true), ("0x9", false), ("0xf", false)] {
+            let body = format!(
+                ".{space} .align 4 .b8 s[4]; st.{space}.u8 [s], 7; .pragma \"used_bytes_mask {mask}\"; ld.{space}.u32 %v, [s];
+                and.b32 %v, %v, 255; st.global.u32 [%x], %v; ret;"
+            );
+            let partly = one(".reqntid 1", &body);
+            let mut x = [0u32; 32];
+            let checked = partly.launch_raw(&Host::checked(), Launch::grid(1), &mut [(&mut x).into()]);
+            assert_eq!(checked.is_ok(), wanted, "{space} {mask}");
+            assert_eq!(x[0], 7);
+        }
+    }
     // the CTA that runs last wins: both orders are found
     let race = one(".reqntid 1", "ld.param.u64 %x, [x]; st.global.u32 [%x], %c; ret;");
     let explored = Host::new().explore(32).run(|host| {

@@ -44,8 +44,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   ptxas   fetch ptxas if it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc if it is missing, compile the programs of tests/nvcc, check and print
           their PTX, and compare the machine code of both texts; --all: every program for every target
-  real    [--all] [--target sm_NN] [--generator NAME] [NAME...]: the same for the kernels of tests/real, compiled by Triton,
-          Gluon, numba, CuTe DSL and nvcc, fetched with pip if missing; --all: every module for every target, CUTLASS too
+  real    [--all] [--run] [--target sm_NN] [--generator NAME] [NAME...]: the same for the kernels of tests/real, compiled by Triton,
+          Gluon, numba, CuTe DSL and nvcc, fetched with pip if missing; --all: every module for every target, CUTLASS too;
+          --run: then run those with a launch in tests/real/launches and compare the results with NumPy's
   sanitize
           [address] [thread] [miri]: the runtime's tests and kernels of the suite under the sanitizers, with a nightly toolchain
 

@@ -3,6 +3,7 @@
 //! and formatted texts must assemble to the same machine code.
 
 mod generator;
+mod launch;
 mod make;
 mod table;
 
@@ -25,6 +26,8 @@ const NOTHING: &str = "no module of tests/real matches";
 pub struct Wanted {
     /// Each module for all of its targets; otherwise for one of them, in turn, without slow generators.
     all: bool,
+    /// Then run those with a launch in `tests/real/launches`.
+    run: bool,
     /// No other target.
     target: Option<String>,
     /// No other generators; empty: all.
@@ -34,13 +37,14 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Reads `[--all] [--target sm_NN] [--generator NAME]... [NAME...]`.
+    /// Reads `[--all] [--run] [--target sm_NN] [--generator NAME]... [NAME...]`.
     pub fn parse(arguments: &[&str]) -> Result<Self, String> {
         let mut wanted = Wanted::default();
         let mut rest = arguments.iter();
         while let Some(&argument) = rest.next() {
             match argument {
                 "--all" => wanted.all = true,
+                "--run" => wanted.run = true,
                 "--target" => wanted.target = Some(one_of(argument, rest.next(), &TARGETS)?),
                 "--generator" => {
                     let names = GENERATORS.map(|generator| generator.name);
@@ -125,7 +129,8 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
     conclude(
         &reports,
         &format!("{judged:.1} s: fetched in {fetched:.1}, compiled in {making:.1}, judged in {judging:.1}"),
-    )
+    )?;
+    if wanted.run { launch::run(&below, &below.join("out"), &wanted.names) } else { Ok(()) }
 }
 
 /// The selected generators, each with its compiler.
@@ -194,8 +199,8 @@ mod tests {
 
     #[test]
     fn the_command_line() {
-        let wanted = Wanted::parse(&["--all", "--target", "sm_100", "--generator", "gluon", "clc"]).unwrap();
-        assert!(wanted.all);
+        let wanted = Wanted::parse(&["--all", "--run", "--target", "sm_100", "--generator", "gluon", "clc"]).unwrap();
+        assert!(wanted.all && wanted.run);
         assert_eq!(wanted.targets(), ["sm_100"]);
         assert!(wanted.wants_name("clc_matmul") && !wanted.wants_name("matmul"));
         assert_eq!(wanted.generators, ["gluon"]);

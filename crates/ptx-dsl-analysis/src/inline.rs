@@ -108,7 +108,7 @@ fn made(entry: Entry, ty: Option<Ty>, pred: Option<(Operand, bool)>, operands: V
         written.types.push(ty);
     }
     let (family, entry) = (entry.family, entry.instr);
-    Stmt::Instr(Box::new(Instr { index: u32::MAX, family, entry, form: 0, written, span }))
+    Stmt::Instr(Box::new(Instr { index: u32::MAX, family, entry, form: 0, written, used_bytes: None, span }))
 }
 
 /// `mov` of so many bytes.

@@ -58,5 +58,13 @@ fn moves(opcode: Opcode, role: Role, saved: RegId, place: &Instr, guarded: bool)
         spelling: place.spelling.clone(),
     };
     let (index, span) = (place.index, place.span);
-    Some(Stmt::Instr(Box::new(Instr { index, family: entry.family, entry: entry.instr, form: 0, written, span })))
+    Some(Stmt::Instr(Box::new(Instr {
+        index,
+        family: entry.family,
+        entry: entry.instr,
+        form: 0,
+        written,
+        used_bytes: None,
+        span,
+    })))
 }

@@ -120,7 +120,7 @@ impl Lowering<'_> {
         let pred = self.call.pred.clone();
         let written = Written { opcode: entry.opcode, quals, types, pred, operands, spelling };
         let (index, family, entry) = (self.call.index, entry.family, entry.instr);
-        let instr = Instr { index, family, entry, form: 0, written, span: self.call.span };
+        let instr = Instr { index, family, entry, form: 0, written, used_bytes: None, span: self.call.span };
         self.function.body.push(Stmt::Instr(Box::new(instr)));
     }
 }

@@ -160,5 +160,5 @@ fn check(i: &Instr, mask: u64) -> Option<Instr> {
         operands: vec![sets(i, mask)],
         spelling: String::new(),
     };
-    Some(Instr { index: i.index, family, entry, form: 0, written, span: i.span })
+    Some(Instr { index: i.index, family, entry, form: 0, written, used_bytes: None, span: i.span })
 }

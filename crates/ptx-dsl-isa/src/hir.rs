@@ -208,6 +208,8 @@ pub struct Instr {
     pub form: usize,
     /// What is written.
     pub written: Written,
+    /// Of a load: the bytes that the program uses, from `.pragma "used_bytes_mask ..."` before it.
+    pub used_bytes: Option<u32>,
     /// Where it stands (opcode to last operand).
     pub span: Span,
 }

@@ -30,7 +30,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     uses_dynamic_shared: false,
     explicit_cluster: false,
     target: "sm_100",
-    sites: &[Site { text: "probe;", line: 1, rust_line: 0 }],
+    sites: &[Site { text: "probe;", line: 1, rust_line: 0, used_bytes: None }],
     registers: 0,
     not_yet: &[],
     image: &[],

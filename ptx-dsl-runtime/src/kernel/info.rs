@@ -88,4 +88,6 @@ pub struct Site<'k> {
     pub line: u32,
     /// Line in the Rust file, 0 if unknown.
     pub rust_line: u32,
+    /// Of a load: the bytes that the program uses, a bit each, if it says so (`.pragma "used_bytes_mask"`).
+    pub used_bytes: Option<u32>,
 }

@@ -85,6 +85,8 @@ pub struct Launch {
     pub(crate) elements: Vec<Option<u32>>,
     /// That of the host. Known when the kernel runs.
     pub(crate) numerics: Numerics,
+    /// That of the host. Known when the kernel runs.
+    pub(crate) tensor_fences: bool,
 }
 
 impl Launch {
@@ -100,6 +102,7 @@ impl Launch {
             listener: None,
             elements: Vec::new(),
             numerics: Numerics::default(),
+            tensor_fences: true,
         }
     }
 

@@ -41,6 +41,8 @@ pub(crate) struct Geometry<'a> {
     pub print: Print,
     /// How matrix instructions add.
     pub numerics: Numerics,
+    /// Does the checked host want `tcgen05.fence`?
+    pub tensor_fences: bool,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
 }
@@ -77,6 +79,7 @@ impl<'a> Geometry<'a> {
             elements: launch.elements.clone(),
             print,
             numerics: launch.numerics,
+            tensor_fences: launch.tensor_fences,
             tids: tids(block),
         }
     }

@@ -59,7 +59,12 @@ impl Code {
             pointer: described.pointer.as_ref().map(|pointer| pointer.align),
             read_only: described.pointer.as_ref().is_some_and(|pointer| pointer.read_only),
         });
-        let sites = sites.iter().map(|s| Site { text: &s.text, line: s.line, rust_line: s.source_line });
+        let sites = sites.iter().map(|s| Site {
+            text: &s.text,
+            line: s.line,
+            rust_line: s.source_line,
+            used_bytes: s.used_bytes,
+        });
         let (params, sites): (Vec<_>, Vec<_>) = (params.collect(), sites.collect());
         let not_yet = info.not_yet.iter().map(|n| NotYet { what: &n.what, why: n.why, site: n.site });
         let not_yet: Vec<NotYet<'_>> = not_yet.collect();

@@ -182,7 +182,7 @@ class Product:
     @cute.jit
     def store(self, total, mma, copy_c, tile_c, result, part, thread, warp):
         atom = cute.make_copy_atom(cute.nvgpu.warp.StMatrix8x8x16bOp(False, 4), self.result)
-        base = cute.make_tiled_copy_C_atom(cute.make_copy_atom(cute.nvgpu.warp.StMatrix8x8x16bOp(False, 2), self.result), mma)
+        base = cute.make_tiled_copy_C_atom(cute.make_copy_atom(cute.nvgpu.warp.StMatrix8x8x16bOp(False, 4), self.result), mma)
         copy = cute.make_tiled_copy_S(atom, base)
         each = copy.get_slice(thread)
         to_result = each.partition_D(result)

@@ -21,6 +21,8 @@ pub struct Site {
     pub line: u32,
     /// Line in the source, 0 if unknown.
     pub source_line: u32,
+    /// Of a load: the bytes that the program uses, if not all.
+    pub used_bytes: Option<u32>,
 }
 
 pub struct Constants<'m> {
@@ -94,7 +96,8 @@ impl<'m> Constants<'m> {
         }
         let n = self.sites.len() as u32;
         let (line, text) = self.text.line(i);
-        self.sites.push(Site { text: text.to_owned(), line, source_line: (self.line)(i.span) });
+        let source_line = (self.line)(i.span);
+        self.sites.push(Site { text: text.to_owned(), line, source_line, used_bytes: i.used_bytes });
         self.numbers.insert(i.index, n);
         n
     }

@@ -35,7 +35,8 @@ pub fn kernel_info(
     let image = Literal::byte_string(&image.encode());
     let sites = constants.sites().iter().map(|site| {
         let (text, line, rust_line) = (&site.text, site.line, site.source_line);
-        quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line })
+        let used_bytes = option(site.used_bytes);
+        quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line, used_bytes: #used_bytes })
     });
     quote! {
         #rt::KernelInfo {

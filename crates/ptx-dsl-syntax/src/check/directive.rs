@@ -546,6 +546,16 @@ impl Checker {
 }
 
 /// The directive of this name on a function.
+/// The mask of `.pragma "used_bytes_mask 0xfff";` (PTX ISA 12.2): bytes that the load behind it uses.
+pub(super) fn used_bytes(d: &ast::Directive) -> Option<u32> {
+    let Some(Arg::Str(word)) = d.args.first().filter(|_| d.name.text == ".pragma") else { return None };
+    let mask = word.text.strip_prefix("used_bytes_mask")?.trim();
+    match mask.strip_prefix("0x") {
+        Some(digits) => u32::from_str_radix(digits, 16).ok(),
+        None => mask.parse().ok(),
+    }
+}
+
 fn find<'f>(f: &'f ast::Function, name: &str) -> Option<&'f ast::Directive> {
     f.directives.iter().find(|d| d.name.text == name)
 }

@@ -2,7 +2,7 @@
 
 use std::rc::Rc;
 
-use super::directive::Attributed;
+use super::directive::{self, Attributed};
 use super::names::Scope;
 use super::signature::{Formal, Signature, signature};
 use super::symbol::Sym;
@@ -223,6 +223,7 @@ impl Checker {
                 self.define(&label.text, label.span, Sym::Below);
             }
         }
+        let mut used_bytes = None;
         for stmt in stmts {
             match stmt {
                 ast::Stmt::Var(decl) => self.declare(decl, None),
@@ -234,7 +235,9 @@ impl Checker {
                 ast::Stmt::Instr(i) => {
                     let typed = self.instr(i);
                     self.dropped |= typed.is_none();
-                    if let Some(typed) = typed {
+                    let used_bytes = used_bytes.take();
+                    if let Some(mut typed) = typed {
+                        typed.used_bytes = used_bytes;
                         if let Some(slot) = self.out.spelling.get_mut(i.index as usize) {
                             *slot = Some(typed.spelling.clone());
                         }
@@ -248,6 +251,7 @@ impl Checker {
                 }
                 ast::Stmt::Directive(d) => {
                     self.body_directive(d);
+                    used_bytes = directive::used_bytes(d).or(used_bytes);
                     if let Some(label) = &d.label {
                         let sym = self.label_directive(d);
                         self.define(&label.text, label.span, sym);

@@ -314,7 +314,15 @@ fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, 
         written.spelling.push_str(qualifier.text());
         written.quals.push(qualifier);
     }
-    hir::Instr { index: ast.index, family: of.family, entry: of.entry, form: number, written, span: ast.span }
+    hir::Instr {
+        index: ast.index,
+        family: of.family,
+        entry: of.entry,
+        form: number,
+        written,
+        used_bytes: None,
+        span: ast.span,
+    }
 }
 
 /// Assigns the given operands to those of the form. `None` if their count fits none.

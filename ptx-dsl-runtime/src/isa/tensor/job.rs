@@ -26,9 +26,9 @@ impl Transfer {
         self.of.count() * u64::from(self.layout.pitch)
     }
 
-    /// The bytes that an mbarrier object counts.
+    /// The bytes that an mbarrier object counts: without padding, as the loads of Triton and TileLang expect.
     pub fn transferred(&self) -> u64 {
-        self.of.count() * u64::from(self.of.map.row_bytes())
+        self.size() as u64
     }
 
     fn range(&self) -> SharedRange {

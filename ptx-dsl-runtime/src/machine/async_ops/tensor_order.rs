@@ -45,7 +45,7 @@ impl<M: Monitor> Ctx<'_, M> {
         if done.is_none() {
             return Some(if matches!(a.by, By::Warp(_)) { Missing::Wait } else { Missing::Commit });
         }
-        if own {
+        if own || !self.geometry.tensor_fences {
             return None;
         }
         match fenced {

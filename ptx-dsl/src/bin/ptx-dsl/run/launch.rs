@@ -1,12 +1,17 @@
 //! The launch: dimensions, host, schedules.
 
 use clap::ArgMatches;
-use ptx_dsl::load::Kernel;
+use ptx_dsl::load::{Kernel, Level, Selector};
 use ptx_dsl::{Arg, Error, Host, Launch, Monitor, Report, TensorMap};
+
+use crate::check;
 
 use super::data::Data;
 use super::progress::Progress;
 use super::values::Value;
+
+/// The code of the finding that `tcgen05.fence` is missing.
+const MISSING_FENCE: u16 = 679;
 
 /// What a launch did.
 pub struct Outcome {
@@ -63,6 +68,7 @@ fn on<M: Monitor>(
     if let Some(limit) = matches.get_one("step-limit") {
         launch = launch.step_limit(*limit);
     }
+    host = host.tensor_fences(!allows_missing_fences(matches)?);
     let seed = matches.get_one::<u64>("seed").copied();
     if let Some(seed) = seed {
         host = host.seed(seed);
@@ -88,6 +94,13 @@ fn on<M: Monitor>(
         }
         Err(error) => Err(error),
     })
+}
+
+/// Does the last level for it allow that `tcgen05.fence` is missing?
+fn allows_missing_fences(matches: &ArgMatches) -> Result<bool, String> {
+    let levels = check::levels(matches)?;
+    let last = levels.iter().rev().find(|(_, of)| *of == Selector::Code(MISSING_FENCE));
+    Ok(last.is_some_and(|(level, _)| *level == Level::Allow))
 }
 
 /// A value as a launch takes it.

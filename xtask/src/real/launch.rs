@@ -1,0 +1,38 @@
+//! Launches made modules on the host: `tests/real/launches/run.py` compares the results with NumPy's.
+
+use std::path::Path;
+use std::process::Command;
+
+use super::generator::{Compiler, GENERATORS};
+use crate::ptxas;
+
+/// NumPy is among the packages of this generator.
+const HAS_NUMPY: &str = "numba";
+
+/// Runs the launches of the modules below `modules` whose titles contain one of `names`.
+pub fn run(below: &Path, modules: &Path, names: &[String]) -> Result<(), String> {
+    let packages = GENERATORS.iter().find(|generator| generator.name == HAS_NUMPY).map(|g| g.find_or_fetch(below));
+    let Some(Compiler::Python { packages, .. }) = packages.transpose()? else {
+        return Err(format!("{HAS_NUMPY} is no generator in Python"));
+    };
+    let root = ptxas::root();
+    done(
+        Command::new(env!("CARGO"))
+            .args(["build", "--quiet", "--release", "-p", "ptx-dsl", "--features", "cli"])
+            .current_dir(root),
+    )?;
+    let tool = root.join("target").join("release").join("ptx-dsl");
+    let script = root.join("tests").join("real").join("launches").join("run.py");
+    let mut command = Command::new("python3");
+    command.arg(script).arg(tool).arg(modules).args(names);
+    // Leaves nothing in the source tree.
+    done(command.env("PYTHONPATH", packages).env("PYTHONDONTWRITEBYTECODE", "1"))
+}
+
+fn done(command: &mut Command) -> Result<(), String> {
+    match command.status() {
+        Ok(status) if status.success() => Ok(()),
+        Ok(status) => Err(format!("{command:?} ended with {status}")),
+        Err(error) => Err(format!("{command:?}: {error}")),
+    }
+}
