@@ -367,7 +367,7 @@ fn threads_that_share_copies_need_barriers() {
         let result = shares.launch(&Host::checked(), Launch::grid(1), (&x, &mut out, missing));
         let Some((here, there)) = lines else {
             result.unwrap();
-            let other = |t: u32| 64 * (t / 64) + (t % 64 ^ 32);
+            let other = |t: u32| 64 * (t / 64) + ((t % 64) ^ 32);
             assert_eq!(out.to_vec(), (0..128).map(other).collect::<Vec<_>>());
             continue;
         };
