@@ -28,7 +28,8 @@ use threads::Threads;
 /// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
 /// mbarrier objects, and `mbarrier.init` over them.
 ///
-/// It takes asynchronous operations as ordered with everything: races with them are not found yet.
+/// A `cp.async` counts as a store when it starts, and again when its thread waits for it. It takes other asynchronous operations as ordered with
+/// everything: races with them are not found yet.
 ///
 /// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`]): each pair of statements once, up to a
 /// limit of 100 ([`Host::limit`](crate::Host::limit)).

@@ -196,6 +196,47 @@ ptx! {
         ret;
     }
 
+    // Two warps exchange what they copy, twice. `missing`: without the barrier behind the wait (1), or before the next copy (2), or
+    // with that one behind the start of the copy (3).
+    .visible .entry shares(
+        .param .u64 .ptr .global .align 4 x: &[u32],
+        .param .u64 .ptr .global .align 4 out: &mut [u32],
+        .param .u32 missing) .reqntid 64
+    {
+        .reg .pred %first, %second, %late, %p;
+        .reg .b32 %t, %other, %at, %v, %missing, %left;
+        .reg .b64 %x, %out;
+        .shared .align 4 .b32 tile[64];
+        mov.u32 %t, %tid.x;
+        xor.b32 %other, %t, 32;
+        mov.u32 %at, tile;
+        mad.lo.u32 %other, %other, 4, %at;
+        mad.lo.u32 %at, %t, 4, %at;
+        ld.param.u64 %x, [x];
+        mad.wide.u32 %x, %t, 4, %x;
+        ld.param.u64 %out, [out];
+        mad.wide.u32 %out, %t, 4, %out;
+        ld.param.u32 %missing, [missing];
+        setp.ne.u32 %first, %missing, 1;
+        setp.lt.u32 %second, %missing, 2;
+        setp.eq.u32 %late, %missing, 3;
+        mov.u32 %left, 2;
+      again:
+        cp.async.ca.shared.global [%at], [%x], 4;
+        @%late bar.sync 0;
+        cp.async.wait_all;
+        @%first bar.sync 0;
+        ld.shared.u32 %v, [%other];
+        @%second bar.sync 0;
+        st.global.u32 [%out], %v;
+        add.u64 %x, %x, 256;
+        add.u64 %out, %out, 256;
+        sub.u32 %left, %left, 1;
+        setp.ne.u32 %p, %left, 0;
+        @%p bra again;
+        ret;
+    }
+
     // Ends without a wait.
     .visible .entry leaves(.param .u64 .ptr .global .align 4 x: &[u32]) .reqntid 1
     {
@@ -310,6 +351,31 @@ fn a_read_before_the_wait_is_reported_by_the_checked_host() {
         text.contains("load from shared memory at 0x0 that `cp.async.ca.shared.global [tile], [%x], 4;`"),
         "{text}"
     );
+}
+
+/// A wait orders the copies of its own thread only.
+#[test]
+fn threads_that_share_copies_need_barriers() {
+    let x: Vec<u32> = (0..128).collect();
+    for (missing, lines) in [
+        (0, None),
+        (1, Some(("ld.shared.u32 %v", "cp.async"))),
+        (2, Some(("cp.async", "ld.shared.u32 %v"))),
+        (3, Some(("cp.async", "ld.shared.u32 %v"))),
+    ] {
+        let mut out = [0; 128];
+        let result = shares.launch(&Host::checked(), Launch::grid(1), (&x, &mut out, missing));
+        let Some((here, there)) = lines else {
+            result.unwrap();
+            let other = |t: u32| 64 * (t / 64) + ((t % 64) ^ 32);
+            assert_eq!(out.to_vec(), (0..128).map(other).collect::<Vec<_>>());
+            continue;
+        };
+        let Err(Error::Fault(fault)) = result else { panic!("{missing}: {result:?}") };
+        let FaultKind::DataRace(race) = &fault.kind else { panic!("{missing}: {fault}") };
+        let (at, other) = (fault.at.as_ref().unwrap(), race.other.at.as_ref().unwrap());
+        assert!(at.text.starts_with(here) && other.text.starts_with(there), "{missing}: {fault}");
+    }
 }
 
 #[test]

@@ -7,8 +7,16 @@ use crate::kernels::crates::Engine;
 use crate::{assemble, docs, hardware, kernels, nvcc, oracle, ptxas, real};
 
 /// Examples that `test` runs too: each checks its own result.
-const EXAMPLES: [&str; 6] =
-    ["saxpy", "mbarrier_pipeline", "cluster_launch_control", "tcgen05_dealloc", "tcgen05_gemm", "hopper_gemm"];
+const EXAMPLES: [&str; 8] = [
+    "saxpy",
+    "mbarrier_pipeline",
+    "cluster_launch_control",
+    "tcgen05_dealloc",
+    "tcgen05_gemm",
+    "hopper_gemm",
+    "ampere_attention",
+    "implicit_gemm",
+];
 
 /// Is this a run of CI, where a test that is skipped without ptxas is a failure?
 pub fn in_ci() -> bool {

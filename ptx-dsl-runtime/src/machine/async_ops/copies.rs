@@ -132,13 +132,14 @@ impl<M: Monitor> Ctx<'_, M> {
     fn tell_accesses(&mut self, job: &dyn CopyJob, write: bool, lane: u32) -> Result<(), FaultKind> {
         if M::ON {
             for access in job.accesses().into_iter().filter(|a| a.write == write) {
-                self.tell_copy(access, lane)?;
+                self.tell_copy(access, true, lane)?;
             }
         }
         Ok(())
     }
 
-    pub(super) fn tell_copy(&mut self, access: JobAccess, lane: u32) -> Result<(), FaultKind> {
+    /// Tells the monitor of an access by a copy, or by its thread if not `agent`.
+    pub(super) fn tell_copy(&mut self, access: JobAccess, agent: bool, lane: u32) -> Result<(), FaultKind> {
         let JobAccess { place, bytes, write } = access;
         let addr = match place {
             Place::Global { segment, offset } => global_address(segment as u64, offset),
@@ -147,7 +148,7 @@ impl<M: Monitor> Ctx<'_, M> {
         };
         let who = self.who(1 << lane);
         let (same, order) = (false, Order::default());
-        self.tell_access(Access { place, addr, bytes, write, same, agent: true, order, who })
+        self.tell_access(Access { place, addr, bytes, write, same, agent, order, who })
     }
 
     /// `cp.async.bulk.commit_group` of the active lanes.

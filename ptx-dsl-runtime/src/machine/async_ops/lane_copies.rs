@@ -2,6 +2,9 @@
 //!
 //! The copies that one instruction starts for the lanes of a warp are one entry. Without a seed they complete when somebody waits
 //! for them, which is the latest time. A wait does not block: it completes what it waits for.
+//!
+//! For a monitor, a copy is a write by its thread when it starts, because whoever has used the destination must be ordered before, and
+//! one at the wait, because whoever else reads it must be ordered behind.
 
 use super::warp_copies::{LaneCopy, Started};
 use super::{AsyncOps, CopiesArrive, Work};
@@ -12,6 +15,15 @@ use crate::machine::spaces::SharedPlace;
 use crate::monitor::{Monitor, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self, Arrive};
+
+/// What completes a copy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum By {
+    /// Its thread waits for its group.
+    Wait,
+    /// Its time has come.
+    Schedule,
+}
 
 impl AsyncOps {
     /// Is a copy of a thread of this cluster in flight?
@@ -33,6 +45,11 @@ pub(super) fn arrival_outlives(rank: u32) -> FaultKind {
 impl<M: Monitor> Ctx<'_, M> {
     /// `cp.async`: starts copies for lanes of the current warp.
     pub(crate) fn start_lane_copies(&mut self, mut copies: Vec<LaneCopy>) -> Result<(), Box<Fault>> {
+        if M::ON {
+            for c in &copies {
+                self.tell_write(c, false).map_err(|kind| self.fault(kind, c.lane.into()))?;
+            }
+        }
         let key = self.warp_key();
         let groups = self.async_ops.lane_copies.entry(key).or_default().groups;
         while let Some(first) = copies.first() {
@@ -56,10 +73,10 @@ impl<M: Monitor> Ctx<'_, M> {
             let lanes = copies.iter().fold(0, |m, c| m | 1 << c.lane);
             self.async_ops.issued += 1;
             let id = self.async_ops.issued;
-            let mut started = Started { id, due, site: self.site, group, lanes, copies, read };
+            let mut started = Started { id, due, site: self.site, group, lanes, tracked: 0, copies, read };
             copies = rest;
             if due <= self.scheduling.turns {
-                self.complete_lanes(&mut started, lanes)?;
+                self.complete_lanes(&mut started, lanes, By::Schedule)?;
                 continue;
             }
             self.async_ops.next_lane_copy = self.async_ops.next_lane_copy.min(due);
@@ -85,28 +102,36 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// Completes the copies of these lanes of an entry.
-    fn complete_lanes(&mut self, started: &mut Started, lanes: u32) -> Result<(), Box<Fault>> {
+    fn complete_lanes(&mut self, started: &mut Started, lanes: u32, by: By) -> Result<(), Box<Fault>> {
         let lanes = started.lanes & lanes;
         started.lanes &= !lanes;
         let site = std::mem::replace(&mut self.site, started.site);
         for (i, c) in started.copies.iter().enumerate().filter(|(_, c)| lanes >> c.lane & 1 != 0) {
             let read = started.read.as_ref().and_then(|all| all.get(i)).copied();
-            self.complete_lane(c, read).map_err(|kind| self.fault(kind, c.lane.into()))?;
+            // whoever waits for an mbarrier object is ordered behind the copy without a wait by its thread
+            let agent = by == By::Schedule || started.tracked >> c.lane & 1 != 0;
+            self.complete_lane(c, read, agent).map_err(|kind| self.fault(kind, c.lane.into()))?;
         }
         self.site = site;
         self.changed();
         Ok(())
     }
 
+    /// The monitor learns that a copy writes.
+    fn tell_write(&mut self, c: &LaneCopy, agent: bool) -> Result<(), FaultKind> {
+        let to = SharedPlace { rank: self.cur.cta, offset: c.to };
+        self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, agent, c.lane.into())
+    }
+
     #[inline(always)]
-    fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>) -> Result<(), FaultKind> {
+    fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>, agent: bool) -> Result<(), FaultKind> {
         let to = SharedPlace { rank: self.cur.cta, offset: c.to };
         if M::ON {
             let lane = c.lane.into();
             if c.given > 0 {
-                self.tell_copy(JobAccess { place: c.from.place(), bytes: c.given.into(), write: false }, lane)?;
+                self.tell_copy(JobAccess { place: c.from.place(), bytes: c.given.into(), write: false }, true, lane)?;
             }
-            self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, lane)?;
+            self.tell_write(c, agent)?;
         }
         let bytes = match read {
             Some(bytes) => bytes,
@@ -124,6 +149,7 @@ impl<M: Monitor> Ctx<'_, M> {
     fn complete_of_warp(
         &mut self,
         (slot, cta, warp): (usize, u32, u32),
+        by: By,
         wanted: impl Fn(&Started) -> u32,
     ) -> Result<(), Box<Fault>> {
         let Some(of_warp) = self.async_ops.lane_copies.get_mut(&(slot, cta, warp)) else { return Ok(()) };
@@ -135,7 +161,7 @@ impl<M: Monitor> Ctx<'_, M> {
         (self.residents.slot, self.cur.cta, self.warp) = (slot, cta, warp);
         let done = all.iter_mut().try_for_each(|started| match wanted(started) & started.lanes {
             0 => Ok(()),
-            lanes => self.complete_lanes(started, lanes),
+            lanes => self.complete_lanes(started, lanes, by),
         });
         let before = all.len();
         all.retain(|started| started.lanes != 0);
@@ -160,7 +186,7 @@ impl<M: Monitor> Ctx<'_, M> {
         let (key, lanes) = (self.warp_key(), self.mask);
         let Some(of_warp) = self.async_ops.lane_copies.get(&key) else { return Ok(()) };
         let groups = of_warp.groups;
-        self.complete_of_warp(key, |started| {
+        self.complete_of_warp(key, By::Wait, |started| {
             let over = |l: &u32| started.group < groups[*l as usize].saturating_sub(n);
             (0..32).filter(|l| lanes >> l & 1 != 0).filter(over).fold(0, |m, l| m | 1 << l)
         })
@@ -181,6 +207,9 @@ impl<M: Monitor> Ctx<'_, M> {
             let count = lanes.count_ones();
             return self.mbarrier(rank, offset, |w| mbarrier::arrive(w, count, Arrive::default()), first).map(drop);
         }
+        if let Some(of_warp) = self.async_ops.lane_copies.get_mut(&key) {
+            of_warp.started.iter_mut().for_each(|started| started.tracked |= lanes);
+        }
         let before = self.async_ops.issued + 1;
         self.send(first, 0, Work::CopiesArrive(CopiesArrive { lanes, offset, before }));
         Ok(())
@@ -188,7 +217,11 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// The arrive-on of `cp.async.mbarrier.arrive` of a warp: its copies are complete then.
     pub(super) fn copies_arrive(&mut self, a: &CopiesArrive) -> Result<(), Box<Fault>> {
-        self.complete_of_warp(self.warp_key(), |started| if started.id < a.before { a.lanes } else { 0 })?;
+        self.complete_of_warp(
+            self.warp_key(),
+            By::Schedule,
+            |started| if started.id < a.before { a.lanes } else { 0 },
+        )?;
         let (rank, first) = (self.cur.cta, a.lanes.trailing_zeros() & 31);
         let count = a.lanes.count_ones();
         let arrived = self.update_mbarrier(rank, a.offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
@@ -204,7 +237,7 @@ impl<M: Monitor> Ctx<'_, M> {
         let warps = self.async_ops.lane_copies.iter().filter(|(_, warp)| warp.started.iter().any(due));
         let warps: Vec<_> = warps.map(|(key, _)| *key).collect();
         for warp in warps {
-            self.complete_of_warp(warp, |started| if due(started) { u32::MAX } else { 0 })?;
+            self.complete_of_warp(warp, By::Schedule, |started| if due(started) { u32::MAX } else { 0 })?;
         }
         let rest = self.async_ops.lane_copies.values().flat_map(|warp| &warp.started);
         self.async_ops.next_lane_copy = rest.map(|started| started.due).min().unwrap_or(u64::MAX);
@@ -214,7 +247,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Completes all copies of a cluster, none of whose threads can run.
     pub(super) fn deliver_lane_copies_to(&mut self, slot: usize) -> Result<(), Box<Fault>> {
         let warps: Vec<_> = self.async_ops.lane_copies.keys().filter(|(s, ..)| *s == slot).copied().collect();
-        warps.into_iter().try_for_each(|warp| self.complete_of_warp(warp, |_| u32::MAX))
+        warps.into_iter().try_for_each(|warp| self.complete_of_warp(warp, By::Schedule, |_| u32::MAX))
     }
 
     /// A CTA of the current cluster exits. Nobody can see its copies in flight: they are dropped, and a monitor reports them.
