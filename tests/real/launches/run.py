@@ -22,9 +22,14 @@ PATIENCE = 600
 #: Triton and Gluon leave `tcgen05.fence` out, for which ptxas generates no instruction.
 CHECKED = ["--checked", "--allow", "PTX0679"]
 
+#: Launches that fail, and why; one that does not fail any more is a failure too.
+KNOWN = {
+    "gluon/tcgen05_pair.sm_100": "an address of the executing CTA does not have its rank, which the kernel clears to name the even CTA",
+}
+
 
 def main(ptx_dsl, modules, *names):
-    rows, failures, skipped = [], 0, []
+    rows, failures, known, skipped = [], 0, 0, []
     for generator in GENERATORS:
         for name, (targets, make) in importlib.import_module(f"of_{generator}").LAUNCHES.items():
             for target in targets:
@@ -36,14 +41,19 @@ def main(ptx_dsl, modules, *names):
                     skipped.append(title)
                     continue
                 row, complaint = run(ptx_dsl, path, make(target) if make.__code__.co_argcount else make(), target)
+                if title in KNOWN and complaint:
+                    known += 1
+                    print(f"known to fail: {title}: {KNOWN[title]}", flush=True)
+                    continue
                 rows.append((generator, name, target, *row))
                 print("|", " | ".join(rows[-1]), "|", flush=True)
+                complaint = complaint or title in KNOWN and "it runs: take it out of KNOWN"
                 if complaint:
                     failures += 1
                     print(f"FAILED {title}: {complaint}", flush=True)
     for title in skipped:
         print(f"skipped: there is no module {title}")
-    print(f"> real: {len(rows) - failures} of {len(rows)} launches agree with NumPy, {len(skipped)} skipped")
+    print(f"> real: {len(rows) - failures} of {len(rows)} launches agree with NumPy, {known} known to fail, {len(skipped)} skipped")
     return 1 if failures or not rows else 0
 
 
@@ -88,11 +98,13 @@ def compare(buffer, got):
     got = buffer.values(got)
     want = buffer.expected
     bound = np.broadcast_to(np.asarray(buffer.bound, np.float64), want.shape)
-    difference = np.abs(got.astype(np.float64) - want)
-    wrong = ~(difference <= bound) & ~((got == want) | (np.isnan(got) & np.isnan(want)))
+    with np.errstate(invalid="ignore"):
+        difference = np.abs(got.astype(np.float64) - want)
+    difference[(got == want) | (np.isnan(got) & np.isnan(want))] = 0
+    wrong = ~(difference <= bound)
     ratio = np.max(np.divide(difference, bound, where=bound > 0, out=np.zeros_like(difference)), initial=0.0)
     if not wrong.any():
-        return float(np.nan_to_num(ratio)), None
+        return float(ratio), None
     at = tuple(int(i) for i in np.argwhere(wrong)[0])
     return float(ratio), f"{wrong.sum()} of {wrong.size} wrong, first at {at}: {got[at]}, expected {want[at]} +- {bound[at]}"
 
