@@ -295,7 +295,7 @@ ptx! {
     // Loads with a map in global memory, where the host puts it behind a pointer, or with one in constant memory, whose fields are
     // written in this host's encoding: the address, 64 x 4 bytes, rank 2, a stride of 64, a box of 64 x 4.
     .global .align 16 .b32 tensor[64] = {100, 101, 102, 103};
-    .const .align 64 .b64 constant[16] = {tensor, 0x30000003f, 0, 0x100000000, 64, 0, 0, 0, 0x3003f00000000};
+    .const .align 64 .u64 constant[16] = {tensor, 0x30000003f, 0, 0x100000000, 64, 0, 0, 0, 0x3003f00000000};
     .visible .entry elsewhere(
         .param .u64 .ptr .global .align 64 map, .param .u64 .ptr .global .align 4 y: &mut [u32], .param .u32 in_const) .reqntid 1
     {
