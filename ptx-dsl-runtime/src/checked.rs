@@ -17,7 +17,7 @@ use crate::kernel::KernelInfo;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
-use crate::monitor::{Access, Finding, Monitor, Offsets, Order, Scope, Sync, Who};
+use crate::monitor::{Access, By, Finding, Monitor, Offsets, Order, Scope, Sync, Who};
 use clock::Clock;
 use objects::{Barriers, Issuer, Mbarriers, Messages};
 use shadow::{Memory, Record, Shadow, What};
@@ -28,8 +28,7 @@ use threads::Threads;
 /// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
 /// mbarrier objects, and `mbarrier.init` over them.
 ///
-/// A `cp.async` counts as a store when it starts, and again when its thread waits for it. It takes other asynchronous operations as ordered with
-/// everything: races with them are not found yet.
+/// Asynchronous copies count as accesses by their thread when they start. Other asynchronous operations count as ordered with everything.
 ///
 /// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`]): each pair of statements once, up to a
 /// limit of 100 ([`Host::limit`](crate::Host::limit)).
@@ -172,6 +171,13 @@ impl Monitor for Checked {
             Sync::ClusterWait => self.barriers.cluster_wait(who, &mut self.threads),
             Sync::ClusterCompletes => self.barriers.cluster_complete(who.slot, &mut self.threads),
             Sync::Fence => self.fence(order, who),
+            Sync::CopyCompletes { rank, offset } => {
+                if let Some(warp) = self.threads.of(who) {
+                    let released = Order { release: true, ..Order::default() };
+                    self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), released, who.site);
+                }
+            }
+            Sync::WarpgroupWait => self.threads.wait_for_warpgroup(who),
         }
         Ok(())
     }
@@ -236,18 +242,24 @@ impl Checked {
     fn access(&mut self, a: &Access, memory: Memory, offset: u64) -> Result<(), FaultKind> {
         let lane = a.who.lanes.trailing_zeros() & 31;
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
-        let what = match (a.agent, a.order.atomic, a.write) {
-            (true, _, true) => What::Agent,
+        let what = match (a.by, a.order.atomic, a.write) {
+            (By::Agent, _, true) => What::Agent,
             // operands of an asynchronous operation
-            (true, _, false) => return self.unwritten(a, memory, offset),
-            (false, true, _) => What::Atomic,
-            (false, false, true) => What::Store,
-            (false, false, false) => What::Load,
+            (By::Agent, _, false) => return self.unwritten(a, memory, offset),
+            (By::Warpgroup, ..) => What::Warpgroup,
+            (By::Thread, true, _) => What::Atomic,
+            (By::Thread, false, true) => What::Store,
+            (By::Thread, false, false) => What::Load,
         };
-        let record = Record::new(warp, 1 << lane, a.who.site, what, a.order);
+        let mut record = Record::new(warp, 1 << lane, a.who.site, what, a.order);
+        if a.by == By::Warpgroup {
+            let Some((id, time)) = self.threads.warpgroup(a.who) else { return Ok(()) };
+            record = Record { warp: id, time, lanes: 1, ..record };
+        }
+        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
-        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, warp);
-        if let (Some(other), false) = (outcome.race, a.agent) {
+        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, warp, 1 << lane);
+        if let (Some(other), true) = (outcome.race, a.by != By::Agent) {
             return Err(self.race(a, memory.name(), record, other));
         }
         if outcome.unwritten && matches!(memory, Memory::Shared { .. }) && self.uses_unwritten(a, memory, offset) {
@@ -407,12 +419,12 @@ impl Checked {
         let record = Record::new(warp, who.lanes, who.site, what, order);
         let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
         shadow.guard(offset.into());
-        let outcome = shadow.access((offset.into(), 8), (false, false), record, warp);
+        let outcome = shadow.access((offset.into(), 8), (false, false), record, warp, who.lanes);
         match outcome.race {
             Some(other) => {
                 let place = Place::Shared { rank, offset };
                 let write = what == What::Init;
-                let a = Access { place, addr: offset.into(), bytes: 8, write, same: false, agent: false, order, who };
+                let a = Access { place, addr: offset.into(), bytes: 8, write, same: false, by: By::Thread, order, who };
                 Err(self.race(&a, "shared", record, other))
             }
             None => Ok(()),

@@ -51,6 +51,17 @@ pub use crate::mem::address::Place;
 pub use event::Event;
 pub use order::{Order, Scope};
 
+/// Who makes an access.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum By {
+    /// The thread.
+    Thread,
+    /// An asynchronous operation of the thread, at a time of its own.
+    Agent,
+    /// `wgmma` of the thread's warpgroup, until `wgmma.wait_group`.
+    Warpgroup,
+}
+
 /// An access of one lane.
 #[derive(Debug, Clone, Copy)]
 pub struct Access {
@@ -64,8 +75,8 @@ pub struct Access {
     pub write: bool,
     /// A store of the value that is already there.
     pub same: bool,
-    /// By the async proxy, not by a thread.
-    pub agent: bool,
+    /// By the thread itself, or for it.
+    pub by: By,
     /// How it orders other accesses. An atomic operation is a load, then a store.
     pub order: Order,
     /// The thread.
@@ -141,6 +152,10 @@ pub enum Sync {
     ClusterCompletes,
     /// `fence`, `membar`
     Fence,
+    /// An asynchronous copy of the thread is complete, and this mbarrier object is about to observe it.
+    CopyCompletes { rank: u32, offset: u32 },
+    /// `wgmma.wait_group` returns.
+    WarpgroupWait,
 }
 
 /// What watches a launch. `Err` is a fault at the access, which ends the launch unless [`Monitor::finding`] says otherwise.

@@ -59,19 +59,20 @@ struct More {
 }
 
 impl Shadow {
-    /// An access to `len` bytes, which reads them or not, or stores what is there already.
+    /// An access for `lanes` of a warp to `len` bytes, which reads them or not, or stores what is there already.
     pub fn access(
         &mut self,
         (from, len): (u64, u32),
         (reads, same): (bool, bool),
         new: Record,
         warp: &Warp,
+        lanes: u32,
     ) -> Outcome {
         let mut outcome = Outcome::default();
         let to = from + u64::from(len);
         for number in from / LINE..to.div_ceil(LINE) {
             if let Some((line, more)) = self.line(number) {
-                line.access(more, piece_of(number, from, to), (reads, same), new, warp, &mut outcome);
+                line.access(more, piece_of(number, from, to), (reads, same), new, (warp, lanes), &mut outcome);
             }
         }
         outcome
@@ -89,7 +90,7 @@ impl Shadow {
             return line.stripes.access(&mut more.reads, Stripe::new(&new, new.lanes, extent), reads, warp);
         }
         let mut outcome = Outcome::default();
-        line.access(more, (from, to), (reads, false), new, warp, &mut outcome);
+        line.access(more, (from, to), (reads, false), new, (warp, new.lanes), &mut outcome);
         outcome.is_fine()
     }
 
@@ -115,7 +116,7 @@ impl Shadow {
                 for i in 0..n {
                     let new = Record { lanes: 1 << (lanes.trailing_zeros() + i), ..new };
                     let piece = (low + (i << log), low + ((i + 1) << log));
-                    line.access(more, piece, (reads, false), new, warp, &mut outcome);
+                    line.access(more, piece, (reads, false), new, (warp, new.lanes), &mut outcome);
                 }
                 if !outcome.is_fine() {
                     return false;
@@ -195,7 +196,7 @@ impl Line {
         (from, to): (u32, u32),
         (reads, same): (bool, bool),
         new: Record,
-        warp: &Warp,
+        by: (&Warp, u32),
         outcome: &mut Outcome,
     ) {
         let cells = self.split(more);
@@ -207,7 +208,7 @@ impl Line {
                 outcome.unwritten = true;
                 continue;
             }
-            cell.access(&mut more.cells, Record { bytes, ..new }, same, warp, outcome);
+            cell.access(&mut more.cells, Record { bytes, ..new }, same, by, outcome);
         }
     }
 

@@ -6,6 +6,9 @@ use super::clock::{Clock, WarpId, cta_of};
 use crate::monitor::{Order, Scope, Who};
 use std::rc::Rc;
 
+/// Set in the number of the thread that stands for the `wgmma` of a warpgroup; the rest is its first warp.
+const WARPGROUP: WarpId = 1 << 31;
+
 /// Clocks that fences have made visible, one for each scope.
 pub(super) type Fenced = Vec<(Scope, Rc<Clock>)>;
 
@@ -30,6 +33,8 @@ pub(super) struct Warp {
     exist: u32,
     /// All events of the CTA before this time are known to all lanes.
     floor: u32,
+    /// Of the next read by `wgmma` of the warpgroup that it is the first warp of.
+    multiplies: u32,
     /// Has it accessed memory at this time?
     used: bool,
     groups: Vec<Group>,
@@ -62,7 +67,15 @@ pub(super) fn join_fenced(to: &mut Fenced, from: &Fenced) {
 
 impl Warp {
     fn new(id: WarpId, exist: u32) -> Warp {
-        Warp { id, time: 0, exist, floor: 0, used: false, groups: vec![Group { lanes: exist, ..Group::default() }] }
+        Warp {
+            id,
+            time: 0,
+            exist,
+            floor: 0,
+            multiplies: 0,
+            used: false,
+            groups: vec![Group { lanes: exist, ..Group::default() }],
+        }
     }
 
     /// It accesses memory: the time of the event.
@@ -322,8 +335,28 @@ impl Threads {
         self.warp(who.slot, who.rank, who.warp)
     }
 
+    /// The thread that stands for the `wgmma` of a warpgroup, and the time of its next read.
+    pub fn warpgroup(&mut self, who: Who) -> Option<(WarpId, u32)> {
+        let first = self.warp(who.slot, who.rank, who.warp & !3)?;
+        Some((WARPGROUP | first.id, first.multiplies))
+    }
+
+    /// `wgmma.wait_group` returns: the lanes are ordered behind all that the warpgroup has read.
+    pub fn wait_for_warpgroup(&mut self, who: Who) {
+        let Some((id, time)) = self.warpgroup(who) else { return };
+        if let Some(first) = self.warp(who.slot, who.rank, who.warp & !3) {
+            first.multiplies = time + 1;
+        }
+        let mut clock = Clock::default();
+        clock.learn(id, 1, time + 1);
+        if let Some(warp) = self.of(who) {
+            warp.learn(who.lanes, &Rc::new(clock));
+        }
+    }
+
     /// `%ctaid`, CTA rank and warp.
     pub fn place(&self, warp: WarpId) -> ([u32; 3], u32, u32) {
+        let warp = warp & !WARPGROUP;
         let (rank, number) = (warp >> 5 & 15, warp & 31);
         let ctas = self.ctas.get((warp >> 9) as usize);
         (ctas.and_then(|ctas| ctas.get(rank as usize)).copied().unwrap_or_default(), rank, number)

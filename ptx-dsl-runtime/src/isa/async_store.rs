@@ -56,6 +56,10 @@ impl CopyJob for Store {
         }
     }
 
+    fn reduces(&self) -> bool {
+        self.reduction.is_some()
+    }
+
     fn accesses(&self) -> Vec<JobAccess> {
         let place = match self.to {
             To::Shared(to) => to.place(),

@@ -12,7 +12,7 @@ use super::matrix::sparse::Metadata;
 use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::kernel::Flow;
-use crate::monitor::{Access, Order, Place};
+use crate::monitor::{Access, By, Order, Place, Sync};
 use crate::qual::Q;
 use crate::sync::wgmma::{Groups, Pending};
 use crate::{Ctx, Lanes, Monitor};
@@ -112,7 +112,7 @@ fn report<M: Monitor>(x: &mut Ctx<'_, M>, product: &Product, operands: &Operands
             bytes: 16,
             write: false,
             same: false,
-            agent: true,
+            by: By::Warpgroup,
             order: Order::default(),
             who,
         };
@@ -169,6 +169,7 @@ pub fn wgmma_wait_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &
         return Ok(Flow::Wait(Wait::Warpgroup { groups: wanted }));
     }
     groups(x).wait(newest);
+    x.tell_sync(Sync::WarpgroupWait, x.mask)?;
     Ok(Flow::Next)
 }
 

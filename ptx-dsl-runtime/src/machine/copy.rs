@@ -23,6 +23,11 @@ pub(crate) trait CopyJob: std::fmt::Debug {
     /// The shared memory that it writes.
     fn destination(&self) -> Option<SharedRange>;
 
+    /// Does it change its destination by relaxed atomic operations?
+    fn reduces(&self) -> bool {
+        false
+    }
+
     /// Each access that it makes, for monitors.
     fn accesses(&self) -> Vec<JobAccess>;
 }

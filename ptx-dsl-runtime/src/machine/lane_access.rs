@@ -4,7 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{self, AddrSpace, Place, resolve};
 use crate::mem::little_endian;
-use crate::monitor::{Access, Event, Monitor, Sync};
+use crate::monitor::{Access, By, Event, Monitor, Sync};
 use crate::sync::mbarrier::{self, MbarrierError};
 
 /// Are the first bytes of two values the same?
@@ -123,7 +123,7 @@ impl<M: Monitor> Ctx<'_, M> {
             let old = self.load(place, addr, bytes, lane);
             old.is_ok_and(|old| is_same(&old, &new, bytes))
         });
-        self.tell_access(Access { place, addr, bytes, write, same, agent: false, order: self.order, who })
+        self.tell_access(Access { place, addr, bytes, write, same, by: By::Thread, order: self.order, who })
     }
 
     #[inline(always)]

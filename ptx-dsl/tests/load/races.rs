@@ -228,6 +228,28 @@ fn a_loop_needs_both_barriers() {
     assert_eq!((found.access, found.other.access), ("store", "load"));
 }
 
+/// A ring of one stage: a thread loads it again and again by bulk copies, and a warp reads it.
+#[test]
+fn a_stage_that_is_loaded_again() {
+    let body = "setp.eq.u32 %p, %t, 0; $p mbarrier.init.shared.b64 [bar], 1; $p mbarrier.init.shared.b64 [other], 32; bar.sync 0;\n\
+        mov.u32 %r5, 0; setp.ne.u32 %q, %w, 0; $q bra read; setp.ne.u32 %q, %t, 0; $q bra done;\n\
+        load: & mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128;\n\
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%a], 128, [bar];\n\
+        add.u32 %r5, %r5, 1; setp.lt.u32 %p, %r5, 3; $p bra load; bra done;\n\
+        read: and.b32 %r6, %r5, 1; full: # mad.lo.u32 %r7, %l, 4, %r0; ld.shared.u32 %r8, [%r7];\n\
+        mbarrier.arrive.shared.b64 _, [other]; add.u32 %r5, %r5, 1; setp.lt.u32 %p, %r5, 3; $p bra read; done:";
+    let body = body.replace("$p", "@%p").replace("$q", "@%q");
+    let empty = "xor.b32 %r6, %r5, 1; and.b32 %r6, %r6, 1;\n\
+        empty: mbarrier.try_wait.parity.shared.b64 %q, [other], %r6; @!%q bra empty;";
+    let full = "mbarrier.try_wait.parity.shared.b64 %q, [bar], %r6; @!%q bra full;";
+    clean(threads(64), &body.replace('&', empty).replace('#', full));
+    // the next copy starts when the one before it is complete, not when it has been read
+    let complete = "setp.eq.u32 %q, %r5, 0; @%q bra first; sub.u32 %r6, %r5, 1; and.b32 %r6, %r6, 1;\n\
+        again: mbarrier.try_wait.parity.shared.b64 %q, [bar], %r6; @!%q bra again; first:";
+    let (found, _) = race(threads(64), &body.replace('&', complete).replace('#', full));
+    assert_eq!((found.access, found.other.access), ("store", "load"));
+}
+
 /// Every pair of statements is reported once, in the order of the run; the fault that ends the launch comes last.
 #[test]
 fn all_findings_of_a_launch() {

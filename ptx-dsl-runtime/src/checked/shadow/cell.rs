@@ -35,6 +35,8 @@ pub(in crate::checked) enum What {
     Mbarrier,
     /// By an asynchronous operation, which is not checked.
     Agent,
+    /// A read by `wgmma`.
+    Warpgroup,
 }
 
 impl What {
@@ -46,6 +48,7 @@ impl What {
             What::Init => "`mbarrier.init` or `.inval`",
             What::Mbarrier => "operation on the mbarrier object",
             What::Agent => "asynchronous operation",
+            What::Warpgroup => "load by `wgmma`",
         }
     }
 
@@ -134,7 +137,14 @@ impl Cell {
     }
 
     #[inline]
-    pub fn access(&mut self, more: &mut Vec<Vec<Record>>, new: Record, same: bool, warp: &Warp, outcome: &mut Outcome) {
+    pub fn access(
+        &mut self,
+        more: &mut Vec<Vec<Record>>,
+        new: Record,
+        same: bool,
+        (warp, lanes): (&Warp, u32),
+        outcome: &mut Outcome,
+    ) {
         let writes = new.what.writes();
         // the thread itself did the same last
         let old = if writes { &mut self.write } else { &mut self.read };
@@ -145,7 +155,7 @@ impl Cell {
             // two stores of one value leave it there in any order
             let harmless = same && r.what.writes();
             let conflicts = r.lanes != 0 && r.bytes & new.bytes != 0 && (writes || r.what.writes()) && !harmless;
-            if conflicts && outcome.race.is_none() && !r.is_before(warp, new.lanes) && !r.is_mutual(&new) {
+            if conflicts && outcome.race.is_none() && !r.is_before(warp, lanes) && !r.is_mutual(&new) {
                 outcome.race = Some(*r);
             }
         };

@@ -77,6 +77,10 @@ impl CopyJob for BetweenShared {
         Some(SharedRange::new(self.to, self.bytes))
     }
 
+    fn reduces(&self) -> bool {
+        self.reduction.is_some()
+    }
+
     fn accesses(&self) -> Vec<JobAccess> {
         let bytes = self.bytes;
         let updated = self.reduction.map(|_| JobAccess { place: self.to.place(), bytes, write: false });
@@ -128,6 +132,10 @@ impl CopyJob for ToGlobal {
 
     fn destination(&self) -> Option<SharedRange> {
         None
+    }
+
+    fn reduces(&self) -> bool {
+        self.reduction.is_some()
     }
 
     fn accesses(&self) -> Vec<JobAccess> {

@@ -281,6 +281,10 @@ impl CopyJob for Store {
         None
     }
 
+    fn reduces(&self) -> bool {
+        self.reduction.is_some()
+    }
+
     fn accesses(&self) -> Vec<JobAccess> {
         let mut all = self.transfer.accesses(true);
         if self.reduction.is_some() {

@@ -8,7 +8,7 @@ use crate::isa::clusterlaunchcontrol::encode;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::mem::little_endian;
-use crate::monitor::{Access, Event, Monitor, Order};
+use crate::monitor::{Access, By, Event, Monitor, Order};
 use crate::schedule::Choice;
 use crate::sync::mbarrier;
 
@@ -83,7 +83,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 bytes: 16,
                 write: true,
                 same: false,
-                agent: true,
+                by: By::Agent,
                 order: Order::default(),
                 who,
             })?;

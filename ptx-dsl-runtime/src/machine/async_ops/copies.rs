@@ -10,7 +10,7 @@ use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
 use crate::machine::ctx::Ctx;
 use crate::machine::spaces::{GlobalPlace, Spaces};
 use crate::mem::address::{Place, global_address};
-use crate::monitor::{Access, Monitor, Order};
+use crate::monitor::{Access, By, Monitor, Order, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier;
 
@@ -86,6 +86,14 @@ impl<M: Monitor> Ctx<'_, M> {
         if let Signal::Mbarrier { at, .. } = signal {
             self.window(at.rank).map_err(|kind| self.fault(kind, lane))?;
         }
+        // for a monitor, a copy is an access by its thread when it starts, because what has used the memory must be ordered before
+        if !job.reduces() {
+            self.tell_accesses(&*job, (false, By::Thread), lane).map_err(|kind| self.fault(kind, lane))?;
+            // compilers let all lanes of a warp store one tile to global memory
+            if job.destination().is_some() {
+                self.tell_accesses(&*job, (true, By::Thread), lane).map_err(|kind| self.fault(kind, lane))?;
+            }
+        }
         let mut copy = Copy { job, read: None, signal, group: 0, released: false };
         if signal == Signal::BulkGroup {
             copy.group = self.async_ops.bulk_groups.get(&self.warp_key()).map_or(0, |g| g[lane as usize & 31]);
@@ -105,7 +113,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Reads the source of a copy.
     fn read_source(&mut self, copy: &mut Copy, lane: u32) -> Result<(), FaultKind> {
         if copy.read.is_none() {
-            self.tell_accesses(&*copy.job, false, lane)?;
+            self.tell_accesses(&*copy.job, (false, By::Agent), lane)?;
             copy.read = Some(copy.job.read(&self.spaces())?);
         }
         Ok(())
@@ -114,32 +122,38 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Completes a copy.
     pub(super) fn complete_copy(&mut self, copy: Copy, lane: u32) -> Result<(), FaultKind> {
         if copy.read.is_none() {
-            self.tell_accesses(&*copy.job, false, lane)?;
+            self.tell_accesses(&*copy.job, (false, By::Agent), lane)?;
         }
-        self.tell_accesses(&*copy.job, true, lane)?;
+        self.tell_accesses(&*copy.job, (true, By::Agent), lane)?;
         let gone = |kind| match kind {
             FaultKind::ExitedCta { rank } => FaultKind::MulticastExitedCta { rank },
             kind => kind,
         };
         copy.job.write(&mut self.spaces(), copy.read).map_err(gone)?;
         if let Signal::Mbarrier { at, bytes } = copy.signal {
+            let (rank, offset) = (at.rank, at.offset);
+            if M::ON {
+                let done =
+                    self.monitor.sync(Sync::CopyCompletes { rank, offset }, Order::default(), self.who(1 << lane));
+                done.or_else(|kind| self.found(kind, lane))?;
+            }
             self.update_mbarrier(at.rank, at.offset, |word| mbarrier::complete_tx(word, bytes), lane).map_err(gone)?;
         }
         Ok(())
     }
 
     #[inline(always)]
-    fn tell_accesses(&mut self, job: &dyn CopyJob, write: bool, lane: u32) -> Result<(), FaultKind> {
+    fn tell_accesses(&mut self, job: &dyn CopyJob, (write, by): (bool, By), lane: u32) -> Result<(), FaultKind> {
         if M::ON {
             for access in job.accesses().into_iter().filter(|a| a.write == write) {
-                self.tell_copy(access, true, lane)?;
+                self.tell_copy(access, by, lane)?;
             }
         }
         Ok(())
     }
 
-    /// Tells the monitor of an access by a copy, or by its thread if not `agent`.
-    pub(super) fn tell_copy(&mut self, access: JobAccess, agent: bool, lane: u32) -> Result<(), FaultKind> {
+    /// Tells the monitor of an access by a copy, or by its thread.
+    pub(super) fn tell_copy(&mut self, access: JobAccess, by: By, lane: u32) -> Result<(), FaultKind> {
         let JobAccess { place, bytes, write } = access;
         let addr = match place {
             Place::Global { segment, offset } => global_address(segment as u64, offset),
@@ -148,7 +162,7 @@ impl<M: Monitor> Ctx<'_, M> {
         };
         let who = self.who(1 << lane);
         let (same, order) = (false, Order::default());
-        self.tell_access(Access { place, addr, bytes, write, same, agent, order, who })
+        self.tell_access(Access { place, addr, bytes, write, same, by, order, who })
     }
 
     /// `cp.async.bulk.commit_group` of the active lanes.

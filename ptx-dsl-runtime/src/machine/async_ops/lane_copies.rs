@@ -12,13 +12,13 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::{JobAccess, SharedRange};
 use crate::machine::ctx::Ctx;
 use crate::machine::spaces::SharedPlace;
-use crate::monitor::{Monitor, Sync};
+use crate::monitor::{By, Monitor, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self, Arrive};
 
 /// What completes a copy.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum By {
+enum Completion {
     /// Its thread waits for its group.
     Wait,
     /// Its time has come.
@@ -47,7 +47,7 @@ impl<M: Monitor> Ctx<'_, M> {
     pub(crate) fn start_lane_copies(&mut self, mut copies: Vec<LaneCopy>) -> Result<(), Box<Fault>> {
         if M::ON {
             for c in &copies {
-                self.tell_write(c, false).map_err(|kind| self.fault(kind, c.lane.into()))?;
+                self.tell_write(c, By::Thread).map_err(|kind| self.fault(kind, c.lane.into()))?;
             }
         }
         let key = self.warp_key();
@@ -76,7 +76,7 @@ impl<M: Monitor> Ctx<'_, M> {
             let mut started = Started { id, due, site: self.site, group, lanes, tracked: 0, copies, read };
             copies = rest;
             if due <= self.scheduling.turns {
-                self.complete_lanes(&mut started, lanes, By::Schedule)?;
+                self.complete_lanes(&mut started, lanes, Completion::Schedule)?;
                 continue;
             }
             self.async_ops.next_lane_copy = self.async_ops.next_lane_copy.min(due);
@@ -102,15 +102,16 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// Completes the copies of these lanes of an entry.
-    fn complete_lanes(&mut self, started: &mut Started, lanes: u32, by: By) -> Result<(), Box<Fault>> {
+    fn complete_lanes(&mut self, started: &mut Started, lanes: u32, by: Completion) -> Result<(), Box<Fault>> {
         let lanes = started.lanes & lanes;
         started.lanes &= !lanes;
         let site = std::mem::replace(&mut self.site, started.site);
         for (i, c) in started.copies.iter().enumerate().filter(|(_, c)| lanes >> c.lane & 1 != 0) {
             let read = started.read.as_ref().and_then(|all| all.get(i)).copied();
             // whoever waits for an mbarrier object is ordered behind the copy without a wait by its thread
-            let agent = by == By::Schedule || started.tracked >> c.lane & 1 != 0;
-            self.complete_lane(c, read, agent).map_err(|kind| self.fault(kind, c.lane.into()))?;
+            let tracked = by == Completion::Schedule || started.tracked >> c.lane & 1 != 0;
+            self.complete_lane(c, read, if tracked { By::Agent } else { By::Thread })
+                .map_err(|kind| self.fault(kind, c.lane.into()))?;
         }
         self.site = site;
         self.changed();
@@ -118,20 +119,24 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// The monitor learns that a copy writes.
-    fn tell_write(&mut self, c: &LaneCopy, agent: bool) -> Result<(), FaultKind> {
+    fn tell_write(&mut self, c: &LaneCopy, by: By) -> Result<(), FaultKind> {
         let to = SharedPlace { rank: self.cur.cta, offset: c.to };
-        self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, agent, c.lane.into())
+        self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, by, c.lane.into())
     }
 
     #[inline(always)]
-    fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>, agent: bool) -> Result<(), FaultKind> {
+    fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>, by: By) -> Result<(), FaultKind> {
         let to = SharedPlace { rank: self.cur.cta, offset: c.to };
         if M::ON {
             let lane = c.lane.into();
             if c.given > 0 {
-                self.tell_copy(JobAccess { place: c.from.place(), bytes: c.given.into(), write: false }, true, lane)?;
+                self.tell_copy(
+                    JobAccess { place: c.from.place(), bytes: c.given.into(), write: false },
+                    By::Agent,
+                    lane,
+                )?;
             }
-            self.tell_write(c, agent)?;
+            self.tell_write(c, by)?;
         }
         let bytes = match read {
             Some(bytes) => bytes,
@@ -149,7 +154,7 @@ impl<M: Monitor> Ctx<'_, M> {
     fn complete_of_warp(
         &mut self,
         (slot, cta, warp): (usize, u32, u32),
-        by: By,
+        by: Completion,
         wanted: impl Fn(&Started) -> u32,
     ) -> Result<(), Box<Fault>> {
         let Some(of_warp) = self.async_ops.lane_copies.get_mut(&(slot, cta, warp)) else { return Ok(()) };
@@ -186,7 +191,7 @@ impl<M: Monitor> Ctx<'_, M> {
         let (key, lanes) = (self.warp_key(), self.mask);
         let Some(of_warp) = self.async_ops.lane_copies.get(&key) else { return Ok(()) };
         let groups = of_warp.groups;
-        self.complete_of_warp(key, By::Wait, |started| {
+        self.complete_of_warp(key, Completion::Wait, |started| {
             let over = |l: &u32| started.group < groups[*l as usize].saturating_sub(n);
             (0..32).filter(|l| lanes >> l & 1 != 0).filter(over).fold(0, |m, l| m | 1 << l)
         })
@@ -219,7 +224,7 @@ impl<M: Monitor> Ctx<'_, M> {
     pub(super) fn copies_arrive(&mut self, a: &CopiesArrive) -> Result<(), Box<Fault>> {
         self.complete_of_warp(
             self.warp_key(),
-            By::Schedule,
+            Completion::Schedule,
             |started| if started.id < a.before { a.lanes } else { 0 },
         )?;
         let (rank, first) = (self.cur.cta, a.lanes.trailing_zeros() & 31);
@@ -237,7 +242,7 @@ impl<M: Monitor> Ctx<'_, M> {
         let warps = self.async_ops.lane_copies.iter().filter(|(_, warp)| warp.started.iter().any(due));
         let warps: Vec<_> = warps.map(|(key, _)| *key).collect();
         for warp in warps {
-            self.complete_of_warp(warp, By::Schedule, |started| if due(started) { u32::MAX } else { 0 })?;
+            self.complete_of_warp(warp, Completion::Schedule, |started| if due(started) { u32::MAX } else { 0 })?;
         }
         let rest = self.async_ops.lane_copies.values().flat_map(|warp| &warp.started);
         self.async_ops.next_lane_copy = rest.map(|started| started.due).min().unwrap_or(u64::MAX);
@@ -247,7 +252,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Completes all copies of a cluster, none of whose threads can run.
     pub(super) fn deliver_lane_copies_to(&mut self, slot: usize) -> Result<(), Box<Fault>> {
         let warps: Vec<_> = self.async_ops.lane_copies.keys().filter(|(s, ..)| *s == slot).copied().collect();
-        warps.into_iter().try_for_each(|warp| self.complete_of_warp(warp, By::Schedule, |_| u32::MAX))
+        warps.into_iter().try_for_each(|warp| self.complete_of_warp(warp, Completion::Schedule, |_| u32::MAX))
     }
 
     /// A CTA of the current cluster exits. Nobody can see its copies in flight: they are dropped, and a monitor reports them.

@@ -8,7 +8,7 @@ use crate::machine::cluster::Cta;
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::address::Place;
-use crate::monitor::{Access, Monitor, Order};
+use crate::monitor::{Access, By, Monitor, Order};
 use crate::sync::mbarrier::{self, Arrive};
 
 /// Pairs of instructions that execute in the order of issue (9.7.16.6.2).
@@ -179,7 +179,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 bytes,
                 write: false,
                 same: false,
-                agent: true,
+                by: By::Agent,
                 order: Order::default(),
                 who,
             })?;

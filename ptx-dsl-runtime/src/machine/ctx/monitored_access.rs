@@ -6,7 +6,7 @@
 use crate::Lanes;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode};
-use crate::monitor::{Access, Monitor, Offsets};
+use crate::monitor::{Access, By, Monitor, Offsets};
 
 impl<M: Monitor> Ctx<'_, M> {
     /// Must the monitor see the accesses of each lane?
@@ -104,7 +104,7 @@ impl<M: Monitor> Ctx<'_, M> {
             _ => {}
         }
         let who = self.who(lanes);
-        let first = Access { place, addr, bytes, write, same: false, agent: false, order: self.order, who };
+        let first = Access { place, addr, bytes, write, same: false, by: By::Thread, order: self.order, who };
         self.monitor.warp(&first, offsets)
     }
 }
