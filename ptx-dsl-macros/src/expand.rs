@@ -9,6 +9,7 @@ use ptx_dsl_codegen as emit;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::hir::FuncId;
 use quote::{ToTokens, quote};
+use std::borrow::Cow;
 use std::cell::RefCell;
 
 /// What an expansion gives.
@@ -63,8 +64,9 @@ impl Expansion<'_> {
         if let Some((_, first, _)) = entries.first() {
             let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
             out.extend(text.item());
+            let module = if broken { Cow::Borrowed(&compiled.hir) } else { emit::for_engines(&compiled.hir) };
             for (entry, ..) in &entries {
-                out.extend(emit::kernel(&compiled.hir, *entry, &source, &text, broken, &attribute));
+                out.extend(emit::kernel(&module, *entry, &source, &text, broken, &attribute));
             }
             if !broken {
                 out.extend(quote! {
@@ -93,7 +95,8 @@ impl Expansion<'_> {
         let entries = entries(compiled);
         let Some((_, first, _)) = entries.first() else { return TokenStream::new() };
         let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
-        entries.iter().map(|(entry, ..)| emit::compiled(&compiled.hir, *entry, &source, &text)).collect()
+        let module = emit::for_engines(&compiled.hir);
+        entries.iter().map(|(entry, ..)| emit::compiled(&module, *entry, &source, &text)).collect()
     }
 
     /// Functions that code generation asks of the source.

@@ -28,6 +28,8 @@ pub enum Choice {
     Pending,
     /// Does an instruction that may wait do so (`tcgen05.dealloc.cta_group::2`)? 0: it does not.
     Block,
+    /// Does `mbarrier.try_wait` return false at once instead of waiting? 3: it does.
+    TimeOut,
 }
 
 /// Takes the decisions that a launch leaves open.

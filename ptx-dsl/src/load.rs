@@ -38,9 +38,11 @@ mod parameter;
 use crate::{Arg, Error, Host, Launch, Monitor, Report};
 use code::{Code, Source};
 use ptx_dsl_analysis::pointees::pointees;
+use ptx_dsl_codegen::for_engines;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{FuncId, Function};
 use ptx_dsl_frontend::lex::lex;
+use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
@@ -118,7 +120,10 @@ impl Options {
             name: self.name.clone(),
             text: text.to_owned(),
             lexed,
-            hir: compiled.hir,
+            hir: match for_engines(&compiled.hir) {
+                Cow::Owned(module) => module,
+                Cow::Borrowed(_) => compiled.hir,
+            },
             ptx: compiled.ptx,
             lines: compiled.lines,
         });

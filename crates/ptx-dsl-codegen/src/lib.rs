@@ -45,6 +45,7 @@ pub use emit::constants::Site;
 pub use info::{Info, Parameter};
 pub use names::rust_name;
 pub use ptx_dsl_isa::image::Image;
+pub use rewrite::for_engines;
 pub use source::{Printed, RustType, Source, Text};
 
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.
@@ -80,7 +81,7 @@ fn prepare<'m>(
     (kernel, Prepared { program, constants, image, info })
 }
 
-/// The type of an entry with its PTX, its image and `launch`. A stub has no code: it stands in for a kernel with errors.
+/// The type of an entry of a module from [`for_engines`], with its PTX, its image and `launch`. A stub has no code: it stands in for a kernel with errors.
 /// `compiled`: the attribute under which the kernel has the code of [`compiled`].
 pub fn kernel(
     module: &Module,
@@ -90,8 +91,6 @@ pub fn kernel(
     stub: bool,
     compiled: &TokenStream,
 ) -> TokenStream {
-    let rewritten = if stub { None } else { rewrite::for_engines(module) };
-    let module = rewritten.as_ref().unwrap_or(module);
     let original = &module.functions[entry.0 as usize];
     let split = if stub { None } else { split(module, entry) };
     let function = split.as_ref().unwrap_or(original);
@@ -108,10 +107,8 @@ pub fn kernel(
     item::kernel_type(&kernel, &prepared, (source, text), &parameters, if stub { None } else { Some(compiled) })
 }
 
-/// The compiled code of an entry.
+/// The compiled code of an entry of a module from [`for_engines`].
 pub fn compiled(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text<'_>) -> TokenStream {
-    let rewritten = rewrite::for_engines(module);
-    let module = rewritten.as_ref().unwrap_or(module);
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     // the image numbers the sites
@@ -135,10 +132,8 @@ pub struct Interpreted {
     pub image: Image,
 }
 
-/// An entry of a module without errors, for the interpreter. `line` gives the line of a place in the source.
+/// An entry of a module from [`for_engines`], for the interpreter. `line` gives the line of a place in the source.
 pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
-    let rewritten = rewrite::for_engines(module);
-    let module = rewritten.as_ref().unwrap_or(module);
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     let (_, Prepared { constants, image, info, .. }) = prepare(module, entry, function, Constants::new(line, text));

@@ -2,13 +2,14 @@
 
 use crate::{stack, system_calls, video};
 use ptx_dsl_isa::hir::{Module, Stmt};
+use std::borrow::Cow;
 
-/// The module as the engines take it, if it differs.
-pub fn for_engines(module: &Module) -> Option<Module> {
+/// A module without errors as code generation takes it: once for all its kernels.
+pub fn for_engines(module: &Module) -> Cow<'_, Module> {
     let functions = system_calls::Functions::of(module);
     let changes = |stmt: &Stmt| functions.called(stmt).is_some() || video::is_video(stmt);
     if !module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f)) {
-        return None;
+        return Cow::Borrowed(module);
     }
     let mut out = module.clone();
     for function in &mut out.functions {
@@ -27,5 +28,5 @@ pub fn for_engines(module: &Module) -> Option<Module> {
             }
         }
     }
-    Some(out)
+    Cow::Owned(out)
 }

@@ -1,6 +1,6 @@
 //! The stack of `alloca`: a function that uses it restores the stack pointer when it returns.
 
-use ptx_dsl_isa::hir::{Arg, Function, Instr, Operand, Reg, RegId, Stmt, Written};
+use ptx_dsl_isa::hir::{Arg, Function, Instr, Operand, Reg, RegId, Stmt};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::isa::effect::Control;
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -48,23 +48,9 @@ fn ends(i: &Instr) -> bool {
 /// `stacksave` to or `stackrestore` from the register, in the place of an instruction, and with its guard if it is `guarded`.
 fn moves(opcode: Opcode, role: Role, saved: RegId, place: &Instr, guarded: bool) -> Option<Stmt> {
     let entry = opcode.entries().next()?;
-    let value = Operand::Reg(saved, 0);
-    let written = Written {
-        opcode,
-        quals: vec![q::u64],
-        types: vec![Ty::U64],
-        pred: place.pred.clone().filter(|_| guarded),
-        operands: vec![Arg { name: entry.instr.operands[0].name, role, ty: Some(Ty::U64), value, span: place.span }],
-        spelling: place.spelling.clone(),
-    };
-    let (index, span) = (place.index, place.span);
-    Some(Stmt::Instr(Box::new(Instr {
-        index,
-        family: entry.family,
-        entry: entry.instr,
-        form: 0,
-        written,
-        used_bytes: None,
-        span,
-    })))
+    let (name, value) = (entry.instr.operands[0].name, Operand::Reg(saved, 0));
+    let operand = Arg { name, role, ty: Some(Ty::U64), value, span: place.span };
+    let mut new = Instr::made(entry, vec![q::u64], vec![Ty::U64], vec![operand], place);
+    new.pred = place.pred.clone().filter(|_| guarded);
+    Some(Stmt::Instr(Box::new(new)))
 }

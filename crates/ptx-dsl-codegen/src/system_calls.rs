@@ -1,7 +1,7 @@
 //! Calls of functions of CUDA's device runtime (`vprintf`), which a module declares and does not define: each becomes an
 //! instruction of the table's system functions, between loads of its `.param` variables and stores of its results.
 
-use ptx_dsl_isa::hir::{Arg, Base, Function, Instr, Module, Operand, Reg, RegId, Stmt, Written};
+use ptx_dsl_isa::hir::{Arg, Base, Function, Instr, Module, Operand, Reg, RegId, Stmt};
 use ptx_dsl_isa::isa::{OpTy, OperandSpec, Role};
 use ptx_dsl_isa::opcode::{Entry, Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
@@ -116,11 +116,8 @@ impl Lowering<'_> {
 
     /// Appends an instruction in the place of the call.
     fn push(&mut self, entry: Entry, quals: Vec<Qualifier>, types: Vec<Ty>, operands: Vec<Arg>) {
-        let spelling = self.call.spelling.clone();
-        let pred = self.call.pred.clone();
-        let written = Written { opcode: entry.opcode, quals, types, pred, operands, spelling };
-        let (index, family, entry) = (self.call.index, entry.family, entry.instr);
-        let instr = Instr { index, family, entry, form: 0, written, used_bytes: None, span: self.call.span };
+        let mut instr = Instr::made(entry, quals, types, operands, &self.call);
+        instr.pred = self.call.pred.clone();
         self.function.body.push(Stmt::Instr(Box::new(instr)));
     }
 }

@@ -7,7 +7,7 @@ use ptx_dsl_isa::ty::Ty;
 
 /// Is it a video instruction?
 pub fn is_video(stmt: &Stmt) -> bool {
-    matches!(stmt, Stmt::Instr(i) if i.family == "video")
+    matches!(stmt, Stmt::Instr(i) if i.entry.effects.selectors)
 }
 
 /// Makes the last operand.

@@ -7,10 +7,9 @@
 use ptx_dsl_analysis::cfg::Cfg;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::use_def::is_destination;
-use ptx_dsl_isa::hir::{Arg, Function, Instr, Operand, RegId, Stmt, Written};
+use ptx_dsl_isa::hir::{Arg, Function, Instr, Operand, RegId, Stmt};
 use ptx_dsl_isa::isa::{Group, Role, Step};
 use ptx_dsl_isa::opcode::op;
-use ptx_dsl_isa::table::FAMILIES;
 use ptx_dsl_isa::ty::Ty;
 use std::collections::BTreeMap;
 
@@ -148,17 +147,9 @@ fn sets(i: &Instr, mask: u64) -> Arg {
     Arg { name: "held", role: Role::Src, ty: Some(Ty::U64), value: Operand::Imm(mask), span: i.span }
 }
 
-/// The check before an instruction, which has its place.
+/// The check before an instruction, which has its place and guard.
 fn check(i: &Instr, mask: u64) -> Option<Instr> {
-    let (family, entries) = FAMILIES.iter().find(|f| f.0 == "wgmma")?;
-    let entry = entries.iter().find(|e| e.opcode == "wgmma.fence")?;
-    let written = Written {
-        opcode: op::wgmma_fence,
-        quals: Vec::new(),
-        types: Vec::new(),
-        pred: i.pred.clone(),
-        operands: vec![sets(i, mask)],
-        spelling: String::new(),
-    };
-    Some(Instr { index: i.index, family, entry, form: 0, written, used_bytes: None, span: i.span })
+    let mut check = Instr::made(op::wgmma_fence.entries().next()?, Vec::new(), Vec::new(), vec![sets(i, mask)], i);
+    check.pred = i.pred.clone();
+    Some(check)
 }

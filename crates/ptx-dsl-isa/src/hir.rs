@@ -5,6 +5,8 @@ use std::ops::{Deref, DerefMut};
 
 use crate::isa::entry;
 use crate::isa::memory::Access;
+use crate::opcode::Entry;
+use crate::qualifier::Qualifier;
 use crate::span::Span;
 use crate::ty::{Class, Ty};
 pub use crate::written::{Arg, Base, FuncId, LabelId, Operand, RegId, VarId, Written, after, first_of, has_any};
@@ -212,6 +214,16 @@ pub struct Instr {
     pub used_bytes: Option<u32>,
     /// Where it stands (opcode to last operand).
     pub span: Span,
+}
+
+impl Instr {
+    /// An instruction that nobody has written, without a guard, in the place of another.
+    pub fn made(entry: Entry, quals: Vec<Qualifier>, types: Vec<Ty>, operands: Vec<Arg>, place: &Instr) -> Instr {
+        let spelling = place.spelling.clone();
+        let written = Written { opcode: entry.opcode, quals, types, pred: None, operands, spelling };
+        let (index, span) = (place.index, place.span);
+        Instr { index, family: entry.family, entry: entry.instr, form: 0, written, used_bytes: None, span }
+    }
 }
 
 impl Function {

@@ -271,10 +271,10 @@ pub fn mbarrier_try_wait<M: Monitor>(
     d: &mut [&mut Lanes],
 ) -> Result<Flow, Box<Fault>> {
     if let Some((done, wait)) = look_together(x, q, s, d)? {
-        return Ok(if done || x.resumed() { Flow::Next } else { Flow::Wait(wait) });
+        return Ok(if done || x.resumed() || x.gives_up() { Flow::Next } else { Flow::Wait(wait) });
     }
     let (complete, missing) = look(x, q, s, d)?;
-    if !complete && !missing.is_empty() && !x.resumed() {
+    if !complete && !missing.is_empty() && !x.resumed() && !x.gives_up() {
         return Ok(Flow::Wait(match missing[..] {
             [(rank, offset, parity)] => Wait::Phase { rank, offset, parity },
             _ => Wait::Mbarrier(missing),

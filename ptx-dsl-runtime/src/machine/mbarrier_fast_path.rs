@@ -9,6 +9,7 @@ use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode_common};
 use crate::monitor::Monitor;
 use crate::qual::{Q, q};
+use crate::schedule::Choice;
 use crate::sync::mbarrier::{self as object, Arrive, State};
 
 impl<M: Monitor> Ctx<'_, M> {
@@ -22,6 +23,12 @@ impl<M: Monitor> Ctx<'_, M> {
             Some(Place::Shared { offset, .. }) => Some(offset as usize),
             _ => None,
         }
+    }
+
+    /// Does a `try_wait` return false before its phase is complete, as the manual allows? Only with a seed.
+    #[inline(always)]
+    pub(crate) fn gives_up(&mut self) -> bool {
+        self.scheduling.choose(Choice::TimeOut, 4) == 3
     }
 
     #[inline(always)]
@@ -49,6 +56,7 @@ impl<M: Monitor> Ctx<'_, M> {
     pub fn try_wait(&mut self, q: Q, addr: u64, parity: u64, here: Pc, site: u32) -> Result<Option<bool>, Box<Fault>> {
         match self.phase_of(q, addr, parity) {
             Some((_, passed)) if passed || self.cur.resumed => Ok(Some(passed)),
+            Some(_) if self.gives_up() => Ok(Some(false)),
             Some((at, _)) => {
                 self.site = site;
                 self.park(here, Wait::Phase { rank: self.cur.cta, offset: at as u32, parity: parity & 1 });

@@ -19,6 +19,7 @@ pub(super) struct Source {
     pub text: String,
     /// The places of its tokens; the tokens themselves are dropped.
     pub lexed: Lexed,
+    /// As code generation takes it.
     pub hir: hir::Module,
     /// As printed.
     pub ptx: String,

@@ -250,6 +250,18 @@ fn a_stage_that_is_loaded_again() {
     assert_eq!((found.access, found.other.access), ("store", "load"));
 }
 
+/// `try_wait` may return false: with a seed it does now and then.
+#[test]
+fn a_wait_without_a_loop() {
+    let body = "setp.eq.u32 %p, %t, 0; $p mbarrier.init.shared.b64 [bar], 32; bar.sync 0; setp.ne.u32 %q, %w, 0; $q bra wait;\n\
+        st.shared.u32 [%r1], %t; mbarrier.arrive.shared.b64 _, [bar]; bra done;\n\
+        wait: mbarrier.try_wait.parity.shared.b64 %q, [bar], 0; $!q bra wait; ld.shared.u32 %r2, [%r1+-128]; done:";
+    let body = body.replace("$p", "@%p").replace("$q", "@%q").replace("$!q", "@!%q");
+    let fails = |body: &str| (0..64).any(|seed| run_on(&Host::checked().seed(seed), threads(64), body).is_err());
+    assert!(!fails(&body));
+    assert!(fails(&body.replace("@!%q bra wait;", "")));
+}
+
 /// Every pair of statements is reported once, in the order of the run; the fault that ends the launch comes last.
 #[test]
 fn all_findings_of_a_launch() {

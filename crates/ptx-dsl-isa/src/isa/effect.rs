@@ -34,6 +34,8 @@ pub struct Effects {
     pub tensor: Tensor,
     /// It moves or reads the stack pointer.
     pub stack: bool,
+    /// Its operands may have selectors and signs. Engines get them as a number, the last operand.
+    pub selectors: bool,
 }
 
 impl Effects {
@@ -54,6 +56,7 @@ impl Effects {
         group: Group::None,
         tensor: Tensor::None,
         stack: false,
+        selectors: false,
     };
 
     /// What the executing thread itself does to memory, through the generic proxy.

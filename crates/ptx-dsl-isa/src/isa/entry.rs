@@ -212,6 +212,11 @@ impl Instr {
         self.effects.stack = true;
         self
     }
+    /// Its operands may have selectors and signs.
+    pub const fn selectors(mut self) -> Self {
+        self.effects.selectors = true;
+        self
+    }
     /// It takes many times as long as an addition.
     pub const fn slow(mut self) -> Self {
         self.effects.slow = true;

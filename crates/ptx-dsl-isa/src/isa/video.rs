@@ -170,6 +170,7 @@ macro_rules! scalar {
             .operands(OPERANDS)
             .rules(&[Rule::Custom(merge)])
             .host(Host::Lane)
+            .selectors()
     };
 }
 macro_rules! shift {
@@ -191,6 +192,7 @@ macro_rules! shift {
             .operands(OPERANDS)
             .rules(&[Rule::Custom(merge)])
             .host(Host::Lane)
+            .selectors()
     };
 }
 macro_rules! lanes {
@@ -210,6 +212,7 @@ macro_rules! lanes {
             ))
             .operands(LANES)
             .host(Host::Lane)
+            .selectors()
     };
 }
 macro_rules! compare {
@@ -227,6 +230,7 @@ macro_rules! compare {
             ))
             .operands(LANES_COMPARED)
             .host(Host::Lane)
+            .selectors()
     };
 }
 
@@ -250,7 +254,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(OPERANDS)
         .rules(&[Rule::Custom(negations)])
-        .host(Host::Lane),
+        .host(Host::Lane).selectors(),
     instr("vset").section("9.7.18.1.4").since(ptx(2, 0)).requires(sm(20))
         .syntax(
             "vset.atype.btype.cmp d, a, b{, c};
@@ -262,7 +266,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(COMPARED)
         .rules(&[Rule::Custom(merge)])
-        .host(Host::Lane),
+        .host(Host::Lane).selectors(),
     lanes!("vadd2", "9.7.18.2.1"),
     lanes!("vsub2", "9.7.18.2.1"),
     lanes!("vavrg2", "9.7.18.2.1"),
