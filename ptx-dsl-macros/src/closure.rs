@@ -30,7 +30,8 @@ pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
 
 /// Expands to a block whose value is the kernel.
 pub fn closure(source: &Source, bar: usize, pass: (Pass, bool, &TokenStream)) -> TokenStream {
-    let (header, used, mut diagnostics) = parse_header(&source.tokens);
+    let (mut header, used, mut diagnostics) = parse_header(&source.tokens);
+    let scope = header.as_mut().map(|header| std::mem::take(&mut header.scope)).unwrap_or_default();
     let tokens = source.tokens.as_slice();
     let start = tokens[bar].span();
     let mut problems = TokenStream::new();
@@ -48,13 +49,13 @@ pub fn closure(source: &Source, bar: usize, pass: (Pass, bool, &TokenStream)) ->
     let name = word(&entry_name(source, start), start);
     let linkage = vec![word(".visible", start)];
     let mut function = Function { linkage, entry: true, name, params, span: start, ..Function::default() };
-    let (instrs, mut more) = parse_closure(&tokens[close + 1..], &mut function);
+    let (instrs, constants, mut more) = parse_closure(&tokens[close + 1..], scope, &mut function);
     let mut module = Module::default();
     if let Some(header) = header {
         header.apply(&mut module);
     }
     module.items.push(Item::Function(function));
-    module.instrs = instrs;
+    (module.instrs, module.constants) = (instrs, constants);
     let mut compiled = ptx_dsl_frontend::compile_ast(module);
     say_what_is_no_capture(tokens, &broken, &mut compiled);
     // In the order in which they were found.

@@ -17,7 +17,7 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     if let Some(bar) = closure::bar(&source.tokens, used) {
         return closure::closure(&source, bar, (pass, always, &again));
     }
-    let compiled = ptx_dsl_frontend::compile(&source.tokens);
+    let compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
     kernels(&source, &compiled, (pass, always, &again)).0
 }
 
