@@ -12,6 +12,7 @@ use ptx_dsl_codegen::RustType;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_frontend::diag::Diagnostic;
+use ptx_dsl_frontend::parse::repeat::Expanded;
 use ptx_dsl_frontend::parse::{parse_closure, parse_header};
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
@@ -29,7 +30,12 @@ pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
 }
 
 /// Expands to a block whose value is the kernel.
-pub fn closure(source: &Source, bar: usize, pass: (Pass, bool, &TokenStream)) -> TokenStream {
+pub fn closure(
+    source: &Source,
+    bar: usize,
+    expanded: Option<&Expanded>,
+    pass: (Pass, bool, &TokenStream),
+) -> TokenStream {
     let (mut header, used, mut diagnostics) = parse_header(&source.tokens);
     let scope = header.as_mut().map(|header| std::mem::take(&mut header.scope)).unwrap_or_default();
     let tokens = source.tokens.as_slice();
@@ -62,6 +68,9 @@ pub fn closure(source: &Source, bar: usize, pass: (Pass, bool, &TokenStream)) ->
     diagnostics.append(&mut more);
     diagnostics.append(&mut compiled.diagnostics);
     compiled.diagnostics = diagnostics;
+    if let Some(expanded) = expanded {
+        expanded.report(&mut compiled.diagnostics);
+    }
     let (items, names) = expand::kernels(source, &compiled, pass);
     if pass.0 == Pass::Code {
         return items;

@@ -11,13 +11,17 @@ use quote::quote;
 /// `ptx!`
 pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let again = quote!(ptx #input);
-    let source = Source::new(input);
+    let mut source = Source::new(input);
+    let expanded = source.expand();
     let (header, used, _) = parse_header(&source.tokens);
     let always = header.is_some_and(|header| header.compiled);
     if let Some(bar) = closure::bar(&source.tokens, used) {
-        return closure::closure(&source, bar, (pass, always, &again));
+        return closure::closure(&source, bar, expanded.as_ref(), (pass, always, &again));
     }
-    let compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
+    let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
+    if let Some(expanded) = &expanded {
+        expanded.report(&mut compiled.diagnostics);
+    }
     kernels(&source, &compiled, (pass, always, &again)).0
 }
 

@@ -65,8 +65,8 @@ impl Expansion<'_> {
         if let Some((id, first, _)) = entries.first() {
             let module = if broken { Cow::Borrowed(&compiled.hir) } else { emit::for_engines(&compiled.hir) };
             let first = (first, &module.functions[id.0 as usize]);
-            let text = emit::Text::new(&compiled.ptx, &compiled.lines, &module.constants, first);
-            out.extend(text.items(source.places, broken));
+            let text = emit::Text::new(&compiled.ptx, &compiled.lines, &module.constants, first, broken);
+            out.extend(text.items(source.places));
             for (entry, ..) in &entries {
                 out.extend(emit::kernel(&module, *entry, &source, &text, broken, &attribute));
             }
@@ -99,7 +99,7 @@ impl Expansion<'_> {
         let Some((id, first, _)) = entries.first() else { return TokenStream::new() };
         let module = emit::for_engines(&compiled.hir);
         let first = (first, &module.functions[id.0 as usize]);
-        let text = emit::Text::new(&compiled.ptx, &compiled.lines, &module.constants, first);
+        let text = emit::Text::new(&compiled.ptx, &compiled.lines, &module.constants, first, false);
         entries.iter().map(|(entry, ..)| emit::compiled(&module, *entry, &source, &text)).collect()
     }
 

@@ -126,11 +126,10 @@ pub fn kernel_type(
     let rt = RT;
     let f = &kernel.module.functions[kernel.entry.0 as usize];
     let ident = (source.name)(&rust_name(&f.name), f.span);
-    let stub = compiled.is_none();
     let values = &text.values;
     let info = kernel_info(kernel, prepared, (source.file.as_deref(), values), passing);
     let (parameters, arguments, captured) = generics(text, f);
-    let (in_impl, force) = if stub { Default::default() } else { (values.in_impl(source.places), values.force()) };
+    let (in_impl, force) = (values.in_impl(source.places), values.force());
     let compiled = compiled.map(|attribute| {
         quote! {
             #attribute
@@ -139,11 +138,11 @@ pub fn kernel_type(
             }
         }
     });
-    let (mut text, name) = (text.value(stub), &f.name);
+    let name = &f.name;
+    let (mut text, mut entry) = (text.value(), values.text(&entry_name(f)));
     if !force.is_empty() {
-        text = quote!({ #force #text });
+        (text, entry) = (quote!({ #force #text }), quote!({ #force #entry }));
     }
-    let entry = if stub { quote!(#name) } else { values.text(&entry_name(f)) };
     let names: Vec<Ident> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
     let args = passing.iter().zip(&names).map(|(p, name)| {
         let arg = &p.arg;

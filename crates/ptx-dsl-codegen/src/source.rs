@@ -64,19 +64,25 @@ pub struct Text<'m> {
 }
 
 impl<'m> Text<'m> {
-    /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
-    pub fn new(ptx: &'m str, line_of: &'m [u32], constants: &'m Constants, first: (&Ident, &Function)) -> Self {
+    /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1. `stub`: the module has errors.
+    pub fn new(
+        ptx: &'m str,
+        line_of: &'m [u32],
+        constants: &'m Constants,
+        first: (&Ident, &Function),
+        stub: bool,
+    ) -> Self {
         let name = format_ident!("__PTX_{}", first.0);
-        Text { name, ptx, printed: Printed::new(ptx, line_of), values: Values::new(constants, first) }
+        Text { name, ptx, printed: Printed::new(ptx, line_of), values: Values::new(constants, first, stub) }
     }
 
-    /// The constants of the module. `stub`: it has errors.
-    pub fn items(&self, places: &Places<'_>, stub: bool) -> TokenStream {
+    /// The constants of the module.
+    pub fn items(&self, places: &Places<'_>) -> TokenStream {
+        let values = self.values.items(places);
         if self.values.is_generic() {
-            return if stub { TokenStream::new() } else { self.values.items(places) };
+            return values;
         }
-        let values = if stub { TokenStream::new() } else { self.values.items(places) };
-        let (name, ptx) = (&self.name, if stub { self.ptx.to_token_stream() } else { self.values.text(self.ptx) });
+        let (name, ptx) = (&self.name, self.values.text(self.ptx));
         quote! {
             #values
             #[doc(hidden)]
@@ -86,12 +92,8 @@ impl<'m> Text<'m> {
     }
 
     /// The text, in the `impl` of a kernel.
-    pub(crate) fn value(&self, stub: bool) -> TokenStream {
-        match (self.values.is_generic(), stub) {
-            (false, _) => self.name.to_token_stream(),
-            (true, true) => self.ptx.to_token_stream(),
-            (true, false) => self.values.text(self.ptx),
-        }
+    pub(crate) fn value(&self) -> TokenStream {
+        if self.values.is_generic() { self.values.text(self.ptx) } else { self.name.to_token_stream() }
     }
 }
 

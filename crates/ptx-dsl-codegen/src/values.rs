@@ -23,12 +23,14 @@ pub struct Values<'m> {
     first: Ident,
     /// They are in the `impl` of the kernel, because they depend on its const parameters.
     generic: bool,
+    /// The module has errors: there are no values.
+    stub: bool,
 }
 
 impl<'m> Values<'m> {
     /// `first`: the first kernel of the module, and its function.
-    pub fn new(constants: &'m Constants, (first, function): (&Ident, &Function)) -> Self {
-        Values { constants, first: first.clone(), generic: !function.generics.is_empty() }
+    pub fn new(constants: &'m Constants, (first, function): (&Ident, &Function), stub: bool) -> Self {
+        Values { constants, first: first.clone(), generic: !function.generics.is_empty(), stub }
     }
 
     /// Do items of the kernel's `impl` hold the values?
@@ -64,6 +66,9 @@ impl<'m> Values<'m> {
 
     /// As `u32`.
     pub fn number(&self, id: ConstId) -> TokenStream {
+        if self.stub {
+            return quote!(0);
+        }
         let value = self.value(id);
         quote!(#value.to_u32())
     }
@@ -82,6 +87,10 @@ impl<'m> Values<'m> {
     /// A text with marks, as a `&'static str`.
     pub fn text(&self, text: &str) -> TokenStream {
         let pieces = Constants::pieces(text);
+        if self.stub {
+            let text = self.constants.shown(text);
+            return quote!(#text);
+        }
         if let [] | [Ok(_)] = pieces[..] {
             return quote!(#text);
         }
@@ -94,7 +103,11 @@ impl<'m> Values<'m> {
             Err((id, name)) => {
                 numbers += 1;
                 let value = self.value(id);
-                if name { quote!(#rt::constant::Piece::Name(#value)) } else { quote!(#rt::constant::Piece::Value(#value)) }
+                if name {
+                    quote!(#rt::constant::Piece::Name(#value))
+                } else {
+                    quote!(#rt::constant::Piece::Value(#value))
+                }
             }
         });
         let pieces: Vec<TokenStream> = pieces.collect();
@@ -105,7 +118,7 @@ impl<'m> Values<'m> {
     /// A memory image with values in it, as a `&'static [u8]`.
     pub fn image(&self, bytes: &[u8], patches: &[Patch]) -> TokenStream {
         let image = Literal::byte_string(bytes);
-        if patches.is_empty() {
+        if patches.is_empty() || self.stub {
             return quote!(#image);
         }
         let (rt, length) = (RT, bytes.len());
@@ -118,7 +131,7 @@ impl<'m> Values<'m> {
 
     /// The items of the module: declared constants, and unless they depend on parameters, the values and the checks.
     pub fn items(&self, places: &Places<'_>) -> TokenStream {
-        if self.constants.is_empty() {
+        if self.constants.is_empty() || self.stub {
             return TokenStream::new();
         }
         let declared = (0..).zip(&self.constants.declarations).filter_map(|(n, d)| {
@@ -133,12 +146,12 @@ impl<'m> Values<'m> {
 
     /// The values and the checks, in the `impl` of a kernel with parameters.
     pub fn in_impl(&self, places: &Places<'_>) -> TokenStream {
-        if self.generic { self.values(places) } else { TokenStream::new() }
+        if self.generic && !self.stub { self.values(places) } else { TokenStream::new() }
     }
 
     /// What makes rustc check an instance of a kernel with parameters.
     pub fn force(&self) -> TokenStream {
-        if self.generic { quote!(let () = Self::__PTX_CHECKS;) } else { TokenStream::new() }
+        if self.generic && !self.stub { quote!(let () = Self::__PTX_CHECKS;) } else { TokenStream::new() }
     }
 
     /// The constant or the parameter.
@@ -153,11 +166,15 @@ impl<'m> Values<'m> {
         let (rt, length) = (RT, self.constants.all.len());
         let steps = self.constants.all.iter().enumerate().map(|(n, (expression, _, span))| {
             let at = here(places, *span);
-            let value = self.step(expression, at);
+            let value = self.step(expression, (ConstId(n as u32), at));
             let n = Literal::usize_unsuffixed(n);
             quote_spanned!(at=> all[#n] = #value;)
         });
-        let array = if self.generic { format_ident!("__PTX_CONSTANTS") } else { format_ident!("__PTX_{}_CONSTANTS", self.first) };
+        let array = if self.generic {
+            format_ident!("__PTX_CONSTANTS")
+        } else {
+            format_ident!("__PTX_{}_CONSTANTS", self.first)
+        };
         let checks = self.constants.assertions.iter().map(|assertion| self.check(assertion, places));
         let checks = if self.generic {
             quote!(#[doc(hidden)] const __PTX_CHECKS: () = { #(#checks)* };)
@@ -177,13 +194,14 @@ impl<'m> Values<'m> {
     }
 
     /// The value of an expression, from those before it.
-    fn step(&self, expression: &Expression, at: proc_macro2::Span) -> TokenStream {
+    fn step(&self, expression: &Expression, (id, at): (ConstId, proc_macro2::Span)) -> TokenStream {
         let rt = RT;
         let of = |id: &ConstId| {
             let n = Literal::u32_unsuffixed(id.0);
             quote!(all[#n])
         };
-        let checked = |value: TokenStream, why: &str| {
+        let checked = |value: TokenStream| {
+            let why = format!("[PTX0155] `{}` has no value: it divides by zero", self.constants.written(id, 0));
             quote_spanned!(at=> match #value {
                 ::core::option::Option::Some(value) => value,
                 ::core::option::Option::None => ::core::panic!(#why),
@@ -201,33 +219,31 @@ impl<'m> Values<'m> {
                     _ => quote!(#rt::constant::Const::unsigned(#name as u64)),
                 }
             }
-            Expression::Known(c) => {
-                match c {
-                    Const::Int { value, unsigned } => {
-                        quote!(#rt::constant::Const::Int { value: #value, unsigned: #unsigned })
-                    }
-                    Const::F32(bits) => quote!(#rt::constant::Const::F32(#bits)),
-                    Const::F64(value) => {
-                        let bits = value.to_bits();
-                        quote!(#rt::constant::Const::F64(f64::from_bits(#bits)))
-                    }
+            Expression::Known(c) => match c {
+                Const::Int { value, unsigned } => {
+                    quote!(#rt::constant::Const::Int { value: #value, unsigned: #unsigned })
                 }
-            }
+                Const::F32(bits) => quote!(#rt::constant::Const::F32(#bits)),
+                Const::F64(value) => {
+                    let bits = value.to_bits();
+                    quote!(#rt::constant::Const::F64(f64::from_bits(#bits)))
+                }
+            },
             Expression::Unary(operator, a) => {
                 let a = of(a);
-                checked(quote!(#a.unary(#operator)), "an operator does not take this value")
+                checked(quote!(#a.unary(#operator)))
             }
             Expression::Binary(operator, a, b) => {
                 let (a, b) = (of(a), of(b));
-                checked(quote!(#a.binary(#operator, #b)), "division by zero in a constant expression of PTX")
+                checked(quote!(#a.binary(#operator, #b)))
             }
             Expression::Choose(c, a, b) => {
                 let (c, a, b) = (of(c), of(a), of(b));
-                checked(quote!(#c.choose(#a, #b)), "an operator does not take these values")
+                checked(quote!(#c.choose(#a, #b)))
             }
             Expression::Cast(unsigned, a) => {
                 let a = of(a);
-                checked(quote!(#a.cast(#unsigned)), "a cast does not take this value")
+                checked(quote!(#a.cast(#unsigned)))
             }
         }
     }

@@ -373,6 +373,7 @@ impl Checker {
     /// Sets the final sizes of the memory images and dynamic variables.
     fn finish(mut self) -> Checked {
         self.share_registers();
+        self.alone_with_parameters();
         self.lay_out_shared();
         let shared = self.out.shared_size;
         for var in &mut self.out.vars {

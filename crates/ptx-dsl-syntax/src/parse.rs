@@ -22,6 +22,7 @@ mod header;
 mod module;
 pub mod near;
 mod operand;
+pub mod repeat;
 mod stmt;
 #[cfg(test)]
 mod tests;

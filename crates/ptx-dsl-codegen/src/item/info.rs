@@ -6,7 +6,7 @@ use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::names::RT;
 use crate::region::graph::NotYet;
-use crate::values::{Values, entry_name};
+use crate::values::Values;
 use proc_macro2::{Literal, TokenStream};
 use ptx_dsl_isa::constant::Count;
 use quote::{ToTokens, quote};
@@ -44,7 +44,7 @@ pub fn kernel_info(
         None => option(info.maxclusterrank),
     };
     let shared_size = f.rust_shared.map_or_else(|| shared_size.to_token_stream(), |end| values.number(end));
-    let name = if f.generics.is_empty() { quote!(#name) } else { values.text(&entry_name(f)) };
+    let name = if f.generics.is_empty() { quote!(#name) } else { quote!(Self::NAME) };
     let target = &module.target;
     let consts = values.image(&module.const_image, &module.const_patches);
     let globals = values.image(&module.global_image, &module.global_patches);

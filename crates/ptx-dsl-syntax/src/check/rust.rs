@@ -87,7 +87,13 @@ impl Checker {
         let fun = self.fun.as_mut()?;
         fun.regs.push(hir::Reg { name: String::new(), ty: if ty.bits() == 32 { Ty::B32 } else { Ty::B64 }, lanes: 1 });
         let to = Operand::Reg(hir::RegId(fun.regs.len() as u32 - 1), 0);
-        let arg = |name, role, value: &Operand| hir::Arg { name, role, ty: Some(ty), value: value.clone(), span: Span::default() };
+        let arg = |name, role, value: &Operand| hir::Arg {
+            name,
+            role,
+            ty: Some(ty),
+            value: value.clone(),
+            span: Span::default(),
+        };
         let mut operands = vec![arg("d", Role::Dst, &to)];
         for (name, source) in ["a", "b"].into_iter().zip(sources) {
             operands.push(arg(name, Role::Src, source));
@@ -141,7 +147,11 @@ impl Checker {
         span: Span,
     ) -> Operand {
         let name = ast::Operand { kind: OperandKind::Expr(Expr::Name(base.clone(), None)), span: base.span };
-        let (known, ty) = match self.address(at, spec, &name) {
+        let before = at.assertions.len();
+        let known = self.address(at, spec, &name);
+        // what holds of the base alone says nothing
+        at.assertions.truncate(before);
+        let (known, ty) = match known {
             Operand::Address(Base::Reg(register), 0) => (Operand::Reg(register, 0), self.reg_ty(register)),
             Operand::Address(Base::Var(var), 0) => {
                 let (space, generic) = (self.out.vars[var.0 as usize].space, !names_space(at));
@@ -173,17 +183,23 @@ impl Checker {
         word: &ast::Word,
         constant: ConstId,
     ) {
-        let access = self.variable_address(&mut Attempt::new(at.opcode, at.entry, at.form, at.fit, at.words, at.quals), spec, var, word);
+        let access = self.variable_address(
+            &mut Attempt::new(at.opcode, at.entry, at.form, at.fit, at.words, at.quals),
+            spec,
+            var,
+            word,
+        );
         let (size, align, rust, open) = {
             let var = &self.out.vars[var.0 as usize];
             (var.size, var.align, var.rust, var.dynamic)
         };
-        let (mark, constants) = (Constants::mark(constant), &mut self.out.constants);
+        let constants = &mut self.out.constants;
+        let (shown, mark) = (constants.written(constant, 0), Constants::mark(constant));
         if access > 1 && align >= access {
             let step = constants.number(u64::from(access), word.span);
             let rest = constants.int("%", constant, step);
             let condition = constants.unary('!', rest, word.span).unwrap_or(rest);
-            let finding = errors::rust_misaligned(word.span, &word.text, &mark, access);
+            let finding = errors::rust_misaligned(word.span, &word.text, (&shown, &mark), access);
             at.assertions.push(Assertion { condition, finding });
         }
         if open || access == 0 {
@@ -195,7 +211,7 @@ impl Checker {
             Some(layout) => layout.size,
             None => constants.number(u64::from(size), word.span),
         };
-        self.assert_inside(at, word, (&mark, access), (end, size));
+        self.assert_inside(at, word, (&shown, &mark, access), (end, size));
     }
 
     /// An access at a known offset of a variable whose size depends on Rust constants.
@@ -208,21 +224,22 @@ impl Checker {
     ) {
         let Some(end) = offset.checked_add(i64::from(access)).filter(|_| access > 0) else { return };
         let end = self.out.constants.number(end.cast_unsigned(), word.span);
-        self.assert_inside(at, word, (&offset.to_string(), access), (end, size));
+        let offset = offset.to_string();
+        self.assert_inside(at, word, (&offset, &offset, access), (end, size));
     }
 
     fn assert_inside(
         &mut self,
         at: &mut Attempt,
         word: &ast::Word,
-        (offset, access): (&str, u32),
+        (shown, offset, access): (&str, &str, u32),
         (end, size): (ConstId, ConstId),
     ) {
         let constants = &mut self.out.constants;
         // an offset before the start is a large number
         let unsigned = constants.cast(true, end, word.span).unwrap_or(end);
         let condition = constants.int("<=", unsigned, size);
-        let finding = errors::rust_past_the_end(word.span, &word.text, offset, access, &Constants::mark(size));
+        let finding = errors::rust_past_the_end(word.span, &word.text, (shown, offset), access, &Constants::mark(size));
         at.assertions.push(Assertion { condition, finding });
     }
 
@@ -260,20 +277,25 @@ impl Checker {
         external: bool,
     ) -> bool {
         if space != Space::Shared || external {
-            let what = if external { "the size of an `.extern` variable" } else { "size and alignment of a variable outside of `.shared`" };
+            let what = if external {
+                "the size of an `.extern` variable"
+            } else {
+                "size and alignment of a variable outside of `.shared`"
+            };
             self.report(unknown_here(name.name.span, what));
             return false;
         }
         let constants = &mut self.out.constants;
         for dim in name.dims.iter().flatten() {
             let Count::Rust(id) = *dim else { continue };
-            let span = constants.span(id);
+            let span = name.name.span;
             let finding = errors::rust_dimension(span, &constants.written(id, 0), &Constants::mark(id));
             // of 32 bits, so that sizes do not overflow
             constants.require_number(id, ">=", 1, finding.clone());
             constants.require_number(id, "<=", 1 << 26, finding);
         }
-        if let Some((Count::Rust(id), span)) = decl.align {
+        if let Some((Count::Rust(id), whole)) = decl.align {
+            let span = Span::token(whole.last);
             let finding = errors::rust_alignment(span, &constants.written(id, 0), &Constants::mark(id));
             let one = constants.number(1, span);
             let less = constants.int("-", id, one);
@@ -283,6 +305,17 @@ impl Checker {
             constants.require_number(id, "<=", 1 << 20, finding);
         }
         true
+    }
+
+    /// The text of a kernel with const parameters is one for each instance, so that it has no other kernel in it.
+    pub(super) fn alone_with_parameters(&mut self) {
+        let entries: Vec<&hir::Function> = self.out.functions.iter().filter(|f| f.entry && f.defined).collect();
+        if let [first, .., last] = entries[..]
+            && let Some(f) = entries.iter().find(|f| !f.generics.is_empty())
+        {
+            let other = if f.name == last.name { first } else { last };
+            self.diags.push(errors::several_kernels(f.span, &f.name, other.span));
+        }
     }
 
     /// An initial value of a variable.
@@ -363,7 +396,7 @@ impl Checker {
             return true;
         }
         let constants = &mut self.out.constants;
-        let mut product = constants.number(1, span);
+        let mut product = None;
         for (slot, arg) in all.iter_mut().zip(&d.args) {
             let at = match arg {
                 Arg::Expr(e) => e.span(),
@@ -379,13 +412,15 @@ impl Checker {
                 }
             };
             let n = constants.count(*slot, at);
-            let finding = errors::rust_directive(at, name, &constants.written(n, 0), &Constants::mark(n), (limit, unit));
+            let finding =
+                errors::rust_directive(at, name, &constants.written(n, 0), &Constants::mark(n), (limit, unit));
             constants.require_number(n, ">=", 1, finding.clone());
             constants.require_number(n, "<=", limit.cast_signed(), finding);
-            product = constants.int("*", product, n);
+            product = Some(product.map_or(n, |product| constants.int("*", product, n)));
         }
+        let Some(product) = product else { return true };
         let shown = constants.written(product, 0);
-        let finding = errors::rust_directive(span, name, shown.trim_start_matches("1 * "), &Constants::mark(product), (limit, unit));
+        let finding = errors::rust_directive(span, name, &shown, &Constants::mark(product), (limit, unit));
         constants.require_number(product, "<=", limit.cast_signed(), finding);
         let Some(fun) = &mut self.fun else { return true };
         match name {

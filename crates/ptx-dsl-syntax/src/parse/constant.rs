@@ -7,9 +7,9 @@ use super::{Parser, Res, fold};
 use crate::ast::{Expr, Function};
 use crate::span::Span;
 use crate::token::Tok;
-use ptx_dsl_isa::constant::{Const, ConstId, Constants, Count, Declaration, Kind, RustType};
 pub(crate) use errors::unknown_here;
 pub use errors::unknown_value;
+use ptx_dsl_isa::constant::{Const, ConstId, Constants, Count, Declaration, Kind, RustType};
 
 /// The constants that are in scope, and what all of the module are.
 #[derive(Debug, Clone, Default)]
@@ -18,6 +18,37 @@ pub struct Scope {
     pub constants: Constants,
     /// The last of a name counts.
     names: Vec<(String, Value)>,
+}
+
+impl Scope {
+    /// How many names there are, for [`Scope::close`].
+    pub(super) fn open(&self) -> usize {
+        self.names.len()
+    }
+
+    /// A block ends, and the names of its constants.
+    pub(super) fn close(&mut self, open: usize) {
+        self.names.truncate(open);
+    }
+
+    /// Is there no constant?
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Is it a constant?
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+
+    fn value(&self, name: &str) -> Option<Value> {
+        self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// The value of a loop variable.
+    pub(super) fn set(&mut self, name: &str, value: i64) {
+        self.names.push((name.to_owned(), Value::Known(Const::signed(value))));
+    }
 }
 
 /// What a name stands for.
@@ -44,7 +75,7 @@ impl Parser<'_> {
             return self.fail(errors::bad_name(name.span, &name.text));
         }
         if let Some(first) = self.declared_here(&name.text) {
-            return self.fail(super::errors::twice(name.span, &format!("the constant `{}`", name.text), first));
+            return self.fail(super::errors::twice(name.span, &format!("`{}`", name.text), first));
         }
         let value = match declared {
             Ok(value) => value,
@@ -201,31 +232,33 @@ impl Parser<'_> {
         Ok(())
     }
 
-    /// How many constants are in scope, for [`Parser::close_constants`].
-    pub(super) fn open_constants(&self) -> usize {
-        self.scope.names.len()
+    /// Is the declaration here a parameter of a kernel, without a value?
+    pub(super) fn is_parameter(&self) -> bool {
+        self.is_at(2, ':') && (self.is_at(4, ',') || self.is_at(4, '>'))
     }
 
-    /// A scope ends.
-    pub(super) fn close_constants(&mut self, open: usize) {
-        self.scope.names.truncate(open);
+    /// Reads a parameter of a kernel.
+    pub(super) fn declare_parameter(&mut self) {
+        let (name, ty, span) = (self.word_at(1), self.word_at(3).and_then(RustType::from_name), self.here());
+        if let (Some(name), Some(ty)) = (name, ty) {
+            let declaration = Declaration { name: name.to_owned(), ty, value: None, span };
+            let id = self.scope.constants.declare(declaration);
+            self.scope.names.push((name.to_owned(), Value::Rust(id)));
+        }
+        self.pos += 4;
     }
 
     /// Is the word there a constant?
     pub(super) fn constant_at(&self, n: usize) -> bool {
-        !self.scope.names.is_empty() && self.word_at(n).is_some_and(|word| self.value_of(word).is_some())
-    }
-
-    fn value_of(&self, name: &str) -> Option<Value> {
-        self.scope.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value)
+        !self.scope.is_empty() && self.word_at(n).is_some_and(|word| self.scope.knows(word))
     }
 
     /// The constant here, as an expression.
     pub(super) fn constant_name(&mut self) -> Option<Expr> {
-        if self.scope.names.is_empty() {
+        if self.scope.is_empty() {
             return None;
         }
-        let value = self.value_of(self.word_at(0)?)?;
+        let value = self.scope.value(self.word_at(0)?)?;
         let span = self.bump();
         Some(match value {
             Value::Known(Const::Int { value, unsigned: false }) if (value as i64) < 0 => {

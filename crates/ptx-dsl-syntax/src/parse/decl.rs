@@ -1,7 +1,7 @@
 //! Declarations of variables, registers and parameters (PTX ISA 5.1 to 5.5).
 
-use super::module::SPACES;
 use super::constant::unknown_here;
+use super::module::SPACES;
 use super::{Parser, Res, Stop, errors, foreign};
 use crate::ast::{Declarator, Expr, Init, Ptr, VarDecl, Word};
 use crate::span::Span;
@@ -332,7 +332,9 @@ impl Parser<'_> {
                 Some(super::Const::Int { value, unsigned }) if unsigned || value <= i64::MAX as u64 => {
                     out.dims.push(Some(Count::Known(value)));
                 }
-                None if let Expr::Rust(id, _) = e && self.scope.constants.kind(id) == Kind::Int => {
+                None if let Expr::Rust(id, _) = e
+                    && self.scope.constants.kind(id) == Kind::Int =>
+                {
                     out.dims.push(Some(Count::Rust(id)));
                 }
                 _ => {

@@ -45,9 +45,9 @@ impl Parser<'_> {
                 let linkage = self.linkage()?;
                 match self.dotted() {
                     Some("entry" | "func") => {
-                        let constants = self.open_constants();
+                        let constants = self.scope.open();
                         let f = self.function(linkage, start);
-                        self.close_constants(constants);
+                        self.scope.close(constants);
                         let f = f?;
                         module.items.push(Item::Function(f));
                         Ok(())

@@ -119,7 +119,10 @@ impl Parser<'_> {
             let part: Word = self.name("a selector")?;
             return Ok(OperandKind::Select(register, part));
         }
-        let pair = !self.constant_at(0) && self.is_at(1, '|') && !(self.is_at(2, '|') && self.glued_at(2)) && self.word_at(2).is_some();
+        let pair = !self.constant_at(0)
+            && self.is_at(1, '|')
+            && !(self.is_at(2, '|') && self.glued_at(2))
+            && self.word_at(2).is_some();
         if pair {
             let name = self.name("a register")?;
             return Ok(OperandKind::Expr(crate::ast::Expr::Name(name, None)));

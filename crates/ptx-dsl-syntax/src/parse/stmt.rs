@@ -17,9 +17,9 @@ const ALONE: [&str; 4] = ["ret", "exit", "trap", "brkpt"];
 impl Parser<'_> {
     /// Statements up to the `}` that closes the body, after its `{`.
     pub(super) fn body(&mut self, open: Span) -> Vec<Stmt> {
-        let constants = self.open_constants();
+        let constants = self.scope.open();
         let out = self.statements(open);
-        self.close_constants(constants);
+        self.scope.close(constants);
         out
     }
 

@@ -6,7 +6,11 @@ use crate::span::Span;
 
 /// `shown` with its value, if it is not the value itself.
 fn is(shown: &str, value: &str) -> String {
-    if shown.bytes().all(|b| b.is_ascii_digit()) { format!("`{shown}` is") } else { format!("`{shown}` is {value}, which is") }
+    if shown.bytes().all(|b| b.is_ascii_digit()) {
+        format!("`{shown}` is")
+    } else {
+        format!("`{shown}` is {value}, which is")
+    }
 }
 
 pub(crate) fn rust_range(
@@ -27,23 +31,44 @@ pub(crate) fn rust_generic(span: Span, name: &str, space: &str) -> Diagnostic {
         .help("compute the address into a register before it, with `mov` and `cvta`, or name the state space")
 }
 
-pub(crate) fn rust_misaligned(span: Span, name: &str, value: &str, align: u32) -> Diagnostic {
-    error(412, span, format!("`{name}` plus {value} is not a multiple of {align} bytes"))
+pub(crate) fn several_kernels(span: Span, name: &str, other: Span) -> Diagnostic {
+    error(155, span, format!("`{name}` has const parameters, and is not the only kernel of the module"))
+        .label(other, "another kernel is here")
+        .note("each instance has a PTX text of its own")
+        .help("put the kernels into invocations of `ptx!` of their own")
+}
+
+/// `shown`: the offset as written, and its value.
+pub(crate) fn rust_misaligned(span: Span, name: &str, (shown, value): (&str, &str), align: u32) -> Diagnostic {
+    error(412, span, format!("`{name} + {shown}` is `{name}+{value}`, which is not a multiple of {align} bytes"))
         .note(format!("this access must be aligned to {align} bytes (PTX ISA 6.4.1)"))
 }
 
-pub(crate) fn rust_past_the_end(span: Span, name: &str, offset: &str, access: u32, size: &str) -> Diagnostic {
+pub(crate) fn rust_past_the_end(
+    span: Span,
+    name: &str,
+    (shown, value): (&str, &str),
+    access: u32,
+    size: &str,
+) -> Diagnostic {
     let bytes = if access == 1 { "1 byte".to_owned() } else { format!("{access} bytes") };
-    error(633, span, format!("this accesses {bytes} at `{name}+{offset}`, outside of `{name}`"))
+    let place = if shown == value {
+        format!("`{name}+{value}`")
+    } else {
+        format!("`{name} + {shown}`, which is `{name}+{value}`")
+    };
+    error(633, span, format!("this accesses {bytes} at {place}, outside of `{name}`"))
         .note(format!("`{name}` has {size} bytes, and what lies next to a variable is not defined (PTX ISA 5.4)"))
 }
 
 pub(crate) fn rust_dimension(span: Span, shown: &str, value: &str) -> Diagnostic {
-    error(509, span, format!("{} no size of an array", is(shown, value))).note("it has at least 1 element (PTX ISA 5.4.3)")
+    error(509, span, format!("{} no size of an array", is(shown, value)))
+        .note("it has at least 1 element (PTX ISA 5.4.3)")
 }
 
 pub(crate) fn rust_alignment(span: Span, shown: &str, value: &str) -> Diagnostic {
-    error(509, span, format!("{} no alignment", is(shown, value))).note("an alignment is a power of two (PTX ISA 5.4.5)")
+    error(509, span, format!("{} no alignment", is(shown, value)))
+        .note("an alignment is a power of two (PTX ISA 5.4.5)")
 }
 
 pub(crate) fn rust_shared_size(span: Span, kernel: &str, value: &str, limit: u64) -> Diagnostic {

@@ -36,7 +36,11 @@ pub(super) fn no_value(span: Span, name: &str, ty: &str) -> Diagnostic {
 }
 
 pub(super) fn out_of_range(span: Span, ty: &str) -> Diagnostic {
-    declaration(span, format!("the literal is out of range for `{ty}`"), "write a smaller number, or another type".into())
+    declaration(
+        span,
+        format!("the literal is out of range for `{ty}`"),
+        "write a smaller number, or another type".into(),
+    )
 }
 
 pub(super) fn float_parameter(span: Span, ty: &str) -> Diagnostic {
@@ -66,7 +70,8 @@ pub(super) fn no_operator(span: Span, operator: &str) -> Diagnostic {
 }
 
 pub(super) fn no_count(span: Span) -> Diagnostic {
-    Diagnostic::error(155, span, "a number that is not negative stands here").help("declare an unsigned integer constant")
+    Diagnostic::error(155, span, "a number that is not negative stands here")
+        .help("declare an unsigned integer constant")
 }
 
 /// The value of a Rust constant is needed where only a number will do.
