@@ -1,8 +1,10 @@
 //! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| .maxntid 256 { ... }`. The parameters of the closure become kernel
 //! parameters; performance directives follow them.
 
+use crate::elements;
 use crate::expand;
 use crate::expand::Pass;
+use crate::hints;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::{path_end, rust_type};
@@ -68,9 +70,14 @@ pub fn closure(
     diagnostics.append(&mut more);
     diagnostics.append(&mut compiled.diagnostics);
     compiled.diagnostics = diagnostics;
+    if pass.0 == Pass::Types && !compiled.failed() {
+        elements::check(&mut compiled, &|span| source.rust(span));
+    }
     if let Some(expanded) = expanded {
         expanded.report(&mut compiled.diagnostics);
     }
+    let written = expanded.map_or(tokens, |expanded| &expanded.written);
+    hints::constants(written, true, &mut compiled.diagnostics);
     let (items, names) = expand::kernels(source, &compiled, pass);
     if pass.0 == Pass::Code {
         return items;
@@ -202,6 +209,16 @@ fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut Tok
                 None => NO_PARAMETER,
             }
         }
+        [Token { kind: Tok::Word(name), .. }] => {
+            params.broken.push(name.clone());
+            let d = Diagnostic::error(151, span, format!("the parameter `{name}` has no type"))
+                .note("the bars hold parameters of the kernel; it captures nothing of the Rust around it")
+                .help(format!(
+                    "write `{name}: &mut [f32]` or `{name}: u32` and pass it at launch; a constant goes into the header, \
+                     `const N: u32 = crate::N`"
+                ));
+            return out.extend(problem(source, d));
+        }
         _ => NO_TYPE,
     };
     if let Tok::Word(name) = &first.kind {
@@ -218,7 +235,9 @@ const NO_PARAMETER: &str =
 
 fn problem(source: &Source, d: Diagnostic) -> TokenStream {
     let (first, last) = source.span(d.span);
-    report::problem(&Problem { code: d.code, message: d.message, first, last, help: d.helps.into_iter().next() })
+    let note = d.notes.iter().map(|note| format!("\n  = note: {note}"));
+    let message = std::iter::once(d.message.clone()).chain(note).collect();
+    report::problem(&Problem { code: d.code, message, first, last, help: d.helps.into_iter().next() })
 }
 
 fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: TokenStream) -> Option<VarDecl> {

@@ -1,7 +1,9 @@
 //! `ptx!`: which form the input has.
 
 use crate::closure;
+use crate::elements;
 use crate::expand::{Pass, kernels};
+use crate::hints;
 use crate::include;
 use crate::tokens::Source;
 use proc_macro2::{TokenStream, TokenTree};
@@ -19,9 +21,14 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
         return closure::closure(&source, bar, expanded.as_ref(), (pass, always, &again));
     }
     let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
+    if pass == Pass::Types && !compiled.failed() {
+        elements::check(&mut compiled, &|span| source.rust(span));
+    }
     if let Some(expanded) = &expanded {
         expanded.report(&mut compiled.diagnostics);
     }
+    let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
+    hints::constants(written, false, &mut compiled.diagnostics);
     kernels(&source, &compiled, (pass, always, &again)).0
 }
 

@@ -307,3 +307,93 @@ fn variables_of_unknown_size_lie_behind_the_others() {
     last.launch(&Host::new(), Launch::grid(1).block(1), (&mut y,)).unwrap();
     assert_eq!(y, [100]);
 }
+
+/// The kernel of docs/constants.md: a macro of Rust in place of a type parameter.
+macro_rules! scale {
+    ($name:ident, $ty:ident) => {
+        ptx! {
+            <sm_90, ptx 8.0>
+            .visible .entry $name(.param .u64 .ptr .global .align 8 x: &mut [$ty], .param .$ty a: $ty) {
+                .reg .$ty %v, %a;
+                .reg .b64 %x;
+                ld.param.u64 %x, [x];
+                ld.param.$ty %a, [a];
+                ld.global.$ty %v, [%x];
+                mul.$ty %v, %v, %a;
+                st.global.$ty [%x], %v;
+                ret;
+            }
+        }
+    };
+}
+scale!(scale_f32, f32);
+scale!(scale_f64, f64);
+
+#[test]
+fn a_macro_of_rust_has_type_parameters() {
+    let (mut x, mut y) = ([1.5f32], [1.5f64]);
+    scale_f32.launch(&Host::new(), Launch::grid(1).block(1), (&mut x, 3.0)).unwrap();
+    scale_f64.launch(&Host::new(), Launch::grid(1).block(1), (&mut y, 5.0)).unwrap();
+    assert_eq!((x, y), ([4.5], [7.5]));
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    const STAGES: u32 = 3;
+    const ELEMENTS: u32 = next(3);
+    @for K in 1..=2 {
+        .visible .entry ring{K}(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+            .reg .b32 %sum;
+            .reg .b64 %x;
+            .shared .align 16 .v4 .b32 slots[STAGES * 2];
+            @for I in 0..STAGES {
+                .reg .b32 %value{I}, %next{I}_{(I + 1) % STAGES};
+            }
+            ld.param.u64 %x, [x];
+            mov.u32 %sum, 0;
+            @for I in 0..STAGES {
+                mov.u32 %next{I}_{(I + 1) % STAGES}, (I + 1) % STAGES * 10 + ELEMENTS;
+                @for J in 0..2 {
+                    @if J == 1 && I != 1 {
+                        @if K == 1 {
+                            st.shared.v{K * 2}.b32 [slots + 32 * I + 16 * J], {%sum, %sum};
+                        } else {
+                            st.shared.v{K * 2}.b32 [slots + 32 * I + 16 * J], {%sum, %sum, %sum, %sum};
+                        }
+                    } else @if I == 1 {
+                        bra SKIP{I}_{J};
+                        trap;
+                    SKIP{I}_{J}:
+                    } else {
+                        st.shared.b32 [slots + 32 * I], %next{I}_{(I + 1) % STAGES};
+                    }
+                }
+                @if I != 1 {
+                    ld.shared.b32 %value{I}, [slots + 32 * I];
+                    add.u32 %sum, %sum, %value{I};
+                }
+            }
+            mul.lo.u32 %sum, %sum, K;
+            st.global.u32 [%x], %sum;
+            ret;
+        }
+    }
+}
+
+#[test]
+fn repetition_writes_code_out() {
+    let (mut x, mut y) = ([0u32], [0u32]);
+    ring1.launch(&Host::checked(), Launch::grid(1).block(1), (&mut x,)).unwrap();
+    ring2.launch(&Host::checked(), Launch::grid(1).block(1), (&mut y,)).unwrap();
+    let sum: u32 = (0..3).filter(|i| *i != 1).map(|i| (i + 1) % 3 * 10 + 4).sum();
+    assert_eq!((x, y), ([sum], [2 * sum]));
+    for line in [
+        "SKIP1_0:",
+        "SKIP1_1:",
+        "st.shared.v2.b32 [slots+32 * 2+16 * 1]",
+        ".reg .b32 %value2, %next2_0;",
+        "st.shared.v4.b32",
+    ] {
+        assert!(ring1::PTX.contains(line), "{line}: {}", ring1::PTX);
+    }
+}

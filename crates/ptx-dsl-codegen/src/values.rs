@@ -16,6 +16,13 @@ pub struct Places<'a> {
     pub span: &'a dyn Fn(Span) -> (proc_macro2::Span, proc_macro2::Span),
 }
 
+impl Places<'_> {
+    /// The place of a range, for names of emitted code.
+    pub fn here(&self, span: Span) -> proc_macro2::Span {
+        proc_macro2::Span::call_site().located_at((self.span)(span).0)
+    }
+}
+
 /// The constants of a module in emitted code.
 pub struct Values<'m> {
     constants: &'m Constants,
@@ -165,7 +172,7 @@ impl<'m> Values<'m> {
     fn values(&self, places: &Places<'_>) -> TokenStream {
         let (rt, length) = (RT, self.constants.all.len());
         let steps = self.constants.all.iter().enumerate().map(|(n, (expression, _, span))| {
-            let at = here(places, *span);
+            let at = places.here(*span);
             let value = self.step(expression, (ConstId(n as u32), at));
             let n = Literal::usize_unsuffixed(n);
             quote_spanned!(at=> all[#n] = #value;)
@@ -260,18 +267,13 @@ impl<'m> Values<'m> {
             text.push_str(help);
         }
         let (condition, text) = (self.value(*condition), self.text(&text));
-        quote_spanned! { here(places, finding.span)=>
+        quote_spanned! { places.here(finding.span)=>
             if !#condition.holds() {
                 let text: &'static str = #text;
                 ::core::panic!("{}", text)
             }
         }
     }
-}
-
-/// The place of a range, for names of emitted code.
-fn here(places: &Places<'_>, span: Span) -> proc_macro2::Span {
-    proc_macro2::Span::call_site().located_at((places.span)(span).0)
 }
 
 /// The name of a kernel, with marks for its const parameters.

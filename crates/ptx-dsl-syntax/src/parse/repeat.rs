@@ -24,6 +24,8 @@ const MAX_DEPTH: u32 = 32;
 pub struct Expanded {
     /// In the order of the text.
     pub tokens: Vec<Token>,
+    /// The tokens as written.
+    pub written: Vec<Token>,
     /// Errors in the constructs.
     pub diagnostics: Vec<Diagnostic>,
     /// The first number of a token of an iteration.
@@ -44,7 +46,7 @@ pub fn expand(tokens: &[Token], base: u32) -> Expanded {
     let (header, used, _) = parse_header(tokens);
     let mut expander = Expander {
         tokens,
-        out: Expanded { base, ..Expanded::default() },
+        out: Expanded { base, written: tokens.to_vec(), ..Expanded::default() },
         scope: header.map(|header| header.scope).unwrap_or_default(),
         variables: Vec::new(),
         depth: 0,
@@ -186,7 +188,7 @@ impl Expander<'_> {
                 Tok::Punct('@') if self.word(at + 1) == Some("for") && self.word(at + 3) == Some("in") => {
                     self.repetition(at, to)
                 }
-                Tok::Punct('@') if self.word(at + 1) == Some("if") && self.body_behind(at + 2, to).is_some() => {
+                Tok::Punct('@') if self.word(at + 1) == Some("if") && self.body_behind(at + 3, to).is_some() => {
                     self.conditional(at, at + 2, to)
                 }
                 Tok::Punct('{') => self.braces(at, to),
@@ -238,7 +240,8 @@ impl Expander<'_> {
         let scope = self.scope.open();
         let before = self.out.tokens.len();
         for value in first..end {
-            if self.out.tokens.len() + (close - open) > MAX_TOKENS && !self.spent {
+            let most = (self.out.tokens.len() + (close - open)).max(self.out.iterations.len());
+            if most > MAX_TOKENS && !self.spent {
                 self.spent = true;
                 self.fail(errors::too_long(self.span(at, at + 1), MAX_TOKENS));
             }
@@ -264,52 +267,47 @@ impl Expander<'_> {
         close + 1
     }
 
-    /// `@if COND { ... } else { ... }`, whose condition begins at `from`; returns where it ends.
+    /// `@if COND { ... } else @if COND { ... } else { ... }`, whose first condition begins at `from`; returns where it ends.
     fn conditional(&mut self, at: usize, from: usize, to: usize) -> usize {
-        let Some(open) = self.body_behind(from, to) else {
-            self.fail(errors::no_body(self.span(at, from), "@if COND"));
-            return from;
-        };
-        let Some(close) = self.close(open).filter(|close| *close < to) else {
-            self.fail(errors::unclosed(self.span(open, open)));
-            return to;
-        };
-        let condition = self.value(from, open, "the condition of `@if`");
         if self.depth >= MAX_DEPTH {
             self.fail(super::errors::too_deep(self.span(at, from)));
             return to;
         }
         self.depth += 1;
-        if condition.is_some_and(|n| n != 0) {
-            self.range(open + 1, close);
-        }
-        let end = self.alternative(close + 1, condition == Some(0), to);
+        let end = self.alternatives(at, from, to);
         self.depth -= 1;
         end
     }
 
-    /// `else { ... }` and `else @if COND { ... }`, if there is one; `taken`: it is the one that counts.
-    fn alternative(&mut self, at: usize, taken: bool, to: usize) -> usize {
-        if at >= to || self.word(at) != Some("else") {
-            return at;
-        }
-        let again = at + 1 + usize::from(self.is(at + 1, '@'));
-        if self.word(again) == Some("if") {
-            if taken {
-                return self.conditional(at, again + 1, to);
+    fn alternatives(&mut self, mut at: usize, mut from: usize, to: usize) -> usize {
+        // a body was taken, or a condition was reported
+        let (mut done, mut otherwise) = (false, false);
+        loop {
+            let Some(open) = self.body_behind(from, to) else {
+                self.fail(errors::no_body(self.span(at, from), "@if COND"));
+                return from;
+            };
+            let Some(close) = self.close(open).filter(|close| *close < to) else {
+                self.fail(errors::unclosed(self.span(open, open)));
+                return to;
+            };
+            let condition = if otherwise { Some(1) } else { self.value(from, open, "the condition of `@if`") };
+            if !done && condition.is_some_and(|n| n != 0) {
+                self.range(open + 1, close);
             }
-            let close = self.body_behind(again + 1, to).and_then(|open| self.close(open));
-            return close.map_or(to, |close| self.alternative(close + 1, false, to));
+            done |= condition != Some(0);
+            if otherwise || close + 1 >= to || self.word(close + 1) != Some("else") {
+                return close + 1;
+            }
+            at = close + 1;
+            let word = at + 1 + usize::from(self.is(at + 1, '@'));
+            otherwise = self.word(word) != Some("if");
+            from = if otherwise { at + 1 } else { word + 1 };
+            if otherwise && !self.is(from, '{') {
+                self.fail(errors::no_body(self.span(at, at), "else"));
+                return from;
+            }
         }
-        let close = if self.is(at + 1, '{') { self.close(at + 1).filter(|close| *close < to) } else { None };
-        let Some(close) = close else {
-            self.fail(errors::no_body(self.span(at, at), "else"));
-            return at + 1;
-        };
-        if taken {
-            self.range(at + 2, close);
-        }
-        close + 1
     }
 
     /// The value of a constant expression.
