@@ -9,11 +9,20 @@ const CODES: [u16; 6] = [110, 122, 157, 401, 416, 504];
 /// Tells how to declare what looks like a constant of Rust: `TILE`. `header`: in the header of the expression form.
 pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
     for d in found.iter_mut().filter(|d| d.severity == Severity::Error && CODES.contains(&d.code)) {
-        let value = d.code != 401 || d.message.starts_with("register `") || d.message.starts_with("name `");
+        let value = !matches!(d.code, 110 | 401)
+            || d.message.starts_with("expected a constant")
+            || d.message.starts_with("expected an alignment")
+            || d.message.contains("number of registers")
+            || d.message.starts_with("register `")
+            || d.message.starts_with("name `");
         let inside = tokens.iter().filter(|t| (d.span.first..=d.span.last).contains(&t.id));
         let name = inside.filter_map(constant).find(|name| !is_declared(tokens, name));
         let Some(name) = name.filter(|_| value) else { continue };
-        let help = if header {
+        // what decides which names and statements there are
+        let known = d.code == 157 || d.message.contains("number of registers");
+        let help = if known {
+            format!("write a number, or put `const {name}: u32 = 16;` behind the header")
+        } else if header {
             format!("for a constant of Rust write `const {name}: u32 = {name}` into the header, with its type")
         } else {
             format!("for a constant of Rust put `const {name}: u32 = crate::{name};` behind the header, with its type")

@@ -310,7 +310,7 @@ impl Constants {
                 if around > 0 { format!("({text})") } else { text }
             }
             Expression::Choose(c, a, b) => {
-                format!("({} ? {} : {})", self.written(*c, 1), self.written(*a, 1), self.written(*b, 1))
+                format!("({} ? {} : {})", self.written(*c, 0), self.written(*a, 0), self.written(*b, 0))
             }
             Expression::Cast(unsigned, a) => {
                 format!("({}) {}", if *unsigned { ".u64" } else { ".s64" }, self.written(*a, 2))

@@ -4,6 +4,8 @@
 //! Tokens of an iteration have numbers of their own, so that findings in it can say which it was.
 
 mod errors;
+#[cfg(test)]
+mod tests;
 
 use super::constant::Scope;
 use super::{Parser, fold, parse_header};
@@ -215,7 +217,7 @@ impl Expander<'_> {
     fn repetition(&mut self, at: usize, to: usize) -> usize {
         let Some(open) = self.body_behind(at + 4, to) else {
             self.fail(errors::no_body(self.span(at, at + 1), "@for I in 0..4"));
-            return at + 4;
+            return (at + 4..to).find(|end| self.is(*end, ';')).map_or(to, |end| end + 1);
         };
         let Some(close) = self.close(open).filter(|close| *close < to) else {
             self.fail(errors::unclosed(self.span(open, open)));
