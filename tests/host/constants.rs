@@ -1,13 +1,19 @@
 //! Rust constants in kernels, and kernels with const parameters. Expected texts are those of kernels with numbers in them, expected
 //! results are computed by plain Rust.
 
+use ptx_dsl::Engine;
 use ptx_dsl::prelude::*;
+
+/// A host for each engine.
+fn hosts() -> [Host; 2] {
+    [Engine::Interpreted, Engine::Compiled].map(|engine| Host::new().engine(engine))
+}
 
 /// A kernel with these constants.
 macro_rules! kernel {
     ($($constants:tt)*) => {
         ptx! {
-            <sm_90, ptx 8.0>
+            <sm_90, ptx 8.0, compiled>
             $($constants)*
             .const .align 8 .b64 table[3] = {WIDE, 7, SMALL};
             .const .f32 factors[2] = {SCALE, 2.5};
@@ -138,8 +144,14 @@ fn constants_of_rust_print_as_numbers() {
 
 #[test]
 fn constants_of_rust_compute_what_numbers_do() {
+    for host in hosts() {
+        compute(&host);
+    }
+}
+
+fn compute(host: &Host) {
     let (mut x, mut f) = ([0u64; 40], [0f64; 4]);
-    rust::k.launch(&Host::new(), Launch::grid(1).block((16, 2)), (&mut x, &mut f)).unwrap();
+    rust::k.launch(host, Launch::grid(1).block((16, 2)), (&mut x, &mut f)).unwrap();
     let mirrored: Vec<u64> = (0..32).rev().collect();
     assert_eq!(x[..32], mirrored);
     let halves = |low: i32, high: u32| u64::from(low as u32) | u64::from(high) << 32;
@@ -163,7 +175,7 @@ fn directives_with_constants_hold_for_launches() {
 }
 
 ptx! {
-    <sm_90, ptx 8.0, const ROUNDS: u32 = next(2)>
+    <sm_90, ptx 8.0, compiled, const ROUNDS: u32 = next(2)>
     // The sum of ROUNDS times the threads of each row, in the shared memory of an instance.
     .visible .entry sums<const THREADS: u32, const STEP: i32, const UP: bool>(
         .param .u64 .ptr .global .align 4 x: &mut [i32])
@@ -211,9 +223,8 @@ fn each_instance_has_its_own_text_and_results() {
     assert_eq!(sums::<64, -7, false>.name(), "sums_64_n7_0");
     let text = sums::<64, -7, false>::PTX;
     assert!(text.contains(".visible .entry sums_64_n7_0(") && text.contains("mul.lo.s32 %v, %i, -7;"), "{text}");
-    let host = Host::new();
     // one after another, as they share an image
-    for _ in 0..2 {
+    for host in hosts() {
         let mut x = [0; 32];
         sums::<32, 5, true>.launch(&host, Launch::grid(1).block(32), (&mut x,)).unwrap();
         assert_eq!(x, [sum(32, 5, true); 32]);
@@ -223,7 +234,7 @@ fn each_instance_has_its_own_text_and_results() {
         assert_eq!(x, [sum(64, -7, false); 64]);
     }
     let mut x = [0; 64];
-    let wrong = sums::<32, 5, true>.launch(&host, Launch::grid(1).block(64), (&mut x,));
+    let wrong = sums::<32, 5, true>.launch(&Host::new(), Launch::grid(1).block(64), (&mut x,));
     assert!(wrong.unwrap_err().to_string().contains("sums_32_5_1"));
 }
 
@@ -240,20 +251,22 @@ fn the_text_of_an_instance_runs_as_the_instance() {
 #[test]
 fn a_closure_has_constants_in_its_header() {
     const LOCAL: i64 = -3;
-    let k = ptx!(<sm_90, ptx 8.0, const STEP: i64 = LOCAL * 2, const PLACE: u32 = next(1)> |x: &mut [i64]| {
+    let k = ptx!(<sm_90, ptx 8.0, compiled, const STEP: i64 = LOCAL * 2, const PLACE: u32 = next(1)> |x: &mut [i64]| {
         .reg .b64 %x, %v;
         ld.param.u64 %x, [x];
         ld.global.u64 %v, [%x];
         add.s64 %v, %v, STEP;
         st.global.u64 [%x + 8 * PLACE], %v;
     });
-    let mut x = [10i64, 0, 0];
-    k.launch(&Host::new(), Launch::grid(1).block(1), (&mut x,)).unwrap();
-    assert_eq!(x, [10, 0, 4]);
+    for host in hosts() {
+        let mut x = [10i64, 0, 0];
+        k.launch(&host, Launch::grid(1).block(1), (&mut x,)).unwrap();
+        assert_eq!(x, [10, 0, 4]);
+    }
 }
 
 ptx! {
-    <sm_90, ptx 8.0>
+    <sm_90, ptx 8.0, compiled>
     const SIZE: u32 = next(7);
     const EXTRA: u32 = next(99);
     .extern .shared .align 32 .b32 dynamic[];
@@ -297,14 +310,20 @@ ptx! {
 
 #[test]
 fn variables_of_unknown_size_lie_behind_the_others() {
+    for host in hosts() {
+        laid_out(&host);
+    }
+}
+
+fn laid_out(host: &Host) {
     let mut x = [0u32; 5];
-    places.launch(&Host::new(), Launch::grid(1).block(1).dynamic_shared(64), (&mut x,)).unwrap();
+    places.launch(host, Launch::grid(1).block(1).dynamic_shared(64), (&mut x,)).unwrap();
     let [first, second, dynamic, sum, of_size] = x;
     assert_eq!((second % 8, dynamic % 32), (0, 0));
     assert!(first + 8 <= second && second + 64 <= dynamic, "{x:?}");
     assert_eq!((sum, of_size), (dynamic + 101, 8 + 101));
     let mut y = [0u32];
-    last.launch(&Host::new(), Launch::grid(1).block(1), (&mut y,)).unwrap();
+    last.launch(host, Launch::grid(1).block(1), (&mut y,)).unwrap();
     assert_eq!(y, [100]);
 }
 
@@ -312,7 +331,7 @@ fn variables_of_unknown_size_lie_behind_the_others() {
 macro_rules! scale {
     ($name:ident, $ty:ident) => {
         ptx! {
-            <sm_90, ptx 8.0>
+            <sm_90, ptx 8.0, compiled>
             .visible .entry $name(.param .u64 .ptr .global .align 8 x: &mut [$ty], .param .$ty a: $ty) {
                 .reg .$ty %v, %a;
                 .reg .b64 %x;
@@ -331,14 +350,16 @@ scale!(scale_f64, f64);
 
 #[test]
 fn a_macro_of_rust_has_type_parameters() {
-    let (mut x, mut y) = ([1.5f32], [1.5f64]);
-    scale_f32.launch(&Host::new(), Launch::grid(1).block(1), (&mut x, 3.0)).unwrap();
-    scale_f64.launch(&Host::new(), Launch::grid(1).block(1), (&mut y, 5.0)).unwrap();
-    assert_eq!((x, y), ([4.5], [7.5]));
+    for host in hosts() {
+        let (mut x, mut y) = ([1.5f32], [1.5f64]);
+        scale_f32.launch(&host, Launch::grid(1).block(1), (&mut x, 3.0)).unwrap();
+        scale_f64.launch(&host, Launch::grid(1).block(1), (&mut y, 5.0)).unwrap();
+        assert_eq!((x, y), ([4.5], [7.5]));
+    }
 }
 
 ptx! {
-    <sm_90, ptx 8.0>
+    <sm_90, ptx 8.0, compiled>
     const STAGES: u32 = 3;
     const ELEMENTS: u32 = next(3);
     @for K in 1..=2 {
@@ -382,11 +403,13 @@ ptx! {
 
 #[test]
 fn repetition_writes_code_out() {
-    let (mut x, mut y) = ([0u32], [0u32]);
-    ring1.launch(&Host::checked(), Launch::grid(1).block(1), (&mut x,)).unwrap();
-    ring2.launch(&Host::checked(), Launch::grid(1).block(1), (&mut y,)).unwrap();
     let sum: u32 = (0..3).filter(|i| *i != 1).map(|i| (i + 1) % 3 * 10 + 4).sum();
-    assert_eq!((x, y), ([sum], [2 * sum]));
+    for host in hosts() {
+        let (mut x, mut y) = ([0u32], [0u32]);
+        ring1.launch(&host, Launch::grid(1).block(1), (&mut x,)).unwrap();
+        ring2.launch(&host, Launch::grid(1).block(1), (&mut y,)).unwrap();
+        assert_eq!((x, y), ([sum], [2 * sum]));
+    }
     for line in
         ["SKIP1_0:", "SKIP1_1:", "st.shared.v2.b32 [slots+80]", ".reg .b32 %value2, %next2_0;", "st.shared.v4.b32"]
     {
