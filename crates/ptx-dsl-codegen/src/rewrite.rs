@@ -1,6 +1,7 @@
-//! Rewrites a typed module for the engines: calls of system functions, operands of video instructions, the stack of functions.
+//! Rewrites a typed module for the engines: calls of system functions, operands of video instructions, the stack of functions,
+//! addresses of shared variables in clusters.
 
-use crate::{stack, system_calls, video};
+use crate::{cluster_address, stack, system_calls, video};
 use ptx_dsl_isa::hir::{Module, Stmt};
 use std::borrow::Cow;
 
@@ -8,7 +9,8 @@ use std::borrow::Cow;
 pub fn for_engines(module: &Module) -> Cow<'_, Module> {
     let functions = system_calls::Functions::of(module);
     let changes = |stmt: &Stmt| functions.called(stmt).is_some() || video::is_video(stmt);
-    if !module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f)) {
+    let peers = cluster_address::reaches_peers(module);
+    if !peers && !module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f)) {
         return Cow::Borrowed(module);
     }
     let mut out = module.clone();
@@ -22,6 +24,10 @@ pub fn for_engines(module: &Module) -> Cow<'_, Module> {
                 (Stmt::Instr(i), Some(entry)) => system_calls::emit(function, i, entry),
                 (Stmt::Instr(mut i), None) if video => {
                     video::with_modifiers(&mut i);
+                    function.body.push(Stmt::Instr(i));
+                }
+                (Stmt::Instr(mut i), None) if peers => {
+                    cluster_address::with_rank(module, function, &mut i);
                     function.body.push(Stmt::Instr(i));
                 }
                 (stmt, _) => function.body.push(stmt),
