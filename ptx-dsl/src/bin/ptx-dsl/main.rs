@@ -7,6 +7,7 @@ mod format;
 mod input;
 mod layout;
 mod run;
+mod rust_file;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;
