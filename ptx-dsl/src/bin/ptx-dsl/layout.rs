@@ -202,3 +202,27 @@ fn lay_out(text: &str, line: Range<usize>, ranges: &[Range<usize>], tokens: &[To
         out.push_str(comment);
     }
 }
+
+#[cfg(test)]
+mod tests {
+    use super::layout_body;
+    use std::path::Path;
+
+    #[test]
+    fn formatting_a_body_again_changes_nothing() {
+        let tests = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("tests");
+        let mut bodies = 0;
+        for folder in ["ptx", "bugs", "diagnostics/clean"] {
+            for file in std::fs::read_dir(tests.join(folder)).unwrap().flatten() {
+                let Ok(text) = std::fs::read_to_string(file.path()) else { continue };
+                for (begin, end) in [("\n", "\n"), (" ", " "), ("  \n\n\n", ""), ("", "\n\n   ")] {
+                    let body = format!("{begin}{text}{end}");
+                    let Some(once) = layout_body(&body, "  ") else { continue };
+                    assert_eq!(layout_body(&once, "  "), Some(once), "{}", file.path().display());
+                    bodies += 1;
+                }
+            }
+        }
+        assert!(bodies > 500, "{bodies}");
+    }
+}
