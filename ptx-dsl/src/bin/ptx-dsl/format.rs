@@ -1,17 +1,17 @@
 //! `fmt`: rewrites files in the layout of `layout.rs`.
 
 use clap::ArgMatches;
+use ptx_dsl::build::rust_source;
 
-use crate::input::{Input, inputs};
+use crate::input::{Input, inputs, is_rust};
 use crate::layout::{layout, layout_body};
-use crate::rust_file;
 
 /// Formats the macros of a Rust file; `None` if it is no Rust, or one of them cannot be formatted.
 fn rust(file: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(file).ok()?;
     let mut out = String::with_capacity(text.len());
     let mut at = 0;
-    for body in rust_file::bodies(text).ok()? {
+    for body in rust_source::bodies(text).ok()? {
         let before = text.get(at..body.start)?;
         out.push_str(before);
         let line = text.get(..body.start)?.rsplit('\n').next()?;
@@ -36,7 +36,7 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
                 continue;
             }
         };
-        let new = if rust_file::is_rust(&file) { rust(&text) } else { layout(&text) };
+        let new = if is_rust(&file) { rust(&text) } else { layout(&text) };
         let Some(new) = new else {
             crate::write_err(&format!("error: `{}` is not formatted: `ptx-dsl check` says why\n", file.name()));
             good = false;
