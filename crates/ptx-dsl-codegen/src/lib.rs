@@ -7,6 +7,7 @@
 //! items).
 
 mod analysis;
+mod cluster_address;
 mod emit;
 mod image;
 mod info;

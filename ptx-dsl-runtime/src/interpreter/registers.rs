@@ -257,6 +257,32 @@ impl Registers {
         }
     }
 
+    /// One lane of the row of a warp.
+    pub fn lane(&self, r: Register, w: usize, lane: usize) -> u64 {
+        let slot = self.slot(r);
+        let at = slot.index as usize * self.warps + w;
+        match slot.bits {
+            1 => u64::from(self.masks[at].get() >> lane & 1),
+            64 => self.longs[at].get().0[lane],
+            _ => self.words[at].get().0[lane].into(),
+        }
+    }
+
+    /// Have the lanes of `m` this value in the row of a warp?
+    pub fn is_in_lanes(&self, r: Register, w: usize, value: u64, m: u32) -> bool {
+        fn all<T: Copy + PartialEq>(row: Row<T>, value: T, m: u32) -> bool {
+            let differ = row.0.iter().enumerate().fold(0, |bits, (l, v)| bits | u32::from(*v != value) << l);
+            differ & m == 0
+        }
+        let slot = self.slot(r);
+        let at = slot.index as usize * self.warps + w;
+        match slot.bits {
+            1 => self.masks[at].get() & m == if value != 0 { m } else { 0 },
+            64 => all(self.longs[at].get(), value, m),
+            _ => all(self.words[at].get(), value as u32, m),
+        }
+    }
+
     /// Sets the lanes of `m` in the row of a warp.
     pub fn put(&self, r: Register, w: usize, v: &Lanes, m: u32) {
         let slot = self.slot(r);

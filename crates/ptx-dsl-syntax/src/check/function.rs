@@ -40,9 +40,7 @@ fn empty(f: &ast::Function) -> hir::Function {
         shared_size: 0,
         maxnreg: None,
         minnctapersm: None,
-        rust: hir::RustDirectives::default(),
-        generics: f.generics.clone(),
-        rust_shared: None,
+        rust: hir::RustParts { generics: f.generics.clone(), ..hir::RustParts::default() },
         span: f.name.span,
     }
 }

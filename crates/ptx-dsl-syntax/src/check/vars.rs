@@ -403,10 +403,11 @@ impl Checker {
             return self.masked_address(ty, mask, args, *span);
         }
         match self.initial_address(expr) {
-            Some(v) if matches!(ty.bits(), 32 | 64) && ty.class() != Class::Float => Some(v),
+            Some(v) if matches!(ty, Ty::U32 | Ty::U64) => Some(v),
             Some(_) => {
-                let text = format!("an address does not fit a `.{}`", ty.name());
-                self.report(errors::initialiser(span, &text, "declare the variable `.u64`"));
+                let text = format!("an address cannot initialise a `.{}`", ty.name());
+                let help = if ty.bits() == 32 { "declare the variable `.u32`" } else { "declare the variable `.u64`" };
+                self.report(errors::initialiser(span, &text, help));
                 None
             }
             None => None,

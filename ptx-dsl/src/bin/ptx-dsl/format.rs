@@ -1,9 +1,27 @@
 //! `fmt`: rewrites files in the layout of `layout.rs`.
 
 use clap::ArgMatches;
+use ptx_dsl::build::rust_source;
 
-use crate::input::{Input, inputs};
-use crate::layout::layout;
+use crate::input::{Input, inputs, is_rust};
+use crate::layout::{layout, layout_body};
+
+/// Formats the macros of a Rust file; `None` if it is no Rust, or one of them cannot be formatted.
+fn rust(file: &[u8]) -> Option<Vec<u8>> {
+    let text = std::str::from_utf8(file).ok()?;
+    let mut out = String::with_capacity(text.len());
+    let mut at = 0;
+    for body in rust_source::bodies(text).ok()? {
+        let before = text.get(at..body.start)?;
+        out.push_str(before);
+        let line = text.get(..body.start)?.rsplit('\n').next()?;
+        let outer = &line[..line.len() - line.trim_start().len()];
+        out.push_str(&layout_body(text.get(body.clone())?, outer)?);
+        at = body.end;
+    }
+    out.push_str(text.get(at..)?);
+    Some(out.into_bytes())
+}
 
 /// `ptx-dsl fmt`
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
@@ -18,7 +36,8 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
                 continue;
             }
         };
-        let Some(new) = layout(&text) else {
+        let new = if is_rust(&file) { rust(&text) } else { layout(&text) };
+        let Some(new) = new else {
             crate::write_err(&format!("error: `{}` is not formatted: `ptx-dsl check` says why\n", file.name()));
             good = false;
             continue;
