@@ -47,10 +47,11 @@ impl<'m> Values<'m> {
 
     /// `const N: u32, const M: u32` and `N, M`.
     pub fn parameters(&self, function: &Function) -> (Vec<TokenStream>, Vec<Ident>) {
-        let declarations = function.rust.generics.iter().filter_map(|id| match self.constants.all.get(id.0 as usize)?.0 {
-            Expression::Rust(n) => self.constants.declarations.get(n as usize),
-            _ => None,
-        });
+        let declarations =
+            function.rust.generics.iter().filter_map(|id| match self.constants.all.get(id.0 as usize)?.0 {
+                Expression::Rust(n) => self.constants.declarations.get(n as usize),
+                _ => None,
+            });
         let both = declarations.map(|d| {
             let (name, ty) = (crate::rust_name(&d.name), format_ident!("{}", d.ty.name()));
             (quote!(const #name: #ty), name)
