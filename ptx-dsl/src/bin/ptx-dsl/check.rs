@@ -8,6 +8,7 @@ use std::sync::mpsc;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
+use ptx_dsl::build::rust_source;
 use ptx_dsl_frontend::compile_at;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
@@ -15,8 +16,7 @@ use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
-use crate::input::{Input, inputs};
-use crate::rust_file;
+use crate::input::{Input, inputs, is_rust};
 
 /// The options.
 struct Request<'m> {
@@ -232,10 +232,10 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
         Ok(text) => text,
         Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
     };
-    if !rust_file::is_rust(file) {
+    if !is_rust(file) {
         return findings(&text, 0..text.len(), &file.name(), request);
     }
-    let bodies = match rust_file::bodies(&text) {
+    let bodies = match rust_source::bodies(&text) {
         Ok(bodies) => bodies,
         Err(reason) => {
             let unreadable = Some(format!("cannot read `{}`: {reason}", file.name()));
@@ -261,11 +261,11 @@ fn findings(text: &str, part: Range<usize>, name: &str, request: &Request) -> Ou
     let of_rust = part.len() < text.len();
     let plain = text.get(part.clone()).unwrap_or("");
     let (mut lexed, mut diagnostics) =
-        if of_rust { lex(&rust_file::without_nested_comments(plain)) } else { lex(plain) };
+        if of_rust { lex(&rust_source::without_nested_comments(plain)) } else { lex(plain) };
     for range in &mut lexed.ranges {
         *range = range.start + part.start..range.end + part.start;
     }
-    if of_rust && rust_file::is_closure(&lexed.tokens) {
+    if of_rust && rust_source::is_closure(&lexed.tokens) {
         return Outcome { closures: 1, ..Outcome::default() };
     }
     let mut compiled = compile_at(&lexed.tokens, request.target, request.version, &request.levels);

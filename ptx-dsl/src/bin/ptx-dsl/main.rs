@@ -7,7 +7,6 @@ mod format;
 mod input;
 mod layout;
 mod run;
-mod rust_file;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

@@ -5,14 +5,13 @@ use std::ops::Range;
 use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
+use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::{Tok, Token};
 
-use crate::input::Input;
-
 /// Is it a file of Rust?
-pub fn is_rust(file: &Input) -> bool {
-    matches!(file, Input::File(path) if Path::new(path).extension().is_some_and(|e| e == "rs"))
+pub fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "rs")
 }
 
 /// The bytes between the delimiters of each `ptx!` of a Rust file. Those in the rules of a `macro_rules!` are left out: they are
@@ -83,6 +82,16 @@ pub fn without_nested_comments(text: &str) -> Cow<'_, str> {
         at += skipped;
     }
     out
+}
+
+/// A text that has only one body of a Rust file, in its place; `None` for the expression form.
+pub fn module(text: &str, body: Range<usize>) -> Option<String> {
+    let plain = without_nested_comments(text.get(body.clone())?);
+    if is_closure(&lex(&plain).0.tokens) {
+        return None;
+    }
+    let blank = |part: &str| part.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect::<String>();
+    Some(format!("{}{plain}{}", blank(text.get(..body.start)?), blank(text.get(body.end..)?)))
 }
 
 /// Is a module in the expression form, whose parameters are those of a Rust closure?
