@@ -133,7 +133,7 @@ impl Kernel<'_> {
 }
 
 /// The window of a state space among generic addresses.
-fn window(space: Space) -> u64 {
+pub fn window(space: Space) -> u64 {
     match space {
         Space::Global => 0,
         Space::Shared => 1,

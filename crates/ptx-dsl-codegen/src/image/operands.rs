@@ -95,7 +95,7 @@ impl Writer<'_, '_> {
                 self.variable(f, *v, self.kernel.var_address_for(generic, *v, *offset))
             }
             Operand::Address(Base::Abs, offset) => Source::Constant { value: *offset as u64 },
-            // those with parts come here part by part; `rewrite` removes selectors and signs
+            // those with parts come here part by part; `rewrite` removes selectors, signs and Rust constants
             Operand::Vector(_)
             | Operand::Addresses(_)
             | Operand::List(_)
@@ -106,7 +106,8 @@ impl Writer<'_, '_> {
             | Operand::Label(_)
             | Operand::Labels(_)
             | Operand::Func(_)
-            | Operand::Funcs(_) => Source::Constant { value: 0 },
+            | Operand::Funcs(_)
+            | Operand::Rust(_) => Source::Constant { value: 0 },
         }
     }
 
