@@ -6,6 +6,8 @@
 //! mbarrier objects and memory hand from thread to thread.
 
 mod clock;
+mod inside;
+mod local;
 mod objects;
 mod shadow;
 #[cfg(test)]
@@ -14,15 +16,18 @@ mod threads;
 
 use crate::fault::{Fault, FaultKind, NearMiss, Race, Side, ThreadId};
 use crate::kernel::KernelInfo;
+use crate::kernel::variables::Variables;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::monitor::{Access, By, Finding, Monitor, Offsets, Order, Scope, Sync, Who};
 use clock::Clock;
+use local::Local;
 use objects::{Barriers, Issuer, Mbarriers, Messages};
 use shadow::{Memory, Record, Shadow, What};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 use threads::Threads;
 
 /// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
@@ -43,8 +48,7 @@ pub struct Checked {
     shared: Vec<Shadow>,
     /// By segment.
     global: Vec<Shadow>,
-    /// Bytes of local memory that are written, a bit each: by slot, rank, warp, lane and 64-byte line.
-    local: HashMap<(u32, u32, u32, u32, u64), u64>,
+    local: Local,
     /// Live mbarrier objects: slot, rank, offset.
     live: HashSet<(u32, u32, u32)>,
     barriers: Barriers,
@@ -56,6 +60,7 @@ pub struct Checked {
     misses: Vec<Miss>,
     /// By site: bytes that a load uses, where that is not all of them.
     used_bytes: HashMap<u32, u32>,
+    variables: Arc<Variables>,
 }
 
 impl Default for Checked {
@@ -75,14 +80,6 @@ struct Miss {
     to: u32,
 }
 
-/// The used bytes of an access that begins at `from`, as bits of the line that begins at `line`.
-fn used_in(used: u64, from: u64, line: u64) -> u64 {
-    match from.checked_sub(line) {
-        Some(behind) => used.checked_shl(behind as u32).unwrap_or(0),
-        None => used.checked_shr((line - from) as u32).unwrap_or(0),
-    }
-}
-
 /// So many are kept.
 const MISSES: usize = 64;
 
@@ -91,16 +88,21 @@ impl Monitor for Checked {
     const HOST: &'static str = "Host::checked()";
     const APART: bool = false;
     const READ_ONLY: bool = false;
+    const VARIABLES: bool = true;
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
         let masks = (0..).zip(kernel.sites).filter_map(|(site, of)| Some((site, of.used_bytes?)));
         self.used_bytes = masks.collect();
     }
 
+    fn variables(&mut self, variables: Arc<Variables>) {
+        self.variables = variables;
+    }
+
     fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
         self.threads.start(slot, ctas, threads);
         self.shared.iter_mut().skip(slot as usize * 16).take(16).for_each(Shadow::clear);
-        self.local.retain(|key, _| key.0 != slot);
+        self.local.start(slot);
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
         self.mbarriers.start(slot);
@@ -108,24 +110,32 @@ impl Monitor for Checked {
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
+        self.inside(&a)?;
         match a.place {
             Place::Shared { rank, offset } => {
                 self.ordinary(&a, rank, offset)?;
                 self.access(&a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
             }
             Place::Global { segment, offset } => self.access(&a, Memory::Global { segment }, offset),
-            Place::Local { offset } => self.local(&a, offset),
+            Place::Local { offset } => {
+                let used = self.used(&a);
+                self.local.access(&a, offset, used)
+            }
             Place::Const { .. } | Place::Param { .. } => Ok(()),
         }
     }
 
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
+        if !self.are_inside(a, offsets) {
+            return false;
+        }
         match a.place {
             Place::Shared { rank, offset } => {
                 self.row(a, Memory::Shared { slot: a.who.slot, rank }, offset.into(), offsets)
             }
             Place::Global { segment, offset } => self.row(a, Memory::Global { segment }, offset, offsets),
-            _ => false,
+            Place::Const { .. } | Place::Param { .. } => true,
+            Place::Local { .. } => false,
         }
     }
 
@@ -178,6 +188,7 @@ impl Monitor for Checked {
                 }
             }
             Sync::WarpgroupWait => self.threads.wait_for_warpgroup(who),
+            Sync::Stack { from, to } => self.local.stack(who, from, to),
         }
         Ok(())
     }
@@ -187,6 +198,8 @@ impl Monitor for Checked {
             FaultKind::DataRace(race) => (race.other.site, race.space),
             FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
+            FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
+            FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
             _ => return Finding::Ends,
         };
         if !self.found.insert((who.site, key.0, key.1)) {
@@ -209,7 +222,7 @@ impl Checked {
             threads: Threads::default(),
             shared: Vec::new(),
             global: Vec::new(),
-            local: HashMap::new(),
+            local: Local::default(),
             live: HashSet::new(),
             barriers: Barriers::default(),
             mbarriers: Mbarriers::default(),
@@ -217,6 +230,7 @@ impl Checked {
             sequential: Rc::default(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
+            variables: Arc::default(),
         }
     }
 
@@ -417,34 +431,17 @@ impl Checked {
         let strong = what == What::Mbarrier;
         let order = Order { strong, scope: Scope::Sys, ..Order::default() };
         let record = Record::new(warp, who.lanes, who.site, what, order);
+        let (place, write) = (Place::Shared { rank, offset }, what == What::Init);
+        let a = Access { place, addr: offset.into(), bytes: 8, write, same: false, by: By::Thread, order, who };
+        self.inside(&a)?;
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
         let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
         shadow.guard(offset.into());
         let outcome = shadow.access((offset.into(), 8), (false, false), record, warp, who.lanes);
         match outcome.race {
-            Some(other) => {
-                let place = Place::Shared { rank, offset };
-                let write = what == What::Init;
-                let a = Access { place, addr: offset.into(), bytes: 8, write, same: false, by: By::Thread, order, who };
-                Err(self.race(&a, "shared", record, other))
-            }
+            Some(other) => Err(self.race(&a, "shared", record, other)),
             None => Ok(()),
         }
-    }
-
-    fn local(&mut self, a: &Access, from: u64) -> Result<(), FaultKind> {
-        let (who, to, used) = (a.who, from + u64::from(a.bytes), self.used(a));
-        for line in from / 64..to.div_ceil(64) {
-            let (low, high) = (from.max(line * 64) - line * 64, to.min(line * 64 + 64) - line * 64);
-            let bits = (u64::MAX >> (64 - (high - low))) << low;
-            let key = (who.slot, who.rank, who.warp, who.lanes.trailing_zeros(), line);
-            let written = self.local.entry(key).or_default();
-            if a.write {
-                *written |= bits;
-            } else if !*written & bits & used_in(used, from, line * 64) != 0 {
-                return Err(FaultKind::Uninitialised { space: "local", addr: a.addr });
-            }
-        }
-        Ok(())
     }
 
     #[cold]

@@ -23,6 +23,26 @@ pub enum FaultKind {
         /// size of that memory
         size: u64,
     },
+    /// An access through the address of a variable that is not, or not only, to this variable (checked host).
+    OutsideVariable {
+        /// state space
+        space: &'static str,
+        /// as the instruction gave it
+        addr: u64,
+        /// size of the access
+        bytes: u32,
+        /// its name
+        variable: String,
+        /// from its first byte
+        offset: i64,
+        /// its size
+        size: u64,
+    },
+    /// An access to a part of a thread's stack that is not in use (checked host).
+    FreedStack {
+        /// as the instruction gave it
+        addr: u64,
+    },
     /// An address that is not a multiple of the access size.
     Misaligned {
         /// state space
@@ -221,6 +241,8 @@ impl FaultKind {
         use FaultKind::*;
         match self {
             OutOfBounds { .. } | ReadOnly { .. } | WrongWindow { .. } | NoSuchRank { .. } => "5.1",
+            OutsideVariable { .. } => "5.4",
+            FreedStack { .. } => "9.7.17.2",
             Misaligned { .. } => "6.4.1.1",
             ExitedCta { .. } => "9.7.9.23",
             Uninitialised { .. } => "5.1",
@@ -255,6 +277,10 @@ impl FaultKind {
         use FaultKind::*;
         match self {
             OutOfBounds { .. } => "compare the index with the number of elements before the access",
+            OutsideVariable { .. } => {
+                "compare the index with the size of the variable before the access; nothing says what lies behind it"
+            }
+            FreedStack { .. } => "`alloca` it again, or `stackrestore` after the last access",
             Misaligned { .. } => "align the variable with `.align`, or access it in smaller pieces",
             ReadOnly { .. } => "pass the buffer as `&mut [T]`",
             WrongWindow { .. } => "make the address with `cvta` or `mapa` for the state space the instruction names",
@@ -311,6 +337,15 @@ impl fmt::Display for FaultKind {
                     f,
                     "access of {bytes} bytes at {space} address {addr:#x} is out of bounds: the memory there has {size} bytes"
                 )
+            }
+            OutsideVariable { bytes, variable, offset, size, space, .. } => {
+                write!(
+                    f,
+                    "access of {bytes} bytes at byte {offset} of `{variable}`, a variable of {size} bytes in {space} memory"
+                )
+            }
+            FreedStack { addr } => {
+                write!(f, "access to the stack at local address {addr:#x}, where nothing is allocated any more")
             }
             Misaligned { addr, align, .. } => write!(f, "address {addr:#x} is not a multiple of {align}"),
             ReadOnly { space, addr } => write!(f, "store to read-only {space} memory at {addr:#x}"),

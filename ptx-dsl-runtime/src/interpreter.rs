@@ -20,6 +20,7 @@ mod step;
 
 use crate::fault::Fault;
 use crate::flow::Next;
+use crate::kernel::variables::Variables;
 use crate::launch::config::Launch;
 use crate::machine::ctx::Ctx;
 use crate::machine::endless::{self, EndlessGuard};
@@ -33,7 +34,7 @@ use registers::Registers;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use step::Stepper;
 
 /// A kernel's code and the registers of all its resident clusters.
@@ -96,6 +97,9 @@ impl<M: Monitor> machine::Code<M> for Executable {
         x.geometry.regions = Regions::Interpreted(self.image.clone());
         x.scheduling.endless = EndlessGuard::new(launch, endless::INTERPRETED);
         let code = self.code::<M>(x.set);
+        if M::VARIABLES {
+            x.monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
+        }
         let ctas = warps / warps_per_cta.max(1);
         let fresh = Registers::new(&self.image, &x.geometry, &code.constants);
         Box::new(Interpreter {
@@ -115,12 +119,14 @@ pub struct Executable {
     image: Arc<Image>,
     /// By monitor.
     codes: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
+    /// For monitors that want them.
+    variables: OnceLock<Arc<Variables>>,
 }
 
 impl Executable {
     /// Of an image.
     pub fn new(image: Image) -> Self {
-        Executable { image: Arc::new(image), codes: Mutex::default() }
+        Executable { image: Arc::new(image), codes: Mutex::default(), variables: OnceLock::new() }
     }
 
     fn code<M: Monitor>(&self, set: InstructionSet) -> Arc<Code<M>> {

@@ -56,7 +56,8 @@ pub(super) fn operand<M: Monitor>(source: &Source) -> Operand<M> {
     match *source {
         Source::Register { register } => Operand::Register(register),
         Source::Not { register } => Operand::Not(register),
-        Source::Constant { value } => Operand::Constant(value),
+        Source::Constant { value } | Source::Variable { value, .. } => Operand::Constant(value),
+        Source::Address { base, offset: 0 } => Operand::Register(base),
         Source::Address { base, offset } => Operand::Address { base, offset },
         Source::Frame { at } => Operand::Frame { at },
         Source::Special { register } => {

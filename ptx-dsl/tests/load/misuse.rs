@@ -1,0 +1,127 @@
+//! What the checked host finds besides data races, and what it must not find: pairs of kernels, with a bug and without it.
+
+use super::races::{clean, run, threads};
+use ptx_dsl::prelude::*;
+use ptx_dsl::{Error, Fault, FaultKind};
+
+/// The first fault of the kernel.
+#[track_caller]
+fn fault(launch: Launch, body: &str) -> Box<Fault> {
+    match run(launch, body) {
+        Err(Error::Fault(fault)) => fault,
+        other => panic!("{body}\nno fault: {other:?}"),
+    }
+}
+
+/// The report of an access outside of its variable: name, offset, size.
+#[track_caller]
+fn outside(launch: Launch, body: &str) -> (String, i64, u64) {
+    let fault = fault(launch, body);
+    match &fault.kind {
+        FaultKind::OutsideVariable { variable, offset, size, .. } => (variable.clone(), *offset, *size),
+        _ => panic!("{body}\n{fault}"),
+    }
+}
+
+#[test]
+fn an_access_leaves_its_variable() {
+    // `tile` has 1024 bytes, `bar` and `other` follow it
+    let tile = |offset| ("tile".to_string(), offset, 1024);
+    clean(threads(32), "st.shared.u32 [%r1], %t; st.shared.u32 [%r1+896], %t; st.shared.b64 [bar], %a;");
+    assert_eq!(outside(threads(32), "st.shared.u32 [%r1+904], %t;"), tile(1024));
+    let before = "mov.u32 %r2, other; sub.u32 %r2, %r2, %t; st.shared.u8 [%r2], %t;";
+    clean(threads(1), before);
+    assert_eq!(outside(threads(2), before), ("other".into(), -1, 8));
+    // an index from memory, a generic address, an atomic operation, a choice
+    let index =
+        "st.shared.u32 [tile+4], $; ld.shared.u32 %r3, [tile+4]; mad.lo.u32 %r2, %r3, 8, %r0; st.shared.u32 [%r2], %t;";
+    clean(threads(1), &index.replace('$', "127"));
+    assert_eq!(outside(threads(1), &index.replace('$', "129")), tile(1032));
+    let generic = "sub.u32 %r2, %r0, %t; cvt.u64.u32 %d0, %r2; cvta.shared.u64 %d0, %d0; ";
+    clean(
+        threads(1),
+        &format!("{generic} atom.add.u32 %r2, [%d0+1020], 1;").replace("atom", "st.u32 [%d0+1020], 0; atom"),
+    );
+    assert_eq!(outside(threads(1), &format!("{generic} st.u32 [%d0+1028], 1;")), tile(1028));
+    let choice = "setp.eq.u32 %p, %t, 5; mov.u32 %r2, bar; selp.b32 %r3, %r0, %r2, %p; st.shared.u32 [%r3+4], %t;";
+    clean(threads(1), choice);
+}
+
+#[test]
+fn addresses_of_one_variable_made_from_another_are_not_reported() {
+    let difference = "mov.u32 %r2, bar; sub.u32 %r3, %r2, %r0; add.u32 %r4, %r0, %r3; st.shared.b64 [%r4], %a;";
+    clean(threads(1), difference);
+    // a pointer in memory, to which something is added
+    let stored = "mov.u32 %r2, bar; sub.u32 %r3, %r2, %r0; st.shared.u32 [%r0], %r3; ld.shared.u32 %r4, [%r0];\n\
+        add.u32 %r4, %r4, %r0; st.shared.b64 [%r4], %a;";
+    clean(threads(1), stored);
+    let pointer =
+        "mov.u32 %r2, tile; st.shared.u32 [other], %r2; ld.shared.u32 %r3, [other]; st.shared.u32 [%r3+1024], %t;";
+    clean(threads(1), pointer);
+}
+
+#[test]
+fn dynamic_shared_memory_has_no_variables() {
+    let text = |body: &str| {
+        format!(
+            ".version 8.6\n.target sm_90\n.address_size 64\n.extern .shared .align 16 .b8 all[];\n\
+             .extern .shared .align 16 .b8 more[];\n\
+             .visible .entry k()\n{{\n.shared .align 16 .b8 own[64];\n\
+             .reg .b32 %r<4>; mov.u32 %r0, all; mov.u32 %r1, more; mov.u32 %r2, own; mov.u32 %r3, %clusterid.x;\n\
+             sub.u32 %r0, %r0, %r3; sub.u32 %r1, %r1, %r3; sub.u32 %r2, %r2, %r3; {body}\nret;\n}}\n"
+        )
+    };
+    let run = |body: &str| {
+        let module = ptx_dsl::load::Module::parse(&text(body)).unwrap();
+        let launch = Launch::grid(1).block(1).dynamic_shared(256);
+        match module.kernel("k").unwrap().launch_raw(&Host::checked(), launch, &mut []) {
+            Ok(_) => None,
+            Err(Error::Fault(fault)) => Some(fault.kind),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    assert_eq!(run("st.shared.u32 [%r0+252], 1; st.shared.u32 [%r1+128], 1; st.shared.u32 [%r2+60], 1;"), None);
+    assert!(matches!(run("st.shared.u32 [%r0+256], 1;"), Some(FaultKind::OutOfBounds { .. })));
+    assert!(matches!(run("st.shared.u32 [%r1+-4], 1;"), Some(FaultKind::OutsideVariable { offset: -4, .. })));
+    assert!(matches!(run("st.shared.u32 [%r2+64], 1;"), Some(FaultKind::OutsideVariable { offset: 64, size: 64, .. })));
+}
+
+#[test]
+fn variables_of_other_state_spaces() {
+    let text = ".version 8.6\n.target sm_90\n.address_size 64\n\
+        .global .u32 first[4]; .global .u32 second[4]; .const .u32 table[4] = {1, 2, 3, 4}; .const .u32 rest[4];\n\
+        .visible .entry k(.param .u64 n)\n{\n.local .u32 x[4]; .local .u32 y[4];\n\
+        .reg .b32 %n, %v; .reg .b64 %d<8>;\n\
+        ld.param.u64 %d4, [n]; cvt.u32.u64 %n, %d4; mul.wide.u32 %d0, %n, 4;\n\
+        mov.u64 %d1, first; add.u64 %d1, %d1, %d0; st.global.u32 [%d1], %n;\n\
+        mov.u64 %d2, table; add.u64 %d2, %d2, %d0; ld.const.u32 %v, [%d2];\n\
+        mov.u64 %d3, x; cvta.local.u64 %d3, %d3; add.u64 %d3, %d3, %d0; st.u32 [%d3], %v;\nret;\n}\n";
+    let module = ptx_dsl::load::Module::parse(text).unwrap();
+    let run = |n: u64| match module.kernel("k").unwrap().launch_raw(&Host::checked(), threads(32), &mut [n.into()]) {
+        Ok(_) => Vec::new(),
+        Err(Error::Fault(fault)) => {
+            let kinds = std::iter::once(&fault.kind).chain(fault.others.iter().map(|f| &f.kind));
+            let name = |kind: &FaultKind| match kind {
+                FaultKind::OutsideVariable { variable, space, .. } => format!("{space} {variable}"),
+                other => other.to_string(),
+            };
+            kinds.map(name).collect()
+        }
+        Err(other) => panic!("{other}"),
+    };
+    assert_eq!(run(3), Vec::<String>::new());
+    assert_eq!(run(4), ["global first", "const table", "local x"]);
+}
+
+#[test]
+fn what_the_stack_has_freed() {
+    let body = "stacksave.u64 %d0; alloca.u64 %d1, 64; st.local.u32 [%d1], 1; $ ld.local.u32 %r2, [%d1]; @ st.global.u32 [%b], %r2;";
+    let restore = "stackrestore.u64 %d0;";
+    clean(threads(32), &body.replace('$', "").replace('@', restore));
+    let found = fault(threads(32), &body.replace('$', restore).replace('@', ""));
+    assert!(matches!(found.kind, FaultKind::FreedStack { .. }), "{found}");
+    assert!(found.to_string().contains("9.7.17.2"), "{found}");
+    // allocated again, and not written again
+    let again = body.replace('$', "stackrestore.u64 %d0; alloca.u64 %d1, 64;").replace('@', "");
+    assert!(matches!(fault(threads(1), &again).kind, FaultKind::Uninitialised { space: "local", .. }));
+}
