@@ -200,6 +200,9 @@ impl Monitor for Checked {
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
             FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
             FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
+            FaultKind::UndefinedRegister { register, .. } => {
+                (register.bytes().fold(0u32, |n, b| n.wrapping_mul(31).wrapping_add(b.into())), "register")
+            }
             _ => return Finding::Ends,
         };
         if !self.found.insert((who.site, key.0, key.1)) {

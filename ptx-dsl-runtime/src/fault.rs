@@ -85,6 +85,15 @@ pub enum FaultKind {
         /// as the instruction gave it
         addr: u64,
     },
+    /// A use of a register that holds what no instruction of the thread has written (checked host).
+    UndefinedRegister {
+        /// its name
+        register: String,
+        /// the name of the register that the thread has not written, from which the value comes
+        from: String,
+        /// what it is used for: "an address"
+        what: String,
+    },
     /// A data race (checked host).
     DataRace(Box<Race>),
     /// An operation on memory that is not a live mbarrier object: never initialised, or invalidated.
@@ -245,7 +254,7 @@ impl FaultKind {
             FreedStack { .. } => "9.7.17.2",
             Misaligned { .. } => "6.4.1.1",
             ExitedCta { .. } => "9.7.9.23",
-            Uninitialised { .. } => "5.1",
+            Uninitialised { .. } | UndefinedRegister { .. } => "5.1",
             DataRace(_) => "8.7.1",
             MbarrierNotLive { .. } | MbarrierMisused { .. } => "9.7.13.15.1",
             MbarrierCount { .. } => "9.7.13.15.2",
@@ -288,6 +297,7 @@ impl FaultKind {
                 "keep the CTA alive until its peers are done: `barrier.cluster.arrive` and `.wait` at the end"
             }
             NoSuchRank { .. } => "ranks are below `%cluster_nctarank`",
+            UndefinedRegister { .. } => "write the register on every path that leads here",
             Uninitialised { .. } => "store to it first, and synchronise if another thread stores",
             MbarrierNotLive { .. } => "`mbarrier.init` it first, and let the other threads see that by a barrier",
             MbarrierMisused { .. } => "`mbarrier.inval` the object before its memory is used for something else",
@@ -353,6 +363,15 @@ impl fmt::Display for FaultKind {
             ExitedCta { rank } => write!(f, "access to shared memory of CTA {rank} of the cluster, which has exited"),
             NoSuchRank { rank, size } => write!(f, "CTA rank {rank} in a cluster of {size}"),
             DataRace(race) => fmt::Display::fmt(race, f),
+            UndefinedRegister { register, from, what } if from == register => {
+                write!(f, "`{register}` is used as {what}, but this thread has not written it")
+            }
+            UndefinedRegister { register, from, what } => {
+                write!(
+                    f,
+                    "`{register}` is used as {what}, but it comes from `{from}`, which this thread has not written"
+                )
+            }
             Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nobody has written"),
             MbarrierNotLive { offset } => {
                 write!(

@@ -17,6 +17,8 @@ mod rows;
 mod runner;
 mod shuffle;
 mod step;
+mod suspects;
+mod undefined;
 
 use crate::fault::Fault;
 use crate::flow::Next;
@@ -36,6 +38,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use step::Stepper;
+use undefined::Undefined;
 
 /// A kernel's code and the registers of all its resident clusters.
 struct Interpreter<M> {
@@ -101,7 +104,8 @@ impl<M: Monitor> machine::Code<M> for Executable {
             x.monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
         }
         let ctas = warps / warps_per_cta.max(1);
-        let fresh = Registers::new(&self.image, &x.geometry, &code.constants);
+        let mut fresh = Registers::new(&self.image, &x.geometry, &code.constants);
+        fresh.undefined = Undefined::new(&code.suspects, self.image.registers.len(), warps_per_cta);
         Box::new(Interpreter {
             code,
             registers: (0..slots * ctas).map(|_| None).collect(),

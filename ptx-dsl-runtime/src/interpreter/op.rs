@@ -1,5 +1,7 @@
 //! An instruction as data: its operands and results.
 
+use super::suspects::Suspects;
+use super::undefined::Watched;
 use crate::isa::{OnWarp, sreg};
 use crate::monitor::order::Order;
 use crate::qual::Q;
@@ -19,16 +21,19 @@ pub(super) struct Op<M> {
     pub guard: Option<Guard>,
     pub sources: Vec<Operand<M>>,
     pub results: Vec<Option<Register>>,
+    /// It has registers that may be undefined.
+    pub watched: Option<Box<Watched>>,
 }
 
 impl<M: Monitor> Op<M> {
-    pub fn new(i: &Instr, q: Q) -> Self {
+    pub fn new(i: &Instr, q: Q, suspects: &Suspects) -> Self {
         let sources = i.sources.iter().map(operand).collect();
         let order = match i.action {
             Action::Opcode { opcode, .. } if M::ON => Order::of(opcode, q),
             _ => Order::default(),
         };
-        Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone() }
+        let watched = Watched::new(i, suspects);
+        Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone(), watched }
     }
 }
 

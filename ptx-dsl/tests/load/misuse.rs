@@ -125,3 +125,59 @@ fn what_the_stack_has_freed() {
     let again = body.replace('$', "stackrestore.u64 %d0; alloca.u64 %d1, 64;").replace('@', "");
     assert!(matches!(fault(threads(1), &again).kind, FaultKind::Uninitialised { space: "local", .. }));
 }
+
+/// The report of an undefined register: name, and where its value comes from.
+#[track_caller]
+fn undefined(launch: Launch, body: &str) -> (String, String, String) {
+    let fault = fault(launch, body);
+    match &fault.kind {
+        FaultKind::UndefinedRegister { register, from, what } => (register.clone(), from.clone(), what.clone()),
+        _ => panic!("{body}\n{fault}"),
+    }
+}
+
+#[test]
+fn registers_that_nobody_has_written() {
+    let report = |register: &str, from: &str, what: &str| (register.into(), from.into(), what.into());
+    let stored = "a value stored to global memory";
+    assert_eq!(undefined(threads(1), "st.global.u32 [%b], %r9;"), report("%r9", "%r9", stored));
+    // through a sum, in some lanes, on some paths
+    let sum = "setp.lt.u32 %p, %t, 31; @%p mov.u32 %r9, 1; add.u32 %r8, %r9, 1; mad.wide.u32 %d0, %t, 4, %b; st.global.u32 [%d0], %r8;";
+    clean(threads(31), sum);
+    assert_eq!(undefined(threads(32), sum), report("%r8", "%r9", stored));
+    let path = "setp.eq.u32 %p, %t, 0; @%p bra go; mov.u32 %r9, 1;\n go: setp.eq.u32 %q, %r9, 1; @%q bra on; st.global.u32 [%b], %t;\n on:";
+    let found = fault(threads(2), path);
+    assert!(
+        matches!(&found.kind, FaultKind::UndefinedRegister { register, from, .. } if register == "%q" && from == "%r9"),
+        "{found}"
+    );
+    assert!(found.to_string().contains("the predicate of the branch behind"), "{found}");
+    clean(threads(2), &path.replace("@%p bra go; mov.u32 %r9, 1;", "mov.u32 %r9, 1; @%p bra go;"));
+    assert_eq!(undefined(threads(1), "ld.global.u32 %r2, [%d7];"), report("%d7", "%d7", "an address"));
+    assert_eq!(undefined(threads(32), "bar.sync %r9;"), report("%r9", "%r9", "an operand of a barrier"));
+    // an accumulator without its zero
+    let sums = "mov.u32 %r2, 0;\n next: add.u32 %r9, %r9, %r2; add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 9; @%p bra next;\n\
+        st.global.u32 [%b], %r9;";
+    assert_eq!(undefined(threads(1), sums), report("%r9", "%r9", stored));
+    clean(threads(1), &sums.replace("mov.u32 %r2, 0;", "mov.u32 %r2, 0; mov.u32 %r9, 0;"));
+}
+
+#[test]
+fn undefined_registers_that_do_not_matter() {
+    // a copy that nobody uses, the other side of a choice, bits that are masked, a zero, padding of a vector
+    clean(threads(1), "mov.u32 %r2, %r9; add.u32 %r2, %r2, 1; st.global.u32 [%b], %t;");
+    clean(threads(1), "setp.lt.u32 %p, %t, 32; selp.u32 %r2, %t, %r9, %p; st.global.u32 [%b], %r2;");
+    clean(
+        threads(1),
+        "and.b32 %r2, %r9, 1; xor.b32 %r3, %r8, %r8; sub.u32 %r4, %r7, %r7; st.global.v2.u32 [%b], {%r3, %r4};",
+    );
+    clean(threads(1), "st.global.v2.u32 [%b], {%t, %r9};");
+    clean(threads(1), "mov.b64 %d0, {%t, %r9}; st.global.u64 [%b], %d0;");
+    // written under a guard, and read under the same
+    let guarded = "setp.eq.u32 %p, %t, 1; @%p mov.u32 %r9, 1; @%p st.global.u32 [%b], %r9;";
+    clean(threads(32), guarded);
+    // in a loop, after the first iteration
+    let late = "mov.u32 %r2, 0;\n next: setp.eq.u32 %p, %r2, 0; @%p bra first; st.global.u32 [%b], %r9;\n\
+        first: mov.u32 %r9, %r2; add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 3; @%p bra next;";
+    clean(threads(1), late);
+}
