@@ -9,6 +9,7 @@ mod clock;
 mod inside;
 mod local;
 mod objects;
+mod phases;
 mod shadow;
 #[cfg(test)]
 mod tests;
@@ -24,6 +25,7 @@ use crate::monitor::{Access, By, Finding, Monitor, Offsets, Order, Scope, Sync, 
 use clock::Clock;
 use local::Local;
 use objects::{Barriers, Issuer, Mbarriers, Messages};
+use phases::AllPhases;
 use shadow::{Memory, Record, Shadow, What};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -53,6 +55,7 @@ pub struct Checked {
     live: HashSet<(u32, u32, u32)>,
     barriers: Barriers,
     mbarriers: Mbarriers,
+    phases: AllPhases,
     messages: Messages,
     /// Of the last `fence.sc` of the GPU: such fences have an order of their own (8.9.3).
     sequential: Rc<Clock>,
@@ -61,6 +64,8 @@ pub struct Checked {
     /// By site: bytes that a load uses, where that is not all of them.
     used_bytes: HashMap<u32, u32>,
     variables: Arc<Variables>,
+    /// The lines of the statements in the printed PTX.
+    lines: Vec<u32>,
 }
 
 impl Default for Checked {
@@ -91,6 +96,7 @@ impl Monitor for Checked {
     const VARIABLES: bool = true;
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
+        self.lines = kernel.sites.iter().map(|site| site.line).collect();
         let masks = (0..).zip(kernel.sites).filter_map(|(site, of)| Some((site, of.used_bytes?)));
         self.used_bytes = masks.collect();
     }
@@ -106,6 +112,7 @@ impl Monitor for Checked {
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
         self.mbarriers.start(slot);
+        self.phases.start(slot);
         self.messages.start(slot);
     }
 
@@ -146,6 +153,7 @@ impl Monitor for Checked {
                     return Err(FaultKind::MbarrierMisused { offset, what: "`mbarrier.init` over".into() });
                 }
                 self.mbarriers.init(who.slot, rank, offset);
+                self.phases.init((who.slot, rank, offset));
                 self.object(rank, offset, What::Init, who)?;
             }
             Sync::MbarrierInval { rank, offset } => {
@@ -158,13 +166,24 @@ impl Monitor for Checked {
             Sync::MbarrierArrive { rank, offset } => {
                 self.object(rank, offset, What::Mbarrier, who)?;
                 if let Some(warp) = self.threads.of(who) {
+                    self.phases.arrive((who.slot, rank, offset), warp, who.lanes);
                     self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), order, who.site);
                 }
             }
-            Sync::MbarrierWait { rank, offset } => self.waited((who.slot, rank, offset), order, who),
-            Sync::MbarrierPhase { rank, offset } => self.mbarriers.complete((who.slot, rank, offset)),
+            Sync::MbarrierTest { rank, offset, parity } => self.late((who.slot, rank, offset), parity, who)?,
+            Sync::MbarrierWait { rank, offset } => {
+                self.phases.sees((who.slot, rank, offset), who);
+                self.waited((who.slot, rank, offset), order, who);
+            }
+            Sync::MbarrierPhase { rank, offset } => {
+                self.phases.complete((who.slot, rank, offset));
+                self.mbarriers.complete((who.slot, rank, offset));
+            }
             Sync::Barrier { id, waits } => {
                 self.barriers.arrive(id, who, waits, &mut self.threads);
+                if let Some(other) = self.barriers.apart(who, Some(id), order.aligned) {
+                    return Err(self.not_aligned(other));
+                }
             }
             Sync::BarrierCompletes { id } => self.barriers.complete(who, id, &mut self.threads),
             Sync::Warp { members, arrives } => {
@@ -176,6 +195,9 @@ impl Monitor for Checked {
                 if let Some(warp) = self.threads.of(who) {
                     let published = warp.publish(who.lanes);
                     self.barriers.cluster_arrive(who, order.release, published);
+                }
+                if let Some(other) = self.barriers.apart(who, None, order.aligned) {
+                    return Err(self.not_aligned(other));
                 }
             }
             Sync::ClusterWait => self.barriers.cluster_wait(who, &mut self.threads),
@@ -199,6 +221,8 @@ impl Monitor for Checked {
             FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
             FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
+            FaultKind::MbarrierPhase { .. } => (u32::MAX, "phase"),
+            FaultKind::Members { .. } => (u32::MAX, "aligned"),
             FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
             FaultKind::UndefinedRegister { register, .. } => {
                 (register.bytes().fold(0u32, |n, b| n.wrapping_mul(31).wrapping_add(b.into())), "register")
@@ -229,11 +253,13 @@ impl Checked {
             live: HashSet::new(),
             barriers: Barriers::default(),
             mbarriers: Mbarriers::default(),
+            phases: AllPhases::default(),
             messages: Messages::default(),
             sequential: Rc::default(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
             variables: Arc::default(),
+            lines: Vec::new(),
         }
     }
 
@@ -413,6 +439,26 @@ impl Checked {
                 }
             }
         }
+    }
+
+    /// A thread tests a phase of this parity.
+    fn late(&mut self, object: (u32, u32, u32), parity: u64, who: Who) -> Result<(), FaultKind> {
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
+        let Some(late) = self.phases.test(object, parity, who, warp) else { return Ok(()) };
+        let what = format!(
+            "a wait for phase {} of the mbarrier object at shared address {:#x}, counted from 0, comes too late: {} phases are \
+             complete, and parity {parity} names a later one",
+            late.wanted, object.2, late.complete
+        );
+        Err(FaultKind::MbarrierPhase { what })
+    }
+
+    /// Lanes of a warp execute an aligned barrier, other lanes another one at this statement.
+    #[cold]
+    fn not_aligned(&self, other: u32) -> FaultKind {
+        let line = self.lines.get(other as usize).copied().unwrap_or(0);
+        let what = format!("lanes of a warp execute this aligned barrier, but others the one at PTX line {line}");
+        FaultKind::Members { what }
     }
 
     fn fence(&mut self, order: Order, who: Who) {

@@ -134,6 +134,8 @@ pub enum Sync {
     MbarrierInval { rank: u32, offset: u32 },
     /// Arrives, and may complete the phase.
     MbarrierArrive { rank: u32, offset: u32 },
+    /// Tests or waits for the phase of this parity.
+    MbarrierTest { rank: u32, offset: u32, parity: u64 },
     /// A wait has seen that its phase is complete.
     MbarrierWait { rank: u32, offset: u32 },
     /// Any other operation of a thread on an mbarrier object; a test that fails.

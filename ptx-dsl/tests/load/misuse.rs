@@ -181,3 +181,101 @@ fn undefined_registers_that_do_not_matter() {
         first: mov.u32 %r9, %r2; add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 3; @%p bra next;";
     clean(threads(1), late);
 }
+
+/// Initialises `bar` and `other` for one arrival.
+const OBJECTS: &str = "setp.eq.u32 %p, %t, 0; @%p mbarrier.init.shared.b64 [bar], 1; @%p mbarrier.init.shared.b64 [other], 1; bar.sync 0;\n";
+
+/// Waits for a phase of an object.
+fn wait(label: &str, object: &str, parity: u32) -> String {
+    format!("{label}: mbarrier.try_wait.parity.shared.b64 %q, [{object}], {parity}; @!%q bra {label};\n")
+}
+
+#[test]
+fn a_wait_two_phases_late() {
+    // lane 0 produces three phases, lane 32 wants to see each
+    let arrive = "mbarrier.arrive.shared.b64 _, [bar];\n";
+    let consumer = |between: &str| {
+        let all = [0, 1, 0].iter().enumerate().map(|(i, parity)| wait(&format!("c{i}"), "bar", *parity) + between);
+        all.collect::<String>()
+    };
+    let kernel = |producer: String, consumer: String| {
+        format!(
+            "{OBJECTS} @!%p bra others;\n{producer} bra done;\n\
+             others: setp.ne.u32 %p, %t, 32; @%p bra done;\n{consumer} done:"
+        )
+    };
+    let found = fault(threads(33), &kernel(arrive.repeat(3), consumer("")));
+    assert!(matches!(&found.kind, FaultKind::MbarrierPhase { .. }), "{found}");
+    let report = found.to_string();
+    assert!(report.contains("a wait for phase 0") && report.contains("3 phases are complete"), "{report}");
+    // the producer waits for an answer
+    let answers =
+        [0, 1, 0].iter().enumerate().map(|(i, parity)| format!("{arrive}{}", wait(&format!("p{i}"), "other", *parity)));
+    clean(threads(33), &kernel(answers.collect(), consumer("mbarrier.arrive.shared.b64 _, [other];\n")));
+    // the consumer knows of two phases by a barrier, and means the third
+    let third = format!("{OBJECTS} @%p {arrive} @%p {arrive} bar.sync 0;\n @%p {arrive} {}", wait("c", "bar", 0));
+    clean(threads(64), &third);
+    // one phase: it may be complete before the wait
+    clean(threads(64), &format!("{OBJECTS} @%p {arrive} {}", wait("c", "bar", 0)));
+}
+
+#[test]
+fn aligned_barriers_of_one_warp_at_two_statements() {
+    let apart = "setp.lt.u32 %p, %t, 16; @%p bra one; $sync 0; bra done;\n one: $sync 0;\n done:";
+    let found = fault(threads(32), &apart.replace('$', "bar."));
+    assert!(matches!(&found.kind, FaultKind::Members { what } if what.contains("the one at PTX line")), "{found}");
+    clean(threads(32), &apart.replace('$', "barrier."));
+    // whole warps may be apart, and the rest of one whose other lanes have exited
+    clean(threads(64), &apart.replace('$', "bar.").replace("%t, 16", "%t, 32"));
+    clean(threads(64), "setp.lt.u32 %p, %t, 16; @%p exit; bar.sync 0; bar.sync 0;");
+    let cluster = apart.replace("$sync 0", "barrier.cluster.arrive$; barrier.cluster.wait$");
+    let found = fault(threads(32), &cluster.replace('$', ".aligned"));
+    assert!(matches!(found.kind, FaultKind::Members { .. }), "{found}");
+    clean(threads(32), &cluster.replace('$', ""));
+}
+
+#[test]
+fn lanes_that_name_different_members() {
+    let shuffle = "setp.lt.u32 %p, %l, 16; selp.u32 %r5, $, %p; shfl.sync.idx.b32 %r2, %t, 0, 0x1f, %r5; st.shared.u32 [%r1], %r2;";
+    let found = fault(threads(32), &shuffle.replace('$', "0xffffffff, 0xffff0000"));
+    assert!(matches!(&found.kind, FaultKind::Members { what } if what.contains("lane 16, which it names")), "{found}");
+    let vote =
+        "setp.lt.u32 %p, %l, 16; selp.u32 %r5, $, %p; vote.sync.ballot.b32 %r2, %p, %r5; st.shared.u32 [%r1], %r2;";
+    clean(threads(32), &vote.replace('$', "0xffff, 0xffff0000"));
+    assert!(matches!(fault(threads(32), &vote.replace('$', "0x1ffff, 0xffff0000")).kind, FaultKind::Members { .. }));
+    clean(threads(32), &vote.replace('$', "0xffffffff, 0xffffffff"));
+}
+
+#[test]
+fn tensor_memory_that_nobody_has_written() {
+    let text = |body: &str| {
+        format!(
+            ".version 8.6\n.target sm_100a\n.address_size 64\n.visible .entry k()\n{{\n.reg .b32 %t, %a, %v; .shared .b32 at;\n\
+             tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [at], 32;\n\
+             bar.warp.sync -1; ld.shared.u32 %t, [at]; mov.u32 %v, 7;\n{body}\n\
+             tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t, 32;\n\
+             tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned; ret;\n}}\n"
+        )
+    };
+    let run = |body: &str| {
+        let module = ptx_dsl::load::Module::parse(&text(body)).unwrap();
+        match module.kernel("k").unwrap().launch_raw(&Host::checked(), threads(32), &mut []) {
+            Ok(_) => None,
+            Err(Error::Fault(fault)) => Some(fault.kind),
+            Err(other) => panic!("{other}"),
+        }
+    };
+    let load = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%a}, [%t+3]; tcgen05.wait::ld.sync.aligned;";
+    let store = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%t+COLUMN], {%v}; tcgen05.wait::st.sync.aligned;";
+    assert_eq!(run(&format!("{}{load}", store.replace("COLUMN", "3"))), None);
+    assert_eq!(run(load), Some(FaultKind::Uninitialised { space: "Tensor", addr: 3 }));
+    assert_eq!(
+        run(&format!("{}{load}", store.replace("COLUMN", "4"))),
+        Some(FaultKind::Uninitialised { space: "Tensor", addr: 3 })
+    );
+    // allocated again
+    let again = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t, 32; bar.warp.sync -1;\n\
+        tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [at], 32; bar.warp.sync -1; ld.shared.u32 %t, [at];";
+    let twice = format!("{}bar.warp.sync -1; {again}{load}", store.replace("COLUMN", "3"));
+    assert_eq!(run(&twice), Some(FaultKind::Uninitialised { space: "Tensor", addr: 3 }));
+}
