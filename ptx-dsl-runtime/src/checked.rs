@@ -42,7 +42,9 @@ use threads::Threads;
 #[derive(Debug)]
 pub struct Checked {
     /// Findings after which the launch ends.
-    limit: usize,
+    pub(crate) limit: usize,
+    /// Two stores of one value are a race like others.
+    pub(crate) same_values: bool,
     /// Statements of findings, two for a race, with the state space.
     found: HashSet<(u32, u32, &'static str)>,
     threads: Threads,
@@ -70,7 +72,7 @@ pub struct Checked {
 
 impl Default for Checked {
     fn default() -> Self {
-        Checked::with_limit(100)
+        Checked::new()
     }
 }
 
@@ -241,10 +243,10 @@ impl Monitor for Checked {
 }
 
 impl Checked {
-    /// That ends a launch after so many findings.
-    pub(crate) fn with_limit(limit: usize) -> Checked {
+    fn new() -> Checked {
         Checked {
-            limit,
+            limit: 100,
+            same_values: false,
             found: HashSet::new(),
             threads: Threads::default(),
             shared: Vec::new(),
@@ -301,7 +303,8 @@ impl Checked {
         }
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
-        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, warp, 1 << lane);
+        let outcome =
+            shadow.access((offset, a.bytes), (!a.write, a.same && !self.same_values), record, warp, 1 << lane);
         if let (Some(other), true) = (outcome.race, a.by != By::Agent) {
             return Err(self.race(a, memory.name(), record, other));
         }

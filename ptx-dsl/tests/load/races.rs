@@ -306,3 +306,22 @@ fn a_report_has_both_sides() {
         assert!(report.contains(part), "`{part}` is not in\n{report}");
     }
 }
+
+#[test]
+fn stores_of_one_value() {
+    let all = "st.global.u32 [%b], 1;";
+    let strict = Host::checked().same_values();
+    for launch in [threads(2), threads(64), Launch::grid(2).block(1)] {
+        clean(launch.clone(), all);
+        let found = run_on(&strict, launch, all);
+        assert!(
+            matches!(&found, Err(Error::Fault(fault)) if matches!(fault.kind, FaultKind::DataRace(_))),
+            "{found:?}"
+        );
+    }
+    let first = "setp.eq.u32 %p, %t, 0; @%p st.global.u32 [%b], 1; bar.sync 0; setp.eq.u32 %p, %t, 33; @%p st.global.u32 [%b], 1;";
+    run_on(&strict, threads(64), first).unwrap();
+    // other options stay
+    let found = run_on(&Host::checked().same_values().first(), threads(64), &format!("{all} st.global.u32 [%b+4], 2;"));
+    assert!(matches!(&found, Err(Error::Fault(fault)) if fault.others.is_empty()), "{found:?}");
+}
