@@ -8,11 +8,6 @@ use ptx_dsl_frontend::{compile, lex::lex};
 mod layout;
 
 fuzz_target!(|bytes: &[u8]| {
-    if let Ok(body) = std::str::from_utf8(bytes)
-        && let Some(once) = layout::layout_body(body, "    ")
-    {
-        assert_eq!(layout::layout_body(&once, "    ").as_ref(), Some(&once));
-    }
     if let Some(once) = layout::layout(bytes) {
         assert_eq!(layout::layout(&once).as_ref(), Some(&once));
         // In a wrong text white space may decide where parsing continues.

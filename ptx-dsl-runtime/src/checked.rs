@@ -6,7 +6,10 @@
 //! mbarrier objects and memory hand from thread to thread.
 
 mod clock;
+mod inside;
+mod local;
 mod objects;
+mod phases;
 mod shadow;
 #[cfg(test)]
 mod tests;
@@ -14,15 +17,19 @@ mod threads;
 
 use crate::fault::{Fault, FaultKind, NearMiss, Race, Side, ThreadId};
 use crate::kernel::KernelInfo;
+use crate::kernel::variables::Variables;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::monitor::{Access, By, Finding, Monitor, Offsets, Order, Scope, Sync, Who};
 use clock::Clock;
+use local::Local;
 use objects::{Barriers, Issuer, Mbarriers, Messages};
+use phases::AllPhases;
 use shadow::{Memory, Record, Shadow, What};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 use threads::Threads;
 
 /// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
@@ -35,7 +42,9 @@ use threads::Threads;
 #[derive(Debug)]
 pub struct Checked {
     /// Findings after which the launch ends.
-    limit: usize,
+    pub(crate) limit: usize,
+    /// Two stores of one value are a race like others.
+    pub(crate) same_values: bool,
     /// Statements of findings, two for a race, with the state space.
     found: HashSet<(u32, u32, &'static str)>,
     threads: Threads,
@@ -43,12 +52,12 @@ pub struct Checked {
     shared: Vec<Shadow>,
     /// By segment.
     global: Vec<Shadow>,
-    /// Bytes of local memory that are written, a bit each: by slot, rank, warp, lane and 64-byte line.
-    local: HashMap<(u32, u32, u32, u32, u64), u64>,
+    local: Local,
     /// Live mbarrier objects: slot, rank, offset.
     live: HashSet<(u32, u32, u32)>,
     barriers: Barriers,
     mbarriers: Mbarriers,
+    phases: AllPhases,
     messages: Messages,
     /// Of the last `fence.sc` of the GPU: such fences have an order of their own (8.9.3).
     sequential: Rc<Clock>,
@@ -56,11 +65,14 @@ pub struct Checked {
     misses: Vec<Miss>,
     /// By site: bytes that a load uses, where that is not all of them.
     used_bytes: HashMap<u32, u32>,
+    variables: Arc<Variables>,
+    /// The lines of the statements in the printed PTX.
+    lines: Vec<u32>,
 }
 
 impl Default for Checked {
     fn default() -> Self {
-        Checked::with_limit(100)
+        Checked::new()
     }
 }
 
@@ -75,14 +87,6 @@ struct Miss {
     to: u32,
 }
 
-/// The used bytes of an access that begins at `from`, as bits of the line that begins at `line`.
-fn used_in(used: u64, from: u64, line: u64) -> u64 {
-    match from.checked_sub(line) {
-        Some(behind) => used.checked_shl(behind as u32).unwrap_or(0),
-        None => used.checked_shr((line - from) as u32).unwrap_or(0),
-    }
-}
-
 /// So many are kept.
 const MISSES: usize = 64;
 
@@ -91,41 +95,56 @@ impl Monitor for Checked {
     const HOST: &'static str = "Host::checked()";
     const APART: bool = false;
     const READ_ONLY: bool = false;
+    const VARIABLES: bool = true;
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
+        self.lines = kernel.sites.iter().map(|site| site.line).collect();
         let masks = (0..).zip(kernel.sites).filter_map(|(site, of)| Some((site, of.used_bytes?)));
         self.used_bytes = masks.collect();
+    }
+
+    fn variables(&mut self, variables: Arc<Variables>) {
+        self.variables = variables;
     }
 
     fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
         self.threads.start(slot, ctas, threads);
         self.shared.iter_mut().skip(slot as usize * 16).take(16).for_each(Shadow::clear);
-        self.local.retain(|key, _| key.0 != slot);
+        self.local.start(slot);
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
         self.mbarriers.start(slot);
+        self.phases.start(slot);
         self.messages.start(slot);
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
+        self.inside(&a)?;
         match a.place {
             Place::Shared { rank, offset } => {
                 self.ordinary(&a, rank, offset)?;
                 self.access(&a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
             }
             Place::Global { segment, offset } => self.access(&a, Memory::Global { segment }, offset),
-            Place::Local { offset } => self.local(&a, offset),
+            Place::Local { offset } => {
+                let used = self.used(&a);
+                self.local.access(&a, offset, used)
+            }
             Place::Const { .. } | Place::Param { .. } => Ok(()),
         }
     }
 
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
+        if !self.are_inside(a, offsets) {
+            return false;
+        }
         match a.place {
             Place::Shared { rank, offset } => {
                 self.row(a, Memory::Shared { slot: a.who.slot, rank }, offset.into(), offsets)
             }
             Place::Global { segment, offset } => self.row(a, Memory::Global { segment }, offset, offsets),
-            _ => false,
+            Place::Const { .. } | Place::Param { .. } => true,
+            Place::Local { .. } => false,
         }
     }
 
@@ -136,6 +155,7 @@ impl Monitor for Checked {
                     return Err(FaultKind::MbarrierMisused { offset, what: "`mbarrier.init` over".into() });
                 }
                 self.mbarriers.init(who.slot, rank, offset);
+                self.phases.init((who.slot, rank, offset));
                 self.object(rank, offset, What::Init, who)?;
             }
             Sync::MbarrierInval { rank, offset } => {
@@ -148,13 +168,24 @@ impl Monitor for Checked {
             Sync::MbarrierArrive { rank, offset } => {
                 self.object(rank, offset, What::Mbarrier, who)?;
                 if let Some(warp) = self.threads.of(who) {
+                    self.phases.arrive((who.slot, rank, offset), warp, who.lanes);
                     self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), order, who.site);
                 }
             }
-            Sync::MbarrierWait { rank, offset } => self.waited((who.slot, rank, offset), order, who),
-            Sync::MbarrierPhase { rank, offset } => self.mbarriers.complete((who.slot, rank, offset)),
+            Sync::MbarrierTest { rank, offset, parity } => self.late((who.slot, rank, offset), parity, who)?,
+            Sync::MbarrierWait { rank, offset } => {
+                self.phases.sees((who.slot, rank, offset), who);
+                self.waited((who.slot, rank, offset), order, who);
+            }
+            Sync::MbarrierPhase { rank, offset } => {
+                self.phases.complete((who.slot, rank, offset));
+                self.mbarriers.complete((who.slot, rank, offset));
+            }
             Sync::Barrier { id, waits } => {
                 self.barriers.arrive(id, who, waits, &mut self.threads);
+                if let Some(other) = self.barriers.apart(who, Some(id), order.aligned) {
+                    return Err(self.not_aligned(other));
+                }
             }
             Sync::BarrierCompletes { id } => self.barriers.complete(who, id, &mut self.threads),
             Sync::Warp { members, arrives } => {
@@ -167,6 +198,9 @@ impl Monitor for Checked {
                     let published = warp.publish(who.lanes);
                     self.barriers.cluster_arrive(who, order.release, published);
                 }
+                if let Some(other) = self.barriers.apart(who, None, order.aligned) {
+                    return Err(self.not_aligned(other));
+                }
             }
             Sync::ClusterWait => self.barriers.cluster_wait(who, &mut self.threads),
             Sync::ClusterCompletes => self.barriers.cluster_complete(who.slot, &mut self.threads),
@@ -178,6 +212,7 @@ impl Monitor for Checked {
                 }
             }
             Sync::WarpgroupWait => self.threads.wait_for_warpgroup(who),
+            Sync::Stack { from, to } => self.local.stack(who, from, to),
         }
         Ok(())
     }
@@ -187,6 +222,13 @@ impl Monitor for Checked {
             FaultKind::DataRace(race) => (race.other.site, race.space),
             FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
+            FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
+            FaultKind::MbarrierPhase { .. } => (u32::MAX, "phase"),
+            FaultKind::Members { .. } => (u32::MAX, "aligned"),
+            FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
+            FaultKind::UndefinedRegister { register, .. } => {
+                (register.bytes().fold(0u32, |n, b| n.wrapping_mul(31).wrapping_add(b.into())), "register")
+            }
             _ => return Finding::Ends,
         };
         if !self.found.insert((who.site, key.0, key.1)) {
@@ -201,22 +243,25 @@ impl Monitor for Checked {
 }
 
 impl Checked {
-    /// That ends a launch after so many findings.
-    pub(crate) fn with_limit(limit: usize) -> Checked {
+    fn new() -> Checked {
         Checked {
-            limit,
+            limit: 100,
+            same_values: false,
             found: HashSet::new(),
             threads: Threads::default(),
             shared: Vec::new(),
             global: Vec::new(),
-            local: HashMap::new(),
+            local: Local::default(),
             live: HashSet::new(),
             barriers: Barriers::default(),
             mbarriers: Mbarriers::default(),
+            phases: AllPhases::default(),
             messages: Messages::default(),
             sequential: Rc::default(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
+            variables: Arc::default(),
+            lines: Vec::new(),
         }
     }
 
@@ -258,7 +303,8 @@ impl Checked {
         }
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
-        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, warp, 1 << lane);
+        let outcome =
+            shadow.access((offset, a.bytes), (!a.write, a.same && !self.same_values), record, warp, 1 << lane);
         if let (Some(other), true) = (outcome.race, a.by != By::Agent) {
             return Err(self.race(a, memory.name(), record, other));
         }
@@ -398,6 +444,26 @@ impl Checked {
         }
     }
 
+    /// A thread tests a phase of this parity.
+    fn late(&mut self, object: (u32, u32, u32), parity: u64, who: Who) -> Result<(), FaultKind> {
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
+        let Some(late) = self.phases.test(object, parity, who, warp) else { return Ok(()) };
+        let what = format!(
+            "a wait for phase {} of the mbarrier object at shared address {:#x}, counted from 0, comes too late: {} phases are \
+             complete, and parity {parity} names a later one",
+            late.wanted, object.2, late.complete
+        );
+        Err(FaultKind::MbarrierPhase { what })
+    }
+
+    /// Lanes of a warp execute an aligned barrier, other lanes another one at this statement.
+    #[cold]
+    fn not_aligned(&self, other: u32) -> FaultKind {
+        let line = self.lines.get(other as usize).copied().unwrap_or(0);
+        let what = format!("lanes of a warp execute this aligned barrier, but others the one at PTX line {line}");
+        FaultKind::Members { what }
+    }
+
     fn fence(&mut self, order: Order, who: Who) {
         let Some(warp) = self.threads.of(who) else { return };
         warp.fence(who.lanes, order);
@@ -417,34 +483,17 @@ impl Checked {
         let strong = what == What::Mbarrier;
         let order = Order { strong, scope: Scope::Sys, ..Order::default() };
         let record = Record::new(warp, who.lanes, who.site, what, order);
+        let (place, write) = (Place::Shared { rank, offset }, what == What::Init);
+        let a = Access { place, addr: offset.into(), bytes: 8, write, same: false, by: By::Thread, order, who };
+        self.inside(&a)?;
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
         let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
         shadow.guard(offset.into());
         let outcome = shadow.access((offset.into(), 8), (false, false), record, warp, who.lanes);
         match outcome.race {
-            Some(other) => {
-                let place = Place::Shared { rank, offset };
-                let write = what == What::Init;
-                let a = Access { place, addr: offset.into(), bytes: 8, write, same: false, by: By::Thread, order, who };
-                Err(self.race(&a, "shared", record, other))
-            }
+            Some(other) => Err(self.race(&a, "shared", record, other)),
             None => Ok(()),
         }
-    }
-
-    fn local(&mut self, a: &Access, from: u64) -> Result<(), FaultKind> {
-        let (who, to, used) = (a.who, from + u64::from(a.bytes), self.used(a));
-        for line in from / 64..to.div_ceil(64) {
-            let (low, high) = (from.max(line * 64) - line * 64, to.min(line * 64 + 64) - line * 64);
-            let bits = (u64::MAX >> (64 - (high - low))) << low;
-            let key = (who.slot, who.rank, who.warp, who.lanes.trailing_zeros(), line);
-            let written = self.local.entry(key).or_default();
-            if a.write {
-                *written |= bits;
-            } else if !*written & bits & used_in(used, from, line * 64) != 0 {
-                return Err(FaultKind::Uninitialised { space: "local", addr: a.addr });
-            }
-        }
-        Ok(())
     }
 
     #[cold]

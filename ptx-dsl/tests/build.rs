@@ -106,6 +106,10 @@ fn errors() {
         |name: &str, text: &str| Kernels::new().file(file(&out, name, text)).write(&out).map_err(|e| e.to_string());
     let wrong = write("wrong.rs", "ptx! {\n  <sm_90, ptx 8.0>\n  .visible .entry k() { rex; ret; }\n}").unwrap_err();
     assert!(wrong.contains("wrong.rs:3:25") && wrong.contains("error[PTX"), "{wrong}");
+    // only rustc evaluates it
+    let constant = "ptx! {\n  <sm_90, ptx 8.0>\n  const N: u32 = crate::N;\n  .visible .entry k() .reqntid N { ret; }\n}";
+    let unknown = write("constant.rs", constant).unwrap_err();
+    assert!(unknown.contains("PTX0156") && unknown.contains("constant.rs:3:9"), "{unknown}");
     assert!(write("none.rs", "fn f() {}").unwrap_err().ends_with("none.rs` has no `ptx!` in item form"));
     assert!(write("no.rs", "fn f( {").unwrap_err().contains("no.rs`: this is not Rust"));
     assert!(matches!(Kernels::new().file(out.join("missing.ptx")).write(&out), Err(Error::File(..))));

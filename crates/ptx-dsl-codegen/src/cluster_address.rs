@@ -23,7 +23,8 @@ pub fn with_rank(module: &Module, function: &mut Function, i: &mut Instr) {
     for at in 0..i.operands.len() {
         let arg = &i.operands[at];
         let (Role::Src, Some(ty), Operand::VarAddr(var, _)) = (arg.role, arg.ty, &arg.value) else { continue };
-        if module.vars[var.0 as usize].space != Space::Shared {
+        // one that a rewrite has added is not shared
+        if module.vars.get(var.0 as usize).is_none_or(|v| v.space != Space::Shared) {
             continue;
         }
         let word = match ty.bits() {

@@ -10,8 +10,8 @@ pub fn for_engines(module: &Module) -> Cow<'_, Module> {
     let functions = system_calls::Functions::of(module);
     let changes = |stmt: &Stmt| functions.called(stmt).is_some() || video::is_video(stmt);
     let peers = cluster_address::reaches_peers(module);
-    let changes = peers || module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f));
-    if !changes && module.constants.is_empty() {
+    let changes = module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f));
+    if !peers && !changes && module.constants.is_empty() {
         return Cow::Borrowed(module);
     }
     let mut out = module.clone();

@@ -76,7 +76,7 @@ fn needed(vars: &[Var], operand: &Operand, ty: Option<Ty>, generic: bool) -> Opt
             Some(((layout(var)?.offset, *offset, false), ty))
         }
         Operand::Address(Base::Var(var), offset) => {
-            let window = if generic { crate::kernel::window(Space::Shared) << 56 } else { 0 };
+            let window = if generic { u64::from(crate::kernel::window(Space::Shared)) << 56 } else { 0 };
             Some(((layout(var)?.offset, offset.wrapping_add(window.cast_signed()), false), Ty::B64))
         }
         _ => None,

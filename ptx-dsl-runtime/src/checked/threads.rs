@@ -96,6 +96,11 @@ impl Warp {
         self.knows_by_barrier(warp, time) || self.group(lane).known.knows(warp, lanes, time)
     }
 
+    /// Does any lane know these events?
+    pub fn any_knows(&self, warp: WarpId, lanes: u32, time: u32) -> bool {
+        self.knows_by_barrier(warp, time) || self.groups.iter().any(|g| g.known.knows(warp, lanes, time))
+    }
+
     /// Does a barrier of the CTA come after the events of a warp at a time?
     #[inline]
     pub fn knows_by_barrier(&self, warp: WarpId, time: u32) -> bool {

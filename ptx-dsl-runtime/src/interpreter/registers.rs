@@ -3,6 +3,7 @@
 //! Each warp has a scalar or a mark for each register. While a cohort runs, those of its first warp hold for all its warps; they are
 //! copied to the others when the step ends. Warps of a cohort that hold different scalars get rows when its next step begins.
 
+use super::undefined::Undefined;
 use crate::Lanes;
 use crate::machine::geometry::Geometry;
 use ptx_dsl_isa::image::{Image, Register};
@@ -89,6 +90,8 @@ pub(super) struct Registers {
     last_stamp: u64,
     /// By thread; empty without recursion.
     pub stacks: Vec<Stack>,
+    /// If a monitor wants to know.
+    pub undefined: Option<Undefined>,
     /// `%tid.x` and the row of all threads, by warp.
     places: Rc<[(Row<u32>, Row<u32>)]>,
     /// `%ntid.x`, and the number of rows.
@@ -137,6 +140,7 @@ impl Registers {
             stamps: vec![0; warps],
             last_stamp: 0,
             stacks: vec![Stack::default(); threads],
+            undefined: None,
             places: places.collect(),
             shape: (nx, (warps as u32 * 32).div_ceil(nx)),
         }
@@ -149,6 +153,7 @@ impl Registers {
         self.rows[..n].fill(false);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
+        self.undefined.iter_mut().for_each(Undefined::reset);
     }
 
     /// All registers are 0.
@@ -157,6 +162,7 @@ impl Registers {
         self.rows.fill(false);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
+        self.undefined.iter_mut().for_each(Undefined::reset);
     }
 
     #[inline(always)]
