@@ -238,7 +238,7 @@ impl Checker {
                     self.dropped |= typed.is_none();
                     let used_bytes = used_bytes.take();
                     for made in std::mem::take(&mut self.before) {
-                        self.emit(hir::Stmt::Instr(made));
+                        self.emit(hir::Stmt::Instr(Box::new(made)));
                     }
                     if let Some(mut typed) = typed {
                         typed.used_bytes = used_bytes;

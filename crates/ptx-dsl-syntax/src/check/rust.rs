@@ -101,7 +101,7 @@ impl Checker {
         let quals = Qualifier::from_word(ty.name()).into_iter().collect();
         let spelling = format!("{}.{}", entry.opcode, ty.name());
         let written = hir::Written { opcode: entry.opcode, quals, types: vec![ty], pred: None, operands, spelling };
-        at.before.push(Box::new(hir::Instr {
+        at.before.push(hir::Instr {
             index: 0,
             family: entry.family,
             entry: entry.instr,
@@ -109,7 +109,7 @@ impl Checker {
             written,
             used_bytes: None,
             span: Span::default(),
-        }));
+        });
         Some(to)
     }
 
