@@ -237,8 +237,10 @@ impl Checker {
                     let typed = self.instr(i);
                     self.dropped |= typed.is_none();
                     let used_bytes = used_bytes.take();
-                    for made in std::mem::take(&mut self.before) {
-                        self.emit(hir::Stmt::Instr(Box::new(made)));
+                    if !self.before.is_empty() {
+                        for made in std::mem::take(&mut self.before) {
+                            self.emit(hir::Stmt::Instr(Box::new(made)));
+                        }
                     }
                     if let Some(mut typed) = typed {
                         typed.used_bytes = used_bytes;
