@@ -9,7 +9,6 @@ use crate::flow::Next;
 use crate::machine::body::Body;
 use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::ctx::Ctx;
-use crate::machine::stepwise;
 use crate::machine::team::Verdict;
 use crate::monitor::{Event, Monitor, Sync};
 use crate::schedule::Choice;
@@ -21,15 +20,7 @@ const EPOCH: u32 = 256;
 /// A `try_wait` times out after at most this many regions, as on hardware.
 const PATIENCE: u64 = 1 << 20;
 
-impl<M: Monitor> Ctx<'_, M> {
-    /// Runs the grid. Each [`Monitor`] calls it in a method of its own, so that the driver is compiled in this crate and not in
-    /// those of users.
-    pub(crate) fn drive(&mut self, body: &mut dyn Body<M>) -> Result<(), Box<Fault>> {
-        if self.scheduling.steps.is_some() { stepwise::drive(body, self) } else { drive(body, self) }
-    }
-}
-
-fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+pub(super) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     let mut last = x.residents.clusters.len().saturating_sub(1);
     let mut probe: Option<Probe> = None;
     let mut impatient = PATIENCE;

@@ -9,7 +9,7 @@ use crate::flow::{Next, Pc};
 use crate::machine::body::Body;
 use crate::machine::cluster::{Cluster, Cohort};
 use crate::machine::ctx::Ctx;
-use crate::machine::driver::{Probe, exit, merge, probe_deadlock, split, start, wake};
+use crate::machine::driver::{self, Probe, exit, merge, probe_deadlock, split, start, wake};
 use crate::monitor::{Event, Monitor};
 use crate::steps::effect::{Action, Object};
 use crate::steps::{Process, Steps};
@@ -24,7 +24,15 @@ enum Able {
     Operation { id: u64 },
 }
 
-pub(super) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+impl<M: Monitor> Ctx<'_, M> {
+    /// Runs the grid. Each [`Monitor`] calls it in a method of its own, so that the driver is compiled in this crate and not in
+    /// those of users.
+    pub(crate) fn drive(&mut self, body: &mut dyn Body<M>) -> Result<(), Box<Fault>> {
+        if self.scheduling.steps.is_some() { drive(body, self) } else { driver::drive(body, self) }
+    }
+}
+
+fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     let mut probe: Option<Probe> = None;
     // stores of what is there already are no progress
     x.scheduling.probing = true;

@@ -20,6 +20,9 @@ type Program = Vec<Vec<Op>>;
 /// What a program returns: of each thread, what each of its operations has read (0 for a store), and at last the variables.
 type Outcome = Vec<u32>;
 
+/// Independent operations, thread and number of each, in layers that depend on each other.
+type Layers = Vec<Vec<(usize, usize)>>;
+
 const VARIABLES: usize = 4;
 
 fn kernel(program: &Program) -> Kernel {
@@ -68,7 +71,7 @@ fn explored(program: &Program) -> BTreeMap<Outcome, usize> {
 fn expected(program: &Program) -> BTreeMap<Outcome, usize> {
     struct Search<'p> {
         program: &'p Program,
-        seen: BTreeMap<Outcome, BTreeSet<Vec<Vec<(usize, usize)>>>>,
+        seen: BTreeMap<Outcome, BTreeSet<Layers>>,
     }
     fn dependent(a: Op, b: Op) -> bool {
         let (of, is_load) = (
@@ -112,7 +115,7 @@ fn expected(program: &Program) -> BTreeMap<Outcome, usize> {
             }
             if ended {
                 // Foata's normal form: layers of independent operations
-                let mut layers: Vec<Vec<(usize, usize)>> = Vec::new();
+                let mut layers: Layers = Vec::new();
                 for &(t, i) in order.iter() {
                     let op = self.program[t][i];
                     let behind = layers
