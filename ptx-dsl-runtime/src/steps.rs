@@ -8,7 +8,7 @@ pub(crate) mod repeat;
 
 use crate::flow::Wait;
 use crate::schedule::Choice;
-use effect::{Action, Effect, Object};
+use effect::{Action, Effect, Object, Relation, depends};
 use std::collections::{HashMap, HashSet};
 use std::fmt;
 use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
@@ -89,10 +89,10 @@ pub(crate) struct Steps {
     operations: HashMap<u64, Process>,
     /// Who makes the step.
     pub current: Process,
-    /// Processes that test in a loop, and the progress of the launch when they did last.
-    pub idle: HashMap<Process, u64>,
+    /// Processes that test in a loop: what they test, and the progress of the launch when they did last.
+    idle: HashMap<Process, (Vec<Effect>, u64)>,
     /// Idle steps that the process has made in a row.
-    pub tests_in_a_row: usize,
+    tests_in_a_row: usize,
     /// What the next steps of processes come after.
     resumed: HashMap<Process, Vec<Effect>>,
     /// Processes that have made a step which was not idle.
@@ -150,8 +150,23 @@ impl Steps {
         }
     }
 
-    /// The step has been made.
-    pub fn end(&mut self, idle: bool, site: u32) {
+    /// Does the process test in a loop, and nothing has changed that it tests? `progress` is that of the launch.
+    pub fn is_idle(&self, process: Process, progress: u64) -> bool {
+        match self.idle.get(&process) {
+            Some((tests, since)) => !tests.is_empty() || *since == progress,
+            None => false,
+        }
+    }
+
+    /// All processes may test again. False if none does in a loop.
+    pub fn forget_idle(&mut self) -> bool {
+        let some = !self.idle.is_empty();
+        self.idle.clear();
+        some
+    }
+
+    /// The step has been made, idle or not, with this progress of the launch. Its warp has so many other lanes that can run.
+    pub fn end(&mut self, idle: bool, site: u32, (progress, others): (u64, usize)) {
         let mut effects = std::mem::take(&mut self.effects);
         self.tests_in_a_row = if idle { self.tests_in_a_row + 1 } else { 0 };
         if !idle {
@@ -162,6 +177,12 @@ impl Steps {
             let Process { operation, cluster, .. } = self.current;
             let start = if operation > 0 { self.current } else { Process { cluster, ..Process::default() } };
             effects.push(Effect { object: Object::Start(start), action: Action::After { phase: 0 } });
+        }
+        if idle && self.tests_in_a_row > others {
+            self.idle.insert(self.current, (effects.clone(), progress));
+        } else if !idle {
+            let unchanged = |tests: &Vec<Effect>| depends(&effects, tests, &|_| false) == Relation::None;
+            self.idle.retain(|_, (tests, _)| unchanged(tests));
         }
         let step = Made { process: self.current, effects, idle, site };
         self.explorer.lock().made(&step);

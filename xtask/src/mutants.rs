@@ -168,13 +168,15 @@ impl Kernel<'_> {
         let text = &self.launch.text;
         let codes = codes(text);
         self.run(text, &["--checked"]).map_err(|e| format!("the kernel as it is: {e}"))?;
-        let schedules = wanted.schedules.to_string();
-        self.run(text, &["--checked", "--explore", &schedules]).map_err(|e| format!("the kernel as it is: {e}"))?;
+        for how in [wanted.schedules.to_string(), format!("{},exhaustive", wanted.schedules)] {
+            let explored = self.run(text, &["--checked", "--explore", &how]);
+            explored.map_err(|e| format!("the kernel as it is, with `--explore {how}`: {e}"))?;
+        }
         let mut row = Row { name: self.launch.name.clone(), verdicts: Vec::new(), missed: Vec::new() };
         for mutant in mutants(text).iter().step_by(wanted.every) {
             let mut verdict = self.verdict(mutant, &codes);
             if verdict == Verdict::Missed {
-                let name = format!("{} {}", self.launch.name, mutant.what);
+                let name = format!("{}:{} {}", self.launch.name, mutant.line, mutant.what);
                 if equivalent.has(&name) {
                     lock(used).insert(name);
                     verdict = Verdict::Equivalent;
@@ -195,11 +197,9 @@ impl Kernel<'_> {
         if self.run(&mutant.text, &["--checked"]).is_err() {
             return Verdict::Run;
         }
-        let schedules = SCHEDULES.to_string();
-        match self.run(&mutant.text, &["--checked", "--explore", &schedules]) {
-            Err(_) => Verdict::Schedules,
-            Ok(()) => Verdict::Missed,
-        }
+        let (random, ordered) = (SCHEDULES.to_string(), format!("{SCHEDULES},exhaustive"));
+        let found = |how: &str| self.run(&mutant.text, &["--checked", "--explore", how]).is_err();
+        if found(&random) || found(&ordered) { Verdict::Schedules } else { Verdict::Missed }
     }
 
     /// Runs a module. Err is the first line of what is wrong.
@@ -227,7 +227,7 @@ fn codes(text: &str) -> BTreeSet<u16> {
 struct Equivalent(Vec<String>);
 
 impl Equivalent {
-    /// Lines `kernel mutant => reason`.
+    /// Lines `kernel:line mutant => reason`.
     fn read(path: &Path) -> Result<Equivalent, String> {
         let lines = read(path)?;
         let lines = lines.lines().map(str::trim).filter(|line| !line.is_empty() && !line.starts_with('#'));

@@ -151,7 +151,7 @@ impl<M: Monitor> Host<M> {
 }
 
 impl Explore<Checked> {
-    /// Runs all schedules, but at most the number given: of those that differ only in the order of independent steps, one
+    /// Runs all schedules, but at most the number given, with runs that turn out to repeat others: of those that differ only in the order of independent steps, one
     /// (dynamic partial-order reduction). Steps are operations that other threads can see: synchronisation, strong and atomic
     /// accesses, and completions of asynchronous operations. Weak accesses are ordered by these, or the checked host finds a race.
     ///
@@ -266,11 +266,13 @@ impl<M: Monitor> Explore<M> {
         let mut results = Vec::new();
         let mut more = shard.has_place(self.place);
         let mut complete = more;
+        let mut runs = 0;
         while more {
-            if results.len() as u64 >= self.schedules {
+            if runs >= self.schedules {
                 complete = false;
                 break;
             }
+            runs += 1;
             lock(&explorer).explorer.start();
             let result = self.one(&explorer, &mut launch)?;
             let mut explorer = lock(&explorer);

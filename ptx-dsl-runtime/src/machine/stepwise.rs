@@ -48,7 +48,7 @@ fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), B
             wake_warps(x, slot);
         }
         let mut able = able(x);
-        if able.is_empty() && forget_idle(x) {
+        if able.is_empty() && steps(x).is_some_and(Steps::forget_idle) {
             able = self::able(x);
         }
         if able.is_empty() {
@@ -68,7 +68,10 @@ fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), B
             Able::Operation { id } => {
                 begin(x, process);
                 x.complete(id)?;
-                end(x, false, 0);
+                let now = x.scheduling.progress;
+                if let Some(steps) = steps(x) {
+                    steps.end(false, 0, (now, 0));
+                }
             }
             Able::Warp { slot, rank, warp } => run(body, x, process, (slot, rank, warp))?,
         }
@@ -82,12 +85,6 @@ fn steps<'x, M>(x: &'x mut Ctx<'_, M>) -> Option<&'x mut Steps> {
 fn begin<M>(x: &mut Ctx<'_, M>, process: Process) {
     if let Some(steps) = steps(x) {
         steps.begin(process);
-    }
-}
-
-fn end<M>(x: &mut Ctx<'_, M>, idle: bool, site: u32) {
-    if let Some(steps) = steps(x) {
-        steps.end(idle, site);
     }
 }
 
@@ -131,7 +128,7 @@ fn able<M: Monitor>(x: &Ctx<'_, M>) -> Vec<(Process, Able)> {
         let number = x.geometry.cluster_number(cluster.id);
         for c in &cluster.ready {
             let process = Process { operation: 0, cluster: number, rank: c.cta, warp: c.lo };
-            let idle = steps.idle.get(&process).is_some_and(|progress| *progress == x.scheduling.progress);
+            let idle = steps.is_idle(process, x.scheduling.progress);
             if !idle && able.iter().all(|(known, _)| *known != process) {
                 able.push((process, Able::Warp { slot, rank: c.cta, warp: c.lo }));
             }
@@ -140,14 +137,6 @@ fn able<M: Monitor>(x: &Ctx<'_, M>) -> Vec<(Process, Able)> {
     able.extend(x.may_complete().filter_map(|(_, id)| Some((steps.operation(id)?, Able::Operation { id }))));
     able.sort_by_key(|(process, _)| (*process < steps.current, *process));
     able
-}
-
-/// All warps that can run test in loops: they may test again. False if there are none.
-fn forget_idle<M>(x: &mut Ctx<'_, M>) -> bool {
-    let Some(steps) = steps(x) else { return false };
-    let some = !steps.idle.is_empty();
-    steps.idle.clear();
-    some
 }
 
 /// The lanes of a warp that run next.
@@ -212,10 +201,7 @@ fn run<M: Monitor>(
     };
     let idle = again && now == progress && operation.is_some();
     if let Some(steps) = steps(x) {
-        steps.end(idle, site);
-        if steps.tests_in_a_row > others {
-            steps.idle.insert(process, now);
-        }
+        steps.end(idle, site, (now, others));
     }
     Ok(())
 }

@@ -62,10 +62,30 @@ fn module_of(source: &str, entry: &str) -> Option<String> {
             let header = &body[start + 1..end];
             let target = header.split(',').next()?.trim();
             let version = header.split("ptx ").nth(1)?.split([',', '>']).next()?.trim();
-            return Some(format!(".version {version}\n.target {target}\n.address_size 64\n{}", &body[end + 1..]));
+            let body = without_others(&body[end + 1..], entry)?;
+            return Some(format!(".version {version}\n.target {target}\n.address_size 64\n{body}"));
         }
     }
     None
+}
+
+/// The module without its other entries.
+fn without_others(body: &str, entry: &str) -> Option<String> {
+    let mut kept = String::new();
+    let mut rest = body;
+    while let Some(at) = rest.find(".visible .entry") {
+        let (before, from) = rest.split_at(at);
+        let open = from.find('{')? + 1;
+        let end = open + closing(&from[open..])? + 1;
+        let name =
+            from[".visible .entry".len()..].trim_start().split(|c: char| !c.is_alphanumeric() && c != '_').next()?;
+        kept += before;
+        if name == entry {
+            kept += &from[..end];
+        }
+        rest = &from[end..];
+    }
+    Some(kept + rest)
 }
 
 /// Where the braces that are open close, outside of comments.
