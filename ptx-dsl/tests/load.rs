@@ -1,5 +1,7 @@
 //! Modules that are loaded at run time. Expected values are plain Rust.
 
+#[path = "load/explore.rs"]
+mod explore;
 #[path = "load/misuse.rs"]
 mod misuse;
 #[path = "load/races.rs"]

@@ -107,6 +107,7 @@ impl<M: Monitor> Ctx<'_, M> {
         }
         let who = self.who(lanes);
         let first = Access { place, addr, bytes, write, same: false, by: By::Thread, order: self.order, who };
+        self.step_accesses(&first, Some(offsets));
         self.monitor.warp(&first, offsets)
     }
 }
