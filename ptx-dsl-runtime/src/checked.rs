@@ -8,8 +8,10 @@
 mod accesses;
 mod actor;
 mod clock;
+mod misses;
 mod objects;
 mod operations;
+mod remotes;
 mod report;
 mod shadow;
 #[cfg(test)]
@@ -24,9 +26,10 @@ use crate::mem::address::Place;
 use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, Who};
 use actor::Work;
 use clock::Clock;
+use misses::{Miss, remember};
 use objects::{Barriers, Mbarriers, Messages};
 use operations::Operations;
-use report::{Miss, remember};
+use remotes::Remotes;
 use shadow::{Memory, Shadow, What};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
@@ -59,6 +62,7 @@ pub struct Checked {
     mbarriers: Mbarriers,
     messages: Messages,
     operations: Operations,
+    remotes: Remotes,
     /// Of the last `fence.sc` of the GPU: such fences have an order of their own (8.9.3).
     sequential: Rc<Clock>,
     /// Where a thread has observed another one and not learnt from it.
@@ -92,6 +96,7 @@ impl Monitor for Checked {
         self.barriers.start(slot);
         self.mbarriers.start(slot);
         self.messages.start(slot);
+        self.remotes.start(slot);
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
@@ -183,6 +188,7 @@ impl Monitor for Checked {
                     self.mbarriers.commit_arrives((warp.id, who.lanes, commit), (who.slot, rank, offset));
                 }
             }
+            Sync::CtaEnds => self.cta_ends(who)?,
             Sync::Groups { of, before } => self.wait_for_groups(of, before, who),
         }
         Ok(())
@@ -221,6 +227,7 @@ impl Checked {
             mbarriers: Mbarriers::default(),
             messages: Messages::default(),
             operations: Operations::default(),
+            remotes: Remotes::default(),
             sequential: Rc::default(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
@@ -261,11 +268,13 @@ impl Checked {
             match (released, order.acquire) {
                 (true, true) => warp.learn(who.lanes, &clock),
                 (true, false) => {
+                    warp.meet(&clock);
                     warp.observe(who.lanes, &clock);
                     let why = "the wait is `.relaxed`, and no fence of acquire semantics follows it";
                     remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
                 }
                 (false, _) => {
+                    warp.meet(&clock);
                     let why = "the arrival is `.relaxed`, and no fence of release semantics precedes it";
                     remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
                 }

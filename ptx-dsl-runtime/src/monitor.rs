@@ -191,6 +191,8 @@ pub enum Sync {
     Commit { commit: u64, arrivals: u32 },
     /// The `tcgen05` operations before the commit with this number are complete, and this mbarrier object is about to observe it.
     CommitArrives { commit: u64, rank: u32, offset: u32 },
+    /// The last thread of a CTA of a cluster ends.
+    CtaEnds,
     /// The groups before this one are complete.
     Groups { of: Groups, before: u64 },
 }

@@ -3,9 +3,10 @@
 use super::Checked;
 use super::actor::{COPIES, Work};
 use super::clock::Bridge;
+use super::misses::remember;
 use super::objects::Issuer;
 use super::operations::View;
-use super::report::remember;
+use super::remotes::Remote;
 use super::shadow::{Memory, Outcome, Record, Shadow, What};
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
@@ -44,6 +45,8 @@ impl Checked {
             (false, false) => What::Load,
         };
         let record = Record::new(warp, lanes, a.who.site, what, a.order);
+        self.reaches(a, memory, record)?;
+        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let view = View { warp, lanes, operations: &self.operations, bridge: None, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
         let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, &view);
@@ -97,6 +100,8 @@ impl Checked {
         };
         let strong = a.order.strong.then_some(a.order.scope);
         let record = Record { actor, time, lanes: of, site: a.who.site, bytes: 0, strong, what };
+        self.reaches(a, memory, record)?;
+        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let content = match agent {
             Agent::Bulk { content, .. } if a.write => content,
             _ => None,
@@ -105,9 +110,44 @@ impl Checked {
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
         let outcome = shadow.span((offset, a.bytes), shared && !a.write, record, &view);
         if let Some(content) = content {
-            self.operations.writes(&record, content);
+            self.operations.writes((actor, of, time, a.who.site), content);
         }
         self.judge(a, memory, offset, record, &outcome)
+    }
+
+    /// An access to the shared memory of another CTA, which must have started.
+    fn reaches(&mut self, a: &Access, memory: Memory, record: Record) -> Result<(), FaultKind> {
+        let Memory::Shared { slot, rank } = memory else { return Ok(()) };
+        if rank == a.who.rank {
+            return Ok(());
+        }
+        let of = self.threads.warp(slot, rank, 0).map(|warp| warp.id);
+        let (Some(of), Some(warp)) = (of, self.threads.of(a.who)) else { return Ok(()) };
+        let lanes = a.who.lanes;
+        let remote = Remote { record, addr: a.addr, bytes: a.bytes };
+        if self.remotes.access((slot, rank), of, warp, lanes, remote) {
+            return Ok(());
+        }
+        Err(FaultKind::undefined(
+            format!(
+                "access to the shared memory of CTA {rank} of the cluster, and nothing says that this CTA has started"
+            ),
+            "9.7.9.23",
+            "`barrier.cluster.arrive` and `.wait` at the beginning",
+        ))
+    }
+
+    /// A CTA ends: the accesses of others to its shared memory must be done.
+    #[cold]
+    pub(super) fn cta_ends(&mut self, who: Who) -> Result<(), FaultKind> {
+        let Some(remote) = self.remotes.end((who.slot, who.rank), &self.threads, &self.operations).next() else {
+            return Ok(());
+        };
+        let own = Record { what: What::End, site: who.site, lanes: who.lanes, ..Record::default() };
+        let (place, addr) = (Place::Shared { rank: who.rank, offset: 0 }, remote.addr);
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, Order::default());
+        let a = Access { place, addr, bytes: remote.bytes, write: false, same: false, by, proxy, order, who };
+        Err(self.race(&a, "shared", own, remote.record))
     }
 
     /// What is wrong with an access?
@@ -154,6 +194,10 @@ impl Checked {
             (false, false) => What::Load,
         };
         let new = Record::new(warp, lanes, a.who.site, what, order);
+        if self.reaches(a, memory, new).is_err() {
+            return false;
+        }
+        let Some(warp) = self.threads.of(a.who) else { return false };
         // whoever reads shared memory needs a write before
         let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
         let view = View { warp, lanes, operations: &self.operations, bridge: None, content: None };
@@ -240,18 +284,17 @@ impl Checked {
         let strong = what == What::Mbarrier;
         let order = Order { strong, scope: Scope::Sys, ..Order::default() };
         let record = Record::new(warp, who.lanes, who.site, what, order);
+        let place = Place::Shared { rank, offset };
+        let (by, proxy, addr, write) = (By::Thread, Proxy::Generic, offset.into(), what == What::Init);
+        let a = Access { place, addr, bytes: 8, write, same: false, by, proxy, order, who };
+        self.reaches(&a, Memory::Shared { slot: who.slot, rank }, record)?;
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
         let view = View { warp, lanes: who.lanes, operations: &self.operations, bridge: None, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
         shadow.guard(offset.into());
         let outcome = shadow.access((offset.into(), 8), (false, false), record, &view);
         match outcome.race {
-            Some(other) => {
-                let place = Place::Shared { rank, offset };
-                let write = what == What::Init;
-                let (by, proxy, addr) = (By::Thread, Proxy::Generic, offset.into());
-                let a = Access { place, addr, bytes: 8, write, same: false, by, proxy, order, who };
-                Err(self.race(&a, "shared", record, other))
-            }
+            Some(other) => Err(self.race(&a, "shared", record, other)),
             None => Ok(()),
         }
     }

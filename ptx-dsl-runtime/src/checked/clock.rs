@@ -3,7 +3,7 @@
 //! Time is counted per actor ([`actor`](super::actor)). An entry says that the events of some lanes of a warp before some time are known.
 //! Threads that synchronise together share a clock, so it is small: one entry for each warp of their CTA.
 
-use super::actor::{Actor, cluster_of};
+use super::actor::{Actor, cluster_of, cta_of};
 use std::rc::Rc;
 
 /// The events of these lanes before this time are known.
@@ -45,6 +45,13 @@ impl Clock {
     /// Is a proxy fence between these events and now?
     pub fn is_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
         self.fenced[bridge as usize].as_ref().is_some_and(|fenced| fenced.knows(actor, lanes, time))
+    }
+
+    /// Is any event of a CTA known?
+    pub fn has_met(&self, cta: u32) -> bool {
+        let entries = &self.known.entries;
+        let at = entries.partition_point(|e| cta_of(e.actor) < cta);
+        entries.get(at).is_some_and(|e| cta_of(e.actor) == cta) || cluster_of(cta << 9) < self.known.floor
     }
 
     /// The events of these lanes before this time become known.

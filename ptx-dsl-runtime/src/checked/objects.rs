@@ -26,8 +26,10 @@ struct Generation {
 struct ClusterBarrier {
     phase: u32,
     published: Published,
-    /// Of the last complete phase.
-    done: Option<Rc<Clock>>,
+    /// By relaxed arrivals too.
+    met: Clock,
+    /// Of the last complete phase: what is released, and all.
+    done: Option<(Rc<Clock>, Rc<Clock>)>,
     /// The phases in which warps have arrived.
     arrived: HashMap<(u32, u32), u32>,
     /// Waiting for the phase that is not complete.
@@ -91,6 +93,7 @@ impl Barriers {
     pub fn cluster_arrive(&mut self, who: Who, release: bool, published: Published) {
         let barrier = self.cluster.entry(who.slot).or_default();
         barrier.arrived.insert((who.rank, who.warp), barrier.phase);
+        barrier.met.join(&published.known);
         if release {
             barrier.published.join(&published);
         } else {
@@ -103,8 +106,9 @@ impl Barriers {
         let complete = barrier.arrived.get(&(who.rank, who.warp)).is_none_or(|phase| *phase != barrier.phase);
         if !complete {
             barrier.waiting.push((who.rank, who.warp, who.lanes));
-        } else if let (Some(done), Some(warp)) = (&barrier.done, threads.of(who)) {
+        } else if let (Some((done, met)), Some(warp)) = (&barrier.done, threads.of(who)) {
             warp.learn(who.lanes, done);
+            warp.meet(met);
         }
     }
 
@@ -113,13 +117,14 @@ impl Barriers {
         let Published { mut known, fenced } = std::mem::take(&mut barrier.published);
         // relaxed arrivals behind a fence, and relaxed waits before one, synchronise too
         fenced.iter().for_each(|(_, clock)| known.join(clock));
-        let done = Rc::new(known);
+        let (done, met) = (Rc::new(known), Rc::new(std::mem::take(&mut barrier.met)));
         for (rank, warp, lanes) in barrier.waiting.drain(..) {
             if let Some(warp) = threads.warp(slot, rank, warp) {
                 warp.learn(lanes, &done);
+                warp.meet(&met);
             }
         }
-        barrier.done = Some(done);
+        barrier.done = Some((done, met));
         barrier.phase += 1;
     }
 }

@@ -2,7 +2,6 @@
 
 use super::actor::{Actor, COPIES};
 use super::clock::Bridge;
-use super::shadow::{Record, What};
 use super::threads::Warp;
 use std::collections::{HashMap, HashSet};
 
@@ -24,6 +23,9 @@ struct Copy {
     state: State,
 }
 
+/// What an operation does: actor, lanes, time, statement.
+pub(super) type Event = (Actor, u32, u32, u32);
+
 /// The copies of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Operations {
@@ -31,8 +33,8 @@ pub(super) struct Operations {
     all: Vec<Copy>,
     /// By the number that the machine gives them.
     in_flight: HashMap<u64, u32>,
-    /// What bulk copies write to global memory: actor, lanes, time, site, and a hash of the bytes and places.
-    contents: HashSet<(Actor, u32, u32, u32, u64)>,
+    /// What bulk copies write to global memory: a hash of the bytes and places.
+    contents: HashSet<(Event, u64)>,
 }
 
 impl Operations {
@@ -52,13 +54,25 @@ impl Operations {
     }
 
     /// A bulk copy writes this.
-    pub fn writes(&mut self, r: &Record, content: u64) {
-        self.contents.insert((r.actor, r.lanes, r.time, r.site, content));
+    pub fn writes(&mut self, copy: Event, content: u64) {
+        self.contents.insert((copy, content));
     }
 
     /// Has another copy written the same bytes to the same places? Compilers let all lanes of a warp, or two warps, store a tile.
-    pub fn is_copy_of(&self, r: &Record, content: u64) -> bool {
-        r.what == What::CopyStore && self.contents.contains(&(r.actor, r.lanes, r.time, r.site, content))
+    pub fn is_copy_of(&self, copy: Event, content: u64) -> bool {
+        self.contents.contains(&(copy, content))
+    }
+
+    /// The phase that completes a copy, if the event is one of a copy; an object without a number is waited for.
+    pub fn completion(&self, actor: Actor, time: u32) -> Option<Option<(Actor, u32)>> {
+        if actor != COPIES {
+            return None;
+        }
+        match self.all.get(time as usize)?.state {
+            State::Completes(object, phase) => Some(Some((object, phase))),
+            State::InFlight => Some(None),
+            State::Forgotten => None,
+        }
     }
 
     /// The thread of an event: warp and lanes.

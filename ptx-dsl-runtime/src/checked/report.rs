@@ -1,25 +1,10 @@
 //! Findings with both accesses, and what would have ordered them.
 
 use super::Checked;
-use super::clock::Clock;
+use super::misses::Miss;
 use super::shadow::Record;
 use crate::fault::{FaultKind, NearMiss, Race, Side, ThreadId};
-use crate::monitor::{Access, Proxy, Who};
-use std::rc::Rc;
-
-/// An observation that does not synchronise.
-#[derive(Debug)]
-pub(super) struct Miss {
-    /// The observer: slot, rank, warp.
-    warp: (u32, u32, u32),
-    clock: Rc<Clock>,
-    why: &'static str,
-    from: u32,
-    to: u32,
-}
-
-/// So many are kept.
-const MISSES: usize = 64;
+use crate::monitor::{Access, Proxy};
 
 impl Checked {
     #[cold]
@@ -60,17 +45,4 @@ impl Checked {
         let (addr, bytes) = (a.addr, a.bytes);
         FaultKind::DataRace(Box::new(Race { space, addr, bytes, access, other, near_miss, fence, asynchronous }))
     }
-}
-
-/// Keeps an observation that does not synchronise, for the report of a race.
-pub(super) fn remember(misses: &mut Vec<Miss>, who: Who, clock: &Rc<Clock>, why: &'static str, from: u32) {
-    let warp = (who.slot, who.rank, who.warp);
-    let same = |m: &Miss| m.warp == warp && m.to == who.site && m.from == from && Rc::ptr_eq(&m.clock, clock);
-    if misses.iter().any(same) {
-        return;
-    }
-    if misses.len() == MISSES {
-        misses.remove(0);
-    }
-    misses.push(Miss { warp, clock: clock.clone(), why, from, to: who.site });
 }

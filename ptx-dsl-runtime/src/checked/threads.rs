@@ -41,6 +41,8 @@ pub(super) struct Warp {
     floor: u32,
     /// The operations for which lanes have waited.
     waits: Vec<Wait>,
+    /// What it has waited for, relaxed synchronisation included.
+    met: Clock,
     /// Has it accessed memory at this time?
     used: bool,
     groups: Vec<Group>,
@@ -79,6 +81,7 @@ impl Warp {
             exist,
             floor: 0,
             waits: Vec::new(),
+            met: Clock::default(),
             used: false,
             groups: vec![Group { lanes: exist, ..Group::default() }],
         }
@@ -112,6 +115,16 @@ impl Warp {
     pub fn has_waited(&self, actor: Actor, lanes: u32, time: u32) -> bool {
         actor::is_work_of(actor, self.id)
             && self.waits.iter().any(|w| w.actor == actor && lanes & !w.lanes == 0 && time < w.time)
+    }
+
+    /// It has waited for others, with or without their memory accesses.
+    pub fn meet(&mut self, clock: &Clock) {
+        self.met.join(clock);
+    }
+
+    /// Does a lane know that a CTA has started?
+    pub fn has_met(&self, lane: u32, cta: u32) -> bool {
+        self.met.has_met(cta) || self.group(lane).known.has_met(cta)
     }
 
     /// These lanes have waited for their own operations before this time.
@@ -384,6 +397,14 @@ impl Threads {
         for &(w, lanes) in lanes {
             warps[w as usize].replace(lanes, &known, &fenced);
         }
+    }
+
+    /// Has a thread of a CTA waited for these events?
+    pub fn is_known_in(&self, slot: u32, rank: u32, actor: Actor, lanes: u32, time: u32) -> bool {
+        let Some(cluster) = self.slots.get(slot as usize) else { return true };
+        let warps = cluster.warps.iter().skip(rank as usize * 32).take(32);
+        let knows = |clock: &Clock| clock.knows(actor, lanes, time);
+        warps.into_iter().any(|warp| knows(&warp.met) || warp.groups.iter().any(|g| knows(&g.known)))
     }
 
     #[inline]

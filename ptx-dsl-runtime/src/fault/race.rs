@@ -54,6 +54,11 @@ pub struct NearMiss {
 }
 
 impl Race {
+    /// Does a CTA end before an access to its shared memory?
+    pub(super) fn is_end(&self) -> bool {
+        self.access == "end of the CTA"
+    }
+
     /// What would order the accesses.
     pub(super) fn help(&self, thread: Option<ThreadId>) -> &'static str {
         match self.fence {
@@ -65,6 +70,9 @@ impl Race {
             }
             Some(_) => return "`fence.proxy.async.shared::cta` after the store, before the threads synchronise",
             None => {}
+        }
+        if self.is_end() {
+            return "keep the CTA alive until its peers are done: `barrier.cluster.arrive` and `.wait` at the end";
         }
         if self.asynchronous {
             return if self.access.contains("asynchronous") || self.access.contains("matrix") {
@@ -113,6 +121,10 @@ impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Race { space, addr, bytes, access, other, .. } = self;
         let article = if other.access.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        if self.is_end() {
+            write!(f, "nothing keeps this CTA until {article} {} by another CTA to its shared memory, ", other.access)?;
+            return write!(f, "{bytes} bytes at {addr:#x}, is done");
+        }
         if let Some(fence) = self.fence {
             write!(f, "data race: no `{fence}` is between {article} {} and this {access} ", other.access)?;
             return write!(f, "of {bytes} bytes at {space} address {addr:#x}, which are accesses of different proxies");

@@ -8,7 +8,7 @@ use std::ops::Range;
 use crate::fault::FaultKind;
 use crate::machine::spaces::{SharedPlace, Spaces};
 use crate::mem::address::Place;
-use crate::monitor::Proxy;
+use crate::monitor::order::Proxy;
 
 /// A copy in flight.
 pub(crate) trait CopyJob: std::fmt::Debug {

@@ -352,3 +352,62 @@ fn a_ring_that_is_filled_too_early() {
     let found = race(&threads(128), &body(fill, wait));
     assert_eq!((found.access, found.other.access), ("store", "read by a matrix operation"));
 }
+
+/// A load from the peer CTA: it must have started, and must stay.
+#[test]
+fn the_life_of_a_peer() {
+    let body = |start: &str, end: &str| {
+        leader(&format!(
+            "mov.u32 %r2, %cluster_ctarank; setp.ne.u32 %q, %r2, 0; mapa.shared::cluster.u32 %r4, %r0, 1; mov.u32 %r5, bar;\n\
+             mapa.shared::cluster.u32 %r6, %r5, 1; st.shared.u32 [tile], 5; mbarrier.init.shared.b64 [bar], 1; {start}\n\
+             $q bra peer; ld.shared::cluster.u32 %r7, [%r4]; peer: {end}"
+        ))
+    };
+    let two = Launch::grid(2).block(1).cluster(2);
+    let (meet, relaxed) =
+        ("barrier.cluster.arrive; barrier.cluster.wait;", "barrier.cluster.arrive.relaxed; barrier.cluster.wait;");
+    clean(&two, &body(meet, meet));
+    // that the threads have met is enough
+    clean(&two, &body(meet, relaxed));
+    // the arrival of the other CTA says that it is done
+    let arrive = format!(
+        "$!q mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%r6]; $!q bra done;\n{} done:",
+        WAIT.replace("mbarrier.try_wait.parity", "mbarrier.try_wait.parity.acquire.cluster")
+    );
+    let arrive = arrive.replace("$!q", "@!%q");
+    let found = |body: &str| {
+        let faults: Vec<_> = hosts()
+            .map(|host| match run_on(&host, two.clone(), body) {
+                Err(Error::Fault(fault)) => fault.to_string(),
+                other => panic!("{body}\n{other:?}"),
+            })
+            .collect();
+        faults
+    };
+    clean(&two, &body(meet, &arrive));
+    for end in ["", "barrier.cluster.arrive;"] {
+        // it may also have ended in this run
+        let ends = ["nothing keeps this CTA until a load by another CTA", "has exited"];
+        let faults = found(&body(meet, end));
+        assert!(faults.iter().all(|text| ends.iter().any(|end| text.contains(end))), "{}", faults[0]);
+        assert!(faults.iter().any(|text| text.contains(ends[0])), "{}", faults[0]);
+    }
+    assert!(found(&body("", meet)).iter().all(|text| text.contains("nothing says that this CTA has started")));
+    // a copy in flight
+    let copy = |end: &str| {
+        body(
+            &format!("mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128; fence.proxy.async; {meet}"),
+            &format!(
+                "@%q bra last; mov.u32 %r7, 0; fill: add.u32 %r8, %r0, %r7; st.shared.u32 [%r8+512], 0; add.u32 %r7, %r7, 4;\n\
+                 setp.lt.u32 %p, %r7, 128; @%p bra fill; fence.proxy.async;\n\
+                 cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r4+256], [tile+512], 128, [%r6];\n\
+                 last: {end}"
+            ),
+        )
+    };
+    let wait = format!("@!%q bra met; {WAIT} met: {meet}");
+    clean(&two, &copy(&wait));
+    for text in found(&copy("")) {
+        assert!(["nothing keeps", "has exited", "ends while"].iter().any(|part| text.contains(part)), "{text}");
+    }
+}

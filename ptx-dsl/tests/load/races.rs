@@ -12,7 +12,7 @@ fn run(launch: Launch, body: &str) -> Result<[u32; 64], Error> {
 
 /// What would be an error before the launch may run.
 pub fn permissive() -> Options {
-    let named = ["protocol", "suspicious", "PTX0640", "PTX0648", "PTX0653", "PTX0662", "PTX0672"]
+    let named = ["protocol", "suspicious", "PTX0640", "PTX0648", "PTX0653", "PTX0655", "PTX0656", "PTX0662", "PTX0672"]
         .map(|name| Selector::from_name(name).unwrap());
     named.into_iter().fold(Options::new(), |o, class| o.level(Level::Allow, class))
 }

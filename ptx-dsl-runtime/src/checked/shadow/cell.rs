@@ -45,6 +45,8 @@ pub(in crate::checked) enum What {
     Operand,
     /// Of a tensor map by a tensor copy.
     TensorMap,
+    /// The end of a CTA, no access.
+    End,
 }
 
 impl What {
@@ -61,6 +63,7 @@ impl What {
             What::CopyReduction | What::AsyncReduction => "asynchronous reduction",
             What::Operand => "read by a matrix operation",
             What::TensorMap => "read of the tensor map",
+            What::End => "end of the CTA",
         }
     }
 
@@ -200,7 +203,10 @@ impl Cell {
         // compilers write over a store that threads have read since: it has reached the memory
         let done = writes && self.read.what == What::Load && self.read.lanes != 0;
         let mut check = |r: &Record| {
-            if view.content.is_some_and(|content| view.operations.is_copy_of(r, content)) {
+            let event = (r.actor, r.lanes, r.time, r.site);
+            if let Some(content) = view.content.filter(|_| r.what == What::CopyStore)
+                && view.operations.is_copy_of(event, content)
+            {
                 equal = true;
                 return;
             }
