@@ -7,6 +7,7 @@ mod bulk_copies;
 mod closures;
 mod cluster;
 mod cohorts;
+mod constants;
 mod control;
 mod divergence;
 mod engines;

@@ -1,8 +1,10 @@
 //! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| .maxntid 256 { ... }`. The parameters of the closure become kernel
 //! parameters; performance directives follow them.
 
+use crate::elements;
 use crate::expand;
 use crate::expand::Pass;
+use crate::hints;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::{path_end, rust_type};
@@ -12,6 +14,7 @@ use ptx_dsl_codegen::RustType;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_frontend::diag::Diagnostic;
+use ptx_dsl_frontend::parse::repeat::Expanded;
 use ptx_dsl_frontend::parse::{parse_closure, parse_header};
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
@@ -29,8 +32,14 @@ pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
 }
 
 /// Expands to a block whose value is the kernel.
-pub fn closure(source: &Source, bar: usize, pass: (Pass, bool, &TokenStream)) -> TokenStream {
-    let (header, used, mut diagnostics) = parse_header(&source.tokens);
+pub fn closure(
+    source: &Source,
+    bar: usize,
+    expanded: Option<&Expanded>,
+    pass: (Pass, bool, &TokenStream),
+) -> TokenStream {
+    let (mut header, used, mut diagnostics) = parse_header(&source.tokens);
+    let scope = header.as_mut().map(|header| std::mem::take(&mut header.scope)).unwrap_or_default();
     let tokens = source.tokens.as_slice();
     let start = tokens[bar].span();
     let mut problems = TokenStream::new();
@@ -48,19 +57,27 @@ pub fn closure(source: &Source, bar: usize, pass: (Pass, bool, &TokenStream)) ->
     let name = word(&entry_name(source, start), start);
     let linkage = vec![word(".visible", start)];
     let mut function = Function { linkage, entry: true, name, params, span: start, ..Function::default() };
-    let (instrs, mut more) = parse_closure(&tokens[close + 1..], &mut function);
+    let (instrs, constants, mut more) = parse_closure(&tokens[close + 1..], scope, &mut function);
     let mut module = Module::default();
     if let Some(header) = header {
         header.apply(&mut module);
     }
     module.items.push(Item::Function(function));
-    module.instrs = instrs;
+    (module.instrs, module.constants) = (instrs, constants);
     let mut compiled = ptx_dsl_frontend::compile_ast(module);
     say_what_is_no_capture(tokens, &broken, &mut compiled);
     // In the order in which they were found.
     diagnostics.append(&mut more);
     diagnostics.append(&mut compiled.diagnostics);
     compiled.diagnostics = diagnostics;
+    if pass.0 == Pass::Types && !compiled.failed() {
+        elements::check(&mut compiled, &|span| source.rust(span));
+    }
+    if let Some(expanded) = expanded {
+        expanded.report(&mut compiled.diagnostics);
+    }
+    let written = expanded.map_or(tokens, |expanded| &expanded.written);
+    hints::constants(written, true, &mut compiled.diagnostics);
     let (items, names) = expand::kernels(source, &compiled, pass);
     if pass.0 == Pass::Code {
         return items;
@@ -192,6 +209,16 @@ fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut Tok
                 None => NO_PARAMETER,
             }
         }
+        [Token { kind: Tok::Word(name), .. }] => {
+            params.broken.push(name.clone());
+            let d = Diagnostic::error(151, span, format!("the parameter `{name}` has no type"))
+                .note("the bars hold parameters of the kernel; it captures nothing of the Rust around it")
+                .help(format!(
+                    "write `{name}: &mut [f32]` or `{name}: u32` and pass it at launch; a constant goes into the header, \
+                     `const N: u32 = crate::N`"
+                ));
+            return out.extend(problem(source, d));
+        }
         _ => NO_TYPE,
     };
     if let Tok::Word(name) = &first.kind {
@@ -208,7 +235,9 @@ const NO_PARAMETER: &str =
 
 fn problem(source: &Source, d: Diagnostic) -> TokenStream {
     let (first, last) = source.span(d.span);
-    report::problem(&Problem { code: d.code, message: d.message, first, last, help: d.helps.into_iter().next() })
+    let note = d.notes.iter().map(|note| format!("\n  = note: {note}"));
+    let message = std::iter::once(d.message.clone()).chain(note).collect();
+    report::problem(&Problem { code: d.code, message, first, last, help: d.helps.into_iter().next() })
 }
 
 fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: TokenStream) -> Option<VarDecl> {

@@ -1,7 +1,9 @@
 //! `ptx!`: which form the input has.
 
 use crate::closure;
+use crate::elements;
 use crate::expand::{Pass, kernels};
+use crate::hints;
 use crate::include;
 use crate::tokens::Source;
 use proc_macro2::{TokenStream, TokenTree};
@@ -11,13 +13,22 @@ use quote::quote;
 /// `ptx!`
 pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let again = quote!(ptx #input);
-    let source = Source::new(input);
+    let mut source = Source::new(input);
+    let expanded = source.expand();
     let (header, used, _) = parse_header(&source.tokens);
     let always = header.is_some_and(|header| header.compiled);
     if let Some(bar) = closure::bar(&source.tokens, used) {
-        return closure::closure(&source, bar, (pass, always, &again));
+        return closure::closure(&source, bar, expanded.as_ref(), (pass, always, &again));
     }
-    let compiled = ptx_dsl_frontend::compile(&source.tokens);
+    let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
+    if pass == Pass::Types && !compiled.failed() {
+        elements::check(&mut compiled, &|span| source.rust(span));
+    }
+    if let Some(expanded) = &expanded {
+        expanded.report(&mut compiled.diagnostics);
+    }
+    let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
+    hints::constants(written, false, &mut compiled.diagnostics);
     kernels(&source, &compiled, (pass, always, &again)).0
 }
 

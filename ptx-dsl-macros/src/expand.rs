@@ -54,17 +54,19 @@ impl Expansion<'_> {
     pub fn types(self, compiled: &Compiled, always: bool, again: &TokenStream) -> (TokenStream, Vec<Ident>) {
         let problems = RefCell::new(Vec::new());
         let (name, rust_type) = self.of_source();
-        let source = self.source(&name, &rust_type, &problems);
+        let places = emit::Places { rust: self.rust, span: self.spans };
+        let source = self.source(&name, &rust_type, &places, &problems);
         let broken = compiled.failed();
         // a development build interprets: rustc strips the code before it looks at it
         let attribute =
             if always || cfg!(feature = "compiled") { quote!() } else { quote!(#[cfg(not(debug_assertions))]) };
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
         let entries = entries(compiled);
-        if let Some((_, first, _)) = entries.first() {
-            let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
-            out.extend(text.item());
+        if let Some((id, first, _)) = entries.first() {
             let module = if broken { Cow::Borrowed(&compiled.hir) } else { emit::for_engines(&compiled.hir) };
+            let first = (first, &module.functions[id.0 as usize]);
+            let text = emit::Text::new(&compiled.ptx, &compiled.lines, &module.constants, first, broken);
+            out.extend(text.items(source.places));
             for (entry, ..) in &entries {
                 out.extend(emit::kernel(&module, *entry, &source, &text, broken, &attribute));
             }
@@ -91,11 +93,13 @@ impl Expansion<'_> {
     pub fn code(self, compiled: &Compiled) -> TokenStream {
         let problems = RefCell::new(Vec::new());
         let (name, rust_type) = self.of_source();
-        let source = self.source(&name, &rust_type, &problems);
+        let places = emit::Places { rust: self.rust, span: self.spans };
+        let source = self.source(&name, &rust_type, &places, &problems);
         let entries = entries(compiled);
-        let Some((_, first, _)) = entries.first() else { return TokenStream::new() };
-        let text = emit::Text::new(&compiled.ptx, &compiled.lines, first);
+        let Some((id, first, _)) = entries.first() else { return TokenStream::new() };
         let module = emit::for_engines(&compiled.hir);
+        let first = (first, &module.functions[id.0 as usize]);
+        let text = emit::Text::new(&compiled.ptx, &compiled.lines, &module.constants, first, false);
         entries.iter().map(|(entry, ..)| emit::compiled(&module, *entry, &source, &text)).collect()
     }
 
@@ -114,9 +118,10 @@ impl Expansion<'_> {
         &'s self,
         name: &'s dyn Fn(&Ident, ptx_dsl_frontend::span::Span) -> Ident,
         rust_type: &'s dyn Fn(ptx_dsl_frontend::span::Span) -> Option<emit::RustType<TokenStream>>,
+        places: &'s emit::Places<'s>,
         problems: &'s RefCell<Vec<(String, ptx_dsl_frontend::span::Span)>>,
     ) -> emit::Source<'s> {
-        emit::Source { line: self.line, name, rust_type, file: self.file.clone(), problems }
+        emit::Source { line: self.line, name, rust_type, file: self.file.clone(), places, problems }
     }
 
     /// The same name with the span of the user's.

@@ -4,7 +4,9 @@
 
 mod closure;
 mod dispatch;
+mod elements;
 mod expand;
+mod hints;
 mod include;
 mod report;
 mod rust_type;
@@ -20,7 +22,13 @@ use proc_macro::TokenStream;
 /// Expression form: `ptx!(<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... })` is a kernel as a value. Performance directives follow
 /// the parameters: `|x: &[f32]| .maxntid 256 .minnctapersm 2 { ... }`. The kernel's name in the PTX text comes from its position
 /// and content, `kernel_52_16_1f2e3d4c`, so that the texts of several closures can be combined. It captures nothing: Rust values
-/// are passed as parameters.
+/// are passed as parameters, and constants go into the header.
+///
+/// Constants of Rust: `const TILE: u32 = crate::TILE;` in the module or a body, or `const TILE: u32 = TILE` in the header. They stand
+/// wherever PTX takes a constant; the text gets their values in const evaluation. A kernel can have const parameters,
+/// `.visible .entry gemm<const BM: u32, const STAGES: u32>(...)`. Each instance has a name and a text of its own:
+/// `gemm::<128, 4>::PTX`, and `gemm::<128, 4>.launch(...)`. `@for I in 0..4 { mov.u32 %r{I}, I; }` repeats code, and
+/// `@if I > 0 { ... } else { ... }` selects it. docs/constants.md says what may stand where.
 ///
 /// In both forms, `kernel.on(&host, launch)` gives a Rust closure that takes the kernel's parameters and launches it. It is
 /// `Clone` and owns copies of the host and the launch, so it can be returned, stored and sent to a thread.

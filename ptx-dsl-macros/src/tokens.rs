@@ -2,6 +2,7 @@
 //! source token keeps its span under its number.
 
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
 use ptx_dsl_frontend::token::{Tok, Token};
 
@@ -13,6 +14,8 @@ pub struct Source {
     pub spans: Vec<(Span, Span)>,
     /// Rust token by token number; delimiters of groups have none.
     pub rust: Vec<Option<TokenTree>>,
+    /// The source tokens of those that repetitions made, which have the last numbers.
+    sources: Vec<u32>,
     /// Groups: number of the opening token, the group, number of the closing token.
     pub groups: Vec<(u32, TokenTree, u32)>,
 }
@@ -52,6 +55,19 @@ impl Source {
         out
     }
 
+    /// Replaces `@for` and `@if` by what they stand for. Their tokens have the spans of those that they come from.
+    pub fn expand(&mut self) -> Option<Expanded> {
+        if !repeats(&self.tokens) {
+            return None;
+        }
+        let mut expanded = expand(&self.tokens, self.spans.len() as u32);
+        self.sources = expanded.sources().collect();
+        let spans: Vec<_> = self.sources.iter().map(|source| self.spans_of(*source)).collect();
+        self.spans.extend(spans);
+        self.tokens = std::mem::take(&mut expanded.tokens);
+        Some(expanded)
+    }
+
     /// The Rust span of a range of tokens: where it starts and where it ends.
     pub fn span(&self, span: ptx_dsl_frontend::span::Span) -> (Span, Span) {
         (self.spans_of(span.first).0, self.spans_of(span.last).1)
@@ -72,9 +88,13 @@ impl Source {
     /// The Rust tokens of a range.
     pub fn rust(&self, span: ptx_dsl_frontend::span::Span) -> TokenStream {
         let mut out = Vec::new();
-        let mut id = span.first;
-        while id <= span.last {
-            if let Some((tree, close)) = self.group(id, span.last) {
+        let source = |id: u32| match (id as usize).checked_sub(self.rust.len()) {
+            Some(made) => self.sources.get(made).copied().unwrap_or(id),
+            None => id,
+        };
+        let (mut id, last) = (source(span.first), source(span.last));
+        while id <= last {
+            if let Some((tree, close)) = self.group(id, last) {
                 out.push(tree.clone());
                 id = close;
             } else if let Some(Some(tree)) = self.rust.get(id as usize) {

@@ -8,9 +8,12 @@
 mod accesses;
 mod actor;
 mod clock;
+mod inside;
+mod local;
 mod misses;
 mod objects;
 mod operations;
+mod phases;
 mod remotes;
 mod report;
 mod shadow;
@@ -20,19 +23,23 @@ mod threads;
 
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::KernelInfo;
+use crate::kernel::variables::Variables;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, Who};
 use actor::Work;
 use clock::Clock;
+use local::Local;
 use misses::{Miss, remember};
 use objects::{Barriers, Mbarriers, Messages};
 use operations::Operations;
+use phases::AllPhases;
 use remotes::Remotes;
 use shadow::{Memory, Shadow, What};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
+use std::sync::Arc;
 use threads::Threads;
 
 /// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
@@ -46,7 +53,9 @@ use threads::Threads;
 #[derive(Debug)]
 pub struct Checked {
     /// Findings after which the launch ends.
-    limit: usize,
+    pub(crate) limit: usize,
+    /// Two stores of one value are a race like others.
+    pub(crate) same_values: bool,
     /// Statements of findings, two for a race, with the state space.
     found: HashSet<(u32, u32, &'static str)>,
     threads: Threads,
@@ -54,12 +63,12 @@ pub struct Checked {
     shared: Vec<Shadow>,
     /// By segment.
     global: Vec<Shadow>,
-    /// Bytes of local memory that are written, a bit each: by slot, rank, warp, lane and 64-byte line.
-    local: HashMap<(u32, u32, u32, u32, u64), u64>,
+    local: Local,
     /// Live mbarrier objects: slot, rank, offset.
     live: HashSet<(u32, u32, u32)>,
     barriers: Barriers,
     mbarriers: Mbarriers,
+    phases: AllPhases,
     messages: Messages,
     operations: Operations,
     remotes: Remotes,
@@ -69,11 +78,14 @@ pub struct Checked {
     misses: Vec<Miss>,
     /// By site: bytes that a load uses, where that is not all of them.
     used_bytes: HashMap<u32, u32>,
+    variables: Arc<Variables>,
+    /// The lines of the statements in the printed PTX.
+    lines: Vec<u32>,
 }
 
 impl Default for Checked {
     fn default() -> Self {
-        Checked::with_limit(100)
+        Checked::new()
     }
 }
 
@@ -82,42 +94,57 @@ impl Monitor for Checked {
     const HOST: &'static str = "Host::checked()";
     const APART: bool = false;
     const READ_ONLY: bool = false;
+    const VARIABLES: bool = true;
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
+        self.lines = kernel.sites.iter().map(|site| site.line).collect();
         let masks = (0..).zip(kernel.sites).filter_map(|(site, of)| Some((site, of.used_bytes?)));
         self.used_bytes = masks.collect();
+    }
+
+    fn variables(&mut self, variables: Arc<Variables>) {
+        self.variables = variables;
     }
 
     fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
         self.threads.start(slot, ctas, threads);
         self.shared.iter_mut().skip(slot as usize * 16).take(16).for_each(Shadow::clear);
-        self.local.retain(|key, _| key.0 != slot);
+        self.local.start(slot);
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
         self.mbarriers.start(slot);
+        self.phases.start(slot);
         self.messages.start(slot);
         self.remotes.start(slot);
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
+        self.inside(&a)?;
         match a.place {
             Place::Shared { rank, offset } => {
                 self.ordinary(&a, rank, offset)?;
                 self.access(&a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
             }
             Place::Global { segment, offset } => self.access(&a, Memory::Global { segment }, offset),
-            Place::Local { offset } => self.local(&a, offset),
+            Place::Local { offset } => {
+                let used = self.used(&a);
+                self.local.access(&a, offset, used)
+            }
             Place::Const { .. } | Place::Param { .. } => Ok(()),
         }
     }
 
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
+        if !self.are_inside(a, offsets) {
+            return false;
+        }
         match a.place {
             Place::Shared { rank, offset } => {
                 self.row(a, Memory::Shared { slot: a.who.slot, rank }, offset.into(), offsets)
             }
             Place::Global { segment, offset } => self.row(a, Memory::Global { segment }, offset, offsets),
-            _ => false,
+            Place::Const { .. } | Place::Param { .. } => true,
+            Place::Local { .. } => false,
         }
     }
 
@@ -130,6 +157,7 @@ impl Monitor for Checked {
                 if let Some(warp) = self.threads.warp(who.slot, rank, 0) {
                     self.mbarriers.init((who.slot, rank, offset), warp.id);
                 }
+                self.phases.init((who.slot, rank, offset));
                 self.object(rank, offset, What::Init, who)?;
             }
             Sync::MbarrierInval { rank, offset } => {
@@ -142,13 +170,24 @@ impl Monitor for Checked {
             Sync::MbarrierArrive { rank, offset } => {
                 self.object(rank, offset, What::Mbarrier, who)?;
                 if let Some(warp) = self.threads.of(who) {
+                    self.phases.arrive((who.slot, rank, offset), warp, who.lanes);
                     self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), order, who.site);
                 }
             }
-            Sync::MbarrierWait { rank, offset } => self.waited((who.slot, rank, offset), order, who),
-            Sync::MbarrierPhase { rank, offset } => self.mbarriers.complete((who.slot, rank, offset)),
+            Sync::MbarrierTest { rank, offset, parity } => self.late((who.slot, rank, offset), parity, who)?,
+            Sync::MbarrierWait { rank, offset } => {
+                self.phases.sees((who.slot, rank, offset), who);
+                self.waited((who.slot, rank, offset), order, who);
+            }
+            Sync::MbarrierPhase { rank, offset } => {
+                self.phases.complete((who.slot, rank, offset));
+                self.mbarriers.complete((who.slot, rank, offset));
+            }
             Sync::Barrier { id, waits } => {
                 self.barriers.arrive(id, who, waits, &mut self.threads);
+                if let Some(other) = self.barriers.apart(who, Some(id), order.aligned) {
+                    return Err(self.not_aligned(other));
+                }
             }
             Sync::BarrierCompletes { id } => self.barriers.complete(who, id, &mut self.threads),
             Sync::Warp { members, arrives } => {
@@ -160,6 +199,9 @@ impl Monitor for Checked {
                 if let Some(warp) = self.threads.of(who) {
                     let published = warp.publish(who.lanes);
                     self.barriers.cluster_arrive(who, order.release, published);
+                }
+                if let Some(other) = self.barriers.apart(who, None, order.aligned) {
+                    return Err(self.not_aligned(other));
                 }
             }
             Sync::ClusterWait => self.barriers.cluster_wait(who, &mut self.threads),
@@ -190,6 +232,7 @@ impl Monitor for Checked {
             }
             Sync::CtaEnds => self.cta_ends(who)?,
             Sync::Groups { of, before } => self.wait_for_groups(of, before, who),
+            Sync::Stack { from, to } => self.local.stack(who, from, to),
         }
         Ok(())
     }
@@ -199,6 +242,13 @@ impl Monitor for Checked {
             FaultKind::DataRace(race) => (race.other.site, race.space),
             FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
+            FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
+            FaultKind::MbarrierPhase { .. } => (u32::MAX, "phase"),
+            FaultKind::Members { .. } => (u32::MAX, "aligned"),
+            FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
+            FaultKind::UndefinedRegister { register, .. } => {
+                (register.bytes().fold(0u32, |n, b| n.wrapping_mul(31).wrapping_add(b.into())), "register")
+            }
             _ => return Finding::Ends,
         };
         if !self.found.insert((who.site, key.0, key.1)) {
@@ -213,24 +263,27 @@ impl Monitor for Checked {
 }
 
 impl Checked {
-    /// That ends a launch after so many findings.
-    pub(crate) fn with_limit(limit: usize) -> Checked {
+    fn new() -> Checked {
         Checked {
-            limit,
+            limit: 100,
+            same_values: false,
             found: HashSet::new(),
             threads: Threads::default(),
             shared: Vec::new(),
             global: Vec::new(),
-            local: HashMap::new(),
+            local: Local::default(),
             live: HashSet::new(),
             barriers: Barriers::default(),
             mbarriers: Mbarriers::default(),
+            phases: AllPhases::default(),
             messages: Messages::default(),
             operations: Operations::default(),
             remotes: Remotes::default(),
             sequential: Rc::default(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
+            variables: Arc::default(),
+            lines: Vec::new(),
         }
     }
 
@@ -280,6 +333,26 @@ impl Checked {
                 }
             }
         }
+    }
+
+    /// A thread tests a phase of this parity.
+    fn late(&mut self, object: (u32, u32, u32), parity: u64, who: Who) -> Result<(), FaultKind> {
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
+        let Some(late) = self.phases.test(object, parity, who, warp) else { return Ok(()) };
+        let what = format!(
+            "a wait for phase {} of the mbarrier object at shared address {:#x}, counted from 0, comes too late: {} phases are \
+             complete, and parity {parity} names a later one",
+            late.wanted, object.2, late.complete
+        );
+        Err(FaultKind::MbarrierPhase { what })
+    }
+
+    /// Lanes of a warp execute an aligned barrier, other lanes another one at this statement.
+    #[cold]
+    fn not_aligned(&self, other: u32) -> FaultKind {
+        let line = self.lines.get(other as usize).copied().unwrap_or(0);
+        let what = format!("lanes of a warp execute this aligned barrier, but others the one at PTX line {line}");
+        FaultKind::Members { what }
     }
 
     fn fence(&mut self, order: Order, who: Who) {

@@ -23,6 +23,26 @@ pub enum FaultKind {
         /// size of that memory
         size: u64,
     },
+    /// An access through the address of a variable that is not, or not only, to this variable (checked host).
+    OutsideVariable {
+        /// state space
+        space: &'static str,
+        /// as the instruction gave it
+        addr: u64,
+        /// size of the access
+        bytes: u32,
+        /// its name
+        variable: String,
+        /// from its first byte
+        offset: i64,
+        /// its size
+        size: u64,
+    },
+    /// An access to a part of a thread's stack that is not in use (checked host).
+    FreedStack {
+        /// as the instruction gave it
+        addr: u64,
+    },
     /// An address that is not a multiple of the access size.
     Misaligned {
         /// state space
@@ -64,6 +84,15 @@ pub enum FaultKind {
         space: &'static str,
         /// as the instruction gave it
         addr: u64,
+    },
+    /// A use of a register that holds what no instruction of the thread has written (checked host).
+    UndefinedRegister {
+        /// its name
+        register: String,
+        /// the name of the register that the thread has not written, from which the value comes
+        from: String,
+        /// what it is used for: "an address"
+        what: String,
     },
     /// A data race (checked host).
     DataRace(Box<Race>),
@@ -221,9 +250,11 @@ impl FaultKind {
         use FaultKind::*;
         match self {
             OutOfBounds { .. } | ReadOnly { .. } | WrongWindow { .. } | NoSuchRank { .. } => "5.1",
+            OutsideVariable { .. } => "5.4",
+            FreedStack { .. } => "9.7.17.2",
             Misaligned { .. } => "6.4.1.1",
             ExitedCta { .. } => "9.7.9.23",
-            Uninitialised { .. } => "5.1",
+            Uninitialised { .. } | UndefinedRegister { .. } => "5.1",
             DataRace(race) if race.is_end() => "9.7.9.23",
             DataRace(race) if race.fence.is_some() => "9.7.13.4",
             DataRace(_) => "8.7.1",
@@ -257,6 +288,10 @@ impl FaultKind {
         use FaultKind::*;
         match self {
             OutOfBounds { .. } => "compare the index with the number of elements before the access",
+            OutsideVariable { .. } => {
+                "compare the index with the size of the variable before the access; nothing says what lies behind it"
+            }
+            FreedStack { .. } => "`alloca` it again, or `stackrestore` after the last access",
             Misaligned { .. } => "align the variable with `.align`, or access it in smaller pieces",
             ReadOnly { .. } => "pass the buffer as `&mut [T]`",
             WrongWindow { .. } => "make the address with `cvta` or `mapa` for the state space the instruction names",
@@ -264,6 +299,7 @@ impl FaultKind {
                 "keep the CTA alive until its peers are done: `barrier.cluster.arrive` and `.wait` at the end"
             }
             NoSuchRank { .. } => "ranks are below `%cluster_nctarank`",
+            UndefinedRegister { .. } => "write the register on every path that leads here",
             Uninitialised { .. } => "store to it first, and synchronise if another thread stores",
             MbarrierNotLive { .. } => "`mbarrier.init` it first, and let the other threads see that by a barrier",
             MbarrierMisused { .. } => "`mbarrier.inval` the object before its memory is used for something else",
@@ -314,12 +350,30 @@ impl fmt::Display for FaultKind {
                     "access of {bytes} bytes at {space} address {addr:#x} is out of bounds: the memory there has {size} bytes"
                 )
             }
+            OutsideVariable { bytes, variable, offset, size, space, .. } => {
+                write!(
+                    f,
+                    "access of {bytes} bytes at byte {offset} of `{variable}`, a variable of {size} bytes in {space} memory"
+                )
+            }
+            FreedStack { addr } => {
+                write!(f, "access to the stack at local address {addr:#x}, where nothing is allocated any more")
+            }
             Misaligned { addr, align, .. } => write!(f, "address {addr:#x} is not a multiple of {align}"),
             ReadOnly { space, addr } => write!(f, "store to read-only {space} memory at {addr:#x}"),
             WrongWindow { addr, wanted } => write!(f, "address {addr:#x} is not {wanted}"),
             ExitedCta { rank } => write!(f, "access to shared memory of CTA {rank} of the cluster, which has exited"),
             NoSuchRank { rank, size } => write!(f, "CTA rank {rank} in a cluster of {size}"),
             DataRace(race) => fmt::Display::fmt(race, f),
+            UndefinedRegister { register, from, what } if from == register => {
+                write!(f, "`{register}` is used as {what}, but this thread has not written it")
+            }
+            UndefinedRegister { register, from, what } => {
+                write!(
+                    f,
+                    "`{register}` is used as {what}, but it comes from `{from}`, which this thread has not written"
+                )
+            }
             Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nobody has written"),
             MbarrierNotLive { offset } => {
                 write!(

@@ -94,8 +94,29 @@ impl Host<Checked> {
     }
 
     /// Ends a launch after so many findings: 100 by default.
-    pub fn limit(mut self, findings: usize) -> Self {
-        self.make_monitor = Arc::new(move || Checked::with_limit(findings));
+    pub fn limit(self, findings: usize) -> Self {
+        self.with(move |checked| checked.limit = findings)
+    }
+
+    /// Reports two stores of one value to the same bytes too, if nothing orders them. They are data races like others, but many kernels
+    /// set a flag from all threads.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().same_values();
+    /// # let _ = host;
+    /// ```
+    pub fn same_values(self) -> Self {
+        self.with(|checked| checked.same_values = true)
+    }
+
+    fn with(mut self, change: impl Fn(&mut Checked) + Send + Sync + 'static) -> Self {
+        let make = self.make_monitor;
+        self.make_monitor = Arc::new(move || {
+            let mut checked = make();
+            change(&mut checked);
+            checked
+        });
         self
     }
 }

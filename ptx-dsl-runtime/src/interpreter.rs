@@ -17,9 +17,12 @@ mod rows;
 mod runner;
 mod shuffle;
 mod step;
+mod suspects;
+mod undefined;
 
 use crate::fault::Fault;
 use crate::flow::Next;
+use crate::kernel::variables::Variables;
 use crate::launch::config::Launch;
 use crate::machine::ctx::Ctx;
 use crate::machine::endless::{self, EndlessGuard};
@@ -33,8 +36,9 @@ use registers::Registers;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use step::Stepper;
+use undefined::Undefined;
 
 /// A kernel's code and the registers of all its resident clusters.
 struct Interpreter<M> {
@@ -96,8 +100,12 @@ impl<M: Monitor> machine::Code<M> for Executable {
         x.geometry.regions = Regions::Interpreted(self.image.clone());
         x.scheduling.endless = EndlessGuard::new(launch, endless::INTERPRETED);
         let code = self.code::<M>(x.set);
+        if M::VARIABLES {
+            x.monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
+        }
         let ctas = warps / warps_per_cta.max(1);
-        let fresh = Registers::new(&self.image, &x.geometry, &code.constants);
+        let mut fresh = Registers::new(&self.image, &x.geometry, &code.constants);
+        fresh.undefined = Undefined::new(&code.suspects, self.image.registers.len(), warps_per_cta);
         Box::new(Interpreter {
             code,
             registers: (0..slots * ctas).map(|_| None).collect(),
@@ -115,12 +123,14 @@ pub struct Executable {
     image: Arc<Image>,
     /// By monitor.
     codes: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
+    /// For monitors that want them.
+    variables: OnceLock<Arc<Variables>>,
 }
 
 impl Executable {
     /// Of an image.
     pub fn new(image: Image) -> Self {
-        Executable { image: Arc::new(image), codes: Mutex::default() }
+        Executable { image: Arc::new(image), codes: Mutex::default(), variables: OnceLock::new() }
     }
 
     fn code<M: Monitor>(&self, set: InstructionSet) -> Arc<Code<M>> {

@@ -1,6 +1,7 @@
 //! What the macro emits for a kernel: constants with the image for the interpreter, and in optimised builds its compiled code.
 
 mod info;
+pub(crate) mod variables;
 
 pub use crate::flow::{Flow, Next, Pc, Wait};
 pub use crate::machine::Compiled;

@@ -3,6 +3,8 @@
 //! It knows nothing of PTX text. The macro emits a [`Kernel`] with an image, which the [`interpreter`] runs, and in optimised builds
 //! compiled code ([`CompiledKernel`]). Both call the functions of [`isa`].
 
+pub use ptx_dsl_isa::constant;
+
 mod checked;
 pub mod emitted;
 mod engine;

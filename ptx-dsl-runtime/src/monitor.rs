@@ -43,8 +43,10 @@ pub(crate) mod order;
 
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::KernelInfo;
+use crate::kernel::variables::Variables;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
+use std::sync::Arc;
 
 pub use crate::flow::Wait;
 pub use crate::mem::address::Place;
@@ -161,6 +163,8 @@ pub enum Sync {
     MbarrierInval { rank: u32, offset: u32 },
     /// Arrives, and may complete the phase.
     MbarrierArrive { rank: u32, offset: u32 },
+    /// Tests or waits for the phase of this parity.
+    MbarrierTest { rank: u32, offset: u32, parity: u64 },
     /// A wait has seen that its phase is complete.
     MbarrierWait { rank: u32, offset: u32 },
     /// Any other operation of a thread on an mbarrier object; a test that fails.
@@ -195,6 +199,8 @@ pub enum Sync {
     CtaEnds,
     /// The groups before this one are complete.
     Groups { of: Groups, before: u64 },
+    /// `alloca` or `stackrestore`: these bytes of the thread's local memory are a part of its stack that is not in use.
+    Stack { from: u64, to: u64 },
 }
 
 /// What watches a launch. `Err` is a fault at the access, which ends the launch unless [`Monitor::finding`] says otherwise.
@@ -213,10 +219,16 @@ pub trait Monitor: Default + Sized + 'static {
     const APART: bool = Self::ON;
     /// It is told of loads from buffers that the kernel cannot write.
     const READ_ONLY: bool = true;
+    /// It is told which variable each statement accesses.
+    #[doc(hidden)]
+    const VARIABLES: bool = false;
     /// The machine tells it [`Event`]s. This costs time.
     const EVENTS: bool = false;
     /// A launch begins. The statements of the kernel are in [`KernelInfo::sites`].
     fn launch(&mut self, _kernel: &KernelInfo<'_>) {}
+    /// The variables of the kernel, with [`Monitor::VARIABLES`], before it begins.
+    #[doc(hidden)]
+    fn variables(&mut self, _: Arc<Variables>) {}
     /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank, for so many threads each.
     fn cluster(&mut self, _slot: u32, _ctas: &[[u32; 3]], _threads: u32) {}
     /// A load or store, before it happens.

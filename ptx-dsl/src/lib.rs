@@ -69,6 +69,8 @@
 //! does so for all kernels. A host with a monitor, such as [`Host::checked`], always interprets, and so does a host with a seed, unless
 //! [`Host::engine`] asks for compiled code.
 
+#[cfg(feature = "build")]
+pub mod build;
 #[cfg(feature = "load")]
 pub mod load;
 

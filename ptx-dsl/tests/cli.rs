@@ -139,6 +139,42 @@ fn fmt() {
     expect("fmt-check.txt", &["fmt", "--check", "crooked.ptx"], b"");
 }
 
+/// The macros of a Rust file are checked, printed and formatted where they stand.
+#[test]
+fn files_of_rust() {
+    expect("check-rust.txt", &["check", "kernels.rs"], b"");
+    expect("print-rust.txt", &["print", "kernels.rs"], b"");
+    let copy = std::env::temp_dir().join(format!("ptx-dsl-{}-kernels.rs", std::process::id()));
+    std::fs::copy(here().join("kernels.rs"), &copy).unwrap();
+    let name = copy.to_str().unwrap();
+    assert_eq!(run(&["fmt", "--check", name], b"").status.code(), Some(1));
+    assert_eq!(run(&["fmt", name], b"").status.code(), Some(0));
+    assert_eq!(run(&["fmt", "--check", name], b"").status.code(), Some(0));
+    let formatted = std::fs::read_to_string(&copy).unwrap();
+    std::fs::remove_file(&copy).unwrap();
+    let (macros, start) = (&formatted[formatted.find("fn second").unwrap()..], "fn second() {\n");
+    let end = macros.find("    }\n}\n").unwrap();
+    assert_eq!(
+        &macros[start.len()..end],
+        "        ptx! {
+            <sm_90, ptx 8.0>
+            .visible .entry wrong(.param .u32 n)
+            {
+                .reg .b32 %r<2>;   // registers
+                mov.u64 %r1, 0;      // of 64 bits
+            top:
+                bra top;
+            }
+        }
+        let k = ptx_dsl::ptx!(<sm_90, ptx 8.0> |x: &[f32], n: u32| .maxntid 256 {
+            .reg .b32 %r;
+            ld.param.u32 %r, [n];
+            ret;
+        });
+"
+    );
+}
+
 #[test]
 fn fmt_keeps_every_module() {
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("tests").join("ptx");

@@ -217,3 +217,62 @@ fn a_response_is_not_there_before_it_was_waited_for() {
     k.launch(&Host::new(), Launch::grid(1).block(1), (&mut d,)).unwrap();
     assert_eq!(d, [12345, 1]);
 }
+
+ptx! {
+    <sm_90, ptx 8.0>
+    // The address of a shared variable has the rank of its CTA: with bit 24 cleared it is that of the even CTA of a pair.
+    .visible .entry even_cta(.param .u64 .ptr .global .align 4 d: &mut [u32]) .reqnctapercluster 4 .reqntid 32 {
+        .reg .pred %p, %first;
+        .reg .b32 %r, %a, %even, %odd, %v, %g;
+        .reg .b64 %pd, %o, %ga;
+        .shared .align 8 .b64 mb;
+        .shared .align 4 .b32 word;
+        ld.param.u64 %pd, [d];
+        mov.u32 %r, %cluster_ctarank;
+        mov.u32 %v, %tid.x;
+        setp.eq.u32 %first, %v, 0;
+        @%first mbarrier.init.shared::cta.b64 [mb], 64;
+        @%first st.shared.u32 [word], %r;
+        fence.mbarrier_init.release.cluster;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        // All threads of a pair arrive at the object of the even CTA.
+        mov.u32 %a, mb;
+        and.b32 %even, %a, 0xFEFFFFFF;
+        mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%even];
+        // The word of the other CTA, by an address and by a generic one.
+        mov.u32 %odd, word;
+        xor.b32 %odd, %odd, 0x01000000;
+        ld.shared::cluster.u32 %v, [%odd];
+        cvta.shared::cluster.u64 %ga, word;
+        xor.b64 %ga, %ga, 0x01000000;
+        ld.u32 %g, [%ga];
+        mad.lo.u32 %v, %g, 10, %v;
+        getctarank.shared::cluster.u32 %g, %even;
+        mad.lo.u32 %v, %g, 100, %v;
+        and.b32 %g, %r, 1;
+        setp.ne.u32 %p, %g, 0;
+        @%p bra END;
+    WAIT:
+        mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p, [mb], 0;
+        @!%p bra WAIT;
+        add.u32 %v, %v, 1000;
+    END:
+        mul.wide.u32 %o, %r, 4;
+        add.u64 %pd, %pd, %o;
+        @%first st.global.u32 [%pd], %v;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        ret;
+    }
+}
+
+#[test]
+fn a_shared_address_has_the_rank_of_its_cta() {
+    // The rank of the other CTA once and ten times, of the even one a hundred times; even CTAs saw all arrivals.
+    let expected = [1011, 0, 1233, 222];
+    let (mut plain, mut checked) = ([0u32; 4], [0u32; 4]);
+    even_cta.launch(&Host::new(), Launch::grid(4), (&mut plain,)).unwrap();
+    even_cta.launch(&Host::checked(), Launch::grid(4), (&mut checked,)).unwrap();
+    assert_eq!((plain, checked), (expected, expected));
+}

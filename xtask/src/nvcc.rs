@@ -6,6 +6,8 @@ mod job;
 pub mod program;
 mod table;
 
+use std::path::Path;
+use std::process::Command;
 use std::time::Instant;
 
 use crate::module::{counted, in_parallel};
@@ -95,9 +97,18 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
             "> nvcc: {} modules accepted, printed, laid out, assembled to the same code, {seconds:.1} s",
             outcomes.len()
         );
-        return Ok(());
+        return if wanted.names.is_empty() { cuda_program(&nvcc) } else { Ok(()) };
     }
     Err(format!("{} of {} modules of nvcc failed ({seconds:.1} s)", failed.len(), outcomes.len()))
+}
+
+/// The example that puts a kernel into a program of nvcc.
+fn cuda_program(nvcc: &Path) -> Result<(), String> {
+    let mut command = Command::new(env!("CARGO"));
+    command.current_dir(root()).env("NVCC", nvcc);
+    command.args(["run", "--quiet", "-p", "ptx-dsl", "--features", "cli", "--example", "cuda_program"]);
+    let status = command.status().map_err(|e| format!("cannot run cargo: {e}"))?;
+    if status.success() { Ok(()) } else { Err("nvcc does not compile examples/cuda_program".to_owned()) }
 }
 
 fn targets<'a>(program: &'a Program, place: usize, wanted: &'a Wanted) -> Vec<&'static str> {

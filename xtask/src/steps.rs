@@ -33,7 +33,7 @@ pub fn ci() -> Result<(), String> {
         &[],
     )?;
     cargo(
-        &["doc", "--workspace", "--features", "ptx-dsl/load", "--no-deps", "--quiet"],
+        &["doc", "--workspace", "--features", "ptx-dsl/build", "--no-deps", "--quiet"],
         &[("RUSTDOCFLAGS", "-Dwarnings")],
     )?;
     docs::run(ptxas::root(), true)?;

@@ -261,10 +261,10 @@ impl ParameterPassing {
                 true
             }
             (Operand::Sink, _, _) if back => true,
-            (Operand::Reg(..) | Operand::Imm(_), Some(r), _) => {
+            (Operand::Reg(..) | Operand::Imm(_) | Operand::Rust(_), Some(r), _) => {
                 self.moves(given, RegId(r.0 + self.base), p, back, span)
             }
-            (Operand::Reg(..) | Operand::Imm(_), None, Some(var)) if !p.array => {
+            (Operand::Reg(..) | Operand::Imm(_) | Operand::Rust(_), None, Some(var)) if !p.array => {
                 let more = self.extra.len() as u32;
                 let reg = RegId(self.base + self.regs + more);
                 self.vars.push((var, VarId(self.first + more)));

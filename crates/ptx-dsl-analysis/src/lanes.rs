@@ -47,7 +47,7 @@ impl Lanes {
         }
         let exact =
             dims.map(|[x, y, z]| (x as usize).saturating_mul(y as usize).saturating_mul(z as usize).min(THREADS));
-        let shape = Shape { dims, linear: !reads_yz };
+        let shape = Shape { dims, linear: !reads_yz && !flow.function.rust.is_solid() };
         let mut lanes = Lanes {
             facts: Vec::new(),
             tables: Vec::new(),

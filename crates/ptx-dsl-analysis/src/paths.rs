@@ -322,7 +322,7 @@ impl<'a, 'h> Paths<'a, 'h> {
                 let of = |k: &Key| match k {
                     Key::Value(v) => self.number(state, *v, depth + 1),
                     Key::Number(n) => Some(*n),
-                    Key::Special(_) => None,
+                    Key::Special(_) | Key::Rust(_) => None,
                 };
                 let unused = 64 - bits.clamp(1, 64);
                 let (x, y) = (of(&a)? << unused, of(&b)? << unused);

@@ -3,7 +3,7 @@
 use crate::accesses::accesses;
 use crate::flow::Flow;
 use crate::provenance::{AddressBase, Provenance};
-use ptx_dsl_isa::hir::{Base, Function, Module, Operand};
+use ptx_dsl_isa::hir::{Base, Function, Instr, Module, Operand};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// What is accessed through a parameter. Calls are not followed, and addresses that are loaded from memory are unknown.
@@ -18,22 +18,30 @@ pub struct Pointee {
 /// By parameter; `None` if nothing is accessed through it.
 pub fn pointees(module: &Module, kernel: &Function) -> Vec<Option<Pointee>> {
     let mut found: Vec<Option<Pointee>> = vec![None; kernel.params.len()];
-    let Some(flow) = Flow::new(module, kernel) else { return found };
+    accesses_of_parameters(module, kernel, &mut |parameter, i, writes| {
+        let Some(slot) = found.get_mut(parameter) else { return };
+        let new = Pointee { element: i.types.first().copied(), written: writes };
+        *slot = Some(match *slot {
+            Some(old) => join(old, new),
+            None => new,
+        });
+    });
+    found
+}
+
+/// Calls `each` with the number of a parameter and an instruction that accesses memory through it; `true`: it writes.
+pub fn accesses_of_parameters(module: &Module, kernel: &Function, each: &mut dyn FnMut(usize, &Instr, bool)) {
+    let Some(flow) = Flow::new(module, kernel) else { return };
     let provenance = Provenance::new(&flow);
     for (_, at, i) in flow.walk() {
         accesses(i, &mut |access| {
             let Operand::Address(Base::Reg(register), _) = access.arg.value else { return };
             let Some(address) = provenance.pointee(flow.ssa.read(at, register, 0)) else { return };
-            let AddressBase::Pointer(parameter) = address.base else { return };
-            let Some(slot) = found.get_mut(parameter as usize) else { return };
-            let new = Pointee { element: i.types.first().copied(), written: access.writes };
-            *slot = Some(match *slot {
-                Some(old) => join(old, new),
-                None => new,
-            });
+            if let AddressBase::Pointer(parameter) = address.base {
+                each(parameter as usize, i, access.writes);
+            }
         });
     }
-    found
 }
 
 fn join(a: Pointee, b: Pointee) -> Pointee {

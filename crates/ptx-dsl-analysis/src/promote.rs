@@ -230,6 +230,9 @@ fn head(f: &Function) -> Function {
         shared_size: f.shared_size,
         maxnreg: f.maxnreg,
         minnctapersm: f.minnctapersm,
+        rust: f.rust.clone(),
+        generics: f.generics.clone(),
+        rust_shared: f.rust_shared,
         span: f.span,
     }
 }

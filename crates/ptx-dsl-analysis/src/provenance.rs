@@ -167,7 +167,7 @@ fn operand(flow: &Flow, at: u32, o: &Operand, facts: &[ValueSource]) -> ValueSou
         Operand::Imm(n) => ValueSource::Number(*n as i64),
         Operand::Reg(r, lane) => facts[flow.ssa.read(at, *r, *lane) as usize],
         Operand::VarAddr(id, offset) => variable(flow, *id, *offset),
-        Operand::Sreg(_) => ValueSource::Index,
+        Operand::Sreg(_) | Operand::Rust(_) => ValueSource::Index,
         _ => ValueSource::Unknown,
     }
 }

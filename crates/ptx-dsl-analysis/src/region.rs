@@ -162,7 +162,7 @@ impl Region {
 fn whole(flow: &Flow, base: AddressBase, (from, to): (i64, i64)) -> bool {
     let AddressBase::Var(v) = base else { return false };
     let Some(var) = flow.module.vars.get(v.0 as usize) else { return false };
-    !var.dynamic && var.size > 0 && from <= 0 && to != i64::MAX && to >= i64::from(var.size)
+    !var.is_open() && var.size > 0 && from <= 0 && to != i64::MAX && to >= i64::from(var.size)
 }
 
 /// The address operand of an ordinary access to a known number of bytes, and whether it writes.

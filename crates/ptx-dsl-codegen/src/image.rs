@@ -23,6 +23,7 @@ pub fn image<'m>(kernel: &Kernel<'m>, program: &Program<'_>, constants: &mut Con
         image: Image::default(),
         registers: BTreeMap::new(),
         return_addresses: BTreeMap::new(),
+        variables: HashMap::new(),
         sets: HashMap::new(),
         saved: kernel.recursive.iter().copied().zip(0..).collect(),
     };
@@ -41,6 +42,8 @@ struct Writer<'w, 'm> {
     registers: BTreeMap<RegKey, Register>,
     /// The register with the return address of each function.
     return_addresses: BTreeMap<u32, Register>,
+    /// The number of each variable in [`Image::variables`].
+    variables: HashMap<u32, u32>,
     /// The number of each set of qualifiers.
     sets: HashMap<image::Qualifiers, u32>,
     /// The number of each recursive function in [`Image::saved`].

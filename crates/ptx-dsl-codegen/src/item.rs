@@ -11,9 +11,11 @@ use crate::names::{RT, rust_name};
 use crate::region::graph::Program;
 use crate::source::{Source, Text};
 use crate::step::dispatch::Code;
+use crate::values::entry_name;
 use info::kernel_info;
 use parameters::Passing;
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_isa::hir::Function;
 use quote::{format_ident, quote};
 use warp::{agreement, warp_state};
 
@@ -23,18 +25,28 @@ fn module_name(ident: &Ident) -> Ident {
     format_ident!("__ptx_{}", ident)
 }
 
+/// The const parameters of a kernel's type, its arguments, and their names.
+fn generics(text: &Text<'_>, f: &Function) -> (TokenStream, TokenStream, Vec<Ident>) {
+    let (parameters, names) = text.values.parameters(f);
+    if names.is_empty() {
+        return (TokenStream::new(), TokenStream::new(), names);
+    }
+    (quote!(<#(#parameters),*>), quote!(<#(#names),*>), names)
+}
+
 /// The compiled code, for the type that [`kernel_type`] makes.
 pub fn compiled(
     e: &Emitter<'_>,
     program: &Program<'_>,
     Code { step, run, items }: &Code,
-    source: &Source<'_>,
+    (source, text): (&Source<'_>, &Text<'_>),
 ) -> TokenStream {
     let rt = RT;
     let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
     let ident = rust_name(&f.name);
     let module = module_name(&ident);
     let ident = (source.name)(&ident, f.span);
+    let (parameters, arguments, _) = generics(text, f);
     let (agree, agrees) = agreement(e, &module);
     let functions = &e.function_items;
     let (warp, frames, broadcast) = (warp_state(e), e.frames(), e.hoist.broadcast_function());
@@ -77,7 +89,7 @@ pub fn compiled(
             #(#items)*
         }
 
-        impl #rt::CompiledKernel for #ident {
+        impl #parameters #rt::CompiledKernel for #ident #arguments {
             type Warp = #module::Warp;
             const FRESH: bool = #fresh;
             const LARGE: bool = #large;
@@ -114,7 +126,10 @@ pub fn kernel_type(
     let rt = RT;
     let f = &kernel.module.functions[kernel.entry.0 as usize];
     let ident = (source.name)(&rust_name(&f.name), f.span);
-    let info = kernel_info(kernel, prepared, source.file.as_deref(), passing);
+    let values = &text.values;
+    let info = kernel_info(kernel, prepared, (source.file.as_deref(), values), passing);
+    let (parameters, arguments, captured) = generics(text, f);
+    let (in_impl, force) = (values.in_impl(source.places), values.force());
     let compiled = compiled.map(|attribute| {
         quote! {
             #attribute
@@ -123,7 +138,11 @@ pub fn kernel_type(
             }
         }
     });
-    let (text, name) = (&text.name, &f.name);
+    let name = &f.name;
+    let (mut text, mut entry) = (text.value(), values.text(&entry_name(f)));
+    if !force.is_empty() {
+        (text, entry) = (quote!({ #force #text }), quote!({ #force #entry }));
+    }
     let names: Vec<Ident> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
     let args = passing.iter().zip(&names).map(|(p, name)| {
         let arg = &p.arg;
@@ -139,19 +158,20 @@ pub fn kernel_type(
         #[doc = #doc]
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, Default)]
-        pub struct #ident;
+        pub struct #ident #parameters;
 
-        impl #rt::Kernel for #ident {
+        impl #parameters #rt::Kernel for #ident #arguments {
             const INFO: &'static #rt::KernelInfo<'static> = &#info;
             #compiled
         }
 
         #[allow(dead_code, clippy::all)]
-        impl #ident {
+        impl #parameters #ident #arguments {
+            #in_impl
             /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
             pub const PTX: &'static str = #text;
             /// The kernel's name in it.
-            pub const NAME: &'static str = #name;
+            pub const NAME: &'static str = #entry;
 
             /// The module's PTX text.
             pub fn ptx(&self) -> &'static str {
@@ -183,7 +203,7 @@ pub fn kernel_type(
                 __ptx_launch: #rt::Launch,
             ) -> impl ::core::ops::Fn(#(#closure),*) -> ::core::result::Result<#rt::Report, #rt::Error>
             + ::core::clone::Clone
-            + use<__PtxMonitor> {
+            + use<#(#captured,)* __PtxMonitor> {
                 let __ptx_host = ::core::clone::Clone::clone(__ptx_host);
                 move |#(#names: #closure),*| {
                     Self.launch(&__ptx_host, ::core::clone::Clone::clone(&__ptx_launch), (#(#names,)*))

@@ -50,7 +50,7 @@ impl Kernel<'_> {
 
     /// The address of a variable for an instruction; a `generic` one names no state space.
     pub fn var_address_for(&self, generic: bool, var: VarId, offset: i64) -> u64 {
-        let window = if generic { window(self.module.vars[var.0 as usize].space) << 56 } else { 0 };
+        let window = if generic { u64::from(window(self.module.vars[var.0 as usize].space)) << 56 } else { 0 };
         window | self.var_address(var, offset)
     }
 
@@ -133,7 +133,7 @@ impl Kernel<'_> {
 }
 
 /// The window of a state space among generic addresses.
-fn window(space: Space) -> u64 {
+pub fn window(space: Space) -> u8 {
     match space {
         Space::Global => 0,
         Space::Shared => 1,

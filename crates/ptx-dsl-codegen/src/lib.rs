@@ -7,6 +7,7 @@
 //! items).
 
 mod analysis;
+mod cluster_address;
 mod emit;
 mod image;
 mod info;
@@ -18,12 +19,14 @@ mod lower;
 mod names;
 mod region;
 mod rewrite;
+mod rust_constants;
 mod source;
 mod stack;
 mod step;
 mod system_calls;
 #[cfg(test)]
 mod tests;
+mod values;
 mod video;
 mod wgmma;
 
@@ -44,9 +47,11 @@ use std::collections::BTreeSet;
 pub use emit::constants::Site;
 pub use info::{Info, Parameter};
 pub use names::rust_name;
+pub use ptx_dsl_analysis::pointees::accesses_of_parameters;
 pub use ptx_dsl_isa::image::Image;
 pub use rewrite::for_engines;
 pub use source::{Printed, RustType, Source, Text};
+pub use values::{Places, Values};
 
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.
 const ROUNDS: usize = 3;
@@ -118,7 +123,7 @@ pub fn compiled(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text
     let scale = Scale::of(&kernel, &program);
     let mut e = Emitter::new(&kernel, layout, scale, constants);
     let code = step::dispatch::code(&mut e, &program);
-    item::compiled(&e, &program, &code, source)
+    item::compiled(&e, &program, &code, (source, text))
 }
 
 /// A kernel for the interpreter.

@@ -1,6 +1,7 @@
-//! Rewrites a typed module for the engines: calls of system functions, operands of video instructions, the stack of functions.
+//! Rewrites a typed module for the engines: calls of system functions, operands of video instructions, the stack of functions,
+//! addresses of shared variables in clusters, Rust constants.
 
-use crate::{stack, system_calls, video};
+use crate::{cluster_address, rust_constants, stack, system_calls, video};
 use ptx_dsl_isa::hir::{Module, Stmt};
 use std::borrow::Cow;
 
@@ -8,10 +9,15 @@ use std::borrow::Cow;
 pub fn for_engines(module: &Module) -> Cow<'_, Module> {
     let functions = system_calls::Functions::of(module);
     let changes = |stmt: &Stmt| functions.called(stmt).is_some() || video::is_video(stmt);
-    if !module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f)) {
+    let peers = cluster_address::reaches_peers(module);
+    let changes = module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f));
+    if !peers && !changes && module.constants.is_empty() {
         return Cow::Borrowed(module);
     }
     let mut out = module.clone();
+    if !module.constants.is_empty() {
+        rust_constants::lower(&mut out);
+    }
     for function in &mut out.functions {
         if stack::restores(function) {
             stack::restore(function);
@@ -22,6 +28,10 @@ pub fn for_engines(module: &Module) -> Cow<'_, Module> {
                 (Stmt::Instr(i), Some(entry)) => system_calls::emit(function, i, entry),
                 (Stmt::Instr(mut i), None) if video => {
                     video::with_modifiers(&mut i);
+                    function.body.push(Stmt::Instr(i));
+                }
+                (Stmt::Instr(mut i), None) if peers => {
+                    cluster_address::with_rank(module, function, &mut i);
                     function.body.push(Stmt::Instr(i));
                 }
                 (stmt, _) => function.body.push(stmt),

@@ -1,9 +1,11 @@
 //! What the macro supplies beside the typed module: source lines, Rust types of parameters, and the printed PTX.
 
+use crate::values::{Places, Values};
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::constant::Constants;
+use ptx_dsl_isa::hir::{Function, Instr};
 use ptx_dsl_isa::span::Span;
-use quote::{format_ident, quote};
+use quote::{ToTokens, format_ident, quote};
 use std::cell::RefCell;
 
 /// What code generation asks of the macro about the source.
@@ -16,6 +18,8 @@ pub struct Source<'a> {
     pub rust_type: &'a dyn Fn(Span) -> Option<RustType<TokenStream>>,
     /// The file as fault reports name it; `None` for the file of the invocation.
     pub file: Option<String>,
+    /// Places of Rust constants.
+    pub places: &'a Places<'a>,
     /// Mistakes that code generation finds in the types of parameters: one sentence, and the type.
     pub problems: &'a RefCell<Vec<(String, Span)>>,
 }
@@ -51,26 +55,45 @@ impl<T> RustType<T> {
 
 /// The printed module: one constant for all its kernels.
 pub struct Text<'m> {
-    /// Its name in Rust.
-    pub name: Ident,
+    /// Its name in Rust, unless it depends on the kernel's parameters.
+    name: Ident,
     ptx: &'m str,
     pub(crate) printed: Printed<'m>,
+    /// The Rust constants in it.
+    pub values: Values<'m>,
 }
 
 impl<'m> Text<'m> {
-    /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1.
-    pub fn new(ptx: &'m str, line_of: &'m [u32], first: &Ident) -> Self {
-        Text { name: format_ident!("__PTX_{}", first), ptx, printed: Printed::new(ptx, line_of) }
+    /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1. `stub`: the module has errors.
+    pub fn new(
+        ptx: &'m str,
+        line_of: &'m [u32],
+        constants: &'m Constants,
+        first: (&Ident, &Function),
+        stub: bool,
+    ) -> Self {
+        let name = format_ident!("__PTX_{}", first.0);
+        Text { name, ptx, printed: Printed::new(ptx, line_of), values: Values::new(constants, first, stub) }
     }
 
-    /// The constant.
-    pub fn item(&self) -> TokenStream {
-        let (name, ptx) = (&self.name, self.ptx);
+    /// The constants of the module.
+    pub fn items(&self, places: &Places<'_>) -> TokenStream {
+        let values = self.values.items(places);
+        if self.values.is_generic() {
+            return values;
+        }
+        let (name, ptx) = (&self.name, self.values.text(self.ptx));
         quote! {
+            #values
             #[doc(hidden)]
             #[allow(non_upper_case_globals)]
             const #name: &str = #ptx;
         }
+    }
+
+    /// The text, in the `impl` of a kernel.
+    pub(crate) fn value(&self) -> TokenStream {
+        if self.values.is_generic() { self.values.text(self.ptx) } else { self.name.to_token_stream() }
     }
 }
 

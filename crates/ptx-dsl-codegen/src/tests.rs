@@ -1,11 +1,11 @@
-//! Kernels that are large in one respect each take time in proportion.
+//! Kernels that are large in one respect each take time in proportion; what engines do not know is rewritten.
 
 mod stages;
 
-use super::{Source, Text, kernel, rust_name};
-use proc_macro2::TokenStream;
+use super::{Places, Source, Text, for_engines, kernel, rust_name};
+use proc_macro2::{Span, TokenStream};
 use ptx_dsl_frontend::lex::lex;
-use ptx_dsl_isa::hir::FuncId;
+use ptx_dsl_isa::hir::{Base, FuncId, Operand, Stmt, VarId};
 use std::cell::RefCell;
 use std::fmt::Write;
 use std::time::{Duration, Instant};
@@ -33,9 +33,11 @@ fn take(text: &str) -> (TokenStream, Duration) {
         name: &|name, _| name.clone(),
         rust_type: &|_| None,
         file: Some("k.ptx".into()),
+        places: &Places { rust: &|_| TokenStream::new(), span: &|_| (Span::call_site(), Span::call_site()) },
         problems: &problems,
     };
-    let constant = Text::new(&compiled.ptx, &compiled.lines, &rust_name("k"));
+    let first = (&rust_name("k"), &compiled.hir.functions[0]);
+    let constant = Text::new(&compiled.ptx, &compiled.lines, &compiled.hir.constants, first, false);
     let start = Instant::now();
     let item = kernel(&compiled.hir, FuncId(0), &source, &constant, false, &TokenStream::new());
     let code = super::compiled(&compiled.hir, FuncId(0), &source, &constant);
@@ -67,6 +69,37 @@ const CASES: &[Case] = &[
         let _ = writeln!(s, "st.global.u32 [%x+{}], %t;", 4 * i);
     }),
 ];
+
+#[test]
+fn engines_see_no_constants_of_rust() {
+    let text = "<sm_90, ptx 8.0> const N: u32 = x::N; const F: f64 = x::F; .extern .shared .b8 rest[];
+        .func (.reg .b32 %d) f(.reg .b32 %a) { add.u32 %d, %a, N; ret; }
+        .visible .entry k() .reqntid N { .reg .b32 %r, %q; .reg .b64 %x; .reg .f32 %f; .shared .align 8 .b8 s[N]; .shared .b32 t[N + 1];
+        mov.u32 %r, N; mov.u32 %q, s; mov.u64 %x, t + N; mov.u32 %q, rest; mov.f32 %f, F; st.shared.b32 [t + 4], N;
+        st.shared.v2.b32 [s + N], {N, %r}; call (%r), f, (N); mbarrier.init.shared.b64 [s], N; ret; }";
+    let compiled = ptx_dsl_frontend::compile_in_rust(&lex(text).0.tokens);
+    assert!(!compiled.failed(), "{:?}", compiled.diagnostics);
+    let module = for_engines(&compiled.hir);
+    let open = |var: VarId| module.vars[var.0 as usize].rust.is_some();
+    let mut seen = 0;
+    for stmt in module.functions.iter().flat_map(|f| &f.body) {
+        let Stmt::Instr(i) = stmt else { continue };
+        for arg in &i.operands {
+            arg.value.visit(&mut |operand| {
+                seen += 1;
+                let wrong = match operand {
+                    Operand::Rust(_) => true,
+                    Operand::VarAddr(var, _) | Operand::Address(Base::Var(var), _) => open(*var),
+                    _ => false,
+                };
+                assert!(!wrong, "{operand:?}");
+            });
+        }
+    }
+    assert!(seen > 30 && !module.const_patches.is_empty());
+    let ends = module.const_patches.iter().map(|patch| (patch.at + patch.width) as usize).max();
+    assert_eq!(ends, Some(module.const_image.len()));
+}
 
 #[test]
 fn time_grows_with_size_and_not_with_its_square() {

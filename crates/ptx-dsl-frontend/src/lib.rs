@@ -13,7 +13,8 @@ mod tests;
 extern crate self as ptx_dsl_frontend;
 
 use diag::{Class, Diagnostic, Severity};
-pub use ptx_dsl_isa::{diag, hir, isa, opcode, qualifier, span, table, ty};
+use ptx_dsl_isa::constant::Constants;
+pub use ptx_dsl_isa::{constant, diag, hir, isa, opcode, qualifier, span, table, ty};
 pub use ptx_dsl_lint::rules;
 pub use ptx_dsl_syntax::{ast, check, lex, lines, parse, print, rust_tokens, token};
 use token::Token;
@@ -53,6 +54,12 @@ pub fn compile(tokens: &[Token]) -> Compiled {
     compile_for(tokens, None, None)
 }
 
+/// As [`compile`], for tokens that rustc compiles: they may have Rust constants.
+pub fn compile_in_rust(tokens: &[Token]) -> Compiled {
+    let (ast, diagnostics) = parse::parse(tokens);
+    compile_parsed(ast, diagnostics)
+}
+
 /// As [`compile`], with another target or version than the module declares; platform options of the target stay.
 pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32, u32)>) -> Compiled {
     compile_at(tokens, target, version, &[])
@@ -76,6 +83,14 @@ pub fn compile_at(
     if let Some((major, minor)) = version {
         ast.version = Some(ast::Version { major, minor, span: span::Span::default() });
     }
+    // Only rustc evaluates them.
+    for constant in &ast.constants.declarations {
+        diagnostics.push(parse::unknown_value(constant.span, &constant.name));
+    }
+    compile_parsed(ast, diagnostics)
+}
+
+fn compile_parsed(ast: ast::Module, mut diagnostics: Vec<Diagnostic>) -> Compiled {
     let mut compiled = compile_ast(ast);
     // What the header lacks was said where it stands (PTX0131), or its item is broken (PTX0130).
     let mut header = false;
@@ -93,6 +108,16 @@ pub fn compile_at(
     diag::sort(&mut diagnostics);
     compiled.diagnostics = diagnostics;
     compiled
+}
+
+/// Texts that name expressions of Rust constants show them as written.
+fn show_constants(constants: &Constants, found: &mut [Diagnostic]) {
+    for d in found {
+        let texts = d.notes.iter_mut().chain(&mut d.helps).chain(d.labels.iter_mut().map(|(_, text)| text));
+        for text in texts.chain([&mut d.message]) {
+            *text = constants.shown(text);
+        }
+    }
 }
 
 /// The rules of 06xx.
@@ -125,6 +150,9 @@ pub fn compile_ast(ast: ast::Module) -> Compiled {
     }
     if broken {
         keep(&mut diagnostics, &|d| d.severity == Severity::Error || !is_flow(d.code));
+    }
+    if !hir.constants.is_empty() {
+        show_constants(&hir.constants, &mut diagnostics);
     }
     let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize)?.clone());
     Compiled { ast, hir, ptx, lines, diagnostics }

@@ -3,6 +3,7 @@
 
 use std::ops::{Deref, DerefMut};
 
+use crate::constant::{ConstId, Constants, Count};
 use crate::isa::entry;
 use crate::isa::memory::Access;
 use crate::opcode::Entry;
@@ -35,6 +36,12 @@ pub struct Module {
     /// Functions that use a register of the module under a name that a `.func` uses too: PTX keeps its value over calls (PTX ISA
     /// 1 and 2). Here each function has a copy, which differs.
     pub shared_registers: Vec<(FuncId, String)>,
+    /// Constants of Rust whose values the macro does not know, and the expressions over them.
+    pub constants: Constants,
+    /// Initial values of `.const` variables that depend on Rust constants, and those of `.global` variables.
+    pub const_patches: Vec<Patch>,
+    /// See `const_patches`.
+    pub global_patches: Vec<Patch>,
 }
 
 /// Address of the first module-scope `.global` variable on the host: segment 1.
@@ -94,6 +101,59 @@ pub struct Var {
     pub dynamic: bool,
     /// Declared at module scope.
     pub of_module: bool,
+    /// Its size or alignment depends on a Rust constant. Then `size` and `offset` are 0.
+    pub rust: Option<RustLayout>,
+}
+
+impl Var {
+    /// Is its size unknown here?
+    pub fn is_open(&self) -> bool {
+        self.dynamic || self.rust.is_some()
+    }
+}
+
+/// The layout of a variable in `.shared` that rustc computes.
+#[derive(Debug, Clone, Copy)]
+pub struct RustLayout {
+    /// In bytes.
+    pub size: ConstId,
+    /// In bytes.
+    pub align: ConstId,
+    /// Its offset in shared memory.
+    pub offset: ConstId,
+}
+
+/// A value in a memory image that rustc computes.
+#[derive(Debug, Clone, Copy)]
+pub struct Patch {
+    /// Offset in the image.
+    pub at: u32,
+    /// Bytes.
+    pub width: u32,
+    /// The value.
+    pub value: ConstId,
+    /// A floating-point number is an `f32`.
+    pub single: bool,
+}
+
+/// Directives of a kernel with Rust constants. The fields of [`Function`] of the same names are `None` then.
+#[derive(Debug, Clone, Default)]
+pub struct RustDirectives {
+    /// `.reqntid`.
+    pub reqntid: Option<[Count; 3]>,
+    /// `.maxntid`.
+    pub maxntid: Option<[Count; 3]>,
+    /// `.reqnctapercluster`.
+    pub reqnctapercluster: Option<[Count; 3]>,
+    /// `.maxclusterrank`.
+    pub maxclusterrank: Option<ConstId>,
+}
+
+impl RustDirectives {
+    /// May a CTA have more than one dimension, by a `.reqntid` with Rust constants?
+    pub fn is_solid(&self) -> bool {
+        self.reqntid.is_some_and(|[_, y, z]| [y, z] != [Count::Known(1); 2])
+    }
 }
 
 /// A function or kernel.
@@ -135,6 +195,12 @@ pub struct Function {
     pub maxnreg: Option<u32>,
     /// `.minnctapersm`.
     pub minnctapersm: Option<u32>,
+    /// Those of its directives that depend on Rust constants.
+    pub rust: RustDirectives,
+    /// `<const N: u32>`
+    pub generics: Vec<ConstId>,
+    /// The end of its static shared memory, if it depends on Rust constants.
+    pub rust_shared: Option<ConstId>,
     /// The name's place.
     pub span: Span,
 }

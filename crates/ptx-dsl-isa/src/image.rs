@@ -14,7 +14,7 @@ use crate::ty::Ty;
 use code::{Code, code};
 
 /// Changes with every change of the format. An image of another version does not decode.
-const VERSION: u32 = 2;
+const VERSION: u32 = 3;
 
 /// A register: an index into [`Image::registers`].
 pub type Register = u32;
@@ -33,6 +33,8 @@ code! {
         pub qualifiers: Vec<Qualifiers>,
         /// In reverse postorder; the first one is where the kernel starts.
         pub regions: Vec<Region>,
+        /// The variables whose addresses instructions refer to.
+        pub variables: Vec<Variable>,
         /// The registers of each recursive function, by the number that [`Transfer::saves`] has. A call saves them.
         pub saved: Vec<Vec<Register>>,
         /// Bytes of local memory of one activation of a recursive function.
@@ -50,6 +52,21 @@ code! {
         pub written: Vec<Qualifier>,
         /// In the order written.
         pub types: Vec<Ty>,
+    }
+}
+
+code! {
+    /// A variable of the kernel, of one of its functions or of the module.
+    #[derive(Debug, Clone, PartialEq, Eq)]
+    pub struct Variable {
+        /// As written.
+        pub name: String,
+        /// The window of generic addresses that its state space has.
+        pub window: u8,
+        /// The first of its bytes.
+        pub from: u64,
+        /// The byte behind the last one; `u64::MAX` for dynamic shared memory, the size of which a launch gives.
+        pub to: u64,
     }
 }
 
@@ -117,9 +134,11 @@ code! {
         Not { register: Register },
         /// A constant.
         Constant { value: u64 },
+        /// A place in a variable, or near it: a constant.
+        Variable { variable: u32, value: u64 },
         /// A special register.
         Special { register: SpecialRegister },
-        /// A register plus an offset, modulo the width of the register.
+        /// A register plus an offset, modulo the width of the register: an address operand, even if the offset is 0.
         Address { base: Register, offset: i64 },
         /// A place in the frame of a recursive function.
         Frame { at: u64 },
@@ -225,6 +244,7 @@ mod tests {
             sources: vec![
                 Source::Address { base: 0, offset: -8 },
                 Source::Constant { value: u64::MAX },
+                Source::Variable { variable: 0, value: 4 },
                 Source::Special { register: special::tid_x },
             ],
             results: vec![Some(2), None],
@@ -234,6 +254,7 @@ mod tests {
             registers: vec![64, 1, 32],
             names: vec!["%rd1".into(), "%p".into(), String::new()],
             qualifiers: vec![Qualifiers { written: vec![q::global, q::volatile], types: vec![Ty::F32] }],
+            variables: vec![Variable { name: "tile".into(), window: 1, from: 4, to: 1 << 40 }],
             regions: vec![
                 region(End::Branch { guard: Guard { register: 1, holds: true }, taken: 1, fall: 0 }),
                 region(End::Exit {}),

@@ -2,6 +2,7 @@
 //! and a kernel in bytes ([`image`]).
 //! All other crates depend on this one.
 
+pub mod constant;
 pub mod diag;
 pub mod hir;
 mod ids;

@@ -19,6 +19,7 @@ impl Operand {
             Operand::Neg(a) => a.visit(each),
             Operand::Reg(..)
             | Operand::Imm(_)
+            | Operand::Rust(_)
             | Operand::Sreg(_)
             | Operand::VarAddr(..)
             | Operand::FuncAddr(_)

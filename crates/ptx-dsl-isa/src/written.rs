@@ -1,5 +1,6 @@
 //! What a statement writes of an instruction: qualifiers, operands, a guard. The custom rules of the table see no more of it.
 
+use crate::constant::ConstId;
 use crate::ids::Opcode;
 use crate::isa::operand::Role;
 use crate::isa::sreg::SpecialRegister;
@@ -115,6 +116,8 @@ pub enum Operand {
     Reg(RegId, u32),
     /// A constant in the operand's type: integers wrapped to 64 bits (sign-extended if negative), `f32` and `f64` as their bits.
     Imm(u64),
+    /// An expression of Rust constants, whose value the macro does not know: the same in all threads.
+    Rust(ConstId),
     /// A special register.
     Sreg(SpecialRegister),
     /// Address of a variable plus an offset, as a value in its own space (`mov.u64 %rd, x`).

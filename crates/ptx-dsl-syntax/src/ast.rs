@@ -1,6 +1,7 @@
 //! The syntax tree: the module as written, with unresolved names, and qualifiers as a list with spans.
 
 use crate::span::Span;
+use ptx_dsl_isa::constant::{ConstId, Constants, Count};
 use ptx_dsl_isa::qualifier::Qualifier;
 
 /// A piece of text with its span.
@@ -34,6 +35,8 @@ pub struct Module {
     pub instrs: u32,
     /// `allow(PTX0612)`, `warn(...)`, `deny(...)` of the header.
     pub levels: Vec<crate::levels::SetLevel>,
+    /// Constants of Rust whose values the macro does not know.
+    pub constants: Constants,
 }
 
 /// `M.m`.
@@ -69,6 +72,8 @@ pub struct Function {
     pub attribute: Option<Word>,
     /// Its name.
     pub name: Word,
+    /// `<const N: u32>`, of a kernel.
+    pub generics: Vec<ConstId>,
     /// Return parameters.
     pub rets: Vec<VarDecl>,
     /// Parameters.
@@ -91,7 +96,7 @@ pub struct VarDecl {
     /// `.attribute(...)`, verbatim.
     pub attribute: Option<Word>,
     /// `.align N` of the variable (before or after the type).
-    pub align: Option<(u64, Span)>,
+    pub align: Option<(Count, Span)>,
     /// `.v2`, `.v4`, `.v8`: 2, 4, 8.
     pub vector: Option<(u32, Span)>,
     /// `.b32`, `.pred`, `.texref`, with its dot.
@@ -123,7 +128,7 @@ pub struct Declarator {
     /// N of `%r<N>`.
     pub range: Option<(u64, Span)>,
     /// Array dimensions; `None` for `[]`.
-    pub dims: Vec<Option<u64>>,
+    pub dims: Vec<Option<Count>>,
     /// `= ...`.
     pub init: Option<Init>,
     /// The tokens of the Rust type after `name:` (macro only; text has none).
@@ -272,6 +277,8 @@ pub enum Expr {
     F64(u64, Span),
     /// A name, with `.x`/`.y`/`.z`/`.w` (`.r .g .b .a`) if it has one.
     Name(Word, Option<Word>),
+    /// An expression of Rust constants that the macro does not know: an index into [`Module::constants`].
+    Rust(ConstId, Span),
     /// `- ! ~ +`
     Unary(char, Box<Expr>, Span),
     /// `* / % + - << >> < > <= >= == != & ^ | && ||`
@@ -295,7 +302,8 @@ impl Expr {
             | Expr::Binary(_, _, _, span)
             | Expr::Ternary(_, _, _, span)
             | Expr::Cast(_, _, span)
-            | Expr::Call(_, _, span) => *span,
+            | Expr::Call(_, _, span)
+            | Expr::Rust(_, span) => *span,
             Expr::Name(w, m) => m.as_ref().map_or(w.span, |m| w.span.to(m.span)),
         }
     }

@@ -32,6 +32,7 @@ mod names;
 mod opcode_match;
 mod operand;
 mod rules;
+mod rust;
 mod select;
 mod shared;
 mod signature;
@@ -189,6 +190,8 @@ struct Checker {
     ends: MemoryEnds,
     /// Functions with a body and no broken statement, sorted.
     whole: Vec<hir::FuncId>,
+    /// Instructions that compute what the current one takes, to stand before it.
+    before: Vec<Box<hir::Instr>>,
     /// The current function.
     fun: Option<hir::Function>,
     /// A statement of it is broken and was left out.
@@ -242,7 +245,12 @@ impl Checker {
     fn new(module: &ast::Module) -> Self {
         Checker {
             diags: Vec::new(),
-            out: hir::Module { spelling: vec![None; module.instrs as usize], ..hir::Module::default() },
+            out: hir::Module {
+                spelling: vec![None; module.instrs as usize],
+                constants: module.constants.clone(),
+                ..hir::Module::default()
+            },
+            before: Vec::new(),
             version: Ptx(u32::MAX, 0),
             target: None,
             target_name: String::new(),
@@ -365,6 +373,7 @@ impl Checker {
     /// Sets the final sizes of the memory images and dynamic variables.
     fn finish(mut self) -> Checked {
         self.share_registers();
+        self.alone_with_parameters();
         self.lay_out_shared();
         let shared = self.out.shared_size;
         for var in &mut self.out.vars {

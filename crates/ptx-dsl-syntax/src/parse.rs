@@ -8,8 +8,10 @@ use crate::ast::{Function, Module, Word};
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use crate::token::{Tok, Token};
+use ptx_dsl_isa::constant::Constants;
 
 mod c;
+pub(crate) mod constant;
 mod decl;
 mod directive;
 pub mod errors;
@@ -20,10 +22,12 @@ mod header;
 mod module;
 pub mod near;
 mod operand;
+pub mod repeat;
 mod stmt;
 #[cfg(test)]
 mod tests;
 
+pub use constant::{Scope, unknown_value};
 pub(crate) use expr::precedence;
 pub use fold::{Const, fold};
 pub use header::{FileOptions, Header, parse_file_options, parse_header};
@@ -42,20 +46,23 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, used);
     parser.diags = diags;
     let mut module = Module::default();
-    if let Some(header) = header {
+    if let Some(mut header) = header {
+        parser.scope = std::mem::take(&mut header.scope);
         header.apply(&mut module);
     }
     parser.module(&mut module);
     module.instrs = parser.instrs;
+    module.constants = parser.scope.constants;
     (module, parser.diags)
 }
 
 /// Parses what follows the parameters of the expression form, performance directives and `{ ... }` or its statements alone, into
-/// `function`, and counts its instructions.
-pub fn parse_closure(tokens: &[Token], function: &mut Function) -> (u32, Vec<Diagnostic>) {
+/// `function`, and counts its instructions. `scope`: the constants of the header.
+pub fn parse_closure(tokens: &[Token], scope: Scope, function: &mut Function) -> (u32, Constants, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
+    parser.scope = scope;
     parser.closure(function);
-    (parser.instrs, parser.diags)
+    (parser.instrs, parser.scope.constants, parser.diags)
 }
 
 /// Is it nothing but digits, or nothing?
@@ -81,6 +88,8 @@ struct Parser<'a> {
     operators: u32,
     /// Open parentheses around it.
     parentheses: u32,
+    /// Constants of Rust.
+    scope: constant::Scope,
     /// In an initialiser, where `0xFF(x)` and `generic(x)` are values.
     initialiser: bool,
     /// A missing `}` was reported: all open blocks end here silently.
@@ -100,6 +109,7 @@ impl<'a> Parser<'a> {
             depth: 0,
             operators: 0,
             parentheses: 0,
+            scope: constant::Scope::default(),
             initialiser: false,
             unwinding: false,
             version_seen: None,

@@ -7,6 +7,7 @@ use crate::ast::{
 };
 use crate::parse::{Const, SUFFIX, fold, precedence};
 use crate::span::Span;
+use ptx_dsl_isa::constant::Constants;
 
 /// A spelling for the opcode of an instruction with its qualifiers in the manual's order; `None` keeps what was written.
 pub type Spelling<'a> = dyn Fn(&Instr) -> Option<String> + 'a;
@@ -161,6 +162,9 @@ fn function_head(out: &mut String, f: &Function) {
         out.push_str(") ");
     }
     out.push_str(&f.name.text);
+    for parameter in &f.generics {
+        put(out, format_args!("_{}", Constants::name_mark(*parameter)));
+    }
 }
 
 /// An instruction as it is written, without its guard.
@@ -367,6 +371,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
                 out.push('U');
             }
         }
+        Expr::Rust(id, _) => out.push_str(&Constants::mark(*id)),
         Expr::F32(bits, _) => out.push_str(&format!("0f{bits:08X}")),
         Expr::F64(bits, _) => out.push_str(&format!("0d{bits:016X}")),
         Expr::Name(name, member) => {

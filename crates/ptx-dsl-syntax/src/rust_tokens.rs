@@ -103,6 +103,8 @@ fn touches(here: &Around<'_>, directive: bool) -> bool {
         (Tok::Word(_), Tok::Punct('.')) => !(directive || here.is(-2, '%') && here.begins_declaration()),
         // A qualifier, as in `.16x256b.x1`, or a decimal number with an exponent; else the dot of a directive.
         (Tok::Number(_), Tok::Punct('.')) => here.previous().in_chain() && !directive || exponent(here.get(1)),
+        // `%r{I}_x`
+        (Tok::Punct('}'), Tok::Word(word)) => here.is(-3, '{') && word.starts_with('_'),
         (_, Tok::Punct('.')) | (Tok::Punct(',' | ';' | '{' | '}'), _) => false,
         _ => true,
     }

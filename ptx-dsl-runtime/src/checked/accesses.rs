@@ -49,7 +49,7 @@ impl Checked {
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let view = View { warp, lanes, operations: &self.operations, bridge: None, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
-        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same), record, &view);
+        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same && !self.same_values), record, &view);
         self.judge(a, memory, offset, record, &outcome)?;
         if a.order.strong || a.write {
             self.exchange(a, memory, offset);
@@ -103,7 +103,7 @@ impl Checked {
         self.reaches(a, memory, record)?;
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let content = match agent {
-            Agent::Bulk { content, .. } if a.write => content,
+            Agent::Bulk { content, .. } if a.write && !self.same_values => content,
             _ => None,
         };
         let view = View { warp, lanes, operations: &self.operations, bridge, content };
@@ -234,7 +234,7 @@ impl Checked {
     }
 
     /// The bytes that a load uses, a bit each.
-    fn used(&self, a: &Access) -> u64 {
+    pub(super) fn used(&self, a: &Access) -> u64 {
         self.used_bytes.get(&a.who.site).map_or(u64::MAX, |mask| u64::from(*mask))
     }
 
@@ -287,6 +287,7 @@ impl Checked {
         let place = Place::Shared { rank, offset };
         let (by, proxy, addr, write) = (By::Thread, Proxy::Generic, offset.into(), what == What::Init);
         let a = Access { place, addr, bytes: 8, write, same: false, by, proxy, order, who };
+        self.inside(&a)?;
         self.reaches(&a, Memory::Shared { slot: who.slot, rank }, record)?;
         let Some(warp) = self.threads.of(who) else { return Ok(()) };
         let view = View { warp, lanes: who.lanes, operations: &self.operations, bridge: None, content: None };
@@ -297,30 +298,6 @@ impl Checked {
             Some(other) => Err(self.race(&a, "shared", record, other)),
             None => Ok(()),
         }
-    }
-
-    pub(super) fn local(&mut self, a: &Access, from: u64) -> Result<(), FaultKind> {
-        let (who, to, used) = (a.who, from + u64::from(a.bytes), self.used(a));
-        for line in from / 64..to.div_ceil(64) {
-            let (low, high) = (from.max(line * 64) - line * 64, to.min(line * 64 + 64) - line * 64);
-            let bits = (u64::MAX >> (64 - (high - low))) << low;
-            let key = (who.slot, who.rank, who.warp, who.lanes.trailing_zeros(), line);
-            let written = self.local.entry(key).or_default();
-            if a.write {
-                *written |= bits;
-            } else if !*written & bits & used_in(used, from, line * 64) != 0 {
-                return Err(FaultKind::Uninitialised { space: "local", addr: a.addr });
-            }
-        }
-        Ok(())
-    }
-}
-
-/// The used bytes of an access that begins at `from`, as bits of the line that begins at `line`.
-fn used_in(used: u64, from: u64, line: u64) -> u64 {
-    match from.checked_sub(line) {
-        Some(behind) => used.checked_shl(behind as u32).unwrap_or(0),
-        None => used.checked_shr((line - from) as u32).unwrap_or(0),
     }
 }
 

@@ -19,7 +19,11 @@ struct Generation {
     published: Option<Published>,
     /// Warps and lanes.
     waiting: Vec<(u32, u32)>,
+    parts: Parts,
 }
+
+/// Parts of warps that have arrived: rank, warp, statement, and whether that is aligned.
+type Parts = Vec<(u32, u32, u32, bool)>;
 
 /// The barrier of a cluster.
 #[derive(Debug, Default)]
@@ -34,6 +38,7 @@ struct ClusterBarrier {
     arrived: HashMap<(u32, u32), u32>,
     /// Waiting for the phase that is not complete.
     waiting: Vec<Lanes>,
+    parts: Parts,
 }
 
 /// The barriers of all resident clusters.
@@ -77,6 +82,25 @@ impl Barriers {
         let published = generation.published.take();
         threads.meet(who.slot, who.rank, &generation.waiting, published);
         generation.waiting.clear();
+        generation.parts.clear();
+    }
+
+    /// Lanes of a warp arrive at barrier `id`, or at that of the cluster. If others of the warp have arrived at another statement, and
+    /// one of the two is aligned: that statement.
+    pub fn apart(&mut self, who: Who, id: Option<u32>, aligned: bool) -> Option<u32> {
+        if who.lanes == u32::MAX {
+            return None;
+        }
+        let parts = match id {
+            Some(id) => &mut self.generation(who, id).parts,
+            None => &mut self.cluster.entry(who.slot).or_default().parts,
+        };
+        let other = parts.iter().find(|(rank, warp, site, also)| {
+            (*rank, *warp) == (who.rank, who.warp) && *site != who.site && (aligned || *also)
+        });
+        let other = other.map(|part| part.2);
+        parts.push((who.rank, who.warp, who.site, aligned));
+        other
     }
 
     /// `bar.warp.sync`: lanes arrive, and go on.
@@ -125,6 +149,7 @@ impl Barriers {
             }
         }
         barrier.done = Some((done, met));
+        barrier.parts.clear();
         barrier.phase += 1;
     }
 }

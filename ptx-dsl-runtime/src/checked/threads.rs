@@ -105,6 +105,11 @@ impl Warp {
         self.knows_by_barrier(actor, time) || self.group(lane).known.knows(actor, lanes, time)
     }
 
+    /// Does any lane know these events?
+    pub fn any_knows(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.knows_by_barrier(actor, time) || self.groups.iter().any(|g| g.known.knows(actor, lanes, time))
+    }
+
     /// Does a barrier of the CTA come after the events of a warp at a time?
     #[inline]
     pub fn knows_by_barrier(&self, actor: Actor, time: u32) -> bool {

@@ -93,6 +93,9 @@ fn write<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize, v
                 for (register, v) in list.iter().zip(words) {
                     if let Some(register) = register {
                         r.registers.put(*register, r.lo + k, v, m);
+                        if let Some(undefined) = &mut r.registers.undefined {
+                            undefined.set(*register, r.lo + k, m, (0, *register));
+                        }
                     }
                 }
             }

@@ -7,6 +7,7 @@ use super::op::{Op, WarpFunction};
 use super::registers::Constants;
 use super::rows::RowFunction;
 use super::shuffle;
+use super::suspects::Suspects;
 use crate::isa::list::calls;
 use crate::isa::warp::Mode;
 use crate::isa::{Call, Lane, OnWarp, arith};
@@ -24,6 +25,8 @@ pub(super) struct Code<M> {
     pub image: Arc<Image>,
     pub regions: Vec<Region<M>>,
     pub constants: Constants,
+    /// Empty unless the monitor asks for variables.
+    pub suspects: Arc<Suspects>,
 }
 
 /// A region. How it ends is in the image.
@@ -73,9 +76,11 @@ impl<M: Monitor> Code<M> {
     pub fn new(image: &Arc<Image>, set: InstructionSet) -> Self {
         let calls: HashMap<Opcode, Call<M>> = calls().into_iter().collect();
         let qualifiers = image.qualifiers.iter().map(interned).collect();
-        let mut decoder = Decoder { image, calls, qualifiers, set, constants: Constants::default() };
+        let suspects = Arc::new(if M::VARIABLES { Suspects::new(image) } else { Suspects::default() });
+        let mut decoder =
+            Decoder { image, calls, qualifiers, set, constants: Constants::default(), suspects: suspects.clone() };
         let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
-        Code { image: image.clone(), regions, constants: decoder.constants }
+        Code { image: image.clone(), regions, constants: decoder.constants, suspects }
     }
 
     /// What a region does first if a call returns to it.
@@ -110,6 +115,7 @@ struct Decoder<'i, M> {
     qualifiers: Vec<Q>,
     set: InstructionSet,
     constants: Constants,
+    suspects: Arc<Suspects>,
 }
 
 impl<M: Monitor> Decoder<'_, M> {
@@ -133,7 +139,7 @@ impl<M: Monitor> Decoder<'_, M> {
         let q = self.qualifiers[qualifiers as usize];
         let shuffle = shuffle::find(opcode, q, i);
         let waits = Fast::of(opcode, q, i) == Some(Fast::Wait);
-        Some(Block { op: Op::new(i, q), function, barrier, shuffle, waits })
+        Some(Block { op: Op::new(i, q, &self.suspects), function, barrier, shuffle, waits })
     }
 
     fn instr(&mut self, i: &image::Instr) -> Instr<M> {
@@ -144,7 +150,7 @@ impl<M: Monitor> Decoder<'_, M> {
                 (self.run(i, opcode, q, carry_out), q)
             }
         };
-        Instr { op: Op::new(i, q), run }
+        Instr { op: Op::new(i, q, &self.suspects), run }
     }
 
     fn movement(&self, i: &image::Instr, from: u32, to: u32) -> Run<M> {

@@ -1,5 +1,7 @@
 //! An instruction as data: its operands and results.
 
+use super::suspects::Suspects;
+use super::undefined::Watched;
 use crate::isa::{OnWarp, sreg};
 use crate::monitor::order::Order;
 use crate::qual::Q;
@@ -19,16 +21,19 @@ pub(super) struct Op<M> {
     pub guard: Option<Guard>,
     pub sources: Vec<Operand<M>>,
     pub results: Vec<Option<Register>>,
+    /// It has registers that may be undefined.
+    pub watched: Option<Box<Watched>>,
 }
 
 impl<M: Monitor> Op<M> {
-    pub fn new(i: &Instr, q: Q) -> Self {
+    pub fn new(i: &Instr, q: Q, suspects: &Suspects) -> Self {
         let sources = i.sources.iter().map(operand).collect();
         let order = match i.action {
             Action::Opcode { opcode, .. } if M::ON => Order::of(opcode, q),
             _ => Order::default(),
         };
-        Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone() }
+        let watched = Watched::new(i, suspects);
+        Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone(), watched }
     }
 }
 
@@ -56,7 +61,8 @@ pub(super) fn operand<M: Monitor>(source: &Source) -> Operand<M> {
     match *source {
         Source::Register { register } => Operand::Register(register),
         Source::Not { register } => Operand::Not(register),
-        Source::Constant { value } => Operand::Constant(value),
+        Source::Constant { value } | Source::Variable { value, .. } => Operand::Constant(value),
+        Source::Address { base, offset: 0 } => Operand::Register(base),
         Source::Address { base, offset } => Operand::Address { base, offset },
         Source::Frame { at } => Operand::Frame { at },
         Source::Special { register } => {

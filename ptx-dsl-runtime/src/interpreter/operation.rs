@@ -37,6 +37,11 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// Runs an instruction that does not wait.
     #[inline(always)]
     pub fn execute(&mut self, Instr { op, run }: &Instr<M>) -> Done {
+        if M::VARIABLES
+            && let Some(watched) = &op.watched
+        {
+            self.watch(op, watched)?;
+        }
         if (self.guarded || op.guard.is_some()) && !self.guard(op) {
             return Ok(());
         }

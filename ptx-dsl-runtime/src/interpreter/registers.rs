@@ -3,6 +3,7 @@
 //! Each warp has a scalar or a mark for each register. While a cohort runs, those of its first warp hold for all its warps; they are
 //! copied to the others when the step ends. Warps of a cohort that hold different scalars get rows when its next step begins.
 
+use super::undefined::Undefined;
 use crate::Lanes;
 use crate::machine::geometry::Geometry;
 use ptx_dsl_isa::image::{Image, Register};
@@ -89,6 +90,8 @@ pub(super) struct Registers {
     last_stamp: u64,
     /// By thread; empty without recursion.
     pub stacks: Vec<Stack>,
+    /// If a monitor wants to know.
+    pub undefined: Option<Undefined>,
     /// `%tid.x` and the row of all threads, by warp.
     places: Rc<[(Row<u32>, Row<u32>)]>,
     /// `%ntid.x`, and the number of rows.
@@ -137,6 +140,7 @@ impl Registers {
             stamps: vec![0; warps],
             last_stamp: 0,
             stacks: vec![Stack::default(); threads],
+            undefined: None,
             places: places.collect(),
             shape: (nx, (warps as u32 * 32).div_ceil(nx)),
         }
@@ -149,6 +153,7 @@ impl Registers {
         self.rows[..n].fill(false);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
+        self.undefined.iter_mut().for_each(Undefined::reset);
     }
 
     /// All registers are 0.
@@ -157,6 +162,7 @@ impl Registers {
         self.rows.fill(false);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
+        self.undefined.iter_mut().for_each(Undefined::reset);
     }
 
     #[inline(always)]
@@ -254,6 +260,32 @@ impl Registers {
         match self.scalar(lo, r) {
             Scalar::Uniform(v) => (v as u32 & 1).wrapping_neg(),
             _ => self.masks[self.slot(r).index as usize * self.warps + w].get(),
+        }
+    }
+
+    /// One lane of the row of a warp.
+    pub fn lane(&self, r: Register, w: usize, lane: usize) -> u64 {
+        let slot = self.slot(r);
+        let at = slot.index as usize * self.warps + w;
+        match slot.bits {
+            1 => u64::from(self.masks[at].get() >> lane & 1),
+            64 => self.longs[at].get().0[lane],
+            _ => self.words[at].get().0[lane].into(),
+        }
+    }
+
+    /// Have the lanes of `m` this value in the row of a warp?
+    pub fn is_in_lanes(&self, r: Register, w: usize, value: u64, m: u32) -> bool {
+        fn all<T: Copy + PartialEq>(row: Row<T>, value: T, m: u32) -> bool {
+            let differ = row.0.iter().enumerate().fold(0, |bits, (l, v)| bits | u32::from(*v != value) << l);
+            differ & m == 0
+        }
+        let slot = self.slot(r);
+        let at = slot.index as usize * self.warps + w;
+        match slot.bits {
+            1 => self.masks[at].get() & m == if value != 0 { m } else { 0 },
+            64 => all(self.longs[at].get(), value, m),
+            _ => all(self.words[at].get(), value as u32, m),
         }
     }
 

@@ -70,7 +70,7 @@ impl RowFunction {
         let takes = |kind: &Kind, source: &Source| match source {
             Source::Register { register } | Source::Not { register } => holds(kind, widths[*register as usize]),
             Source::Address { .. } | Source::Frame { .. } => false,
-            Source::Constant { .. } | Source::Special { .. } => true,
+            Source::Constant { .. } | Source::Variable { .. } | Source::Special { .. } => true,
         };
         let fits = |form: &&&'static Form| {
             let given = form.sources.len() == i.sources.len() && form.results.len() >= i.results.len();
@@ -85,7 +85,9 @@ impl RowFunction {
         for ((to, kind), source) in places.iter_mut().zip(form.sources).zip(&i.sources) {
             *to = match source {
                 Source::Register { register } => Place::Register(*register),
-                Source::Constant { value } => constant(constants, *kind, *value).map_or(Place::Other, Place::Constant),
+                Source::Constant { value } | Source::Variable { value, .. } => {
+                    constant(constants, *kind, *value).map_or(Place::Other, Place::Constant)
+                }
                 _ => Place::Other,
             };
         }

@@ -268,7 +268,24 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             }
         }
         self.results_are_rows(op);
+        if self.all && !self.apart {
+            self.find_uniform_results(op);
+        }
         Ok(())
+    }
+
+    /// Makes a scalar of each result that is the same in all lanes: what follows from it runs once.
+    fn find_uniform_results(&mut self, op: &Op<M>) {
+        for r in op.results.iter().flatten() {
+            let mut rows = (0..self.n).filter(|k| self.masks[*k] != 0);
+            let Some(first) = rows.next() else { return };
+            let lane = self.masks[first].trailing_zeros() as usize & 31;
+            let value = self.registers.lane(*r, self.lo + first, lane);
+            let same = |k: usize| self.registers.is_in_lanes(*r, self.lo + k, value, self.masks[k]);
+            if same(first) && rows.all(same) {
+                self.set(Some(*r), Scalar::Uniform(value));
+            }
+        }
     }
 
     /// Calls the function of an instruction for warp `k`.

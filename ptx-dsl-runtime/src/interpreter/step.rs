@@ -240,7 +240,12 @@ impl<M: Monitor> Step<'_, '_, M> {
         })?;
         match code.end(at) {
             End::Goto { to } => Ok(After::Go(*to)),
-            End::Branch { guard, taken, fall } => Ok(self.branch(*guard, *taken, *fall)),
+            End::Branch { guard, taken, fall } => {
+                if M::VARIABLES && self.r.registers.undefined.is_some() {
+                    self.r.watch_branch(*guard, &code.image.regions[at].name)?;
+                }
+                Ok(self.branch(*guard, *taken, *fall))
+            }
             End::Switch { site, index, targets } => self.switch(*site, &super::op::operand(index), targets),
             End::Call { site, pointer, callees } => {
                 let pointer = pointer.as_ref().map(super::op::operand);
@@ -341,6 +346,11 @@ impl<M: Monitor> Step<'_, '_, M> {
         let End::Block { next, .. } = self.code.end(usize::from(pc)) else {
             return Err(self.r.x.fault(FaultKind::Internal("a wait without a next region".into()), 0));
         };
+        if M::VARIABLES
+            && let Some(watched) = &block.op.watched
+        {
+            self.r.watch(&block.op, watched)?;
+        }
         if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id)) {
             return Ok(After::Go(*next));
         }

@@ -44,7 +44,7 @@ pub fn mapa<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
     for l in active(x.mask) {
         let (_, offset) = shared(x, q, s[0][l], l)?;
         let rank = s.get(1).map_or(0, |b| b[l]) as u32;
-        let addr = mapped_shared(offset, rank).into();
+        let addr = mapped_shared(offset, rank, x.rank()).into();
         let generic = !q.has(q::shared_cluster);
         set(d, 0, l, if generic { to_generic(AddrSpace::SharedCluster, addr) } else { addr });
     }

@@ -1,7 +1,6 @@
 //! `bar`, `barrier`, `bar.warp.sync`, `barrier.cluster` (PTX ISA 9.7.13.1 to 9.7.13.4).
 //!
-//! A barrier in divergent code counts each lane when it arrives. `.aligned` has no effect, and aligned barriers in divergent code
-//! are not reported yet.
+//! A barrier in divergent code counts each lane when it arrives. `.aligned` has no effect but for monitors.
 
 use super::{Done, active, same};
 use crate::fault::{Fault, FaultKind};

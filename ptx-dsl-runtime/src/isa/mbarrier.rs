@@ -201,6 +201,7 @@ fn look_together<M: Monitor>(
     let (rank, first) = (x.rank(), x.mask.trailing_zeros() as usize);
     let (offset, parity) = (find_own(x, q, addr, first)?, phase & 1);
     x.tell_sync(Sync::Mbarrier { rank, offset }, x.mask)?;
+    x.tell_sync(Sync::MbarrierTest { rank, offset, parity }, x.mask)?;
     let look = |word| object::passed(word, parity).map(|passed| (word, passed));
     let done = x.update_mbarrier(rank, offset, look, first as u32).map_err(|kind| x.fault(kind, first as u32))?;
     if done {
@@ -235,6 +236,7 @@ fn look<M: Monitor>(
         } else {
             object::state_parity(phase).map_err(|e| x.fault(e.fault(offset), l as u32))?
         };
+        x.tell_sync(Sync::MbarrierTest { rank, offset, parity }, 1 << l)?;
         let done = x.mbarrier(rank, offset, |word| object::passed(word, parity).map(|p| (word, p)), l as u32)?;
         if done {
             complete = true;

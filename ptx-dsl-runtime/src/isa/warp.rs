@@ -64,6 +64,16 @@ fn grouped<M: Monitor>(
             return Ok(Flow::Wait(wait));
         }
     }
+    for &(named, lanes) in &groups {
+        if let Some(other) = active(named & x.mask & !lanes).next() {
+            let (lane, mask) = (lanes.trailing_zeros(), members[other] as u32);
+            let what = format!(
+                "lane {lane} executes `{opcode}` with the membermask {named:#010x}, but lane {other}, which it names, with \
+                 {mask:#010x}"
+            );
+            return Err(x.fault(FaultKind::Members { what }, lane));
+        }
+    }
     for (named, lanes) in groups {
         f(x, named, lanes)?;
     }

@@ -415,7 +415,7 @@ kernel!(Pair, INFO, |x, pc, ws| {
         2 => {
             x.warp(0);
             let peer = x.rank() ^ 1;
-            let [v, ..] = x.read(AddrSpace::SharedCluster, ((peer as u64 + 1) << 24) + 8, 4, 0)?;
+            let [v, ..] = x.read(AddrSpace::SharedCluster, ((peer as u64 | 0x40) << 24) + 8, 4, 0)?;
             let at = x.ctaid()[0];
             out(x, 0, at, v as u32)?;
             x.cluster_arrive()?;

@@ -1,8 +1,8 @@
 //! The generic address space: the one decoder of addresses, and the functions that build them.
 //!
 //! The top byte of a generic address is its window: 0 global (segment << 40 | offset), 1 shared, 2 local, 3 const, 4 kernel
-//! parameters. A shared address has 32 bits: the offset in bits 0 to 23; bits 24 to 31 are 0 for the executing CTA, or rank + 1
-//! of a CTA of the cluster (`mapa`).
+//! parameters. A shared address has 32 bits: the offset in bits 0 to 23; bits 24 to 31 are 0 for the executing CTA, or 64 + the rank
+//! of a CTA of the cluster (`mapa`). So the rank is in the lowest of these bits, as on hardware.
 
 use crate::fault::FaultKind;
 
@@ -33,6 +33,8 @@ const SEGMENT_SHIFT: u32 = 40;
 pub const FIRST_BUFFER: u64 = 2;
 
 const RANK_SHIFT: u32 = 24;
+/// Of bits 24 to 31: they name a rank, rank 0 too.
+const RANKED: u64 = 0x40;
 const SHARED_OFFSET: u64 = (1 << RANK_SHIFT) - 1;
 /// Bits 24 and up of a generic address in the shared memory of the executing CTA.
 const OWN_SHARED: u64 = SHARED << (WINDOW_SHIFT - RANK_SHIFT);
@@ -59,18 +61,19 @@ pub fn decode(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
     decode_common(space, addr, own).or_else(|| decode_rare(space, addr, own))
 }
 
-/// The part of [`decode`] that emitted code inlines: all addresses but shared ones that name a rank, and generic ones in the other
+/// The part of [`decode`] that emitted code inlines: all addresses but shared ones of another CTA, and generic ones in the other
 /// windows. Shared addresses it decodes are of the CTA `own`.
 #[inline(always)]
 pub fn decode_common(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
     let own_shared = Place::Shared { rank: own, offset: (addr & SHARED_OFFSET) as u32 };
+    let is_own = |rank: u64| rank == 0 || rank == RANKED | u64::from(own);
     match space {
         AddrSpace::Global | AddrSpace::Generic if addr >> WINDOW_SHIFT == 0 => {
             let (segment, offset) = (addr >> SEGMENT_SHIFT, addr & ((1 << SEGMENT_SHIFT) - 1));
             Some(Place::Global { segment: segment as usize, offset })
         }
-        AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> RANK_SHIFT == 0 => Some(own_shared),
-        AddrSpace::Generic if addr >> RANK_SHIFT == OWN_SHARED => Some(own_shared),
+        AddrSpace::SharedCta | AddrSpace::SharedCluster if is_own(addr >> RANK_SHIFT) => Some(own_shared),
+        AddrSpace::Generic if is_own(addr >> RANK_SHIFT ^ OWN_SHARED) => Some(own_shared),
         AddrSpace::Local | AddrSpace::ParamFunc => Some(Place::Local { offset: addr }),
         AddrSpace::Const => Some(Place::Const { offset: addr }),
         AddrSpace::ParamEntry => Some(Place::Param { offset: addr }),
@@ -88,7 +91,10 @@ fn decode_rare(space: AddrSpace, addr: u64, own: u32) -> Option<Place> {
     };
     match window {
         SHARED if offset >> 32 == 0 => {
-            let rank = ((offset >> RANK_SHIFT) as u32).checked_sub(1).unwrap_or(own);
+            let rank = match (offset >> RANK_SHIFT) as u32 {
+                0 => own,
+                named => named & !(RANKED as u32),
+            };
             let reachable = space != AddrSpace::SharedCta || rank == own;
             reachable.then_some(Place::Shared { rank, offset: (offset & SHARED_OFFSET) as u32 })
         }
@@ -184,11 +190,15 @@ pub fn is_in(space: AddrSpace, addr: u64, own: u32) -> bool {
     }
 }
 
-/// The shared address of `offset` in the CTA of another rank (`mapa`). The field holds ranks below 255; a larger one becomes 254,
-/// which no cluster has, so that the access faults.
+/// The shared address of `offset` in the CTA of a rank (`mapa`), for the CTA `own`. The CTA of rank 0 has its own addresses without
+/// a rank, so that the fields of a matrix descriptor are not overwritten where a kernel does not mask them. The field holds ranks
+/// below 64; a larger one becomes 63, which no cluster has, so that the access faults.
 #[inline(always)]
-pub fn mapped_shared(offset: u32, rank: u32) -> u32 {
-    (rank.min(254) + 1) << RANK_SHIFT | offset & SHARED_OFFSET as u32
+pub fn mapped_shared(offset: u32, rank: u32, own: u32) -> u32 {
+    if rank | own == 0 {
+        return offset & SHARED_OFFSET as u32;
+    }
+    (RANKED as u32 | rank.min(63)) << RANK_SHIFT | offset & SHARED_OFFSET as u32
 }
 
 #[cfg(test)]
@@ -216,7 +226,7 @@ mod tests {
     #[test]
     fn windows() {
         let own = 0x0100_0000_0000_0010;
-        let peer = 0x0100_0000_0200_0010;
+        let peer = 0x0100_0000_4100_0010;
         assert!(is_in(AddrSpace::SharedCta, own, 0) && is_in(AddrSpace::SharedCluster, own, 0));
         assert!(!is_in(AddrSpace::SharedCta, peer, 0) && is_in(AddrSpace::SharedCluster, peer, 0));
         assert!(is_in(AddrSpace::SharedCta, peer, 1), "rank 1 itself");
@@ -239,10 +249,13 @@ mod tests {
             (SharedCta, 0x00ff_ffff, shared(5, 0xff_ffff)),
             (SharedCluster, 0x10, shared(5, 16)),
             (Generic, 0x0100_0000_0000_0010, shared(5, 16)),
-            (SharedCta, 0x0600_0010, shared(5, 16)),
-            (SharedCta, 0x0100_0010, None),
-            (SharedCluster, 0x0100_0010, shared(0, 16)),
-            (Generic, 0x0100_0000_ff00_0010, shared(254, 16)),
+            (SharedCta, 0x4500_0010, shared(5, 16)),
+            (Generic, 0x0100_0000_4500_0010, shared(5, 16)),
+            (SharedCta, 0x4000_0010, None),
+            (SharedCta, 0x0400_0010, None),
+            (SharedCluster, 0x4000_0010, shared(0, 16)),
+            (SharedCluster, 0x0400_0010, shared(4, 16)),
+            (Generic, 0x0100_0000_7f00_0010, shared(63, 16)),
             (SharedCluster, 0x1_0000_0010, None),
             (Generic, 0x0100_0001_0000_0010, None),
             (Generic, 0x0200_0000_0000_0010, Some(Place::Local { offset: 16 })),
@@ -268,9 +281,10 @@ mod tests {
 
     #[test]
     fn mapped_addresses_name_a_rank() {
-        assert_eq!(mapped_shared(0x40, 0), 0x0100_0040);
-        assert_eq!(mapped_shared(0x0200_0040, 3), 0x0400_0040);
-        assert_eq!(mapped_shared(0x40, u32::MAX), 0xff00_0040);
-        assert_eq!(to_generic(AddrSpace::SharedCluster, mapped_shared(0x40, 3).into()), 0x0100_0000_0400_0040);
+        assert_eq!(mapped_shared(0x40, 0, 1), 0x4000_0040);
+        assert_eq!(mapped_shared(0x40, 0, 0), 0x40);
+        assert_eq!(mapped_shared(0x0200_0040, 3, 0), 0x4300_0040);
+        assert_eq!(mapped_shared(0x40, u32::MAX, 0), 0x7f00_0040);
+        assert_eq!(to_generic(AddrSpace::SharedCluster, mapped_shared(0x40, 3, 0).into()), 0x0100_0000_4300_0040);
     }
 }

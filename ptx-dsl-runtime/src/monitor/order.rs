@@ -1,7 +1,7 @@
 //! How an instruction orders memory accesses: its `.sem` and `.scope`, with the defaults of the manual (8.4, 8.5).
 
 use crate::qual::{Q, q};
-use ptx_dsl_isa::isa::effect::{Barrier, Fence, Mbarrier, Meeting};
+use ptx_dsl_isa::isa::effect::{Barrier, Fence, Issue, Mbarrier, Meeting};
 use ptx_dsl_isa::opcode::Opcode;
 
 /// The threads with which an instruction synchronises (8.5), from the narrowest to the widest.
@@ -85,6 +85,8 @@ pub struct Order {
     pub sequential: bool,
     /// Of a strong one.
     pub scope: Scope,
+    /// All threads of a warp execute it together: `.aligned`, `bar.sync`.
+    pub aligned: bool,
 }
 
 impl Order {
@@ -126,6 +128,7 @@ impl Order {
             // `membar` has no `.sem`
             sequential: q.has(q::sc) || (fence && !written),
             scope,
+            aligned: q.has(q::aligned) || matches!(effects.issue, Issue::Warp | Issue::FullWarp),
         }
     }
 }

@@ -6,18 +6,18 @@ use ptx_dsl::prelude::*;
 use ptx_dsl::{Error, FaultKind, Race};
 
 /// A kernel with two buffers of 64 numbers, `%a` and `%b`, and shared memory at `tile`.
-fn run(launch: Launch, body: &str) -> Result<[u32; 64], Error> {
+pub(super) fn run(launch: Launch, body: &str) -> Result<[u32; 64], Error> {
     run_on(&Host::checked(), launch, body)
 }
 
 /// What would be an error before the launch may run.
-pub fn permissive() -> Options {
+pub(super) fn permissive() -> Options {
     let named = ["protocol", "suspicious", "PTX0640", "PTX0648", "PTX0653", "PTX0655", "PTX0656", "PTX0662", "PTX0672"]
         .map(|name| Selector::from_name(name).unwrap());
     named.into_iter().fold(Options::new(), |o, class| o.level(Level::Allow, class))
 }
 
-pub fn run_on(host: &Host<ptx_dsl::Checked>, launch: Launch, body: &str) -> Result<[u32; 64], Error> {
+pub(super) fn run_on(host: &Host<ptx_dsl::Checked>, launch: Launch, body: &str) -> Result<[u32; 64], Error> {
     let text = format!(
         ".version 8.6\n.target sm_90a\n.address_size 64\n\
          .visible .entry k(.param .u64 .ptr .global .align 4 a, .param .u64 .ptr .global .align 4 b)\n{{\n\
@@ -34,7 +34,7 @@ pub fn run_on(host: &Host<ptx_dsl::Checked>, launch: Launch, body: &str) -> Resu
 }
 
 #[track_caller]
-fn clean(launch: Launch, body: &str) {
+pub(super) fn clean(launch: Launch, body: &str) {
     if let Err(error) = run(launch, body) {
         panic!("{body}\n{error}");
     }
@@ -52,7 +52,7 @@ fn race(launch: Launch, body: &str) -> (Race, String) {
     }
 }
 
-pub fn threads(n: u32) -> Launch {
+pub(super) fn threads(n: u32) -> Launch {
     Launch::grid(1).block(n)
 }
 
@@ -309,4 +309,23 @@ fn a_report_has_both_sides() {
     ] {
         assert!(report.contains(part), "`{part}` is not in\n{report}");
     }
+}
+
+#[test]
+fn stores_of_one_value() {
+    let all = "st.global.u32 [%b], 1;";
+    let strict = Host::checked().same_values();
+    for launch in [threads(2), threads(64), Launch::grid(2).block(1)] {
+        clean(launch.clone(), all);
+        let found = run_on(&strict, launch, all);
+        assert!(
+            matches!(&found, Err(Error::Fault(fault)) if matches!(fault.kind, FaultKind::DataRace(_))),
+            "{found:?}"
+        );
+    }
+    let first = "setp.eq.u32 %p, %t, 0; @%p st.global.u32 [%b], 1; bar.sync 0; setp.eq.u32 %p, %t, 33; @%p st.global.u32 [%b], 1;";
+    run_on(&strict, threads(64), first).unwrap();
+    // other options stay
+    let found = run_on(&Host::checked().same_values().first(), threads(64), &format!("{all} st.global.u32 [%b+4], 2;"));
+    assert!(matches!(&found, Err(Error::Fault(fault)) if fault.others.is_empty()), "{found:?}");
 }

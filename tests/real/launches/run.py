@@ -23,9 +23,7 @@ PATIENCE = 600
 CHECKED = ["--checked", "--allow", "PTX0679"]
 
 #: Launches that fail, and why; one that does not fail any more is a failure too.
-KNOWN = {
-    "gluon/tcgen05_pair.sm_100": "an address of the executing CTA does not have its rank, which the kernel clears to name the even CTA",
-}
+KNOWN = {}
 
 
 def main(ptx_dsl, modules, *names):

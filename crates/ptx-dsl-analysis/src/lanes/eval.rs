@@ -79,7 +79,7 @@ impl<'e> Eval<'e, '_> {
                     f => LaneFact::Pred(self.lanes.pred(f).negated()),
                 }
             }
-            Operand::VarAddr(..) | Operand::FuncAddr(_) => LaneFact::Is(Uniformity::Cta),
+            Operand::VarAddr(..) | Operand::FuncAddr(_) | Operand::Rust(_) => LaneFact::Is(Uniformity::Cta),
             Operand::Sreg(special::warp_sz) => LaneFact::Const(32),
             Operand::Sreg(register) => self.special(*register),
             _ => LaneFact::Is(Uniformity::None),

@@ -4,6 +4,7 @@
 use crate::flow::Flow;
 use crate::lanes::{LaneFact, Lanes};
 use crate::ssa::Val;
+use ptx_dsl_isa::constant::ConstId;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies};
 use ptx_dsl_isa::opcode::op;
@@ -25,6 +26,7 @@ pub(super) enum Key {
     Value(Val),
     Number(u64),
     Special(SpecialRegister),
+    Rust(ConstId),
 }
 
 /// Whether it is a conjunction; the parts, each with its polarity; whether these are all.
@@ -77,6 +79,7 @@ fn comparison(flow: &Flow, lanes: &Lanes, at: u32, i: &Instr) -> Option<(Conditi
     let key = |name: &str| {
         Some(match i.value(name)? {
             Operand::Imm(n) => Key::Number(*n & mask),
+            Operand::Rust(id) => Key::Rust(*id),
             Operand::Reg(r, lane) => {
                 let v = flow.ssa.read(at, *r, *lane);
                 match lanes.facts.get(v as usize) {

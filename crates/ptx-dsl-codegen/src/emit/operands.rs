@@ -73,14 +73,15 @@ impl Emitter<'_> {
             Operand::Vector(_) | Operand::Addresses(_) | Operand::List(_) | Operand::Pair(..) => {
                 return operand.parts().into_iter().flat_map(|o| self.read(f, o, ty, generic)).collect();
             }
-            // `rewrite` removes selectors and signs
+            // `rewrite` removes selectors, signs and Rust constants
             Operand::Select(..)
             | Operand::Neg(_)
             | Operand::Sink
             | Operand::Label(_)
             | Operand::Labels(_)
             | Operand::Func(_)
-            | Operand::Funcs(_) => lit(0),
+            | Operand::Funcs(_)
+            | Operand::Rust(_) => lit(0),
         };
         vec![one]
     }

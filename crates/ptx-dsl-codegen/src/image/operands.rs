@@ -2,9 +2,10 @@
 
 use super::Writer;
 use crate::instr::{truncated, words};
+use crate::kernel::window;
 use ptx_dsl_analysis::use_def::RegKey;
-use ptx_dsl_isa::hir::{Base, FUNCTIONS, FuncId, Operand, VarId};
-use ptx_dsl_isa::image::{Register, Source};
+use ptx_dsl_isa::hir::{Base, FUNCTIONS, FuncId, GLOBALS, Operand, Space, VarId};
+use ptx_dsl_isa::image::{Register, Source, Variable};
 use ptx_dsl_isa::isa::sreg::special;
 use ptx_dsl_isa::ty::Ty;
 
@@ -84,18 +85,13 @@ impl Writer<'_, '_> {
             Operand::VarAddr(v, at) => self.variable(f, *v, truncated(self.kernel.var_address(*v, *at), ty)),
             Operand::FuncAddr(f) => Source::Constant { value: FUNCTIONS + u64::from(f.0) },
             Operand::Address(Base::Reg(r), offset) => {
-                let register = self.register(RegKey::new(f, *r, 0));
-                if *offset == 0 {
-                    Source::Register { register }
-                } else {
-                    Source::Address { base: register, offset: *offset }
-                }
+                Source::Address { base: self.register(RegKey::new(f, *r, 0)), offset: *offset }
             }
             Operand::Address(Base::Var(v), offset) => {
                 self.variable(f, *v, self.kernel.var_address_for(generic, *v, *offset))
             }
             Operand::Address(Base::Abs, offset) => Source::Constant { value: *offset as u64 },
-            // those with parts come here part by part; `rewrite` removes selectors and signs
+            // those with parts come here part by part; `rewrite` removes selectors, signs and Rust constants
             Operand::Vector(_)
             | Operand::Addresses(_)
             | Operand::List(_)
@@ -106,13 +102,29 @@ impl Writer<'_, '_> {
             | Operand::Label(_)
             | Operand::Labels(_)
             | Operand::Func(_)
-            | Operand::Funcs(_) => Source::Constant { value: 0 },
+            | Operand::Funcs(_)
+            | Operand::Rust(_) => Source::Constant { value: 0 },
         }
     }
 
     /// The address of a variable of `f`: one of a recursive function moves with its frame.
-    fn variable(&self, f: FuncId, v: VarId, at: u64) -> Source {
-        if self.kernel.is_framed(f, v) { Source::Frame { at } } else { Source::Constant { value: at } }
+    fn variable(&mut self, f: FuncId, v: VarId, at: u64) -> Source {
+        if self.kernel.is_framed(f, v) {
+            return Source::Frame { at };
+        }
+        let var = &self.kernel.module.vars[v.0 as usize];
+        if matches!(var.space, Space::ParamEntry | Space::ParamFunc) || (var.size == 0 && !var.dynamic) {
+            return Source::Constant { value: at };
+        }
+        let new = self.image.variables.len() as u32;
+        let variable = *self.variables.entry(v.0).or_insert(new);
+        if variable == new {
+            let start = if var.space == Space::Global { GLOBALS } else { 0 };
+            let from = self.kernel.var_address(v, 0) - start;
+            let to = if var.dynamic { u64::MAX } else { from + u64::from(var.size) };
+            self.image.variables.push(Variable { name: var.name.clone(), window: window(var.space), from, to });
+        }
+        Source::Variable { variable, value: at }
     }
 
     /// Adds the registers of a destination that has no parts.

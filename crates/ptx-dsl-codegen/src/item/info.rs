@@ -6,14 +6,16 @@ use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::names::RT;
 use crate::region::graph::NotYet;
+use crate::values::Values;
 use proc_macro2::{Literal, TokenStream};
-use quote::quote;
+use ptx_dsl_isa::constant::Count;
+use quote::{ToTokens, quote};
 
 /// The constant. `file`: the source file, if it is not that of the invocation.
 pub fn kernel_info(
     kernel: &Kernel<'_>,
     Prepared { constants, image, info, .. }: &Prepared<'_>,
-    file: Option<&str>,
+    (file, values): (Option<&str>, &Values<'_>),
     passing: &[Passing],
 ) -> TokenStream {
     let (rt, module) = (RT, kernel.module);
@@ -24,17 +26,35 @@ pub fn kernel_info(
         let pointer = option(pass.pointer);
         quote!(#rt::ParamInfo { name: #name, offset: #offset, size: #size, align: #align, pointer: #pointer, read_only: #read_only })
     });
-    let (req, max, cluster) = (dims(info.reqntid), dims(info.maxntid), dims(info.reqnctapercluster));
-    let rank = option(info.maxclusterrank);
+    let f = &module.functions[kernel.entry.0 as usize];
+    let rust = |rust: Option<[Count; 3]>, known| match rust {
+        Some([x, y, z]) => {
+            let (x, y, z) = (values.count(x), values.count(y), values.count(z));
+            quote!(Some([#x, #y, #z]))
+        }
+        None => dims(known),
+    };
+    let (req, max) = (rust(f.rust.reqntid, info.reqntid), rust(f.rust.maxntid, info.maxntid));
+    let cluster = rust(f.rust.reqnctapercluster, info.reqnctapercluster);
+    let rank = match f.rust.maxclusterrank {
+        Some(id) => {
+            let rank = values.number(id);
+            quote!(Some(#rank))
+        }
+        None => option(info.maxclusterrank),
+    };
+    let shared_size = f.rust_shared.map_or_else(|| shared_size.to_token_stream(), |end| values.number(end));
+    let name = if f.generics.is_empty() { quote!(#name) } else { quote!(Self::NAME) };
     let target = &module.target;
-    let (consts, globals) = (Literal::byte_string(&module.const_image), Literal::byte_string(&module.global_image));
+    let consts = values.image(&module.const_image, &module.const_patches);
+    let globals = values.image(&module.global_image, &module.global_patches);
     let not_yet = info
         .not_yet
         .iter()
         .map(|NotYet { what, why, site }| quote!(#rt::NotYet { what: #what, why: #why, site: #site }));
     let image = Literal::byte_string(&image.encode());
     let sites = constants.sites().iter().map(|site| {
-        let (text, line, rust_line) = (&site.text, site.line, site.source_line);
+        let (text, line, rust_line) = (values.text(&site.text), site.line, site.source_line);
         let used_bytes = option(site.used_bytes);
         quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line, used_bytes: #used_bytes })
     });

@@ -6,7 +6,7 @@ use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::Param;
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
-use quote::{ToTokens, format_ident, quote};
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// How one parameter is passed from Rust.
 pub struct Passing {
@@ -103,10 +103,21 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, align: Option<u32>
             }
         }
         Some(RustType::Value(ty)) => Passing {
-            arg: quote!({
-                const _: () = assert!(::core::mem::size_of::<#ty>() == #size, "the Rust type has another size than the PTX parameter");
-                #rt::launch::scalar::<#ty>(__ptx_a)
-            }),
+            arg: if primitive_size(&ty).is_some_and(|bytes| bytes != size || p.array) {
+                let declared = declared(p);
+                problem(source, format!("`{}` is {declared}, and a `{ty}` has another size", p.name), tokens);
+                quote!(#rt::launch::scalar::<#ty>(__ptx_a))
+            } else {
+                let text = format!(
+                    "[PTX0153] `{}` is {}, and the Rust type has another size\n  = help: pass a type of {size} bytes",
+                    p.name,
+                    declared(p)
+                );
+                let check = quote_spanned! { source.places.here(tokens)=>
+                    const _: () = ::core::assert!(::core::mem::size_of::<#ty>() == #size, #text);
+                };
+                quote!({ #check #rt::launch::scalar::<#ty>(__ptx_a) })
+            },
             closure: quote!(#ty),
             ty,
             generic: None,
@@ -118,6 +129,22 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, align: Option<u32>
             Passing::scalar(quote!(u32))
         }
     }
+}
+
+/// The parameter as PTX declares it.
+fn declared(p: &Param) -> String {
+    if p.array { format!("an array of {} bytes", p.size) } else { format!("a `.{}`", p.ty.name()) }
+}
+
+/// The bytes of a primitive type.
+fn primitive_size(ty: &TokenStream) -> Option<usize> {
+    Some(match ty.to_string().as_str() {
+        "u8" | "i8" | "bool" => 1,
+        "u16" | "i16" => 2,
+        "u32" | "i32" | "f32" => 4,
+        "u64" | "i64" | "f64" | "usize" | "isize" => 8,
+        _ => return None,
+    })
 }
 
 fn problem(source: &Source<'_>, message: String, at: Span) {

@@ -157,7 +157,7 @@ fn check_address(kernel: &Kernel, access: &Access, a: Address, offset: i64, name
             let Some(var) = flow.module.vars.get(v.0 as usize) else { return };
             // Misalignment is reported before the end of the variable.
             let misaligned = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
-            if !misaligned && past(var.size, var.dynamic, total, access.size) {
+            if !misaligned && past(var.size, var.is_open(), total, access.size) {
                 kernel.report(errors::past_the_end(span, &var.name, total, access.size, var.size));
                 return;
             }
@@ -196,7 +196,7 @@ fn of_variable(kernel: &Kernel, id: VarId, offset: i64, access: &Access) {
         }
         _ => {}
     }
-    if var.space != Space::ParamFunc && past(var.size, var.dynamic, offset, access.size) {
+    if var.space != Space::ParamFunc && past(var.size, var.is_open(), offset, access.size) {
         kernel.report(errors::past_the_end(access.arg.span, &var.name, offset, access.size, var.size));
     }
 }

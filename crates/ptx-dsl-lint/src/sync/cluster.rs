@@ -192,11 +192,12 @@ fn registers(kernel: &Kernel) {
     }
     let (Some(span), false) = (grows, twice) else { return };
     let threads = n as u64;
-    let blocks = u64::from(flow.function.minnctapersm.unwrap_or(1).max(1));
-    // A CTA keeps the registers of its launch: at most its share of 64 K.
-    let most = match flow.function.maxnreg {
-        Some(r) => u64::from(r) * threads,
-        None => 65536 / blocks,
+    // A CTA keeps the registers of its launch: at most its share of 64 K. Where no directive says how many
+    // these are, ptxas ignores `setmaxnreg` (C7508).
+    let most = match (flow.function.maxnreg, flow.function.minnctapersm) {
+        (Some(r), _) => u64::from(r) * threads,
+        (None, Some(ctas)) => 65536 / u64::from(ctas.max(1)),
+        (None, None) => return,
     }
     .min(65536);
     let start = (most / threads / 8 * 8).min(255);

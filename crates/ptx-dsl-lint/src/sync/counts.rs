@@ -106,7 +106,7 @@ fn never_initialised(kernel: &Kernel, objects: &Objects) {
             first = first.min(expect.at);
         }
         if let Some(var) = flow.module.vars.get(o.place.0 as usize)
-            && !var.dynamic
+            && !var.is_open()
         {
             kernel.report(errors::never_initialised(flow.instr(first).span, &object_name(flow, o.place)));
         }

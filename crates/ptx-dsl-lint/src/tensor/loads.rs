@@ -260,7 +260,7 @@ enum Overlap {
 fn holds_barriers(kernel: &Kernel, var: VarId) -> bool {
     let flow = kernel.flow;
     let here = |r: Option<Region>| matches!(r, Some(r) if r.base == AddressBase::Var(var));
-    let dynamic = flow.module.vars.get(var.0 as usize).is_none_or(|v| v.dynamic);
+    let dynamic = flow.module.vars.get(var.0 as usize).is_none_or(|v| v.is_open());
     !dynamic
         && !flow.walk().any(|(_, at, i)| match plain_access(i) {
             Some((arg, _)) => here(kernel.region(at, arg, i.bytes())),

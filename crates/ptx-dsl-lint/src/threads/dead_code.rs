@@ -67,7 +67,7 @@ fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
 fn may_read_undefined(flow: &Flow, at: u32, i: &Instr) -> bool {
     let (mut constants, mut vectors) = (false, false);
     for a in &i.operands {
-        constants |= matches!(a.value, Operand::Imm(_));
+        constants |= matches!(a.value, Operand::Imm(_) | Operand::Rust(_));
         vectors |= matches!(a.value, Operand::Vector(_));
     }
     let uses = flow.ssa.uses(at);

@@ -2,10 +2,12 @@
 
 use super::Checker;
 use super::attempt::Attempt;
+use super::rust::rust_sum;
 use super::select::takes;
 use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
+use crate::parse::constant::unknown_here;
 use crate::parse::{Const, fold};
 use ptx_dsl_isa::hir::{Base, Operand, Space, VarId};
 use ptx_dsl_isa::isa::syntax::Shape;
@@ -27,6 +29,13 @@ impl Checker {
             at.fail(errors::bad_address(given.span, None), 1);
             return Operand::Sink;
         };
+        if let Expr::Rust(..) = expr {
+            at.fail(unknown_here(given.span, "an absolute address"), 1);
+            return Operand::Sink;
+        }
+        if let Some((base, constant)) = rust_sum(expr) {
+            return self.rust_address(at, spec, base, constant, given.span);
+        }
         if let Some(c) = fold(expr) {
             let Const::Int { value, .. } = c else {
                 at.fail(errors::bad_address(given.span, None), 1);
@@ -66,7 +75,14 @@ impl Checker {
                 Operand::Sink
             }
             Some(Sym::Var(id)) => {
-                self.variable_address(at, spec, id, offset, base);
+                let access = self.variable_address(at, spec, id, base);
+                let var = &self.out.vars[id.0 as usize];
+                // Where the variable itself is aligned for the access, a crooked offset is certainly wrong.
+                if access > 1 && var.align >= access && offset.rem_euclid(i64::from(access)) != 0 {
+                    at.fail(errors::misaligned(base.span, &base.text, offset, access), 1);
+                } else if let Some(layout) = var.rust {
+                    self.within_rust(at, (base, offset), access, layout.size);
+                }
                 Operand::Address(Base::Var(id), offset)
             }
             Some(Sym::Broken) => {
@@ -97,20 +113,19 @@ impl Checker {
         fun.params.iter().any(|p| p.var == Some(id))
     }
 
-    /// Space and alignment of `[x+4]`.
-    fn variable_address(
+    /// The space of `[x+4]`. Returns the bytes to which the access must be aligned, 0 if there is no such rule.
+    pub(super) fn variable_address(
         &mut self,
         at: &mut Attempt,
         spec: Option<&OperandSpec>,
         id: VarId,
-        offset: i64,
         word: &ast::Word,
-    ) {
+    ) -> u32 {
         let var = &self.out.vars[id.0 as usize];
-        let (space, align, opaque) = (var.space, var.align, var.ty.class() == Class::Opaque);
+        let (space, opaque) = (var.space, var.ty.class() == Class::Opaque);
         if opaque {
             self.opaque(at, id, word);
-            return;
+            return 0;
         }
         let spaces = at.spaces();
         let mut addresses = 0;
@@ -124,7 +139,7 @@ impl Checker {
             1 => Some(spaces[0]),
             2 if addresses >= 2 && at.addresses <= 2 => spaces.get(at.addresses - 1).copied(),
             2 if at.addresses == 3 => Some("shared"),
-            _ => return,
+            _ => return 0,
         };
         let name = space.name();
         // Without a space an address is generic, but an mbarrier's is in `.shared` all the same.
@@ -138,7 +153,7 @@ impl Checker {
                 let root = want.split("::").next().unwrap_or(want);
                 if root != name {
                     at.fail(errors::space_mismatch(word.span, &word.text, name, want, at.has_word(want)), 1);
-                    return;
+                    return 0;
                 }
             }
             None => {
@@ -147,25 +162,21 @@ impl Checker {
                     let takes = at.form.slots.iter().any(|slot| takes(slot, name));
                     let x = self.free_name();
                     at.fail(errors::generic_space(word.span, &word.text, name, takes, x), 1);
-                    return;
+                    return 0;
                 }
             }
         }
         if at.opcode == op::st && name == "param" && (space == Space::ParamEntry || self.is_param(id)) {
             at.fail(errors::param_write(word.span, &word.text), 1);
-            return;
+            return 0;
         }
-        let access = match (spec, at.opcode) {
+        match (spec, at.opcode) {
             (Some(s), _) if s.align != 0 => s.align,
             (_, op::ld | op::st | op::atom | op::red) => match at.slot_ty(".type") {
                 Some(ty) => ty.bytes() * at.vec(),
                 None => 1,
             },
             _ => 0,
-        };
-        // Where the variable itself is aligned for the access, a crooked offset is certainly wrong.
-        if access > 1 && align >= access && offset.rem_euclid(i64::from(access)) != 0 {
-            at.fail(errors::misaligned(word.span, &word.text, offset, access), 1);
         }
     }
 }

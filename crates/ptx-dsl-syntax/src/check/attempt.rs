@@ -3,6 +3,7 @@
 use super::select::Fit;
 use crate::ast;
 use crate::diag::Diagnostic;
+use ptx_dsl_isa::constant::Assertion;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, is_space, is_type};
 use ptx_dsl_isa::isa::{Instr, OpTy, OperandSpec};
@@ -26,6 +27,10 @@ pub(super) struct Attempt<'a> {
     pub(super) silent: bool,
     /// The number of addresses so far.
     pub(super) addresses: usize,
+    /// What must hold of Rust constants.
+    pub(super) assertions: Vec<Assertion>,
+    /// Instructions that compute operands.
+    pub(super) before: Vec<Box<hir::Instr>>,
 }
 
 impl<'a> Attempt<'a> {
@@ -37,7 +42,20 @@ impl<'a> Attempt<'a> {
         words: &'a [ast::Word],
         quals: &'a [Qualifier],
     ) -> Self {
-        Attempt { opcode, entry, form, fit, words, quals, errors: Vec::new(), badness: 0, silent: false, addresses: 0 }
+        Attempt {
+            opcode,
+            entry,
+            form,
+            fit,
+            words,
+            quals,
+            errors: Vec::new(),
+            badness: 0,
+            silent: false,
+            addresses: 0,
+            assertions: Vec::new(),
+            before: Vec::new(),
+        }
     }
 
     pub(super) fn fail(&mut self, d: Diagnostic, badness: usize) {

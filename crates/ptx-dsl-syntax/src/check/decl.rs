@@ -5,6 +5,7 @@ use super::Checker;
 use super::words;
 use crate::ast;
 use crate::check::errors;
+use ptx_dsl_isa::constant::Count;
 use ptx_dsl_isa::hir::Space;
 use ptx_dsl_isa::isa::{Ptx, sm};
 use ptx_dsl_isa::ty::{Class, Ty};
@@ -112,7 +113,7 @@ impl Checker {
         {
             let text = "only the first dimension of an array can be left open";
             self.report(errors::variable(at, text, "5.4.3", "write the size of every other dimension"));
-        } else if name.dims.contains(&Some(0)) && !(external && name.dims.len() == 1) {
+        } else if name.dims.contains(&Some(Count::Known(0))) && !(external && name.dims.len() == 1) {
             self.report(errors::variable(at, "an array of no elements", "5.4.3", "write a size of at least 1"));
         }
         match (&name.init, name.dims.is_empty(), decl.vector) {

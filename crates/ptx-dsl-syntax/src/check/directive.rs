@@ -16,8 +16,8 @@ use ptx_dsl_isa::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, PRAGMAS
 use ptx_dsl_isa::isa::{ANY, Ptx, sm};
 
 /// The hardware limits of threads in a CTA and CTAs in a cluster.
-const THREADS: u64 = 1024;
-const CTAS: u64 = 16;
+pub(super) const THREADS: u64 = 1024;
+pub(super) const CTAS: u64 = 16;
 /// The most registers that ptxas accepts for `.abi_preserve_control`, on every target.
 const CONTROL_REGISTERS: u64 = 11;
 
@@ -41,7 +41,7 @@ fn arguments(name: &str) -> Option<(usize, usize)> {
 }
 
 /// The span of the arguments, or of the directive if it has none.
-fn value_span(d: &ast::Directive) -> Span {
+pub(super) fn value_span(d: &ast::Directive) -> Span {
     if d.span.last > d.name.span.last { Span { first: d.name.span.last + 1, ..d.span } } else { d.span }
 }
 
@@ -164,6 +164,9 @@ impl Checker {
             ".pragma" => self.pragma(d, false),
             ".language" => self.language(d),
             _ => {}
+        }
+        if self.rust_directive(d) {
+            return;
         }
         let Some(numbers) = self.numbers(d) else { return };
         let mut later = None;

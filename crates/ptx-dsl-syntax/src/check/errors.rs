@@ -7,10 +7,12 @@ use crate::span::Span;
 
 mod kernel;
 mod operand;
+mod rust;
 mod version;
 
 pub(crate) use kernel::*;
 pub(crate) use operand::*;
+pub(crate) use rust::*;
 pub(crate) use version::*;
 
 pub(crate) fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {

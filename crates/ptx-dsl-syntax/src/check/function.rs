@@ -40,6 +40,9 @@ fn empty(f: &ast::Function) -> hir::Function {
         shared_size: 0,
         maxnreg: None,
         minnctapersm: None,
+        rust: hir::RustDirectives::default(),
+        generics: f.generics.clone(),
+        rust_shared: None,
         span: f.name.span,
     }
 }
@@ -236,6 +239,9 @@ impl Checker {
                     let typed = self.instr(i);
                     self.dropped |= typed.is_none();
                     let used_bytes = used_bytes.take();
+                    for made in std::mem::take(&mut self.before) {
+                        self.emit(hir::Stmt::Instr(made));
+                    }
                     if let Some(mut typed) = typed {
                         typed.used_bytes = used_bytes;
                         if let Some(slot) = self.out.spelling.get_mut(i.index as usize) {

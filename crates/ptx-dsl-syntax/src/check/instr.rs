@@ -269,7 +269,7 @@ impl Checker {
         let operands =
             if of.opcode == op::call { self.call(&mut at, ast) } else { self.operands(&mut at, ast, of.span) };
         let lanes = at.vec();
-        let Attempt { mut errors, badness, silent, .. } = at;
+        let Attempt { mut errors, badness, silent, assertions, before, .. } = at;
         typed.operands = operands;
         if silent && errors.is_empty() {
             // A declaration was refused, and was reported where it stands.
@@ -290,6 +290,13 @@ impl Checker {
         self.rules(ast, &typed, words, of.span, &mut broken);
         let badness = errors.len() + broken.len() * 2;
         if badness == 0 {
+            if !self.attempts.trying {
+                self.out.constants.assertions.extend(assertions);
+                self.before = before;
+                for made in &mut self.before {
+                    (made.index, made.span) = (ast.index, ast.span);
+                }
+            }
             return Ok(typed);
         }
         // What no target takes has no target to be missed.

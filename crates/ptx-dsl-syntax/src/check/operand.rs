@@ -128,7 +128,7 @@ impl Checker {
         };
         // An element is of the scalar type: of `.v4 .b32 x[2]`, `x[1]` is 4 bytes behind `x`, says ptxas.
         let bytes = var.ty.bytes();
-        let array = !var.dynamic && var.size > bytes;
+        let array = !var.is_open() && var.size > bytes;
         let offset = match fold(index) {
             Some(Const::Int { value, .. }) if array => match value.checked_mul(u64::from(bytes)) {
                 Some(n) if i64::try_from(n).is_ok() => Some(n),

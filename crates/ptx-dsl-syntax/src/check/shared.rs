@@ -47,7 +47,7 @@ impl Named {
 
 /// Lays out static variables in `.shared`.
 fn is_static(v: &Var) -> bool {
-    v.space == Space::Shared && !v.dynamic
+    v.space == Space::Shared && !v.is_open()
 }
 
 /// Records the kernel with each variable that it reaches. `reached`: by function, the last kernel that reaches it.
@@ -101,7 +101,7 @@ impl Checker {
         // The kernels that reach each variable.
         let mut users: Vec<Vec<usize>> = Vec::with_capacity(self.out.vars.len());
         for v in &self.out.vars {
-            any |= is_static(v);
+            any |= is_static(v) || v.rust.is_some();
             users.push(Vec::new());
         }
         if !any {
@@ -135,5 +135,6 @@ impl Checker {
                 self.diags.push(errors::shared_size(function.span, &function.name, ends[f].alone, limit));
             }
         }
+        self.lay_out_rust(&users, limit, &ends.iter().map(|end| end.alone).collect::<Vec<_>>());
     }
 }

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::address::split;
 use super::attempt::Attempt;
+use super::rust::rust_sum;
 use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
@@ -126,6 +127,15 @@ impl Checker {
                     let help = if role == Role::Dst { None } else { self.constant_in_register(ty, e) };
                     at.fail(errors::needs_register(given.span, name, help), 2);
                     return Operand::Sink;
+                }
+                if let Expr::Rust(id, _) = e {
+                    return self.rust_value(at, name, spec, ty, *id, given.span);
+                }
+                if let Some((base, constant)) = rust_sum(e)
+                    && let Some(Sym::Var(var)) = self.lookup(&base.text)
+                {
+                    let address = self.variable(at, name, spec, ty, var, Some(0), base);
+                    return self.plus_rust(at, address, constant, ty.unwrap_or(Ty::B64), given.span);
                 }
                 if fold(e).is_none()
                     && let Some((base, offset)) = split(e)

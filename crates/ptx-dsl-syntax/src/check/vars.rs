@@ -9,6 +9,7 @@ use crate::check::errors;
 use crate::parse::{Const, fold};
 use crate::print;
 use crate::span::Span;
+use ptx_dsl_isa::constant::{ConstId, Count};
 use ptx_dsl_isa::hir::{self, GLOBALS, Space, VarId};
 use ptx_dsl_isa::isa::Ptx;
 use ptx_dsl_isa::ty::{Class, Ty};
@@ -28,6 +29,8 @@ pub(super) struct Shape {
     pub(super) unsized_: bool,
     /// Elements of a vector, else 1.
     pub(super) lanes: u64,
+    /// Size and alignment, if they depend on Rust constants. Then `size` is 0, and `align` the least that there is.
+    pub(super) rust: Option<(ConstId, ConstId)>,
 }
 
 impl Checker {
@@ -47,11 +50,12 @@ impl Checker {
         let unsized_ = name.dims.contains(&None);
         let mut count = 1u64;
         for n in dims(name) {
-            count = count.saturating_mul(n);
+            count = count.saturating_mul(n.known().unwrap_or(0));
         }
         let natural = u32::try_from(element).unwrap_or(1).max(1);
         let align = match decl.align {
-            Some((n, span)) => {
+            Some((Count::Rust(_), _)) => natural.next_power_of_two(),
+            Some((Count::Known(n), span)) => {
                 if n == 0 || !n.is_power_of_two() || n > 1 << 20 {
                     self.report(errors::variable(
                         span,
@@ -67,7 +71,8 @@ impl Checker {
             None => natural.next_power_of_two(),
         };
         let (size, array) = (element.saturating_mul(count), !name.dims.is_empty());
-        Some(Shape { ty, size, align, array, unsized_, lanes: u64::from(lanes.max(1)) })
+        let rust = self.rust_shape(decl, &dims(name), element, align);
+        Some(Shape { ty, size, align, array, unsized_, lanes: u64::from(lanes.max(1)), rust })
     }
 
     /// Declares the names of a declaration; `in_function` is the space of its parameters.
@@ -134,6 +139,10 @@ impl Checker {
             self.opaque_variable(decl, shape.ty);
         }
         let external = words::has(&decl.linkage, ".extern");
+        if shape.rust.is_some() && !self.rust_variable(decl, name, space, external) {
+            self.define(&name.name.text, name.name.span, Sym::Broken);
+            return None;
+        }
         let dynamic = shape.unsized_ && name.init.is_none();
         if dynamic && !external && params.is_none() {
             let text = "an array without a size needs an initialiser or `.extern`";
@@ -261,6 +270,7 @@ impl Checker {
             array: shape.array,
             dynamic,
             of_module: self.fun.is_none(),
+            rust: shape.rust.map(|(size, align)| hir::RustLayout { size, align, offset: size }),
         });
         self.define(name, span, Sym::Var(id));
         if space == Space::Shared
@@ -333,12 +343,16 @@ impl Checker {
         }
         let width = u64::from(shape.ty.bytes());
         let mut values = Vec::new();
-        if let Err((span, text, help)) = lay_out(init, &dims(declarator), shape.lanes, 0, &mut values) {
+        let known: Vec<u64> = dims(declarator).into_iter().filter_map(Count::known).collect();
+        if let Err((span, text, help)) = lay_out(init, &known, shape.lanes, 0, &mut values) {
             self.report(errors::initialiser(span.unwrap_or(name.span), &text, &help));
             return;
         }
         let mut image = Vec::new();
         for (at, value) in values {
+            if let ast::Expr::Rust(id, span) = value {
+                self.rust_initial(space, shape.ty, offset + at * width, *id, *span);
+            }
             let bits = self.initial_value(shape.ty, value).unwrap_or(0).to_le_bytes();
             let start = usize::try_from(at * width).unwrap_or(0);
             if image.len() < start + width as usize {
@@ -359,6 +373,9 @@ impl Checker {
 
     fn initial_value(&mut self, ty: Ty, expr: &ast::Expr) -> Option<u64> {
         let span = expr.span();
+        if let ast::Expr::Rust(..) = expr {
+            return Some(0);
+        }
         if let Some(c) = fold(expr) {
             return match (c, ty) {
                 (Const::Int { value, .. }, _) if !matches!(ty.class(), Class::Float) => Some(value),
@@ -386,10 +403,11 @@ impl Checker {
             return self.masked_address(ty, mask, args, *span);
         }
         match self.initial_address(expr) {
-            Some(v) if matches!(ty.bits(), 32 | 64) && ty.class() != Class::Float => Some(v),
+            Some(v) if matches!(ty, Ty::U32 | Ty::U64) => Some(v),
             Some(_) => {
-                let text = format!("an address does not fit a `.{}`", ty.name());
-                self.report(errors::initialiser(span, &text, "declare the variable `.u64`"));
+                let text = format!("an address cannot initialise a `.{}`", ty.name());
+                let help = if ty.bits() == 32 { "declare the variable `.u32`" } else { "declare the variable `.u64`" };
+                self.report(errors::initialiser(span, &text, help));
                 None
             }
             None => None,
@@ -487,14 +505,14 @@ fn lanes(decl: &ast::VarDecl) -> u32 {
 }
 
 /// The dimensions of an array; an open one has as many elements as there are initial values.
-fn dims(name: &ast::Declarator) -> Vec<u64> {
+fn dims(name: &ast::Declarator) -> Vec<Count> {
     let open = match &name.init {
         Some(ast::Init::List(list, _)) => list.len() as u64,
         _ => 0,
     };
     let mut dims = Vec::with_capacity(name.dims.len());
     for d in &name.dims {
-        dims.push(d.unwrap_or(open));
+        dims.push(d.unwrap_or(Count::Known(open)));
     }
     dims
 }

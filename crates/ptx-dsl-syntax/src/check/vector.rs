@@ -211,7 +211,7 @@ impl Checker {
                     registers = true;
                 }
                 // Coordinates may all be constants.
-                Operand::Imm(_) => {
+                Operand::Imm(_) | Operand::Rust(_) => {
                     let coordinates = ["tensorCoords", "im2colInfo", "attributeOverrideInfo"];
                     registers |= matches!(spec, Some(s) if coordinates.contains(&s.name));
                 }

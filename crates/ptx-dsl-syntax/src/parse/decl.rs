@@ -1,10 +1,12 @@
 //! Declarations of variables, registers and parameters (PTX ISA 5.1 to 5.5).
 
+use super::constant::unknown_here;
 use super::module::SPACES;
 use super::{Parser, Res, Stop, errors, foreign};
-use crate::ast::{Declarator, Init, Ptr, VarDecl, Word};
+use crate::ast::{Declarator, Expr, Init, Ptr, VarDecl, Word};
 use crate::span::Span;
 use crate::token::{Tok, Token};
+use ptx_dsl_isa::constant::{Count, Kind};
 
 /// Types that a declaration can name (PTX ISA 5.2, 5.3); later checks know which of them a state space has.
 pub(super) const TYPES: [&str; 40] = [
@@ -250,9 +252,15 @@ impl Parser<'_> {
         }
     }
 
-    fn align(&mut self) -> Res<(u64, Span)> {
+    fn align(&mut self) -> Res<(Count, Span)> {
         let start = self.dot_word()?.span;
-        let (value, span) = self.number_argument("an alignment in bytes")?;
+        let (value, span) = match self.constant_count() {
+            Some(count) => count?,
+            None => {
+                let (value, span) = self.number_argument("an alignment in bytes")?;
+                (Count::Known(value), span)
+            }
+        };
         Ok((value, start.to(span)))
     }
 
@@ -264,7 +272,10 @@ impl Parser<'_> {
             ptr.space = Some(self.dot_word()?);
         }
         if self.dotted() == Some("align") {
-            ptr.align = Some(self.align()?);
+            ptr.align = Some(match self.align()? {
+                (Count::Known(value), span) => (value, span),
+                (Count::Rust(_), span) => return self.fail(unknown_here(span, "the alignment of a pointer")),
+            });
         }
         ptr.span = start.to(self.before());
         Ok(ptr)
@@ -319,12 +330,17 @@ impl Parser<'_> {
             self.expect(']')?;
             match super::fold(&e) {
                 Some(super::Const::Int { value, unsigned }) if unsigned || value <= i64::MAX as u64 => {
-                    out.dims.push(Some(value));
+                    out.dims.push(Some(Count::Known(value)));
+                }
+                None if let Expr::Rust(id, _) = e
+                    && self.scope.constants.kind(id) == Kind::Int =>
+                {
+                    out.dims.push(Some(Count::Rust(id)));
                 }
                 _ => {
                     self.report(errors::not_constant(e.span(), "an array size"));
                     // One element: none would be an error more.
-                    out.dims.push(Some(1));
+                    out.dims.push(Some(Count::Known(1)));
                 }
             }
         }
@@ -370,6 +386,10 @@ impl Parser<'_> {
     pub(super) fn number_argument(&mut self, what: &str) -> Res<(u64, Span)> {
         match self.peek() {
             Some(Tok::Word(name)) if name == "WARP_SZ" => Ok((32, self.bump())),
+            Some(Tok::Word(_)) if let Some(count) = self.constant_count() => match count? {
+                (Count::Known(value), span) => Ok((value, span)),
+                (Count::Rust(_), span) => self.fail(unknown_here(span, what)),
+            },
             Some(Tok::Number(text)) => {
                 let span = self.here();
                 let value = self.integer(text, span)?.0;

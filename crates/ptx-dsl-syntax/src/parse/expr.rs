@@ -50,7 +50,7 @@ impl Parser<'_> {
         let no = self.expr()?;
         self.count_operator()?;
         let span = condition.span().to(no.span());
-        Ok(Expr::Ternary(Box::new(condition), Box::new(yes), Box::new(no), span))
+        self.ternary_of(condition, yes, no, span)
     }
 
     /// The operand of a sign or a cast.
@@ -116,7 +116,7 @@ impl Parser<'_> {
             self.pos += length;
             let right = self.binary(strength + 1)?;
             let span = left.span().to(right.span());
-            left = Expr::Binary(op, Box::new(left), Box::new(right), span);
+            left = self.binary_of(op, left, right, span)?;
         }
         Ok(left)
     }
@@ -136,7 +136,7 @@ impl Parser<'_> {
                 }
                 let e = self.signed()?;
                 let span = start.to(e.span());
-                Ok(Expr::Unary(op, Box::new(e), span))
+                self.unary_of(op, e, span)
             }
             Some(Tok::Punct('(')) if self.is_at(1, '.') && self.word_at(2).is_some() && self.is_at(3, ')') => {
                 self.bump();
@@ -151,7 +151,7 @@ impl Parser<'_> {
                 }
                 let e = self.signed()?;
                 let span = start.to(e.span());
-                Ok(Expr::Cast(ty, Box::new(e), span))
+                self.cast_of(ty, e, span)
             }
             Some(Tok::Punct('(')) => {
                 self.bump();
@@ -174,6 +174,7 @@ impl Parser<'_> {
                 }
                 self.number()
             }
+            Some(Tok::Word(_)) if let Some(e) = self.constant_name() => Ok(e),
             // Constants alone stand in parentheses, says ptxas.
             Some(Tok::Word(name)) if self.parentheses > 0 && name != "WARP_SZ" => self.unexpected("a constant"),
             Some(Tok::Word(_)) => {

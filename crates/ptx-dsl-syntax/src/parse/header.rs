@@ -1,6 +1,6 @@
 //! Parses the header of `ptx!`: `<sm_100a, ptx 8.6, allow(PTX0601)>`.
 
-use super::{Parser, Res, all_digits, errors};
+use super::{Parser, Res, Scope, all_digits, errors};
 use crate::ast::{Module, Version, Word};
 use crate::diag::Diagnostic;
 use crate::levels::{Level, Selector, SetLevel};
@@ -8,7 +8,7 @@ use crate::span::Span;
 use crate::token::{Tok, Token};
 
 /// The contents of the header.
-#[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[derive(Debug, Clone, Default)]
 pub struct Header {
     /// `sm_100a`, `texmode_independent`, ...
     pub target: Vec<Word>,
@@ -18,6 +18,8 @@ pub struct Header {
     pub levels: Levels,
     /// `compiled`: a development build compiles the kernels too.
     pub compiled: bool,
+    /// Constants of Rust.
+    pub scope: Scope,
     /// From `<` to `>`.
     pub span: Span,
 }
@@ -53,7 +55,8 @@ pub fn parse_header(tokens: &[Token]) -> (Option<Header>, usize, Vec<Diagnostic>
     if !parser.is('<') {
         return (None, 0, Vec::new());
     }
-    let header = parser.header();
+    let mut header = parser.header();
+    header.scope = std::mem::take(&mut parser.scope);
     (Some(header), parser.pos, parser.diags)
 }
 
@@ -166,6 +169,7 @@ impl Parser<'_> {
             }
             Some(name) if let Some(level) = Level::from_name(name) => self.level(level, &mut header.levels),
             Some("group") => self.group(&mut header.levels),
+            Some("const") => self.constant_declaration(true),
             Some("compiled") => {
                 self.bump();
                 header.compiled = true;
@@ -178,7 +182,7 @@ impl Parser<'_> {
             }
             name => {
                 let found = self.found();
-                let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group", "compiled"]].concat();
+                let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group", "compiled", "const"]].concat();
                 let nearest = name.and_then(|n| super::near::nearest(n, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }

@@ -33,6 +33,10 @@ impl Parser<'_> {
             module.items.push(Item::Directive(d));
             return Ok(());
         }
+        if self.at_constant() {
+            self.constant_declaration(false)?;
+            return self.semicolon();
+        }
         match self.dotted() {
             Some("version") => self.module_version(module),
             Some("target") => self.module_target(module),
@@ -41,7 +45,10 @@ impl Parser<'_> {
                 let linkage = self.linkage()?;
                 match self.dotted() {
                     Some("entry" | "func") => {
-                        let f = self.function(linkage, start)?;
+                        let constants = self.scope.open();
+                        let f = self.function(linkage, start);
+                        self.scope.close(constants);
+                        let f = f?;
                         module.items.push(Item::Function(f));
                         Ok(())
                     }
@@ -283,6 +290,9 @@ impl Parser<'_> {
             function.rets = self.params()?;
         }
         function.name = self.name("the name of a function")?;
+        if self.is('<') {
+            self.const_parameters(function)?;
+        }
         // `.noreturn` before the parameters is the manual's order, behind them ptxas'.
         self.function_directives(function)?;
         if self.is('(') {

@@ -63,7 +63,7 @@ impl Parser<'_> {
                 let elements = text_of(&self.tokens[from..self.pos - 1]);
                 return self.fail(errors::parentheses(start.to(self.before()), &elements));
             }
-            Some(Tok::Punct('!')) if self.word_at(1).is_some() => {
+            Some(Tok::Punct('!')) if self.word_at(1).is_some() && !self.constant_at(1) => {
                 self.bump();
                 OperandKind::Not(self.name("a predicate")?)
             }
@@ -102,7 +102,7 @@ impl Parser<'_> {
     fn negated_register(&self) -> bool {
         let ends = |n: usize| self.is_at(n, ',') || self.is_at(n, ';');
         let selector = self.is_at(2, '.') && self.selector_at(3) && ends(4);
-        !matches!(self.word_at(1), None | Some("WARP_SZ")) && (ends(2) || selector)
+        !matches!(self.word_at(1), None | Some("WARP_SZ")) && !self.constant_at(1) && (ends(2) || selector)
     }
 
     /// An operand that begins with a name: a register, a selector, a pair, a sum.
@@ -119,7 +119,10 @@ impl Parser<'_> {
             let part: Word = self.name("a selector")?;
             return Ok(OperandKind::Select(register, part));
         }
-        let pair = self.is_at(1, '|') && !(self.is_at(2, '|') && self.glued_at(2)) && self.word_at(2).is_some();
+        let pair = !self.constant_at(0)
+            && self.is_at(1, '|')
+            && !(self.is_at(2, '|') && self.glued_at(2))
+            && self.word_at(2).is_some();
         if pair {
             let name = self.name("a register")?;
             return Ok(OperandKind::Expr(crate::ast::Expr::Name(name, None)));

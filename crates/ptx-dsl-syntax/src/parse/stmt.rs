@@ -17,6 +17,13 @@ const ALONE: [&str; 4] = ["ret", "exit", "trap", "brkpt"];
 impl Parser<'_> {
     /// Statements up to the `}` that closes the body, after its `{`.
     pub(super) fn body(&mut self, open: Span) -> Vec<Stmt> {
+        let constants = self.scope.open();
+        let out = self.statements(open);
+        self.scope.close(constants);
+        out
+    }
+
+    fn statements(&mut self, open: Span) -> Vec<Stmt> {
         let mut out = Vec::new();
         loop {
             if self.unwinding {
@@ -71,6 +78,10 @@ impl Parser<'_> {
                 Some(name) => out.push(Stmt::Directive(self.directive(name, Place::Body)?)),
                 None => return self.unexpected("a statement"),
             },
+            Some(Tok::Word(_)) if self.at_constant() => {
+                self.constant_declaration(false)?;
+                self.semicolon()?;
+            }
             Some(Tok::Word(_)) if self.is_at(1, ':') && !self.is_path(1) => {
                 let label = self.name("a label")?;
                 self.bump();

@@ -317,7 +317,7 @@ fn bodies() {
 /// What follows the parameters of the expression form.
 fn closure(text: &str) -> (Function, u32, Vec<Diagnostic>) {
     let mut function = Function::default();
-    let (instrs, diags) = parse_closure(&lex(text).0.tokens, &mut function);
+    let (instrs, _, diags) = parse_closure(&lex(text).0.tokens, Default::default(), &mut function);
     (function, instrs, diags)
 }
 

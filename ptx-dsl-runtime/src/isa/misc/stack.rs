@@ -4,6 +4,7 @@
 use crate::fault::{Fault, FaultKind};
 use crate::isa::{Done, active, set};
 use crate::mem::address::AddrSpace;
+use crate::monitor::Sync;
 use crate::qual::{Q, Ty};
 use crate::{Ctx, Lanes, Monitor};
 use ptx_dsl_isa::isa::misc::STACK;
@@ -30,7 +31,8 @@ fn pointer<M: Monitor>(x: &mut Ctx<'_, M>, lane: usize) -> Result<u64, Box<Fault
 
 fn set_pointer<M: Monitor>(x: &mut Ctx<'_, M>, pointer: u64, lane: usize) -> Done {
     let used = [end(x) - pointer, 0, 0, 0];
-    x.write_aligned(AddrSpace::ParamFunc, least(x) - COUNT, 8, 8, used, lane as u32)
+    x.write_aligned(AddrSpace::ParamFunc, least(x) - COUNT, 8, 8, used, lane as u32)?;
+    x.tell_sync(Sync::Stack { from: least(x), to: pointer }, 1 << lane)
 }
 
 /// Both pointers and sizes have 32 or 64 bits.

@@ -201,7 +201,7 @@ impl<M: Monitor> Ctx<'_, M> {
             _ => Err(FaultKind::IssueGranularity { what: format!("CTA {own} has no peer for `.cta_group::2`") }),
         }?;
         if M::ON {
-            self.tensor_completed(o, own, lane);
+            self.tensor_completed(o, own, lane)?;
         }
         Ok(())
     }

@@ -11,7 +11,7 @@ use super::{Operation, Thread};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, TensorJob};
-use crate::mem::tmem::LANES;
+use crate::mem::tmem::{COLUMNS, LANES};
 use crate::monitor::Monitor;
 
 /// What is missing between two accesses.
@@ -129,10 +129,29 @@ impl<M: Monitor> Ctx<'_, M> {
             return Ok(());
         }
         let (rank, warp, site) = (self.cur.cta, self.warp, self.site);
+        if !write {
+            self.tensor_read(rank, &lanes, &columns, lane).map_err(|kind| self.fault(kind, lane))?;
+        }
         self.in_order(rank, &lanes, &columns, write, |by| *by != By::Warp(warp), lane)?;
         let access = Access { by: By::Warp(warp), site, write, lanes, columns, done: None, fenced: None };
         self.cta_mut().accesses.record(access);
         Ok(())
+    }
+
+    /// These words of the Tensor Memory of CTA `rank` are read: a finding if nobody has written any of them.
+    fn tensor_read(
+        &mut self,
+        rank: u32,
+        lanes: &Range<usize>,
+        columns: &Range<usize>,
+        lane: u32,
+    ) -> Result<(), FaultKind> {
+        let known = self.residents.here().ctas.get(rank as usize);
+        if known.is_none_or(|cta| cta.accesses.1.has_any(lanes, columns)) {
+            return Ok(());
+        }
+        let addr = (lanes.start << 16 | columns.start) as u64;
+        self.found(FaultKind::Uninitialised { space: "Tensor", addr }, lane)
     }
 
     /// `tcgen05.wait` of the current warp.
@@ -181,17 +200,26 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// An operation of CTA `own` has completed; no commit has arrived for it yet.
-    pub(super) fn tensor_completed(&mut self, o: &Operation, own: u32, lane: u32) {
+    pub(super) fn tensor_completed(&mut self, o: &Operation, own: u32, lane: u32) -> Result<(), FaultKind> {
         let (site, fenced) = (self.site, o.fenced);
         let by = By::Operation { thread: (own, self.warp, lane), pair: o.pair, issued: o.issued };
+        let rank = |cta: usize| if o.pair { own & !1 | cta as u32 } else { own };
+        for Area { cta, lanes, columns } in o.job.reads() {
+            self.tensor_read(rank(cta), &lanes, &columns, lane)?;
+        }
+        if o.job.writes().is_empty() {
+            for cta in self.here().ctas.iter_mut() {
+                cta.accesses.1.mark(&(0..LANES), &(0..COLUMNS));
+            }
+        }
         for (areas, write) in [(o.job.writes(), true), (o.job.reads(), false)] {
             for Area { cta, lanes, columns } in areas {
-                let rank = if o.pair { own & !1 | cta as u32 } else { own };
-                if let Some(cta) = self.here().ctas.get_mut(rank as usize) {
+                if let Some(cta) = self.here().ctas.get_mut(rank(cta) as usize) {
                     cta.accesses.record(Access { by, site, write, lanes, columns, done: None, fenced });
                 }
             }
         }
+        Ok(())
     }
 
     /// A commit of thread `by` arrives: what that thread issued before `until` is done, and what others issued and fenced before
@@ -223,7 +251,9 @@ impl<M: Monitor> Ctx<'_, M> {
                 return Err(self.fault(self.out_of_order(a, missing), lane));
             }
         }
-        self.cta_mut().accesses.0.retain(|a| !of_others.meets(&a.lanes, &a.columns));
+        let accesses = &mut self.cta_mut().accesses;
+        accesses.0.retain(|a| !of_others.meets(&a.lanes, &a.columns));
+        accesses.1.forget(&columns);
         Ok(())
     }
 }

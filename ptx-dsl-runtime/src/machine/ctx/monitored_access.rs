@@ -41,6 +41,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 Ok(window) => (offset.into(), window.len()),
                 Err(_) => return false,
             },
+            Place::Const { offset } if M::VARIABLES => (offset, self.geometry.info.const_image.len()),
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
         };
@@ -84,6 +85,7 @@ impl<M: Monitor> Ctx<'_, M> {
             Place::Global { segment, .. } if !M::READ_ONLY && !write && self.memory.global.is_read_only(segment) => {
                 return true;
             }
+            Place::Const { .. } if M::VARIABLES => {}
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
             _ => {}

@@ -170,7 +170,7 @@ kernel!(Careless, INFO, |x, pc, ws| {
         // reads the peer's memory
         1 => {
             x.warp(0);
-            x.read(AddrSpace::SharedCluster, 2 << 24, 4, 0)?;
+            x.read(AddrSpace::SharedCluster, 0x41 << 24, 4, 0)?;
             Some(Next::Go(3))
         }
         _ => Some(Next::Exit),

@@ -14,7 +14,7 @@ pub fn command() -> Command {
         .arg_required_else_help(true)
         .subcommand(
             Command::new("check")
-                .about("Reports everything that is wrong with PTX files")
+                .about("Reports everything that is wrong with PTX files, and with the `ptx!` macros of Rust files (.rs)")
                 .after_help(
                     "Lines and columns count from 1; a column counts characters (Unicode scalar values, a tab is one), and the end\n\
                      column is the one behind the last character. Returned is 0 if there is no error, 1 if there is one, 2 if a file\n\
@@ -52,7 +52,7 @@ pub fn command() -> Command {
         )
         .subcommand(
             Command::new("fmt")
-                .about("Formats PTX files in place: indentation and white space, no token and no comment is changed")
+                .about("Formats PTX files, and the `ptx!` macros of Rust files (.rs), in place: indentation and white space, no token and no comment is changed")
                 .arg(files())
                 .arg(
                     Arg::new("check")

@@ -8,6 +8,7 @@ use std::sync::mpsc;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
+use ptx_dsl::build::rust_source;
 use ptx_dsl_frontend::compile_at;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
@@ -15,7 +16,7 @@ use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
-use crate::input::{Input, inputs};
+use crate::input::{Input, inputs, is_rust};
 
 /// The options.
 struct Request<'m> {
@@ -102,13 +103,27 @@ struct Outcome {
     ptx: String,
     /// The file could not be read.
     unreadable: Option<String>,
+    /// Macros of Rust in the expression form, which only rustc checks.
+    closures: usize,
+}
+
+impl Outcome {
+    /// Adds the result for the next module of a Rust file.
+    fn add(&mut self, next: Outcome) {
+        self.shown.push_str(&next.shown);
+        self.errors += next.errors;
+        self.warnings += next.warnings;
+        self.broken |= next.broken;
+        self.ptx.push_str(&next.ptx);
+        self.closures += next.closures;
+    }
 }
 
 /// `ptx-dsl check`
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let files = inputs(matches)?;
-    let (mut errors, mut warnings, mut wrong) = (0, 0, 0);
+    let (mut errors, mut warnings, mut wrong, mut closures) = (0, 0, 0, 0);
     let mut readable = true;
     each(&files, &request, |outcome| {
         if let Some(reason) = outcome.unreadable {
@@ -123,7 +138,11 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
         errors += outcome.errors;
         warnings += outcome.warnings;
         wrong += usize::from(outcome.errors > 0);
+        closures += outcome.closures;
     });
+    if !request.json {
+        say_what_is_left_out(closures);
+    }
     if !request.json && errors + warnings > 0 {
         let (e, w) = (count(errors, "error"), count(warnings, "warning"));
         let counts = match (errors, warnings) {
@@ -140,7 +159,9 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
+    let mut closures = 0;
     each(&inputs(matches)?, &request, |outcome| {
+        closures += outcome.closures;
         good &= !outcome.broken;
         crate::write_err(&outcome.shown);
         match outcome.unreadable {
@@ -152,7 +173,16 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
             None => {}
         }
     });
+    say_what_is_left_out(closures);
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
+}
+
+/// Kernels of Rust files in expression form have parameters of Rust, which are not read here.
+fn say_what_is_left_out(closures: usize) {
+    if closures > 0 {
+        let kernels = count(closures, "kernel");
+        crate::write_err(&format!("{kernels} in expression form not checked: `cargo check` does\n"));
+    }
 }
 
 const UNREADABLE: &str = "not every file could be read";
@@ -202,18 +232,42 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
         Ok(text) => text,
         Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
     };
-    findings(&text, &file.name(), request)
+    if !is_rust(file) {
+        return findings(&text, 0..text.len(), &file.name(), request);
+    }
+    let bodies = match rust_source::bodies(&text) {
+        Ok(bodies) => bodies,
+        Err(reason) => {
+            let unreadable = Some(format!("cannot read `{}`: {reason}", file.name()));
+            return Outcome { unreadable, ..Outcome::default() };
+        }
+    };
+    let mut all = Outcome::default();
+    for body in bodies {
+        all.add(findings(&text, body, &file.name(), request));
+    }
+    all
 }
 
 /// Shows what is wrong with a text on standard error.
 pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>) {
     let styled = std::io::stderr().is_terminal();
     let request = Request { target: None, version: None, levels, json: false, styled };
-    crate::write_err(&findings(text, name, &request).shown);
+    crate::write_err(&findings(text, 0..text.len(), name, &request).shown);
 }
 
-fn findings(text: &str, name: &str, request: &Request) -> Outcome {
-    let (lexed, mut diagnostics) = lex(text);
+/// The findings in a part of a text: a file, or the body of a macro in a Rust file.
+fn findings(text: &str, part: Range<usize>, name: &str, request: &Request) -> Outcome {
+    let of_rust = part.len() < text.len();
+    let plain = text.get(part.clone()).unwrap_or("");
+    let (mut lexed, mut diagnostics) =
+        if of_rust { lex(&rust_source::without_nested_comments(plain)) } else { lex(plain) };
+    for range in &mut lexed.ranges {
+        *range = range.start + part.start..range.end + part.start;
+    }
+    if of_rust && rust_source::is_closure(&lexed.tokens) {
+        return Outcome { closures: 1, ..Outcome::default() };
+    }
     let mut compiled = compile_at(&lexed.tokens, request.target, request.version, &request.levels);
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));

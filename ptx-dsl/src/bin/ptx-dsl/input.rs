@@ -5,6 +5,7 @@ use std::io::Read;
 use std::path::PathBuf;
 
 use clap::ArgMatches;
+use ptx_dsl::build::rust_source;
 
 /// A file named on the command line or in a list.
 #[derive(Debug, Clone)]
@@ -51,6 +52,11 @@ impl Input {
             Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
         })
     }
+}
+
+/// Is it a file of Rust?
+pub fn is_rust(file: &Input) -> bool {
+    matches!(file, Input::File(path) if rust_source::is_rust(path))
 }
 
 /// All named files, with lists expanded.

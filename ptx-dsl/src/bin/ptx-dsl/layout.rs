@@ -9,7 +9,7 @@ use ptx_dsl_frontend::token::{Tok, Token};
 /// in any encoding, and are kept.
 pub fn layout(file: &[u8]) -> Option<Vec<u8>> {
     let text: String = file.iter().map(|&b| if b.is_ascii() { b as char } else { stand_in(b) }).collect();
-    let laid_out = layout_text(&text)?;
+    let laid_out = layout_text(&text, "")?;
     Some(laid_out.chars().map(|c| c as u8).collect())
 }
 
@@ -18,7 +18,8 @@ fn stand_in(byte: u8) -> char {
     char::from_u32(0xe000 + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
-fn layout_text(text: &str) -> Option<String> {
+/// Each line that begins with a token or a comment begins with `indent`.
+pub fn layout_text(text: &str, indent: &str) -> Option<String> {
     let (lexed, wrong) = lex(text);
     if !wrong.is_empty() {
         return None;
@@ -60,6 +61,7 @@ fn layout_text(text: &str) -> Option<String> {
             if begins_inside || ends_inside || !gaps_are_plain(text, at..end, ranges) {
                 out.push_str(if ends_inside { line } else { line.trim_end() });
             } else {
+                out.push_str(indent);
                 out.push_str(&"    ".repeat(level.min(32)));
                 lay_out(text, at..end, ranges, tokens, &mut out);
             }
@@ -145,7 +147,7 @@ fn gaps_are_plain(text: &str, line: Range<usize>, ranges: &[Range<usize>]) -> bo
     true
 }
 
-/// Joins tokens: one space for white space, one after each comma, none at the end.
+/// Joins tokens: one space for white space, one after each comma, none at the end. White space before a comment at the end stays.
 fn lay_out(text: &str, line: Range<usize>, ranges: &[Range<usize>], tokens: &[Token], out: &mut String) {
     let mut at = line.start;
     let mut began = false;
@@ -171,11 +173,14 @@ fn lay_out(text: &str, line: Range<usize>, ranges: &[Range<usize>], tokens: &[To
         comma = token.kind == Tok::Punct(',');
         at = range.end;
     }
-    let rest = text[at..line.end].trim();
-    if !rest.is_empty() {
+    let rest = &text[at..line.end];
+    let comment = rest.trim();
+    if !comment.is_empty() {
         if began {
-            out.push(' ');
+            // The author may have put the comments of several lines below each other.
+            let gap = &rest[..rest.len() - rest.trim_start().len()];
+            out.push_str(if gap.is_empty() { " " } else { gap });
         }
-        out.push_str(rest);
+        out.push_str(comment);
     }
 }

@@ -22,7 +22,8 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
             continue;
         }
         // A loop that does not wrap may exit before it reaches the end.
-        let Some(var) = flow.module.vars.get(u.var as usize).filter(|var| !var.dynamic && covers_two_rounds(&u.visits))
+        let Some(var) =
+            flow.module.vars.get(u.var as usize).filter(|var| !var.is_open() && covers_two_rounds(&u.visits))
         else {
             continue;
         };

@@ -1,0 +1,287 @@
+//! Rust constants in emitted code: an array with the value of each expression, texts that const evaluation puts together, and checks
+//! that it makes.
+
+use crate::names::RT;
+use proc_macro2::{Ident, Literal, TokenStream};
+use ptx_dsl_isa::constant::{Assertion, Const, ConstId, Constants, Count, Declaration, Expression};
+use ptx_dsl_isa::hir::{Function, Patch};
+use ptx_dsl_isa::span::Span;
+use quote::{format_ident, quote, quote_spanned};
+
+/// What the macro knows of places in the source.
+pub struct Places<'a> {
+    /// The Rust tokens of a range.
+    pub rust: &'a dyn Fn(Span) -> TokenStream,
+    /// The first and the last Rust token of a range.
+    pub span: &'a dyn Fn(Span) -> (proc_macro2::Span, proc_macro2::Span),
+}
+
+impl Places<'_> {
+    /// The place of a range, for names of emitted code.
+    pub fn here(&self, span: Span) -> proc_macro2::Span {
+        proc_macro2::Span::call_site().located_at((self.span)(span).0)
+    }
+}
+
+/// The constants of a module in emitted code.
+pub struct Values<'m> {
+    constants: &'m Constants,
+    /// What its items are named after.
+    first: Ident,
+    /// They are in the `impl` of the kernel, because they depend on its const parameters.
+    generic: bool,
+    /// The module has errors: there are no values.
+    stub: bool,
+}
+
+impl<'m> Values<'m> {
+    /// `first`: the first kernel of the module, and its function.
+    pub fn new(constants: &'m Constants, (first, function): (&Ident, &Function), stub: bool) -> Self {
+        Values { constants, first: first.clone(), generic: !function.generics.is_empty(), stub }
+    }
+
+    /// Do items of the kernel's `impl` hold the values?
+    pub fn is_generic(&self) -> bool {
+        self.generic
+    }
+
+    /// `const N: u32, const M: u32` and `N, M`.
+    pub fn parameters(&self, function: &Function) -> (Vec<TokenStream>, Vec<Ident>) {
+        let declarations = function.generics.iter().filter_map(|id| match self.constants.all.get(id.0 as usize)?.0 {
+            Expression::Rust(n) => self.constants.declarations.get(n as usize),
+            _ => None,
+        });
+        let both = declarations.map(|d| {
+            let (name, ty) = (crate::rust_name(&d.name), format_ident!("{}", d.ty.name()));
+            (quote!(const #name: #ty), name)
+        });
+        both.unzip()
+    }
+
+    fn array(&self) -> TokenStream {
+        if self.generic {
+            return quote!(Self::__PTX_CONSTANTS);
+        }
+        let name = format_ident!("__PTX_{}_CONSTANTS", self.first);
+        quote!(#name)
+    }
+
+    fn value(&self, id: ConstId) -> TokenStream {
+        let (array, n) = (self.array(), Literal::u32_unsuffixed(id.0));
+        quote!(#array[#n])
+    }
+
+    /// As `u32`.
+    pub fn number(&self, id: ConstId) -> TokenStream {
+        if self.stub {
+            return quote!(0);
+        }
+        let value = self.value(id);
+        quote!(#value.to_u32())
+    }
+
+    /// As `u32`.
+    pub fn count(&self, n: Count) -> TokenStream {
+        match n {
+            Count::Known(n) => {
+                let n = u32::try_from(n).unwrap_or(u32::MAX);
+                quote!(#n)
+            }
+            Count::Rust(id) => self.number(id),
+        }
+    }
+
+    /// A text with marks, as a `&'static str`.
+    pub fn text(&self, text: &str) -> TokenStream {
+        let pieces = Constants::pieces(text);
+        if self.stub {
+            let text = self.constants.shown(text);
+            return quote!(#text);
+        }
+        if let [] | [Ok(_)] = pieces[..] {
+            return quote!(#text);
+        }
+        let (rt, mut bytes, mut numbers) = (RT, 0, 0);
+        let pieces = pieces.into_iter().map(|piece| match piece {
+            Ok(text) => {
+                bytes += text.len();
+                quote!(#rt::constant::Piece::Text(#text))
+            }
+            Err((id, name)) => {
+                numbers += 1;
+                let value = self.value(id);
+                if name {
+                    quote!(#rt::constant::Piece::Name(#value))
+                } else {
+                    quote!(#rt::constant::Piece::Value(#value))
+                }
+            }
+        });
+        let pieces: Vec<TokenStream> = pieces.collect();
+        let longest = ptx_dsl_isa::constant::longest(bytes, numbers);
+        quote!(const { &#rt::constant::Text::<#longest>::new(&[#(#pieces),*]) }.as_str())
+    }
+
+    /// A memory image with values in it, as a `&'static [u8]`.
+    pub fn image(&self, bytes: &[u8], patches: &[Patch]) -> TokenStream {
+        let image = Literal::byte_string(bytes);
+        if patches.is_empty() || self.stub {
+            return quote!(#image);
+        }
+        let (rt, length) = (RT, bytes.len());
+        let patches = patches.iter().map(|Patch { at, width, value, single }| {
+            let value = self.value(*value);
+            quote!((#at, #width, #value.bits(#single)))
+        });
+        quote!(const { &#rt::constant::patched::<#length>(*#image, &[#(#patches),*]) })
+    }
+
+    /// The items of the module: declared constants, and unless they depend on parameters, the values and the checks.
+    pub fn items(&self, places: &Places<'_>) -> TokenStream {
+        if self.constants.is_empty() || self.stub {
+            return TokenStream::new();
+        }
+        let declared = (0..).zip(&self.constants.declarations).filter_map(|(n, d)| {
+            let (name, ty) = (self.declared(n, d), format_ident!("{}", d.ty.name()));
+            let value = (places.rust)(d.value?);
+            Some(quote!(#[doc(hidden)] #[allow(non_upper_case_globals)] const #name: #ty = #value;))
+        });
+        let declared: Vec<TokenStream> = declared.collect();
+        let rest = if self.generic { TokenStream::new() } else { self.values(places) };
+        quote!(#(#declared)* #rest)
+    }
+
+    /// The values and the checks, in the `impl` of a kernel with parameters.
+    pub fn in_impl(&self, places: &Places<'_>) -> TokenStream {
+        if self.generic && !self.stub { self.values(places) } else { TokenStream::new() }
+    }
+
+    /// What makes rustc check an instance of a kernel with parameters.
+    pub fn force(&self) -> TokenStream {
+        if self.generic && !self.stub { quote!(let () = Self::__PTX_CHECKS;) } else { TokenStream::new() }
+    }
+
+    /// The constant or the parameter.
+    fn declared(&self, n: u32, declaration: &Declaration) -> Ident {
+        match declaration.value {
+            Some(_) => format_ident!("__PTX_{}_{}_{}", self.first, declaration.name, n),
+            None => crate::rust_name(&declaration.name),
+        }
+    }
+
+    fn values(&self, places: &Places<'_>) -> TokenStream {
+        let (rt, length) = (RT, self.constants.all.len());
+        let steps = self.constants.all.iter().enumerate().map(|(n, (expression, _, span))| {
+            let at = places.here(*span);
+            let value = self.step(expression, (ConstId(n as u32), at));
+            let n = Literal::usize_unsuffixed(n);
+            quote_spanned!(at=> all[#n] = #value;)
+        });
+        let array = if self.generic {
+            format_ident!("__PTX_CONSTANTS")
+        } else {
+            format_ident!("__PTX_{}_CONSTANTS", self.first)
+        };
+        let checks = self.constants.assertions.iter().map(|assertion| self.check(assertion, places));
+        let checks = if self.generic {
+            quote!(#[doc(hidden)] const __PTX_CHECKS: () = { #(#checks)* };)
+        } else {
+            quote!(#(const _: () = { #checks };)*)
+        };
+        quote! {
+            #[doc(hidden)]
+            #[allow(non_upper_case_globals, clippy::all)]
+            const #array: [#rt::constant::Const; #length] = {
+                let mut all = [#rt::constant::Const::signed(0); #length];
+                #(#steps)*
+                all
+            };
+            #checks
+        }
+    }
+
+    /// The value of an expression, from those before it.
+    fn step(&self, expression: &Expression, (id, at): (ConstId, proc_macro2::Span)) -> TokenStream {
+        let rt = RT;
+        let of = |id: &ConstId| {
+            let n = Literal::u32_unsuffixed(id.0);
+            quote!(all[#n])
+        };
+        let checked = |value: TokenStream| {
+            let why = format!("[PTX0155] `{}` has no value: it divides by zero", self.constants.written(id, 0));
+            quote_spanned!(at=> match #value {
+                ::core::option::Option::Some(value) => value,
+                ::core::option::Option::None => ::core::panic!(#why),
+            })
+        };
+        match expression {
+            Expression::Rust(n) => {
+                let declaration = &self.constants.declarations[*n as usize];
+                let name = self.declared(*n, declaration);
+                match declaration.ty.name() {
+                    "f32" => quote!(#rt::constant::Const::f32(#name)),
+                    "f64" => quote!(#rt::constant::Const::F64(#name)),
+                    "bool" => quote!(#rt::constant::Const::truth(#name)),
+                    _ if declaration.ty.signed() => quote!(#rt::constant::Const::signed(#name as i64)),
+                    _ => quote!(#rt::constant::Const::unsigned(#name as u64)),
+                }
+            }
+            Expression::Known(c) => match c {
+                Const::Int { value, unsigned } => {
+                    quote!(#rt::constant::Const::Int { value: #value, unsigned: #unsigned })
+                }
+                Const::F32(bits) => quote!(#rt::constant::Const::F32(#bits)),
+                Const::F64(value) => {
+                    let bits = value.to_bits();
+                    quote!(#rt::constant::Const::F64(f64::from_bits(#bits)))
+                }
+            },
+            Expression::Unary(operator, a) => {
+                let a = of(a);
+                checked(quote!(#a.unary(#operator)))
+            }
+            Expression::Binary(operator, a, b) => {
+                let (a, b) = (of(a), of(b));
+                checked(quote!(#a.binary(#operator, #b)))
+            }
+            Expression::Choose(c, a, b) => {
+                let (c, a, b) = (of(c), of(a), of(b));
+                checked(quote!(#c.choose(#a, #b)))
+            }
+            Expression::Cast(unsigned, a) => {
+                let a = of(a);
+                checked(quote!(#a.cast(#unsigned)))
+            }
+        }
+    }
+
+    /// A statement that fails const evaluation unless the assertion holds.
+    fn check(&self, Assertion { condition, finding }: &Assertion, places: &Places<'_>) -> TokenStream {
+        let mut text = format!("[PTX{:04}] {}", finding.code, finding.message);
+        for note in &finding.notes {
+            text.push_str("\n  = note: ");
+            text.push_str(note);
+        }
+        for help in &finding.helps {
+            text.push_str("\n  = help: ");
+            text.push_str(help);
+        }
+        let (condition, text) = (self.value(*condition), self.text(&text));
+        quote_spanned! { places.here(finding.span)=>
+            if !#condition.holds() {
+                let text: &'static str = #text;
+                ::core::panic!("{}", text)
+            }
+        }
+    }
+}
+
+/// The name of a kernel, with marks for its const parameters.
+pub fn entry_name(f: &Function) -> String {
+    let mut name = f.name.clone();
+    for parameter in &f.generics {
+        name.push('_');
+        name.push_str(&Constants::name_mark(*parameter));
+    }
+    name
+}

@@ -1,0 +1,4 @@
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k() { @for I in 4 { bar.sync I; } ret; }
+}

@@ -1,0 +1,412 @@
+//! Constants of Rust in a module of `ptx!`: their declarations, and expressions with them. A literal is known here, and stands for
+//! itself; of anything else rustc knows the value, and an expression with it is one [`Expr::Rust`].
+
+mod errors;
+
+use super::{Parser, Res, fold};
+use crate::ast::{Expr, Function};
+use crate::span::Span;
+use crate::token::Tok;
+pub(crate) use errors::unknown_here;
+pub use errors::unknown_value;
+use ptx_dsl_isa::constant::{Const, ConstId, Constants, Count, Declaration, Kind, RustType};
+
+/// The constants that are in scope, and what all of the module are.
+#[derive(Debug, Clone, Default)]
+pub struct Scope {
+    /// All of the module.
+    pub constants: Constants,
+    /// The last of a name counts.
+    names: Vec<(String, Value)>,
+}
+
+impl Scope {
+    /// How many names there are, for [`Scope::close`].
+    pub(super) fn open(&self) -> usize {
+        self.names.len()
+    }
+
+    /// A block ends, and the names of its constants.
+    pub(super) fn close(&mut self, open: usize) {
+        self.names.truncate(open);
+    }
+
+    /// Is there no constant?
+    pub(super) fn is_empty(&self) -> bool {
+        self.names.is_empty()
+    }
+
+    /// Is it a constant?
+    pub(super) fn knows(&self, name: &str) -> bool {
+        self.value(name).is_some()
+    }
+
+    fn value(&self, name: &str) -> Option<Value> {
+        self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value)
+    }
+
+    /// The value of a loop variable.
+    pub(super) fn set(&mut self, name: &str, value: i64) {
+        self.names.push((name.to_owned(), Value::Known(Const::signed(value))));
+    }
+}
+
+/// What a name stands for.
+#[derive(Debug, Clone, Copy)]
+enum Value {
+    Known(Const),
+    Rust(ConstId),
+    /// Its declaration was reported.
+    Broken,
+}
+
+impl Parser<'_> {
+    /// Does a declaration `const NAME: ...` begin here?
+    pub(super) fn at_constant(&self) -> bool {
+        self.word_at(0) == Some("const") && self.word_at(1).is_some() && (self.is_at(2, ':') || self.is_at(2, '='))
+    }
+
+    /// `const NAME: u32 = crate::NAME`, up to what ends it: a `;`, or in a header a `,` or `>`.
+    pub(super) fn constant_declaration(&mut self, header: bool) -> Res<()> {
+        let start = self.bump();
+        let name = self.name("the name of a constant")?;
+        let declared = self.constant_value(&name.text, start.to(name.span), name.span, header);
+        if name.text.starts_with(['%', '$']) {
+            return self.fail(errors::bad_name(name.span, &name.text));
+        }
+        if let Some(first) = self.declared_here(&name.text) {
+            return self.fail(super::errors::twice(name.span, &format!("`{}`", name.text), first));
+        }
+        let value = match declared {
+            Ok(value) => value,
+            Err(_) => Value::Broken,
+        };
+        self.scope.names.push((name.text, value));
+        if declared.is_err() {
+            self.rust_expression(header);
+        }
+        Ok(())
+    }
+
+    /// Where a Rust constant of this name was declared that is still in scope.
+    fn declared_here(&self, name: &str) -> Option<Span> {
+        let (_, value) = self.scope.names.iter().find(|(known, _)| known == name)?;
+        match value {
+            Value::Rust(id) => Some(self.scope.constants.span(*id)),
+            Value::Known(_) | Value::Broken => Some(self.here()),
+        }
+    }
+
+    /// The type and the value of a declaration.
+    fn constant_value(&mut self, name: &str, start: Span, span: Span, header: bool) -> Res<Value> {
+        let ty = self.constant_type(name, start)?;
+        if !self.eat('=') {
+            return self.fail(errors::no_value(start.to(self.before()), name, ty.name()));
+        }
+        let first = self.here();
+        if let Some(value) = self.rust_literal(ty, header) {
+            return value.map(Value::Known);
+        }
+        let from = self.pos;
+        self.rust_expression(header);
+        if self.pos == from {
+            return self.unexpected("a value");
+        }
+        // joined tokens have the number of their first piece
+        let last = self.tokens.get(self.pos).map_or(self.before().last, |end| end.id.saturating_sub(1));
+        let value = Some(Span { first: first.first, last });
+        let declaration = Declaration { name: name.to_owned(), ty, value, span };
+        Ok(Value::Rust(self.scope.constants.declare(declaration)))
+    }
+
+    /// `: u32`
+    fn constant_type(&mut self, name: &str, start: Span) -> Res<RustType> {
+        if !self.eat(':') {
+            return self.fail(errors::no_type(start, name));
+        }
+        let span = self.here();
+        match self.word_at(0) {
+            Some(word) => match RustType::from_name(word) {
+                Some(ty) => {
+                    self.bump();
+                    Ok(ty)
+                }
+                None => self.fail(errors::bad_type(span, word)),
+            },
+            None => self.unexpected("a type such as `u32`"),
+        }
+    }
+
+    /// Skips a Rust expression.
+    fn rust_expression(&mut self, header: bool) {
+        let (mut open, mut angles) = (0u32, 0u32);
+        while let Some(tok) = self.peek() {
+            let c = if let Tok::Punct(c) = tok { *c } else { ' ' };
+            match c {
+                ';' if open == 0 => return,
+                ',' if header && open == 0 && angles == 0 => return,
+                '>' if header && open == 0 && angles == 0 => return,
+                '<' if self.pos > 0 && matches!(self.tokens[self.pos - 1].kind, Tok::Punct(':')) => angles += 1,
+                '>' => angles = angles.saturating_sub(1),
+                '(' | '[' | '{' => open += 1,
+                ')' | ']' | '}' if open == 0 => return,
+                ')' | ']' | '}' => open -= 1,
+                _ => {}
+            }
+            self.pos += 1;
+        }
+    }
+
+    /// A literal of Rust that is the whole value.
+    fn rust_literal(&mut self, ty: RustType, header: bool) -> Option<Res<Const>> {
+        let from = self.pos;
+        let start = self.here();
+        let negative = self.eat('-');
+        let mut text = String::new();
+        while let Some(Tok::Number(part) | Tok::Word(part)) = self.peek()
+            && (text.is_empty() || self.glued_at(0))
+        {
+            text.push_str(part);
+            self.pos += 1;
+            let exponent = text.ends_with(['e', 'E']) && text.starts_with(|c: char| c.is_ascii_digit());
+            let point = self.is('.') && self.glued_at(0) && !text.contains('.');
+            if point || exponent && (self.is('-') || self.is('+')) {
+                text.push(match self.peek() {
+                    Some(Tok::Punct(c)) => *c,
+                    _ => ' ',
+                });
+                self.pos += 1;
+            }
+        }
+        let end = match self.peek() {
+            None => true,
+            Some(Tok::Punct(';')) => true,
+            Some(Tok::Punct(',' | '>')) => header,
+            _ => false,
+        };
+        let value = if end { literal(&text, negative, ty) } else { Literal::None };
+        match value {
+            Literal::Value(value) => Some(Ok(value)),
+            Literal::OutOfRange => {
+                let span = start.to(self.before());
+                Some(self.fail(errors::out_of_range(span, ty.name())))
+            }
+            Literal::None => {
+                self.pos = from;
+                None
+            }
+        }
+    }
+
+    /// `<const BM: u32, const STAGES: u32>` after the name of a kernel.
+    pub(super) fn const_parameters(&mut self, function: &mut Function) -> Res<()> {
+        let open = self.bump();
+        loop {
+            if self.word_at(0) != Some("const") {
+                return self.unexpected("a parameter such as `const N: u32`");
+            }
+            let start = self.bump();
+            let name = self.name("the name of a parameter")?;
+            let ty = self.constant_type(&name.text, start.to(name.span))?;
+            if ty.kind() != Kind::Int {
+                return self.fail(errors::float_parameter(name.span, ty.name()));
+            }
+            if self.declared_here(&name.text).is_some() {
+                return self.fail(errors::shadows(name.span, &name.text));
+            }
+            let declaration = Declaration { name: name.text.clone(), ty, value: None, span: name.span };
+            let id = self.scope.constants.declare(declaration);
+            self.scope.names.push((name.text, Value::Rust(id)));
+            function.generics.push(id);
+            if self.eat('>') {
+                break;
+            }
+            self.expect(',')?;
+            if self.eat('>') {
+                break;
+            }
+        }
+        if !function.entry {
+            return self.fail(errors::generic_function(open.to(self.before())));
+        }
+        Ok(())
+    }
+
+    /// Is the declaration here a parameter of a kernel, without a value?
+    pub(super) fn is_parameter(&self) -> bool {
+        self.is_at(2, ':') && (self.is_at(4, ',') || self.is_at(4, '>'))
+    }
+
+    /// Reads a parameter of a kernel.
+    pub(super) fn declare_parameter(&mut self) {
+        let (name, ty, span) = (self.word_at(1), self.word_at(3).and_then(RustType::from_name), self.here());
+        if let (Some(name), Some(ty)) = (name, ty) {
+            let declaration = Declaration { name: name.to_owned(), ty, value: None, span };
+            let id = self.scope.constants.declare(declaration);
+            self.scope.names.push((name.to_owned(), Value::Rust(id)));
+        }
+        self.pos += 4;
+    }
+
+    /// Is the word there a constant?
+    pub(super) fn constant_at(&self, n: usize) -> bool {
+        !self.scope.is_empty() && self.word_at(n).is_some_and(|word| self.scope.knows(word))
+    }
+
+    /// The constant here, as an expression.
+    pub(super) fn constant_name(&mut self) -> Option<Expr> {
+        if self.scope.is_empty() {
+            return None;
+        }
+        let value = self.scope.value(self.word_at(0)?)?;
+        let span = self.bump();
+        Some(match value {
+            Value::Known(Const::Int { value, unsigned: false }) if (value as i64) < 0 => {
+                let value = value.wrapping_neg();
+                Expr::Unary('-', Box::new(Expr::Int { value, unsigned: false, text: None, span }), span)
+            }
+            Value::Known(Const::Int { value, unsigned }) => Expr::Int { value, unsigned, text: None, span },
+            Value::Known(Const::F32(bits)) => Expr::F32(bits, span),
+            Value::Known(Const::F64(value)) => Expr::F64(value.to_bits(), span),
+            Value::Rust(id) => Expr::Rust(id, span),
+            Value::Broken => Expr::Int { value: 1, unsigned: false, text: None, span },
+        })
+    }
+
+    /// The constant here, where a plain number must stand: of a Rust constant the expression.
+    pub(super) fn constant_count(&mut self) -> Option<Res<(Count, Span)>> {
+        let e = self.constant_name()?;
+        let span = e.span();
+        Some(match e {
+            Expr::Rust(id, _) if self.scope.constants.kind(id) == Kind::Int => Ok((Count::Rust(id), span)),
+            Expr::Int { value, .. } => Ok((Count::Known(value), span)),
+            _ => self.fail(errors::no_count(span)),
+        })
+    }
+
+    /// A unary operator.
+    pub(super) fn unary_of(&mut self, operator: char, e: Expr, span: Span) -> Res<Expr> {
+        let Expr::Rust(id, _) = e else { return Ok(Expr::Unary(operator, Box::new(e), span)) };
+        match self.scope.constants.unary(operator, id, span) {
+            Some(id) => Ok(Expr::Rust(id, span)),
+            None => self.fail(errors::no_operator(span, operator.encode_utf8(&mut [0; 4]))),
+        }
+    }
+
+    /// A cast.
+    pub(super) fn cast_of(&mut self, ty: crate::ast::Word, e: Expr, span: Span) -> Res<Expr> {
+        let Expr::Rust(id, _) = e else { return Ok(Expr::Cast(ty, Box::new(e), span)) };
+        match self.scope.constants.cast(ty.text == ".u64", id, span) {
+            Some(id) => Ok(Expr::Rust(id, span)),
+            None => self.fail(errors::no_operator(span, "a cast")),
+        }
+    }
+
+    /// A binary operator. Offsets that are added to a name one after another are one constant.
+    pub(super) fn binary_of(&mut self, operator: &'static str, a: Expr, b: Expr, span: Span) -> Res<Expr> {
+        if !matches!((&a, &b), (Expr::Rust(..), _) | (_, Expr::Rust(..))) && !self.ends_in_constant(&a) {
+            return Ok(Expr::Binary(operator, Box::new(a), Box::new(b), span));
+        }
+        if let (Some(x), Some(y)) = (self.as_constant(&a), self.as_constant(&b)) {
+            return match self.scope.constants.binary(operator, x, y, span) {
+                Some(id) => Ok(Expr::Rust(id, span)),
+                None => self.fail(errors::no_operator(span, operator)),
+            };
+        }
+        match (a, operator) {
+            (Expr::Binary(inner @ ("+" | "-"), base, offset, at), "+" | "-")
+                if !matches!((inner, &*base), ("-", Expr::Name(..)))
+                    && let (Some(x), Some(y)) = (self.as_constant(&offset), self.as_constant(&b)) =>
+            {
+                let constants = &mut self.scope.constants;
+                let x = if inner == "-" { constants.unary('-', x, at) } else { Some(x) };
+                match x.and_then(|x| constants.binary(operator, x, y, span)) {
+                    Some(id) => Ok(Expr::Binary("+", base, Box::new(Expr::Rust(id, span)), span)),
+                    None => self.fail(errors::no_operator(span, operator)),
+                }
+            }
+            (a, _) => Ok(Expr::Binary(operator, Box::new(a), Box::new(b), span)),
+        }
+    }
+
+    /// Is it `name + TILE`?
+    fn ends_in_constant(&self, e: &Expr) -> bool {
+        matches!(e, Expr::Binary("+" | "-", _, offset, _) if matches!(**offset, Expr::Rust(..)))
+    }
+
+    /// `c ? a : b`
+    pub(super) fn ternary_of(&mut self, c: Expr, a: Expr, b: Expr, span: Span) -> Res<Expr> {
+        if [&c, &a, &b].iter().all(|e| !matches!(e, Expr::Rust(..))) {
+            return Ok(Expr::Ternary(Box::new(c), Box::new(a), Box::new(b), span));
+        }
+        let parts = (self.as_constant(&c), self.as_constant(&a), self.as_constant(&b));
+        let (Some(c), Some(a), Some(b)) = parts else { return self.fail(errors::no_operator(span, "? :")) };
+        match self.scope.constants.choose(c, a, b, span) {
+            Some(id) => Ok(Expr::Rust(id, span)),
+            None => self.fail(errors::no_operator(span, "? :")),
+        }
+    }
+
+    fn as_constant(&mut self, e: &Expr) -> Option<ConstId> {
+        match e {
+            Expr::Rust(id, _) => Some(*id),
+            e => fold(e).map(|c| self.scope.constants.known(c, e.span())),
+        }
+    }
+}
+
+/// What a text is as a literal of a type.
+enum Literal {
+    Value(Const),
+    OutOfRange,
+    /// It is no literal of the type.
+    None,
+}
+
+fn literal(text: &str, negative: bool, ty: RustType) -> Literal {
+    if ty.name() == "bool" {
+        return match (text, negative) {
+            ("true", false) => Literal::Value(Const::truth(true)),
+            ("false", false) => Literal::Value(Const::truth(false)),
+            _ => Literal::None,
+        };
+    }
+    if !text.starts_with(|c: char| c.is_ascii_digit()) {
+        return Literal::None;
+    }
+    let plain: String = text.chars().filter(|c| *c != '_').collect();
+    let digits = plain.strip_suffix(ty.name()).unwrap_or(&plain);
+    let number = match (ty.kind(), digits.as_bytes()) {
+        (Kind::F32, _) if digits.contains('.') || digits.len() < plain.len() || digits.contains(['e', 'E']) => {
+            let Ok(value) = digits.parse::<f32>() else { return Literal::None };
+            return Literal::Value(Const::f32(if negative { -value } else { value }));
+        }
+        (Kind::F64, _) if digits.contains('.') || digits.len() < plain.len() || digits.contains(['e', 'E']) => {
+            let Ok(value) = digits.parse::<f64>() else { return Literal::None };
+            return Literal::Value(Const::F64(if negative { -value } else { value }));
+        }
+        (Kind::F32 | Kind::F64, _) => return Literal::None,
+        (_, [b'0', b'x', rest @ ..]) => number(rest, 16),
+        (_, [b'0', b'b', rest @ ..]) => number(rest, 2),
+        (_, [b'0', b'o', rest @ ..]) => number(rest, 8),
+        (_, rest) => number(rest, 10),
+    };
+    let Some(number) = number else { return Literal::None };
+    let largest = match (ty.signed(), negative) {
+        (true, true) => 1u128 << (ty.bits() - 1),
+        (true, false) => (1u128 << (ty.bits() - 1)) - 1,
+        (false, true) => return Literal::None,
+        (false, false) => (1u128 << ty.bits()) - 1,
+    };
+    if number > largest {
+        return Literal::OutOfRange;
+    }
+    let value = number as u64;
+    Literal::Value(if negative { Const::signed(value.wrapping_neg() as i64) } else { Const::unsigned(value) })
+}
+
+/// Digits of a radix.
+fn number(digits: &[u8], radix: u32) -> Option<u128> {
+    let digits = std::str::from_utf8(digits).ok()?;
+    if digits.is_empty() || digits.starts_with('+') { None } else { u128::from_str_radix(digits, radix).ok() }
+}

@@ -1,0 +1,89 @@
+//! Errors of constants of Rust: 0155 about their declarations, 0156 where the macro must know a value.
+
+use crate::diag::Diagnostic;
+use crate::span::Span;
+use ptx_dsl_isa::constant::RustType;
+
+fn declaration(span: Span, message: String, help: String) -> Diagnostic {
+    Diagnostic::error(155, span, message).help(help)
+}
+
+pub(super) fn bad_name(span: Span, name: &str) -> Diagnostic {
+    declaration(
+        span,
+        format!("`{name}` is no name of a Rust constant"),
+        "write a name of letters, digits and `_`, such as `TILE`".to_owned(),
+    )
+}
+
+pub(super) fn no_type(span: Span, name: &str) -> Diagnostic {
+    let help = format!("write `const {name}: u32 = crate::{name};` with the type of the Rust constant");
+    declaration(span, format!("the constant `{name}` has no type"), help)
+}
+
+pub(super) fn bad_type(span: Span, ty: &str) -> Diagnostic {
+    let types: Vec<String> = RustType::ALL.iter().map(|ty| format!("`{ty}`")).collect();
+    declaration(
+        span,
+        format!("a constant of PTX cannot have the type `{ty}`"),
+        format!("use one of {}", types.join(", ")),
+    )
+}
+
+pub(super) fn no_value(span: Span, name: &str, ty: &str) -> Diagnostic {
+    let help = format!("write `const {name}: {ty} = crate::{name};`, or a number after the `=`");
+    declaration(span, format!("the constant `{name}` has no value"), help)
+}
+
+pub(super) fn out_of_range(span: Span, ty: &str) -> Diagnostic {
+    declaration(
+        span,
+        format!("the literal is out of range for `{ty}`"),
+        "write a smaller number, or another type".into(),
+    )
+}
+
+pub(super) fn float_parameter(span: Span, ty: &str) -> Diagnostic {
+    declaration(
+        span,
+        format!("a const parameter cannot have the type `{ty}`"),
+        "Rust has const parameters of integers and `bool` only: declare a `const` with a value instead".to_owned(),
+    )
+}
+
+pub(super) fn shadows(span: Span, name: &str) -> Diagnostic {
+    declaration(span, format!("there is a constant `{name}` already"), "give the parameter another name".to_owned())
+}
+
+pub(super) fn generic_function(span: Span) -> Diagnostic {
+    declaration(
+        span,
+        "only an `.entry` has const parameters".to_owned(),
+        "pass the value as a parameter of the function, or declare a `const` with a value".to_owned(),
+    )
+}
+
+pub(super) fn no_operator(span: Span, operator: &str) -> Diagnostic {
+    Diagnostic::error(155, span, format!("`{operator}` does not take constants of these types"))
+        .note("an operator takes integers, or `f64`; an `f32` stands alone (PTX ISA 4.5)")
+        .help("declare constants of one type: integers or `f64`")
+}
+
+pub(super) fn no_count(span: Span) -> Diagnostic {
+    Diagnostic::error(155, span, "a number that is not negative stands here")
+        .help("declare an unsigned integer constant")
+}
+
+/// The value of a Rust constant is needed where only a number will do.
+pub(crate) fn unknown_here(span: Span, what: &str) -> Diagnostic {
+    Diagnostic::error(156, span, format!("{what} must be known to the macro, and only rustc knows this value"))
+        .note("a macro runs before rustc evaluates constants")
+        .help("declare the constant with a number: `const N: u32 = 16;`")
+}
+
+/// A Rust constant in a text that is not compiled by rustc.
+pub fn unknown_value(span: Span, name: &str) -> Diagnostic {
+    Diagnostic::error(156, span, format!("the value of `{name}` is an expression of Rust"))
+        .note("only `ptx!` knows Rust")
+        .help(format!("write a number: `const {name}: u32 = 16;`"))
+}

@@ -1,0 +1,106 @@
+//! Repetitions as text, and inputs that are none.
+
+use super::*;
+use crate::lex::lex;
+use crate::parse::directive::text_of;
+
+/// The tokens after the expansion, and the codes of its errors.
+fn expanded(text: &str) -> (String, Vec<u16>) {
+    let tokens = lex(text).0.tokens;
+    let out = expand(&tokens, tokens.len() as u32);
+    (text_of(&out.tokens), out.diagnostics.iter().map(|d| d.code).collect())
+}
+
+/// The same without white space.
+fn dense(text: &str) -> String {
+    text.split_whitespace().collect()
+}
+
+#[test]
+fn repetitions_are_written_out() {
+    for (text, wanted) in [
+        ("@for I in 0..3 { mov.u32 %r{I}, I; }", "mov.u32 %r0, 0; mov.u32 %r1, 1; mov.u32 %r2, 2;"),
+        ("@for I in 1..=2 { L{I}: }", "L1: L2:"),
+        ("@for I in 2..2 { trap; } ret;", "ret;"),
+        ("@for I in 3..1 { trap; } ret;", "ret;"),
+        ("@for I in -1..1 { mov.s32 %r{I + 1}, I; L{I}x: }", "mov.s32 %r0, -1; Ln1x: mov.s32 %r1, 0; L0x:"),
+        ("@for I in 0..2 { @for J in I..2 { %a{I}_{J} } }", "%a0_0 %a0_1 %a1_1"),
+        (
+            "@for I in 0..2 { .reg .b32 %r{2 * I}; .reg .b32 %r<4>; }",
+            ".reg .b32 %r0; .reg .b32 %r<4>; .reg .b32 %r2; .reg .b32 %r<4>;",
+        ),
+        ("@for I in 0..1 { [m, {I, %x}] mov.b64 {%a, %b}, %d; }", "[m, {0, %x}] mov.b64 {%a, %b}, %d;"),
+        ("@for I in 1..3 { ld.v{I * 2}.f32 a; ld.I.f32 b; }", "ld.v2.f32 a; ld.I.f32 b; ld.v4.f32 a; ld.I.f32 b;"),
+        ("const N: u32 = 2; @for I in 0..N { I }", "const N: u32 = 2; 0 1"),
+        ("<sm_90, ptx 8.0, const N: u32 = 2> @for I in 0..N { I }", "<sm_90, ptx 8.0, const N: u32 = 2> 0 1"),
+        ("@for I in 0..2 { const N: u32 = 2; @for J in 0..N { J } }", "const N: u32 = 2; 0 1 const N: u32 = 2; 0 1"),
+        ("@if 1 { a } else { b } c", "a c"),
+        ("@if 0 { a } else { b } c", "b c"),
+        ("@if 0 { a } else @if 2 > 1 { b } else { c } d", "b d"),
+        ("@if 0 { a } else if 1 { b } else @if 1 { c } else { d } e", "b e"),
+        ("@if 0 { a } c", "c"),
+        ("@for I in 0..3 { @if I % 2 == 0 { %e{I} } else { %o{I} } }", "%e0 %o1 %e2"),
+        // guards are what they were
+        ("@p bra L; @!q ret; @if bra L; @for bra L;", "@p bra L; @!q ret; @if bra L; @for bra L;"),
+    ] {
+        let (got, codes) = expanded(text);
+        assert_eq!((dense(&got), codes), (dense(wanted), vec![]), "{text}");
+    }
+}
+
+#[test]
+fn what_is_no_repetition_is_reported() {
+    for (text, code) in [
+        ("@for I in 4 { a }", 157),
+        ("@for I in 0..X { a }", 157),
+        ("@for I in 0..1.5 { a }", 157),
+        ("@for I in 0..4 a; b", 157),
+        ("@for I in 0..4 { a", 157),
+        ("@if X { a }", 157),
+        ("@if 1 { a } else b", 157),
+        ("@if 1 { a", 157),
+        ("@for I in 0..9000000000000000000 { }", 157),
+        ("@for I in 0..3000 { @for J in 0..3000 { a } }", 157),
+        ("const N: u32 = crate::N; @for I in 0..N { a }", 156),
+        ("const N: u32 = crate::N; @if N > 1 { a }", 156),
+        (".entry k<const N: u32>() { @for I in 0..N { a } }", 156),
+    ] {
+        assert_eq!(expanded(text).1, [code], "{text}");
+    }
+    let deep = format!("{}a{}", "@if 1 { ".repeat(1000), "}".repeat(1000));
+    assert_eq!(expanded(&deep).1, [140]);
+    let chain = format!("@if 0 {{ a }} {} b", "else @if 0 { a }".repeat(5000));
+    assert_eq!(dense(&expanded(&chain).0), "b");
+}
+
+#[test]
+fn findings_of_iterations_are_one() {
+    let tokens = lex("@for I in 0..3 { x }").0.tokens;
+    let out = expand(&tokens, tokens.len() as u32);
+    let mut found: Vec<Diagnostic> =
+        out.tokens.iter().map(|token| Diagnostic::error(401, token.span(), "unknown")).collect();
+    out.report(&mut found);
+    let [d] = found.as_slice() else { panic!("{found:?}") };
+    let x = tokens.iter().find(|t| t.kind == Tok::Word("x".into())).expect("an x");
+    assert_eq!((d.span, d.notes.as_slice()), (x.span(), ["in the iteration `I = 0` and 2 more".to_owned()].as_slice()));
+}
+
+#[test]
+fn no_tokens_panic() {
+    let text = "<sm_90, ptx 8.0, const A: u8 = 2> const N: u32 = 3; .visible .entry k<const M: u32>() {
+        @for I in 0..N { .reg .b32 %r{I}_{A}; @if I > 1 { mov.u32 %r{I}_{A}, I; } else @if A { x } else { y } } }";
+    let tokens = lex(text).0.tokens;
+    for at in 0..tokens.len() {
+        expand(&tokens[..at], 1000);
+        expand(&tokens[at..], 1000);
+        for other in
+            [Tok::Punct('{'), Tok::Punct('}'), Tok::Punct('@'), Tok::Word("if".into()), Tok::Number("9".into())]
+        {
+            let mut changed = tokens.clone();
+            changed[at].kind = other;
+            expand(&changed, 1000);
+            changed.remove(at);
+            expand(&changed, 1000);
+        }
+    }
+}

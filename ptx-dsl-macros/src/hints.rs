@@ -1,0 +1,46 @@
+//! Helps for what only Rust has: a constant that the kernel does not know.
+
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::token::{Tok, Token};
+
+/// Errors about a name where a constant could stand.
+const CODES: [u16; 6] = [110, 122, 157, 401, 416, 504];
+
+/// Tells how to declare what looks like a constant of Rust: `TILE`. `header`: in the header of the expression form.
+pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
+    for d in found.iter_mut().filter(|d| d.severity == Severity::Error && CODES.contains(&d.code)) {
+        let value = !matches!(d.code, 110 | 401)
+            || d.message.starts_with("expected a constant")
+            || d.message.starts_with("expected an alignment")
+            || d.message.contains("number of registers")
+            || d.message.starts_with("register `")
+            || d.message.starts_with("name `");
+        let inside = tokens.iter().filter(|t| (d.span.first..=d.span.last).contains(&t.id));
+        let name = inside.filter_map(constant).find(|name| !is_declared(tokens, name));
+        let Some(name) = name.filter(|_| value) else { continue };
+        // what decides which names and statements there are
+        let known = d.code == 157 || d.message.contains("number of registers");
+        let help = if known {
+            format!("write a number, or put `const {name}: u32 = 16;` behind the header")
+        } else if header {
+            format!("for a constant of Rust write `const {name}: u32 = {name}` into the header, with its type")
+        } else {
+            format!("for a constant of Rust put `const {name}: u32 = crate::{name};` behind the header, with its type")
+        };
+        d.helps = vec![help];
+    }
+}
+
+/// The name, if Rust programs name constants so.
+fn constant(token: &Token) -> Option<&str> {
+    let Tok::Word(name) = &token.kind else { return None };
+    let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
+    let plain = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
+    (capital && plain && name != "WARP_SZ").then_some(name)
+}
+
+/// Is there a declaration of the constant?
+fn is_declared(tokens: &[Token], name: &str) -> bool {
+    let word = |token: &Token, text: &str| matches!(&token.kind, Tok::Word(word) if word == text);
+    tokens.windows(2).any(|pair| word(&pair[0], "const") && word(&pair[1], name))
+}

@@ -1,0 +1,57 @@
+//! Accesses through the address of a variable stay in that variable.
+
+use super::Checked;
+use crate::fault::FaultKind;
+use crate::mem::address::Place;
+use crate::monitor::{Access, Offsets};
+use ptx_dsl_isa::hir::GLOBALS;
+
+/// The segment of the module's variables.
+const MODULE: usize = (GLOBALS >> 40) as usize;
+
+/// Window, name and offset of a place that can be in a variable.
+fn place(place: Place) -> Option<(u8, &'static str, u64)> {
+    match place {
+        Place::Global { segment: MODULE, offset } => Some((0, "global", offset)),
+        Place::Shared { offset, .. } => Some((1, "shared", offset.into())),
+        Place::Local { offset } => Some((2, "local", offset)),
+        Place::Const { offset } => Some((3, "const", offset)),
+        Place::Global { .. } | Place::Param { .. } => None,
+    }
+}
+
+impl Checked {
+    /// An access of one lane.
+    #[inline]
+    pub(super) fn inside(&self, a: &Access) -> Result<(), FaultKind> {
+        let Some((window, space, from)) = place(a.place) else { return Ok(()) };
+        match self.variables.left_by(a.who.site, window, (from, from + u64::from(a.bytes))) {
+            None => Ok(()),
+            Some(v) => Err(FaultKind::OutsideVariable {
+                space,
+                addr: a.addr,
+                bytes: a.bytes,
+                variable: v.name.clone(),
+                offset: from.wrapping_sub(v.from).cast_signed(),
+                size: v.to - v.from,
+            }),
+        }
+    }
+
+    /// Accesses of several lanes: are all of them inside?
+    #[inline]
+    pub(super) fn are_inside(&self, a: &Access, offsets: Offsets<'_>) -> bool {
+        let Some((window, _, from)) = place(a.place) else { return true };
+        let bytes = u64::from(a.bytes);
+        let inside = |from: u64, to: u64| self.variables.left_by(a.who.site, window, (from, to)).is_none();
+        match offsets {
+            Offsets::Row { step } => {
+                inside(from, from + u64::from(step) * u64::from(a.who.lanes.count_ones().max(1) - 1) + bytes)
+            }
+            Offsets::Lanes(all) => {
+                let active = || (0..32).filter(|l| a.who.lanes >> l & 1 != 0).map(|l| all[l as usize]);
+                inside(active().min().unwrap_or(from), active().max().unwrap_or(from) + bytes)
+            }
+        }
+    }
+}

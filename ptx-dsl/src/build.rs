@@ -1,0 +1,162 @@
+//! For build scripts (feature `build`): kernels as .ptx files and C headers, for nvcc, ptxas and programs that use the CUDA driver.
+//!
+//! ```no_run
+//! // build.rs
+//! fn main() -> Result<(), ptx_dsl::build::Error> {
+//!     let out = std::env::var("OUT_DIR").unwrap();
+//!     ptx_dsl::build::Kernels::new().file("src/kernels.rs").file("kernels/saxpy.ptx").write(out)?;
+//!     Ok(())
+//! }
+//! ```
+//!
+//! Of a Rust file all `ptx!` in item form are taken; those in expression form have no name and are left out, and so are those in a
+//! `macro_rules!`. A module whose values only rustc knows is an error. `kernels.rs` with one module gives `kernels.ptx`, with several
+//! `kernels_1.ptx` and so on; both give `kernels.h`.
+//!
+//! # The header
+//!
+//! It needs C11 or C++11, and nothing of CUDA. For each module it has the text, `kernels_ptx`, and for each of its kernels, here
+//! `scale` with the parameters `x` and `factor`:
+//!
+//! ```c
+//! #define scale_NAME "scale"
+//! #define scale_BLOCK_X 256                  /* .reqntid; also _Y and _Z */
+//! struct scale_params {
+//!     PTX_DSL_ALIGN(8) uint64_t x;
+//!     PTX_DSL_ALIGN(4) float factor;
+//! };
+//! #define scale_PARAMS_SIZE 12               /* in bytes */
+//! ```
+//!
+//! A `scale_params` can be passed to `cuLaunchKernel` as `CU_LAUNCH_PARAM_BUFFER_POINTER`. `.maxntid` is `scale_MAX_THREADS`, and
+//! `.reqnctapercluster` is `scale_CLUSTER_X`.
+
+mod header;
+#[doc(hidden)]
+pub mod rust_source;
+
+use crate::load::{Level, Module, Options, Selector, TextError};
+use std::ffi::OsStr;
+use std::fmt;
+use std::path::{Path, PathBuf};
+
+/// Files with kernels.
+#[derive(Debug, Clone, Default)]
+pub struct Kernels {
+    files: Vec<PathBuf>,
+    levels: Vec<(Level, Selector)>,
+}
+
+/// The kernels cannot be written. `{:?}` prints the same as `{}`, for a `main` that returns it.
+#[non_exhaustive]
+pub enum Error {
+    /// A file cannot be read or written.
+    File(PathBuf, std::io::Error),
+    /// A Rust file is no Rust.
+    NoRust(PathBuf, String),
+    /// A file has no module that could be written.
+    NoModule(PathBuf),
+    /// Two files would be written as the same.
+    SameName(PathBuf, PathBuf),
+    /// A module has errors.
+    Text(TextError),
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        match self {
+            Error::File(path, e) => write!(f, "`{}`: {e}", path.display()),
+            Error::NoRust(path, reason) => write!(f, "`{}`: {reason}", path.display()),
+            Error::NoModule(path) => write!(f, "`{}` has no `ptx!` in item form", path.display()),
+            Error::SameName(a, b) => {
+                write!(f, "`{}` and `{}` would be written to the same file; rename one", a.display(), b.display())
+            }
+            Error::Text(e) => e.fmt(f),
+        }
+    }
+}
+
+impl fmt::Debug for Error {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        fmt::Display::fmt(self, f)
+    }
+}
+
+impl std::error::Error for Error {}
+
+impl Kernels {
+    /// No files.
+    pub fn new() -> Self {
+        Kernels::default()
+    }
+
+    /// A file of PTX, or of Rust (.rs) with `ptx!`. Relative to the current directory: for a build script that of the package.
+    pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
+        self.files.push(path.into());
+        self
+    }
+
+    /// Sets the level of findings, as [`Options::level`] does.
+    pub fn level(mut self, level: Level, of: Selector) -> Self {
+        self.levels.push((level, of));
+        self
+    }
+
+    /// Writes `.ptx` files and headers to a folder, and returns their paths. It tells cargo to run the build script again when a file
+    /// changes (`cargo::rerun-if-changed`), and prints warnings through it.
+    ///
+    /// # Errors
+    /// See [`Error`]. If there is one, files may have been written already.
+    pub fn write(&self, folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
+        let folder = folder.as_ref();
+        let mut written = Vec::new();
+        for (i, file) in self.files.iter().enumerate() {
+            println!("cargo::rerun-if-changed={}", file.display());
+            if let Some(other) = self.files[..i].iter().find(|f| f.file_stem() == file.file_stem()) {
+                return Err(Error::SameName(other.clone(), file.clone()));
+            }
+            let modules = self.modules(file)?;
+            let stem = file.file_stem().unwrap_or(OsStr::new("kernels")).to_string_lossy();
+            let mut named = Vec::new();
+            for (i, module) in modules.iter().enumerate() {
+                let name = if modules.len() == 1 { stem.to_string() } else { format!("{stem}_{}", i + 1) };
+                written.push(write(folder.join(format!("{name}.ptx")), module.ptx())?);
+                named.push((name, module));
+            }
+            let header = header::header(&stem, &file.display().to_string(), &named);
+            written.push(write(folder.join(format!("{stem}.h")), &header)?);
+        }
+        Ok(written)
+    }
+
+    /// The modules of a file.
+    fn modules(&self, file: &Path) -> Result<Vec<Module>, Error> {
+        let text = std::fs::read_to_string(file).map_err(|e| Error::File(file.to_owned(), e))?;
+        let texts = if rust_source::is_rust(file) {
+            let bodies = rust_source::bodies(&text).map_err(|reason| Error::NoRust(file.to_owned(), reason))?;
+            bodies.into_iter().filter_map(|body| rust_source::module(&text, body)).collect()
+        } else {
+            vec![text]
+        };
+        let mut options = Options::new().name(file.display().to_string());
+        for (level, of) in &self.levels {
+            options = options.level(*level, *of);
+        }
+        let mut modules = Vec::new();
+        for text in &texts {
+            let module = options.parse(text).map_err(Error::Text)?;
+            for warning in module.warnings() {
+                println!("cargo::warning=[PTX{:04}] {}: {}", warning.code, warning.place, warning.message);
+            }
+            modules.push(module);
+        }
+        if modules.is_empty() { Err(Error::NoModule(file.to_owned())) } else { Ok(modules) }
+    }
+}
+
+fn write(path: PathBuf, text: &str) -> Result<PathBuf, Error> {
+    match std::fs::write(&path, text) {
+        Ok(()) => Ok(path),
+        Err(e) => Err(Error::File(path, e)),
+    }
+}

@@ -1,0 +1,143 @@
+//! The `ptx!` macros of a Rust file.
+
+use std::borrow::Cow;
+use std::ops::Range;
+use std::path::Path;
+
+use proc_macro2::{TokenStream, TokenTree};
+use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::parse::parse_header;
+use ptx_dsl_frontend::token::{Tok, Token};
+
+/// Is it a file of Rust?
+pub fn is_rust(path: &Path) -> bool {
+    path.extension().is_some_and(|e| e == "rs")
+}
+
+/// The bytes between the delimiters of each `ptx!` of a Rust file. Those in the rules of a `macro_rules!` are left out: they are
+/// no PTX before the macro is expanded.
+pub fn bodies(text: &str) -> Result<Vec<Range<usize>>, String> {
+    let tokens: TokenStream = text.parse().map_err(|e: proc_macro2::LexError| {
+        let at = e.span().start();
+        format!("this is not Rust: {e} in line {}, column {}", at.line, at.column + 1)
+    })?;
+    let mut found = Vec::new();
+    find(tokens, &mut found);
+    // the spans of the next file begin at 0 again
+    proc_macro2::extra::invalidate_current_thread_spans();
+    Ok(found)
+}
+
+fn find(tokens: TokenStream, found: &mut Vec<Range<usize>>) {
+    // the two tokens before this one
+    let (mut name, mut bang) = (None::<String>, false);
+    let mut rules = false;
+    for token in tokens {
+        match token {
+            TokenTree::Ident(word) if rules && bang => {
+                // the name of the macro that `macro_rules!` defines
+                let _ = word;
+                continue;
+            }
+            TokenTree::Ident(word) => (name, bang, rules) = (Some(word.to_string()), false, false),
+            TokenTree::Punct(p) if p.as_char() == '!' && name.is_some() => {
+                bang = true;
+                rules = name.as_deref() == Some("macro_rules");
+            }
+            TokenTree::Group(group) => {
+                match (bang, name.as_deref()) {
+                    (true, Some("ptx")) => {
+                        let (open, close) = (group.span_open().byte_range(), group.span_close().byte_range());
+                        found.push(open.end..close.start);
+                    }
+                    (true, Some("macro_rules")) => {}
+                    _ => find(group.stream(), found),
+                }
+                (name, bang, rules) = (None, false, false);
+            }
+            _ => (name, bang, rules) = (None, false, false),
+        }
+    }
+}
+
+/// A text of the same length without comments in comments, which Rust has and PTX has not.
+pub fn without_nested_comments(text: &str) -> Cow<'_, str> {
+    let mut out = Cow::Borrowed(text);
+    let (mut at, mut depth) = (0, 0);
+    while let Some(rest) = text.get(at..).filter(|rest| !rest.is_empty()) {
+        let opens = rest.starts_with("/*");
+        let mark = opens || depth > 0 && rest.starts_with("*/");
+        let skipped = match rest.as_bytes()[0] {
+            _ if mark => 2,
+            b'/' if depth == 0 && rest.starts_with("//") => rest.find('\n').unwrap_or(rest.len()),
+            b'"' if depth == 0 => rest[1..].find('"').map_or(rest.len(), |end| end + 2),
+            _ => rest.chars().next().map_or(1, char::len_utf8),
+        };
+        if mark {
+            depth = if opens { depth + 1 } else { depth - 1 };
+            if depth > usize::from(opens) {
+                out.to_mut().replace_range(at..at + 2, "  ");
+            }
+        }
+        at += skipped;
+    }
+    out
+}
+
+/// A text that has only one body of a Rust file, in its place; `None` for the expression form.
+pub fn module(text: &str, body: Range<usize>) -> Option<String> {
+    let plain = without_nested_comments(text.get(body.clone())?);
+    if is_closure(&lex(&plain).0.tokens) {
+        return None;
+    }
+    let blank = |part: &str| part.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect::<String>();
+    Some(format!("{}{plain}{}", blank(text.get(..body.start)?), blank(text.get(body.end..)?)))
+}
+
+/// Is a module in the expression form, whose parameters are those of a Rust closure?
+pub fn is_closure(tokens: &[Token]) -> bool {
+    let (_, used, _) = parse_header(tokens);
+    let is = |at: usize, kind: &Tok| tokens.get(at).is_some_and(|t| t.kind == *kind);
+    is(used, &Tok::Punct('|')) || is(used, &Tok::Word("move".into())) && is(used + 1, &Tok::Punct('|'))
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn macros_are_found_wherever_they_stand() {
+        let text = "
+            ptx! { a }
+            mod m { fn f() { let k = ptx_dsl::ptx!(b); g(ptx![c], ptx, !(d)); } }
+            macro_rules! kernel { ($x:ident) => { ptx! { $x } }; }
+            vec![ptx! { e }];
+            // ptx! { no }
+            \"ptx! { no }\";";
+        let found: Vec<&str> = bodies(text).unwrap().into_iter().map(|r| text[r].trim()).collect();
+        assert_eq!(found, ["a", "b", "c", "e"]);
+    }
+
+    #[test]
+    fn bytes_are_those_of_the_file() {
+        for _ in 0..2 {
+            let text = "const S: &str = \"€ü\"; ptx! { üé }";
+            assert_eq!(bodies(text).map(|found| found.into_iter().map(|r| &text[r]).collect()), Ok(vec![" üé "]));
+        }
+    }
+
+    #[test]
+    fn comments_in_comments_disappear() {
+        let text = "a // /* b\n/* c /* d */ */ e \"/* /* f\" /* /* /* g */ */ */ h";
+        assert_eq!(without_nested_comments(text), "a // /* b\n/* c    d    */ e \"/* /* f\" /*       g       */ h");
+        assert_eq!(without_nested_comments("a /* b /* c */ d"), "a /* b    c    d");
+    }
+
+    #[test]
+    fn what_is_no_rust_is_an_error() {
+        assert_eq!(
+            bodies("fn f() {\n  ("),
+            Err("this is not Rust: cannot parse string into token stream in line 2, column 3".into())
+        );
+    }
+}

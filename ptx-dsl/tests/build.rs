@@ -1,0 +1,120 @@
+//! `ptx_dsl::build`: the files, and what a C compiler says of the header.
+
+use ptx_dsl::build::{Error, Kernels};
+use ptx_dsl::load::{Level, Selector};
+use std::path::{Path, PathBuf};
+use std::process::Command;
+
+/// A new folder for a test.
+fn folder(name: &str) -> PathBuf {
+    let path = std::env::temp_dir().join(format!("ptx-dsl-build-{}-{name}", std::process::id()));
+    std::fs::create_dir_all(&path).unwrap();
+    path
+}
+
+fn file(folder: &Path, name: &str, text: &str) -> PathBuf {
+    let path = folder.join(name);
+    std::fs::write(&path, text).unwrap();
+    path
+}
+
+const RUST: &str = r#"
+    use ptx_dsl::prelude::*;
+    ptx! {
+        <sm_90, ptx 8.0>
+        .visible .entry first(
+            .param .u64 .ptr .global .align 4 x: &mut [f32],
+            .param .u8 flag,
+            .param .align 16 .b8 map[24],
+            .param .s16 h,
+            .param .f64 d) .reqntid 64, 2 .reqnctapercluster 2 { ret; }
+        .visible .entry $second() .maxntid 32, 4 { ret; }
+    }
+    fn f() { let _ = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; }); }
+    ptx! { <sm_80, ptx 7.0> .global .u32 g; .visible .entry third(.param .u32 int, .param .u32 a$b, .param .u32 a_b) { ret; } }
+"#;
+
+#[test]
+fn files_and_header() {
+    let out = folder("files");
+    let source = file(&out, "a-b.rs", RUST);
+    let written = Kernels::new().file(&source).write(&out).unwrap();
+    let names: Vec<&str> = written.iter().map(|p| p.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["a-b_1.ptx", "a-b_2.ptx", "a-b.h"]);
+    let text = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    assert!(text("a-b_1.ptx").starts_with(".version 8.0\n.target sm_90\n"));
+    assert!(text("a-b_2.ptx").contains(".visible .entry third("));
+
+    let header = text("a-b.h");
+    let begin = header.find("\n#define first_NAME").unwrap();
+    let end = begin + header[begin..].find("\n/*").unwrap();
+    assert_eq!(
+        &header[begin..end],
+        r#"
+#define first_NAME "first"
+#define first_BLOCK_X 64
+#define first_BLOCK_Y 2
+#define first_BLOCK_Z 1
+#define first_CLUSTER_X 2
+#define first_CLUSTER_Y 1
+#define first_CLUSTER_Z 1
+#define first_PARAMS_SIZE 56
+struct first_params {
+    PTX_DSL_ALIGN(8) uint64_t x;
+    PTX_DSL_ALIGN(1) uint8_t flag;
+    PTX_DSL_ALIGN(16) uint8_t map[24];
+    PTX_DSL_ALIGN(2) int16_t h;
+    PTX_DSL_ALIGN(8) double d;
+};
+PTX_DSL_CHECK(offsetof(struct first_params, x) == 0);
+PTX_DSL_CHECK(offsetof(struct first_params, flag) == 8);
+PTX_DSL_CHECK(offsetof(struct first_params, map) == 16);
+PTX_DSL_CHECK(offsetof(struct first_params, h) == 40);
+PTX_DSL_CHECK(offsetof(struct first_params, d) == 48);
+
+#define _second_NAME "$second"
+#define _second_MAX_THREADS 128
+#define _second_PARAMS_SIZE 0
+"#
+    );
+    // The compiler agrees with the places of the parameters, and the text is that of the file.
+    let program = format!(
+        "#include \"a-b.h\"\n#include <stdio.h>\n#include <string.h>\n\
+         int main(void) {{ struct first_params p = {{1, 2, {{3}}, 4, 5.0}}; fputs(a_b_1_ptx, stdout);\n\
+         return p.h == 4 && strlen(a_b_2_ptx) == {} ? 0 : 1; }}\n",
+        text("a-b_2.ptx").len()
+    );
+    let source = file(&out, "main.c", &program);
+    let compile = |compiler: &[&str]| {
+        let mut command = Command::new(compiler[0]);
+        command.args(&compiler[1..]).args(["-Wall", "-Wextra", "-Werror", "-o"]).arg(out.join("main")).arg(&source);
+        let result = command.output().unwrap_or_else(|e| panic!("{compiler:?}: {e}"));
+        assert!(result.status.success(), "{}", String::from_utf8_lossy(&result.stderr));
+        let run = Command::new(out.join("main")).output().unwrap();
+        assert!(run.status.success());
+        assert_eq!(String::from_utf8_lossy(&run.stdout), text("a-b_1.ptx"));
+    };
+    compile(&["cc", "-std=c11", "-Wno-unused-const-variable"]);
+    compile(&["cc", "-xc++", "-std=c++14", "-Wno-unused-variable"]);
+    std::fs::remove_dir_all(out).unwrap();
+}
+
+#[test]
+fn errors() {
+    let out = folder("errors");
+    let write =
+        |name: &str, text: &str| Kernels::new().file(file(&out, name, text)).write(&out).map_err(|e| e.to_string());
+    let wrong = write("wrong.rs", "ptx! {\n  <sm_90, ptx 8.0>\n  .visible .entry k() { rex; ret; }\n}").unwrap_err();
+    assert!(wrong.contains("wrong.rs:3:25") && wrong.contains("error[PTX"), "{wrong}");
+    assert!(write("none.rs", "fn f() {}").unwrap_err().ends_with("none.rs` has no `ptx!` in item form"));
+    assert!(write("no.rs", "fn f( {").unwrap_err().contains("no.rs`: this is not Rust"));
+    assert!(matches!(Kernels::new().file(out.join("missing.ptx")).write(&out), Err(Error::File(..))));
+    let twice = Kernels::new().file(file(&out, "k.ptx", TWICE)).file(out.join("k.rs"));
+    assert!(matches!(twice.write(&out), Err(Error::Text(_))));
+    let twice = twice.level(Level::Allow, Selector::Code(611));
+    assert!(matches!(twice.write(&out), Err(Error::SameName(..))));
+    std::fs::remove_dir_all(out).unwrap();
+}
+
+const TWICE: &str = ".version 8.0 .target sm_90 .address_size 64
+    .visible .entry k() { barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }";

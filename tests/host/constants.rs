@@ -1,0 +1,418 @@
+//! Rust constants in kernels, and kernels with const parameters. Expected texts are those of kernels with numbers in them, expected
+//! results are computed by plain Rust.
+
+use ptx_dsl::Engine;
+use ptx_dsl::prelude::*;
+
+/// A host for each engine.
+fn hosts() -> [Host; 2] {
+    [Engine::Interpreted, Engine::Compiled].map(|engine| Host::new().engine(engine))
+}
+
+/// A kernel with these constants.
+macro_rules! kernel {
+    ($($constants:tt)*) => {
+        ptx! {
+            <sm_90, ptx 8.0, compiled>
+            $($constants)*
+            .const .align 8 .b64 table[3] = {WIDE, 7, SMALL};
+            .const .f32 factors[2] = {SCALE, 2.5};
+            .global .u16 counters[2] = {SIXTEEN, 1};
+            .visible .entry k(.param .u64 .ptr .global .align 8 x: &mut [u64], .param .u64 .ptr .global .align 8 f: &mut [f64])
+                .reqntid THREADS, 2
+            {
+                .reg .pred %p;
+                .reg .b16 %h;
+                .reg .b32 %r, %i, %at;
+                .reg .b64 %x, %f, %d, %own;
+                .reg .f32 %s;
+                .reg .f64 %w;
+                .shared .align 4 .b32 before[3];
+                .shared .align ALIGN .b8 tile[THREADS * 2][4];
+                .shared .align 8 .b64 after[THREADS + 1];
+                ld.param.u64 %x, [x];
+                ld.param.u64 %f, [f];
+                mov.u32 %i, %tid.x;
+                mov.u32 %r, %tid.y;
+                mad.lo.u32 %i, %r, THREADS, %i;
+                // every thread stores its number, and reads that of its mirror image
+                mov.u32 %at, tile;
+                mad.lo.u32 %at, %i, 4, %at;
+                st.shared.u32 [%at], %i;
+                bar.sync 0, THREADS * 2;
+                sub.u32 %r, THREADS * 2 - 1, %i;
+                mov.u32 %at, tile + 0;
+                mad.lo.u32 %at, %r, 4, %at;
+                ld.shared.u32 %r, [%at];
+                setp.ne.u32 %p, %i, 0;
+                mad.wide.u32 %d, %i, 8, %x;
+                cvt.u64.u32 %own, %r;
+                st.global.u64 [%d], %own;
+                @%p ret;
+                // one thread stores the others
+                ld.shared.u32 %r, [tile + THREADS * 4 + 4];
+                st.global.u32 [%x + THREADS * 16], %r;
+                mov.u64 %d, WIDE;
+                st.global.u64 [%x + THREADS * 16 + 8], %d;
+                mov.s32 %r, NEGATIVE;
+                st.global.u32 [%x + (THREADS + 1) * 16], %r;
+                mov.b32 %r, FLAG ? SMALL : 5;
+                st.global.u32 [%x + (THREADS + 1) * 16 + 4], %r;
+                mov.u32 %r, tile;
+                st.global.u32 [%x + (THREADS + 1) * 16 + 8], %r;
+                mov.u32 %r, after + THREADS;
+                st.global.u32 [%x + (THREADS + 1) * 16 + 12], %r;
+                ld.const.b64 %d, [table];
+                st.global.u64 [%x + (THREADS + 2) * 16], %d;
+                ld.const.b64 %d, [table + 16];
+                st.global.u64 [%x + (THREADS + 2) * 16 + 8], %d;
+                ld.global.u16 %h, [counters];
+                cvt.u64.u16 %d, %h;
+                st.global.u64 [%x + (THREADS + 3) * 16], %d;
+                mov.f32 %s, SCALE;
+                cvt.f64.f32 %w, %s;
+                st.global.f64 [%f], %w;
+                mov.f64 %w, PRECISE * 2.0 + 1.0;
+                st.global.f64 [%f + 8], %w;
+                mov.f32 %s, PRECISE;
+                cvt.f64.f32 %w, %s;
+                st.global.f64 [%f + 16], %w;
+                ld.const.f32 %s, [factors];
+                cvt.f64.f32 %w, %s;
+                st.global.f64 [%f + 24], %w;
+                ret;
+            }
+        }
+    };
+}
+
+/// Rust that the macro cannot evaluate.
+const fn next(n: u32) -> u32 {
+    n + 1
+}
+
+const THREADS: usize = size_of::<[u32; 8]>() / 2;
+
+mod rust {
+    use super::*;
+    kernel! {
+        const THREADS: usize = THREADS;
+        const ALIGN: u32 = next(63);
+        const WIDE: u64 = u64::MAX - 1;
+        const SMALL: u8 = { const X: u8 = 200; X + 1 };
+        const NEGATIVE: i32 = -(super::THREADS as i32);
+        const SIXTEEN: u16 = 1 << 15;
+        const FLAG: bool = cfg!(any());
+        const SCALE: f32 = 1.5 / 4.0;
+        const PRECISE: f64 = 1.0 / 3.0;
+    }
+}
+
+mod literal {
+    use super::*;
+    kernel! {
+        const THREADS: usize = 16;
+        const ALIGN: u32 = 0x40;
+        const WIDE: u64 = 18_446_744_073_709_551_614;
+        const SMALL: u8 = 201u8;
+        const NEGATIVE: i32 = -16;
+        const SIXTEEN: u16 = 0b1000_0000_0000_0000;
+        const FLAG: bool = false;
+        const SCALE: f32 = 0.375;
+        const PRECISE: f64 = 3.3333333333333331e-1;
+    }
+}
+
+#[test]
+fn constants_of_rust_print_as_numbers() {
+    // an expression of numbers is printed as written, one with a Rust constant as its value
+    let values = [
+        ("16 * 2;", "32;"),
+        ("16 * 2-1", "31"),
+        ("0 ? 201 : 5", "5"),
+        ("0d3FD5555555555555 * 0d4000000000000000+0d3FF0000000000000", "0d3FFAAAAAAAAAAAAA"),
+    ];
+    let mut text = literal::k::PTX.to_owned();
+    for (expression, value) in values {
+        assert_eq!(text.matches(expression).count(), 1, "{expression}");
+        text = text.replace(expression, value);
+    }
+    assert_eq!(rust::k::PTX, text);
+    assert!(rust::k::PTX.contains(".reqntid 16, 2\n"), "{}", rust::k::PTX);
+    assert!(rust::k::PTX.contains("[%x+272]"), "{}", rust::k::PTX);
+}
+
+#[test]
+fn constants_of_rust_compute_what_numbers_do() {
+    for host in hosts() {
+        compute(&host);
+    }
+}
+
+fn compute(host: &Host) {
+    let (mut x, mut f) = ([0u64; 40], [0f64; 4]);
+    rust::k.launch(host, Launch::grid(1).block((16, 2)), (&mut x, &mut f)).unwrap();
+    let mirrored: Vec<u64> = (0..32).rev().collect();
+    assert_eq!(x[..32], mirrored);
+    let halves = |low: i32, high: u32| u64::from(low as u32) | u64::from(high) << 32;
+    let wide = u64::MAX - 1;
+    assert_eq!(x[32..39], [17, wide, halves(-16, 5), halves(64, 192 + 16), wide, 201, 1 << 15]);
+    let third = 1.0 / 3.0;
+    assert_eq!(f, [0.375, third * 2.0 + 1.0, f64::from(third as f32), 0.375]);
+
+    let (mut again, mut g) = ([0u64; 40], [0f64; 4]);
+    literal::k.launch(&Host::checked(), Launch::grid(1).block((16, 2)), (&mut again, &mut g)).unwrap();
+    assert_eq!((x, f), (again, g));
+    rust::k.launch(&Host::checked(), Launch::grid(1).block((16, 2)), (&mut again, &mut g)).unwrap();
+    assert_eq!((x, f), (again, g));
+}
+
+#[test]
+fn directives_with_constants_hold_for_launches() {
+    let (mut x, mut f) = ([0u64; 40], [0f64; 4]);
+    let wrong = rust::k.launch(&Host::new(), Launch::grid(1).block((32, 2)), (&mut x, &mut f));
+    assert!(wrong.unwrap_err().to_string().contains("16"));
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled, const ROUNDS: u32 = next(2)>
+    // The sum of ROUNDS times the threads of each row, in the shared memory of an instance.
+    .visible .entry sums<const THREADS: u32, const STEP: i32, const UP: bool>(
+        .param .u64 .ptr .global .align 4 x: &mut [i32])
+        .reqntid THREADS
+    {
+        .reg .pred %p, %up;
+        .reg .b32 %i, %k, %sum, %at, %v;
+        .reg .b64 %x;
+        .shared .align 4 .b32 values[THREADS];
+        mov.u32 %i, %tid.x;
+        mov.u32 %at, values;
+        mad.lo.u32 %at, %i, 4, %at;
+        mul.lo.s32 %v, %i, STEP;
+        st.shared.b32 [%at], %v;
+        bar.sync 0;
+        mov.u32 %sum, 0;
+        mov.u32 %k, 0;
+        mov.u32 %at, values;
+    ADD:
+        ld.shared.b32 %v, [%at];
+        mad.lo.s32 %sum, %v, ROUNDS, %sum;
+        add.u32 %at, %at, 4;
+        add.u32 %k, %k, 1;
+        setp.lt.u32 %p, %k, THREADS;
+        @%p bra ADD;
+        mov.u32 %k, UP;
+        setp.ne.u32 %up, %k, 0;
+        @%up add.s32 %sum, %sum, 1000;
+        ld.param.u64 %x, [x];
+        mad.wide.u32 %x, %i, 4, %x;
+        st.global.u32 [%x], %sum;
+        ret;
+    }
+}
+
+/// All threads of an instance have this sum.
+fn sum(threads: i32, step: i32, up: bool) -> i32 {
+    (0..threads).map(|i| i * step * 3).sum::<i32>() + if up { 1000 } else { 0 }
+}
+
+#[test]
+fn each_instance_has_its_own_text_and_results() {
+    assert_eq!(sums::<32, 5, true>::NAME, "sums_32_5_1");
+    assert_eq!(sums::<64, -7, false>::NAME, "sums_64_n7_0");
+    assert_eq!(sums::<64, -7, false>.name(), "sums_64_n7_0");
+    let text = sums::<64, -7, false>::PTX;
+    assert!(text.contains(".visible .entry sums_64_n7_0(") && text.contains("mul.lo.s32 %v, %i, -7;"), "{text}");
+    // one after another, as they share an image
+    for host in hosts() {
+        let mut x = [0; 32];
+        sums::<32, 5, true>.launch(&host, Launch::grid(1).block(32), (&mut x,)).unwrap();
+        assert_eq!(x, [sum(32, 5, true); 32]);
+        let mut x = [0; 64];
+        let negative = sums::<64, -7, false>.on(&host, Launch::grid(1).block(64));
+        negative(&mut x).unwrap();
+        assert_eq!(x, [sum(64, -7, false); 64]);
+    }
+    let mut x = [0; 64];
+    let wrong = sums::<32, 5, true>.launch(&Host::new(), Launch::grid(1).block(64), (&mut x,));
+    assert!(wrong.unwrap_err().to_string().contains("sums_32_5_1"));
+}
+
+#[test]
+fn the_text_of_an_instance_runs_as_the_instance() {
+    let module = ptx_dsl::load::Module::parse(sums::<16, 9, true>::PTX).unwrap();
+    let kernel = module.kernel("sums_16_9_1").unwrap();
+    let mut x = [0i32; 16];
+    let arguments = &mut [kernel.arg("x").unwrap().slice_mut(&mut x).unwrap()];
+    kernel.launch_raw(&Host::new(), Launch::grid(1).block(16), arguments).unwrap();
+    assert_eq!(x, [sum(16, 9, true); 16]);
+}
+
+#[test]
+fn a_closure_has_constants_in_its_header() {
+    const LOCAL: i64 = -3;
+    let k = ptx!(<sm_90, ptx 8.0, compiled, const STEP: i64 = LOCAL * 2, const PLACE: u32 = next(1)> |x: &mut [i64]| {
+        .reg .b64 %x, %v;
+        ld.param.u64 %x, [x];
+        ld.global.u64 %v, [%x];
+        add.s64 %v, %v, STEP;
+        st.global.u64 [%x + 8 * PLACE], %v;
+    });
+    for host in hosts() {
+        let mut x = [10i64, 0, 0];
+        k.launch(&host, Launch::grid(1).block(1), (&mut x,)).unwrap();
+        assert_eq!(x, [10, 0, 4]);
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    const SIZE: u32 = next(7);
+    const EXTRA: u32 = next(99);
+    .extern .shared .align 32 .b32 dynamic[];
+    .func (.reg .b32 %sum) plus(.reg .b32 %a) {
+        const INNER: u32 = next(0);
+        add.u32 %sum, %a, EXTRA + INNER;
+        ret;
+    }
+    // Where everything in shared memory is: the dynamic part begins behind what depends on constants.
+    .visible .entry places(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+        .reg .b32 %v;
+        .reg .b64 %x;
+        .shared .b8 first[SIZE];
+        .shared .align SIZE .b8 second[SIZE * SIZE];
+        ld.param.u64 %x, [x];
+        mov.u32 %v, first;
+        st.global.u32 [%x], %v;
+        mov.u32 %v, second;
+        st.global.u32 [%x + 4], %v;
+        mov.u32 %v, dynamic;
+        st.global.u32 [%x + 8], %v;
+        st.shared.u32 [dynamic + SIZE], %v;
+        ld.shared.u32 %v, [dynamic + 8];
+        call (%v), plus, (%v);
+        st.global.u32 [%x + 12], %v;
+        call (%v), plus, (SIZE);
+        st.global.u32 [%x + 16], %v;
+        ret;
+    }
+    .visible .entry last(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+        .reg .b32 %v;
+        .reg .b64 %x;
+        .shared .align 4 .b8 known[20];
+        ld.param.u64 %x, [x];
+        st.shared.u32 [known + 16], EXTRA;
+        ld.shared.u32 %v, [known + SIZE * 2];
+        st.global.u32 [%x], %v;
+        ret;
+    }
+}
+
+#[test]
+fn variables_of_unknown_size_lie_behind_the_others() {
+    for host in hosts() {
+        laid_out(&host);
+    }
+}
+
+fn laid_out(host: &Host) {
+    let mut x = [0u32; 5];
+    places.launch(host, Launch::grid(1).block(1).dynamic_shared(64), (&mut x,)).unwrap();
+    let [first, second, dynamic, sum, of_size] = x;
+    assert_eq!((second % 8, dynamic % 32), (0, 0));
+    assert!(first + 8 <= second && second + 64 <= dynamic, "{x:?}");
+    assert_eq!((sum, of_size), (dynamic + 101, 8 + 101));
+    let mut y = [0u32];
+    last.launch(host, Launch::grid(1).block(1), (&mut y,)).unwrap();
+    assert_eq!(y, [100]);
+}
+
+/// The kernel of docs/constants.md: a macro of Rust in place of a type parameter.
+macro_rules! scale {
+    ($name:ident, $ty:ident) => {
+        ptx! {
+            <sm_90, ptx 8.0, compiled>
+            .visible .entry $name(.param .u64 .ptr .global .align 8 x: &mut [$ty], .param .$ty a: $ty) {
+                .reg .$ty %v, %a;
+                .reg .b64 %x;
+                ld.param.u64 %x, [x];
+                ld.param.$ty %a, [a];
+                ld.global.$ty %v, [%x];
+                mul.$ty %v, %v, %a;
+                st.global.$ty [%x], %v;
+                ret;
+            }
+        }
+    };
+}
+scale!(scale_f32, f32);
+scale!(scale_f64, f64);
+
+#[test]
+fn a_macro_of_rust_has_type_parameters() {
+    for host in hosts() {
+        let (mut x, mut y) = ([1.5f32], [1.5f64]);
+        scale_f32.launch(&host, Launch::grid(1).block(1), (&mut x, 3.0)).unwrap();
+        scale_f64.launch(&host, Launch::grid(1).block(1), (&mut y, 5.0)).unwrap();
+        assert_eq!((x, y), ([4.5], [7.5]));
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    const STAGES: u32 = 3;
+    const ELEMENTS: u32 = next(3);
+    @for K in 1..=2 {
+        .visible .entry ring{K}(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+            .reg .b32 %sum;
+            .reg .b64 %x;
+            .shared .align 16 .v4 .b32 slots[STAGES * 2];
+            @for I in 0..STAGES {
+                .reg .b32 %value{I}, %next{I}_{(I + 1) % STAGES};
+            }
+            ld.param.u64 %x, [x];
+            mov.u32 %sum, 0;
+            @for I in 0..STAGES {
+                mov.u32 %next{I}_{(I + 1) % STAGES}, (I + 1) % STAGES * 10 + ELEMENTS;
+                @for J in 0..2 {
+                    @if J == 1 && I != 1 {
+                        @if K == 1 {
+                            st.shared.v{K * 2}.b32 [slots + 32 * I + 16 * J], {%sum, %sum};
+                        } else {
+                            st.shared.v{K * 2}.b32 [slots + 32 * I + 16 * J], {%sum, %sum, %sum, %sum};
+                        }
+                    } else @if I == 1 {
+                        bra SKIP{I}_{J};
+                        trap;
+                    SKIP{I}_{J}:
+                    } else {
+                        st.shared.b32 [slots + 32 * I], %next{I}_{(I + 1) % STAGES};
+                    }
+                }
+                @if I != 1 {
+                    ld.shared.b32 %value{I}, [slots + 32 * I];
+                    add.u32 %sum, %sum, %value{I};
+                }
+            }
+            mul.lo.u32 %sum, %sum, K;
+            st.global.u32 [%x], %sum;
+            ret;
+        }
+    }
+}
+
+#[test]
+fn repetition_writes_code_out() {
+    let sum: u32 = (0..3).filter(|i| *i != 1).map(|i| (i + 1) % 3 * 10 + 4).sum();
+    for host in hosts() {
+        let (mut x, mut y) = ([0u32], [0u32]);
+        ring1.launch(&host, Launch::grid(1).block(1), (&mut x,)).unwrap();
+        ring2.launch(&host, Launch::grid(1).block(1), (&mut y,)).unwrap();
+        assert_eq!((x, y), ([sum], [2 * sum]));
+    }
+    for line in
+        ["SKIP1_0:", "SKIP1_1:", "st.shared.v2.b32 [slots+80]", ".reg .b32 %value2, %next2_0;", "st.shared.v4.b32"]
+    {
+        assert!(ring1::PTX.contains(line), "{line}: {}", ring1::PTX);
+    }
+}

@@ -1,0 +1,30 @@
+use ptx_dsl::ptx;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    const STAGES: u32 = 3;
+    .visible .entry k() {
+        .reg .b32 %r<8>;
+        @for I in 0..STAGES {
+            mov.u32 %r{I}, %undeclared;
+            add.u32 %q{I}, %r1, %r{I};
+            @for J in 0..2 {
+                @if I == 1 && J == 1 { mov.u64 %r{I}, 4; }
+            }
+        }
+        ret;
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry l() {
+        .reg .b32 %r<8>;
+        @if X { mov.u32 %r1, 4; } else { }
+        @for I in 0..10000000 { mov.u32 %r1, I; }
+        @for I in 0..2 mov.u32 %r1, I;
+        ret;
+    }
+}
+
+fn main() {}

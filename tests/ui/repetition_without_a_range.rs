@@ -1,0 +1,8 @@
+use ptx_dsl::ptx;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k() { @for I in 4 { bar.sync I; } ret; }
+}
+
+fn main() {}
