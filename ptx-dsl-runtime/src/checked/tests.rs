@@ -51,7 +51,7 @@ fn live_objects_are_no_ordinary_memory() {
     assert!(matches!(m.memory(access(20, 4, true)), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
     assert!(matches!(m.sync(init, order, WHO), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
     // the same place in another CTA, and in another cluster
-    m.sync(Sync::MbarrierInit { rank: 0, offset: 16 }, order, WHO).unwrap();
+    m.sync(Sync::MbarrierInit { rank: 0, offset: 16 }, order, Who { rank: 0, ..WHO }).unwrap();
     m.sync(init, order, Who { slot: 2, ..WHO }).unwrap();
     m.sync(Sync::MbarrierInval { rank: 1, offset: 16 }, order, WHO).unwrap();
     m.memory(access(20, 4, true)).unwrap();
