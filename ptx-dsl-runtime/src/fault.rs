@@ -490,6 +490,8 @@ pub struct Fault {
     pub replay: Option<String>,
     /// The scheduler's decisions until then, if [`Host::record`](crate::Host::record) was asked for.
     pub schedule: Vec<u32>,
+    /// The schedule in words, if the launch ran step by step: each change from one warp, or asynchronous operation, to another.
+    pub steps: Vec<String>,
     /// What else a checked host has found in this launch, in order, and last the fault that has ended it, if any.
     pub others: Vec<Fault>,
 }
@@ -513,6 +515,9 @@ impl Fault {
         }
     }
 }
+
+/// Changes of processes that a report has at most.
+const MOST_STEPS: usize = 24;
 
 /// The first line of a report.
 struct Message<'f>(&'f Fault);
@@ -556,6 +561,12 @@ impl fmt::Display for Fault {
         }
         if let FaultKind::DataRace(race) = &self.kind {
             race.notes(f)?;
+        }
+        for (i, step) in self.steps.iter().take(MOST_STEPS).enumerate() {
+            write!(f, "\n  = {} {step}", if i == 0 { "schedule:" } else { "then" })?;
+        }
+        if self.steps.len() > MOST_STEPS {
+            write!(f, "\n  = and {} more changes", self.steps.len() - MOST_STEPS)?;
         }
         let object = self.object.as_ref();
         if let Some(note) = object.map(Object::note).filter(|note| !note.is_empty()) {

@@ -2,7 +2,7 @@
 
 mod explore;
 
-pub use explore::Explore;
+pub use explore::{Explore, Explored};
 
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -13,12 +13,15 @@ use crate::monitor::{Monitor, Off};
 use crate::numerics::Numerics;
 use crate::print::Print;
 use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
+use crate::steps::SharedExplorer;
 
 #[derive(Debug, Clone)]
 enum Schedule {
     RoundRobin,
     Seed(u64),
     Replay(Vec<u32>),
+    /// Step by step, as the explorer says.
+    Steps(SharedExplorer),
 }
 
 /// Runs kernels on this machine's processor.
@@ -284,9 +287,18 @@ impl<M: Monitor> Host<M> {
 
     pub(crate) fn scheduler(&self) -> Box<dyn Scheduler> {
         match &self.schedule {
-            Schedule::RoundRobin => Box::new(RoundRobin),
+            // those that run step by step have an explorer
+            Schedule::RoundRobin | Schedule::Steps(_) => Box::new(RoundRobin),
             Schedule::Seed(n) => Box::new(Seeded::new(*n)),
             Schedule::Replay(v) => Box::new(Replay::new(v.clone())),
+        }
+    }
+
+    /// Who chooses, if launches run step by step.
+    pub(crate) fn explorer(&self) -> Option<SharedExplorer> {
+        match &self.schedule {
+            Schedule::Steps(explorer) => Some(explorer.clone()),
+            Schedule::RoundRobin | Schedule::Seed(_) | Schedule::Replay(_) => None,
         }
     }
 
@@ -304,6 +316,7 @@ impl<M: Monitor> Host<M> {
             Schedule::RoundRobin => None,
             Schedule::Seed(n) => Some(format!("`Host::new().seed({n})`")),
             Schedule::Replay(_) => Some("`Host::new().replay(..)` with the same decisions".into()),
+            Schedule::Steps(_) => None,
         }
     }
 

@@ -19,9 +19,10 @@ mod shuffle;
 mod step;
 mod suspects;
 mod undefined;
+mod visible;
 
 use crate::fault::Fault;
-use crate::flow::Next;
+use crate::flow::{Next, Pc};
 use crate::kernel::variables::Variables;
 use crate::launch::config::Launch;
 use crate::machine::ctx::Ctx;
@@ -50,6 +51,8 @@ struct Interpreter<M> {
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<u64>)>,
     stepper: Stepper,
+    /// By region, if the launch runs step by step: does it begin with a visible operation?
+    visible: Arc<[bool]>,
 }
 
 impl<M> Interpreter<M> {
@@ -87,6 +90,16 @@ impl<M: Monitor> Body<M> for Interpreter<M> {
     fn unchanged(&self) -> bool {
         self.snapshot.iter().all(|(slot, warp, values)| self.values_of_warp(*slot, *warp) == *values)
     }
+
+    fn is_visible(&self, pc: Pc) -> bool {
+        self.visible.get(usize::from(pc)).is_some_and(|visible| *visible)
+    }
+
+    fn first_site(&self, pc: Pc) -> u32 {
+        let Some(region) = self.code.regions.get(usize::from(pc)) else { return 0 };
+        let mut ops = region.block.iter().map(|b| &b.op).chain(region.body.iter().map(|i| &i.op));
+        ops.next().map_or(0, |op| op.site)
+    }
 }
 
 impl<M: Monitor> machine::Code<M> for Executable {
@@ -96,6 +109,10 @@ impl<M: Monitor> machine::Code<M> for Executable {
         launch: &Launch,
         (slots, warps, warps_per_cta): (usize, usize, usize),
     ) -> Box<dyn Body<M>> {
+        if x.scheduling.steps.is_some() && self.visible.is_empty() {
+            let by_step = self.by_step.get_or_init(|| Box::new(Executable::by_step(&self.image)));
+            return machine::Code::<M>::body(&**by_step, x, launch, (slots, warps, warps_per_cta));
+        }
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
         x.scheduling.endless = EndlessGuard::new(launch, endless::INTERPRETED);
@@ -114,6 +131,7 @@ impl<M: Monitor> machine::Code<M> for Executable {
             warps_per_cta,
             snapshot: Vec::new(),
             stepper: Stepper::new(),
+            visible: self.visible.clone(),
         })
     }
 }
@@ -125,12 +143,24 @@ pub struct Executable {
     codes: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
     /// For monitors that want them.
     variables: OnceLock<Arc<Variables>>,
+    /// The same with shorter regions, for launches that run step by step.
+    by_step: OnceLock<Box<Executable>>,
+    /// By region, in this: does it begin with a visible operation?
+    visible: Arc<[bool]>,
 }
 
 impl Executable {
     /// Of an image.
     pub fn new(image: Image) -> Self {
-        Executable { image: Arc::new(image), codes: Mutex::default(), variables: OnceLock::new() }
+        let visible = Arc::new([]);
+        let (codes, variables, by_step) = (Mutex::default(), OnceLock::new(), OnceLock::new());
+        Executable { image: Arc::new(image), codes, variables, by_step, visible }
+    }
+
+    /// With regions that have visible operations only where they begin.
+    fn by_step(image: &Image) -> Self {
+        let (image, visible) = visible::split(image);
+        Executable { visible: visible.into(), ..Executable::new(image) }
     }
 
     fn code<M: Monitor>(&self, set: InstructionSet) -> Arc<Code<M>> {

@@ -40,6 +40,9 @@ fn program<M: Monitor>(
     // only the plain host has this type of compiled code
     let code = compiled.as_ref().and_then(|code| (code as &dyn Any).downcast_ref::<Compiled<M>>());
     match (code, wanted) {
+        (Some(_), Some(Engine::Compiled)) if host.explorer().is_some() => {
+            Err(missing(Engine::Compiled, "only the interpreter runs a kernel step by step"))
+        }
         (Some(code), Some(Engine::Compiled)) => Ok(Program { info, code: Arc::new(*code) }),
         (Some(code), None) if host.takes_the_first() => Ok(Program { info, code: Arc::new(*code) }),
         (None, Some(Engine::Compiled)) if M::ON => {

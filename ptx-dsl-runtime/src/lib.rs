@@ -24,6 +24,7 @@ mod print;
 pub mod qual;
 pub mod schedule;
 mod simd;
+mod steps;
 pub mod sync;
 mod tensor_map;
 pub mod trace;
@@ -32,7 +33,7 @@ pub use checked::Checked;
 pub use emitted::*;
 pub use engine::Engine;
 pub use fault::{Fault, FaultKind};
-pub use host::{Explore, Host, Report};
+pub use host::{Explore, Explored, Host, Report};
 pub use kernel::{Compiled, CompiledKernel, Flow, Kernel, KernelInfo, Next, NotYet, ParamInfo, Pc, Piece, Site, Wait};
 pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
@@ -41,6 +42,7 @@ pub use mem::address::AddrSpace;
 pub use monitor::{Monitor, Off};
 pub use numerics::Numerics;
 pub use qual::{Q, Qualifier, Qualifiers, Ty, q};
+pub use schedule::Schedule;
 pub use tensor_map::{
     ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
 };

@@ -28,6 +28,7 @@ mod residents;
 mod scheduling;
 pub(crate) mod spaces;
 mod step;
+mod stepwise;
 pub(crate) mod team;
 pub mod tensor;
 mod tensor_memory;
@@ -63,6 +64,7 @@ use crate::mem::global::Global;
 use crate::mem::segment::{self, Segment};
 use crate::monitor::{Event, Monitor, Order};
 use crate::simd::{self, InstructionSet};
+use crate::steps::Steps;
 
 /// The stack of a host thread: as large as a main thread's, for unoptimised kernels.
 const STACK: usize = 8 << 20;
@@ -205,6 +207,8 @@ impl<'a, M: Monitor> Ctx<'a, M> {
         team: &'a Team,
     ) -> Self {
         let always_first = host.takes_the_first();
+        let mut scheduling = Scheduling::new(launch, team, host.scheduler(), always_first, host.records());
+        scheduling.steps = host.explorer().map(|explorer| Box::new(Steps::new(explorer)));
         Ctx {
             mask: 0,
             site: 0,
@@ -216,7 +220,7 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             cur: Cohort::default(),
             step: Step::new(),
             fragments: Fragments::new(),
-            scheduling: Scheduling::new(launch, team, host.scheduler(), always_first, host.records()),
+            scheduling,
             geometry: Geometry::new(launch, info, host.printer().clone()),
             memory: Memory::new(global, params),
             residents: Residents::new(team.slots(host.resident())),
@@ -258,6 +262,7 @@ fn work<M: Monitor>(
             team.stop();
             fault.replay = host.replay_hint();
             fault.schedule = x.scheduling.take_record();
+            fault.steps = x.steps_in_words();
             let cluster = x.residents.clusters.get(x.residents.slot).map_or([0; 3], |c| c.id);
             let at = (!x.scheduling.stopped).then(|| x.geometry.cluster_number(cluster));
             Err(Failure { at, fault })

@@ -4,10 +4,12 @@
 mod replay;
 mod round_robin;
 mod seeded;
+mod text;
 
 pub use replay::Replay;
 pub use round_robin::RoundRobin;
 pub use seeded::Seeded;
+pub use text::Schedule;
 
 /// The kind of a decision.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

@@ -139,6 +139,9 @@ impl Kernels {
             vec![text]
         };
         let mut options = Options::new().name(file.display().to_string());
+        if rust_source::is_rust(file) {
+            options = options.of_rust();
+        }
         for (level, of) in &self.levels {
             options = options.level(*level, *of);
         }

@@ -83,8 +83,8 @@ pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side
 pub use ptx_dsl_runtime::kernel::{KernelInfo, ParamInfo, Site};
 pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
 pub use ptx_dsl_runtime::{
-    Arg, CancelHandle, Checked, Engine, Error, Explore, Fault, FaultKind, Host, Launch, Monitor, Numerics, Progress,
-    Report,
+    Arg, CancelHandle, Checked, Engine, Error, Explore, Explored, Fault, FaultKind, Host, Launch, Monitor, Numerics,
+    Progress, Report, Schedule,
 };
 pub use ptx_dsl_runtime::{
     ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,

@@ -41,7 +41,8 @@ use ptx_dsl_analysis::pointees::pointees;
 use ptx_dsl_codegen::for_engines;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{FuncId, Function};
-use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -60,16 +61,29 @@ pub struct Module {
     warnings: Vec<Finding>,
 }
 
+/// Writes repetitions out. What they make lies where it comes from.
+fn without_repetitions(lexed: &mut Lexed) -> Expanded {
+    let mut expanded = expand(&lexed.tokens, lexed.ranges.len() as u32);
+    for source in expanded.sources() {
+        let range = lexed.ranges[source as usize].clone();
+        lexed.ranges.push(range);
+    }
+    lexed.tokens = std::mem::take(&mut expanded.tokens);
+    expanded
+}
+
 /// How a text is read.
 #[derive(Debug, Clone)]
 pub struct Options {
     name: String,
+    /// The text is that of a macro in a Rust file, which may have repetitions.
+    of_rust: bool,
     levels: Vec<(Level, Selector)>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { name: "<text>".to_owned(), levels: Vec::new() }
+        Options { name: "<text>".to_owned(), of_rust: false, levels: Vec::new() }
     }
 }
 
@@ -82,6 +96,13 @@ impl Options {
     /// The name of the file, for reports.
     pub fn name(mut self, name: impl Into<String>) -> Self {
         self.name = name.into();
+        self
+    }
+
+    /// The text is that of a macro in a Rust file.
+    #[cfg_attr(not(feature = "build"), allow(dead_code))]
+    pub(crate) fn of_rust(mut self) -> Self {
+        self.of_rust = true;
         self
     }
 
@@ -107,7 +128,11 @@ impl Options {
     /// The text has errors.
     pub fn parse(&self, text: &str) -> Result<Module, TextError> {
         let (mut lexed, mut found) = lex(text);
+        let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
         let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels);
+        if let Some(expanded) = expanded {
+            expanded.report(&mut compiled.diagnostics);
+        }
         found.append(&mut compiled.diagnostics);
         found.sort_by_key(|d| (d.span.first, d.span.last, d.code));
         let failed = found.iter().any(|d| d.severity == Severity::Error);

@@ -28,7 +28,8 @@ const RUST: &str = r#"
             .param .align 16 .b8 map[24],
             .param .s16 h,
             .param .f64 d) .reqntid 64, 2 .reqnctapercluster 2 { ret; }
-        .visible .entry $second() .maxntid 32, 4 { ret; }
+        const BARRIERS: u32 = 2;
+        .visible .entry $second() .maxntid 32, 4 { @for I in 0..BARRIERS { bar.sync I; } ret; }
     }
     fn f() { let _ = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; }); }
     ptx! { <sm_80, ptx 7.0> .global .u32 g; .visible .entry third(.param .u32 int, .param .u32 a$b, .param .u32 a_b) { ret; } }
@@ -43,6 +44,7 @@ fn files_and_header() {
     assert_eq!(names, ["a-b_1.ptx", "a-b_2.ptx", "a-b.h"]);
     let text = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     assert!(text("a-b_1.ptx").starts_with(".version 8.0\n.target sm_90\n"));
+    assert!(text("a-b_1.ptx").contains("bar.sync 0;\n    bar.sync 1;\n    ret;"));
     assert!(text("a-b_2.ptx").contains(".visible .entry third("));
 
     let header = text("a-b.h");
@@ -106,6 +108,11 @@ fn errors() {
         |name: &str, text: &str| Kernels::new().file(file(&out, name, text)).write(&out).map_err(|e| e.to_string());
     let wrong = write("wrong.rs", "ptx! {\n  <sm_90, ptx 8.0>\n  .visible .entry k() { rex; ret; }\n}").unwrap_err();
     assert!(wrong.contains("wrong.rs:3:25") && wrong.contains("error[PTX"), "{wrong}");
+    // only rustc evaluates it
+    let constant =
+        "ptx! {\n  <sm_90, ptx 8.0>\n  const N: u32 = crate::N;\n  .visible .entry k() .reqntid N { ret; }\n}";
+    let unknown = write("constant.rs", constant).unwrap_err();
+    assert!(unknown.contains("PTX0156") && unknown.contains("constant.rs:3:9"), "{unknown}");
     assert!(write("none.rs", "fn f() {}").unwrap_err().ends_with("none.rs` has no `ptx!` in item form"));
     assert!(write("no.rs", "fn f( {").unwrap_err().contains("no.rs`: this is not Rust"));
     assert!(matches!(Kernels::new().file(out.join("missing.ptx")).write(&out), Err(Error::File(..))));

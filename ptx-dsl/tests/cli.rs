@@ -175,6 +175,16 @@ fn files_of_rust() {
     );
 }
 
+/// Constants of Rust, const parameters and repetitions are read as in rustc, but nobody evaluates them.
+#[test]
+fn constants_in_files_of_rust() {
+    expect("check-constants.txt", &["check", "constants.rs"], b"");
+    let printed = run(&["print", "constants.rs"], b"");
+    let (text, said) = (String::from_utf8_lossy(&printed.stdout), String::from_utf8_lossy(&printed.stderr));
+    assert!(text.is_empty() && said.contains("1 module not printed"), "{text}{said}");
+    assert_eq!(run(&["fmt", "--check", "constants.rs"], b"").status.code(), Some(0));
+}
+
 #[test]
 fn fmt_keeps_every_module() {
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("tests").join("ptx");

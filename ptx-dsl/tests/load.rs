@@ -2,6 +2,8 @@
 
 #[path = "load/async_races.rs"]
 mod async_races;
+#[path = "load/explore.rs"]
+mod explore;
 #[path = "load/misuse.rs"]
 mod misuse;
 #[path = "load/races.rs"]

@@ -416,3 +416,50 @@ fn repetition_writes_code_out() {
         assert!(ring1::PTX.contains(line), "{line}: {}", ring1::PTX);
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    const SIZE: u32 = next(3);
+    const KEPT: u32 = next(0);
+    // Each CTA of a pair stores its rank to the variable of the other one, whose place rustc knows.
+    .visible .entry peers(.param .u64 .ptr .global .align 4 x: &mut [u32]) .reqntid 1 .reqnctapercluster SIZE / 2 {
+        .reg .b32 %a, %peer, %rank, %v;
+        .reg .b64 %x, %from;
+        .shared .align 16 .b32 first[SIZE];
+        .shared .align 16 .b32 second[SIZE];
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        ld.param.u64 %x, [x];
+        mov.u32 %rank, %cluster_ctarank;
+        xor.b32 %peer, %rank, 1;
+        mov.u32 %a, second + SIZE;
+        mapa.shared::cluster.u32 %a, %a, %peer;
+        add.u32 %v, %rank, 10;
+        st.shared::cluster.u32 [%a + SIZE], %v;
+        barrier.cluster.arrive;
+        barrier.cluster.wait;
+        ld.shared.u32 %v, [second + SIZE * 2];
+        mad.wide.u32 %from, %rank, 16, %x;
+        cp.async.ca.shared.global [first], [%from], 4;
+        cp.async.commit_group;
+        cp.async.ca.shared.global [first + 4], [%from + SIZE], 4;
+        cp.async.commit_group;
+        cp.async.wait_group KEPT;
+        ld.shared.u32 %a, [first];
+        cp.async.wait_group KEPT - 1;
+        add.u32 %v, %v, %a;
+        ld.shared.u32 %a, [first + 4];
+        add.u32 %v, %v, %a;
+        st.global.u32 [%from + 2 * SIZE], %v;
+        ret;
+    }
+}
+
+#[test]
+fn addresses_of_other_ctas_and_groups_of_copies() {
+    for host in hosts().iter().chain([&Host::new().seed(3)]) {
+        let mut x = [100u32, 200, 0, 0, 1000, 2000, 0, 0];
+        peers.launch(host, Launch::grid(2).block(1), (&mut x,)).unwrap();
+        assert_eq!((x[2], x[6]), (300 + 11, 3000 + 10));
+    }
+}

@@ -1,4 +1,4 @@
-//! `cargo xtask test | ci | docs | bench | oracle | kernels | hardware | budget | corpus | nvcc | ptxas | real | sanitize`: tasks
+//! `cargo xtask test | ci | docs | bench | oracle | kernels | hardware | budget | corpus | mutants | nvcc | ptxas | real | sanitize`: tasks
 //! that plain cargo cannot do, such as fetching NVIDIA's tools for the tests.
 
 mod assemble;
@@ -9,6 +9,7 @@ mod docs;
 mod hardware;
 mod kernels;
 mod module;
+mod mutants;
 mod nvcc;
 mod oracle;
 mod ptxas;
@@ -47,6 +48,8 @@ const USAGE: &str = "usage: cargo xtask <command>
   real    [--all] [--run] [--target sm_NN] [--generator NAME] [NAME...]: the same for the kernels of tests/real, compiled by Triton,
           Gluon, numba, CuTe DSL and nvcc, fetched with pip if missing; --all: every module for every target, CUTLASS too;
           --run: then run those with a launch in tests/real/launches and compare the results with NumPy's
+  mutants [--schedules N] [--every N] [NAME...]: delete or weaken each synchronising operation of clean kernels, and count who
+          notices; --schedules: of each kernel as it is, which must pass them all; --every: each N-th mutant of a kernel
   sanitize
           [address] [thread] [miri]: the runtime's tests and kernels of the suite under the sanitizers, with a nightly toolchain
 
@@ -71,6 +74,7 @@ fn main() -> ExitCode {
         ["real", ref rest @ ..] => real::Wanted::parse(rest).and_then(|wanted| real::run(&wanted, steps::in_ci())),
         ["bench", ref rest @ ..] => bench::run(rest),
         ["sanitize", ref rest @ ..] => sanitize::run(rest),
+        ["mutants", ref rest @ ..] => mutants::Wanted::parse(rest).and_then(|wanted| mutants::run(&wanted)),
         ["ptxas"] => ptxas::find_or_fetch().map(|path| println!("{}", path.display())),
         ["help" | "--help" | "-h"] => {
             println!("{USAGE}");

@@ -231,8 +231,6 @@ fn head(f: &Function) -> Function {
         maxnreg: f.maxnreg,
         minnctapersm: f.minnctapersm,
         rust: f.rust.clone(),
-        generics: f.generics.clone(),
-        rust_shared: f.rust_shared,
         span: f.span,
     }
 }

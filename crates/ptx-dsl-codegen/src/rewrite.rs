@@ -15,9 +15,6 @@ pub fn for_engines(module: &Module) -> Cow<'_, Module> {
         return Cow::Borrowed(module);
     }
     let mut out = module.clone();
-    if !module.constants.is_empty() {
-        rust_constants::lower(&mut out);
-    }
     for function in &mut out.functions {
         if stack::restores(function) {
             stack::restore(function);
@@ -37,6 +34,10 @@ pub fn for_engines(module: &Module) -> Cow<'_, Module> {
                 (stmt, _) => function.body.push(stmt),
             }
         }
+    }
+    // what the others make may name them
+    if !module.constants.is_empty() {
+        rust_constants::lower(&mut out);
     }
     Cow::Owned(out)
 }

@@ -53,9 +53,9 @@ pub fn lower(module: &mut Module) {
     bank.finish(module);
     let align = module.vars.iter().filter(|v| v.dynamic).fold(SHARED_ALIGN, |align, v| align.max(v.align));
     for function in &mut module.functions {
-        let Some(end) = function.rust_shared else { continue };
+        let Some(end) = function.rust.shared_end else { continue };
         let align = module.constants.number(u64::from(align), function.span);
-        function.rust_shared = Some(module.constants.int("up", end, align));
+        function.rust.shared_end = Some(module.constants.int("up", end, align));
     }
 }
 

@@ -37,7 +37,7 @@ pub struct Values<'m> {
 impl<'m> Values<'m> {
     /// `first`: the first kernel of the module, and its function.
     pub fn new(constants: &'m Constants, (first, function): (&Ident, &Function), stub: bool) -> Self {
-        Values { constants, first: first.clone(), generic: !function.generics.is_empty(), stub }
+        Values { constants, first: first.clone(), generic: !function.rust.generics.is_empty(), stub }
     }
 
     /// Do items of the kernel's `impl` hold the values?
@@ -47,10 +47,11 @@ impl<'m> Values<'m> {
 
     /// `const N: u32, const M: u32` and `N, M`.
     pub fn parameters(&self, function: &Function) -> (Vec<TokenStream>, Vec<Ident>) {
-        let declarations = function.generics.iter().filter_map(|id| match self.constants.all.get(id.0 as usize)?.0 {
-            Expression::Rust(n) => self.constants.declarations.get(n as usize),
-            _ => None,
-        });
+        let declarations =
+            function.rust.generics.iter().filter_map(|id| match self.constants.all.get(id.0 as usize)?.0 {
+                Expression::Rust(n) => self.constants.declarations.get(n as usize),
+                _ => None,
+            });
         let both = declarations.map(|d| {
             let (name, ty) = (crate::rust_name(&d.name), format_ident!("{}", d.ty.name()));
             (quote!(const #name: #ty), name)
@@ -279,7 +280,7 @@ impl<'m> Values<'m> {
 /// The name of a kernel, with marks for its const parameters.
 pub fn entry_name(f: &Function) -> String {
     let mut name = f.name.clone();
-    for parameter in &f.generics {
+    for parameter in &f.rust.generics {
         name.push('_');
         name.push_str(&Constants::name_mark(*parameter));
     }

@@ -72,7 +72,43 @@ pub fn compile_at(
     version: Option<(u32, u32)>,
     levels: &[(levels::Level, levels::Selector)],
 ) -> Compiled {
-    let (mut ast, mut diagnostics) = parse::parse(tokens);
+    let (ast, mut diagnostics) = parsed(tokens, target, version, levels);
+    // Only rustc evaluates them.
+    for constant in &ast.constants.declarations {
+        diagnostics.push(parse::unknown_value(constant.span, &constant.name));
+    }
+    compile_parsed(ast, diagnostics)
+}
+
+/// As [`compile_at`], for the tokens of `ptx!` in a Rust file that nobody compiles: they may have repetitions and Rust constants.
+pub fn compile_rust_file(
+    tokens: &[Token],
+    target: Option<&str>,
+    version: Option<(u32, u32)>,
+    levels: &[(levels::Level, levels::Selector)],
+) -> Compiled {
+    let compile = |tokens: &[Token]| {
+        let (ast, diagnostics) = parsed(tokens, target, version, levels);
+        compile_parsed(ast, diagnostics)
+    };
+    if !parse::repeat::repeats(tokens) {
+        return compile(tokens);
+    }
+    let free = tokens.iter().map(|token| token.id + 1).max().unwrap_or(0);
+    let expanded = parse::repeat::expand(tokens, free);
+    let mut compiled = compile(&expanded.tokens);
+    expanded.report(&mut compiled.diagnostics);
+    compiled
+}
+
+/// A module with this target, version and these levels.
+fn parsed(
+    tokens: &[Token],
+    target: Option<&str>,
+    version: Option<(u32, u32)>,
+    levels: &[(levels::Level, levels::Selector)],
+) -> (ast::Module, Vec<Diagnostic>) {
+    let (mut ast, diagnostics) = parse::parse(tokens);
     for &(level, of) in levels {
         ast.levels.push(levels::SetLevel { level, of, span: span::Span::default() });
     }
@@ -83,11 +119,7 @@ pub fn compile_at(
     if let Some((major, minor)) = version {
         ast.version = Some(ast::Version { major, minor, span: span::Span::default() });
     }
-    // Only rustc evaluates them.
-    for constant in &ast.constants.declarations {
-        diagnostics.push(parse::unknown_value(constant.span, &constant.name));
-    }
-    compile_parsed(ast, diagnostics)
+    (ast, diagnostics)
 }
 
 fn compile_parsed(ast: ast::Module, mut diagnostics: Vec<Diagnostic>) -> Compiled {

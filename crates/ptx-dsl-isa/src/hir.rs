@@ -136,9 +136,13 @@ pub struct Patch {
     pub single: bool,
 }
 
-/// Directives of a kernel with Rust constants. The fields of [`Function`] of the same names are `None` then.
+/// What depends on Rust constants in a kernel. The fields of [`Function`] of the same names are `None` then.
 #[derive(Debug, Clone, Default)]
-pub struct RustDirectives {
+pub struct RustParts {
+    /// `<const N: u32>`
+    pub generics: Vec<ConstId>,
+    /// The end of its static shared memory.
+    pub shared_end: Option<ConstId>,
     /// `.reqntid`.
     pub reqntid: Option<[Count; 3]>,
     /// `.maxntid`.
@@ -149,7 +153,7 @@ pub struct RustDirectives {
     pub maxclusterrank: Option<ConstId>,
 }
 
-impl RustDirectives {
+impl RustParts {
     /// May a CTA have more than one dimension, by a `.reqntid` with Rust constants?
     pub fn is_solid(&self) -> bool {
         self.reqntid.is_some_and(|[_, y, z]| [y, z] != [Count::Known(1); 2])
@@ -195,12 +199,8 @@ pub struct Function {
     pub maxnreg: Option<u32>,
     /// `.minnctapersm`.
     pub minnctapersm: Option<u32>,
-    /// Those of its directives that depend on Rust constants.
-    pub rust: RustDirectives,
-    /// `<const N: u32>`
-    pub generics: Vec<ConstId>,
-    /// The end of its static shared memory, if it depends on Rust constants.
-    pub rust_shared: Option<ConstId>,
+    /// What depends on Rust constants.
+    pub rust: RustParts,
     /// The name's place.
     pub span: Span,
 }

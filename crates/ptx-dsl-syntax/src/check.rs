@@ -191,7 +191,7 @@ struct Checker {
     /// Functions with a body and no broken statement, sorted.
     whole: Vec<hir::FuncId>,
     /// Instructions that compute what the current one takes, to stand before it.
-    before: Vec<Box<hir::Instr>>,
+    before: Vec<hir::Instr>,
     /// The current function.
     fun: Option<hir::Function>,
     /// A statement of it is broken and was left out.

@@ -1,16 +1,50 @@
-//! Explores many schedules of one launch, and shrinks the schedule of a fault by bisection.
+//! Explores many schedules of one launch.
 
-use std::mem::discriminant;
+mod check;
+mod recorder;
+mod shard;
+mod shorten;
 
+use std::ops::Deref;
+use std::panic::Location;
+use std::sync::{Arc, Mutex, MutexGuard, PoisonError};
+
+use crate::checked::Checked;
 use crate::fault::Fault;
-use crate::host::{Host, Schedule};
+use crate::host::Host;
 use crate::launch::Error;
 use crate::monitor::Monitor;
+use crate::schedule::Schedule;
+use crate::steps::dpor::Exhaustive;
+use crate::steps::pct::Priorities;
+use crate::steps::repeat::Repeat;
+use crate::steps::{Explorer, SharedExplorer};
+use check::Panics;
+use recorder::Recorder;
+use shard::Shard;
 
-/// The most runs to find a shorter schedule with the same fault.
-const ATTEMPTS: usize = 40;
-/// The most decisions that a report spells out.
-const SPELLED: usize = 32;
+/// How schedules are chosen.
+#[derive(Debug, Clone, Copy)]
+enum Mode {
+    /// Pseudo-random ones, by seed.
+    Seeds,
+    /// All that differ in the order of dependent steps.
+    Exhaustive,
+    /// Random priorities, for bugs of this depth.
+    Priorities(usize),
+}
+
+/// Why an exploration failed, and the schedule of the run that did.
+struct Failed {
+    error: Error,
+    schedule: Option<Schedule>,
+}
+
+impl From<Error> for Box<Failed> {
+    fn from(error: Error) -> Self {
+        Box::new(Failed { error, schedule: None })
+    }
+}
 
 /// A host that explores many schedules: see [`Host::explore`].
 #[derive(Debug)]
@@ -18,6 +52,48 @@ pub struct Explore<M> {
     host: Host<M>,
     first: u64,
     schedules: u64,
+    mode: Mode,
+    place: &'static Location<'static>,
+}
+
+/// What an exploration has done: the results of its runs, in order.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Explored<T> {
+    results: Vec<T>,
+    complete: bool,
+}
+
+impl<T> Explored<T> {
+    /// Has an [exhaustive](Explore::exhaustive) exploration run all schedules? Others never do.
+    pub fn is_complete(&self) -> bool {
+        self.complete
+    }
+
+    /// How many schedules have run.
+    pub fn schedules(&self) -> usize {
+        self.results.len()
+    }
+}
+
+impl<T> Deref for Explored<T> {
+    type Target = [T];
+    fn deref(&self) -> &[T] {
+        &self.results
+    }
+}
+
+impl<T: PartialEq> PartialEq<Vec<T>> for Explored<T> {
+    fn eq(&self, results: &Vec<T>) -> bool {
+        self.results == *results
+    }
+}
+
+impl<T> IntoIterator for Explored<T> {
+    type Item = T;
+    type IntoIter = std::vec::IntoIter<T>;
+    fn into_iter(self) -> Self::IntoIter {
+        self.results.into_iter()
+    }
 }
 
 impl<M: Monitor> Host<M> {
@@ -34,30 +110,132 @@ impl<M: Monitor> Host<M> {
     /// assert_eq!(reports.len(), 64);
     /// # Ok::<(), Error>(())
     /// ```
+    ///
+    /// [`Explore::pct`] and [`Explore::exhaustive`] choose schedules in other ways. With the environment variable
+    /// `PTX_DSL_SHARD=2/8` a process runs every eighth schedule, from the second on; an exhaustive exploration, which cannot be
+    /// divided, runs in one of the eight. `PTX_DSL_SCHEDULE` is the text of a [`Schedule`] to run instead of all others.
+    #[track_caller]
     pub fn explore(&self, n: u64) -> Explore<M> {
-        let first = if let Schedule::Seed(seed) = self.schedule { seed } else { 0 };
-        Explore { host: self.clone(), first, schedules: n }
+        let first = if let super::Schedule::Seed(seed) = self.schedule { seed } else { 0 };
+        Explore { host: self.clone(), first, schedules: n, mode: Mode::Seeds, place: Location::caller() }
+    }
+
+    /// Runs one schedule, given as text, which the report of an exploration has.
+    ///
+    /// # Errors
+    /// [`Error::Schedule`] if the text is no schedule of this version.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().schedule("seed17")?;
+    /// # let _ = host;
+    /// # Ok::<(), ptx_dsl_runtime::Error>(())
+    /// ```
+    pub fn schedule(self, text: &str) -> Result<Self, Error> {
+        let schedule = text.parse().map_err(|why| Error::Schedule { text: text.into(), why })?;
+        Ok(self.scheduled(schedule))
+    }
+
+    fn scheduled(self, schedule: Schedule) -> Self {
+        match schedule {
+            Schedule::Seed(seed) => self.seed(seed),
+            Schedule::Turns(decisions) => self.replay(decisions),
+            Schedule::Steps(decisions) => self.stepwise(shared(&share(Repeat::new(decisions)))),
+        }
+    }
+
+    fn stepwise(mut self, explorer: SharedExplorer) -> Self {
+        self.schedule = super::Schedule::Steps(explorer);
+        self
+    }
+}
+
+impl Explore<Checked> {
+    /// Runs all schedules, but at most the number given, with runs that turn out to repeat others: of those that differ only in the order of independent steps, one
+    /// (dynamic partial-order reduction). Steps are operations that other threads can see: synchronisation, strong and atomic
+    /// accesses, and completions of asynchronous operations. Weak accesses are ordered by these, or the checked host finds a race.
+    ///
+    /// A loop around a test or a load that comes back to it with nothing changed counts as waiting. `try_wait` may also return
+    /// false. The lanes of a warp run in one order, and pending clusters are cancelled in order.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::{Host, Report, Error};
+    /// # fn launch<M>(_: &Host<M>) -> Result<Report, Error> { Ok(Report::default()) }
+    /// let explored = Host::checked().explore(10_000).exhaustive().run(|host| launch(host))?;
+    /// assert!(explored.is_complete());
+    /// println!("{} schedules", explored.schedules());
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn exhaustive(mut self) -> Self {
+        self.mode = Mode::Exhaustive;
+        self
     }
 }
 
 impl<M: Monitor> Explore<M> {
+    /// Gives threads random priorities, which change at `depth - 1` random steps (PCT). A bug that needs `depth` orderings of steps
+    /// is found with a probability of at least 1 / (n k^(depth - 1)) in each run, for n warps and asynchronous operations that make
+    /// k steps together. Most bugs have a depth of 1 to 3.
+    pub fn pct(mut self, depth: usize) -> Self {
+        self.mode = Mode::Priorities(depth);
+        self
+    }
+
     /// Calls `launch` with a host for each schedule, always in the same order. Each call must do the same: make or reset its
     /// buffers, and launch. Returns what the calls returned.
     ///
-    /// The first fault ends the exploration. It is then reported with the shortest prefix of its decisions found that, continued
-    /// in round-robin order, leads to the same fault at the same statement. `Fault::schedule` has these decisions;
-    /// `Fault::replay` has the seed and, if they are few, the decisions.
-    pub fn run<T>(&self, mut launch: impl FnMut(&Host<M>) -> Result<T, Error>) -> Result<Vec<T>, Error> {
+    /// The first fault ends the exploration. It is reported with a shorter schedule that leads to the same fault at the same
+    /// statement, if one is found: fewer decisions, or fewer changes from one warp to another ([`Fault::steps`]).
+    /// [`Fault::schedule`] has the decisions, [`Fault::replay`] says how to repeat them.
+    pub fn run<T>(&self, launch: impl FnMut(&Host<M>) -> Result<T, Error>) -> Result<Explored<T>, Error> {
+        self.explore(launch).map_err(|failed| failed.error)
+    }
+
+    fn explore<T>(&self, launch: impl FnMut(&Host<M>) -> Result<T, Error>) -> Result<Explored<T>, Box<Failed>> {
+        let shard = Shard::of_environment()?;
+        if let Ok(text) = std::env::var("PTX_DSL_SCHEDULE") {
+            return self.repeat(&text, launch);
+        }
+        match self.mode {
+            Mode::Seeds => self.seeds(shard, launch),
+            Mode::Exhaustive => self.exhaust(shard, launch),
+            Mode::Priorities(depth) => self.priorities(shard, depth, launch),
+        }
+    }
+
+    fn repeat<T>(
+        &self,
+        text: &str,
+        mut launch: impl FnMut(&Host<M>) -> Result<T, Error>,
+    ) -> Result<Explored<T>, Box<Failed>> {
+        let host = self.host.clone().schedule(text)?;
+        let result = launch(&host)?;
+        Ok(Explored { results: vec![result], complete: false })
+    }
+
+    fn seeds<T>(
+        &self,
+        shard: Shard,
+        mut launch: impl FnMut(&Host<M>) -> Result<T, Error>,
+    ) -> Result<Explored<T>, Box<Failed>> {
         let mut results = Vec::new();
-        for i in 0..self.schedules {
+        for i in (0..self.schedules).filter(|i| shard.has(*i)) {
             let seed = self.first.wrapping_add(i);
-            match launch(&self.host.clone().seed(seed).record()) {
+            let panics = Panics::watch(|| Schedule::Seed(seed));
+            let result = launch(&self.host.clone().seed(seed).record());
+            drop(panics);
+            match result {
                 Ok(result) => results.push(result),
-                Err(Error::Fault(fault)) => return Err(Error::Fault(self.shortest(seed, fault, &mut launch))),
-                Err(other) => return Err(other),
+                Err(error) => {
+                    let error = match error {
+                        Error::Fault(fault) => Error::Fault(self.shortest(seed, fault, &mut launch)),
+                        other => other,
+                    };
+                    return Err(Box::new(Failed { error, schedule: Some(Schedule::Seed(seed)) }));
+                }
             }
         }
-        Ok(results)
+        Ok(Explored { results, complete: false })
     }
 
     fn shortest<T>(
@@ -66,60 +244,122 @@ impl<M: Monitor> Explore<M> {
         found: Box<Fault>,
         launch: &mut impl FnMut(&Host<M>) -> Result<T, Error>,
     ) -> Box<Fault> {
-        let mut best = found;
-        best.schedule = trimmed(std::mem::take(&mut best.schedule));
-        let mut attempts = 0;
-        let mut same = |best: &mut Box<Fault>, decisions: Vec<u32>| {
-            attempts += 1;
-            if attempts > ATTEMPTS {
-                return false;
-            }
-            let Err(Error::Fault(fault)) = launch(&self.host.clone().replay(decisions.clone()).record()) else {
-                return false;
-            };
-            let same = discriminant(&fault.kind) == discriminant(&best.kind) && fault.at == best.at;
-            if same {
-                **best = Fault { schedule: trimmed(decisions), ..*fault };
-            }
-            same
-        };
-        // bisection over the length of the prefix: `high` decisions are enough, fewer than `low` are not
-        let all = best.schedule.clone();
-        let (mut low, mut high, mut n) = (0, all.len(), 0);
-        while n < high {
-            if same(&mut best, all[..n].to_vec()) {
-                high = n;
-            } else {
-                low = n + 1;
-                n = (2 * n).max(1);
-            }
-        }
-        while low < high {
-            let middle = low.midpoint(high);
-            if same(&mut best, all[..middle].to_vec()) { high = middle } else { low = middle + 1 }
-        }
-        // then zero the decisions that do not matter
-        for i in 0..best.schedule.len().min(SPELLED) {
-            if best.schedule.get(i).is_some_and(|&d| d != 0) {
-                let mut fewer = best.schedule.clone();
-                fewer[i] = 0;
-                same(&mut best, fewer);
-            }
-        }
-        let host = M::HOST;
+        let mut best =
+            shorten::prefix(found, &mut |decisions| fault(launch(&self.host.clone().replay(decisions).record())));
+        let (host, text) = (M::HOST, Schedule::Turns(best.schedule.clone()).to_string());
         let mut replay = format!("`{host}.seed({seed})`");
         if best.schedule.is_empty() {
             replay += &format!(", or just `{host}`");
-        } else if best.schedule.len() <= SPELLED {
-            replay += &format!(", or the shorter `{host}.replay(vec!{:?})`", best.schedule);
+        } else if text.len() <= 100 {
+            replay += &format!(", or the shorter `{host}.schedule(\"{text}\")?`");
         }
         best.replay = Some(replay);
         best
     }
+
+    fn exhaust<T>(
+        &self,
+        shard: Shard,
+        mut launch: impl FnMut(&Host<M>) -> Result<T, Error>,
+    ) -> Result<Explored<T>, Box<Failed>> {
+        let explorer = share(Recorder::new(Exhaustive::default()));
+        let mut results = Vec::new();
+        let mut more = shard.has_place(self.place);
+        let mut complete = more;
+        let mut runs = 0;
+        while more {
+            if runs >= self.schedules {
+                complete = false;
+                break;
+            }
+            runs += 1;
+            lock(&explorer).explorer.start();
+            let result = self.one(&explorer, &mut launch)?;
+            let mut explorer = lock(&explorer);
+            if !explorer.explorer.was_redundant() {
+                results.push(result);
+            }
+            more = explorer.explorer.advance();
+        }
+        complete &= !lock(&explorer).explorer.differs();
+        Ok(Explored { results, complete })
+    }
+
+    fn priorities<T>(
+        &self,
+        shard: Shard,
+        depth: usize,
+        mut launch: impl FnMut(&Host<M>) -> Result<T, Error>,
+    ) -> Result<Explored<T>, Box<Failed>> {
+        let explorer = share(Recorder::new(Priorities::new(depth)));
+        let mut results = Vec::new();
+        for i in 0..self.schedules {
+            // the first run measures how many steps there are
+            if i > 0 && !shard.has(i) {
+                continue;
+            }
+            lock(&explorer).explorer.start(self.first.wrapping_add(i));
+            let result = self.one(&explorer, &mut launch)?;
+            lock(&explorer).explorer.measure();
+            if shard.has(i) {
+                results.push(result);
+            }
+        }
+        Ok(Explored { results, complete: false })
+    }
+
+    /// One schedule, step by step.
+    fn one<T, E: Explorer + 'static>(
+        &self,
+        explorer: &Arc<Mutex<Recorder<E>>>,
+        launch: &mut impl FnMut(&Host<M>) -> Result<T, Error>,
+    ) -> Result<T, Box<Failed>> {
+        lock(explorer).decisions.clear();
+        let panics = Panics::watch(|| Schedule::Steps(lock(explorer).decisions.clone()));
+        let result = launch(&self.host.clone().stepwise(shared(explorer)));
+        drop(panics);
+        result.map_err(|error| {
+            let decisions = lock(explorer).decisions.clone();
+            match error {
+                Error::Fault(found) => {
+                    let best = self.fewest(Box::new(Fault { schedule: decisions, ..*found }), launch);
+                    let schedule = Some(Schedule::Steps(best.schedule.clone()));
+                    Box::new(Failed { error: Error::Fault(best), schedule })
+                }
+                error => Box::new(Failed { error, schedule: Some(Schedule::Steps(decisions)) }),
+            }
+        })
+    }
+
+    /// The same fault with few changes of processes.
+    fn fewest<T>(&self, found: Box<Fault>, launch: &mut impl FnMut(&Host<M>) -> Result<T, Error>) -> Box<Fault> {
+        let mut again = |decisions| fault(launch(&self.host.clone().scheduled(Schedule::Steps(decisions))));
+        let mut best = shorten::steps(found, &mut again);
+        if best.schedule.is_empty() {
+            // nobody has to be in a certain order
+            best.steps.clear();
+        }
+        let text = Schedule::Steps(best.schedule.clone());
+        best.replay = Some(format!("`{}.schedule(\"{text}\")?`", M::HOST));
+        best
+    }
 }
 
-/// Removes trailing zeros, which are the default decision.
-fn trimmed(mut decisions: Vec<u32>) -> Vec<u32> {
-    decisions.truncate(decisions.iter().rposition(|&d| d != 0).map_or(0, |i| i + 1));
-    decisions
+fn fault<T>(result: Result<T, Error>) -> Option<Box<Fault>> {
+    match result {
+        Err(Error::Fault(fault)) => Some(fault),
+        _ => None,
+    }
+}
+
+fn share<E>(explorer: E) -> Arc<Mutex<E>> {
+    Arc::new(Mutex::new(explorer))
+}
+
+fn shared<E: Explorer + 'static>(explorer: &Arc<Mutex<E>>) -> SharedExplorer {
+    SharedExplorer::new(explorer.clone())
+}
+
+fn lock<E>(explorer: &Arc<Mutex<E>>) -> MutexGuard<'_, E> {
+    explorer.lock().unwrap_or_else(PoisonError::into_inner)
 }

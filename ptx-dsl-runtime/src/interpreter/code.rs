@@ -94,7 +94,7 @@ impl<M: Monitor> Code<M> {
 }
 
 /// The qualifiers as a constant. There are as many as kernels write, and each is made once.
-fn interned(set: &image::Qualifiers) -> Q {
+pub(super) fn interned(set: &image::Qualifiers) -> Q {
     static ALL: Mutex<Option<HashMap<image::Qualifiers, &'static Qualifiers>>> = Mutex::new(None);
     let mut all = ALL.lock().unwrap_or_else(PoisonError::into_inner);
     let all = all.get_or_insert_default();

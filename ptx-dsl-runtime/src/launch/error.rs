@@ -43,6 +43,24 @@ pub enum Error {
         /// why it is not there
         why: &'static str,
     },
+    /// The text is no schedule ([`Host::schedule`](crate::Host::schedule)); nothing has run.
+    #[error("error: `{text}` is no schedule: {why}")]
+    Schedule {
+        /// the text
+        text: String,
+        /// why not
+        why: String,
+    },
+    /// An environment variable has a value without a meaning; nothing has run.
+    #[error("error: the environment variable `{name}` is `{value}`: {why}")]
+    Environment {
+        /// the variable
+        name: &'static str,
+        /// its value
+        value: String,
+        /// what it should be
+        why: String,
+    },
     /// The kernel did something undefined, or trapped.
     #[error("{0}")]
     Fault(Box<Fault>),

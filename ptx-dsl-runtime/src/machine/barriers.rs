@@ -4,6 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::machine::ctx::Ctx;
 use crate::monitor::{Monitor, Sync};
+use crate::steps::effect::{Action, Object};
 use crate::sync::barrier::RedOp;
 
 impl<M: Monitor> Ctx<'_, M> {
@@ -86,6 +87,10 @@ impl<M: Monitor> Ctx<'_, M> {
         match self.here().barrier.wait(warp, mask) {
             Ok(phase) => {
                 self.changed();
+                if self.here().barrier.passed(phase) {
+                    let phase = phase.wrapping_add(1);
+                    self.step_does(Object::Cluster, Action::After { phase });
+                }
                 Ok(Wait::Cluster { phase })
             }
             Err(what) => Err(self.fault(FaultKind::ClusterBarrier { what }, lane)),

@@ -1,7 +1,7 @@
 //! A kernel's registers and step, as the driver sees them.
 
 use crate::fault::Fault;
-use crate::flow::Next;
+use crate::flow::{Next, Pc};
 use crate::launch::config::Launch;
 use crate::machine::ctx::Ctx;
 
@@ -25,4 +25,12 @@ pub trait Body<M> {
     fn snapshot(&mut self, warps: &[(usize, usize, usize)]);
     /// Are the saved registers unchanged?
     fn unchanged(&self) -> bool;
+    /// Does this region begin with an operation that other threads can see? In a launch that runs step by step.
+    fn is_visible(&self, _: Pc) -> bool {
+        false
+    }
+    /// The statement with which a region begins.
+    fn first_site(&self, _: Pc) -> u32 {
+        0
+    }
 }

@@ -6,6 +6,7 @@ mod ids;
 mod monitored_access;
 mod monitoring;
 mod objects;
+mod steps;
 
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::{Cluster, Cohort, Cta};

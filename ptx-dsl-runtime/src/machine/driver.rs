@@ -20,15 +20,7 @@ const EPOCH: u32 = 256;
 /// A `try_wait` times out after at most this many regions, as on hardware.
 const PATIENCE: u64 = 1 << 20;
 
-impl<M: Monitor> Ctx<'_, M> {
-    /// Runs the grid. Each [`Monitor`] calls it in a method of its own, so that the driver is compiled in this crate and not in
-    /// those of users.
-    pub(crate) fn drive(&mut self, body: &mut dyn Body<M>) -> Result<(), Box<Fault>> {
-        drive(body, self)
-    }
-}
-
-fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+pub(super) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     let mut last = x.residents.clusters.len().saturating_sub(1);
     let mut probe: Option<Probe> = None;
     let mut impatient = PATIENCE;
@@ -82,7 +74,7 @@ fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), B
 }
 
 /// The `n`-th cluster starts in a slot.
-fn start<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize, n: u64) {
+pub(super) fn start<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize, n: u64) {
     x.occupy(slot, n);
     body.reset(slot);
 }
@@ -139,7 +131,7 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 }
 
-fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
+pub(super) fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
     if !x.residents.clusters[slot].dirty {
         return;
     }
@@ -182,12 +174,7 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
             }
             Next::Split => split(x)?,
             Next::Exit => {
-                exit(x)?;
-                if x.here().ctas.iter().all(|c| c.exited) {
-                    x.tell(Event::ClusterEnds { slot: slot as u32 });
-                    if !x.async_ops.is_unused() {
-                        x.end_of_cluster(slot)?;
-                    }
+                if exit(x)? {
                     if x.scheduling.turns < end
                         && let Some(n) = x.claim_next()
                     {
@@ -261,7 +248,7 @@ fn pick<M: Monitor>(body: &dyn Body<M>, x: &mut Ctx<'_, M>) -> Option<bool> {
 
 /// Merges all ready cohorts that agree with `c` into as few as possible, each of neighbouring warps with equal lanes. Returns the
 /// one with the first warp of `c`.
-fn merge(ready: &mut VecDeque<Cohort>, c: Cohort, agree: impl Fn(&Cohort) -> bool) -> Cohort {
+pub(super) fn merge(ready: &mut VecDeque<Cohort>, c: Cohort, agree: impl Fn(&Cohort) -> bool) -> Cohort {
     let mut lanes = [0u32; 33];
     let (mut epoch, mut spent) = (c.epoch, c.spent);
     let mut add = |o: &Cohort| {
@@ -293,7 +280,7 @@ fn merge(ready: &mut VecDeque<Cohort>, c: Cohort, agree: impl Fn(&Cohort) -> boo
 }
 
 /// Splits the current cohort: neighbouring warps that do the same stay together.
-fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+pub(super) fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     if let Some(pc) = x.step.all_wait(&x.cur) {
         x.step.take_waiting();
         x.cur.pc = pc;
@@ -341,15 +328,15 @@ fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
     Ok(())
 }
 
-/// The threads of the current cohort exit: barriers no longer count them.
-fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+/// The threads of the current cohort exit: barriers no longer count them. True if the cluster has ended.
+pub(super) fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<bool, Box<Fault>> {
     x.scheduling.endless.progress();
     let (c, per_cta) = (x.cur, x.nwarps() as usize);
     if x.ends_at_once() {
         let cta = x.cta_mut();
         (cta.threads, cta.exited) = (0, true);
         x.changed();
-        return Ok(());
+        return ended(x);
     }
     let cluster = x.here();
     cluster.ctas[c.cta as usize].live_dirty = true;
@@ -392,7 +379,22 @@ fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
         x.tell_sync(Sync::BarrierCompletes { id: id as u32 }, c.mask)?;
     }
     x.changed();
-    if x.cta().exited { x.check_tensor_memory_at_exit(c.cta) } else { Ok(()) }
+    if x.cta().exited {
+        x.check_tensor_memory_at_exit(c.cta)?;
+    }
+    ended(x)
+}
+
+/// Has the current cluster ended?
+fn ended<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<bool, Box<Fault>> {
+    let (slot, ended) = (x.residents.slot, x.here().ctas.iter().all(|c| c.exited));
+    if ended {
+        x.tell(Event::ClusterEnds { slot: slot as u32 });
+        if !x.async_ops.is_unused() {
+            x.end_of_cluster(slot)?;
+        }
+    }
+    Ok(ended)
 }
 
 /// Times out every wait at an mbarrier: `try_wait` returns false.
@@ -411,17 +413,17 @@ fn time_out_waits<M: Monitor>(x: &mut Ctx<'_, M>) {
 }
 
 /// A deadlock probe: all waits that could time out, when nothing could run.
-struct Probe {
+pub(super) struct Probe {
     /// The parked cohorts by slot.
     waiting: Vec<(usize, Cohort)>,
-    progress: u64,
+    pub progress: u64,
     /// The team's epoch before the waits timed out.
     epoch: u64,
 }
 
 /// No thread can run and nothing is in flight. `try_wait` may return false after a time, so all of them do. If all threads then
 /// wait again with no change of memory or registers, that repeats forever: a deadlock.
-fn probe_deadlock<M: Monitor>(
+pub(super) fn probe_deadlock<M: Monitor>(
     body: &mut dyn Body<M>,
     x: &mut Ctx<'_, M>,
     last: Option<Probe>,

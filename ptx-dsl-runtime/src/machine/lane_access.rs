@@ -226,10 +226,12 @@ impl<M: Monitor> Ctx<'_, M> {
             FaultKind::OutOfBounds { space: "shared", addr: offset as u64, bytes: 8, size: window.len() as u64 };
         let Some([old, ..]) = little_endian::load(window, offset as u64, 8) else { return Err(outside) };
         let (new, result) = update(old).map_err(|e| e.fault(offset))?;
+        let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
+        let completes = phase(old) != phase(new) && phase(old).is_some() && phase(new).is_some();
+        self.step_updates_mbarrier(rank, offset, (new != old, completes));
         if new != old {
             little_endian::store(self.window_mut(rank)?, offset as u64, 8, [new, 0, 0, 0]).ok_or(outside)?;
             self.changed();
-            let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
             if phase(old) != phase(new) {
                 if let (Some(completed), Some(_)) = (phase(old), phase(new)) {
                     let slot = self.residents.slot as u32;

@@ -28,6 +28,9 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Does a `try_wait` return false before its phase is complete, as the manual allows? Only with a seed.
     #[inline(always)]
     pub(crate) fn gives_up(&mut self) -> bool {
+        if self.scheduling.steps.is_some() {
+            return self.scheduling.choose_in_step(Choice::TimeOut, 2, self.site) != 0;
+        }
         self.scheduling.choose(Choice::TimeOut, 4) == 3
     }
 

@@ -4,6 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::machine::ctx::Ctx;
 use crate::monitor::Monitor;
+use crate::steps::effect::{Action, Object};
 use crate::sync::register_pool::Request;
 
 impl<M: Monitor> Ctx<'_, M> {
@@ -16,6 +17,8 @@ impl<M: Monitor> Ctx<'_, M> {
         if self.live_mask() & !self.mask != 0 {
             return Ok(Some(Wait::WholeWarp { pc: self.cur.pc }));
         }
+        let rank = self.cur.cta;
+        self.step_does(|slot| Object::Registers(slot, rank), Action::Write);
         let cta = self.cta_mut();
         match cta.registers.request(warp, request, start, &cta.live) {
             Ok(true) => {

@@ -4,6 +4,7 @@ use crate::launch::config::{CancelHandle, DEFAULT_STEP_LIMIT, Launch};
 use crate::machine::endless::EndlessGuard;
 use crate::machine::team::Team;
 use crate::schedule::{Choice, Scheduler};
+use crate::steps::{Process, Steps};
 
 /// Regions a cohort runs before others have a turn, and between two checks of the budget. All times count regions per warp.
 pub(crate) const QUANTUM: u64 = 4096;
@@ -40,6 +41,8 @@ pub(crate) struct Scheduling<'a> {
     pub always_first: bool,
     scheduler: Box<dyn Scheduler>,
     record: Option<Vec<u32>>,
+    /// The launch runs step by step.
+    pub steps: Option<Box<Steps>>,
 }
 
 impl<'a> Scheduling<'a> {
@@ -68,6 +71,7 @@ impl<'a> Scheduling<'a> {
             always_first,
             scheduler,
             record: record.then(Vec::new),
+            steps: None,
         }
     }
 
@@ -81,11 +85,29 @@ impl<'a> Scheduling<'a> {
         if n < 2 || self.always_first {
             return 0;
         }
+        if self.steps.is_some() {
+            // steps are chosen one by one: nothing else depends on time
+            return match what {
+                Choice::Block => self.choose_in_step(what, n, 0),
+                _ => 0,
+            };
+        }
         let i = self.scheduler.choose(what, n).min(n - 1);
         if let Some(record) = &mut self.record {
             record.push(i as u32);
         }
         i
+    }
+
+    /// Lets the explorer choose one of `n` alternatives within a step, at a statement.
+    #[cold]
+    pub fn choose_in_step(&mut self, what: Choice, n: usize, site: u32) -> usize {
+        self.steps.as_mut().map_or(0, |steps| steps.choose(what, n, site))
+    }
+
+    /// Lets the explorer choose who makes the next step.
+    pub fn pick(&mut self, able: &[Process]) -> usize {
+        self.steps.as_mut().map_or(0, |steps| steps.pick(able))
     }
 
     /// Starts the turn of a cohort. A diverged one returns to the driver after each region.

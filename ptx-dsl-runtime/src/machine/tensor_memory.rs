@@ -8,6 +8,7 @@ use crate::machine::describe::lanes;
 use crate::mem::tmem::Tmem;
 use crate::monitor::Monitor;
 use crate::schedule::Choice;
+use crate::steps::{self, effect::Action};
 use crate::sync::tensor_memory::{Allocator, Leftover, Origin, WaitsFor};
 
 /// Marks the result of a wait for the allocator, as opposed to that of the preceding warp rendezvous.
@@ -88,6 +89,7 @@ impl<M: Monitor> Ctx<'_, M> {
     ) -> Result<(u32, bool), Box<Fault>> {
         self.cta_group(pair, lane)?;
         let (origin, rank) = (self.origin(lane), self.rank());
+        self.step_does(|slot| steps::allocator(slot, rank, pair), Action::Write);
         let (place, side) = allocator(rank, pair);
         if pair && rank ^ 1 >= self.cluster_size() {
             self.peer(lane)?;

@@ -43,8 +43,8 @@ pub fn kernel_info(
         }
         None => option(info.maxclusterrank),
     };
-    let shared_size = f.rust_shared.map_or_else(|| shared_size.to_token_stream(), |end| values.number(end));
-    let name = if f.generics.is_empty() { quote!(#name) } else { quote!(Self::NAME) };
+    let shared_size = f.rust.shared_end.map_or_else(|| shared_size.to_token_stream(), |end| values.number(end));
+    let name = if f.rust.generics.is_empty() { quote!(#name) } else { quote!(Self::NAME) };
     let target = &module.target;
     let consts = values.image(&module.const_image, &module.const_patches);
     let globals = values.image(&module.global_image, &module.global_patches);

@@ -30,7 +30,7 @@ pub(super) struct Attempt<'a> {
     /// What must hold of Rust constants.
     pub(super) assertions: Vec<Assertion>,
     /// Instructions that compute operands.
-    pub(super) before: Vec<Box<hir::Instr>>,
+    pub(super) before: Vec<hir::Instr>,
 }
 
 impl<'a> Attempt<'a> {

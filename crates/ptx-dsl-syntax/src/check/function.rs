@@ -40,9 +40,7 @@ fn empty(f: &ast::Function) -> hir::Function {
         shared_size: 0,
         maxnreg: None,
         minnctapersm: None,
-        rust: hir::RustDirectives::default(),
-        generics: f.generics.clone(),
-        rust_shared: None,
+        rust: hir::RustParts { generics: f.generics.clone(), ..hir::RustParts::default() },
         span: f.name.span,
     }
 }
@@ -239,8 +237,10 @@ impl Checker {
                     let typed = self.instr(i);
                     self.dropped |= typed.is_none();
                     let used_bytes = used_bytes.take();
-                    for made in std::mem::take(&mut self.before) {
-                        self.emit(hir::Stmt::Instr(made));
+                    if !self.before.is_empty() {
+                        for made in std::mem::take(&mut self.before) {
+                            self.emit(hir::Stmt::Instr(Box::new(made)));
+                        }
                     }
                     if let Some(mut typed) = typed {
                         typed.used_bytes = used_bytes;

@@ -290,7 +290,7 @@ impl Checker {
         self.rules(ast, &typed, words, of.span, &mut broken);
         let badness = errors.len() + broken.len() * 2;
         if badness == 0 {
-            if !self.attempts.trying {
+            if !(assertions.is_empty() && before.is_empty() || self.attempts.trying) {
                 self.out.constants.assertions.extend(assertions);
                 self.before = before;
                 for made in &mut self.before {

@@ -101,7 +101,7 @@ impl Checker {
         let quals = Qualifier::from_word(ty.name()).into_iter().collect();
         let spelling = format!("{}.{}", entry.opcode, ty.name());
         let written = hir::Written { opcode: entry.opcode, quals, types: vec![ty], pred: None, operands, spelling };
-        at.before.push(Box::new(hir::Instr {
+        at.before.push(hir::Instr {
             index: 0,
             family: entry.family,
             entry: entry.instr,
@@ -109,7 +109,7 @@ impl Checker {
             written,
             used_bytes: None,
             span: Span::default(),
-        }));
+        });
         Some(to)
     }
 
@@ -311,7 +311,7 @@ impl Checker {
     pub(super) fn alone_with_parameters(&mut self) {
         let entries: Vec<&hir::Function> = self.out.functions.iter().filter(|f| f.entry && f.defined).collect();
         if let [first, .., last] = entries[..]
-            && let Some(f) = entries.iter().find(|f| !f.generics.is_empty())
+            && let Some(f) = entries.iter().find(|f| !f.rust.generics.is_empty())
         {
             let other = if f.name == last.name { first } else { last };
             self.diags.push(errors::several_kernels(f.span, &f.name, other.span));
@@ -353,7 +353,7 @@ impl Checker {
             if !function.entry {
                 continue;
             }
-            function.rust_shared = Some(end);
+            function.rust.shared_end = Some(end);
             let mut own = constants.number(alone[f], function.span);
             for (var, users) in vars.iter().zip(users) {
                 if let (Some(layout), true) = (var.rust, users.contains(&f)) {

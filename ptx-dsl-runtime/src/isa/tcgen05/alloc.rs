@@ -6,6 +6,7 @@ use crate::isa::{active, own_shared_object};
 use crate::kernel::Flow;
 use crate::mem::address::AddrSpace;
 use crate::mem::tmem;
+use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -46,6 +47,10 @@ pub fn tcgen05_alloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut
         // lane 0 of Tensor Memory, so the address is the column
         Some(column) => {
             x.write(AddrSpace::SharedCta, offset as u64, 4, [column as u64, 0, 0, 0], lane)?;
+            // the warp stores it together, so each of its lanes may read it
+            let members = x.mask;
+            x.tell_sync(Sync::Warp { members, arrives: true }, members)?;
+            x.tell_sync(Sync::Warp { members, arrives: false }, members)?;
             Ok(Flow::Next)
         }
         None => x.tensor_alloc(q.has(q::cta_group_2), columns, q.has(q::exclusive), lane).map(Flow::Wait),

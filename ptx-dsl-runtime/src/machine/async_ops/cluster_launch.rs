@@ -11,6 +11,7 @@ use crate::mem::address::Place;
 use crate::mem::little_endian;
 use crate::monitor::{Agent, By, Event, Monitor, Order, Sync};
 use crate::schedule::Choice;
+use crate::steps::effect::{Action, Object};
 use crate::sync::mbarrier;
 
 /// How many pending clusters a seed chooses from.
@@ -40,6 +41,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 return Err(self.fault(FaultKind::OutOfBounds { space: "shared", addr: at, bytes: 16, size }, lane));
             }
         }
+        self.step_does(|_| Object::Queue, Action::Write);
         let choices = self.scheduling.team.choices(CHOICES) as usize;
         let which = self.scheduling.choose(Choice::Pending, choices) as u64;
         let cancelled = self.scheduling.team.cancel(which).map(|n| {

@@ -15,7 +15,7 @@ impl<M: Monitor> Ctx<'_, M> {
     pub(super) fn send(&mut self, lane: u32, after: u64, work: Work) {
         let delay = LATEST >> (2 * self.scheduling.choose(Choice::Delay, 6));
         let due = after.max(self.scheduling.turns + delay);
-        self.send_at(lane, due, work);
+        self.send_at(lane, if self.scheduling.steps.is_some() { u64::MAX } else { due }, work);
     }
 
     /// The same with a due time.
@@ -30,6 +30,9 @@ impl<M: Monitor> Ctx<'_, M> {
             Work::CopiesArrive(a) => Some((self.cur.cta, a.offset)),
             Work::Operation(_) | Work::Copy(_) | Work::Nothing => None,
         };
+        if let Some(steps) = &mut self.scheduling.steps {
+            steps.starts(id);
+        }
         self.tell(Event::Issues { id, who: self.who(1 << lane), mbarrier });
         self.async_ops.push(AsyncOp { id, slot, due, work, site, cta, warp, lane });
         self.changed();
@@ -38,6 +41,9 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// When a copy that starts now completes: also at once, before the next instruction.
     pub(super) fn due_of_copy(&mut self) -> u64 {
+        if self.scheduling.steps.is_some() {
+            return u64::MAX;
+        }
         let delay = match self.scheduling.choose(Choice::Delay, 7) {
             6 => 0,
             later => LATEST >> (2 * later),
@@ -59,6 +65,29 @@ impl<M: Monitor> Ctx<'_, M> {
         match self.async_ops.take_first(|a| a.slot == slot) {
             Some(op) => self.deliver(op),
             None => self.deliver_lane_copies_to(slot),
+        }
+    }
+
+    /// The operations in flight that may complete next and whose completion threads can wait for: slots and numbers. The others
+    /// complete when threads wait for them in another way, or when nothing else can happen.
+    pub(crate) fn may_complete(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
+        let list = &self.async_ops.list;
+        let first = move |at: usize, op: &AsyncOp| !list[..at].iter().any(|before| precedes(before, op));
+        let may = move |(at, op): &(usize, &AsyncOp)| signals(op) && first(*at, op);
+        list.iter().enumerate().filter(may).map(|(_, op)| (op.slot, op.id))
+    }
+
+    /// Completes an operation, after those that it tracks.
+    pub(crate) fn complete(&mut self, id: u64) -> Result<(), Box<Fault>> {
+        let Some(op) = self.async_ops.list.iter().find(|op| op.id == id) else { return Ok(()) };
+        let (slot, tracks) = (op.slot, matches!(op.work, Work::Commit(_)));
+        let tracked = |a: &AsyncOp| a.slot == slot && a.id < id && matches!(a.work, Work::Operation(_));
+        while tracks && let Some(before) = self.async_ops.take_first(tracked) {
+            self.deliver(before)?;
+        }
+        match self.async_ops.take_first(|a| a.id == id) {
+            Some(op) => self.deliver(op),
+            None => Ok(()),
         }
     }
 
@@ -117,6 +146,24 @@ impl<M: Monitor> Ctx<'_, M> {
         }
         self.async_ops.forget_copies(slot);
         Ok(())
+    }
+}
+
+/// Does it arrive on an mbarrier object, or complete bytes of one?
+fn signals(op: &AsyncOp) -> bool {
+    match &op.work {
+        Work::Response(_) | Work::Commit(_) | Work::CopiesArrive(_) => true,
+        Work::Copy(copy) => matches!(copy.signal, Signal::Mbarrier { .. }),
+        Work::Operation(_) | Work::Nothing => false,
+    }
+}
+
+/// Must the one complete before the other? Commits of a thread arrive in order in each CTA.
+fn precedes(before: &AsyncOp, op: &AsyncOp) -> bool {
+    let thread = |a: &AsyncOp| (a.slot, a.cta, a.warp, a.lane);
+    match (&before.work, &op.work) {
+        (Work::Commit(a), Work::Commit(b)) => thread(before) == thread(op) && a.pair == b.pair && a.to.0 == b.to.0,
+        _ => false,
     }
 }
 

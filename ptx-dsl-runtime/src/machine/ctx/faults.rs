@@ -21,8 +21,8 @@ impl<M> Ctx<'_, M> {
         });
         let (kernel, at) = (self.geometry.info.name.to_owned(), self.geometry.at(self.site));
         let object = self.object(&kind);
-        let (registers, replay, schedule, others) = (Vec::new(), None, Vec::new(), Vec::new());
-        Box::new(Fault { kind, kernel, object, at, thread, registers, replay, schedule, others })
+        let (registers, replay, schedule, steps, others) = (Vec::new(), None, Vec::new(), Vec::new(), Vec::new());
+        Box::new(Fault { kind, kernel, object, at, thread, registers, replay, schedule, steps, others })
     }
 
     /// Adds the statements and the thread of the other side.

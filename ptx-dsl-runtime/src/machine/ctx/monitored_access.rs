@@ -93,6 +93,7 @@ impl<M: Monitor> Ctx<'_, M> {
         let who = self.who(lanes);
         let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
         let first = Access { place, addr, bytes, write, same: false, by, proxy, order, who };
+        self.step_accesses(&first, Some(offsets));
         self.monitor.warp(&first, offsets)
     }
 }

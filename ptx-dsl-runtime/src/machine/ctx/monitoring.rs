@@ -36,6 +36,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// Tells the monitor of an access of one lane.
     pub(crate) fn tell_access(&mut self, access: Access) -> Result<(), FaultKind> {
+        self.step_accesses(&access, None);
         let done = self.monitor.memory(access);
         done.or_else(|kind| self.found(kind, access.who.lanes.trailing_zeros().min(31)))
     }
@@ -58,6 +59,7 @@ impl<M: Monitor> Ctx<'_, M> {
     #[inline(always)]
     pub(crate) fn tell_sync(&mut self, what: Sync, lanes: u32) -> Result<(), Box<Fault>> {
         if M::ON {
+            self.step_synchronises(what);
             let (lane, done) = (lanes.trailing_zeros().min(31), self.monitor.sync(what, self.order, self.who(lanes)));
             done.or_else(|kind| self.found(kind, lane)).map_err(|kind| self.fault(kind, lane))?;
         }

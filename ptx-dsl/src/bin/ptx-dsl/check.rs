@@ -9,11 +9,11 @@ use std::sync::mpsc;
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
 use ptx_dsl::build::rust_source;
-use ptx_dsl_frontend::compile_at;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_frontend::{compile_at, compile_rust_file};
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::{Input, inputs, is_rust};
@@ -105,6 +105,8 @@ struct Outcome {
     unreadable: Option<String>,
     /// Macros of Rust in the expression form, which only rustc checks.
     closures: usize,
+    /// Modules that are not printed, because only rustc knows the values of Rust constants.
+    unprinted: usize,
 }
 
 impl Outcome {
@@ -116,6 +118,7 @@ impl Outcome {
         self.broken |= next.broken;
         self.ptx.push_str(&next.ptx);
         self.closures += next.closures;
+        self.unprinted += next.unprinted;
     }
 }
 
@@ -159,9 +162,10 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
-    let mut closures = 0;
+    let (mut closures, mut unprinted) = (0, 0);
     each(&inputs(matches)?, &request, |outcome| {
         closures += outcome.closures;
+        unprinted += outcome.unprinted;
         good &= !outcome.broken;
         crate::write_err(&outcome.shown);
         match outcome.unreadable {
@@ -174,6 +178,10 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
         }
     });
     say_what_is_left_out(closures);
+    if unprinted > 0 {
+        let modules = count(unprinted, "module");
+        crate::write_err(&format!("{modules} not printed: only rustc knows the values of their constants\n"));
+    }
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
 
@@ -268,10 +276,14 @@ fn findings(text: &str, part: Range<usize>, name: &str, request: &Request) -> Ou
     if of_rust && rust_source::is_closure(&lexed.tokens) {
         return Outcome { closures: 1, ..Outcome::default() };
     }
-    let mut compiled = compile_at(&lexed.tokens, request.target, request.version, &request.levels);
+    let compile = if of_rust { compile_rust_file } else { compile_at };
+    let mut compiled = compile(&lexed.tokens, request.target, request.version, &request.levels);
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
-    let mut out = Outcome { ptx: compiled.ptx, ..Outcome::default() };
+    let mut out = match compiled.hir.constants.is_empty() {
+        true => Outcome { ptx: compiled.ptx, ..Outcome::default() },
+        false => Outcome { unprinted: 1, ..Outcome::default() },
+    };
     if diagnostics.is_empty() {
         return out;
     }

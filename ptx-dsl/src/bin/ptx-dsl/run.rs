@@ -124,6 +124,9 @@ fn summary(kernel: &Kernel, outcome: &Outcome, time: Duration) -> String {
     if reports.len() > 1 {
         text += &format!(" under {} schedules", reports.len());
     }
+    if outcome.complete {
+        text += if reports.len() == 1 { " under the one schedule there is" } else { ", all there are" };
+    }
     text += &format!(": {} clusters of {}", sum(|r| r.clusters_launched), outcome.shape);
     match sum(|r| r.clusters_cancelled) {
         0 => {}
@@ -131,7 +134,7 @@ fn summary(kernel: &Kernel, outcome: &Outcome, time: Duration) -> String {
     }
     text += &format!(", {} turns in {}\n", sum(|r| r.turns), seconds(time));
     for (name, schedule) in differ {
-        text += &format!("note: `{name}` depends on the schedule: it differs with `--seed {schedule}`\n");
+        text += &format!("note: `{name}` depends on the schedule: it differs {schedule}\n");
     }
     text
 }

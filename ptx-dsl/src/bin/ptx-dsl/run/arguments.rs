@@ -5,8 +5,8 @@ use clap::{Arg, ArgAction, Command};
 use super::spec;
 
 /// The options that ask for a launch. Without them `run` says what the kernel wants.
-pub const LAUNCH: [&str; 11] =
-    ["grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "seed", "trace", "timeline"];
+pub const LAUNCH: [&str; 12] =
+    ["grid", "block", "cluster", "shared", "arg", "out", "print", "explore", "schedule", "seed", "trace", "timeline"];
 
 const AFTER: &str = "\
 An argument is a number (`a=2.5`, `a=f16:2.5`), a new buffer (`x=f32[1024]:iota`, `x=[64,64]`), a file, or `null`:
@@ -56,8 +56,14 @@ pub fn command() -> Command {
                 .action(ArgAction::Append)
                 .value_parser(spec::shown),
             option("seed", "N", "Schedules pseudo-randomly, from this seed").value_parser(clap::value_parser!(u64)),
-            option("explore", "N", "Tries N schedules; the first fault ends it, and names its seed")
-                .value_parser(clap::value_parser!(u64).range(1..)),
+            option(
+                "explore",
+                "N[,HOW]",
+                "Tries at most N schedules; the first fault ends it, and says how to repeat it. HOW is `pct`, `pct=DEPTH` or \
+                 `exhaustive`, which is `--checked` too",
+            )
+            .value_parser(spec::exploration),
+            option("schedule", "TEXT", "Repeats the schedule of a fault").conflicts_with_all(["explore", "seed"]),
             Arg::new("checked")
                 .long("checked")
                 .action(ArgAction::SetTrue)

@@ -2,12 +2,13 @@
 
 use clap::ArgMatches;
 use ptx_dsl::load::{Kernel, Level, Selector};
-use ptx_dsl::{Arg, Error, Host, Launch, Monitor, Report, TensorMap};
+use ptx_dsl::{Arg, Error, Explore, Explored, Host, Launch, Monitor, Report, Schedule, TensorMap};
 
 use crate::check;
 
 use super::data::Data;
 use super::progress::Progress;
+use super::spec::{Exploration, How};
 use super::values::Value;
 
 /// The code of the finding that `tcgen05.fence` is missing.
@@ -19,8 +20,10 @@ pub struct Outcome {
     pub reports: Vec<Report>,
     /// CTAs and threads of a cluster, in words.
     pub shape: String,
-    /// Buffers that depend on the schedule, and the first seed with which they do.
-    pub differ: Vec<(String, u64)>,
+    /// Buffers that depend on the schedule, and the first one (a seed, or a number) with which they do.
+    pub differ: Vec<(String, String)>,
+    /// All schedules have run.
+    pub complete: bool,
 }
 
 /// Launches the kernel. The outer error is about the options.
@@ -43,7 +46,10 @@ pub fn launch(
         }
         return outcome;
     }
-    if matches.get_flag("checked") {
+    let exploration = matches.get_one::<Exploration>("explore");
+    if exploration.is_some_and(|e| e.how == How::Exhaustive) {
+        on_with(Host::checked(), matches, kernel, values, |host, n| host.explore(n).exhaustive())
+    } else if matches.get_flag("checked") {
         on(Host::checked(), matches, kernel, values)
     } else {
         on(Host::new(), matches, kernel, values)
@@ -51,10 +57,25 @@ pub fn launch(
 }
 
 fn on<M: Monitor>(
+    host: Host<M>,
+    matches: &ArgMatches,
+    kernel: &Kernel,
+    values: &mut Vec<Value>,
+) -> Result<Result<Outcome, Error>, String> {
+    let how = matches.get_one::<Exploration>("explore").map(|e| e.how);
+    on_with(host, matches, kernel, values, |host, n| match how {
+        Some(How::Priorities(depth)) => host.explore(n).pct(depth),
+        _ => host.explore(n),
+    })
+}
+
+/// The same with an exploration of `n` schedules.
+fn on_with<M: Monitor>(
     mut host: Host<M>,
     matches: &ArgMatches,
     kernel: &Kernel,
     values: &mut Vec<Value>,
+    explore: impl Fn(&Host<M>, u64) -> Explore<M>,
 ) -> Result<Result<Outcome, Error>, String> {
     let dims = |name| matches.get_one::<[u32; 3]>(name).copied();
     let cluster = dims("cluster").or(kernel.required_cluster()).unwrap_or([1; 3]);
@@ -73,13 +94,24 @@ fn on<M: Monitor>(
     if let Some(seed) = seed {
         host = host.seed(seed);
     }
+    if let Some(text) = matches.get_one::<String>("schedule") {
+        host = host.schedule(text).map_err(|e| e.to_string())?;
+    }
     if let Some(threads) = matches.get_one("threads") {
         host = host.threads(*threads);
     }
     let shape = format!("{} x {} threads", volume(cluster), volume(block));
-    let mut runs = Runs { kernel, launch, differ: Vec::new(), seed: seed.unwrap_or(0) };
-    let result = match matches.get_one::<u64>("explore") {
-        Some(schedules) => runs.explore(&host, *schedules, values),
+    let mut runs = Runs { kernel, launch, differ: Vec::new(), seeds: true, seed: seed.unwrap_or(0) };
+    let exploration = matches.get_one::<Exploration>("explore");
+    let mut complete = false;
+    let result = match exploration {
+        Some(Exploration { schedules, how }) => {
+            runs.seeds = *how == How::Seeds;
+            runs.explore(&explore(&host, *schedules), *schedules, values).map(|all| {
+                complete = all.is_complete();
+                all.into_iter().collect()
+            })
+        }
         None => {
             let progress = Progress::new(volume(grid) / volume(cluster).max(1), "clusters");
             runs.launch = progress.listen(runs.launch);
@@ -87,9 +119,14 @@ fn on<M: Monitor>(
         }
     };
     Ok(match result {
-        Ok(reports) => Ok(Outcome { reports, shape, differ: runs.differ }),
+        Ok(reports) => Ok(Outcome { reports, shape, differ: runs.differ, complete }),
         Err(Error::Fault(mut fault)) if fault.replay.is_some() => {
-            fault.replay = Some(format!("`--seed {}`", runs.seed));
+            fault.replay = Some(match exploration {
+                Some(Exploration { how: How::Priorities(_) | How::Exhaustive, .. }) => {
+                    format!("`--schedule {}`", Schedule::Steps(fault.schedule.clone()))
+                }
+                _ => format!("`--seed {}`", runs.seed),
+            });
             Err(Error::Fault(fault))
         }
         Err(error) => Err(error),
@@ -136,8 +173,10 @@ impl<'v> Ready<'v> {
 struct Runs<'k> {
     kernel: &'k Kernel,
     launch: Launch,
-    /// Buffers that depend on the schedule, and the first seed with which they do.
-    differ: Vec<(String, u64)>,
+    /// Buffers that depend on the schedule, and the first one (a seed, or a number) with which they do.
+    differ: Vec<(String, String)>,
+    /// Schedules are seeds.
+    seeds: bool,
     /// That of the run that is going on, or of the first one that failed.
     seed: u64,
 }
@@ -152,16 +191,16 @@ impl Runs<'_> {
     /// Tries schedules. The values are then those of the last one.
     fn explore<M: Monitor>(
         &mut self,
-        host: &Host<M>,
+        exploration: &Explore<M>,
         schedules: u64,
         values: &mut Vec<Value>,
-    ) -> Result<Vec<Report>, Error> {
+    ) -> Result<Explored<Report>, Error> {
         let initial = values.clone();
         let progress = Progress::new(schedules, "schedules");
         let mut expected: Option<Vec<Value>> = None;
         // a fault is then run again and again, to find a shorter schedule
         let mut failed = false;
-        host.explore(schedules).run(|host| {
+        exploration.run(|host| {
             values.clone_from(&initial);
             let result = self.once(host, values);
             failed |= result.is_err();
@@ -182,7 +221,9 @@ impl Runs<'_> {
         for ((p, a), b) in self.kernel.parameters().iter().zip(expected).zip(values) {
             let (Some(a), Some(b)) = (a.data(), b.data()) else { continue };
             if a.bytes != b.bytes && self.differ.iter().all(|(name, _)| *name != p.name) {
-                self.differ.push((p.name.clone(), self.seed));
+                let which =
+                    if self.seeds { format!("with `--seed {}`", self.seed) } else { "between schedules".into() };
+                self.differ.push((p.name.clone(), which));
             }
         }
     }

@@ -156,6 +156,37 @@ pub fn dims(text: &str) -> Result<[u32; 3], String> {
     Ok(dims)
 }
 
+/// `--explore`
+#[derive(Clone, Debug)]
+pub struct Exploration {
+    pub schedules: u64,
+    pub how: How,
+}
+
+/// How schedules are chosen.
+#[derive(Clone, Copy, Debug, PartialEq)]
+pub enum How {
+    Seeds,
+    Priorities(usize),
+    Exhaustive,
+}
+
+/// `64`, `1000,pct`, `1000,pct=2`, `100000,exhaustive`
+pub fn exploration(text: &str) -> Result<Exploration, String> {
+    let (schedules, how) = text.split_once(',').map_or((text, None), |(n, how)| (n, Some(how)));
+    let schedules = schedules.parse().ok().filter(|n| *n > 0).ok_or("the number of schedules is 1 or more")?;
+    let how = match how {
+        None => How::Seeds,
+        Some("exhaustive") => How::Exhaustive,
+        Some("pct") => How::Priorities(3),
+        Some(how) => {
+            let depth = how.strip_prefix("pct=").and_then(|depth| depth.parse().ok()).filter(|depth| *depth > 0);
+            How::Priorities(depth.ok_or_else(|| format!("`{how}` is none of `pct`, `pct=DEPTH` and `exhaustive`"))?)
+        }
+    };
+    Ok(Exploration { schedules, how })
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -1,0 +1,117 @@
+//! What a step does, for launches that run step by step.
+
+use crate::machine::ctx::Ctx;
+use crate::mem::address::Place;
+use crate::monitor::{Access, Monitor, Offsets, Sync};
+use crate::steps::effect::{Action, Object};
+use crate::steps::{Process, Steps};
+
+impl<M> Ctx<'_, M> {
+    /// The schedule: each change from one process to another.
+    #[cold]
+    pub(crate) fn steps_in_words(&self) -> Vec<String> {
+        let Some(steps) = &self.scheduling.steps else { return Vec::new() };
+        let words = steps.switches.iter().map(|(process, site)| {
+            let Process { operation, cluster, rank, warp } = *process;
+            let [x, y, z] = self.geometry.ctaid(self.geometry.clusterid(cluster), rank);
+            let warp = format!("warp {warp} of CTA ({x}, {y}, {z})");
+            match operation {
+                0 => format!("{warp} from {}", self.geometry.statement(*site, "its start")),
+                n => format!("asynchronous operation {n} of {warp} completes"),
+            }
+        });
+        words.collect()
+    }
+}
+
+impl<M: Monitor> Ctx<'_, M> {
+    /// The steps, if somebody sees what they do.
+    #[inline(always)]
+    pub(crate) fn watched_steps(&mut self) -> Option<&mut Steps> {
+        if M::ON { self.scheduling.steps.as_deref_mut() } else { None }
+    }
+
+    /// The step does this to an object of the current cluster.
+    #[inline(always)]
+    pub(crate) fn step_does(&mut self, object: impl Fn(u32) -> Object, action: Action) {
+        let slot = self.residents.slot as u32;
+        if let Some(steps) = self.watched_steps() {
+            steps.effect(object(slot), action);
+        }
+    }
+
+    /// Lanes of the current warp synchronise.
+    #[cold]
+    pub(super) fn step_synchronises(&mut self, what: Sync) {
+        let (slot, own, site) = (self.residents.slot as u32, self.cur.cta, self.site);
+        let Some(steps) = self.watched_steps() else { return };
+        match what {
+            Sync::MbarrierInit { rank, offset } | Sync::MbarrierInval { rank, offset } => {
+                steps.effect(Object::Mbarrier(slot, rank, offset), Action::Write);
+            }
+            Sync::MbarrierWait { rank, offset } => steps.look(Object::Mbarrier(slot, rank, offset), true, site),
+            Sync::Barrier { id, waits } => steps.arrive_at(Object::Barrier(slot, own, id), waits),
+            Sync::BarrierCompletes { id } => steps.completes(Object::Barrier(slot, own, id)),
+            Sync::ClusterArrive => steps.arrive_at(Object::Cluster(slot), false),
+            Sync::ClusterCompletes => steps.completes(Object::Cluster(slot)),
+            // an update of the object follows; the rest orders no steps of different warps
+            _ => {}
+        }
+    }
+
+    /// An operation on an mbarrier object, which changes it or not, and completes its phase or not.
+    #[inline(always)]
+    pub(crate) fn step_updates_mbarrier(&mut self, rank: u32, offset: u32, (changes, completes): (bool, bool)) {
+        let (slot, own, site) = (self.residents.slot as u32, self.cur.cta, self.site);
+        if let Some(steps) = self.watched_steps() {
+            let object = Object::Mbarrier(slot, rank, offset);
+            if changes {
+                steps.arrive(object, completes)
+            } else {
+                steps.look(object, false, site)
+            }
+            if rank != own {
+                steps.effect(Object::Life(slot, rank), Action::Read);
+            }
+        }
+    }
+
+    /// A thread accesses memory. Only the order of strong accesses matters: weak ones are ordered by others, or race.
+    #[inline(always)]
+    pub(super) fn step_accesses(&mut self, a: &Access, offsets: Option<Offsets<'_>>) {
+        if M::ON && self.scheduling.steps.is_some() {
+            self.step_accesses_now(a, offsets);
+        }
+    }
+
+    #[cold]
+    fn step_accesses_now(&mut self, a: &Access, offsets: Option<Offsets<'_>>) {
+        let (slot, own) = (a.who.slot, self.cur.cta);
+        let Some(steps) = self.watched_steps() else { return };
+        if let Place::Shared { rank, .. } = a.place
+            && rank != own
+        {
+            steps.effect(Object::Life(slot, rank), Action::Read);
+        }
+        if !a.order.strong {
+            return;
+        }
+        let (first, object): (u64, Box<dyn Fn(u64) -> Object>) = match a.place {
+            Place::Shared { rank, offset } => {
+                (offset.into(), Box::new(move |at| Object::Shared(slot, rank, at as u32)))
+            }
+            Place::Global { segment, offset } => (offset, Box::new(move |at| Object::Global(segment as u32, at))),
+            Place::Local { .. } | Place::Const { .. } | Place::Param { .. } => return,
+        };
+        let lanes = (0..32).filter(|l| a.who.lanes >> l & 1 != 0);
+        for (i, lane) in (0..).zip(lanes) {
+            let offset = match offsets {
+                None if i > 0 => return,
+                None | Some(Offsets::Row { step: 0 }) => first,
+                Some(Offsets::Row { step }) => first + i * u64::from(step),
+                Some(Offsets::Lanes(all)) => all[lane],
+            };
+            steps.access(&object, offset, a.bytes, a.write);
+        }
+    }
+}
