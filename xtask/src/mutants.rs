@@ -51,11 +51,6 @@ impl Wanted {
         }
         Ok(wanted)
     }
-
-    /// That of CI.
-    pub fn of_ci() -> Wanted {
-        Wanted { schedules: SCHEDULES, every: 8, names: Vec::new() }
-    }
 }
 
 /// Who notices a mutant.
