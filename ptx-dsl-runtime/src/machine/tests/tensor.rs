@@ -489,8 +489,11 @@ fn exploring_finds_the_hang_and_a_seed_that_repeats_it() {
     assert!(replay.contains("`Host::new().seed(0)`"), "{replay}");
     // CTA 1 has the first turn, of the usual length, and waits
     assert_eq!(fault.schedule, [1, 0, 1]);
-    assert!(replay.contains("`Host::new().replay(vec![1, 0, 1])`"), "{replay}");
-    for host in [Host::new().seed(0), Host::new().replay(fault.schedule.clone())] {
+    assert!(replay.contains("the shorter `Host::new().schedule(\"t1_.1_1.1_e74\")?`"), "{replay}");
+    let host = Host::new();
+    for host in
+        [host.clone().seed(0), host.clone().replay(fault.schedule.clone()), host.schedule("t1_.1_1.1_e74").unwrap()]
+    {
         assert!(matches!(kind(run::<MayHang>(&host, launch(), &mut [0])), FaultKind::Deadlock { .. }));
     }
     // the same search finds the same
