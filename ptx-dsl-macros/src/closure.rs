@@ -36,7 +36,7 @@ pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
 pub fn closure(
     source: &Source,
     bar: usize,
-    (expanded, alone): (Option<&Expanded>, &[Diagnostic]),
+    expanded: Option<&Expanded>,
     pass: (Pass, bool, &TokenStream),
 ) -> TokenStream {
     let (mut header, used, mut diagnostics) = parse_header(&source.tokens);
@@ -74,7 +74,7 @@ pub fn closure(
     if pass.0 == Pass::Types && !compiled.failed() {
         elements::check(&mut compiled, &|span| source.rust(span));
     }
-    dispatch::report(source, (expanded, alone), &mut compiled.diagnostics);
+    dispatch::report(source, (expanded, &[]), &mut compiled.diagnostics);
     let written = expanded.map_or(tokens, |expanded| &expanded.written);
     hints::constants(written, true, &mut compiled.diagnostics);
     let (items, names) = expand::kernels(source, &compiled, pass);

@@ -28,27 +28,28 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
         let found = check_parts(&source.tokens, source.own);
         let broken = found.iter().any(|d| d.severity == Severity::Error);
         let mut out = expand::findings(&source, &found);
-        out.extend(definitions.iter().map(|definition| definition.item(&module, broken)));
+        out.extend(definitions.iter().skip(1).map(parts::Definition::is_one_too_many));
+        out.extend(definitions.first().map(|definition| definition.item(&module, broken)));
         return out;
     }
     let again = module.again();
     let again = quote!(ptx #again);
-    let alone = match pass {
-        Pass::Types if has_pieces(&source.tokens[source.own..]) => check_parts(&source.tokens, source.own),
-        _ => Vec::new(),
-    };
     let expanded = source.expand();
     let (header, used, _) = parse_header(&source.tokens);
     let always = header.is_some_and(|header| header.compiled);
     if let Some(bar) = closure::bar(&source.tokens, used) {
-        return closure::closure(&source, bar, (expanded.as_ref(), &alone), (pass, always, &again));
+        return closure::closure(&source, bar, expanded.as_ref(), (pass, always, &again));
     }
+    let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
+    let alone = match pass {
+        Pass::Types if has_pieces(&written[source.own..]) => check_parts(written, source.own),
+        _ => Vec::new(),
+    };
     let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
     if pass == Pass::Types && !compiled.failed() {
         elements::check(&mut compiled, &|span| source.rust(span));
     }
     report(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
-    let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
     hints::constants(written, false, &mut compiled.diagnostics);
     kernels(&source, &compiled, (pass, always, &again)).0
 }

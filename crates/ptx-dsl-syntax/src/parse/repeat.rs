@@ -46,16 +46,21 @@ pub struct Expanded {
 pub fn repeats(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| match pair {
         [at, word] if is(at, '@') => named(word, "for") || named(word, "if"),
-        [dot, word] if is(dot, '.') => named(word, "inline") || named(word, "layout"),
         [Token { kind: Tok::Word(word), .. }, Token { kind: Tok::Word(_), .. }] => word == "part",
         [Token { kind: Tok::Word(_), .. }, bang] => is(bang, '!'),
         _ => false,
-    })
+    }) || has_pieces(tokens)
 }
 
 /// Is there a definition of a piece among the tokens?
 pub fn has_pieces(tokens: &[Token]) -> bool {
-    tokens.windows(2).any(|pair| is(&pair[0], '.') && (named(&pair[1], "inline") || named(&pair[1], "layout")))
+    (0..tokens.len()).any(|at| begins_piece(tokens, at))
+}
+
+/// `.inline` or `.layout`, which is not the qualifier `.layout::v1`.
+fn begins_piece(tokens: &[Token], at: usize) -> bool {
+    let Some([dot, word, behind]) = tokens.get(at..at + 3) else { return false };
+    is(dot, '.') && (named(word, "inline") || named(word, "layout")) && !is(behind, ':')
 }
 
 /// Expands all repetitions and uses of pieces. Numbers from `base` on are free.

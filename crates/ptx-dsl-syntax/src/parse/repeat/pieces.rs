@@ -8,7 +8,7 @@ use std::rc::Rc;
 
 use super::names::{Own, declared};
 use super::uses::Frame;
-use super::{Expander, errors};
+use super::{Expander, begins_piece, errors};
 use crate::parse::SPACES;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::{Kind as Number, RustType};
@@ -78,16 +78,11 @@ impl Expander<'_> {
             .then_some((at + 1, at + 2))
     }
 
-    /// `.inline` or `.layout`
-    fn piece_at(&self, at: usize) -> bool {
-        self.is(at, '.') && matches!(self.word(at + 1), Some("inline" | "layout"))
-    }
-
     /// Finds the pieces of a module, or of a part of it.
     pub(super) fn collect(&mut self, from: usize, to: usize, part: Option<&str>) {
         let mut at = from;
         while at < to {
-            at = if self.piece_at(at) {
+            at = if begins_piece(self.tokens, at) {
                 self.collect_piece(at, to, part)
             } else if let (None, Some((name, open))) = (part, self.part_at(at)) {
                 let close = self.close(open).filter(|close| *close < to);
