@@ -8,6 +8,7 @@ mod elements;
 mod expand;
 mod hints;
 mod include;
+mod parts;
 mod report;
 mod rust_type;
 mod tokens;
