@@ -88,7 +88,7 @@ fn changes(text: &str, s: &Statement<'_>) -> Vec<(String, String)> {
             .split(".target sm_")
             .nth(1)
             .and_then(|t| t.get(..2)?.parse::<u32>().ok())
-            .is_some_and(|t| t >= 90 || t < 20);
+            .is_some_and(|t| !(20..90).contains(&t));
         let (opcode, rest) = head.split_at(s.opcode.len());
         let (parity, rest) = match rest.strip_prefix(".parity") {
             Some(rest) => (".parity", rest),
