@@ -72,6 +72,8 @@ fn rust_analyzer_finds_nothing_in_the_kernels_here() {
     }
     let mut found = diagnostics(root());
     found.retain(|f| ["examples", "tests", "benches"].iter().any(|d| f.file.starts_with(root().join(d))));
+    // it needs a feature that is off
+    found.retain(|f| !f.file.starts_with(root().join("examples/cuda_program")));
     assert!(found.is_empty(), "{}", shown(&found));
 }
 

@@ -5,28 +5,38 @@
 //! run happens to do, so one run finds races of other schedules too. [`threads`] has what each thread knows, [`objects`] what barriers,
 //! mbarrier objects and memory hand from thread to thread.
 
+mod accesses;
+mod actor;
 mod clock;
 mod inside;
 mod local;
+mod misses;
 mod objects;
+mod operations;
 mod phases;
+mod remotes;
+mod report;
 mod shadow;
 #[cfg(test)]
 mod tests;
 mod threads;
 
-use crate::fault::{Fault, FaultKind, NearMiss, Race, Side, ThreadId};
+use crate::fault::{Fault, FaultKind};
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
-use crate::monitor::{Access, By, Finding, Monitor, Offsets, Order, Scope, Sync, Who};
+use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, Who};
+use actor::Work;
 use clock::Clock;
 use local::Local;
-use objects::{Barriers, Issuer, Mbarriers, Messages};
+use misses::{Miss, remember};
+use objects::{Barriers, Mbarriers, Messages};
+use operations::Operations;
 use phases::AllPhases;
-use shadow::{Memory, Record, Shadow, What};
+use remotes::Remotes;
+use shadow::{Memory, Shadow, What};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
@@ -35,7 +45,8 @@ use threads::Threads;
 /// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
 /// mbarrier objects, and `mbarrier.init` over them.
 ///
-/// Asynchronous copies count as accesses by their thread when they start. Other asynchronous operations count as ordered with everything.
+/// Asynchronous operations access memory from their start until something completes them: a phase of an mbarrier object, a wait for groups,
+/// a commit. What they read through another proxy needs a proxy fence.
 ///
 /// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`]): each pair of statements once, up to a
 /// limit of 100 ([`Host::limit`](crate::Host::limit)).
@@ -59,6 +70,8 @@ pub struct Checked {
     mbarriers: Mbarriers,
     phases: AllPhases,
     messages: Messages,
+    operations: Operations,
+    remotes: Remotes,
     /// Of the last `fence.sc` of the GPU: such fences have an order of their own (8.9.3).
     sequential: Rc<Clock>,
     /// Where a thread has observed another one and not learnt from it.
@@ -75,20 +88,6 @@ impl Default for Checked {
         Checked::new()
     }
 }
-
-/// An observation that does not synchronise.
-#[derive(Debug)]
-struct Miss {
-    /// The observer: slot, rank, warp.
-    warp: (u32, u32, u32),
-    clock: Rc<Clock>,
-    why: &'static str,
-    from: u32,
-    to: u32,
-}
-
-/// So many are kept.
-const MISSES: usize = 64;
 
 impl Monitor for Checked {
     const ON: bool = true;
@@ -116,6 +115,7 @@ impl Monitor for Checked {
         self.mbarriers.start(slot);
         self.phases.start(slot);
         self.messages.start(slot);
+        self.remotes.start(slot);
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
@@ -154,7 +154,9 @@ impl Monitor for Checked {
                 if !self.live.insert((who.slot, rank, offset)) {
                     return Err(FaultKind::MbarrierMisused { offset, what: "`mbarrier.init` over".into() });
                 }
-                self.mbarriers.init(who.slot, rank, offset);
+                if let Some(warp) = self.threads.warp(who.slot, rank, 0) {
+                    self.mbarriers.init((who.slot, rank, offset), warp.id);
+                }
                 self.phases.init((who.slot, rank, offset));
                 self.object(rank, offset, What::Init, who)?;
             }
@@ -205,13 +207,31 @@ impl Monitor for Checked {
             Sync::ClusterWait => self.barriers.cluster_wait(who, &mut self.threads),
             Sync::ClusterCompletes => self.barriers.cluster_complete(who.slot, &mut self.threads),
             Sync::Fence => self.fence(order, who),
-            Sync::CopyCompletes { rank, offset } => {
+            Sync::ProxyFence(fence) => {
                 if let Some(warp) = self.threads.of(who) {
-                    let released = Order { release: true, ..Order::default() };
-                    self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), released, who.site);
+                    warp.fence_proxies(who.lanes, fence);
                 }
             }
-            Sync::WarpgroupWait => self.threads.wait_for_warpgroup(who),
+            Sync::CopyCompletes { copy, rank, offset } => {
+                self.operations.complete(copy, self.mbarriers.phase((who.slot, rank, offset)));
+            }
+            Sync::CpArrive { group, rank, offset } => {
+                self.completes(Work::Cp, group + 1, (who.slot, rank, offset), who);
+            }
+            Sync::Commit { commit, arrivals } => {
+                if let Some(warp) = self.threads.of(who) {
+                    let published = warp.publish(who.lanes).known;
+                    self.mbarriers.commit((warp.id, who.lanes, commit), published, arrivals);
+                }
+            }
+            Sync::CommitArrives { commit, rank, offset } => {
+                self.completes(Work::Tensor, commit, (who.slot, rank, offset), who);
+                if let Some(warp) = self.threads.of(who) {
+                    self.mbarriers.commit_arrives((warp.id, who.lanes, commit), (who.slot, rank, offset));
+                }
+            }
+            Sync::CtaEnds => self.cta_ends(who)?,
+            Sync::Groups { of, before } => self.wait_for_groups(of, before, who),
             Sync::Stack { from, to } => self.local.stack(who, from, to),
         }
         Ok(())
@@ -257,6 +277,8 @@ impl Checked {
             mbarriers: Mbarriers::default(),
             phases: AllPhases::default(),
             messages: Messages::default(),
+            operations: Operations::default(),
+            remotes: Remotes::default(),
             sequential: Rc::default(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
@@ -265,163 +287,30 @@ impl Checked {
         }
     }
 
-    fn shadow(&mut self, memory: Memory) -> &mut Shadow {
-        shadow_of(&mut self.shared, &mut self.global, memory)
-    }
-
-    /// A live mbarrier object is no ordinary memory.
-    fn ordinary(&self, a: &Access, rank: u32, offset: u32) -> Result<(), FaultKind> {
-        if self.live.is_empty() {
-            return Ok(());
-        }
-        for object in offset / 8..(offset + a.bytes).div_ceil(8) {
-            if self.live.contains(&(a.who.slot, rank, object * 8)) {
-                let what = if a.write { "ordinary store to" } else { "ordinary load from" }.into();
-                return Err(FaultKind::MbarrierMisused { offset: object * 8, what });
-            }
-        }
-        Ok(())
-    }
-
-    /// An access to shared or global memory.
-    fn access(&mut self, a: &Access, memory: Memory, offset: u64) -> Result<(), FaultKind> {
-        let lane = a.who.lanes.trailing_zeros() & 31;
-        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
-        let what = match (a.by, a.order.atomic, a.write) {
-            (By::Agent, _, true) => What::Agent,
-            // operands of an asynchronous operation
-            (By::Agent, _, false) => return self.unwritten(a, memory, offset),
-            (By::Warpgroup, ..) => What::Warpgroup,
-            (By::Thread, true, _) => What::Atomic,
-            (By::Thread, false, true) => What::Store,
-            (By::Thread, false, false) => What::Load,
-        };
-        let mut record = Record::new(warp, 1 << lane, a.who.site, what, a.order);
-        if a.by == By::Warpgroup {
-            let Some((id, time)) = self.threads.warpgroup(a.who) else { return Ok(()) };
-            record = Record { warp: id, time, lanes: 1, ..record };
-        }
-        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
-        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
-        let outcome =
-            shadow.access((offset, a.bytes), (!a.write, a.same && !self.same_values), record, warp, 1 << lane);
-        if let (Some(other), true) = (outcome.race, a.by != By::Agent) {
-            return Err(self.race(a, memory.name(), record, other));
-        }
-        if outcome.unwritten && matches!(memory, Memory::Shared { .. }) && self.uses_unwritten(a, memory, offset) {
-            return Err(FaultKind::Uninitialised { space: "shared", addr: a.addr });
-        }
-        if a.order.strong || a.write {
-            self.exchange(a, memory, offset);
-        }
-        Ok(())
-    }
-
-    /// Accesses of several lanes. False if there is more to it than that nothing is wrong: then each of them comes again.
-    fn row(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> bool {
-        let (lanes, order) = (a.who.lanes, a.order);
-        let Some(warp) = self.threads.of(a.who) else { return false };
-        if !warp.is_together(lanes) {
-            return false;
-        }
-        let lane = lanes.trailing_zeros() & 31;
-        let plain = !order.strong
-            || order.atomic
-                && !order.acquire
-                && !order.release
-                && self.messages.is_empty()
-                && warp.fenced(lane).is_empty();
-        if !plain {
-            return false;
-        }
-        let what = match (order.atomic, a.write) {
-            (true, _) => What::Atomic,
-            (false, true) => What::Store,
-            (false, false) => What::Load,
-        };
-        let new = Record::new(warp, lanes, a.who.site, what, order);
-        // whoever reads shared memory needs a write before
-        let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
-        let warp = &*warp;
-        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
-        let ends = a.write && !self.messages.is_empty();
-        match offsets {
-            Offsets::Row { step: 0 } => {
-                if ends {
-                    self.messages.overwrite((memory, offset));
-                }
-                shadow.element((offset, a.bytes), reads, new, warp)
-            }
-            Offsets::Row { .. } => {
-                let len = u64::from(a.bytes * lanes.count_ones());
-                !(ends && self.messages.may_be_in(memory, offset, len))
-                    && shadow.row((offset, a.bytes), reads, new, warp)
-            }
-            Offsets::Lanes(all) => (0..32).filter(|l| lanes >> l & 1 != 0).all(|l| {
-                if ends {
-                    self.messages.overwrite((memory, all[l]));
-                }
-                shadow.element((all[l], a.bytes), reads, Record { lanes: 1 << l, ..new }, warp)
-            }),
+    /// Operations of these lanes before a time are complete when the phase of an object is.
+    fn completes(&mut self, work: Work, before: u64, object: (u32, u32, u32), who: Who) {
+        if let Some(warp) = self.threads.of(who) {
+            self.mbarriers.completes(object, work.of(warp.id), who.lanes, before as u32);
         }
     }
 
-    /// Does the load use a byte that nobody has written?
-    #[cold]
-    fn uses_unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> bool {
-        let used = self.used(a);
-        let shadow = self.shadow(memory);
-        (0..a.bytes).any(|byte| used >> byte & 1 != 0 && shadow.is_unwritten(offset + u64::from(byte), 1))
-    }
-
-    /// The bytes that a load uses, a bit each.
-    fn used(&self, a: &Access) -> u64 {
-        self.used_bytes.get(&a.who.site).map_or(u64::MAX, |mask| u64::from(*mask))
-    }
-
-    /// An asynchronous operation reads.
-    fn unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> Result<(), FaultKind> {
-        match memory {
-            Memory::Shared { .. } if self.shadow(memory).is_unwritten(offset, a.bytes) => {
-                Err(FaultKind::Uninitialised { space: "shared", addr: a.addr })
+    /// A wait for the groups of these lanes, or of the warpgroup, returns.
+    fn wait_for_groups(&mut self, of: Groups, before: u64, who: Who) {
+        let first = self.threads.warp(who.slot, who.rank, who.warp & !3).map(|warp| warp.id);
+        let (Some(first), Some(warp)) = (first, self.threads.of(who)) else { return };
+        let (lanes, before) = (who.lanes, before as u32);
+        match of {
+            Groups::Cp => warp.wait(Work::Cp.of(warp.id), lanes, before),
+            Groups::BulkReads => warp.wait(Work::BulkReads.of(warp.id), lanes, before),
+            Groups::Bulk => {
+                warp.wait(Work::BulkReads.of(warp.id), lanes, before);
+                warp.wait(Work::Bulk.of(warp.id), lanes, before);
             }
-            _ => Ok(()),
-        }
-    }
-
-    /// A release or acquire pattern through this place (8.8).
-    fn exchange(&mut self, a: &Access, memory: Memory, offset: u64) {
-        let Some(warp) = self.threads.of(a.who) else { return };
-        let key = (memory, offset);
-        let (lanes, order) = (a.who.lanes, a.order);
-        let lane = lanes.trailing_zeros() & 31;
-        let reads = !a.write;
-        if reads && order.strong {
-            // `red` returns nothing, so it observes nothing: but its chain goes on
-            for seen in self.messages.seen(key, warp.id, order.scope) {
-                match seen.why {
-                    None if order.acquire => warp.learn(lanes, &seen.clock),
-                    None => {
-                        warp.observe(lanes, &seen.clock);
-                        let why = "the load is `.relaxed`, and no fence of acquire semantics follows it";
-                        remember(&mut self.misses, a.who, &seen.clock, why, seen.site);
-                    }
-                    Some(why) => remember(&mut self.misses, a.who, &seen.clock, why, seen.site),
-                }
+            Groups::Warpgroup => {
+                let mut clock = Clock::default();
+                clock.learn(Work::Warpgroup.of(first), 1, before);
+                warp.learn(lanes, &Rc::new(clock));
             }
-        }
-        if a.write {
-            if !order.strong {
-                self.messages.overwrite(key);
-                return;
-            }
-            let mut clocks = warp.fenced(lane).clone();
-            if order.release {
-                let now = Rc::new(warp.publish(lanes).known);
-                clocks.retain(|(scope, _)| *scope > order.scope);
-                clocks.push((order.scope, now));
-            }
-            self.messages.send(key, Issuer::of(warp, a), clocks, order);
         }
     }
 
@@ -432,11 +321,13 @@ impl Checked {
             match (released, order.acquire) {
                 (true, true) => warp.learn(who.lanes, &clock),
                 (true, false) => {
+                    warp.meet(&clock);
                     warp.observe(who.lanes, &clock);
                     let why = "the wait is `.relaxed`, and no fence of acquire semantics follows it";
                     remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
                 }
                 (false, _) => {
+                    warp.meet(&clock);
                     let why = "the arrival is `.relaxed`, and no fence of release semantics precedes it";
                     remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
                 }
@@ -472,66 +363,4 @@ impl Checked {
             self.sequential = Rc::new(warp.publish(who.lanes).known);
         }
     }
-
-    /// An operation on the bytes of an mbarrier object.
-    fn object(&mut self, rank: u32, offset: u32, what: What, who: Who) -> Result<(), FaultKind> {
-        let Some(warp) = self.threads.of(who) else { return Ok(()) };
-        if !warp.is_together(who.lanes) {
-            let mut lanes = (0..32).map(|l| who.lanes & 1 << l).filter(|lane| *lane != 0);
-            return lanes.try_for_each(|lanes| self.object(rank, offset, what, Who { lanes, ..who }));
-        }
-        let strong = what == What::Mbarrier;
-        let order = Order { strong, scope: Scope::Sys, ..Order::default() };
-        let record = Record::new(warp, who.lanes, who.site, what, order);
-        let (place, write) = (Place::Shared { rank, offset }, what == What::Init);
-        let a = Access { place, addr: offset.into(), bytes: 8, write, same: false, by: By::Thread, order, who };
-        self.inside(&a)?;
-        let Some(warp) = self.threads.of(who) else { return Ok(()) };
-        let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
-        shadow.guard(offset.into());
-        let outcome = shadow.access((offset.into(), 8), (false, false), record, warp, who.lanes);
-        match outcome.race {
-            Some(other) => Err(self.race(&a, "shared", record, other)),
-            None => Ok(()),
-        }
-    }
-
-    #[cold]
-    fn race(&mut self, a: &Access, space: &'static str, own: Record, other: Record) -> FaultKind {
-        let (ctaid, rank, warp) = self.threads.place(other.warp);
-        let lane = (other.lanes & !if other.warp == own.warp { own.lanes } else { 0 }).trailing_zeros() & 31;
-        let thread = ThreadId { ctaid, tid: [0; 3], warp, lane, rank };
-        let observer = (a.who.slot, a.who.rank, a.who.warp);
-        let missed = |m: &&Miss| m.warp == observer && m.clock.knows(other.warp, other.lanes, other.time);
-        let near = self.misses.iter().rev().find(missed);
-        let near_miss = near.map(|m| NearMiss { why: m.why, from: m.from, from_at: None, to: m.to, to_at: None });
-        let other = Side { access: other.what.name(), site: other.site, at: None, thread };
-        let access = own.what.name();
-        FaultKind::DataRace(Box::new(Race { space, addr: a.addr, bytes: a.bytes, access, other, near_miss }))
-    }
-}
-
-/// The shadow of a memory.
-fn shadow_of<'s>(shared: &'s mut Vec<Shadow>, global: &'s mut Vec<Shadow>, memory: Memory) -> &'s mut Shadow {
-    let (all, at) = match memory {
-        Memory::Shared { slot, rank } => (shared, (slot * 16 + rank) as usize),
-        Memory::Global { segment } => (global, segment),
-    };
-    if all.len() <= at {
-        all.resize_with(at + 1, Shadow::default);
-    }
-    &mut all[at]
-}
-
-/// Keeps an observation that does not synchronise, for the report of a race.
-fn remember(misses: &mut Vec<Miss>, who: Who, clock: &Rc<Clock>, why: &'static str, from: u32) {
-    let warp = (who.slot, who.rank, who.warp);
-    let same = |m: &Miss| m.warp == warp && m.to == who.site && m.from == from && Rc::ptr_eq(&m.clock, clock);
-    if misses.iter().any(same) {
-        return;
-    }
-    if misses.len() == MISSES {
-        misses.remove(0);
-    }
-    misses.push(Miss { warp, clock: clock.clone(), why, from, to: who.site });
 }

@@ -255,6 +255,8 @@ impl FaultKind {
             Misaligned { .. } => "6.4.1.1",
             ExitedCta { .. } => "9.7.9.23",
             Uninitialised { .. } | UndefinedRegister { .. } => "5.1",
+            DataRace(race) if race.is_end() => "9.7.9.23",
+            DataRace(race) if race.fence.is_some() => "9.7.13.4",
             DataRace(_) => "8.7.1",
             MbarrierNotLive { .. } | MbarrierMisused { .. } => "9.7.13.15.1",
             MbarrierCount { .. } => "9.7.13.15.2",

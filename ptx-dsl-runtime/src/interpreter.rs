@@ -20,6 +20,7 @@ mod step;
 mod suspects;
 mod undefined;
 mod visible;
+mod watched;
 
 use crate::fault::Fault;
 use crate::flow::{Next, Pc};
@@ -39,7 +40,7 @@ use std::collections::HashMap;
 use std::fmt;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use step::Stepper;
-use undefined::Undefined;
+use watched::Undefined;
 
 /// A kernel's code and the registers of all its resident clusters.
 struct Interpreter<M> {

@@ -51,16 +51,43 @@ use std::sync::Arc;
 pub use crate::flow::Wait;
 pub use crate::mem::address::Place;
 pub use event::Event;
-pub use order::{Order, Scope};
+pub use order::{Order, Proxy, ProxyFence, Scope};
 
 /// Who makes an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The thread.
     Thread,
-    /// An asynchronous operation of the thread, at a time of its own.
-    Agent,
-    /// `wgmma` of the thread's warpgroup, until `wgmma.wait_group`.
+    /// An asynchronous operation that the thread starts: it makes the access at any time from now until it is complete.
+    Agent(Agent),
+}
+
+/// An asynchronous operation, and what completes it.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Agent {
+    /// A copy with this number, which [`Sync::CopyCompletes`] tells.
+    Copy(u64),
+    /// A bulk copy of this group of its thread. What it writes to global memory has a hash, of the bytes and the places.
+    #[allow(missing_docs)]
+    Bulk { group: u64, content: Option<u64> },
+    /// A `cp.async` of this group of its thread.
+    Cp(u64),
+    /// A `wgmma` of this group of its warp.
+    Warpgroup(u64),
+    /// A `tcgen05` operation after so many commits of its thread.
+    Tensor(u64),
+}
+
+/// What a wait for the groups of a thread is for.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Groups {
+    /// `cp.async.wait_group`
+    Cp,
+    /// `cp.async.bulk.wait_group`
+    Bulk,
+    /// The same with `.read`.
+    BulkReads,
+    /// `wgmma.wait_group`
     Warpgroup,
 }
 
@@ -79,6 +106,8 @@ pub struct Access {
     pub same: bool,
     /// By the thread itself, or for it.
     pub by: By,
+    /// Through which proxy.
+    pub proxy: Proxy,
     /// How it orders other accesses. An atomic operation is a load, then a store.
     pub order: Order,
     /// The thread.
@@ -156,10 +185,20 @@ pub enum Sync {
     ClusterCompletes,
     /// `fence`, `membar`
     Fence,
-    /// An asynchronous copy of the thread is complete, and this mbarrier object is about to observe it.
-    CopyCompletes { rank: u32, offset: u32 },
-    /// `wgmma.wait_group` returns.
-    WarpgroupWait,
+    /// A proxy fence.
+    ProxyFence(ProxyFence),
+    /// The asynchronous copy with this number is complete, and this mbarrier object is about to observe it.
+    CopyCompletes { copy: u64, rank: u32, offset: u32 },
+    /// An arrival on this mbarrier object will follow the `cp.async` of the lanes in this group and those before it.
+    CpArrive { group: u64, rank: u32, offset: u32 },
+    /// `tcgen05.commit`, which has a number among those of its thread and will arrive on so many objects.
+    Commit { commit: u64, arrivals: u32 },
+    /// The `tcgen05` operations before the commit with this number are complete, and this mbarrier object is about to observe it.
+    CommitArrives { commit: u64, rank: u32, offset: u32 },
+    /// The last thread of a CTA of a cluster ends.
+    CtaEnds,
+    /// The groups before this one are complete.
+    Groups { of: Groups, before: u64 },
     /// `alloca` or `stackrestore`: these bytes of the thread's local memory are a part of its stack that is not in use.
     Stack { from: u64, to: u64 },
 }

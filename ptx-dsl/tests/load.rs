@@ -1,5 +1,7 @@
 //! Modules that are loaded at run time. Expected values are plain Rust.
 
+#[path = "load/async_races.rs"]
+mod async_races;
 #[path = "load/explore.rs"]
 mod explore;
 #[path = "load/misuse.rs"]

@@ -368,12 +368,12 @@ ptx! {
             .reg .b64 %x;
             .shared .align 16 .v4 .b32 slots[STAGES * 2];
             @for I in 0..STAGES {
-                .reg .b32 %value{I}, %next{I}_{(I + 1) % STAGES};
+                .reg .b32 %value{I}, %next{I}_{(I + 1) % 3};
             }
             ld.param.u64 %x, [x];
             mov.u32 %sum, 0;
             @for I in 0..STAGES {
-                mov.u32 %next{I}_{(I + 1) % STAGES}, (I + 1) % STAGES * 10 + ELEMENTS;
+                mov.u32 %next{I}_{(I + 1) % 3}, (I + 1) % 3 * 10 + ELEMENTS;
                 @for J in 0..2 {
                     @if J == 1 && I != 1 {
                         @if K == 1 {
@@ -386,7 +386,7 @@ ptx! {
                         trap;
                     SKIP{I}_{J}:
                     } else {
-                        st.shared.b32 [slots + 32 * I], %next{I}_{(I + 1) % STAGES};
+                        st.shared.b32 [slots + 32 * I], %next{I}_{(I + 1) % 3};
                     }
                 }
                 @if I != 1 {

@@ -573,5 +573,5 @@ fn a_read_before_the_box_is_there_is_reported_by_the_checked_host() {
     // the object expects nothing, so that nobody waits
     let kind = fault(load_2d.launch(&Host::checked(), Launch::grid(1), (&map, &mut y, 0, 0, 0)));
     let text = kind.to_string();
-    assert!(text.contains("load from shared memory") && text.contains("cp.async.bulk.tensor.2d"), "{text}");
+    assert!(text.contains("this load of 16 bytes") && text.contains("cp.async.bulk.tensor.2d"), "{text}");
 }

@@ -41,15 +41,25 @@ fn installed(directory: &Path) -> Option<PathBuf> {
 }
 
 /// Installs packages with pip into a temporary directory and renames it, so that an interrupted download does not count as
-/// installed.
+/// installed. pip unpacks beside it and keeps no cache: `/tmp` may be small, and the packages of the generators take gigabytes.
 pub fn fetch(directory: &Path, packages: &[&str]) -> Result<(), String> {
     let shown = packages.join(" ");
     let name = directory.file_name().unwrap_or_default().to_string_lossy();
     let partial = directory.with_file_name(format!("{name}-partial-{}", std::process::id()));
     eprintln!("fetching {shown} into {}", directory.display());
     let output = Command::new("python3")
-        .args(["-m", "pip", "install", "--quiet", "--no-deps", "--disable-pip-version-check", "--target"])
+        .args([
+            "-m",
+            "pip",
+            "install",
+            "--quiet",
+            "--no-deps",
+            "--no-cache-dir",
+            "--disable-pip-version-check",
+            "--target",
+        ])
         .arg(&partial)
+        .envs(directory.parent().filter(|parent| parent.is_dir()).map(|parent| ("TMPDIR", parent)))
         .args(packages)
         .stdin(Stdio::null())
         .output();

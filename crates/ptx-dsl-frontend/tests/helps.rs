@@ -33,9 +33,22 @@ fn bodies(directory: &str) -> Modules {
     modules
 }
 
+/// Modules with constants whose values only rustc knows, and with repetition: here, without rustc, their helps cannot be tried.
+const OF_RUSTC: [&str; 4] = ["constant", "errors_in_a_repetition", "instances_of", "parameters_that_are_no_constants"];
+
+/// Their helps that no other module has.
+const HELPS_OF_RUSTC: [&str; 4] = [
+    "write `{example} {{ ... }}`",
+    "write `@for I in 0..4 { ... }`",
+    "write a number, or declare `const N: u32 = 4;` before it",
+    "write `const {name}: {ty} = crate::{name};`, or a number after the `=`",
+];
+
 #[test]
 fn of_the_snapshots() {
-    helps::hold(&bodies("../../tests/ui"));
+    let mut modules = bodies("../../tests/ui");
+    modules.retain(|(name, _)| !OF_RUSTC.iter().any(|begin| name.starts_with(begin)));
+    helps::hold(&modules);
 }
 
 /// A kernel around each of the statements.
@@ -70,7 +83,8 @@ fn of_all_kinds() {
     let mut untried = Vec::new();
     for stage in ["isa", "syntax", "analysis", "lint"] {
         for literal in literals(&Path::new(env!("CARGO_MANIFEST_DIR")).join(format!("../ptx-dsl-{stage}/src"))) {
-            if asks(&literal) && !given.iter().any(|help| fits(&literal, help)) {
+            let of_rustc = HELPS_OF_RUSTC.contains(&literal.as_str());
+            if asks(&literal) && !of_rustc && !given.iter().any(|help| fits(&literal, help)) {
                 untried.push(format!("{stage}: {literal}"));
             }
         }

@@ -97,8 +97,12 @@ fn touches(here: &Around<'_>, directive: bool) -> bool {
         (Tok::Punct(':'), Tok::Word(_) | Tok::Number(_)) => here.in_chain(),
         // Together they were one token.
         (Tok::Word(_) | Tok::Number(_) | Tok::Str(_), Tok::Word(_) | Tok::Number(_) | Tok::Str(_)) => false,
-        // The only name that can stand behind the operator.
-        (_, Tok::Punct('%')) => here.is_word(1, "WARP_SZ"),
+        // What can stand around the operator; else it begins the name of a register.
+        (_, Tok::Punct('%')) => {
+            here.is_word(1, "WARP_SZ")
+                || matches!(before, Tok::Punct(')'))
+                || is_constant(before) && here.get(1).is_some_and(is_constant)
+        }
         (Tok::Word(_), Tok::Punct('$')) => inside_name(here),
         (Tok::Word(_), Tok::Punct('.')) => !(directive || here.is(-2, '%') && here.begins_declaration()),
         // A qualifier, as in `.16x256b.x1`, or a decimal number with an exponent; else the dot of a directive.
@@ -108,6 +112,12 @@ fn touches(here: &Around<'_>, directive: bool) -> bool {
         (_, Tok::Punct('.')) | (Tok::Punct(',' | ';' | '{' | '}'), _) => false,
         _ => true,
     }
+}
+
+/// Is it a name that Rust gives constants?
+fn is_constant(tok: &Tok) -> bool {
+    let Tok::Word(word) = tok else { return false };
+    word.starts_with(|c: char| c.is_ascii_uppercase()) && !word.contains(|c: char| c.is_ascii_lowercase())
 }
 
 /// `e5` or `e` of `1.e5` or `1.e-5`.

@@ -1,32 +1,98 @@
 //! Vector clocks: which events of other threads have happened before.
 //!
-//! Time is counted per warp. An entry says that the events of some lanes of a warp before some time are known. Threads that
-//! synchronise together share a clock, so it is small: one entry for each warp of their CTA.
+//! Time is counted per actor ([`actor`](super::actor)). An entry says that the events of some lanes of a warp before some time are known.
+//! Threads that synchronise together share a clock, so it is small: one entry for each warp of their CTA.
 
-/// The number of a warp in a launch: 16 CTAs of 32 warps for each cluster.
-pub(super) type WarpId = u32;
-
-/// The cluster of a warp, in the order of their start.
-pub(super) fn cluster_of(warp: WarpId) -> u32 {
-    warp >> 9
-}
-
-/// The CTA of a warp, in the launch.
-pub(super) fn cta_of(warp: WarpId) -> u32 {
-    warp >> 5
-}
+use super::actor::{Actor, cluster_of, cta_of};
+use std::rc::Rc;
 
 /// The events of these lanes before this time are known.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 struct Entry {
-    warp: WarpId,
+    actor: Actor,
     time: u32,
     lanes: u32,
 }
 
-/// What is known. Entries are sorted by warp; those of one warp have different times and lanes.
+/// What is known.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock {
+    known: Frontier,
+    /// What of it a proxy fence separates from now, by [`Bridge`]. Whatever hands on a clock hands on these.
+    fenced: [Option<Rc<Frontier>>; 4],
+}
+
+/// What proxy fences order: accesses of the generic proxy with later ones of another proxy.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Bridge {
+    /// Those of the async proxy to shared memory.
+    AsyncShared,
+    /// Those of the async proxy to global memory.
+    AsyncGlobal,
+    /// Those of the tensormap proxy, as soon as it acquires them.
+    TensormapReleased,
+    /// Those of the tensormap proxy.
+    Tensormap,
+}
+
+impl Clock {
+    /// Are the events of all these lanes of an actor at this time known?
+    #[inline]
+    pub fn knows(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.known.knows(actor, lanes, time)
+    }
+
+    /// Is a proxy fence between these events and now?
+    pub fn is_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.fenced[bridge as usize].as_ref().is_some_and(|fenced| fenced.knows(actor, lanes, time))
+    }
+
+    /// Is any event of a CTA known?
+    pub fn has_met(&self, cta: u32) -> bool {
+        let entries = &self.known.entries;
+        let at = entries.partition_point(|e| cta_of(e.actor) < cta);
+        entries.get(at).is_some_and(|e| cta_of(e.actor) == cta) || cluster_of(cta << 9) < self.known.floor
+    }
+
+    /// The events of these lanes before this time become known.
+    pub fn learn(&mut self, actor: Actor, lanes: u32, time: u32) {
+        self.known.learn(actor, lanes, time);
+    }
+
+    /// All that `other` knows becomes known.
+    pub fn join(&mut self, other: &Clock) {
+        self.known.join(&other.known);
+        for (own, fenced) in self.fenced.iter_mut().zip(&other.fenced) {
+            join_frontier(own, fenced);
+        }
+    }
+
+    /// Lanes of a warp, with events of their own, execute a proxy fence.
+    pub fn fence(&mut self, bridge: Bridge, own: impl IntoIterator<Item = (Actor, u32, u32)>) {
+        let mut now = self.known.clone();
+        own.into_iter().for_each(|(actor, lanes, time)| now.learn(actor, lanes, time));
+        self.fenced[bridge as usize] = Some(Rc::new(now));
+    }
+
+    /// They acquire tensor maps that others have released.
+    pub fn acquire_tensormaps(&mut self) {
+        let released = self.fenced[Bridge::TensormapReleased as usize].clone();
+        join_frontier(&mut self.fenced[Bridge::Tensormap as usize], &released);
+    }
+}
+
+fn join_frontier(own: &mut Option<Rc<Frontier>>, other: &Option<Rc<Frontier>>) {
+    match (&mut *own, other) {
+        (_, None) => {}
+        (None, _) => own.clone_from(other),
+        (Some(own), Some(other)) if Rc::ptr_eq(own, other) => {}
+        (Some(own), Some(other)) => Rc::make_mut(own).join(other),
+    }
+}
+
+/// Events. Entries are sorted by actor; those of one actor have different times and lanes.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Frontier {
     entries: Vec<Entry>,
     /// All events of clusters below this one count as known.
     floor: u32,
@@ -35,20 +101,19 @@ pub(super) struct Clock {
 /// More entries than this are of clusters that came and went.
 const MANY: usize = 8192;
 
-impl Clock {
-    fn range(&self, warp: WarpId) -> std::ops::Range<usize> {
-        let from = self.entries.partition_point(|e| e.warp < warp);
-        let len = self.entries[from..].iter().take_while(|e| e.warp == warp).count();
+impl Frontier {
+    fn range(&self, actor: Actor) -> std::ops::Range<usize> {
+        let from = self.entries.partition_point(|e| e.actor < actor);
+        let len = self.entries[from..].iter().take_while(|e| e.actor == actor).count();
         from..from + len
     }
 
-    /// Are the events of all these lanes of a warp at this time known?
-    pub fn knows(&self, warp: WarpId, lanes: u32, time: u32) -> bool {
-        if cluster_of(warp) < self.floor {
+    fn knows(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        if cluster_of(actor) < self.floor {
             return true;
         }
         let mut unknown = lanes;
-        for e in &self.entries[self.range(warp)] {
+        for e in &self.entries[self.range(actor)] {
             if e.time > time {
                 unknown &= !e.lanes;
             }
@@ -56,19 +121,22 @@ impl Clock {
         unknown == 0
     }
 
-    /// The events of these lanes before this time become known. The time is not before those of earlier calls for the lanes.
-    pub fn learn(&mut self, warp: WarpId, lanes: u32, time: u32) {
-        let range = self.range(warp);
-        let mut at = range.start;
-        let mut end = range.end;
+    fn learn(&mut self, actor: Actor, lanes: u32, time: u32) {
+        let range = self.range(actor);
+        let later = self.entries[range.clone()].iter().filter(|e| e.time > time).fold(0, |m, e| m | e.lanes);
+        let lanes = lanes & !later;
+        if lanes == 0 {
+            return;
+        }
+        let (mut at, mut end, mut found) = (range.start, range.end, false);
         while at < end {
             let e = &mut self.entries[at];
             if e.time == time {
                 e.lanes |= lanes;
-                at += 1;
-                continue;
+                found = true;
+            } else {
+                e.lanes &= !lanes;
             }
-            e.lanes &= !lanes;
             if e.lanes == 0 {
                 self.entries.remove(at);
                 end -= 1;
@@ -76,14 +144,13 @@ impl Clock {
                 at += 1;
             }
         }
-        if !self.entries[range.start..end].iter().any(|e| e.time == time) {
-            self.entries.insert(end, Entry { warp, time, lanes });
+        if !found {
+            self.entries.insert(end, Entry { actor, time, lanes });
         }
         self.forget();
     }
 
-    /// All that `other` knows becomes known.
-    pub fn join(&mut self, other: &Clock) {
+    fn join(&mut self, other: &Frontier) {
         self.floor = self.floor.max(other.floor);
         if other.entries.is_empty() || *self == *other {
             return;
@@ -91,9 +158,9 @@ impl Clock {
         let mut merged = Vec::with_capacity(self.entries.len().max(other.entries.len()));
         let (mut a, mut b) = (&self.entries[..], &other.entries[..]);
         while let (Some(x), Some(y)) = (a.first(), b.first()) {
-            let warp = x.warp.min(y.warp);
-            let (m, n) = (of_warp(a, warp), of_warp(b, warp));
-            merge_warp(&mut merged, &a[..m], &b[..n]);
+            let actor = x.actor.min(y.actor);
+            let (m, n) = (of_actor(a, actor), of_actor(b, actor));
+            merge_actor(&mut merged, &a[..m], &b[..n]);
             (a, b) = (&a[m..], &b[n..]);
         }
         merged.extend_from_slice(a);
@@ -105,20 +172,20 @@ impl Clock {
     /// Keeps the clock small: the oldest clusters count as known. A race with one of them is then not found.
     fn forget(&mut self) {
         if self.entries.len() > MANY {
-            let middle = cluster_of(self.entries[MANY / 2].warp);
+            let middle = cluster_of(self.entries[MANY / 2].actor);
             self.floor = self.floor.max(middle);
-            self.entries.retain(|e| cluster_of(e.warp) >= middle);
+            self.entries.retain(|e| cluster_of(e.actor) >= middle);
         }
     }
 }
 
-/// How many entries at the start are of a warp.
-fn of_warp(entries: &[Entry], warp: WarpId) -> usize {
-    entries.iter().take_while(|e| e.warp == warp).count()
+/// How many entries at the start are of an actor.
+fn of_actor(entries: &[Entry], actor: Actor) -> usize {
+    entries.iter().take_while(|e| e.actor == actor).count()
 }
 
-/// The entries of one warp: for each lane the later time.
-fn merge_warp(merged: &mut Vec<Entry>, a: &[Entry], b: &[Entry]) {
+/// The entries of one actor: for each lane the later time.
+fn merge_actor(merged: &mut Vec<Entry>, a: &[Entry], b: &[Entry]) {
     if b.is_empty() || a == b {
         return merged.extend_from_slice(a);
     }
@@ -153,7 +220,7 @@ mod tests {
         c.learn(3, 0b01, 7);
         assert!(c.knows(3, 0b01, 6) && !c.knows(3, 0b10, 6) && c.knows(3, 0b11, 4));
         c.learn(3, u32::MAX, 9);
-        assert!(c.knows(3, u32::MAX, 8) && c.entries.len() == 1);
+        assert!(c.knows(3, u32::MAX, 8) && c.known.entries.len() == 1);
     }
 
     #[test]
@@ -171,11 +238,37 @@ mod tests {
     }
 
     #[test]
+    fn a_proxy_fence_covers_what_is_known_then() {
+        let (shared, global) = (Bridge::AsyncShared, Bridge::AsyncGlobal);
+        let mut a = Clock::default();
+        a.learn(1, 1, 4);
+        a.fence(shared, [(2, 1, 3)]);
+        a.learn(1, 1, 9);
+        assert!(a.is_fenced(shared, 1, 1, 3) && !a.is_fenced(shared, 1, 1, 4) && a.knows(1, 1, 8));
+        assert!(a.is_fenced(shared, 2, 1, 2) && !a.is_fenced(shared, 2, 1, 3) && !a.is_fenced(global, 1, 1, 3));
+        // others learn of it
+        let mut b = Clock::default();
+        b.learn(3, 1, 5);
+        b.fence(shared, [(3, 1, 5)]);
+        b.join(&a);
+        assert!(b.is_fenced(shared, 1, 1, 3) && b.is_fenced(shared, 3, 1, 4) && !b.is_fenced(shared, 1, 1, 4));
+    }
+
+    #[test]
+    fn tensor_maps_are_released_and_acquired() {
+        let mut a = Clock::default();
+        a.fence(Bridge::TensormapReleased, [(1, 1, 7)]);
+        assert!(!a.is_fenced(Bridge::Tensormap, 1, 1, 6));
+        a.acquire_tensormaps();
+        assert!(a.is_fenced(Bridge::Tensormap, 1, 1, 6) && !a.is_fenced(Bridge::Tensormap, 1, 1, 7));
+    }
+
+    #[test]
     fn clocks_stay_small() {
         let mut c = Clock::default();
         for cluster in 0..20_000 {
-            c.learn(cluster << 9, 1, 1);
+            c.learn(cluster << 13, 1, 1);
         }
-        assert!(c.entries.len() <= MANY && c.knows(19_999 << 9, 1, 0) && c.knows(0, 1, 0));
+        assert!(c.known.entries.len() <= MANY && c.knows(19_999 << 13, 1, 0) && c.knows(0, 1, 0));
     }
 }

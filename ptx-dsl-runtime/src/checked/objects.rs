@@ -1,6 +1,7 @@
 //! What barriers, mbarrier objects and strong accesses hand from thread to thread.
 
-use super::clock::{Clock, WarpId, cta_of};
+use super::actor::{self, Actor, cta_of};
+use super::clock::Clock;
 use super::shadow::{Memory, includes};
 use super::threads::{Fenced, Published, Threads, Warp, join_fenced};
 use crate::monitor::{Access, Order, Scope, Who};
@@ -29,8 +30,10 @@ type Parts = Vec<(u32, u32, u32, bool)>;
 struct ClusterBarrier {
     phase: u32,
     published: Published,
-    /// Of the last complete phase.
-    done: Option<Rc<Clock>>,
+    /// By relaxed arrivals too.
+    met: Clock,
+    /// Of the last complete phase: what is released, and all.
+    done: Option<(Rc<Clock>, Rc<Clock>)>,
     /// The phases in which warps have arrived.
     arrived: HashMap<(u32, u32), u32>,
     /// Waiting for the phase that is not complete.
@@ -114,6 +117,7 @@ impl Barriers {
     pub fn cluster_arrive(&mut self, who: Who, release: bool, published: Published) {
         let barrier = self.cluster.entry(who.slot).or_default();
         barrier.arrived.insert((who.rank, who.warp), barrier.phase);
+        barrier.met.join(&published.known);
         if release {
             barrier.published.join(&published);
         } else {
@@ -126,8 +130,9 @@ impl Barriers {
         let complete = barrier.arrived.get(&(who.rank, who.warp)).is_none_or(|phase| *phase != barrier.phase);
         if !complete {
             barrier.waiting.push((who.rank, who.warp, who.lanes));
-        } else if let (Some(done), Some(warp)) = (&barrier.done, threads.of(who)) {
+        } else if let (Some((done, met)), Some(warp)) = (&barrier.done, threads.of(who)) {
             warp.learn(who.lanes, done);
+            warp.meet(met);
         }
     }
 
@@ -136,13 +141,14 @@ impl Barriers {
         let Published { mut known, fenced } = std::mem::take(&mut barrier.published);
         // relaxed arrivals behind a fence, and relaxed waits before one, synchronise too
         fenced.iter().for_each(|(_, clock)| known.join(clock));
-        let done = Rc::new(known);
+        let (done, met) = (Rc::new(known), Rc::new(std::mem::take(&mut barrier.met)));
         for (rank, warp, lanes) in barrier.waiting.drain(..) {
             if let Some(warp) = threads.warp(slot, rank, warp) {
                 warp.learn(lanes, &done);
+                warp.meet(&met);
             }
         }
-        barrier.done = Some(done);
+        barrier.done = Some((done, met));
         barrier.parts.clear();
         barrier.phase += 1;
     }
@@ -160,6 +166,10 @@ struct Phase {
 
 #[derive(Debug, Default)]
 struct Mbarrier {
+    /// `None` if the CTA has too many objects.
+    actor: Option<Actor>,
+    /// Phases that are complete, those of earlier objects at this place included.
+    phases: u32,
     current: Phase,
     /// Of the last complete phase.
     done: Vec<(Rc<Clock>, bool)>,
@@ -171,15 +181,54 @@ struct Mbarrier {
 #[derive(Debug, Default)]
 pub(super) struct Mbarriers {
     objects: HashMap<Object, Mbarrier>,
+    /// What the threads of commits knew, and how many arrivals of each are to come: by warp, lanes, number.
+    commits: HashMap<(Actor, u32, u64), (Clock, u32)>,
+    /// Objects by slot and rank.
+    numbers: HashMap<(u32, u32), u32>,
 }
 
 impl Mbarriers {
     pub fn start(&mut self, slot: u32) {
         self.objects.retain(|key, _| key.0 != slot);
+        self.numbers.retain(|key, _| key.0 != slot);
     }
 
-    pub fn init(&mut self, slot: u32, rank: u32, offset: u32) {
-        self.objects.insert((slot, rank, offset), Mbarrier::default());
+    /// An object of the CTA of this warp.
+    pub fn init(&mut self, object: Object, warp: Actor) {
+        let numbers = self.numbers.entry((object.0, object.1)).or_default();
+        let known = self.objects.entry(object).or_insert_with(|| {
+            *numbers += 1;
+            Mbarrier { actor: actor::object(warp, *numbers - 1), ..Mbarrier::default() }
+        });
+        *known = Mbarrier { actor: known.actor, phases: known.phases + 1, ..Mbarrier::default() };
+    }
+
+    /// The current phase of an object.
+    pub fn phase(&self, object: Object) -> Option<(Actor, u32)> {
+        let object = self.objects.get(&object)?;
+        Some((object.actor?, object.phases))
+    }
+
+    /// A commit makes known what its thread knows, when it arrives.
+    pub fn commit(&mut self, commit: (Actor, u32, u64), known: Clock, arrivals: u32) {
+        if arrivals > 0 {
+            self.commits.insert(commit, (known, arrivals));
+        }
+    }
+
+    /// It arrives on an object.
+    pub fn commit_arrives(&mut self, commit: (Actor, u32, u64), object: Object) {
+        let Some((known, arrivals)) = self.commits.get_mut(&commit) else { return };
+        self.objects.entry(object).or_default().current.released.join(known);
+        *arrivals -= 1;
+        if *arrivals == 0 {
+            self.commits.remove(&commit);
+        }
+    }
+
+    /// Operations before this time are complete when the current phase is.
+    pub fn completes(&mut self, object: Object, actor: Actor, lanes: u32, time: u32) {
+        self.objects.entry(object).or_default().current.released.learn(actor, lanes, time);
     }
 
     pub fn arrive(&mut self, object: Object, published: Published, order: Order, site: u32) {
@@ -194,7 +243,11 @@ impl Mbarriers {
 
     pub fn complete(&mut self, object: Object) {
         let object = self.objects.entry(object).or_default();
-        let Phase { released, relaxed } = std::mem::take(&mut object.current);
+        let Phase { mut released, relaxed } = std::mem::take(&mut object.current);
+        object.phases += 1;
+        if let Some(actor) = object.actor {
+            released.learn(actor, 1, object.phases);
+        }
         object.done = vec![(Rc::new(released), true)];
         object.done.extend(relaxed.map(|clock| (Rc::new(clock), false)));
     }
@@ -213,7 +266,7 @@ impl Mbarriers {
 /// Who stores, and when.
 #[derive(Debug, Clone, Copy)]
 pub(super) struct Issuer {
-    warp: WarpId,
+    warp: Actor,
     lanes: u32,
     time: u32,
     site: u32,
@@ -236,7 +289,7 @@ impl Issuer {
 #[derive(Debug)]
 struct Message {
     /// By release patterns: scope, clock, issuer.
-    released: Vec<(Scope, Rc<Clock>, WarpId)>,
+    released: Vec<(Scope, Rc<Clock>, Actor)>,
     last: Issuer,
     /// The last store released nothing.
     relaxed: bool,
@@ -300,8 +353,8 @@ impl Messages {
         }
         (message.last, message.relaxed) = (issuer, clocks.is_empty());
         for (scope, clock) in clocks {
-            let same_cta = |warp: WarpId| cta_of(warp) == cta_of(issuer.warp);
-            let same = |m: &&mut (Scope, Rc<Clock>, WarpId)| m.0 == scope && (scope >= Scope::Gpu || same_cta(m.2));
+            let same_cta = |warp: Actor| cta_of(warp) == cta_of(issuer.warp);
+            let same = |m: &&mut (Scope, Rc<Clock>, Actor)| m.0 == scope && (scope >= Scope::Gpu || same_cta(m.2));
             match message.released.iter_mut().find(same) {
                 Some((_, known, last)) => {
                     Rc::make_mut(known).join(&clock);
@@ -313,7 +366,7 @@ impl Messages {
     }
 
     /// What a strong load of `scope` by a thread of `warp` sees there.
-    pub fn seen(&self, key: (Memory, u64), warp: WarpId, scope: Scope) -> Vec<Seen> {
+    pub fn seen(&self, key: (Memory, u64), warp: Actor, scope: Scope) -> Vec<Seen> {
         let Some(message) = self.all.get(&key) else { return Vec::new() };
         let site = message.last.site;
         let mut all = Vec::new();

@@ -4,7 +4,7 @@
 //! seen it, or because something orders it behind the arrivals. If that phase and the next one are complete already, and nothing orders
 //! the next one behind the wait, then the wait is for the wrong phase.
 
-use super::clock::WarpId;
+use super::actor::Actor;
 use super::threads::Warp;
 use crate::monitor::Who;
 use std::collections::{HashMap, VecDeque};
@@ -13,7 +13,7 @@ use std::collections::{HashMap, VecDeque};
 type Object = (u32, u32, u32);
 
 /// An arrival: lanes of a warp at a time.
-type Arrival = (WarpId, u32, u32);
+type Arrival = (Actor, u32, u32);
 
 /// Complete phases whose arrivals are kept.
 const KEPT: usize = 64;

@@ -6,7 +6,7 @@
 mod cell;
 mod stripe;
 
-use super::threads::Warp;
+use super::operations::View;
 use cell::Cell;
 use stripe::{Extent, LINE, Reads, Stripe, Stripes};
 
@@ -59,27 +59,49 @@ struct More {
 }
 
 impl Shadow {
-    /// An access for `lanes` of a warp to `len` bytes, which reads them or not, or stores what is there already.
+    /// An access to `len` bytes, which reads them or not, or stores what is there already.
     pub fn access(
         &mut self,
         (from, len): (u64, u32),
         (reads, same): (bool, bool),
         new: Record,
-        warp: &Warp,
-        lanes: u32,
+        view: &View<'_>,
     ) -> Outcome {
         let mut outcome = Outcome::default();
         let to = from + u64::from(len);
         for number in from / LINE..to.div_ceil(LINE) {
             if let Some((line, more)) = self.line(number) {
-                line.access(more, piece_of(number, from, to), (reads, same), new, (warp, lanes), &mut outcome);
+                line.access(more, piece_of(number, from, to), (reads, same), new, view, &mut outcome);
             }
         }
         outcome
     }
 
+    /// An access of an asynchronous operation to bytes in one piece.
+    pub fn span(&mut self, (from, len): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> Outcome {
+        let mut outcome = Outcome::default();
+        let to = from + u64::from(len);
+        for number in from / LINE..to.div_ceil(LINE) {
+            let Some((line, more)) = self.line(number) else { continue };
+            let (low, high) = piece_of(number, from, to);
+            let stripe = Stripe::new(&new, new.lanes, Extent { from: low as u8, to: high as u8, log: None });
+            let whole = high - low == LINE as u32 && !line.guarded;
+            let fits = line.cells.is_none() && !line.guarded && (whole || !new.what.writes());
+            if fits && line.stripes.access(&mut more.reads, stripe, reads, view) {
+                continue;
+            }
+            let mut of_line = Outcome::default();
+            line.access(more, (low, high), (reads, false), new, view, &mut of_line);
+            if whole && new.what.writes() && of_line.is_fine() {
+                line.join(more, stripe);
+            }
+            outcome.merge(of_line);
+        }
+        outcome
+    }
+
     /// An access of one element by lanes that know the same. False if it has to be looked at by itself, or something is wrong.
-    pub fn element(&mut self, (from, len): (u64, u32), reads: bool, new: Record, warp: &Warp) -> bool {
+    pub fn element(&mut self, (from, len): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> bool {
         if !new.lanes.is_power_of_two() && new.what == What::Store {
             return false;
         }
@@ -87,15 +109,15 @@ impl Shadow {
         let (from, to) = piece_of(from / LINE, from, from + u64::from(len));
         if line.cells.is_none() && !new.what.writes() {
             let extent = Extent { from: from as u8, to: to as u8, log: None };
-            return line.stripes.access(&mut more.reads, Stripe::new(&new, new.lanes, extent), reads, warp);
+            return line.stripes.access(&mut more.reads, Stripe::new(&new, new.lanes, extent), reads, view);
         }
         let mut outcome = Outcome::default();
-        line.access(more, (from, to), (reads, false), new, (warp, new.lanes), &mut outcome);
+        line.access(more, (from, to), (reads, false), new, view, &mut outcome);
         outcome.is_fine()
     }
 
     /// An access of elements by neighbouring lanes that know the same. False as above.
-    pub fn row(&mut self, (from, size): (u64, u32), reads: bool, new: Record, warp: &Warp) -> bool {
+    pub fn row(&mut self, (from, size): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> bool {
         let (log, first) = (size.trailing_zeros(), new.lanes.trailing_zeros());
         let to = from + (u64::from(new.lanes.count_ones()) << log);
         let mut at = from;
@@ -108,7 +130,7 @@ impl Shadow {
             let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded) else { return false };
             let whole = n << log == LINE as u32;
             if line.cells.is_none() && (whole || !new.what.writes()) {
-                if !line.stripes.access(&mut more.reads, stripe, reads, warp) {
+                if !line.stripes.access(&mut more.reads, stripe, reads, &View { lanes, ..*view }) {
                     return false;
                 }
             } else {
@@ -116,7 +138,7 @@ impl Shadow {
                 for i in 0..n {
                     let new = Record { lanes: 1 << (lanes.trailing_zeros() + i), ..new };
                     let piece = (low + (i << log), low + ((i + 1) << log));
-                    line.access(more, piece, (reads, false), new, (warp, new.lanes), &mut outcome);
+                    line.access(more, piece, (reads, false), new, &View { lanes: new.lanes, ..*view }, &mut outcome);
                 }
                 if !outcome.is_fine() {
                     return false;
@@ -196,7 +218,7 @@ impl Line {
         (from, to): (u32, u32),
         (reads, same): (bool, bool),
         new: Record,
-        by: (&Warp, u32),
+        view: &View<'_>,
         outcome: &mut Outcome,
     ) {
         let cells = self.split(more);
@@ -208,7 +230,7 @@ impl Line {
                 outcome.unwritten = true;
                 continue;
             }
-            cell.access(&mut more.cells, Record { bytes, ..new }, same, by, outcome);
+            cell.access(&mut more.cells, Record { bytes, ..new }, same, view, outcome);
         }
     }
 

@@ -1,7 +1,7 @@
 //! Unit tests of the checked host: one monitor, without a machine.
 
 use super::*;
-use crate::monitor::By;
+use crate::monitor::{By, Proxy};
 
 const WHO: Who = Who { site: 0, slot: 3, rank: 1, warp: 0, lanes: 1 };
 
@@ -15,7 +15,17 @@ fn checked() -> Checked {
 fn access(offset: u32, bytes: u32, write: bool) -> Access {
     let place = Place::Shared { rank: 1, offset };
     let order = Order::default();
-    Access { place, addr: offset as u64, bytes, write, same: false, by: By::Thread, order, who: WHO }
+    Access {
+        place,
+        addr: offset as u64,
+        bytes,
+        write,
+        same: false,
+        by: By::Thread,
+        proxy: Proxy::Generic,
+        order,
+        who: WHO,
+    }
 }
 
 #[test]
@@ -41,7 +51,7 @@ fn live_objects_are_no_ordinary_memory() {
     assert!(matches!(m.memory(access(20, 4, true)), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
     assert!(matches!(m.sync(init, order, WHO), Err(FaultKind::MbarrierMisused { offset: 16, .. })));
     // the same place in another CTA, and in another cluster
-    m.sync(Sync::MbarrierInit { rank: 0, offset: 16 }, order, WHO).unwrap();
+    m.sync(Sync::MbarrierInit { rank: 0, offset: 16 }, order, Who { rank: 0, ..WHO }).unwrap();
     m.sync(init, order, Who { slot: 2, ..WHO }).unwrap();
     m.sync(Sync::MbarrierInval { rank: 1, offset: 16 }, order, WHO).unwrap();
     m.memory(access(20, 4, true)).unwrap();

@@ -2,12 +2,10 @@
 //!
 //! The lanes of a warp share what they know until they synchronise apart.
 
-use super::clock::{Clock, WarpId, cta_of};
-use crate::monitor::{Order, Scope, Who};
+use super::actor::{self, Actor};
+use super::clock::{Bridge, Clock};
+use crate::monitor::{Order, ProxyFence, Scope, Who};
 use std::rc::Rc;
-
-/// Set in the number of the thread that stands for the `wgmma` of a warpgroup; the rest is its first warp.
-const WARPGROUP: WarpId = 1 << 31;
 
 /// Clocks that fences have made visible, one for each scope.
 pub(super) type Fenced = Vec<(Scope, Rc<Clock>)>;
@@ -23,18 +21,28 @@ struct Group {
     observed: Option<Rc<Clock>>,
 }
 
+/// These lanes have waited for their own operations before this time.
+#[derive(Debug, Clone, Copy)]
+struct Wait {
+    actor: Actor,
+    lanes: u32,
+    time: u32,
+}
+
 /// A warp.
 #[derive(Debug, Clone)]
 pub(super) struct Warp {
-    pub id: WarpId,
+    pub id: Actor,
     /// Of its next event.
     pub time: u32,
     /// The lanes that exist.
     exist: u32,
     /// All events of the CTA before this time are known to all lanes.
     floor: u32,
-    /// Of the next read by `wgmma` of the warpgroup that it is the first warp of.
-    multiplies: u32,
+    /// The operations for which lanes have waited.
+    waits: Vec<Wait>,
+    /// What it has waited for, relaxed synchronisation included.
+    met: Clock,
     /// Has it accessed memory at this time?
     used: bool,
     groups: Vec<Group>,
@@ -66,13 +74,14 @@ pub(super) fn join_fenced(to: &mut Fenced, from: &Fenced) {
 }
 
 impl Warp {
-    fn new(id: WarpId, exist: u32) -> Warp {
+    fn new(id: Actor, exist: u32) -> Warp {
         Warp {
             id,
             time: 0,
             exist,
             floor: 0,
-            multiplies: 0,
+            waits: Vec::new(),
+            met: Clock::default(),
             used: false,
             groups: vec![Group { lanes: exist, ..Group::default() }],
         }
@@ -90,21 +99,54 @@ impl Warp {
         self.groups.iter().find(|g| g.lanes >> lane & 1 != 0).unwrap_or(&self.groups[0])
     }
 
-    /// Does a lane know the events of lanes of a warp at a time?
+    /// Does a lane know the events of lanes of an actor at a time?
     #[inline]
-    pub fn knows(&self, lane: u32, warp: WarpId, lanes: u32, time: u32) -> bool {
-        self.knows_by_barrier(warp, time) || self.group(lane).known.knows(warp, lanes, time)
+    pub fn knows(&self, lane: u32, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.knows_by_barrier(actor, time) || self.group(lane).known.knows(actor, lanes, time)
     }
 
     /// Does any lane know these events?
-    pub fn any_knows(&self, warp: WarpId, lanes: u32, time: u32) -> bool {
-        self.knows_by_barrier(warp, time) || self.groups.iter().any(|g| g.known.knows(warp, lanes, time))
+    pub fn any_knows(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.knows_by_barrier(actor, time) || self.groups.iter().any(|g| g.known.knows(actor, lanes, time))
     }
 
     /// Does a barrier of the CTA come after the events of a warp at a time?
     #[inline]
-    pub fn knows_by_barrier(&self, warp: WarpId, time: u32) -> bool {
-        cta_of(warp) == cta_of(self.id) && time < self.floor
+    pub fn knows_by_barrier(&self, actor: Actor, time: u32) -> bool {
+        actor::are_neighbours(actor, self.id) && time < self.floor
+    }
+
+    /// Have these lanes waited for this operation of their own?
+    pub fn has_waited(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        actor::is_work_of(actor, self.id)
+            && self.waits.iter().any(|w| w.actor == actor && lanes & !w.lanes == 0 && time < w.time)
+    }
+
+    /// It has waited for others, with or without their memory accesses.
+    pub fn meet(&mut self, clock: &Clock) {
+        self.met.join(clock);
+    }
+
+    /// Does a lane know that a CTA has started?
+    pub fn has_met(&self, lane: u32, cta: u32) -> bool {
+        self.met.has_met(cta) || self.group(lane).known.has_met(cta)
+    }
+
+    /// These lanes have waited for their own operations before this time.
+    pub fn wait(&mut self, actor: Actor, lanes: u32, time: u32) {
+        self.waits.iter_mut().filter(|w| w.actor == actor).for_each(|w| w.lanes &= !lanes);
+        self.waits.retain(|w| w.lanes != 0);
+        match self.waits.iter_mut().find(|w| w.actor == actor && w.time == time) {
+            Some(same) => same.lanes |= lanes,
+            None => self.waits.push(Wait { actor, lanes, time }),
+        }
+    }
+
+    /// What only these lanes know: their own events until now, and the operations for which they have waited.
+    fn own(&self, lanes: u32) -> impl Iterator<Item = (Actor, u32, u32)> + '_ {
+        let waits = self.waits.iter().map(|w| (w.actor, w.lanes, w.time));
+        let all = std::iter::once((self.id, u32::MAX, self.time)).chain(waits);
+        all.map(move |(actor, of, time)| (actor, of & lanes, time)).filter(|(_, lanes, _)| *lanes != 0)
     }
 
     /// Do all these lanes know the same?
@@ -135,7 +177,7 @@ impl Warp {
             }
         }
         let mut all = all.unwrap_or_default();
-        all.known.learn(self.id, lanes, self.time);
+        self.own(lanes).for_each(|(actor, lanes, time)| all.known.learn(actor, lanes, time));
         all
     }
 
@@ -208,6 +250,33 @@ impl Warp {
         });
     }
 
+    /// Is a proxy fence between these events and a lane?
+    pub fn is_fenced(&self, lane: u32, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.group(lane).known.is_fenced(bridge, actor, lanes, time)
+    }
+
+    /// These lanes execute a proxy fence.
+    pub fn fence_proxies(&mut self, lanes: u32, fence: ProxyFence) {
+        self.end_event();
+        let own: Vec<_> = self.own(lanes).collect();
+        self.for_lanes(lanes, |g| {
+            let clock = Rc::make_mut(&mut g.known);
+            let own = || own.iter().map(|(actor, of, time)| (*actor, of & g.lanes, *time)).filter(|own| own.1 != 0);
+            match fence {
+                ProxyFence::Async { shared, global } => {
+                    if shared {
+                        clock.fence(Bridge::AsyncShared, own());
+                    }
+                    if global {
+                        clock.fence(Bridge::AsyncGlobal, own());
+                    }
+                }
+                ProxyFence::TensormapRelease => clock.fence(Bridge::TensormapReleased, own()),
+                ProxyFence::TensormapAcquire => clock.acquire_tensormaps(),
+            }
+        });
+    }
+
     /// These lanes execute a fence.
     pub fn fence(&mut self, lanes: u32, order: Order) {
         if order.acquire {
@@ -243,7 +312,7 @@ impl Cluster {
         for next in self.warps.len() as u32..to {
             let exist = self.threads.saturating_sub(next % 32 * 32);
             let exist = if exist >= 32 { u32::MAX } else { (1 << exist) - 1 };
-            self.warps.push(Warp::new(self.number << 9 | next, exist));
+            self.warps.push(Warp::new(actor::warp(self.number, next / 32, next), exist));
         }
     }
 }
@@ -327,7 +396,7 @@ impl Threads {
             if all {
                 (warp.time, warp.floor) = (time, time);
             }
-            known.learn(warp.id, lanes, warp.time);
+            warp.own(lanes).for_each(|(actor, lanes, time)| known.learn(actor, lanes, time));
         }
         let known = Rc::new(known);
         for &(w, lanes) in lanes {
@@ -335,35 +404,23 @@ impl Threads {
         }
     }
 
+    /// Has a thread of a CTA waited for these events?
+    pub fn is_known_in(&self, slot: u32, rank: u32, actor: Actor, lanes: u32, time: u32) -> bool {
+        let Some(cluster) = self.slots.get(slot as usize) else { return true };
+        let warps = cluster.warps.iter().skip(rank as usize * 32).take(32);
+        let knows = |clock: &Clock| clock.knows(actor, lanes, time);
+        warps.into_iter().any(|warp| knows(&warp.met) || warp.groups.iter().any(|g| knows(&g.known)))
+    }
+
     #[inline]
     pub fn of(&mut self, who: Who) -> Option<&mut Warp> {
         self.warp(who.slot, who.rank, who.warp)
     }
 
-    /// The thread that stands for the `wgmma` of a warpgroup, and the time of its next read.
-    pub fn warpgroup(&mut self, who: Who) -> Option<(WarpId, u32)> {
-        let first = self.warp(who.slot, who.rank, who.warp & !3)?;
-        Some((WARPGROUP | first.id, first.multiplies))
-    }
-
-    /// `wgmma.wait_group` returns: the lanes are ordered behind all that the warpgroup has read.
-    pub fn wait_for_warpgroup(&mut self, who: Who) {
-        let Some((id, time)) = self.warpgroup(who) else { return };
-        if let Some(first) = self.warp(who.slot, who.rank, who.warp & !3) {
-            first.multiplies = time + 1;
-        }
-        let mut clock = Clock::default();
-        clock.learn(id, 1, time + 1);
-        if let Some(warp) = self.of(who) {
-            warp.learn(who.lanes, &Rc::new(clock));
-        }
-    }
-
     /// `%ctaid`, CTA rank and warp.
-    pub fn place(&self, warp: WarpId) -> ([u32; 3], u32, u32) {
-        let warp = warp & !WARPGROUP;
-        let (rank, number) = (warp >> 5 & 15, warp & 31);
-        let ctas = self.ctas.get((warp >> 9) as usize);
+    pub fn place(&self, actor: Actor) -> ([u32; 3], u32, u32) {
+        let (rank, number) = actor::place(actor);
+        let ctas = self.ctas.get(actor::cluster_of(actor) as usize);
         (ctas.and_then(|ctas| ctas.get(rank as usize)).copied().unwrap_or_default(), rank, number)
     }
 }

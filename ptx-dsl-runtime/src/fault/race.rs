@@ -19,6 +19,10 @@ pub struct Race {
     pub other: Side,
     /// What would order them if it were a little stronger.
     pub near_miss: Option<NearMiss>,
+    /// They are ordered but for this fence of proxies (8.6).
+    pub fence: Option<&'static str>,
+    /// One of them is made by an asynchronous operation, which nobody has waited for, or which has not waited for the other.
+    pub asynchronous: bool,
 }
 
 /// An access of a race.
@@ -50,8 +54,33 @@ pub struct NearMiss {
 }
 
 impl Race {
+    /// Does a CTA end before an access to its shared memory?
+    pub(super) fn is_end(&self) -> bool {
+        self.access == "end of the CTA"
+    }
+
     /// What would order the accesses.
     pub(super) fn help(&self, thread: Option<ThreadId>) -> &'static str {
+        match self.fence {
+            Some("fence.proxy.tensormap::generic") => {
+                return "`fence.proxy.tensormap::generic.release` after the store, and `.acquire` of the map before the copy";
+            }
+            Some("fence.proxy.async.global") => {
+                return "`fence.proxy.async.global` after the store, before the threads synchronise";
+            }
+            Some(_) => return "`fence.proxy.async.shared::cta` after the store, before the threads synchronise",
+            None => {}
+        }
+        if self.is_end() {
+            return "keep the CTA alive until its peers are done: `barrier.cluster.arrive` and `.wait` at the end";
+        }
+        if self.asynchronous {
+            return if self.access.contains("asynchronous") || self.access.contains("matrix") {
+                "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation starts"
+            } else {
+                "wait for the operation first: for the phase of its mbarrier object, or for its group; a barrier tells the other threads"
+            };
+        }
         let Some(own) = thread else { return "" };
         let other = self.other.thread;
         if own.ctaid == other.ctaid && own.warp == other.warp {
@@ -91,8 +120,16 @@ impl Race {
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Race { space, addr, bytes, access, other, .. } = self;
-        write!(f, "data race: nothing orders this {access} of {bytes} bytes at {space} address {addr:#x} and ")?;
         let article = if other.access.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
-        write!(f, "{article} {} of another thread", other.access)
+        if self.is_end() {
+            write!(f, "nothing keeps this CTA until {article} {} by another CTA to its shared memory, ", other.access)?;
+            return write!(f, "{bytes} bytes at {addr:#x}, is done");
+        }
+        if let Some(fence) = self.fence {
+            write!(f, "data race: no `{fence}` is between {article} {} and this {access} ", other.access)?;
+            return write!(f, "of {bytes} bytes at {space} address {addr:#x}, which are accesses of different proxies");
+        }
+        write!(f, "data race: nothing orders this {access} of {bytes} bytes at {space} address {addr:#x} and ")?;
+        write!(f, "{article} {}{}", other.access, if self.asynchronous { "" } else { " of another thread" })
     }
 }

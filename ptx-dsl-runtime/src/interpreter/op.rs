@@ -1,7 +1,7 @@
 //! An instruction as data: its operands and results.
 
 use super::suspects::Suspects;
-use super::undefined::Watched;
+use super::watched::Watched;
 use crate::isa::{OnWarp, sreg};
 use crate::monitor::order::Order;
 use crate::qual::Q;

@@ -6,6 +6,7 @@ use super::{Done, active, ld_st, own_shared_object, space};
 use crate::fault::FaultKind;
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces, reduce};
+use crate::monitor::Proxy;
 
 use crate::qual::{Q, Ty, q};
 use crate::{Ctx, Lanes, Monitor};
@@ -65,11 +66,7 @@ impl CopyJob for Store {
             To::Shared(to) => to.place(),
             To::Global(to) => to.place(),
         };
-        let access = |write| JobAccess { place, bytes: self.value.len() as u32, write };
-        match self.reduction {
-            None => vec![access(true)],
-            Some(_) => vec![access(false), access(true)],
-        }
+        vec![JobAccess { place, bytes: self.value.len() as u32, write: true, proxy: Proxy::Generic }]
     }
 }
 

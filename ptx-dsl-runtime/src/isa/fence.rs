@@ -6,7 +6,7 @@
 use super::{Done, active, place};
 use crate::fault::FaultKind;
 use crate::mem::address::{AddrSpace, Place};
-use crate::monitor::Sync;
+use crate::monitor::{ProxyFence, Sync};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -15,6 +15,9 @@ use crate::{Ctx, Lanes, Monitor};
 pub fn fence<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.fence();
     x.tell_sync(Sync::Fence, x.mask)?;
+    if let Some(fence) = ProxyFence::of(q) {
+        x.tell_sync(Sync::ProxyFence(fence), x.mask)?;
+    }
     if !q.has(q::tensormap_generic) {
         return Ok(());
     }

@@ -61,13 +61,13 @@ fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize) -> Done {
     let (coordinates, rest) = s[2..].split_at(form.coordinates);
     let (offsets, mask) = rest[1..].split_at(form.offsets);
     let places = numbers(&[coordinates, offsets].concat(), l);
-    let map = tensor_map(x, s[1][l], l)?;
+    let (map, map_at) = tensor_map(x, s[1][l], l)?;
     let space = if q.has(q::shared_cluster) { AddrSpace::SharedCluster } else { AddrSpace::SharedCta };
     let to = shared_in(x, space, s[0][l], 0, ALIGN, l, "the destination of the copy")?;
     let at = mbarrier_of(x, q, rest[0][l], to.rank, l)?;
     for rank in ctas(x, q, to.rank, mask.first().map_or(0, |m| m[l]), l)? {
         let of = tensor_box(x, q, map.clone(), &places, false, l)?;
-        let job = Load(transfer(x, of, SharedPlace { rank, ..to }, s[0][l], l)?);
+        let job = Load(transfer(x, (of, map_at), SharedPlace { rank, ..to }, s[0][l], l)?);
         // with `.cta_group::2`, the object's CTA says which one of each pair gets the signal
         let signalled = if q.has(q::cta_group_2) { rank & !1 | at.rank & 1 } else { rank };
         let bytes = job.0.transferred() as u32;
@@ -81,11 +81,11 @@ fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize) -> Done {
 fn store<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize, reduces: bool) -> Done {
     let form = Form::of(q);
     let (coordinates, rest) = s[1..].split_at(form.coordinates);
-    let map = tensor_map(x, s[0][l], l)?;
+    let (map, map_at) = tensor_map(x, s[0][l], l)?;
     let reduction = if reduces { Some(reduction(x, q, map.element, l)?) } else { None };
     let of = tensor_box(x, q, map, &numbers(coordinates, l), true, l)?;
     let from = shared(x, rest[0][l], 0, ALIGN, l, "the source of the copy")?;
-    let transfer = transfer(x, of, from, rest[0][l], l)?;
+    let transfer = transfer(x, (of, map_at), from, rest[0][l], l)?;
     x.start_copy(l as u32, Box::new(Store { transfer, reduction }), Signal::BulkGroup)
 }
 

@@ -12,7 +12,8 @@ use super::matrix::sparse::Metadata;
 use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::kernel::Flow;
-use crate::monitor::{Access, By, Order, Place, Sync};
+use crate::machine::copy::JobAccess;
+use crate::monitor::{Agent, By, Groups as Waited, Order, Place, Sync};
 use crate::qual::Q;
 use crate::sync::wgmma::{Groups, Pending};
 use crate::{Ctx, Lanes, Monitor};
@@ -100,23 +101,19 @@ impl<M: Monitor> Ctx<'_, M> {
 
 /// Tells the monitor what the operation reads of shared memory.
 fn report<M: Monitor>(x: &mut Ctx<'_, M>, product: &Product, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
-    let (rank, who, size) = (x.rank(), x.who(1), x.cta().shared.len().max(x.memory.shared.len()));
-    for offset in product.pieces(operands, x.warp as usize % 4) {
-        if offset as usize + 16 > size {
-            // the operation itself reports it
+    let (rank, size) = (x.rank(), x.cta().shared.len().max(x.memory.shared.len()));
+    let by = By::Agent(Agent::Warpgroup(groups(x).committed()));
+    let mut pieces = product.pieces(operands, x.warp as usize % 4);
+    pieces.sort_unstable();
+    for piece in pieces.chunk_by(|a, b| a.abs_diff(*b) <= 16) {
+        let (Some(first), Some(last)) = (piece.first(), piece.last()) else { continue };
+        // the operation itself reports what is outside
+        let end = (*last as usize + 16).min(size);
+        if *first as usize >= end {
             continue;
         }
-        let access = Access {
-            place: Place::Shared { rank, offset },
-            addr: offset.into(),
-            bytes: 16,
-            write: false,
-            same: false,
-            by: By::Warpgroup,
-            order: Order::default(),
-            who,
-        };
-        x.monitor.memory(access).map_err(|kind| x.fault(kind, 0))?;
+        let read = JobAccess::of_copy(Place::Shared { rank, offset: *first }, end as u32 - first, false);
+        x.tell_agent(read, by, Order::default(), 0).map_err(|kind| x.fault(kind, 0))?;
     }
     Ok(())
 }
@@ -169,7 +166,7 @@ pub fn wgmma_wait_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &
         return Ok(Flow::Wait(Wait::Warpgroup { groups: wanted }));
     }
     groups(x).wait(newest);
-    x.tell_sync(Sync::WarpgroupWait, x.mask)?;
+    x.tell_sync(Sync::Groups { of: Waited::Warpgroup, before: wanted }, x.mask)?;
     Ok(Flow::Next)
 }
 

@@ -52,6 +52,8 @@ enum Work {
 #[derive(Debug)]
 struct Response {
     words: [u64; 2],
+    /// Its number, for monitors.
+    number: u64,
     rank: u32,
     /// Offset of the response in the CTA's shared memory.
     addr: u32,
@@ -89,6 +91,8 @@ struct Commit {
     to: (u32, u32),
     pair: bool,
     issued: u64,
+    /// Counts the commits of its thread, from 1.
+    number: u64,
 }
 
 /// A copy, an asynchronous store or reduction.
@@ -100,8 +104,8 @@ struct Copy {
     signal: Signal,
     /// The number of its bulk group among those of its thread.
     group: u64,
-    /// Its thread has waited until the source is read.
-    released: bool,
+    /// Its own number, for monitors.
+    number: u64,
 }
 
 /// A `cp.async.mbarrier.arrive` whose arrive-on is still to come.
@@ -130,6 +134,10 @@ pub(crate) struct AsyncOps {
     /// When the next one is due.
     next: u64,
     fences: Fences,
+    /// Copies so far that a monitor knows.
+    copies: u64,
+    /// `tcgen05.commit` so far, by thread: slot, CTA, warp, lane.
+    commits: HashMap<(usize, u32, u32, u32), u64>,
     /// Groups of bulk copies that each lane of a warp has committed, by slot, CTA and warp.
     bulk_groups: BTreeMap<(usize, u32, u32), [u64; 32]>,
     /// The copies of single threads, by slot, CTA and warp.

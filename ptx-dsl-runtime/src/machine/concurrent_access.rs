@@ -12,7 +12,7 @@ use crate::machine::vector_access::ONE_ROW;
 use crate::mem::address::{AddrSpace, Place, decode, decode_common};
 use crate::mem::atomic_bytes;
 use crate::mem::prefetch::{DISTANCE, prefetch};
-use crate::monitor::{Access, By, Monitor};
+use crate::monitor::{Access, By, Monitor, Proxy};
 use crate::{Lanes, lanes};
 
 impl<M: Monitor> Ctx<'_, M> {
@@ -230,8 +230,8 @@ impl<M: Monitor> Ctx<'_, M> {
         {
             if M::ON {
                 let who = self.who(1 << lane);
-                let access =
-                    Access { place, addr, bytes, write: true, same: false, by: By::Thread, order: self.order, who };
+                let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+                let access = Access { place, addr, bytes, write: true, same: false, by, proxy, order, who };
                 self.tell_access(access).map_err(|kind| self.fault(kind, lane))?;
             }
             let old = atomic_bytes::update(s, element as usize, &f);

@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::fault::FaultKind;
 use crate::machine::spaces::{SharedPlace, Spaces};
 use crate::mem::address::Place;
+use crate::monitor::order::Proxy;
 
 /// A copy in flight.
 pub(crate) trait CopyJob: std::fmt::Debug {
@@ -28,7 +29,7 @@ pub(crate) trait CopyJob: std::fmt::Debug {
         false
     }
 
-    /// Each access that it makes, for monitors.
+    /// Each access that it makes, for monitors. A reduction of an element is one write.
     fn accesses(&self) -> Vec<JobAccess>;
 }
 
@@ -43,10 +44,6 @@ impl SharedRange {
     pub fn new(at: SharedPlace, bytes: u32) -> Self {
         SharedRange { rank: at.rank, bytes: at.offset..at.offset.saturating_add(bytes) }
     }
-
-    pub fn overlaps(&self, o: &SharedRange) -> bool {
-        self.rank == o.rank && self.bytes.start < o.bytes.end && o.bytes.start < self.bytes.end
-    }
 }
 
 /// An access of a copy.
@@ -55,6 +52,14 @@ pub(crate) struct JobAccess {
     pub place: Place,
     pub bytes: u32,
     pub write: bool,
+    pub proxy: Proxy,
+}
+
+impl JobAccess {
+    /// Of a bulk copy.
+    pub fn of_copy(place: Place, bytes: u32, write: bool) -> JobAccess {
+        JobAccess { place, bytes, write, proxy: Proxy::Async }
+    }
 }
 
 /// How the completion of a copy is observed.

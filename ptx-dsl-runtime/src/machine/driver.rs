@@ -350,11 +350,16 @@ pub(super) fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<bool, Box<Fault>> {
     cluster.dirty = true;
     let cta = &mut cluster.ctas[c.cta as usize];
     cta.exited = cta.threads == 0;
-    if cta.exited
+    let exited = cta.exited;
+    if exited
         && !x.async_ops.is_empty()
         && let Some(fault) = x.undelivered_to(c.cta)
     {
         return Err(fault);
+    }
+    if exited && x.cluster_size() > 1 {
+        x.warp = c.lo;
+        x.tell_sync(Sync::CtaEnds, c.mask)?;
     }
     if phase {
         x.tell_sync(Sync::ClusterCompletes, c.mask)?;

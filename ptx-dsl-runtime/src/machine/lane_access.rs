@@ -4,7 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{self, AddrSpace, Place, resolve};
 use crate::mem::little_endian;
-use crate::monitor::{Access, By, Event, Monitor, Sync};
+use crate::monitor::{Access, By, Event, Monitor, Proxy, Sync};
 use crate::sync::mbarrier::{self, MbarrierError};
 
 /// Are the first bytes of two values the same?
@@ -29,13 +29,26 @@ impl<M: Monitor> Ctx<'_, M> {
         align: u32,
         lane: u32,
     ) -> Result<[u64; 4], Box<Fault>> {
-        let loaded = self.place(space, addr, align).and_then(|place| {
-            // parameters of functions are copied whole, unwritten bytes included
-            if M::ON && space != AddrSpace::ParamFunc {
-                self.watch(place, addr, bytes, None, lane)?;
-            }
-            self.load(place, addr, bytes, lane)
-        });
+        // parameters of functions are copied whole, unwritten bytes included
+        if M::ON && space != AddrSpace::ParamFunc {
+            let place = self.place(space, addr, align);
+            let watched = place.and_then(|place| self.watch(place, addr, bytes, None, lane));
+            watched.map_err(|kind| self.fault(kind, lane))?;
+        }
+        self.read_unwatched(space, addr, bytes, align, lane)
+    }
+
+    /// The same, of which no monitor is told.
+    #[inline]
+    pub(crate) fn read_unwatched(
+        &self,
+        space: AddrSpace,
+        addr: u64,
+        bytes: u32,
+        align: u32,
+        lane: u32,
+    ) -> Result<[u64; 4], Box<Fault>> {
+        let loaded = self.place(space, addr, align).and_then(|place| self.load(place, addr, bytes, lane));
         loaded.map_err(|kind| self.fault(kind, lane))
     }
 
@@ -110,20 +123,13 @@ impl<M: Monitor> Ctx<'_, M> {
         if from.checked_add(bytes as u64).is_none_or(|end| end > size) {
             return Ok(());
         }
-        if let Place::Shared { rank, offset } = place
-            && !self.async_ops.is_empty()
-        {
-            if write {
-                self.operand_conflict(rank, offset, bytes)?;
-            }
-            self.copy_conflict(rank, offset, bytes, write)?;
-        }
         let who = self.who(1 << lane);
         let same = stored.is_some_and(|new| {
             let old = self.load(place, addr, bytes, lane);
             old.is_ok_and(|old| is_same(&old, &new, bytes))
         });
-        self.tell_access(Access { place, addr, bytes, write, same, by: By::Thread, order: self.order, who })
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+        self.tell_access(Access { place, addr, bytes, write, same, by, proxy, order, who })
     }
 
     #[inline(always)]

@@ -41,7 +41,7 @@ const OWN_SHARED: u64 = SHARED << (WINDOW_SHIFT - RANK_SHIFT);
 
 /// A decoded address.
 #[allow(missing_docs)]
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     Global { segment: usize, offset: u64 },
     Shared { rank: u32, offset: u32 },

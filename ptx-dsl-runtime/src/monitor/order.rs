@@ -30,6 +30,46 @@ impl Scope {
     }
 }
 
+/// The proxy that makes an access (8.6).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub enum Proxy {
+    /// That of ordinary loads and stores.
+    #[default]
+    Generic,
+    /// That of bulk copies, of `wgmma` and `tcgen05`, and of responses of cluster launch control.
+    Async,
+    /// That in which a tensor copy reads its tensor map.
+    Tensormap,
+}
+
+/// Which accesses a proxy fence orders.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum ProxyFence {
+    /// Those of the generic and the async proxy to shared or global memory, or both.
+    #[allow(missing_docs)]
+    Async { shared: bool, global: bool },
+    /// Stores to a tensor map, for whoever acquires it.
+    TensormapRelease,
+    /// A tensor map that was released, for tensor copies.
+    TensormapAcquire,
+}
+
+impl ProxyFence {
+    /// That of an instruction.
+    pub(crate) fn of(q: Q) -> Option<ProxyFence> {
+        let shared = q.has(q::shared_cta) || q.has(q::shared_cluster);
+        if q.has(q::tensormap_generic) {
+            let acquires = q.has(q::acquire);
+            return Some(if acquires { ProxyFence::TensormapAcquire } else { ProxyFence::TensormapRelease });
+        }
+        if q.has(q::_async) {
+            return Some(ProxyFence::Async { shared: shared || !q.has(q::global), global: !shared });
+        }
+        // that of the writer needs one of the reader too
+        (q.has(q::async_generic) && q.has(q::acquire)).then_some(ProxyFence::Async { shared: true, global: false })
+    }
+}
+
 /// How an instruction orders memory accesses. The default is that of a weak one.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Order {
@@ -58,7 +98,8 @@ impl Order {
         let (acquire, release) = (both || q.has(q::acquire), both || q.has(q::release));
         let written = acquire || release || q.has(q::relaxed);
         let atomic = effects.memory.is_atomic();
-        let fence = effects.fence == Fence::Memory;
+        // proxy fences have another entry, and order nothing within the generic proxy unless they say so
+        let fence = effects.fence == Fence::Memory && !q.has(q::proxy);
         let arrives = matches!(effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
             || (effects.barrier == Barrier::Cluster && effects.meeting == Meeting::Arrive);
         let waits = effects.mbarrier == Mbarrier::Wait

@@ -62,10 +62,11 @@ def pipelined(a, b, c, k, M: gl.constexpr, N: gl.constexpr, K: gl.constexpr, DEP
         fetch(a, b, row, column, i, i < steps, bars, left, right, K, DEPTH)
     total = warpgroup_mma_init(gl.zeros([M, N], gl.float32, mma))
     for step in range(steps):
-        ahead = step + DEPTH - 2
-        fetch(a, b, row, column, ahead, ahead < steps, bars, left, right, K, DEPTH)
         mbarrier.wait(bars.index(step % DEPTH), step // DEPTH & 1)
         total = warpgroup_mma_wait(1, deps=(total,))
+        # what the last product but one has read is free only now
+        ahead = step + DEPTH - 2
+        fetch(a, b, row, column, ahead, ahead < steps, bars, left, right, K, DEPTH)
         total = warpgroup_mma(left.index(step % DEPTH), right.index(step % DEPTH), total, is_async=True)
     total = warpgroup_mma_wait(0, deps=(total,))
     for i in gl.static_range(DEPTH):

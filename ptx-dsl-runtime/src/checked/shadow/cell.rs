@@ -1,16 +1,17 @@
 //! Four bytes: who has written them last and who has read them since.
 //!
-//! A record is an access by lanes of one warp at one time, to some of the four bytes. A write replaces the records of the bytes that it
+//! A record is an access by lanes of one actor at one time, to some of the four bytes. A write replaces the records of the bytes that it
 //! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
 
-use crate::checked::clock::{WarpId, cta_of};
+use crate::checked::actor::{Actor, COPIES, cluster_of, cta_of};
+use crate::checked::operations::View;
 use crate::checked::threads::Warp;
 use crate::monitor::{Order, Scope};
 
 /// Accesses to some of four bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub(in crate::checked) struct Record {
-    pub warp: WarpId,
+    pub actor: Actor,
     pub time: u32,
     /// 0: no record.
     pub lanes: u32,
@@ -33,10 +34,19 @@ pub(in crate::checked) enum What {
     Init,
     /// Of an mbarrier object.
     Mbarrier,
-    /// By an asynchronous operation, which is not checked.
-    Agent,
-    /// A read by `wgmma`.
-    Warpgroup,
+    /// By a copy in flight.
+    CopyLoad,
+    CopyStore,
+    CopyReduction,
+    /// The same in the generic proxy: `cp.async`, `st.async`.
+    AsyncStore,
+    AsyncReduction,
+    /// An operand in shared memory of `wgmma` or `tcgen05`.
+    Operand,
+    /// Of a tensor map by a tensor copy.
+    TensorMap,
+    /// The end of a CTA, no access.
+    End,
 }
 
 impl What {
@@ -47,13 +57,34 @@ impl What {
             What::Atomic => "atomic operation",
             What::Init => "`mbarrier.init` or `.inval`",
             What::Mbarrier => "operation on the mbarrier object",
-            What::Agent => "asynchronous operation",
-            What::Warpgroup => "load by `wgmma`",
+            What::CopyLoad => "read by an asynchronous copy",
+            What::CopyStore => "write by an asynchronous copy",
+            What::AsyncStore => "asynchronous store",
+            What::CopyReduction | What::AsyncReduction => "asynchronous reduction",
+            What::Operand => "read by a matrix operation",
+            What::TensorMap => "read of the tensor map",
+            What::End => "end of the CTA",
         }
     }
 
     pub fn writes(self) -> bool {
-        matches!(self, What::Store | What::Atomic | What::Init | What::Agent)
+        !matches!(self, What::Load | What::Mbarrier | What::CopyLoad | What::Operand | What::TensorMap)
+    }
+
+    /// Is it a store through the generic proxy, which other proxies see only behind a proxy fence?
+    pub fn needs_fence(self) -> bool {
+        matches!(self, What::Store | What::Atomic | What::AsyncStore | What::AsyncReduction)
+    }
+
+    /// Is it an atomic operation on each element?
+    fn reduces(self) -> bool {
+        matches!(self, What::CopyReduction | What::AsyncReduction)
+    }
+
+    /// Does it end at a time of its own?
+    pub fn is_asynchronous(self) -> bool {
+        use What::*;
+        matches!(self, CopyLoad | CopyStore | CopyReduction | AsyncStore | AsyncReduction | Operand)
     }
 }
 
@@ -61,30 +92,38 @@ impl Record {
     /// Of lanes, at the time of their warp.
     pub fn new(warp: &mut Warp, lanes: u32, site: u32, what: What, order: Order) -> Record {
         let (time, id) = (warp.event(), warp.id);
-        Record { warp: id, time, lanes, site, bytes: 0, strong: order.strong.then_some(order.scope), what }
+        Record { actor: id, time, lanes, site, bytes: 0, strong: order.strong.then_some(order.scope), what }
     }
 
     /// Do the scopes of two strong accesses include both threads?
     fn is_mutual(&self, other: &Record) -> bool {
         let (Some(a), Some(b)) = (self.strong, other.strong) else { return false };
-        includes(a.min(b), self.warp, other.warp) && self.bytes == other.bytes
+        let alike = self.bytes == other.bytes || self.what.reduces() || other.what.reduces();
+        // the scope of reductions is that of the GPU
+        alike && (a.min(b) >= Scope::Gpu || includes(a.min(b), self.actor, other.actor))
     }
 
-    /// Has it happened before an access of these lanes of `warp`, which know the same?
+    /// Has it happened before an access of lanes?
     #[inline]
-    fn is_before(&self, warp: &Warp, lanes: u32) -> bool {
+    fn is_before(&self, view: &View<'_>) -> bool {
         // a thread's accesses are in order
-        let own = if self.warp == warp.id && lanes.is_power_of_two() { lanes } else { 0 };
+        let own = if self.actor == view.warp.id && view.lanes.is_power_of_two() { view.lanes } else { 0 };
         let others = self.lanes & !own;
-        others == 0 || self.what == What::Agent || warp.knows(lanes.trailing_zeros() & 31, self.warp, others, self.time)
+        others == 0 || view.knows(self.actor, others, self.time)
+    }
+
+    /// Is it an access of the same operation?
+    fn is_of(&self, new: &Record) -> bool {
+        let alike = self.actor == new.actor && self.time == new.time && self.lanes == new.lanes;
+        new.what.is_asynchronous() && alike && self.site == new.site
     }
 }
 
 /// Does the scope, of a thread of one warp, include the other warp?
-pub(in crate::checked) fn includes(scope: Scope, a: WarpId, b: WarpId) -> bool {
+pub(in crate::checked) fn includes(scope: Scope, a: Actor, b: Actor) -> bool {
     match scope {
         Scope::Cta => cta_of(a) == cta_of(b),
-        Scope::Cluster => a >> 9 == b >> 9,
+        Scope::Cluster => cluster_of(a) == cluster_of(b),
         Scope::Gpu | Scope::Sys => true,
     }
 }
@@ -108,12 +147,21 @@ pub(in crate::checked) struct Outcome {
     pub race: Option<Record>,
     /// It reads bytes that nobody has written.
     pub unwritten: bool,
+    /// A store that is before it without a proxy fence.
+    pub unfenced: Option<Record>,
 }
 
 impl Outcome {
+    /// Takes over what another piece of the access has found.
+    pub fn merge(&mut self, other: Outcome) {
+        self.race = self.race.or(other.race);
+        self.unwritten |= other.unwritten;
+        self.unfenced = self.unfenced.or(other.unfenced);
+    }
+
     /// Is nothing wrong?
     pub fn is_fine(&self) -> bool {
-        self.race.is_none() && !self.unwritten
+        self.race.is_none() && !self.unwritten && self.unfenced.is_none()
     }
 }
 
@@ -142,21 +190,43 @@ impl Cell {
         more: &mut Vec<Vec<Record>>,
         new: Record,
         same: bool,
-        (warp, lanes): (&Warp, u32),
+        view: &View<'_>,
         outcome: &mut Outcome,
     ) {
         let writes = new.what.writes();
         // the thread itself did the same last
+        let mut equal = false;
         let old = if writes { &mut self.write } else { &mut self.read };
         if self.more == 0 && *old == new && (!writes || self.read.lanes == 0) {
             return;
         }
+        // compilers write over a store that threads have read since: it has reached the memory
+        let done = writes && self.read.what == What::Load && self.read.lanes != 0;
         let mut check = |r: &Record| {
+            let event = (r.actor, r.lanes, r.time, r.site);
+            if let Some(content) = view.content.filter(|_| r.what == What::CopyStore)
+                && view.operations.is_copy_of(event, content)
+            {
+                equal = true;
+                return;
+            }
             // two stores of one value leave it there in any order
             let harmless = same && r.what.writes();
             let conflicts = r.lanes != 0 && r.bytes & new.bytes != 0 && (writes || r.what.writes()) && !harmless;
-            if conflicts && outcome.race.is_none() && !r.is_before(warp, lanes) && !r.is_mutual(&new) {
+            if !conflicts || outcome.race.is_some() || r.is_of(&new) {
+                return;
+            }
+            if r.is_mutual(&new) {
+                return;
+            }
+            if !r.is_before(view) {
                 outcome.race = Some(*r);
+            } else if view.bridge.is_some()
+                && r.what.needs_fence()
+                && !done
+                && !view.is_fenced(r.actor, r.lanes, r.time)
+            {
+                outcome.unfenced = Some(*r);
             }
         };
         check(&self.write);
@@ -166,10 +236,10 @@ impl Cell {
         if self.more != 0 {
             self.others(more).iter().for_each(check);
         }
-        if outcome.race.is_some() {
+        if outcome.race.is_some() || equal {
             return;
         }
-        if writes { self.write(more, new) } else { self.read(more, new, warp) }
+        if writes { self.write(more, new) } else { self.read(more, new, view.warp) }
     }
 
     fn others<'m>(&self, more: &'m [Vec<Record>]) -> &'m [Record] {
@@ -232,10 +302,10 @@ fn joins(old: &Record, new: &Record) -> bool {
 
 /// Does a read say all that an older one says?
 fn replaces(new: &Record, old: &Record, warp: &Warp) -> bool {
-    let own = old.warp == new.warp && old.lanes & !new.lanes == 0;
+    let own = old.actor == new.actor && old.actor != COPIES && old.lanes & !new.lanes == 0;
     // a strong read is in no race with strong writes, but a weak one is
     old.bytes & !new.bytes == 0
         && (old.strong == new.strong)
         && old.what == new.what
-        && (own || warp.knows_by_barrier(old.warp, old.time))
+        && (own || warp.knows_by_barrier(old.actor, old.time))
 }

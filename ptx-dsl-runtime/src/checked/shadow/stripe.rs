@@ -1,8 +1,8 @@
 //! Pieces of 64 bytes that lanes of a warp access in one piece.
 
 use super::cell::{MOST_READS, Record, What, includes};
-use crate::checked::clock::WarpId;
-use crate::checked::threads::Warp;
+use crate::checked::actor::{Actor, COPIES};
+use crate::checked::operations::View;
 use crate::monitor::Scope;
 
 /// The bytes of a line.
@@ -21,7 +21,7 @@ pub(super) struct Extent {
 /// An access to a piece of a line.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) struct Stripe {
-    warp: WarpId,
+    actor: Actor,
     time: u32,
     site: u32,
     lanes: u32,
@@ -33,8 +33,8 @@ pub(super) struct Stripe {
 impl Stripe {
     /// By these lanes.
     pub fn new(new: &Record, lanes: u32, extent: Extent) -> Stripe {
-        let Record { warp, time, site, strong, what, .. } = *new;
-        Stripe { warp, time, site, lanes, strong, what, extent }
+        let Record { actor, time, site, strong, what, .. } = *new;
+        Stripe { actor, time, site, lanes, strong, what, extent }
     }
 
     /// The lane that would access the first byte of the line.
@@ -45,7 +45,7 @@ impl Stripe {
 
     /// Does the same thread access each byte of both?
     fn is_alike(&self, other: &Stripe) -> bool {
-        self.warp == other.warp && self.origin().is_some_and(|origin| Some(origin) == other.origin())
+        self.actor == other.actor && self.origin().is_some_and(|origin| Some(origin) == other.origin())
     }
 
     fn overlaps(&self, other: &Stripe) -> bool {
@@ -56,23 +56,24 @@ impl Stripe {
         self.extent.from <= other.extent.from && other.extent.to <= self.extent.to
     }
 
-    /// Has it happened before a later one by `warp`, or do the two not conflict?
+    /// Has it happened before a later one, or do the two not conflict?
     #[inline]
-    fn is_before(&self, new: &Stripe, warp: &Warp) -> bool {
+    fn is_before(&self, new: &Stripe, view: &View<'_>) -> bool {
+        let fenced = || view.bridge.is_none() || view.is_fenced(self.actor, self.lanes, self.time);
         self.is_alike(new)
             || !self.overlaps(new)
-            || warp.knows(new.lanes.trailing_zeros() & 31, self.warp, self.lanes, self.time)
+            || view.knows(self.actor, self.lanes, self.time) && (!self.what.needs_fence() || fenced())
             || self.is_mutual(new)
     }
 
     fn is_mutual(&self, new: &Stripe) -> bool {
         let (Some(a), Some(b)) = (self.strong, new.strong) else { return false };
-        self.extent.log.is_some() && self.extent.log == new.extent.log && includes(a.min(b), self.warp, new.warp)
+        self.extent.log.is_some() && self.extent.log == new.extent.log && includes(a.min(b), self.actor, new.actor)
     }
 
     /// What it is for four bytes: a record for each element in them, or one.
     fn records(&self, cell: u32) -> impl Iterator<Item = Record> {
-        let Stripe { warp, time, site, lanes, strong, what, extent } = *self;
+        let Stripe { actor, time, site, lanes, strong, what, extent } = *self;
         let size = match extent.log {
             Some(log) if log < 2 => 1 << log,
             _ => 4,
@@ -85,7 +86,7 @@ impl Stripe {
                 Some(log) => 1 << ((lanes.trailing_zeros() + ((at - u32::from(extent.from)) >> log)) & 31),
                 None => lanes,
             };
-            Record { warp, time, lanes, site, bytes, strong, what }
+            Record { actor, time, lanes, site, bytes, strong, what }
         })
     }
 }
@@ -110,7 +111,7 @@ impl Stripes {
     /// A read of a piece, or a write of the whole line. False, with nothing done, if something is wrong: a race, or a read that needs a
     /// write before.
     #[inline]
-    pub fn access(&mut self, more: &mut Reads, new: Stripe, reads: bool, warp: &Warp) -> bool {
+    pub fn access(&mut self, more: &mut Reads, new: Stripe, reads: bool, view: &View<'_>) -> bool {
         if reads && self.write.is_none() {
             return false;
         }
@@ -119,15 +120,15 @@ impl Stripes {
         if last == Some(new) && !(writes && self.read.is_some()) {
             return true;
         }
-        if self.write.is_some_and(|w| !w.is_before(&new, warp)) {
+        if self.write.is_some_and(|w| !w.is_before(&new, view)) {
             return false;
         }
         if !writes {
-            self.read(more, new, warp);
+            self.read(more, new, view);
             return true;
         }
-        if self.read.is_some_and(|r| !r.is_before(&new, warp))
-            || self.others(more).iter().any(|r| !r.is_before(&new, warp))
+        if self.read.is_some_and(|r| !r.is_before(&new, view))
+            || self.others(more).iter().any(|r| !r.is_before(&new, view))
         {
             return false;
         }
@@ -143,11 +144,15 @@ impl Stripes {
         }
     }
 
-    fn read(&mut self, more: &mut Reads, new: Stripe, warp: &Warp) {
+    fn read(&mut self, more: &mut Reads, new: Stripe, view: &View<'_>) {
         // a strong read is in no race with strong writes, but a weak one is
         let replaces = |old: &Stripe| {
-            let own = old.is_alike(&new) || old.warp == new.warp && old.lanes == new.lanes && old.extent == new.extent;
-            old.strong == new.strong && new.covers(old) && (own || warp.knows_by_barrier(old.warp, old.time))
+            let same = old.actor == new.actor && old.actor != COPIES && old.lanes == new.lanes;
+            let own = old.is_alike(&new) || same && old.extent == new.extent;
+            old.strong == new.strong
+                && old.what == new.what
+                && new.covers(old)
+                && (own || view.warp.knows_by_barrier(old.actor, old.time))
         };
         let Some(old) = self.read.replace(new) else { return };
         if replaces(&old) {

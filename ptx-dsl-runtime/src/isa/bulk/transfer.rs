@@ -38,10 +38,7 @@ impl CopyJob for FromGlobal {
 
     fn accesses(&self) -> Vec<JobAccess> {
         let bytes = self.bytes;
-        vec![
-            JobAccess { place: self.from.place(), bytes, write: false },
-            JobAccess { place: self.to.place(), bytes, write: true },
-        ]
+        vec![JobAccess::of_copy(self.from.place(), bytes, false), JobAccess::of_copy(self.to.place(), bytes, true)]
     }
 }
 
@@ -83,12 +80,7 @@ impl CopyJob for BetweenShared {
 
     fn accesses(&self) -> Vec<JobAccess> {
         let bytes = self.bytes;
-        let updated = self.reduction.map(|_| JobAccess { place: self.to.place(), bytes, write: false });
-        let plain = [
-            JobAccess { place: self.from.place(), bytes, write: false },
-            JobAccess { place: self.to.place(), bytes, write: true },
-        ];
-        updated.into_iter().chain(plain).collect()
+        vec![JobAccess::of_copy(self.from.place(), bytes, false), JobAccess::of_copy(self.to.place(), bytes, true)]
     }
 }
 
@@ -140,9 +132,6 @@ impl CopyJob for ToGlobal {
 
     fn accesses(&self) -> Vec<JobAccess> {
         let bytes = self.bytes;
-        vec![
-            JobAccess { place: self.from.place(), bytes, write: false },
-            JobAccess { place: self.to.place(), bytes, write: true },
-        ]
+        vec![JobAccess::of_copy(self.from.place(), bytes, false), JobAccess::of_copy(self.to.place(), bytes, true)]
     }
 }

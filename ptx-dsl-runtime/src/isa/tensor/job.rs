@@ -6,6 +6,8 @@ use crate::fault::FaultKind;
 use crate::isa::bulk::reduction::Reduction;
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange};
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
+use crate::mem::address::Place;
+use crate::monitor::Proxy;
 use crate::tensor_map::{ElementType, Fill, Swizzle};
 
 /// The bytes of the longest row: 256 elements of 8 bytes.
@@ -14,6 +16,8 @@ const LONGEST: usize = 2048;
 /// A box of a tensor and its place in shared memory.
 #[derive(Debug)]
 pub struct Transfer {
+    /// Where the tensor map is.
+    pub map: Place,
     pub tensor: GlobalPlace,
     pub shared: SharedPlace,
     pub of: TensorBox,
@@ -52,10 +56,11 @@ impl Transfer {
 
     /// Each access to the tensor and to shared memory.
     fn accesses(&self, stores: bool) -> Vec<JobAccess> {
-        let (mut all, layout) = (Vec::new(), self.layout);
+        let map = JobAccess { place: self.map, bytes: 128, write: false, proxy: Proxy::Tensormap };
+        let (mut all, layout) = (vec![map], self.layout);
         let done = self.of.rows(|row| {
             if row.bytes > 0 {
-                all.push(JobAccess { place: self.global(&row).place(), bytes: row.bytes, write: stores });
+                all.push(JobAccess::of_copy(self.global(&row).place(), row.bytes, stores));
             }
             let pieces =
                 if layout.is_plain() { Layout { piece: layout.row, step: layout.row, ..layout } } else { layout };
@@ -65,7 +70,7 @@ impl Transfer {
                 }
                 let place = SharedPlace { offset, ..self.shared }.place();
                 let bytes = if stores { pieces.piece.min(row.bytes - at) } else { pieces.piece };
-                all.push(JobAccess { place, bytes, write: !stores });
+                all.push(JobAccess::of_copy(place, bytes, !stores));
             }
             Ok(())
         });
@@ -286,11 +291,6 @@ impl CopyJob for Store {
     }
 
     fn accesses(&self) -> Vec<JobAccess> {
-        let mut all = self.transfer.accesses(true);
-        if self.reduction.is_some() {
-            let updated: Vec<_> = all.iter().filter(|a| a.write).map(|a| JobAccess { write: false, ..*a }).collect();
-            all.extend(updated);
-        }
-        all
+        self.transfer.accesses(true)
     }
 }

@@ -4,6 +4,7 @@ use super::operands::undefined;
 use crate::fault::Fault;
 use crate::isa::{Done, active, same, space};
 use crate::mem::address::AddrSpace;
+use crate::monitor::{ProxyFence, Sync};
 use crate::qual::{Q, q};
 use crate::tensor_map::fields::at;
 use crate::{Ctx, Lanes, Monitor};
@@ -69,10 +70,14 @@ pub fn tensormap_cp_fenceproxy<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes
     let [to, from, ..] = s else { return Ok(()) };
     let (to, from) = (same(x, to, 64, "the destination")?, same(x, from, 64, "the source")?);
     let Some(lane) = active(x.mask).next() else { return Ok(()) };
+    // the copy is weak, the fence behind it releases
+    let order = std::mem::take(&mut x.order);
     for at in (0..128).step_by(32) {
         let align = if at == 0 { 128 } else { 32 };
         let part = x.read_aligned(AddrSpace::SharedCta, from + at, 32, align, lane as u32)?;
         x.write_aligned(AddrSpace::Global, to + at, 32, align, part, lane as u32)?;
     }
-    Ok(())
+    x.order = order;
+    x.tell_sync(Sync::Fence, x.mask)?;
+    x.tell_sync(Sync::ProxyFence(ProxyFence::TensormapRelease), x.mask)
 }

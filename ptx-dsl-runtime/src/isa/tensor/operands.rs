@@ -67,21 +67,19 @@ pub fn unsupported<M: Monitor>(x: &Ctx<'_, M>, q: Q, lane: usize) -> Result<(), 
     Err(x.fault(FaultKind::NotYet { what: what.into() }, lane as u32))
 }
 
-/// The tensor map at a generic address.
-pub fn tensor_map<M: Monitor>(x: &mut Ctx<'_, M>, addr: u64, lane: usize) -> Result<Fields, Box<Fault>> {
+/// The tensor map at a generic address, and its place. It is an operand of the copy, which tells monitors of it.
+pub fn tensor_map<M: Monitor>(x: &Ctx<'_, M>, addr: u64, lane: usize) -> Result<(Fields, Place), Box<Fault>> {
     if !addr.is_multiple_of(64) {
         return Err(x.fault(FaultKind::Misaligned { space: "generic", addr, align: 64 }, lane as u32));
     }
-    if !matches!(
-        place(x, AddrSpace::Generic, addr, lane)?,
-        Place::Global { .. } | Place::Const { .. } | Place::Param { .. }
-    ) {
+    let at = place(x, AddrSpace::Generic, addr, lane)?;
+    if !matches!(at, Place::Global { .. } | Place::Const { .. } | Place::Param { .. }) {
         let wanted = "in global, constant or parameter memory, where a tensor map must be".into();
         return Err(x.fault(FaultKind::WrongWindow { addr, wanted }, lane as u32));
     }
     let mut bytes = [0; 128];
-    for (part, at) in bytes.chunks_exact_mut(32).zip((addr..).step_by(32)) {
-        let words = x.read_aligned(AddrSpace::Generic, at, 32, 8, lane as u32)?;
+    for (part, from) in bytes.chunks_exact_mut(32).zip((addr..).step_by(32)) {
+        let words = x.read_unwatched(AddrSpace::Generic, from, 32, 8, lane as u32)?;
         part.chunks_exact_mut(8).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
     }
     let help = "pass a `TensorMap`, or write all fields with `tensormap.replace`";
@@ -89,7 +87,7 @@ pub fn tensor_map<M: Monitor>(x: &mut Ctx<'_, M>, addr: u64, lane: usize) -> Res
         return Err(undefined(x, "these 128 bytes are not a tensor map".into(), "5.5", help, lane));
     };
     map.check().map_err(|error| undefined(x, error.to_string(), "5.5", "give the field a valid value", lane))?;
-    Ok(map)
+    Ok((map, at))
 }
 
 /// Which box the coordinates name.
@@ -172,14 +170,14 @@ fn first_pixel<M: Monitor>(
 /// A box with its places; all of it must be in shared memory.
 pub fn transfer<M: Monitor>(
     x: &Ctx<'_, M>,
-    of: TensorBox,
+    (of, map): (TensorBox, Place),
     shared: SharedPlace,
     addr: u64,
     lane: usize,
 ) -> Result<Transfer, Box<Fault>> {
     let tensor = global(x, of.map.address, 16, lane)?;
     let layout = Layout::of(&of.map);
-    let transfer = Transfer { tensor, shared, of, layout };
+    let transfer = Transfer { map, tensor, shared, of, layout };
     let size = x.window(shared.rank).map_err(|kind| x.fault(kind, lane as u32))?.len() as u64;
     let extent = transfer.extent();
     if u64::from(shared.offset) + extent > size {

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::{Response, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::isa::clusterlaunchcontrol::encode;
+use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::mem::little_endian;
-use crate::monitor::{Access, By, Event, Monitor, Order};
+use crate::monitor::{Agent, By, Event, Monitor, Order, Sync};
 use crate::schedule::Choice;
 use crate::steps::effect::{Action, Object};
 use crate::sync::mbarrier;
@@ -50,7 +51,14 @@ impl<M: Monitor> Ctx<'_, M> {
         self.tell(Event::Cancels { who: self.who(1 << lane), first: cancelled });
         let words = encode(cancelled);
         for rank in ranks {
-            self.send(lane, 0, Work::Response(Response { words, rank, addr, mbarrier }));
+            self.tell_sync(Sync::Mbarrier { rank, offset: mbarrier }, 1 << lane)?;
+            let number = self.next_copy();
+            if M::ON {
+                let write = JobAccess::of_copy(Place::Shared { rank, offset: addr }, 16, true);
+                let by = By::Agent(Agent::Copy(number));
+                self.tell_agent(write, by, Order::default(), lane).map_err(|kind| self.fault(kind, lane))?;
+            }
+            self.send(lane, 0, Work::Response(Response { words, number, rank, addr, mbarrier }));
         }
         self.scheduling.rotate = true;
         Ok(())
@@ -77,19 +85,7 @@ impl<M: Monitor> Ctx<'_, M> {
         let size = window.len() as u64;
         let outside = FaultKind::OutOfBounds { space: "shared", addr, bytes: 16, size };
         little_endian::store(window, addr, 16, [r.words[0], r.words[1], 0, 0]).ok_or(outside)?;
-        if M::ON {
-            let (place, who) = (Place::Shared { rank, offset: r.addr }, self.who(1 << lane));
-            self.tell_access(Access {
-                place,
-                addr,
-                bytes: 16,
-                write: true,
-                same: false,
-                by: By::Agent,
-                order: Order::default(),
-                who,
-            })?;
-        }
+        self.tell_completion(Sync::CopyCompletes { copy: r.number, rank, offset: r.mbarrier }, lane)?;
         self.update_mbarrier(rank, r.mbarrier, |word| mbarrier::complete_tx(word, 16), lane).map_err(gone).map(drop)
     }
 }

@@ -10,9 +10,10 @@ use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
 use crate::machine::ctx::Ctx;
 use crate::machine::spaces::{GlobalPlace, Spaces};
 use crate::mem::address::{Place, global_address};
-use crate::monitor::{Access, By, Monitor, Order, Sync};
+use crate::monitor::{Access, Agent, By, Groups, Monitor, Order, Scope, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier;
+use std::hash::{DefaultHasher, Hash, Hasher};
 
 impl Copy {
     /// Does it still need the shared memory of CTA `rank`?
@@ -85,35 +86,34 @@ impl<M: Monitor> Ctx<'_, M> {
     pub(crate) fn start_copy(&mut self, lane: u32, job: Box<dyn CopyJob>, signal: Signal) -> Result<(), Box<Fault>> {
         if let Signal::Mbarrier { at, .. } = signal {
             self.window(at.rank).map_err(|kind| self.fault(kind, lane))?;
+            self.tell_sync(Sync::Mbarrier { rank: at.rank, offset: at.offset }, 1 << lane)?;
         }
-        // for a monitor, a copy is an access by its thread when it starts, because what has used the memory must be ordered before
-        if !job.reduces() {
-            self.tell_accesses(&*job, (false, By::Thread), lane).map_err(|kind| self.fault(kind, lane))?;
-            // compilers let all lanes of a warp store one tile to global memory
-            if job.destination().is_some() {
-                self.tell_accesses(&*job, (true, By::Thread), lane).map_err(|kind| self.fault(kind, lane))?;
-            }
-        }
-        let mut copy = Copy { job, read: None, signal, group: 0, released: false };
+        let mut copy = Copy { job, read: None, signal, group: 0, number: self.next_copy() };
         if signal == Signal::BulkGroup {
             copy.group = self.async_ops.bulk_groups.get(&self.warp_key()).map_or(0, |g| g[lane as usize & 31]);
         }
+        self.tell_copy(&copy, lane).map_err(|kind| self.fault(kind, lane))?;
         let due = self.due_of_copy();
         if due <= self.scheduling.turns {
             self.changed();
             return self.complete_copy(copy, lane).map_err(|kind| self.fault(kind, lane));
         }
         if self.scheduling.choose(Choice::Source, 2) != 0 {
-            self.read_source(&mut copy, lane).map_err(|kind| self.fault(kind, lane))?;
+            self.read_source(&mut copy).map_err(|kind| self.fault(kind, lane))?;
         }
         self.send_at(lane, due, Work::Copy(copy));
         Ok(())
     }
 
+    /// The number of a copy.
+    pub(super) fn next_copy(&mut self) -> u64 {
+        self.async_ops.copies += 1;
+        self.async_ops.copies
+    }
+
     /// Reads the source of a copy.
-    fn read_source(&mut self, copy: &mut Copy, lane: u32) -> Result<(), FaultKind> {
+    fn read_source(&mut self, copy: &mut Copy) -> Result<(), FaultKind> {
         if copy.read.is_none() {
-            self.tell_accesses(&*copy.job, (false, By::Agent), lane)?;
             copy.read = Some(copy.job.read(&self.spaces())?);
         }
         Ok(())
@@ -121,48 +121,84 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// Completes a copy.
     pub(super) fn complete_copy(&mut self, copy: Copy, lane: u32) -> Result<(), FaultKind> {
-        if copy.read.is_none() {
-            self.tell_accesses(&*copy.job, (false, By::Agent), lane)?;
-        }
-        self.tell_accesses(&*copy.job, (true, By::Agent), lane)?;
         let gone = |kind| match kind {
             FaultKind::ExitedCta { rank } => FaultKind::MulticastExitedCta { rank },
             kind => kind,
         };
         copy.job.write(&mut self.spaces(), copy.read).map_err(gone)?;
         if let Signal::Mbarrier { at, bytes } = copy.signal {
-            let (rank, offset) = (at.rank, at.offset);
-            if M::ON {
-                let done =
-                    self.monitor.sync(Sync::CopyCompletes { rank, offset }, Order::default(), self.who(1 << lane));
-                done.or_else(|kind| self.found(kind, lane))?;
-            }
+            self.tell_completion(Sync::CopyCompletes { copy: copy.number, rank: at.rank, offset: at.offset }, lane)?;
             self.update_mbarrier(at.rank, at.offset, |word| mbarrier::complete_tx(word, bytes), lane).map_err(gone)?;
         }
         Ok(())
     }
 
-    #[inline(always)]
-    fn tell_accesses(&mut self, job: &dyn CopyJob, (write, by): (bool, By), lane: u32) -> Result<(), FaultKind> {
+    /// Tells the monitor that an asynchronous operation of a lane completes.
+    pub(super) fn tell_completion(&mut self, what: Sync, lane: u32) -> Result<(), FaultKind> {
         if M::ON {
-            for access in job.accesses().into_iter().filter(|a| a.write == write) {
-                self.tell_copy(access, by, lane)?;
+            let done = self.monitor.sync(what, Order::default(), self.who(1 << lane));
+            done.or_else(|kind| self.found(kind, lane))?;
+        }
+        Ok(())
+    }
+
+    /// A hash of what a copy writes to global memory, and where.
+    fn content(&mut self, job: &dyn CopyJob) -> Result<Option<u64>, FaultKind> {
+        if job.reduces() || job.destination().is_some() {
+            return Ok(None);
+        }
+        let mut hash = DefaultHasher::new();
+        for access in job.accesses().iter().filter(|access| access.write) {
+            (access.place, access.bytes).hash(&mut hash);
+        }
+        job.read(&self.spaces())?.hash(&mut hash);
+        Ok(Some(hash.finish()))
+    }
+
+    /// Tells the monitor of the accesses of a copy that starts.
+    #[inline(always)]
+    fn tell_copy(&mut self, copy: &Copy, lane: u32) -> Result<(), FaultKind> {
+        if M::ON {
+            let by = match copy.signal {
+                Signal::Mbarrier { .. } => By::Agent(Agent::Copy(copy.number)),
+                Signal::BulkGroup => By::Agent(Agent::Bulk { group: copy.group, content: self.content(&*copy.job)? }),
+                Signal::Nothing => By::Thread,
+            };
+            let atomic = copy.job.reduces();
+            let own = if by == By::Thread { self.order } else { Order::default() };
+            let order = if atomic { Order { strong: true, atomic, scope: Scope::Gpu, ..own } } else { own };
+            for access in copy.job.accesses() {
+                let order = if access.write { order } else { Order::default() };
+                self.tell_agent(access, by, order, lane)?;
             }
         }
         Ok(())
     }
 
-    /// Tells the monitor of an access by a copy, or by its thread.
-    pub(super) fn tell_copy(&mut self, access: JobAccess, by: By, lane: u32) -> Result<(), FaultKind> {
-        let JobAccess { place, bytes, write } = access;
+    /// Tells the monitor of an access by an asynchronous operation.
+    pub(crate) fn tell_agent(&mut self, access: JobAccess, by: By, order: Order, lane: u32) -> Result<(), FaultKind> {
+        let JobAccess { place, bytes, write, proxy } = access;
         let addr = match place {
+            Place::Global { segment, .. } if !M::READ_ONLY && !write && self.memory.global.is_read_only(segment) => {
+                return Ok(());
+            }
             Place::Global { segment, offset } => global_address(segment as u64, offset),
             Place::Shared { offset, .. } => offset.into(),
             Place::Local { offset } | Place::Const { offset } | Place::Param { offset } => offset,
         };
         let who = self.who(1 << lane);
-        let (same, order) = (false, Order::default());
-        self.tell_access(Access { place, addr, bytes, write, same, by, order, who })
+        self.tell_access(Access { place, addr, bytes, write, same: false, by, proxy, order, who })
+    }
+
+    /// Tells the monitor that lanes have waited for groups: `before` has a number for each lane, those before it are complete.
+    pub(super) fn tell_groups(&mut self, of: Groups, mut lanes: u32, before: &[u64; 32]) -> Result<(), Box<Fault>> {
+        while M::ON && lanes != 0 {
+            let value = before[lanes.trailing_zeros() as usize & 31];
+            let same = (0..32).filter(|l| lanes >> l & 1 != 0 && before[*l] == value).fold(0, |m, l| m | 1 << l);
+            self.tell_sync(Sync::Groups { of, before: value }, same)?;
+            lanes &= !same;
+        }
+        Ok(())
     }
 
     /// `cp.async.bulk.commit_group` of the active lanes.
@@ -181,17 +217,20 @@ impl<M: Monitor> Ctx<'_, M> {
             let own = (a.slot, a.cta, a.warp) == warp && lanes >> a.lane & 1 != 0;
             own && copy.signal == Signal::BulkGroup && copy.group < groups[a.lane as usize & 31].saturating_sub(n)
         };
+        let before = groups.map(|group| group.saturating_sub(n));
+        let some = (0..32).filter(|l| lanes >> l & 1 != 0 && before[*l] > 0).fold(0, |m, l| m | 1 << l);
         if read {
-            return self.release_sources(waits);
+            self.read_sources(waits)?;
+            return self.tell_groups(Groups::BulkReads, some, &before);
         }
         while let Some(op) = self.async_ops.take_first(waits) {
             self.deliver_now(op)?;
         }
-        Ok(())
+        self.tell_groups(Groups::Bulk, some, &before)
     }
 
     /// Reads the sources of these copies.
-    fn release_sources(&mut self, which: impl Fn(&AsyncOp) -> bool) -> Result<(), Box<Fault>> {
+    fn read_sources(&mut self, which: impl Fn(&AsyncOp) -> bool) -> Result<(), Box<Fault>> {
         for i in 0..self.async_ops.list.len() {
             if !which(&self.async_ops.list[i]) {
                 continue;
@@ -200,10 +239,7 @@ impl<M: Monitor> Ctx<'_, M> {
             // the copy leaves the list for a moment: it reads through the machine
             let work = std::mem::replace(&mut self.async_ops.list[i].work, Work::Nothing);
             let Work::Copy(mut copy) = work else { continue };
-            let site = std::mem::replace(&mut self.site, self.async_ops.list[i].site);
-            self.read_source(&mut copy, lane).map_err(|kind| self.fault(kind, lane))?;
-            self.site = site;
-            copy.released = true;
+            self.read_source(&mut copy).map_err(|kind| self.fault(kind, lane))?;
             self.async_ops.list[i].work = Work::Copy(copy);
         }
         Ok(())
@@ -215,33 +251,5 @@ impl<M: Monitor> Ctx<'_, M> {
         self.deliver(op)?;
         (self.site, self.warp) = (site, warp);
         Ok(())
-    }
-
-    /// A fault if a thread accesses shared memory that a copy in flight writes, or stores to what one reads (checked host).
-    pub(crate) fn copy_conflict(&self, rank: u32, offset: u32, bytes: u32, write: bool) -> Result<(), FaultKind> {
-        let here = SharedRange { rank, bytes: offset..offset.saturating_add(bytes) };
-        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
-            let Work::Copy(copy) = &a.work else { continue };
-            let of = |range: Option<SharedRange>| range.is_some_and(|r| r.overlaps(&here));
-            let writes = of(copy.job.destination());
-            if writes || write && !copy.released && of(copy.job.source()) {
-                return Err(self.conflict(offset, write, writes, a.site));
-            }
-        }
-        self.lane_copy_conflict(&here, write)
-    }
-
-    /// A thread accesses memory of a copy in flight.
-    pub(super) fn conflict(&self, offset: u32, write: bool, writes: bool, site: u32) -> FaultKind {
-        let access = if write { "store to" } else { "load from" };
-        let does = if writes { "writes" } else { "reads" };
-        FaultKind::undefined(
-            format!(
-                "{access} shared memory at {offset:#x} that {} {does}, and nobody has waited for it",
-                self.statement(site)
-            ),
-            "9.7.9.25",
-            "wait for the copy first: for the phase of its mbarrier object, or for its group",
-        )
     }
 }

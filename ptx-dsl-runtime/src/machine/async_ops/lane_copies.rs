@@ -2,28 +2,16 @@
 //!
 //! The copies that one instruction starts for the lanes of a warp are one entry. Without a seed they complete when somebody waits
 //! for them, which is the latest time. A wait does not block: it completes what it waits for.
-//!
-//! For a monitor, a copy is a write by its thread when it starts, because whoever has used the destination must be ordered before, and
-//! one at the wait, because whoever else reads it must be ordered behind.
 
 use super::warp_copies::{LaneCopy, Started};
 use super::{AsyncOps, CopiesArrive, Work};
 use crate::fault::{Fault, FaultKind};
-use crate::machine::copy::{JobAccess, SharedRange};
+use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::machine::spaces::SharedPlace;
-use crate::monitor::{By, Monitor, Sync};
+use crate::monitor::{Agent, By, Groups, Monitor, Order, Proxy, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self, Arrive};
-
-/// What completes a copy.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-enum Completion {
-    /// Its thread waits for its group.
-    Wait,
-    /// Its time has come.
-    Schedule,
-}
 
 impl AsyncOps {
     /// Is a copy of a thread of this cluster in flight?
@@ -45,13 +33,14 @@ pub(super) fn arrival_outlives(rank: u32) -> FaultKind {
 impl<M: Monitor> Ctx<'_, M> {
     /// `cp.async`: starts copies for lanes of the current warp.
     pub(crate) fn start_lane_copies(&mut self, mut copies: Vec<LaneCopy>) -> Result<(), Box<Fault>> {
-        if M::ON {
-            for c in &copies {
-                self.tell_write(c, By::Thread).map_err(|kind| self.fault(kind, c.lane.into()))?;
-            }
-        }
         let key = self.warp_key();
         let groups = self.async_ops.lane_copies.entry(key).or_default().groups;
+        if M::ON {
+            for c in &copies {
+                let group = groups[c.lane as usize & 31];
+                self.tell_lane_copy(c, group).map_err(|kind| self.fault(kind, c.lane.into()))?;
+            }
+        }
         while let Some(first) = copies.first() {
             let group = groups[first.lane as usize & 31];
             let of_group = |c: &LaneCopy| groups[c.lane as usize & 31] == group;
@@ -73,10 +62,10 @@ impl<M: Monitor> Ctx<'_, M> {
             let lanes = copies.iter().fold(0, |m, c| m | 1 << c.lane);
             self.async_ops.issued += 1;
             let id = self.async_ops.issued;
-            let mut started = Started { id, due, site: self.site, group, lanes, tracked: 0, copies, read };
+            let mut started = Started { id, due, site: self.site, group, lanes, copies, read };
             copies = rest;
             if due <= self.scheduling.turns {
-                self.complete_lanes(&mut started, lanes, Completion::Schedule)?;
+                self.complete_lanes(&mut started, lanes)?;
                 continue;
             }
             self.async_ops.next_lane_copy = self.async_ops.next_lane_copy.min(due);
@@ -102,42 +91,33 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// Completes the copies of these lanes of an entry.
-    fn complete_lanes(&mut self, started: &mut Started, lanes: u32, by: Completion) -> Result<(), Box<Fault>> {
+    fn complete_lanes(&mut self, started: &mut Started, lanes: u32) -> Result<(), Box<Fault>> {
         let lanes = started.lanes & lanes;
         started.lanes &= !lanes;
         let site = std::mem::replace(&mut self.site, started.site);
         for (i, c) in started.copies.iter().enumerate().filter(|(_, c)| lanes >> c.lane & 1 != 0) {
             let read = started.read.as_ref().and_then(|all| all.get(i)).copied();
-            // whoever waits for an mbarrier object is ordered behind the copy without a wait by its thread
-            let tracked = by == Completion::Schedule || started.tracked >> c.lane & 1 != 0;
-            self.complete_lane(c, read, if tracked { By::Agent } else { By::Thread })
-                .map_err(|kind| self.fault(kind, c.lane.into()))?;
+            self.complete_lane(c, read).map_err(|kind| self.fault(kind, c.lane.into()))?;
         }
         self.site = site;
         self.changed();
         Ok(())
     }
 
-    /// The monitor learns that a copy writes.
-    fn tell_write(&mut self, c: &LaneCopy, by: By) -> Result<(), FaultKind> {
+    /// The monitor learns that a copy starts.
+    fn tell_lane_copy(&mut self, c: &LaneCopy, group: u64) -> Result<(), FaultKind> {
+        let (by, order, lane) = (By::Agent(Agent::Cp(group)), Order::default(), c.lane.into());
+        let access = |place, bytes: u8, write| JobAccess { place, bytes: bytes.into(), write, proxy: Proxy::Generic };
+        if c.given > 0 {
+            self.tell_agent(access(c.from.place(), c.given, false), by, order, lane)?;
+        }
         let to = SharedPlace { rank: self.cur.cta, offset: c.to };
-        self.tell_copy(JobAccess { place: to.place(), bytes: c.bytes.into(), write: true }, by, c.lane.into())
+        self.tell_agent(access(to.place(), c.bytes, true), by, order, lane)
     }
 
     #[inline(always)]
-    fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>, by: By) -> Result<(), FaultKind> {
+    fn complete_lane(&mut self, c: &LaneCopy, read: Option<[u8; 16]>) -> Result<(), FaultKind> {
         let to = SharedPlace { rank: self.cur.cta, offset: c.to };
-        if M::ON {
-            let lane = c.lane.into();
-            if c.given > 0 {
-                self.tell_copy(
-                    JobAccess { place: c.from.place(), bytes: c.given.into(), write: false },
-                    By::Agent,
-                    lane,
-                )?;
-            }
-            self.tell_write(c, by)?;
-        }
         let bytes = match read {
             Some(bytes) => bytes,
             None => self.read_lane(c)?,
@@ -154,7 +134,6 @@ impl<M: Monitor> Ctx<'_, M> {
     fn complete_of_warp(
         &mut self,
         (slot, cta, warp): (usize, u32, u32),
-        by: Completion,
         wanted: impl Fn(&Started) -> u32,
     ) -> Result<(), Box<Fault>> {
         let Some(of_warp) = self.async_ops.lane_copies.get_mut(&(slot, cta, warp)) else { return Ok(()) };
@@ -166,7 +145,7 @@ impl<M: Monitor> Ctx<'_, M> {
         (self.residents.slot, self.cur.cta, self.warp) = (slot, cta, warp);
         let done = all.iter_mut().try_for_each(|started| match wanted(started) & started.lanes {
             0 => Ok(()),
-            lanes => self.complete_lanes(started, lanes, by),
+            lanes => self.complete_lanes(started, lanes),
         });
         let before = all.len();
         all.retain(|started| started.lanes != 0);
@@ -191,10 +170,12 @@ impl<M: Monitor> Ctx<'_, M> {
         let (key, lanes) = (self.warp_key(), self.mask);
         let Some(of_warp) = self.async_ops.lane_copies.get(&key) else { return Ok(()) };
         let groups = of_warp.groups;
-        self.complete_of_warp(key, Completion::Wait, |started| {
-            let over = |l: &u32| started.group < groups[*l as usize].saturating_sub(n);
+        let before = groups.map(|group| group.saturating_sub(n));
+        self.complete_of_warp(key, |started| {
+            let over = |l: &u32| started.group < before[*l as usize];
             (0..32).filter(|l| lanes >> l & 1 != 0).filter(over).fold(0, |m, l| m | 1 << l)
-        })
+        })?;
+        self.tell_groups(Groups::Cp, lanes, &before)
     }
 
     /// `cp.async.mbarrier.arrive` of `lanes` on one object of the CTA: an arrive-on for each when its copies are complete. Without
@@ -208,12 +189,15 @@ impl<M: Monitor> Ctx<'_, M> {
             }
         }
         let of_warp = self.async_ops.lane_copies.get(&key);
+        let open =
+            of_warp.map(|w| w.groups.iter().zip(0..).filter(|(_, l)| lanes >> l & 1 != 0).map(|(group, _)| *group));
+        if let Some(group) = open.and_then(Iterator::max) {
+            self.tell_sync(Sync::CpArrive { group, rank, offset }, lanes)?;
+        }
+        let of_warp = self.async_ops.lane_copies.get(&key);
         if of_warp.is_none_or(|w| w.started.iter().all(|s| s.lanes & lanes == 0)) {
             let count = lanes.count_ones();
             return self.mbarrier(rank, offset, |w| mbarrier::arrive(w, count, Arrive::default()), first).map(drop);
-        }
-        if let Some(of_warp) = self.async_ops.lane_copies.get_mut(&key) {
-            of_warp.started.iter_mut().for_each(|started| started.tracked |= lanes);
         }
         let before = self.async_ops.issued + 1;
         self.send(first, 0, Work::CopiesArrive(CopiesArrive { lanes, offset, before }));
@@ -222,11 +206,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// The arrive-on of `cp.async.mbarrier.arrive` of a warp: its copies are complete then.
     pub(super) fn copies_arrive(&mut self, a: &CopiesArrive) -> Result<(), Box<Fault>> {
-        self.complete_of_warp(
-            self.warp_key(),
-            Completion::Schedule,
-            |started| if started.id < a.before { a.lanes } else { 0 },
-        )?;
+        self.complete_of_warp(self.warp_key(), |started| if started.id < a.before { a.lanes } else { 0 })?;
         let (rank, first) = (self.cur.cta, a.lanes.trailing_zeros() & 31);
         let count = a.lanes.count_ones();
         let arrived = self.update_mbarrier(rank, a.offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
@@ -242,7 +222,7 @@ impl<M: Monitor> Ctx<'_, M> {
         let warps = self.async_ops.lane_copies.iter().filter(|(_, warp)| warp.started.iter().any(due));
         let warps: Vec<_> = warps.map(|(key, _)| *key).collect();
         for warp in warps {
-            self.complete_of_warp(warp, Completion::Schedule, |started| if due(started) { u32::MAX } else { 0 })?;
+            self.complete_of_warp(warp, |started| if due(started) { u32::MAX } else { 0 })?;
         }
         let rest = self.async_ops.lane_copies.values().flat_map(|warp| &warp.started);
         self.async_ops.next_lane_copy = rest.map(|started| started.due).min().unwrap_or(u64::MAX);
@@ -252,7 +232,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Completes all copies of a cluster, none of whose threads can run.
     pub(super) fn deliver_lane_copies_to(&mut self, slot: usize) -> Result<(), Box<Fault>> {
         let warps: Vec<_> = self.async_ops.lane_copies.keys().filter(|(s, ..)| *s == slot).copied().collect();
-        warps.into_iter().try_for_each(|warp| self.complete_of_warp(warp, Completion::Schedule, |_| u32::MAX))
+        warps.into_iter().try_for_each(|warp| self.complete_of_warp(warp, |_| u32::MAX))
     }
 
     /// A CTA of the current cluster exits. Nobody can see its copies in flight: they are dropped, and a monitor reports them.
@@ -274,21 +254,5 @@ impl<M: Monitor> Ctx<'_, M> {
             "`cp.async.wait_all` before the thread ends",
         );
         Some(self.fault(kind, lane))
-    }
-
-    /// A fault if a copy of a thread in flight writes this memory (checked host).
-    pub(super) fn lane_copy_conflict(&self, here: &SharedRange, write: bool) -> Result<(), FaultKind> {
-        let slot = self.residents.slot;
-        let of_cta = self.async_ops.lane_copies.range((slot, here.rank, 0)..=(slot, here.rank, u32::MAX));
-        for started in of_cta.flat_map(|(_, copies)| &copies.started) {
-            let pending = started.copies.iter().filter(|c| started.lanes >> c.lane & 1 != 0);
-            for c in pending {
-                let to = SharedRange::new(SharedPlace { rank: here.rank, offset: c.to }, c.bytes.into());
-                if to.overlaps(here) {
-                    return Err(self.conflict(here.bytes.start, write, true, started.site));
-                }
-            }
-        }
-        Ok(())
     }
 }

@@ -5,10 +5,11 @@ use std::ops::Range;
 use super::{AsyncOp, Commit, Operation, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::Cta;
+use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::address::Place;
-use crate::monitor::{Access, By, Monitor, Order};
+use crate::monitor::{Agent, By, Monitor, Order, Sync};
 use crate::sync::mbarrier::{self, Arrive};
 
 /// Pairs of instructions that execute in the order of issue (9.7.16.6.2).
@@ -86,6 +87,7 @@ impl<M: Monitor> Ctx<'_, M> {
         }
         if M::ON {
             self.tensor_operates(pair, &*job, lane)?;
+            self.report_reads(&*job, pair, lane).map_err(|kind| self.fault(kind, lane))?;
         }
         let issued = self.async_ops.fences.now;
         self.send(lane, after, Work::Operation(Operation { job, pair, issued, fenced: None }));
@@ -108,10 +110,11 @@ impl<M: Monitor> Ctx<'_, M> {
     /// them.
     pub fn tensor_commit(&mut self, pair: bool, lane: u32, to: Vec<(u32, u32)>) -> Result<(), Box<Fault>> {
         self.may_issue(pair, lane)?;
-        for &(rank, _) in &to {
+        for &(rank, offset) in &to {
             if let Err(kind) = self.window(rank) {
                 return Err(self.fault(kind, lane));
             }
+            self.tell_sync(Sync::Mbarrier { rank, offset }, 1 << lane)?;
         }
         let thread = (self.residents.slot, self.cur.cta, self.warp, lane);
         // the latest due times: of the operations, and of the commits by the CTA in which they arrive
@@ -134,9 +137,13 @@ impl<M: Monitor> Ctx<'_, M> {
         self.async_ops.fences.now += 1;
         let issued = self.async_ops.fences.now;
         self.tensor_fenced(issued);
+        let commits = self.async_ops.commits.entry(thread).or_default();
+        *commits += 1;
+        let number = *commits;
+        self.tell_sync(Sync::Commit { commit: number, arrivals: to.len() as u32 }, 1 << lane)?;
         for to in to {
             let after = done.max(arrived[to.0 as usize & 31]);
-            self.send(lane, after, Work::Commit(Commit { to, pair, issued }));
+            self.send(lane, after, Work::Commit(Commit { to, pair, issued, number }));
         }
         Ok(())
     }
@@ -163,35 +170,26 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
-    /// Reports to the monitor what an operation of CTA `own` reads of shared memory.
-    fn report_reads(&mut self, o: &Operation, own: u32, lane: u32) -> Result<(), FaultKind> {
-        for (cta, bytes) in o.job.bytes() {
-            let rank = if o.pair { own & !1 | cta as u32 } else { own };
+    /// Tells the monitor what an operation reads of shared memory.
+    fn report_reads(&mut self, job: &dyn TensorJob, pair: bool, lane: u32) -> Result<(), FaultKind> {
+        let own = self.cur.cta;
+        let thread = (self.residents.slot, own, self.warp, lane);
+        let by = By::Agent(Agent::Tensor(self.async_ops.commits.get(&thread).copied().unwrap_or(0)));
+        for (cta, bytes) in job.bytes() {
+            let rank = if pair { own & !1 | cta as u32 } else { own };
             if self.window(rank)?.len() < bytes.end as usize {
                 // the operation itself reports an operand outside
                 continue;
             }
-            let (place, addr) = (Place::Shared { rank, offset: bytes.start }, bytes.start.into());
-            let (bytes, who) = (bytes.end - bytes.start, self.who(1 << lane));
-            self.tell_access(Access {
-                place,
-                addr,
-                bytes,
-                write: false,
-                same: false,
-                by: By::Agent,
-                order: Order::default(),
-                who,
-            })?;
+            let place = Place::Shared { rank, offset: bytes.start };
+            let read = JobAccess::of_copy(place, bytes.end - bytes.start, false);
+            self.tell_agent(read, by, Order::default(), lane)?;
         }
         Ok(())
     }
 
     /// Completes an operation that a lane of CTA `own` has issued.
     pub(super) fn operate(&mut self, o: &Operation, own: u32, lane: u32) -> Result<(), FaultKind> {
-        if M::ON {
-            self.report_reads(o, own, lane)?;
-        }
         let ranks = if o.pair { own & !1..(own | 1) + 1 } else { own..own + 1 };
         let ctas = self.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
         if let Some(i) = ctas.iter().position(|c| c.exited) {
@@ -211,6 +209,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// The arrive-on of a commit.
     pub(super) fn arrive(&mut self, c: &Commit, lane: u32) -> Result<(), FaultKind> {
         let (rank, offset) = c.to;
+        self.tell_completion(Sync::CommitArrives { commit: c.number, rank, offset }, lane)?;
         self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
         if M::ON {
             self.tensor_committed((self.cur.cta, self.warp, lane), c.pair, c.issued);
@@ -249,25 +248,6 @@ impl<M: Monitor> Ctx<'_, M> {
                     self.statement(a.site)
                 );
                 return Err(self.fault(unordered(what), lane));
-            }
-        }
-        Ok(())
-    }
-
-    /// A fault if an operation in flight reads these bytes of shared memory, which are about to be written.
-    pub(crate) fn operand_conflict(&self, rank: u32, offset: u32, bytes: u32) -> Result<(), FaultKind> {
-        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
-            let Work::Operation(o) = &a.work else { continue };
-            let Some(cta) = o.index(a.cta, rank) else { continue };
-            let written = offset..offset.saturating_add(bytes);
-            let read = |all: Vec<(usize, Range<u32>)>| {
-                all.iter().any(|(c, r)| *c == cta && r.start < written.end && written.start < r.end)
-            };
-            if read(o.job.operands()) && read(o.job.bytes()) {
-                return Err(unordered(format!(
-                    "store to shared memory at {offset:#x} that {} reads, and nobody has waited for it",
-                    self.statement(a.site)
-                )));
             }
         }
         Ok(())

@@ -25,8 +25,6 @@ pub(crate) struct Started {
     pub group: u64,
     /// The lanes whose copies are still to come.
     pub lanes: u32,
-    /// Those whose completion arrives on an mbarrier object.
-    pub tracked: u32,
     pub copies: Vec<LaneCopy>,
     /// What they have read, if they have.
     pub read: Option<Vec<[u8; 16]>>,

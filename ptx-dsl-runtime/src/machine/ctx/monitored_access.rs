@@ -6,7 +6,7 @@
 use crate::Lanes;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode};
-use crate::monitor::{Access, By, Monitor, Offsets};
+use crate::monitor::{Access, By, Monitor, Offsets, Proxy};
 
 impl<M: Monitor> Ctx<'_, M> {
     /// Must the monitor see the accesses of each lane?
@@ -82,21 +82,6 @@ impl<M: Monitor> Ctx<'_, M> {
         offsets: Offsets<'_>,
     ) -> bool {
         match place {
-            // the slow path knows what operations in flight read
-            Place::Shared { .. } if write && !self.async_ops.is_empty() => return false,
-            // and it reports what a copy in flight writes
-            Place::Shared { rank, offset } if !self.async_ops.is_empty() => {
-                let (from, to) = match offsets {
-                    Offsets::Row { step } => (offset, offset + step * (lanes.count_ones().max(1) - 1) + bytes),
-                    Offsets::Lanes(all) => {
-                        let active = || (0..32).filter(|l| lanes >> l & 1 != 0).map(|l| all[l as usize] as u32);
-                        (active().min().unwrap_or(offset), active().max().unwrap_or(offset) + bytes)
-                    }
-                };
-                if self.copy_conflict(rank, from, to - from, false).is_err() {
-                    return false;
-                }
-            }
             Place::Global { segment, .. } if !M::READ_ONLY && !write && self.memory.global.is_read_only(segment) => {
                 return true;
             }
@@ -106,7 +91,8 @@ impl<M: Monitor> Ctx<'_, M> {
             _ => {}
         }
         let who = self.who(lanes);
-        let first = Access { place, addr, bytes, write, same: false, by: By::Thread, order: self.order, who };
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+        let first = Access { place, addr, bytes, write, same: false, by, proxy, order, who };
         self.step_accesses(&first, Some(offsets));
         self.monitor.warp(&first, offsets)
     }

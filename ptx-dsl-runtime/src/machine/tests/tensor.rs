@@ -2,6 +2,7 @@
 
 use super::*;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
+use crate::monitor::{ProxyFence, Sync};
 use crate::schedule::Choice;
 
 /// Appends a decimal digit to the first cell of the column, so that the cell tells who came when.
@@ -55,6 +56,7 @@ fn prepare<M: Monitor>(x: &mut Ctx<'_, M>, count: u32) -> Result<(), Box<Fault>>
     x.cta_mut().tmem.set_allocated(0..32, true);
     // what the operations read
     x.write(crate::AddrSpace::SharedCta, 1024, 16, [0; 4], 0)?;
+    x.tell_sync(Sync::ProxyFence(ProxyFence::Async { shared: true, global: false }), 1)?;
     let rank = x.rank();
     x.mbarrier(rank, MBAR as u32, |_| mbarrier::init(Layout::V0, count).map(|w| (w, ())), 0)
 }
@@ -378,8 +380,12 @@ fn faults_of_asynchronous_operations() {
     assert!(of::<ReadsEarly>().to_string().contains("ends while"));
     let both = checked::<ReadsEarly>();
     assert!(both.contains("columns 0 to 7") && both.contains(SITES[1].text), "{both}");
-    let operand = checked::<OverwritesOperand>();
-    assert!(operand.contains("0x40c") && operand.contains(SITES[1].text), "{operand}");
+    let mut v = [0];
+    let operand =
+        kind(launch::<OverwritesOperand, _>(&Host::checked(), Launch::grid(1).block(32), &mut [slice_mut(&mut v[..])]));
+    let FaultKind::DataRace(race) = &operand else { panic!("{operand}") };
+    assert_eq!((race.addr, race.access, race.other.access), (1036, "store", "read by a matrix operation"));
+    assert_eq!(race.other.at.as_ref().map(|at| at.text.as_str()), Some(SITES[1].text));
 }
 
 const SITES: &[Site] = INFO.sites;
@@ -483,8 +489,11 @@ fn exploring_finds_the_hang_and_a_seed_that_repeats_it() {
     assert!(replay.contains("`Host::new().seed(0)`"), "{replay}");
     // CTA 1 has the first turn, of the usual length, and waits
     assert_eq!(fault.schedule, [1, 0, 1]);
-    assert!(replay.contains("`Host::new().replay(vec![1, 0, 1])`"), "{replay}");
-    for host in [Host::new().seed(0), Host::new().replay(fault.schedule.clone())] {
+    assert!(replay.contains("the shorter `Host::new().schedule(\"t1_.1_1.1_e74\")?`"), "{replay}");
+    let host = Host::new();
+    for host in
+        [host.clone().seed(0), host.clone().replay(fault.schedule.clone()), host.schedule("t1_.1_1.1_e74").unwrap()]
+    {
         assert!(matches!(kind(run::<MayHang>(&host, launch(), &mut [0])), FaultKind::Deadlock { .. }));
     }
     // the same search finds the same

@@ -1,0 +1,314 @@
+//! Accesses to memory, compared with the last ones to the same bytes.
+
+use super::Checked;
+use super::actor::{COPIES, Work};
+use super::clock::Bridge;
+use super::misses::remember;
+use super::objects::Issuer;
+use super::operations::View;
+use super::remotes::Remote;
+use super::shadow::{Memory, Outcome, Record, Shadow, What};
+use crate::fault::FaultKind;
+use crate::mem::address::Place;
+use crate::monitor::{Access, Agent, By, Offsets, Order, Proxy, Scope, Who};
+use std::rc::Rc;
+
+impl Checked {
+    pub(super) fn shadow(&mut self, memory: Memory) -> &mut Shadow {
+        shadow_of(&mut self.shared, &mut self.global, memory)
+    }
+
+    /// A live mbarrier object is no ordinary memory.
+    pub(super) fn ordinary(&self, a: &Access, rank: u32, offset: u32) -> Result<(), FaultKind> {
+        if self.live.is_empty() {
+            return Ok(());
+        }
+        for object in offset / 8..(offset + a.bytes).div_ceil(8) {
+            if self.live.contains(&(a.who.slot, rank, object * 8)) {
+                let what = if a.write { "ordinary store to" } else { "ordinary load from" }.into();
+                return Err(FaultKind::MbarrierMisused { offset: object * 8, what });
+            }
+        }
+        Ok(())
+    }
+
+    /// An access to shared or global memory.
+    pub(super) fn access(&mut self, a: &Access, memory: Memory, offset: u64) -> Result<(), FaultKind> {
+        if let By::Agent(agent) = a.by {
+            return self.asynchronous(a, agent, memory, offset);
+        }
+        let lanes = a.who.lanes & a.who.lanes.wrapping_neg();
+        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
+        let what = match (a.order.atomic, a.write) {
+            (true, _) => What::Atomic,
+            (false, true) => What::Store,
+            (false, false) => What::Load,
+        };
+        let record = Record::new(warp, lanes, a.who.site, what, a.order);
+        self.reaches(a, memory, record)?;
+        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
+        let view = View { warp, lanes, operations: &self.operations, bridge: None, content: None };
+        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same && !self.same_values), record, &view);
+        self.judge(a, memory, offset, record, &outcome)?;
+        if a.order.strong || a.write {
+            self.exchange(a, memory, offset);
+        }
+        Ok(())
+    }
+
+    /// An access that an asynchronous operation makes from now on.
+    fn asynchronous(&mut self, a: &Access, agent: Agent, memory: Memory, offset: u64) -> Result<(), FaultKind> {
+        let lanes = a.who.lanes & a.who.lanes.wrapping_neg();
+        let first = self.threads.warp(a.who.slot, a.who.rank, a.who.warp & !3).map(|warp| warp.id);
+        let (Some(first), Some(warp)) = (first, self.threads.of(a.who)) else { return Ok(()) };
+        warp.event();
+        let shared = matches!(memory, Memory::Shared { .. });
+        let (actor, time, of) = match agent {
+            Agent::Copy(number) => (COPIES, self.operations.start(number, warp.id, lanes.trailing_zeros()), 1),
+            Agent::Bulk { group, .. } if shared && !a.write => (Work::BulkReads.of(warp.id), group as u32, lanes),
+            Agent::Bulk { group, .. } => (Work::Bulk.of(warp.id), group as u32, lanes),
+            Agent::Cp(group) => (Work::Cp.of(warp.id), group as u32, lanes),
+            Agent::Warpgroup(group) => (Work::Warpgroup.of(first), group as u32, 1),
+            Agent::Tensor(commits) => (Work::Tensor.of(warp.id), commits as u32, lanes),
+        };
+        let generic = a.proxy == Proxy::Generic;
+        let what = match (agent, a.write) {
+            (Agent::Warpgroup(_) | Agent::Tensor(_), _) => What::Operand,
+            (_, false) if a.proxy == Proxy::Tensormap => What::TensorMap,
+            (_, false) => What::CopyLoad,
+            (_, true) if a.order.atomic => {
+                if generic {
+                    What::AsyncReduction
+                } else {
+                    What::CopyReduction
+                }
+            }
+            (_, true) => {
+                if generic {
+                    What::AsyncStore
+                } else {
+                    What::CopyStore
+                }
+            }
+        };
+        let bridge = match a.proxy {
+            Proxy::Generic => None,
+            Proxy::Async if shared => Some(Bridge::AsyncShared),
+            Proxy::Async => Some(Bridge::AsyncGlobal),
+            Proxy::Tensormap => Some(Bridge::Tensormap),
+        };
+        let strong = a.order.strong.then_some(a.order.scope);
+        let record = Record { actor, time, lanes: of, site: a.who.site, bytes: 0, strong, what };
+        self.reaches(a, memory, record)?;
+        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
+        let content = match agent {
+            Agent::Bulk { content, .. } if a.write && !self.same_values => content,
+            _ => None,
+        };
+        let view = View { warp, lanes, operations: &self.operations, bridge, content };
+        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let outcome = shadow.span((offset, a.bytes), shared && !a.write, record, &view);
+        if let Some(content) = content {
+            self.operations.writes((actor, of, time, a.who.site), content);
+        }
+        self.judge(a, memory, offset, record, &outcome)
+    }
+
+    /// An access to the shared memory of another CTA, which must have started.
+    fn reaches(&mut self, a: &Access, memory: Memory, record: Record) -> Result<(), FaultKind> {
+        let Memory::Shared { slot, rank } = memory else { return Ok(()) };
+        if rank == a.who.rank {
+            return Ok(());
+        }
+        let of = self.threads.warp(slot, rank, 0).map(|warp| warp.id);
+        let (Some(of), Some(warp)) = (of, self.threads.of(a.who)) else { return Ok(()) };
+        let lanes = a.who.lanes;
+        let remote = Remote { record, addr: a.addr, bytes: a.bytes };
+        if self.remotes.access((slot, rank), of, warp, lanes, remote) {
+            return Ok(());
+        }
+        Err(FaultKind::undefined(
+            format!(
+                "access to the shared memory of CTA {rank} of the cluster, and nothing says that this CTA has started"
+            ),
+            "9.7.9.23",
+            "`barrier.cluster.arrive` and `.wait` at the beginning",
+        ))
+    }
+
+    /// A CTA ends: the accesses of others to its shared memory must be done.
+    #[cold]
+    pub(super) fn cta_ends(&mut self, who: Who) -> Result<(), FaultKind> {
+        let Some(remote) = self.remotes.end((who.slot, who.rank), &self.threads, &self.operations).next() else {
+            return Ok(());
+        };
+        let own = Record { what: What::End, site: who.site, lanes: who.lanes, ..Record::default() };
+        let (place, addr) = (Place::Shared { rank: who.rank, offset: 0 }, remote.addr);
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, Order::default());
+        let a = Access { place, addr, bytes: remote.bytes, write: false, same: false, by, proxy, order, who };
+        Err(self.race(&a, "shared", own, remote.record))
+    }
+
+    /// What is wrong with an access?
+    fn judge(
+        &mut self,
+        a: &Access,
+        memory: Memory,
+        offset: u64,
+        own: Record,
+        found: &Outcome,
+    ) -> Result<(), FaultKind> {
+        if let Some(other) = found.race {
+            return Err(self.race(a, memory.name(), own, other));
+        }
+        if let Some(other) = found.unfenced {
+            return Err(self.unfenced(a, memory.name(), own, other));
+        }
+        if found.unwritten && matches!(memory, Memory::Shared { .. }) && self.uses_unwritten(a, memory, offset) {
+            return Err(FaultKind::Uninitialised { space: "shared", addr: a.addr });
+        }
+        Ok(())
+    }
+
+    /// Accesses of several lanes. False if there is more to it than that nothing is wrong: then each of them comes again.
+    pub(super) fn row(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> bool {
+        let (lanes, order) = (a.who.lanes, a.order);
+        let Some(warp) = self.threads.of(a.who) else { return false };
+        if !warp.is_together(lanes) {
+            return false;
+        }
+        let lane = lanes.trailing_zeros() & 31;
+        let plain = !order.strong
+            || order.atomic
+                && !order.acquire
+                && !order.release
+                && self.messages.is_empty()
+                && warp.fenced(lane).is_empty();
+        if !plain {
+            return false;
+        }
+        let what = match (order.atomic, a.write) {
+            (true, _) => What::Atomic,
+            (false, true) => What::Store,
+            (false, false) => What::Load,
+        };
+        let new = Record::new(warp, lanes, a.who.site, what, order);
+        if self.reaches(a, memory, new).is_err() {
+            return false;
+        }
+        let Some(warp) = self.threads.of(a.who) else { return false };
+        // whoever reads shared memory needs a write before
+        let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
+        let view = View { warp, lanes, operations: &self.operations, bridge: None, content: None };
+        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let ends = a.write && !self.messages.is_empty();
+        match offsets {
+            Offsets::Row { step: 0 } => {
+                if ends {
+                    self.messages.overwrite((memory, offset));
+                }
+                shadow.element((offset, a.bytes), reads, new, &view)
+            }
+            Offsets::Row { .. } => {
+                let len = u64::from(a.bytes * lanes.count_ones());
+                !(ends && self.messages.may_be_in(memory, offset, len))
+                    && shadow.row((offset, a.bytes), reads, new, &view)
+            }
+            Offsets::Lanes(all) => (0..32).filter(|l| lanes >> l & 1 != 0).all(|l| {
+                if ends {
+                    self.messages.overwrite((memory, all[l]));
+                }
+                let lanes = 1 << l;
+                shadow.element((all[l], a.bytes), reads, Record { lanes, ..new }, &View { lanes, ..view })
+            }),
+        }
+    }
+
+    /// Does the load use a byte that nobody has written?
+    #[cold]
+    fn uses_unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> bool {
+        let used = self.used(a);
+        let shadow = self.shadow(memory);
+        (0..a.bytes).any(|byte| used >> byte & 1 != 0 && shadow.is_unwritten(offset + u64::from(byte), 1))
+    }
+
+    /// The bytes that a load uses, a bit each.
+    pub(super) fn used(&self, a: &Access) -> u64 {
+        self.used_bytes.get(&a.who.site).map_or(u64::MAX, |mask| u64::from(*mask))
+    }
+
+    /// A release or acquire pattern through this place (8.8).
+    fn exchange(&mut self, a: &Access, memory: Memory, offset: u64) {
+        let Some(warp) = self.threads.of(a.who) else { return };
+        let key = (memory, offset);
+        let (lanes, order) = (a.who.lanes, a.order);
+        let lane = lanes.trailing_zeros() & 31;
+        let reads = !a.write;
+        if reads && order.strong {
+            // `red` returns nothing, so it observes nothing: but its chain goes on
+            for seen in self.messages.seen(key, warp.id, order.scope) {
+                match seen.why {
+                    None if order.acquire => warp.learn(lanes, &seen.clock),
+                    None => {
+                        warp.observe(lanes, &seen.clock);
+                        let why = "the load is `.relaxed`, and no fence of acquire semantics follows it";
+                        remember(&mut self.misses, a.who, &seen.clock, why, seen.site);
+                    }
+                    Some(why) => remember(&mut self.misses, a.who, &seen.clock, why, seen.site),
+                }
+            }
+        }
+        if a.write {
+            if !order.strong {
+                self.messages.overwrite(key);
+                return;
+            }
+            let mut clocks = warp.fenced(lane).clone();
+            if order.release {
+                let now = Rc::new(warp.publish(lanes).known);
+                clocks.retain(|(scope, _)| *scope > order.scope);
+                clocks.push((order.scope, now));
+            }
+            self.messages.send(key, Issuer::of(warp, a), clocks, order);
+        }
+    }
+
+    /// An operation on the bytes of an mbarrier object.
+    pub(super) fn object(&mut self, rank: u32, offset: u32, what: What, who: Who) -> Result<(), FaultKind> {
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
+        if !warp.is_together(who.lanes) {
+            let mut lanes = (0..32).map(|l| who.lanes & 1 << l).filter(|lane| *lane != 0);
+            return lanes.try_for_each(|lanes| self.object(rank, offset, what, Who { lanes, ..who }));
+        }
+        let strong = what == What::Mbarrier;
+        let order = Order { strong, scope: Scope::Sys, ..Order::default() };
+        let record = Record::new(warp, who.lanes, who.site, what, order);
+        let place = Place::Shared { rank, offset };
+        let (by, proxy, addr, write) = (By::Thread, Proxy::Generic, offset.into(), what == What::Init);
+        let a = Access { place, addr, bytes: 8, write, same: false, by, proxy, order, who };
+        self.inside(&a)?;
+        self.reaches(&a, Memory::Shared { slot: who.slot, rank }, record)?;
+        let Some(warp) = self.threads.of(who) else { return Ok(()) };
+        let view = View { warp, lanes: who.lanes, operations: &self.operations, bridge: None, content: None };
+        let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
+        shadow.guard(offset.into());
+        let outcome = shadow.access((offset.into(), 8), (false, false), record, &view);
+        match outcome.race {
+            Some(other) => Err(self.race(&a, "shared", record, other)),
+            None => Ok(()),
+        }
+    }
+}
+
+/// The shadow of a memory.
+fn shadow_of<'s>(shared: &'s mut Vec<Shadow>, global: &'s mut Vec<Shadow>, memory: Memory) -> &'s mut Shadow {
+    let (all, at) = match memory {
+        Memory::Shared { slot, rank } => (shared, (slot * 16 + rank) as usize),
+        Memory::Global { segment } => (global, segment),
+    };
+    if all.len() <= at {
+        all.resize_with(at + 1, Shadow::default);
+    }
+    &mut all[at]
+}

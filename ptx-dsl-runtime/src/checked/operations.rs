@@ -1,0 +1,128 @@
+//! Copies that complete on mbarrier objects, and what a thread knows of them.
+
+use super::actor::{Actor, COPIES};
+use super::clock::Bridge;
+use super::threads::Warp;
+use std::collections::{HashMap, HashSet};
+
+/// What has become of a copy.
+#[derive(Debug, Clone, Copy)]
+enum State {
+    InFlight,
+    /// It completes this phase of this mbarrier object.
+    Completes(Actor, u32),
+    /// The objects are too many: it counts as ordered before everything.
+    Forgotten,
+}
+
+/// A copy and its thread.
+#[derive(Debug)]
+struct Copy {
+    warp: Actor,
+    lane: u32,
+    state: State,
+}
+
+/// What an operation does: actor, lanes, time, statement.
+pub(super) type Event = (Actor, u32, u32, u32);
+
+/// The copies of a launch.
+#[derive(Debug, Default)]
+pub(super) struct Operations {
+    /// By time.
+    all: Vec<Copy>,
+    /// By the number that the machine gives them.
+    in_flight: HashMap<u64, u32>,
+    /// What bulk copies write to global memory: a hash of the bytes and places.
+    contents: HashSet<(Event, u64)>,
+}
+
+impl Operations {
+    /// The time of a copy that a lane starts.
+    pub fn start(&mut self, number: u64, warp: Actor, lane: u32) -> u32 {
+        let all = &mut self.all;
+        *self.in_flight.entry(number).or_insert_with(|| {
+            all.push(Copy { warp, lane, state: State::InFlight });
+            all.len() as u32 - 1
+        })
+    }
+
+    /// A copy is complete, with a phase of an object.
+    pub fn complete(&mut self, number: u64, phase: Option<(Actor, u32)>) {
+        let Some(copy) = self.in_flight.remove(&number).and_then(|at| self.all.get_mut(at as usize)) else { return };
+        copy.state = phase.map_or(State::Forgotten, |(object, phase)| State::Completes(object, phase));
+    }
+
+    /// A bulk copy writes this.
+    pub fn writes(&mut self, copy: Event, content: u64) {
+        self.contents.insert((copy, content));
+    }
+
+    /// Has another copy written the same bytes to the same places? Compilers let all lanes of a warp, or two warps, store a tile.
+    pub fn is_copy_of(&self, copy: Event, content: u64) -> bool {
+        self.contents.contains(&(copy, content))
+    }
+
+    /// The phase that completes a copy, if the event is one of a copy; an object without a number is waited for.
+    pub fn completion(&self, actor: Actor, time: u32) -> Option<Option<(Actor, u32)>> {
+        if actor != COPIES {
+            return None;
+        }
+        match self.all.get(time as usize)?.state {
+            State::Completes(object, phase) => Some(Some((object, phase))),
+            State::InFlight => Some(None),
+            State::Forgotten => None,
+        }
+    }
+
+    /// The thread of an event: warp and lanes.
+    pub fn thread(&self, actor: Actor, lanes: u32, time: u32) -> (Actor, u32) {
+        match self.all.get(time as usize) {
+            Some(copy) if actor == COPIES => (copy.warp, 1 << (copy.lane & 31)),
+            _ => (actor, lanes),
+        }
+    }
+}
+
+/// What lanes of a warp, which know the same, know of others.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct View<'v> {
+    pub warp: &'v Warp,
+    pub lanes: u32,
+    pub operations: &'v Operations,
+    /// The proxy fence that must be between stores and an access.
+    pub bridge: Option<Bridge>,
+    /// What a bulk copy writes to global memory.
+    pub content: Option<u64>,
+}
+
+impl View<'_> {
+    /// Have these events happened before?
+    #[inline]
+    pub fn knows(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        let lane = self.lanes.trailing_zeros() & 31;
+        if actor == COPIES {
+            return self.is_complete(time, |actor, time| self.warp.knows(lane, actor, 1, time));
+        }
+        let own = self.lanes.is_power_of_two() && lanes & !self.lanes == 0;
+        self.warp.knows(lane, actor, lanes, time) || own && self.warp.has_waited(actor, lanes, time)
+    }
+
+    /// The same, with the proxy fence that an access needs.
+    pub fn is_fenced(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        let Some(bridge) = self.bridge else { return true };
+        let lane = self.lanes.trailing_zeros() & 31;
+        if actor == COPIES {
+            return self.is_complete(time, |actor, time| self.warp.is_fenced(lane, bridge, actor, 1, time));
+        }
+        self.warp.is_fenced(lane, bridge, actor, lanes, time)
+    }
+
+    fn is_complete(&self, time: u32, known: impl Fn(Actor, u32) -> bool) -> bool {
+        match self.operations.all.get(time as usize).map(|copy| copy.state) {
+            Some(State::Completes(object, phase)) => known(object, phase),
+            Some(State::InFlight) => false,
+            Some(State::Forgotten) | None => true,
+        }
+    }
+}
