@@ -4,7 +4,7 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::kernels::crates::Engine;
-use crate::{assemble, docs, hardware, kernels, nvcc, oracle, ptxas, real};
+use crate::{assemble, docs, hardware, kernels, mutants, nvcc, oracle, ptxas, real};
 
 /// Examples that `test` runs too: each checks its own result.
 const EXAMPLES: [&str; 8] = [
@@ -43,7 +43,7 @@ pub fn ci() -> Result<(), String> {
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), those of kernels on both engines, then the examples,
-/// random kernels and the results of an H200, then ptxas on the PTX of every kernel that was launched, of the benches, and on a few statements of every
+/// mutants of clean kernels, random kernels and the results of an H200, then ptxas on the PTX of every kernel that was launched, of the benches, and on a few statements of every
 /// family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
@@ -71,6 +71,7 @@ pub fn test(strict: bool) -> Result<(), String> {
     for example in EXAMPLES {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
+    mutants::run(&mutants::Wanted::of_ci())?;
     kernels::run(&["--count", "20", "--size", "60"], &environment)?;
     hardware::replay(1, Engine::Interpreted, false, &[])?;
     // All of them would take minutes to compile.

@@ -118,6 +118,16 @@ impl View<'_> {
         self.warp.is_fenced(lane, bridge, actor, lanes, time)
     }
 
+    /// Has the warp met those who know these events behind the proxy fence that an access needs? Then loads and copies are done, even if
+    /// nothing releases them (an example of 9.7.13.17 in PTX 8.6).
+    pub fn has_met_fenced(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        let Some(bridge) = self.bridge else { return false };
+        if actor == COPIES {
+            return self.is_complete(time, |actor, time| self.warp.has_met_fenced(bridge, actor, 1, time));
+        }
+        self.warp.has_met_fenced(bridge, actor, lanes, time)
+    }
+
     fn is_complete(&self, time: u32, known: impl Fn(Actor, u32) -> bool) -> bool {
         match self.operations.all.get(time as usize).map(|copy| copy.state) {
             Some(State::Completes(object, phase)) => known(object, phase),

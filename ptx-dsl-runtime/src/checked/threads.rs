@@ -132,6 +132,11 @@ impl Warp {
         self.met.has_met(cta) || self.group(lane).known.has_met(cta)
     }
 
+    /// Has it waited for others, behind a proxy fence that comes after these events?
+    pub fn has_met_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.met.is_fenced(bridge, actor, lanes, time)
+    }
+
     /// These lanes have waited for their own operations before this time.
     pub fn wait(&mut self, actor: Actor, lanes: u32, time: u32) {
         self.waits.iter_mut().filter(|w| w.actor == actor).for_each(|w| w.lanes &= !lanes);

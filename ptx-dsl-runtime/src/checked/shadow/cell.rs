@@ -219,8 +219,11 @@ impl Cell {
             if r.is_mutual(&new) {
                 return;
             }
+            let is_done = || matches!(r.what, What::Load | What::CopyStore) && view.has_met_fenced(r.actor, r.lanes, r.time);
             if !r.is_before(view) {
-                outcome.race = Some(*r);
+                if !is_done() {
+                    outcome.race = Some(*r);
+                }
             } else if view.bridge.is_some()
                 && r.what.needs_fence()
                 && !done
