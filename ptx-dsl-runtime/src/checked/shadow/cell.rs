@@ -219,7 +219,8 @@ impl Cell {
             if r.is_mutual(&new) {
                 return;
             }
-            let is_done = || matches!(r.what, What::Load | What::CopyStore) && view.has_met_fenced(r.actor, r.lanes, r.time);
+            let is_done =
+                || matches!(r.what, What::Load | What::CopyStore) && view.has_met_fenced(r.actor, r.lanes, r.time);
             if !r.is_before(view) {
                 if !is_done() {
                     outcome.race = Some(*r);
