@@ -27,13 +27,13 @@ mod parts {
             /// One thread for each stage initialises its barriers, for the lanes of a warp.
             .inline init(.shared .b64 full, .shared .b64 empty, const STAGES: u32) {
                 .reg .pred %p;
-                .reg .b32 %tid, %at;
-                mov.u32 %tid, %tid.x;
-                setp.ge.u32 %p, %tid, STAGES;
+                .reg .b32 %i, %at;
+                mov.u32 %i, %tid.x;
+                setp.ge.u32 %p, %i, STAGES;
                 @%p bra initialised;
-                address!(%at, full, %tid);
+                address!(%at, full, %i);
                 mbarrier.init.shared::cta.b64 [%at], 32;
-                address!(%at, empty, %tid);
+                address!(%at, empty, %i);
                 mbarrier.init.shared::cta.b64 [%at], 32;
               initialised:
                 bar.sync 0;
@@ -276,33 +276,29 @@ mod others {
 }
 
 fn main() -> Result<(), Box<dyn std::error::Error>> {
-    // The text that ptxas and the driver take: `ring_of_stages --ptx > ring.ptx`.
-    if std::env::args().nth(1).as_deref() == Some("--ptx") {
-        print!("{}", others::scale::PTX);
-        return Ok(());
-    }
     let chunks = 100_u32;
-    let (host, launch) = (Host::checked(), Launch::grid(1).block(64));
+    let host = Host::checked();
+    let launch = || Launch::grid(1).block(64);
     let x: Vec<u32> = (0..chunks * LANES as u32).map(|i| i.wrapping_mul(2_654_435_761) >> 8).collect();
 
     let expected: Vec<u32> =
         (0..LANES).map(|lane| x.chunks(LANES).map(|chunk| chunk[lane]).fold(0, u32::wrapping_add)).collect();
     let mut sums = vec![0; LANES];
-    sum::sum::<2>.launch(&host, launch, (&x, &mut sums, chunks))?;
+    sum::sum::<2>.launch(&host, launch(), (&x, &mut sums, chunks))?;
     assert_eq!(sums, expected);
     sums.fill(0);
-    sum::sum::<7>.launch(&host, launch, (&x, &mut sums, chunks))?;
+    sum::sum::<7>.launch(&host, launch(), (&x, &mut sums, chunks))?;
     assert_eq!(sums, expected);
     println!("{} and {}: {LANES} sums of {chunks} elements", sum::sum::<2>::NAME, sum::sum::<7>::NAME);
 
     let floats: Vec<f32> = x.iter().map(|x| *x as f32).collect();
     let mut y = vec![0.0; floats.len()];
-    others::scale.launch(&host, launch, (&floats, &mut y, 0.5, chunks))?;
+    others::scale.launch(&host, launch(), (&floats, &mut y, 0.5, chunks))?;
     assert!(floats.iter().zip(&y).all(|(x, y)| *y == x * 0.5));
     println!("{}: {} elements through {STAGES} stages", others::scale::NAME, y.len());
 
     let mut y = vec![0; x.len()];
-    others::rotate.launch(&host, launch, (&x, &mut y, chunks))?;
+    others::rotate.launch(&host, launch(), (&x, &mut y, chunks))?;
     for (x, y) in x.chunks(LANES).zip(y.chunks(LANES)) {
         assert!((0..LANES).all(|lane| y[lane] == x[(lane + 1) % LANES]));
     }

@@ -25,7 +25,7 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let definitions = module.definitions();
     let mut source = Source::of(&module);
     if !definitions.is_empty() {
-        let found = check_parts(&source.tokens, source.own);
+        let found = check_parts(&source.tokens, source.own..source.tokens.len());
         let broken = found.iter().any(|d| d.severity == Severity::Error);
         let mut out = expand::findings(&source, &found);
         out.extend(definitions.iter().skip(1).map(parts::Definition::is_one_too_many));
@@ -42,7 +42,7 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     }
     let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
     let alone = match pass {
-        Pass::Types if has_pieces(&written[source.own..]) => check_parts(written, source.own),
+        Pass::Types if has_pieces(&written[source.own..]) => check_parts(written, source.own..written.len()),
         _ => Vec::new(),
     };
     let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);

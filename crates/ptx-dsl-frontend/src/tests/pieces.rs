@@ -181,7 +181,7 @@ fn no_tokens_with_pieces_panic() {
         changed.remove(at);
         for tokens in [&tokens[..at], &tokens[at..], &changed] {
             compile_rust_file(tokens, None, None, &[]);
-            crate::check_parts(tokens, 0);
+            crate::check_parts(tokens, 0..tokens.len());
         }
     }
 }

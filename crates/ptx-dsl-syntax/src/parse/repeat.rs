@@ -24,6 +24,7 @@ use crate::parse::Const;
 use crate::span::Span;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::Kind;
+use std::ops::Range;
 
 /// The most tokens that repetitions may make.
 const MAX_TOKENS: usize = 1 << 18;
@@ -68,13 +69,13 @@ pub fn expand(tokens: &[Token], base: u32) -> Expanded {
     run(tokens, base, None)
 }
 
-/// As [`expand`], but without the kernels: in place of each piece from the token `own` on there is a kernel with its body, so that
-/// it is checked by itself.
-pub fn expand_alone(tokens: &[Token], base: u32, own: usize) -> Expanded {
+/// As [`expand`], but without the kernels: in place of each piece among the tokens `own` there is a kernel with its body, so that it
+/// is checked by itself.
+pub fn expand_alone(tokens: &[Token], base: u32, own: Range<usize>) -> Expanded {
     run(tokens, base, Some(own))
 }
 
-fn run(tokens: &[Token], base: u32, alone: Option<usize>) -> Expanded {
+fn run(tokens: &[Token], base: u32, alone: Option<Range<usize>>) -> Expanded {
     let (header, used, _) = parse_header(tokens);
     let mut expander = Expander {
         tokens,
@@ -91,6 +92,7 @@ fn run(tokens: &[Token], base: u32, alone: Option<usize>) -> Expanded {
     };
     expander.out.tokens.extend_from_slice(&tokens[..used]);
     expander.collect(used, tokens.len(), None);
+    expander.parts();
     expander.range(used, tokens.len());
     expander.out
 }
@@ -124,8 +126,8 @@ struct Expander<'a> {
     pieces: Pieces,
     /// The uses around the next tokens, the innermost last.
     frames: Vec<Frame>,
-    /// Pieces from this token on are checked by themselves.
-    alone: Option<usize>,
+    /// The pieces among these tokens are checked by themselves.
+    alone: Option<Range<usize>>,
 }
 
 fn is(token: &Token, c: char) -> bool {

@@ -21,6 +21,8 @@ pub(super) struct Pieces {
     pub(super) named: HashMap<String, usize>,
     /// By the token that begins the definition: the piece, if it is right, and where the definition ends.
     ends: HashMap<usize, (Option<usize>, usize)>,
+    /// The tokens in the braces of each part.
+    parts: Vec<Range<usize>>,
 }
 
 /// A piece.
@@ -88,6 +90,10 @@ impl Expander<'_> {
                 let close = self.close(open).filter(|close| *close < to);
                 let name = self.word(name).unwrap_or_default().to_owned();
                 let end = close.unwrap_or(to);
+                if close.is_none() {
+                    self.fail(errors::unclosed(self.span(open, open)));
+                }
+                self.pieces.parts.push(open + 1..end);
                 self.collect(open + 1, end, Some(&name));
                 end + 1
             } else if self.is(at, '{') {
@@ -228,6 +234,13 @@ impl Expander<'_> {
         out
     }
 
+    /// What the parts have besides pieces, which comes before all else of the module.
+    pub(super) fn parts(&mut self) {
+        for part in std::mem::take(&mut self.pieces.parts) {
+            self.all(part.start, part.end);
+        }
+    }
+
     /// Definitions of pieces and parts are no tokens of the module: where the one that begins here ends.
     pub(super) fn definition(&mut self, at: usize, to: usize) -> Option<usize> {
         if !self.in_module() {
@@ -237,17 +250,11 @@ impl Expander<'_> {
             return Some((at..to).find(|end| self.is(*end, ';')).map_or(to, |end| end + 1));
         }
         if let Some((_, open)) = self.part_at(at) {
-            let close = self.close(open).filter(|close| *close < to);
-            if close.is_none() {
-                self.fail(errors::unclosed(self.span(open, open)));
-            }
-            let end = close.unwrap_or(to);
-            self.all(open + 1, end);
-            return Some(end + 1);
+            return Some(self.close(open).map_or(to, |close| close + 1));
         }
         if let Some((index, end)) = self.pieces.ends.get(&at).copied() {
             if let Some(index) = index
-                && self.alone.is_some_and(|own| own <= at)
+                && self.alone.as_ref().is_some_and(|own| own.contains(&at))
             {
                 self.by_itself(index);
             }
