@@ -131,7 +131,8 @@ const TWICE: &str = ".version 8.0 .target sm_90 .address_size 64
 fn parts_of_the_file() {
     let out = folder("parts");
     let part = "ptx! { <sm_90, ptx 8.0> pub part ones { const ONE: u32 = 1; .inline one(.reg .b32 %r) { mov.u32 %r, ONE; } } }";
-    let kernel = "ptx! { <sm_90, ptx 8.0> use crate::ones; .visible .entry k() { .reg .b32 %r; ones::one!(%r); ret; } }";
+    let kernel =
+        "ptx! { <sm_90, ptx 8.0> use crate::ones; .visible .entry k() { .reg .b32 %r; ones::one!(%r); ret; } }";
     let source = file(&out, "k.rs", &format!("{part}\n{kernel}"));
     let written = Kernels::new().file(&source).write(&out).unwrap();
     assert_eq!(written.len(), 2, "{written:?}");

@@ -44,8 +44,8 @@ pub fn ci() -> Result<(), String> {
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), those of kernels on both engines, then the examples,
-/// mutants of clean kernels, random kernels and the results of an H200, then ptxas on the PTX of every kernel that was launched, of the benches, and on a few statements of every
-/// family.
+/// mutants of clean kernels, random kernels and the results of an H200, then ptxas on the PTX of every kernel that was launched, of the
+/// benches, and on a few statements of every family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
     match ptxas::find_or_fetch() {

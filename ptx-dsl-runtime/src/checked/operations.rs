@@ -118,10 +118,8 @@ impl View<'_> {
         self.warp.is_fenced(lane, bridge, actor, lanes, time)
     }
 
-    /// Has the warp met those who know these events behind the proxy fence that an access needs? Then loads and copies are done, even if
-    /// nothing releases them (an example of 9.7.13.17 in PTX 8.6).
-    pub fn has_met_fenced(&self, actor: Actor, lanes: u32, time: u32) -> bool {
-        let Some(bridge) = self.bridge else { return false };
+    /// Is a fence of this kind between these events and a synchronisation, even a relaxed one, with this warp?
+    pub fn has_met_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
         if actor == COPIES {
             return self.is_complete(time, |actor, time| self.warp.has_met_fenced(bridge, actor, 1, time));
         }

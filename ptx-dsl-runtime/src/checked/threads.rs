@@ -277,9 +277,15 @@ impl Warp {
                     }
                 }
                 ProxyFence::TensormapRelease => clock.fence(Bridge::TensormapReleased, own()),
-                ProxyFence::TensormapAcquire => clock.acquire_tensormaps(),
+                ProxyFence::TensormapAcquire => clock.acquire(Bridge::TensormapReleased, Bridge::Tensormap),
+                ProxyFence::AsyncRelease => clock.fence(Bridge::AsyncReleased, own()),
+                ProxyFence::AsyncAcquire => clock.fence(Bridge::AsyncShared, own()),
+                ProxyFence::MbarrierInit => clock.fence(Bridge::MbarrierInit, own()),
             }
         });
+        if fence == ProxyFence::AsyncAcquire {
+            self.met.acquire(Bridge::AsyncReleased, Bridge::AsyncShared);
+        }
     }
 
     /// These lanes execute a fence.
