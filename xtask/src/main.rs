@@ -48,8 +48,9 @@ const USAGE: &str = "usage: cargo xtask <command>
   real    [--all] [--run] [--target sm_NN] [--generator NAME] [NAME...]: the same for the kernels of tests/real, compiled by Triton,
           Gluon, numba, CuTe DSL and nvcc, fetched with pip if missing; --all: every module for every target, CUTLASS too;
           --run: then run those with a launch in tests/real/launches and compare the results with NumPy's
-  mutants [--schedules N] [--every N] [NAME...]: delete or weaken each synchronising operation of clean kernels, and count who
-          notices; --schedules: of each kernel as it is, which must pass them all; --every: each N-th mutant of a kernel
+  mutants [--schedules N] [--clean] [--every N] [--list] [NAME...]: delete or weaken each synchronising operation of clean
+          kernels, and count who notices; --schedules: of each kernel as it is, which must pass them all; --clean: only that;
+          --every: each N-th mutant of a kernel; --list: who notices each mutant
   sanitize
           [address] [thread] [miri]: the runtime's tests and kernels of the suite under the sanitizers, with a nightly toolchain
 

@@ -4,16 +4,17 @@ use std::process::Command;
 use std::time::Instant;
 
 use crate::kernels::crates::Engine;
-use crate::{assemble, docs, hardware, kernels, nvcc, oracle, ptxas, real};
+use crate::{assemble, docs, hardware, kernels, mutants, nvcc, oracle, ptxas, real};
 
 /// Examples that `test` runs too: each checks its own result.
-const EXAMPLES: [&str; 8] = [
+const EXAMPLES: [&str; 9] = [
     "saxpy",
     "mbarrier_pipeline",
     "cluster_launch_control",
     "tcgen05_dealloc",
     "tcgen05_gemm",
     "hopper_gemm",
+    "ring_of_stages",
     "ampere_attention",
     "implicit_gemm",
 ];
@@ -43,8 +44,8 @@ pub fn ci() -> Result<(), String> {
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), those of kernels on both engines, then the examples,
-/// random kernels and the results of an H200, then ptxas on the PTX of every kernel that was launched, of the benches, and on a few statements of every
-/// family.
+/// mutants of clean kernels, random kernels and the results of an H200, then ptxas on the PTX of every kernel that was launched, of the
+/// benches, and on a few statements of every family.
 pub fn test(strict: bool) -> Result<(), String> {
     let mut environment: Vec<(&str, String)> = Vec::new();
     match ptxas::find_or_fetch() {
@@ -71,6 +72,7 @@ pub fn test(strict: bool) -> Result<(), String> {
     for example in EXAMPLES {
         cargo(&["run", "--quiet", "--example", example], &environment)?;
     }
+    mutants::run(&mutants::Wanted::of_ci())?;
     kernels::run(&["--count", "20", "--size", "60"], &environment)?;
     hardware::replay(1, Engine::Interpreted, false, &[])?;
     // All of them would take minutes to compile.

@@ -251,6 +251,7 @@ impl Checked {
                 match seen.why {
                     None if order.acquire => warp.learn(lanes, &seen.clock),
                     None => {
+                        warp.meet(&seen.clock);
                         warp.observe(lanes, &seen.clock);
                         let why = "the load is `.relaxed`, and no fence of acquire semantics follows it";
                         remember(&mut self.misses, a.who, &seen.clock, why, seen.site);

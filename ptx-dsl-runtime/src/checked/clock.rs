@@ -19,7 +19,7 @@ struct Entry {
 pub(super) struct Clock {
     known: Frontier,
     /// What of it a proxy fence separates from now, by [`Bridge`]. Whatever hands on a clock hands on these.
-    fenced: [Option<Rc<Frontier>>; 4],
+    fenced: [Option<Rc<Frontier>>; 6],
 }
 
 /// What proxy fences order: accesses of the generic proxy with later ones of another proxy.
@@ -33,6 +33,10 @@ pub(super) enum Bridge {
     TensormapReleased,
     /// Those of the tensormap proxy.
     Tensormap,
+    /// Those of the async proxy to shared memory, as soon as it acquires them.
+    AsyncReleased,
+    /// `mbarrier.init`, with the operations on the object.
+    MbarrierInit,
 }
 
 impl Clock {
@@ -74,10 +78,10 @@ impl Clock {
         self.fenced[bridge as usize] = Some(Rc::new(now));
     }
 
-    /// They acquire tensor maps that others have released.
-    pub fn acquire_tensormaps(&mut self) {
-        let released = self.fenced[Bridge::TensormapReleased as usize].clone();
-        join_frontier(&mut self.fenced[Bridge::Tensormap as usize], &released);
+    /// They acquire what others have released to a proxy.
+    pub fn acquire(&mut self, released: Bridge, to: Bridge) {
+        let released = self.fenced[released as usize].clone();
+        join_frontier(&mut self.fenced[to as usize], &released);
     }
 }
 
@@ -259,7 +263,7 @@ mod tests {
         let mut a = Clock::default();
         a.fence(Bridge::TensormapReleased, [(1, 1, 7)]);
         assert!(!a.is_fenced(Bridge::Tensormap, 1, 1, 6));
-        a.acquire_tensormaps();
+        a.acquire(Bridge::TensormapReleased, Bridge::Tensormap);
         assert!(a.is_fenced(Bridge::Tensormap, 1, 1, 6) && !a.is_fenced(Bridge::Tensormap, 1, 1, 7));
     }
 

@@ -118,6 +118,14 @@ impl View<'_> {
         self.warp.is_fenced(lane, bridge, actor, lanes, time)
     }
 
+    /// Is a fence of this kind between these events and a synchronisation, even a relaxed one, with this warp?
+    pub fn has_met_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
+        if actor == COPIES {
+            return self.is_complete(time, |actor, time| self.warp.has_met_fenced(bridge, actor, 1, time));
+        }
+        self.warp.has_met_fenced(bridge, actor, lanes, time)
+    }
+
     fn is_complete(&self, time: u32, known: impl Fn(Actor, u32) -> bool) -> bool {
         match self.operations.all.get(time as usize).map(|copy| copy.state) {
             Some(State::Completes(object, phase)) => known(object, phase),

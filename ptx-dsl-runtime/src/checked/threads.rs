@@ -132,6 +132,11 @@ impl Warp {
         self.met.has_met(cta) || self.group(lane).known.has_met(cta)
     }
 
+    /// Has it waited for others, behind a proxy fence that comes after these events?
+    pub fn has_met_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.met.is_fenced(bridge, actor, lanes, time)
+    }
+
     /// These lanes have waited for their own operations before this time.
     pub fn wait(&mut self, actor: Actor, lanes: u32, time: u32) {
         self.waits.iter_mut().filter(|w| w.actor == actor).for_each(|w| w.lanes &= !lanes);
@@ -272,9 +277,15 @@ impl Warp {
                     }
                 }
                 ProxyFence::TensormapRelease => clock.fence(Bridge::TensormapReleased, own()),
-                ProxyFence::TensormapAcquire => clock.acquire_tensormaps(),
+                ProxyFence::TensormapAcquire => clock.acquire(Bridge::TensormapReleased, Bridge::Tensormap),
+                ProxyFence::AsyncRelease => clock.fence(Bridge::AsyncReleased, own()),
+                ProxyFence::AsyncAcquire => clock.fence(Bridge::AsyncShared, own()),
+                ProxyFence::MbarrierInit => clock.fence(Bridge::MbarrierInit, own()),
             }
         });
+        if fence == ProxyFence::AsyncAcquire {
+            self.met.acquire(Bridge::AsyncReleased, Bridge::AsyncShared);
+        }
     }
 
     /// These lanes execute a fence.

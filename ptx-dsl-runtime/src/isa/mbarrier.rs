@@ -94,6 +94,7 @@ fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut L
         && operands.is_empty()
         && !q.has(q::expect_tx)
         && !q.has(q::multicast_cluster_32b)
+        && !is_parted(x, q, addr)?
     {
         // one object, one arrival each: its word is read and written once
         let (first, lanes) = (x.mask.trailing_zeros() as usize, x.mask);
@@ -150,6 +151,17 @@ fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut L
         }
     }
     Ok(())
+}
+
+/// Do the last lanes arrive in the next phase? A monitor has to know which ones.
+fn is_parted<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64) -> Result<bool, Box<Fault>> {
+    if !M::ON {
+        return Ok(false);
+    }
+    let lane = x.mask.trailing_zeros() as usize;
+    let (rank, offset) = find(x, q, addr, lane)?;
+    let lanes = x.mask.count_ones();
+    Ok(x.mbarrier_state(rank, offset).is_some_and(|s| s.pending < lanes))
 }
 
 /// An arrival on an object of another CTA returns no state: it must be written with `_`.

@@ -248,6 +248,12 @@ impl<M: Monitor> Ctx<'_, M> {
         Ok(result)
     }
 
+    /// The mbarrier object at this place, if there is one.
+    pub(crate) fn mbarrier_state(&mut self, rank: u32, offset: u32) -> Option<mbarrier::State> {
+        let [word, ..] = little_endian::load(self.window(rank).ok()?, offset.into(), 8)?;
+        mbarrier::State::decode(word)
+    }
+
     /// Tells the monitor that an mbarrier object begins (`init`) or ends (`inval`) at this place.
     #[inline(always)]
     pub fn mbarrier_lifetime(&mut self, rank: u32, offset: u32, begins: bool, lane: u32) -> Result<(), Box<Fault>> {

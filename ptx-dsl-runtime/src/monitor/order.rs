@@ -52,6 +52,12 @@ pub enum ProxyFence {
     TensormapRelease,
     /// A tensor map that was released, for tensor copies.
     TensormapAcquire,
+    /// Accesses of the generic proxy to shared memory, for whoever acquires them.
+    AsyncRelease,
+    /// What was released to the async proxy.
+    AsyncAcquire,
+    /// `mbarrier.init`, for the threads of the cluster. No proxy fence, but as restricted.
+    MbarrierInit,
 }
 
 impl ProxyFence {
@@ -65,8 +71,11 @@ impl ProxyFence {
         if q.has(q::_async) {
             return Some(ProxyFence::Async { shared: shared || !q.has(q::global), global: !shared });
         }
-        // that of the writer needs one of the reader too
-        (q.has(q::async_generic) && q.has(q::acquire)).then_some(ProxyFence::Async { shared: true, global: false })
+        if q.has(q::mbarrier_init) {
+            return Some(ProxyFence::MbarrierInit);
+        }
+        let of_async = if q.has(q::acquire) { ProxyFence::AsyncAcquire } else { ProxyFence::AsyncRelease };
+        q.has(q::async_generic).then_some(of_async)
     }
 }
 
@@ -95,11 +104,14 @@ impl Order {
         let Some(entry) = opcode.entries().next() else { return Order::default() };
         let effects = entry.instr.effects;
         let both = q.has(q::acq_rel) || q.has(q::sc);
+        // these order only what `ProxyFence` says
+        let restricted = q.has(q::mbarrier_init) || q.has(q::async_generic);
         let (acquire, release) = (both || q.has(q::acquire), both || q.has(q::release));
+        let (acquire, release) = (acquire && !restricted, release && !restricted);
         let written = acquire || release || q.has(q::relaxed);
         let atomic = effects.memory.is_atomic();
         // proxy fences have another entry, and order nothing within the generic proxy unless they say so
-        let fence = effects.fence == Fence::Memory && !q.has(q::proxy);
+        let fence = effects.fence == Fence::Memory && !q.has(q::proxy) && !restricted;
         let arrives = matches!(effects.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
             || (effects.barrier == Barrier::Cluster && effects.meeting == Meeting::Arrive);
         let waits = effects.mbarrier == Mbarrier::Wait

@@ -411,3 +411,62 @@ fn the_life_of_a_peer() {
         assert!(["nothing keeps", "has exited", "ends while"].iter().any(|part| text.contains(part)), "{text}");
     }
 }
+
+/// `fence.mbarrier_init` is for the objects alone.
+#[test]
+fn what_a_restricted_fence_publishes() {
+    let body = |fence: &str| {
+        format!(
+            "st.shared.u32 [tile], %c; {fence} barrier.cluster.arrive.relaxed; barrier.cluster.wait;\n\
+             xor.b32 %r2, %c, 1; mapa.shared::cluster.u32 %r3, %r0, %r2; ld.shared::cluster.u32 %r4, [%r3];\n\
+             barrier.cluster.arrive; barrier.cluster.wait;"
+        )
+    };
+    let two = Launch::grid(2).block(1).cluster(2);
+    clean(&two, &body("fence.acq_rel.cluster;"));
+    for fence in [
+        "",
+        "fence.mbarrier_init.release.cluster;",
+        "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;",
+    ] {
+        assert_eq!(race(&two, &body(fence)).other.access, "store");
+    }
+}
+
+/// CTA 0 copies to the memory of CTA 1, which has loaded from it; a relaxed arrival says so (the examples of 9.7.13.17).
+#[test]
+fn loads_before_a_copy_of_the_peer() {
+    let body = |release: &str, acquire: &str| {
+        leader(&format!(
+            "mbarrier.init.shared.b64 [bar], 1; mbarrier.arrive.expect_tx.shared.b64 _, [bar], 16; fence.mbarrier_init.release.cluster;\n\
+             st.shared.v4.u32 [tile], {{%c, %c, %c, %c}}; fence.proxy.async; barrier.cluster.arrive; barrier.cluster.wait;\n\
+             ld.shared.u32 %r2, [tile]; {release} barrier.cluster.arrive.relaxed; barrier.cluster.wait; {acquire}\n\
+             setp.ne.u32 %p, %c, 0; $p bra wait; mapa.shared::cluster.u32 %r3, %r0, 1; mov.u32 %r4, bar;\n\
+             mapa.shared::cluster.u32 %r4, %r4, 1;\n\
+             cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [%r3], [tile], 16, [%r4]; bra end;\n\
+             wait: {WAIT} end: barrier.cluster.arrive; barrier.cluster.wait;"
+        ))
+    };
+    let two = Launch::grid(2).block(1).cluster(2);
+    let release = "fence.proxy.async::generic.release.sync_restrict::shared::cta.cluster;";
+    let acquire = "fence.proxy.async::generic.acquire.sync_restrict::shared::cluster.cluster;";
+    clean(&two, &body(release, acquire));
+    clean(&two, &body("fence.proxy.async.shared::cta;", ""));
+    for (release, acquire) in [("", ""), (release, ""), ("", acquire)] {
+        assert_eq!(race(&two, &body(release, acquire)).other.access, "load");
+    }
+}
+
+/// If a phase expects fewer arrivals than a warp has lanes, the last ones arrive in the next phase.
+#[test]
+fn lanes_that_arrive_in_the_next_phase() {
+    let body = |count: u32| {
+        leader(&format!(
+            "$p mbarrier.init.shared.b64 [bar], {count}; bar.sync 0; setp.ge.u32 %p, %t, 32; $p bra take;\n\
+             st.shared.u32 [%r1], %t; mbarrier.arrive.shared.b64 _, [bar]; bra done; take: {WAIT} ld.shared.u32 %r2, [%r1+-128]; done:"
+        ))
+    };
+    clean(&threads(64), &body(32));
+    let found = race(&threads(64), &body(31));
+    assert_eq!((found.access, found.other.access), ("load", "store"));
+}

@@ -32,19 +32,34 @@ struct Statement<'t> {
 pub fn mutants(text: &str) -> Vec<Mutant> {
     let mut all = Vec::new();
     for s in statements(text) {
-        for (change, new) in changes(text, &s) {
+        for (change, new) in changes(&s) {
             let line =
                 text[..s.range.start].lines().count().max(1) + usize::from(text[..s.range.start].ends_with('\n'));
             let statement = text[s.range.clone()].split_whitespace().collect::<Vec<_>>().join(" ");
-            let mutated = format!("{}{new}{}", &text[..s.range.start], &text[s.range.end..]);
+            let mut mutated = format!("{}{new}{}", &text[..s.range.start], &text[s.range.end..]);
+            if change.contains("relaxed") {
+                mutated = at_least(mutated, (8, 6));
+            }
             all.push(Mutant { line, what: format!("`{statement}`: {change}"), text: mutated });
         }
     }
     all
 }
 
+/// The module of this version, if it has a lower one: `.relaxed` of mbarrier operations is newer than the others.
+fn at_least(text: String, (major, minor): (u32, u32)) -> String {
+    let Some((before, rest)) = text.split_once(".version ") else { return text };
+    let (version, rest) = rest.split_at(rest.find(char::is_whitespace).unwrap_or(rest.len()));
+    let number = |part: Option<&str>| part.and_then(|n| n.parse().ok()).unwrap_or(0);
+    let mut parts = version.split('.');
+    if (number(parts.next()), number(parts.next())) >= (major, minor) {
+        return text;
+    }
+    format!("{before}.version {major}.{minor}{rest}")
+}
+
 /// The changes of a statement: in words, and as text.
-fn changes(text: &str, s: &Statement<'_>) -> Vec<(String, String)> {
+fn changes(s: &Statement<'_>) -> Vec<(String, String)> {
     let e = &s.effects;
     let mut all = Vec::new();
     let Statement { guard, head, operands, .. } = *s;
@@ -83,21 +98,13 @@ fn changes(text: &str, s: &Statement<'_>) -> Vec<(String, String)> {
         }
     }
     let arrives = matches!(e.mbarrier, Mbarrier::Arrive | Mbarrier::Drop);
-    if (arrives || waits) && !orders.iter().any(|o| head.contains(o)) && s.opcode.starts_with("mbarrier.") {
-        let sm_90 = text
-            .split(".target sm_")
-            .nth(1)
-            .and_then(|t| t.get(..2)?.parse::<u32>().ok())
-            .is_some_and(|t| !(20..90).contains(&t));
-        let (opcode, rest) = head.split_at(s.opcode.len());
-        let (parity, rest) = match rest.strip_prefix(".parity") {
-            Some(rest) => (".parity", rest),
-            None => ("", rest),
-        };
-        if sm_90 {
-            let new = format!("{opcode}{parity}.relaxed.cta{rest}");
-            all.push(("is `.relaxed`".into(), format!("{guard}{new}{operands}")));
-        }
+    if (arrives || waits)
+        && !orders.iter().any(|o| head.contains(o))
+        && s.opcode.starts_with("mbarrier.")
+        && let Some(at) = head.find(".shared").or_else(|| head.find(".b64"))
+    {
+        let (head, rest) = head.split_at(at);
+        all.push(("is `.relaxed`".into(), format!("{guard}{head}.relaxed.cta{rest}{operands}")));
     }
     if e.barrier == Barrier::Cluster && head.contains(".arrive") && !orders.iter().any(|o| head.contains(o)) {
         let new = head.replacen(".arrive", ".arrive.relaxed", 1);

@@ -37,7 +37,9 @@ pub fn launches(root: &Path) -> Result<Vec<Launch>, String> {
             let (file, entry) = name.split_once('#').unwrap_or((name, ""));
             let source = super::read(&root.join(file))?;
             let text = if file.ends_with(".rs") {
-                module_of(&source, entry).ok_or_else(|| format!("{file} has no kernel `{entry}`"))?
+                let module = module_of(&source, entry).ok_or_else(|| format!("{file} has no kernel `{entry}`"))?;
+                module.allows.into_iter().for_each(|name| arguments.extend(["--allow".to_owned(), name]));
+                module.text
             } else {
                 source
             };
@@ -49,24 +51,56 @@ pub fn launches(root: &Path) -> Result<Vec<Launch>, String> {
         .collect()
 }
 
-/// The module of the `ptx!` item that has this entry.
-fn module_of(source: &str, entry: &str) -> Option<String> {
+/// A module out of a Rust file.
+struct Module {
+    text: String,
+    /// The findings that its header allows.
+    allows: Vec<String>,
+}
+
+/// The module of the `ptx!` item that has this entry, or of the expression in the function of this name.
+fn module_of(source: &str, entry: &str) -> Option<Module> {
     for (at, _) in source.match_indices("ptx! {") {
         let body = &source[at + "ptx! {".len()..];
         let body = &body[..closing(body)?];
         let is_entry =
             |rest: &str| rest.trim_start().strip_prefix(entry).is_some_and(|r| r.starts_with(['(', ' ', '\n']));
         if body.split(".entry").skip(1).any(is_entry) {
-            let start = body.find('<')?;
-            let end = header_end(&body[start..])? + start;
-            let header = &body[start + 1..end];
-            let target = header.split(',').next()?.trim();
-            let version = header.split("ptx ").nth(1)?.split([',', '>']).next()?.trim();
-            let body = without_others(&body[end + 1..], entry)?;
-            return Some(format!(".version {version}\n.target {target}\n.address_size 64\n{body}"));
+            let (head, allows, body) = header(body)?;
+            return Some(Module { text: head + &without_others(body, entry)?, allows });
         }
     }
-    None
+    let function = &source[source.find(&format!("fn {entry}()"))?..];
+    let from = function.find("ptx!(")? + "ptx!(".len();
+    let (head, allows, closure) = header(&function[from..])?;
+    let (parameters, rest) = closure.split_once('|')?.1.split_once('|')?;
+    let open = rest.find('{')? + 1;
+    let end = open + closing(&rest[open..])? + 1;
+    let text = format!("{head}.visible .entry {entry}({}){}", declared(parameters)?, &rest[..end]);
+    Some(Module { text, allows })
+}
+
+/// The directives of a module, the findings that it allows, and what follows its header `<..>`.
+fn header(text: &str) -> Option<(String, Vec<String>, &str)> {
+    let (header, body) = text.split_once('<')?.1.split_once('>')?;
+    let target = header.split(',').next()?.trim();
+    let version = header.split("ptx ").nth(1)?.split([',', '>']).next()?.trim();
+    let lists = header.split("allow(").skip(1).filter_map(|list| list.split(')').next());
+    let allows = lists.flat_map(|list| list.split(',')).map(|name| name.trim().to_owned()).collect();
+    Some((format!(".version {version}\n.target {target}\n.address_size 64\n"), allows, body))
+}
+
+/// The parameters of a closure, as those of an entry.
+fn declared(parameters: &str) -> Option<String> {
+    let parameter = |text: &str| {
+        let (name, ty) = text.split_once(':')?;
+        let (name, ty) = (name.trim(), ty.trim());
+        let buffer = ty.starts_with("&[") || ty.starts_with("&mut [");
+        let space = if buffer { ".u64 .ptr .global .align 16".to_owned() } else { format!(".{ty}") };
+        Some(if buffer { format!(".param {space} {name}: {ty}") } else { format!(".param {space} {name}") })
+    };
+    let all: Option<Vec<String>> = parameters.split(',').map(parameter).collect();
+    Some(all?.join(", "))
 }
 
 /// The module without its other entries.
@@ -108,23 +142,22 @@ fn closing(text: &str) -> Option<usize> {
     None
 }
 
-/// Where the header `<..>` ends.
-fn header_end(text: &str) -> Option<usize> {
-    text.find('>')
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
 
     #[test]
     fn a_kernel_of_a_rust_file_is_a_module() {
-        let source = "use x;\nptx! {\n    // } a comment\n    <sm_90, ptx 8.0, allow(PTX0601)>\n    .visible .entry a() { ret; }\n}\n\
-                      ptx! { <sm_80, ptx 7.8>\n .visible .entry other(.param .u32 n) { { ret; } }\n}\nfn f() {}\n";
-        let module = module_of(source, "other").unwrap();
-        assert!(module.starts_with(".version 7.8\n.target sm_80\n"), "{module}");
-        assert!(module.trim_end().ends_with("{ { ret; } }"), "{module}");
-        assert!(module_of(source, "a").unwrap().contains(".entry a() { ret; }"));
+        let source = "use x;\nptx! {\n    // } a comment\n    <sm_90, ptx 8.0, allow(PTX0601, PTX0602)>\n    .visible .entry a() { ret; }\n}\n\
+                      ptx! { <sm_80, ptx 7.8>\n .visible .entry other(.param .u32 n) { { ret; } }\n}\n\
+                      #[test]\nfn f() { let k = ptx!(<sm_90, ptx 8.0> |x: &mut [u32], n: u32| .reqntid 32 { { ret; } }); }\n";
+        let text = |entry| module_of(source, entry).unwrap().text;
+        assert!(text("other").starts_with(".version 7.8\n.target sm_80\n"), "{}", text("other"));
+        assert!(text("other").trim_end().ends_with("{ { ret; } }"), "{}", text("other"));
+        assert!(text("a").contains(".entry a() { ret; }"));
+        assert_eq!(module_of(source, "a").unwrap().allows, ["PTX0601", "PTX0602"]);
+        let closure = ".visible .entry f(.param .u64 .ptr .global .align 16 x: &mut [u32], .param .u32 n) .reqntid 32 { { ret; } }";
+        assert!(text("f").ends_with(closure), "{}", text("f"));
         assert!(module_of(source, "missing").is_none());
     }
 }

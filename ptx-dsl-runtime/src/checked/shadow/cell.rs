@@ -4,6 +4,7 @@
 //! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
 
 use crate::checked::actor::{Actor, COPIES, cluster_of, cta_of};
+use crate::checked::clock::Bridge;
 use crate::checked::operations::View;
 use crate::checked::threads::Warp;
 use crate::monitor::{Order, Scope};
@@ -110,6 +111,16 @@ impl Record {
         let own = if self.actor == view.warp.id && view.lanes.is_power_of_two() { view.lanes } else { 0 };
         let others = self.lanes & !own;
         others == 0 || view.knows(self.actor, others, self.time)
+    }
+
+    /// The fence that orders it with an access even if what synchronises the two is relaxed: a proxy fence loads and copies with accesses
+    /// through the other proxy (the example of 9.7.13.17), `fence.mbarrier_init` an initialisation with operations on the object.
+    fn bridge(&self, view: &View<'_>) -> Option<Bridge> {
+        match self.what {
+            What::Init => Some(Bridge::MbarrierInit),
+            What::Load | What::CopyStore => view.bridge,
+            _ => None,
+        }
     }
 
     /// Is it an access of the same operation?
@@ -220,7 +231,9 @@ impl Cell {
                 return;
             }
             if !r.is_before(view) {
-                outcome.race = Some(*r);
+                if !r.bridge(view).is_some_and(|bridge| view.has_met_fenced(bridge, r.actor, r.lanes, r.time)) {
+                    outcome.race = Some(*r);
+                }
             } else if view.bridge.is_some()
                 && r.what.needs_fence()
                 && !done

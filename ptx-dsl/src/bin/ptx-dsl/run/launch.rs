@@ -97,6 +97,9 @@ fn on_with<M: Monitor>(
     if let Some(text) = matches.get_one::<String>("schedule") {
         host = host.schedule(text).map_err(|e| e.to_string())?;
     }
+    if let Some(clusters) = matches.get_one::<u64>("resident") {
+        host = host.resident_clusters(usize::try_from(*clusters).unwrap_or(usize::MAX));
+    }
     if let Some(threads) = matches.get_one("threads") {
         host = host.threads(*threads);
     }
