@@ -81,7 +81,7 @@ pub fn closure(
     if pass.0 == Pass::Code {
         return items;
     }
-    quote!({ #problems #items #(#names)* })
+    quote!({ #problems #items #(#names())* })
 }
 
 /// A name that no other closure has, so that several texts can be combined into one module: line, column, and a hash of the file

@@ -76,8 +76,10 @@ impl Expansion<'_> {
         let problems = RefCell::new(Vec::new());
         let (name, rust_type) = self.of_source();
         let places = emit::Places { rust: self.rust, span: self.spans };
-        let source = self.source(&name, &rust_type, &places, &problems);
         let broken = compiled.failed();
+        let texts = (!broken).then(|| compiled.entries());
+        let alone = |kernel: &str| texts.as_ref()?.alone(kernel);
+        let source = self.source(&name, &rust_type, &alone, (&places, &problems));
         // a development build interprets: rustc strips the code before it looks at it
         let attribute =
             if always || cfg!(feature = "compiled") { quote!() } else { quote!(#[cfg(not(debug_assertions))]) };
@@ -115,7 +117,7 @@ impl Expansion<'_> {
         let problems = RefCell::new(Vec::new());
         let (name, rust_type) = self.of_source();
         let places = emit::Places { rust: self.rust, span: self.spans };
-        let source = self.source(&name, &rust_type, &places, &problems);
+        let source = self.source(&name, &rust_type, &|_| None, (&places, &problems));
         let entries = entries(compiled);
         let Some((id, first, _)) = entries.first() else { return TokenStream::new() };
         let module = emit::for_engines(&compiled.hir);
@@ -139,10 +141,10 @@ impl Expansion<'_> {
         &'s self,
         name: &'s dyn Fn(&Ident, ptx_dsl_frontend::span::Span) -> Ident,
         rust_type: &'s dyn Fn(ptx_dsl_frontend::span::Span) -> Option<emit::RustType<TokenStream>>,
-        places: &'s emit::Places<'s>,
-        problems: &'s RefCell<Vec<(String, ptx_dsl_frontend::span::Span)>>,
+        alone: &'s dyn Fn(&str) -> Option<String>,
+        (places, problems): (&'s emit::Places<'s>, &'s RefCell<Vec<(String, ptx_dsl_frontend::span::Span)>>),
     ) -> emit::Source<'s> {
-        emit::Source { line: self.line, name, rust_type, file: self.file.clone(), places, problems }
+        emit::Source { line: self.line, name, rust_type, file: self.file.clone(), alone, places, problems }
     }
 
     /// The same name with the span of the user's.
