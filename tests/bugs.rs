@@ -251,6 +251,15 @@ fn on_host(runs: Option<&Runs>) -> String {
     if plain == checked { plain } else { format!("plain {plain}; checked {checked}") }
 }
 
+const NOT_RUN: &str = "not run";
+
+/// What compute-sanitizer said of a kernel.
+fn sanitizer(file: &str) -> &'static str {
+    let stem = file.trim_end_matches(".ptx");
+    let said = include_str!("bugs/sanitizer.txt").lines().filter_map(|line| line.split_once(": "));
+    said.filter(|(of, _)| *of == stem).map(|(_, tools)| tools).next().unwrap_or(NOT_RUN)
+}
+
 const INTRODUCTION: &str = "\
 # Real bugs
 
@@ -262,6 +271,8 @@ compares this page with what happens (`BLESS=1 cargo test --test suite bugs` wri
 - *compile time*: what the macros and `ptx-dsl check` report on the wrong kernel ([flow.md](flow.md)).
 - *host, wrong* and *host, right*: the results of both kernels under several schedules on the plain and the checked host. Refused kernels
   do not run; an instruction that the host does not have yet is named.
+- *compute-sanitizer*: which of its tools (memcheck, racecheck, synccheck, initcheck; release 2025.3) reports the wrong kernel on an H200.
+  Kernels that may never end were not run there ([sanitizer.py](../tests/bugs/sanitizer.py)). No tool reports a right kernel.
 
 ptxas and the compiler accept every right kernel without a finding.
 ";
@@ -273,12 +284,17 @@ fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> Strin
     let ptxas = verdicts.iter().filter(|v| *v == "refuses").count();
     let host = bugs.iter().filter_map(|b| runs.get(b.file("wrong").as_str()));
     let faults = host.filter(|r| [&r.plain, &r.checked].iter().any(|r| matches!(r, Err(Error::Fault(_))))).count();
+    let sanitized: Vec<&str> = bugs.iter().map(|b| sanitizer(&b.file("wrong"))).collect();
+    let (ran, silent) =
+        (sanitized.iter().filter(|s| **s != NOT_RUN).count(), sanitized.iter().filter(|s| **s == "nothing").count());
     let mut out = format!(
         "{INTRODUCTION}\n{} bugs: ptxas refuses {ptxas}; the compiler refuses {refused} and warns of {warned} more; of those that it \
-         accepts, the host finds {faults}.\n\n| | bug | ptxas | compile time | host, wrong | host, right |\n|---|---|---|---|---|---|\n",
-        bugs.len()
+         accepts, the host finds {faults}. compute-sanitizer reports {} of the {ran} that ran.\n\n| | bug | ptxas | compile time | host, \
+         wrong | host, right | compute-sanitizer |\n|---|---|---|---|---|---|---|\n",
+        bugs.len(),
+        ran - silent
     );
-    for ((b, (errors, warnings)), ptxas) in bugs.iter().zip(&all).zip(verdicts) {
+    for (((b, (errors, warnings)), ptxas), sanitizer) in bugs.iter().zip(&all).zip(verdicts).zip(sanitized) {
         let (link, text) = b.header();
         let number = b.stem.split('_').next().unwrap_or_default();
         let name = link.trim_start_matches("https://github.com/").replace("/issues/", "#").replace("/pull/", "#");
@@ -289,7 +305,10 @@ fn page(bugs: &[Bug], runs: &BTreeMap<&str, Runs>, verdicts: &[String]) -> Strin
         };
         let wrong = on_host(runs.get(b.file("wrong").as_str()));
         let right = on_host(runs.get(b.file("right").as_str()));
-        let _ = writeln!(out, "| {number} | [{name}]({link}): {text} | {ptxas} | {compile} | {wrong} | {right} |");
+        let _ = writeln!(
+            out,
+            "| {number} | [{name}]({link}): {text} | {ptxas} | {compile} | {wrong} | {right} | {sanitizer} |"
+        );
     }
     out
 }
@@ -339,6 +358,15 @@ fn real_bugs() {
     assert!(bugs.len() >= 40, "{} bugs", bugs.len());
     let refused = bugs.iter().filter(|b| !ours(&b.wrong).0.is_empty()).count();
     assert!(refused * 40 >= 24 * bugs.len(), "{refused} of {} are refused", bugs.len());
+    let silent = |b: &&Bug| {
+        let found = runs.get(b.file("wrong").as_str()).is_some_and(|runs| runs.plain.is_err() || runs.checked.is_err());
+        ours(&b.wrong) == (vec![], vec![]) && !found
+    };
+    let false_reports =
+        bugs.iter().map(|b| b.file("right")).find(|file| !["nothing", NOT_RUN].contains(&sanitizer(file)));
+    assert_eq!(false_reports, None, "compute-sanitizer reports a right kernel");
+    let missed: Vec<&str> = bugs.iter().filter(silent).map(|b| b.stem.as_str()).collect();
+    assert!(missed.len() <= 2, "nothing is said of {missed:?}");
 
     let on_disk = std::fs::read_to_string(PAGE).unwrap_or_default();
     let modules: Vec<(String, String)> =

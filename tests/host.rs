@@ -27,6 +27,7 @@ mod multicast;
 mod narrow;
 mod nvcc;
 mod parallel;
+mod parts;
 mod recursion;
 mod registers;
 mod rows;

@@ -1,6 +1,7 @@
 //! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| .maxntid 256 { ... }`. The parameters of the closure become kernel
 //! parameters; performance directives follow them.
 
+use crate::dispatch;
 use crate::elements;
 use crate::expand;
 use crate::expand::Pass;
@@ -73,9 +74,7 @@ pub fn closure(
     if pass.0 == Pass::Types && !compiled.failed() {
         elements::check(&mut compiled, &|span| source.rust(span));
     }
-    if let Some(expanded) = expanded {
-        expanded.report(&mut compiled.diagnostics);
-    }
+    dispatch::report(source, (expanded, &[]), &mut compiled.diagnostics);
     let written = expanded.map_or(tokens, |expanded| &expanded.written);
     hints::constants(written, true, &mut compiled.diagnostics);
     let (items, names) = expand::kernels(source, &compiled, pass);
@@ -93,7 +92,7 @@ fn entry_name(source: &Source, at: Span) -> String {
     let file = span.file();
     // The same wherever the package lies.
     let file = file.strip_prefix(&variable("CARGO_MANIFEST_DIR")).unwrap_or(&file);
-    let mut hash = Hash(0xcbf2_9ce4_8422_2325);
+    let mut hash = Hash::default();
     hash.add(&variable("CARGO_PKG_NAME"));
     hash.add(file);
     for token in &source.tokens {
@@ -102,15 +101,26 @@ fn entry_name(source: &Source, at: Span) -> String {
             Tok::Punct(c) => hash.add(c.encode_utf8(&mut [0; 4])),
         }
     }
-    format!("kernel_{}_{}_{:08x}", span.line(), span.column(), hash.0 as u32 ^ (hash.0 >> 32) as u32)
+    let hash = hash.value();
+    format!("kernel_{}_{}_{:08x}", span.line(), span.column(), hash as u32 ^ (hash >> 32) as u32)
 }
 
 /// FNV-1a.
-struct Hash(u64);
+pub struct Hash(u64);
+
+impl Default for Hash {
+    fn default() -> Self {
+        Hash(0xcbf2_9ce4_8422_2325)
+    }
+}
 
 impl Hash {
+    pub fn value(&self) -> u64 {
+        self.0
+    }
+
     /// A text and where it ends.
-    fn add(&mut self, text: &str) {
+    pub fn add(&mut self, text: &str) {
         for byte in text.bytes() {
             self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
         }

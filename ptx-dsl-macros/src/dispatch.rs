@@ -2,34 +2,69 @@
 
 use crate::closure;
 use crate::elements;
+use crate::expand;
 use crate::expand::{Pass, kernels};
 use crate::hints;
 use crate::include;
+use crate::parts;
+use crate::parts::Step;
 use crate::tokens::Source;
 use proc_macro2::{TokenStream, TokenTree};
+use ptx_dsl_frontend::check_parts;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity, sort};
 use ptx_dsl_frontend::parse::parse_header;
+use ptx_dsl_frontend::parse::repeat::{Expanded, has_pieces};
 use quote::quote;
 
 /// `ptx!`
 pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
-    let again = quote!(ptx #input);
-    let mut source = Source::new(input);
+    let module = match parts::step(input) {
+        Step::Call(tokens) => return tokens,
+        Step::Module(module) => module,
+    };
+    let definitions = module.definitions();
+    let mut source = Source::of(&module);
+    if !definitions.is_empty() {
+        let found = check_parts(&source.tokens, source.own..source.tokens.len());
+        let broken = found.iter().any(|d| d.severity == Severity::Error);
+        let mut out = expand::findings(&source, &found);
+        out.extend(definitions.iter().skip(1).map(parts::Definition::is_one_too_many));
+        out.extend(definitions.first().map(|definition| definition.item(&module, broken)));
+        return out;
+    }
+    let again = module.again();
+    let again = quote!(ptx #again);
     let expanded = source.expand();
     let (header, used, _) = parse_header(&source.tokens);
     let always = header.is_some_and(|header| header.compiled);
     if let Some(bar) = closure::bar(&source.tokens, used) {
         return closure::closure(&source, bar, expanded.as_ref(), (pass, always, &again));
     }
+    let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
+    let alone = match pass {
+        Pass::Types if has_pieces(&written[source.own..]) => check_parts(written, source.own..written.len()),
+        _ => Vec::new(),
+    };
     let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
     if pass == Pass::Types && !compiled.failed() {
         elements::check(&mut compiled, &|span| source.rust(span));
     }
-    if let Some(expanded) = &expanded {
-        expanded.report(&mut compiled.diagnostics);
-    }
-    let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
+    report(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
     hints::constants(written, false, &mut compiled.diagnostics);
     kernels(&source, &compiled, (pass, always, &again)).0
+}
+
+/// Puts findings where they belong: at source tokens, those that a piece has by itself once, and those in a part whose definition has
+/// errors there alone.
+pub fn report(source: &Source, (expanded, alone): (Option<&Expanded>, &[Diagnostic]), found: &mut Vec<Diagnostic>) {
+    let Some(expanded) = expanded else { return };
+    expanded.report(found);
+    found.retain(|d| {
+        let known = |alone: &Diagnostic| alone.code == d.code && alone.span == d.span;
+        !alone.iter().any(known) && !source.is_broken(d.span)
+    });
+    found.extend(alone.iter().cloned());
+    sort(found);
 }
 
 /// The second pass: the name of the macro, and its input.

@@ -7,6 +7,7 @@ use crate::tokens::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
 use ptx_dsl_frontend::Compiled;
+use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::hir::FuncId;
 use quote::{ToTokens, quote};
 use std::borrow::Cow;
@@ -31,11 +32,17 @@ pub fn kernels(
     let line = |s| source.line(s);
     let rust = |s| source.rust(s);
     let spans = |s| source.span(s);
-    let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &|_| None };
+    let place = |s| source.place(s);
+    let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &place };
     match pass {
         Pass::Types => expansion.types(compiled, always, again),
         Pass::Code => (expansion.code(compiled), Vec::new()),
     }
+}
+
+/// Findings alone.
+pub fn findings(source: &Source, found: &[Diagnostic]) -> TokenStream {
+    report::items(found, &|s| source.span(s), &|s| source.place(s))
 }
 
 /// The source of a module: PTX tokens in Rust, or PTX in a file.

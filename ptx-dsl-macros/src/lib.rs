@@ -8,6 +8,7 @@ mod elements;
 mod expand;
 mod hints;
 mod include;
+mod parts;
 mod report;
 mod rust_type;
 mod tokens;
@@ -29,6 +30,10 @@ use proc_macro::TokenStream;
 /// `.visible .entry gemm<const BM: u32, const STAGES: u32>(...)`. Each instance has a name and a text of its own:
 /// `gemm::<128, 4>::PTX`, and `gemm::<128, 4>.launch(...)`. `@for I in 0..4 { mov.u32 %r{I}, I; }` repeats code, and
 /// `@if I > 0 { ... } else { ... }` selects it. docs/constants.md says what may stand where.
+///
+/// Parts are shared by modules: `ptx! { <sm_90, ptx 8.0> pub part ring { .inline wait(.shared .b64 at, .b32 parity) { ... } } }` defines
+/// one, and in another `ptx!`, `use crate::ring;` behind the header lets a kernel write `ring::wait!(full, %parity);`. docs/parts.md
+/// has the rules.
 ///
 /// In both forms, `kernel.on(&host, launch)` gives a Rust closure that takes the kernel's parameters and launches it. It is
 /// `Clone` and owns copies of the host and the launch, so it can be returned, stored and sent to a thread.

@@ -42,7 +42,7 @@ pub fn problem(p: &Problem) -> TokenStream {
 
 #[cfg(ptx_dsl_nightly)]
 fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
-    if place(d.span).is_some() {
+    if place(d.span).is_some() || d.labels.iter().any(|(span, _)| place(*span).is_some()) {
         return shown(d, spans, place);
     }
     let level = match d.severity {
@@ -102,14 +102,18 @@ fn text(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> String {
     if let Some(place) = place(d.span) {
         add(&mut text, format_args!("\n --> {place}"));
     }
-    let primary = spans(d.span).0.unwrap().line();
+    let primary = spans(d.span).0.unwrap();
+    let (primary, file) = (primary.line(), primary.file());
     for (span, label) in &d.labels {
         let at = spans(*span).0.unwrap();
         match (place(*span), at.line()) {
             (Some(place), _) => add(&mut text, format_args!("\n  = note: {label}\n ::: {place}")),
             (None, 0) => add(&mut text, format_args!("\n  = note: {label}")),
-            (None, line) if line == primary => {
+            (None, line) if line == primary && at.file() == file => {
                 add(&mut text, format_args!("\n  = note: {label}, at column {} of this line", at.column()));
+            }
+            (None, line) if at.file() != file => {
+                add(&mut text, format_args!("\n  = note: {label}, at line {line} of {}", at.file()));
             }
             (None, line) => add(&mut text, format_args!("\n  = note: {label}, at line {line}")),
         }

@@ -1,10 +1,12 @@
 //! Converts Rust tokens to PTX tokens; `rust_tokens` of the parser splits and joins what Rust's lexer reads differently. Each
 //! source token keeps its span under its number.
 
+use crate::parts::Module;
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
 use ptx_dsl_frontend::token::{Tok, Token};
+use std::ops::Range;
 
 /// PTX tokens with the Rust spans and Rust tokens they came from.
 #[derive(Default)]
@@ -14,8 +16,13 @@ pub struct Source {
     pub spans: Vec<(Span, Span)>,
     /// Rust token by token number; delimiters of groups have none.
     pub rust: Vec<Option<TokenTree>>,
-    /// The source tokens of those that repetitions made, which have the last numbers.
-    sources: Vec<u32>,
+    /// The source tokens of those that repetitions made, which have the last numbers, and where the outermost piece around each is
+    /// used.
+    sources: Vec<(u32, Option<u32>)>,
+    /// The parts that the module uses.
+    parts: Vec<Used>,
+    /// How many tokens there are up to the last part.
+    pub own: usize,
     /// Groups: number of the opening token, the group, number of the closing token.
     pub groups: Vec<(u32, TokenTree, u32)>,
 }
@@ -29,6 +36,19 @@ fn place(token: Span) -> Option<(Position, Position)> {
     let end = start.end();
     let (start, end) = ((start.line(), start.column()), (end.line(), end.column()));
     (start.0 > 0 && start < end).then_some((start, end))
+}
+
+/// The tokens of a part.
+struct Used {
+    /// Their numbers.
+    ids: Range<u32>,
+    /// Where the module names the part.
+    path: Span,
+    /// It is in another file.
+    elsewhere: bool,
+    /// It is in another crate, so rustc does not show it.
+    foreign: bool,
+    broken: bool,
 }
 
 /// Reads Rust tokens.
@@ -48,10 +68,29 @@ impl Source {
     pub fn new(tokens: TokenStream) -> Self {
         let mut reader = Reader::default();
         reader.read(tokens);
-        let Reader { mut out, known, .. } = reader;
-        infer_glued(&mut out.tokens, &known);
-        let spans = &mut out.spans;
-        out.tokens = join_names(&out.tokens, &mut |first, last| spans[first as usize].1 = spans[last as usize].1);
+        reader.finish()
+    }
+
+    /// Converts a module, with the parts that it uses.
+    pub fn of(module: &Module) -> Self {
+        let mut reader = Reader::default();
+        reader.read(module.before.clone());
+        for part in &module.parts {
+            let first = reader.out.spans.len() as u32;
+            reader.end = None;
+            reader.read(part.tokens());
+            let ids = first..reader.out.spans.len() as u32;
+            let file = |span: Span| span.unwrap().file();
+            let elsewhere =
+                ids.clone().nth(1).is_some_and(|name| file(reader.out.spans[name as usize].0) != file(part.path));
+            let (path, foreign, broken) = (part.path, part.is_foreign(), part.broken);
+            reader.out.parts.push(Used { ids, path, elsewhere, foreign, broken });
+        }
+        reader.end = None;
+        reader.read(module.rest.clone());
+        let mut out = reader.finish();
+        let end = out.parts.last().map_or(0, |part| part.ids.end);
+        out.own = out.tokens.partition_point(|token| token.id < end);
         out
     }
 
@@ -61,16 +100,48 @@ impl Source {
             return None;
         }
         let mut expanded = expand(&self.tokens, self.spans.len() as u32);
-        self.sources = expanded.sources().collect();
-        let spans: Vec<_> = self.sources.iter().map(|source| self.spans_of(*source)).collect();
+        let free = self.spans.len() as u32;
+        self.sources = (free..).zip(expanded.sources()).map(|(id, source)| (source, expanded.used_at(id))).collect();
+        let spans: Vec<_> = self.sources.iter().map(|(source, _)| self.spans_of(*source)).collect();
         self.spans.extend(spans);
         self.tokens = std::mem::take(&mut expanded.tokens);
         Some(expanded)
     }
 
-    /// The Rust span of a range of tokens: where it starts and where it ends.
+    /// The Rust span of a range of tokens: where it starts and where it ends. rustc shows nothing of another crate, so of a part from
+    /// there it is the path.
     pub fn span(&self, span: ptx_dsl_frontend::span::Span) -> (Span, Span) {
-        (self.spans_of(span.first).0, self.spans_of(span.last).1)
+        match self.part(span.first) {
+            Some(part) if part.foreign => (part.path, part.path),
+            _ => (self.spans_of(span.first).0, self.spans_of(span.last).1),
+        }
+    }
+
+    /// The part that the token is from.
+    fn part(&self, id: u32) -> Option<&Used> {
+        let id = self.source(id);
+        self.parts.iter().find(|part| part.ids.contains(&id))
+    }
+
+    /// Is it in a part whose definition has errors?
+    pub fn is_broken(&self, span: ptx_dsl_frontend::span::Span) -> bool {
+        self.part(span.first).is_some_and(|part| part.broken)
+    }
+
+    /// The place in another crate.
+    pub fn place(&self, span: ptx_dsl_frontend::span::Span) -> Option<String> {
+        self.part(span.first).filter(|part| part.foreign)?;
+        let at = self.spans_of(span.first).0.unwrap();
+        let text = self.spans_of(span.first).0.source_text();
+        let shown = text.map(|text| format!("\n  | {text}")).unwrap_or_default();
+        Some(format!("{}:{}:{}{shown}", at.file(), at.line(), at.column()))
+    }
+
+    fn source(&self, id: u32) -> u32 {
+        match (id as usize).checked_sub(self.rust.len()) {
+            Some(made) => self.sources.get(made).map_or(id, |(source, _)| *source),
+            None => id,
+        }
     }
 
     fn spans_of(&self, id: u32) -> (Span, Span) {
@@ -80,19 +151,19 @@ impl Source {
         }
     }
 
-    /// The line of the first token of a range, 0 if unknown.
+    /// The line of the first token of a range, 0 if unknown. In the file of the module: of a part from elsewhere, that of its use.
     pub fn line(&self, span: ptx_dsl_frontend::span::Span) -> u32 {
-        self.span(span).0.unwrap().line() as u32
+        let elsewhere = |id: u32| self.part(id).filter(|part| part.elsewhere);
+        let Some(part) = elsewhere(span.first) else { return self.span(span).0.unwrap().line() as u32 };
+        let made = (span.first as usize).checked_sub(self.rust.len());
+        let used = made.and_then(|made| self.sources.get(made)?.1).filter(|used| elsewhere(*used).is_none());
+        used.map_or(part.path, |used| self.spans_of(used).0).unwrap().line() as u32
     }
 
     /// The Rust tokens of a range.
     pub fn rust(&self, span: ptx_dsl_frontend::span::Span) -> TokenStream {
         let mut out = Vec::new();
-        let source = |id: u32| match (id as usize).checked_sub(self.rust.len()) {
-            Some(made) => self.sources.get(made).copied().unwrap_or(id),
-            None => id,
-        };
-        let (mut id, last) = (source(span.first), source(span.last));
+        let (mut id, last) = (self.source(span.first), self.source(span.last));
         while id <= last {
             if let Some((tree, close)) = self.group(id, last) {
                 out.push(tree.clone());
@@ -117,6 +188,14 @@ impl Source {
 }
 
 impl Reader {
+    fn finish(self) -> Source {
+        let Reader { mut out, known, .. } = self;
+        infer_glued(&mut out.tokens, &known);
+        let spans = &mut out.spans;
+        out.tokens = join_names(&out.tokens, &mut |first, last| spans[first as usize].1 = spans[last as usize].1);
+        out
+    }
+
     /// Numbers a source token.
     fn id(&mut self, span: Span, token: Option<TokenTree>) -> u32 {
         self.out.spans.push((span, span));

@@ -413,7 +413,7 @@ impl fmt::Display for FaultKind {
                 write!(f, "assertion `{message}` failed in `{function}`, {file}:{line}")
             }
             Undefined { what, .. } => f.write_str(what),
-            Deadlock { .. } => f.write_str("deadlock: no thread can run and nothing is under way"),
+            Deadlock { .. } => f.write_str("deadlock: no thread can go on and nothing is under way"),
             StepLimit { turns, region, loops } => {
                 write!(f, "no end after {turns} steps, last ")?;
                 match &loops[..] {

@@ -11,6 +11,7 @@ mod mbarrier;
 mod memory;
 mod op;
 mod operation;
+mod polling;
 mod reads;
 mod registers;
 mod rows;
@@ -26,18 +27,21 @@ use crate::fault::Fault;
 use crate::flow::{Next, Pc};
 use crate::kernel::variables::Variables;
 use crate::launch::config::Launch;
+use crate::machine::body::{Looping, Polls};
 use crate::machine::ctx::Ctx;
-use crate::machine::endless::{self, EndlessGuard};
+use crate::machine::endless::EndlessGuard;
 use crate::machine::geometry::Regions;
 use crate::machine::{self, Body};
 use crate::monitor::Monitor;
 use crate::simd::{self, InstructionSet};
 use code::Code;
-use ptx_dsl_isa::image::Image;
+use polling::Loops;
+use ptx_dsl_isa::image::{Image, Source};
 use registers::Registers;
 use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
+use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use step::Stepper;
 use watched::Undefined;
@@ -54,6 +58,7 @@ struct Interpreter<M> {
     stepper: Stepper,
     /// By region, if the launch runs step by step: does it begin with a visible operation?
     visible: Arc<[bool]>,
+    loops: Loops,
 }
 
 impl<M> Interpreter<M> {
@@ -101,6 +106,36 @@ impl<M: Monitor> Body<M> for Interpreter<M> {
         let mut ops = region.block.iter().map(|b| &b.op).chain(region.body.iter().map(|i| &i.op));
         ops.next().map_or(0, |op| op.site)
     }
+
+    fn loop_state(&mut self, c: &Looping) -> Option<[u64; 2]> {
+        let registers = self.registers[c.slot * self.ctas + c.cta].as_ref()?;
+        let found = self.loops.of(&self.code.image, c.pc)?;
+        let mut hash = [DefaultHasher::new(), DefaultHasher::new()];
+        hash[1].write_u32(1);
+        for w in c.lo..c.hi {
+            for r in &found.registers {
+                let values = registers.lanes(w, *r, w);
+                crate::lanes(c.mask, |l| hash.iter_mut().for_each(|h| h.write_u64(values[l])));
+            }
+        }
+        Some(hash.map(|h| h.finish()))
+    }
+
+    fn loop_reads(&mut self, c: &Looping) -> Polls {
+        let registers = self.registers[c.slot * self.ctas + c.cta].as_ref();
+        let (Some(found), Some(registers)) = (self.loops.of(&self.code.image, c.pc), registers) else {
+            return Polls::default();
+        };
+        let (w, lane) = (c.lo, c.mask.trailing_zeros() as usize & 31);
+        let address = |source: &Source| match *source {
+            Source::Register { register } => Some(registers.lanes(w, register, w)[lane]),
+            Source::Address { base, offset } => Some(registers.lanes(w, base, w)[lane].wrapping_add_signed(offset)),
+            Source::Constant { value } | Source::Variable { value, .. } => Some(value),
+            _ => None,
+        };
+        let reads = found.reads.iter().map(|(site, source)| (*site, address(source))).collect();
+        Polls { reads, writers: found.writers.clone() }
+    }
 }
 
 impl<M: Monitor> machine::Code<M> for Executable {
@@ -116,7 +151,7 @@ impl<M: Monitor> machine::Code<M> for Executable {
         }
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
-        x.scheduling.endless = EndlessGuard::new(launch, endless::INTERPRETED);
+        x.scheduling.endless = EndlessGuard::interpreted(launch);
         let code = self.code::<M>(x.set);
         if M::VARIABLES {
             x.monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
@@ -133,6 +168,7 @@ impl<M: Monitor> machine::Code<M> for Executable {
             snapshot: Vec::new(),
             stepper: Stepper::new(),
             visible: self.visible.clone(),
+            loops: Loops::default(),
         })
     }
 }

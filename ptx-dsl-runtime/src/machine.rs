@@ -22,6 +22,7 @@ mod lane_access;
 mod loops;
 mod mbarrier_fast_path;
 mod memory;
+pub(crate) mod polling;
 mod register_pool;
 mod registers;
 mod residents;

@@ -33,6 +33,8 @@
 
 mod header;
 #[doc(hidden)]
+pub mod rust_parts;
+#[doc(hidden)]
 pub mod rust_source;
 
 use crate::load::{Level, Module, Options, Selector, TextError};
@@ -58,6 +60,8 @@ pub enum Error {
     NoModule(PathBuf),
     /// Two files would be written as the same.
     SameName(PathBuf, PathBuf),
+    /// A module of this file uses a part of this name, which is in another file.
+    NoPart(PathBuf, String),
     /// A module has errors.
     Text(TextError),
 }
@@ -70,6 +74,13 @@ impl fmt::Display for Error {
             Error::NoModule(path) => write!(f, "`{}` has no `ptx!` in item form", path.display()),
             Error::SameName(a, b) => {
                 write!(f, "`{}` and `{}` would be written to the same file; rename one", a.display(), b.display())
+            }
+            Error::NoPart(path, name) => {
+                write!(
+                    f,
+                    "`{}` uses the part `{name}` of another file, which only rustc sees; move it here",
+                    path.display()
+                )
             }
             Error::Text(e) => e.fmt(f),
         }
@@ -134,7 +145,13 @@ impl Kernels {
         let text = std::fs::read_to_string(file).map_err(|e| Error::File(file.to_owned(), e))?;
         let texts = if rust_source::is_rust(file) {
             let bodies = rust_source::bodies(&text).map_err(|reason| Error::NoRust(file.to_owned(), reason))?;
-            bodies.into_iter().filter_map(|body| rust_source::module(&text, body)).collect()
+            let parts = rust_parts::Parts::of(&text, &bodies);
+            let mut texts = Vec::new();
+            for body in bodies {
+                let part = |name| Error::NoPart(file.to_owned(), name);
+                texts.extend(rust_source::module(&text, body, &parts).map_err(part)?);
+            }
+            texts
         } else {
             vec![text]
         };

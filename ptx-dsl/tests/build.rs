@@ -125,3 +125,21 @@ fn errors() {
 
 const TWICE: &str = ".version 8.0 .target sm_90 .address_size 64
     .visible .entry k() { barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }";
+
+/// A module of a build script sees the parts of its own file.
+#[test]
+fn parts_of_the_file() {
+    let out = folder("parts");
+    let part = "ptx! { <sm_90, ptx 8.0> pub part ones { const ONE: u32 = 1; .inline one(.reg .b32 %r) { mov.u32 %r, ONE; } } }";
+    let kernel =
+        "ptx! { <sm_90, ptx 8.0> use crate::ones; .visible .entry k() { .reg .b32 %r; ones::one!(%r); ret; } }";
+    let source = file(&out, "k.rs", &format!("{part}\n{kernel}"));
+    let written = Kernels::new().file(&source).write(&out).unwrap();
+    assert_eq!(written.len(), 2, "{written:?}");
+    let text = std::fs::read_to_string(&written[0]).unwrap();
+    assert!(text.contains("mov.u32 %r, 1;"), "{text}");
+
+    let source = file(&out, "alone.rs", kernel);
+    let error = Kernels::new().file(&source).write(&out).unwrap_err();
+    assert!(matches!(&error, Error::NoPart(_, name) if name == "ones"), "{error}");
+}

@@ -185,6 +185,13 @@ fn constants_in_files_of_rust() {
     assert_eq!(run(&["fmt", "--check", "constants.rs"], b"").status.code(), Some(0));
 }
 
+/// A module sees the parts of its file, and it is said that it does not see those of others.
+#[test]
+fn parts_in_files_of_rust() {
+    expect("check-parts.txt", &["check", "parts.rs"], b"");
+    assert_eq!(run(&["fmt", "--check", "parts.rs"], b"").status.code(), Some(0));
+}
+
 #[test]
 fn fmt_keeps_every_module() {
     let modules = Path::new(env!("CARGO_MANIFEST_DIR")).join("..").join("tests").join("ptx");

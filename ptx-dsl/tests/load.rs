@@ -6,6 +6,8 @@ mod async_races;
 mod explore;
 #[path = "load/misuse.rs"]
 mod misuse;
+#[path = "load/polling.rs"]
+mod polling;
 #[path = "load/races.rs"]
 mod races;
 

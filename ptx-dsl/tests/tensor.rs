@@ -4,7 +4,7 @@ use std::collections::HashMap;
 use std::path::PathBuf;
 
 use ptx_dsl::load::Module;
-use ptx_dsl::{Arg, ElementType, Error, FaultKind, Fill, Host, Launch, Swizzle, TensorMap, TensorMapError};
+use ptx_dsl::{Arg, ElementType, Error, FaultKind, Fill, Host, Interleave, Launch, Swizzle, TensorMap, TensorMapError};
 
 const SPECIAL: [u32; 16] = [
     0,
@@ -128,16 +128,19 @@ impl<'l> Case<'l> {
 
     /// Bytes that an mbarrier object counts.
     fn bytes(&self) -> u32 {
-        let size = self.element().1 as i64;
+        let (size, slice) = (self.element().1 as i64, 16 * self.number("interleave"));
         if self.number("px") > 0 {
-            return (self.number("ch") * self.number("px") * size) as u32;
+            let pixel = if slice > 0 { slice } else { self.number("ch") * size };
+            return (pixel * self.number("px")) as u32;
         }
-        let steps = self.list("estr");
+        let (steps, dims) = (self.list("estr"), self.list("box"));
         let count = |(i, b): (usize, &i64)| match steps.get(i) {
-            Some(step) if i > 0 => (b + step - 1) / step,
+            _ if slice > 0 && i + 2 == dims.len() => 1,
+            Some(step) if i > 0 || slice > 0 => (b + step - 1) / step,
             _ => *b,
         };
-        self.list("box").iter().enumerate().map(count).product::<i64>() as u32 * size as u32
+        let element = if slice > 0 { slice } else { size };
+        (dims.iter().enumerate().map(count).product::<i64>() * element) as u32
     }
 
     fn map<'a>(&self, tensor: &'a mut [u8]) -> Result<TensorMap<'a>, TensorMapError> {
@@ -151,6 +154,7 @@ impl<'l> Case<'l> {
                 .dims(&self.dims()[..rank])
                 .strides(&self.strides()[..rank - 1])
                 .swizzle([Swizzle::None, Swizzle::B32, Swizzle::B64, Swizzle::B128][self.number("swizzle") as usize])
+                .interleave([Interleave::None, Interleave::B16, Interleave::B32][self.number("interleave") as usize])
                 .fill(if self.number("fill") == 0 { Fill::Zero } else { Fill::Nan });
         if !self.list("estr").is_empty() {
             map = map.element_strides(sizes("estr"));

@@ -7,13 +7,14 @@ use crate::kernels::crates::Engine;
 use crate::{assemble, docs, hardware, kernels, mutants, nvcc, oracle, ptxas, real};
 
 /// Examples that `test` runs too: each checks its own result.
-const EXAMPLES: [&str; 8] = [
+const EXAMPLES: [&str; 9] = [
     "saxpy",
     "mbarrier_pipeline",
     "cluster_launch_control",
     "tcgen05_dealloc",
     "tcgen05_gemm",
     "hopper_gemm",
+    "ring_of_stages",
     "ampere_attention",
     "implicit_gemm",
 ];

@@ -101,6 +101,18 @@ pub fn compile_rust_file(
     compiled
 }
 
+/// The errors in pieces by themselves, of those among the tokens `own`, and in the functions and variables around them. What depends on the
+/// arguments is checked in each use.
+pub fn check_parts(tokens: &[Token], own: std::ops::Range<usize>) -> Vec<Diagnostic> {
+    let free = tokens.iter().map(|token| token.id + 1).max().unwrap_or(0);
+    let expanded = parse::repeat::expand_alone(tokens, free, own);
+    let mut found = compile_in_rust(&expanded.tokens).diagnostics;
+    // ranges and ends of variables depend on values
+    keep(&mut found, &|d| d.severity == Severity::Error && d.code < 500);
+    expanded.report(&mut found);
+    found
+}
+
 /// A module with this target, version and these levels.
 fn parsed(
     tokens: &[Token],

@@ -161,6 +161,43 @@ pub enum Stmt {
     Block(Vec<Stmt>, Span),
     /// `.loc`, `.pragma`, `.branchtargets` and friends.
     Directive(Directive),
+    /// What a use of a piece gives to the block that begins here.
+    Arguments(Arguments),
+}
+
+/// The arguments of a piece.
+#[derive(Debug, Clone)]
+pub struct Arguments {
+    /// `ring::wait`
+    pub piece: String,
+    /// The registers, values, addresses and labels.
+    pub given: Vec<Argument>,
+}
+
+/// An argument of a piece, with the declaration of its parameter.
+#[derive(Debug, Clone)]
+pub struct Argument {
+    /// What it must be.
+    pub kind: ArgumentKind,
+    /// The name of the parameter.
+    pub name: String,
+    /// Where that is declared.
+    pub declared: Span,
+    /// The argument.
+    pub given: Operand,
+}
+
+/// What a parameter of a piece stands for; types and state spaces with their dots.
+#[derive(Debug, Clone)]
+pub enum ArgumentKind {
+    /// `.reg .b64 %r`
+    Register(Word),
+    /// `.b32 %value`: a register or a constant.
+    Value(Word),
+    /// `.shared .b64 name`
+    Address(Word, Word),
+    /// `label done`
+    Label,
 }
 
 /// A directive that is not a declaration. Label-bound ones (`L: .branchtargets a, b;`) have `label`.

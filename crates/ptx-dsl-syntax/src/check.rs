@@ -18,6 +18,7 @@ use ptx_dsl_isa::{hir, isa};
 use span::Span;
 
 mod address;
+mod arguments;
 mod attempt;
 mod call;
 mod cta_group;

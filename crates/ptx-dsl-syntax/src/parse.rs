@@ -10,6 +10,7 @@ use crate::span::Span;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::Constants;
 
+mod arguments;
 mod c;
 pub(crate) mod constant;
 mod decl;

@@ -127,6 +127,7 @@ impl Printer<'_> {
                     self.line(&format!("{}:", l.text));
                     self.level += 1;
                 }
+                Stmt::Arguments(_) => {}
                 Stmt::Directive(d) => self.directive(d),
                 Stmt::Block(body, _) => {
                     self.line("{");

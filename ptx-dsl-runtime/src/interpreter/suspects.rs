@@ -162,7 +162,7 @@ impl Walk<'_> {
     }
 }
 
-fn successors(end: &End) -> Vec<usize> {
+pub(super) fn successors(end: &End) -> Vec<usize> {
     let list = match end {
         End::Goto { to } => vec![*to],
         End::Branch { taken, fall, .. } => vec![*taken, *fall],

@@ -54,6 +54,16 @@ pub(super) fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
     v.map(|v| v as i32)
 }
 
+/// The greater of `most` and `a + b`, for each b.
+#[inline(always)]
+pub(super) fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
+    let mut out = *most;
+    for (out, b) in out.iter_mut().zip(b) {
+        *out = (*out).max(a.wrapping_add(*b));
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

@@ -37,6 +37,11 @@ pub trait Level: Copy + 'static {
     fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
         bits::truncate_f64(v)
     }
+    /// The greater of `most` and `a + b`, for each b.
+    #[inline(always)]
+    fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
+        bits::raise(most, a, b)
+    }
     /// 32, the lanes of a warp, as the bound of lane loops. A constant with wide vectors, so that LLVM unrolls the loops;
     /// elsewhere `rows` times 8 at run time, so that they stay loops. They stay loops in development builds too, which do not
     /// vectorise.

@@ -39,6 +39,14 @@ fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
     bytemuck::cast(unsafe { [_mm256_cvttpd_epi32(low), _mm256_cvttpd_epi32(high)] })
 }
 
+/// In a loop over a, LLVM makes scalars of a plain loop over b.
+#[inline(always)]
+fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
+    let (most, b): (__m128i, __m128i) = (bytemuck::cast(*most), bytemuck::cast(*b));
+    // SAFETY: all of x86-64 has SSE2.
+    bytemuck::cast(unsafe { _mm_max_epi16(most, _mm_add_epi16(_mm_set1_epi16(a), b)) })
+}
+
 #[cfg(not(debug_assertions))]
 impl Level for Avx512 {
     const FMA: bool = true;
@@ -56,6 +64,11 @@ impl Level for Avx512 {
     #[inline(always)]
     fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
         truncate_f64(v)
+    }
+
+    #[inline(always)]
+    fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
+        raise(most, a, b)
     }
 
     #[inline(always)]
@@ -112,6 +125,11 @@ impl Level for Avx2 {
     #[inline(always)]
     fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
         truncate_f64(v)
+    }
+
+    #[inline(always)]
+    fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
+        raise(most, a, b)
     }
 
     #[inline(always)]

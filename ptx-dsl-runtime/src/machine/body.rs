@@ -11,6 +11,34 @@ pub(crate) trait Code<M>: Send + Sync {
     fn body(&self, x: &mut Ctx<'_, M>, launch: &Launch, sizes: (usize, usize, usize)) -> Box<dyn Body<M>>;
 }
 
+/// Lanes of the warps `lo..hi` of a CTA, at a region.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct Looping {
+    /// Slot of the cluster.
+    pub slot: usize,
+    /// CTA rank.
+    pub cta: usize,
+    /// The first warp.
+    pub lo: usize,
+    /// The end.
+    pub hi: usize,
+    /// Lanes of each warp.
+    pub mask: u32,
+    /// The region.
+    pub pc: Pc,
+}
+
+/// What a loop reads again and again.
+#[doc(hidden)]
+#[derive(Debug, Default)]
+pub struct Polls {
+    /// Statements, with the address in the first lane if it is known.
+    pub reads: Vec<(u32, Option<u64>)>,
+    /// Statements outside of the loop that could change it.
+    pub writers: Vec<u32>,
+}
+
 /// The registers of a kernel, type-erased: the driver is compiled once per monitor in this crate, not once per kernel in the
 /// user's.
 #[doc(hidden)]
@@ -32,5 +60,15 @@ pub trait Body<M> {
     /// The statement with which a region begins.
     fn first_site(&self, _: Pc) -> u32 {
         0
+    }
+
+    /// What decides what these threads do next, if they are in a loop: a hash of these registers. `None` if it is in no loop, if the
+    /// loop depends on a clock, or if the engine does not know.
+    fn loop_state(&mut self, _: &Looping) -> Option<[u64; 2]> {
+        None
+    }
+    /// What that loop reads.
+    fn loop_reads(&mut self, _: &Looping) -> Polls {
+        Polls::default()
     }
 }

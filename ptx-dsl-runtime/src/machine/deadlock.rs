@@ -78,7 +78,7 @@ impl<M> Ctx<'_, M> {
 }
 
 /// The line of a report for a group of threads.
-fn line(geometry: &Geometry<'_>, cluster: &Cluster, p: &Parked) -> String {
+pub(super) fn line(geometry: &Geometry<'_>, cluster: &Cluster, p: &Parked) -> String {
     let ctaid = geometry.ctaid(cluster.id, p.c.cta);
     let who = threads(p.c.lo, p.c.hi, p.c.mask);
     let place = geometry.statement(p.site, "an unknown statement");

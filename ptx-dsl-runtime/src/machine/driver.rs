@@ -9,6 +9,7 @@ use crate::flow::Next;
 use crate::machine::body::Body;
 use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::ctx::Ctx;
+use crate::machine::polling;
 use crate::machine::team::Verdict;
 use crate::monitor::{Event, Monitor, Sync};
 use crate::schedule::Choice;
@@ -41,7 +42,14 @@ pub(super) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
         if probe.as_ref().is_some_and(|p| p.progress != x.scheduling.progress) {
             // something has changed: no deadlock
             probe = None;
-            x.scheduling.probing = false;
+            x.scheduling.probing = x.scheduling.polling.is_some();
+        }
+        if x.scheduling.polling.is_some() {
+            match polling::verdict(x) {
+                polling::Verdict::Stuck => return Err(polling::stuck(body, x)),
+                polling::Verdict::TimeOut => time_out_waits(x),
+                polling::Verdict::Unknown => {}
+            }
         }
         if x.scheduling.turns >= impatient {
             impatient = x.scheduling.turns + PATIENCE;
@@ -155,6 +163,9 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
         x.residents.slot = slot;
         wake(x, slot);
         let Some(diverged) = pick(body, x) else { return Ok(()) };
+        if x.scheduling.polling.is_some() {
+            polling::watch(body, x);
+        }
         x.scheduling.begin_turn(diverged);
         x.step.clear();
         x.fragments.clear();

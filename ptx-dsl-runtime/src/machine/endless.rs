@@ -6,9 +6,11 @@
 use crate::launch::config::Launch;
 
 /// Instructions that a warp may run on the interpreter while no thread ends: what takes a few seconds.
-pub(crate) const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 10_000_000 };
+const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 10_000_000 };
 /// The same for code that rustc has compiled without optimising it: 20 million regions.
 pub(super) const UNOPTIMISED: u64 = 20_000_000 * OF_A_REGION;
+/// Instructions of a warp after which loops are looked at.
+const PATIENCE: u64 = INTERPRETED / 400;
 /// Instructions that a region counts for where they are not counted.
 const OF_A_REGION: u64 = 8;
 
@@ -21,20 +23,36 @@ pub(crate) struct EndlessGuard {
     /// Instructions per warp since a thread ended.
     spent: u64,
     limit: u64,
+    /// How many of them are suspicious, at first and now.
+    suspicion: [u64; 2],
 }
 
 impl EndlessGuard {
     /// Finds none.
-    pub const OFF: Self = EndlessGuard { instructions: 0, last: (0, 0), spent: 0, limit: u64::MAX };
+    pub const OFF: Self =
+        EndlessGuard { instructions: 0, last: (0, 0), spent: 0, limit: u64::MAX, suspicion: [u64::MAX; 2] };
 
     /// With this limit, unless the launch has one of its own.
     pub fn new(launch: &Launch, limit: u64) -> Self {
         EndlessGuard { limit: if launch.step_limit.is_some() { u64::MAX } else { limit }, ..Self::OFF }
     }
 
+    /// The same for the interpreter, which can look at loops.
+    pub fn interpreted(launch: &Launch) -> Self {
+        EndlessGuard { suspicion: [PATIENCE; 2], ..Self::new(launch, INTERPRETED) }
+    }
+
     /// A thread has ended.
     pub fn progress(&mut self) {
         self.spent = 0;
+        self.suspicion[1] = self.suspicion[0];
+    }
+
+    /// Has no thread ended for so long that one may poll for ever? The next time after four times as long.
+    pub fn is_suspicious(&mut self) -> bool {
+        let is = self.spent > self.suspicion[1];
+        self.suspicion[1] = self.suspicion[1].saturating_mul(if is { 4 } else { 1 });
+        is
     }
 
     /// Is the limit exceeded, `turns` regions after the start, where so many warps can run now?

@@ -2,6 +2,7 @@
 
 use crate::launch::config::{CancelHandle, DEFAULT_STEP_LIMIT, Launch};
 use crate::machine::endless::EndlessGuard;
+use crate::machine::polling::Polling;
 use crate::machine::team::Team;
 use crate::schedule::{Choice, Scheduler};
 use crate::steps::{Process, Steps};
@@ -25,6 +26,8 @@ pub(crate) struct Scheduling<'a> {
     pub progress: u64,
     /// A deadlock probe runs: see the driver.
     pub probing: bool,
+    /// A watch for loops that poll for ever.
+    pub polling: Option<Polling>,
     /// The step budget.
     limit: u64,
     /// Ends endless loops before the budget does.
@@ -61,6 +64,7 @@ impl<'a> Scheduling<'a> {
             yielded: false,
             progress: 0,
             probing: false,
+            polling: None,
             limit: launch.step_limit.unwrap_or(DEFAULT_STEP_LIMIT),
             endless: EndlessGuard::OFF,
             next_check: QUANTUM,
@@ -123,6 +127,20 @@ impl<'a> Scheduling<'a> {
     pub fn count(&mut self, regions: u64) -> bool {
         self.turns += regions;
         self.turns >= self.checkpoint
+    }
+
+    /// Nothing has ended for some time: watches for loops that poll, while stores of equal values do not count as progress.
+    pub fn start_polling(&mut self) {
+        if self.polling.is_none() && self.steps.is_none() && self.team.is_single() {
+            self.polling = Some(Polling::new(self.progress, self.turns));
+            self.probing = true;
+        }
+    }
+
+    /// Ends that.
+    pub fn stop_polling(&mut self) {
+        self.polling = None;
+        self.probing = false;
     }
 
     /// Lets other cohorts go first.

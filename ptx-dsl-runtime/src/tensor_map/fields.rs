@@ -122,7 +122,10 @@ impl Swizzle {
     }
 }
 
-/// Interleaved layouts (`CUtensorMapInterleave`). The host does not copy with them yet.
+/// Interleaved layouts (`CUtensorMapInterleave`).
+///
+/// Channels lie in slices of 16 or 32 bytes, and the dimensions are width, height, depth, slices and images: dimension 0 counts pixels,
+/// each of which has one slice, and the last but one counts slices. A copy has one slice of each pixel, whatever `boxDim` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
 #[allow(missing_docs)]
@@ -131,6 +134,17 @@ pub enum Interleave {
     None,
     B16,
     B32,
+}
+
+impl Interleave {
+    /// Bytes of a slice.
+    pub(crate) fn slice(self) -> Option<u32> {
+        match self {
+            Interleave::None => None,
+            Interleave::B16 => Some(16),
+            Interleave::B32 => Some(32),
+        }
+    }
 }
 
 /// What a load gives for elements outside of the tensor (`CUtensorMapFloatOOBfill`).

@@ -108,7 +108,9 @@ impl Fields {
         for i in 0..self.rank - 2 {
             within(at("pixelBoxLowerCorner", i), p.lower[i], least, most)?;
             within(at("pixelBoxUpperCorner", i), p.upper[i], least, most)?;
-            let width = self.dims[i + 1] as i64 + i64::from(p.upper[i]) - i64::from(p.lower[i]);
+            // an interleaved map begins with the width
+            let spatial = if self.interleave == Interleave::None { i + 1 } else { i };
+            let width = self.dims[spatial] as i64 + i64::from(p.upper[i]) - i64::from(p.lower[i]);
             if width <= 0 {
                 return wrong(
                     at("pixelBoxUpperCorner", i),
@@ -127,13 +129,10 @@ impl Fields {
         if self.element.is_padded() && inner != 128 {
             return wrong(field, format!("is {inner}, but must be 128 for {:?}", self.element));
         }
-        if self.interleave != Interleave::None {
-            return Ok(());
-        }
         if !inner.is_multiple_of(self.element.unit().elements) || !bytes.is_multiple_of(16) {
             return wrong(field, format!("is {inner}: {bytes} bytes, but must be a multiple of 16 bytes"));
         }
-        if span != 0 && bytes > span {
+        if self.interleave == Interleave::None && span != 0 && bytes > span {
             return wrong(field, format!("is {inner}: {bytes} bytes, but the swizzle needs at most {span}"));
         }
         Ok(())

@@ -51,6 +51,7 @@ fn an_error_names_the_field() {
         ("boxDim[1]", matrix().box_dims([64, 257])),
         ("boxDim[0]", matrix().box_dims([0, 1])),
         ("boxDim[0]", matrix().box_dims([4, 1])),
+        ("boxDim[0]", matrix().dims([16, 8, 8]).box_dims([4, 1, 1]).interleave(Interleave::B16)),
         ("boxDim", matrix().box_dims([64])),
         ("boxDim", tiled(ElementType::U8).dims([16])),
         ("boxDim[0]", tiled(ElementType::B4x16P64).dims([128, 2]).box_dims([64, 1])),

@@ -9,6 +9,8 @@ use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::{Tok, Token};
 
+use super::rust_parts::{Parts, defines_parts};
+
 /// Is it a file of Rust?
 pub fn is_rust(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "rs")
@@ -84,14 +86,26 @@ pub fn without_nested_comments(text: &str) -> Cow<'_, str> {
     out
 }
 
-/// A text that has only one body of a Rust file, in its place; `None` for the expression form.
-pub fn module(text: &str, body: Range<usize>) -> Option<String> {
-    let plain = without_nested_comments(text.get(body.clone())?);
-    if is_closure(&lex(&plain).0.tokens) {
-        return None;
+/// A text that has only one body of a Rust file, in its place, and behind it the parts that it uses; `None` for the expression form
+/// and the definition of a part.
+///
+/// # Errors
+/// The name of a part that is in another file.
+pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<String>, String> {
+    let plain = without_nested_comments(text.get(body.clone()).unwrap_or_default());
+    let tokens = lex(&plain).0.tokens;
+    if is_closure(&tokens) || defines_parts(&tokens) {
+        return Ok(None);
     }
-    let blank = |part: &str| part.bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect::<String>();
-    Some(format!("{}{plain}{}", blank(text.get(..body.start)?), blank(text.get(body.end..)?)))
+    let blank = |part: Option<&str>| -> String {
+        part.unwrap_or_default().bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect()
+    };
+    let mut out = format!("{}{plain}{}", blank(text.get(..body.start)), blank(text.get(body.end..)));
+    for part in parts.used(&tokens)? {
+        out.push('\n');
+        out.push_str(&without_nested_comments(text.get(part).unwrap_or_default()));
+    }
+    Ok(Some(out))
 }
 
 /// Is a module in the expression form, whose parameters are those of a Rust closure?

@@ -71,13 +71,15 @@ class Case:
             self.size = 32 + self.dims[-1] * (self.strides[-1] if self.strides else size)
         if self.map == "rank2":
             self.dims, self.strides = self.dims[:2], self.strides[:1]
+        # a slice of an interleaved layout is one element of the innermost dimension; a copy has one slice of channels
+        slice_bytes = 16 * self.interleave
         if self.px:
-            self.bytes = self.ch * self.px * size
+            self.bytes = self.px * (slice_bytes or self.ch * size)
         else:
-            self.bytes = size
+            self.bytes = slice_bytes or size
             for i, b in enumerate(self.box):
                 step = self.estr[i] if i > 0 or self.interleave else 1
-                self.bytes *= -(-b // step)
+                self.bytes *= 1 if self.interleave and i == len(self.box) - 2 else -(-b // step)
 
 
 def main(path):

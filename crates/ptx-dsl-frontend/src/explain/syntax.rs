@@ -100,4 +100,10 @@ pub(super) const RUST: &[Explanation] = explained! { rust
     158 "access of another type than the elements"
         "The kernel accesses floating-point values of another type than the slice has that Rust passes. Integers of any size may be \
          the bits of the elements, and are no finding. A warning."
+    159 "malformed part"
+        "A part is `pub part ring { ... }`, alone in its `ptx!`, and another module names it with `use crate::parts::ring;`. Its pieces \
+         are `.inline wait(.reg .b32 %bar, .b32 %parity) { ... }` and `.layout stages(full, const N: u32) { ... }`."
+    160 "use of a piece that does not fit"
+        "A use, `ring::wait!(%bar, 0);`, gives as many arguments as the piece has parameters: registers of the same type, for a value \
+         also a constant, variables of the same state space, constant integers, and labels of the kernel."
 };

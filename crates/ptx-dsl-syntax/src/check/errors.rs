@@ -7,6 +7,7 @@ use crate::span::Span;
 
 mod kernel;
 mod operand;
+pub(super) mod piece;
 mod rust;
 mod version;
 

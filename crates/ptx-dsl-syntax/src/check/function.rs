@@ -250,6 +250,12 @@ impl Checker {
                         self.emit(hir::Stmt::Instr(Box::new(typed)));
                     }
                 }
+                ast::Stmt::Arguments(arguments) => {
+                    if !self.fit_piece(arguments) {
+                        self.dropped = true;
+                        break;
+                    }
+                }
                 ast::Stmt::Block(inner, _) => {
                     if self.scopes.len() < 200 {
                         self.block(inner);

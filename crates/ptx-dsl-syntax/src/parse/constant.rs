@@ -45,11 +45,34 @@ impl Scope {
         self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value)
     }
 
+    /// Hides the names from this one on, until they are given back.
+    pub(super) fn hide(&mut self, from: usize) -> Hidden {
+        Hidden(self.names.split_off(from.min(self.names.len())))
+    }
+
+    /// Gives back hidden names.
+    pub(super) fn restore(&mut self, hidden: Hidden) {
+        self.names.extend(hidden.0);
+    }
+
+    /// A name for the value of an expression of constants.
+    pub(super) fn set_expression(&mut self, name: &str, e: &Expr) {
+        let value = match (e, fold(e)) {
+            (Expr::Rust(id, _), _) => Value::Rust(*id),
+            (_, Some(value)) => Value::Known(value),
+            _ => Value::Broken,
+        };
+        self.names.push((name.to_owned(), value));
+    }
+
     /// The value of a loop variable.
     pub(super) fn set(&mut self, name: &str, value: i64) {
         self.names.push((name.to_owned(), Value::Known(Const::signed(value))));
     }
 }
+
+/// Names that are hidden.
+pub(super) struct Hidden(Vec<(String, Value)>);
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy)]

@@ -1,20 +1,30 @@
 //! Repetition in `ptx!`: `@for I in 0..4 { ... }` and `@if COND { ... } else { ... }` become the tokens that they stand for, before
-//! the parser sees them. `%r{I}` is a name with the value of a constant in it, and a loop variable by itself is a number.
+//! the parser sees them. `%r{I}` is a name with the value of a constant in it, and a loop variable by itself is a number. So do
+//! uses of pieces, `wait!(%bar, %parity)` (`pieces.rs`, `uses.rs`).
 //!
-//! Tokens of an iteration have numbers of their own, so that findings in it can say which it was.
+//! Tokens of an iteration or a use have numbers of their own, so that findings in it can say which it was (`contexts.rs`).
 
+mod contexts;
 mod errors;
+mod names;
+mod pieces;
 #[cfg(test)]
 mod tests;
+mod uses;
+
+use contexts::{Contexts, What};
+use pieces::Pieces;
+use uses::Frame;
 
 use super::constant::Scope;
 use super::{Parser, fold, parse_header};
 use crate::ast::Expr;
-use crate::diag::{Diagnostic, sort};
+use crate::diag::Diagnostic;
 use crate::parse::Const;
 use crate::span::Span;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::Kind;
+use std::ops::Range;
 
 /// The most tokens that repetitions may make.
 const MAX_TOKENS: usize = 1 << 18;
@@ -30,100 +40,72 @@ pub struct Expanded {
     pub written: Vec<Token>,
     /// Errors in the constructs.
     pub diagnostics: Vec<Diagnostic>,
-    /// The first number of a token of an iteration.
-    base: u32,
-    /// By number from `base` on: the number of the source token, and the iteration.
-    origins: Vec<(u32, u32)>,
-    /// `I = 0, J = 2`
-    iterations: Vec<String>,
+    contexts: Contexts,
 }
 
-/// Is there a repetition among the tokens?
+/// Is there a repetition, a piece or a part among the tokens?
 pub fn repeats(tokens: &[Token]) -> bool {
-    tokens.windows(2).any(|pair| matches!(pair, [at, word] if is(at, '@') && (named(word, "for") || named(word, "if"))))
+    tokens.windows(2).any(|pair| match pair {
+        [at, word] if is(at, '@') => named(word, "for") || named(word, "if"),
+        [Token { kind: Tok::Word(word), .. }, Token { kind: Tok::Word(_), .. }] => word == "part",
+        [Token { kind: Tok::Word(_), .. }, bang] => is(bang, '!'),
+        _ => false,
+    }) || has_pieces(tokens)
 }
 
-/// Expands all repetitions. Numbers from `base` on are free.
+/// Is there a definition of a piece among the tokens?
+pub fn has_pieces(tokens: &[Token]) -> bool {
+    (0..tokens.len()).any(|at| begins_piece(tokens, at))
+}
+
+/// `.inline` or `.layout`, which is not the qualifier `.layout::v1`.
+fn begins_piece(tokens: &[Token], at: usize) -> bool {
+    let Some([dot, word, behind]) = tokens.get(at..at + 3) else { return false };
+    is(dot, '.') && (named(word, "inline") || named(word, "layout")) && !is(behind, ':')
+}
+
+/// Expands all repetitions and uses of pieces. Numbers from `base` on are free.
 pub fn expand(tokens: &[Token], base: u32) -> Expanded {
+    run(tokens, base, None)
+}
+
+/// As [`expand`], but without the kernels: in place of each piece among the tokens `own` there is a kernel with its body, so that it
+/// is checked by itself.
+pub fn expand_alone(tokens: &[Token], base: u32, own: Range<usize>) -> Expanded {
+    run(tokens, base, Some(own))
+}
+
+fn run(tokens: &[Token], base: u32, alone: Option<Range<usize>>) -> Expanded {
     let (header, used, _) = parse_header(tokens);
     let mut expander = Expander {
         tokens,
-        out: Expanded { base, written: tokens.to_vec(), ..Expanded::default() },
+        out: Expanded { contexts: Contexts::new(base), written: tokens.to_vec(), ..Expanded::default() },
         scope: header.map(|header| header.scope).unwrap_or_default(),
         variables: Vec::new(),
         depth: 0,
         spent: false,
+        context: None,
+        blocks: Vec::new(),
+        pieces: Pieces::default(),
+        frames: Vec::new(),
+        alone,
     };
     expander.out.tokens.extend_from_slice(&tokens[..used]);
+    expander.collect(used, tokens.len(), None);
+    expander.parts();
     expander.range(used, tokens.len());
     expander.out
 }
 
 impl Expanded {
-    /// The source tokens of the numbers from `base` on.
+    /// The source tokens of the numbers from the base on.
     pub fn sources(&self) -> impl Iterator<Item = u32> {
-        self.origins.iter().map(|(source, _)| *source)
+        self.contexts.sources()
     }
 
-    /// Adds the errors in repetitions to the findings, and puts all at source tokens, in order.
-    pub fn report(&self, found: &mut Vec<Diagnostic>) {
-        if !self.diagnostics.is_empty() {
-            // what is left out may be what is missing
-            found.retain(|d| d.code != 401 && !(600..700).contains(&d.code));
-        }
-        found.extend(self.diagnostics.iter().cloned());
-        *found = self.once(std::mem::take(found));
-        sort(found);
-    }
-
-    /// Findings at source tokens: one of several iterations once, with the iterations in a note.
-    fn once(&self, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let mut out: Vec<(Diagnostic, Vec<u32>)> = Vec::new();
-        for mut d in found {
-            let iteration = self.origin(d.span.first).1;
-            d.span = self.source(d.span);
-            for (span, _) in &mut d.labels {
-                *span = self.source(*span);
-            }
-            let Some(iteration) = iteration else {
-                out.push((d, Vec::new()));
-                continue;
-            };
-            let same = |(known, at): &&mut (Diagnostic, Vec<u32>)| {
-                !at.is_empty() && (known.code, known.span, known.severity) == (d.code, d.span, d.severity)
-            };
-            match out.iter_mut().rev().find(same) {
-                Some((_, iterations)) => iterations.push(iteration),
-                None => out.push((d, vec![iteration])),
-            }
-        }
-        out.into_iter().map(|(d, iterations)| self.noted(d, &iterations)).collect()
-    }
-
-    fn noted(&self, mut d: Diagnostic, iterations: &[u32]) -> Diagnostic {
-        let mut all: Vec<&str> =
-            iterations.iter().filter_map(|i| Some(self.iterations.get(*i as usize)?.as_str())).collect();
-        all.dedup();
-        let more = match all.len() {
-            0 => return d,
-            1 => String::new(),
-            2 => " and one more".to_owned(),
-            n => format!(" and {} more", n - 1),
-        };
-        d.notes.push(format!("in the iteration `{}`{more}", all[0]));
-        d
-    }
-
-    /// The source token, and the iteration.
-    fn origin(&self, id: u32) -> (u32, Option<u32>) {
-        match id.checked_sub(self.base).and_then(|n| self.origins.get(n as usize)) {
-            Some((source, iteration)) => (*source, Some(*iteration)),
-            None => (id, None),
-        }
-    }
-
-    fn source(&self, span: Span) -> Span {
-        Span { first: self.origin(span.first).0, last: self.origin(span.last).0 }
+    /// Where the piece is used in which this token is, in the tokens as written; `None` of other tokens.
+    pub fn used_at(&self, id: u32) -> Option<u32> {
+        self.contexts.used_at(id)
     }
 }
 
@@ -137,6 +119,15 @@ struct Expander<'a> {
     depth: u32,
     /// There were too many tokens: nothing more is repeated.
     spent: bool,
+    /// What the next tokens come from, if they are not as written.
+    context: Option<u32>,
+    /// For each open `{`, the constants that are in scope around it.
+    blocks: Vec<usize>,
+    pieces: Pieces,
+    /// The uses around the next tokens, the innermost last.
+    frames: Vec<Frame>,
+    /// The pieces among these tokens are checked by themselves.
+    alone: Option<Range<usize>>,
 }
 
 fn is(token: &Token, c: char) -> bool {
@@ -184,9 +175,15 @@ impl Expander<'_> {
 
     fn range(&mut self, from: usize, to: usize) {
         let open = self.scope.open();
+        self.all(from, to);
+        self.scope.close(open);
+    }
+
+    fn all(&mut self, from: usize, to: usize) {
         let mut at = from;
         while at < to {
             at = match &self.tokens[at].kind {
+                _ if let Some(end) = self.definition(at, to) => end,
                 Tok::Punct('@') if self.word(at + 1) == Some("for") && self.word(at + 3) == Some("in") => {
                     self.repetition(at, to)
                 }
@@ -194,14 +191,21 @@ impl Expander<'_> {
                     self.conditional(at, at + 2, to)
                 }
                 Tok::Punct('{') => self.braces(at, to),
+                Tok::Punct('}') => {
+                    if let Some(open) = self.blocks.pop() {
+                        self.scope.close(open);
+                    }
+                    self.push(at);
+                    at + 1
+                }
                 Tok::Word(_) if self.word(at) == Some("const") => self.declaration(at),
+                Tok::Word(_) if let Some(open) = self.at_use(at, to) => self.piece(at, open, to),
                 _ => {
                     self.push(at);
                     at + 1
                 }
             };
         }
-        self.scope.close(open);
     }
 
     /// The `{` of a body, before the end of the statement.
@@ -240,33 +244,39 @@ impl Expander<'_> {
         }
         self.depth += 1;
         let scope = self.scope.open();
-        let before = self.out.tokens.len();
+        let (before, context) = (self.out.tokens.len(), self.context);
         for value in first..end {
-            let most = (self.out.tokens.len() + (close - open)).max(self.out.iterations.len());
-            if most > MAX_TOKENS && !self.spent {
-                self.spent = true;
-                self.fail(errors::too_long(self.span(at, at + 1), MAX_TOKENS));
-            }
-            if self.spent {
+            if self.is_too_long(at, close - open) {
                 self.out.tokens.truncate(before);
                 break;
             }
             self.variables.push((name.clone(), value));
             self.scope.set(&name, value);
-            let all: Vec<String> = self.variables.iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            self.out.iterations.push(all.join(", "));
+            let all: Vec<String> = self.variables().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+            self.context = Some(self.out.contexts.open(context, What::Iteration(all.join(", "))));
             self.range(open + 1, close);
             self.variables.pop();
             self.scope.close(scope);
-            // what follows an inner repetition is in the outer iteration again
-            if let Some((_, outer)) = all.split_last()
-                && !outer.is_empty()
-            {
-                self.out.iterations.push(outer.join(", "));
-            }
         }
+        self.context = context;
         self.depth -= 1;
         close + 1
+    }
+
+    /// Would so many tokens more be too many? That is said once, at this token.
+    fn is_too_long(&mut self, at: usize, more: usize) -> bool {
+        let most = (self.out.tokens.len() + more).max(self.out.contexts.len());
+        if most > MAX_TOKENS && !self.spent {
+            self.spent = true;
+            self.fail(errors::too_long(self.span(at, at + 1), MAX_TOKENS));
+        }
+        self.spent
+    }
+
+    /// The loop variables that are visible: those of this piece.
+    fn variables(&self) -> &[(String, i64)] {
+        let from = self.frames.last().map_or(0, |frame| frame.variables);
+        &self.variables[from..]
     }
 
     /// `@if COND { ... } else @if COND { ... } else { ... }`, whose first condition begins at `from`; returns where it ends.
@@ -360,6 +370,7 @@ impl Expander<'_> {
         if let Some(end) = self.join_name(open, to) {
             return end + 1;
         }
+        self.blocks.push(self.scope.open());
         self.push(open);
         open + 1
     }
@@ -402,22 +413,40 @@ impl Expander<'_> {
     }
 
     fn push(&mut self, at: usize) {
-        let mut token = self.tokens[at].clone();
-        if !self.variables.is_empty() {
-            let id = self.out.base + self.out.origins.len() as u32;
-            self.out.origins.push((token.id, self.out.iterations.len() as u32 - 1));
-            token.id = id;
-        }
+        let source = &self.tokens[at];
+        let id = self.made(source.id);
+        let mut token = Token { id, ..source.clone() };
         let qualifier = at > 0 && self.is(at - 1, '.') && token.glued;
-        if let Tok::Word(word) = &token.kind
+        if let Tok::Word(word) = &source.kind
             && !qualifier
-            && let Some((_, value)) = self.variables.iter().rev().find(|(name, _)| name == word)
         {
-            if *value < 0 {
-                self.out.tokens.push(Token { kind: Tok::Punct('-'), ..token });
+            if let Some((_, value)) = self.variables().iter().rev().find(|(name, _)| name == word) {
+                token.kind = Tok::Number(value.unsigned_abs().to_string());
+                if *value < 0 {
+                    self.out.tokens.push(Token { kind: Tok::Punct('-'), ..token.clone() });
+                }
+            } else if let Some(frame) = self.frames.last() {
+                match frame.stands_for(word) {
+                    uses::Stands::Itself => {}
+                    uses::Stands::Renamed(name) => token.kind = Tok::Word(name),
+                    uses::Stands::Argument(tokens) => {
+                        for (n, given) in tokens.iter().enumerate() {
+                            let glued = if n == 0 { token.glued } else { given.glued };
+                            self.out.tokens.push(Token { kind: given.kind.clone(), id, glued });
+                        }
+                        return;
+                    }
+                }
             }
-            token.kind = Tok::Number(value.unsigned_abs().to_string());
         }
         self.out.tokens.push(token);
+    }
+
+    /// The number of a token that comes from this one.
+    fn made(&mut self, source: u32) -> u32 {
+        match self.context {
+            Some(context) => self.out.contexts.made(source, context),
+            None => source,
+        }
     }
 }

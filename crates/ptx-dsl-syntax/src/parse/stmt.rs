@@ -1,5 +1,6 @@
 //! Parses statements of a body (PTX ISA 4.3): declarations, labels, instructions, blocks, directives.
 
+use super::arguments::ARGUMENTS;
 use super::directive::Place;
 use super::module::{LINKAGE, SPACES};
 use super::operand::is_selector;
@@ -82,6 +83,7 @@ impl Parser<'_> {
                 self.constant_declaration(false)?;
                 self.semicolon()?;
             }
+            Some(Tok::Word(word)) if word == ARGUMENTS => out.push(Stmt::Arguments(self.piece_arguments()?)),
             Some(Tok::Word(_)) if self.is_at(1, ':') && !self.is_path(1) => {
                 let label = self.name("a label")?;
                 self.bump();

@@ -53,6 +53,12 @@ impl<'a> Operands<'a> {
         Operands { a, b, positions: None, scales: None }
     }
 
+    /// Are there infinities or NaNs?
+    #[inline(always)]
+    fn has_special(&self, c: &[f32]) -> bool {
+        self.a.range == Range::Special || self.b.range == Range::Special || !c.iter().all(|c| c.is_finite())
+    }
+
     /// Positions of `HIGH` rows.
     #[inline(always)]
     pub fn positions(&self, row: usize) -> Option<&'a [[u8; HIGH]]> {
@@ -78,12 +84,21 @@ fn level<L: Level>(model: Model, o: &Operands<'_>, at: (usize, usize), c: &Sums)
     let mut from = 0;
     while from < k {
         let to = k.min(from.saturating_add(step));
-        for (r, c) in sums.iter_mut().enumerate() {
-            *c = if o.a.range == Range::Narrow && o.b.range == Range::Narrow {
-                row::<L, f32>(model, o, at, (r, from..to), c)
+        let narrow = o.a.range == Range::Narrow && o.b.range == Range::Narrow;
+        if o.positions.is_none() && o.scales.is_none() {
+            sums = if narrow {
+                dense::<L, f32>(model, o, at, from..to, &sums)
             } else {
-                row::<L, f64>(model, o, at, (r, from..to), c)
+                dense::<L, f64>(model, o, at, from..to, &sums)
             };
+        } else {
+            for (r, c) in sums.iter_mut().enumerate() {
+                *c = if narrow {
+                    row::<L, f32>(model, o, at, (r, from..to), c)
+                } else {
+                    row::<L, f64>(model, o, at, (r, from..to), c)
+                };
+            }
         }
         from = to;
     }
@@ -143,6 +158,63 @@ impl Product for f64 {
     }
 }
 
+/// All rows of one step, without positions and scale factors: the rows share what is loaded of B.
+#[inline(always)]
+fn dense<L: Level, P: Product>(
+    model: Model,
+    o: &Operands<'_>,
+    (row, column): (usize, usize),
+    ks: std::ops::Range<usize>,
+    c: &Sums,
+) -> Sums {
+    // each row by itself: LLVM does not vectorise maps of arrays of arrays
+    let least = model.least();
+    let mut top = [[0i16; WIDE]; HIGH];
+    for (top, c) in top.iter_mut().zip(c) {
+        *top = c.map(|c| exponent(c, least));
+    }
+    let (ea, eb) = (&o.a.exponents(row)[ks.clone()], &o.b.exponents(column)[ks.clone()]);
+    for (ea, eb) in ea.iter().zip(eb) {
+        for (top, ea) in top.iter_mut().zip(ea) {
+            *top = L::raise(top, *ea, eb);
+        }
+    }
+    let mut units = [[P::of(0.0); WIDE]; HIGH];
+    for (units, top) in units.iter_mut().zip(&mut top) {
+        *top = top.map(|e| e.max(LEAST));
+        *units = top.map(|e| P::power(i32::from(model.fraction) - i32::from(e)));
+    }
+    let (a, b) = (&o.a.group(row)[ks.clone()], &o.b.group(column)[ks.clone()]);
+    let mut total = [[0f64; WIDE]; HIGH];
+    for (a, b) in a.chunks(TERMS).zip(b.chunks(TERMS)) {
+        let mut sums = [[0i32; WIDE]; HIGH];
+        for (a, b) in a.iter().zip(b) {
+            let b = b.map(P::of);
+            for ((sums, a), units) in sums.iter_mut().zip(a).zip(&units) {
+                let a = P::of(*a);
+                let terms: [P; WIDE] = std::array::from_fn(|n| a.times(b[n]).times(units[n]));
+                for (sum, term) in sums.iter_mut().zip(P::truncated::<L>(&terms)) {
+                    *sum = sum.wrapping_add(term);
+                }
+            }
+        }
+        for (total, sums) in total.iter_mut().zip(&sums) {
+            total.iter_mut().zip(sums).for_each(|(t, s)| *t += f64::from(*s));
+        }
+    }
+    let mut out = *c;
+    for (r, out) in out.iter_mut().enumerate() {
+        *out = finish(model, P::NARROW, &total[r], &top[r], &c[r]);
+    }
+    if o.has_special(c.as_flattened()) {
+        for (r, (out, c)) in out.iter_mut().zip(c).enumerate() {
+            let step = Step { model, o, row, column, r };
+            step.special(ks.clone(), c, &|k| k, out);
+        }
+    }
+    out
+}
+
 /// A row and `WIDE` columns of one step.
 #[inline(always)]
 fn row<L: Level, P: Product>(
@@ -179,14 +251,14 @@ impl Step<'_> {
         place: impl Fn(usize) -> usize,
     ) -> [f32; WIDE] {
         let Step { model, o, row, column, r } = self;
-        let least = if model.to == To::F16 { -14 } else { -126 };
+        let least = model.least();
         let mut top = c.map(|c| exponent(c, least));
         let mut no_number = [false; WIDE];
         let all = [ks.clone()];
         let blocks = o.scales.map(|s| self.blocks(s, ks.clone()));
         let blocks: &[_] = blocks.as_deref().unwrap_or(&all);
         for ks in blocks {
-            let (scale, most) = (self.scale(ks.start), self.greatest(ks.clone(), &place));
+            let (scale, most) = (self.scale(ks.start), self.greatest::<L>(ks.clone(), &place));
             for n in 0..WIDE {
                 top[n] = top[n].max(most[n] + scale[n]);
                 no_number[n] |= scale[n] >= NAN_SCALE;
@@ -220,14 +292,8 @@ impl Step<'_> {
             }
         }
         let mut out = finish(model, P::NARROW, &total, &top, c);
-        if o.a.range == Range::Special || o.b.range == Range::Special || !c.iter().all(|c| c.is_finite()) {
-            for n in 0..WIDE {
-                let products = ks.clone().map(|k| f64::from(a[k][r]) * f64::from(b[place(k)][n]));
-                let sum = products.sum::<f64>() + f64::from(c[n]);
-                if !sum.is_finite() {
-                    out[n] = if sum.is_nan() { NAN } else { sum as f32 };
-                }
-            }
+        if o.has_special(c) {
+            self.special(ks.clone(), c, &place, &mut out);
         }
         if o.scales.is_some() {
             out.iter_mut().zip(no_number).filter(|(_, nan)| *nan).for_each(|(out, _)| *out = NAN);
@@ -235,16 +301,33 @@ impl Step<'_> {
         out
     }
 
+    /// Sums with infinities and NaNs.
+    #[cold]
+    fn special(
+        self,
+        ks: std::ops::Range<usize>,
+        c: &[f32; WIDE],
+        place: &dyn Fn(usize) -> usize,
+        out: &mut [f32; WIDE],
+    ) {
+        let (a, b) = (self.o.a.group(self.row), self.o.b.group(self.column));
+        for n in 0..WIDE {
+            let products = ks.clone().map(|k| f64::from(a[k][self.r]) * f64::from(b[place(k)][n]));
+            let sum = products.sum::<f64>() + f64::from(c[n]);
+            if !sum.is_finite() {
+                out[n] = if sum.is_nan() { NAN } else { sum as f32 };
+            }
+        }
+    }
+
     /// The greatest exponents of products, without those of scale factors.
     #[inline(always)]
-    fn greatest(self, ks: std::ops::Range<usize>, place: impl Fn(usize) -> usize) -> [i16; WIDE] {
+    fn greatest<L: Level>(self, ks: std::ops::Range<usize>, place: impl Fn(usize) -> usize) -> [i16; WIDE] {
         let (ea, eb) = (self.o.a.exponents(self.row), self.o.b.exponents(self.column));
         let mut most = [2 * ZERO; WIDE];
         for (k, ea) in ks.clone().zip(&ea[ks]) {
             let (ea, eb) = (ea[self.r], &eb[place(k)]);
-            for (most, eb) in most.iter_mut().zip(eb) {
-                *most = (*most).max(ea + eb);
-            }
+            most = L::raise(&most, ea, eb);
         }
         most
     }

@@ -50,6 +50,14 @@ impl Model {
         Model { fraction, step, to }
     }
 
+    /// The least exponent of C.
+    pub const fn least(self) -> i16 {
+        match self.to {
+            To::F16 => -14,
+            To::F32 | To::F32Of13 => -126,
+        }
+    }
+
     /// Of `mma` and `wmma` with elements of this format. Two formats of a product are of one width.
     pub const fn mma(target: u32, format: Format, to: To) -> Model {
         let small = !matches!(format, Format::F16 | Format::Bf16 | Format::Tf32);

@@ -1,7 +1,7 @@
 //! The operands of tensor copies: the tensor map, coordinates, offsets. They are checked when a copy starts.
 
 use super::job::Transfer;
-use super::rows::{Shape, TensorBox};
+use super::rows::{Extents, Shape, TensorBox};
 use super::swizzle::Layout;
 use crate::fault::{Fault, FaultKind};
 use crate::isa::bulk::operands::global;
@@ -110,9 +110,6 @@ pub fn tensor_box<M: Monitor>(
         let what = format!("the tensor map is {of} one, but the instruction needs {wanted} one");
         return Err(undefined(x, what, LOADS, "use the mode of the map", lane));
     }
-    if map.interleave != Interleave::None {
-        return Err(x.fault(FaultKind::NotYet { what: "a tensor copy with an interleaved layout".into() }, lane as u32));
-    }
     let mut start = [0; 5];
     start.iter_mut().zip(coordinates).for_each(|(to, from)| *to = *from);
     let shape = if form.rows {
@@ -128,7 +125,7 @@ pub fn tensor_box<M: Monitor>(
     };
     let unit = map.element.unit();
     let aligned = if map.element.is_padded() { 128 } else { (16 / unit.global * unit.elements) as i32 };
-    if start[0] % aligned != 0 {
+    if map.interleave == Interleave::None && start[0] % aligned != 0 {
         let what = format!("the first coordinate is {}, but must be a multiple of {aligned}", start[0]);
         return Err(undefined(x, what, LOADS, "align the first coordinate", lane));
     }
@@ -137,26 +134,22 @@ pub fn tensor_box<M: Monitor>(
         let what = format!("a coordinate of a store is negative: {c}");
         return Err(undefined(x, what, LOADS, "store boxes that begin inside of the tensor", lane));
     }
+    let extents = Extents::new(&map, &start);
+    let of = TensorBox { map, shape, extents, coarse: stores };
     if form.im2col {
-        first_pixel(x, &map, &start, stores, lane)?;
+        first_pixel(x, &of, stores, lane)?;
     }
-    Ok(TensorBox { map, shape, start, coarse: stores })
+    Ok(of)
 }
 
 /// A fault if the first pixel is not in the bounding box, or if a store's box begins before the image.
-fn first_pixel<M: Monitor>(
-    x: &Ctx<'_, M>,
-    map: &Fields,
-    start: &[i32; 5],
-    stores: bool,
-    lane: usize,
-) -> Result<(), Box<Fault>> {
-    for d in 0..map.rank - 2 {
-        let (lower, at) = (map.pixels.lower[d], start[d + 1]);
-        let last = map.dims[d + 1] as i64 - 1 + i64::from(map.pixels.upper[d]);
+fn first_pixel<M: Monitor>(x: &Ctx<'_, M>, of: &TensorBox, stores: bool, lane: usize) -> Result<(), Box<Fault>> {
+    for d in 0..of.map.rank - 2 {
+        let (lower, last, at) = of.extents.bounds(&of.map, d);
         if at < lower || i64::from(at) > last {
+            let coordinate = d + 1 - of.extents.added;
             let what =
-                format!("coordinate {} is {at}, but the bounding box of the map is from {lower} to {last}", d + 1);
+                format!("coordinate {coordinate} is {at}, but the bounding box of the map is from {lower} to {last}");
             return Err(undefined(x, what, LOADS, "begin with a pixel of the bounding box", lane));
         }
         if stores && lower < 0 {

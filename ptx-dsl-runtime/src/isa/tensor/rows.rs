@@ -29,12 +29,92 @@ pub enum Shape {
     Pixels([u16; 3]),
 }
 
+/// A tensor as a copy walks through it: bytes in the innermost dimension, and so many steps in the others.
+///
+/// An element of an interleaved layout is a slice of 16 or 32 bytes. It is a dimension of its own here, in front of those of the map.
+#[derive(Debug)]
+pub struct Extents {
+    /// Bytes of a row of the box.
+    pub row: u32,
+    /// Bytes of the tensor in the innermost dimension.
+    length: i64,
+    /// Where a row begins there, in bytes.
+    first: i64,
+    rank: usize,
+    /// Dimensions in front of those of the map.
+    pub added: usize,
+    /// From here on, by dimension.
+    dims: [u64; DIMS],
+    /// In bytes, of each dimension but the innermost.
+    strides: [u64; DIMS - 1],
+    /// Rows of a tile.
+    counts: [u32; DIMS],
+    steps: [u32; DIMS],
+    start: [i32; DIMS],
+}
+
+const DIMS: usize = 6;
+
+impl Extents {
+    pub fn new(map: &Fields, start: &[i32; 5]) -> Self {
+        let unit = map.element.unit();
+        let slice = map.interleave.slice();
+        let added = usize::from(slice.is_some());
+        let rank = map.rank + added;
+        let mut e = Extents {
+            row: slice.unwrap_or(map.inner() / unit.elements * unit.global),
+            length: slice.map_or((map.dims[0] / u64::from(unit.elements) * u64::from(unit.global)) as i64, i64::from),
+            first: i64::from(start[0].div_euclid(unit.elements as i32)) * i64::from(unit.global),
+            rank,
+            added,
+            dims: [1; DIMS],
+            strides: [0; DIMS - 1],
+            counts: [1; DIMS],
+            steps: [1; DIMS],
+            start: [0; DIMS],
+        };
+        if let Some(slice) = slice {
+            (e.first, e.strides[0]) = (0, slice.into());
+        }
+        e.start[added..rank].copy_from_slice(&start[..map.rank]);
+        e.dims[added..rank].copy_from_slice(&map.dims[..map.rank]);
+        e.steps[added..rank].copy_from_slice(&map.element_strides[..map.rank]);
+        for d in added..rank {
+            // the last but one is that of the slices: a copy has one of them, whatever the box says
+            let of_slices = slice.is_some() && d + 2 == rank;
+            e.counts[d] = if of_slices { 1 } else { map.box_dims[d - added].div_ceil(e.steps[d]) };
+        }
+        e.strides[added..added + map.rank - 1].copy_from_slice(&map.strides[..map.rank - 1]);
+        e
+    }
+
+    /// Where a row begins in the tensor, by its coordinates from dimension `first` on; `None` if it is outside.
+    #[inline(always)]
+    fn offset(&self, at: &[i32; DIMS], first: usize) -> Option<u64> {
+        let mut from = 0u64;
+        let outer = self.dims[first..self.rank].iter().zip(&self.strides[first - 1..]);
+        for (at, (dim, stride)) in at[first..self.rank].iter().zip(outer) {
+            if *at < 0 || *at as u64 >= *dim {
+                return None;
+            }
+            from = from.saturating_add((*at as u64).saturating_mul(*stride));
+        }
+        Some(from)
+    }
+
+    /// The first and the last coordinate of the bounding box in spatial dimension `d`, and where the copy begins in it.
+    pub fn bounds(&self, map: &Fields, d: usize) -> (i32, i64, i32) {
+        let last = self.dims[d + 1] as i64 - 1 + i64::from(map.pixels.upper[d]);
+        (map.pixels.lower[d], last, self.start[d + 1])
+    }
+}
+
 /// A box of a tensor.
 #[derive(Debug)]
 pub struct TensorBox {
     pub map: Fields,
     pub shape: Shape,
-    pub start: [i32; 5],
+    pub extents: Extents,
     /// Copies the innermost dimension in pieces of 16 bytes, so that up to 15 bytes behind it are copied too.
     pub coarse: bool,
 }
@@ -43,27 +123,22 @@ impl TensorBox {
     /// The number of rows.
     pub fn count(&self) -> u64 {
         match self.shape {
-            Shape::Tile => (1..self.map.rank).map(|d| u64::from(self.steps(d))).product(),
+            Shape::Tile => self.extents.counts[1..self.extents.rank].iter().map(|n| u64::from(*n)).product(),
             Shape::Rows(_) => 4,
             Shape::Pixels(_) => self.map.pixels.pixels.into(),
         }
     }
 
-    /// The rows of a tile along dimension `d`.
-    fn steps(&self, d: usize) -> u32 {
-        self.map.box_dims[d].div_ceil(self.map.element_strides[d])
-    }
-
     /// Calls `f` for each row.
     #[inline(always)]
     pub fn rows(&self, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
-        let part = self.part();
+        let (part, e) = (self.part(), &self.extents);
         match self.shape {
             Shape::Tile => self.tile(&part, f),
             Shape::Rows(rows) => (0..).zip(rows).try_for_each(|(i, row)| {
-                let mut at = self.start;
+                let mut at = e.start;
                 at[1] = row;
-                f(part.at(i, self.offset(&at, 1)))
+                f(part.at(i, e.offset(&at, 1)))
             }),
             Shape::Pixels(offsets) => self.pixels(&part, offsets, f),
         }
@@ -71,17 +146,18 @@ impl TensorBox {
 
     #[inline(always)]
     fn tile(&self, part: &Row, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
-        let (rank, mut at, mut done, mut index) = (self.map.rank, self.start, [0; 5], 0);
+        let e = &self.extents;
+        let (rank, mut at, mut done, mut index) = (e.rank, e.start, [0; DIMS], 0);
         if rank == 1 {
             return f(part.at(0, Some(0)));
         }
-        let (height, step) = (self.steps(1), i64::from(self.map.element_strides[1]));
+        let (height, step) = (e.counts[1], i64::from(e.steps[1]));
         loop {
-            let plane = self.offset(&at, 2);
+            let plane = e.offset(&at, 2);
             for i in 0..height {
                 let row = i64::from(at[1]) + i64::from(i) * step;
-                let inside = plane.filter(|_| row >= 0 && (row as u64) < self.map.dims[1]);
-                let from = inside.map(|plane| plane.saturating_add((row as u64).saturating_mul(self.map.strides[0])));
+                let inside = plane.filter(|_| row >= 0 && (row as u64) < e.dims[1]);
+                let from = inside.map(|plane| plane.saturating_add((row as u64).saturating_mul(e.strides[0])));
                 f(part.at(index, from))?;
                 index += 1;
             }
@@ -91,11 +167,11 @@ impl TensorBox {
                     return Ok(());
                 }
                 done[d] += 1;
-                at[d] = at[d].saturating_add(self.map.element_strides[d] as i32);
-                if done[d] < self.steps(d) {
+                at[d] = at[d].saturating_add(e.steps[d] as i32);
+                if done[d] < e.counts[d] {
                     break;
                 }
-                (done[d], at[d]) = (0, self.start[d]);
+                (done[d], at[d]) = (0, e.start[d]);
                 d += 1;
             }
         }
@@ -108,58 +184,43 @@ impl TensorBox {
         offsets: [u16; 3],
         mut f: impl FnMut(Row) -> Result<(), FaultKind>,
     ) -> Result<(), FaultKind> {
-        let (map, mut at) = (&self.map, self.start);
-        let spatial = map.rank - 2;
+        let (map, e) = (&self.map, &self.extents);
+        let (mut at, spatial) = (e.start, map.rank - 2);
         for index in 0..map.pixels.pixels {
             let mut pixel = at;
             for d in 0..spatial {
                 pixel[d + 1] = at[d + 1].saturating_add(offsets[d].into());
             }
-            f(part.at(index, self.offset(&pixel, 1)))?;
+            f(part.at(index, e.offset(&pixel, 1)))?;
             let mut carry = true;
             for d in 0..spatial {
-                at[d + 1] = at[d + 1].saturating_add(map.element_strides[d + 1] as i32);
-                let last = map.dims[d + 1] as i64 - 1 + i64::from(map.pixels.upper[d]);
+                at[d + 1] = at[d + 1].saturating_add(e.steps[d + 1] as i32);
+                let (lower, last, _) = e.bounds(map, d);
                 carry = i64::from(at[d + 1]) > last;
                 if !carry {
                     break;
                 }
-                at[d + 1] = map.pixels.lower[d];
+                at[d + 1] = lower;
             }
             if carry {
-                at[map.rank - 1] = at[map.rank - 1].saturating_add(map.element_strides[map.rank - 1] as i32);
+                at[e.rank - 1] = at[e.rank - 1].saturating_add(e.steps[e.rank - 1] as i32);
             }
         }
         Ok(())
     }
 
-    /// Where a row begins in the tensor, by its coordinates from dimension `first` on; `None` if it is outside.
-    #[inline(always)]
-    fn offset(&self, at: &[i32; 5], first: usize) -> Option<u64> {
-        let (map, mut from) = (&self.map, 0u64);
-        for ((at, dim), stride) in at[first..map.rank].iter().zip(&map.dims[first..]).zip(&map.strides[first - 1..]) {
-            if *at < 0 || *at as u64 >= *dim {
-                return None;
-            }
-            from = from.saturating_add((*at as u64).saturating_mul(*stride));
-        }
-        Some(from)
-    }
-
     /// What all rows have in common: the part of the innermost dimension.
     fn part(&self) -> Row {
-        let (map, unit) = (&self.map, self.map.element.unit());
-        let width = i64::from(map.inner() / unit.elements * unit.global);
-        let first = i64::from(self.start[0].div_euclid(unit.elements as i32)) * i64::from(unit.global);
+        let Extents { first, length, row, .. } = self.extents;
+        let width = i64::from(row);
         let before = (-first).clamp(0, width);
-        let len = (map.dims[0] / u64::from(unit.elements) * u64::from(unit.global)) as i64;
-        let limit = if self.coarse { (len + 15) & !15 } else { len };
+        let limit = if self.coarse { (length + 15) & !15 } else { length };
         let until = |end: i64| ((first + width).min(end) - (first + before)).max(0) as u32;
         Row {
             index: 0,
             before: before as u32,
             bytes: until(limit),
-            inside: until(len),
+            inside: until(length),
             from: (first + before).max(0) as u64,
         }
     }

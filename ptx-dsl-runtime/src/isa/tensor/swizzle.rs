@@ -24,6 +24,9 @@ impl Layout {
             Swizzle::B128Atom32Flip8 => (8, 8),
             _ => (16, 16),
         };
+        if let Some(slice) = map.interleave.slice() {
+            return Layout { swizzle: map.swizzle, row: slice, pitch: slice, piece, step };
+        }
         let row = map.inner() / unit.elements * unit.global;
         Layout { swizzle: map.swizzle, row, pitch: map.row_bytes().max(map.swizzle.span()), piece, step }
     }

@@ -85,6 +85,12 @@ impl<M> Ctx<'_, M> {
         let ready = self.residents.clusters.iter().flat_map(|c| &c.ready);
         let count = warps(&self.cur) + ready.map(warps).sum::<u64>();
         let turns = self.scheduling.turns;
-        if self.scheduling.endless.exceeded(turns, count) { Err(self.out_of_steps(turns)) } else { Ok(()) }
+        if self.scheduling.endless.exceeded(turns, count) {
+            return Err(self.out_of_steps(turns));
+        }
+        if self.scheduling.endless.is_suspicious() {
+            self.scheduling.start_polling();
+        }
+        Ok(())
     }
 }

@@ -8,12 +8,14 @@ use std::sync::mpsc;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
+use ptx_dsl::build::rust_parts::{self, Parts};
 use ptx_dsl::build::rust_source;
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
-use ptx_dsl_frontend::{compile_at, compile_rust_file};
+use ptx_dsl_frontend::token::Token;
+use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file};
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::{Input, inputs, is_rust};
@@ -105,6 +107,8 @@ struct Outcome {
     unreadable: Option<String>,
     /// Macros of Rust in the expression form, which only rustc checks.
     closures: usize,
+    /// Modules of Rust that use parts of other files.
+    incomplete: usize,
     /// Modules that are not printed, because only rustc knows the values of Rust constants.
     unprinted: usize,
 }
@@ -118,6 +122,7 @@ impl Outcome {
         self.broken |= next.broken;
         self.ptx.push_str(&next.ptx);
         self.closures += next.closures;
+        self.incomplete += next.incomplete;
         self.unprinted += next.unprinted;
     }
 }
@@ -126,7 +131,7 @@ impl Outcome {
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let files = inputs(matches)?;
-    let (mut errors, mut warnings, mut wrong, mut closures) = (0, 0, 0, 0);
+    let (mut errors, mut warnings, mut wrong, mut closures, mut incomplete) = (0, 0, 0, 0, 0);
     let mut readable = true;
     each(&files, &request, |outcome| {
         if let Some(reason) = outcome.unreadable {
@@ -142,9 +147,10 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
         warnings += outcome.warnings;
         wrong += usize::from(outcome.errors > 0);
         closures += outcome.closures;
+        incomplete += outcome.incomplete;
     });
     if !request.json {
-        say_what_is_left_out(closures);
+        say_what_is_left_out(closures, incomplete);
     }
     if !request.json && errors + warnings > 0 {
         let (e, w) = (count(errors, "error"), count(warnings, "warning"));
@@ -162,9 +168,10 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
-    let (mut closures, mut unprinted) = (0, 0);
+    let (mut closures, mut incomplete, mut unprinted) = (0, 0, 0);
     each(&inputs(matches)?, &request, |outcome| {
         closures += outcome.closures;
+        incomplete += outcome.incomplete;
         unprinted += outcome.unprinted;
         good &= !outcome.broken;
         crate::write_err(&outcome.shown);
@@ -177,7 +184,7 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
             None => {}
         }
     });
-    say_what_is_left_out(closures);
+    say_what_is_left_out(closures, incomplete);
     if unprinted > 0 {
         let modules = count(unprinted, "module");
         crate::write_err(&format!("{modules} not printed: only rustc knows the values of their constants\n"));
@@ -185,8 +192,13 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
 
-/// Kernels of Rust files in expression form have parameters of Rust, which are not read here.
-fn say_what_is_left_out(closures: usize) {
+/// Kernels of Rust files in expression form have parameters of Rust, and parts of other files are found by paths of Rust, which are not
+/// read here.
+fn say_what_is_left_out(closures: usize, incomplete: usize) {
+    if incomplete > 0 {
+        let modules = count(incomplete, "module");
+        crate::write_err(&format!("{modules} with parts of other files not checked: `cargo check` does\n"));
+    }
     if closures > 0 {
         let kernels = count(closures, "kernel");
         crate::write_err(&format!("{kernels} in expression form not checked: `cargo check` does\n"));
@@ -241,7 +253,7 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
         Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
     };
     if !is_rust(file) {
-        return findings(&text, 0..text.len(), &file.name(), request);
+        return findings(&text, (0..text.len(), &Parts::default()), &file.name(), request);
     }
     let bodies = match rust_source::bodies(&text) {
         Ok(bodies) => bodies,
@@ -250,9 +262,10 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
             return Outcome { unreadable, ..Outcome::default() };
         }
     };
+    let parts = Parts::of(&text, &bodies);
     let mut all = Outcome::default();
     for body in bodies {
-        all.add(findings(&text, body, &file.name(), request));
+        all.add(findings(&text, (body, &parts), &file.name(), request));
     }
     all
 }
@@ -261,11 +274,11 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
 pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>) {
     let styled = std::io::stderr().is_terminal();
     let request = Request { target: None, version: None, levels, json: false, styled };
-    crate::write_err(&findings(text, 0..text.len(), name, &request).shown);
+    crate::write_err(&findings(text, (0..text.len(), &Parts::default()), name, &request).shown);
 }
 
-/// The findings in a part of a text: a file, or the body of a macro in a Rust file.
-fn findings(text: &str, part: Range<usize>, name: &str, request: &Request) -> Outcome {
+/// The findings in a piece of a text: a file, or the body of a macro in a Rust file, with the parts of that file.
+fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, request: &Request) -> Outcome {
     let of_rust = part.len() < text.len();
     let plain = text.get(part.clone()).unwrap_or("");
     let (mut lexed, mut diagnostics) =
@@ -276,8 +289,20 @@ fn findings(text: &str, part: Range<usize>, name: &str, request: &Request) -> Ou
     if of_rust && rust_source::is_closure(&lexed.tokens) {
         return Outcome { closures: 1, ..Outcome::default() };
     }
+    let own = lexed.tokens.len();
+    if of_rust {
+        match parts.used(&lexed.tokens) {
+            Ok(used) => used.into_iter().for_each(|part| append(&mut lexed, text, part)),
+            Err(_) => return Outcome { incomplete: 1, ..Outcome::default() },
+        }
+    }
     let compile = if of_rust { compile_rust_file } else { compile_at };
-    let mut compiled = compile(&lexed.tokens, request.target, request.version, &request.levels);
+    let mut compiled = if of_rust && rust_parts::defines_parts(&lexed.tokens[..own]) {
+        // what the part uses is checked where it is defined
+        Compiled { diagnostics: check_parts(&lexed.tokens, 0..own), ..Compiled::default() }
+    } else {
+        compile(&lexed.tokens, request.target, request.version, &request.levels)
+    };
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
     let mut out = match compiled.hir.constants.is_empty() {
@@ -301,6 +326,14 @@ fn findings(text: &str, part: Range<usize>, name: &str, request: &Request) -> Ou
         if request.json { shown.json(d, &mut out.shown) } else { shown.human(d, &renderer, &mut out.shown) }
     }
     out
+}
+
+/// Adds the tokens of a part.
+fn append(lexed: &mut Lexed, text: &str, part: Range<usize>) {
+    let more = lex(&rust_source::without_nested_comments(text.get(part.clone()).unwrap_or(""))).0;
+    let first = lexed.ranges.len() as u32;
+    lexed.tokens.extend(more.tokens.into_iter().map(|token| Token { id: token.id + first, ..token }));
+    lexed.ranges.extend(more.ranges.into_iter().map(|range| range.start + part.start..range.end + part.start));
 }
 
 /// Longer sources are shown in part: the renderer's time is proportional to them.

@@ -1,4 +1,4 @@
-//! Errors of repetitions: 0157.
+//! Errors of repetitions: 0157, of pieces: 0159, and of their uses: 0160.
 
 use crate::diag::Diagnostic;
 use crate::span::Span;
@@ -25,4 +25,120 @@ pub(super) fn no_integer(span: Span, what: &str) -> Diagnostic {
 
 pub(super) fn too_long(span: Span, limit: usize) -> Diagnostic {
     error(span, format!("the repetition makes more than {limit} tokens"), "write a loop of PTX instead")
+}
+
+fn definition(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(159, span, message).help(help)
+}
+
+pub(super) fn no_piece(span: Span, layout: bool) -> Diagnostic {
+    match layout {
+        true => definition(
+            span,
+            "a layout has a name, the names that it declares in parentheses, and a body",
+            "write `.layout ring(full, empty, const N: u32) { ... }`",
+        ),
+        false => definition(
+            span,
+            "an inline piece has a name, parameters in parentheses, and a body",
+            "write `.inline wait(.reg .b32 %bar, .b32 %parity) { ... }`",
+        ),
+    }
+}
+
+pub(super) fn bad_parameter(span: Span, layout: bool) -> Diagnostic {
+    match layout {
+        true => definition(
+            span,
+            "a parameter of a layout is the name of a variable, or a constant integer",
+            "write `full` or `const N: u32`",
+        ),
+        false => definition(
+            span,
+            "a parameter of a piece is a register, a value, an address, a constant integer or a label",
+            "write `.reg .b32 %r`, `.b32 %value`, `.shared .b64 address`, `const N: u32` or `label done`",
+        ),
+    }
+}
+
+pub(super) fn parameter_twice(span: Span, name: &str, first: Span) -> Diagnostic {
+    definition(span, format!("there are two parameters `{name}`"), "give one of them another name")
+        .label(first, "the first one is here")
+}
+
+pub(super) fn defined_twice(span: Span, name: &str, first: Span) -> Diagnostic {
+    definition(span, format!("there are two pieces `{name}`"), "give one of them another name")
+        .label(first, "the first one is here")
+}
+
+pub(super) fn not_named(span: Span, name: &str) -> Diagnostic {
+    definition(
+        span,
+        format!("a layout declares the names that it is given, and `{name}` is none of its parameters"),
+        format!("add `{name}` to the parameters"),
+    )
+}
+
+fn of_use(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
+    Diagnostic::error(160, span, message).help(help)
+}
+
+pub(super) fn unclosed_use(span: Span) -> Diagnostic {
+    of_use(span, "the arguments are never closed", "add `)` and `;` behind them")
+}
+
+pub(super) fn no_semicolon(span: Span) -> Diagnostic {
+    of_use(span, "a use of a piece ends in `;`", "add `;` behind the `)`")
+}
+
+pub(super) fn unknown_piece(span: Span, name: &str, near: Option<&str>) -> Diagnostic {
+    let help = match near {
+        Some(near) => format!("write `{near}!(...)`"),
+        None => {
+            format!("define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part behind the header")
+        }
+    };
+    of_use(span, format!("there is no piece `{name}` in this module"), help)
+}
+
+pub(super) fn recursive(span: Span, name: &str) -> Diagnostic {
+    of_use(span, format!("`{name}` uses itself"), "write a loop, or a `.func` that calls itself")
+}
+
+pub(super) fn outside(span: Span, name: &str) -> Diagnostic {
+    of_use(span, format!("`{name}` is code, and stands in the body of a function"), "move it into a body")
+}
+
+pub(super) fn wrong_count(
+    span: Span,
+    name: &str,
+    given: usize,
+    (wanted, parameters): (usize, &str),
+    declared: Span,
+) -> Diagnostic {
+    let plural = |n: usize| if n == 1 { "" } else { "s" };
+    let message = format!("`{name}` takes {wanted} argument{}, and this use gives {given}", plural(wanted));
+    of_use(span, message, format!("write `{name}!(...)` with `{parameters}`"))
+        .label(declared, format!("`{name}` is defined here"))
+}
+
+/// Where the parameter of an argument is declared.
+fn declared_here(d: Diagnostic, parameter: &str, declared: Span) -> Diagnostic {
+    d.label(declared, format!("the parameter `{parameter}` is declared here"))
+}
+
+pub(super) fn argument_range(span: Span, value: i128, parameter: &str, ty: &str, declared: Span) -> Diagnostic {
+    let message = format!("{value} is out of range for `{parameter}`, a `{ty}`");
+    declared_here(of_use(span, message, format!("write a number that `{ty}` has")), parameter, declared)
+}
+
+pub(super) fn no_constant(span: Span, parameter: &str, declared: Span) -> Diagnostic {
+    let message = format!("the argument `{parameter}` is a constant integer");
+    declared_here(of_use(span, message, "write a number, or a constant that is declared before"), parameter, declared)
+}
+
+pub(super) fn no_name(span: Span, parameter: &str, label: bool, declared: Span) -> Diagnostic {
+    let what = if label { "a label" } else { "a name for the variable" };
+    let d = of_use(span, format!("the argument `{parameter}` is {what}"), format!("write {what}, and nothing else"));
+    declared_here(d, parameter, declared)
 }

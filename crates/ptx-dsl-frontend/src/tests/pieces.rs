@@ -1,0 +1,187 @@
+//! Pieces of a module, without rustc: what their uses print, and what is wrong with them.
+
+use crate::lex::lex;
+use crate::{Compiled, compile_rust_file};
+
+fn compiled(text: &str) -> Compiled {
+    compile_rust_file(&lex(text).0.tokens, None, None, &[])
+}
+
+/// A module with these pieces, and a kernel with these statements.
+fn module(pieces: &str, body: &str) -> String {
+    format!(
+        "<sm_90, ptx 8.0> {pieces} .visible .entry k() {{ .reg .b32 %r<8>; .reg .b64 %rd<4>; .reg .f32 %f<4>; .reg .pred %p, %done;
+        .shared .align 8 .b64 bar[4]; .shared .align 4 .b32 word; mov.u32 %r1, 0; mov.u32 %r2, 0; {body} ret; }}"
+    )
+}
+
+/// The statements as printed.
+fn printed(pieces: &str, body: &str) -> String {
+    let compiled = compiled(&module(pieces, body));
+    let errors: Vec<_> = compiled.diagnostics.iter().filter(|d| d.code < 600).collect();
+    assert!(errors.is_empty(), "{body}: {errors:?}");
+    let (_, body) = compiled.ptx.split_once("mov.u32 %r2, 0;").expect("the beginning");
+    body.rsplit_once("ret;").expect("the end").0.split_whitespace().collect::<Vec<_>>().join(" ")
+}
+
+/// The codes of the errors, with the text that each is at.
+fn errors(pieces: &str, body: &str) -> Vec<(u16, String)> {
+    let text = module(pieces, body);
+    let lexed = lex(&text).0;
+    let found = compiled(&text).diagnostics;
+    let errors = found.iter().filter(|d| d.code < 600);
+    errors.map(|d| (d.code, text[lexed.bytes(d.span)].to_owned())).collect()
+}
+
+const WAIT: &str = ".inline wait(.shared .b64 at, .b32 parity) {
+    .reg .pred %done;
+    again:
+    mbarrier.try_wait.parity.shared::cta.b64 %done, [at], parity;
+    @!%done bra again;
+}";
+
+#[test]
+fn a_use_is_a_block_with_the_arguments() {
+    let block = |at: &str, parity: &str| {
+        format!(
+            "{{ .reg .pred %done; again: mbarrier.try_wait.parity.shared::cta.b64 %done, [{at}], {parity}; @!%done bra again; }}"
+        )
+    };
+    assert_eq!(printed(WAIT, "wait!(bar + 8, %r1);"), block("bar+8", "%r1"));
+    assert_eq!(printed(WAIT, "wait!(%r2, 1);"), block("%r2", "1"));
+    let two = format!("{} {}", block("bar+0", "0"), block("bar+8", "0"));
+    assert_eq!(printed(WAIT, "@for I in 0..2 { wait!(bar + 8 * I, 0); }"), two);
+}
+
+#[test]
+fn names_of_a_piece_are_its_own() {
+    // the argument has a name that the piece declares
+    let piece =
+        ".inline inc(.reg .b32 %x) { .reg .b32 %r<2>, %y; mov.u32 %r1, 1; add.u32 %x, %x, %r1; mov.u32 %y, %x; L: }";
+    assert_eq!(
+        printed(piece, "inc!(%r1); inc!(%r2);"),
+        "{ .reg .b32 %r_1_<2>, %y; mov.u32 %r_1_1, 1; add.u32 %r1, %r1, %r_1_1; mov.u32 %y, %r1; L: } \
+         { .reg .b32 %r_1_<2>, %y; mov.u32 %r_1_1, 1; add.u32 %r2, %r2, %r_1_1; mov.u32 %y, %r2; L: }"
+    );
+    // loop variables and constants outside are not seen inside
+    let piece = ".inline set(.reg .b32 %x, const N: u32) { @for I in 0..N { mov.u32 %x, I; } }";
+    assert_eq!(
+        printed(piece, "const N: u32 = 7; @for I in 2..4 { set!(%r1, I - 1); }"),
+        "{ mov.u32 %r1, 0; } { mov.u32 %r1, 0; mov.u32 %r1, 1; }"
+    );
+}
+
+#[test]
+fn pieces_use_pieces_and_layouts_name_variables() {
+    let part = "part ring {
+        .layout stages(full, empty, const N: u32) { .shared .align 8 .b64 full[N], empty[N]; }
+        .inline one(.shared .b64 at) { mbarrier.init.shared.b64 [at], 1; }
+        .inline init(.shared .b64 at, const N: u32) { @for I in 0..N { one!(at + 8 * I); } }
+    }";
+    assert_eq!(
+        printed(part, "const S: u32 = 2; ring::stages!(a, b, S); ring::init!(b, S);"),
+        ".shared .align 8 .b64 a[2], b[2]; { { mbarrier.init.shared.b64 [b+0], 1; } { mbarrier.init.shared.b64 [b+8], 1; } }"
+    );
+}
+
+#[test]
+fn arguments_that_do_not_fit() {
+    for (body, code, at) in [
+        ("wait!(bar);", 160, ")"),
+        ("wait!(bar, 0, 1);", 160, "1"),
+        ("wait!(bar, %f1);", 160, "%f1"),
+        ("wait!(bar, %rd1);", 160, "%rd1"),
+        ("wait!(bar, 1.5);", 160, ""),
+        ("wait!(word, 0);", 160, "word"),
+        ("wait!(%f1, 0);", 160, "%f1"),
+        ("wait!(none, 0);", 401, "none"),
+        ("wait!(bar, %none);", 401, "%none"),
+        ("wait!(bar, %tid.x);", 160, "%tid.x"),
+        ("wat!(bar, 0);", 160, "wat"),
+        ("wait!(bar, 0)", 160, ")"),
+    ] {
+        let found = errors(WAIT, body);
+        assert_eq!(found.len(), 1, "{body}: {found:?}");
+        assert!(found[0].0 == code && (found[0].1 == at || at.is_empty()), "{body}: {found:?}");
+    }
+    let piece = ".inline p(const N: u8, label out) { bra out; }";
+    for (body, code, at) in [
+        ("L: p!(256, L);", 160, "256"),
+        ("L: p!(%r1, L);", 160, "%r1"),
+        ("p!(1, L);", 401, "L"),
+        ("p!(1, %r1);", 160, "%r1"),
+        ("p!(1, bar);", 160, "bar"),
+    ] {
+        assert_eq!(errors(piece, body), [(code, at.to_owned())], "{body}");
+    }
+}
+
+#[test]
+fn definitions_that_are_wrong() {
+    for (piece, at) in [
+        (".inline f { }", ".inline"),
+        (".inline f() ;", ".inline"),
+        (".inline f(x) { }", "x"),
+        (".inline f(const N: f32) { }", "const N: f32"),
+        (".inline f(.b32 %a, .b32 %a) { }", ".b32 %a"),
+        (".inline f() { } .inline f() { }", "f"),
+        (".layout f(a) { .shared .b32 a, b; }", "b"),
+        (".layout f(.b32 a) { }", ".b32 a"),
+    ] {
+        assert_eq!(errors(piece, ""), [(159, at.to_owned())], "{piece}");
+    }
+}
+
+#[test]
+fn an_error_in_a_piece_is_reported_once_with_its_uses() {
+    let piece = ".inline f(.b32 %a) { .reg .b32 %t; add.u32 %t, %a; }";
+    let text = module(piece, "f!(%r1); f!(%r2); f!(1);");
+    let found = compiled(&text).diagnostics;
+    let errors: Vec<_> = found.iter().filter(|d| d.code < 600).collect();
+    assert!(!errors.is_empty());
+    let lexed = lex(&text).0;
+    for d in &errors {
+        assert!(lexed.bytes(d.span).end < text.find(".visible").unwrap(), "{d:?}");
+        let (at, label) = d.labels.last().expect("the use");
+        assert_eq!((&text[lexed.bytes(*at)], label.as_str()), ("f", "in this use of `f` and 2 more"));
+    }
+}
+
+#[test]
+fn pieces_end() {
+    for (pieces, body) in [(".inline f() { f!(); }", "f!();"), (".inline f() { g!(); } .inline g() { f!(); }", "f!();")]
+    {
+        assert_eq!(errors(pieces, body).iter().map(|d| d.0).collect::<Vec<_>>(), [160], "{pieces}");
+    }
+    // 2^30 uses
+    let mut pieces = ".inline p0() { add.u32 %x, 1, 1; }".to_owned();
+    for n in 1..30 {
+        pieces.push_str(&format!(".inline p{n}() {{ p{}!(); p{}!(); }}", n - 1, n - 1));
+    }
+    assert!(errors(&pieces, "p29!();").iter().any(|d| d.0 == 157));
+    assert_eq!(errors(WAIT, "ret; } wait!(bar, 0); .visible .entry l() {")[0].0, 160);
+}
+
+#[test]
+fn constants_of_a_kernel_do_not_reach_the_next() {
+    let text = "<sm_90, ptx 8.0> .visible .entry a() { .reg .b32 %r; const N: u32 = 2; @for I in 0..N { mov.u32 %r, I; } ret; }
+        .visible .entry b() { .reg .b32 %r; const N: u32 = 3; @for I in 0..N { mov.u32 %r, I; } ret; }";
+    assert_eq!(compiled(text).ptx.matches("mov.u32").count(), 5);
+}
+
+#[test]
+fn no_tokens_with_pieces_panic() {
+    let pieces = format!(
+        "{WAIT} part ring {{ .layout l(a, const N: u32) {{ .shared .b32 a[N]; }} .inline i(label d, const N: i8) {{ L{{N}}: bra d; }} }}"
+    );
+    let text = module(&pieces, "L: ring::l!(x, 4); ring::i!(L, -1); wait!(bar, 0); @if 1 { wait!(bar + 8, %r1); }");
+    let tokens = lex(&text).0.tokens;
+    for at in 0..tokens.len() {
+        let mut changed = tokens.clone();
+        changed.remove(at);
+        for tokens in [&tokens[..at], &tokens[at..], &changed] {
+            compile_rust_file(tokens, None, None, &[]);
+            crate::check_parts(tokens, 0..tokens.len());
+        }
+    }
+}

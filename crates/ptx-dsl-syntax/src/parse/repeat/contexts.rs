@@ -1,0 +1,142 @@
+//! What expanded tokens come from: the source token, and the iteration or the use of a piece that made them.
+
+use super::Expanded;
+use crate::diag::{Diagnostic, sort};
+use crate::span::Span;
+
+/// What made some tokens.
+#[derive(Debug)]
+pub(super) enum What {
+    /// `I = 0, J = 2`
+    Iteration(String),
+    /// A use of the piece of this name.
+    Use(String, Span),
+}
+
+/// The sources of all tokens that an expansion made.
+#[derive(Debug, Default)]
+pub(super) struct Contexts {
+    /// The first number of a token that was made.
+    base: u32,
+    /// By number from `base` on: the number of the source token, and the context.
+    origins: Vec<(u32, u32)>,
+    /// What made them, and within which context.
+    made: Vec<(What, Option<u32>)>,
+}
+
+impl Contexts {
+    pub(super) fn new(base: u32) -> Self {
+        Contexts { base, ..Contexts::default() }
+    }
+
+    /// Something that makes tokens, within another. The iterations of a loop within a loop are not within each other: they name both
+    /// variables.
+    pub(super) fn open(&mut self, outer: Option<u32>, what: What) -> u32 {
+        let outer = match (&what, outer.and_then(|outer| self.made.get(outer as usize))) {
+            (What::Iteration(_), Some((What::Iteration(_), around))) => *around,
+            _ => outer,
+        };
+        self.made.push((what, outer));
+        self.made.len() as u32 - 1
+    }
+
+    pub(super) fn len(&self) -> usize {
+        self.made.len()
+    }
+
+    /// A new token from this source.
+    pub(super) fn made(&mut self, source: u32, context: u32) -> u32 {
+        let source = self.origin(source).0;
+        self.origins.push((source, context));
+        self.base + self.origins.len() as u32 - 1
+    }
+
+    pub(super) fn sources(&self) -> impl Iterator<Item = u32> {
+        self.origins.iter().map(|(source, _)| *source)
+    }
+
+    /// The source token, and the context.
+    fn origin(&self, id: u32) -> (u32, Option<u32>) {
+        match id.checked_sub(self.base).and_then(|n| self.origins.get(n as usize)) {
+            Some((source, context)) => (*source, Some(*context)),
+            None => (id, None),
+        }
+    }
+
+    fn source(&self, span: Span) -> Span {
+        Span { first: self.origin(span.first).0, last: self.origin(span.last).0 }
+    }
+
+    /// What is around a token, from the inside.
+    fn around(&self, context: Option<u32>) -> impl Iterator<Item = &What> {
+        let entry = |context: Option<u32>| self.made.get(context? as usize);
+        std::iter::successors(entry(context), move |(_, outer)| entry(*outer)).map(|(what, _)| what)
+    }
+
+    /// The source token where the outermost piece around this token is used.
+    pub(super) fn used_at(&self, id: u32) -> Option<u32> {
+        let uses = self.around(self.origin(id).1).filter_map(|what| match what {
+            What::Use(_, at) => Some(self.origin(at.first).0),
+            What::Iteration(_) => None,
+        });
+        uses.last()
+    }
+}
+
+impl Expanded {
+    /// Adds the errors in repetitions to the findings, and puts all at source tokens, in order.
+    pub fn report(&self, found: &mut Vec<Diagnostic>) {
+        if !self.diagnostics.is_empty() {
+            // what is left out may be what is missing
+            found.retain(|d| d.code != 401 && !(600..700).contains(&d.code));
+        }
+        found.extend(self.diagnostics.iter().cloned());
+        *found = self.once(std::mem::take(found));
+        sort(found);
+    }
+
+    /// Findings at source tokens: one of several iterations or uses once, with the first and how many there are.
+    fn once(&self, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
+        let mut out: Vec<(Diagnostic, Vec<u32>)> = Vec::new();
+        for mut d in found {
+            let context = self.contexts.origin(d.span.first).1;
+            d.span = self.contexts.source(d.span);
+            for (span, _) in &mut d.labels {
+                *span = self.contexts.source(*span);
+            }
+            let Some(context) = context else {
+                out.push((d, Vec::new()));
+                continue;
+            };
+            let same = |(known, at): &&mut (Diagnostic, Vec<u32>)| {
+                !at.is_empty() && (known.code, known.span, known.severity) == (d.code, d.span, d.severity)
+            };
+            match out.iter_mut().rev().find(same) {
+                Some((_, contexts)) => contexts.push(context),
+                None => out.push((d, vec![context])),
+            }
+        }
+        out.into_iter().map(|(d, contexts)| self.noted(d, &contexts)).collect()
+    }
+
+    fn noted(&self, mut d: Diagnostic, contexts: &[u32]) -> Diagnostic {
+        let mut all = contexts.to_vec();
+        all.dedup();
+        let Some(first) = all.first() else { return d };
+        let mut more = match all.len() {
+            1 => String::new(),
+            2 => " and one more".to_owned(),
+            n => format!(" and {} more", n - 1),
+        };
+        for what in self.contexts.around(Some(*first)) {
+            let more = std::mem::take(&mut more);
+            match what {
+                What::Iteration(iteration) => d.notes.push(format!("in the iteration `{iteration}`{more}")),
+                What::Use(piece, at) => {
+                    d.labels.push((self.contexts.source(*at), format!("in this use of `{piece}`{more}")));
+                }
+            }
+        }
+        d
+    }
+}

@@ -1,0 +1,340 @@
+//! Pieces of a module: `.inline wait(.reg .b32 %bar, .b32 %parity, const N: u32, label done) { ... }` is code in place of
+//! `wait!(...)`, and `.layout ring(full, empty, const N: u32) { ... }` declares the variables that a use names. They stand in the
+//! module, or in a part of it: `part ring { ... }`, whose pieces are called `ring::wait`.
+
+use std::collections::HashMap;
+use std::ops::Range;
+use std::rc::Rc;
+
+use super::names::{Own, declared};
+use super::uses::Frame;
+use super::{Expander, begins_piece, errors};
+use crate::parse::SPACES;
+use crate::token::{Tok, Token};
+use ptx_dsl_isa::constant::{Kind as Number, RustType};
+
+/// All pieces of a module.
+#[derive(Default)]
+pub(super) struct Pieces {
+    pub(super) all: Vec<Rc<Piece>>,
+    /// By name: `ring::wait`.
+    pub(super) named: HashMap<String, usize>,
+    /// By the token that begins the definition: the piece, if it is right, and where the definition ends.
+    ends: HashMap<usize, (Option<usize>, usize)>,
+    /// The tokens in the braces of each part.
+    parts: Vec<Range<usize>>,
+}
+
+/// A piece.
+#[derive(Debug)]
+pub(super) struct Piece {
+    /// `ring::wait`
+    pub(super) name: String,
+    /// The name of the part.
+    pub(super) part: Option<String>,
+    /// `.layout`
+    pub(super) layout: bool,
+    pub(super) parameters: Vec<Parameter>,
+    /// What it declares.
+    pub(super) own: Vec<Own>,
+    /// The tokens between its braces.
+    pub(super) body: Range<usize>,
+    /// The token of its name.
+    pub(super) at: usize,
+}
+
+/// A parameter of a piece.
+#[derive(Debug)]
+pub(super) struct Parameter {
+    pub(super) kind: Kind,
+    pub(super) name: String,
+    /// All of it.
+    pub(super) tokens: Range<usize>,
+}
+
+/// What can be an argument.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub(super) enum Kind {
+    /// `.reg .b64 %bar`, `.b32 %parity`, `.shared .b64 full`: a register, a register or a constant, an address.
+    Operand,
+    /// `label done`
+    Label,
+    /// `const N: u32`
+    Constant(RustType),
+    /// Of a layout: the name of a variable that it declares.
+    Name,
+}
+
+impl Expander<'_> {
+    /// Is this where the module itself is, not a body?
+    fn in_module(&self) -> bool {
+        self.frames.is_empty() && self.blocks.is_empty()
+    }
+
+    /// `part ring {`, which may have a visibility: its name and the `{`.
+    fn part_at(&self, mut at: usize) -> Option<(usize, usize)> {
+        if self.word(at) == Some("pub") {
+            at += if self.is(at + 1, '(') { 4 } else { 1 };
+        }
+        (self.word(at) == Some("part") && self.word(at + 1).is_some() && self.is(at + 2, '{'))
+            .then_some((at + 1, at + 2))
+    }
+
+    /// Finds the pieces of a module, or of a part of it.
+    pub(super) fn collect(&mut self, from: usize, to: usize, part: Option<&str>) {
+        let mut at = from;
+        while at < to {
+            at = if begins_piece(self.tokens, at) {
+                self.collect_piece(at, to, part)
+            } else if let (None, Some((name, open))) = (part, self.part_at(at)) {
+                let close = self.close(open).filter(|close| *close < to);
+                let name = self.word(name).unwrap_or_default().to_owned();
+                let end = close.unwrap_or(to);
+                if close.is_none() {
+                    self.fail(errors::unclosed(self.span(open, open)));
+                }
+                self.pieces.parts.push(open + 1..end);
+                self.collect(open + 1, end, Some(&name));
+                end + 1
+            } else if self.is(at, '{') {
+                self.close(at).map_or(to, |close| close + 1)
+            } else {
+                at + 1
+            };
+        }
+    }
+
+    /// Reads a definition; returns where it ends.
+    fn collect_piece(&mut self, at: usize, to: usize, part: Option<&str>) -> usize {
+        let errors = self.out.diagnostics.len();
+        let (piece, end) = self.read_piece(at, to, part);
+        let right = self.out.diagnostics.len() == errors;
+        let index = piece.map(|piece| {
+            let index = self.pieces.all.len();
+            if let Some(first) = self.pieces.named.insert(piece.name.clone(), index) {
+                let first = self.pieces.all[first].at;
+                let (span, first) = (self.span(piece.at, piece.at), self.span(first, first));
+                self.fail(errors::defined_twice(span, &piece.name, first));
+            }
+            self.pieces.all.push(Rc::new(piece));
+            index
+        });
+        self.pieces.ends.insert(at, (index.filter(|_| right), end));
+        end
+    }
+
+    fn read_piece(&mut self, at: usize, to: usize, part: Option<&str>) -> (Option<Piece>, usize) {
+        let layout = self.word(at + 1) == Some("layout");
+        let body = self.body_behind(at + 2, to);
+        let close = body.and_then(|open| self.close(open)).filter(|close| *close < to);
+        let (Some(open), Some(close)) = (body, close) else {
+            let end = (at + 2..to).find(|end| self.is(*end, ';')).map_or(to, |end| end + 1);
+            self.fail(errors::no_piece(self.span(at, at + 1), layout));
+            return (None, end);
+        };
+        let end = close + 1;
+        let (Some(name), true) = (self.word(at + 2), self.is(at + 3, '(')) else {
+            self.fail(errors::no_piece(self.span(at, at + 1), layout));
+            return (None, end);
+        };
+        let name = part.map_or(name.to_owned(), |part| format!("{part}::{name}"));
+        let list = self.parenthesis(at + 3).filter(|list| list + 1 == open);
+        let Some(list) = list else {
+            self.fail(errors::no_piece(self.span(at, at + 1), layout));
+            return (None, end);
+        };
+        let mut parameters: Vec<Parameter> = Vec::new();
+        for tokens in self.split(at + 4, list) {
+            let Some(parameter) = self.parameter(tokens.clone(), layout) else { continue };
+            match parameters.iter().find(|other| other.name == parameter.name) {
+                Some(first) => {
+                    let first = self.span(first.tokens.start, first.tokens.end - 1);
+                    let span = self.span(tokens.start, tokens.end - 1);
+                    self.fail(errors::parameter_twice(span, &parameter.name, first));
+                }
+                None => parameters.push(parameter),
+            }
+        }
+        let mut own = declared(&self.tokens[open + 1..close], open + 1);
+        if layout {
+            let given = |own: &Own| parameters.iter().any(|p| p.kind == Kind::Name && p.name == own.name);
+            for own in own.iter().filter(|own| !given(own)) {
+                let span = self.span(own.at, own.at);
+                self.out.diagnostics.push(errors::not_named(span, &own.name));
+            }
+            own.clear();
+        }
+        let part = part.map(str::to_owned);
+        (Some(Piece { name, part, layout, parameters, own, body: open + 1..close, at: at + 2 }), end)
+    }
+
+    /// A parameter of a definition.
+    fn parameter(&mut self, tokens: Range<usize>, layout: bool) -> Option<Parameter> {
+        let from = tokens.start;
+        let kinds: Vec<&Tok> = self.tokens[tokens.clone()].iter().map(|token| &token.kind).collect();
+        let found = match kinds.as_slice() {
+            [Tok::Word(name)] if layout => Some((Kind::Name, name)),
+            [Tok::Word(keyword), Tok::Word(name), Tok::Punct(':'), Tok::Word(ty)] if keyword == "const" => {
+                let ty = RustType::from_name(ty).filter(|ty| ty.kind() == Number::Int);
+                ty.map(|ty| (Kind::Constant(ty), name))
+            }
+            [Tok::Word(keyword), Tok::Word(name)] if keyword == "label" && !layout => Some((Kind::Label, name)),
+            [Tok::Punct('.'), Tok::Word(space), Tok::Punct('.'), Tok::Word(_), Tok::Word(name)]
+                if SPACES.contains(&space.as_str()) && !layout =>
+            {
+                Some((Kind::Operand, name))
+            }
+            [Tok::Punct('.'), Tok::Word(_), Tok::Word(name)] if !layout => Some((Kind::Operand, name)),
+            _ => None,
+        };
+        let parameter = found.map(|(kind, name)| Parameter { kind, name: name.clone(), tokens: tokens.clone() });
+        if parameter.is_none() {
+            let span = self.span(from, tokens.end.max(from + 1) - 1);
+            self.fail(errors::bad_parameter(span, layout));
+        }
+        parameter
+    }
+
+    /// Where the parenthesis closes that opens here.
+    pub(super) fn parenthesis(&self, open: usize) -> Option<usize> {
+        let mut depth = 0u32;
+        for (at, token) in self.tokens.iter().enumerate().skip(open) {
+            match token.kind {
+                Tok::Punct('(' | '[' | '{') => depth += 1,
+                Tok::Punct(')' | ']' | '}') => {
+                    depth -= 1;
+                    if depth == 0 {
+                        return Some(at);
+                    }
+                }
+                Tok::Punct(';') => return None,
+                _ => {}
+            }
+        }
+        None
+    }
+
+    /// The tokens between commas; none if there are no tokens.
+    pub(super) fn split(&self, from: usize, to: usize) -> Vec<Range<usize>> {
+        let (mut out, mut depth, mut start) = (Vec::new(), 0u32, from);
+        for at in from..to {
+            match self.tokens[at].kind {
+                Tok::Punct('(' | '[' | '{') => depth += 1,
+                Tok::Punct(')' | ']' | '}') => depth = depth.saturating_sub(1),
+                Tok::Punct(',') if depth == 0 => {
+                    out.push(start..at);
+                    start = at + 1;
+                }
+                _ => {}
+            }
+        }
+        if start < to {
+            out.push(start..to);
+        }
+        out
+    }
+
+    /// What the parts have besides pieces, which comes before all else of the module.
+    pub(super) fn parts(&mut self) {
+        for part in std::mem::take(&mut self.pieces.parts) {
+            self.all(part.start, part.end);
+        }
+    }
+
+    /// Definitions of pieces and parts are no tokens of the module: where the one that begins here ends.
+    pub(super) fn definition(&mut self, at: usize, to: usize) -> Option<usize> {
+        if !self.in_module() {
+            return None;
+        }
+        if self.word(at) == Some("use") {
+            return Some((at..to).find(|end| self.is(*end, ';')).map_or(to, |end| end + 1));
+        }
+        if let Some((_, open)) = self.part_at(at) {
+            return Some(self.close(open).map_or(to, |close| close + 1));
+        }
+        if let Some((index, end)) = self.pieces.ends.get(&at).copied() {
+            if let Some(index) = index
+                && self.alone.as_ref().is_some_and(|own| own.contains(&at))
+            {
+                self.by_itself(index);
+            }
+            return Some(end);
+        }
+        if self.alone.is_some() && self.is(at, '.') {
+            return self.kernel_at(at, to);
+        }
+        None
+    }
+
+    /// Where the kernel ends that begins here.
+    fn kernel_at(&self, mut at: usize, to: usize) -> Option<usize> {
+        while self.is(at, '.') && matches!(self.word(at + 1), Some("visible" | "weak" | "extern")) {
+            at += 2;
+        }
+        if !self.is(at, '.') || self.word(at + 1) != Some("entry") {
+            return None;
+        }
+        match self.body_behind(at, to) {
+            Some(open) => self.close(open).map(|close| close + 1),
+            None => (at..to).find(|end| self.is(*end, ';')).map(|end| end + 1),
+        }
+    }
+
+    /// A kernel with the body of the piece: its parameters are what could be given, of constants the number 1.
+    fn by_itself(&mut self, index: usize) {
+        let piece = Rc::clone(&self.pieces.all[index]);
+        let id = self.tokens[piece.at].id;
+        let text = |out: &mut Vec<Token>, text: &str| {
+            let glued = !text.contains([' ', '{', '}', ';']);
+            for (n, word) in text.split(' ').filter(|word| !word.is_empty()).enumerate() {
+                let kind = match word.strip_prefix('.') {
+                    Some(word) => {
+                        out.push(Token { kind: Tok::Punct('.'), id, glued: false });
+                        Tok::Word(word.to_owned())
+                    }
+                    None if word.len() == 1 => Tok::Punct(word.chars().next().unwrap_or(';')),
+                    None => Tok::Word(word.to_owned()),
+                };
+                let dotted = word.starts_with('.');
+                out.push(Token { kind, id, glued: dotted || glued && n > 0 });
+            }
+        };
+        text(&mut self.out.tokens, &format!(".visible .entry __alone_{index} ( ) {{"));
+        let mut frame = Frame::new(index, piece.part.clone(), self.variables.len(), self.scope.open());
+        let scope = self.scope.open();
+        for p in &piece.parameters {
+            let tokens = &self.tokens[p.tokens.clone()];
+            match p.kind {
+                Kind::Operand => {
+                    let global = matches!(&tokens[1].kind, Tok::Word(space) if space == "global" || space == "const");
+                    let space = tokens.len() > 3;
+                    if !space || global {
+                        text(&mut self.out.tokens, ".reg");
+                    }
+                    if global {
+                        text(&mut self.out.tokens, ".b64");
+                    }
+                    let from = if global { tokens.len() - 1 } else { 0 };
+                    self.out.tokens.extend_from_slice(&tokens[from..]);
+                    text(&mut self.out.tokens, ";");
+                }
+                Kind::Constant(_) => {
+                    self.scope.set(&p.name, 1);
+                    let one = Token { kind: Tok::Number("1".into()), id, glued: false };
+                    frame.arguments.insert(p.name.clone(), vec![one]);
+                }
+                Kind::Label | Kind::Name => {}
+            }
+        }
+        self.frames.push(frame);
+        self.all(piece.body.start, piece.body.end);
+        self.frames.pop();
+        self.scope.close(scope);
+        for p in piece.parameters.iter().filter(|p| p.kind == Kind::Label) {
+            let name = self.tokens[p.tokens.end - 1].clone();
+            self.out.tokens.push(name);
+            text(&mut self.out.tokens, ":");
+        }
+        text(&mut self.out.tokens, "ret ; }");
+    }
+}

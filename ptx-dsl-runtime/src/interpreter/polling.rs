@@ -1,0 +1,169 @@
+//! What a loop that polls depends on: the registers that decide where it goes and what it does to memory, and what it reads.
+//!
+//! A warp that comes back to a region with the same values in these registers does the same again, as long as memory stays as it is.
+
+use super::suspects::{register, successors};
+use crate::flow::Pc;
+use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Region, Register, Source, Transfer};
+use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::isa::effect::{Effects, Mbarrier, MemoryOp};
+use ptx_dsl_isa::isa::sreg::Varies;
+use std::collections::HashMap;
+
+/// A loop with all that it is nested in.
+#[derive(Debug, Default)]
+pub(super) struct Loop {
+    /// In order.
+    pub registers: Vec<Register>,
+    /// Its loads, tests and atomic operations: statement and address.
+    pub reads: Vec<(u32, Source)>,
+    /// Statements outside of it that could change what it reads.
+    pub writers: Vec<u32>,
+}
+
+/// The loops of a kernel, by region; `None` for a region in none, or in one that reads a clock on which it depends.
+#[derive(Debug, Default)]
+pub(super) struct Loops {
+    known: HashMap<Pc, Option<Loop>>,
+}
+
+impl Loops {
+    pub fn of(&mut self, image: &Image, pc: Pc) -> Option<&Loop> {
+        self.known.entry(pc).or_insert_with(|| find(image, pc)).as_ref()
+    }
+}
+
+/// The regions that come before and behind `pc` in a cycle.
+fn members(image: &Image, pc: Pc) -> Vec<bool> {
+    let n = image.regions.len();
+    let mut behind: Vec<Vec<usize>> = vec![Vec::new(); n];
+    let mut before: Vec<Vec<usize>> = vec![Vec::new(); n];
+    for (from, region) in image.regions.iter().enumerate() {
+        for to in successors(&region.end).into_iter().filter(|to| *to < n) {
+            behind[from].push(to);
+            before[to].push(from);
+        }
+    }
+    let reach = |edges: &[Vec<usize>]| {
+        let mut seen = vec![false; n];
+        let mut work: Vec<usize> = edges.get(usize::from(pc)).cloned().unwrap_or_default();
+        while let Some(at) = work.pop() {
+            if !std::mem::replace(&mut seen[at], true) {
+                work.extend(&edges[at]);
+            }
+        }
+        seen
+    };
+    let (after, earlier) = (reach(&behind), reach(&before));
+    after.into_iter().zip(earlier).map(|(a, b)| a && b).collect()
+}
+
+fn find(image: &Image, pc: Pc) -> Option<Loop> {
+    let members = members(image, pc);
+    // the stack of a recursive call is state too
+    if !image.saved.is_empty() || !members.get(usize::from(pc)).copied().unwrap_or(false) {
+        return None;
+    }
+    let regions: Vec<_> = image.regions.iter().zip(&members).filter(|(_, inside)| **inside).map(|(r, _)| r).collect();
+    let mut slice = Slice { wanted: vec![false; image.registers.len()], clock: false, changed: true };
+    while std::mem::take(&mut slice.changed) {
+        for region in &regions {
+            region.results.iter().for_each(|t| slice.transfer(t));
+            region.body.iter().for_each(|i| slice.instr(i));
+            match &region.end {
+                End::Branch { guard, .. } => slice.want(guard.register),
+                End::Switch { index, .. } => slice.source(index),
+                End::Block { instr, .. } => slice.all(instr),
+                End::Call { pointer, callees, .. } => {
+                    pointer.iter().for_each(|p| slice.source(p));
+                    callees.iter().for_each(|c| slice.transfer(&c.arguments));
+                }
+                End::Return { address, .. } => slice.want(*address),
+                End::Goto { .. } | End::Exit {} => {}
+            }
+        }
+    }
+    if slice.clock {
+        return None;
+    }
+    let mut reads = Vec::new();
+    for i in regions.iter().flat_map(|r| instructions(r)).filter(|i| reads_memory(i)) {
+        reads.extend(i.sources.first().map(|address| (i.site, *address)));
+    }
+    let outside = image.regions.iter().zip(&members).filter(|(_, inside)| !**inside).map(|(r, _)| r);
+    let mut writers: Vec<u32> = outside.flat_map(instructions).filter(|i| writes(i)).map(|i| i.site).collect();
+    writers.sort_unstable();
+    writers.dedup();
+    let registers = (0..).zip(&slice.wanted).filter(|(_, wanted)| **wanted).map(|(r, _)| r).collect();
+    Some(Loop { registers, reads, writers })
+}
+
+fn instructions(region: &Region) -> impl Iterator<Item = &Instr> {
+    let last = if let End::Block { instr, .. } = &region.end { Some(instr) } else { None };
+    region.body.iter().chain(last)
+}
+
+fn effects(i: &Instr) -> Option<Effects> {
+    let Action::Opcode { opcode, .. } = i.action else { return None };
+    opcode.entries().next().map(|e| e.instr.effects)
+}
+
+fn reads_memory(i: &Instr) -> bool {
+    effects(i).is_some_and(|e| e.memory.returns() || e.mbarrier == Mbarrier::Wait)
+}
+
+fn writes(i: &Instr) -> bool {
+    effects(i).is_some_and(|e| {
+        e.memory.stores() || e.memory == MemoryOp::Copy || matches!(e.mbarrier, Mbarrier::Arrive | Mbarrier::Drop)
+    })
+}
+
+/// The registers that matter: a backward slice.
+struct Slice {
+    wanted: Vec<bool>,
+    /// A value that matters changes with time.
+    clock: bool,
+    changed: bool,
+}
+
+impl Slice {
+    fn want(&mut self, r: Register) {
+        if let Some(wanted) = self.wanted.get_mut(r as usize) {
+            self.changed |= !std::mem::replace(wanted, true);
+        }
+    }
+
+    fn source(&mut self, source: &Source) {
+        if let Source::Special { register } = source {
+            self.clock |= register.row().varies == Varies::InTime;
+        }
+        if let Some(r) = register(source) {
+            self.want(r);
+        }
+    }
+
+    /// All that an instruction reads matters.
+    fn all(&mut self, i: &Instr) {
+        i.sources.iter().for_each(|s| self.source(s));
+        i.guard.iter().for_each(|g| self.want(g.register));
+    }
+
+    /// One that only computes matters if a result does.
+    fn instr(&mut self, i: &Instr) {
+        let computes = match i.action {
+            Action::Move { .. } => true,
+            Action::Opcode { opcode, .. } => opcode.entries().next().is_some_and(|e| e.instr.host == Host::Lane),
+        };
+        if !computes || i.results.iter().flatten().any(|r| self.wanted.get(*r as usize).copied().unwrap_or(true)) {
+            self.all(i);
+        }
+    }
+
+    fn transfer(&mut self, t: &Transfer) {
+        for (from, _) in &t.moves {
+            if let Place::Values { list } = from {
+                list.iter().for_each(|s| self.source(s));
+            }
+        }
+    }
+}

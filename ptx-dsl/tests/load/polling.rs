@@ -1,0 +1,125 @@
+//! Loops that poll for ever are deadlocks; those that end, or may end, are not.
+
+use ptx_dsl::load::{Level, Module, Options, Selector};
+use ptx_dsl::prelude::*;
+use ptx_dsl::{Error, FaultKind};
+
+fn module(body: &str) -> Module {
+    let text = format!(
+        ".version 8.6\n.target sm_90\n.address_size 64\n\
+         .visible .entry k(.param .u64 .ptr .global .align 4 a)\n{{\n\
+         .reg .pred %p, %q; .reg .b32 %t, %c, %r<16>; .reg .b64 %a, %d<8>; .shared .align 8 .b64 bar;\n\
+         ld.param.u64 %a, [a]; mov.u32 %t, %tid.x; mov.u32 %c, %ctaid.x; setp.eq.u32 %p, %t, 0;\n{body}\n ret;\n}}\n"
+    );
+    let named = ["protocol", "suspicious"].map(|name| Selector::from_name(name).unwrap());
+    named.into_iter().fold(Options::new(), |o, class| o.level(Level::Allow, class)).parse(&text).unwrap()
+}
+
+fn run<M: ptx_dsl::monitor::Monitor>(host: &Host<M>, launch: Launch, body: &str) -> Result<(), Error> {
+    let mut a = [0u32; 64];
+    module(body).kernel("k").unwrap().launch_raw(host, launch, &mut [(&mut a[..]).into()]).map(|_| ())
+}
+
+/// The report of the deadlock, on the plain host and with a seed.
+#[track_caller]
+fn deadlock(launch: Launch, body: &str) -> String {
+    let mut reports = Vec::new();
+    for host in [Host::new(), Host::new().seed(3)] {
+        match run(&host, launch.clone(), body) {
+            Err(Error::Fault(fault)) if matches!(fault.kind, FaultKind::Deadlock { .. }) => {
+                reports.push(fault.to_string())
+            }
+            other => panic!("{body}\nno deadlock: {other:?}"),
+        }
+    }
+    reports.swap_remove(0)
+}
+
+const LOAD: &str = "poll: ld.relaxed.gpu.global.u32 %r1, [%a+4]; setp.eq.u32 %q, %r1, 0; @%q bra poll;";
+
+#[test]
+fn a_flag_that_nobody_sets() {
+    let report = deadlock(Launch::grid(1).block(32), LOAD);
+    for part in [
+        "in the loop at `poll`",
+        "polls `ld.relaxed.gpu.global.u32 %r1, [%a+4];`",
+        "at `a` + 4 bytes",
+        "no statement outside of these loops changes memory",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    // the store is behind the loop of the same thread
+    let behind = deadlock(Launch::grid(1).block(32), &format!("{LOAD} st.global.u32 [%a+4], 1;"));
+    assert!(behind.contains("no thread will execute what could change that: `st.global.u32 [%a+4], 1;`"), "{behind}");
+    // others wait at a barrier, and other CTAs poll too
+    let others = deadlock(Launch::grid(3).block(64), &format!("@!%p bra meet;\n {LOAD}\n meet: bar.sync 0;"));
+    assert!(others.contains("waits for barrier 0") && others.contains("CTA [2, 0, 0]"), "{others}");
+}
+
+#[test]
+fn other_ways_to_poll() {
+    // a counter that does not end the loop, a clock that nobody looks at, a pause
+    let count = LOAD.replace("setp.eq", "add.u32 %r2, %r2, 1; mov.u32 %r3, %clock; nanosleep.u32 100; setp.eq");
+    deadlock(Launch::grid(2).block(64), &format!("mov.u32 %r2, 0; {count} st.global.u32 [%a], %r2;"));
+    // a counter that starts again
+    let retry = "again: mov.u32 %r2, 0;\n poll: ld.volatile.global.u32 %r1, [%a]; setp.ne.u32 %q, %r1, 0; @%q bra done;\n\
+        add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, 10; @%q bra poll; bra again;\n done:";
+    deadlock(Launch::grid(1).block(1), retry);
+    // a lock that is never free, and a store of what is there
+    let lock = "@%p st.global.u32 [%a], 1; bar.sync 0;\n poll: atom.cas.acquire.gpu.global.b32 %r1, [%a], 0, 1; st.volatile.global.u32 [%a+8], 5;\n\
+        setp.ne.u32 %q, %r1, 0; @%q bra poll;";
+    deadlock(Launch::grid(1).block(64), lock);
+    // an mbarrier that is tested, and one that is waited for beside a thread that polls
+    let object = "@%p mbarrier.init.shared.b64 [bar], 2; bar.sync 0;\n";
+    let test = "poll: mbarrier.test_wait.parity.shared.b64 %q, [bar], 0; @!%q bra poll;";
+    let report = deadlock(Launch::grid(1).block(32), &format!("{object}{test}"));
+    assert!(report.contains("polls `mbarrier.test_wait"), "{report}");
+    let wait = "@%p bra poll;\n wait: mbarrier.try_wait.parity.shared.b64 %q, [bar], 0; @!%q bra wait; bra done;";
+    let report = deadlock(Launch::grid(1).block(64), &format!("{object}{wait}\n {LOAD}\n done:"));
+    assert!(report.contains("waits for mbarrier") && report.contains("polls `ld.relaxed"), "{report}");
+}
+
+#[test]
+fn loops_that_end() {
+    let fine = |launch: Launch, body: &str| {
+        for host in [Host::new(), Host::new().seed(3)] {
+            if let Err(error) = run(&host, launch.clone(), body) {
+                panic!("{body}\n{error}");
+            }
+        }
+    };
+    // a counter that ends the loop, late; a clock that does; a thread that works for long before it sets the flag
+    let attempts = "mov.u32 %r2, 0;\n poll: ld.volatile.global.u32 %r1, [%a]; add.u32 %r2, %r2, 1; setp.eq.u32 %q, %r1, 0;\n\
+        setp.lt.and.u32 %q, %r2, 200000, %q; @%q bra poll;";
+    fine(Launch::grid(1).block(1), attempts);
+    let clock = "mov.u64 %d0, %clock64;\n poll: mov.u64 %d1, %clock64; sub.u64 %d1, %d1, %d0; setp.lt.u64 %q, %d1, 300000; @%q bra poll;";
+    fine(Launch::grid(1).block(1), clock);
+    let work = format!(
+        "@!%p bra poll;\n mov.u32 %r2, 0;\n work: add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, 1000; @%q bra work;\n\
+         st.relaxed.gpu.global.u32 [%a+4], 1; bra done;\n {LOAD}\n done:"
+    );
+    fine(Launch::grid(1).block(64), &work);
+    // a counter in local, shared or global memory
+    for (space, declared, place) in [
+        ("local", ".local .align 4 .b32 own;", "own"),
+        ("shared", ".shared .align 4 .b32 count;", "count"),
+        ("global", "", "%a"),
+    ] {
+        fine(
+            Launch::grid(1).block(1),
+            &format!(
+                "{declared} st.{space}.u32 [{place}], 0;\n next: ld.{space}.u32 %r1, [{place}]; add.u32 %r1, %r1, 1;\n\
+                 st.{space}.u32 [{place}], %r1; setp.lt.u32 %q, %r1, 200000; @%q bra next;"
+            ),
+        );
+    }
+    let atomic = "next: atom.global.add.u32 %r1, [%a], 1; setp.lt.u32 %q, %r1, 200000; @%q bra next;";
+    fine(Launch::grid(1).block(1), atomic);
+    // a wait that looks again so often and then sets the flag
+    let gives_up = format!(
+        "@%p mbarrier.init.shared.b64 [bar], 1; bar.sync 0; @!%p bra poll;\n mov.u32 %r2, 0;\n\
+         wait: mbarrier.try_wait.parity.shared.b64 %q, [bar], 0; add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, 5; @%q bra wait;\n\
+         st.relaxed.gpu.global.u32 [%a+4], 1; bra done;\n {LOAD}\n done:"
+    );
+    fine(Launch::grid(1).block(64), &gives_up);
+}

@@ -1,0 +1,36 @@
+use ptx_dsl::ptx;
+use ptx_dsl_shared_parts::counts;
+
+ptx! {
+    <sm_90, ptx 8.0>
+    use counts;
+    .visible .entry k() {
+        .reg .b32 %r;
+        .reg .b64 %x;
+        counts::store!(%x, %r, 1);
+        counts::odd!(%x);
+    }
+}
+
+// Too old for what the part has.
+ptx! {
+    <sm_20, ptx 2.0>
+    use elsewhere::old;
+    .visible .entry old() {
+        .reg .b32 %r;
+        mov.u32 %r, 1;
+        old::shuffle!(%r);
+        old::shuffle!(%r);
+    }
+}
+
+mod elsewhere {
+    ptx_dsl::ptx! {
+        <sm_90, ptx 8.0>
+        pub(crate) part old {
+            .inline shuffle(.reg .b32 %r) { shfl.sync.bfly.b32 %r, %r, 1, 31, 0xffffffff; }
+        }
+    }
+}
+
+fn main() {}

@@ -1,0 +1,36 @@
+use ptx_dsl::ptx;
+
+mod parts {
+    use ptx_dsl::ptx;
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        use super::other;
+        pub(crate) part relative { }
+    }
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        pub(crate) part dollar { .inline f() { bra $end; $end: } }
+    }
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        pub(crate) part one { }
+        pub(crate) part two { }
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    use parts::one as two;
+    .visible .entry k() { ret; }
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    use parts::none;
+    .visible .entry k() { ret; }
+}
+
+fn main() {}
