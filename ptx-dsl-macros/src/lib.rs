@@ -18,8 +18,10 @@ use proc_macro::TokenStream;
 
 /// A PTX module inside Rust, checked while rustc runs.
 ///
-/// Item form: `ptx! { <sm_90, ptx 8.0> .visible .entry name(...) { ... } }` makes one Rust item per kernel, with `PTX`, `NAME`,
-/// `launch`, `launch_raw` and `on`.
+/// Item form: `ptx! { <sm_90, ptx 8.0> .visible .entry name(...) { ... } }` makes for each kernel a type `name` and a function `name` that
+/// returns its value. The type has `PTX`, `ENTRY_PTX` (this kernel with what it needs of the module) and `NAME`. `name.launch(...)`,
+/// `launch_raw` and `on` are methods of the function through the trait `KernelFn`, which is in the prelude and where the kernel is.
+/// `name().launch(...)` works without the trait. The name is no pattern: `let name = 2.0;` compiles.
 ///
 /// Expression form: `ptx!(<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... })` is a kernel as a value. Performance directives follow
 /// the parameters: `|x: &[f32]| .maxntid 256 .minnctapersm 2 { ... }`. The kernel's name in the PTX text comes from its position

@@ -137,6 +137,7 @@ pub fn kernel_type(
         let arg = &p.arg;
         quote!({ let __ptx_a = #name; #arg })
     });
+    let checks = passing.iter().filter_map(|p| p.check.as_ref());
     let types: Vec<&TokenStream> = passing.iter().map(|p| &p.ty).collect();
     let closure: Vec<&TokenStream> = passing.iter().map(|p| &p.closure).collect();
     let generics: Vec<&TokenStream> = passing.iter().filter_map(|p| p.generic.as_ref()).collect();
@@ -152,6 +153,8 @@ pub fn kernel_type(
         ) -> impl ::core::ops::Fn(#(#closure),*) -> ::core::result::Result<#rt::Report, #rt::Error> + ::core::clone::Clone
     };
     quote! {
+        #(#checks)*
+
         #[doc = #doc]
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, Default)]

@@ -18,6 +18,8 @@ pub struct Passing {
     pub generic: Option<TokenStream>,
     /// The `Arg` of the value `__ptx_a`.
     pub arg: TokenStream,
+    /// An item that is an error at the type unless it suits the parameter.
+    pub check: Option<TokenStream>,
     pub read_only: bool,
     /// The alignment of a pointer.
     pub pointer: Option<u32>,
@@ -98,36 +100,39 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, align: Option<u32>
                 closure,
                 generic: None,
                 arg: quote!(#rt::launch::#convert(__ptx_a)),
+                check: None,
                 read_only: !mutable,
                 pointer: Some(align.unwrap_or(1)),
             }
         }
-        Some(RustType::Value(ty)) => Passing {
-            arg: if primitive_size(&ty).is_some_and(|bytes| bytes != size || p.array) {
-                let declared = declared(p);
-                problem(source, format!("`{}` is {declared}, and a `{ty}` has another size", p.name), tokens);
-                quote!(#rt::launch::scalar::<#ty>(__ptx_a))
-            } else {
-                let text = format!(
-                    "[PTX0153] `{}` is {}, and the Rust type has another size\n  = help: pass a type of {size} bytes",
-                    p.name,
-                    declared(p)
-                );
-                let check = quote_spanned! { source.places.here(tokens)=>
-                    const _: () = ::core::assert!(::core::mem::size_of::<#ty>() == #size, #text);
-                };
-                quote!({ #check #rt::launch::scalar::<#ty>(__ptx_a) })
-            },
-            closure: quote!(#ty),
-            ty,
-            generic: None,
-            read_only: false,
-            pointer: None,
-        },
+        Some(RustType::Value(ty)) => {
+            let check = match primitive_size(&ty) {
+                Some(bytes) if bytes == size && !p.array => None,
+                Some(_) => {
+                    let declared = declared(p);
+                    problem(source, format!("`{}` is {declared}, and a `{ty}` has another size", p.name), tokens);
+                    None
+                }
+                None => Some(size_check(source, p, tokens, &ty)),
+            };
+            Passing { check, ..Passing::scalar(ty) }
+        }
         None => {
             problem(source, format!("`{}` has no valid Rust type", p.name), tokens);
             Passing::scalar(quote!(u32))
         }
+    }
+}
+
+/// An error at the type if it has another size than the parameter.
+fn size_check(source: &Source<'_>, p: &Param, tokens: Span, ty: &TokenStream) -> TokenStream {
+    let (size, declared) = (p.size as usize, declared(p));
+    let text = format!(
+        "[PTX0153] `{}` is {declared}, and the Rust type has another size\n  = help: pass a type of {size} bytes",
+        p.name
+    );
+    quote_spanned! { source.places.here(tokens)=>
+        const _: () = ::core::assert!(::core::mem::size_of::<#ty>() == #size, #text);
     }
 }
 
@@ -154,12 +159,12 @@ fn problem(source: &Source<'_>, message: String, at: Span) {
 impl Passing {
     fn scalar(ty: TokenStream) -> Self {
         let arg = quote!(::ptx_dsl::runtime::launch::scalar::<#ty>(__ptx_a));
-        Passing { closure: ty.clone(), ty, generic: None, arg, read_only: false, pointer: None }
+        Passing { closure: ty.clone(), ty, generic: None, arg, check: None, read_only: false, pointer: None }
     }
 
     /// A parameter without a Rust type: `launch` takes every type that satisfies the bound, a closure takes `Arg`.
     fn generic(name: Ident, bound: TokenStream, arg: TokenStream, pointer: Option<u32>) -> Self {
         let (ty, closure) = (name.to_token_stream(), quote!(::ptx_dsl::runtime::Arg<'_>));
-        Passing { ty, closure, generic: Some(bound), arg, read_only: false, pointer }
+        Passing { ty, closure, generic: Some(bound), arg, check: None, read_only: false, pointer }
     }
 }
