@@ -5,7 +5,7 @@ use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
 use crate::ptxas;
-use ptx_dsl::{Arg, ElementType, Error, Host, Report, TensorMap};
+use ptx_dsl::{Arg, ElementType, Error, Host, KernelFn as _, Report, TensorMap};
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::lex::lex;
 

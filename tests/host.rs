@@ -14,6 +14,7 @@ mod engines;
 mod everywhere;
 mod faults;
 mod files;
+mod items;
 mod language;
 mod launch;
 mod loops;

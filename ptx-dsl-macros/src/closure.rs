@@ -1,10 +1,10 @@
 //! The expression form: `<sm_90, ptx 8.0> |x: &[f32], n: u32| .maxntid 256 { ... }`. The parameters of the closure become kernel
 //! parameters; performance directives follow them.
 
-use crate::dispatch;
 use crate::elements;
 use crate::expand;
 use crate::expand::Pass;
+use crate::hash::Hash;
 use crate::hints;
 use crate::report;
 use crate::report::Problem;
@@ -74,14 +74,14 @@ pub fn closure(
     if pass.0 == Pass::Types && !compiled.failed() {
         elements::check(&mut compiled, &|span| source.rust(span));
     }
-    dispatch::report(source, (expanded, &[]), &mut compiled.diagnostics);
+    expand::place(source, (expanded, &[]), &mut compiled.diagnostics);
     let written = expanded.map_or(tokens, |expanded| &expanded.written);
     hints::constants(written, true, &mut compiled.diagnostics);
     let (items, names) = expand::kernels(source, &compiled, pass);
     if pass.0 == Pass::Code {
         return items;
     }
-    quote!({ #problems #items #(#names)* })
+    quote!({ #problems #items #(#names())* })
 }
 
 /// A name that no other closure has, so that several texts can be combined into one module: line, column, and a hash of the file
@@ -103,29 +103,6 @@ fn entry_name(source: &Source, at: Span) -> String {
     }
     let hash = hash.value();
     format!("kernel_{}_{}_{:08x}", span.line(), span.column(), hash as u32 ^ (hash >> 32) as u32)
-}
-
-/// FNV-1a.
-pub struct Hash(u64);
-
-impl Default for Hash {
-    fn default() -> Self {
-        Hash(0xcbf2_9ce4_8422_2325)
-    }
-}
-
-impl Hash {
-    pub fn value(&self) -> u64 {
-        self.0
-    }
-
-    /// A text and where it ends.
-    pub fn add(&mut self, text: &str) {
-        for byte in text.bytes() {
-            self.0 = (self.0 ^ u64::from(byte)).wrapping_mul(0x100_0000_01b3);
-        }
-        self.0 = (self.0 ^ 0xff).wrapping_mul(0x100_0000_01b3);
-    }
 }
 
 /// Explains undeclared names where a value or an address could be: they may be Rust names outside of the kernel. Drops errors about

@@ -11,9 +11,9 @@ use crate::parts::Step;
 use crate::tokens::Source;
 use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::check_parts;
-use ptx_dsl_frontend::diag::{Diagnostic, Severity, sort};
+use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::parse::repeat::{Expanded, has_pieces};
+use ptx_dsl_frontend::parse::repeat::has_pieces;
 use quote::quote;
 
 /// `ptx!`
@@ -49,22 +49,9 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     if pass == Pass::Types && !compiled.failed() {
         elements::check(&mut compiled, &|span| source.rust(span));
     }
-    report(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
+    expand::place(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
     hints::constants(written, false, &mut compiled.diagnostics);
     kernels(&source, &compiled, (pass, always, &again)).0
-}
-
-/// Puts findings where they belong: at source tokens, those that a piece has by itself once, and those in a part whose definition has
-/// errors there alone.
-pub fn report(source: &Source, (expanded, alone): (Option<&Expanded>, &[Diagnostic]), found: &mut Vec<Diagnostic>) {
-    let Some(expanded) = expanded else { return };
-    expanded.report(found);
-    found.retain(|d| {
-        let known = |alone: &Diagnostic| alone.code == d.code && alone.span == d.span;
-        !alone.iter().any(known) && !source.is_broken(d.span)
-    });
-    found.extend(alone.iter().cloned());
-    sort(found);
 }
 
 /// The second pass: the name of the macro, and its input.

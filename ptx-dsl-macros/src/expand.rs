@@ -7,8 +7,9 @@ use crate::tokens::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
 use ptx_dsl_frontend::Compiled;
-use ptx_dsl_frontend::diag::Diagnostic;
+use ptx_dsl_frontend::diag::{Diagnostic, sort};
 use ptx_dsl_frontend::hir::FuncId;
+use ptx_dsl_frontend::parse::repeat::Expanded;
 use quote::{ToTokens, quote};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -20,6 +21,19 @@ pub enum Pass {
     Types,
     /// The compiled code of the kernels. There are no errors then.
     Code,
+}
+
+/// Puts findings where they belong: at source tokens, those that a piece has by itself once, and those in a part whose definition has
+/// errors there alone.
+pub fn place(source: &Source, (expanded, alone): (Option<&Expanded>, &[Diagnostic]), found: &mut Vec<Diagnostic>) {
+    let Some(expanded) = expanded else { return };
+    expanded.report(found);
+    found.retain(|d| {
+        let known = |alone: &Diagnostic| alone.code == d.code && alone.span == d.span;
+        !alone.iter().any(known) && !source.is_broken(d.span)
+    });
+    found.extend(alone.iter().cloned());
+    sort(found);
 }
 
 /// The items of all kernels, with findings in the first pass, and the Rust names of the kernels. `again` is the input of the second
@@ -62,8 +76,10 @@ impl Expansion<'_> {
         let problems = RefCell::new(Vec::new());
         let (name, rust_type) = self.of_source();
         let places = emit::Places { rust: self.rust, span: self.spans };
-        let source = self.source(&name, &rust_type, &places, &problems);
         let broken = compiled.failed();
+        let texts = (!broken).then(|| compiled.entries());
+        let alone = |kernel: &str| texts.as_ref()?.alone(kernel);
+        let source = self.source(&name, &rust_type, &alone, (&places, &problems));
         // a development build interprets: rustc strips the code before it looks at it
         let attribute =
             if always || cfg!(feature = "compiled") { quote!() } else { quote!(#[cfg(not(debug_assertions))]) };
@@ -101,7 +117,7 @@ impl Expansion<'_> {
         let problems = RefCell::new(Vec::new());
         let (name, rust_type) = self.of_source();
         let places = emit::Places { rust: self.rust, span: self.spans };
-        let source = self.source(&name, &rust_type, &places, &problems);
+        let source = self.source(&name, &rust_type, &|_| None, (&places, &problems));
         let entries = entries(compiled);
         let Some((id, first, _)) = entries.first() else { return TokenStream::new() };
         let module = emit::for_engines(&compiled.hir);
@@ -125,10 +141,10 @@ impl Expansion<'_> {
         &'s self,
         name: &'s dyn Fn(&Ident, ptx_dsl_frontend::span::Span) -> Ident,
         rust_type: &'s dyn Fn(ptx_dsl_frontend::span::Span) -> Option<emit::RustType<TokenStream>>,
-        places: &'s emit::Places<'s>,
-        problems: &'s RefCell<Vec<(String, ptx_dsl_frontend::span::Span)>>,
+        alone: &'s dyn Fn(&str) -> Option<String>,
+        (places, problems): (&'s emit::Places<'s>, &'s RefCell<Vec<(String, ptx_dsl_frontend::span::Span)>>),
     ) -> emit::Source<'s> {
-        emit::Source { line: self.line, name, rust_type, file: self.file.clone(), places, problems }
+        emit::Source { line: self.line, name, rust_type, file: self.file.clone(), alone, places, problems }
     }
 
     /// The same name with the span of the user's.

@@ -6,6 +6,7 @@ mod closure;
 mod dispatch;
 mod elements;
 mod expand;
+mod hash;
 mod hints;
 mod include;
 mod parts;

@@ -12,7 +12,7 @@
 //! The last state, with nothing pending, is what `ptx!` compiles. Groups are passed on as they are, so a step costs no more than the
 //! number of parts.
 
-use crate::closure::Hash;
+use crate::hash::Hash;
 use crate::report;
 use crate::report::Problem;
 use proc_macro2::{Delimiter, Group, Ident, Literal, Punct, Spacing, Span, TokenStream, TokenTree};

@@ -1,11 +1,13 @@
 //! What the macro emits for a kernel: constants with the image for the interpreter, and in optimised builds its compiled code.
 
 mod info;
+pub mod item;
 pub(crate) mod variables;
 
 pub use crate::flow::{Flow, Next, Pc, Wait};
 pub use crate::machine::Compiled;
 pub use info::{KernelInfo, NotYet, ParamInfo, Site};
+pub use item::{KernelFn, Printed, Takes};
 
 use crate::lanes::Level;
 use crate::{Ctx, Fault, Monitor, Off};

@@ -34,7 +34,9 @@ pub use emitted::*;
 pub use engine::Engine;
 pub use fault::{Fault, FaultKind};
 pub use host::{Explore, Explored, Host, Report};
-pub use kernel::{Compiled, CompiledKernel, Flow, Kernel, KernelInfo, Next, NotYet, ParamInfo, Pc, Piece, Site, Wait};
+pub use kernel::{
+    Compiled, CompiledKernel, Flow, Kernel, KernelFn, KernelInfo, Next, NotYet, ParamInfo, Pc, Piece, Site, Wait,
+};
 pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
 pub use machine::Ctx;

@@ -80,7 +80,7 @@ pub use ptx_dsl_macros::{include_ptx, ptx};
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
 pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side, ThreadId};
-pub use ptx_dsl_runtime::kernel::{KernelInfo, ParamInfo, Site};
+pub use ptx_dsl_runtime::kernel::{KernelFn, KernelInfo, ParamInfo, Site};
 pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
 pub use ptx_dsl_runtime::{
     Arg, CancelHandle, Checked, Engine, Error, Explore, Explored, Fault, FaultKind, Host, Launch, Monitor, Numerics,
@@ -97,6 +97,7 @@ pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 
 /// What most programs need.
 pub mod prelude {
+    pub use crate::KernelFn as _;
     pub use crate::{Arg, Error, Fault, Host, Launch, Report, include_ptx, ptx};
 }
 

@@ -15,7 +15,6 @@ use crate::values::entry_name;
 use info::kernel_info;
 use parameters::Passing;
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::hir::Function;
 use quote::{format_ident, quote};
 use warp::{agreement, warp_state};
 
@@ -23,15 +22,6 @@ use warp::{agreement, warp_state};
 fn module_name(ident: &Ident) -> Ident {
     // `format_ident` drops the `r#` of an argument
     format_ident!("__ptx_{}", ident)
-}
-
-/// The const parameters of a kernel's type, its arguments, and their names.
-fn generics(text: &Text<'_>, f: &Function) -> (TokenStream, TokenStream, Vec<Ident>) {
-    let (parameters, names) = text.values.parameters(f);
-    if names.is_empty() {
-        return (TokenStream::new(), TokenStream::new(), names);
-    }
-    (quote!(<#(#parameters),*>), quote!(<#(#names),*>), names)
 }
 
 /// The compiled code, for the type that [`kernel_type`] makes.
@@ -46,7 +36,7 @@ pub fn compiled(
     let ident = rust_name(&f.name);
     let module = module_name(&ident);
     let ident = (source.name)(&ident, f.span);
-    let (parameters, arguments, _) = generics(text, f);
+    let (parameters, arguments) = text.values.parameters(f);
     let (agree, agrees) = agreement(e, &module);
     let functions = &e.function_items;
     let (warp, frames, broadcast) = (warp_state(e), e.frames(), e.hoist.broadcast_function());
@@ -89,7 +79,7 @@ pub fn compiled(
             #(#items)*
         }
 
-        impl #parameters #rt::CompiledKernel for #ident #arguments {
+        impl<#(#parameters),*> #rt::CompiledKernel for #ident<#(#arguments),*> {
             type Warp = #module::Warp;
             const FRESH: bool = #fresh;
             const LARGE: bool = #large;
@@ -128,7 +118,7 @@ pub fn kernel_type(
     let ident = (source.name)(&rust_name(&f.name), f.span);
     let values = &text.values;
     let info = kernel_info(kernel, prepared, (source.file.as_deref(), values), passing);
-    let (parameters, arguments, captured) = generics(text, f);
+    let (parameters, arguments) = text.values.parameters(f);
     let (in_impl, force) = (values.in_impl(source.places), values.force());
     let compiled = compiled.map(|attribute| {
         quote! {
@@ -139,43 +129,76 @@ pub fn kernel_type(
         }
     });
     let name = &f.name;
-    let (mut text, mut entry) = (text.value(), values.text(&entry_name(f)));
-    if !force.is_empty() {
-        (text, entry) = (quote!({ #force #text }), quote!({ #force #entry }));
-    }
+    let forced = |text: TokenStream| if force.is_empty() { text } else { quote!({ #force #text }) };
+    let (text, entry) = (forced(text.value()), forced(values.text(&entry_name(f))));
+    let alone = (source.alone)(name).map_or_else(|| quote!(Self::PTX), |alone| forced(values.text(&alone)));
     let names: Vec<Ident> = (0..passing.len()).map(|i| format_ident!("__ptx_a{i}")).collect();
     let args = passing.iter().zip(&names).map(|(p, name)| {
         let arg = &p.arg;
         quote!({ let __ptx_a = #name; #arg })
     });
-    let types = passing.iter().map(|p| &p.ty);
+    let types: Vec<&TokenStream> = passing.iter().map(|p| &p.ty).collect();
     let closure: Vec<&TokenStream> = passing.iter().map(|p| &p.closure).collect();
-    let generics = passing.iter().filter_map(|p| p.generic.as_ref());
+    let generics: Vec<&TokenStream> = passing.iter().filter_map(|p| p.generic.as_ref()).collect();
     let params: Vec<String> = f.params.iter().map(|p| format!("`{}`", p.name)).collect();
     let params = if params.is_empty() { "none".into() } else { params.join(", ") };
     let doc = format!("Kernel `{name}`. Arguments of `launch`: {params}.");
+    let on_trait = format_ident!("__PtxOn_{}", ident);
+    let on = quote! {
+        fn on<__PtxMonitor: #rt::Monitor>(
+            &self,
+            __ptx_host: &#rt::Host<__PtxMonitor>,
+            __ptx_launch: #rt::Launch,
+        ) -> impl ::core::ops::Fn(#(#closure),*) -> ::core::result::Result<#rt::Report, #rt::Error> + ::core::clone::Clone
+    };
     quote! {
         #[doc = #doc]
         #[allow(non_camel_case_types)]
         #[derive(Clone, Copy, Debug, Default)]
-        pub struct #ident #parameters;
+        pub struct #ident<#(#parameters),*> {}
 
-        impl #parameters #rt::Kernel for #ident #arguments {
+        #[doc = #doc]
+        #[allow(non_snake_case, dead_code)]
+        pub const fn #ident<#(#parameters),*>() -> #ident<#(#arguments),*> {
+            #ident {}
+        }
+
+        impl<#(#parameters),*> #rt::Kernel for #ident<#(#arguments),*> {
             const INFO: &'static #rt::KernelInfo<'static> = &#info;
             #compiled
         }
 
+        impl<#(#parameters),*> #rt::kernel::Printed for #ident<#(#arguments),*> {
+            const PTX: &'static str = Self::PTX;
+            const ENTRY_PTX: &'static str = Self::ENTRY_PTX;
+            const NAME: &'static str = Self::NAME;
+        }
+
+        #[allow(clippy::all)]
+        impl<'a, #(#parameters,)* #(#generics),*> #rt::kernel::Takes<'a, (#(#types,)*)> for #ident<#(#arguments),*> {
+            fn arguments((#(#names,)*): (#(#types,)*)) -> ::std::vec::Vec<#rt::Arg<'a>> {
+                ::std::vec![#(#args),*]
+            }
+        }
+
         #[allow(dead_code, clippy::all)]
-        impl #parameters #ident #arguments {
+        impl<#(#parameters),*> #ident<#(#arguments),*> {
             #in_impl
             /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
             pub const PTX: &'static str = #text;
+            /// The PTX text with this kernel alone, and what it needs of the module.
+            pub const ENTRY_PTX: &'static str = #alone;
             /// The kernel's name in it.
             pub const NAME: &'static str = #entry;
 
             /// The module's PTX text.
             pub fn ptx(&self) -> &'static str {
                 Self::PTX
+            }
+
+            /// The PTX text with this kernel alone.
+            pub fn entry_ptx(&self) -> &'static str {
+                Self::ENTRY_PTX
             }
 
             /// The kernel's name in the PTX text.
@@ -190,23 +213,15 @@ pub fn kernel_type(
                 __ptx_launch: #rt::Launch,
                 __ptx_args: (#(#types,)*),
             ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                #rt::dump(Self::NAME, Self::PTX);
-                let (#(#names,)*) = __ptx_args;
-                #rt::launch::launch::<Self, __PtxMonitor>(__ptx_host, __ptx_launch, &mut [#(#args),*])
+                #rt::kernel::item::typed::<Self, __PtxMonitor, _>(__ptx_host, __ptx_launch, __ptx_args)
             }
 
             /// The kernel as a closure: called with the kernel's arguments, it does what `launch` does. It owns copies of `host` and
             /// `launch`. A pointer or `.u64` without a Rust type is an `Arg`, which slices, vectors, arrays and `u64` convert into.
-            pub fn on<__PtxMonitor: #rt::Monitor>(
-                &self,
-                __ptx_host: &#rt::Host<__PtxMonitor>,
-                __ptx_launch: #rt::Launch,
-            ) -> impl ::core::ops::Fn(#(#closure),*) -> ::core::result::Result<#rt::Report, #rt::Error>
-            + ::core::clone::Clone
-            + use<#(#captured,)* __PtxMonitor> {
+            pub #on + use<#(#arguments,)* __PtxMonitor> {
                 let __ptx_host = ::core::clone::Clone::clone(__ptx_host);
                 move |#(#names: #closure),*| {
-                    Self.launch(&__ptx_host, ::core::clone::Clone::clone(&__ptx_launch), (#(#names,)*))
+                    Self {}.launch(&__ptx_host, ::core::clone::Clone::clone(&__ptx_launch), (#(#names,)*))
                 }
             }
 
@@ -217,8 +232,24 @@ pub fn kernel_type(
                 __ptx_launch: #rt::Launch,
                 __ptx_args: &mut [#rt::Arg<'_>],
             ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                #rt::dump(Self::NAME, Self::PTX);
-                #rt::launch::launch::<Self, M>(__ptx_host, __ptx_launch, __ptx_args)
+                #rt::kernel::item::raw::<Self, M>(__ptx_host, __ptx_launch, __ptx_args)
+            }
+        }
+
+        // The methods of the function: `on` has a type of its own in each kernel.
+        #[allow(unused_imports, unreachable_pub)]
+        pub use #rt::KernelFn as _;
+
+        #[doc(hidden)]
+        #[allow(non_camel_case_types, dead_code)]
+        pub trait #on_trait<#(#parameters),*> {
+            #[doc = "The kernel as a closure."]
+            #on + use<Self, #(#arguments,)* __PtxMonitor>;
+        }
+
+        impl<#(#parameters,)* __PtxF: ::core::ops::Fn() -> #ident<#(#arguments),*>> #on_trait<#(#arguments),*> for __PtxF {
+            #on + use<__PtxF, #(#arguments,)* __PtxMonitor> {
+                self().on(__ptx_host, __ptx_launch)
             }
         }
     }

@@ -18,6 +18,8 @@ pub struct Source<'a> {
     pub rust_type: &'a dyn Fn(Span) -> Option<RustType<TokenStream>>,
     /// The file as fault reports name it; `None` for the file of the invocation.
     pub file: Option<String>,
+    /// The text of a kernel without what it does not need; `None` if it needs all of the module.
+    pub alone: &'a dyn Fn(&str) -> Option<String>,
     /// Places of Rust constants.
     pub places: &'a Places<'a>,
     /// Mistakes that code generation finds in the types of parameters: one sentence, and the type.

@@ -33,6 +33,7 @@ fn take(text: &str) -> (TokenStream, Duration) {
         name: &|name, _| name.clone(),
         rust_type: &|_| None,
         file: Some("k.ptx".into()),
+        alone: &|name| compiled.entries().alone(name),
         places: &Places { rust: &|_| TokenStream::new(), span: &|_| (Span::call_site(), Span::call_site()) },
         problems: &problems,
     };

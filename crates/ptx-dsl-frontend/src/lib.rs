@@ -30,11 +30,18 @@ pub struct Compiled {
     pub ptx: String,
     /// By instruction (`ast::Instr::index`): its line in `ptx`, from 1.
     pub lines: Vec<u32>,
+    /// Where the items of `ast` are in `ptx`.
+    pub items: print::Items,
     /// All findings, in the order of the source.
     pub diagnostics: Vec<Diagnostic>,
 }
 
 impl Compiled {
+    /// The texts of single kernels.
+    pub fn entries(&self) -> print::Entries<'_> {
+        print::Entries::new(&self.ast, &self.ptx, &self.items)
+    }
+
     /// Is there an error?
     pub fn failed(&self) -> bool {
         has_error(&self.diagnostics)
@@ -198,6 +205,7 @@ pub fn compile_ast(ast: ast::Module) -> Compiled {
     if !hir.constants.is_empty() {
         show_constants(&hir.constants, &mut diagnostics);
     }
-    let (ptx, lines) = print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize)?.clone());
-    Compiled { ast, hir, ptx, lines, diagnostics }
+    let print::Printed { text: ptx, lines, items } =
+        print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize)?.clone());
+    Compiled { ast, hir, ptx, lines, items, diagnostics }
 }

@@ -308,10 +308,24 @@ pub enum Expr {
         /// Its tokens.
         span: Span,
     },
-    /// `0f...` (bits of an f32), kept apart so that it is printed as written.
-    F32(u32, Span),
-    /// `0d...` or a decimal literal (bits of an f64).
-    F64(u64, Span),
+    /// `0f...`
+    F32 {
+        /// The bits of an f32.
+        bits: u32,
+        /// As written.
+        text: Option<String>,
+        /// Its tokens.
+        span: Span,
+    },
+    /// `0d...` or a decimal literal.
+    F64 {
+        /// The bits of an f64.
+        bits: u64,
+        /// As written, if ptxas reads it as these bits.
+        text: Option<String>,
+        /// Its tokens.
+        span: Span,
+    },
     /// A name, with `.x`/`.y`/`.z`/`.w` (`.r .g .b .a`) if it has one.
     Name(Word, Option<Word>),
     /// An expression of Rust constants that the macro does not know: an index into [`Module::constants`].
@@ -333,8 +347,8 @@ impl Expr {
     pub fn span(&self) -> Span {
         match self {
             Expr::Int { span, .. }
-            | Expr::F32(_, span)
-            | Expr::F64(_, span)
+            | Expr::F32 { span, .. }
+            | Expr::F64 { span, .. }
             | Expr::Unary(_, _, span)
             | Expr::Binary(_, _, _, span)
             | Expr::Ternary(_, _, _, span)

@@ -1,6 +1,10 @@
 //! Prints canonical PTX: one statement a line, four spaces a level, `.version`, `.target` and `.address_size` first. The printed
 //! text parses to the same module, so printing is a fixpoint of parsing and printing.
 
+mod entry;
+
+pub use entry::Entries;
+
 use crate::ast::{
     Arg, Declarator, Directive, Expr, Function, Init, Instr, Item, Module, Operand, OperandKind, Prototype, Stmt,
     VarDecl, Word,
@@ -12,13 +16,32 @@ use ptx_dsl_isa::constant::Constants;
 /// A spelling for the opcode of an instruction with its qualifiers in the manual's order; `None` keeps what was written.
 pub type Spelling<'a> = dyn Fn(&Instr) -> Option<String> + 'a;
 
-/// The module as PTX. `spelling` gives opcodes with their qualifiers in the manual's order; Rust types are left out.
-pub fn print(module: &Module, spelling: &Spelling) -> String {
-    print_with_lines(module, spelling).0
+/// A printed module.
+pub struct Printed {
+    /// The text.
+    pub text: String,
+    /// By [`Instr::index`]: the line, from 1.
+    pub lines: Vec<u32>,
+    /// Where its items are.
+    pub items: Items,
 }
 
-/// Like [`print()`]; also returns the line, from 1, of each [`Instr::index`].
-pub fn print_with_lines(module: &Module, spelling: &Spelling) -> (String, Vec<u32>) {
+/// Where the items of a module are in its text.
+#[derive(Debug, Clone, Default)]
+pub struct Items {
+    /// The bytes before the first.
+    header: usize,
+    /// By item: where its text ends.
+    ends: Vec<usize>,
+}
+
+/// The module as PTX. `spelling` gives opcodes with their qualifiers in the manual's order; Rust types are left out.
+pub fn print(module: &Module, spelling: &Spelling) -> String {
+    print_with_lines(module, spelling).text
+}
+
+/// Like [`print()`], with the places of instructions and items.
+pub fn print_with_lines(module: &Module, spelling: &Spelling) -> Printed {
     let mut p = Printer { out: String::new(), line: 1, level: 0, lines: vec![0; module.instrs as usize], spelling };
     if let Some(v) = module.version {
         p.line(&format!(".version {}.{}", v.major, v.minor));
@@ -30,6 +53,7 @@ pub fn print_with_lines(module: &Module, spelling: &Spelling) -> (String, Vec<u3
     }
     let (size, _) = module.address_size.unwrap_or((64, Span::default()));
     p.line(&format!(".address_size {size}"));
+    let (header, mut ends) = (p.out.len(), Vec::new());
     let mut gap = true;
     for item in &module.items {
         let function = matches!(item, Item::Function(f) if f.body.is_some());
@@ -42,8 +66,9 @@ pub fn print_with_lines(module: &Module, spelling: &Spelling) -> (String, Vec<u3
             Item::Directive(d) => p.directive(d),
             Item::Function(f) => p.function(f),
         }
+        ends.push(p.out.len());
     }
-    (p.out, p.lines)
+    Printed { text: p.out, lines: p.lines, items: Items { header, ends } }
 }
 
 struct Printer<'a> {
@@ -373,8 +398,9 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
             }
         }
         Expr::Rust(id, _) => out.push_str(&Constants::mark(*id)),
-        Expr::F32(bits, _) => out.push_str(&format!("0f{bits:08X}")),
-        Expr::F64(bits, _) => out.push_str(&format!("0d{bits:016X}")),
+        Expr::F32 { text: Some(text), .. } | Expr::F64 { text: Some(text), .. } => out.push_str(text),
+        Expr::F32 { bits, .. } => out.push_str(&format!("0f{bits:08X}")),
+        Expr::F64 { bits, .. } => out.push_str(&format!("0d{bits:016X}")),
         Expr::Name(name, member) => {
             out.push_str(&name.text);
             if let Some(m) = member {
@@ -385,7 +411,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
         Expr::Unary(op, inner, _) => {
             out.push(*op);
             // ptxas takes a sign before `0f...` only if there is a parenthesis between them.
-            expr(out, inner, if matches!(**inner, Expr::F32(..)) { UNARY + 2 } else { UNARY });
+            expr(out, inner, if matches!(**inner, Expr::F32 { .. }) { UNARY + 2 } else { UNARY });
         }
         Expr::Cast(ty, inner, _) => {
             put(out, format_args!("({}) ", ty.text));

@@ -4,19 +4,16 @@
 //! same values in all registers that matter, while memory and synchronisation state stay as they are, does the same for ever. If that
 //! holds for all of them, and nothing is in flight, it is a deadlock.
 
-use std::collections::HashMap;
+pub(crate) mod seen;
 
 use crate::fault::{Fault, FaultKind};
-use crate::flow::Pc;
 use crate::machine::body::{Body, Looping};
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
 use crate::machine::deadlock::line;
 use crate::machine::describe::threads;
 use crate::monitor::Monitor;
-
-/// A cohort: slot, CTA, warps, lanes.
-type Key = (usize, u32, u32, u32, u32);
+use seen::{CHANGES, Key};
 
 fn key(slot: usize, c: &Cohort) -> Key {
     (slot, c.cta, c.lo, c.hi, c.mask)
@@ -27,57 +24,8 @@ fn looping(slot: usize, c: &Cohort) -> Looping {
     Looping { slot, cta, lo, hi, mask: c.mask, pc: c.pc }
 }
 
-/// A state in which a cohort was picked.
-#[derive(Debug)]
-struct Seen {
-    state: (Pc, bool, [u64; 2]),
-    /// How often it came back to it.
-    repeats: u32,
-    /// It was picked so often, and takes the state anew at powers of two.
-    picks: u64,
-}
-
-/// So often a state has to come back.
-const ENOUGH: u32 = 3;
-/// Changes of memory after which a watch ends.
-const CHANGES: u32 = 64;
-/// Regions that a watch takes.
-const TURNS: u64 = 1 << 19;
 /// Groups of threads, statements that a report lists.
 const MOST: usize = 16;
-
-/// A watch of all cohorts.
-#[derive(Debug)]
-pub(crate) struct Polling {
-    progress: u64,
-    changes: u32,
-    until: u64,
-    seen: HashMap<Key, Seen>,
-    /// How often all waits at mbarriers have timed out.
-    timeouts: u32,
-}
-
-impl Polling {
-    /// From this progress and time on.
-    pub fn new(progress: u64, turns: u64) -> Polling {
-        Polling { progress, changes: 0, until: turns + TURNS, seen: HashMap::new(), timeouts: 0 }
-    }
-
-    fn repeats(&self, key: Key) -> bool {
-        self.seen.get(&key).is_some_and(|seen| seen.repeats >= ENOUGH)
-    }
-
-    /// A cohort is picked in this state.
-    fn pick(&mut self, key: Key, state: (Pc, bool, [u64; 2])) {
-        let seen = self.seen.entry(key).or_insert(Seen { state, repeats: 0, picks: 0 });
-        seen.picks += 1;
-        if seen.picks > 1 && seen.state == state {
-            seen.repeats += 1;
-        } else if seen.picks.is_power_of_two() {
-            (seen.state, seen.repeats) = (state, 0);
-        }
-    }
-}
 
 /// The current cohort is about to run.
 pub(super) fn watch<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
@@ -181,25 +129,5 @@ impl<M> Ctx<'_, M> {
             }
             None => statement,
         }
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn a_state_that_comes_back_repeats() {
-        let (key, state) = ((0, 0, 0, 1, 1), |pc| (pc, false, [0; 2]));
-        let mut polling = Polling::new(0, 0);
-        for i in 0..100 {
-            polling.pick(key, state(i));
-        }
-        assert!(!polling.repeats(key));
-        // after a prologue, a cycle of three
-        for i in 0..200 {
-            polling.pick(key, state(i % 3));
-        }
-        assert!(polling.repeats(key));
     }
 }

@@ -2,7 +2,7 @@
 
 use crate::launch::config::{CancelHandle, DEFAULT_STEP_LIMIT, Launch};
 use crate::machine::endless::EndlessGuard;
-use crate::machine::polling::Polling;
+use crate::machine::polling::seen::Polling;
 use crate::machine::team::Team;
 use crate::schedule::{Choice, Scheduler};
 use crate::steps::{Process, Steps};

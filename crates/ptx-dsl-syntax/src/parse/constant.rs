@@ -289,8 +289,8 @@ impl Parser<'_> {
                 Expr::Unary('-', Box::new(Expr::Int { value, unsigned: false, text: None, span }), span)
             }
             Value::Known(Const::Int { value, unsigned }) => Expr::Int { value, unsigned, text: None, span },
-            Value::Known(Const::F32(bits)) => Expr::F32(bits, span),
-            Value::Known(Const::F64(value)) => Expr::F64(value.to_bits(), span),
+            Value::Known(Const::F32(bits)) => Expr::F32 { bits, text: None, span },
+            Value::Known(Const::F64(value)) => Expr::F64 { bits: value.to_bits(), text: None, span },
             Value::Rust(id) => Expr::Rust(id, span),
             Value::Broken => Expr::Int { value: 1, unsigned: false, text: None, span },
         })

@@ -256,7 +256,13 @@ impl Parser<'_> {
                 let why = format!("`{prefix}` takes exactly {want} hexadecimal digits");
                 return self.fail(errors::bad_number(span, text, &why));
             };
-            return Ok(if want == 8 { Expr::F32(bits as u32, span) } else { Expr::F64(bits, span) });
+            let text = Some(text.to_owned());
+            let single = want == 8;
+            return Ok(if single {
+                Expr::F32 { bits: bits as u32, text, span }
+            } else {
+                Expr::F64 { bits, text, span }
+            });
         }
         let (value, unsigned) = self.integer(text, span)?;
         let decimal = !text.starts_with('0') || matches!(text, "0" | "0U");
@@ -330,7 +336,11 @@ impl Parser<'_> {
             Ok(v) if shape && v.is_infinite() => {
                 self.fail(errors::bad_number(span, &text, "it is larger than any 64-bit floating-point number"))
             }
-            Ok(v) if shape => Ok(Expr::F64(v.to_bits(), span)),
+            Ok(v) if shape => {
+                let bits = v.to_bits();
+                let text = assembles(&text, v).then_some(text);
+                Ok(Expr::F64 { bits, text, span })
+            }
             _ => self.fail(errors::bad_number(span, &text, "a decimal literal is digits, a point and an exponent")),
         }
     }
@@ -370,6 +380,12 @@ fn hexadecimal(digits: &str, count: usize) -> Option<u64> {
         return None;
     }
     u64::from_str_radix(digits, 16).ok()
+}
+
+/// Does ptxas take this decimal literal? One below the normal numbers is an overflow to it.
+fn assembles(text: &str, value: f64) -> bool {
+    let zero = || text.bytes().take_while(|b| !matches!(b, b'e' | b'E')).all(|b| matches!(b, b'0' | b'.'));
+    value.is_normal() || value == 0.0 && zero()
 }
 
 /// Is it `1e5` or `1e`: decimal digits with an exponent?

@@ -7,8 +7,8 @@ pub use ptx_dsl_isa::constant::Const;
 pub fn fold(expr: &Expr) -> Option<Const> {
     Some(match expr {
         Expr::Int { value, unsigned, .. } => Const::Int { value: *value, unsigned: *unsigned },
-        Expr::F32(bits, _) => Const::F32(*bits),
-        Expr::F64(bits, _) => Const::F64(f64::from_bits(*bits)),
+        Expr::F32 { bits, .. } => Const::F32(*bits),
+        Expr::F64 { bits, .. } => Const::F64(f64::from_bits(*bits)),
         Expr::Name(name, None) if name.text == "WARP_SZ" => Const::signed(32),
         Expr::Name(..) | Expr::Call(..) | Expr::Rust(..) => return None,
         Expr::Unary(operator, e, _) => fold(e)?.unary(*operator)?,

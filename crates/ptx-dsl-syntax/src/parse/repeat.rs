@@ -6,6 +6,7 @@
 
 mod contexts;
 mod errors;
+mod frame;
 mod names;
 mod pieces;
 #[cfg(test)]
@@ -13,8 +14,8 @@ mod tests;
 mod uses;
 
 use contexts::{Contexts, What};
+use frame::Frame;
 use pieces::Pieces;
-use uses::Frame;
 
 use super::constant::Scope;
 use super::{Parser, fold, parse_header};
@@ -427,9 +428,9 @@ impl Expander<'_> {
                 }
             } else if let Some(frame) = self.frames.last() {
                 match frame.stands_for(word) {
-                    uses::Stands::Itself => {}
-                    uses::Stands::Renamed(name) => token.kind = Tok::Word(name),
-                    uses::Stands::Argument(tokens) => {
+                    frame::Stands::Itself => {}
+                    frame::Stands::Renamed(name) => token.kind = Tok::Word(name),
+                    frame::Stands::Argument(tokens) => {
                         for (n, given) in tokens.iter().enumerate() {
                             let glued = if n == 0 { token.glued } else { given.glued };
                             self.out.tokens.push(Token { kind: given.kind.clone(), id, glued });

@@ -1,7 +1,7 @@
 use super::*;
 use crate::ast::{Expr, Function, Item, OperandKind, Stmt};
 use crate::lex::lex;
-use crate::print::{print, print_with_lines};
+use crate::print::{Printed, print, print_with_lines};
 
 mod samples;
 
@@ -89,7 +89,8 @@ $L:
 }
 ";
     let module = clean(text);
-    let (out, lines) = print_with_lines(&module, &|i| (i.index == 0).then(|| "ld.OTHER".to_string()));
+    let Printed { text: out, lines, .. } =
+        print_with_lines(&module, &|i| (i.index == 0).then(|| "ld.OTHER".to_string()));
     assert_eq!(out, want.replace("ld.shared::cta.b32", "ld.OTHER"));
     assert_eq!(lines, [16, 17, 19]);
 }
@@ -102,13 +103,17 @@ fn statements() {
         ("mov.u32 %r1, 5U;", "mov.u32 %r1, 5U;"),
         ("mov.u32 %r1, 017;", "mov.u32 %r1, 017;"),
         ("mov.u32 %r1, 0b101;", "mov.u32 %r1, 0b101;"),
-        ("mov.f32 %r1, 0f3f800000;", "mov.f32 %r1, 0f3F800000;"),
+        ("mov.f32 %r1, 0f3f800000;", "mov.f32 %r1, 0f3f800000;"),
         ("mov.f64 %r1, 0d3FF0000000000000;", "mov.f64 %r1, 0d3FF0000000000000;"),
-        ("mov.f64 %r1, 1.5;", "mov.f64 %r1, 0d3FF8000000000000;"),
-        ("mov.f64 %r1, 2.;", "mov.f64 %r1, 0d4000000000000000;"),
-        ("mov.f64 %r1, .5;", "mov.f64 %r1, 0d3FE0000000000000;"),
-        ("mov.f64 %r1, 25e-2;", "mov.f64 %r1, 0d3FD0000000000000;"),
-        ("mov.f64 %r1, 2.5e-1;", "mov.f64 %r1, 0d3FD0000000000000;"),
+        ("mov.f64 %r1, 1.5;", "mov.f64 %r1, 1.5;"),
+        ("mov.f64 %r1, 2.;", "mov.f64 %r1, 2.;"),
+        ("mov.f64 %r1, .5;", "mov.f64 %r1, .5;"),
+        ("mov.f64 %r1, 25e-2;", "mov.f64 %r1, 25e-2;"),
+        ("mov.f64 %r1, 2.5e-1;", "mov.f64 %r1, 2.5e-1;"),
+        ("mov.f64 %r1, 00.0E9;", "mov.f64 %r1, 00.0E9;"),
+        // an overflow to ptxas, because it is no normal number
+        ("mov.f64 %r1, 1e-320;", "mov.f64 %r1, 0d00000000000007E8;"),
+        ("mov.f64 %r1, 1e-400;", "mov.f64 %r1, 0d0000000000000000;"),
         ("mov.u32 %r1, 1+2*3;", "mov.u32 %r1, 1+2 * 3;"),
         ("mov.u32 %r1, (1+2)*3;", "mov.u32 %r1, (1+2) * 3;"),
         ("mov.u32 %r1, 1-(2-3);", "mov.u32 %r1, 1-(2-3);"),

@@ -6,8 +6,8 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
+use super::frame::Frame;
 use super::names::{Own, declared};
-use super::uses::Frame;
 use super::{Expander, begins_piece, errors};
 use crate::parse::SPACES;
 use crate::token::{Tok, Token};

@@ -1,12 +1,11 @@
 //! Uses of pieces: `ring::wait!(%bar, %parity);` becomes a block with the tokens of the piece, in which the arguments stand for the
 //! parameters. The block begins with the arguments and the declarations of their parameters, for the checker.
 
-use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
 use super::contexts::What;
-use super::names::Own;
+use super::frame::Frame;
 use super::pieces::{Kind, Parameter, Piece};
 use super::{Expander, MAX_DEPTH, errors};
 use crate::ast::Expr;
@@ -14,44 +13,6 @@ use crate::parse::arguments::ARGUMENTS;
 use crate::parse::{Const, Parser, fold};
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::{Kind as Number, RustType};
-
-/// A use whose tokens are being made.
-#[derive(Debug)]
-pub(super) struct Frame {
-    /// Which piece.
-    piece: usize,
-    /// The part in which its names are looked up first.
-    part: Option<String>,
-    /// How many loop variables are outside.
-    pub(super) variables: usize,
-    /// How many constants of the module are in scope.
-    constants: usize,
-    /// By parameter.
-    pub(super) arguments: HashMap<String, Vec<Token>>,
-    /// Names of the piece that an argument has too.
-    renamed: Vec<(Own, String)>,
-}
-
-/// What a word of a piece stands for in a use.
-pub(super) enum Stands<'a> {
-    Itself,
-    Renamed(String),
-    Argument(&'a [Token]),
-}
-
-impl Frame {
-    pub(super) fn new(piece: usize, part: Option<String>, variables: usize, constants: usize) -> Self {
-        Frame { piece, part, variables, constants, arguments: HashMap::new(), renamed: Vec::new() }
-    }
-
-    pub(super) fn stands_for(&self, word: &str) -> Stands<'_> {
-        if let Some(tokens) = self.arguments.get(word) {
-            return Stands::Argument(tokens);
-        }
-        let renamed = self.renamed.iter().find_map(|(own, name)| Some(format!("{name}{}", own.covers(word)?)));
-        renamed.map_or(Stands::Itself, Stands::Renamed)
-    }
-}
 
 impl Expander<'_> {
     /// `wait!(` or `ring::wait!(`: the parenthesis.
