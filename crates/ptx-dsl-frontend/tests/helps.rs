@@ -33,15 +33,26 @@ fn bodies(directory: &str) -> Modules {
     modules
 }
 
-/// Modules with constants whose values only rustc knows, and with repetition: here, without rustc, their helps cannot be tried.
-const OF_RUSTC: [&str; 4] = ["constant", "errors_in_a_repetition", "instances_of", "parameters_that_are_no_constants"];
+/// Modules with constants whose values only rustc knows, with repetition, and with parts of other macros: here, without rustc, their helps cannot be tried.
+const OF_RUSTC: [&str; 5] =
+    ["constant", "errors_in_a_repetition", "instances_of", "parameters_that_are_no_constants", "part"];
 
 /// Their helps that no other module has.
-const HELPS_OF_RUSTC: [&str; 4] = [
+const HELPS_OF_RUSTC: [&str; 14] = [
     "write `{example} {{ ... }}`",
     "write `@for I in 0..4 { ... }`",
     "write a number, or declare `const N: u32 = 4;` before it",
     "write `const {name}: {ty} = crate::{name};`, or a number after the `=`",
+    "write `.layout ring(full, empty, const N: u32) { ... }`",
+    "write `.inline wait(.reg .b32 %bar, .b32 %parity) { ... }`",
+    "write `full` or `const N: u32`",
+    "write `.reg .b32 %r`, `.b32 %value`, `.shared .b64 address`, `const N: u32` or `label done`",
+    "add `{name}` to the parameters",
+    "add `)` and `;` behind them",
+    "add `;` behind the `)`",
+    "write `{near}!(...)`",
+    "define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part behind the header",
+    "write `{name}!(...)` with `{parameters}`",
 ];
 
 #[test]

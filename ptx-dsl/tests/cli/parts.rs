@@ -7,7 +7,7 @@ ptx_dsl::ptx! {
     pub part waits {
         .inline wait(.shared .b64 bar, .b32 parity) {
             .reg .pred %done;
-          again:
+        again:
             mbarrier.try_wait.parity.shared::cta.b64 %done, [bar], parity;
             @!%done bra again;
         }

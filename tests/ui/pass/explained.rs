@@ -15,9 +15,19 @@ mod item {
     }
 }
 
+mod inline {
+    use ptx_dsl::ptx;
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        .inline twice(.reg .b32 %x) { add.u32 %x, %x, %x; }
+        .visible .entry k() { .reg .b32 %r; mov.u32 %r, 1; twice!(%r); ret; }
+    }
+}
+
 fn main() {
     use ptx_dsl::ptx;
 
     let k = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; });
-    let _ = (k, item::k, file::kernel);
+    let _ = (k, item::k, file::kernel, inline::k);
 }

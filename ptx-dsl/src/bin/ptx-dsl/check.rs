@@ -14,6 +14,7 @@ use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::Token;
 use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file};
 
@@ -298,8 +299,12 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
     }
     let compile = if of_rust { compile_rust_file } else { compile_at };
     let mut compiled = if of_rust && rust_parts::defines_parts(&lexed.tokens[..own]) {
-        // what the part uses is checked where it is defined
-        Compiled { diagnostics: check_parts(&lexed.tokens, 0..own), ..Compiled::default() }
+        // what the part uses stands before it, as in the macro, and is checked where it is defined
+        let header = parse_header(&lexed.tokens).1;
+        let used = lexed.tokens.len() - own;
+        let mut tokens = lexed.tokens.clone();
+        tokens[header..].rotate_right(used);
+        Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len()), ..Compiled::default() }
     } else {
         compile(&lexed.tokens, request.target, request.version, &request.levels)
     };
