@@ -1,0 +1,229 @@
+//! The search for an allowed execution.
+
+use std::collections::BTreeSet;
+use std::fmt;
+
+use crate::barriers;
+use crate::candidate::Candidate;
+use crate::condition::{Condition, Value};
+use crate::event::Event;
+use crate::mbarriers;
+use crate::model::{self, Choice, Version};
+use crate::program::Program;
+use crate::relation::{Relation, bits};
+use crate::trace::{self, Trace, Values};
+
+/// Runs of one thread.
+const RUNS: usize = 50_000;
+/// Steps of the search.
+const STEPS: usize = 20_000_000;
+
+/// Why a program is not searched: it is too large.
+#[derive(Clone, Copy, PartialEq, Eq, Debug)]
+pub enum Error {
+    /// A thread has too many runs.
+    Runs {
+        /// The thread.
+        thread: usize,
+        /// How many are allowed.
+        limit: usize,
+    },
+    /// An execution has more than 64 events.
+    Events,
+    /// mbarrier objects have too many orders of their operations.
+    Orders,
+    /// There are too many combinations of runs and of what reads could read from.
+    Steps,
+}
+
+impl fmt::Display for Error {
+    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
+        match self {
+            Error::Runs { thread, limit } => write!(f, "thread {thread} has more than {limit} runs"),
+            Error::Events => f.write_str("an execution has more than 64 events"),
+            Error::Orders => f.write_str("operations on mbarrier objects have too many orders"),
+            Error::Steps => write!(f, "the search needs more than {STEPS} steps"),
+        }
+    }
+}
+
+impl std::error::Error for Error {}
+
+/// An allowed execution.
+#[derive(Clone, Debug)]
+pub struct Witness {
+    /// Its events, initial writes first.
+    pub events: Vec<Event>,
+    /// Reads with the writes that they read from.
+    pub reads_from: Vec<(usize, usize)>,
+}
+
+/// An allowed execution whose final state meets the condition, if there is one.
+pub fn find(program: &Program, version: Version, condition: &Condition) -> Result<Option<Witness>, Error> {
+    let runs = all_runs(program)?;
+    let mut search = Search { program, version, condition, steps: 0, found: None };
+    search.choose(&runs, &mut Vec::new())?;
+    Ok(search.found)
+}
+
+/// The runs of each thread. A value is written only after those that it is computed from, so as many rounds as there are writes find all.
+fn all_runs(program: &Program) -> Result<Vec<Vec<Trace>>, Error> {
+    let mut values: Values = program.locations.iter().map(|&value| BTreeSet::from([value])).collect();
+    let mut rounds = 0;
+    loop {
+        let runs = (0..program.threads.len())
+            .map(|thread| trace::runs(program, thread, &values, RUNS))
+            .collect::<Result<Vec<_>, _>>()?;
+        let before = values.iter().map(BTreeSet::len).sum::<usize>();
+        let writes = |run: &Trace| run.events.iter().filter(|event| event.is_write()).count();
+        let longest: usize = runs.iter().map(|runs| runs.iter().map(writes).max().unwrap_or(0)).sum();
+        for event in runs.iter().flatten().flat_map(|run| &run.events).filter(|event| event.is_write()) {
+            let Some(place) = event.place else { continue };
+            values[program.places[place].location].insert(event.value);
+        }
+        rounds += 1;
+        if values.iter().map(BTreeSet::len).sum::<usize>() == before || rounds > longest {
+            return Ok(runs);
+        }
+    }
+}
+
+struct Search<'a> {
+    program: &'a Program,
+    version: Version,
+    condition: &'a Condition,
+    steps: usize,
+    found: Option<Witness>,
+}
+
+impl Search<'_> {
+    fn step(&mut self) -> Result<(), Error> {
+        self.steps += 1;
+        if self.steps > STEPS { Err(Error::Steps) } else { Ok(()) }
+    }
+
+    fn register(&self, chosen: &[&Trace], thread: usize, register: usize) -> Option<i64> {
+        let run = chosen.get(thread)?;
+        let value = run.registers.get(register).and_then(|register| register.0);
+        if run.blocked() { value } else { Some(value.unwrap_or(0)) }
+    }
+
+    /// One run of each thread.
+    fn choose<'r>(&mut self, runs: &'r [Vec<Trace>], chosen: &mut Vec<&'r Trace>) -> Result<(), Error> {
+        self.step()?;
+        let known = |value| match value {
+            Value::Constant(value) => Some(value),
+            Value::Register(thread, register) => self.register(chosen, thread, register),
+            Value::Location(_) => None,
+        };
+        if self.found.is_some() || self.condition.holds(&known) == Some(false) {
+            return Ok(());
+        }
+        let Some(next) = runs.get(chosen.len()) else { return self.candidate(chosen) };
+        for run in next {
+            chosen.push(run);
+            self.choose(runs, chosen)?;
+            chosen.pop();
+        }
+        Ok(())
+    }
+
+    fn candidate(&mut self, chosen: &[&Trace]) -> Result<(), Error> {
+        // Most combinations have a read of a value that nobody writes.
+        let events = || chosen.iter().flat_map(|run| &run.events);
+        let location = |event: &Event| event.place.map(|place| self.program.places[place].location);
+        let written: BTreeSet<_> = self
+            .program
+            .locations
+            .iter()
+            .enumerate()
+            .map(|(location, &value)| (Some(location), value))
+            .chain(events().filter(|event| event.is_write()).map(|event| (location(event), event.value)))
+            .collect();
+        if events().any(|event| event.is_read() && !written.contains(&(location(event), event.value))) {
+            return Ok(());
+        }
+        let candidate = Candidate::new(self.program, chosen).ok_or(Error::Events)?;
+        let barriers = barriers::meetings(&candidate);
+        if barriers.is_empty() {
+            return Ok(());
+        }
+        let mbarriers = mbarriers::meetings(&candidate)?;
+        let fences = model::fence_sc_orders(&candidate);
+        let mut reads_from = Vec::new();
+        self.sources(&candidate, candidate.reads, Relation::empty(candidate.events.len()), &mut reads_from)?;
+        for reads_from in &reads_from {
+            for barriers in &barriers {
+                for mbarriers in &mbarriers {
+                    for fence_sc in &fences {
+                        self.step()?;
+                        self.execution(&candidate, chosen, &Choice { reads_from, barriers, mbarriers, fence_sc });
+                        if self.found.is_some() {
+                            return Ok(());
+                        }
+                    }
+                }
+            }
+        }
+        Ok(())
+    }
+
+    /// All ways in which the reads get their values.
+    fn sources(
+        &mut self,
+        candidate: &Candidate,
+        left: u64,
+        from: Relation,
+        all: &mut Vec<Relation>,
+    ) -> Result<(), Error> {
+        self.step()?;
+        let Some(read) = bits(left).next() else {
+            if model::no_thin_air(candidate, &from) {
+                all.push(from);
+            }
+            return Ok(());
+        };
+        for write in candidate.sources(read) {
+            let mut from = from.clone();
+            from.add(write, read);
+            self.sources(candidate, left & !(1 << read), from, all)?;
+        }
+        Ok(())
+    }
+
+    fn execution(&mut self, candidate: &Candidate, chosen: &[&Trace], choice: &Choice) {
+        let Some(derived) = model::derive(candidate, self.version, choice) else { return };
+        let mut found = |order: &Relation| {
+            let mut finals = vec![Vec::new(); self.program.locations.len()];
+            for write in bits(candidate.writes).filter(|&write| order.row(write) == 0) {
+                finals[candidate.location(write).unwrap_or(0)].push(candidate.events[write].value);
+            }
+            self.some_final(chosen, &finals, &mut Vec::new())
+        };
+        if model::coherence(candidate, self.version, choice, &derived, &mut found) {
+            let sources = choice.reads_from.inverse();
+            let reads_from =
+                bits(candidate.reads).flat_map(|read| bits(sources.row(read)).map(move |write| (read, write)));
+            self.found = Some(Witness { events: candidate.events.clone(), reads_from: reads_from.collect() });
+        }
+    }
+
+    /// Whether the condition holds for one choice of last writes.
+    fn some_final(&self, chosen: &[&Trace], finals: &[Vec<i64>], memory: &mut Vec<i64>) -> bool {
+        let known = |value| match value {
+            Value::Constant(value) => Some(value),
+            Value::Register(thread, register) => self.register(chosen, thread, register),
+            Value::Location(location) => memory.get(location).copied(),
+        };
+        match self.condition.holds(&known) {
+            Some(holds) => holds,
+            None if memory.len() == finals.len() => false,
+            None => finals[memory.len()].iter().any(|&value| {
+                memory.push(value);
+                let holds = self.some_final(chosen, finals, memory);
+                memory.pop();
+                holds
+            }),
+        }
+    }
+}
