@@ -55,7 +55,7 @@ fn linear(candidate: &Candidate, left: u64, done: u64, order: Relation, orders: 
 
 /// Causality order, or nothing if it contradicts the Fence-SC order or itself.
 pub fn derive(candidate: &Candidate, version: Version, choice: &Choice) -> Option<Derived> {
-    let observation = observation(candidate, version, choice.reads_from);
+    let observation = observation(candidate, choice.reads_from);
     let synchronizes = synchronizes(candidate, &observation)
         .or(&met(candidate, choice.mbarriers))
         .or(choice.fence_sc)
@@ -81,16 +81,11 @@ pub fn derive(candidate: &Candidate, version: Version, choice: &Choice) -> Optio
     (fences && mbarriers).then_some(Derived { causality })
 }
 
-/// Observation order: morally strong reads-from, through atomic operations.
-fn observation(candidate: &Candidate, version: Version, reads_from: &Relation) -> Relation {
+/// Observation order: from writes, by morally strong reads-from, through atomic operations.
+fn observation(candidate: &Candidate, reads_from: &Relation) -> Relation {
     let strong = candidate.morally_strong.and(reads_from);
-    match version {
-        Version::Ptx75 => strong.or(&candidate.atomic).closure(),
-        Version::Ptx60 => {
-            let steps = candidate.atomic.then(&strong).closure().or_same();
-            strong.then(&steps)
-        }
-    }
+    let steps = candidate.atomic.then(&strong).closure().or_same();
+    strong.then(&steps)
 }
 
 /// Release patterns that synchronise with acquire patterns.

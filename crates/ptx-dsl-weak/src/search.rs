@@ -1,6 +1,6 @@
 //! The search for an allowed execution.
 
-use std::collections::BTreeSet;
+use std::collections::{BTreeMap, BTreeSet};
 use std::fmt;
 
 use crate::barriers;
@@ -30,6 +30,8 @@ pub enum Error {
     },
     /// An execution has more than 64 events.
     Events,
+    /// More than 128 values of locations.
+    Values,
     /// mbarrier objects have too many orders of their operations.
     Orders,
     /// There are too many combinations of runs and of what reads could read from.
@@ -41,6 +43,7 @@ impl fmt::Display for Error {
         match self {
             Error::Runs { thread, limit } => write!(f, "thread {thread} has more than {limit} runs"),
             Error::Events => f.write_str("an execution has more than 64 events"),
+            Error::Values => f.write_str("locations have more than 128 values"),
             Error::Orders => f.write_str("operations on mbarrier objects have too many orders"),
             Error::Steps => write!(f, "the search needs more than {STEPS} steps"),
         }
@@ -60,9 +63,14 @@ pub struct Witness {
 
 /// An allowed execution whose final state meets the condition, if there is one.
 pub fn find(program: &Program, version: Version, condition: &Condition) -> Result<Option<Witness>, Error> {
-    let runs = all_runs(program)?;
-    let mut search = Search { program, version, condition, steps: 0, found: None };
-    search.choose(&runs, &mut Vec::new())?;
+    let mut runs = all_runs(program)?;
+    let initial = number_values(program, &mut runs)?;
+    let mut writable = vec![0; runs.len() + 1];
+    for thread in (0..runs.len()).rev() {
+        writable[thread] = runs[thread].iter().fold(writable[thread + 1], |all, run| all | run.writes);
+    }
+    let mut search = Search { program, version, condition, writable, steps: 0, found: None };
+    search.choose(&runs, &mut Vec::new(), (0, initial))?;
     Ok(search.found)
 }
 
@@ -88,10 +96,35 @@ fn all_runs(program: &Program) -> Result<Vec<Vec<Trace>>, Error> {
     }
 }
 
+/// Numbers the values of each location, for sets of them in each run. The set of initial values.
+fn number_values(program: &Program, runs: &mut [Vec<Trace>]) -> Result<u128, Error> {
+    let mut numbers = BTreeMap::new();
+    let mut number = |location, value| {
+        let next = numbers.len();
+        match *numbers.entry((location, value)).or_insert(next) {
+            number if number < 128 => Ok(1u128 << number),
+            _ => Err(Error::Values),
+        }
+    };
+    let mut initial = 0;
+    for (location, &value) in program.locations.iter().enumerate() {
+        initial |= number(location, value)?;
+    }
+    for run in runs.iter_mut().flatten() {
+        for event in &run.events {
+            let Some(place) = event.place else { continue };
+            let bit = number(program.places[place].location, event.value)?;
+            if event.is_write() { run.writes |= bit } else { run.reads |= bit }
+        }
+    }
+    Ok(initial)
+}
+
 struct Search<'a> {
     program: &'a Program,
     version: Version,
     condition: &'a Condition,
+    writable: Vec<u128>,
     steps: usize,
     found: Option<Witness>,
 }
@@ -109,7 +142,13 @@ impl Search<'_> {
     }
 
     /// One run of each thread.
-    fn choose<'r>(&mut self, runs: &'r [Vec<Trace>], chosen: &mut Vec<&'r Trace>) -> Result<(), Error> {
+    /// `used`: the values that the chosen ones read, and those that they write.
+    fn choose<'r>(
+        &mut self,
+        runs: &'r [Vec<Trace>],
+        chosen: &mut Vec<&'r Trace>,
+        used: (u128, u128),
+    ) -> Result<(), Error> {
         self.step()?;
         let known = |value| match value {
             Value::Constant(value) => Some(value),
@@ -120,29 +159,22 @@ impl Search<'_> {
             return Ok(());
         }
         let Some(next) = runs.get(chosen.len()) else { return self.candidate(chosen) };
+        // What later threads can write at best.
+        let later = self.writable[chosen.len() + 1];
         for run in next {
+            let (reads, writes) = (used.0 | run.reads, used.1 | run.writes);
+            if reads & !(writes | later) != 0 {
+                self.step()?;
+                continue;
+            }
             chosen.push(run);
-            self.choose(runs, chosen)?;
+            self.choose(runs, chosen, (reads, writes))?;
             chosen.pop();
         }
         Ok(())
     }
 
     fn candidate(&mut self, chosen: &[&Trace]) -> Result<(), Error> {
-        // Most combinations have a read of a value that nobody writes.
-        let events = || chosen.iter().flat_map(|run| &run.events);
-        let location = |event: &Event| event.place.map(|place| self.program.places[place].location);
-        let written: BTreeSet<_> = self
-            .program
-            .locations
-            .iter()
-            .enumerate()
-            .map(|(location, &value)| (Some(location), value))
-            .chain(events().filter(|event| event.is_write()).map(|event| (location(event), event.value)))
-            .collect();
-        if events().any(|event| event.is_read() && !written.contains(&(location(event), event.value))) {
-            return Ok(());
-        }
         let candidate = Candidate::new(self.program, chosen).ok_or(Error::Events)?;
         let barriers = barriers::meetings(&candidate);
         if barriers.is_empty() {

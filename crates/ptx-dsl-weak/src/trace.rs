@@ -26,6 +26,9 @@ pub struct Trace {
     pub agents: u64,
     /// Reads and writes of atomic operations.
     pub atomic: Vec<(usize, usize)>,
+    /// The values that it reads and writes, by number.
+    pub reads: u128,
+    pub writes: u128,
     /// The registers at the end, and on which reads they depend.
     pub registers: Vec<(Option<i64>, u64)>,
 }
