@@ -59,6 +59,17 @@ fn public_tests() {
     assert!(all_wrong.is_empty(), "{}", all_wrong.join("\n"));
 }
 
+/// Whether the first part of a forbidden conjunction is possible: otherwise the test shows nothing.
+fn is_vacuous(text: &str) -> bool {
+    let Ok(litmus) = reader::read(text) else { return false };
+    let mut first = &litmus.condition;
+    while let Condition::And(a, _) = first {
+        first = a;
+    }
+    let conjunction = matches!(litmus.condition, Condition::And(..)) && litmus.quantifier == Quantifier::NotExists;
+    conjunction && matches!(find(&litmus.program, Version::Ptx75, first), Ok(None))
+}
+
 /// Each file of `own/` has tests, separated by lines `---`. Each condition holds.
 #[test]
 fn own_tests() {
@@ -69,10 +80,13 @@ fn own_tests() {
         for test in std::fs::read_to_string(&file).expect("text").split("\n---\n") {
             count += 1;
             let name = test.lines().find(|line| line.starts_with("PTX ")).unwrap_or("no name");
-            let cites = test.lines().any(|line| line.starts_with("// ") && line.contains('"'));
+            let cites = test.lines().any(|line| line.starts_with("// ") && line.contains(": "));
             match verdict(test, Version::Ptx75) {
+                Ok(true) if is_vacuous(test) => {
+                    wrong.push(format!("{name}: the first part of the condition is impossible"))
+                }
                 Ok(true) if cites => {}
-                Ok(true) => wrong.push(format!("{name}: cites no sentence of the manual")),
+                Ok(true) => wrong.push(format!("{name}: names no section of the manual")),
                 Ok(false) => wrong.push(format!("{name}: the condition does not hold")),
                 Err(error) => wrong.push(format!("{name}: {error}")),
             }
