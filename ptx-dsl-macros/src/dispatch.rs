@@ -6,6 +6,7 @@ use crate::expand;
 use crate::expand::{Pass, kernels};
 use crate::hints;
 use crate::include;
+use crate::instances;
 use crate::parts;
 use crate::parts::Step;
 use crate::tokens::Source;
@@ -51,7 +52,14 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     }
     expand::place(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
     hints::constants(written, false, &mut compiled.diagnostics);
-    kernels(&source, &compiled, (pass, always, &again)).0
+    let mut out = kernels(&source, &compiled, (pass, always, &again)).0;
+    if pass == Pass::Types
+        && let Some(expanded) = &expanded
+    {
+        let made = compiled.hir.functions.iter().map(|f| f.name.as_str()).collect();
+        out.extend(expanded.instances.iter().map(|all| instances::items(all, &made, &source)));
+    }
+    out
 }
 
 /// The second pass: the name of the macro, and its input.

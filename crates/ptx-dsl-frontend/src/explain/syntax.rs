@@ -89,14 +89,15 @@ pub(super) const RUST: &[Explanation] = explained! { rust
          returns owns what it needs, so nothing is moved into it either."
     155 "malformed constant"
         "A constant has a name, a type and a value: `const TILE: u32 = crate::TILE;`. The value is an expression of Rust, in the \
-         scope around the macro. A kernel with const parameters, `.entry k<const N: u32>()`, is alone in its module."
+         scope around the macro. A kernel with const parameters, `.entry k<const N: u32>()`, is alone in its module \
+         unless it lists the values, `.entry k<const N: u32 in [2, 4]>()`."
     156 "constant whose value the macro does not know"
         "A macro runs before rustc evaluates constants. The number of registers, the bounds of `@for` and the conditions of `@if` \
-         decide which names and statements there are, so they need a constant that is declared with a number. So do sizes outside \
-         of `.shared`, and operands that choose a form of an instruction."
+         decide which names and statements there are, so they need a constant that is declared with a number, or a const parameter \
+         that lists its values. So do sizes outside of `.shared`, and operands that choose a form of an instruction."
     157 "malformed repetition"
-        "A repetition runs over a range of constant integers, `@for I in 0..4 { ... }`; a condition is a constant integer, \
-         `@if I > 0 { ... } else { ... }`."
+        "A repetition runs over a range or a list of constant integers, `@for I in 0..4 { ... }`; a condition is a constant integer, \
+         `@if I > 0 { ... } else { ... }`. A const parameter lists its values in the same way, `<const N: u32 in [2, 4]>`."
     158 "access of another type than the elements"
         "The kernel accesses floating-point values of another type than the slice has that Rust passes. Integers of any size may be \
          the bits of the elements, and are no finding. A warning."
