@@ -28,6 +28,7 @@ mod multicast;
 mod narrow;
 mod nvcc;
 mod parallel;
+mod parameters;
 mod parts;
 mod recursion;
 mod registers;

@@ -9,6 +9,7 @@ mod expand;
 mod hash;
 mod hints;
 mod include;
+mod param;
 mod parts;
 mod report;
 mod rust_type;
@@ -58,6 +59,15 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
     include::include(input.into(), expand::Pass::Types).into()
+}
+
+/// Makes a `#[repr(C)]` struct a parameter of kernels by value, for `.param .align A .b8 name[N]`.
+///
+/// Its fields are numbers, arrays, and other such structs. Size and alignment are compared with the parameter, and each `ld.param` that
+/// names the parameter with the field at its offset (PTX0161). There is no `unsafe`, and bytes between fields are passed as zeros.
+#[proc_macro_derive(Param)]
+pub fn param(input: TokenStream) -> TokenStream {
+    param::derive(input.into()).into()
 }
 
 /// What the other macros expand to where kernels are compiled: the code of the kernels. The input is the name of the macro, `ptx` or

@@ -20,6 +20,7 @@ pub mod machine;
 pub mod mem;
 pub mod monitor;
 pub mod numerics;
+pub mod param;
 mod print;
 pub mod qual;
 pub mod schedule;
@@ -43,6 +44,7 @@ pub use machine::Ctx;
 pub use mem::address::AddrSpace;
 pub use monitor::{Monitor, Off};
 pub use numerics::Numerics;
+pub use param::Param;
 pub use qual::{Q, Qualifier, Qualifiers, Ty, q};
 pub use schedule::Schedule;
 pub use tensor_map::{

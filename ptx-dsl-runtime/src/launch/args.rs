@@ -6,6 +6,7 @@ use crate::kernel::ParamInfo;
 use crate::launch::error::LaunchError;
 use crate::mem::address::global_address;
 use crate::mem::segment::Segment;
+use crate::param::Param;
 use crate::tensor_map::TensorMap;
 use crate::tensor_map::map::{Borrowed, MapWithMemory};
 
@@ -101,6 +102,13 @@ pub fn slice_mut<T: Pod>(s: &mut [T]) -> Arg<'_> {
 /// A typed value.
 pub fn scalar<'a, T: NoUninit>(v: T) -> Arg<'a> {
     Arg::value(bytemuck::bytes_of(&v))
+}
+
+/// A value with a layout. Bytes between its fields are zero.
+pub fn by_value<'a, T: Param>(v: T) -> Arg<'a> {
+    let mut bytes = vec![0; size_of::<T>()];
+    v.write(&mut bytes);
+    Arg::value(bytes)
 }
 
 /// An argument for a `.ptr` parameter without a Rust type: a slice, vector or array of plain data.
