@@ -53,6 +53,9 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 /// contains it. Levels of findings and `compiled`, which `ptx!` has in its header, follow the name:
 /// `include_ptx!("kernels/saxpy.ptx", allow(PTX0516), compiled)`.
 ///
+/// `include_ptx!("kernels/saxpy.ptx", fn saxpy(x: &[f32], y: &mut [f32], a: f32, n: u32))` gives the parameters of a kernel Rust types, in
+/// their order, with the checks that they have in `ptx!`; names need not agree. Without it a pointer takes every slice.
+///
 /// rust-analyzer does not say which file contains a macro. There the path is tried from each directory of the package
 /// (`CARGO_MANIFEST_DIR`) that has Rust files. If several have such a file, the first wins whose Rust files contain the path as a
 /// string. Give kernel files different names, and the editor finds the same file as rustc.

@@ -5,6 +5,7 @@
 
 pub use ptx_dsl_isa::constant;
 
+mod buffer;
 mod checked;
 pub mod emitted;
 mod engine;
@@ -30,6 +31,7 @@ pub mod sync;
 mod tensor_map;
 pub mod trace;
 
+pub use buffer::{Buffer, Strided, StridedError};
 pub use checked::Checked;
 pub use emitted::*;
 pub use engine::Engine;

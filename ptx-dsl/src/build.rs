@@ -47,6 +47,7 @@ use std::path::{Path, PathBuf};
 pub struct Kernels {
     files: Vec<PathBuf>,
     levels: Vec<(Level, Selector)>,
+    entries: bool,
 }
 
 /// The kernels cannot be written. `{:?}` prints the same as `{}`, for a `main` that returns it.
@@ -107,6 +108,13 @@ impl Kernels {
         self
     }
 
+    /// Writes each kernel also as a module of its own, with what it needs of the module: `kernels.scale.ptx`, and in the header
+    /// `scale_ENTRY_ptx`.
+    pub fn entries(mut self) -> Self {
+        self.entries = true;
+        self
+    }
+
     /// Sets the level of findings, as [`Options::level`] does.
     pub fn level(mut self, level: Level, of: Selector) -> Self {
         self.levels.push((level, of));
@@ -132,9 +140,12 @@ impl Kernels {
             for (i, module) in modules.iter().enumerate() {
                 let name = if modules.len() == 1 { stem.to_string() } else { format!("{stem}_{}", i + 1) };
                 written.push(write(folder.join(format!("{name}.ptx")), module.ptx())?);
+                for kernel in module.kernels().iter().filter(|_| self.entries) {
+                    written.push(write(folder.join(format!("{name}.{}.ptx", kernel.name())), kernel.ptx())?);
+                }
                 named.push((name, module));
             }
-            let header = header::header(&stem, &file.display().to_string(), &named);
+            let header = header::header(&stem, &file.display().to_string(), (&named, self.entries));
             written.push(write(folder.join(format!("{stem}.h")), &header)?);
         }
         Ok(written)

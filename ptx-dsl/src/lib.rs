@@ -86,8 +86,8 @@ pub use ptx_dsl_runtime::kernel::{KernelFn, KernelInfo, ParamInfo, Site};
 pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
 pub use ptx_dsl_runtime::param::Param;
 pub use ptx_dsl_runtime::{
-    Arg, CancelHandle, Checked, Engine, Error, Explore, Explored, Fault, FaultKind, Host, Launch, Monitor, Numerics,
-    Progress, Report, Schedule,
+    Arg, Buffer, CancelHandle, Checked, Engine, Error, Explore, Explored, Fault, FaultKind, Host, Launch, Monitor,
+    Numerics, Progress, Report, Schedule, Strided, StridedError,
 };
 pub use ptx_dsl_runtime::{
     ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,

@@ -101,6 +101,26 @@ PTX_DSL_CHECK(offsetof(struct first_params, d) == 48);
     std::fs::remove_dir_all(out).unwrap();
 }
 
+/// Each kernel alone, as a file and in the header.
+#[test]
+fn kernels_alone() {
+    let out = folder("alone");
+    let source = file(&out, "k.rs", RUST);
+    let written = Kernels::new().file(&source).entries().write(&out).unwrap();
+    let names: Vec<&str> = written.iter().map(|p| p.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["k_1.ptx", "k_1.first.ptx", "k_1.$second.ptx", "k_2.ptx", "k_2.third.ptx", "k.h"]);
+    let text = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    assert_eq!(
+        text("k_1.$second.ptx"),
+        ".version 8.0\n.target sm_90\n.address_size 64\n\n.visible .entry $second()\n.maxntid 32, 4\n{\n    bar.sync 0;\n    \
+         bar.sync 1;\n    ret;\n}\n"
+    );
+    assert!(text("k_1.first.ptx").contains("first(") && !text("k_1.first.ptx").contains("second"));
+    assert!(text("k_2.third.ptx").contains("third(") && !text("k_2.third.ptx").contains(".global .u32 g"));
+    assert!(text("k.h").contains("static const char first_ENTRY_ptx[] =\n    \".version 8.0\\n\""));
+    std::fs::remove_dir_all(out).unwrap();
+}
+
 #[test]
 fn errors() {
     let out = folder("errors");

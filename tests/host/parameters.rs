@@ -109,3 +109,94 @@ fn structs_and_arrays_are_passed_by_value() {
     fields.launch(&Host::new(), Launch::grid(1), (&mut out, options, points, [-1, 2])).unwrap();
     assert_eq!(out, [1.0, 2.0, 3.0, 0.1, 4.0, 6.0 * 65536.0 + 5.0, 1.0, 9.0, -3.0]);
 }
+
+ptx! {
+    <sm_90, ptx 8.0>
+    // adds a matrix with strides to a contiguous one
+    .visible .entry add_rows(
+        .param .u64 .ptr .global .align 4 x: &[f32],
+        .param .u64 .ptr .global .align 4 y: &mut [f32],
+        .param .u32 rows: u32,
+        .param .u32 columns: u32,
+        .param .u32 row_stride: u32)
+    {
+        .reg .pred %p, %q;
+        .reg .b32 %i, %j, %n, %at;
+        .reg .f32 %v, %w;
+        .reg .b64 %x, %y;
+        ld.param.u32 %n, [rows];
+        mov.u32 %i, %tid.y;
+        setp.ge.u32 %p, %i, %n;
+        @%p ret;
+        ld.param.u32 %n, [columns];
+        mov.u32 %j, %tid.x;
+        setp.ge.u32 %q, %j, %n;
+        @%q ret;
+        ld.param.u64 %y, [y];
+        mad.lo.u32 %at, %i, %n, %j;
+        mad.wide.u32 %y, %at, 4, %y;
+        ld.param.u64 %x, [x];
+        ld.param.u32 %n, [row_stride];
+        mad.lo.u32 %at, %i, %n, %j;
+        mad.wide.u32 %x, %at, 4, %x;
+        ld.global.f32 %v, [%x];
+        ld.global.f32 %w, [%y];
+        add.f32 %v, %v, %w;
+        st.global.f32 [%y], %v;
+        ret;
+    }
+}
+
+#[test]
+fn buffers_outlive_launches_and_have_parts_and_views() {
+    let host = Host::new();
+    let launch = Launch::grid(1).block((4, 4));
+    let data: Vec<f32> = (0..15).map(|i| i as f32).collect();
+    let x = ptx_dsl::Strided::new(host.buffer(&data), [3, 2], [5, 1]).unwrap();
+    let mut y = host.zeroed::<f32>(8);
+    let ([rows, columns], [stride, _]) = (x.shape().map(|n| n as u32), x.strides().map(|n| n as u32));
+    add_rows.launch(&host, launch.clone(), (&x, &mut y, rows, columns, stride)).unwrap();
+    add_rows.launch(&host, launch.clone(), (&x, y.slice_mut(0..6), rows, columns, stride)).unwrap();
+    // a closure, and a part that begins behind the first element
+    add_rows.on(&host, launch.clone())(&(*x)[1..], &mut y[2..], rows, columns, stride).unwrap();
+    let mut wanted = [0.0; 8];
+    for row in 0..3 {
+        for column in 0..2 {
+            wanted[2 * row + column] += 2.0 * x[[row, column]];
+            wanted[2 * row + column + 2] += data[5 * row + column + 1];
+        }
+    }
+    let mut out = [0.0; 8];
+    y.copy_to(&mut out);
+    assert_eq!((out, y.to_vec()), (wanted, wanted.to_vec()));
+    // a part ends where it ends
+    let fault = add_rows.launch(&host, launch, (&x, y.slice_mut(0..5), rows, columns, stride)).unwrap_err();
+    assert!(fault.fault().is_some(), "{fault}");
+    y.copy_from(&[1.0; 8]);
+    assert_eq!(y[..], [1.0; 8]);
+    // parameters without a Rust type
+    let mut z = host.zeroed::<u32>(2);
+    file::from_file.launch(&host, Launch::grid(1), (&mut z,)).unwrap();
+    assert_eq!(z[..], [42, 0]);
+}
+
+mod file {
+    ptx_dsl::include_ptx!("from_file.ptx");
+}
+
+mod typed_file {
+    ptx_dsl::include_ptx!("parameters.ptx", fn scale(x: &mut [f32], factor: f32), deny(PTX0158), fn copy(from: &[u32], to: &mut [u32]));
+}
+
+#[test]
+fn kernels_of_files_have_rust_types() {
+    let (host, mut x) = (Host::new(), vec![1.5]);
+    // literals get their types from the signature
+    typed_file::scale.launch(&host, Launch::grid(1), (&mut x, 2.0)).unwrap();
+    assert_eq!(x, [3.0f32]);
+    let mut to = [0];
+    typed_file::copy().on(&host, Launch::grid(1))(&[7], &mut to).unwrap();
+    assert_eq!(to, [7u32]);
+    // this one has no signature
+    typed_file::nothing.launch(&host, Launch::grid(1), (&mut x, 0u64)).unwrap();
+}

@@ -61,6 +61,14 @@ pub fn compile(tokens: &[Token]) -> Compiled {
     compile_for(tokens, None, None)
 }
 
+/// As [`compile`], with a change of what is parsed, before it is checked.
+pub fn compile_with(tokens: &[Token], change: impl FnOnce(&mut ast::Module)) -> Compiled {
+    let (mut ast, mut diagnostics) = parse::parse(tokens);
+    change(&mut ast);
+    without_rust(&ast, &mut diagnostics);
+    compile_parsed(ast, diagnostics)
+}
+
 /// As [`compile`], for tokens that rustc compiles: they may have Rust constants.
 pub fn compile_in_rust(tokens: &[Token]) -> Compiled {
     let (ast, diagnostics) = parse::parse(tokens);
@@ -80,11 +88,15 @@ pub fn compile_at(
     levels: &[(levels::Level, levels::Selector)],
 ) -> Compiled {
     let (ast, mut diagnostics) = parsed(tokens, target, version, levels);
-    // Only rustc evaluates them.
+    without_rust(&ast, &mut diagnostics);
+    compile_parsed(ast, diagnostics)
+}
+
+/// Errors at constants, which only rustc evaluates.
+fn without_rust(ast: &ast::Module, diagnostics: &mut Vec<Diagnostic>) {
     for constant in &ast.constants.declarations {
         diagnostics.push(parse::unknown_value(constant.span, &constant.name));
     }
-    compile_parsed(ast, diagnostics)
 }
 
 /// As [`compile_at`], for the tokens of `ptx!` in a Rust file that nobody compiles: they may have repetitions and Rust constants.

@@ -2,6 +2,7 @@
 
 use bytemuck::{NoUninit, Pod};
 
+use crate::buffer::Buffer;
 use crate::kernel::ParamInfo;
 use crate::launch::error::LaunchError;
 use crate::mem::address::global_address;
@@ -133,7 +134,7 @@ macro_rules! buffers {
         }
     )* };
 }
-buffers! { [T]; Vec<T>; [T; N], N; }
+buffers! { [T]; Vec<T>; [T; N], N; Buffer<T>; }
 
 impl<'a> IntoBuffer<'a> for &'a TensorMap<'_> {
     fn into_buffer(self) -> Arg<'a> {
@@ -175,7 +176,7 @@ macro_rules! pointers {
         }
     )* };
 }
-pointers! { [T]; Vec<T>; [T; N], N; }
+pointers! { [T]; Vec<T>; [T; N], N; Buffer<T>; }
 
 impl<'a> From<&'a TensorMap<'_>> for Arg<'a> {
     fn from(map: &'a TensorMap<'_>) -> Self {
