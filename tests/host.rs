@@ -30,6 +30,7 @@ mod nvcc;
 mod parallel;
 mod parameters;
 mod parts;
+mod printed;
 mod recursion;
 mod registers;
 mod rows;

@@ -79,7 +79,10 @@ fn expand(
     let (lexed, mut diagnostics) = lex(text);
     let mut types = Types::new(lexed.ranges.len());
     let mut out = TokenStream::new();
-    let mut compiled = ptx_dsl_frontend::compile_with(&lexed.tokens, |module| out = types.apply(signatures, module));
+    let mut compiled = ptx_dsl_frontend::compile_with(&lexed.tokens, |module| {
+        module.notes = lexed.notes();
+        out = types.apply(signatures, module);
+    });
     let bytes = |s| if types.get(s).is_some() { 0..0 } else { lexed.bytes(s) };
     let rust = |s| match types.get(s) {
         Some(ty) => ty.clone(),

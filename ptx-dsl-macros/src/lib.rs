@@ -39,6 +39,9 @@ use proc_macro::TokenStream;
 /// one, and in another `ptx!`, `use crate::ring;` behind the header lets a kernel write `ring::wait!(full, %parity);`. docs/parts.md
 /// has the rules.
 ///
+/// The text keeps doc comments, `/// ...`, as comments; rustc drops others. With `lines` in the header, `<sm_90, ptx 8.0, lines>`, it has
+/// `.file` and `.loc` with the lines of the Rust file, as rustc names it (like `file!()`). Debuggers get them from `ptxas -lineinfo`.
+///
 /// In both forms, `kernel.on(&host, launch)` gives a Rust closure that takes the kernel's parameters and launches it. It is
 /// `Clone` and owns copies of the host and the launch, so it can be returned, stored and sent to a thread.
 ///
@@ -50,7 +53,7 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 }
 
 /// The same for a file: `include_ptx!("kernels/saxpy.ptx")`. Like that of `include_str!`, the path is relative to the file that
-/// contains it. Levels of findings and `compiled`, which `ptx!` has in its header, follow the name:
+/// contains it. The text keeps the comments of the file. Levels of findings and `compiled`, which `ptx!` has in its header, follow the name:
 /// `include_ptx!("kernels/saxpy.ptx", allow(PTX0516), compiled)`.
 ///
 /// `include_ptx!("kernels/saxpy.ptx", fn saxpy(x: &[f32], y: &mut [f32], a: f32, n: u32))` gives the parameters of a kernel Rust types, in

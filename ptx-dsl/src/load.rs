@@ -42,8 +42,9 @@ use ptx_dsl_codegen::for_engines;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{FuncId, Function};
 use ptx_dsl_frontend::lex::{Lexed, lex};
-use ptx_dsl_frontend::parse::parse;
+use ptx_dsl_frontend::notes::Places;
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
+use ptx_dsl_frontend::parse::{parse, parse_header};
 use ptx_dsl_frontend::print::{Entries, print_with_lines};
 use std::borrow::Cow;
 use std::fmt;
@@ -130,8 +131,12 @@ impl Options {
     /// The text has errors.
     pub fn parse(&self, text: &str) -> Result<Module, TextError> {
         let (mut lexed, mut found) = lex(text);
+        let mut notes = lexed.notes();
         let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
-        let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels);
+        if self.of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
+            notes.places = Some(Places::of_text(&self.name, text, &lexed));
+        }
+        let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels, notes);
         if let Some(expanded) = expanded {
             expanded.report(&mut compiled.diagnostics);
         }
@@ -260,7 +265,9 @@ impl Kernel {
         let whole = &self.0.source.ptx;
         let alone = || {
             // printing is a fixpoint
-            let (module, _) = parse(&lex(whole).0.tokens);
+            let lexed = lex(whole).0;
+            let (mut module, _) = parse(&lexed.tokens);
+            module.notes = lexed.notes();
             let printed = print_with_lines(&module, &|_| None);
             Entries::new(&module, &printed.text, &printed.items).alone(self.name())
         };

@@ -14,6 +14,7 @@ use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_frontend::notes::Places;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::Token;
 use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file};
@@ -291,6 +292,10 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         return Outcome { closures: 1, ..Outcome::default() };
     }
     let own = lexed.tokens.len();
+    let mut notes = lexed.notes();
+    if of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
+        notes.places = Some(Places::of_text(name, text, &lexed));
+    }
     if of_rust {
         match parts.used(&lexed.tokens) {
             Ok(used) => used.into_iter().for_each(|part| append(&mut lexed, text, part)),
@@ -306,7 +311,7 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         tokens[header..].rotate_right(used);
         Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len()), ..Compiled::default() }
     } else {
-        compile(&lexed.tokens, request.target, request.version, &request.levels)
+        compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
     };
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
