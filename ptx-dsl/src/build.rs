@@ -31,6 +31,8 @@
 //! A `scale_params` can be passed to `cuLaunchKernel` as `CU_LAUNCH_PARAM_BUFFER_POINTER`. `.maxntid` is `scale_MAX_THREADS`, and
 //! `.reqnctapercluster` is `scale_CLUSTER_X`.
 
+#[doc(hidden)]
+pub mod closure;
 mod header;
 #[doc(hidden)]
 pub mod rust_parts;

@@ -6,9 +6,8 @@ use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::lex::lex;
-use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::token::{Tok, Token};
 
+use super::closure;
 use super::rust_parts::{Parts, defines_parts};
 
 /// Is it a file of Rust?
@@ -94,7 +93,7 @@ pub fn without_nested_comments(text: &str) -> Cow<'_, str> {
 pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<String>, String> {
     let plain = without_nested_comments(text.get(body.clone()).unwrap_or_default());
     let tokens = lex(&plain).0.tokens;
-    if is_closure(&tokens) || defines_parts(&tokens) {
+    if closure::bar(&tokens).is_some() || defines_parts(&tokens) {
         return Ok(None);
     }
     let blank = |part: Option<&str>| -> String {
@@ -106,13 +105,6 @@ pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<St
         out.push_str(&without_nested_comments(text.get(part).unwrap_or_default()));
     }
     Ok(Some(out))
-}
-
-/// Is a module in the expression form, whose parameters are those of a Rust closure?
-pub fn is_closure(tokens: &[Token]) -> bool {
-    let (_, used, _) = parse_header(tokens);
-    let is = |at: usize, kind: &Tok| tokens.get(at).is_some_and(|t| t.kind == *kind);
-    is(used, &Tok::Punct('|')) || is(used, &Tok::Word("move".into())) && is(used + 1, &Tok::Punct('|'))
 }
 
 #[cfg(test)]
