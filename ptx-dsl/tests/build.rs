@@ -162,4 +162,17 @@ fn parts_of_the_file() {
     let source = file(&out, "alone.rs", kernel);
     let error = Kernels::new().file(&source).write(&out).unwrap_err();
     assert!(matches!(&error, Error::NoPart(_, name) if name == "ones"), "{error}");
+
+    // parts of another file, which use parts of a third
+    let use_ones = "ptx! { <sm_90, ptx 8.0> use crate::ones; part twos { .inline two(.reg .b32 %r) { ones::one!(%r); add.u32 %r, %r, %r; } } }";
+    let (twos, ones) = (file(&out, "twos.rs", use_ones), file(&out, "ones.rs", part));
+    let kernel =
+        "ptx! { <sm_90, ptx 8.0> use other::twos; .visible .entry k() { .reg .b32 %r; twos::two!(%r); ret; } }";
+    let source = file(&out, "user.rs", kernel);
+    let kernels = Kernels::new().parts(&twos).parts(&ones).file(&source);
+    let written = kernels.write(&out).unwrap();
+    let text = std::fs::read_to_string(&written[0]).unwrap();
+    assert!(text.contains("mov.u32 %r, 1;") && text.contains("add.u32 %r, %r, %r;"), "{text}");
+    let error = kernels.parts(file(&out, "more.rs", part)).write(&out).unwrap_err();
+    assert!(matches!(&error, Error::SeveralParts(_, name) if name == "ones"), "{error}");
 }

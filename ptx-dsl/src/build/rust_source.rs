@@ -8,7 +8,7 @@ use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::lex::lex;
 
 use super::closure;
-use super::rust_parts::{Parts, defines_parts};
+use super::rust_parts::{NotFound, Parts, Used, defines_parts};
 
 /// Is it a file of Rust?
 pub fn is_rust(path: &Path) -> bool {
@@ -89,8 +89,8 @@ pub fn without_nested_comments(text: &str) -> Cow<'_, str> {
 /// and the definition of a part.
 ///
 /// # Errors
-/// The name of a part that is in another file.
-pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<String>, String> {
+/// A part is not found.
+pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<String>, NotFound> {
     let plain = without_nested_comments(text.get(body.clone()).unwrap_or_default());
     let tokens = lex(&plain).0.tokens;
     if closure::bar(&tokens).is_some() || defines_parts(&tokens) {
@@ -102,7 +102,10 @@ pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<St
     let mut out = format!("{}{plain}{}", blank(text.get(..body.start)), blank(text.get(body.end..)));
     for part in parts.used(&tokens)? {
         out.push('\n');
-        out.push_str(&without_nested_comments(text.get(part).unwrap_or_default()));
+        match part {
+            Used::Own(part) => out.push_str(&without_nested_comments(text.get(part).unwrap_or_default())),
+            Used::Other(text) => out.push_str(&text),
+        }
     }
     Ok(Some(out))
 }

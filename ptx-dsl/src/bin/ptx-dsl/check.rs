@@ -8,7 +8,7 @@ use std::sync::mpsc;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
-use ptx_dsl::build::rust_parts::{self, Parts};
+use ptx_dsl::build::rust_parts::{self, Parts, Used};
 use ptx_dsl::build::{closure, rust_source};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
@@ -310,7 +310,12 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
     }
     if of_rust {
         match parts.used(&lexed.tokens) {
-            Ok(used) => used.into_iter().for_each(|part| append(&mut lexed, text, part)),
+            Ok(used) => used.into_iter().for_each(|part| {
+                // no other files are named here
+                if let Used::Own(part) = part {
+                    append(&mut lexed, text, part);
+                }
+            }),
             Err(_) => return Outcome { incomplete: 1, ..Outcome::default() },
         }
     }
