@@ -166,8 +166,7 @@ fn parts_of_the_file() {
     // parts of another file, which use parts of a third
     let use_ones = "ptx! { <sm_90, ptx 8.0> use crate::ones; part twos { .inline two(.reg .b32 %r) { ones::one!(%r); add.u32 %r, %r, %r; } } }";
     let (twos, ones) = (file(&out, "twos.rs", use_ones), file(&out, "ones.rs", part));
-    let kernel =
-        "ptx! { <sm_90, ptx 8.0> use other::twos; .visible .entry k() { .reg .b32 %r; twos::two!(%r); ret; } }";
+    let kernel = "ptx! { <sm_90, ptx 8.0> use other::twos as doubles; .visible .entry k() { .reg .b32 %r; doubles::two!(%r); ret; } }";
     let source = file(&out, "user.rs", kernel);
     let kernels = Kernels::new().parts(&twos).parts(&ones).file(&source);
     let written = kernels.write(&out).unwrap();

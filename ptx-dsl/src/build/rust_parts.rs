@@ -159,8 +159,10 @@ fn uses(tokens: &[Token]) -> Vec<String> {
             if is(tokens.get(end), ';') {
                 break;
             }
+            let last = [',', '}', ';'].iter().any(|c| is(tokens.get(end + 1), *c));
+            let alias = word(tokens.get(end - 1)) == Some("as");
             if let Some(name) = word(tokens.get(end))
-                && [',', '}', ';'].iter().any(|c| is(tokens.get(end + 1), *c))
+                && (last && !alias || word(tokens.get(end + 1)) == Some("as"))
             {
                 found.push(name.to_owned());
             }
@@ -178,7 +180,7 @@ mod tests {
         let bodies = [
             "<sm_90, ptx 8.0> use crate::b; pub(crate) part a { .inline f() { } }",
             "<sm_90, ptx 8.0> part b { /* /* } */ */ }",
-            "<sm_90, ptx 8.0> use x::{a, b}; .visible .entry k() { }",
+            "<sm_90, ptx 8.0> use x::{a as d, b}; .visible .entry k() { }",
             "<sm_90, ptx 8.0> use crate::{a, c};",
         ];
         let text = bodies.join("\n");
@@ -197,7 +199,7 @@ mod tests {
         with.add(other, &[0..10, 11..other.len()]);
         let found = with.used(&lex(bodies[3]).0.tokens).unwrap();
         assert!(found.contains(&Used::Other("part c { }".into())) && found.contains(&Used::Own(with.all[0].1.clone())));
-        with.add(other, &[0..10]);
+        with.add(other, std::slice::from_ref(&(0..10)));
         assert_eq!(with.used(&lex(bodies[3]).0.tokens), Err(NotFound::Several("c".to_owned())));
         assert!(defines_parts(&lex(bodies[0]).0.tokens) && !defines_parts(&lex(bodies[2]).0.tokens));
     }
