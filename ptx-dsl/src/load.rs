@@ -42,7 +42,6 @@ use ptx_dsl_codegen::for_engines;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{FuncId, Function};
 use ptx_dsl_frontend::lex::{Lexed, lex};
-use ptx_dsl_frontend::notes::Places;
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::parse::{parse, parse_header};
 use ptx_dsl_frontend::print::{Entries, print_with_lines};
@@ -134,7 +133,7 @@ impl Options {
         let mut notes = lexed.notes();
         let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
         if self.of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
-            notes.places = Some(Places::of_text(&self.name, text, &lexed));
+            notes.places = Some(lexed.places(&self.name, text));
         }
         let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels, notes);
         if let Some(expanded) = expanded {

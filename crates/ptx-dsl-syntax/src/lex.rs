@@ -4,7 +4,8 @@
 use std::ops::Range;
 
 use crate::diag::Diagnostic;
-use crate::notes::{Comment, Notes};
+use crate::lines::Lines;
+use crate::notes::{Comment, Notes, Places};
 use crate::parse::{all_digits, errors};
 use crate::span::Span;
 use crate::token::{Tok, Token};
@@ -24,6 +25,15 @@ pub struct Lexed {
 }
 
 impl Lexed {
+    /// The places of the tokens in the text, which is that of a file.
+    pub fn places(&self, file: &str, text: &str) -> Places {
+        let (lines, mut places) = (Lines::new(text), Places::default());
+        for token in &self.tokens {
+            places.add(token.id, file, lines.line_column(self.bytes(token.span()).start));
+        }
+        places
+    }
+
     /// The comments, for the printer.
     pub fn notes(&self) -> Notes {
         Notes { comments: self.comments.clone(), tokens: self.ranges.len() as u32, places: None }

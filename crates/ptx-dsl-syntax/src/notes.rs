@@ -1,7 +1,5 @@
 //! What the printed text has beside the module: the comments of the source, and the lines of the source for debuggers.
 
-use crate::lex::Lexed;
-use crate::lines::Lines;
 use crate::span::Span;
 
 /// Notes for the printer.
@@ -46,15 +44,6 @@ pub struct Place {
 }
 
 impl Places {
-    /// The places of the tokens of a text.
-    pub fn of_text(file: &str, text: &str, lexed: &Lexed) -> Places {
-        let (lines, mut places) = (Lines::new(text), Places::default());
-        for token in &lexed.tokens {
-            places.add(token.id, file, lines.line_column(lexed.bytes(token.span()).start));
-        }
-        places
-    }
-
     /// Notes the place of the token with this number.
     pub fn add(&mut self, token: u32, file: &str, (line, column): (usize, usize)) {
         let known = self.files.iter().rposition(|known| known == file);

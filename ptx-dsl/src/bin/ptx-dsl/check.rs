@@ -14,7 +14,6 @@ use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
-use ptx_dsl_frontend::notes::Places;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::Token;
 use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file};
@@ -306,7 +305,7 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
     let own = lexed.tokens.len();
     let mut notes = lexed.notes();
     if of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
-        notes.places = Some(Places::of_text(name, text, &lexed));
+        notes.places = Some(lexed.places(name, text));
     }
     if of_rust {
         match parts.used(&lexed.tokens) {
