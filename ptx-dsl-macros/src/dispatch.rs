@@ -37,16 +37,17 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let again = quote!(ptx #again);
     let expanded = source.expand();
     let (header, used, _) = parse_header(&source.tokens);
-    let always = header.is_some_and(|header| header.compiled);
+    let always = header.as_ref().is_some_and(|header| header.compiled);
+    let notes = source.notes(header.is_some_and(|header| header.lines));
     if let Some(bar) = closure::bar(&source.tokens, used) {
-        return closure::closure(&source, bar, expanded.as_ref(), (pass, always, &again));
+        return closure::closure(&source, bar, (expanded.as_ref(), notes), (pass, always, &again));
     }
     let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
     let alone = match pass {
         Pass::Types if has_pieces(&written[source.own..]) => check_parts(written, source.own..written.len()),
         _ => Vec::new(),
     };
-    let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
+    let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens, notes);
     if pass == Pass::Types && !compiled.failed() {
         elements::check(&mut compiled, &|span| source.rust(span));
     }

@@ -10,6 +10,7 @@ mod hash;
 mod hints;
 mod include;
 mod instances;
+mod param;
 mod parts;
 mod report;
 mod rust_type;
@@ -39,6 +40,9 @@ use proc_macro::TokenStream;
 /// one, and in another `ptx!`, `use crate::ring;` behind the header lets a kernel write `ring::wait!(full, %parity);`. docs/parts.md
 /// has the rules.
 ///
+/// The text keeps doc comments, `/// ...`, as comments; rustc drops others. With `lines` in the header, `<sm_90, ptx 8.0, lines>`, it has
+/// `.file` and `.loc` with the lines of the Rust file, as rustc names it (like `file!()`). Debuggers get them from `ptxas -lineinfo`.
+///
 /// In both forms, `kernel.on(&host, launch)` gives a Rust closure that takes the kernel's parameters and launches it. It is
 /// `Clone` and owns copies of the host and the launch, so it can be returned, stored and sent to a thread.
 ///
@@ -50,8 +54,11 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 }
 
 /// The same for a file: `include_ptx!("kernels/saxpy.ptx")`. Like that of `include_str!`, the path is relative to the file that
-/// contains it. Levels of findings and `compiled`, which `ptx!` has in its header, follow the name:
+/// contains it. The text keeps the comments of the file. Levels of findings and `compiled`, which `ptx!` has in its header, follow the name:
 /// `include_ptx!("kernels/saxpy.ptx", allow(PTX0516), compiled)`.
+///
+/// `include_ptx!("kernels/saxpy.ptx", fn saxpy(x: &[f32], y: &mut [f32], a: f32, n: u32))` gives the parameters of a kernel Rust types, in
+/// their order, with the checks that they have in `ptx!`; names need not agree. Without it a pointer takes every slice.
 ///
 /// rust-analyzer does not say which file contains a macro. There the path is tried from each directory of the package
 /// (`CARGO_MANIFEST_DIR`) that has Rust files. If several have such a file, the first wins whose Rust files contain the path as a
@@ -59,6 +66,15 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
     include::include(input.into(), expand::Pass::Types).into()
+}
+
+/// Makes a `#[repr(C)]` struct a parameter of kernels by value, for `.param .align A .b8 name[N]`.
+///
+/// Its fields are numbers, arrays, and other such structs. Size and alignment are compared with the parameter, and each `ld.param` that
+/// names the parameter with the field at its offset (PTX0161). There is no `unsafe`, and bytes between fields are passed as zeros.
+#[proc_macro_derive(Param)]
+pub fn param(input: TokenStream) -> TokenStream {
+    param::derive(input.into()).into()
 }
 
 /// What the other macros expand to where kernels are compiled: the code of the kernels. The input is the name of the macro, `ptx` or

@@ -83,7 +83,8 @@ pub(super) const RUST: &[Explanation] = explained! { rust
     152 "no file to include"
         "`include_ptx!` takes the path of a file, relative to the source file of the call."
     153 "Rust type that does not match the parameter"
-        "A slice needs a `.u64` parameter, a scalar a parameter of its size."
+        "A slice needs a `.u64` parameter, a scalar a parameter of its size. A struct by value derives `ptx_dsl::Param`, is `#[repr(C)]`, \
+         and has the size of an array of bytes and no larger alignment: `.param .align 8 .b8 options[24]: Options`."
     154 "capture in a kernel"
         "A kernel in expression form cannot capture Rust values: pass them as parameters. The closure that `on` \
          returns owns what it needs, so nothing is moved into it either."
@@ -107,4 +108,7 @@ pub(super) const RUST: &[Explanation] = explained! { rust
     160 "use of a piece that does not fit"
         "A use, `ring::wait!(%bar, 0);`, gives as many arguments as the piece has parameters: registers of the same type, for a value \
          also a constant, variables of the same state space, constant integers, and labels of the kernel."
+    161 "load that suits no field"
+        "A parameter by value has a Rust struct or array as its type, and the load has another type than the field at its offset. \
+         `.u32` and `.s32` load whole integers or floats, `.f32` an `f32` or an integer with its bits, `.b32` any bits."
 };
