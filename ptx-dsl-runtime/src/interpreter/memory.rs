@@ -5,6 +5,7 @@
 //! What fails a check goes to the functions of [`crate::lanes`] warp by warp, which diagnose it.
 
 mod access;
+mod concurrent;
 mod pieces;
 mod scattered;
 

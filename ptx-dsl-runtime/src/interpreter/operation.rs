@@ -77,10 +77,8 @@ impl<M: Monitor> Runner<'_, '_, M> {
                     if self.once(op, rows.as_ref().map(RowFunction::one), *one) {
                         return Ok(());
                     }
-                    if let Some(rule) = rule {
-                        if self.line(*rule, op) {
-                            return Ok(());
-                        }
+                    if rule.is_some_and(|rule| self.line(rule, op)) {
+                        return Ok(());
                     }
                 }
                 match rows {

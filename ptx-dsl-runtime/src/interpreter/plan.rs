@@ -7,7 +7,6 @@
 mod step;
 
 use super::code::{Instr, Region};
-use super::registers::Kind;
 use super::runner::Runner;
 use crate::fault::Fault;
 use crate::monitor::Monitor;
@@ -29,7 +28,7 @@ struct Plan<M> {
     /// For all lanes that there are, or for those of `Runner::active`.
     whole: bool,
     /// What the registers of the region are before it.
-    kinds: Box<[Kind]>,
+    kinds: Box<[u8]>,
     steps: Box<[Step<M>]>,
 }
 

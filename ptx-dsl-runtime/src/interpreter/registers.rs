@@ -104,8 +104,8 @@ pub(super) struct Registers {
     pub scratch: [usize; 3],
     /// By warp and register.
     scalars: Vec<Scalar>,
-    /// Their kinds, next to each other.
-    kinds: Vec<Kind>,
+    /// Their kinds, as bytes next to each other.
+    kinds: Vec<u8>,
     /// Warps with the same number hold the same scalars.
     stamps: Vec<u64>,
     last_stamp: u64,
@@ -152,7 +152,7 @@ impl Registers {
         Registers {
             warps,
             scalars: vec![Scalar::Uniform(0); slots.len() * warps],
-            kinds: vec![Kind::Uniform; slots.len() * warps],
+            kinds: vec![Kind::Uniform as u8; slots.len() * warps],
             slots,
             words: word_rows,
             longs: long_rows,
@@ -171,7 +171,7 @@ impl Registers {
     pub fn restart(&mut self) {
         let n = self.slots.len();
         self.scalars[..n].fill(Scalar::Uniform(0));
-        self.kinds[..n].fill(Kind::Uniform);
+        self.kinds[..n].fill(Kind::Uniform as u8);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
@@ -180,7 +180,7 @@ impl Registers {
     /// All registers are 0.
     pub fn reset(&mut self) {
         self.scalars.fill(Scalar::Uniform(0));
-        self.kinds.fill(Kind::Uniform);
+        self.kinds.fill(Kind::Uniform as u8);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
@@ -207,18 +207,18 @@ impl Registers {
     pub fn set_scalar(&mut self, lo: usize, r: Register, scalar: Scalar) {
         let at = lo * self.slots.len() + r as usize;
         self.scalars[at] = scalar;
-        self.kinds[at] = scalar.kind();
+        self.kinds[at] = scalar.kind() as u8;
     }
 
     /// Does a register hold rows in the cohort that begins with warp `lo`?
     #[inline(always)]
     pub fn is_rows(&self, lo: usize, r: Register) -> bool {
-        self.kinds[lo * self.slots.len() + r as usize] == Kind::Rows
+        self.kinds[lo * self.slots.len() + r as usize] == Kind::Rows as u8
     }
 
     /// The kinds of registers in the cohort that begins with warp `lo`.
     #[inline(always)]
-    pub fn kinds(&self, lo: usize, registers: &Range<usize>) -> &[Kind] {
+    pub fn kinds(&self, lo: usize, registers: &Range<usize>) -> &[u8] {
         let from = lo * self.slots.len();
         &self.kinds[from + registers.start..from + registers.end]
     }

@@ -167,14 +167,26 @@ impl<M: Monitor> Step<'_, '_, M> {
             };
             let group = self.groups.swap_remove(at);
             self.r.part(&group.masks);
-            let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count();
-            self.count_instructions(group.pc, warps as u64);
-            self.r.x.turn_of(group.pc, warps as u64)?;
-            self.tell_region(group.pc, (self.r.lo as u32, group.masks[0], self.r.n as u32));
-            if let After::Go(next) = self.region(group.pc)? {
-                self.add(next, group.masks);
+            let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count() as u64;
+            let mut pc = group.pc;
+            loop {
+                self.count_instructions(pc, warps);
+                self.r.x.turn_of(pc, warps)?;
+                self.tell_region(pc, (self.r.lo as u32, group.masks[0], self.r.n as u32));
+                let After::Go(next) = self.region(pc)? else { break };
+                pc = next;
+                if !self.stays_lowest(pc) {
+                    self.add(pc, group.masks);
+                    break;
+                }
             }
         }
+    }
+
+    /// Does the running group run next, too, if it goes on there?
+    fn stays_lowest(&self, pc: Pc) -> bool {
+        let runs = self.code.regions.get(usize::from(pc)).is_some_and(|region| region.block.is_none());
+        runs && !self.r.x.diverged() && !self.groups.is_empty() && self.groups.iter().all(|g| g.pc > pc)
     }
 
     /// Tells the machine where all lanes are.

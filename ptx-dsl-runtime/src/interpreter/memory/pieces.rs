@@ -4,6 +4,7 @@ use super::super::op::{Op, Operand};
 use super::super::registers::{Registers, Row, Scalar};
 use super::super::runner::Runner;
 use super::access::{Access, Kind};
+use super::concurrent;
 use super::scattered::{narrow, put};
 use crate::lanes::Word;
 use crate::mem::address::AddrSpace;
@@ -202,7 +203,7 @@ fn load_elements<M: Monitor, T: Word>(
     let Some(register) = op.results[0] else { return false };
     let slot = r.registers.slot(register);
     let same = slot.bits == 8 * access.bytes && T::BYTES >= 4;
-    if !count.is_multiple_of(32) && !(same && pieces.is_block()) {
+    if !(count.is_multiple_of(32) || same && pieces.is_block()) {
         return false;
     }
     if M::ON {
@@ -211,7 +212,23 @@ fn load_elements<M: Monitor, T: Word>(
             return false;
         }
     }
-    let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else { return false };
+    let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else {
+        if !(same && pieces.is_block()) {
+            return false;
+        }
+        let rows = slot.index as usize * r.registers.warps + r.lo;
+        let Some(shared) = r.x.concurrent(access.space, pieces.low, T::BYTES, pieces.len) else { return false };
+        if !r.all {
+            rows_of_all(r.registers, register, r.lo..r.lo + r.n);
+        }
+        if T::BYTES == 4 {
+            concurrent::load::<u32>(shared, &mut r.registers.words[rows..]);
+        } else {
+            concurrent::load::<u64>(shared, &mut r.registers.longs[rows..]);
+        }
+        r.registers.set_scalar(r.lo, register, Scalar::Rows);
+        return true;
+    };
     if access.space == AddrSpace::Global && pieces.len <= DISTANCE {
         prefetch(memory.as_ptr(), pieces.len, DISTANCE);
     }
@@ -337,7 +354,16 @@ fn store_elements<M: Monitor, T: Word>(
         (Operand::Register(register), Some(affine)) => Values::Affine(*register, affine),
         _ => return false,
     };
-    let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else { return false };
+    let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else {
+        if !pieces.is_block() || r.x.scheduling.probing {
+            return false;
+        }
+        let Some(shared) = r.x.concurrent(access.space, pieces.low, T::BYTES, pieces.len) else { return false };
+        for (k, bytes) in shared.chunks(32 * T::BYTES).enumerate() {
+            concurrent::store(&rows.of(registers, lo + k), bytes);
+        }
+        return true;
+    };
     if !pieces.is_block() {
         let per_warp = 32 / pieces.lanes;
         let mut row = [T::default(); 32];
