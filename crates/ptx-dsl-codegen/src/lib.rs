@@ -106,7 +106,8 @@ pub fn kernel(
     } else {
         prepare(module, entry, function, constants)
     };
-    let parameters: Vec<_> = function.params.iter().enumerate().map(|(i, p)| passing(source, i, p)).collect();
+    let parameters: Vec<_> =
+        function.params.iter().enumerate().map(|(i, p)| passing(source, i, p, &original.body)).collect();
     item::kernel_type(&kernel, &prepared, (source, text), &parameters, if stub { None } else { Some(compiled) })
 }
 
