@@ -44,6 +44,7 @@ mod tcgen05_mma;
 mod tcgen05_order;
 mod tensor_copies;
 mod tensor_memory;
+mod tensor_overrides;
 mod trace;
 mod video;
 mod waits;

@@ -66,9 +66,7 @@ struct Prepared<'m> {
 
 /// The entry function with its live ranges split. `None` if that changes nothing.
 fn split(module: &Module, entry: FuncId) -> Option<Function> {
-    let function = &module.functions[entry.0 as usize];
-    let prepared = wgmma::prepared(function);
-    ptx_dsl_analysis::live_ranges::split(prepared.as_ref().unwrap_or(function)).or(prepared)
+    ptx_dsl_analysis::live_ranges::split(&module.functions[entry.0 as usize])
 }
 
 /// The kernel, and what all engines need of it.
