@@ -15,6 +15,7 @@ use ptx_dsl_codegen::RustType;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_frontend::diag::Diagnostic;
+use ptx_dsl_frontend::notes::Notes;
 use ptx_dsl_frontend::parse::repeat::Expanded;
 use ptx_dsl_frontend::parse::{parse_closure, parse_header};
 use ptx_dsl_frontend::span::Span;
@@ -36,7 +37,7 @@ pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
 pub fn closure(
     source: &Source,
     bar: usize,
-    expanded: Option<&Expanded>,
+    (expanded, notes): (Option<&Expanded>, Notes),
     pass: (Pass, bool, &TokenStream),
 ) -> TokenStream {
     let (mut header, used, mut diagnostics) = parse_header(&source.tokens);
@@ -58,13 +59,14 @@ pub fn closure(
     let name = word(&entry_name(source, start), start);
     let linkage = vec![word(".visible", start)];
     let mut function = Function { linkage, entry: true, name, params, span: start, ..Function::default() };
+    function.end = tokens.last().map_or(start, Token::span);
     let (instrs, constants, mut more) = parse_closure(&tokens[close + 1..], scope, &mut function);
     let mut module = Module::default();
     if let Some(header) = header {
         header.apply(&mut module);
     }
     module.items.push(Item::Function(function));
-    (module.instrs, module.constants) = (instrs, constants);
+    (module.instrs, module.constants, module.notes) = (instrs, constants, notes);
     let mut compiled = ptx_dsl_frontend::compile_ast(module);
     say_what_is_no_capture(tokens, &broken, &mut compiled);
     // In the order in which they were found.

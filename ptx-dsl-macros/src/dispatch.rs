@@ -6,6 +6,7 @@ use crate::expand;
 use crate::expand::{Pass, kernels};
 use crate::hints;
 use crate::include;
+use crate::instances;
 use crate::parts;
 use crate::parts::Step;
 use crate::tokens::Source;
@@ -36,22 +37,30 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let again = quote!(ptx #again);
     let expanded = source.expand();
     let (header, used, _) = parse_header(&source.tokens);
-    let always = header.is_some_and(|header| header.compiled);
+    let always = header.as_ref().is_some_and(|header| header.compiled);
+    let notes = source.notes(header.is_some_and(|header| header.lines));
     if let Some(bar) = closure::bar(&source.tokens, used) {
-        return closure::closure(&source, bar, expanded.as_ref(), (pass, always, &again));
+        return closure::closure(&source, bar, (expanded.as_ref(), notes), (pass, always, &again));
     }
     let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
     let alone = match pass {
         Pass::Types if has_pieces(&written[source.own..]) => check_parts(written, source.own..written.len()),
         _ => Vec::new(),
     };
-    let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens);
+    let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens, notes);
     if pass == Pass::Types && !compiled.failed() {
         elements::check(&mut compiled, &|span| source.rust(span));
     }
     expand::place(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
     hints::constants(written, false, &mut compiled.diagnostics);
-    kernels(&source, &compiled, (pass, always, &again)).0
+    let mut out = kernels(&source, &compiled, (pass, always, &again)).0;
+    if pass == Pass::Types
+        && let Some(expanded) = &expanded
+    {
+        let made = compiled.hir.functions.iter().map(|f| f.name.as_str()).collect();
+        out.extend(expanded.instances.iter().map(|all| instances::items(all, &made, &source)));
+    }
+    out
 }
 
 /// The second pass: the name of the macro, and its input.

@@ -2,7 +2,9 @@
 //! contains it. A PTX file has no header, so levels of findings follow its name: `include_ptx!("file.ptx", allow(PTX0516))`.
 
 mod search;
+mod signature;
 
+use crate::elements;
 use crate::expand::{Expansion, Pass};
 use crate::report;
 use crate::report::Problem;
@@ -13,33 +15,39 @@ use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::{FileOptions, parse_file_options};
 use quote::quote;
+use signature::Types;
 use std::path::{Path, PathBuf};
-use syn::LitStr;
 use syn::parse::{Parse, ParseStream};
+use syn::{LitStr, Signature};
 
 /// The name of a file, and the tokens after it.
 struct Input {
     name: LitStr,
+    signatures: Vec<Signature>,
     rest: TokenStream,
 }
 
 impl Parse for Input {
     fn parse(input: ParseStream<'_>) -> syn::Result<Self> {
-        Ok(Input { name: input.parse()?, rest: input.parse()? })
+        let name = input
+            .parse()
+            .map_err(|e: syn::Error| syn::Error::new(e.span(), "`include_ptx!` takes a string, the path of a file"))?;
+        let (signatures, rest) = signature::split(input)?;
+        Ok(Input { name, signatures, rest })
     }
 }
 
 /// Expands the macro.
 pub fn include(input: TokenStream, pass: Pass) -> TokenStream {
     let again = quote!(include #input);
-    let Input { name, rest } = match syn::parse2(input) {
+    let Input { name, signatures, rest } = match syn::parse2(input) {
         Ok(input) => input,
-        Err(e) => return fail("`include_ptx!` takes a string, the path of a file".to_owned(), e.span()),
+        Err(e) => return fail(e.to_string(), e.span()),
     };
     let (name, span, rest) = (name.value(), name.span(), Source::new(rest));
     let path = path(&name, span);
     match std::fs::read_to_string(&path) {
-        Ok(text) => expand((&name, span), &text, &path, &rest, (pass, again)),
+        Ok(text) => expand((&name, span), (&text, &path), (&signatures, &rest), (pass, again)),
         Err(e) => fail(format!("cannot read `{}`: {e}", path.display()), span),
     }
 }
@@ -60,31 +68,45 @@ fn fail(message: String, span: Span) -> TokenStream {
     report::problem(&Problem { code: 152, message, first: span, last: span, help })
 }
 
-/// Expands the file's text; `rest` are the tokens after its name.
+/// Expands the file's text; `rest` are the tokens after its name and the signatures.
 fn expand(
     (name, span): (&str, Span),
-    text: &str,
-    path: &Path,
-    rest: &Source,
+    (text, path): (&str, &Path),
+    (signatures, rest): (&[Signature], &Source),
     (pass, again): (Pass, TokenStream),
 ) -> TokenStream {
     let (FileOptions { levels, compiled: always }, mut wrong) = parse_file_options(&rest.tokens);
     let (lexed, mut diagnostics) = lex(text);
-    let mut compiled = ptx_dsl_frontend::compile(&lexed.tokens);
+    let mut types = Types::new(lexed.ranges.len());
+    let mut out = TokenStream::new();
+    let mut compiled = ptx_dsl_frontend::compile_with(&lexed.tokens, |module| {
+        module.notes = lexed.notes();
+        out = types.apply(signatures, module);
+    });
+    let bytes = |s| if types.get(s).is_some() { 0..0 } else { lexed.bytes(s) };
+    let rust = |s| match types.get(s) {
+        Some(ty) => ty.clone(),
+        None => text.get(bytes(s)).unwrap_or_default().parse().unwrap_or_default(),
+    };
+    if pass == Pass::Types && !compiled.failed() {
+        elements::check(&mut compiled, &rust);
+    }
     diagnostics.append(&mut compiled.diagnostics);
     wrong.append(&mut levels::apply(&levels, &mut diagnostics));
     compiled.diagnostics = diagnostics;
-    let mut out = report::items(&wrong, &|s| rest.span(s), &|_| None);
+    out.extend(report::items(&wrong, &|s| rest.span(s), &|_| None));
     let lines = Lines::new(text);
-    let at = |s: ptx_dsl_frontend::span::Span| lines.line_column(lexed.bytes(s).start);
+    let at = |s: ptx_dsl_frontend::span::Span| lines.line_column(bytes(s).start);
     let place = |s: ptx_dsl_frontend::span::Span| {
+        if types.get(s).is_some() {
+            return None;
+        }
         let (line, column) = at(s);
         let shown = lines.text(line.saturating_sub(1)).trim_end();
         Some(format!("{name}:{line}:{column}\n  | {shown}"))
     };
     let line = |s| at(s).0 as u32;
-    let spans = |_| (span, span);
-    let rust = |s| text.get(lexed.bytes(s)).unwrap_or_default().parse().unwrap_or_default();
+    let spans = |s| types.span(s).unwrap_or((span, span));
     let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: Some(name.to_owned()), place: &place };
     if pass == Pass::Code {
         return expansion.code(&compiled);

@@ -9,6 +9,8 @@ mod expand;
 mod hash;
 mod hints;
 mod include;
+mod instances;
+mod param;
 mod parts;
 mod report;
 mod rust_type;
@@ -30,13 +32,16 @@ use proc_macro::TokenStream;
 ///
 /// Constants of Rust: `const TILE: u32 = crate::TILE;` in the module or a body, or `const TILE: u32 = TILE` in the header. They stand
 /// wherever PTX takes a constant; the text gets their values in const evaluation. A kernel can have const parameters,
-/// `.visible .entry gemm<const BM: u32, const STAGES: u32>(...)`. Each instance has a name and a text of its own:
-/// `gemm::<128, 4>::PTX`, and `gemm::<128, 4>.launch(...)`. `@for I in 0..4 { mov.u32 %r{I}, I; }` repeats code, and
+/// `.visible .entry gemm<const BM: u32 in [64, 128], const STAGES: u32 in 2..=4>(...)`. Each instance is a kernel with a name of its own:
+/// `gemm::<128, 4>::ENTRY_PTX`, and `gemm::<128, 4>.launch(...)`. `@for I in 0..4 { mov.u32 %r{I}, I; }` repeats code, and
 /// `@if I > 0 { ... } else { ... }` selects it. docs/constants.md says what may stand where.
 ///
 /// Parts are shared by modules: `ptx! { <sm_90, ptx 8.0> pub part ring { .inline wait(.shared .b64 at, .b32 parity) { ... } } }` defines
 /// one, and in another `ptx!`, `use crate::ring;` behind the header lets a kernel write `ring::wait!(full, %parity);`. docs/parts.md
 /// has the rules.
+///
+/// The text keeps doc comments, `/// ...`, as comments; rustc drops others. With `lines` in the header, `<sm_90, ptx 8.0, lines>`, it has
+/// `.file` and `.loc` with the lines of the Rust file, as rustc names it (like `file!()`). Debuggers get them from `ptxas -lineinfo`.
 ///
 /// In both forms, `kernel.on(&host, launch)` gives a Rust closure that takes the kernel's parameters and launches it. It is
 /// `Clone` and owns copies of the host and the launch, so it can be returned, stored and sent to a thread.
@@ -49,8 +54,11 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 }
 
 /// The same for a file: `include_ptx!("kernels/saxpy.ptx")`. Like that of `include_str!`, the path is relative to the file that
-/// contains it. Levels of findings and `compiled`, which `ptx!` has in its header, follow the name:
+/// contains it. The text keeps the comments of the file. Levels of findings and `compiled`, which `ptx!` has in its header, follow the name:
 /// `include_ptx!("kernels/saxpy.ptx", allow(PTX0516), compiled)`.
+///
+/// `include_ptx!("kernels/saxpy.ptx", fn saxpy(x: &[f32], y: &mut [f32], a: f32, n: u32))` gives the parameters of a kernel Rust types, in
+/// their order, with the checks that they have in `ptx!`; names need not agree. Without it a pointer takes every slice.
 ///
 /// rust-analyzer does not say which file contains a macro. There the path is tried from each directory of the package
 /// (`CARGO_MANIFEST_DIR`) that has Rust files. If several have such a file, the first wins whose Rust files contain the path as a
@@ -58,6 +66,15 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 #[proc_macro]
 pub fn include_ptx(input: TokenStream) -> TokenStream {
     include::include(input.into(), expand::Pass::Types).into()
+}
+
+/// Makes a `#[repr(C)]` struct a parameter of kernels by value, for `.param .align A .b8 name[N]`.
+///
+/// Its fields are numbers, arrays, and other such structs. Size and alignment are compared with the parameter, and each `ld.param` that
+/// names the parameter with the field at its offset (PTX0161). There is no `unsafe`, and bytes between fields are passed as zeros.
+#[proc_macro_derive(Param)]
+pub fn param(input: TokenStream) -> TokenStream {
+    param::derive(input.into()).into()
 }
 
 /// What the other macros expand to where kernels are compiled: the code of the kernels. The input is the name of the macro, `ptx` or

@@ -124,6 +124,7 @@ pub fn step(input: TokenStream) -> Step {
         return Step::Module(Module { before: trees.into_iter().collect(), ..Module::default() });
     };
     let (mut paths, mut rest, mut at) = (Vec::new(), Vec::new(), first);
+    let (mut aliases, part) = (Vec::new(), trees.windows(3).any(defines));
     while at < trees.len() {
         if !begins_use(&trees, at) {
             rest.push(trees[at].clone());
@@ -131,11 +132,17 @@ pub fn step(input: TokenStream) -> Step {
             continue;
         }
         let end = (at..trees.len()).find(|end| is(&trees[*end], ';')).unwrap_or(trees.len());
-        if let Err(error) = use_tree(&trees[at + 1..end], &[], &mut paths) {
+        if let Err(error) = use_tree(&trees[at + 1..end], &[], (&mut paths, &mut aliases)) {
             return Step::Call(error);
         }
         at = end + 1;
     }
+    if let (true, [_, _, word, ..]) = (part, aliases.as_slice()) {
+        let help = "remove `as` and the name behind it; a module of kernels may have it";
+        return Step::Call(problem("a part calls others by their names", help, word.span()));
+    }
+    // the names are for what expands the uses of pieces
+    rest.append(&mut aliases);
     let pending: Vec<TokenTree> = paths.into_iter().map(braces).collect();
     let module = Module {
         before: trees[..first].iter().cloned().collect(),
@@ -323,15 +330,30 @@ fn carried(tokens: TokenStream, wrong: &mut Option<TokenStream>) -> TokenStream 
     out.into_iter().collect()
 }
 
-/// The paths of `a::b`, `a::{b, c::d}`.
-fn use_tree(trees: &[TokenTree], prefix: &[TokenTree], out: &mut Vec<TokenStream>) -> Result<(), TokenStream> {
+/// The paths of `a::b`, `a::{b, c::d}`, and of `a::b as c` the tokens `use b as c;`.
+fn use_tree(
+    trees: &[TokenTree],
+    prefix: &[TokenTree],
+    (out, aliases): (&mut Vec<TokenStream>, &mut Vec<TokenTree>),
+) -> Result<(), TokenStream> {
     for part in trees.split(|tree| is(tree, ',')) {
         let mut path = prefix.to_vec();
         let mut group = None;
+        let part = match part {
+            [before @ .., name, TokenTree::Ident(word), alias @ TokenTree::Ident(_)] if word == "as" => {
+                aliases.extend(quote!(use #name #word #alias;));
+                &part[..before.len() + 1]
+            }
+            part => part,
+        };
         for tree in part {
             match tree {
                 TokenTree::Ident(word) if word == "as" => {
-                    return Err(problem("a part keeps its name", "remove `as` and the name behind it", word.span()));
+                    return Err(problem(
+                        "`as` has no name behind it",
+                        "write `use crate::parts::ring as other;`",
+                        word.span(),
+                    ));
                 }
                 TokenTree::Ident(_) => path.push(tree.clone()),
                 TokenTree::Punct(p) if p.as_char() == ':' => path.push(tree.clone()),
@@ -345,13 +367,18 @@ fn use_tree(trees: &[TokenTree], prefix: &[TokenTree], out: &mut Vec<TokenStream
         match group {
             Some(inner) => {
                 let inner: Vec<TokenTree> = inner.into_iter().collect();
-                use_tree(&inner, &path, out)?;
+                use_tree(&inner, &path, (out, aliases))?;
             }
             None if !path.is_empty() => out.push(path.into_iter().collect()),
             None => {}
         }
     }
     Ok(())
+}
+
+/// `part ring { ... }`
+fn defines(trees: &[TokenTree]) -> bool {
+    matches!(trees, [TokenTree::Ident(part), TokenTree::Ident(_), group] if part == "part" && is_group(group))
 }
 
 /// Does `use` begin an item here?

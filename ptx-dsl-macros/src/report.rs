@@ -1,5 +1,5 @@
 //! Reports diagnostics through rustc: on stable `compile_error!` on the offending tokens, on nightly real labels, notes and
-//! helps. A warning on stable is the use of a deprecated item on the token.
+//! helps. A warning on stable is the use of a deprecated macro on the token.
 
 use proc_macro2::{Delimiter, Group, Span, TokenStream};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
@@ -72,8 +72,7 @@ fn item(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     shown(d, spans, place)
 }
 
-/// Tokens that rustc complains about: `compile_error!`, or for a warning the use of a deprecated constant that is named after the
-/// code.
+/// Tokens that rustc complains about: `compile_error!`, or for a warning the use of a deprecated macro that is named after the code.
 fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
     let (first, last) = spans(d.span);
     let text = text(d, spans, place);
@@ -83,13 +82,13 @@ fn shown(d: &Diagnostic, spans: Spans<'_>, place: Places<'_>) -> TokenStream {
         Severity::Warning => {
             // One token is underlined: of `.name` the name.
             let at = if first.unwrap().source_text().as_deref() == Some(".") { last } else { first };
-            let name = format_ident!("PTX{code:04}");
-            let used = format_ident!("PTX{code:04}", span = at);
+            // definition and use have the same hygiene
+            let name = format_ident!("PTX{code:04}", span = at);
             quote! {
                 const _: () = {
                     #[deprecated(note = #text)]
-                    const #name: () = ();
-                    #used
+                    macro_rules! #name { () => { () } }
+                    #name!{}
                 };
             }
         }

@@ -3,6 +3,7 @@
 
 use crate::parts::Module;
 use proc_macro2::{Delimiter, Spacing, Span, TokenStream, TokenTree};
+use ptx_dsl_frontend::notes::{Comment, Notes, Places};
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
 use ptx_dsl_frontend::token::{Tok, Token};
@@ -23,6 +24,8 @@ pub struct Source {
     parts: Vec<Used>,
     /// How many tokens there are up to the last part.
     pub own: usize,
+    /// Doc comments of the module, which are all that rustc gives.
+    comments: Vec<Comment>,
     /// Groups: number of the opening token, the group, number of the closing token.
     pub groups: Vec<(u32, TokenTree, u32)>,
 }
@@ -84,6 +87,8 @@ impl Source {
             let elsewhere =
                 ids.clone().nth(1).is_some_and(|name| file(reader.out.spans[name as usize].0) != file(part.path));
             let (path, foreign, broken) = (part.path, part.is_foreign(), part.broken);
+            // it is not printed where the part is used
+            reader.out.comments.clear();
             reader.out.parts.push(Used { ids, path, elsewhere, foreign, broken });
         }
         reader.end = None;
@@ -106,6 +111,19 @@ impl Source {
         self.spans.extend(spans);
         self.tokens = std::mem::take(&mut expanded.tokens);
         Some(expanded)
+    }
+
+    /// What is printed beside the module. `lines`: the places of all tokens.
+    pub fn notes(&mut self, lines: bool) -> Notes {
+        let places = lines.then(|| {
+            let mut places = Places::default();
+            for token in &self.tokens {
+                let at = self.span(token.span()).0.unwrap();
+                places.add(token.id, &at.file(), (at.line(), at.column()));
+            }
+            places
+        });
+        Notes { comments: std::mem::take(&mut self.comments), tokens: self.rust.len() as u32, places }
     }
 
     /// The Rust span of a range of tokens: where it starts and where it ends. rustc shows nothing of another crate, so of a part from
@@ -229,6 +247,15 @@ impl Reader {
         id
     }
 
+    fn comment(&mut self, doc: &TokenTree) {
+        let TokenTree::Group(group) = doc else { return };
+        let Some(TokenTree::Literal(text)) = group.stream().into_iter().last() else { return };
+        let Ok(text) = syn::parse2::<syn::LitStr>(TokenTree::Literal(text).into()) else { return };
+        let before = self.out.spans.len() as u32;
+        let lines: Vec<String> = text.value().lines().map(|line| format!("//{line}")).collect();
+        self.out.comments.push(Comment { before, alone: true, text: lines.join("\n") });
+    }
+
     fn read(&mut self, tokens: TokenStream) {
         let mut trees = tokens.into_iter().peekable();
         while let Some(tree) = trees.next() {
@@ -259,7 +286,10 @@ impl Reader {
                 }
                 TokenTree::Punct(p) => {
                     // A doc comment inside PTX is a comment.
-                    if p.as_char() == '#' && trees.next_if(is_doc).is_some() {
+                    if p.as_char() == '#'
+                        && let Some(doc) = trees.next_if(is_doc)
+                    {
+                        self.comment(&doc);
                         continue;
                     }
                     let glued = self.glued(p.span(), Some(p.spacing() == Spacing::Joint));

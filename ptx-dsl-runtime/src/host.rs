@@ -7,6 +7,9 @@ pub use explore::{Explore, Explored};
 use std::fmt;
 use std::sync::{Arc, OnceLock};
 
+use bytemuck::Pod;
+
+use crate::buffer::Buffer;
 use crate::checked::Checked;
 use crate::engine::Engine;
 use crate::monitor::{Monitor, Off};
@@ -127,6 +130,18 @@ impl Host<Checked> {
 impl Default for Host {
     fn default() -> Self {
         Host::new()
+    }
+}
+
+impl<M> Host<M> {
+    /// Memory with a copy of these elements, which outlives a launch.
+    pub fn buffer<T: Pod>(&self, elements: &[T]) -> Buffer<T> {
+        Buffer::new(elements.to_vec())
+    }
+
+    /// Memory of so many elements, all of them zero.
+    pub fn zeroed<T: Pod>(&self, elements: usize) -> Buffer<T> {
+        Buffer::new(vec![T::zeroed(); elements])
     }
 }
 

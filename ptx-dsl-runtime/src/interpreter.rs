@@ -11,6 +11,7 @@ mod mbarrier;
 mod memory;
 mod op;
 mod operation;
+mod plan;
 mod polling;
 mod reads;
 mod registers;
@@ -20,6 +21,7 @@ mod shuffle;
 mod step;
 mod suspects;
 mod undefined;
+mod value;
 mod visible;
 mod watched;
 
@@ -55,7 +57,7 @@ struct Interpreter<M> {
     ctas: usize,
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<u64>)>,
-    stepper: Stepper,
+    stepper: Stepper<M>,
     /// By region, if the launch runs step by step: does it begin with a visible operation?
     visible: Arc<[bool]>,
     loops: Loops,
@@ -159,6 +161,7 @@ impl<M: Monitor> machine::Code<M> for Executable {
         let ctas = warps / warps_per_cta.max(1);
         let mut fresh = Registers::new(&self.image, &x.geometry, &code.constants);
         fresh.undefined = Undefined::new(&code.suspects, self.image.registers.len(), warps_per_cta);
+        let stepper = Stepper::new(code.regions.len());
         Box::new(Interpreter {
             code,
             registers: (0..slots * ctas).map(|_| None).collect(),
@@ -166,7 +169,7 @@ impl<M: Monitor> machine::Code<M> for Executable {
             ctas,
             warps_per_cta,
             snapshot: Vec::new(),
-            stepper: Stepper::new(),
+            stepper,
             visible: self.visible.clone(),
             loops: Loops::default(),
         })

@@ -4,7 +4,7 @@ mod args;
 pub(crate) mod config;
 mod error;
 
-pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, scalar, slice, slice_mut};
+pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, by_value, scalar, slice, slice_mut};
 pub use config::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Launch, Progress};
 pub use error::{Error, LaunchError};
 

@@ -5,6 +5,7 @@
 
 pub use ptx_dsl_isa::constant;
 
+mod buffer;
 mod checked;
 pub mod emitted;
 mod engine;
@@ -20,6 +21,7 @@ pub mod machine;
 pub mod mem;
 pub mod monitor;
 pub mod numerics;
+pub mod param;
 mod print;
 pub mod qual;
 pub mod schedule;
@@ -29,6 +31,7 @@ pub mod sync;
 mod tensor_map;
 pub mod trace;
 
+pub use buffer::{Buffer, Strided, StridedError};
 pub use checked::Checked;
 pub use emitted::*;
 pub use engine::Engine;
@@ -43,6 +46,7 @@ pub use machine::Ctx;
 pub use mem::address::AddrSpace;
 pub use monitor::{Monitor, Off};
 pub use numerics::Numerics;
+pub use param::Param;
 pub use qual::{Q, Qualifier, Qualifiers, Ty, q};
 pub use schedule::Schedule;
 pub use tensor_map::{

@@ -31,11 +31,15 @@
 //! A `scale_params` can be passed to `cuLaunchKernel` as `CU_LAUNCH_PARAM_BUFFER_POINTER`. `.maxntid` is `scale_MAX_THREADS`, and
 //! `.reqnctapercluster` is `scale_CLUSTER_X`.
 
+#[doc(hidden)]
+pub mod closure;
 mod header;
 #[doc(hidden)]
 pub mod rust_parts;
 #[doc(hidden)]
 pub mod rust_source;
+
+use rust_parts::NotFound;
 
 use crate::load::{Level, Module, Options, Selector, TextError};
 use std::ffi::OsStr;
@@ -47,6 +51,8 @@ use std::path::{Path, PathBuf};
 pub struct Kernels {
     files: Vec<PathBuf>,
     levels: Vec<(Level, Selector)>,
+    entries: bool,
+    parts: Vec<PathBuf>,
 }
 
 /// The kernels cannot be written. `{:?}` prints the same as `{}`, for a `main` that returns it.
@@ -60,8 +66,10 @@ pub enum Error {
     NoModule(PathBuf),
     /// Two files would be written as the same.
     SameName(PathBuf, PathBuf),
-    /// A module of this file uses a part of this name, which is in another file.
+    /// A module of this file uses a part of this name, which is in another file that was not named.
     NoPart(PathBuf, String),
+    /// A module of this file uses a part of this name, which several files have.
+    SeveralParts(PathBuf, String),
     /// A module has errors.
     Text(TextError),
 }
@@ -78,9 +86,12 @@ impl fmt::Display for Error {
             Error::NoPart(path, name) => {
                 write!(
                     f,
-                    "`{}` uses the part `{name}` of another file, which only rustc sees; move it here",
+                    "`{}` uses the part `{name}` of another file; name that with `Kernels::parts`",
                     path.display()
                 )
+            }
+            Error::SeveralParts(path, name) => {
+                write!(f, "`{}` uses the part `{name}`, which several files have; name one of them", path.display())
             }
             Error::Text(e) => e.fmt(f),
         }
@@ -107,6 +118,26 @@ impl Kernels {
         self
     }
 
+    /// A file of Rust, of this package or another, whose parts modules use (`use crate::parts::ring;`). It is searched by the last
+    /// name of the path, behind the file of the module.
+    ///
+    /// ```no_run
+    /// # let out = "";
+    /// ptx_dsl::build::Kernels::new().parts("src/parts.rs").file("src/kernels.rs").write(out)?;
+    /// # Ok::<(), ptx_dsl::build::Error>(())
+    /// ```
+    pub fn parts(mut self, path: impl Into<PathBuf>) -> Self {
+        self.parts.push(path.into());
+        self
+    }
+
+    /// Writes each kernel also as a module of its own, with what it needs of the module: `kernels.scale.ptx`, and in the header
+    /// `scale_ENTRY_ptx`.
+    pub fn entries(mut self) -> Self {
+        self.entries = true;
+        self
+    }
+
     /// Sets the level of findings, as [`Options::level`] does.
     pub fn level(mut self, level: Level, of: Selector) -> Self {
         self.levels.push((level, of));
@@ -121,6 +152,9 @@ impl Kernels {
     pub fn write(&self, folder: impl AsRef<Path>) -> Result<Vec<PathBuf>, Error> {
         let folder = folder.as_ref();
         let mut written = Vec::new();
+        for file in &self.parts {
+            println!("cargo::rerun-if-changed={}", file.display());
+        }
         for (i, file) in self.files.iter().enumerate() {
             println!("cargo::rerun-if-changed={}", file.display());
             if let Some(other) = self.files[..i].iter().find(|f| f.file_stem() == file.file_stem()) {
@@ -132,9 +166,12 @@ impl Kernels {
             for (i, module) in modules.iter().enumerate() {
                 let name = if modules.len() == 1 { stem.to_string() } else { format!("{stem}_{}", i + 1) };
                 written.push(write(folder.join(format!("{name}.ptx")), module.ptx())?);
+                for kernel in module.kernels().iter().filter(|_| self.entries) {
+                    written.push(write(folder.join(format!("{name}.{}.ptx", kernel.name())), kernel.ptx())?);
+                }
                 named.push((name, module));
             }
-            let header = header::header(&stem, &file.display().to_string(), &named);
+            let header = header::header(&stem, &file.display().to_string(), (&named, self.entries));
             written.push(write(folder.join(format!("{stem}.h")), &header)?);
         }
         Ok(written)
@@ -145,10 +182,18 @@ impl Kernels {
         let text = std::fs::read_to_string(file).map_err(|e| Error::File(file.to_owned(), e))?;
         let texts = if rust_source::is_rust(file) {
             let bodies = rust_source::bodies(&text).map_err(|reason| Error::NoRust(file.to_owned(), reason))?;
-            let parts = rust_parts::Parts::of(&text, &bodies);
+            let mut parts = rust_parts::Parts::of(&text, &bodies);
+            for other in self.parts.iter().filter(|other| *other != file) {
+                let text = std::fs::read_to_string(other).map_err(|e| Error::File(other.clone(), e))?;
+                let bodies = rust_source::bodies(&text).map_err(|reason| Error::NoRust(other.clone(), reason))?;
+                parts.add(&text, &bodies);
+            }
             let mut texts = Vec::new();
             for body in bodies {
-                let part = |name| Error::NoPart(file.to_owned(), name);
+                let part = |not_found| match not_found {
+                    NotFound::No(name) => Error::NoPart(file.to_owned(), name),
+                    NotFound::Several(name) => Error::SeveralParts(file.to_owned(), name),
+                };
                 texts.extend(rust_source::module(&text, body, &parts).map_err(part)?);
             }
             texts

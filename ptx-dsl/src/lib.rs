@@ -74,17 +74,20 @@ pub mod build;
 #[cfg(feature = "load")]
 pub mod load;
 
+#[cfg(feature = "half")]
+pub use half;
 #[doc(hidden)]
 pub use ptx_dsl_macros::compile_kernels;
-pub use ptx_dsl_macros::{include_ptx, ptx};
+pub use ptx_dsl_macros::{Param, include_ptx, ptx};
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
 pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side, ThreadId};
 pub use ptx_dsl_runtime::kernel::{KernelFn, KernelInfo, ParamInfo, Site};
 pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
+pub use ptx_dsl_runtime::param::Param;
 pub use ptx_dsl_runtime::{
-    Arg, CancelHandle, Checked, Engine, Error, Explore, Explored, Fault, FaultKind, Host, Launch, Monitor, Numerics,
-    Progress, Report, Schedule,
+    Arg, Buffer, CancelHandle, Checked, Engine, Error, Explore, Explored, Fault, FaultKind, Host, Launch, Monitor,
+    Numerics, Progress, Report, Schedule, Strided, StridedError,
 };
 pub use ptx_dsl_runtime::{
     ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,

@@ -43,6 +43,8 @@ use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{FuncId, Function};
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
+use ptx_dsl_frontend::parse::{parse, parse_header};
+use ptx_dsl_frontend::print::{Entries, print_with_lines};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -128,8 +130,12 @@ impl Options {
     /// The text has errors.
     pub fn parse(&self, text: &str) -> Result<Module, TextError> {
         let (mut lexed, mut found) = lex(text);
+        let mut notes = lexed.notes();
         let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
-        let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels);
+        if self.of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
+            notes.places = Some(lexed.places(&self.name, text));
+        }
+        let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels, notes);
         if let Some(expanded) = expanded {
             expanded.report(&mut compiled.diagnostics);
         }
@@ -211,6 +217,8 @@ struct Inner {
     pointees: OnceLock<Vec<Option<Pointee>>>,
     /// Made when the kernel is launched for the first time.
     code: OnceLock<Code>,
+    /// Its text alone, unless that is the module's. Made when it is asked for.
+    alone: OnceLock<Option<String>>,
 }
 
 impl fmt::Debug for Kernel {
@@ -228,6 +236,7 @@ impl Kernel {
             parameters,
             pointees: OnceLock::new(),
             code: OnceLock::new(),
+            alone: OnceLock::new(),
         }))
     }
 
@@ -238,6 +247,30 @@ impl Kernel {
     /// Its name in PTX.
     pub fn name(&self) -> &str {
         &self.function().name
+    }
+
+    /// The text with this kernel alone, and what it needs of the module.
+    ///
+    /// ```
+    /// use ptx_dsl::load::Module;
+    /// let module = Module::parse(
+    ///     ".version 8.0 .target sm_90 .address_size 64
+    ///      .visible .entry a() { ret; } .visible .entry b() { bar.sync 0; ret; }",
+    /// )?;
+    /// assert!(!module.kernel("a")?.ptx().contains("bar.sync"));
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn ptx(&self) -> &str {
+        let whole = &self.0.source.ptx;
+        let alone = || {
+            // printing is a fixpoint
+            let lexed = lex(whole).0;
+            let (mut module, _) = parse(&lexed.tokens);
+            module.notes = lexed.notes();
+            let printed = print_with_lines(&module, &|_| None);
+            Entries::new(&module, &printed.text, &printed.items).alone(self.name())
+        };
+        self.0.alone.get_or_init(alone).as_deref().unwrap_or(whole)
     }
 
     /// Its parameters, in order.

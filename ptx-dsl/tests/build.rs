@@ -101,6 +101,26 @@ PTX_DSL_CHECK(offsetof(struct first_params, d) == 48);
     std::fs::remove_dir_all(out).unwrap();
 }
 
+/// Each kernel alone, as a file and in the header.
+#[test]
+fn kernels_alone() {
+    let out = folder("alone");
+    let source = file(&out, "k.rs", RUST);
+    let written = Kernels::new().file(&source).entries().write(&out).unwrap();
+    let names: Vec<&str> = written.iter().map(|p| p.file_name().unwrap().to_str().unwrap()).collect();
+    assert_eq!(names, ["k_1.ptx", "k_1.first.ptx", "k_1.$second.ptx", "k_2.ptx", "k_2.third.ptx", "k.h"]);
+    let text = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
+    assert_eq!(
+        text("k_1.$second.ptx"),
+        ".version 8.0\n.target sm_90\n.address_size 64\n\n.visible .entry $second()\n.maxntid 32, 4\n{\n    bar.sync 0;\n    \
+         bar.sync 1;\n    ret;\n}\n"
+    );
+    assert!(text("k_1.first.ptx").contains("first(") && !text("k_1.first.ptx").contains("second"));
+    assert!(text("k_2.third.ptx").contains("third(") && !text("k_2.third.ptx").contains(".global .u32 g"));
+    assert!(text("k.h").contains("static const char first_ENTRY_ptx[] =\n    \".version 8.0\\n\""));
+    std::fs::remove_dir_all(out).unwrap();
+}
+
 #[test]
 fn errors() {
     let out = folder("errors");
@@ -142,4 +162,16 @@ fn parts_of_the_file() {
     let source = file(&out, "alone.rs", kernel);
     let error = Kernels::new().file(&source).write(&out).unwrap_err();
     assert!(matches!(&error, Error::NoPart(_, name) if name == "ones"), "{error}");
+
+    // parts of another file, which use parts of a third
+    let use_ones = "ptx! { <sm_90, ptx 8.0> use crate::ones; part twos { .inline two(.reg .b32 %r) { ones::one!(%r); add.u32 %r, %r, %r; } } }";
+    let (twos, ones) = (file(&out, "twos.rs", use_ones), file(&out, "ones.rs", part));
+    let kernel = "ptx! { <sm_90, ptx 8.0> use other::twos as doubles; .visible .entry k() { .reg .b32 %r; doubles::two!(%r); ret; } }";
+    let source = file(&out, "user.rs", kernel);
+    let kernels = Kernels::new().parts(&twos).parts(&ones).file(&source);
+    let written = kernels.write(&out).unwrap();
+    let text = std::fs::read_to_string(&written[0]).unwrap();
+    assert!(text.contains("mov.u32 %r, 1;") && text.contains("add.u32 %r, %r, %r;"), "{text}");
+    let error = kernels.parts(file(&out, "more.rs", part)).write(&out).unwrap_err();
+    assert!(matches!(&error, Error::SeveralParts(_, name) if name == "ones"), "{error}");
 }

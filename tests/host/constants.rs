@@ -419,6 +419,63 @@ fn repetition_writes_code_out() {
 
 ptx! {
     <sm_90, ptx 8.0, compiled>
+    const PART: u32 = 3 * (1 << 4) - 40 / 5;
+    // Known values: they may decide registers, sizes and repetitions. Two kernels of one module have them.
+    .visible .entry listed<const LANES: u32 in [32, 64], const STAGES: i32 in -1..=2, const UP: bool in [false, true]>(
+        .param .u64 .ptr .global .align 4 x: &mut [u32])
+        .reqntid LANES / 2, 2 .maxnreg (LANES + 4) & ~7
+    {
+        .reg .b32 %r, %i, %y, %all<STAGES + 2>;
+        .reg .b64 %x;
+        .local .align 2 * 4 .b32 own[LANES];
+        mov.u32 %i, %tid.x;
+        mov.u32 %y, %tid.y;
+        mad.lo.u32 %i, %y, LANES / 2, %i;
+        mov.u32 %r, PART;
+        @for S in 0..=STAGES { mad.lo.u32 %all{S}, %i, 10, S; @if UP { add.u32 %all{S}, %all{S}, 1000; } }
+        @if STAGES >= 0 {
+            st.local.b32 [own + 4 * STAGES], %all{STAGES};
+            ld.local.b32 %y, [own + 4 * STAGES];
+            add.u32 %r, %r, %y;
+        } else { sub.u32 %r, %r, 1; }
+        @for N in [1, LANES] { add.u32 %r, %r, N; }
+        ld.param.u64 %x, [x];
+        mad.wide.u32 %x, %i, 4, %x;
+        st.global.u32 [%x], %r;
+        ret;
+    }
+    .visible .entry other<const N: u8 in [7]>(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        st.global.u32 [%x], N;
+        ret;
+    }
+}
+
+#[test]
+fn each_listed_instance_is_a_kernel() {
+    for host in hosts() {
+        let mut x = [0; 64];
+        listed::<64, 2, true>.launch(&host, Launch::grid(1).block((32, 2)), (&mut x,)).unwrap();
+        assert!(x.iter().zip(0..).all(|(x, i)| *x == 40 + i * 10 + 2 + 1000 + 1 + 64), "{x:?}");
+        let mut x = [0; 32];
+        listed::<32, -1, false>.on(&host, Launch::grid(1).block((16, 2)))(&mut x).unwrap();
+        assert_eq!(x, [40 - 1 + 1 + 32; 32]);
+        listed_32_0_0.launch(&host, Launch::grid(1).block((16, 2)), (&mut x,)).unwrap();
+        assert!(x.iter().zip(0..).all(|(x, i)| *x == 40 + i * 10 + 1 + 32), "{x:?}");
+        other::<7>().launch(&host, Launch::grid(1).block(1), (&mut x,)).unwrap();
+        assert_eq!(x[0], 7);
+    }
+    assert_eq!((listed::<64, 2, true>::NAME, listed::<32, -1, false>.name()), ("listed_64_2_1", "listed_32_n1_0"));
+    let text = listed::<64, 1, true>::ENTRY_PTX;
+    for line in [".reqntid 32, 2", ".maxnreg 64", ".reg .b32 %r, %i, %y, %all<3>;", "own[64]", ".local .align 8"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+    assert!(!text.contains("other_7") && listed::<64, 1, true>::PTX.contains(".entry other_7("), "{text}");
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
     const SIZE: u32 = next(3);
     const KEPT: u32 = next(0);
     // Each CTA of a pair stores its rank to the variable of the other one, whose place rustc knows.

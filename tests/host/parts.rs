@@ -28,7 +28,7 @@ mod elsewhere {
 
 ptx! {
     <sm_90, ptx 8.0, compiled>
-    use elsewhere::reduce;
+    use elsewhere::reduce as sums_of_warps;
     use ptx_dsl_shared_parts::{counts, numbers::primes};
 
     .inline lane_address(.reg .b64 %to, .reg .b64 %base, const BYTES: u32) {
@@ -44,7 +44,7 @@ ptx! {
         lane_address!(%at, %x, 4);
         // the pieces declare registers of these names
         ld.global.u32 %other, [%at];
-        reduce::warp_sum!(%other);
+        sums_of_warps::warp_sum!(%other);
         mov.u32 %p, %tid.x;
         reduce::unless_first!(%p, done);
         counts::odd!(%other);

@@ -317,3 +317,104 @@ fn a_warpgroup_is_four_warps() {
     let error = too_few.launch(&Host::new(), Launch::grid(1), (&mut [0.0; 4],)).unwrap_err().to_string();
     assert!(error.contains("warp 3 of the warpgroup 0 to 3 is absent"), "{error}");
 }
+
+ptx! {
+    <sm_90a, ptx 8.6, allow(warnings, PTX0651)>
+    // D += 32 ones at each place; with a mistake it is read before the wait.
+    .func multiply(.reg .b64 %pd, .reg .b64 %db, .reg .b32 %mistake) {
+        .reg .pred %p;
+        .reg .b32 %d<4>, %one;
+        mov.u32 %one, 0x01010101;
+        ld.global.v4.u32 {%d0, %d1, %d2, %d3}, [%pd];
+        setp.ne.u32 %p, %mistake, 2;
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%d0, %d1, %d2, %d3}, {%one, %one, %one, %one}, %db, 1;
+        wgmma.commit_group.sync.aligned;
+        @%p bra wait;
+        add.u32 %d0, %d0, 1;
+      wait:
+        wgmma.wait_group.sync.aligned 0;
+        st.global.v4.u32 [%pd], {%d0, %d1, %d2, %d3};
+        ret;
+    }
+
+    // The last warp gives another descriptor with mistake 1.
+    .visible .entry calls(.param .u64 .ptr .global .align 16 d: &mut [i32], .param .u32 mistake) .reqntid 128 {
+        .reg .pred %p, %last;
+        .reg .b32 %i, %at, %mistake;
+        .reg .b64 %pd, %db;
+        .shared .align 128 .b8 sb[512];
+        ld.param.u64 %pd, [d];
+        ld.param.u32 %mistake, [mistake];
+        mov.u32 %i, %tid.x;
+        mad.wide.u32 %pd, %i, 16, %pd;
+        mov.u32 %at, sb;
+        mad.lo.u32 %at, %i, 4, %at;
+        st.shared.u32 [%at], 0x01010101;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        mov.u32 %at, sb;
+        setp.eq.u32 %p, %mistake, 1;
+        setp.ge.and.u32 %last, %i, 96, %p;
+        @%last add.u32 %at, %at, 256;
+        shr.u32 %at, %at, 4;
+        cvt.u64.u32 %db, %at;
+        or.b64 %db, %db, 0x0000001000080000;
+        call multiply, (%pd, %db, %mistake);
+        call multiply, (%pd, %db, %mistake);
+        ret;
+    }
+}
+
+#[test]
+fn a_device_function_multiplies() {
+    for host in [Host::new(), Host::new().seed(7)] {
+        let mut d: Vec<i32> = (0..512).collect();
+        calls.launch(&host, Launch::grid(1), (&mut d, 0)).unwrap();
+        assert!(d.into_iter().eq(64..512 + 64));
+    }
+    let mut d = vec![0; 512];
+    calls.launch(&Host::checked(), Launch::grid(1), (&mut d, 0)).unwrap();
+    assert_eq!(d, [64; 512]);
+    let error = calls.launch(&Host::new(), Launch::grid(1), (&mut d, 2)).unwrap_err().to_string();
+    assert!(error.contains("which no `wgmma.wait_group` has waited for"), "{error}");
+}
+
+#[test]
+fn warps_of_a_group_give_the_same_descriptor() {
+    for host in [Host::new(), Host::new().seed(3)] {
+        let error = calls.launch(&host, Launch::grid(1), (&mut [0; 512], 1)).unwrap_err().to_string();
+        assert!(error.contains("the descriptor of B differs between warps of the warpgroup"), "{error}");
+        assert!(error.contains("PTX ISA 9.7.15.5.1.2"), "{error}");
+    }
+}
+
+ptx! {
+    <sm_90a, ptx 8.6, allow(warnings, PTX0651)>
+    .visible .entry leaves() .reqntid 128 {
+        .reg .b32 %one, %at, %d<4>;
+        .reg .b64 %db;
+        .shared .align 128 .b8 sb[256];
+        mov.u32 %one, %tid.x;
+        mov.u32 %at, sb;
+        mad.lo.u32 %at, %one, 2, %at;
+        st.shared.u16 [%at], 0x0101;
+        fence.proxy.async.shared::cta;
+        bar.sync 0;
+        mov.u32 %one, 0x01010101;
+        mov.u32 %at, sb;
+        shr.u32 %at, %at, 4;
+        cvt.u64.u32 %db, %at;
+        or.b64 %db, %db, 0x0000001000080000;
+        wgmma.fence.sync.aligned;
+        wgmma.mma_async.sync.aligned.m64n8k32.s32.s8.s8 {%d0, %d1, %d2, %d3}, {%one, %one, %one, %one}, %db, 0;
+        wgmma.commit_group.sync.aligned;
+        ret;
+    }
+}
+
+#[test]
+fn a_cta_may_end_before_its_products() {
+    leaves.launch(&Host::new(), Launch::grid(2), ()).unwrap();
+    leaves.launch(&Host::checked(), Launch::grid(2), ()).unwrap();
+}

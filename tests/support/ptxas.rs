@@ -80,7 +80,7 @@ fn architecture(ptx: &str) -> String {
 }
 
 /// `PTXAS`, or what `cargo xtask ptxas` installed: `target/ptxas/nvidia/cu<major>/bin/ptxas` of the workspace.
-fn find() -> Option<PathBuf> {
+pub fn find() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("PTXAS").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
         assert!(path.is_file(), "PTXAS={} is no file", path.display());

@@ -24,7 +24,13 @@ mod parts {
 ptx! {
     <sm_90, ptx 8.0>
     use parts::one as two;
-    .visible .entry k() { ret; }
+    part renamed { .inline f() { two::g!(); } }
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    use parts::one as;
+    .visible .entry l() { ret; }
 }
 
 ptx! {

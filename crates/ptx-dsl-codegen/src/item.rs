@@ -244,7 +244,7 @@ pub fn kernel_type(
         pub use #rt::KernelFn as _;
 
         #[doc(hidden)]
-        #[allow(non_camel_case_types, dead_code)]
+        #[allow(non_camel_case_types, dead_code, private_bounds, private_interfaces)]
         pub trait #on_trait<#(#parameters),*> {
             #[doc = "The kernel as a closure."]
             #on + use<Self, #(#arguments,)* __PtxMonitor>;

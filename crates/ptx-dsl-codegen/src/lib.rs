@@ -66,9 +66,7 @@ struct Prepared<'m> {
 
 /// The entry function with its live ranges split. `None` if that changes nothing.
 fn split(module: &Module, entry: FuncId) -> Option<Function> {
-    let function = &module.functions[entry.0 as usize];
-    let prepared = wgmma::prepared(function);
-    ptx_dsl_analysis::live_ranges::split(prepared.as_ref().unwrap_or(function)).or(prepared)
+    ptx_dsl_analysis::live_ranges::split(&module.functions[entry.0 as usize])
 }
 
 /// The kernel, and what all engines need of it.
@@ -108,7 +106,8 @@ pub fn kernel(
     } else {
         prepare(module, entry, function, constants)
     };
-    let parameters: Vec<_> = function.params.iter().enumerate().map(|(i, p)| passing(source, i, p)).collect();
+    let parameters: Vec<_> =
+        function.params.iter().enumerate().map(|(i, p)| passing(source, i, p, &original.body)).collect();
     item::kernel_type(&kernel, &prepared, (source, text), &parameters, if stub { None } else { Some(compiled) })
 }
 

@@ -117,3 +117,18 @@ pub fn wrapped_literal(v: i64, bits: u32) -> TokenStream {
 pub fn region_number(r: usize) -> u16 {
     u16::try_from(r).unwrap_or(u16::MAX)
 }
+
+/// A type as a programmer writes it: tokens without spaces, except behind commas and between words.
+pub fn shown(tokens: &TokenStream) -> String {
+    let text = tokens.to_string();
+    let mut out = String::with_capacity(text.len());
+    let mut rest = text.chars().peekable();
+    while let Some(c) = rest.next() {
+        let word = |c: Option<&char>| c.is_some_and(|c| c.is_alphanumeric() || *c == '_');
+        let between = word(out.chars().last().as_ref()) && word(rest.peek()) || out.ends_with([',', ';']);
+        if c != ' ' || between {
+            out.push(c);
+        }
+    }
+    out
+}

@@ -1,7 +1,7 @@
 //! Rewrites a typed module for the engines: calls of system functions, operands of video instructions, the stack of functions,
-//! addresses of shared variables in clusters, Rust constants.
+//! addresses of shared variables in clusters, registers of `wgmma`, Rust constants.
 
-use crate::{cluster_address, rust_constants, stack, system_calls, video};
+use crate::{cluster_address, rust_constants, stack, system_calls, video, wgmma};
 use ptx_dsl_isa::hir::{Module, Stmt};
 use std::borrow::Cow;
 
@@ -11,7 +11,8 @@ pub fn for_engines(module: &Module) -> Cow<'_, Module> {
     let changes = |stmt: &Stmt| functions.called(stmt).is_some() || video::is_video(stmt);
     let peers = cluster_address::reaches_peers(module);
     let changes = module.functions.iter().any(|f| f.body.iter().any(changes) || stack::restores(f));
-    if !peers && !changes && module.constants.is_empty() {
+    let multiplies = module.functions.iter().any(wgmma::multiplies);
+    if !peers && !changes && !multiplies && module.constants.is_empty() {
         return Cow::Borrowed(module);
     }
     let mut out = module.clone();
@@ -38,6 +39,9 @@ pub fn for_engines(module: &Module) -> Cow<'_, Module> {
     // what the others make may name them
     if !module.constants.is_empty() {
         rust_constants::lower(&mut out);
+    }
+    if multiplies {
+        wgmma::prepare(&mut out.functions);
     }
     Cow::Owned(out)
 }

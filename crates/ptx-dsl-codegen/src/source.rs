@@ -99,6 +99,12 @@ impl<'m> Text<'m> {
     }
 }
 
+/// A line up to a comment.
+fn without_comment(line: &str) -> &str {
+    let end = [line.find(" //"), line.find(" /*")].into_iter().flatten().min();
+    &line[..end.unwrap_or(line.len())]
+}
+
 /// The printed module, by line.
 pub struct Printed<'m> {
     lines: Vec<&'m str>,
@@ -115,7 +121,7 @@ impl<'m> Printed<'m> {
     /// The number of the instruction's line (0 if unknown) and its text.
     pub(crate) fn line(&self, instr: &Instr) -> (u32, &'m str) {
         let line = self.line_of.get(instr.index as usize).copied().unwrap_or(0);
-        let text = self.lines.get((line as usize).wrapping_sub(1)).map_or("", |line| line.trim());
+        let text = self.lines.get((line as usize).wrapping_sub(1)).map_or("", |line| without_comment(line).trim());
         (line, text)
     }
 }

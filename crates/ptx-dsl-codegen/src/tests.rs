@@ -78,7 +78,7 @@ fn engines_see_no_constants_of_rust() {
         .visible .entry k() .reqntid N { .reg .b32 %r, %q; .reg .b64 %x; .reg .f32 %f; .shared .align 8 .b8 s[N]; .shared .b32 t[N + 1];
         mov.u32 %r, N; mov.u32 %q, s; mov.u64 %x, t + N; mov.u32 %q, rest; mov.f32 %f, F; st.shared.b32 [t + 4], N;
         st.shared.v2.b32 [s + N], {N, %r}; call (%r), f, (N); mbarrier.init.shared.b64 [s], N; ret; }";
-    let compiled = ptx_dsl_frontend::compile_in_rust(&lex(text).0.tokens);
+    let compiled = ptx_dsl_frontend::compile_in_rust(&lex(text).0.tokens, Default::default());
     assert!(!compiled.failed(), "{:?}", compiled.diagnostics);
     let module = for_engines(&compiled.hir);
     let open = |var: VarId| module.vars[var.0 as usize].rust.is_some();

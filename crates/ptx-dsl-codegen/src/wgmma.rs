@@ -19,13 +19,28 @@ type Key = (RegId, u32);
 /// Sets of registers, as bits. There are no checks of those beyond.
 const MOST: usize = 64;
 
-/// The kernel with these operands and checks. `None` if it has no `wgmma`.
-pub fn prepared(function: &Function) -> Option<Function> {
-    let cfg = Cfg::new(function);
-    if !cfg.any(&is_mma) {
-        return None;
+/// Does the function have a `wgmma.mma_async`?
+pub fn multiplies(function: &Function) -> bool {
+    function.body.iter().any(|s| matches!(s, Stmt::Instr(i) if is_mma(i)))
+}
+
+/// Adds these operands and checks to the functions of a module. What a kernel calls shares with it what is in flight, so the sets of device
+/// functions have numbers of their own.
+pub fn prepare(functions: &mut [Function]) {
+    let mut first = 0;
+    for device in [true, false] {
+        for function in functions.iter_mut().filter(|f| f.entry != device && multiplies(f)) {
+            let (new, sets) = prepared(function, first);
+            *function = new;
+            first += if device { sets } else { 0 };
+        }
     }
-    let mut held = Held::default();
+}
+
+/// The function, whose sets are numbered from `first` on, and the number of its sets.
+fn prepared(function: &Function, first: usize) -> (Function, usize) {
+    let cfg = Cfg::new(function);
+    let mut held = Held { first, ..Held::default() };
     let masks: BTreeMap<u32, u64> =
         (0..).zip(&cfg.instrs).filter(|(_, i)| is_mma(i)).map(|(at, i)| (at, held.add(i))).collect();
     let touches = touches(&cfg, &held, &masks);
@@ -47,7 +62,7 @@ pub fn prepared(function: &Function) -> Option<Function> {
         new.body.push(Stmt::Instr(i));
         at += 1;
     }
-    Some(new)
+    (new, held.numbers.len())
 }
 
 fn is_mma(i: &Instr) -> bool {
@@ -63,6 +78,8 @@ fn keys(o: &Operand) -> Vec<Key> {
 /// The registers that operations hold: accumulators, and fragments of A.
 #[derive(Default)]
 struct Held {
+    /// The number of the first set.
+    first: usize,
     numbers: BTreeMap<Vec<Key>, usize>,
     /// The bits of the sets that have a register, of accumulators and of fragments.
     results: BTreeMap<Key, u64>,
@@ -75,7 +92,7 @@ impl Held {
         let mut mask = 0;
         for a in i.operands.iter().filter(|a| is_destination(a) || a.name == "a") {
             let set = keys(&a.value);
-            let next = self.numbers.len();
+            let next = self.first + self.numbers.len();
             let number = *self.numbers.entry(set.clone()).or_insert(next);
             if number >= MOST {
                 continue;

@@ -114,7 +114,14 @@ mod tests {
             }
             let (lexed, _) = crate::lex::lex(&e.wrong());
             let found = |level| -> Vec<Severity> {
-                let all = crate::compile_at(&lexed.tokens, None, None, &[(level, Selector::Code(e.code))]).diagnostics;
+                let all = crate::compile_at(
+                    &lexed.tokens,
+                    None,
+                    None,
+                    &[(level, Selector::Code(e.code))],
+                    Default::default(),
+                )
+                .diagnostics;
                 all.iter().filter(|d| d.code == e.code).map(|d| d.severity).collect()
             };
             assert!(found(Level::Allow).is_empty(), "PTX{:04}", e.code);

@@ -13,10 +13,11 @@ mod tests;
 extern crate self as ptx_dsl_frontend;
 
 use diag::{Class, Diagnostic, Severity};
+use notes::Notes;
 use ptx_dsl_isa::constant::Constants;
 pub use ptx_dsl_isa::{constant, diag, hir, isa, opcode, qualifier, span, table, ty};
 pub use ptx_dsl_lint::rules;
-pub use ptx_dsl_syntax::{ast, check, lex, lines, parse, print, rust_tokens, token};
+pub use ptx_dsl_syntax::{ast, check, lex, lines, notes, parse, print, rust_tokens, token};
 use token::Token;
 
 /// The result for a module.
@@ -61,30 +62,45 @@ pub fn compile(tokens: &[Token]) -> Compiled {
     compile_for(tokens, None, None)
 }
 
+/// As [`compile`], with a change of what is parsed, before it is checked.
+pub fn compile_with(tokens: &[Token], change: impl FnOnce(&mut ast::Module)) -> Compiled {
+    let (mut ast, mut diagnostics) = parse::parse(tokens);
+    change(&mut ast);
+    without_rust(&ast, &mut diagnostics);
+    compile_parsed(ast, diagnostics)
+}
+
 /// As [`compile`], for tokens that rustc compiles: they may have Rust constants.
-pub fn compile_in_rust(tokens: &[Token]) -> Compiled {
-    let (ast, diagnostics) = parse::parse(tokens);
+pub fn compile_in_rust(tokens: &[Token], notes: Notes) -> Compiled {
+    let (mut ast, diagnostics) = parse::parse(tokens);
+    ast.notes = notes;
     compile_parsed(ast, diagnostics)
 }
 
 /// As [`compile`], with another target or version than the module declares; platform options of the target stay.
 pub fn compile_for(tokens: &[Token], target: Option<&str>, version: Option<(u32, u32)>) -> Compiled {
-    compile_at(tokens, target, version, &[])
+    compile_at(tokens, target, version, &[], Notes::default())
 }
 
-/// As [`compile_for`], with levels of findings that apply after those of the header.
+/// As [`compile_for`], with levels of findings that apply after those of the header, and what is printed beside the module.
 pub fn compile_at(
     tokens: &[Token],
     target: Option<&str>,
     version: Option<(u32, u32)>,
     levels: &[(levels::Level, levels::Selector)],
+    notes: Notes,
 ) -> Compiled {
-    let (ast, mut diagnostics) = parsed(tokens, target, version, levels);
-    // Only rustc evaluates them.
+    let (mut ast, mut diagnostics) = parsed(tokens, target, version, levels);
+    ast.notes = notes;
+    without_rust(&ast, &mut diagnostics);
+    compile_parsed(ast, diagnostics)
+}
+
+/// Errors at constants, which only rustc evaluates.
+fn without_rust(ast: &ast::Module, diagnostics: &mut Vec<Diagnostic>) {
     for constant in &ast.constants.declarations {
         diagnostics.push(parse::unknown_value(constant.span, &constant.name));
     }
-    compile_parsed(ast, diagnostics)
 }
 
 /// As [`compile_at`], for the tokens of `ptx!` in a Rust file that nobody compiles: they may have repetitions and Rust constants.
@@ -93,9 +109,11 @@ pub fn compile_rust_file(
     target: Option<&str>,
     version: Option<(u32, u32)>,
     levels: &[(levels::Level, levels::Selector)],
+    notes: Notes,
 ) -> Compiled {
     let compile = |tokens: &[Token]| {
-        let (ast, diagnostics) = parsed(tokens, target, version, levels);
+        let (mut ast, diagnostics) = parsed(tokens, target, version, levels);
+        ast.notes = notes;
         compile_parsed(ast, diagnostics)
     };
     if !parse::repeat::repeats(tokens) {
@@ -113,7 +131,7 @@ pub fn compile_rust_file(
 pub fn check_parts(tokens: &[Token], own: std::ops::Range<usize>) -> Vec<Diagnostic> {
     let free = tokens.iter().map(|token| token.id + 1).max().unwrap_or(0);
     let expanded = parse::repeat::expand_alone(tokens, free, own);
-    let mut found = compile_in_rust(&expanded.tokens).diagnostics;
+    let mut found = compile_in_rust(&expanded.tokens, Notes::default()).diagnostics;
     // ranges and ends of variables depend on values
     keep(&mut found, &|d| d.severity == Severity::Error && d.code < 500);
     expanded.report(&mut found);

@@ -15,6 +15,7 @@ mod directives;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;
 mod matrix;
+mod notes;
 mod pieces;
 #[path = "../../../tests/support/ptxas.rs"]
 mod ptxas;

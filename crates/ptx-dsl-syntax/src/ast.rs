@@ -1,5 +1,6 @@
 //! The syntax tree: the module as written, with unresolved names, and qualifiers as a list with spans.
 
+use crate::notes::Notes;
 use crate::span::Span;
 use ptx_dsl_isa::constant::{ConstId, Constants, Count};
 use ptx_dsl_isa::qualifier::Qualifier;
@@ -37,6 +38,8 @@ pub struct Module {
     pub levels: Vec<crate::levels::SetLevel>,
     /// Constants of Rust whose values the macro does not know.
     pub constants: Constants,
+    /// Comments and lines, if they are to be printed.
+    pub notes: Notes,
 }
 
 /// `M.m`.
@@ -84,6 +87,8 @@ pub struct Function {
     pub body: Option<Vec<Stmt>>,
     /// From the first token to the last of the signature.
     pub span: Span,
+    /// The `}` of the body.
+    pub end: Span,
 }
 
 /// A variable, register, or parameter declaration: one type, one or more names.

@@ -4,6 +4,8 @@
 use std::ops::Range;
 
 use crate::diag::Diagnostic;
+use crate::lines::Lines;
+use crate::notes::{Comment, Notes, Places};
 use crate::parse::{all_digits, errors};
 use crate::span::Span;
 use crate::token::{Tok, Token};
@@ -18,9 +20,25 @@ pub struct Lexed {
     pub tokens: Vec<Token>,
     /// `ranges[id]`: the bytes of source token `id`. Bytes outside of every token have numbers here too.
     pub ranges: Vec<Range<usize>>,
+    /// Comments, each before the token of its number.
+    pub comments: Vec<Comment>,
 }
 
 impl Lexed {
+    /// The places of the tokens in the text, which is that of a file.
+    pub fn places(&self, file: &str, text: &str) -> Places {
+        let (lines, mut places) = (Lines::new(text), Places::default());
+        for token in &self.tokens {
+            places.add(token.id, file, lines.line_column(self.bytes(token.span()).start));
+        }
+        places
+    }
+
+    /// The comments, for the printer.
+    pub fn notes(&self) -> Notes {
+        Notes { comments: self.comments.clone(), tokens: self.ranges.len() as u32, places: None }
+    }
+
     /// The bytes that a span covers; empty for a span of another text.
     pub fn bytes(&self, span: Span) -> Range<usize> {
         let at = |id: u32| self.ranges.get(id as usize).cloned();
@@ -105,6 +123,7 @@ impl Lexer<'_> {
             b'/' if second == Some(b'/') => {
                 self.pos = self.text[start..].find('\n').map_or(self.text.len(), |i| start + i);
                 self.glued = false;
+                self.comment(start);
             }
             b'/' if second == Some(b'*') => {
                 self.glued = false;
@@ -114,6 +133,7 @@ impl Lexer<'_> {
                 }
                 if end < bytes.len() {
                     self.pos = end + 2;
+                    self.comment(start);
                 } else {
                     self.pos = end;
                     let span = self.source(start..start + 2);
@@ -190,6 +210,13 @@ impl Lexer<'_> {
             let joint = if bytes[start] == b'.' { "." } else { "::" };
             self.diags.push(errors::apart(span, joint));
         }
+    }
+
+    fn comment(&mut self, start: usize) {
+        let behind = self.out.ranges.last().map_or(0, |range| range.end);
+        let alone = self.out.ranges.is_empty() || self.text[behind..start].contains('\n');
+        let (before, text) = (self.out.ranges.len() as u32, self.text[start..self.pos].trim_end().to_owned());
+        self.out.comments.push(Comment { before, alone, text });
     }
 
     fn run(&mut self, more: fn(u8) -> bool) {

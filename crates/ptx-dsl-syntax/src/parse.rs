@@ -48,6 +48,7 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     parser.diags = diags;
     let mut module = Module::default();
     if let Some(mut header) = header {
+        parser.in_rust = true;
         parser.scope = std::mem::take(&mut header.scope);
         header.apply(&mut module);
     }
@@ -62,6 +63,7 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
 pub fn parse_closure(tokens: &[Token], scope: Scope, function: &mut Function) -> (u32, Constants, Vec<Diagnostic>) {
     let mut parser = Parser::new(tokens, 0);
     parser.scope = scope;
+    parser.in_rust = true;
     parser.closure(function);
     (parser.instrs, parser.scope.constants, parser.diags)
 }
@@ -91,6 +93,8 @@ struct Parser<'a> {
     parentheses: u32,
     /// Constants of Rust.
     scope: constant::Scope,
+    /// The module has the header of `ptx!`: directives take expressions, of which the text has the value.
+    in_rust: bool,
     /// In an initialiser, where `0xFF(x)` and `generic(x)` are values.
     initialiser: bool,
     /// A missing `}` was reported: all open blocks end here silently.
@@ -111,6 +115,7 @@ impl<'a> Parser<'a> {
             operators: 0,
             parentheses: 0,
             scope: constant::Scope::default(),
+            in_rust: false,
             initialiser: false,
             unwinding: false,
             version_seen: None,

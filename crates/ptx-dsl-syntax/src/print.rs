@@ -1,13 +1,18 @@
 //! Prints canonical PTX: one statement a line, four spaces a level, `.version`, `.target` and `.address_size` first. The printed
 //! text parses to the same module, so printing is a fixpoint of parsing and printing.
 
+mod directive;
 mod entry;
+mod notes;
 
 pub use entry::Entries;
 
+use directive::directive;
+pub(crate) use directive::prototype;
+use notes::Open;
+
 use crate::ast::{
-    Arg, Declarator, Directive, Expr, Function, Init, Instr, Item, Module, Operand, OperandKind, Prototype, Stmt,
-    VarDecl, Word,
+    Declarator, Directive, Expr, Function, Init, Instr, Item, Module, Operand, OperandKind, Stmt, VarDecl, Word,
 };
 use crate::parse::{Const, SUFFIX, fold, precedence};
 use crate::span::Span;
@@ -42,31 +47,57 @@ pub fn print(module: &Module, spelling: &Spelling) -> String {
 
 /// Like [`print()`], with the places of instructions and items.
 pub fn print_with_lines(module: &Module, spelling: &Spelling) -> Printed {
-    let mut p = Printer { out: String::new(), line: 1, level: 0, lines: vec![0; module.instrs as usize], spelling };
+    let mut p = Printer {
+        out: String::new(),
+        line: 1,
+        level: 0,
+        lines: vec![0; module.instrs as usize],
+        spelling,
+        open: Open::new(&module.notes),
+    };
     if let Some(v) = module.version {
+        p.comments_before(v.span.first);
         p.line(&format!(".version {}.{}", v.major, v.minor));
     }
-    if !module.target.is_empty() {
+    if let Some(first) = module.target.first() {
+        p.comments_before(first.span.first);
         let mut text = String::from(".target ");
         separated(&mut text, &module.target, word);
         p.line(&text);
     }
-    let (size, _) = module.address_size.unwrap_or((64, Span::default()));
+    let (size, place) = module.address_size.unwrap_or((64, Span::default()));
+    p.comments_before(place.first);
     p.line(&format!(".address_size {size}"));
+    p.files();
     let (header, mut ends) = (p.out.len(), Vec::new());
-    let mut gap = true;
+    let mut gap = module.notes.places.is_none();
     for item in &module.items {
         let function = matches!(item, Item::Function(f) if f.body.is_some());
+        let place = match item {
+            Item::Var(v) => v.span,
+            Item::Directive(d) => d.span,
+            Item::Function(f) => f.span,
+        };
+        while p.comment_behind(place.first) {}
+        // a comment belongs to the item behind it
+        if let Some(end) = ends.last_mut() {
+            *end = p.out.len();
+        }
         if gap || function {
             p.line("");
         }
         gap = function;
+        p.comments_before(place.first);
         match item {
             Item::Var(v) => p.declaration(v, ";"),
             Item::Directive(d) => p.directive(d),
             Item::Function(f) => p.function(f),
         }
         ends.push(p.out.len());
+    }
+    p.last_comments();
+    if let Some(end) = ends.last_mut() {
+        *end = p.out.len();
     }
     Printed { text: p.out, lines: p.lines, items: Items { header, ends } }
 }
@@ -78,6 +109,7 @@ struct Printer<'a> {
     level: usize,
     lines: Vec<u32>,
     spelling: &'a Spelling<'a>,
+    open: Open<'a>,
 }
 
 impl Printer<'_> {
@@ -121,12 +153,18 @@ impl Printer<'_> {
             self.line(&head);
             self.level += 1;
             for (i, param) in f.params.iter().enumerate() {
+                self.comments_before(param.span.first);
                 self.declaration(param, if i + 1 < f.params.len() { "," } else { "" });
+            }
+            if let Some(last) = f.params.last() {
+                // the `)`
+                self.comments_before(last.span.last + 1);
             }
             self.level -= 1;
             self.line(&format!("){end}"));
         }
         for d in &f.directives {
+            self.comments_before(d.span.first);
             self.directive(d);
         }
         match &f.body {
@@ -135,7 +173,9 @@ impl Printer<'_> {
             Some(body) => {
                 self.line("{");
                 self.level += 1;
+                self.begin_lines();
                 self.body(body);
+                self.comments_before(f.end.first);
                 self.level -= 1;
                 self.line("}");
             }
@@ -145,23 +185,34 @@ impl Printer<'_> {
     fn body(&mut self, body: &[Stmt]) {
         for stmt in body {
             match stmt {
-                Stmt::Var(v) => self.declaration(v, ";"),
+                Stmt::Var(v) => {
+                    self.comments_before(v.span.first);
+                    self.declaration(v, ";");
+                }
                 Stmt::Label(l) => {
+                    self.comments_before(l.span.first);
                     // Labels stand out by one level.
                     self.level -= 1;
                     self.line(&format!("{}:", l.text));
                     self.level += 1;
                 }
                 Stmt::Arguments(_) => {}
-                Stmt::Directive(d) => self.directive(d),
-                Stmt::Block(body, _) => {
+                Stmt::Directive(d) => {
+                    self.comments_before(d.span.first);
+                    self.directive(d);
+                }
+                Stmt::Block(body, span) => {
+                    self.comments_before(span.first);
                     self.line("{");
                     self.level += 1;
                     self.body(body);
+                    self.comments_before(span.last);
                     self.level -= 1;
                     self.line("}");
                 }
                 Stmt::Instr(i) => {
+                    self.comments_before(i.pred.as_ref().map_or(i.span, |p| p.reg.span).first);
+                    self.location(i.span);
                     if let Some(line) = self.lines.get_mut(i.index as usize) {
                         *line = self.line;
                     }
@@ -508,56 +559,5 @@ fn initialiser(out: &mut String, init: &Init) {
             separated(out, list, initialiser);
             out.push('}');
         }
-    }
-}
-
-/// The text after `.callprototype`, without the `;`.
-pub(crate) fn prototype(p: &Prototype, name: &str, tail: &[Directive]) -> String {
-    let mut out = String::new();
-    put_prototype(&mut out, p, name, tail);
-    out
-}
-
-fn put_prototype(out: &mut String, p: &Prototype, name: &str, tail: &[Directive]) {
-    if !p.rets.is_empty() {
-        out.push('(');
-        separated(out, &p.rets, declaration);
-        out.push_str(") ");
-    }
-    out.push_str(name);
-    out.push_str(" (");
-    separated(out, &p.params, declaration);
-    out.push(')');
-    for d in tail {
-        out.push(' ');
-        directive(out, d);
-    }
-}
-
-/// A directive with its `;`, if it has one.
-fn directive(out: &mut String, d: &Directive) {
-    if let Some(l) = &d.label {
-        out.push_str(&l.text);
-        out.push_str(": ");
-    }
-    out.push_str(&d.name.text);
-    if let Some(text) = &d.text {
-        if !text.is_empty() {
-            out.push(' ');
-            out.push_str(text);
-        }
-    } else if !d.args.is_empty() {
-        out.push(' ');
-        separated(out, &d.args, directive_argument);
-    }
-    if matches!(d.name.text.as_str(), ".pragma" | ".alias" | ".branchtargets" | ".calltargets" | ".callprototype") {
-        out.push(';');
-    }
-}
-
-fn directive_argument(out: &mut String, a: &Arg) {
-    match a {
-        Arg::Expr(e) => expr(out, e, 0),
-        Arg::Str(s) => put(out, format_args!("\"{}\"", s.text)),
     }
 }

@@ -1,8 +1,7 @@
 //! Instructions whose result is affine if their operands are: sums, products with uniform values, and widening where no lane wraps
 //! around.
 
-use super::op::Op;
-use super::registers::Scalar;
+use super::registers::{Kind, Scalar};
 use super::runner::Runner;
 use crate::lanes::{self, just};
 use crate::monitor::Monitor;
@@ -111,17 +110,12 @@ impl Rule {
         }
     }
 
-    /// The result, if it is affine.
-    pub fn apply<M: Monitor>(self, r: &Runner<'_, '_, M>, op: &Op<M>) -> Option<Scalar> {
-        let mut s = [Scalar::Uniform(0); 3];
-        for (s, o) in s.iter_mut().zip(&op.sources) {
-            *s = r.scalar_operand(o)?;
-        }
+    /// The result for these operands (0 for one that is not there) in a register of `bits`, if it is affine.
+    #[inline]
+    pub fn apply<M: Monitor>(self, r: &Runner<'_, '_, M>, s: [Scalar; 3], bits: u32) -> Option<Scalar> {
         if let Rule::Compare { compare, signed } = self {
             return r.compared(compare, signed, s);
         }
-        let register = (*op.results.first()?)?;
-        let bits = r.registers.slot(register).bits;
         let line = match self {
             Rule::Add => sum(line(s[0]), line(s[1])),
             Rule::Sub => sum(line(s[0]), scaled(line(s[1]), u64::MAX)),
@@ -139,7 +133,7 @@ impl Rule {
                 };
                 let factor = if signed { factor as u32 as i32 as i64 as u64 } else { factor as u32 as u64 };
                 let wide = scaled(r.extended(value, signed)?, factor);
-                if op.sources.len() > 2 { sum(wide, line(s[2])) } else { wide }
+                sum(wide, line(s[2]))
             }
             Rule::Extend { signed } => r.extended(s[0], signed)?,
             Rule::Truncate => line(s[0]),
@@ -177,7 +171,29 @@ fn product(a: Scalar, b: Scalar) -> Option<Line> {
     }
 }
 
-impl<M> Runner<'_, '_, M> {
+impl<M: Monitor> Runner<'_, '_, M> {
+    /// The kind of what [`Runner::set_line`] sets. `None` if it cannot.
+    pub fn kind_of_line(&self, rule: Rule, s: [Scalar; 3], result: Register) -> Option<Kind> {
+        if let Some(scalar) = rule.apply(self, s, self.registers.slot(result).bits) {
+            return Some(scalar.kind());
+        }
+        let Rule::Compare { signed, .. } = rule else { return None };
+        self.compares_threads(signed, s[0], s[1]).then_some(Kind::Rows)
+    }
+
+    /// Computes an affine result, or that of a comparison. False, with nothing done, if it is not of that kind.
+    #[inline]
+    pub fn set_line(&mut self, rule: Rule, s: [Scalar; 3], result: Register, kind: Kind) -> bool {
+        match rule.apply(self, s, self.registers.slot(result).bits) {
+            Some(scalar) if scalar.kind() == kind => {
+                self.set(Some(result), scalar);
+                true
+            }
+            None if kind == Kind::Rows => self.compare_rows(rule, s[0], s[1], result),
+            _ => false,
+        }
+    }
+
     /// A comparison of an affine value with a uniform one, if all threads of the CTA give the same.
     fn compared(&self, compare: Compare, signed: bool, s: [Scalar; 3]) -> Option<Scalar> {
         let (affine @ Scalar::Affine { .. }, Scalar::Uniform(with)) = (s[0], s[1]) else { return None };
@@ -186,11 +202,17 @@ impl<M> Runner<'_, '_, M> {
         compare.of_range(low, high, with).map(|holds| Scalar::Uniform(holds.into()))
     }
 
-    /// A comparison of `%tid.x`-like values with a uniform one: the lanes up to some thread. False if it is not of that kind.
-    pub fn compare_rows(&mut self, rule: Rule, a: Scalar, b: Scalar, result: Option<Register>) -> bool {
-        let (Rule::Compare { compare, signed }, Some(result)) = (rule, result) else { return false };
-        let (affine @ Scalar::Affine { base, x: 1, .. }, Scalar::Uniform(with)) = (a, b) else { return false };
-        if self.registers.shape.1 != 1 || self.range(affine, signed).is_none() {
+    /// Does this comparison of `%tid.x`-like values with a uniform one hold in the lanes up to some thread?
+    fn compares_threads(&self, signed: bool, a: Scalar, b: Scalar) -> bool {
+        let affine = matches!((a, b), (Scalar::Affine { x: 1, .. }, Scalar::Uniform(_)));
+        affine && self.registers.shape.1 == 1 && self.range(a, signed).is_some()
+    }
+
+    /// Such a comparison. False, with nothing done, if it is not of that kind.
+    pub fn compare_rows(&mut self, rule: Rule, a: Scalar, b: Scalar, result: Register) -> bool {
+        let Rule::Compare { compare, signed } = rule else { return false };
+        let (Scalar::Affine { base, .. }, Scalar::Uniform(with)) = (a, b) else { return false };
+        if !self.compares_threads(signed, a, b) {
             return false;
         }
         // the order of unsigned numbers, with the sign bit inverted for signed ones

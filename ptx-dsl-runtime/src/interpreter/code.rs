@@ -18,6 +18,7 @@ use ptx_dsl_isa::image::{self, Action, End, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use std::collections::HashMap;
+use std::ops::Range;
 use std::sync::{Arc, Mutex, PoisonError};
 
 /// The code of a kernel.
@@ -32,6 +33,8 @@ pub(super) struct Code<M> {
 /// A region. How it ends is in the image.
 pub(super) struct Region<M> {
     pub body: Vec<Instr<M>>,
+    /// The first to the last of the registers that `body` uses.
+    pub registers: Range<usize>,
     /// The instruction that may wait, if it ends with one.
     pub block: Option<Block<M>>,
 }
@@ -121,7 +124,17 @@ struct Decoder<'i, M> {
 impl<M: Monitor> Decoder<'_, M> {
     fn region(&mut self, region: &image::Region) -> Region<M> {
         let block = if let End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
-        Region { body: region.body.iter().map(|i| self.instr(i)).collect(), block }
+        let used = region.body.iter().flat_map(|i| {
+            let bases = i.sources.iter().filter_map(|s| match s {
+                Source::Address { base, .. } => Some(*base),
+                _ => None,
+            });
+            let results = i.results.iter().flatten().copied();
+            registers(i).into_iter().chain(bases).chain(results).chain(i.guard.map(|g| g.register))
+        });
+        let (first, end) =
+            used.fold((usize::MAX, 0), |(first, end), r| (first.min(r as usize), end.max(r as usize + 1)));
+        Region { body: region.body.iter().map(|i| self.instr(i)).collect(), registers: first.min(end)..end, block }
     }
 
     fn block(&mut self, i: &image::Instr) -> Option<Block<M>> {

@@ -5,6 +5,7 @@
 //! What fails a check goes to the functions of [`crate::lanes`] warp by warp, which diagnose it.
 
 mod access;
+mod concurrent;
 mod pieces;
 mod scattered;
 
@@ -13,12 +14,13 @@ pub(super) use access::Access;
 use super::op::{Op, WarpFunction};
 use super::registers::Scalar;
 use super::runner::Runner;
+use crate::fault::Fault;
 use crate::isa::Done;
 use crate::lanes;
 use crate::mem::address::{AddrSpace, names_local};
 use crate::monitor::Monitor;
 use crate::simd::InstructionSet;
-use access::{Kind, extended};
+use access::extended;
 use pieces::Pieced;
 use scattered::Each;
 
@@ -41,9 +43,8 @@ pub(super) fn run<M: Monitor>(
     compiled: &Compiled<M>,
     f: WarpFunction<M>,
 ) -> Done {
-    r.x.at(op.site, op.order);
-    // local memory is different for each lane
-    if matches!(access.space, AddrSpace::Local | AddrSpace::ParamFunc) {
+    if access.is_local() {
+        r.x.at(op.site, op.order);
         return r.warp_by_warp(op, f);
     }
     // the fast paths tell the monitor; if it wants to see each lane, they fail
@@ -60,24 +61,60 @@ fn run_fast<M: Monitor>(
     compiled: &Compiled<M>,
     f: WarpFunction<M>,
 ) -> Done {
-    let address = r.scalar_operand(&op.sources[0]);
-    if let (true, Kind::Load, Some(Scalar::Uniform(at))) = (r.all, access.kind, address)
-        && !(access.space == AddrSpace::Generic && names_local(at))
-        && (!M::ON || tell_uniform(r, access, at))
-    {
-        return load_uniform(r, op, access, at);
+    match r.scalar_operand(&op.sources[0]) {
+        Some(Scalar::Uniform(at)) if access.is_once(r.all) && load_once(r, op, access, at)? => Ok(()),
+        Some(affine @ Scalar::Affine { .. }) if access.is_in_pieces() => run_affine(r, op, access, compiled, f, affine),
+        _ => run_each(r, op, access, compiled, f),
     }
-    if let (1, Some(affine @ Scalar::Affine { .. })) = (access.count, address)
-        && access.kind != Kind::Add
-        && in_pieces(r, op, access, compiled, affine)
-    {
-        return Ok(());
+}
+
+/// All lanes load the same elements. False, with nothing done, if they are in the memory of each lane, or if the monitor wants to see
+/// each lane.
+#[inline]
+pub(super) fn load_once<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    at: u64,
+) -> Result<bool, Box<Fault>> {
+    r.x.at(op.site, op.order);
+    if access.space == AddrSpace::Generic && names_local(at) || M::ON && !tell_uniform(r, access, at) {
+        return Ok(false);
     }
+    load_uniform(r, op, access, at)?;
+    Ok(true)
+}
+
+/// The lanes access memory at affine addresses.
+#[inline]
+pub(super) fn run_affine<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    compiled: &Compiled<M>,
+    f: WarpFunction<M>,
+    address: Scalar,
+) -> Done {
+    r.x.at(op.site, op.order);
+    if in_pieces(r, op, access, compiled, address) { Ok(()) } else { compiled.each.run(r, op, access, f) }
+}
+
+/// The lanes access memory anywhere.
+#[inline]
+pub(super) fn run_each<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    compiled: &Compiled<M>,
+    f: WarpFunction<M>,
+) -> Done {
+    r.x.at(op.site, op.order);
     compiled.each.run(r, op, access, f)
 }
 
-/// Accesses memory in pieces, if all lanes of the first warps do, and none of the others. Lanes that have exited, or do not exist,
-/// access nothing. False, with nothing done, if that is not so.
+/// Accesses memory in pieces, if the first threads do, and none of the others. Lanes that have exited, or do not exist, access
+/// nothing. False, with nothing done, if that is not so.
+#[inline(always)]
 fn in_pieces<M: Monitor>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
@@ -85,18 +122,16 @@ fn in_pieces<M: Monitor>(
     compiled: &Compiled<M>,
     address: Scalar,
 ) -> bool {
-    let masks = &r.masks[..r.n];
+    let count = if r.full { 32 * r.n } else { first_threads::<M>(&r.masks[..r.n]) };
+    count != 0 && compiled.pieces.run(r, op, access, address, count)
+}
+
+/// How many threads these are, if they are the first ones; else 0. A monitor wants whole warps.
+fn first_threads<M: Monitor>(masks: &[u32]) -> usize {
     let whole = masks.iter().take_while(|m| **m == u32::MAX).count();
-    if whole == 0 || masks[whole..].iter().any(|m| *m != 0) {
-        return false;
-    }
-    if !r.all && access.kind == Kind::Load {
-        op.results.iter().flatten().for_each(|register| r.rows_for(*register));
-    }
-    let n = std::mem::replace(&mut r.n, whole);
-    let done = compiled.pieces.run(r, op, access, address);
-    r.n = n;
-    done
+    let Some((part, rest)) = masks[whole..].split_first() else { return 32 * whole };
+    let first = part & part.wrapping_add(1) == 0 && rest.iter().all(|m| *m == 0) && (!M::ON || *part == 0);
+    if first { 32 * whole + part.count_ones() as usize } else { 0 }
 }
 
 /// Tells the monitor of a load of the same elements by all lanes.
@@ -123,15 +158,20 @@ fn load_uniform<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Acce
             r.set(op.results[0], Scalar::Uniform(v));
             Ok(())
         }
-        (1, _) => load_once::<M, u8>(r, op, access, at),
-        (2, _) => load_once::<M, u16>(r, op, access, at),
-        (4, _) => load_once::<M, u32>(r, op, access, at),
-        _ => load_once::<M, u64>(r, op, access, at),
+        (1, _) => load_checked::<M, u8>(r, op, access, at),
+        (2, _) => load_checked::<M, u16>(r, op, access, at),
+        (4, _) => load_checked::<M, u32>(r, op, access, at),
+        _ => load_checked::<M, u64>(r, op, access, at),
     }
 }
 
 /// The same through the checks of one lane.
-fn load_once<M: Monitor, T: lanes::Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: u64) -> Done {
+fn load_checked<M: Monitor, T: lanes::Scattered>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    at: u64,
+) -> Done {
     let m = r.masks[0] & r.masks[0].wrapping_neg();
     let lane = m.trailing_zeros() as usize & 31;
     r.enter(0, m);

@@ -1,5 +1,6 @@
 //! Instructions: once for scalars, in rows for all warps, lane by lane, or warp by warp.
 
+use super::affine::Rule;
 use super::code::{Block, Instr, Run};
 use super::memory;
 use super::op::{Op, WarpFunction};
@@ -15,8 +16,8 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// Finds the lanes in which an instruction takes effect. False if there are none.
     #[inline(never)]
     fn guard(&mut self, op: &Op<M>) -> bool {
-        self.masks[..self.n].copy_from_slice(&self.active[..self.n]);
-        (self.all, self.guarded) = (self.whole, false);
+        self.guarded = true;
+        self.unguarded();
         let Some(guard) = op.guard else { return true };
         if let Scalar::Uniform(v) = self.scalar(guard.register) {
             return (v & 1 != 0) == guard.holds;
@@ -30,8 +31,18 @@ impl<M: Monitor> Runner<'_, '_, M> {
             same &= m == self.active[k];
             self.masks[k] = m;
         }
-        self.all &= same;
+        (self.all, self.full) = (self.all && same, self.full && same);
         any
+    }
+
+    /// An instruction without a guard follows.
+    #[inline(always)]
+    pub fn unguarded(&mut self) {
+        if self.guarded {
+            self.masks[..self.n].copy_from_slice(&self.active[..self.n]);
+            (self.all, self.guarded) = (self.whole, false);
+            self.full = self.active[..self.n].iter().all(|m| *m == u32::MAX);
+        }
     }
 
     /// Runs an instruction that does not wait.
@@ -66,17 +77,8 @@ impl<M: Monitor> Runner<'_, '_, M> {
                     if self.once(op, rows.as_ref().map(RowFunction::one), *one) {
                         return Ok(());
                     }
-                    if let Some(rule) = rule {
-                        if let Some(scalar) = rule.apply(self, op) {
-                            self.set(op.results[0], scalar);
-                            return Ok(());
-                        }
-                        if let [a, b] = &op.sources[..]
-                            && let (Some(a), Some(b)) = (self.scalar_operand(a), self.scalar_operand(b))
-                            && self.compare_rows(*rule, a, b, op.results[0])
-                        {
-                            return Ok(());
-                        }
+                    if rule.is_some_and(|rule| self.line(rule, op)) {
+                        return Ok(());
                     }
                 }
                 match rows {
@@ -159,6 +161,19 @@ impl<M: Monitor> Runner<'_, '_, M> {
             self.set(*r, Scalar::Uniform(v));
         }
         true
+    }
+
+    /// Computes an affine result, or the mask of a comparison. False, with nothing done, if operands are not affine.
+    fn line(&mut self, rule: Rule, op: &Op<M>) -> bool {
+        let (mut s, Some(result)) = ([Scalar::Uniform(0); 3], op.results[0]) else { return false };
+        for (s, o) in s.iter_mut().zip(&op.sources) {
+            match self.scalar_operand(o) {
+                Some(scalar) => *s = scalar,
+                None => return false,
+            }
+        }
+        let kind = self.kind_of_line(rule, s, result);
+        kind.is_some_and(|kind| self.set_line(rule, s, result, kind))
     }
 
     #[inline(never)]

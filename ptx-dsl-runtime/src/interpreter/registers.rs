@@ -8,6 +8,7 @@ use crate::Lanes;
 use crate::machine::geometry::Geometry;
 use ptx_dsl_isa::image::{Image, Register};
 use std::cell::Cell;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The lanes of a warp. Rows begin where cache lines do.
@@ -24,6 +25,26 @@ pub(super) enum Scalar {
     Uniform(u64),
     /// `base + x * %tid.x + y * row`, modulo the width of the register, where `row` is the thread's number divided by `%ntid.x`.
     Affine { base: u64, x: i64, y: i64 },
+}
+
+/// Which of them: what most instructions ask.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Rows,
+    Uniform,
+    Affine,
+}
+
+impl Scalar {
+    #[inline(always)]
+    pub fn kind(&self) -> Kind {
+        match self {
+            Scalar::Rows => Kind::Rows,
+            Scalar::Uniform(_) => Kind::Uniform,
+            Scalar::Affine { .. } => Kind::Affine,
+        }
+    }
 }
 
 /// Where the rows of a register are.
@@ -83,8 +104,8 @@ pub(super) struct Registers {
     pub scratch: [usize; 3],
     /// By warp and register.
     scalars: Vec<Scalar>,
-    /// Is it rows? By warp and register: what most instructions ask, next to each other.
-    rows: Vec<bool>,
+    /// Their kinds, as bytes next to each other.
+    kinds: Vec<u8>,
     /// Warps with the same number hold the same scalars.
     stamps: Vec<u64>,
     last_stamp: u64,
@@ -131,7 +152,7 @@ impl Registers {
         Registers {
             warps,
             scalars: vec![Scalar::Uniform(0); slots.len() * warps],
-            rows: vec![false; slots.len() * warps],
+            kinds: vec![Kind::Uniform as u8; slots.len() * warps],
             slots,
             words: word_rows,
             longs: long_rows,
@@ -150,7 +171,7 @@ impl Registers {
     pub fn restart(&mut self) {
         let n = self.slots.len();
         self.scalars[..n].fill(Scalar::Uniform(0));
-        self.rows[..n].fill(false);
+        self.kinds[..n].fill(Kind::Uniform as u8);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
@@ -159,7 +180,7 @@ impl Registers {
     /// All registers are 0.
     pub fn reset(&mut self) {
         self.scalars.fill(Scalar::Uniform(0));
-        self.rows.fill(false);
+        self.kinds.fill(Kind::Uniform as u8);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
@@ -186,13 +207,20 @@ impl Registers {
     pub fn set_scalar(&mut self, lo: usize, r: Register, scalar: Scalar) {
         let at = lo * self.slots.len() + r as usize;
         self.scalars[at] = scalar;
-        self.rows[at] = scalar == Scalar::Rows;
+        self.kinds[at] = scalar.kind() as u8;
     }
 
     /// Does a register hold rows in the cohort that begins with warp `lo`?
     #[inline(always)]
     pub fn is_rows(&self, lo: usize, r: Register) -> bool {
-        self.rows[lo * self.slots.len() + r as usize]
+        self.kinds[lo * self.slots.len() + r as usize] == Kind::Rows as u8
+    }
+
+    /// The kinds of registers in the cohort that begins with warp `lo`.
+    #[inline(always)]
+    pub fn kinds(&self, lo: usize, registers: &Range<usize>) -> &[u8] {
+        let from = lo * self.slots.len();
+        &self.kinds[from + registers.start..from + registers.end]
     }
 
     /// A step of the warps `lo..hi` begins.
@@ -218,7 +246,7 @@ impl Registers {
         let n = self.slots.len();
         for w in lo + 1..hi {
             self.scalars.copy_within(lo * n..(lo + 1) * n, w * n);
-            self.rows.copy_within(lo * n..(lo + 1) * n, w * n);
+            self.kinds.copy_within(lo * n..(lo + 1) * n, w * n);
         }
         self.stamps[lo..hi].fill(self.last_stamp);
     }

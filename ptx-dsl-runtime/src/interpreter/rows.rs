@@ -10,6 +10,7 @@ mod loops;
 use super::op::{Op, Operand};
 use super::registers::{Constants, Row, SCRATCH, Scalar};
 use super::runner::Runner;
+use super::value::Value;
 use crate::monitor::Monitor;
 use crate::qual::Q;
 use crate::simd::InstructionSet;
@@ -44,6 +45,9 @@ enum Place {
     Other,
 }
 
+/// What an instruction computes in one lane.
+pub(super) type One = fn([u64; 4]) -> [u64; 2];
+
 /// The loop of an instruction on this processor.
 pub(super) struct RowFunction {
     form: &'static Form,
@@ -53,7 +57,7 @@ pub(super) struct RowFunction {
 
 impl RowFunction {
     /// The semantics for one lane, compiled for the qualifiers.
-    pub fn one(&self) -> fn([u64; 4]) -> [u64; 2] {
+    pub fn one(&self) -> One {
         self.form.one
     }
 
@@ -139,6 +143,117 @@ impl RowFunction {
     }
 }
 
+/// An operand that gets rows before the loop runs.
+struct Fill<M> {
+    kind: Kind,
+    value: Value<M>,
+    /// Its first scratch row.
+    to: usize,
+}
+
+/// A loop with the places of its operands and results, which hold while registers have the same kinds of values.
+pub(super) struct Resolved<M> {
+    compiled: Compiled,
+    fills: Box<[Fill<M>]>,
+    /// Results that are no rows yet.
+    fresh: Box<[Register]>,
+    /// Of warp 0 of the CTA, and the distance to the next warp.
+    sources: [(usize, usize); OPERANDS],
+    results: [usize; 2],
+}
+
+impl RowFunction {
+    /// The places of operands and results now. `None` if an operand has to be computed by lane.
+    pub fn resolve<M: Monitor>(&self, r: &Runner<'_, '_, M>, op: &Op<M>) -> Option<Resolved<M>> {
+        let (form, first) = (self.form, |register: &Register| r.registers.row(*register, 0));
+        let (mut sources, mut fills) = ([(0, 0); OPERANDS], Vec::new());
+        for ((at, kind), place) in form.sources.iter().enumerate().zip(&self.places) {
+            sources[at] = match place {
+                Place::Register(register) if r.registers.is_rows(r.lo, *register) => (first(register), 1),
+                Place::Constant(n) => (constant_row(r, *kind, *n), 0),
+                _ => {
+                    let (value, to) = (Value::of(r, &op.sources[at])?, scratch_row(r, *kind, at));
+                    let step = usize::from(value.kind() == super::registers::Kind::Affine);
+                    if step == 1 && *kind == Kind::P {
+                        return None;
+                    }
+                    fills.push(Fill { kind: *kind, value, to });
+                    (to, step)
+                }
+            };
+        }
+        let (mut results, mut fresh) = ([0; 2], Vec::new());
+        for (at, kind) in form.results.iter().enumerate() {
+            results[at] = match op.results.get(at) {
+                Some(Some(register)) => {
+                    if !r.registers.is_rows(r.lo, *register) {
+                        fresh.push(*register);
+                    }
+                    first(register)
+                }
+                _ => scratch_row(r, *kind, OPERANDS + at),
+            };
+        }
+        Some(Resolved { compiled: self.compiled, fills: fills.into(), fresh: fresh.into(), sources, results })
+    }
+}
+
+impl<M: Monitor> Resolved<M> {
+    /// Runs the loop.
+    #[inline]
+    #[allow(unsafe_code)]
+    pub fn run(&self, r: &mut Runner<'_, '_, M>) {
+        for fill in &self.fills {
+            fill.run(r);
+        }
+        for register in &self.fresh {
+            r.rows_for(*register);
+        }
+        let lo = r.lo;
+        let body = Loop {
+            words: &r.registers.words,
+            longs: &r.registers.longs,
+            predicates: &r.registers.masks,
+            sources: self.sources.map(|(from, step)| (from + lo * step, step)),
+            results: self.results.map(|at| at + lo),
+            masks: &r.masks[..r.n],
+            all: r.all,
+        };
+        // SAFETY: `RowFunction::find` has taken the loop for the instruction set of this processor.
+        unsafe { (self.compiled)(&body) };
+    }
+}
+
+impl<M: Monitor> Fill<M> {
+    #[inline(always)]
+    fn run(&self, r: &Runner<'_, '_, M>) {
+        match self.value.scalar(r) {
+            Scalar::Uniform(v) => fill_uniform(r, self.kind, self.to, v),
+            affine => fill_affine(r, self.kind, self.to + r.lo, affine),
+        }
+    }
+}
+
+/// One row of this value.
+#[inline(always)]
+fn fill_uniform<M>(r: &Runner<'_, '_, M>, kind: Kind, to: usize, v: u64) {
+    match kind {
+        Kind::P => r.registers.masks[to].set((v as u32 & 1).wrapping_neg()),
+        Kind::L => r.registers.longs[to].set(Row([v; 32])),
+        Kind::H | Kind::W => r.registers.words[to].set(Row([v as u32; 32])),
+    }
+}
+
+/// The rows of an affine value.
+fn fill_affine<M>(r: &Runner<'_, '_, M>, kind: Kind, to: usize, affine: Scalar) {
+    for k in (0..r.n).filter(|k| r.masks[*k] != 0) {
+        match kind {
+            Kind::L => r.registers.longs[to + k].set(r.registers.affine_longs(affine, r.lo + k)),
+            _ => r.registers.words[to + k].set(r.registers.affine_words(affine, r.lo + k)),
+        }
+    }
+}
+
 /// The first of the scratch rows of an operand or result.
 #[inline(always)]
 fn scratch_row<M>(r: &Runner<'_, '_, M>, kind: Kind, at: usize) -> usize {
@@ -162,21 +277,10 @@ fn fill<M: Monitor>(r: &mut Runner<'_, '_, M>, at: usize, kind: Kind, o: &Operan
     let from = scratch_row(r, kind, at);
     match r.scalar_operand(o) {
         Some(Scalar::Uniform(v)) => {
-            match kind {
-                Kind::P => r.registers.masks[from].set((v as u32 & 1).wrapping_neg()),
-                Kind::L => r.registers.longs[from].set(Row([v; 32])),
-                Kind::H | Kind::W => r.registers.words[from].set(Row([v as u32; 32])),
-            }
+            fill_uniform(r, kind, from, v);
             return (from, 0);
         }
-        Some(affine @ Scalar::Affine { .. }) if kind != Kind::P => {
-            for k in (0..r.n).filter(|k| r.masks[*k] != 0) {
-                match kind {
-                    Kind::L => r.registers.longs[from + k].set(r.registers.affine_longs(affine, r.lo + k)),
-                    _ => r.registers.words[from + k].set(r.registers.affine_words(affine, r.lo + k)),
-                }
-            }
-        }
+        Some(affine @ Scalar::Affine { .. }) if kind != Kind::P => fill_affine(r, kind, from, affine),
         _ => {
             for k in 0..r.n {
                 r.enter(k, r.masks[k]);

@@ -34,6 +34,8 @@ pub(super) struct Runner<'s, 'a, M> {
     pub masks: Masks,
     /// They are all lanes of these warps that have not exited.
     pub all: bool,
+    /// `masks` are all lanes of 32 each.
+    pub full: bool,
     /// `masks` and `all` are not those of `active` and `whole`.
     pub guarded: bool,
 }
@@ -62,6 +64,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             whole: false,
             masks: active,
             all: false,
+            full: false,
             guarded: true,
         }
     }

@@ -7,6 +7,7 @@
 use super::calls;
 use super::code::{Block, Code};
 use super::op::Operand;
+use super::plan::{self, Plans};
 use super::registers::{Registers, Scalar};
 use super::runner::{Masks, Runner, runs_apart};
 use crate::Lanes;
@@ -23,14 +24,16 @@ struct Group {
 }
 
 /// What a step needs besides registers; kept from step to step.
-pub(super) struct Stepper {
+pub(super) struct Stepper<M> {
     /// Groups that do not run now.
     groups: Vec<Group>,
+    /// By region.
+    plans: Vec<Plans<M>>,
 }
 
-impl Stepper {
-    pub fn new() -> Self {
-        Stepper { groups: Vec::new() }
+impl<M: Monitor> Stepper<M> {
+    pub fn new(regions: usize) -> Self {
+        Stepper { groups: Vec::new(), plans: (0..regions).map(|_| Plans::new()).collect() }
     }
 }
 
@@ -50,7 +53,7 @@ type Stepped = Result<Next, Box<Fault>>;
 pub(super) fn run<M: Monitor>(
     code: &Code<M>,
     registers: &mut Registers,
-    stepper: &mut Stepper,
+    stepper: &mut Stepper<M>,
     x: &mut Ctx<'_, M>,
 ) -> Stepped {
     let (lo, hi) = (x.cur.lo as usize, x.cur.hi as usize);
@@ -61,7 +64,7 @@ pub(super) fn run<M: Monitor>(
         }
         stepper.groups.clear();
         let runner = Runner::new(&code.image, registers, x);
-        let mut step = Step { code, groups: &mut stepper.groups, r: runner };
+        let mut step = Step { code, groups: &mut stepper.groups, plans: &mut stepper.plans, r: runner };
         match step.run() {
             Ok(Next::Exit) if x.start_next_cluster() => match apart {
                 true => registers.reset(),
@@ -80,6 +83,7 @@ pub(super) fn run<M: Monitor>(
 struct Step<'s, 'a, M> {
     code: &'s Code<M>,
     groups: &'s mut Vec<Group>,
+    plans: &'s mut [Plans<M>],
     r: Runner<'s, 'a, M>,
 }
 
@@ -163,14 +167,26 @@ impl<M: Monitor> Step<'_, '_, M> {
             };
             let group = self.groups.swap_remove(at);
             self.r.part(&group.masks);
-            let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count();
-            self.count_instructions(group.pc, warps as u64);
-            self.r.x.turn_of(group.pc, warps as u64)?;
-            self.tell_region(group.pc, (self.r.lo as u32, group.masks[0], self.r.n as u32));
-            if let After::Go(next) = self.region(group.pc)? {
-                self.add(next, group.masks);
+            let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count() as u64;
+            let mut pc = group.pc;
+            loop {
+                self.count_instructions(pc, warps);
+                self.r.x.turn_of(pc, warps)?;
+                self.tell_region(pc, (self.r.lo as u32, group.masks[0], self.r.n as u32));
+                let After::Go(next) = self.region(pc)? else { break };
+                pc = next;
+                if !self.stays_lowest(pc) {
+                    self.add(pc, group.masks);
+                    break;
+                }
             }
         }
+    }
+
+    /// Does the running group run next, too, if it goes on there?
+    fn stays_lowest(&self, pc: Pc) -> bool {
+        let runs = self.code.regions.get(usize::from(pc)).is_some_and(|region| region.block.is_none());
+        runs && !self.r.x.diverged() && !self.groups.is_empty() && self.groups.iter().all(|g| g.pc > pc)
     }
 
     /// Tells the machine where all lanes are.
@@ -221,22 +237,18 @@ impl<M: Monitor> Step<'_, '_, M> {
     fn region(&mut self, pc: Pc) -> Result<After, Box<Fault>> {
         let code = self.code;
         let at = usize::from(pc);
-        let body = &code.regions[at].body;
+        let (region, plans) = (&code.regions[at], &mut self.plans[at]);
+        let body = &region.body;
         self.r.for_runners(|r| {
             if let Some(results) = code.results(at) {
                 let active = r.active;
                 calls::give_results(r, results, &active)?;
             }
-            for (i, op) in body.iter().enumerate() {
-                if let Err(fault) = r.execute(op) {
-                    let fault = r.with_reads(&op.op, fault);
-                    return Err(r.first_fault(&body[i + 1..], fault));
-                }
-                if M::ON && r.x.findings.has_news() {
-                    r.describe_findings(&op.op);
-                }
-            }
-            Ok(())
+            let failed = if M::ON || r.apart { plan::run_from(r, body, 0) } else { plans.run(r, region) };
+            failed.map_err(|(i, fault)| {
+                let fault = r.with_reads(&body[i].op, fault);
+                r.first_fault(&body[i + 1..], fault)
+            })
         })?;
         match code.end(at) {
             End::Goto { to } => Ok(After::Go(*to)),

@@ -10,7 +10,7 @@ mod swizzle;
 
 use job::{Load, Store};
 pub use map::{tensormap_cp_fenceproxy, tensormap_replace};
-use operands::{Form, tensor_box, tensor_map, transfer, undefined, unsupported};
+use operands::{Form, overridden, tensor_box, transfer, undefined, unsupported};
 
 use super::bulk::no_report;
 use super::bulk::operands::{ctas, mbarrier_of, shared, shared_in};
@@ -58,10 +58,10 @@ fn numbers(s: &[&Lanes], l: usize) -> Vec<i32> {
 /// From a tensor to the shared memory of a CTA, or of several.
 fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize) -> Done {
     let form = Form::of(q);
-    let (coordinates, rest) = s[2..].split_at(form.coordinates);
+    let (map, map_at, operands) = overridden(x, q, &s[1..], l)?;
+    let (coordinates, rest) = operands.split_at(form.coordinates);
     let (offsets, mask) = rest[1..].split_at(form.offsets);
     let places = numbers(&[coordinates, offsets].concat(), l);
-    let (map, map_at) = tensor_map(x, s[1][l], l)?;
     let space = if q.has(q::shared_cluster) { AddrSpace::SharedCluster } else { AddrSpace::SharedCta };
     let to = shared_in(x, space, s[0][l], 0, ALIGN, l, "the destination of the copy")?;
     let at = mbarrier_of(x, q, rest[0][l], to.rank, l)?;
@@ -80,8 +80,8 @@ fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize) -> Done {
 /// From shared memory to a tensor.
 fn store<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize, reduces: bool) -> Done {
     let form = Form::of(q);
-    let (coordinates, rest) = s[1..].split_at(form.coordinates);
-    let (map, map_at) = tensor_map(x, s[0][l], l)?;
+    let (map, map_at, operands) = overridden(x, q, s, l)?;
+    let (coordinates, rest) = operands.split_at(form.coordinates);
     let reduction = if reduces { Some(reduction(x, q, map.element, l)?) } else { None };
     let of = tensor_box(x, q, map, &numbers(coordinates, l), true, l)?;
     let from = shared(x, rest[0][l], 0, ALIGN, l, "the source of the copy")?;

@@ -15,7 +15,7 @@ use crate::kernel::Flow;
 use crate::machine::copy::JobAccess;
 use crate::monitor::{Agent, By, Groups as Waited, Order, Place, Sync};
 use crate::qual::Q;
-use crate::sync::wgmma::{Groups, Pending};
+use crate::sync::wgmma::{Descriptors, Groups, Pending};
 use crate::{Ctx, Lanes, Monitor};
 use operands::Operands;
 use product::Product;
@@ -48,6 +48,7 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
             0,
         ));
     }
+    same_descriptors(x, &operands)?;
     let product = Product::new(q, sparse, d.len());
     if M::ON {
         report(x, &product, &operands)?;
@@ -65,7 +66,7 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
         product.run(&operands, metadata, (shared, warp, machine), d)
     });
     done.map_err(|kind| x.fault(kind, 0))?;
-    groups(x).issue(operands.held);
+    groups(x).issue(operands.held, operands.descriptors);
     Ok(Flow::Next)
 }
 
@@ -80,6 +81,23 @@ fn warpgroup<M: Monitor>(x: &Ctx<'_, M>) -> Result<(), Box<Fault>> {
         return Err(x.fault(FaultKind::undefined(what, "9.7.15", help), 0));
     }
     Ok(())
+}
+
+/// The other warps of the group must have given the same operation the same descriptors.
+fn same_descriptors<M: Monitor>(x: &mut Ctx<'_, M>, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
+    let operation = groups(x).issued();
+    let first = x.warp as usize & !3;
+    let all = &x.cta().wgmma;
+    let theirs = |warp: usize| Some((warp, all.get(warp)?.descriptors(operation)?));
+    let differs = |theirs: &(usize, Descriptors)| theirs.1 != operands.descriptors;
+    let Some((warp, theirs)) = (first..first + 4).filter_map(theirs).find(differs) else { return Ok(()) };
+    let name = |descriptor: Option<u64>| descriptor.map_or("in registers".into(), |d| format!("{d:#x}"));
+    let matrix = usize::from(theirs[0] == operands.descriptors[0]);
+    let (of, ours, theirs) = (["A", "B"][matrix], name(operands.descriptors[matrix]), name(theirs[matrix]));
+    let what =
+        format!("the descriptor of {of} differs between warps of the warpgroup: {ours}, but warp {warp} has {theirs}");
+    let help = "give all threads of the warpgroup the same descriptor, for example computed from `%tid.x / 128`";
+    Err(x.fault(FaultKind::undefined(what, "9.7.15.5.1.2", help), 0))
 }
 
 /// What the current warp has in flight.

@@ -2,10 +2,12 @@
 
 use bytemuck::{NoUninit, Pod};
 
+use crate::buffer::Buffer;
 use crate::kernel::ParamInfo;
 use crate::launch::error::LaunchError;
 use crate::mem::address::global_address;
 use crate::mem::segment::Segment;
+use crate::param::Param;
 use crate::tensor_map::TensorMap;
 use crate::tensor_map::map::{Borrowed, MapWithMemory};
 
@@ -103,6 +105,13 @@ pub fn scalar<'a, T: NoUninit>(v: T) -> Arg<'a> {
     Arg::value(bytemuck::bytes_of(&v))
 }
 
+/// A value with a layout. Bytes between its fields are zero.
+pub fn by_value<'a, T: Param>(v: T) -> Arg<'a> {
+    let mut bytes = vec![0; size_of::<T>()];
+    v.write(&mut bytes);
+    Arg::value(bytes)
+}
+
 /// An argument for a `.ptr` parameter without a Rust type: a slice, vector or array of plain data.
 pub trait IntoBuffer<'a> {
     /// As an argument.
@@ -125,7 +134,7 @@ macro_rules! buffers {
         }
     )* };
 }
-buffers! { [T]; Vec<T>; [T; N], N; }
+buffers! { [T]; Vec<T>; [T; N], N; Buffer<T>; }
 
 impl<'a> IntoBuffer<'a> for &'a TensorMap<'_> {
     fn into_buffer(self) -> Arg<'a> {
@@ -167,7 +176,7 @@ macro_rules! pointers {
         }
     )* };
 }
-pointers! { [T]; Vec<T>; [T; N], N; }
+pointers! { [T]; Vec<T>; [T; N], N; Buffer<T>; }
 
 impl<'a> From<&'a TensorMap<'_>> for Arg<'a> {
     fn from(map: &'a TensorMap<'_>) -> Self {

@@ -18,7 +18,7 @@ use crate::{Lanes, lanes};
 impl<M: Monitor> Ctx<'_, M> {
     /// The bytes at `addr`, if they are in concurrent memory.
     #[inline(always)]
-    fn concurrent(&self, space: AddrSpace, addr: u64, align: usize, bytes: usize) -> Option<&[AtomicU8]> {
+    pub(crate) fn concurrent(&self, space: AddrSpace, addr: u64, align: usize, bytes: usize) -> Option<&[AtomicU8]> {
         if M::ON || addr & (align as u64 - 1) != 0 {
             return None;
         }

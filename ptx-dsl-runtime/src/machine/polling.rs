@@ -107,15 +107,30 @@ pub(super) fn stuck<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> B
     writers.sort_unstable();
     writers.dedup();
     let list: Vec<_> = writers.iter().take(4).map(|site| x.geometry.statement(*site, "")).collect();
+    let pending = x.residents.pending(x.scheduling.team);
+    let who = if pending > 0 { "no resident thread" } else { "no thread" };
     waiting.push(match &list[..] {
         [] => "no statement outside of these loops changes memory".into(),
-        list => format!("no thread will execute what could change that: {}", list.join(", ")),
+        list => format!("{who} will execute what could change that: {}", list.join(", ")),
     });
+    if pending > 0 {
+        waiting.push(places(pending, x.residents.clusters.len()));
+    }
     if let Some((slot, c, site)) = first {
         (x.residents.slot, x.cur, x.site, x.warp) = (slot, c, site, c.lo);
     }
     let lane = x.cur.mask.trailing_zeros().min(31);
     x.fault(FaultKind::Deadlock { waiting }, lane)
+}
+
+/// Clusters that start only when a resident one ends. PTX does not promise that they run while others poll.
+fn places(pending: u64, resident: usize) -> String {
+    let (clusters, start) = if pending == 1 { ("cluster", "starts") } else { ("clusters", "start") };
+    let all = pending + resident as u64;
+    format!(
+        "{pending} more {clusters} {start} only when one of the {resident} resident clusters ends, so these must not wait for what a later \
+         one does; a GPU that has room for {all} clusters runs them all at once: `Host::resident_clusters({all})` or `--resident {all}`"
+    )
 }
 
 impl<M> Ctx<'_, M> {

@@ -79,6 +79,11 @@ impl Residents {
         self.free.len() == self.clusters.len()
     }
 
+    /// How many clusters of the grid wait for a slot.
+    pub fn pending(&self, team: &Team) -> u64 {
+        team.unclaimed() + (self.claimed.end - self.claimed.start)
+    }
+
     /// Is every slot in use?
     pub fn is_full(&self) -> bool {
         self.free.is_empty()

@@ -149,12 +149,17 @@ impl Team {
         n
     }
 
+    /// How many clusters nobody has claimed yet.
+    pub fn unclaimed(&self) -> u64 {
+        self.clusters.saturating_sub(self.next.load(Relaxed)).saturating_sub(self.gaps.load(Relaxed))
+    }
+
     /// How many pending clusters cluster launch control can choose from, at most `most`; 1 if there is no choice.
     pub fn choices(&self, most: u64) -> u64 {
         if !self.is_single() {
             return 1;
         }
-        (self.clusters - self.next.load(Relaxed) - self.gaps.load(Relaxed)).clamp(1, most)
+        self.unclaimed().clamp(1, most)
     }
 
     /// Takes a pending cluster for cluster launch control: the next one, or the `which`-th behind it ([`Team::choices`]).

@@ -13,7 +13,16 @@ pub(crate) struct Groups {
     groups: VecDeque<u64>,
     /// Groups so far.
     committed: u64,
+    /// Operations so far, and the descriptors of the newest.
+    issued: u64,
+    descriptors: VecDeque<Descriptors>,
 }
+
+/// The descriptors of an operation: of A, unless it is in registers, and of B.
+pub(crate) type Descriptors = [Option<u64>; 2];
+
+/// Operations whose descriptors a warp remembers, for warps of its group that are behind.
+const REMEMBERED: usize = 64;
 
 /// Groups that a warp may leave without a wait, before the oldest are counted as one.
 const MOST: usize = 1024;
@@ -29,8 +38,24 @@ pub(crate) enum Pending {
 
 impl Groups {
     /// An operation that holds these sets.
-    pub fn issue(&mut self, sets: u64) {
+    pub fn issue(&mut self, sets: u64, descriptors: Descriptors) {
         self.open |= sets;
+        self.issued += 1;
+        if self.descriptors.len() == REMEMBERED {
+            self.descriptors.pop_front();
+        }
+        self.descriptors.push_back(descriptors);
+    }
+
+    /// How many operations the warp has issued.
+    pub fn issued(&self) -> u64 {
+        self.issued
+    }
+
+    /// The descriptors of an operation, counted from 0, if the warp has issued it and remembers it.
+    pub fn descriptors(&self, operation: u64) -> Option<Descriptors> {
+        let newer = usize::try_from(self.issued.checked_sub(operation)?).ok()?;
+        self.descriptors.get(self.descriptors.len().checked_sub(newer)?).copied()
     }
 
     pub fn commit(&mut self) {
@@ -72,10 +97,10 @@ mod tests {
     fn a_wait_leaves_the_newest_groups() {
         let mut g = Groups::default();
         for sets in [1, 2, 4] {
-            g.issue(sets);
+            g.issue(sets, [None; 2]);
             g.commit();
         }
-        g.issue(8);
+        g.issue(8, [None; 2]);
         assert_eq!(g.pending(8), Some(Pending::Uncommitted));
         assert_eq!(g.pending(1), Some(Pending::Group { newer: 2 }));
         g.wait(2);
@@ -87,11 +112,23 @@ mod tests {
     #[test]
     fn groups_that_nobody_waits_for_take_no_more_memory() {
         let mut g = Groups::default();
-        g.issue(1);
+        g.issue(1, [None; 2]);
         for _ in 0..10 * MOST {
             g.commit();
         }
         assert!(g.groups.len() <= MOST);
         assert!(g.pending(1).is_some());
+    }
+
+    #[test]
+    fn descriptors_of_the_newest_operations_are_remembered() {
+        let mut g = Groups::default();
+        for n in 0..100 {
+            g.issue(0, [None, Some(n)]);
+        }
+        assert_eq!(g.descriptors(100), None);
+        assert_eq!(g.descriptors(99), Some([None, Some(99)]));
+        assert_eq!(g.descriptors(36), Some([None, Some(36)]));
+        assert_eq!(g.descriptors(35), None);
     }
 }

@@ -17,23 +17,32 @@ const BEGIN: &str = "#include <stddef.h>
 #endif
 ";
 
-/// The header of the modules of a source file, each with its name.
-pub fn header(stem: &str, source: &str, modules: &[(String, &Module)]) -> String {
+/// The header of the modules of a source file, each with its name. `entries`: with the text of each kernel alone.
+pub fn header(stem: &str, source: &str, (modules, entries): (&[(String, &Module)], bool)) -> String {
     let guard = format!("PTX_DSL_{}_H", identifier(stem).to_uppercase());
     let mut out = format!("/* Written by ptx-dsl from {source}. */\n#ifndef {guard}\n#define {guard}\n\n{BEGIN}");
     for (name, module) in modules {
         let _ =
             write!(out, "\n/* {name}.ptx, for {} */\nstatic const char {}_ptx[] =", module.target(), identifier(name));
-        for line in module.ptx().lines() {
-            let _ = write!(out, "\n    \"{}\\n\"", line.escape_default());
-        }
-        out.push_str(";\n");
+        text(&mut out, module.ptx());
         for kernel in module.kernels() {
             describe(&mut out, kernel);
+            if entries {
+                let _ = write!(out, "static const char {}_ENTRY_ptx[] =", identifier(kernel.name()));
+                text(&mut out, kernel.ptx());
+            }
         }
     }
     let _ = write!(out, "\n#endif\n");
     out
+}
+
+/// The lines of a text as a literal of C, with the `;`.
+fn text(out: &mut String, ptx: &str) {
+    for line in ptx.lines() {
+        let _ = write!(out, "\n    \"{}\\n\"", line.escape_default());
+    }
+    out.push_str(";\n");
 }
 
 fn describe(out: &mut String, kernel: &Kernel) {

@@ -1,4 +1,4 @@
-//! Parts of modules in a Rust file that nobody compiles. A module sees those of its own file.
+//! Parts of modules in a Rust file that nobody compiles. A module sees those of its own file, and of files that are named for it.
 
 use std::ops::Range;
 
@@ -13,6 +13,26 @@ use super::rust_source::without_nested_comments;
 pub struct Parts {
     /// The name, the bytes from `part` to `}`, and the names of the parts that it uses.
     all: Vec<(String, Range<usize>, Vec<String>)>,
+    /// The same of other files, with the text.
+    others: Vec<(String, String, Vec<String>)>,
+}
+
+/// A part that a module uses.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum Used {
+    /// The bytes of the file itself.
+    Own(Range<usize>),
+    /// The text, from another file.
+    Other(String),
+}
+
+/// Why a part is not found.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum NotFound {
+    /// No file has a part of this name.
+    No(String),
+    /// Several other files have.
+    Several(String),
 }
 
 impl Parts {
@@ -32,19 +52,40 @@ impl Parts {
         parts
     }
 
-    /// The bytes of the parts that a module uses, and of those that they use.
+    /// Adds the parts of another file.
+    pub fn add(&mut self, text: &str, bodies: &[Range<usize>]) {
+        for (name, range, uses) in Parts::of(text, bodies).all {
+            let part = without_nested_comments(text.get(range).unwrap_or_default()).into_owned();
+            self.others.push((name, part, uses));
+        }
+    }
+
+    /// The part of this name, and what it uses. The file itself comes first.
+    fn find(&self, wanted: &str) -> Result<(Used, &[String]), NotFound> {
+        if let Some((_, range, uses)) = self.all.iter().find(|(name, ..)| name == wanted) {
+            return Ok((Used::Own(range.clone()), uses));
+        }
+        let mut others = self.others.iter().filter(|(name, ..)| name == wanted);
+        match (others.next(), others.next()) {
+            (Some((_, text, uses)), None) => Ok((Used::Other(text.clone()), uses)),
+            (None, _) => Err(NotFound::No(wanted.to_owned())),
+            (Some(_), Some(_)) => Err(NotFound::Several(wanted.to_owned())),
+        }
+    }
+
+    /// The parts that a module uses, and those that they use.
     ///
     /// # Errors
-    /// The name of one that is in another file.
-    pub fn used(&self, tokens: &[Token]) -> Result<Vec<Range<usize>>, String> {
+    /// One is not found.
+    pub fn used(&self, tokens: &[Token]) -> Result<Vec<Used>, NotFound> {
         let (mut names, mut found) = (uses(tokens), Vec::new());
         let mut at = 0;
         while let Some(name) = names.get(at).cloned() {
             at += 1;
-            let Some((_, range, more)) = self.all.iter().find(|(known, ..)| *known == name) else { return Err(name) };
+            let (part, more) = self.find(&name)?;
             names.extend(more.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
-            if !found.contains(range) {
-                found.push(range.clone());
+            if !found.contains(&part) {
+                found.push(part);
             }
         }
         // a part stands behind those that it uses
@@ -118,8 +159,10 @@ fn uses(tokens: &[Token]) -> Vec<String> {
             if is(tokens.get(end), ';') {
                 break;
             }
+            let last = [',', '}', ';'].iter().any(|c| is(tokens.get(end + 1), *c));
+            let alias = word(tokens.get(end - 1)) == Some("as");
             if let Some(name) = word(tokens.get(end))
-                && [',', '}', ';'].iter().any(|c| is(tokens.get(end + 1), *c))
+                && (last && !alias || word(tokens.get(end + 1)) == Some("as"))
             {
                 found.push(name.to_owned());
             }
@@ -137,7 +180,7 @@ mod tests {
         let bodies = [
             "<sm_90, ptx 8.0> use crate::b; pub(crate) part a { .inline f() { } }",
             "<sm_90, ptx 8.0> part b { /* /* } */ */ }",
-            "<sm_90, ptx 8.0> use x::{a, b}; .visible .entry k() { }",
+            "<sm_90, ptx 8.0> use x::{a as d, b}; .visible .entry k() { }",
             "<sm_90, ptx 8.0> use crate::{a, c};",
         ];
         let text = bodies.join("\n");
@@ -145,9 +188,19 @@ mod tests {
         let ranges: Vec<Range<usize>> = bodies.iter().map(|body| (at, at += body.len() + 1).0..at - 1).collect();
         let parts = Parts::of(&text, &ranges);
         let used = |n: usize| parts.used(&lex(bodies[n]).0.tokens);
-        let shown: Vec<&str> = used(2).unwrap().into_iter().map(|range| &text[range]).collect();
+        let own = |part: Used| match part {
+            Used::Own(range) => &text[range],
+            Used::Other(_) => "",
+        };
+        let shown: Vec<&str> = used(2).unwrap().into_iter().map(own).collect();
         assert_eq!(shown, ["part b { /* /* } */ */ }", "part a { .inline f() { } }"]);
-        assert_eq!(used(3), Err("c".to_owned()));
+        assert_eq!(used(3), Err(NotFound::No("c".to_owned())));
+        let (mut with, other) = (Parts::of(&text, &ranges), "part c { } part a { }");
+        with.add(other, &[0..10, 11..other.len()]);
+        let found = with.used(&lex(bodies[3]).0.tokens).unwrap();
+        assert!(found.contains(&Used::Other("part c { }".into())) && found.contains(&Used::Own(with.all[0].1.clone())));
+        with.add(other, std::slice::from_ref(&(0..10)));
+        assert_eq!(with.used(&lex(bodies[3]).0.tokens), Err(NotFound::Several("c".to_owned())));
         assert!(defines_parts(&lex(bodies[0]).0.tokens) && !defines_parts(&lex(bodies[2]).0.tokens));
     }
 }

@@ -6,10 +6,9 @@ use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::lex::lex;
-use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::token::{Tok, Token};
 
-use super::rust_parts::{Parts, defines_parts};
+use super::closure;
+use super::rust_parts::{NotFound, Parts, Used, defines_parts};
 
 /// Is it a file of Rust?
 pub fn is_rust(path: &Path) -> bool {
@@ -90,11 +89,11 @@ pub fn without_nested_comments(text: &str) -> Cow<'_, str> {
 /// and the definition of a part.
 ///
 /// # Errors
-/// The name of a part that is in another file.
-pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<String>, String> {
+/// A part is not found.
+pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<String>, NotFound> {
     let plain = without_nested_comments(text.get(body.clone()).unwrap_or_default());
     let tokens = lex(&plain).0.tokens;
-    if is_closure(&tokens) || defines_parts(&tokens) {
+    if closure::bar(&tokens).is_some() || defines_parts(&tokens) {
         return Ok(None);
     }
     let blank = |part: Option<&str>| -> String {
@@ -103,16 +102,12 @@ pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<St
     let mut out = format!("{}{plain}{}", blank(text.get(..body.start)), blank(text.get(body.end..)));
     for part in parts.used(&tokens)? {
         out.push('\n');
-        out.push_str(&without_nested_comments(text.get(part).unwrap_or_default()));
+        match part {
+            Used::Own(part) => out.push_str(&without_nested_comments(text.get(part).unwrap_or_default())),
+            Used::Other(text) => out.push_str(&text),
+        }
     }
     Ok(Some(out))
-}
-
-/// Is a module in the expression form, whose parameters are those of a Rust closure?
-pub fn is_closure(tokens: &[Token]) -> bool {
-    let (_, used, _) = parse_header(tokens);
-    let is = |at: usize, kind: &Tok| tokens.get(at).is_some_and(|t| t.kind == *kind);
-    is(used, &Tok::Punct('|')) || is(used, &Tok::Word("move".into())) && is(used + 1, &Tok::Punct('|'))
 }
 
 #[cfg(test)]

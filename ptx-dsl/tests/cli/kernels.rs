@@ -33,3 +33,13 @@ macro_rules! kernel {
         ptx! { <sm_90, ptx 8.0> .visible .entry $name() { ret; } }
     };
 }
+
+fn closures() {
+    let wrong = ptx!(<sm_90, ptx 8.0> |x: &mut [half::f16], n: u64| {
+        .reg .b32 %r;
+        ld.param.u32 %r, [n];
+        mov.b64 %r, 0;
+        ret;
+    });
+    let unread = ptx!(<sm_90, ptx 8.0> |pair: (u8, u8)| { ret; });
+}

@@ -57,6 +57,31 @@ fn a_flag_that_nobody_sets() {
 }
 
 #[test]
+fn a_flag_that_a_pending_cluster_would_set() {
+    // the last CTA sets the flag, the others poll it
+    let last = |of: u32| {
+        format!(
+            "setp.eq.u32 %p, %c, {};\n@%p st.relaxed.gpu.global.u32 [%a+4], 1;\n@%p bra done;\n{LOAD}\ndone:",
+            of - 1
+        )
+    };
+    let launch = Launch::grid(6).block(32);
+    let report = run(&Host::new().resident_clusters(2), launch.clone(), &last(6)).unwrap_err().to_string();
+    for part in [
+        "no resident thread will execute what could change that: `@%p st.relaxed.gpu.global.u32 [%a+4], 1;`",
+        "4 more clusters start only when one of the 2 resident clusters ends",
+        "`Host::resident_clusters(6)` or `--resident 6`",
+    ] {
+        assert!(report.contains(part), "{part}: {report}");
+    }
+    // the advice helps
+    run(&Host::new().resident_clusters(6), launch, &last(6)).unwrap();
+    // nobody is pending
+    let nobody = deadlock(Launch::grid(3).block(32), LOAD);
+    assert!(!nobody.contains("more cluster"), "{nobody}");
+}
+
+#[test]
 fn other_ways_to_poll() {
     // a counter that does not end the loop, a clock that nobody looks at, a pause
     let count = LOAD.replace("setp.eq", "add.u32 %r2, %r2, 1; mov.u32 %r3, %clock; nanosleep.u32 100; setp.eq");

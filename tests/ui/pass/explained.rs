@@ -15,6 +15,26 @@ mod item {
     }
 }
 
+mod by_value {
+    use ptx_dsl::ptx;
+
+    #[derive(ptx_dsl::Param)]
+    #[repr(C)]
+    pub struct Scale {
+        factor: f32,
+        count: u32,
+    }
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        .visible .entry k(.param .align 4 .b8 scale[8]: Scale) {
+            .reg .f32 %f;
+            ld.param.f32 %f, [scale];
+            ret;
+        }
+    }
+}
+
 mod inline {
     use ptx_dsl::ptx;
 
@@ -29,5 +49,5 @@ fn main() {
     use ptx_dsl::ptx;
 
     let k = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; });
-    let _ = (k, item::k, file::kernel, inline::k);
+    let _ = (k, item::k, file::kernel, inline::k, by_value::k);
 }

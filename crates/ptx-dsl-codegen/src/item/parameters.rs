@@ -3,9 +3,10 @@
 use crate::names::RT;
 use crate::source::{RustType, Source};
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::hir::Param;
+use ptx_dsl_isa::hir::{Base, Operand, Param, Stmt};
+use ptx_dsl_isa::isa::MemoryOp;
 use ptx_dsl_isa::span::Span;
-use ptx_dsl_isa::ty::Ty;
+use ptx_dsl_isa::ty::{Class, Ty};
 use quote::{ToTokens, format_ident, quote, quote_spanned};
 
 /// How one parameter is passed from Rust.
@@ -26,7 +27,7 @@ pub struct Passing {
 }
 
 /// How the `i`th parameter is passed.
-pub fn passing(source: &Source<'_>, i: usize, p: &Param) -> Passing {
+pub fn passing(source: &Source<'_>, i: usize, p: &Param, body: &[Stmt]) -> Passing {
     let rt = RT;
     let align = p.ptr.map(|(_, align)| align.max(1));
     let g = format_ident!("__PtxA{i}");
@@ -35,7 +36,7 @@ pub fn passing(source: &Source<'_>, i: usize, p: &Param) -> Passing {
         return Passing::generic(g, bound, quote!(#rt::launch::IntoMap::into_map(__ptx_a)), None);
     }
     if let Some(tokens) = p.rust_type {
-        return rust_passing(source, p, tokens, align);
+        return rust_passing(source, p, tokens, (align, body));
     }
     if align.is_some() {
         let bound = quote!(#g: #rt::launch::IntoBuffer<'a>);
@@ -73,7 +74,7 @@ fn is_reference(source: &Source<'_>, tokens: Span) -> bool {
     matches!((source.rust_type)(tokens), Some(RustType::Reference { mutable: false }))
 }
 
-fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, align: Option<u32>) -> Passing {
+fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, (align, body): (Option<u32>, &[Stmt])) -> Passing {
     let rt = RT;
     let size = p.size as usize;
     match (source.rust_type)(tokens) {
@@ -108,12 +109,13 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, align: Option<u32>
         Some(RustType::Value(ty)) => {
             let check = match primitive_size(&ty) {
                 Some(bytes) if bytes == size && !p.array => None,
-                Some(_) => {
-                    let declared = declared(p);
-                    problem(source, format!("`{}` is {declared}, and a `{ty}` has another size", p.name), tokens);
+                Some(bytes) => {
+                    let (declared, s) = (declared(p), if size == 1 { "" } else { "s" });
+                    let text = format!("`{}` is {declared}, which has {size} byte{s}, and `{ty}` has {bytes}", p.name);
+                    problem(source, text, tokens);
                     None
                 }
-                None => Some(size_check(source, p, tokens, &ty)),
+                None => Some(value_checks(source, p, &loads(body, p), tokens, &ty)),
             };
             Passing { check, ..Passing::scalar(ty) }
         }
@@ -124,21 +126,72 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, align: Option<u32>
     }
 }
 
-/// An error at the type if it has another size than the parameter.
-fn size_check(source: &Source<'_>, p: &Param, tokens: Span, ty: &TokenStream) -> TokenStream {
-    let (size, declared) = (p.size as usize, declared(p));
-    let text = format!(
-        "[PTX0153] `{}` is {declared}, and the Rust type has another size\n  = help: pass a type of {size} bytes",
-        p.name
-    );
-    quote_spanned! { source.places.here(tokens)=>
-        const _: () = ::core::assert!(::core::mem::size_of::<#ty>() == #size, #text);
-    }
+/// Errors at the type if it has another size than the parameter, and at loads that do not suit its fields.
+fn value_checks(source: &Source<'_>, p: &Param, loads: &[Load<'_>], tokens: Span, ty: &TokenStream) -> TokenStream {
+    let (name, size, what) = (&p.name, p.size as usize, declared(p));
+    let at = source.places.here(tokens);
+    let rust = crate::names::shown(ty);
+    let align = if p.array {
+        let align = p.align as usize;
+        quote_spanned!(at=> ::core::option::Option::Some(#align))
+    } else {
+        quote!(::core::option::Option::None)
+    };
+    // errors of const evaluation name the constant
+    let constant = Ident::new("parameter", at);
+    let declared = quote_spanned! {at=>
+        const #constant: () = ::ptx_dsl::runtime::param::declared::<#ty>(&::ptx_dsl::runtime::param::Declared {
+            name: #name, what: #what, size: #size, align: #align, rust: #rust,
+        });
+    };
+    let loads = loads.iter().map(|load| {
+        let Load { offset, lanes, ty: access, span } = load;
+        let (at, shown, bytes) = (source.places.here(*span), access.name(), access.bytes() as usize);
+        let kind = match access.class() {
+            Class::Bits => quote!(Bits),
+            _ if access.is_float() => quote!(Float),
+            _ => quote!(Integer),
+        };
+        let constant = Ident::new("access", at);
+        quote_spanned! {at=>
+            const _: () = {
+                const #constant: () = ::ptx_dsl::runtime::param::access::<#ty>(&::ptx_dsl::runtime::param::Access {
+                    name: #name, ty: #shown, offset: #offset, size: #bytes, lanes: #lanes, kind: ::ptx_dsl::runtime::param::Kind::#kind,
+                });
+            };
+        }
+    });
+    quote!(#[allow(non_upper_case_globals, dead_code)] const _: () = { #declared }; #(#[allow(non_upper_case_globals, dead_code)] #loads)*)
+}
+
+/// A load from a parameter that names it.
+pub struct Load<'m> {
+    offset: usize,
+    lanes: usize,
+    ty: &'m Ty,
+    span: Span,
+}
+
+/// The loads from a parameter.
+fn loads<'m>(body: &'m [Stmt], p: &Param) -> Vec<Load<'m>> {
+    let load = |stmt: &'m Stmt| {
+        let Stmt::Instr(i) = stmt else { return None };
+        let Some(Operand::Address(Base::Var(variable), offset)) = i.address().map(|arg| &arg.value) else {
+            return None;
+        };
+        if Some(*variable) != p.var || !matches!(i.entry.effects.ordinary(), MemoryOp::Load) {
+            return None;
+        }
+        let (ty, offset) = (i.types.last()?, usize::try_from(*offset).ok()?);
+        let lanes = (i.bytes() as usize / (ty.bytes() as usize).max(1)).max(1);
+        Some(Load { offset, lanes, ty, span: i.span })
+    };
+    body.iter().filter_map(load).collect()
 }
 
 /// The parameter as PTX declares it.
 fn declared(p: &Param) -> String {
-    if p.array { format!("an array of {} bytes", p.size) } else { format!("a `.{}`", p.ty.name()) }
+    if p.array { "an array".to_owned() } else { format!("a `.{}`", p.ty.name()) }
 }
 
 /// The bytes of a primitive type.
@@ -158,7 +211,7 @@ fn problem(source: &Source<'_>, message: String, at: Span) {
 
 impl Passing {
     fn scalar(ty: TokenStream) -> Self {
-        let arg = quote!(::ptx_dsl::runtime::launch::scalar::<#ty>(__ptx_a));
+        let arg = quote!(::ptx_dsl::runtime::launch::by_value::<#ty>(__ptx_a));
         Passing { closure: ty.clone(), ty, generic: None, arg, check: None, read_only: false, pointer: None }
     }
 

@@ -83,20 +83,22 @@ pub(super) const RUST: &[Explanation] = explained! { rust
     152 "no file to include"
         "`include_ptx!` takes the path of a file, relative to the source file of the call."
     153 "Rust type that does not match the parameter"
-        "A slice needs a `.u64` parameter, a scalar a parameter of its size."
+        "A slice needs a `.u64` parameter, a scalar a parameter of its size. A struct by value derives `ptx_dsl::Param`, is `#[repr(C)]`, \
+         and has the size of an array of bytes and no larger alignment: `.param .align 8 .b8 options[24]: Options`."
     154 "capture in a kernel"
         "A kernel in expression form cannot capture Rust values: pass them as parameters. The closure that `on` \
          returns owns what it needs, so nothing is moved into it either."
     155 "malformed constant"
         "A constant has a name, a type and a value: `const TILE: u32 = crate::TILE;`. The value is an expression of Rust, in the \
-         scope around the macro. A kernel with const parameters, `.entry k<const N: u32>()`, is alone in its module."
+         scope around the macro. A kernel with const parameters, `.entry k<const N: u32>()`, is alone in its module \
+         unless it lists the values, `.entry k<const N: u32 in [2, 4]>()`."
     156 "constant whose value the macro does not know"
         "A macro runs before rustc evaluates constants. The number of registers, the bounds of `@for` and the conditions of `@if` \
-         decide which names and statements there are, so they need a constant that is declared with a number. So do sizes outside \
-         of `.shared`, and operands that choose a form of an instruction."
+         decide which names and statements there are, so they need a constant that is declared with a number, or a const parameter \
+         that lists its values. So do sizes outside of `.shared`, and operands that choose a form of an instruction."
     157 "malformed repetition"
-        "A repetition runs over a range of constant integers, `@for I in 0..4 { ... }`; a condition is a constant integer, \
-         `@if I > 0 { ... } else { ... }`."
+        "A repetition runs over a range or a list of constant integers, `@for I in 0..4 { ... }`; a condition is a constant integer, \
+         `@if I > 0 { ... } else { ... }`. A const parameter lists its values in the same way, `<const N: u32 in [2, 4]>`."
     158 "access of another type than the elements"
         "The kernel accesses floating-point values of another type than the slice has that Rust passes. Integers of any size may be \
          the bits of the elements, and are no finding. A warning."
@@ -106,4 +108,7 @@ pub(super) const RUST: &[Explanation] = explained! { rust
     160 "use of a piece that does not fit"
         "A use, `ring::wait!(%bar, 0);`, gives as many arguments as the piece has parameters: registers of the same type, for a value \
          also a constant, variables of the same state space, constant integers, and labels of the kernel."
+    161 "load that suits no field"
+        "A parameter by value has a Rust struct or array as its type, and the load has another type than the field at its offset. \
+         `.u32` and `.s32` load whole integers or floats, `.f32` an `f32` or an integer with its bits, `.b32` any bits."
 };

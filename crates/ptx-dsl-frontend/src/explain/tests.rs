@@ -39,14 +39,14 @@ fn corpus_of_the_examples() {
     corpus::hold(&cases);
 }
 
-/// The codes in the sources of a folder: `error(207, ...)`, with or without a line break, `code: 153`.
+/// The codes in the sources of a folder: `error(207, ...)`, with or without a line break, `code: 153`, `"[PTX0161] ...`.
 fn numbers(folder: &std::path::Path, found: &mut std::collections::BTreeSet<u16>) {
     for entry in std::fs::read_dir(folder).expect("a folder").map(|e| e.expect("an entry").path()) {
         if entry.is_dir() {
             numbers(&entry, found);
         } else if entry.extension().is_some_and(|e| e == "rs") && !entry.ends_with("tests.rs") {
             let source = std::fs::read_to_string(&entry).expect("a source");
-            for before in ["error(", "warning(", "found(", "suspicious(", "against_the_manual(", "code:"] {
+            for before in ["error(", "warning(", "found(", "suspicious(", "against_the_manual(", "code:", "\"[PTX0"] {
                 for (i, _) in source.match_indices(before) {
                     let digits: String =
                         source[i + before.len()..].trim_start().chars().take_while(char::is_ascii_digit).collect();
@@ -66,6 +66,7 @@ fn codes_that_are_given_are_those_that_are_explained() {
         numbers(&crates.join(format!("../ptx-dsl-{other}/src")), &mut given);
     }
     numbers(&crates.join("../../ptx-dsl-macros/src"), &mut given);
+    numbers(&crates.join("../../ptx-dsl-runtime/src/param"), &mut given);
     let explained = EXPLANATIONS.iter().flat_map(|l| l.iter()).map(|e| e.code).collect();
     assert_eq!(given, explained);
 }

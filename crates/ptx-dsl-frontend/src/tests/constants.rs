@@ -5,7 +5,7 @@ use crate::lex::lex;
 use crate::{Compiled, compile, compile_in_rust};
 
 fn compiled(text: &str) -> Compiled {
-    compile_in_rust(&lex(text).0.tokens)
+    compile_in_rust(&lex(text).0.tokens, Default::default())
 }
 
 /// A kernel with these statements, after constants of all types: `U`, `I`, `F`, `D`.
@@ -120,7 +120,7 @@ fn no_tokens_with_constants_panic() {
         let mut changed = tokens.clone();
         changed.remove(at);
         for tokens in [&tokens[..at], &changed] {
-            let compiled = compile_in_rust(tokens);
+            let compiled = compile_in_rust(tokens, Default::default());
             for assertion in &compiled.hir.constants.assertions {
                 Constants::pieces(&assertion.finding.message);
             }

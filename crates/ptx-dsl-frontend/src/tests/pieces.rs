@@ -4,7 +4,7 @@ use crate::lex::lex;
 use crate::{Compiled, compile_rust_file};
 
 fn compiled(text: &str) -> Compiled {
-    compile_rust_file(&lex(text).0.tokens, None, None, &[])
+    compile_rust_file(&lex(text).0.tokens, None, None, &[], Default::default())
 }
 
 /// A module with these pieces, and a kernel with these statements.
@@ -180,7 +180,7 @@ fn no_tokens_with_pieces_panic() {
         let mut changed = tokens.clone();
         changed.remove(at);
         for tokens in [&tokens[..at], &tokens[at..], &changed] {
-            compile_rust_file(tokens, None, None, &[]);
+            compile_rust_file(tokens, None, None, &[], Default::default());
             crate::check_parts(tokens, 0..tokens.len());
         }
     }

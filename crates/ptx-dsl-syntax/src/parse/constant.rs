@@ -2,6 +2,7 @@
 //! itself; of anything else rustc knows the value, and an expression with it is one [`Expr::Rust`].
 
 mod errors;
+mod literal;
 
 use super::{Parser, Res, fold};
 use crate::ast::{Expr, Function};
@@ -9,6 +10,9 @@ use crate::span::Span;
 use crate::token::Tok;
 pub(crate) use errors::unknown_here;
 pub use errors::unknown_value;
+pub(super) use errors::{float_parameter, shadows};
+pub(super) use literal::fits;
+use literal::{Literal, arithmetic, literal};
 use ptx_dsl_isa::constant::{Const, ConstId, Constants, Count, Declaration, Kind, RustType};
 
 /// The constants that are in scope, and what all of the module are.
@@ -130,6 +134,9 @@ impl Parser<'_> {
         if let Some(value) = self.rust_literal(ty, header) {
             return value.map(Value::Known);
         }
+        if let Some(value) = self.rust_arithmetic(ty, header) {
+            return Ok(Value::Known(value));
+        }
         let from = self.pos;
         self.rust_expression(header);
         if self.pos == from {
@@ -178,6 +185,24 @@ impl Parser<'_> {
             }
             self.pos += 1;
         }
+    }
+
+    /// Arithmetic of integer literals that is the whole value: `4 * 1024`.
+    fn rust_arithmetic(&mut self, ty: RustType, header: bool) -> Option<Const> {
+        let (from, reported) = (self.pos, self.diags.len());
+        let e = self.constant();
+        let ended = match self.peek() {
+            None => true,
+            Some(Tok::Punct(';')) => true,
+            Some(Tok::Punct(',' | '>')) => header,
+            _ => false,
+        };
+        let value = e.ok().filter(|_| ended).and_then(|e| arithmetic(&e, ty));
+        if value.is_none() {
+            self.pos = from;
+            self.diags.truncate(reported);
+        }
+        value
     }
 
     /// A literal of Rust that is the whole value.
@@ -296,9 +321,36 @@ impl Parser<'_> {
         })
     }
 
-    /// The constant here, where a plain number must stand: of a Rust constant the expression.
+    /// An expression in a directive of `ptx!` as its value, because ptxas takes plain numbers there.
+    pub(super) fn evaluated(&self, e: Expr) -> Expr {
+        match fold(&e) {
+            Some(Const::Int { value, unsigned })
+                if self.in_rust
+                    && matches!(e, Expr::Unary(..) | Expr::Binary(..) | Expr::Ternary(..) | Expr::Cast(..))
+                    && (unsigned || value.cast_signed() >= 0) =>
+            {
+                Expr::Int { value, unsigned: value.cast_signed() < 0, text: None, span: e.span() }
+            }
+            _ => e,
+        }
+    }
+
+    /// Does a sum or a product begin here, in `ptx!`?
+    fn at_sum(&self) -> bool {
+        let operator = |n| matches!(self.peek_at(n), Some(Tok::Punct('+' | '-' | '*' | '/' | '%')));
+        self.in_rust && (self.is('(') || self.is('-') || operator(1))
+    }
+
+    /// The constant or the sum here, where a plain number must stand: of a Rust constant the expression.
     pub(super) fn constant_count(&mut self) -> Option<Res<(Count, Span)>> {
-        let e = self.constant_name()?;
+        let e = if self.at_sum() {
+            match self.sum() {
+                Ok(e) => self.evaluated(e),
+                Err(stop) => return Some(Err(stop)),
+            }
+        } else {
+            self.constant_name()?
+        };
         let span = e.span();
         Some(match e {
             Expr::Rust(id, _) if self.scope.constants.kind(id) == Kind::Int => Ok((Count::Rust(id), span)),
@@ -376,60 +428,4 @@ impl Parser<'_> {
             e => fold(e).map(|c| self.scope.constants.known(c, e.span())),
         }
     }
-}
-
-/// What a text is as a literal of a type.
-enum Literal {
-    Value(Const),
-    OutOfRange,
-    /// It is no literal of the type.
-    None,
-}
-
-fn literal(text: &str, negative: bool, ty: RustType) -> Literal {
-    if ty.name() == "bool" {
-        return match (text, negative) {
-            ("true", false) => Literal::Value(Const::truth(true)),
-            ("false", false) => Literal::Value(Const::truth(false)),
-            _ => Literal::None,
-        };
-    }
-    if !text.starts_with(|c: char| c.is_ascii_digit()) {
-        return Literal::None;
-    }
-    let plain: String = text.chars().filter(|c| *c != '_').collect();
-    let digits = plain.strip_suffix(ty.name()).unwrap_or(&plain);
-    let number = match (ty.kind(), digits.as_bytes()) {
-        (Kind::F32, _) if digits.contains('.') || digits.len() < plain.len() || digits.contains(['e', 'E']) => {
-            let Ok(value) = digits.parse::<f32>() else { return Literal::None };
-            return Literal::Value(Const::f32(if negative { -value } else { value }));
-        }
-        (Kind::F64, _) if digits.contains('.') || digits.len() < plain.len() || digits.contains(['e', 'E']) => {
-            let Ok(value) = digits.parse::<f64>() else { return Literal::None };
-            return Literal::Value(Const::F64(if negative { -value } else { value }));
-        }
-        (Kind::F32 | Kind::F64, _) => return Literal::None,
-        (_, [b'0', b'x', rest @ ..]) => number(rest, 16),
-        (_, [b'0', b'b', rest @ ..]) => number(rest, 2),
-        (_, [b'0', b'o', rest @ ..]) => number(rest, 8),
-        (_, rest) => number(rest, 10),
-    };
-    let Some(number) = number else { return Literal::None };
-    let largest = match (ty.signed(), negative) {
-        (true, true) => 1u128 << (ty.bits() - 1),
-        (true, false) => (1u128 << (ty.bits() - 1)) - 1,
-        (false, true) => return Literal::None,
-        (false, false) => (1u128 << ty.bits()) - 1,
-    };
-    if number > largest {
-        return Literal::OutOfRange;
-    }
-    let value = number as u64;
-    Literal::Value(if negative { Const::signed(value.wrapping_neg() as i64) } else { Const::unsigned(value) })
-}
-
-/// Digits of a radix.
-fn number(digits: &[u8], radix: u32) -> Option<u128> {
-    let digits = std::str::from_utf8(digits).ok()?;
-    if digits.is_empty() || digits.starts_with('+') { None } else { u128::from_str_radix(digits, radix).ok() }
 }

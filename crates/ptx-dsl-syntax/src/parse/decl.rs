@@ -386,10 +386,12 @@ impl Parser<'_> {
     pub(super) fn number_argument(&mut self, what: &str) -> Res<(u64, Span)> {
         match self.peek() {
             Some(Tok::Word(name)) if name == "WARP_SZ" => Ok((32, self.bump())),
-            Some(Tok::Word(_)) if let Some(count) = self.constant_count() => match count? {
-                (Count::Known(value), span) => Ok((value, span)),
-                (Count::Rust(_), span) => self.fail(unknown_here(span, what)),
-            },
+            Some(Tok::Word(_) | Tok::Number(_) | Tok::Punct('(' | '-')) if let Some(count) = self.constant_count() => {
+                match count? {
+                    (Count::Known(value), span) => Ok((value, span)),
+                    (Count::Rust(_), span) => self.fail(unknown_here(span, what)),
+                }
+            }
             Some(Tok::Number(text)) => {
                 let span = self.here();
                 let value = self.integer(text, span)?.0;

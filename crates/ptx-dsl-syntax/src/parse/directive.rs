@@ -148,7 +148,10 @@ impl Parser<'_> {
             match self.peek() {
                 Some(Tok::Str(_)) => out.args.push(Arg::Str(self.string("a string")?)),
                 _ if out.name.text == ".branchtargets" && self.is_at(1, '<') => self.range_of_labels(out)?,
-                _ => out.args.push(Arg::Expr(self.constant()?)),
+                _ => {
+                    let e = self.constant()?;
+                    out.args.push(Arg::Expr(self.evaluated(e)));
+                }
             }
             if !self.eat(',') {
                 return Ok(());

@@ -33,6 +33,15 @@ impl Parser<'_> {
         self.expr()
     }
 
+    /// An expression that a `>` ends: `%r<2 * N>`.
+    pub(super) fn sum(&mut self) -> Res<Expr> {
+        (self.operators, self.parentheses) = (0, 0);
+        self.down()?;
+        let e = self.binary(precedence("+"));
+        self.up();
+        e
+    }
+
     pub(super) fn expr(&mut self) -> Res<Expr> {
         self.down()?;
         let e = self.ternary();

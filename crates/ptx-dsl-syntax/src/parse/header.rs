@@ -18,6 +18,8 @@ pub struct Header {
     pub levels: Levels,
     /// `compiled`: a development build compiles the kernels too.
     pub compiled: bool,
+    /// `lines`: the printed text names lines of the source.
+    pub lines: bool,
     /// Constants of Rust.
     pub scope: Scope,
     /// From `<` to `>`.
@@ -175,6 +177,11 @@ impl Parser<'_> {
                 header.compiled = true;
                 Ok(())
             }
+            Some("lines") => {
+                self.bump();
+                header.lines = true;
+                Ok(())
+            }
             Some(name) if is_target(name) => {
                 header.target.push(Word { text: name.to_string(), span });
                 self.bump();
@@ -182,7 +189,8 @@ impl Parser<'_> {
             }
             name => {
                 let found = self.found();
-                let legal = [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group", "compiled", "const"]].concat();
+                let legal =
+                    [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group", "compiled", "lines", "const"]].concat();
                 let nearest = name.and_then(|n| super::near::nearest(n, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }

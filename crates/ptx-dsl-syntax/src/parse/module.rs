@@ -250,6 +250,7 @@ impl Parser<'_> {
         if self.is('{') {
             let open = self.bump();
             function.body = Some(self.body(open));
+            function.end = self.before();
         } else if self.is(';') {
             let semicolon = self.bump();
             if self.is('{') {

@@ -1,12 +1,13 @@
 //! Repetition in `ptx!`: `@for I in 0..4 { ... }` and `@if COND { ... } else { ... }` become the tokens that they stand for, before
 //! the parser sees them. `%r{I}` is a name with the value of a constant in it, and a loop variable by itself is a number. So do
-//! uses of pieces, `wait!(%bar, %parity)` (`pieces.rs`, `uses.rs`).
+//! uses of pieces, `wait!(%bar, %parity)` (`pieces.rs`, `uses.rs`), and kernels with listed const parameters (`instances.rs`).
 //!
 //! Tokens of an iteration or a use have numbers of their own, so that findings in it can say which it was (`contexts.rs`).
 
 mod contexts;
 mod errors;
 mod frame;
+mod instances;
 mod names;
 mod pieces;
 #[cfg(test)]
@@ -15,6 +16,7 @@ mod uses;
 
 use contexts::{Contexts, What};
 use frame::Frame;
+pub use instances::Instances;
 use pieces::Pieces;
 
 use super::constant::Scope;
@@ -41,14 +43,16 @@ pub struct Expanded {
     pub written: Vec<Token>,
     /// Errors in the constructs.
     pub diagnostics: Vec<Diagnostic>,
+    /// The kernels with listed const parameters.
+    pub instances: Vec<Instances>,
     contexts: Contexts,
 }
 
-/// Is there a repetition, a piece or a part among the tokens?
+/// Is there a repetition, a list of const parameters, a piece or a part among the tokens?
 pub fn repeats(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| match pair {
         [at, word] if is(at, '@') => named(word, "for") || named(word, "if"),
-        [Token { kind: Tok::Word(word), .. }, Token { kind: Tok::Word(_), .. }] => word == "part",
+        [Token { kind: Tok::Word(word), .. }, Token { kind: Tok::Word(next), .. }] => word == "part" || next == "in",
         [Token { kind: Tok::Word(_), .. }, bang] => is(bang, '!'),
         _ => false,
     }) || has_pieces(tokens)
@@ -139,6 +143,11 @@ fn named(token: &Token, name: &str) -> bool {
     matches!(&token.kind, Tok::Word(word) if word == name)
 }
 
+/// `4`, and of -4 `n4`.
+fn part_of_name(value: i64) -> String {
+    if value < 0 { format!("n{}", value.unsigned_abs()) } else { value.to_string() }
+}
+
 impl Expander<'_> {
     fn is(&self, at: usize, c: char) -> bool {
         self.tokens.get(at).is_some_and(|token| is(token, c))
@@ -191,6 +200,7 @@ impl Expander<'_> {
                 Tok::Punct('@') if self.word(at + 1) == Some("if") && self.body_behind(at + 3, to).is_some() => {
                     self.conditional(at, at + 2, to)
                 }
+                Tok::Punct('.') if let Some(listed) = self.listed(at, to) => self.instances(at, listed, to),
                 Tok::Punct('{') => self.braces(at, to),
                 Tok::Punct('}') => {
                     if let Some(open) = self.blocks.pop() {
@@ -229,16 +239,7 @@ impl Expander<'_> {
             return to;
         };
         let name = self.word(at + 2).unwrap_or_default().to_owned();
-        let dots = (at + 4..open).find(|dot| self.is(*dot, '.') && self.is(dot + 1, '.'));
-        let Some(dots) = dots else {
-            self.fail(errors::no_range(self.span(at + 4, open - 1)));
-            return close + 1;
-        };
-        let included = self.is(dots + 2, '=');
-        let first = self.value(at + 4, dots, "the first value of a repetition");
-        let last = self.value(dots + 2 + usize::from(included), open, "the end of a repetition");
-        let (Some(first), Some(last)) = (first, last) else { return close + 1 };
-        let end = if included { last.saturating_add(1) } else { last };
+        let Some(values) = self.values(at + 4, open, "a repetition") else { return close + 1 };
         if self.depth >= MAX_DEPTH {
             self.fail(super::errors::too_deep(self.span(at, at + 1)));
             return close + 1;
@@ -246,15 +247,14 @@ impl Expander<'_> {
         self.depth += 1;
         let scope = self.scope.open();
         let (before, context) = (self.out.tokens.len(), self.context);
-        for value in first..end {
+        for value in values {
             if self.is_too_long(at, close - open) {
                 self.out.tokens.truncate(before);
                 break;
             }
             self.variables.push((name.clone(), value));
             self.scope.set(&name, value);
-            let all: Vec<String> = self.variables().iter().map(|(name, value)| format!("{name} = {value}")).collect();
-            self.context = Some(self.out.contexts.open(context, What::Iteration(all.join(", "))));
+            self.context = Some(self.out.contexts.open(context, What::Iteration(self.shown_variables())));
             self.range(open + 1, close);
             self.variables.pop();
             self.scope.close(scope);
@@ -262,6 +262,43 @@ impl Expander<'_> {
         self.context = context;
         self.depth -= 1;
         close + 1
+    }
+
+    /// The integers of `a..b`, `a..=b` or `[a, b, c]`: of a range not more than there may be tokens.
+    fn values(&mut self, from: usize, to: usize, of: &str) -> Option<Vec<i64>> {
+        if self.is(from, '[') && self.is(to - 1, ']') {
+            let commas = (from..to).filter(|at| self.is(*at, ','));
+            let ends: Vec<usize> = commas.chain([to - 1]).collect();
+            let mut from = from + 1;
+            let mut values = Vec::new();
+            for end in ends {
+                if from < end {
+                    values.push(self.value(from, end, &format!("a value of {of}"))?);
+                }
+                from = end + 1;
+            }
+            return Some(values);
+        }
+        let Some(dots) = (from..to).find(|dot| self.is(*dot, '.') && self.is(dot + 1, '.')) else {
+            self.fail(errors::no_range(self.span(from, to.saturating_sub(1).max(from)), of));
+            return None;
+        };
+        let included = self.is(dots + 2, '=');
+        let first = self.value(from, dots, &format!("the first value of {of}"));
+        let last = self.value(dots + 2 + usize::from(included), to, &format!("the end of {of}"));
+        let (first, last) = (first?, last?);
+        let end = if included { last.saturating_add(1) } else { last };
+        if end.saturating_sub(first) > MAX_TOKENS as i64 {
+            self.fail(errors::too_long(self.span(from, to.saturating_sub(1).max(from)), MAX_TOKENS));
+            return None;
+        }
+        Some((first..end).collect())
+    }
+
+    /// `I = 0, J = 2`
+    fn shown_variables(&self) -> String {
+        let all: Vec<String> = self.variables().iter().map(|(name, value)| format!("{name} = {value}")).collect();
+        all.join(", ")
     }
 
     /// Would so many tokens more be too many? That is said once, at this token.
@@ -325,6 +362,11 @@ impl Expander<'_> {
 
     /// The value of a constant expression.
     fn value(&mut self, from: usize, to: usize, what: &str) -> Option<i64> {
+        match self.word(from) {
+            Some("true") if from + 1 == to => return Some(1),
+            Some("false") if from + 1 == to => return Some(0),
+            _ => {}
+        }
         let span = self.span(from, to.saturating_sub(1).max(from));
         let mut parser = Parser::new(&self.tokens[..to], from);
         parser.scope = std::mem::take(&mut self.scope);
@@ -399,7 +441,7 @@ impl Expander<'_> {
             return None;
         }
         let value = self.value(open + 1, close, "a part of a name")?;
-        let mut part = if value < 0 { format!("n{}", value.unsigned_abs()) } else { value.to_string() };
+        let mut part = part_of_name(value);
         let mut end = close;
         if let Some(Token { kind: Tok::Word(more) | Tok::Number(more), glued: true, .. }) = self.tokens.get(close + 1)
             && close + 1 < to

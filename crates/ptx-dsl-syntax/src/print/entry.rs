@@ -47,7 +47,7 @@ impl<'m> Entries<'m> {
         need(kernel, &mut open);
         while let Some(item) = open.pop() {
             let inside = |c: char| c.is_ascii_alphanumeric() || matches!(c, '_' | '$' | '%');
-            for word in self.text(item).split(|c| !inside(c)) {
+            for word in code(self.text(item)).flat_map(|line| line.split(|c| !inside(c))) {
                 need(word, &mut open);
             }
         }
@@ -70,6 +70,14 @@ impl<'m> Entries<'m> {
         let start = item.checked_sub(1).map_or(self.items.header, |before| self.items.ends[before]);
         &self.ptx[start..self.items.ends[item]]
     }
+}
+
+/// The lines of a text up to a comment. Of comments that have several lines, the others count as code: more may be needed then.
+fn code(text: &str) -> impl Iterator<Item = &str> {
+    text.lines().map(|line| {
+        let end = [line.find("//"), line.find("/*")].into_iter().flatten().min();
+        line.get(..end.unwrap_or(line.len())).unwrap_or(line)
+    })
 }
 
 /// Is it a directive that does not belong to some names?

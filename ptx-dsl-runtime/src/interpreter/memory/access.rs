@@ -66,6 +66,28 @@ impl Access {
     }
 }
 
+impl Access {
+    /// Is it a memory of its own for each lane?
+    pub fn is_local(&self) -> bool {
+        matches!(self.space, AddrSpace::Local | AddrSpace::ParamFunc)
+    }
+
+    /// Can it run once, where all lanes access one place? `whole`: all lanes run.
+    pub fn is_once(&self, whole: bool) -> bool {
+        whole && self.kind == Kind::Load && !self.is_local()
+    }
+
+    /// Can it run in pieces, at an affine address?
+    pub fn is_in_pieces(&self) -> bool {
+        self.count == 1 && self.kind != Kind::Add && !self.is_local()
+    }
+
+    /// Can it run warp by warp, in memory that lanes share?
+    pub fn is_each(&self) -> bool {
+        !self.is_local()
+    }
+}
+
 /// An element as a register gets it.
 #[inline(always)]
 pub(super) fn extended<T: Word>(v: T, access: &Access) -> u64 {

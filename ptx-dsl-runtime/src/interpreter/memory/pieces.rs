@@ -4,6 +4,7 @@ use super::super::op::{Op, Operand};
 use super::super::registers::{Registers, Row, Scalar};
 use super::super::runner::Runner;
 use super::access::{Access, Kind};
+use super::concurrent;
 use super::scattered::{narrow, put};
 use crate::lanes::Word;
 use crate::mem::address::AddrSpace;
@@ -12,6 +13,7 @@ use crate::monitor::Monitor;
 use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
+use std::ops::Range;
 
 /// Where the lanes of a cohort access memory.
 struct Pieces {
@@ -32,13 +34,14 @@ struct Pieces {
 enum Next {
     /// A constant distance.
     Distance(isize),
-    /// By the number of warps in a row of threads: within the row, and to the next row.
-    Rows { warps: usize, within: isize, row: isize },
+    /// By the number of warps in a row of threads: within the row, and to the next row. The first warp.
+    Rows { warps: usize, within: isize, row: isize, at: usize },
 }
 
 impl Pieces {
-    /// `None` if the lanes do not access consecutive elements, or one element, in pieces.
-    fn new<M: Monitor>(r: &Runner<'_, '_, M>, address: Scalar, bytes: u32) -> Option<Pieces> {
+    /// Of the first threads of the cohort. `None` if they do not access consecutive elements, or one element, in pieces.
+    #[inline(always)]
+    fn new<M: Monitor>(r: &Runner<'_, '_, M>, address: Scalar, bytes: u32, count: usize) -> Option<Pieces> {
         let Scalar::Affine { base, x, y } = address else { return None };
         let size = i64::from(bytes);
         if (x != size && x != 0) || (base | x as u64 | y as u64) & (u64::from(bytes) - 1) != 0 {
@@ -50,17 +53,20 @@ impl Pieces {
         if base >= FAR || x.unsigned_abs() >= 1 << 32 || y.unsigned_abs() >= 1 << 32 {
             return None;
         }
-        let (base, first, last) = (base as i64, (r.lo * 32) as i64, ((r.lo + r.n) * 32 - 1) as i64);
+        let (base, first, last) = (base as i64, (r.lo * 32) as i64, (r.lo * 32 + count - 1) as i64);
         let (lanes, next, at, low, high);
-        if nx >= threads {
+        // one row of threads, or rows that follow each other
+        if nx >= threads || x != 0 && y == x * nx as i64 {
             (lanes, next) = (32, Next::Distance(32 * x as isize));
             (at, low, high) = (base + x * first, base + x * first, base + x * last);
+        } else if !count.is_multiple_of(32) {
+            return None;
         } else {
             let row_of = |t: i64| if nx.is_power_of_two() { t >> nx.trailing_zeros() } else { t / nx as i64 };
             let (top, bottom) = (row_of(first), row_of(last));
             (lanes, next) = if nx.is_multiple_of(32) {
                 let (within, row) = (32 * x as isize, y as isize - (nx as isize - 32) * x as isize);
-                (32, Next::Rows { warps: nx / 32, within, row })
+                (32, Next::Rows { warps: nx / 32, within, row, at: r.lo })
             } else if nx == 16 || nx == 8 {
                 (nx, Next::Distance(y as isize))
             } else {
@@ -75,6 +81,12 @@ impl Pieces {
         }
         let len = usize::try_from(high - low).ok()? + bytes as usize;
         Some(Pieces { low: u64::try_from(low).ok()?, len, first: (at - low) as usize, step: x as usize, lanes, next })
+    }
+
+    /// Do all elements follow each other?
+    #[inline(always)]
+    fn is_block(&self) -> bool {
+        self.step != 0 && matches!(self.next, Next::Distance(d) if d == (32 * self.step) as isize) && self.lanes == 32
     }
 
     /// Tells the monitor of the accesses, whose memory is checked.
@@ -98,7 +110,7 @@ impl Pieces {
             f(i, at as usize);
             at += match self.next {
                 Next::Distance(d) => d,
-                Next::Rows { warps, within, row } => {
+                Next::Rows { warps, within, row, .. } => {
                     if (lo + i + 1).is_multiple_of(warps) {
                         row
                     } else {
@@ -111,7 +123,7 @@ impl Pieces {
 }
 
 /// An access compiled for one instruction set and one size of elements. Only [`find`] takes one.
-pub(in super::super) struct Pieced<M>(unsafe fn(&mut Runner<'_, '_, M>, &Op<M>, &Access, Scalar) -> bool);
+pub(in super::super) struct Pieced<M>(unsafe fn(&mut Runner<'_, '_, M>, &Op<M>, &Access, Scalar, usize) -> bool);
 
 /// The wrappers for one instruction set.
 macro_rules! level {
@@ -120,13 +132,13 @@ macro_rules! level {
             use super::*;
 
             $(#[$attribute])*
-            pub fn load<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
-                load_elements::<M, T>(r, op, access, at)
+            pub fn load<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar, count: usize) -> bool {
+                load_elements::<M, T>(r, op, access, at, count)
             }
 
             $(#[$attribute])*
-            pub fn store<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
-                store_elements::<M, T>(r, op, access, at)
+            pub fn store<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar, count: usize) -> bool {
+                store_elements::<M, T>(r, op, access, at, count)
             }
 
             pub fn find<M: Monitor>(stores: bool, bytes: u32) -> Pieced<M> {
@@ -169,51 +181,89 @@ impl<M: Monitor> Pieced<M> {
         }
     }
 
-    /// Loads or stores. False, with nothing done, if a check fails.
+    /// The first `count` threads of the cohort load or store. False, with nothing done, if a check fails.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn run(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar) -> bool {
+    pub fn run(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar, count: usize) -> bool {
         // SAFETY: `find` has taken the function for the instruction set of this processor.
-        unsafe { (self.0)(r, op, access, at) }
+        unsafe { (self.0)(r, op, access, at, count) }
     }
 }
 
+/// The first `count` threads of the cohort load.
 #[inline(always)]
-fn load_elements<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, address: Scalar) -> bool {
-    let Some(pieces) = Pieces::new(r, address, access.bytes) else { return false };
+fn load_elements<M: Monitor, T: Word>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    address: Scalar,
+    count: usize,
+) -> bool {
+    let Some(pieces) = Pieces::new(r, address, access.bytes, count) else { return false };
     let Some(register) = op.results[0] else { return false };
+    let slot = r.registers.slot(register);
+    let same = slot.bits == 8 * access.bytes && T::BYTES >= 4;
+    if !(count.is_multiple_of(32) || same && pieces.is_block()) {
+        return false;
+    }
     if M::ON {
         let inside = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len).is_some();
         if !inside || !pieces.tell(r, access, false) {
             return false;
         }
     }
-    let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else { return false };
+    let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else {
+        if !(same && pieces.is_block()) {
+            return false;
+        }
+        let rows = slot.index as usize * r.registers.warps + r.lo;
+        let Some(shared) = r.x.concurrent(access.space, pieces.low, T::BYTES, pieces.len) else { return false };
+        if !r.all {
+            rows_of_all(r.registers, register, r.lo..r.lo + r.n);
+        }
+        if T::BYTES == 4 {
+            concurrent::load::<u32>(shared, &mut r.registers.words[rows..]);
+        } else {
+            concurrent::load::<u64>(shared, &mut r.registers.longs[rows..]);
+        }
+        r.registers.set_scalar(r.lo, register, Scalar::Rows);
+        return true;
+    };
     if access.space == AddrSpace::Global && pieces.len <= DISTANCE {
         prefetch(memory.as_ptr(), pieces.len, DISTANCE);
     }
-    let slot = r.registers.slot(register);
-    let from = slot.index as usize * r.registers.warps + r.lo;
-    let same = slot.bits == 8 * access.bytes;
-    match (slot.bits, same) {
-        (32, true) => copy_in::<u32>(&pieces, memory, &r.registers.words[from..from + r.n], r.lo),
-        (64, true) => copy_in::<u64>(&pieces, memory, &r.registers.longs[from..from + r.n], r.lo),
-        _ => {
-            let per_warp = 32 / pieces.lanes;
-            let mut row = [T::default(); 32];
-            pieces.each(r.lo, r.n * per_warp, |i, at| {
-                let part = i % per_warp * pieces.lanes;
-                for l in 0..pieces.lanes {
-                    row[part + l] = element(memory, at + l * pieces.step);
-                }
-                if (i + 1) % per_warp == 0 {
-                    put(r, register, i / per_warp, &row, access);
-                }
-            });
-        }
+    if !r.all {
+        rows_of_all(r.registers, register, r.lo..r.lo + r.n);
     }
-    r.set(Some(register), Scalar::Rows);
+    let rows = slot.index as usize * r.registers.warps + r.lo;
+    let rows = rows..rows + count.div_ceil(32);
+    if T::BYTES == 4 && same {
+        copy_in::<u32>(&pieces, memory, &mut r.registers.words[rows], count);
+    } else if T::BYTES == 8 && same {
+        copy_in::<u64>(&pieces, memory, &mut r.registers.longs[rows], count);
+    } else {
+        let per_warp = 32 / pieces.lanes;
+        let mut row = [T::default(); 32];
+        pieces.each(r.lo, rows.len() * per_warp, |i, at| {
+            let part = i % per_warp * pieces.lanes;
+            for l in 0..pieces.lanes {
+                row[part + l] = element(memory, at + l * pieces.step);
+            }
+            if (i + 1) % per_warp == 0 {
+                put(r, register, i / per_warp, &row, access);
+            }
+        });
+    }
+    r.registers.set_scalar(r.lo, register, Scalar::Rows);
     true
+}
+
+/// Gives a register rows with its values in these warps.
+fn rows_of_all(registers: &Registers, register: Register, warps: Range<usize>) {
+    let scalar = registers.scalar(warps.start, register);
+    if scalar != Scalar::Rows {
+        warps.for_each(|w| registers.spread(scalar, register, w));
+    }
 }
 
 #[inline(always)]
@@ -221,44 +271,51 @@ fn element<T: Word>(memory: &[u8], at: usize) -> T {
     memory.get(at..at + T::BYTES).map_or(T::default(), T::load)
 }
 
-/// Copies pieces to the rows of a register.
+/// Copies elements to the first `count` lanes of rows.
 #[inline(always)]
-fn copy_in<T: Word>(pieces: &Pieces, memory: &[u8], rows: &[Cell<Row<T>>], lo: usize) {
+fn copy_in<T: Word>(pieces: &Pieces, memory: &[u8], rows: &mut [Cell<Row<T>>], count: usize) {
+    if pieces.is_block() {
+        let (whole, rest) = rows.split_at_mut(count / 32);
+        let bytes = memory.get(..count * T::BYTES).unwrap_or_default();
+        let mut bytes = bytes.chunks_exact(32 * T::BYTES);
+        for (row, bytes) in whole.iter_mut().zip(&mut bytes) {
+            T::load_row(bytes, &mut row.get_mut().0);
+        }
+        if let [row] = rest {
+            T::load_row(bytes.remainder(), &mut row.get_mut().0[..count % 32]);
+        }
+        return;
+    }
     match (pieces.lanes, pieces.step) {
-        (32, 0) => join::<T, 32>(pieces, rows, lo, |at, to| *to = [element(memory, at); 32]),
-        (32, _) => join::<T, 32>(pieces, rows, lo, |at, to| elements(memory, at, to)),
-        (16, 0) => join::<T, 16>(pieces, rows, lo, |at, to| *to = [element(memory, at); 16]),
-        (16, _) => join::<T, 16>(pieces, rows, lo, |at, to| elements(memory, at, to)),
-        (_, 0) => join::<T, 8>(pieces, rows, lo, |at, to| *to = [element(memory, at); 8]),
-        (_, _) => join::<T, 8>(pieces, rows, lo, |at, to| elements(memory, at, to)),
+        (32, 0) => join::<T, 32>(pieces, rows, |at, to| *to = [element(memory, at); 32]),
+        (32, _) => join::<T, 32>(pieces, rows, |at, to| elements(memory, at, to)),
+        (16, 0) => join::<T, 16>(pieces, rows, |at, to| *to = [element(memory, at); 16]),
+        (16, _) => join::<T, 16>(pieces, rows, |at, to| elements(memory, at, to)),
+        (_, 0) => join::<T, 8>(pieces, rows, |at, to| *to = [element(memory, at); 8]),
+        (_, _) => join::<T, 8>(pieces, rows, |at, to| elements(memory, at, to)),
     }
 }
 
 /// Sets rows of pieces of `P` lanes.
 #[inline(always)]
-fn join<T: Word, const P: usize>(
-    pieces: &Pieces,
-    rows: &[Cell<Row<T>>],
-    lo: usize,
-    piece: impl Fn(usize, &mut [T; P]),
-) {
-    if P == 32 {
-        return pieces.each(lo, rows.len(), |k, at| {
-            let mut row = Row([T::default(); 32]);
-            row.0.as_chunks_mut::<P>().0.iter_mut().for_each(|to| piece(at, to));
-            rows[k].set(row);
-        });
-    }
-    // pieces of less than a warp are at a constant distance
-    let Next::Distance(distance) = pieces.next else { return };
-    let mut at = pieces.first;
-    for place in rows {
-        let mut row = Row([T::default(); 32]);
-        for to in row.0.as_chunks_mut::<P>().0 {
-            piece(at, to);
-            at = at.wrapping_add_signed(distance);
+fn join<T: Word, const P: usize>(pieces: &Pieces, rows: &mut [Cell<Row<T>>], piece: impl Fn(usize, &mut [T; P])) {
+    let mut at = pieces.first as isize;
+    match pieces.next {
+        Next::Distance(distance) => {
+            for row in rows {
+                for to in row.get_mut().0.as_chunks_mut::<P>().0 {
+                    piece(at as usize, to);
+                    at += distance;
+                }
+            }
         }
-        place.set(row);
+        Next::Rows { warps, within, row: next, at: mut warp } => {
+            for row in rows {
+                row.get_mut().0.as_chunks_mut::<P>().0.iter_mut().for_each(|to| piece(at as usize, to));
+                warp += 1;
+                at += if warp.is_multiple_of(warps) { next } else { within };
+            }
+        }
     }
 }
 
@@ -269,45 +326,85 @@ fn elements<T: Word, const P: usize>(memory: &[u8], at: usize, to: &mut [T; P]) 
     }
 }
 
+/// The first `count` threads of the cohort store.
 #[inline(always)]
 fn store_elements<M: Monitor, T: Word>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
     access: &Access,
     address: Scalar,
+    count: usize,
 ) -> bool {
-    let Some(pieces) = Pieces::new(r, address, access.bytes) else { return false };
+    let Some(pieces) = Pieces::new(r, address, access.bytes, count) else { return false };
     // lanes that store to one place do so in order
-    if pieces.step == 0 {
+    if pieces.step == 0 || !count.is_multiple_of(32) && !pieces.is_block() {
         return false;
     }
-    let (lo, n) = (r.lo, r.n);
+    let (lo, n) = (r.lo, count.div_ceil(32));
     if M::ON {
         let inside = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len).is_some();
         if !inside || !pieces.tell(r, access, true) {
             return false;
         }
     }
-    let (value, registers) = (r.scalar_operand(&op.sources[1]), &*r.registers);
+    let (value, registers) = (r.scalar_operand(&op.sources[1]), &mut *r.registers);
     let rows = match (&op.sources[1], value) {
         (_, Some(Scalar::Uniform(v))) => Values::Uniform(T::narrow(v)),
         (Operand::Register(register), None) => Values::Rows(*register),
         (Operand::Register(register), Some(affine)) => Values::Affine(*register, affine),
         _ => return false,
     };
-    let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else { return false };
-    let per_warp = 32 / pieces.lanes;
-    let mut row = [T::default(); 32];
-    pieces.each(lo, n * per_warp, |i, at| {
-        let (k, part) = (i / per_warp, i % per_warp * pieces.lanes);
-        if part == 0 {
-            row = rows.of(registers, lo + k);
+    let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else {
+        if !pieces.is_block() || r.x.scheduling.probing {
+            return false;
         }
-        if let Some(bytes) = memory.get_mut(at..at + pieces.lanes * T::BYTES) {
-            T::store_row(&row[part..part + pieces.lanes], bytes);
+        let Some(shared) = r.x.concurrent(access.space, pieces.low, T::BYTES, pieces.len) else { return false };
+        for (k, bytes) in shared.chunks(32 * T::BYTES).enumerate() {
+            concurrent::store(&rows.of(registers, lo + k), bytes);
         }
-    });
+        return true;
+    };
+    if !pieces.is_block() {
+        let per_warp = 32 / pieces.lanes;
+        let mut row = [T::default(); 32];
+        pieces.each(lo, n * per_warp, |i, at| {
+            let (k, part) = (i / per_warp, i % per_warp * pieces.lanes);
+            if part == 0 {
+                row = rows.of(registers, lo + k);
+            }
+            if let Some(bytes) = memory.get_mut(at..at + pieces.lanes * T::BYTES) {
+                T::store_row(&row[part..part + pieces.lanes], bytes);
+            }
+        });
+        return true;
+    }
+    if let Values::Rows(register) = rows
+        && registers.slot(register).bits == 32
+        && T::BYTES == 4
+    {
+        let from = registers.row(register, lo);
+        copy_out::<u32>(&mut registers.words[from..from + n], memory);
+        return true;
+    }
+    for (k, bytes) in memory.chunks_mut(32 * T::BYTES).enumerate() {
+        let row = rows.of(registers, lo + k);
+        T::store_row(&row[..bytes.len() / T::BYTES], bytes);
+    }
     true
+}
+
+/// Copies the first lanes of rows to elements that follow each other.
+#[inline(always)]
+fn copy_out<T: Word>(rows: &mut [Cell<Row<T>>], memory: &mut [u8]) {
+    let (whole, rest) = rows.split_at_mut(memory.len() / (32 * T::BYTES));
+    let mut bytes = memory.chunks_exact_mut(32 * T::BYTES);
+    for (row, bytes) in whole.iter_mut().zip(&mut bytes) {
+        T::store_row(&row.get_mut().0, bytes);
+    }
+    let bytes = bytes.into_remainder();
+    if let [row] = rest {
+        T::store_row(&row.get_mut().0[..bytes.len() / T::BYTES], bytes);
+    }
 }
 
 /// The values of a store.

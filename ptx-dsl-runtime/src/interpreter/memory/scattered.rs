@@ -97,11 +97,17 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
             continue;
         }
         r.enter(k, m);
-        let mut out = [[T::default(); 32]; D];
-        if !M::ON
-            && D == 1
-            && let Some(row) = word_row(r, address, k)
+        let near = if M::ON || D != 1 { None } else { word_place(r, address, k) };
+        if m == u32::MAX
+            && T::BYTES == 4
+            && let Some(near) = near
+            && load_block(r, op, access, k, near)
         {
+            continue;
+        }
+        let mut out = [[T::default(); 32]; D];
+        if let Some(near) = near {
+            let row = r.registers.words[near].get();
             lanes::load_near::<M, T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
         } else {
             let at = addresses(r, address, k);
@@ -119,6 +125,23 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
     }
     r.results_are_rows(op);
     Ok(())
+}
+
+/// All lanes of a warp load words that follow each other, at the addresses in a row: a copy. False, with nothing done, if they do not.
+#[inline(always)]
+fn load_block<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, k: usize, row: usize) -> bool {
+    // not a copy of the row: reading lanes of one that was just written stalls
+    let at = &r.registers.words[row].get_mut().0;
+    let first = at[0];
+    let differ = at.iter().enumerate().fold(0, |differ, (l, v)| differ | (v.wrapping_sub(first) ^ (4 * l as u32)));
+    let Some(register) = op.results[0] else { return false };
+    if differ != 0 || first & 3 != 0 || r.registers.slot(register).bits != 32 {
+        return false;
+    }
+    let Some(bytes) = r.x.bytes_at(access.cache, access.space, first.into(), 128) else { return false };
+    let row = r.registers.row(register, r.lo + k);
+    u32::load_row(bytes, &mut r.registers.words[row].get_mut().0);
+    true
 }
 
 impl<M: Monitor> Runner<'_, '_, M> {
@@ -150,9 +173,15 @@ fn addresses<M: Monitor>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Lan
 /// The row of an operand that is a plain register of 32 bits.
 #[inline(always)]
 fn word_row<M>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Option<Row<u32>> {
+    word_place(r, o, k).map(|at| r.registers.words[at].get())
+}
+
+/// Where it is.
+#[inline(always)]
+fn word_place<M>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Option<usize> {
     let Operand::Register(register) = o else { return None };
     let rows = r.registers.slot(*register).bits == 32 && r.registers.is_rows(r.lo, *register);
-    rows.then(|| r.registers.words[r.registers.row(*register, r.lo + k)].get())
+    rows.then(|| r.registers.row(*register, r.lo + k))
 }
 
 /// Sets lanes of a register to loaded elements.

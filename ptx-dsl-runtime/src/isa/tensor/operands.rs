@@ -11,7 +11,7 @@ use crate::mem::address::{AddrSpace, Place};
 use crate::qual::{Q, q};
 use crate::tensor_map::Interleave;
 use crate::tensor_map::fields::{Fields, Mode};
-use crate::{Ctx, Monitor};
+use crate::{Ctx, Lanes, Monitor};
 
 const LOADS: &str = "9.7.9.25.5.2";
 
@@ -59,8 +59,8 @@ pub fn unsupported<M: Monitor>(x: &Ctx<'_, M>, q: Q, lane: usize) -> Result<(), 
     let modes = [q::im2col_w, q::im2col_w_128, q::im2col_no_offs_w];
     let what = if modes.iter().any(|mode| q.has(*mode)) {
         "a tensor copy with `im2col::w`"
-    } else if q.has(q::override_global_address) {
-        "a tensor copy with `.override::global_address`"
+    } else if q.has(q::override_global_dim) || q.has(q::override_global_dim_stride) {
+        "a tensor copy with `.override::global_dim` or `.override::global_dim_stride`"
     } else {
         return Ok(());
     };
@@ -68,7 +68,7 @@ pub fn unsupported<M: Monitor>(x: &Ctx<'_, M>, q: Q, lane: usize) -> Result<(), 
 }
 
 /// The tensor map at a generic address, and its place. It is an operand of the copy, which tells monitors of it.
-pub fn tensor_map<M: Monitor>(x: &Ctx<'_, M>, addr: u64, lane: usize) -> Result<(Fields, Place), Box<Fault>> {
+fn tensor_map<M: Monitor>(x: &Ctx<'_, M>, addr: u64, lane: usize) -> Result<(Fields, Place), Box<Fault>> {
     if !addr.is_multiple_of(64) {
         return Err(x.fault(FaultKind::Misaligned { space: "generic", addr, align: 64 }, lane as u32));
     }
@@ -88,6 +88,24 @@ pub fn tensor_map<M: Monitor>(x: &Ctx<'_, M>, addr: u64, lane: usize) -> Result<
     };
     map.check().map_err(|error| undefined(x, error.to_string(), "5.5", "give the field a valid value", lane))?;
     Ok((map, at))
+}
+
+/// The map that the first operand names, its place, and the operands behind it: with `.override::global_address`, the second one is the
+/// tensor's address.
+pub fn overridden<'s, M: Monitor>(
+    x: &Ctx<'_, M>,
+    q: Q,
+    s: &'s [&'s Lanes],
+    lane: usize,
+) -> Result<(Fields, Place, &'s [&'s Lanes]), Box<Fault>> {
+    let (mut map, at) = tensor_map(x, s[0][lane], lane)?;
+    if !q.has(q::override_global_address) {
+        return Ok((map, at, &s[1..]));
+    }
+    map.address = s[1][lane];
+    let help = "override it with an aligned address";
+    map.check().map_err(|error| undefined(x, error.to_string(), "5.5", help, lane))?;
+    Ok((map, at, &s[2..]))
 }
 
 /// Which box the coordinates name.

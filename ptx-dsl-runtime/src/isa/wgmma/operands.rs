@@ -17,6 +17,8 @@ pub(super) enum A<'a> {
 pub(super) struct Operands<'a> {
     pub a: A<'a>,
     pub b: (Shared, Major),
+    /// The descriptors of A, unless it is in registers, and of B.
+    pub descriptors: [Option<u64>; 2],
     /// The register and the selector.
     pub metadata: Option<(&'a Lanes, usize)>,
     /// D is read.
@@ -58,7 +60,7 @@ fn uniform(lanes: &Lanes, of: &str) -> Result<Shared, FaultKind> {
 impl<'a> Operands<'a> {
     /// From the sources; D has so many registers.
     pub fn new(q: Q, sparse: bool, s: &'a [&'a Lanes], registers: usize) -> Result<Operands<'a>, FaultKind> {
-        let absent = || FaultKind::NotYet { what: "`wgmma.mma_async` in a `.func`".into() };
+        let absent = || FaultKind::Internal("operands of `wgmma.mma_async`".into());
         let floats = q.ty[0] != Ty::S32;
         let wide = matches!(q.ty[1], Ty::F16 | Ty::Bf16);
         // without A and the transposition of matrices
@@ -71,7 +73,9 @@ impl<'a> Operands<'a> {
         let (a, rest) = s.split_at(if in_registers { 4 } else { 1 });
         let mut rest = rest.iter();
         let mut next = || rest.next().copied().ok_or_else(absent);
-        let b = uniform(next()?, "B")?;
+        let of_b = next()?;
+        let descriptors = [(!in_registers).then_some(a[0][0]), Some(of_b[0])];
+        let b = uniform(of_b, "B")?;
         let metadata = if sparse { Some((next()?, next()?[0] as usize)) } else { None };
         let accumulate = next()?[0] & 1 != 0;
         let mut negate = [false; 2];
@@ -86,6 +90,7 @@ impl<'a> Operands<'a> {
         Ok(Operands {
             a: if in_registers { A::Registers(a) } else { A::Shared(uniform(a[0], "A")?, of_a) },
             b: (b, of_b),
+            descriptors,
             metadata,
             accumulate,
             negate,

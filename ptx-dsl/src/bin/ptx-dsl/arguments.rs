@@ -59,11 +59,18 @@ pub fn command() -> Command {
                         .long("check")
                         .action(ArgAction::SetTrue)
                         .help("Writes nothing, names the files that would change, and returns 1 if there are any"),
+                )
+                .arg(
+                    Arg::new("write")
+                        .long("write")
+                        .action(ArgAction::SetTrue)
+                        .conflicts_with("check")
+                        .help("Writes the files, as without an option"),
                 ),
         )
         .subcommand(
             Command::new("print")
-                .about("Prints modules as ptx-dsl writes them: checked, qualifiers in the manual's order, no comments")
+                .about("Prints modules as ptx-dsl writes them: checked, qualifiers in the manual's order, with their comments")
                 .after_help(
                     "A module is printed if it is legal PTX. Findings of protocol and flow (PTX06xx), and others whose level can be\n\
                      set, are shown on standard error and stop nothing. Returned is 0 if every module was printed, 1 if one has\n\

@@ -8,8 +8,8 @@ use std::sync::mpsc;
 
 use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
 use clap::ArgMatches;
-use ptx_dsl::build::rust_parts::{self, Parts};
-use ptx_dsl::build::rust_source;
+use ptx_dsl::build::rust_parts::{self, Parts, Used};
+use ptx_dsl::build::{closure, rust_source};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex};
@@ -106,8 +106,10 @@ struct Outcome {
     ptx: String,
     /// The file could not be read.
     unreadable: Option<String>,
-    /// Macros of Rust in the expression form, which only rustc checks.
+    /// Macros of Rust in the expression form, which are not printed.
     closures: usize,
+    /// Those whose parameters only rustc reads.
+    unread: usize,
     /// Modules of Rust that use parts of other files.
     incomplete: usize,
     /// Modules that are not printed, because only rustc knows the values of Rust constants.
@@ -123,6 +125,7 @@ impl Outcome {
         self.broken |= next.broken;
         self.ptx.push_str(&next.ptx);
         self.closures += next.closures;
+        self.unread += next.unread;
         self.incomplete += next.incomplete;
         self.unprinted += next.unprinted;
     }
@@ -132,7 +135,7 @@ impl Outcome {
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let files = inputs(matches)?;
-    let (mut errors, mut warnings, mut wrong, mut closures, mut incomplete) = (0, 0, 0, 0, 0);
+    let (mut errors, mut warnings, mut wrong, mut unread, mut incomplete) = (0, 0, 0, 0, 0);
     let mut readable = true;
     each(&files, &request, |outcome| {
         if let Some(reason) = outcome.unreadable {
@@ -147,11 +150,11 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
         errors += outcome.errors;
         warnings += outcome.warnings;
         wrong += usize::from(outcome.errors > 0);
-        closures += outcome.closures;
+        unread += outcome.unread;
         incomplete += outcome.incomplete;
     });
     if !request.json {
-        say_what_is_left_out(closures, incomplete);
+        say_what_is_left_out(unread, incomplete);
     }
     if !request.json && errors + warnings > 0 {
         let (e, w) = (count(errors, "error"), count(warnings, "warning"));
@@ -169,9 +172,10 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
-    let (mut closures, mut incomplete, mut unprinted) = (0, 0, 0);
+    let (mut closures, mut unread, mut incomplete, mut unprinted) = (0, 0, 0, 0);
     each(&inputs(matches)?, &request, |outcome| {
         closures += outcome.closures;
+        unread += outcome.unread;
         incomplete += outcome.incomplete;
         unprinted += outcome.unprinted;
         good &= !outcome.broken;
@@ -185,7 +189,11 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
             None => {}
         }
     });
-    say_what_is_left_out(closures, incomplete);
+    say_what_is_left_out(unread, incomplete);
+    if closures > 0 {
+        let kernels = count(closures, "kernel");
+        crate::write_err(&format!("{kernels} in expression form not printed: rustc makes the names\n"));
+    }
     if unprinted > 0 {
         let modules = count(unprinted, "module");
         crate::write_err(&format!("{modules} not printed: only rustc knows the values of their constants\n"));
@@ -193,15 +201,15 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
 
-/// Kernels of Rust files in expression form have parameters of Rust, and parts of other files are found by paths of Rust, which are not
-/// read here.
-fn say_what_is_left_out(closures: usize, incomplete: usize) {
+/// Kernels in expression form may have parameters that only rustc reads, and parts of other files are found by paths of Rust, which are
+/// not read here.
+fn say_what_is_left_out(unread: usize, incomplete: usize) {
     if incomplete > 0 {
         let modules = count(incomplete, "module");
         crate::write_err(&format!("{modules} with parts of other files not checked: `cargo check` does\n"));
     }
-    if closures > 0 {
-        let kernels = count(closures, "kernel");
+    if unread > 0 {
+        let kernels = count(unread, "kernel");
         crate::write_err(&format!("{kernels} in expression form not checked: `cargo check` does\n"));
     }
 }
@@ -287,13 +295,26 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
     for range in &mut lexed.ranges {
         *range = range.start + part.start..range.end + part.start;
     }
-    if of_rust && rust_source::is_closure(&lexed.tokens) {
-        return Outcome { closures: 1, ..Outcome::default() };
+    let closure = of_rust && closure::bar(&lexed.tokens).is_some();
+    if closure {
+        match closure::as_module(&lexed.tokens) {
+            Some(module) => lexed.tokens = module,
+            None => return Outcome { closures: 1, unread: 1, ..Outcome::default() },
+        }
     }
     let own = lexed.tokens.len();
+    let mut notes = lexed.notes();
+    if of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
+        notes.places = Some(lexed.places(name, text));
+    }
     if of_rust {
         match parts.used(&lexed.tokens) {
-            Ok(used) => used.into_iter().for_each(|part| append(&mut lexed, text, part)),
+            Ok(used) => used.into_iter().for_each(|part| {
+                // no other files are named here
+                if let Used::Own(part) = part {
+                    append(&mut lexed, text, part);
+                }
+            }),
             Err(_) => return Outcome { incomplete: 1, ..Outcome::default() },
         }
     }
@@ -306,11 +327,13 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         tokens[header..].rotate_right(used);
         Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len()), ..Compiled::default() }
     } else {
-        compile(&lexed.tokens, request.target, request.version, &request.levels)
+        compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
     };
     diagnostics.append(&mut compiled.diagnostics);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
     let mut out = match compiled.hir.constants.is_empty() {
+        // it has no name without rustc
+        true if closure => Outcome { closures: 1, ..Outcome::default() },
         true => Outcome { ptx: compiled.ptx, ..Outcome::default() },
         false => Outcome { unprinted: 1, ..Outcome::default() },
     };

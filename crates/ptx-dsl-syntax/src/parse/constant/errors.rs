@@ -43,7 +43,7 @@ pub(super) fn out_of_range(span: Span, ty: &str) -> Diagnostic {
     )
 }
 
-pub(super) fn float_parameter(span: Span, ty: &str) -> Diagnostic {
+pub(in crate::parse) fn float_parameter(span: Span, ty: &str) -> Diagnostic {
     declaration(
         span,
         format!("a const parameter cannot have the type `{ty}`"),
@@ -51,7 +51,7 @@ pub(super) fn float_parameter(span: Span, ty: &str) -> Diagnostic {
     )
 }
 
-pub(super) fn shadows(span: Span, name: &str) -> Diagnostic {
+pub(in crate::parse) fn shadows(span: Span, name: &str) -> Diagnostic {
     declaration(span, format!("there is a constant `{name}` already"), "give the parameter another name".to_owned())
 }
 
@@ -78,7 +78,10 @@ pub(super) fn no_count(span: Span) -> Diagnostic {
 pub(crate) fn unknown_here(span: Span, what: &str) -> Diagnostic {
     Diagnostic::error(156, span, format!("{what} must be known to the macro, and only rustc knows this value"))
         .note("a macro runs before rustc evaluates constants")
-        .help("declare the constant with a number: `const N: u32 = 16;`")
+        .help(
+            "declare the constant with a number, `const N: u32 = 16;`, or list the values of a const parameter, \
+             `<const N: u32 in [16, 32]>`",
+        )
 }
 
 /// A Rust constant in a text that is not compiled by rustc.

@@ -131,7 +131,7 @@ impl Expanded {
         for what in self.contexts.around(Some(*first)) {
             let more = std::mem::take(&mut more);
             match what {
-                What::Iteration(iteration) => d.notes.push(format!("in the iteration `{iteration}`{more}")),
+                What::Iteration(iteration) => d.notes.push(format!("where `{iteration}`{more}")),
                 What::Use(piece, at) => {
                     d.labels.push((self.contexts.source(*at), format!("in this use of `{piece}`{more}")));
                 }

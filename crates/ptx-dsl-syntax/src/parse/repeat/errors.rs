@@ -11,12 +11,36 @@ pub(super) fn no_body(span: Span, example: &str) -> Diagnostic {
     error(span, "a repetition or a condition has a body", format!("write `{example} {{ ... }}`"))
 }
 
+pub(super) fn no_kernel_body(span: Span) -> Diagnostic {
+    error(span, "a kernel whose const parameters are listed has a body", "write `{ ... }` behind its parameters")
+}
+
 pub(super) fn unclosed(span: Span) -> Diagnostic {
     error(span, "this body is never closed", "add a `}` behind it")
 }
 
-pub(super) fn no_range(span: Span) -> Diagnostic {
-    error(span, "a repetition runs over a range of integers", "write `@for I in 0..4 { ... }`")
+pub(super) fn no_range(span: Span, of: &str) -> Diagnostic {
+    error(span, format!("{of} takes a range or a list of integers"), "write `0..4`, `0..=3` or `[1, 2, 4]` after `in`")
+}
+
+pub(super) fn no_list(span: Span) -> Diagnostic {
+    error(
+        span,
+        "if one const parameter of a kernel lists its values, each of them does",
+        "write `const N: u32 in [2, 4]` or `const N: u32 in 2..=4`",
+    )
+}
+
+pub(super) fn empty_list(span: Span) -> Diagnostic {
+    error(span, "this const parameter has no value", "add the values that kernels are used with")
+}
+
+pub(super) fn listed_twice(span: Span, value: i64) -> Diagnostic {
+    error(span, format!("{value} is listed twice"), "remove one of them")
+}
+
+pub(super) fn list_range(span: Span, value: i64, ty: &str) -> Diagnostic {
+    error(span, format!("{value} is out of range for `{ty}`"), format!("write numbers that `{ty}` has"))
 }
 
 pub(super) fn no_integer(span: Span, what: &str) -> Diagnostic {

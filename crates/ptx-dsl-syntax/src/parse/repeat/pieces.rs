@@ -19,6 +19,8 @@ pub(super) struct Pieces {
     pub(super) all: Vec<Rc<Piece>>,
     /// By name: `ring::wait`.
     pub(super) named: HashMap<String, usize>,
+    /// `use ring as other;`: what a part is called in the module, and its name.
+    pub(super) aliases: Vec<(String, String)>,
     /// By the token that begins the definition: the piece, if it is right, and where the definition ends.
     ends: HashMap<usize, (Option<usize>, usize)>,
     /// The tokens in the braces of each part.
@@ -84,7 +86,9 @@ impl Expander<'_> {
     pub(super) fn collect(&mut self, from: usize, to: usize, part: Option<&str>) {
         let mut at = from;
         while at < to {
-            at = if begins_piece(self.tokens, at) {
+            at = if part.is_none() && self.word(at) == Some("use") {
+                self.aliases(at, to)
+            } else if begins_piece(self.tokens, at) {
                 self.collect_piece(at, to, part)
             } else if let (None, Some((name, open))) = (part, self.part_at(at)) {
                 let close = self.close(open).filter(|close| *close < to);
@@ -102,6 +106,20 @@ impl Expander<'_> {
                 at + 1
             };
         }
+    }
+
+    /// Reads `use a::ring as other;`; returns where it ends.
+    fn aliases(&mut self, at: usize, to: usize) -> usize {
+        let end = (at..to).find(|end| self.is(*end, ';')).unwrap_or(to);
+        for n in at + 1..end {
+            if self.word(n + 1) == Some("as")
+                && let (Some(name), Some(alias)) = (self.word(n), self.word(n + 2))
+            {
+                let pair = (alias.to_owned(), name.to_owned());
+                self.pieces.aliases.push(pair);
+            }
+        }
+        end
     }
 
     /// Reads a definition; returns where it ends.

@@ -40,6 +40,16 @@ fn repetitions_are_written_out() {
         ("@if 0 { a } else if 1 { b } else @if 1 { c } else { d } e", "b e"),
         ("@if 0 { a } c", "c"),
         ("@for I in 0..3 { @if I % 2 == 0 { %e{I} } else { %o{I} } }", "%e0 %o1 %e2"),
+        ("@for I in [1, 2, 4,] { I }", "1 2 4"),
+        ("@for I in [] { I } x", "x"),
+        (".entry k<const N: u32 in [2, 4]>() { N; }", ".entry k_2() { 2; } .entry k_4() { 4; }"),
+        (
+            ".visible .entry k<const A: i8 in -1..=0, const B: bool in [true, false],>(.param .u32 n) .reqntid 8 { @if B { A } }",
+            ".visible .entry k_n1_1(.param .u32 n) .reqntid 8 { -1 } .visible .entry k_n1_0(.param .u32 n) .reqntid 8 { }
+             .visible .entry k_0_1(.param .u32 n) .reqntid 8 { 0 } .visible .entry k_0_0(.param .u32 n) .reqntid 8 { }",
+        ),
+        ("const M: u32 = 2 * 4; .entry k<const N: u32 in [M]> { N }", "const M: u32 = 2 * 4; .entry k_8 { 8 }"),
+        (".entry k<const N: u32>() { N }", ".entry k<const N: u32>() { N }"),
         // guards are what they were
         ("@p bra L; @!q ret; @if bra L; @for bra L;", "@p bra L; @!q ret; @if bra L; @for bra L;"),
     ] {
@@ -64,6 +74,18 @@ fn what_is_no_repetition_is_reported() {
         ("const N: u32 = crate::N; @for I in 0..N { a }", 156),
         ("const N: u32 = crate::N; @if N > 1 { a }", 156),
         (".entry k<const N: u32>() { @for I in 0..N { a } }", 156),
+        (".entry k<const N: u32 in [2], const M: u32>() { a }", 157),
+        (".entry k<const N: u32 in []>() { a }", 157),
+        (".entry k<const N: u32 in [2, 2]>() { a }", 157),
+        (".entry k<const N: u8 in [256]>() { a }", 157),
+        (".entry k<const N: u8 in -1..2>() { a }", 157),
+        (".entry k<const N: u32 in [1.5]>() { a }", 157),
+        (".entry k<const N: u32 in 4>() { a }", 157),
+        (".entry k<const N: u32 in [1]>();", 157),
+        (".entry k<const N: u32 in 0..9000000000000000000>() { a }", 157),
+        (".entry k<const N: f32 in [1]>() { a }", 155),
+        (".entry k<const N: u8 in [1], const N: u8 in [1]>() { a }", 155),
+        ("const M: u32 = crate::M; .entry k<const N: u32 in [M]>() { a }", 156),
     ] {
         assert_eq!(expanded(text).1, [code], "{text}");
     }
@@ -82,12 +104,12 @@ fn findings_of_iterations_are_one() {
     out.report(&mut found);
     let [d] = found.as_slice() else { panic!("{found:?}") };
     let x = tokens.iter().find(|t| t.kind == Tok::Word("x".into())).expect("an x");
-    assert_eq!((d.span, d.notes.as_slice()), (x.span(), ["in the iteration `I = 0` and 2 more".to_owned()].as_slice()));
+    assert_eq!((d.span, d.notes.as_slice()), (x.span(), ["where `I = 0` and 2 more".to_owned()].as_slice()));
 }
 
 #[test]
 fn no_tokens_panic() {
-    let text = "<sm_90, ptx 8.0, const A: u8 = 2> const N: u32 = 3; .visible .entry k<const M: u32>() {
+    let text = "<sm_90, ptx 8.0, const A: u8 = 2> const N: u32 = 3; const X: u8 = 4 * 2; .visible .entry k<const M: u32 in [X, 1], const L: i8 in -1..=2>() {
         @for I in 0..N { .reg .b32 %r{I}_{A}; @if I > 1 { mov.u32 %r{I}_{A}, I; } else @if A { x } else { y } } }";
     let tokens = lex(text).0.tokens;
     for at in 0..tokens.len() {

@@ -60,9 +60,12 @@ impl Expander<'_> {
     /// The piece that these tokens name. A piece of the same part needs no path.
     fn find(&mut self, at: usize, open: usize) -> Option<usize> {
         let last = self.word(open - 2).unwrap_or_default();
-        let name =
-            if open - 2 == at { last.to_owned() } else { format!("{}::{last}", self.word(at).unwrap_or_default()) };
         let part = self.frames.last().and_then(|frame| frame.part.as_deref());
+        let path = self.word(at).unwrap_or_default();
+        // other names are the module's own
+        let alias = self.pieces.aliases.iter().find(|(alias, _)| part.is_none() && alias == path);
+        let path = alias.map_or(path, |(_, name)| name.as_str());
+        let name = if open - 2 == at { last.to_owned() } else { format!("{path}::{last}") };
         let inner = part.map(|part| format!("{part}::{name}"));
         let found = inner.and_then(|name| self.pieces.named.get(&name)).or_else(|| self.pieces.named.get(&name));
         if let Some(found) = found {

@@ -1,0 +1,94 @@
+//! Plans: the instructions of a region with all that follows from the kinds of values in registers decided once.
+//!
+//! A region that runs a second time leaves a plan. It holds as long as the registers of the region have the same kinds (uniform,
+//! affine, rows) when the region begins; a region keeps a plan for each of the few combinations that occur. Where a planned step
+//! cannot do its work, the rest of the region runs as if there were no plan. A plan never faults: it leaves that to the instruction.
+
+mod step;
+
+use super::code::{Instr, Region};
+use super::runner::Runner;
+use crate::fault::Fault;
+use crate::monitor::Monitor;
+use step::{Outcome, Step};
+
+/// Plans of a region.
+const MOST: usize = 12;
+
+/// The plans of a region.
+pub(super) struct Plans<M> {
+    /// It has run.
+    known: bool,
+    /// The one that was used last.
+    last: usize,
+    all: Vec<Plan<M>>,
+}
+
+struct Plan<M> {
+    /// For all lanes that there are, or for those of `Runner::active`.
+    whole: bool,
+    /// What the registers of the region are before it.
+    kinds: Box<[u8]>,
+    steps: Box<[Step<M>]>,
+}
+
+/// An instruction of a region has failed: which one.
+pub(super) type Failed = (usize, Box<Fault>);
+
+impl<M: Monitor> Plans<M> {
+    pub fn new() -> Self {
+        Plans { known: false, last: 0, all: Vec::new() }
+    }
+
+    /// Runs the body of a region.
+    #[inline]
+    pub fn run(&mut self, r: &mut Runner<'_, '_, M>, region: &Region<M>) -> Result<(), Failed> {
+        let kinds = r.registers.kinds(r.lo, &region.registers);
+        let fits = |plan: &Plan<M>| plan.whole == r.whole && *plan.kinds == *kinds;
+        if self.all.get(self.last).is_some_and(fits) {
+            return self.all[self.last].run(r, &region.body);
+        }
+        if let Some(at) = self.all.iter().position(fits) {
+            self.last = at;
+            return self.all[at].run(r, &region.body);
+        }
+        if !std::mem::replace(&mut self.known, true) || self.all.len() == MOST {
+            return run_from(r, &region.body, 0);
+        }
+        let mut plan = Plan { whole: r.whole, kinds: kinds.into(), steps: Box::new([]) };
+        let mut steps = Vec::with_capacity(region.body.len());
+        for (i, instr) in region.body.iter().enumerate() {
+            steps.push(Step::record(r, instr).map_err(|fault| (i, fault))?);
+        }
+        plan.steps = steps.into();
+        self.last = self.all.len();
+        self.all.push(plan);
+        Ok(())
+    }
+}
+
+/// Runs the instructions of a region from one on, without a plan.
+pub(super) fn run_from<M: Monitor>(r: &mut Runner<'_, '_, M>, body: &[Instr<M>], from: usize) -> Result<(), Failed> {
+    for (i, instr) in body.iter().enumerate().skip(from) {
+        r.execute(instr).map_err(|fault| (i, fault))?;
+        if M::ON && r.x.findings.has_news() {
+            r.describe_findings(&instr.op);
+        }
+    }
+    Ok(())
+}
+
+impl<M: Monitor> Plan<M> {
+    #[inline(always)]
+    fn run(&self, r: &mut Runner<'_, '_, M>, body: &[Instr<M>]) -> Result<(), Failed> {
+        r.unguarded();
+        for (i, (step, instr)) in self.steps.iter().zip(body).enumerate() {
+            match step.run(r, instr).map_err(|fault| (i, fault))? {
+                Outcome::Done => {}
+                Outcome::Left => return run_from(r, body, i),
+                Outcome::Otherwise => return run_from(r, body, i + 1),
+            }
+        }
+        Ok(())
+    }
+}

@@ -1,0 +1,153 @@
+//! A step of a plan: an instruction whose way of running is decided.
+
+use super::super::affine::Rule;
+use super::super::code::{Instr, Run};
+use super::super::memory;
+use super::super::op::Op;
+use super::super::registers::{Kind, Scalar};
+use super::super::rows::{One, Resolved};
+use super::super::runner::Runner;
+use super::super::value::Value;
+use crate::fault::Fault;
+use crate::monitor::Monitor;
+use ptx_dsl_isa::image::Register;
+
+/// What has become of an instruction.
+pub(super) enum Outcome {
+    /// It has run, and its results have the kinds that the plan knows.
+    Done,
+    /// It has not run.
+    Left,
+    /// It has run, and its results have other kinds.
+    Otherwise,
+}
+
+/// How an instruction runs.
+pub(super) enum Step<M> {
+    /// Once: all operands are uniform.
+    Once { one: One, sources: [Value<M>; 4], results: [Option<Register>; 2] },
+    /// The result is affine, or follows from an affine operand of a comparison.
+    Line { rule: Rule, sources: [Value<M>; 3], result: Register, kind: Kind },
+    /// `mov` of a scalar.
+    Copy { source: Value<M>, result: Register },
+    /// In a loop over rows.
+    Rows(Resolved<M>),
+    /// All lanes load the same elements.
+    LoadOnce { address: Value<M> },
+    /// The lanes access memory at affine addresses.
+    Affine { address: Value<M> },
+    /// Each lane accesses memory.
+    Each,
+    /// In any way.
+    Any { results: Box<[(Register, Kind)]> },
+}
+
+/// The operands, if they are scalars.
+fn values<M: Monitor, const N: usize>(r: &Runner<'_, '_, M>, op: &Op<M>) -> Option<[Value<M>; N]> {
+    let mut values = [(); N].map(|()| Value::Scalar(Scalar::Uniform(0)));
+    for (at, o) in op.sources.iter().enumerate() {
+        *values.get_mut(at)? = Value::of(r, o)?;
+    }
+    Some(values)
+}
+
+impl<M: Monitor> Step<M> {
+    /// Runs an instruction, and finds how that went.
+    pub fn record(r: &mut Runner<'_, '_, M>, instr: &Instr<M>) -> Result<Step<M>, Box<Fault>> {
+        r.unguarded();
+        let step = if instr.op.guard.is_none() { Step::of(r, instr) } else { None };
+        r.execute(instr)?;
+        let results = instr.op.results.iter().flatten();
+        let results: Box<[_]> = results.map(|register| (*register, r.scalar(*register).kind())).collect();
+        Ok(match step {
+            Some(step) if results.iter().all(|(_, kind)| step.gives() == Some(*kind)) => step,
+            _ => Step::Any { results },
+        })
+    }
+
+    /// The kind of its results.
+    fn gives(&self) -> Option<Kind> {
+        match self {
+            Step::Once { .. } | Step::LoadOnce { .. } => Some(Kind::Uniform),
+            Step::Line { kind, .. } => Some(*kind),
+            Step::Copy { source, .. } => Some(source.kind()),
+            Step::Rows(_) | Step::Affine { .. } | Step::Each => Some(Kind::Rows),
+            Step::Any { .. } => None,
+        }
+    }
+
+    /// How an instruction runs while registers are what they are now. `None`: in any way.
+    fn of(r: &Runner<'_, '_, M>, Instr { op, run }: &Instr<M>) -> Option<Step<M>> {
+        match run {
+            Run::Lane { rows: Some(function), rule, .. } => {
+                if let (true, Some(sources)) = (r.whole, values::<M, 4>(r, op)) {
+                    if sources.iter().all(|v| v.kind() == Kind::Uniform) {
+                        let mut results = [None; 2];
+                        results.iter_mut().zip(&op.results).for_each(|(to, result)| *to = *result);
+                        return Some(Step::Once { one: function.one(), sources, results });
+                    }
+                    if let (Some(rule), [a, b, c, _], [Some(result)]) = (rule, sources, &op.results[..]) {
+                        let s = [&a, &b, &c].map(|v| v.scalar(r));
+                        if let Some(kind) = r.kind_of_line(*rule, s, *result) {
+                            return Some(Step::Line { rule: *rule, sources: [a, b, c], result: *result, kind });
+                        }
+                    }
+                }
+                function.resolve(r, op).map(Step::Rows)
+            }
+            Run::Copy if r.whole => Some(Step::Copy { source: Value::of(r, &op.sources[0])?, result: op.results[0]? }),
+            Run::Memory { access, .. } => match Value::of(r, &op.sources[0]) {
+                Some(address) => match address.kind() {
+                    Kind::Uniform => access.is_once(r.whole).then_some(Step::LoadOnce { address }),
+                    _ => access.is_in_pieces().then_some(Step::Affine { address }),
+                },
+                None => access.is_each().then_some(Step::Each),
+            },
+            _ => None,
+        }
+    }
+
+    /// Runs the instruction. No lane is guarded, before and after it.
+    #[inline(always)]
+    pub fn run(&self, r: &mut Runner<'_, '_, M>, instr: &Instr<M>) -> Result<Outcome, Box<Fault>> {
+        match self {
+            Step::Once { one, sources: [a, b, c, d], results } => {
+                let v = one([a.uniform(r), b.uniform(r), c.uniform(r), d.uniform(r)]);
+                r.set(results[0], Scalar::Uniform(v[0]));
+                r.set(results[1], Scalar::Uniform(v[1]));
+            }
+            Step::Line { rule, sources: [a, b, c], result, kind } => {
+                let s = [a.scalar(r), b.scalar(r), c.scalar(r)];
+                if !r.set_line(*rule, s, *result, *kind) {
+                    return Ok(Outcome::Left);
+                }
+            }
+            Step::Copy { source, result } => r.set(Some(*result), source.scalar(r)),
+            Step::Rows(resolved) => resolved.run(r),
+            Step::LoadOnce { address } => {
+                let (Run::Memory { access, .. }, Scalar::Uniform(at)) = (&instr.run, address.scalar(r)) else {
+                    return Ok(Outcome::Left);
+                };
+                if !memory::load_once(r, &instr.op, access, at)? {
+                    return Ok(Outcome::Left);
+                }
+            }
+            Step::Affine { address } => {
+                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
+                memory::run_affine(r, &instr.op, access, compiled, *function, address.scalar(r))?;
+            }
+            Step::Each => {
+                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
+                memory::run_each(r, &instr.op, access, compiled, *function)?;
+            }
+            Step::Any { results } => {
+                r.execute(instr)?;
+                r.unguarded();
+                if results.iter().any(|(register, kind)| r.scalar(*register).kind() != *kind) {
+                    return Ok(Outcome::Otherwise);
+                }
+            }
+        }
+        Ok(Outcome::Done)
+    }
+}

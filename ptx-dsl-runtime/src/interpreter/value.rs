@@ -1,0 +1,73 @@
+//! Operands of planned steps: scalars whose place is known.
+
+use super::op::Operand;
+use super::registers::{Kind, Scalar};
+use super::runner::Runner;
+use crate::Ctx;
+use crate::monitor::Monitor;
+use ptx_dsl_isa::image::Register;
+
+/// An operand that is a scalar.
+pub(super) enum Value<M> {
+    Scalar(Scalar),
+    /// A register of this kind.
+    Register(Register, Kind),
+    /// A register of this kind and an offset, modulo the width of the register.
+    Offset {
+        base: Register,
+        kind: Kind,
+        offset: i64,
+        low: u64,
+    },
+    /// A special register that is the same in all threads of a CTA.
+    Special(fn(&Ctx<'_, M>, usize) -> u64),
+}
+
+impl<M: Monitor> Value<M> {
+    /// An operand that is a scalar now.
+    pub fn of(r: &Runner<'_, '_, M>, o: &Operand<M>) -> Option<Value<M>> {
+        let scalar = r.scalar_operand(o)?;
+        let kind = scalar.kind();
+        Some(match o {
+            Operand::Register(register) => Value::Register(*register, kind),
+            Operand::Address { base, offset } => {
+                Value::Offset { base: *base, kind, offset: *offset, low: r.registers.slot(*base).truncated(u64::MAX) }
+            }
+            Operand::Special(s) if s.uniform => Value::Special(s.read),
+            Operand::Special(_) | Operand::Constant(_) => Value::Scalar(scalar),
+            Operand::Not(_) | Operand::Frame { .. } => return None,
+        })
+    }
+
+    /// Its kind while the plan holds.
+    pub fn kind(&self) -> Kind {
+        match self {
+            Value::Scalar(scalar) => scalar.kind(),
+            Value::Register(_, kind) | Value::Offset { kind, .. } => *kind,
+            Value::Special(_) => Kind::Uniform,
+        }
+    }
+
+    #[inline(always)]
+    pub fn scalar(&self, r: &Runner<'_, '_, M>) -> Scalar {
+        match self {
+            Value::Register(register, _) => r.scalar(*register),
+            Value::Scalar(scalar) => *scalar,
+            Value::Offset { base, offset, low, .. } => match r.scalar(*base) {
+                Scalar::Uniform(v) => Scalar::Uniform(v.wrapping_add_signed(*offset) & low),
+                Scalar::Affine { base, x, y } => Scalar::Affine { base: base.wrapping_add_signed(*offset) & low, x, y },
+                Scalar::Rows => Scalar::Rows,
+            },
+            Value::Special(read) => Scalar::Uniform(read(r.x, 0)),
+        }
+    }
+
+    /// One that is uniform.
+    #[inline(always)]
+    pub fn uniform(&self, r: &Runner<'_, '_, M>) -> u64 {
+        match self.scalar(r) {
+            Scalar::Uniform(v) => v,
+            _ => 0,
+        }
+    }
+}

@@ -1,0 +1,185 @@
+//! The checks that emitted code makes in const evaluation: a Rust type against the parameter, and accesses against its fields.
+
+use super::{Param, Parts, ends, leaf};
+use crate::constant::{Const, Piece, Text};
+
+/// A parameter as the kernel declares it.
+#[derive(Debug, Clone, Copy)]
+pub struct Declared {
+    /// Its name.
+    pub name: &'static str,
+    /// `` a `.u32` ``
+    pub what: &'static str,
+    /// In bytes.
+    pub size: usize,
+    /// Of an array, in bytes.
+    pub align: Option<usize>,
+    /// The Rust type, as written.
+    pub rust: &'static str,
+}
+
+/// A load from a parameter.
+#[derive(Debug, Clone, Copy)]
+pub struct Access {
+    /// The name of the parameter.
+    pub name: &'static str,
+    /// The type of the access, without its dot.
+    pub ty: &'static str,
+    /// Where it begins.
+    pub offset: usize,
+    /// Bytes of each element.
+    pub size: usize,
+    /// Elements of the vector.
+    pub lanes: usize,
+    /// What the type says about the bytes.
+    pub kind: Kind,
+}
+
+/// The kind of a type.
+#[derive(Debug, Clone, Copy)]
+pub enum Kind {
+    /// `.b32`
+    Bits,
+    /// `.u32`
+    Integer,
+    /// `.f32`
+    Float,
+}
+
+#[track_caller]
+const fn fail(pieces: &[Piece<'_>]) -> ! {
+    let text = Text::<LONGEST>::new(pieces);
+    panic!("{}", text.as_str())
+}
+
+/// More than names in a program have.
+const LONGEST: usize = 8192;
+
+const fn text(text: &str) -> Piece<'_> {
+    Piece::Text(if text.len() < 1024 { text } else { "..." })
+}
+
+const fn number(n: usize) -> Piece<'static> {
+    Piece::Value(Const::unsigned(n as u64))
+}
+
+/// Fails unless the type has the size of the parameter, and no larger alignment.
+#[track_caller]
+pub const fn declared<T: Param>(p: &Declared) {
+    let (size, align) = (size_of::<T>(), align_of::<T>());
+    if size != p.size {
+        fail(&[
+            text("[PTX0153] `"),
+            text(p.name),
+            text("` is "),
+            text(p.what),
+            text(", which has "),
+            number(p.size),
+            text(if p.size == 1 { " byte, and `" } else { " bytes, and `" }),
+            text(p.rust),
+            text("` has "),
+            number(size),
+            text("\n  = help: pass a type of "),
+            number(p.size),
+            text(if p.size == 1 { " byte" } else { " bytes" }),
+        ]);
+    }
+    if let Some(given) = p.align
+        && align > given
+    {
+        fail(&[
+            text("[PTX0153] `"),
+            text(p.name),
+            text("` is aligned to "),
+            number(given),
+            text(if given == 1 { " byte, and `" } else { " bytes, and `" }),
+            text(p.rust),
+            text("` to "),
+            number(align),
+            text("\n  = help: declare `.param .align "),
+            number(align),
+            text(" .b8 "),
+            text(p.name),
+            text("["),
+            number(size),
+            text("]`"),
+        ]);
+    }
+}
+
+/// Fails unless a load suits the fields of the type: `.b32` reads whole fields or parts of them, integers whole fields, and a
+/// floating-point type one of its own, or an integer with its bits.
+#[track_caller]
+pub const fn access<T: Param>(a: &Access) {
+    let mut lane = 0;
+    while lane < a.lanes {
+        let from = a.offset + lane * a.size;
+        let found = leaf(T::SHAPE, from);
+        let suits = match (a.kind, found) {
+            (Kind::Bits, _) => true,
+            (Kind::Integer, Some(_)) => ends(T::SHAPE, from + a.size),
+            (Kind::Float, Some(shape)) => match shape.parts {
+                Parts::Float(ty) => same(ty, a.ty),
+                _ => shape.size == a.size,
+            },
+            (_, None) => false,
+        };
+        if !suits && from + a.size <= size_of::<T>() {
+            let loads = [
+                text("[PTX0161] this loads a `."),
+                text(a.ty),
+                text("` from byte "),
+                number(from),
+                text(" of `"),
+                text(a.name),
+                text("`, where `"),
+                text(T::SHAPE.name),
+            ];
+            match found {
+                Some(shape) => fail(&[
+                    loads[0],
+                    loads[1],
+                    loads[2],
+                    loads[3],
+                    loads[4],
+                    loads[5],
+                    loads[6],
+                    loads[7],
+                    text("` has a `"),
+                    text(shape.name),
+                    text("`\n  = help: load a type of its size, or `.b"),
+                    number(8 * a.size),
+                    text("` for the bits"),
+                ]),
+                None => fail(&[
+                    loads[0],
+                    loads[1],
+                    loads[2],
+                    loads[3],
+                    loads[4],
+                    loads[5],
+                    loads[6],
+                    loads[7],
+                    text(
+                        "` has no beginning of a field\n  = help: see `core::mem::offset_of!` for the offset of a field; `.b",
+                    ),
+                    number(8 * a.size),
+                    text("` loads any bits"),
+                ]),
+            }
+        }
+        lane += 1;
+    }
+}
+
+const fn same(a: &str, b: &str) -> bool {
+    let (a, b) = (a.as_bytes(), b.as_bytes());
+    let mut n = 0;
+    while n < a.len() && n < b.len() {
+        if a[n] != b[n] {
+            return false;
+        }
+        n += 1;
+    }
+    a.len() == b.len()
+}

@@ -1,0 +1,19 @@
+use ptx_dsl::ptx;
+
+#[derive(ptx_dsl::Param)]
+#[repr(C)]
+pub struct Scale {
+    factor: f32,
+    count: u32,
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry k(.param .align 4 .b8 scale[8]: Scale) {
+        .reg .f64 %d;
+        ld.param.f64 %d, [scale];
+        ret;
+    }
+}
+
+fn main() {}

@@ -1,0 +1,21 @@
+use ptx_dsl::include_ptx;
+
+mod types {
+    ptx_dsl::include_ptx!("kernels_of_signatures.ptx", fn k(x: &mut [f32], n: u64, half: &[f32]));
+}
+
+mod numbers {
+    ptx_dsl::include_ptx!("kernels_of_signatures.ptx", fn k(x: &mut [f32]), fn missing(), fn l() -> u32);
+}
+
+mod stores {
+    ptx_dsl::include_ptx!("kernels_of_signatures.ptx", fn k(x: &[f32], n: u32, half: u16));
+}
+
+mod elements {
+    ptx_dsl::include_ptx!("kernels_of_signatures.ptx", deny(PTX0158), fn k(x: &mut [f64], n: u32, half: u16));
+}
+
+include_ptx!("kernels_of_signatures.ptx", fn (x: u32));
+
+fn main() {}
