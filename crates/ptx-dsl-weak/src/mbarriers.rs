@@ -4,9 +4,9 @@
 //! observes the arrivals of the phase that completed last.
 
 use crate::candidate::Candidate;
+use crate::error::Error;
 use crate::event::Kind;
 use crate::relation::{Relation, bits};
-use crate::search::Error;
 
 const LIMIT: usize = 20_000;
 

@@ -1,56 +1,18 @@
 //! The search for an allowed execution.
 
 use std::collections::{BTreeMap, BTreeSet};
-use std::fmt;
 
 use crate::barriers;
 use crate::candidate::Candidate;
 use crate::condition::{Condition, Value};
+use crate::error::{Error, RUNS, STEPS};
 use crate::event::Event;
 use crate::mbarriers;
 use crate::model::{self, Choice, Version};
 use crate::program::Program;
 use crate::relation::{Relation, bits};
-use crate::trace::{self, Trace, Values};
-
-/// Runs of one thread.
-const RUNS: usize = 50_000;
-/// Steps of the search.
-const STEPS: usize = 20_000_000;
-
-/// Why a program is not searched: it is too large.
-#[derive(Clone, Copy, PartialEq, Eq, Debug)]
-pub enum Error {
-    /// A thread has too many runs.
-    Runs {
-        /// The thread.
-        thread: usize,
-        /// How many are allowed.
-        limit: usize,
-    },
-    /// An execution has more than 64 events.
-    Events,
-    /// More than 128 values of locations.
-    Values,
-    /// mbarrier objects have too many orders of their operations.
-    Orders,
-    /// There are too many combinations of runs and of what reads could read from.
-    Steps,
-}
-
-impl fmt::Display for Error {
-    fn fmt(&self, f: &mut fmt::Formatter) -> fmt::Result {
-        match self {
-            Error::Runs { thread, limit } => write!(f, "thread {thread} has more than {limit} runs"),
-            Error::Events => f.write_str("an execution has more than 64 events"),
-            Error::Values => f.write_str("locations have more than 128 values"),
-            Error::Orders => f.write_str("operations on mbarrier objects have too many orders"),
-            Error::Steps => write!(f, "the search needs more than {STEPS} steps"),
-        }
-    }
-}
-
-impl std::error::Error for Error {}
+use crate::runs::{self, Values};
+use crate::trace::Trace;
 
 /// An allowed execution.
 #[derive(Clone, Debug)]
@@ -80,7 +42,7 @@ fn all_runs(program: &Program) -> Result<Vec<Vec<Trace>>, Error> {
     let mut rounds = 0;
     loop {
         let runs = (0..program.threads.len())
-            .map(|thread| trace::runs(program, thread, &values, RUNS))
+            .map(|thread| runs::runs(program, thread, &values, RUNS))
             .collect::<Result<Vec<_>, _>>()?;
         let before = values.iter().map(BTreeSet::len).sum::<usize>();
         let writes = |run: &Trace| run.events.iter().filter(|event| event.is_write()).count();
