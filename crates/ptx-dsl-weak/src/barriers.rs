@@ -1,11 +1,12 @@
 //! Which `barrier.cta` operations meet.
 
 use crate::candidate::Candidate;
+use crate::error::{Error, ORDERS};
 use crate::event::{Barrier, Kind};
 use crate::relation::Relation;
 
 /// Each way in which the barrier operations can meet: from each one to those that wait for it.
-pub fn meetings(candidate: &Candidate) -> Vec<Relation> {
+pub fn meetings(candidate: &Candidate) -> Result<Vec<Relation>, Error> {
     let n = candidate.events.len();
     let barriers: Vec<_> = (0..n).filter_map(|e| barrier(candidate, e).map(|barrier| (e, barrier))).collect();
     let same = |(e, x): (usize, Barrier), (f, y): (usize, Barrier)| {
@@ -28,13 +29,16 @@ pub fn meetings(candidate: &Candidate) -> Vec<Relation> {
         let threads = group[0].1.threads.unwrap_or(1).max(1) as usize;
         let (blocked, open): (Vec<_>, Vec<_>) = group.into_iter().partition(|(_, barrier)| barrier.blocked);
         if blocked.len() >= threads {
-            return Vec::new();
+            return Ok(Vec::new());
         }
         let mut partitions = Vec::new();
-        partition(candidate, &open, threads, Relation::empty(n), &mut partitions);
+        partition(candidate, &open, threads, Relation::empty(n), &mut partitions)?;
+        if ways.len() * partitions.len() > ORDERS {
+            return Err(Error::Orders);
+        }
         ways = ways.iter().flat_map(|way| partitions.iter().map(|partition| way.or(partition))).collect();
     }
-    ways
+    Ok(ways)
 }
 
 fn barrier(candidate: &Candidate, event: usize) -> Option<Barrier> {
@@ -51,12 +55,18 @@ fn partition(
     threads: usize,
     met: Relation,
     ways: &mut Vec<Relation>,
-) {
-    let Some(first) = open.first() else { return ways.push(met) };
+) -> Result<(), Error> {
+    let Some(first) = open.first() else {
+        ways.push(met);
+        return Ok(());
+    };
     if open.len() < threads {
-        return;
+        return Ok(());
     }
-    for mask in 0..1u32 << (open.len() - 1).min(20) {
+    if open.len() > 12 || ways.len() > ORDERS {
+        return Err(Error::Orders);
+    }
+    for mask in 0..1u32 << (open.len() - 1) {
         if mask.count_ones() as usize + 1 != threads {
             continue;
         }
@@ -71,7 +81,8 @@ fn partition(
             for x in &group {
                 group.iter().filter(|y| y.0 != x.0 && !y.1.arrives).for_each(|y| met.add(x.0, y.0));
             }
-            partition(candidate, &rest, threads, met, ways);
+            partition(candidate, &rest, threads, met, ways)?;
         }
     }
+    Ok(())
 }

@@ -3,9 +3,11 @@
 use std::fmt;
 
 /// Runs of one thread.
-pub const RUNS: usize = 50_000;
+pub const RUNS: usize = 20_000;
+/// Ways in which the operations of one kind meet, or orders of them.
+pub const ORDERS: usize = 20_000;
 /// Steps of the search.
-pub const STEPS: usize = 20_000_000;
+pub const STEPS: usize = 2_000_000;
 
 /// Why a program is not searched: it is too large.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]
@@ -21,7 +23,7 @@ pub enum Error {
     Events,
     /// More than 128 values of locations.
     Values,
-    /// mbarrier objects have too many orders of their operations.
+    /// Barrier operations, operations on mbarrier objects or fences have too many orders.
     Orders,
     /// There are too many combinations of runs and of what reads could read from.
     Steps,
@@ -33,7 +35,7 @@ impl fmt::Display for Error {
             Error::Runs { thread, limit } => write!(f, "thread {thread} has more than {limit} runs"),
             Error::Events => f.write_str("an execution has more than 64 events"),
             Error::Values => f.write_str("locations have more than 128 values"),
-            Error::Orders => f.write_str("operations on mbarrier objects have too many orders"),
+            Error::Orders => f.write_str("barriers, mbarrier objects or `fence.sc` have too many orders"),
             Error::Steps => write!(f, "the search needs more than {STEPS} steps"),
         }
     }

@@ -4,11 +4,9 @@
 //! observes the arrivals of the phase that completed last.
 
 use crate::candidate::Candidate;
-use crate::error::Error;
+use crate::error::{Error, ORDERS};
 use crate::event::Kind;
 use crate::relation::{Relation, bits};
-
-const LIMIT: usize = 20_000;
 
 /// One order of the operations on all objects.
 #[derive(Clone)]
@@ -38,7 +36,7 @@ pub fn meetings(candidate: &Candidate) -> Result<Vec<Meeting>, Error> {
             observed: way.observed.or(&order.observed),
             order: way.order.or(&order.order),
         };
-        if ways.len() * orders.len() > LIMIT {
+        if ways.len() * orders.len() > ORDERS {
             return Err(Error::Orders);
         }
         ways = ways.iter().flat_map(|way| orders.iter().map(|order| joined(way, order))).collect();
@@ -67,7 +65,7 @@ struct Search<'a> {
 
 impl Search<'_> {
     fn all(&mut self, state: State, meeting: Meeting) -> Result<(), Error> {
-        if self.orders.len() > LIMIT {
+        if self.orders.len() > ORDERS {
             return Err(Error::Orders);
         }
         if state.left == 0 {

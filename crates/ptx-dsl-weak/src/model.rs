@@ -1,6 +1,7 @@
 //! The relations and axioms of the manual's chapter "Memory Consistency Model".
 
 use crate::candidate::Candidate;
+use crate::error::Error;
 use crate::event::{Kind, Order, Proxy};
 use crate::mbarriers::Meeting;
 use crate::relation::{Relation, bits};
@@ -17,6 +18,12 @@ pub enum Version {
 /// The choices of an execution that do not depend on coherence.
 pub struct Choice<'a> {
     pub reads_from: &'a Relation,
+    pub meetings: Meetings<'a>,
+}
+
+/// The choices that do not depend on reads-from either.
+#[derive(Clone, Copy)]
+pub struct Meetings<'a> {
     pub barriers: &'a Relation,
     pub mbarriers: &'a Meeting,
     pub fence_sc: &'a Relation,
@@ -33,11 +40,15 @@ pub fn no_thin_air(candidate: &Candidate, reads_from: &Relation) -> bool {
 }
 
 /// All Fence-SC orders: morally strong pairs of `fence.sc`, of each total order that keeps program order.
-pub fn fence_sc_orders(candidate: &Candidate) -> Vec<Relation> {
+pub fn fence_sc_orders(candidate: &Candidate) -> Result<Vec<Relation>, Error> {
     let fences = candidate.set(|event| event.kind == Kind::Fence && event.order == Order::Sc);
+    // 7! orders: no more.
+    if fences.count_ones() > 7 {
+        return Err(Error::Orders);
+    }
     let mut orders = Vec::new();
     linear(candidate, fences, 0, Relation::empty(candidate.events.len()), &mut orders);
-    orders
+    Ok(orders)
 }
 
 fn linear(candidate: &Candidate, left: u64, done: u64, order: Relation, orders: &mut Vec<Relation>) {
@@ -57,9 +68,9 @@ fn linear(candidate: &Candidate, left: u64, done: u64, order: Relation, orders: 
 pub fn derive(candidate: &Candidate, version: Version, choice: &Choice) -> Option<Derived> {
     let observation = observation(candidate, choice.reads_from);
     let synchronizes = synchronizes(candidate, &observation)
-        .or(&met(candidate, choice.mbarriers))
-        .or(choice.fence_sc)
-        .or(choice.barriers);
+        .or(&met(candidate, choice.meetings.mbarriers))
+        .or(choice.meetings.fence_sc)
+        .or(choice.meetings.barriers);
     // Asynchronous operations come after what precedes their issue, but do not pass that on: completion is not cumulative.
     let through = candidate.po.or(&candidate.complete).or(&synchronizes).closure();
     let issued = through.or_same().then(&candidate.issue).then(&candidate.complete.closure().or_same());
@@ -76,8 +87,8 @@ pub fn derive(candidate: &Candidate, version: Version, choice: &Choice) -> Optio
             preserved.or(&observation.then(&preserved))
         }
     };
-    let fences = choice.fence_sc.then(&causality.or(&base)).irreflexive();
-    let mbarriers = choice.mbarriers.order.then(&base).irreflexive();
+    let fences = choice.meetings.fence_sc.then(&causality.or(&base)).irreflexive();
+    let mbarriers = choice.meetings.mbarriers.order.then(&base).irreflexive();
     (fences && mbarriers).then_some(Derived { causality })
 }
 
@@ -141,41 +152,40 @@ fn proxy_preserved(candidate: &Candidate, base: &Relation) -> Relation {
     direct.or(&fenced).and(address).or(&renamed.and(location))
 }
 
-/// Coherence that the axioms allow: `found` is called with each one until it returns true.
+/// Whether the axioms allow a coherence order that `found` accepts. Each order tried takes one of `budget`.
 pub fn coherence(
     candidate: &Candidate,
     version: Version,
     choice: &Choice,
     derived: &Derived,
+    budget: &mut usize,
     found: &mut dyn FnMut(&Relation) -> bool,
-) -> bool {
+) -> Result<bool, Error> {
     let (writes, location) = (candidate.writes, &candidate.same_location);
     let initial = candidate.set(|event| event.kind == Kind::Init);
     let first = location.between(initial, writes & !initial);
     let start = first.or(&derived.causality.and(location).between(writes, writes));
     let strong = candidate.morally_strong.and(location).between(writes, writes);
-    extend(candidate, version, choice, derived, &strong, start.closure(), found)
-}
-
-fn extend(
-    candidate: &Candidate,
-    version: Version,
-    choice: &Choice,
-    derived: &Derived,
-    strong: &Relation,
-    order: Relation,
-    found: &mut dyn FnMut(&Relation) -> bool,
-) -> bool {
-    if !order.irreflexive() || !axioms(candidate, version, choice.reads_from, derived, &order) {
-        return false;
+    let mut open = vec![start.closure()];
+    while let Some(order) = open.pop() {
+        *budget = budget.checked_sub(1).ok_or(Error::Steps)?;
+        if !order.irreflexive() || !axioms(candidate, version, choice.reads_from, derived, &order) {
+            continue;
+        }
+        let unordered = |a: usize| bits(strong.row(a)).find(|&b| !order.has(a, b) && !order.has(b, a)).map(|b| (a, b));
+        let Some((a, b)) = bits(candidate.writes).find_map(unordered) else {
+            if found(&order) {
+                return Ok(true);
+            }
+            continue;
+        };
+        for (a, b) in [(a, b), (b, a)] {
+            let mut order = order.clone();
+            order.add(a, b);
+            open.push(order.closure());
+        }
     }
-    let open = |a: usize| bits(strong.row(a)).find(|&b| !order.has(a, b) && !order.has(b, a)).map(|b| (a, b));
-    let Some((a, b)) = bits(candidate.writes).find_map(open) else { return found(&order) };
-    [(a, b), (b, a)].into_iter().any(|(a, b)| {
-        let mut order = order.clone();
-        order.add(a, b);
-        extend(candidate, version, choice, derived, strong, order.closure(), found)
-    })
+    Ok(false)
 }
 
 /// Atomicity, SC-per-Location and Causality.

@@ -39,7 +39,12 @@ pub fn runs(program: &Program, thread: usize, values: &Values, limit: usize) -> 
         agents: Agents::default(),
     };
     let (mut open, mut done) = (vec![state], Vec::new());
+    let mut steps = 0;
     while let Some(mut state) = open.pop() {
+        steps += 1;
+        if steps > limit * 16 {
+            return Err(Error::Runs { thread, limit });
+        }
         let Some(instruction) = code.code.get(state.next) else {
             done.push(state.trace);
             if done.len() > limit {

@@ -5,10 +5,10 @@ use std::collections::{BTreeMap, BTreeSet};
 use crate::barriers;
 use crate::candidate::Candidate;
 use crate::condition::{Condition, Value};
-use crate::error::{Error, RUNS, STEPS};
+use crate::error::{Error, ORDERS, RUNS, STEPS};
 use crate::event::Event;
 use crate::mbarriers;
-use crate::model::{self, Choice, Version};
+use crate::model::{self, Choice, Meetings, Version};
 use crate::program::Program;
 use crate::relation::{Relation, bits};
 use crate::runs::{self, Values};
@@ -138,55 +138,58 @@ impl Search<'_> {
 
     fn candidate(&mut self, chosen: &[&Trace]) -> Result<(), Error> {
         let candidate = Candidate::new(self.program, chosen).ok_or(Error::Events)?;
-        let barriers = barriers::meetings(&candidate);
+        let barriers = barriers::meetings(&candidate)?;
         if barriers.is_empty() {
             return Ok(());
         }
         let mbarriers = mbarriers::meetings(&candidate)?;
-        let fences = model::fence_sc_orders(&candidate);
-        let mut reads_from = Vec::new();
-        self.sources(&candidate, candidate.reads, Relation::empty(candidate.events.len()), &mut reads_from)?;
-        for reads_from in &reads_from {
-            for barriers in &barriers {
-                for mbarriers in &mbarriers {
-                    for fence_sc in &fences {
-                        self.step()?;
-                        self.execution(&candidate, chosen, &Choice { reads_from, barriers, mbarriers, fence_sc });
-                        if self.found.is_some() {
-                            return Ok(());
-                        }
-                    }
-                }
+        let fences = model::fence_sc_orders(&candidate)?;
+        let mut meetings = Vec::new();
+        for barriers in &barriers {
+            for mbarriers in &mbarriers {
+                meetings.extend(fences.iter().map(|fence_sc| Meetings { barriers, mbarriers, fence_sc }));
+            }
+            if meetings.len() > ORDERS {
+                return Err(Error::Orders);
             }
         }
-        Ok(())
+        let none = Relation::empty(candidate.events.len());
+        self.sources(&candidate, chosen, candidate.reads, none, &meetings)
     }
 
     /// All ways in which the reads get their values.
     fn sources(
         &mut self,
         candidate: &Candidate,
+        chosen: &[&Trace],
         left: u64,
         from: Relation,
-        all: &mut Vec<Relation>,
+        meetings: &[Meetings],
     ) -> Result<(), Error> {
         self.step()?;
         let Some(read) = bits(left).next() else {
-            if model::no_thin_air(candidate, &from) {
-                all.push(from);
+            if !model::no_thin_air(candidate, &from) {
+                return Ok(());
+            }
+            for meeting in meetings {
+                self.step()?;
+                self.execution(candidate, chosen, &Choice { reads_from: &from, meetings: *meeting })?;
             }
             return Ok(());
         };
         for write in candidate.sources(read) {
+            if self.found.is_some() {
+                break;
+            }
             let mut from = from.clone();
             from.add(write, read);
-            self.sources(candidate, left & !(1 << read), from, all)?;
+            self.sources(candidate, chosen, left & !(1 << read), from, meetings)?;
         }
         Ok(())
     }
 
-    fn execution(&mut self, candidate: &Candidate, chosen: &[&Trace], choice: &Choice) {
-        let Some(derived) = model::derive(candidate, self.version, choice) else { return };
+    fn execution(&mut self, candidate: &Candidate, chosen: &[&Trace], choice: &Choice) -> Result<(), Error> {
+        let Some(derived) = model::derive(candidate, self.version, choice) else { return Ok(()) };
         let mut found = |order: &Relation| {
             let mut finals = vec![Vec::new(); self.program.locations.len()];
             for write in bits(candidate.writes).filter(|&write| order.row(write) == 0) {
@@ -194,12 +197,16 @@ impl Search<'_> {
             }
             self.some_final(chosen, &finals, &mut Vec::new())
         };
-        if model::coherence(candidate, self.version, choice, &derived, &mut found) {
+        let mut budget = STEPS - self.steps.min(STEPS);
+        let allowed = model::coherence(candidate, self.version, choice, &derived, &mut budget, &mut found);
+        self.steps = STEPS - budget;
+        if allowed? {
             let sources = choice.reads_from.inverse();
             let reads_from =
                 bits(candidate.reads).flat_map(|read| bits(sources.row(read)).map(move |write| (read, write)));
             self.found = Some(Witness { events: candidate.events.clone(), reads_from: reads_from.collect() });
         }
+        Ok(())
     }
 
     /// Whether the condition holds for one choice of last writes.

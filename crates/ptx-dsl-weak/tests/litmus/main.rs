@@ -95,3 +95,16 @@ fn own_tests() {
     assert!(wrong.is_empty(), "{} of {count} wrong:\n{}", wrong.len(), wrong.join("\n"));
     assert!(count >= 60, "only {count} tests");
 }
+
+/// Programs that are too large are errors, in bounded time.
+#[test]
+fn too_large() {
+    let test = |instruction: &str, count: usize| {
+        let row = format!(" {instruction} | {instruction} ;\n").repeat(count);
+        format!("PTX large\n{{ x=0; }}\n P0@cta 0,gpu 0 | P1@cta 0,gpu 0 ;\n{row}~exists (x == 99)\n")
+    };
+    let error = |text: &str| verdict(text, Version::Ptx75).expect_err("too large");
+    assert!(error(&test("fence.sc.gpu", 5)).contains("too many orders"));
+    assert!(error(&test("st.relaxed.gpu x, 1", 40)).contains("more than 64 events"));
+    assert!(error(&test("atom.relaxed.gpu.add r0, x, 1", 8)).contains("more than"));
+}
