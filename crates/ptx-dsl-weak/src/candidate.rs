@@ -26,8 +26,6 @@ pub struct Candidate<'a> {
     /// Each one's scope includes the other's thread.
     pub inclusive: Relation,
     pub morally_strong: Relation,
-    /// Events of asynchronous operations.
-    pub agents: u64,
     pub reads: u64,
     pub writes: u64,
     pub memory: u64,
@@ -41,7 +39,7 @@ impl<'a> Candidate<'a> {
             return None;
         }
         let mut into = [(); 4].map(|()| Relation::empty(n));
-        let (mut atomic, mut agents) = (Relation::empty(n), 0);
+        let mut atomic = Relation::empty(n);
         for run in runs {
             let base = events.len();
             events.extend(run.events.iter().cloned());
@@ -49,7 +47,6 @@ impl<'a> Candidate<'a> {
             for (relation, masks) in into.iter_mut().zip(masks) {
                 masks.iter().enumerate().for_each(|(e, &mask)| relation.add_all(base + e, mask << base));
             }
-            agents |= run.agents << base;
             run.atomic.iter().for_each(|&(read, write)| atomic.add(base + read, base + write));
         }
         let [po, issue, complete, depends] = into.map(|relation| relation.inverse());
@@ -90,7 +87,6 @@ impl<'a> Candidate<'a> {
             same_cta,
             inclusive,
             morally_strong,
-            agents,
             reads,
             writes,
             memory,

@@ -7,7 +7,7 @@ pub const RUNS: usize = 20_000;
 /// Ways in which the operations of one kind meet, or orders of them.
 pub const ORDERS: usize = 20_000;
 /// Steps of the search.
-pub const STEPS: usize = 2_000_000;
+pub const STEPS: usize = 20_000_000;
 
 /// Why a program is not searched: it is too large.
 #[derive(Clone, Copy, PartialEq, Eq, Debug)]

@@ -74,7 +74,7 @@ pub fn derive(candidate: &Candidate, version: Version, choice: &Choice) -> Optio
     // Asynchronous operations come after what precedes their issue, but do not pass that on: completion is not cumulative.
     let through = candidate.po.or(&candidate.complete).or(&synchronizes).closure();
     let issued = through.or_same().then(&candidate.issue).then(&candidate.complete.closure().or_same());
-    let base = through.or(&issued.between(!0, candidate.agents));
+    let base = through.or(&issued);
     let causality = match version {
         Version::Ptx60 => {
             let around = candidate.po.or_same();

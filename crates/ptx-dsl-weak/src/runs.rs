@@ -217,7 +217,6 @@ impl State {
     fn event(&mut self, event: Event, depends: u64) -> usize {
         let index = self.trace.push(event, 0, 0, depends | self.control);
         self.trace.program_order[index] = self.own;
-        self.trace.agents &= !(1 << index);
         self.own |= 1 << index;
         index
     }

@@ -92,8 +92,8 @@ struct Search<'a> {
 }
 
 impl Search<'_> {
-    fn step(&mut self) -> Result<(), Error> {
-        self.steps += 1;
+    fn step(&mut self, cost: usize) -> Result<(), Error> {
+        self.steps += cost;
         if self.steps > STEPS { Err(Error::Steps) } else { Ok(()) }
     }
 
@@ -111,7 +111,7 @@ impl Search<'_> {
         chosen: &mut Vec<&'r Trace>,
         used: (u128, u128),
     ) -> Result<(), Error> {
-        self.step()?;
+        self.step(1)?;
         let known = |value| match value {
             Value::Constant(value) => Some(value),
             Value::Register(thread, register) => self.register(chosen, thread, register),
@@ -126,7 +126,7 @@ impl Search<'_> {
         for run in next {
             let (reads, writes) = (used.0 | run.reads, used.1 | run.writes);
             if reads & !(writes | later) != 0 {
-                self.step()?;
+                self.step(1)?;
                 continue;
             }
             chosen.push(run);
@@ -166,13 +166,13 @@ impl Search<'_> {
         from: Relation,
         meetings: &[Meetings],
     ) -> Result<(), Error> {
-        self.step()?;
+        self.step(1)?;
         let Some(read) = bits(left).next() else {
             if !model::no_thin_air(candidate, &from) {
                 return Ok(());
             }
             for meeting in meetings {
-                self.step()?;
+                self.step(10)?;
                 self.execution(candidate, chosen, &Choice { reads_from: &from, meetings: *meeting })?;
             }
             return Ok(());
@@ -197,9 +197,9 @@ impl Search<'_> {
             }
             self.some_final(chosen, &finals, &mut Vec::new())
         };
-        let mut budget = STEPS - self.steps.min(STEPS);
+        let mut budget = (STEPS - self.steps.min(STEPS)) / 10;
         let allowed = model::coherence(candidate, self.version, choice, &derived, &mut budget, &mut found);
-        self.steps = STEPS - budget;
+        self.steps = STEPS - 10 * budget;
         if allowed? {
             let sources = choice.reads_from.inverse();
             let reads_from =

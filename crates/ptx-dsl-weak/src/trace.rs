@@ -14,8 +14,6 @@ pub struct Trace {
     pub complete: Vec<u64>,
     /// For each event, the reads that it depends on.
     pub depends: Vec<u64>,
-    /// Events of asynchronous operations.
-    pub agents: u64,
     /// Reads and writes of atomic operations.
     pub atomic: Vec<(usize, usize)>,
     /// The values that it reads and writes, by number.
@@ -38,8 +36,6 @@ impl Trace {
         self.issue.push(issue);
         self.complete.push(complete);
         self.depends.push(depends);
-        let index = self.events.len() - 1;
-        self.agents |= 1 << index;
-        index
+        self.events.len() - 1
     }
 }
