@@ -12,6 +12,7 @@ mod copies;
 mod mandelbrot;
 mod matmul;
 mod mma;
+mod mma_sync;
 mod others;
 mod ragged;
 mod reduce;
@@ -60,6 +61,8 @@ const CASES: &[(&str, Make, &str)] = &[
     ("reduce", reduce::case, reduce::reduce::PTX),
     ("matmul", matmul::case, matmul::matmul::PTX),
     ("mma", mma::case, mma::mma::PTX),
+    ("mma_sync", mma_sync::exact, mma_sync::mma_sync::PTX),
+    ("mma_fast", mma_sync::fast, mma_sync::mma_sync::PTX),
     ("histogram", atomics::case, atomics::histogram::PTX),
     ("mandelbrot", mandelbrot::case, mandelbrot::mandelbrot::PTX),
     ("barriers", barriers::case, barriers::barriers::PTX),

@@ -178,6 +178,18 @@ pub fn case() -> Box<dyn Case> {
     Box::new(Mma { a, b, d: vec![0.0; N * N], wide_a, wide_b, hand: vec![0.0; N * N] })
 }
 
+/// D = A B, all row by row.
+pub fn by_hand(a: &[f32], b: &[f32], d: &mut [f32]) {
+    for (d, a) in d.chunks_mut(N).zip(a.chunks(N)) {
+        d.fill(0.0);
+        for (a, b) in a.iter().zip(b.chunks(N)) {
+            for (d, b) in d.iter_mut().zip(b) {
+                *d += a * b;
+            }
+        }
+    }
+}
+
 impl Case for Mma {
     crate::launches!(self, host => mma.launch(
         host,
@@ -186,14 +198,7 @@ impl Case for Mma {
     ));
 
     fn hand(&mut self) {
-        for (d, a) in self.hand.chunks_mut(N).zip(self.wide_a.chunks(N)) {
-            d.fill(0.0);
-            for (a, b) in a.iter().zip(self.wide_b.chunks(N)) {
-                for (d, b) in d.iter_mut().zip(b) {
-                    *d += a * b;
-                }
-            }
-        }
+        by_hand(&self.wide_a, &self.wide_b, &mut self.hand);
     }
 
     fn agrees(&self) -> bool {
