@@ -137,6 +137,7 @@ impl Search<'_> {
     }
 
     fn candidate(&mut self, chosen: &[&Trace]) -> Result<(), Error> {
+        self.step(10)?;
         let candidate = Candidate::new(self.program, chosen).ok_or(Error::Events)?;
         let barriers = barriers::meetings(&candidate)?;
         if barriers.is_empty() {
