@@ -38,9 +38,11 @@ const OF_RUSTC: [&str; 5] =
     ["constant", "errors_in_a_repetition", "instances_of", "parameters_that_are_no_constants", "part"];
 
 /// Their helps that no other module has.
-const HELPS_OF_RUSTC: [&str; 14] = [
+const HELPS_OF_RUSTC: [&str; 16] = [
     "write `{example} {{ ... }}`",
-    "write `@for I in 0..4 { ... }`",
+    "write `{ ... }` behind its parameters",
+    "write `0..4`, `0..=3` or `[1, 2, 4]` after `in`",
+    "write `const N: u32 in [2, 4]` or `const N: u32 in 2..=4`",
     "write a number, or declare `const N: u32 = 4;` before it",
     "write `const {name}: {ty} = crate::{name};`, or a number after the `=`",
     "write `.layout ring(full, empty, const N: u32) { ... }`",
