@@ -7,6 +7,7 @@
 mod affine;
 mod calls;
 mod code;
+mod liveness;
 mod mbarrier;
 mod memory;
 mod op;
@@ -116,8 +117,9 @@ impl<M: Monitor> Body<M> for Interpreter<M> {
         hash[1].write_u32(1);
         for w in c.lo..c.hi {
             for r in &found.registers {
-                let values = registers.lanes(w, *r, w);
-                crate::lanes(c.mask, |l| hash.iter_mut().for_each(|h| h.write_u64(values[l])));
+                let mut values = registers.lanes_of_warp(*r, w);
+                crate::lanes(!c.mask, |l| values[l] = 0);
+                hash.iter_mut().for_each(|h| h.write(bytemuck::cast_slice(&values)));
             }
         }
         Some(hash.map(|h| h.finish()))
@@ -130,8 +132,10 @@ impl<M: Monitor> Body<M> for Interpreter<M> {
         };
         let (w, lane) = (c.lo, c.mask.trailing_zeros() as usize & 31);
         let address = |source: &Source| match *source {
-            Source::Register { register } => Some(registers.lanes(w, register, w)[lane]),
-            Source::Address { base, offset } => Some(registers.lanes(w, base, w)[lane].wrapping_add_signed(offset)),
+            Source::Register { register } => Some(registers.lanes_of_warp(register, w)[lane]),
+            Source::Address { base, offset } => {
+                Some(registers.lanes_of_warp(base, w)[lane].wrapping_add_signed(offset))
+            }
             Source::Constant { value } | Source::Variable { value, .. } => Some(value),
             _ => None,
         };

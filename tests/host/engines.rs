@@ -322,3 +322,200 @@ fn values_that_grow_by_a_constant_wrap_as_registers_do() {
         }
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    // Some lanes of some warps run code whose values are the same in all of them: of those, %keep, %sum and %other are read behind
+    // the join, and %temp and %at are not.
+    .visible .entry some(.param .u64 .ptr .global .align 4 out: &mut [u32], .param .u32 rounds, .param .u32 stride)
+    {
+        .reg .pred %p, %q;
+        .reg .b32 %t, %i, %n, %limit, %keep, %temp, %at, %sum, %other, %stride;
+        .reg .b64 %d, %o, %from;
+        ld.param.u64 %d, [out];
+        ld.param.u32 %n, [rounds];
+        ld.param.u32 %stride, [stride];
+        mov.u64 %from, %d;
+        mov.u32 %t, %tid.x;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %d, %d, %o;
+        mov.u32 %i, 0;
+        mov.u32 %sum, 0;
+        mov.u32 %other, 9;
+      ROUND:
+        mul.lo.u32 %limit, %i, 9;
+        add.u32 %keep, %i, 100;
+        setp.lt.u32 %p, %t, %limit;
+        @%p bra SKIP;
+        mul.lo.u32 %temp, %i, 5;
+        mad.lo.u32 %keep, %temp, 3, 1;
+        mad.lo.u32 %at, %t, 4, %temp;
+        add.u32 %sum, %sum, %at;
+      SKIP:
+        mad.lo.u32 %sum, %keep, 7, %sum;
+        // two ways, one of them a loop that lanes leave one by one
+        and.b32 %temp, %t, 3;
+        setp.ne.u32 %p, %temp, 0;
+        @%p bra TURNS;
+        mov.u32 %at, 17;
+        add.u32 %other, %i, %at;
+        setp.gt.u32 %q, %t, 63;
+        @%q bra JOIN;
+        add.u32 %other, %other, 50;
+        bra JOIN;
+      TURNS:
+        mov.u32 %at, %i;
+        add.u32 %sum, %sum, 1;
+        xor.b32 %sum, %sum, %at;
+        sub.u32 %temp, %temp, 1;
+        setp.ne.u32 %p, %temp, 0;
+        @%p bra TURNS;
+      JOIN:
+        mad.lo.u32 %sum, %other, 31, %sum;
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %p, %i, %n;
+        @%p bra ROUND;
+        // the lanes from thread 70 on load from one place, which the fourth CTA does not have
+        setp.eq.u32 %p, %stride, 0;
+        @%p bra STORE;
+        setp.lt.u32 %p, %t, 70;
+        @%p bra STORE;
+        mov.u32 %at, %ctaid.x;
+        mul.wide.u32 %o, %at, %stride;
+        add.u64 %from, %from, %o;
+        ld.global.u32 %sum, [%from];
+      STORE:
+        st.global.u32 [%d], %sum;
+        ret;
+    }
+}
+
+#[test]
+fn values_of_lanes_that_run_apart_from_others() {
+    const ROUNDS: u32 = 20;
+    for threads in [32u32, 96, 100, 256] {
+        for host in both() {
+            let mut out = vec![0; threads as usize];
+            some.launch(&host, Launch::grid(1).block(threads), (&mut out, ROUNDS, 0)).unwrap();
+            for (t, found) in (0..).zip(&out) {
+                let (mut sum, mut other) = (0u32, 9);
+                for i in 0..ROUNDS {
+                    let mut keep = i + 100;
+                    if t >= i * 9 {
+                        keep = i * 15 + 1;
+                        sum = sum.wrapping_add(t * 4 + i * 5);
+                    }
+                    sum = sum.wrapping_add(keep * 7);
+                    match t % 4 {
+                        0 => other = i + 17 + if t > 63 { 0 } else { 50 },
+                        turns => (0..turns).for_each(|_| sum = sum.wrapping_add(1) ^ i),
+                    }
+                    sum = sum.wrapping_add(other * 31);
+                }
+                assert_eq!(*found, sum, "thread {t} of {threads}, {host:?}");
+            }
+        }
+    }
+    let fault = said(|host| some.launch(host, Launch::grid(4).block(128), (&mut [0u32; 128], 1, 200)));
+    assert!(fault.contains("[3, 0, 0]") || fault.contains("(3, 0, 0)"), "{fault}");
+    assert!(fault.contains("[70, 0, 0]") || fault.contains("(70, 0, 0)"), "{fault}");
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    // Sums of products of what shared memory holds. Some factors are read again, behind a sum or in the next round.
+    .visible .entry products(
+        .param .u64 .ptr .global .align 4 x: &[f32],
+        .param .u64 .ptr .global .align 4 out: &mut [f32],
+        .param .u32 rounds, .param .u32 step)
+    {
+        .shared .align 16 .b8 tile[2048];
+        .reg .pred %p;
+        .reg .b32 %x, %y, %nx, %i, %n, %at, %left, %above, %step;
+        .reg .b64 %from, %to, %o;
+        .reg .f32 %u, %v, %last, %s, %t;
+        ld.param.u64 %from, [x];
+        ld.param.u64 %to, [out];
+        ld.param.u32 %n, [rounds];
+        ld.param.u32 %step, [step];
+        mov.u32 %x, %tid.x;
+        mov.u32 %y, %tid.y;
+        mov.u32 %nx, %ntid.x;
+        or.b32 %i, %x, %y;
+        setp.ne.u32 %p, %i, 0;
+        @%p bra FILLED;
+        mov.u32 %at, tile;
+        mov.u32 %i, 0;
+      FILL:
+        ld.global.f32 %u, [%from];
+        st.shared.f32 [%at], %u;
+        add.u64 %from, %from, 4;
+        add.u32 %at, %at, 4;
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %p, %i, 512;
+        @%p bra FILL;
+      FILLED:
+        bar.sync 0;
+        mov.u32 %at, tile;
+        mad.lo.u32 %left, %y, 64, %at;
+        mad.lo.u32 %above, %x, 4, %at;
+        mov.f32 %s, 0f00000000;
+        mov.f32 %t, 0f3F800000;
+        mov.f32 %last, 0f00000000;
+        mov.u32 %i, 0;
+      ROUND:
+        add.f32 %t, %t, %last;
+        ld.shared.f32 %u, [%left];
+        ld.shared.f32 %v, [%above+1024];
+        fma.rn.f32 %s, %u, %v, %s;
+        ld.shared.f32 %u, [%left+4];
+        ld.shared.f32 %v, [%above+1088];
+        fma.rn.f32 %s, %v, %u, %s;
+        ld.shared.f32 %u, [%left+8];
+        ld.shared.f32 %v, [%above+1152];
+        fma.rn.f32 %t, %u, %v, %t;
+        add.f32 %t, %t, %v;
+        ld.shared.f32 %u, [%left+12];
+        ld.shared.f32 %last, [%above];
+        fma.rn.f32 %s, %u, %last, %s;
+        add.u32 %left, %left, %step;
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %p, %i, %n;
+        @%p bra ROUND;
+        mad.lo.u32 %i, %y, %nx, %x;
+        mul.wide.u32 %o, %i, 8;
+        add.u64 %to, %to, %o;
+        st.global.f32 [%to], %s;
+        st.global.f32 [%to+4], %t;
+        ret;
+    }
+}
+
+#[test]
+fn products_of_shared_memory_and_factors_that_are_read_again() {
+    let x: Vec<f32> = (0..512).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 1e6 - 5.0).collect();
+    let (rounds, step) = (7, 16);
+    for [nx, ny] in [[16u32, 16], [8, 8], [64, 2], [32, 4], [40, 2], [100, 1], [12, 3]] {
+        for host in both() {
+            let mut out = vec![0.0; (2 * nx * ny) as usize];
+            products.launch(&host, Launch::grid(2).block((nx, ny)), (&x, &mut out, rounds, step)).unwrap();
+            for (thread, found) in (0..).zip(out.chunks(2)) {
+                let (left, above) = (16 * (thread / nx), thread % nx);
+                let at = |i: u32| x[i as usize];
+                let (mut s, mut t, mut last) = (0f32, 1f32, 0f32);
+                for i in 0..rounds {
+                    let left = left + 4 * i;
+                    t += last;
+                    s = at(left).mul_add(at(above + 256), s);
+                    s = at(left + 1).mul_add(at(above + 272), s);
+                    t = at(left + 2).mul_add(at(above + 288), t) + at(above + 288);
+                    last = at(above);
+                    s = at(left + 3).mul_add(last, s);
+                }
+                assert_eq!(found, [s, t], "thread {thread} of {nx} x {ny}, {host:?}");
+            }
+        }
+    }
+    // a round reads behind the end
+    said(|host| products.launch(host, Launch::grid(2).block((16, 16)), (&x, &mut [0.0f32; 512], 7, 200)));
+}

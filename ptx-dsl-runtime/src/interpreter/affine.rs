@@ -184,12 +184,14 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// Computes an affine result, or that of a comparison. False, with nothing done, if it is not of that kind.
     #[inline]
     pub fn set_line(&mut self, rule: Rule, s: [Scalar; 3], result: Register, kind: Kind) -> bool {
+        if kind == Kind::Rows {
+            return self.compare_rows(rule, s[0], s[1], result);
+        }
         match rule.apply(self, s, self.registers.slot(result).bits) {
             Some(scalar) if scalar.kind() == kind => {
                 self.set(Some(result), scalar);
                 true
             }
-            None if kind == Kind::Rows => self.compare_rows(rule, s[0], s[1], result),
             _ => false,
         }
     }

@@ -1,6 +1,7 @@
 //! The code of a kernel: its image with functions in place of opcodes.
 
 use super::affine::Rule;
+use super::liveness::Liveness;
 use super::mbarrier::Fast;
 use super::memory::{Access, Compiled};
 use super::op::{Op, WarpFunction};
@@ -13,13 +14,13 @@ use crate::isa::warp::Mode;
 use crate::isa::{Call, Lane, OnWarp, arith};
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
-use crate::{Flow, Monitor};
+use crate::{Flow, Monitor, Pc};
 use ptx_dsl_isa::image::{self, Action, End, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use std::collections::HashMap;
 use std::ops::Range;
-use std::sync::{Arc, Mutex, PoisonError};
+use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The code of a kernel.
 pub(super) struct Code<M> {
@@ -28,6 +29,8 @@ pub(super) struct Code<M> {
     pub constants: Constants,
     /// Empty unless the monitor asks for variables.
     pub suspects: Arc<Suspects>,
+    /// Made when lanes part.
+    liveness: OnceLock<Liveness>,
 }
 
 /// A region. How it ends is in the image.
@@ -83,7 +86,13 @@ impl<M: Monitor> Code<M> {
         let mut decoder =
             Decoder { image, calls, qualifiers, set, constants: Constants::default(), suspects: suspects.clone() };
         let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
-        Code { image: image.clone(), regions, constants: decoder.constants, suspects }
+        Code { image: image.clone(), regions, constants: decoder.constants, suspects, liveness: OnceLock::new() }
+    }
+
+    /// Does no thread that is at region `pc` read what this register holds?
+    pub fn is_dead(&self, r: Register, pc: Pc) -> bool {
+        let live = || self.liveness.get_or_init(|| Liveness::new(&self.image));
+        self.image.saved.is_empty() && !live().is_live(pc.into(), r)
     }
 
     /// What a region does first if a call returns to it.

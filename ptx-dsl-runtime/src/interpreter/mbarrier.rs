@@ -67,7 +67,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
             }
         }
         let every = u32::MAX >> (32 - self.n);
-        if returned == every && self.whole && (done == 0 || done == every) {
+        if returned == every && self.whole() && (done == 0 || done == every) {
             self.set(Some(result), Scalar::Uniform((done & 1).into()));
         } else if returned != 0 {
             (self.all, self.guarded) = (false, true);

@@ -7,9 +7,11 @@
 mod access;
 mod concurrent;
 mod pieces;
+mod product;
 mod scattered;
 
 pub(super) use access::Access;
+pub(super) use product::{Factor, Product};
 
 use super::op::{Op, WarpFunction};
 use super::registers::Scalar;
@@ -127,6 +129,7 @@ fn in_pieces<M: Monitor>(
 }
 
 /// How many threads these are, if they are the first ones; else 0. A monitor wants whole warps.
+#[inline]
 fn first_threads<M: Monitor>(masks: &[u32]) -> usize {
     let whole = masks.iter().take_while(|m| **m == u32::MAX).count();
     let Some((part, rest)) = masks[whole..].split_first() else { return 32 * whole };
@@ -172,9 +175,9 @@ fn load_checked<M: Monitor, T: lanes::Scattered>(
     access: &Access,
     at: u64,
 ) -> Done {
-    let m = r.masks[0] & r.masks[0].wrapping_neg();
+    let (k, m) = r.first_lane();
     let lane = m.trailing_zeros() as usize & 31;
-    r.enter(0, m);
+    r.enter(k, m);
     let mut out = [[T::default(); 32]; 4];
     let [a, b, c, d] = out.each_mut();
     match access.count {

@@ -39,8 +39,8 @@ impl<M: Monitor> Runner<'_, '_, M> {
     #[inline(always)]
     pub fn unguarded(&mut self) {
         if self.guarded {
-            self.masks[..self.n].copy_from_slice(&self.active[..self.n]);
-            (self.all, self.guarded) = (self.whole, false);
+            self.masks = self.active;
+            (self.all, self.guarded) = (self.whole(), false);
             self.full = self.active[..self.n].iter().all(|m| *m == u32::MAX);
         }
     }
@@ -260,11 +260,11 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// Calls a pure function whose operands are uniform once: its results are uniform.
     #[inline(never)]
     fn once_for_all(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
-        let m = self.masks[0] & self.masks[0].wrapping_neg();
-        self.enter(0, m);
+        let (k, m) = self.first_lane();
+        self.enter(k, m);
         self.x.at(op.site, op.order);
         let mut d = vec![[0; 32]; op.results.len()];
-        self.with_operands(op, 0, |x, s| {
+        self.with_operands(op, k, |x, s| {
             let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
             function(x, op.q, s, &mut d)
         })?;

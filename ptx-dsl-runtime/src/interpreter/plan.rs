@@ -4,10 +4,11 @@
 //! affine, rows) when the region begins; a region keeps a plan for each of the few combinations that occur. Where a planned step
 //! cannot do its work, the rest of the region runs as if there were no plan. A plan never faults: it leaves that to the instruction.
 
+mod fusion;
 mod step;
 
-use super::code::{Instr, Region};
-use super::runner::Runner;
+use super::code::{Code, Instr};
+use super::runner::{Rest, Runner};
 use crate::fault::Fault;
 use crate::monitor::Monitor;
 use step::{Outcome, Step};
@@ -25,11 +26,19 @@ pub(super) struct Plans<M> {
 }
 
 struct Plan<M> {
-    /// For all lanes that there are, or for those of `Runner::active`.
-    whole: bool,
+    /// Where the lanes are that do not run.
+    rest: Rest,
     /// What the registers of the region are before it.
     kinds: Box<[u8]>,
-    steps: Box<[Step<M>]>,
+    steps: Box<[Planned<M>]>,
+}
+
+struct Planned<M> {
+    /// The number of the instruction; the step may be several.
+    at: usize,
+    step: Step<M>,
+    /// `Runner::all`: its results are dead where the lanes are that do not run.
+    all: bool,
 }
 
 /// An instruction of a region has failed: which one.
@@ -40,11 +49,12 @@ impl<M: Monitor> Plans<M> {
         Plans { known: false, last: 0, all: Vec::new() }
     }
 
-    /// Runs the body of a region.
+    /// Runs the body of region `at`.
     #[inline]
-    pub fn run(&mut self, r: &mut Runner<'_, '_, M>, region: &Region<M>) -> Result<(), Failed> {
+    pub fn run(&mut self, r: &mut Runner<'_, '_, M>, code: &Code<M>, at: usize) -> Result<(), Failed> {
+        let region = &code.regions[at];
         let kinds = r.registers.kinds(r.lo, &region.registers);
-        let fits = |plan: &Plan<M>| plan.whole == r.whole && *plan.kinds == *kinds;
+        let fits = |plan: &Plan<M>| plan.rest == r.rest && *plan.kinds == *kinds;
         if self.all.get(self.last).is_some_and(fits) {
             return self.all[self.last].run(r, &region.body);
         }
@@ -55,10 +65,17 @@ impl<M: Monitor> Plans<M> {
         if !std::mem::replace(&mut self.known, true) || self.all.len() == MOST {
             return run_from(r, &region.body, 0);
         }
-        let mut plan = Plan { whole: r.whole, kinds: kinds.into(), steps: Box::new([]) };
+        let mut plan = Plan { rest: r.rest, kinds: kinds.into(), steps: Box::new([]) };
         let mut steps = Vec::with_capacity(region.body.len());
         for (i, instr) in region.body.iter().enumerate() {
-            steps.push(Step::record(r, instr).map_err(|fault| (i, fault))?);
+            r.unguarded();
+            let all = instr.op.guard.is_none() && are_dead(code, instr, r.rest);
+            r.all = all;
+            let step = Step::record(r, instr).map_err(|fault| (i, fault))?;
+            steps.push(Planned { at: i, step, all });
+        }
+        if r.full {
+            fusion::fuse(r, code, at, &mut steps);
         }
         plan.steps = steps.into();
         self.last = self.all.len();
@@ -67,8 +84,20 @@ impl<M: Monitor> Plans<M> {
     }
 }
 
+/// Does no thread that does not run read the results of an instruction?
+fn are_dead<M: Monitor>(code: &Code<M>, instr: &Instr<M>, rest: Rest) -> bool {
+    let mut results = instr.op.results.iter().flatten();
+    match rest {
+        Rest::Nowhere => true,
+        Rest::At(places) => results.all(|r| places.iter().all(|pc| code.is_dead(*r, *pc))),
+        Rest::Anywhere => false,
+    }
+}
+
 /// Runs the instructions of a region from one on, without a plan.
 pub(super) fn run_from<M: Monitor>(r: &mut Runner<'_, '_, M>, body: &[Instr<M>], from: usize) -> Result<(), Failed> {
+    // a planned step may have changed `all`
+    r.guarded = true;
     for (i, instr) in body.iter().enumerate().skip(from) {
         r.execute(instr).map_err(|fault| (i, fault))?;
         if M::ON && r.x.findings.has_news() {
@@ -82,11 +111,12 @@ impl<M: Monitor> Plan<M> {
     #[inline(always)]
     fn run(&self, r: &mut Runner<'_, '_, M>, body: &[Instr<M>]) -> Result<(), Failed> {
         r.unguarded();
-        for (i, (step, instr)) in self.steps.iter().zip(body).enumerate() {
-            match step.run(r, instr).map_err(|fault| (i, fault))? {
+        for Planned { at, step, all } in &self.steps {
+            r.all = *all;
+            match step.run(r, &body[*at]).map_err(|fault| (*at, fault))? {
                 Outcome::Done => {}
-                Outcome::Left => return run_from(r, body, i),
-                Outcome::Otherwise => return run_from(r, body, i + 1),
+                Outcome::Left => return run_from(r, body, *at),
+                Outcome::Otherwise => return run_from(r, body, at + 1),
             }
         }
         Ok(())

@@ -2,7 +2,7 @@
 //!
 //! A warp that comes back to a region with the same values in these registers does the same again, as long as memory stays as it is.
 
-use super::suspects::{register, successors};
+use super::liveness::{register, successors};
 use crate::flow::Pc;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Region, Register, Source, Transfer};
 use ptx_dsl_isa::isa::Host;

@@ -1,7 +1,7 @@
 //! The registers of a CTA: a row of 32 lanes for each warp, or a scalar for a cohort.
 //!
-//! Each warp has a scalar or a mark for each register. While a cohort runs, those of its first warp hold for all its warps; they are
-//! copied to the others when the step ends. Warps of a cohort that hold different scalars get rows when its next step begins.
+//! Each warp has a scalar or a mark for each register. Those of the first warp of a cohort hold for all its warps. They are copied to
+//! the others when one of them runs in another cohort. Warps of a cohort that hold different scalars get rows when its next step begins.
 
 use super::watched::Undefined;
 use crate::Lanes;
@@ -106,6 +106,8 @@ pub(super) struct Registers {
     scalars: Vec<Scalar>,
     /// Their kinds, as bytes next to each other.
     kinds: Vec<u8>,
+    /// By warp, between steps: whose scalars it holds.
+    leaders: Vec<usize>,
     /// Warps with the same number hold the same scalars.
     stamps: Vec<u64>,
     last_stamp: u64,
@@ -158,6 +160,7 @@ impl Registers {
             longs: long_rows,
             masks: vec![Cell::new(0); with_scratch(masks)],
             scratch: [masks, words, longs],
+            leaders: (0..warps).collect(),
             stamps: vec![0; warps],
             last_stamp: 0,
             stacks: vec![Stack::default(); threads],
@@ -172,6 +175,7 @@ impl Registers {
         let n = self.slots.len();
         self.scalars[..n].fill(Scalar::Uniform(0));
         self.kinds[..n].fill(Kind::Uniform as u8);
+        self.leaders.fill(0);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
@@ -181,6 +185,7 @@ impl Registers {
     pub fn reset(&mut self) {
         self.scalars.fill(Scalar::Uniform(0));
         self.kinds.fill(Kind::Uniform as u8);
+        (0..).zip(&mut self.leaders).for_each(|(w, leader)| *leader = w);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
@@ -225,6 +230,13 @@ impl Registers {
 
     /// A step of the warps `lo..hi` begins.
     pub fn begin(&mut self, lo: usize, hi: usize) {
+        let (before, rest) = self.leaders.split_at(lo);
+        let (own, behind) = rest.split_at(hi - lo);
+        let elsewhere = |leader: &usize| !(lo..hi).contains(leader);
+        if own.iter().all(|leader| *leader == lo) && before.iter().chain(behind).all(elsewhere) {
+            return;
+        }
+        self.settle();
         let first = self.stamps[lo];
         if self.stamps[lo + 1..hi].iter().all(|s| *s == first) {
             return;
@@ -240,15 +252,28 @@ impl Registers {
         }
     }
 
+    /// Each warp gets scalars of its own.
+    fn settle(&mut self) {
+        let n = self.slots.len();
+        for (w, leader) in self.leaders.iter_mut().enumerate() {
+            let lo = std::mem::replace(leader, w);
+            if lo != w {
+                self.scalars.copy_within(lo * n..(lo + 1) * n, w * n);
+                self.kinds.copy_within(lo * n..(lo + 1) * n, w * n);
+            }
+        }
+    }
+
     /// The step ends: all its warps hold the scalars of the first.
     pub fn end(&mut self, lo: usize, hi: usize) {
         self.last_stamp += 1;
-        let n = self.slots.len();
-        for w in lo + 1..hi {
-            self.scalars.copy_within(lo * n..(lo + 1) * n, w * n);
-            self.kinds.copy_within(lo * n..(lo + 1) * n, w * n);
-        }
+        self.leaders[lo..hi].fill(lo);
         self.stamps[lo..hi].fill(self.last_stamp);
+    }
+
+    /// Between steps: a register in all lanes of a warp.
+    pub fn lanes_of_warp(&self, r: Register, w: usize) -> Lanes {
+        self.lanes(self.leaders[w], r, w)
     }
 
     /// Writes a scalar to the row of a warp.
@@ -367,7 +392,7 @@ impl Registers {
 
     /// All that a warp holds, to be compared with what it held before.
     pub fn values_of_warp(&self, w: usize) -> Vec<u64> {
-        let mut values: Vec<u64> = (0..self.slots.len() as Register).flat_map(|r| self.lanes(w, r, w)).collect();
+        let mut values: Vec<u64> = (0..self.slots.len() as Register).flat_map(|r| self.lanes_of_warp(r, w)).collect();
         for stack in self.stacks.get(w * 32..(w + 1) * 32).unwrap_or_default() {
             values.push(stack.frame);
             values.extend(&stack.saved);

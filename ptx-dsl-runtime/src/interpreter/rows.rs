@@ -12,12 +12,12 @@ use super::registers::{Constants, Row, SCRATCH, Scalar};
 use super::runner::Runner;
 use super::value::Value;
 use crate::monitor::Monitor;
-use crate::qual::Q;
+use crate::qual::{Q, q};
 use crate::simd::InstructionSet;
 use kind::Kind;
 use loops::{Compiled, Form, Loop, OPERANDS};
 use ptx_dsl_isa::image::{Instr, Register, Source};
-use ptx_dsl_isa::opcode::Opcode;
+use ptx_dsl_isa::opcode::{Opcode, op};
 
 /// The number of a constant among those of its kind.
 fn constant(constants: &mut Constants, kind: Kind, v: u64) -> Option<usize> {
@@ -53,6 +53,8 @@ pub(super) struct RowFunction {
     form: &'static Form,
     compiled: Compiled,
     places: [Place; OPERANDS],
+    /// It is `fma.rn.f32`.
+    pub fma: bool,
 }
 
 impl RowFunction {
@@ -102,7 +104,8 @@ impl RowFunction {
             InstructionSet::Avx2 => form.loops[1],
             InstructionSet::Base => form.loops[2],
         };
-        Some(RowFunction { form, compiled, places })
+        let fma = opcode == op::fma && form.results == [Kind::W] && !q.has(q::ftz);
+        Some(RowFunction { form, compiled, places, fma })
     }
 
     /// Runs the instruction on rows.
@@ -199,6 +202,11 @@ impl RowFunction {
 }
 
 impl<M: Monitor> Resolved<M> {
+    /// Are all operands rows, or constants?
+    pub fn is_on_rows(&self) -> bool {
+        self.fills.is_empty()
+    }
+
     /// Runs the loop.
     #[inline]
     #[allow(unsafe_code)]

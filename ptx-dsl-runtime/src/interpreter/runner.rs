@@ -3,6 +3,7 @@
 use super::op::{Op, Operand, WarpFunction};
 use super::registers::{Registers, Scalar};
 use crate::Lanes;
+use crate::flow::Pc;
 use crate::isa::Done;
 use crate::machine::ctx::Ctx;
 use crate::monitor::Monitor;
@@ -10,6 +11,17 @@ use ptx_dsl_isa::image::{Image, Register};
 
 /// The lanes of each warp of a cohort.
 pub(super) type Masks = [u32; 32];
+
+/// Where the lanes of warps are that do not run now.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Rest {
+    /// All run, but for those that have exited.
+    Nowhere,
+    /// At these regions. One behind the last region is none.
+    At([Pc; 2]),
+    /// The machine knows, or at more regions.
+    Anywhere,
+}
 
 /// The running cohort with its registers.
 pub(super) struct Runner<'s, 'a, M> {
@@ -28,11 +40,13 @@ pub(super) struct Runner<'s, 'a, M> {
     pub apart: bool,
     /// The lanes that run.
     pub active: Masks,
-    /// They are all lanes of these warps that have not exited.
-    pub whole: bool,
+    /// Where the others are.
+    pub rest: Rest,
+    /// `active` and `rest` are those of `together`.
+    joined: bool,
     /// The lanes in which the current instruction takes effect: those that run and whose guard holds.
     pub masks: Masks,
-    /// They are all lanes of these warps that have not exited.
+    /// Nobody reads the results in other lanes.
     pub all: bool,
     /// `masks` are all lanes of 32 each.
     pub full: bool,
@@ -61,7 +75,8 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             count: n,
             apart,
             active,
-            whole: false,
+            rest: Rest::Anywhere,
+            joined: false,
             masks: active,
             all: false,
             full: false,
@@ -71,10 +86,19 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// All lanes of the cohort run.
     pub fn together(&mut self) {
+        if self.joined {
+            return;
+        }
         let mask = self.x.cur.mask;
         self.active[..self.n].fill(mask);
-        self.whole = self.has_all_lanes(mask);
-        self.guarded = true;
+        self.rest = if self.has_all_lanes(mask) { Rest::Nowhere } else { Rest::Anywhere };
+        (self.guarded, self.joined) = (true, true);
+    }
+
+    /// Do all lanes run that have not exited?
+    #[inline(always)]
+    pub fn whole(&self) -> bool {
+        self.rest == Rest::Nowhere
     }
 
     /// Are these all lanes of its warps that have not exited?
@@ -83,27 +107,31 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// These lanes of the cohort run.
-    pub fn part(&mut self, masks: &Masks) {
+    pub fn part(&mut self, masks: &Masks, rest: Rest) {
         self.active = *masks;
-        (self.whole, self.guarded) = (false, true);
+        self.rest = rest;
+        (self.guarded, self.joined) = (true, false);
     }
 
     /// Calls `f` for each warp of the cohort that runs by itself, or once for all of them.
+    #[inline]
     pub fn for_runners(&mut self, mut f: impl FnMut(&mut Self) -> Done) -> Done {
         if !self.apart {
             return f(self);
         }
-        let (active, whole) = (self.active, self.whole);
+        let (active, rest) = (self.active, self.rest);
         for (k, &mask) in active.iter().enumerate().take(self.count) {
             let warp = self.first + k;
             if mask == 0 {
                 continue;
             }
             (self.lo, self.n, self.active[0]) = (warp, 1, mask);
-            (self.whole, self.guarded) = (self.x.cta().live[warp] & !mask == 0, true);
+            let whole = self.x.cta().live[warp] & !mask == 0;
+            self.rest = if whole { Rest::Nowhere } else { Rest::Anywhere };
+            self.guarded = true;
             f(self)?;
         }
-        (self.lo, self.n, self.active, self.whole) = (self.first, self.count, active, whole);
+        (self.lo, self.n, self.active, self.rest) = (self.first, self.count, active, rest);
         self.guarded = true;
         Ok(())
     }
@@ -111,6 +139,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     /// These warps of the cohort run from now on.
     pub fn select(&mut self, first: usize, count: usize) {
         (self.first, self.count, self.lo, self.n) = (first, count, first, count);
+        self.joined = false;
     }
 
     /// The warp whose scalars hold for warp `k` of the cohort.
@@ -260,6 +289,12 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
             }
             self.registers.set_scalar(self.lo, *r, Scalar::Rows);
         }
+    }
+
+    /// The first warp in which an instruction takes effect, and the first of its lanes there.
+    pub fn first_lane(&self) -> (usize, u32) {
+        let k = self.masks[..self.n].iter().position(|m| *m != 0).unwrap_or(0);
+        (k, self.masks[k] & self.masks[k].wrapping_neg())
     }
 
     /// Calls the function of an instruction for each warp.

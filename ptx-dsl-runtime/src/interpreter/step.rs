@@ -9,7 +9,7 @@ use super::code::{Block, Code};
 use super::op::Operand;
 use super::plan::{self, Plans};
 use super::registers::{Registers, Scalar};
-use super::runner::{Masks, Runner, runs_apart};
+use super::runner::{Masks, Rest, Runner, runs_apart};
 use crate::Lanes;
 use crate::fault::{Fault, FaultKind};
 use crate::flow::{Next, Pc};
@@ -37,12 +37,13 @@ impl<M: Monitor> Stepper<M> {
     }
 }
 
-/// Where lanes go on behind a region.
-enum After {
+/// Where lanes go on behind a region: all of them there, or where the groups say.
+type After = Option<Pc>;
+
+/// Where lanes go on behind an instruction that may wait.
+enum Passed {
     /// All of them there.
     Go(Pc),
-    /// The groups say where.
-    Parted,
     /// The step is over.
     Ends(Next),
 }
@@ -64,7 +65,8 @@ pub(super) fn run<M: Monitor>(
         }
         stepper.groups.clear();
         let runner = Runner::new(&code.image, registers, x);
-        let mut step = Step { code, groups: &mut stepper.groups, plans: &mut stepper.plans, r: runner };
+        let (groups, plans) = (&mut stepper.groups, &mut stepper.plans);
+        let mut step = Step { code, groups, plans, r: runner, known: false };
         match step.run() {
             Ok(Next::Exit) if x.start_next_cluster() => match apart {
                 true => registers.reset(),
@@ -85,6 +87,8 @@ struct Step<'s, 'a, M> {
     groups: &'s mut Vec<Group>,
     plans: &'s mut [Plans<M>],
     r: Runner<'s, 'a, M>,
+    /// `groups` has all lanes of these warps that do not run.
+    known: bool,
 }
 
 impl<M: Monitor> Step<'_, '_, M> {
@@ -93,6 +97,7 @@ impl<M: Monitor> Step<'_, '_, M> {
         loop {
             // all warps are together here
             self.r.together();
+            self.known = self.r.whole() && !self.r.apart && !self.r.x.scheduling.probing;
             self.count_instructions(pc, self.r.count as u64);
             self.r.x.turn(pc)?;
             if usize::from(pc) >= self.code.regions.len() {
@@ -100,20 +105,19 @@ impl<M: Monitor> Step<'_, '_, M> {
             }
             let (first, mask, count) = (self.r.x.cur.lo, self.r.x.cur.mask, self.r.count as u32);
             self.tell_region(pc, (first, mask, count));
-            let after = match &self.code.regions[usize::from(pc)].block {
-                Some(block) => self.block(pc, block)?,
-                None => self.region(pc)?,
-            };
-            pc = match after {
-                After::Go(next) => next,
-                After::Ends(next) => return Ok(next),
-                After::Parted => match self.parted()? {
-                    Some(next) => next,
-                    None => match self.r.x.go() {
-                        Some(next) => next,
-                        None => return Ok(Next::Split),
-                    },
-                },
+            pc = if let Some(block) = &self.code.regions[usize::from(pc)].block {
+                match self.block(pc, block)? {
+                    Passed::Go(next) => next,
+                    Passed::Ends(next) => return Ok(next),
+                }
+            } else if let Some(next) = self.region(pc)? {
+                next
+            } else if let Some(next) = self.parted()? {
+                next
+            } else if let Some(next) = self.r.x.go() {
+                next
+            } else {
+                return Ok(Next::Split);
             };
             if self.r.x.diverged() {
                 return Ok(Next::Go(pc));
@@ -166,17 +170,17 @@ impl<M: Monitor> Step<'_, '_, M> {
                 return Ok(None);
             };
             let group = self.groups.swap_remove(at);
-            self.r.part(&group.masks);
+            self.r.part(&group.masks, self.rest(None));
             let warps = group.masks[..self.r.n].iter().filter(|m| **m != 0).count() as u64;
             let mut pc = group.pc;
             loop {
                 self.count_instructions(pc, warps);
                 self.r.x.turn_of(pc, warps)?;
                 self.tell_region(pc, (self.r.lo as u32, group.masks[0], self.r.n as u32));
-                let After::Go(next) = self.region(pc)? else { break };
+                let Some(next) = self.region(pc)? else { break };
                 pc = next;
                 if !self.stays_lowest(pc) {
-                    self.add(pc, group.masks);
+                    self.add(pc, &group.masks);
                     break;
                 }
             }
@@ -201,17 +205,29 @@ impl<M: Monitor> Step<'_, '_, M> {
         self.groups.clear();
     }
 
-    fn add(&mut self, pc: Pc, masks: Masks) {
+    fn add(&mut self, pc: Pc, masks: &Masks) {
         match self.groups.iter_mut().find(|g| g.pc == pc) {
             Some(g) => g.masks.iter_mut().zip(masks).for_each(|(to, m)| *to |= m),
-            None => self.groups.push(Group { pc, masks }),
+            None => self.groups.push(Group { pc, masks: *masks }),
         }
+    }
+
+    /// Where the lanes are that do not run: those of the groups, and others at a region.
+    fn rest(&self, others: Option<Pc>) -> Rest {
+        let mut at = [Pc::MAX; 2];
+        let mut places = self.groups.iter().map(|g| g.pc).chain(others);
+        at.iter_mut().zip(&mut places).for_each(|(at, pc)| *at = pc);
+        if !self.known || places.next().is_some() {
+            return Rest::Anywhere;
+        }
+        at.sort_unstable();
+        Rest::At(at)
     }
 
     /// Adds lanes, if there are any.
     fn fork(&mut self, pc: Pc, masks: Masks) {
         if masks[..self.r.n].iter().any(|m| *m != 0) {
-            self.add(pc, masks);
+            self.add(pc, &masks);
         }
     }
 
@@ -237,26 +253,21 @@ impl<M: Monitor> Step<'_, '_, M> {
     fn region(&mut self, pc: Pc) -> Result<After, Box<Fault>> {
         let code = self.code;
         let at = usize::from(pc);
-        let (region, plans) = (&code.regions[at], &mut self.plans[at]);
-        let body = &region.body;
+        let plans = &mut self.plans[at];
         self.r.for_runners(|r| {
             if let Some(results) = code.results(at) {
                 let active = r.active;
                 calls::give_results(r, results, &active)?;
             }
-            let failed = if M::ON || r.apart { plan::run_from(r, body, 0) } else { plans.run(r, region) };
-            failed.map_err(|(i, fault)| {
-                let fault = r.with_reads(&body[i].op, fault);
-                r.first_fault(&body[i + 1..], fault)
-            })
+            run_body(r, code, at, plans)
         })?;
         match code.end(at) {
-            End::Goto { to } => Ok(After::Go(*to)),
+            End::Goto { to } => Ok(Some(*to)),
             End::Branch { guard, taken, fall } => {
                 if M::VARIABLES && self.r.registers.undefined.is_some() {
                     self.r.watch_branch(*guard, &code.image.regions[at].name)?;
                 }
-                Ok(self.branch(*guard, *taken, *fall))
+                self.branch(*guard, *taken, *fall)
             }
             End::Switch { site, index, targets } => self.switch(*site, &super::op::operand(index), targets),
             End::Call { site, pointer, callees } => {
@@ -272,39 +283,62 @@ impl<M: Monitor> Step<'_, '_, M> {
                     });
                     self.fork(*site, masks);
                 }
-                Ok(After::Parted)
+                Ok(None)
             }
-            End::Exit {} | End::Block { .. } => Ok(After::Go(code.regions.len() as Pc)),
+            End::Exit {} | End::Block { .. } => Ok(Some(code.regions.len() as Pc)),
         }
     }
 
-    fn branch(&mut self, guard: Guard, taken: Pc, fall: Pc) -> After {
+    fn branch(&mut self, guard: Guard, taken: Pc, fall: Pc) -> Result<After, Box<Fault>> {
         if !self.r.apart
             && let Scalar::Uniform(v) = self.r.scalar(guard.register)
         {
-            return After::Go(if (v & 1 != 0) == guard.holds { taken } else { fall });
+            return Ok(Some(if (v & 1 != 0) == guard.holds { taken } else { fall }));
         }
-        let active = self.r.active;
-        let jump = self.r.masks(&active, |r, k| {
-            let p = r.registers.mask(r.leader(k), guard.register, r.lo + k);
-            if guard.holds { p } else { !p }
-        });
-        let mut rest = active;
+        let (mut jump, mut rest) = ([0; 32], [0; 32]);
         let (mut all, mut any) = (0, 0);
-        for (rest, jump) in rest.iter_mut().zip(jump).take(self.r.n) {
-            *rest &= !jump;
-            all |= *rest;
-            any |= jump;
+        for k in 0..self.r.n {
+            let p = self.r.registers.mask(self.r.leader(k), guard.register, self.r.lo + k);
+            let active = self.r.active[k];
+            jump[k] = active & if guard.holds { p } else { !p };
+            rest[k] = active & !jump[k];
+            all |= rest[k];
+            any |= jump[k];
         }
         if all == 0 {
-            return After::Go(taken);
+            return Ok(Some(taken));
         }
         if any == 0 {
-            return After::Go(fall);
+            return Ok(Some(fall));
         }
-        self.add(taken, jump);
-        self.add(fall, rest);
-        After::Parted
+        if self.is_skipped(fall, taken) {
+            self.without_others(fall, taken, &rest)?;
+            return Ok(Some(taken));
+        }
+        self.add(taken, &jump);
+        self.add(fall, &rest);
+        Ok(None)
+    }
+
+    /// If some lanes go to `fall` and the others to `taken`: does the first group run one region, and then join the others?
+    fn is_skipped(&self, fall: Pc, taken: Pc) -> bool {
+        let skipped = self.code.image.regions.get(usize::from(fall));
+        let joins = skipped.is_some_and(|region| region.end == End::Goto { to: taken });
+        let lowest = fall < taken && self.groups.iter().all(|g| g.pc > fall);
+        joins && lowest && !self.r.apart && !self.r.x.diverged()
+    }
+
+    /// These lanes run a region, while the others of the running group are at `others`.
+    fn without_others(&mut self, pc: Pc, others: Pc, masks: &Masks) -> Result<(), Box<Fault>> {
+        let (active, before) = (self.r.active, self.r.rest);
+        let warps = masks[..self.r.n].iter().filter(|m| **m != 0).count() as u64;
+        self.r.part(masks, self.rest(Some(others)));
+        self.count_instructions(pc, warps);
+        self.r.x.turn_of(pc, warps)?;
+        self.tell_region(pc, (self.r.lo as u32, masks[0], self.r.n as u32));
+        self.region(pc)?;
+        self.r.part(&active, before);
+        Ok(())
     }
 
     /// `brx.idx`
@@ -322,7 +356,7 @@ impl<M: Monitor> Step<'_, '_, M> {
         for (to, masks) in targets.iter().zip(parts) {
             self.fork(*to, masks);
         }
-        Ok(After::Parted)
+        Ok(None)
     }
 
     fn call(&mut self, site: u32, pointer: Option<&Operand<M>>, callees: &[Callee]) -> Result<After, Box<Fault>> {
@@ -348,13 +382,13 @@ impl<M: Monitor> Step<'_, '_, M> {
                 continue;
             }
             calls::pass_arguments(&mut self.r, callee, &masks)?;
-            self.add(callee.start, masks);
+            self.add(callee.start, &masks);
         }
-        Ok(After::Parted)
+        Ok(None)
     }
 
     /// An instruction that may wait, for all warps of the cohort.
-    fn block(&mut self, pc: Pc, block: &Block<M>) -> Result<After, Box<Fault>> {
+    fn block(&mut self, pc: Pc, block: &Block<M>) -> Result<Passed, Box<Fault>> {
         let End::Block { next, .. } = self.code.end(usize::from(pc)) else {
             return Err(self.r.x.fault(FaultKind::Internal("a wait without a next region".into()), 0));
         };
@@ -364,15 +398,15 @@ impl<M: Monitor> Step<'_, '_, M> {
             self.r.watch(&block.op, watched)?;
         }
         if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id)) {
-            return Ok(After::Go(*next));
+            return Ok(Passed::Go(*next));
         }
         if block.shuffle.is_some_and(|mode| self.r.shuffle(mode, &block.op)) {
-            return Ok(After::Go(*next));
+            return Ok(Passed::Go(*next));
         }
         if block.waits && self.r.wait_together(&block.op, pc, *next)? {
             return Ok(match self.r.x.go() {
-                Some(next) => After::Go(next),
-                None => After::Ends(Next::Split),
+                Some(next) => Passed::Go(next),
+                None => Passed::Ends(Next::Split),
             });
         }
         for k in 0..self.r.n {
@@ -381,8 +415,24 @@ impl<M: Monitor> Step<'_, '_, M> {
             self.r.x.flow(flow, pc, *next);
         }
         Ok(match self.r.x.go() {
-            Some(next) => After::Go(next),
-            None => After::Ends(Next::Split),
+            Some(next) => Passed::Go(next),
+            None => Passed::Ends(Next::Split),
         })
     }
+}
+
+/// Runs the instructions of region `at`.
+#[inline(never)]
+fn run_body<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    code: &Code<M>,
+    at: usize,
+    plans: &mut Plans<M>,
+) -> Result<(), Box<Fault>> {
+    let body = &code.regions[at].body;
+    let failed = if M::ON || r.apart { plan::run_from(r, body, 0) } else { plans.run(r, code, at) };
+    failed.map_err(|(i, fault)| {
+        let fault = r.with_reads(&body[i].op, fault);
+        r.first_fault(&body[i + 1..], fault)
+    })
 }

@@ -1,7 +1,8 @@
 //! Registers that a thread may read before it has written them: those that are live where the kernel starts, and those whose values
 //! come from them. Only these are watched while a kernel runs ([`super::undefined`]).
 
-use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Register, Source, Transfer};
+use super::liveness::{Liveness, register};
+use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
 use ptx_dsl_isa::opcode::op;
 
 /// How the lanes of a result are undefined, where those of sources are.
@@ -51,16 +52,6 @@ impl Carry {
     }
 }
 
-/// The register of a source, if it is one.
-pub(super) fn register(source: &Source) -> Option<Register> {
-    match source {
-        Source::Register { register } | Source::Not { register } | Source::Address { base: register, .. } => {
-            Some(*register)
-        }
-        Source::Constant { .. } | Source::Variable { .. } | Source::Special { .. } | Source::Frame { .. } => None,
-    }
-}
-
 /// The registers of a kernel that are watched.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Suspects {
@@ -72,7 +63,9 @@ pub(super) struct Suspects {
 impl Suspects {
     pub fn new(image: &Image) -> Suspects {
         let mut found = vec![false; image.registers.len()];
-        live_at_start(image).into_iter().for_each(|r| found[r as usize] = true);
+        let live = Liveness::new(image);
+        let start = |r: &usize| live.is_live(0, *r as Register);
+        (0..found.len()).filter(start).for_each(|r| found[r] = true);
         if found.contains(&true) {
             while spread(image, &mut found) {}
         }
@@ -107,133 +100,10 @@ fn spread(image: &Image, found: &mut [bool]) -> bool {
     changed
 }
 
-/// What a region reads before it writes it, and what it writes for certain, in this order.
-struct Walk<'w> {
-    read: &'w mut dyn FnMut(Register),
-    write: &'w mut dyn FnMut(Register),
-}
-
-impl Walk<'_> {
-    fn sources(&mut self, sources: &[Source]) {
-        sources.iter().filter_map(register).for_each(&mut *self.read);
-    }
-
-    fn instr(&mut self, i: &Instr) {
-        self.sources(&i.sources);
-        match i.guard {
-            Some(guard) => (self.read)(guard.register),
-            None => i.results.iter().flatten().for_each(|r| (self.write)(*r)),
-        }
-    }
-
-    /// `certain`: its registers are written on every way out of the region.
-    fn transfer(&mut self, t: &Transfer, certain: bool) {
-        for (from, _) in &t.moves {
-            if let Place::Values { list } = from {
-                self.sources(list);
-            }
-        }
-        for (_, to) in t.moves.iter().filter(|_| certain) {
-            if let Place::Registers { list } = to {
-                list.iter().flatten().for_each(|r| (self.write)(*r));
-            }
-        }
-    }
-
-    fn region(&mut self, image: &Image, at: usize) {
-        let region = &image.regions[at];
-        region.results.iter().for_each(|t| self.transfer(t, true));
-        region.body.iter().for_each(|i| self.instr(i));
-        match &region.end {
-            End::Branch { guard, .. } => (self.read)(guard.register),
-            End::Switch { index, .. } => self.sources(std::slice::from_ref(index)),
-            End::Block { instr, .. } => self.instr(instr),
-            End::Call { pointer, callees, .. } => {
-                self.sources(pointer.as_slice());
-                for callee in callees {
-                    self.transfer(&callee.arguments, callees.len() == 1);
-                    if callees.len() == 1 {
-                        (self.write)(callee.return_address);
-                    }
-                }
-            }
-            End::Goto { .. } | End::Return { .. } | End::Exit {} => {}
-        }
-    }
-}
-
-pub(super) fn successors(end: &End) -> Vec<usize> {
-    let list = match end {
-        End::Goto { to } => vec![*to],
-        End::Branch { taken, fall, .. } => vec![*taken, *fall],
-        End::Switch { targets, .. } => targets.clone(),
-        End::Block { next, .. } => vec![*next],
-        End::Call { callees, .. } => callees.iter().map(|c| c.start).collect(),
-        End::Return { sites, .. } => sites.clone(),
-        End::Exit {} => Vec::new(),
-    };
-    list.into_iter().map(usize::from).collect()
-}
-
-/// Registers that are live at the start of the kernel: liveness, by backward data flow.
-fn live_at_start(image: &Image) -> Vec<Register> {
-    let n = image.regions.len();
-    // only registers that some region reads before it writes them can be live
-    let mut numbers: Vec<Option<usize>> = vec![None; image.registers.len()];
-    let mut written_in = vec![usize::MAX; image.registers.len()];
-    let mut exposed = Vec::new();
-    for at in 0..n {
-        let written = std::cell::RefCell::new(&mut written_in);
-        let mut read = |r: Register| {
-            if written.borrow()[r as usize] != at && numbers[r as usize].is_none() {
-                numbers[r as usize] = Some(exposed.len());
-                exposed.push(r);
-            }
-        };
-        let mut write = |r: Register| written.borrow_mut()[r as usize] = at;
-        Walk { read: &mut read, write: &mut write }.region(image, at);
-    }
-    let words = exposed.len().div_ceil(64);
-    let (mut reads, mut writes) = (vec![0u64; n * words], vec![0u64; n * words]);
-    for at in 0..n {
-        let row = at * words;
-        let writes = std::cell::RefCell::new(&mut writes[row..row + words]);
-        let mut read = |r: Register| {
-            if let Some(i) = numbers[r as usize]
-                && writes.borrow()[i / 64] >> (i % 64) & 1 == 0
-            {
-                reads[row + i / 64] |= 1 << (i % 64);
-            }
-        };
-        let mut write = |r: Register| {
-            if let Some(i) = numbers[r as usize] {
-                writes.borrow_mut()[i / 64] |= 1 << (i % 64);
-            }
-        };
-        Walk { read: &mut read, write: &mut write }.region(image, at);
-    }
-    let mut live = reads;
-    let mut changed = n > 0;
-    while std::mem::take(&mut changed) {
-        // in reverse postorder, so that most successors come first
-        for at in (0..n).rev() {
-            for to in successors(&image.regions[at].end) {
-                for word in 0..words {
-                    let new = live[to * words + word] & !writes[at * words + word] & !live[at * words + word];
-                    live[at * words + word] |= new;
-                    changed |= new != 0;
-                }
-            }
-        }
-    }
-    let first = live.get(..words).unwrap_or_default();
-    exposed.iter().enumerate().filter(|(i, _)| first[i / 64] >> (i % 64) & 1 != 0).map(|(_, r)| *r).collect()
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx_dsl_isa::image::{Guard, Region};
+    use ptx_dsl_isa::image::{End, Guard, Region};
     use ptx_dsl_isa::opcode::Opcode;
 
     fn instr(opcode: Opcode, guard: Option<Guard>, sources: &[Register], result: Register) -> Instr {

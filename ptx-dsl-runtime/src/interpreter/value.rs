@@ -23,6 +23,14 @@ pub(super) enum Value<M> {
     Special(fn(&Ctx<'_, M>, usize) -> u64),
 }
 
+impl<M> Clone for Value<M> {
+    fn clone(&self) -> Self {
+        *self
+    }
+}
+
+impl<M> Copy for Value<M> {}
+
 impl<M: Monitor> Value<M> {
     /// An operand that is a scalar now.
     pub fn of(r: &Runner<'_, '_, M>, o: &Operand<M>) -> Option<Value<M>> {

@@ -1,7 +1,8 @@
 //! What the checked host keeps of undefined registers: the instructions that are watched, and the lanes that hold what no instruction
 //! of their thread has written.
 
-use super::suspects::{Carry, Suspects, register};
+use super::liveness::register;
+use super::suspects::{Carry, Suspects};
 use ptx_dsl_isa::image::{Action, Instr, Register, Source};
 use ptx_dsl_isa::isa::effect::{self, MemoryOp};
 use std::rc::Rc;

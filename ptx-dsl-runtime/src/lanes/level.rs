@@ -7,6 +7,8 @@ use super::bits::{self, blend_u32, blend_u64};
 pub trait Level: Copy + 'static {
     /// `f32::mul_add` is an instruction.
     const FMA: bool;
+    /// With fewer active lanes, each is loaded by itself: with all, where vectors of addresses do not pay.
+    const FEW: u32 = 32;
     /// The lanes whose byte is one. All other bytes must be zero.
     #[inline(always)]
     fn mask(lanes: &[u8; 32]) -> u32 {

@@ -50,6 +50,7 @@ fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
 #[cfg(not(debug_assertions))]
 impl Level for Avx512 {
     const FMA: bool = true;
+    const FEW: u32 = 10;
 
     #[inline(always)]
     fn mask(lanes: &[u8; 32]) -> u32 {

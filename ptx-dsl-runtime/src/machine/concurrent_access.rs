@@ -28,6 +28,18 @@ impl<M: Monitor> Ctx<'_, M> {
         }
     }
 
+    /// The same as a first test: in a launch on one thread, one comparison.
+    #[inline(always)]
+    pub(crate) fn shared_by_threads(
+        &self,
+        space: AddrSpace,
+        addr: u64,
+        align: usize,
+        bytes: usize,
+    ) -> Option<&[AtomicU8]> {
+        if self.memory.global.is_concurrent() { self.concurrent(space, addr, align, bytes) } else { None }
+    }
+
     /// Copies `LEN` bytes from each base address.
     pub(crate) fn stretch_concurrent<T: Word, const NB: usize, const LEN: usize>(
         &self,

@@ -63,7 +63,9 @@ macro_rules! scattered {
         impl Scattered for $t {
             #[inline(never)]
             fn gather(set: InstructionSet, memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [$t; 32]) -> bool {
-                dispatch!(set, gather::<$t>, (
+                dispatch!(set, [
+                    gather::<$t, crate::lanes::Avx512>, gather::<$t, crate::lanes::Avx2>, gather::<$t, crate::lanes::Base>
+                ], (
                     memory: &[u8] = memory, base: u64 = base, first: u64 = first, m: u32 = m, addr: &Lanes = addr, out: &mut [$t; 32] = out
                 ) -> bool)
             }
@@ -171,9 +173,16 @@ fn rows<T: Word>(base: u64, first: u64, addr: &Lanes) -> Option<[usize; 2]> {
 }
 
 #[inline(always)]
-fn gather<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
+fn gather<T: Word, L: crate::lanes::Level>(
+    memory: &[u8],
+    base: u64,
+    first: u64,
+    m: u32,
+    addr: &Lanes,
+    out: &mut [T; 32],
+) -> bool {
     if m != u32::MAX {
-        return gather_some(memory, base, first, m, addr, out);
+        return gather_some::<T, L>(memory, base, first, m, addr, out);
     }
     if let Some(at) = rows::<T>(base, first, addr) {
         return at.into_iter().zip(out.chunks_exact_mut(16)).all(|(at, out)| {
@@ -275,9 +284,13 @@ fn row_at(memory: &[u8], begin: usize, addr: &[u32; 32]) -> Option<([u32; 32], [
 /// Loads a row if all lanes are active and their elements are consecutive.
 #[inline(always)]
 fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
+    // most rows that are none end here
+    if addr[31].wrapping_sub(first) as usize != 31 * T::BYTES {
+        return false;
+    }
     let mut off = [0; 32];
-    for ((l, off), a) in off.iter_mut().enumerate().zip(addr) {
-        *off = a ^ first.wrapping_add((l * T::BYTES) as u32);
+    for l in 0..32 {
+        off[l] = addr[l] ^ first.wrapping_add((l * T::BYTES) as u32);
     }
     let Some(s) = part(memory, first as usize, 32 * T::BYTES) else { return false };
     if m != u32::MAX || !aligned(first as u64, T::BYTES) || off != [0; 32] {
@@ -287,12 +300,19 @@ fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out:
     true
 }
 
-/// With fewer active lanes, each is loaded by itself.
+/// With fewer active lanes, each is stored by itself.
 const FEW: u32 = 10;
 
 #[inline(always)]
-fn gather_some<T: Word>(memory: &[u8], base: u64, first: u64, m: u32, addr: &Lanes, out: &mut [T; 32]) -> bool {
-    if m.count_ones() < FEW {
+fn gather_some<T: Word, L: crate::lanes::Level>(
+    memory: &[u8],
+    base: u64,
+    first: u64,
+    m: u32,
+    addr: &Lanes,
+    out: &mut [T; 32],
+) -> bool {
+    if m.count_ones() < L::FEW {
         return each(m, |l| {
             let Some(s) = offset(base, addr[l], T::BYTES).and_then(|at| part(memory, at, T::BYTES)) else {
                 return false;

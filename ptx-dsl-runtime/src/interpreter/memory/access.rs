@@ -72,6 +72,11 @@ impl Access {
         matches!(self.space, AddrSpace::Local | AddrSpace::ParamFunc)
     }
 
+    /// Is it memory that no kernel can change?
+    pub fn is_of_constants(&self) -> bool {
+        matches!(self.space, AddrSpace::ParamEntry | AddrSpace::Const)
+    }
+
     /// Can it run once, where all lanes access one place? `whole`: all lanes run.
     pub fn is_once(&self, whole: bool) -> bool {
         whole && self.kind == Kind::Load && !self.is_local()

@@ -7,26 +7,24 @@ use crate::mem::prefetch::{DISTANCE, prefetch};
 use std::cell::Cell;
 use std::sync::atomic::AtomicU8;
 
-/// The most bytes of a row.
-const ROW: usize = 256;
-
 /// Loads as many lanes as there are elements.
 #[inline(never)]
 pub(super) fn load<T: Word>(memory: &[AtomicU8], rows: &mut [Cell<Row<T>>]) {
     prefetch(memory.as_ptr().cast(), memory.len(), DISTANCE);
     for (elements, row) in memory.chunks(32 * T::BYTES).zip(rows) {
-        let mut bytes = [0; ROW];
-        let bytes = &mut bytes[..elements.len().min(ROW)];
-        atomic_bytes::copy_in(elements, bytes);
-        T::load_row(bytes, &mut row.get_mut().0[..bytes.len() / T::BYTES]);
+        let row = &mut row.get_mut().0[..elements.len() / T::BYTES];
+        atomic_bytes::copy_in(elements, bytemuck::cast_slice_mut(row));
+        row.iter_mut().for_each(|v| *v = T::load(bytemuck::bytes_of(v)));
     }
 }
 
 /// Stores as many lanes of a row as there are elements.
 #[inline(never)]
 pub(super) fn store<T: Word>(row: &[T; 32], memory: &[AtomicU8]) {
-    let mut bytes = [0; ROW];
-    let bytes = &mut bytes[..memory.len().min(ROW)];
-    T::store_row(&row[..bytes.len() / T::BYTES], bytes);
-    atomic_bytes::copy_out(bytes, memory);
+    let mut row = *row;
+    row.iter_mut().for_each(|place| {
+        let v = *place;
+        v.store(bytemuck::bytes_of_mut(place));
+    });
+    atomic_bytes::copy_out(bytemuck::cast_slice(&row), memory);
 }

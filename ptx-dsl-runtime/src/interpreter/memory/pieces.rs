@@ -16,22 +16,22 @@ use std::cell::Cell;
 use std::ops::Range;
 
 /// Where the lanes of a cohort access memory.
-struct Pieces {
+pub(super) struct Pieces {
     /// The lowest address, and the number of bytes up to the end of the highest element.
-    low: u64,
-    len: usize,
+    pub low: u64,
+    pub len: usize,
     /// The address of the first lane, from `low` on.
-    first: usize,
+    pub first: usize,
     /// From lane to lane of a piece: the size of an element, or 0.
-    step: usize,
+    pub step: usize,
     /// Lanes of a piece: 8, 16 or 32.
-    lanes: usize,
+    pub lanes: usize,
     /// From one piece to the next: where the next row of threads begins, or the same row goes on.
-    next: Next,
+    pub next: Next,
 }
 
 #[derive(Clone, Copy)]
-enum Next {
+pub(super) enum Next {
     /// A constant distance.
     Distance(isize),
     /// By the number of warps in a row of threads: within the row, and to the next row. The first warp.
@@ -41,7 +41,7 @@ enum Next {
 impl Pieces {
     /// Of the first threads of the cohort. `None` if they do not access consecutive elements, or one element, in pieces.
     #[inline(always)]
-    fn new<M: Monitor>(r: &Runner<'_, '_, M>, address: Scalar, bytes: u32, count: usize) -> Option<Pieces> {
+    pub fn new<M: Monitor>(r: &Runner<'_, '_, M>, address: Scalar, bytes: u32, count: usize) -> Option<Pieces> {
         let Scalar::Affine { base, x, y } = address else { return None };
         let size = i64::from(bytes);
         if (x != size && x != 0) || (base | x as u64 | y as u64) & (u64::from(bytes) - 1) != 0 {
@@ -212,12 +212,11 @@ fn load_elements<M: Monitor, T: Word>(
             return false;
         }
     }
-    let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else {
-        if !(same && pieces.is_block()) {
-            return false;
-        }
+    if same
+        && pieces.is_block()
+        && let Some(shared) = r.x.shared_by_threads(access.space, pieces.low, T::BYTES, pieces.len)
+    {
         let rows = slot.index as usize * r.registers.warps + r.lo;
-        let Some(shared) = r.x.concurrent(access.space, pieces.low, T::BYTES, pieces.len) else { return false };
         if !r.all {
             rows_of_all(r.registers, register, r.lo..r.lo + r.n);
         }
@@ -228,7 +227,8 @@ fn load_elements<M: Monitor, T: Word>(
         }
         r.registers.set_scalar(r.lo, register, Scalar::Rows);
         return true;
-    };
+    }
+    let Some(memory) = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len) else { return false };
     if access.space == AddrSpace::Global && pieces.len <= DISTANCE {
         prefetch(memory.as_ptr(), pieces.len, DISTANCE);
     }
@@ -267,7 +267,7 @@ fn rows_of_all(registers: &Registers, register: Register, warps: Range<usize>) {
 }
 
 #[inline(always)]
-fn element<T: Word>(memory: &[u8], at: usize) -> T {
+pub(super) fn element<T: Word>(memory: &[u8], at: usize) -> T {
     memory.get(at..at + T::BYTES).map_or(T::default(), T::load)
 }
 
@@ -354,16 +354,16 @@ fn store_elements<M: Monitor, T: Word>(
         (Operand::Register(register), Some(affine)) => Values::Affine(*register, affine),
         _ => return false,
     };
-    let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else {
-        if !pieces.is_block() || r.x.scheduling.probing {
-            return false;
-        }
-        let Some(shared) = r.x.concurrent(access.space, pieces.low, T::BYTES, pieces.len) else { return false };
+    if pieces.is_block()
+        && !r.x.scheduling.probing
+        && let Some(shared) = r.x.shared_by_threads(access.space, pieces.low, T::BYTES, pieces.len)
+    {
         for (k, bytes) in shared.chunks(32 * T::BYTES).enumerate() {
             concurrent::store(&rows.of(registers, lo + k), bytes);
         }
         return true;
-    };
+    }
+    let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else { return false };
     if !pieces.is_block() {
         let per_warp = 32 / pieces.lanes;
         let mut row = [T::default(); 32];

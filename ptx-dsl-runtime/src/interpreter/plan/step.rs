@@ -2,7 +2,7 @@
 
 use super::super::affine::Rule;
 use super::super::code::{Instr, Run};
-use super::super::memory;
+use super::super::memory::{self, Product};
 use super::super::op::Op;
 use super::super::registers::{Kind, Scalar};
 use super::super::rows::{One, Resolved};
@@ -38,6 +38,8 @@ pub(super) enum Step<M> {
     Affine { address: Value<M> },
     /// Each lane accesses memory.
     Each,
+    /// Two loads and the `fma` of what they load.
+    Product(Product<M>),
     /// In any way.
     Any { results: Box<[(Register, Kind)]> },
 }
@@ -54,15 +56,27 @@ fn values<M: Monitor, const N: usize>(r: &Runner<'_, '_, M>, op: &Op<M>) -> Opti
 impl<M: Monitor> Step<M> {
     /// Runs an instruction, and finds how that went.
     pub fn record(r: &mut Runner<'_, '_, M>, instr: &Instr<M>) -> Result<Step<M>, Box<Fault>> {
-        r.unguarded();
         let step = if instr.op.guard.is_none() { Step::of(r, instr) } else { None };
         r.execute(instr)?;
         let results = instr.op.results.iter().flatten();
         let results: Box<[_]> = results.map(|register| (*register, r.scalar(*register).kind())).collect();
+        let step = step.map(|step| step.folded(r, instr));
         Ok(match step {
             Some(step) if results.iter().all(|(_, kind)| step.gives() == Some(*kind)) => step,
             _ => Step::Any { results },
         })
+    }
+
+    /// The same as a copy of its result, which has run, if that is the same in all of the launch: the load of a kernel parameter.
+    fn folded(self, r: &Runner<'_, '_, M>, Instr { op, run }: &Instr<M>) -> Step<M> {
+        match (&self, run, &op.results[..]) {
+            (Step::LoadOnce { address: Value::Scalar(_) }, Run::Memory { access, .. }, [Some(result)])
+                if access.is_of_constants() && r.scalar(*result).kind() == Kind::Uniform =>
+            {
+                Step::Copy { source: Value::Scalar(r.scalar(*result)), result: *result }
+            }
+            _ => self,
+        }
     }
 
     /// The kind of its results.
@@ -72,7 +86,7 @@ impl<M: Monitor> Step<M> {
             Step::Line { kind, .. } => Some(*kind),
             Step::Copy { source, .. } => Some(source.kind()),
             Step::Rows(_) | Step::Affine { .. } | Step::Each => Some(Kind::Rows),
-            Step::Any { .. } => None,
+            Step::Product(_) | Step::Any { .. } => None,
         }
     }
 
@@ -80,7 +94,7 @@ impl<M: Monitor> Step<M> {
     fn of(r: &Runner<'_, '_, M>, Instr { op, run }: &Instr<M>) -> Option<Step<M>> {
         match run {
             Run::Lane { rows: Some(function), rule, .. } => {
-                if let (true, Some(sources)) = (r.whole, values::<M, 4>(r, op)) {
+                if let (true, Some(sources)) = (r.all, values::<M, 4>(r, op)) {
                     if sources.iter().all(|v| v.kind() == Kind::Uniform) {
                         let mut results = [None; 2];
                         results.iter_mut().zip(&op.results).for_each(|(to, result)| *to = *result);
@@ -95,10 +109,10 @@ impl<M: Monitor> Step<M> {
                 }
                 function.resolve(r, op).map(Step::Rows)
             }
-            Run::Copy if r.whole => Some(Step::Copy { source: Value::of(r, &op.sources[0])?, result: op.results[0]? }),
+            Run::Copy if r.all => Some(Step::Copy { source: Value::of(r, &op.sources[0])?, result: op.results[0]? }),
             Run::Memory { access, .. } => match Value::of(r, &op.sources[0]) {
                 Some(address) => match address.kind() {
-                    Kind::Uniform => access.is_once(r.whole).then_some(Step::LoadOnce { address }),
+                    Kind::Uniform => access.is_once(r.all).then_some(Step::LoadOnce { address }),
                     _ => access.is_in_pieces().then_some(Step::Affine { address }),
                 },
                 None => access.is_each().then_some(Step::Each),
@@ -139,6 +153,11 @@ impl<M: Monitor> Step<M> {
             Step::Each => {
                 let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
                 memory::run_each(r, &instr.op, access, compiled, *function)?;
+            }
+            Step::Product(product) => {
+                if !product.run(r) {
+                    return Ok(Outcome::Left);
+                }
             }
             Step::Any { results } => {
                 r.execute(instr)?;
