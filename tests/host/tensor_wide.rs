@@ -116,7 +116,8 @@ fn image() -> Vec<u32> {
 
 /// The words of a pixel, zeros outside.
 fn pixel(w: i64, h: i64, n: i64) -> [u32; 16] {
-    let inside = (0..DIMS[1] as i64).contains(&w) && (0..DIMS[2] as i64).contains(&h) && (0..DIMS[3] as i64).contains(&n);
+    let inside =
+        (0..DIMS[1] as i64).contains(&w) && (0..DIMS[2] as i64).contains(&h) && (0..DIMS[3] as i64).contains(&n);
     let first = ((n * 3 + h) * 7 + w) * 16;
     std::array::from_fn(|c| if inside { (first + c as i64 + 1) as u32 } else { 0 })
 }
