@@ -81,7 +81,7 @@ pub use ptx_dsl_macros::compile_kernels;
 pub use ptx_dsl_macros::{Param, include_ptx, ptx};
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
-pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side, ThreadId};
+pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side, TensorOrder, TensorRace, ThreadId};
 pub use ptx_dsl_runtime::kernel::{KernelFn, KernelInfo, ParamInfo, Site};
 pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
 pub use ptx_dsl_runtime::param::Param;
