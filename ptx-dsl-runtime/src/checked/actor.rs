@@ -3,6 +3,8 @@
 //! The operations of a thread that complete in order are one actor: its time counts what completes together (groups, commits). An mbarrier
 //! object is an actor too, whose time counts phases: that of a copy is the phase which it completes.
 
+use crate::monitor::Scope;
+
 /// The number of an actor in a launch: 512 for each CTA, 16 CTAs for each cluster. Those below 32 are warps.
 pub(super) type Actor = u32;
 
@@ -22,10 +24,14 @@ pub(super) enum Work {
     Tensor = 128,
     /// `wgmma`, which `wgmma.wait_group` completes.
     Warpgroup = 160,
+    /// `tcgen05.ld`, which `tcgen05.wait::ld` completes.
+    TensorLoads = 192,
+    /// `tcgen05.st`, which `tcgen05.wait::st` completes.
+    TensorStores = 224,
 }
 
 /// The first mbarrier object of a CTA.
-const OBJECTS: u32 = 192;
+const OBJECTS: u32 = 256;
 
 impl Work {
     /// Of a warp; `wgmma` of the first warp of the warpgroup.
@@ -57,6 +63,20 @@ pub(super) fn cta_of(actor: Actor) -> u32 {
 /// Are these warps of one CTA?
 pub(super) fn are_neighbours(a: Actor, warp: Actor) -> bool {
     a >> 5 == warp >> 5
+}
+
+/// Does the scope, of a thread of one warp, include the other warp?
+pub(super) fn includes(scope: Scope, a: Actor, b: Actor) -> bool {
+    match scope {
+        Scope::Cta => cta_of(a) == cta_of(b),
+        Scope::Cluster => cluster_of(a) == cluster_of(b),
+        Scope::Gpu | Scope::Sys => true,
+    }
+}
+
+/// Are these operations those of a whole warp, so that any of its lanes can tell others of them?
+pub(super) fn is_collective(actor: Actor) -> bool {
+    (Work::TensorLoads as u32..OBJECTS).contains(&(actor & 511))
 }
 
 /// Are these operations those of a warp?

@@ -2,6 +2,7 @@
 //! come from them. Only these are watched while a kernel runs ([`super::undefined`]).
 
 use super::liveness::{Liveness, register};
+use super::pending::Loaded;
 use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
 use ptx_dsl_isa::opcode::op;
 
@@ -58,6 +59,8 @@ pub(super) struct Suspects {
     /// By register: its number among them.
     numbers: Vec<Option<u32>>,
     pub count: usize,
+    /// Those that `tcgen05.ld` loads.
+    pub loaded: Loaded,
 }
 
 impl Suspects {
@@ -77,7 +80,7 @@ impl Suspects {
             })
         };
         let numbers = found.into_iter().map(number).collect();
-        Suspects { numbers, count: count as usize }
+        Suspects { numbers, count: count as usize, loaded: Loaded::new(image) }
     }
 
     #[inline]

@@ -3,7 +3,7 @@
 //! A record is an access by lanes of one actor at one time, to some of the four bytes. A write replaces the records of the bytes that it
 //! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
 
-use crate::checked::actor::{Actor, COPIES, cluster_of, cta_of};
+use crate::checked::actor::{Actor, COPIES, includes};
 use crate::checked::clock::Bridge;
 use crate::checked::operations::View;
 use crate::checked::threads::Warp;
@@ -130,15 +130,6 @@ impl Record {
     }
 }
 
-/// Does the scope, of a thread of one warp, include the other warp?
-pub(in crate::checked) fn includes(scope: Scope, a: Actor, b: Actor) -> bool {
-    match scope {
-        Scope::Cta => cta_of(a) == cta_of(b),
-        Scope::Cluster => cluster_of(a) == cluster_of(b),
-        Scope::Gpu | Scope::Sys => true,
-    }
-}
-
 /// So many reads are kept for a place; of more than that some are forgotten, and races with them.
 pub(super) const MOST_READS: usize = 32;
 
@@ -235,8 +226,7 @@ impl Cell {
                     outcome.race = Some(*r);
                 }
             } else if view.bridge.is_some()
-                && r.what.needs_fence()
-                && !done
+                && (r.what.needs_fence() && !done || view.reads && r.what == What::Load)
                 && !view.is_fenced(r.actor, r.lanes, r.time)
             {
                 outcome.unfenced = Some(*r);
