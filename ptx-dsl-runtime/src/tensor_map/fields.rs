@@ -8,21 +8,33 @@
 /// The last three are packed: 16 numbers of 4 or 6 bits. In shared memory they fill 8 or 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
-#[allow(missing_docs)]
 pub enum ElementType {
+    /// `.u8`
     #[default]
     U8,
+    /// `.u16`
     U16,
+    /// `.u32`
     U32,
+    /// `.s32`
     S32,
+    /// `.u64`
     U64,
+    /// `.s64`
     S64,
+    /// `.f16`
     F16,
+    /// `.f32`
     F32,
+    /// `.f32.ftz`: subnormal numbers become zeros
     F32Ftz,
+    /// `.f64`
     F64,
+    /// `.bf16`
     Bf16,
+    /// `.tf32`: an `f32` that is rounded to 10 bits of mantissa
     Tf32,
+    /// `.tf32.ftz`: the same, and subnormal numbers become zeros
     Tf32Ftz,
     /// `16U4_ALIGN8B`: 16 numbers of 4 bits in 8 bytes
     B4x16,
@@ -75,12 +87,15 @@ impl ElementType {
 
 /// How shared memory is permuted (`CUtensorMapSwizzle`, `.swizzle_mode` and `.swizzle_atomicity`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(missing_docs)]
 pub enum Swizzle {
+    /// The bytes stay in their order.
     #[default]
     None,
+    /// `32B`: 16-byte pieces exchange places within 32 bytes
     B32,
+    /// `64B`: within 64 bytes
     B64,
+    /// `128B`: within 128 bytes
     B128,
     /// `128B_ATOM_32B`: pieces of 32 bytes within 128
     B128Atom32,
@@ -128,11 +143,13 @@ impl Swizzle {
 /// each of which has one slice, and the last but one counts slices. A copy has one slice of each pixel, whatever `boxDim` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
-#[allow(missing_docs)]
 pub enum Interleave {
+    /// The channels are not interleaved.
     #[default]
     None,
+    /// `16B`: slices of 16 bytes (`NC/8HWC8`)
     B16,
+    /// `32B`: slices of 32 bytes (`NC/16HWC16`)
     B32,
 }
 
@@ -161,12 +178,15 @@ pub enum Fill {
 /// The size of L2 requests (`CUtensorMapL2promotion`). It has no effect on the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
-#[allow(missing_docs)]
 pub enum L2Promotion {
+    /// No promotion
     #[default]
     None,
+    /// Reads of 64 bytes
     B64,
+    /// Reads of 128 bytes
     B128,
+    /// Reads of 256 bytes
     B256,
 }
 
