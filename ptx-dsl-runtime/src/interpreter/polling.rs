@@ -2,7 +2,8 @@
 //!
 //! A warp that comes back to a region with the same values in these registers does the same again, as long as memory stays as it is.
 
-use super::suspects::{register, successors};
+use super::sources::register;
+use super::suspects::successors;
 use crate::flow::Pc;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Region, Register, Source, Transfer};
 use ptx_dsl_isa::isa::Host;

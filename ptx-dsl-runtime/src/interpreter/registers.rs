@@ -3,7 +3,7 @@
 //! Each warp has a scalar or a mark for each register. While a cohort runs, those of its first warp hold for all its warps; they are
 //! copied to the others when the step ends. Warps of a cohort that hold different scalars get rows when its next step begins.
 
-use super::pending::Pending;
+use super::loaded::Pending;
 use super::watched::Undefined;
 use crate::Lanes;
 use crate::machine::geometry::Geometry;

@@ -1,9 +1,11 @@
 //! Registers that a thread may read before it has written them: those that are live where the kernel starts, and those whose values
 //! come from them. Only these are watched while a kernel runs ([`super::undefined`]).
 
-use super::pending::Loaded;
+use super::loaded::Loaded;
+use super::sources::register;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Register, Source, Transfer};
 use ptx_dsl_isa::opcode::op;
+use std::sync::Arc;
 
 /// How the lanes of a result are undefined, where those of sources are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -52,16 +54,6 @@ impl Carry {
     }
 }
 
-/// The register of a source, if it is one.
-pub(super) fn register(source: &Source) -> Option<Register> {
-    match source {
-        Source::Register { register } | Source::Not { register } | Source::Address { base: register, .. } => {
-            Some(*register)
-        }
-        Source::Constant { .. } | Source::Variable { .. } | Source::Special { .. } | Source::Frame { .. } => None,
-    }
-}
-
 /// The registers of a kernel that are watched.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Suspects {
@@ -69,7 +61,7 @@ pub(super) struct Suspects {
     numbers: Vec<Option<u32>>,
     pub count: usize,
     /// Those that `tcgen05.ld` loads.
-    pub loaded: Loaded,
+    pub loaded: Arc<Loaded>,
 }
 
 impl Suspects {
@@ -87,7 +79,7 @@ impl Suspects {
             })
         };
         let numbers = found.into_iter().map(number).collect();
-        Suspects { numbers, count: count as usize, loaded: Loaded::new(image) }
+        Suspects { numbers, count: count as usize, loaded: Arc::new(Loaded::new(image)) }
     }
 
     #[inline]

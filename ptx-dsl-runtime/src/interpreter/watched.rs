@@ -1,8 +1,9 @@
 //! What the checked host keeps of undefined registers: the instructions that are watched, and the lanes that hold what no instruction
 //! of their thread has written.
 
-use super::pending::Touch;
-use super::suspects::{Carry, Suspects, register};
+use super::loaded::Touch;
+use super::sources::register;
+use super::suspects::{Carry, Suspects};
 use crate::qual::Q;
 use ptx_dsl_isa::image::{Action, Instr, Register, Source};
 use ptx_dsl_isa::isa::effect::{self, MemoryOp};
