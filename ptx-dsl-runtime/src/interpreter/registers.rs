@@ -3,7 +3,7 @@
 //! Each warp has a scalar or a mark for each register. Those of the first warp of a cohort hold for all its warps. They are copied to
 //! the others when one of them runs in another cohort. Warps of a cohort that hold different scalars get rows when its next step begins.
 
-use super::pending::Pending;
+use super::loaded::Pending;
 use super::watched::Undefined;
 use crate::Lanes;
 use crate::machine::geometry::Geometry;

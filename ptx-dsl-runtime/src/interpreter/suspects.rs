@@ -2,9 +2,10 @@
 //! come from them. Only these are watched while a kernel runs ([`super::undefined`]).
 
 use super::liveness::{Liveness, register};
-use super::pending::Loaded;
+use super::loaded::Loaded;
 use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
 use ptx_dsl_isa::opcode::op;
+use std::sync::Arc;
 
 /// How the lanes of a result are undefined, where those of sources are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -60,7 +61,7 @@ pub(super) struct Suspects {
     numbers: Vec<Option<u32>>,
     pub count: usize,
     /// Those that `tcgen05.ld` loads.
-    pub loaded: Loaded,
+    pub loaded: Arc<Loaded>,
 }
 
 impl Suspects {
@@ -80,7 +81,7 @@ impl Suspects {
             })
         };
         let numbers = found.into_iter().map(number).collect();
-        Suspects { numbers, count: count as usize, loaded: Loaded::new(image) }
+        Suspects { numbers, count: count as usize, loaded: Arc::new(Loaded::new(image)) }
     }
 
     #[inline]

@@ -2,7 +2,7 @@
 //! of their thread has written.
 
 use super::liveness::register;
-use super::pending::Touch;
+use super::loaded::Touch;
 use super::suspects::{Carry, Suspects};
 use crate::qual::Q;
 use ptx_dsl_isa::image::{Action, Instr, Register, Source};

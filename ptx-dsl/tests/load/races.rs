@@ -12,8 +12,19 @@ pub(super) fn run(launch: Launch, body: &str) -> Result<[u32; 64], Error> {
 
 /// What would be an error before the launch may run.
 pub(super) fn permissive() -> Options {
-    let named = ["protocol", "suspicious", "PTX0640", "PTX0648", "PTX0653", "PTX0655", "PTX0656", "PTX0662", "PTX0672"]
-        .map(|name| Selector::from_name(name).unwrap());
+    let named = [
+        "protocol",
+        "suspicious",
+        "PTX0640",
+        "PTX0648",
+        "PTX0653",
+        "PTX0655",
+        "PTX0656",
+        "PTX0657",
+        "PTX0662",
+        "PTX0672",
+    ]
+    .map(|name| Selector::from_name(name).unwrap());
     named.into_iter().fold(Options::new(), |o, class| o.level(Level::Allow, class))
 }
 
@@ -328,4 +339,55 @@ fn stores_of_one_value() {
     // other options stay
     let found = run_on(&Host::checked().same_values().first(), threads(64), &format!("{all} st.global.u32 [%b+4], 2;"));
     assert!(matches!(&found, Err(Error::Fault(fault)) if fault.others.is_empty()), "{found:?}");
+}
+
+/// CTA 1 hands over what it has stored to the memory of CTA 0 with an arrival at an mbarrier object there.
+#[test]
+fn scopes_of_mbarrier_operations() {
+    let body = |arrival: &str, wait: &str| {
+        format!(
+            "mbarrier.init.shared.b64 [bar], 1; st.shared.u32 [tile], 0; fence.mbarrier_init.release.cluster;\n\
+             barrier.cluster.arrive; barrier.cluster.wait; setp.eq.u32 %p, %c, 0; @%p bra wait;\n\
+             mov.u32 %r2, tile; mapa.shared::cluster.u32 %r3, %r2, 0; st.shared::cluster.u32 [%r3], 7;\n\
+             mov.u32 %r2, bar; mapa.shared::cluster.u32 %r3, %r2, 0; mbarrier.arrive{arrival}.shared::cluster.b64 _, [%r3];\n\
+             bra end; wait: mbarrier.try_wait.parity{wait}.shared::cta.b64 %q, [bar], 0; @!%q bra wait; ld.shared.u32 %r4, [tile];\n\
+             end: barrier.cluster.arrive; barrier.cluster.wait;"
+        )
+    };
+    let two = Launch::grid(2).block(1).cluster(2);
+    clean(two.clone(), &body(".release.cluster", ".acquire.cluster"));
+    // compilers write none
+    clean(two.clone(), &body("", ""));
+    let narrow = [
+        (".release.cta", ".acquire.cluster", "the scope of the arrival does not include the thread that waits"),
+        (".release.cluster", ".acquire.cta", "the scope of the wait does not include the thread that arrives"),
+    ];
+    for (arrival, wait, why) in narrow {
+        let (found, report) = race(two.clone(), &body(arrival, wait));
+        assert_eq!((found.access, found.other.access), ("load", "store"), "{report}");
+        assert!(found.near_miss.is_some_and(|miss| miss.why == why), "{report}");
+    }
+}
+
+/// Each lane gives the address of the row that it has stored, but gets parts of another one.
+#[test]
+fn rows_of_ldmatrix() {
+    let body = |store: &str, sync: &str, load: &str| {
+        format!("and.b32 %r2, %l, 7; mad.lo.u32 %r1, %r2, 16, %r0; {store} {sync} {load}")
+    };
+    let rows = "setp.lt.u32 %p, %l, 8; @%p st.shared.v4.u32 [%r1], {%t, %t, %t, %t};";
+    for load in ["ldmatrix.sync.aligned.m8n8.x1", "ldmatrix.sync.aligned.m8n8.x1.trans"] {
+        let load = format!("{load}.shared.b16 {{%r3}}, [%r1];");
+        clean(threads(32), &body(rows, "bar.warp.sync -1;", &load));
+        let (found, report) = race(threads(32), &body(rows, "", &load));
+        assert_eq!((found.access, found.other.access), ("load", "store"), "{report}");
+    }
+    // the other way round: lane 5 stores bytes 4 to 7 of row 1, whose address lane 1 gives
+    let store = "stmatrix.sync.aligned.m8n8.x1.shared.b16 [%r1], {%t};";
+    let own = "shr.u32 %r4, %l, 2; and.b32 %r5, %l, 3; mad.lo.u32 %r4, %r4, 16, %r0; mad.lo.u32 %r4, %r5, 4, %r4;\n\
+        ld.shared.u32 %r6, [%r4];";
+    clean(threads(32), &body(store, "", own));
+    let row = "setp.lt.u32 %p, %l, 8; @%p ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r1];";
+    clean(threads(32), &body(store, "bar.warp.sync -1;", row));
+    race(threads(32), &body(store, "", row));
 }

@@ -1,0 +1,103 @@
+//! What went wrong, in words.
+
+use super::FaultKind;
+use std::fmt;
+
+impl fmt::Display for FaultKind {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        use FaultKind::*;
+        match self {
+            OutOfBounds { space, addr, bytes, size } => {
+                write!(
+                    f,
+                    "access of {bytes} bytes at {space} address {addr:#x} is out of bounds: the memory there has {size} bytes"
+                )
+            }
+            OutsideVariable { bytes, variable, offset, size, space, .. } => {
+                write!(
+                    f,
+                    "access of {bytes} bytes at byte {offset} of `{variable}`, a variable of {size} bytes in {space} memory"
+                )
+            }
+            FreedStack { addr } => {
+                write!(f, "access to the stack at local address {addr:#x}, where nothing is allocated any more")
+            }
+            Misaligned { addr, align, .. } => write!(f, "address {addr:#x} is not a multiple of {align}"),
+            ReadOnly { space, addr } => write!(f, "store to read-only {space} memory at {addr:#x}"),
+            WrongWindow { addr, wanted } => write!(f, "address {addr:#x} is not {wanted}"),
+            ExitedCta { rank } => write!(f, "access to shared memory of CTA {rank} of the cluster, which has exited"),
+            NoSuchRank { rank, size } => write!(f, "CTA rank {rank} in a cluster of {size}"),
+            DataRace(race) => fmt::Display::fmt(race, f),
+            TensorRace(race) => fmt::Display::fmt(race, f),
+            UndefinedRegister { register, from, what } if from == register => {
+                write!(f, "`{register}` is used as {what}, but this thread has not written it")
+            }
+            UndefinedRegister { register, from, what } => {
+                write!(
+                    f,
+                    "`{register}` is used as {what}, but it comes from `{from}`, which this thread has not written"
+                )
+            }
+            PendingRegister { register, from, load } => {
+                let copy = if register == from { String::new() } else { format!(", a copy of `{from}`,") };
+                write!(f, "`{register}`{copy} is read, but no `tcgen05.wait::ld` has waited for {load}, which loads it")
+            }
+            Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nobody has written"),
+            MbarrierNotLive { offset } => {
+                write!(
+                    f,
+                    "shared memory at {offset:#x} holds no mbarrier object: it was never initialised, or it was invalidated"
+                )
+            }
+            MbarrierMisused { offset, what } => {
+                write!(f, "{what} a live mbarrier object at shared address {offset:#x}")
+            }
+            MbarrierCount { what } | MbarrierPhase { what } => f.write_str(what),
+            MbarrierOverArrive { count, pending } => {
+                write!(f, "arrive-on with count {count} at an mbarrier object whose pending count is {pending}")
+            }
+            MbarrierNothingExpected => {
+                f.write_str("arrive-on at an mbarrier object whose expected count `arrive_drop` has brought to 0")
+            }
+            NoCompleteCompletes => f.write_str("`.noComplete` arrive-on completes the phase"),
+            MbarrierTxCount { tx } => write!(f, "tx-count {tx} is out of range"),
+            TryCancelAfterFailure => f.write_str("`try_cancel` after an earlier response of failure has been observed"),
+            MulticastExitedCta { rank } => {
+                write!(f, "asynchronous response for CTA {rank} of the cluster, which has exited")
+            }
+            FirstCtaidOfFailure => f.write_str("`get_first_ctaid` of a response that holds no cancelled cluster"),
+            Barrier { id, what } => write!(f, "barrier {id}: {what}"),
+            ClusterBarrier { what } => write!(f, "cluster barrier: {what}"),
+            Members { what } => f.write_str(what),
+            BranchIndex { count } => write!(f, "index of `brx.idx` outside of its table of {count} labels"),
+            TensorMemory { what } | IssueGranularity { what } => f.write_str(what),
+            Descriptor { field, what } => write!(f, "{field}: {what}"),
+            StackOverflow { bytes } => {
+                write!(f, "recursive calls need more than the {bytes} bytes of stack that a thread has")
+            }
+            CallTarget => f.write_str("indirect call of an address that is no function it may call"),
+            Trap => f.write_str("`trap` executed"),
+            Assertion { message, file, line, function } => {
+                write!(f, "assertion `{message}` failed in `{function}`, {file}:{line}")
+            }
+            Undefined { what, .. } => f.write_str(what),
+            Deadlock { .. } => f.write_str("deadlock: no thread can go on and nothing is under way"),
+            StepLimit { turns, region, loops } => {
+                write!(f, "no end after {turns} steps, last ")?;
+                match &loops[..] {
+                    [] => write!(f, "at `{region}`"),
+                    [head, outer @ ..] => {
+                        if head != region {
+                            write!(f, "at `{region}` ")?;
+                        }
+                        write!(f, "in the loop at `{head}`")?;
+                        outer.iter().try_for_each(|head| write!(f, ", inside of the loop at `{head}`"))
+                    }
+                }
+            }
+            Cancelled { region } => write!(f, "cancelled, last at `{region}`"),
+            NotYet { what } => write!(f, "the host does not run {what} yet"),
+            Internal(what) => write!(f, "bug in ptx-dsl: {what}"),
+        }
+    }
+}
