@@ -20,6 +20,7 @@ mod shadow;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod weak;
 
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::KernelInfo;
@@ -27,8 +28,9 @@ use crate::kernel::variables::Variables;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
+use crate::monitor::weak::WeakMemory;
 use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, Who};
-use actor::Work;
+use actor::{Actor, Work, includes};
 use clock::Clock;
 use local::Local;
 use misses::{Miss, remember};
@@ -41,6 +43,7 @@ use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use threads::Threads;
+use weak::Weak;
 
 /// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
 /// mbarrier objects, and `mbarrier.init` over them.
@@ -70,10 +73,12 @@ pub struct Checked {
     mbarriers: Mbarriers,
     phases: AllPhases,
     messages: Messages,
+    /// If memory is weak.
+    weak: Option<Weak>,
     operations: Operations,
     remotes: Remotes,
-    /// Of the last `fence.sc` of the GPU: such fences have an order of their own (8.9.3).
-    sequential: Rc<Clock>,
+    /// Of the last `fence.sc` of each scope: such fences have an order of their own (8.9.3).
+    sequential: Vec<(Scope, Actor, Rc<Clock>)>,
     /// Where a thread has observed another one and not learnt from it.
     misses: Vec<Miss>,
     /// By site: bytes that a load uses, where that is not all of them.
@@ -115,6 +120,9 @@ impl Monitor for Checked {
         self.mbarriers.start(slot);
         self.phases.start(slot);
         self.messages.start(slot);
+        if let Some(weak) = &mut self.weak {
+            weak.start(slot);
+        }
         self.remotes.start(slot);
     }
 
@@ -135,7 +143,7 @@ impl Monitor for Checked {
     }
 
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
-        if !self.are_inside(a, offsets) {
+        if self.weak.is_some() || !self.are_inside(a, offsets) {
             return false;
         }
         match a.place {
@@ -237,6 +245,10 @@ impl Monitor for Checked {
         Ok(())
     }
 
+    fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
+        self.weak.is_some().then_some(self)
+    }
+
     fn finding(&mut self, kind: &FaultKind, who: Who) -> Finding {
         let key = match kind {
             FaultKind::DataRace(race) => (race.other.site, race.space),
@@ -263,6 +275,11 @@ impl Monitor for Checked {
 }
 
 impl Checked {
+    /// Makes memory weak.
+    pub(crate) fn weaken(&mut self) {
+        self.weak = Some(Weak::default());
+    }
+
     fn new() -> Checked {
         Checked {
             limit: 100,
@@ -277,9 +294,10 @@ impl Checked {
             mbarriers: Mbarriers::default(),
             phases: AllPhases::default(),
             messages: Messages::default(),
+            weak: None,
             operations: Operations::default(),
             remotes: Remotes::default(),
-            sequential: Rc::default(),
+            sequential: Vec::new(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
             variables: Arc::default(),
@@ -322,7 +340,7 @@ impl Checked {
                 (true, true) => warp.learn(who.lanes, &clock),
                 (true, false) => {
                     warp.meet(&clock);
-                    warp.observe(who.lanes, &clock);
+                    warp.observe(who.lanes, &clock, None);
                     let why = "the wait is `.relaxed`, and no fence of acquire semantics follows it";
                     remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
                 }
@@ -358,9 +376,19 @@ impl Checked {
     fn fence(&mut self, order: Order, who: Who) {
         let Some(warp) = self.threads.of(who) else { return };
         warp.fence(who.lanes, order);
-        if order.sequential && order.scope >= Scope::Gpu {
-            warp.learn(who.lanes, &self.sequential);
-            self.sequential = Rc::new(warp.publish(who.lanes).known);
+        // the order of a run hides races: a narrow one matters only for what loads may read
+        if !order.sequential || order.scope < Scope::Gpu && self.weak.is_none() {
+            return;
+        }
+        let (scope, id) = (order.scope, warp.id);
+        for (_, _, clock) in self.sequential.iter().filter(|f| includes(f.0.min(scope), f.1, id)) {
+            warp.learn(who.lanes, clock);
+        }
+        let now = Rc::new(warp.publish(who.lanes).known);
+        let same = |f: &&mut (Scope, Actor, Rc<Clock>)| f.0 == scope && includes(scope, f.1, id);
+        match self.sequential.iter_mut().find(same) {
+            Some(fence) => fence.2 = now,
+            None => self.sequential.push((scope, id, now)),
         }
     }
 }

@@ -40,6 +40,8 @@
 
 mod event;
 pub(crate) mod order;
+#[doc(hidden)]
+pub mod weak;
 
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::KernelInfo;
@@ -332,6 +334,11 @@ pub trait Monitor: Default + Sized + 'static {
     /// A synchronisation. `order` is that of the statement.
     fn sync(&mut self, _: Sync, _order: Order, _: Who) -> Result<(), FaultKind> {
         Ok(())
+    }
+    /// Who chooses the stores from which strong loads read. `None`: they read what memory has.
+    #[doc(hidden)]
+    fn weak(&mut self) -> Option<&mut dyn weak::WeakMemory> {
+        None
     }
     /// What becomes of the launch, of whose thread this is?
     fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {

@@ -197,6 +197,24 @@ pub(crate) enum Mode {
     #[default]
     Tiled,
     Im2col,
+    /// `im2col::w`
+    Im2colW,
+    /// `im2col::w::128`
+    Im2colW128,
+}
+
+impl Mode {
+    const ALL: [Mode; 4] = [Mode::Tiled, Mode::Im2col, Mode::Im2colW, Mode::Im2colW128];
+
+    /// Are the pixels along the width only?
+    pub fn is_wide(self) -> bool {
+        matches!(self, Mode::Im2colW | Mode::Im2colW128)
+    }
+
+    /// Dimensions of the bounding box of a tensor of this rank.
+    pub fn spatial(self, rank: usize) -> usize {
+        if self.is_wide() { 1 } else { rank.saturating_sub(2) }
+    }
 }
 
 /// The fields of a tensor map. The innermost dimension comes first.
@@ -307,7 +325,7 @@ impl Fields {
         let corner = |at: usize| std::array::from_fn(|i| i32::from(half(at + 2 * i) as i16));
         Some(Fields {
             address: long(at::ADDRESS),
-            mode: *[Mode::Tiled, Mode::Im2col].get(usize::from(from[at::MODE]))?,
+            mode: *Mode::ALL.get(usize::from(from[at::MODE]))?,
             rank: usize::from(from[at::RANK]) + 1,
             element: *ElementType::ALL.get(usize::from(from[at::ELEMENT]))?,
             dims: std::array::from_fn(|i| u64::from(word(at::DIMS + 4 * i)) + 1),
@@ -332,7 +350,7 @@ impl Fields {
     pub fn inner(&self) -> u32 {
         match self.mode {
             Mode::Tiled => self.box_dims[0],
-            Mode::Im2col => self.pixels.channels,
+            _ => self.pixels.channels,
         }
     }
 
@@ -367,7 +385,7 @@ mod tests {
         assert_eq!(Fields::decode(&map.encode()), Some(map));
         assert_eq!(Fields::decode(&[0; 128]), Some(Fields::default()));
         for (at, value) in
-            [(at::RANK, 5), (at::ELEMENT, 16), (at::SWIZZLE, 4), (at::ATOMICITY, 1), (at::MODE, 2), (127, 1)]
+            [(at::RANK, 5), (at::ELEMENT, 16), (at::SWIZZLE, 4), (at::ATOMICITY, 1), (at::MODE, 4), (127, 1)]
         {
             let mut bytes = [0; 128];
             bytes[at] = value;
