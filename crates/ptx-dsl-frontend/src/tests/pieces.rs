@@ -85,6 +85,21 @@ fn pieces_use_pieces_and_layouts_name_variables() {
 }
 
 #[test]
+fn parts_of_one_name_stay_apart() {
+    let parts = "part ring { const N: u32 = 1; .inline f(.reg .b32 %x) { mov.u32 %x, N; g!(%x); } .inline g(.reg .b32 %x) { add.u32 %x, %x, 10; } }
+        part ring as other { const N: u32 = 2; .inline f(.reg .b32 %x) { mov.u32 %x, N; ring::g!(%x); } .inline g(.reg .b32 %x) { add.u32 %x, %x, 20; } }";
+    assert_eq!(
+        printed(parts, "other::f!(%r1); ring::f!(%r2);"),
+        "{ mov.u32 %r1, 2; { add.u32 %r1, %r1, 20; } } { mov.u32 %r2, 1; { add.u32 %r2, %r2, 10; } }"
+    );
+    // neither constant is the kernel's
+    assert_eq!(errors(parts, "mov.u32 %r1, N;"), [(401, "N".to_owned())]);
+    // a third part cannot say which it means
+    let third = format!("{parts} part third {{ .inline h(.reg .b32 %x) {{ ring::g!(%x); }} }}");
+    assert_eq!(errors(&third, "third::h!(%r1);").iter().map(|e| e.0).collect::<Vec<_>>(), [160]);
+}
+
+#[test]
 fn arguments_that_do_not_fit() {
     for (body, code, at) in [
         ("wait!(bar);", 160, ")"),

@@ -30,19 +30,18 @@ impl Expander<'_> {
     }
 }
 
-/// The tokens, with another name for each constant of a part that an earlier part has too. Only the pieces of its part see it.
+/// The tokens, with other names for constants that several parts have. Only the pieces of its part see such a constant.
 pub(super) fn apart(tokens: &[Token]) -> Cow<'_, [Token]> {
-    let mut seen: HashMap<&str, usize> = HashMap::new();
-    let mut renamed: Vec<(Range<usize>, &str, String)> = Vec::new();
-    for (n, part) in parts(tokens).into_iter().enumerate() {
+    let parts = parts(tokens);
+    let mut owners: HashMap<&str, Vec<usize>> = HashMap::new();
+    for (n, part) in parts.iter().enumerate() {
         for name in constants(tokens, part.clone()) {
-            match seen.get(name) {
-                Some(_) => renamed.push((part.clone(), name, format!("{name}_of_part_{n}"))),
-                None => {
-                    seen.insert(name, n);
-                }
-            }
+            owners.entry(name).or_default().push(n);
         }
+    }
+    let mut renamed: Vec<(Range<usize>, &str, String)> = Vec::new();
+    for (name, owners) in owners.into_iter().filter(|(_, owners)| owners.first() != owners.last()) {
+        renamed.extend(owners.into_iter().map(|n| (parts[n].clone(), name, format!("{name}_of_part_{n}"))));
     }
     if renamed.is_empty() {
         return Cow::Borrowed(tokens);
