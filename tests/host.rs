@@ -45,6 +45,7 @@ mod tcgen05_order;
 mod tensor_copies;
 mod tensor_memory;
 mod tensor_overrides;
+mod tensor_wide;
 mod trace;
 mod video;
 mod waits;

@@ -14,6 +14,8 @@ use proc_macro2::TokenStream;
 use ptx_dsl_codegen::RustType;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
+use ptx_dsl_frontend::closure as errors;
+use ptx_dsl_frontend::constant::Count;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::notes::Notes;
 use ptx_dsl_frontend::parse::repeat::Expanded;
@@ -46,12 +48,11 @@ pub fn closure(
     let start = tokens[bar].span();
     let mut problems = TokenStream::new();
     if used < bar {
-        let d = Diagnostic::error(154, tokens[used].span(), "a kernel captures nothing, so `move` moves nothing")
-            .help("remove `move`, and make what the kernel needs a parameter");
+        let d = errors::moves(tokens[used].span());
         problems.extend(problem(source, d));
     }
     let Some(close) = closing_bar(tokens, bar + 1) else {
-        let d = Diagnostic::error(150, start, "the parameters of the kernel have no closing `|`");
+        let d = errors::unclosed(start);
         problems.extend(problem(source, d));
         return problems;
     };
@@ -190,37 +191,22 @@ fn parameters(source: &Source, tokens: &[Token], out: &mut TokenStream) -> Param
 fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut TokenStream) {
     let (Some(first), Some(last)) = (part.first(), part.last()) else { return };
     let span = first.span().to(last.span());
-    let message = match part {
+    let d = match part {
         [Token { kind: Tok::Word(name), .. }, Token { kind: Tok::Punct(':'), .. }, a, ..] => {
             let ty = a.span().to(last.span());
             match declaration(name, first.span(), span, ty, source.rust(ty)) {
                 Some(d) => return params.right.push(d),
-                None => NO_PARAMETER,
+                None => errors::no_parameter(span),
             }
         }
-        [Token { kind: Tok::Word(name), .. }] => {
-            params.broken.push(name.clone());
-            let d = Diagnostic::error(151, span, format!("the parameter `{name}` has no type"))
-                .note("the bars hold parameters of the kernel; it captures nothing of the Rust around it")
-                .help(format!(
-                    "write `{name}: &mut [f32]` or `{name}: u32` and pass it at launch; a constant goes into the header, \
-                     `const N: u32 = crate::N`"
-                ));
-            return out.extend(problem(source, d));
-        }
-        _ => NO_TYPE,
+        [Token { kind: Tok::Word(name), .. }] => errors::untyped(span, name),
+        _ => errors::no_type(span),
     };
     if let Tok::Word(name) = &first.kind {
         params.broken.push(name.clone());
     }
-    let d = Diagnostic::error(151, span, message).help("write `name: &[f32]`, `name: &mut [u32]` or `name: u32`");
     out.extend(problem(source, d));
 }
-
-const NO_TYPE: &str = "a parameter of the kernel is a name and a type";
-
-const NO_PARAMETER: &str =
-    "this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`";
 
 fn problem(source: &Source, d: Diagnostic) -> TokenStream {
     let (first, last) = source.span(d.span);
@@ -238,7 +224,7 @@ fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: TokenStream) ->
                 Some((_, bytes)) => bytes,
                 None => 1,
             };
-            (".u64", Some(Ptr { space: Some(word(".global", at)), align: Some((align, at)), span: at }))
+            (".u64", Some(Ptr { space: Some(word(".global", at)), align: Some((Count::Known(align), at)), span: at }))
         }
         RustType::Reference { .. } => return None,
         RustType::Value(value) => (scalar(&value)?.0, None),

@@ -10,10 +10,12 @@ use crate::report;
 use crate::report::Problem;
 use crate::tokens::Source;
 use proc_macro2::{Span, TokenStream};
+use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::{FileOptions, parse_file_options};
+use ptx_dsl_frontend::span::Span as Tokens;
 use quote::quote;
 use signature::Types;
 use std::path::{Path, PathBuf};
@@ -106,7 +108,11 @@ fn expand(
         Some(format!("{name}:{line}:{column}\n  | {shown}"))
     };
     let line = |s| at(s).0 as u32;
-    let spans = |s| types.span(s).unwrap_or((span, span));
+    let about = about_parameters(&compiled, &types);
+    let spans = |s| {
+        let parameter = about.iter().find(|(finding, _)| *finding == s).map_or(s, |(_, ty)| *ty);
+        types.span(parameter).unwrap_or((span, span))
+    };
     let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: Some(name.to_owned()), place: &place };
     if pass == Pass::Code {
         return expansion.code(&compiled);
@@ -119,6 +125,17 @@ fn expand(
         const _: &[u8] = ::core::include_bytes!(#absolute);
     ));
     out
+}
+
+/// The places of findings in the file that are about a parameter, each with the type in its signature: rustc shows them there.
+fn about_parameters(compiled: &Compiled, types: &Types) -> Vec<(Tokens, Tokens)> {
+    let parameters = || compiled.hir.functions.iter().flat_map(|f| &f.params);
+    let of = |label: Tokens| match types.get(label) {
+        Some(_) => Some(label),
+        None => parameters().find(|p| p.span == label)?.rust_type,
+    };
+    let found = compiled.diagnostics.iter().filter(|d| types.get(d.span).is_none());
+    found.filter_map(|d| Some((d.span, d.labels.iter().find_map(|(label, _)| of(*label))?))).collect()
 }
 
 #[cfg(test)]

@@ -37,6 +37,8 @@ pub struct Part {
     items: TokenStream,
     /// Where the module names it.
     pub path: Span,
+    /// What the module calls it: `use a::ring as other;`.
+    alias: Option<Ident>,
 }
 
 impl Part {
@@ -48,14 +50,17 @@ impl Part {
     /// `part ring { ... }`
     pub fn tokens(&self) -> TokenStream {
         let (name, items) = (&self.name, &self.items);
-        quote!(part #name { #items })
+        match &self.alias {
+            Some(alias) => quote!(part #name as #alias { #items }),
+            None => quote!(part #name { #items }),
+        }
     }
 
     /// As a group of a state.
     fn group(&self) -> TokenTree {
-        let Part { id, package, name, broken, uses, items, path } = self;
+        let Part { id, package, name, broken, uses, items, path, alias } = self;
         let path = Ident::new("path", *path);
-        braces(quote!(#id #package #name #broken { #uses } { #items } #path))
+        braces(quote!(#id #package #name #broken { #uses } { #items } #path #alias))
     }
 
     fn read(group: &TokenTree, path: Span) -> Option<Self> {
@@ -81,6 +86,10 @@ impl Part {
             uses: contents(uses)?.into_iter().collect(),
             items: contents(items)?.into_iter().collect(),
             path: end.first().map_or(path, TokenTree::span),
+            alias: match end.get(1) {
+                Some(TokenTree::Ident(alias)) => Some(alias.clone()),
+                _ => None,
+            },
         })
     }
 }
@@ -161,14 +170,15 @@ fn state(trees: &[TokenTree]) -> Option<Step> {
     };
     let [pending, done, path, uses, before, rest] = groups else { return None };
     let plain = |group: &TokenTree| Some(contents(group)?.into_iter().collect::<TokenStream>());
-    let path = contents(path)?.last().map_or(Span::call_site(), TokenTree::span);
+    let (path, alias) = split_alias(contents(path)?);
+    let path = path.last().map_or(Span::call_site(), TokenTree::span);
     let mut parts = Vec::new();
     for part in contents(done)? {
         parts.push(Part::read(&part, path)?);
     }
     let mut pending = contents(pending)?;
     if let Some(part) = part {
-        let part = Part::read(part, path)?;
+        let part = Part { alias, ..Part::read(part, path)? };
         // what is pending may be a part that waits for those that it uses
         let waiting = |group: &TokenTree| Part::read(group, path).is_some_and(|waiting| waiting.id == part.id);
         if !parts.iter().any(|known| known.id == part.id) && !pending.iter().any(waiting) {
@@ -190,7 +200,7 @@ fn next(pending: Vec<TokenTree>, mut module: Module) -> Step {
             module.parts.push(part);
             continue;
         }
-        let path: TokenStream = contents(&group).unwrap_or_default().into_iter().collect();
+        let path: TokenStream = split_alias(contents(&group).unwrap_or_default()).0.into_iter().collect();
         let state = module.state(pending.collect(), group);
         return Step::Call(quote!(#path ! { #state }));
     }
@@ -338,10 +348,11 @@ fn use_tree(
 ) -> Result<(), TokenStream> {
     for part in trees.split(|tree| is(tree, ',')) {
         let mut path = prefix.to_vec();
-        let mut group = None;
+        let (mut group, mut called) = (None, TokenStream::new());
         let part = match part {
             [before @ .., name, TokenTree::Ident(word), alias @ TokenTree::Ident(_)] if word == "as" => {
                 aliases.extend(quote!(use #name #word #alias;));
+                called = quote!(#word #alias);
                 &part[..before.len() + 1]
             }
             part => part,
@@ -369,11 +380,23 @@ fn use_tree(
                 let inner: Vec<TokenTree> = inner.into_iter().collect();
                 use_tree(&inner, &path, (out, aliases))?;
             }
-            None if !path.is_empty() => out.push(path.into_iter().collect()),
+            None if !path.is_empty() => out.push(path.into_iter().chain(called).collect()),
             None => {}
         }
     }
     Ok(())
+}
+
+/// `a::ring as other`: the path and the alias.
+fn split_alias(mut path: Vec<TokenTree>) -> (Vec<TokenTree>, Option<Ident>) {
+    if let [.., TokenTree::Ident(word), TokenTree::Ident(alias)] = path.as_slice()
+        && word == "as"
+    {
+        let alias = alias.clone();
+        path.truncate(path.len() - 2);
+        return (path, Some(alias));
+    }
+    (path, None)
 }
 
 /// `part ring { ... }`

@@ -21,6 +21,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod weak;
 
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::KernelInfo;
@@ -28,8 +29,9 @@ use crate::kernel::variables::Variables;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
+use crate::monitor::weak::WeakMemory;
 use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, TensorAccess, Who};
-use actor::Work;
+use actor::{Actor, Work, includes};
 use clock::Clock;
 use local::Local;
 use misses::{Miss, remember};
@@ -43,6 +45,7 @@ use std::rc::Rc;
 use std::sync::Arc;
 use tensor::TensorMemory;
 use threads::Threads;
+use weak::Weak;
 
 /// Reports data races in shared, global and Tensor Memory, reads of shared, local and Tensor Memory that nobody has written, ordinary
 /// accesses to live mbarrier objects, and `mbarrier.init` over them.
@@ -74,11 +77,13 @@ pub struct Checked {
     mbarriers: Mbarriers,
     phases: AllPhases,
     messages: Messages,
+    /// If memory is weak.
+    weak: Option<Weak>,
     operations: Operations,
     remotes: Remotes,
     tensor: TensorMemory,
-    /// Of the last `fence.sc` of the GPU: such fences have an order of their own (8.9.3).
-    sequential: Rc<Clock>,
+    /// Of the last `fence.sc` of each scope: such fences have an order of their own (8.9.3).
+    sequential: Vec<(Scope, Actor, Rc<Clock>)>,
     /// Where a thread has observed another one and not learnt from it.
     misses: Vec<Miss>,
     /// By site: bytes that a load uses, where that is not all of them.
@@ -120,6 +125,9 @@ impl Monitor for Checked {
         self.mbarriers.start(slot);
         self.phases.start(slot);
         self.messages.start(slot);
+        if let Some(weak) = &mut self.weak {
+            weak.start(slot);
+        }
         self.remotes.start(slot);
         self.tensor.start(slot);
     }
@@ -141,7 +149,7 @@ impl Monitor for Checked {
     }
 
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
-        if !self.are_inside(a, offsets) {
+        if self.weak.is_some() || !self.are_inside(a, offsets) {
             return false;
         }
         match a.place {
@@ -258,6 +266,10 @@ impl Monitor for Checked {
         Ok(())
     }
 
+    fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
+        self.weak.is_some().then_some(self)
+    }
+
     fn tensor(&mut self, access: &TensorAccess<'_>, who: Who) -> Result<(), FaultKind> {
         self.tensor_access(access, who)
     }
@@ -290,6 +302,11 @@ impl Monitor for Checked {
 }
 
 impl Checked {
+    /// Makes memory weak.
+    pub(crate) fn weaken(&mut self) {
+        self.weak = Some(Weak::default());
+    }
+
     fn new() -> Checked {
         Checked {
             limit: 100,
@@ -305,10 +322,11 @@ impl Checked {
             mbarriers: Mbarriers::default(),
             phases: AllPhases::default(),
             messages: Messages::default(),
+            weak: None,
             operations: Operations::default(),
             remotes: Remotes::default(),
             tensor: TensorMemory::default(),
-            sequential: Rc::default(),
+            sequential: Vec::new(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
             variables: Arc::default(),
@@ -349,7 +367,7 @@ impl Checked {
         for (clock, how) in done {
             let why = match how {
                 Publishing::Released | Publishing::Remote if !order.acquire => {
-                    warp.observe(who.lanes, &clock);
+                    warp.observe(who.lanes, &clock, None);
                     "the wait is `.relaxed`, and no fence of acquire semantics follows it"
                 }
                 Publishing::Remote if order.scope < Scope::Cluster => {
@@ -390,9 +408,19 @@ impl Checked {
     fn fence(&mut self, order: Order, who: Who) {
         let Some(warp) = self.threads.of(who) else { return };
         warp.fence(who.lanes, order);
-        if order.sequential && order.scope >= Scope::Gpu {
-            warp.learn(who.lanes, &self.sequential);
-            self.sequential = Rc::new(warp.publish(who.lanes).known);
+        // the order of a run hides races: a narrow one matters only for what loads may read
+        if !order.sequential || order.scope < Scope::Gpu && self.weak.is_none() {
+            return;
+        }
+        let (scope, id) = (order.scope, warp.id);
+        for (_, _, clock) in self.sequential.iter().filter(|f| includes(f.0.min(scope), f.1, id)) {
+            warp.learn(who.lanes, clock);
+        }
+        let now = Rc::new(warp.publish(who.lanes).known);
+        let same = |f: &&mut (Scope, Actor, Rc<Clock>)| f.0 == scope && includes(scope, f.1, id);
+        match self.sequential.iter_mut().find(same) {
+            Some(fence) => fence.2 = now,
+            None => self.sequential.push((scope, id, now)),
         }
     }
 }

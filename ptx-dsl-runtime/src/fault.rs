@@ -362,12 +362,14 @@ impl FaultKind {
 
 /// The thread a fault is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[allow(missing_docs)]
 pub struct ThreadId {
+    /// `%ctaid`
     pub ctaid: [u32; 3],
+    /// `%tid`
     pub tid: [u32; 3],
     /// warp in its CTA
     pub warp: u32,
+    /// lane in its warp, `%laneid`
     pub lane: u32,
     /// rank of the CTA in its cluster
     pub rank: u32,

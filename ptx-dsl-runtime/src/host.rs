@@ -43,6 +43,8 @@ pub struct Host<M = Off> {
     engine: Option<Engine>,
     numerics: Numerics,
     tensor_fences: bool,
+    /// The Rust expression of such a host, for reports.
+    expression: &'static str,
     tensor_registers: bool,
     print: Print,
     make_monitor: MakeMonitor<M>,
@@ -67,11 +69,12 @@ impl<M> Clone for Host<M> {
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Host { schedule, record, resident, threads, engine, print, numerics, .. } = self;
-        let Host { tensor_fences, tensor_registers, .. } = self;
+        let Host { tensor_fences, tensor_registers, expression, .. } = self;
         let mut s = f.debug_struct("Host");
         s.field("schedule", schedule).field("record", record).field("resident", resident).field("threads", threads);
         s.field("engine", engine).field("print", print).field("numerics", numerics);
         s.field("tensor_fences", tensor_fences).field("tensor_registers", tensor_registers);
+        s.field("expression", expression);
         s.finish()
     }
 }
@@ -115,6 +118,25 @@ impl Host<Checked> {
     /// ```
     pub fn same_values(self) -> Self {
         self.with(|checked| checked.same_values = true)
+    }
+
+    /// Memory is weak: a strong load may read from an older store than the last one, if causality order (8.9.5) and the axioms of the
+    /// model (8.10) allow it, and strong stores may take effect in another order than that in which they are executed. The schedule
+    /// chooses. Without a seed or an exploration loads read from the last store.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::{Host, Report, Error};
+    /// # fn launch<M>(_: &Host<M>) -> Result<Report, Error> { Ok(Report::default()) }
+    /// Host::checked().weak().explore(10_000).exhaustive().run(|host| launch(host))?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    ///
+    /// It is for small kernels, and slow. Weak accesses race or are ordered, so they have no choice; operations on mbarrier objects,
+    /// asynchronous operations and Tensor Memory are as on other hosts. Load buffering is not shown: a load reads only from stores that
+    /// were executed before it.
+    pub fn weak(mut self) -> Self {
+        self.expression = "Host::checked().weak()";
+        self.with(Checked::weaken)
     }
 
     /// Also reports an asynchronous write, as that of a bulk copy, over bytes that a thread has loaded, if no proxy fence is between the
@@ -176,6 +198,7 @@ impl<M: Monitor> Host<M> {
             print: Print::Standard,
             numerics: Numerics::default(),
             tensor_fences: true,
+            expression: M::HOST,
             tensor_registers: true,
             make_monitor: Arc::new(make),
         }

@@ -41,6 +41,8 @@
 mod event;
 pub(crate) mod order;
 mod tensor;
+#[doc(hidden)]
+pub mod weak;
 
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::KernelInfo;
@@ -70,8 +72,12 @@ pub enum Agent {
     /// A copy with this number, which [`Sync::CopyCompletes`] tells.
     Copy(u64),
     /// A bulk copy of this group of its thread. What it writes to global memory has a hash, of the bytes and the places.
-    #[allow(missing_docs)]
-    Bulk { group: u64, content: Option<u64> },
+    Bulk {
+        /// The number of the group.
+        group: u64,
+        /// The hash.
+        content: Option<u64>,
+    },
     /// A `cp.async` of this group of its thread.
     Cp(u64),
     /// A `wgmma` of this group of its warp.
@@ -156,29 +162,78 @@ pub enum Offsets<'a> {
 }
 
 /// A synchronisation. `rank` and `offset` are the CTA of an mbarrier object and its place in shared memory.
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// `mbarrier.init`
-    MbarrierInit { rank: u32, offset: u32 },
+    MbarrierInit {
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// `mbarrier.inval`
-    MbarrierInval { rank: u32, offset: u32 },
+    MbarrierInval {
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// Arrives, and may complete the phase.
-    MbarrierArrive { rank: u32, offset: u32 },
+    MbarrierArrive {
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// Tests or waits for the phase of this parity.
-    MbarrierTest { rank: u32, offset: u32, parity: u64 },
+    MbarrierTest {
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+        /// 0 or 1
+        parity: u64,
+    },
     /// A wait has seen that its phase is complete.
-    MbarrierWait { rank: u32, offset: u32 },
+    MbarrierWait {
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// Any other operation of a thread on an mbarrier object; a test that fails.
-    Mbarrier { rank: u32, offset: u32 },
+    Mbarrier {
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// A phase of an mbarrier object is complete.
-    MbarrierPhase { rank: u32, offset: u32 },
+    MbarrierPhase {
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// `barrier`, `bar`: arrives, and waits or not.
-    Barrier { id: u32, waits: bool },
+    Barrier {
+        /// The number of the barrier
+        id: u32,
+        /// Not only `bar.arrive`
+        waits: bool,
+    },
     /// All threads of this barrier have arrived.
-    BarrierCompletes { id: u32 },
+    BarrierCompletes {
+        /// The number of the barrier
+        id: u32,
+    },
     /// `bar.warp.sync`: arrives, or goes on once all members have arrived.
-    Warp { members: u32, arrives: bool },
+    Warp {
+        /// The lanes of the membermask
+        members: u32,
+        /// Or else goes on
+        arrives: bool,
+    },
     /// `barrier.cluster.arrive`
     ClusterArrive,
     /// `barrier.cluster.wait`
@@ -190,23 +245,65 @@ pub enum Sync {
     /// A proxy fence.
     ProxyFence(ProxyFence),
     /// The asynchronous copy with this number is complete, and this mbarrier object is about to observe it.
-    CopyCompletes { copy: u64, rank: u32, offset: u32 },
+    CopyCompletes {
+        /// The number of the copy
+        copy: u64,
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// An arrival on this mbarrier object will follow the `cp.async` of the lanes in this group and those before it.
-    CpArrive { group: u64, rank: u32, offset: u32 },
+    CpArrive {
+        /// The number of the group of its thread
+        group: u64,
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// `tcgen05.commit`, which has a number among those of its thread and will arrive on so many objects.
-    Commit { commit: u64, arrivals: u32 },
+    Commit {
+        /// The number of the commit of its thread
+        commit: u64,
+        /// How many objects it arrives on
+        arrivals: u32,
+    },
     /// The `tcgen05` operations before the commit with this number are complete, and this mbarrier object is about to observe it.
-    CommitArrives { commit: u64, rank: u32, offset: u32 },
+    CommitArrives {
+        /// The number of the commit of its thread
+        commit: u64,
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+    },
     /// The last thread of a CTA of a cluster ends.
     CtaEnds,
     /// `tcgen05.wait`: the loads of the warp, or its stores, are complete.
-    TensorWait { stores: bool },
+    TensorWait {
+        /// The stores
+        stores: bool,
+    },
     /// `tcgen05.fence::before_thread_sync`, or `::after_thread_sync`.
-    TensorFence { before: bool },
+    TensorFence {
+        /// `::before_thread_sync`
+        before: bool,
+    },
     /// The groups before this one are complete.
-    Groups { of: Groups, before: u64 },
+    Groups {
+        /// Which groups
+        of: Groups,
+        /// The first group that may be incomplete
+        before: u64,
+    },
     /// `alloca` or `stackrestore`: these bytes of the thread's local memory are a part of its stack that is not in use.
-    Stack { from: u64, to: u64 },
+    Stack {
+        /// The first byte
+        from: u64,
+        /// The byte behind the last
+        to: u64,
+    },
 }
 
 /// What watches a launch. `Err` is a fault at the access, which ends the launch unless [`Monitor::finding`] says otherwise.
@@ -249,6 +346,11 @@ pub trait Monitor: Default + Sized + 'static {
     /// A synchronisation. `order` is that of the statement.
     fn sync(&mut self, _: Sync, _order: Order, _: Who) -> Result<(), FaultKind> {
         Ok(())
+    }
+    /// Who chooses the stores from which strong loads read. `None`: they read what memory has.
+    #[doc(hidden)]
+    fn weak(&mut self) -> Option<&mut dyn weak::WeakMemory> {
+        None
     }
     /// An access to Tensor Memory.
     fn tensor(&mut self, _: &TensorAccess<'_>, _: Who) -> Result<(), FaultKind> {

@@ -32,6 +32,8 @@ pub enum Choice {
     Block,
     /// Does `mbarrier.try_wait` return false at once instead of waiting? 3: it does.
     TimeOut,
+    /// With weak memory: the store from which a load reads, or the position of a store in coherence order; 0 is the last.
+    Store,
 }
 
 /// Takes the decisions that a launch leaves open.

@@ -68,7 +68,7 @@ pub enum Error {
     SameName(PathBuf, PathBuf),
     /// A module of this file uses a part of this name, which is in another file that was not named.
     NoPart(PathBuf, String),
-    /// A module of this file uses a part of this name, which several files have.
+    /// A module of this file uses a part of this name, which is defined several times.
     SeveralParts(PathBuf, String),
     /// A module has errors.
     Text(TextError),
@@ -91,7 +91,11 @@ impl fmt::Display for Error {
                 )
             }
             Error::SeveralParts(path, name) => {
-                write!(f, "`{}` uses the part `{name}`, which several files have; name one of them", path.display())
+                write!(
+                    f,
+                    "`{}` uses the part `{name}`, which is defined several times; name one file that has it",
+                    path.display()
+                )
             }
             Error::Text(e) => e.fmt(f),
         }
@@ -186,7 +190,7 @@ impl Kernels {
             for other in self.parts.iter().filter(|other| *other != file) {
                 let text = std::fs::read_to_string(other).map_err(|e| Error::File(other.clone(), e))?;
                 let bodies = rust_source::bodies(&text).map_err(|reason| Error::NoRust(other.clone(), reason))?;
-                parts.add(&text, &bodies);
+                parts.add(&other.display().to_string(), &text, &bodies);
             }
             let mut texts = Vec::new();
             for body in bodies {
@@ -194,11 +198,12 @@ impl Kernels {
                     NotFound::No(name) => Error::NoPart(file.to_owned(), name),
                     NotFound::Several(name) => Error::SeveralParts(file.to_owned(), name),
                 };
-                texts.extend(rust_source::module(&text, body, &parts).map_err(part)?);
+                let name = file.display().to_string();
+                texts.extend(rust_source::module((&name, &text), body, &parts).map_err(part)?);
             }
             texts
         } else {
-            vec![text]
+            vec![(text, Vec::new())]
         };
         let mut options = Options::new().name(file.display().to_string());
         if rust_source::is_rust(file) {
@@ -208,8 +213,8 @@ impl Kernels {
             options = options.level(*level, *of);
         }
         let mut modules = Vec::new();
-        for text in &texts {
-            let module = options.parse(text).map_err(Error::Text)?;
+        for (text, moved) in texts {
+            let module = options.clone().moved(moved).parse(&text).map_err(Error::Text)?;
             for warning in module.warnings() {
                 println!("cargo::warning=[PTX{:04}] {}: {}", warning.code, warning.place, warning.message);
             }

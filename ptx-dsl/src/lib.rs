@@ -68,6 +68,8 @@
 //! To compile a kernel in development builds too, write `compiled` in its header: `<sm_90, ptx 8.0, compiled>`. The feature `compiled`
 //! does so for all kernels. A host with a monitor, such as [`Host::checked`], always interprets, and so does a host with a seed, unless
 //! [`Host::engine`] asks for compiled code.
+//!
+#![doc = include_str!("examples.md")]
 
 #[cfg(feature = "build")]
 pub mod build;
@@ -76,22 +78,66 @@ pub mod load;
 
 #[cfg(feature = "half")]
 pub use half;
+/// ```
+/// use ptx_dsl::prelude::*;
+///
+/// #[derive(ptx_dsl::Param)]
+/// #[repr(C)]
+/// struct Range {
+///     from: u32,
+///     to: u32,
+/// }
+///
+/// ptx! {
+///     <sm_90, ptx 8.0>
+///     .visible .entry length(.param .align 4 .b8 range[8]: Range, .param .u64 .ptr .global .align 4 x: &mut [u32]) {
+///         .reg .b32 %from, %to;
+///         .reg .b64 %x;
+///         ld.param.v2.u32 {%from, %to}, [range];
+///         ld.param.u64 %x, [x];
+///         sub.u32 %to, %to, %from;
+///         st.global.u32 [%x], %to;
+///         ret;
+///     }
+/// }
+/// let mut x = [0];
+/// length.launch(&Host::new(), Launch::grid(1), (Range { from: 3, to: 8 }, &mut x))?;
+/// assert_eq!(x, [5]);
+/// # Ok::<(), ptx_dsl::Error>(())
+/// ```
+pub use ptx_dsl_macros::Param;
 #[doc(hidden)]
 pub use ptx_dsl_macros::compile_kernels;
-pub use ptx_dsl_macros::{Param, include_ptx, ptx};
+#[doc = include_str!("include_ptx.md")]
+pub use ptx_dsl_macros::include_ptx;
+#[doc = include_str!("ptx.md")]
+pub use ptx_dsl_macros::ptx;
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
+/// [Example](crate#faults).
 pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side, TensorOrder, TensorRace, ThreadId};
-pub use ptx_dsl_runtime::kernel::{KernelFn, KernelInfo, ParamInfo, Site};
+pub use ptx_dsl_runtime::kernel::KernelFn;
+/// [Example](crate#launches).
+pub use ptx_dsl_runtime::kernel::{KernelInfo, ParamInfo, Site};
+/// [Example](crate#launches).
 pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
+/// [Example](macro@crate::Param).
 pub use ptx_dsl_runtime::param::Param;
-pub use ptx_dsl_runtime::{
-    Arg, Buffer, CancelHandle, Checked, Engine, Error, Explore, Explored, Fault, FaultKind, Host, Launch, Monitor,
-    Numerics, Progress, Report, Schedule, Strided, StridedError,
-};
+pub use ptx_dsl_runtime::{Arg, Monitor};
+/// [Example](crate#buffers).
+pub use ptx_dsl_runtime::{Buffer, Strided, StridedError};
+/// [Example](crate#launches).
+pub use ptx_dsl_runtime::{CancelHandle, Host, Launch, Progress, Report};
+/// [Example](crate#faults).
+pub use ptx_dsl_runtime::{Checked, Error, Fault, FaultKind};
+/// [Example](crate#tensor-maps).
 pub use ptx_dsl_runtime::{
     ElementType, Fill, Interleave, L2Promotion, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError,
 };
+/// [Example](crate#engines-and-numerics).
+pub use ptx_dsl_runtime::{Engine, Numerics};
+/// [Example](crate#schedules).
+pub use ptx_dsl_runtime::{Explore, Explored, Schedule};
 pub use ptx_dsl_runtime::{monitor, trace};
 
 /// This crate is optimised, which depends on the profile; crates with kernels then are too.

@@ -42,6 +42,8 @@ use ptx_dsl_codegen::for_engines;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{FuncId, Function};
 use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_frontend::notes::Places;
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::parse::{parse, parse_header};
 use ptx_dsl_frontend::print::{Entries, print_with_lines};
@@ -56,6 +58,8 @@ pub use ptx_dsl_frontend::levels::{Level, Selector};
 pub use ptx_dsl_runtime::Ty;
 
 /// A module of PTX without errors.
+///
+/// [Example](crate::load).
 #[derive(Debug, Clone)]
 pub struct Module {
     source: Arc<Source>,
@@ -74,6 +78,19 @@ fn without_repetitions(lexed: &mut Lexed) -> Expanded {
     expanded
 }
 
+/// Lines of a text that come from another place.
+#[cfg_attr(not(feature = "build"), allow(dead_code))]
+#[doc(hidden)]
+#[derive(Debug, Clone)]
+pub struct Moved {
+    /// The first of them in the text, from 1.
+    pub line: usize,
+    /// The file that they come from.
+    pub file: String,
+    /// The first of them there.
+    pub from: usize,
+}
+
 /// How a text is read.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -81,11 +98,12 @@ pub struct Options {
     /// The text is that of a macro in a Rust file, which may have repetitions.
     of_rust: bool,
     levels: Vec<(Level, Selector)>,
+    moved: Vec<Moved>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { name: "<text>".to_owned(), of_rust: false, levels: Vec::new() }
+        Options { name: "<text>".to_owned(), of_rust: false, levels: Vec::new(), moved: Vec::new() }
     }
 }
 
@@ -106,6 +124,21 @@ impl Options {
     pub(crate) fn of_rust(mut self) -> Self {
         self.of_rust = true;
         self
+    }
+
+    /// Where lines of the text come from, in order; those before are of the file itself.
+    #[cfg_attr(not(feature = "build"), allow(dead_code))]
+    pub(crate) fn moved(mut self, moved: Vec<Moved>) -> Self {
+        self.moved = moved;
+        self
+    }
+
+    /// The file and the line that a line of the text comes from.
+    fn origin(&self, line: usize) -> (&str, usize) {
+        match self.moved.iter().rfind(|moved| moved.line <= line) {
+            Some(moved) => (&moved.file, line - moved.line + moved.from),
+            None => (&self.name, line),
+        }
     }
 
     /// Sets the level of findings, as `ptx-dsl check --warn` does. Of several levels for a finding the last counts.
@@ -133,7 +166,13 @@ impl Options {
         let mut notes = lexed.notes();
         let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
         if self.of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
-            notes.places = Some(lexed.places(&self.name, text));
+            let (lines, mut places) = (Lines::new(text), Places::default());
+            for token in &lexed.tokens {
+                let (line, column) = lines.line_column(lexed.bytes(token.span()).start);
+                let (file, line) = self.origin(line);
+                places.add(token.id, file, (line, column));
+            }
+            notes.places = Some(places);
         }
         let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels, notes);
         if let Some(expanded) = expanded {
@@ -142,7 +181,7 @@ impl Options {
         found.append(&mut compiled.diagnostics);
         found.sort_by_key(|d| (d.span.first, d.span.last, d.code));
         let failed = found.iter().any(|d| d.severity == Severity::Error);
-        let findings = finding::findings(text, &self.name, &lexed, found);
+        let findings = finding::findings(text, &|line| self.origin(line), &lexed, found);
         if failed {
             return Err(TextError { findings });
         }
@@ -333,6 +372,8 @@ impl Kernel {
 }
 
 /// The module has no kernel of this name.
+///
+/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoKernel {
     /// As asked for.

@@ -172,6 +172,23 @@ fn parts_of_the_file() {
     let written = kernels.write(&out).unwrap();
     let text = std::fs::read_to_string(&written[0]).unwrap();
     assert!(text.contains("mov.u32 %r, 1;") && text.contains("add.u32 %r, %r, %r;"), "{text}");
+    // an error in a part of another file is at its line there
+    let wrong = "// a comment\n\nptx! {\n    <sm_90, ptx 8.0>\n    part wrong {\n        .inline one(.reg .b32 %r) { mov.u32 %r, %q; }\n    }\n}";
+    let kernel =
+        "ptx! { <sm_90, ptx 8.0> use other::wrong; .visible .entry k() { .reg .b32 %r; wrong::one!(%r); ret; } }";
+    let wrong_file = file(&out, "wrong.rs", wrong);
+    let Err(Error::Text(error)) = Kernels::new().parts(&wrong_file).file(file(&out, "u.rs", kernel)).write(&out) else {
+        panic!("an error of the part");
+    };
+    let place = &error.findings[0].place;
+    assert_eq!((place.file.as_str(), place.line, place.column), (&*wrong_file.display().to_string(), 6, 49), "{error}");
+    let Err(Error::Text(error)) = Kernels::new().file(file(&out, "one.rs", &format!("{kernel}\n{wrong}"))).write(&out)
+    else {
+        panic!("an error of the part");
+    };
+    let place = &error.findings[0].place;
+    assert!(place.file.ends_with("one.rs") && (place.line, place.column) == (7, 49), "{error}");
+
     let error = kernels.parts(file(&out, "more.rs", part)).write(&out).unwrap_err();
     assert!(matches!(&error, Error::SeveralParts(_, name) if name == "ones"), "{error}");
 }

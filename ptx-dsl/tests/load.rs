@@ -10,6 +10,8 @@ mod misuse;
 mod polling;
 #[path = "load/races.rs"]
 mod races;
+#[path = "load/weak.rs"]
+mod weak;
 
 use ptx_dsl::load::{Element, Kernel, Module, Options, Ty};
 use ptx_dsl::prelude::*;

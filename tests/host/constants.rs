@@ -520,3 +520,164 @@ fn addresses_of_other_ctas_and_groups_of_copies() {
         assert_eq!((x[2], x[6]), (300 + 11, 3000 + 10));
     }
 }
+
+const SIZE: u32 = next(4);
+const SMALL_ALIGN: usize = 64;
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    const SIZE: u32 = SIZE;
+    const ALIGN: usize = SMALL_ALIGN;
+    const REGISTERS: u32 = next(39);
+    .const .align 8 .b64 known = 77;
+    .const .b32 weights[SIZE] = {10, SIZE * 2, 30};
+    .const .align ALIGN .b8 aligned[SIZE] = {1, 2};
+    .global .u16 before = 9;
+    .global .b64 table[SIZE * 2][2] = {{3, 4}, {SIZE, 6}};
+    .global .b32 behind[SIZE];
+    .extern .shared .align ALIGN .b8 dynamic[];
+    // Each thread writes its own `.local` array, thread 0 the variables of the module.
+    .visible .entry spaces(.param .u64 .ptr .global .align ALIGN x: &mut [u64])
+        .reqntid SIZE, 1 .minnctapersm SIZE - 4 .maxnreg REGISTERS
+    {
+        .reg .pred %p;
+        .reg .b32 %r<SIZE>, %i, %at;
+        .reg .b64 %x, %d, %a, %in;
+        .local .b8 own_first[7];
+        .local .b32 own[SIZE];
+        .local .align ALIGN .b8 last[SIZE];
+        ld.param.u64 %x, [x];
+        mov.u32 %i, %tid.x;
+        mul.lo.u32 %r0, %i, 100;
+        st.local.u32 [own + SIZE * 4 - 4], %r0;
+        st.local.u8 [last + 4], %i;
+        st.local.u8 [own_first + 6], 255;
+        mov.u64 %a, own;
+        cvta.local.u64 %a, %a;
+        ld.u32 %r1, [%a + 4 * SIZE - 4];
+        ld.local.u8 %r2, [last + 4];
+        mov.u64 %a, last;
+        and.b64 %a, %a, ALIGN - 1;
+        cvt.u32.u64 %r3, %a;
+        add.u32 %r1, %r1, %r2;
+        add.u32 %r1, %r1, %r3;
+        cvt.u64.u32 %d, %r1;
+        mad.wide.u32 %in, %i, 8, %x;
+        st.global.u64 [%in], %d;
+        setp.ne.u32 %p, %i, 0;
+        @%p ret;
+        ld.const.u64 %d, [known];
+        st.global.u64 [%x + 8 * SIZE], %d;
+        ld.const.u32 %r4, [weights + SIZE - 1];
+        ld.const.u32 %r0, [weights + 8];
+        add.u32 %r4, %r4, %r0;
+        ld.const.u32 %r0, [weights + 4 * SIZE - 4];
+        add.u32 %r4, %r4, %r0;
+        ld.const.u8 %r0, [aligned + 1];
+        add.u32 %r4, %r4, %r0;
+        mov.u64 %a, aligned;
+        cvta.const.u64 %a, %a;
+        ld.u8 %r0, [%a];
+        mad.lo.u32 %r4, %r0, 1000, %r4;
+        and.b64 %a, %a, ALIGN - 1;
+        cvt.u32.u64 %r0, %a;
+        add.u32 %r4, %r4, %r0;
+        cvt.u64.u32 %d, %r4;
+        st.global.u64 [%x + 8 * SIZE + 8], %d;
+        ld.global.u64 %d, [table + 16];
+        ld.global.u64 %a, [table + 24];
+        mad.lo.u64 %d, %d, 10, %a;
+        st.global.u64 [%x + 8 * SIZE + 16], %d;
+        st.global.u32 [behind + SIZE * 4 - 4], SIZE;
+        mov.u64 %a, behind;
+        cvta.global.u64 %a, %a;
+        ld.u32 %r0, [%a + 4 * (SIZE - 1)];
+        ld.global.u32 %r1, [behind];
+        add.u32 %r0, %r0, %r1;
+        ld.global.u16 %r1, [before];
+        mad.lo.u32 %r0, %r1, 100, %r0;
+        cvt.u64.u32 %d, %r0;
+        st.global.u64 [%x + 8 * SIZE + 24], %d;
+        mov.u32 %at, dynamic;
+        rem.u32 %at, %at, ALIGN;
+        cvt.u64.u32 %d, %at;
+        st.global.u64 [%x + 8 * SIZE + 32], %d;
+        ret;
+    }
+}
+
+#[test]
+fn sizes_in_every_state_space_and_counts_of_registers() {
+    for host in hosts().iter().chain([&Host::new().seed(5)]) {
+        every_space(host);
+    }
+    every_space(&Host::checked());
+    for line in [
+        ".const .b32 weights[5] = {10, 10, 30};",
+        ".const .align 64 .b8 aligned[5] = {1, 2};",
+        ".global .b64 table[10][2] = {{3, 4}, {5, 6}};",
+        ".global .b32 behind[5];",
+        ".extern .shared .align 64 .b8 dynamic[];",
+        ".param .u64 .ptr .global .align 64 x",
+        ".minnctapersm 1",
+        ".maxnreg 40",
+        ".reg .b32 %r<5>, %i, %at;",
+        ".local .b32 own[5];",
+        ".local .align 64 .b8 last[5];",
+    ] {
+        assert!(spaces::PTX.contains(line), "{line}: {}", spaces::PTX);
+    }
+    let mut x = [0; 256];
+    let wrong = spaces.launch_raw(&Host::new(), Launch::grid(1).block(5), &mut [Arg::buffer_at(&mut x, 8)]);
+    assert!(wrong.unwrap_err().to_string().contains("offset 8 is not a multiple of 64"));
+}
+
+fn every_space<M: ptx_dsl::Monitor>(host: &Host<M>) {
+    let mut x = host.buffer(&[u64::MAX; 10]);
+    spaces.launch(host, Launch::grid(1).block(5).dynamic_shared(64), (&mut x,)).unwrap();
+    let own = [0, 1, 2, 3, 4].map(|i| i * 100 + i);
+    let all = x.to_vec();
+    assert_eq!(all[..5], own);
+    // `weights` is {10, 10, 30, 0, 0}
+    assert_eq!(all[5..], [77, 10 + 30 + 2 + 1000, 56, 905, 0]);
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    const EXTRA: u32 = next(1);
+    .const .b32 table[EXTRA + 1] = {5, 6, 7};
+    .visible .entry own_array<const N: u32>(.param .u64 .ptr .global .align 4 x: &mut [u32]) .maxnreg 8 * N {
+        .reg .b32 %r<N>;
+        .reg .b64 %x;
+        .local .b32 values[N];
+        .local .b32 more[N + EXTRA];
+        ld.param.u64 %x, [x];
+        st.local.u32 [values + 4 * N - 4], N;
+        st.local.u32 [more + 4 * (N + EXTRA) - 4], 1000;
+        ld.local.u32 %r0, [values + 4 * (N - 1)];
+        ld.local.u32 %r1, [more + 4 * N + 4];
+        add.u32 %r0, %r0, %r1;
+        ld.const.u32 %r2, [table + 4 * EXTRA];
+        mad.lo.u32 %r0, %r2, 10000, %r0;
+        st.global.u32 [%x], %r0;
+        ret;
+    }
+}
+
+fn both_instances<M: ptx_dsl::Monitor>(host: &Host<M>) {
+    let mut x = [0];
+    own_array::<3>.launch(host, Launch::grid(1).block(1), (&mut x,)).unwrap();
+    assert_eq!(x, [71003]);
+    own_array::<31>.launch(host, Launch::grid(1).block(1), (&mut x,)).unwrap();
+    assert_eq!(x, [71031]);
+}
+
+#[test]
+fn local_arrays_of_an_instance() {
+    hosts().iter().for_each(both_instances);
+    both_instances(&Host::checked());
+    let text = own_array::<31>::PTX;
+    for line in [".reg .b32 %r<31>;", ".maxnreg 248", ".local .b32 values[31];", ".local .b32 more[33];"] {
+        assert!(text.contains(line), "{line}: {text}");
+    }
+}

@@ -166,3 +166,81 @@ fn faults_are_at_the_use() {
     let found = out_of_bounds.launch(&Host::new(), Launch::grid(1).block(1), (&mut [0_u32],)).unwrap_err().to_string();
     assert!(found.contains(&format!("parts.rs:{line}")), "{line}: {found}");
 }
+
+/// Two parts of one name, whose pieces, constants, registers and labels have the same names.
+mod twins {
+    pub mod left {
+        ptx_dsl::ptx! {
+            <sm_90, ptx 8.0>
+            pub(crate) part ring {
+                const STEP: u32 = 10;
+                .layout stages(slots, const N: u32) { .shared .align 4 .b32 slots[N]; }
+                .inline next(.reg .b32 %x, .b32 times) {
+                    .reg .b32 %r;
+                    .reg .pred %p;
+                    mov.u32 %r, times;
+                  again:
+                    add.u32 %x, %x, STEP;
+                    sub.u32 %r, %r, 1;
+                    setp.ne.u32 %p, %r, 0;
+                    @%p bra again;
+                }
+            }
+        }
+    }
+    pub mod right {
+        ptx_dsl::ptx! {
+            <sm_90, ptx 8.0>
+            pub(crate) part ring {
+                const STEP: u32 = crate::host::parts::HUNDRED;
+                .layout stages(slots, const N: u32) { .shared .align 8 .b64 slots[N]; }
+                .inline next(.reg .b32 %x, .b32 times) {
+                    .reg .b32 %r;
+                    .reg .pred %p;
+                    mov.u32 %r, times;
+                  again:
+                    add.u32 %x, %x, STEP;
+                    sub.u32 %r, %r, 1;
+                    setp.ne.u32 %p, %r, 0;
+                    @%p bra again;
+                }
+            }
+        }
+    }
+}
+
+pub const HUNDRED: u32 = 100;
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    use twins::left::ring;
+    use twins::right::ring as other;
+    .visible .entry of_twins(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+        .reg .b32 %r, %STEP;
+        .reg .b64 %x;
+        ring::stages!(narrow, 4);
+        other::stages!(wide, 4);
+        ld.param.u64 %x, [x];
+        mov.u32 %r, 1;
+        ring::next!(%r, 2);
+        other::next!(%r, 3);
+        bra again;
+    again:
+        ring::next!(%r, 1);
+        st.global.u32 [%x], %r;
+        mov.u32 %STEP, wide;
+        st.shared.b64 [wide + 24], %x;
+        st.shared.b32 [narrow + 12], %r;
+        ret;
+    }
+}
+
+#[test]
+fn two_parts_of_one_name_stay_apart() {
+    let mut x = [0];
+    of_twins.launch(&Host::new(), Launch::grid(1).block(1), (&mut x,)).unwrap();
+    assert_eq!(x, [1 + 2 * 10 + 3 * 100 + 10]);
+    for line in [".shared .align 4 .b32 narrow[4];", ".shared .align 8 .b64 wide[4];"] {
+        assert!(of_twins::PTX.contains(line), "{line}: {}", of_twins::PTX);
+    }
+}

@@ -338,7 +338,7 @@ ptx! {
         ret;
     }
 
-    // The last warp gives another descriptor with mistake 1.
+    // The last warp gives another descriptor with mistake 1; with mistake 3 the second half of B is behind shared memory.
     .visible .entry calls(.param .u64 .ptr .global .align 16 d: &mut [i32], .param .u32 mistake) .reqntid 128 {
         .reg .pred %p, %last;
         .reg .b32 %i, %at, %mistake;
@@ -357,6 +357,8 @@ ptx! {
         setp.eq.u32 %p, %mistake, 1;
         setp.ge.and.u32 %last, %i, 96, %p;
         @%last add.u32 %at, %at, 256;
+        setp.eq.u32 %p, %mistake, 3;
+        @%p add.u32 %at, %at, 384;
         shr.u32 %at, %at, 4;
         cvt.u64.u32 %db, %at;
         or.b64 %db, %db, 0x0000001000080000;
@@ -386,6 +388,15 @@ fn warps_of_a_group_give_the_same_descriptor() {
         let error = calls.launch(&host, Launch::grid(1), (&mut [0; 512], 1)).unwrap_err().to_string();
         assert!(error.contains("the descriptor of B differs between warps of the warpgroup"), "{error}");
         assert!(error.contains("PTX ISA 9.7.15.5.1.2"), "{error}");
+    }
+}
+
+#[test]
+fn a_descriptor_outside_of_shared_memory_is_a_fault() {
+    for host in [Host::new(), Host::new().seed(3)] {
+        let result = calls.launch(&host, Launch::grid(1), (&mut [0; 512], 3));
+        let Err(ptx_dsl::Error::Fault(fault)) = result else { panic!("{result:?}") };
+        assert!(matches!(fault.kind, ptx_dsl::FaultKind::OutOfBounds { space: "shared", size: 512, .. }), "{fault}");
     }
 }
 

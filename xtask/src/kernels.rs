@@ -1,19 +1,23 @@
 //! `cargo xtask kernels`: compares random kernels on the host machine, in all its modes, with plain Rust.
 //!
-//! `program` defines the parts of a kernel, `make` makes random ones, `text` prints them as PTX. `rows` and `run` compute their
-//! meaning and know neither the table nor the host. `crates` runs them, and `shrink` reduces a failing one. A seed always gives
+//! `program` defines the parts of a kernel, `make` makes random ones, `text` prints them as PTX. `run` computes their meaning, with
+//! `rows`, `video`, `narrow`, `matrices` and `copies`; it knows neither the table nor the host. `crates` runs them, and `shrink` reduces a failing one. A seed always gives
 //! the same kernel.
 
+mod copies;
 pub mod crates;
 mod make;
+mod matrices;
+mod narrow;
 mod program;
 mod rows;
 mod run;
 mod shrink;
 mod text;
+mod video;
 
 use crate::ptxas;
-use program::Program;
+use program::{Program, Target};
 use std::path::PathBuf;
 
 /// Kernels that are compiled together.
@@ -57,7 +61,9 @@ pub fn run(arguments: &[&str], environment: &[(&str, &str)]) -> Result<(), Strin
     let seeds: Vec<u64> = (wanted.seed..wanted.seed.saturating_add(wanted.count)).collect();
     let kernel = |seed: &u64| (format!("k{seed}"), make::program(*seed, wanted.size));
     if let Some(directory) = &wanted.write {
-        let kernels: Vec<(String, Program)> = seeds.iter().map(kernel).collect();
+        // The GPU is a Hopper.
+        let kernels: Vec<(String, Program)> =
+            seeds.iter().map(kernel).filter(|k| k.1.target == Target::Hopper).collect();
         return crates::write_kernels(directory, &kernels).map(drop);
     }
     let directory = ptxas::root().join("target").join("kernels");

@@ -269,7 +269,10 @@ impl Slots {
 /// The space and size of a thread-private variable. Numbers beyond the module's variables are arguments in registers.
 fn private(module: &Module, extra: &[(u32, RegId)], v: VarId) -> Option<(Space, u32)> {
     match module.vars.get(v.0 as usize) {
-        Some(var) => matches!(var.space, Space::Local | Space::ParamFunc).then_some((var.space, var.size)),
+        Some(var) => {
+            let known = matches!(var.space, Space::Local | Space::ParamFunc) && var.rust.is_none();
+            known.then_some((var.space, var.size))
+        }
         None => Some((Space::ParamFunc, extra.get(v.0 as usize - module.vars.len())?.0)),
     }
 }

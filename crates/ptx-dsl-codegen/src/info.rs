@@ -6,7 +6,8 @@ use crate::emit::constants::Constants;
 use crate::kernel::Kernel;
 use crate::region::graph::{NotYet, Program};
 use crate::stack;
-use ptx_dsl_isa::hir::{Function, Instr, Module, Stmt};
+use ptx_dsl_isa::constant::registers;
+use ptx_dsl_isa::hir::{Instr, Module, Stmt};
 use ptx_dsl_isa::isa::misc;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -22,6 +23,8 @@ pub struct Info {
     pub shared_size: u32,
     /// Local memory in bytes for each thread.
     pub local_size: u32,
+    /// What of it is behind the variables.
+    pub stack: u32,
     /// `.reqntid`
     pub reqntid: Option<[u32; 3]>,
     /// `.maxntid`
@@ -36,6 +39,8 @@ pub struct Info {
     pub uses_dynamic_shared: bool,
     /// Registers of a thread when the kernel starts, if the directives say so; else 0.
     pub registers: u32,
+    /// The largest number that these can be.
+    pub most_registers: u32,
     /// What the host cannot run.
     pub not_yet: Vec<NotYet>,
 }
@@ -74,49 +79,40 @@ impl Info {
             let (what, why) = (".address_size 32".to_owned(), "addresses of the host have 64 bits");
             not_yet.push(NotYet { what, why, site: 0 });
         }
+        if f.rust.local_end.is_some() && !program.recursive.is_empty() {
+            let what = "`.local` variables whose size is a constant of Rust".to_owned();
+            not_yet.push(NotYet { what, why: "the host needs the size of the frames of recursive functions", site: 0 });
+        }
+        let stack = recursion + alloca;
+        let most_registers = most_registers(module, program);
         Info {
             name: f.name.clone(),
             parameters: parameters.collect(),
             shared_size: kernel.static_shared(),
-            local_size: program.local_size(module).next_multiple_of(16).saturating_add(recursion + alloca),
+            local_size: program.local_size(module).next_multiple_of(16).saturating_add(stack),
+            stack,
             reqntid: f.reqntid,
             maxntid: f.maxntid,
             reqnctapercluster: f.reqnctapercluster,
             maxclusterrank: f.maxclusterrank,
             explicit_cluster: f.explicitcluster,
             uses_dynamic_shared: module.vars.iter().any(|v| v.dynamic),
-            registers: registers(module, f, program),
+            registers: registers(f.maxnreg, f.minnctapersm, f.reqntid.or(f.maxntid), most_registers),
+            most_registers,
             not_yet,
         }
     }
 }
 
-/// Registers of a multiprocessor.
-const REGISTERS: u32 = 65_536;
-/// Threads of a multiprocessor.
-const THREADS: u32 = 2048;
-
-/// Registers of a thread when the kernel starts, as ptxas 13.5 chooses them for `setmaxnreg`: `.maxnreg`, or with `.minnctapersm` and
-/// a number of threads the share of a thread, but not more than any `setmaxnreg.inc` requests. Else 0: ptxas ignores `setmaxnreg`.
-fn registers(module: &Module, f: &Function, program: &Program<'_>) -> u32 {
+/// The most registers of a thread when the kernel starts: what a `setmaxnreg.inc` requests.
+fn most_registers(module: &Module, program: &Program<'_>) -> u32 {
     let bodies = program.funcs.iter().flat_map(|f| &module.functions[f.0 as usize].body);
     let requests = bodies.filter_map(|stmt| match stmt {
         Stmt::Instr(i) if i.opcode == op::setmaxnreg => Some(i),
         _ => None,
     });
-    let increments: Vec<u64> = requests.filter(|i| i.has(q::inc)).filter_map(|i| i.constant("imm-reg-count")).collect();
-    let most = increments.into_iter().max().map_or(256, |n| n.min(256) as u32);
-    if let Some(n) = f.maxnreg {
-        return n.next_multiple_of(8).clamp(24, 256);
-    }
-    let (Some(ctas), Some(dims)) = (f.minnctapersm, f.reqntid.or(f.maxntid)) else { return 0 };
-    let threads = dims.iter().try_fold(ctas, |n, d| n.checked_mul(*d)).unwrap_or(0);
-    if threads == 0 || threads > THREADS {
-        return 0;
-    }
-    // the warps are spread over four units
-    let warps = ((threads / ctas).div_ceil(32) * ctas).next_multiple_of(4);
-    (REGISTERS / (32 * warps) / 8 * 8).min(most)
+    let increments = requests.filter(|i| i.has(q::inc)).filter_map(|i| i.constant("imm-reg-count"));
+    increments.max().map_or(256, |n| n.min(256) as u32)
 }
 
 /// The instruction with this number.

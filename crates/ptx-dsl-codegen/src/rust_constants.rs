@@ -1,8 +1,10 @@
 //! Rust constants as the engines see them: values in the `.const` bank, which const evaluation fills. An instruction loads those that
 //! it takes into registers. So images and compiled code do not depend on the values, and all instances of a kernel share them.
 
-use ptx_dsl_isa::constant::{ConstId, Constants};
-use ptx_dsl_isa::hir::{Arg, Base, Function, Instr, Module, Operand, Patch, Reg, RegId, Space, Stmt, Var, VarId};
+use ptx_dsl_isa::constant::{Const, ConstId, Constants};
+use ptx_dsl_isa::hir::{
+    Arg, Base, Function, GLOBALS, Instr, Module, Operand, Patch, Reg, RegId, Space, Stmt, Var, VarId,
+};
 use ptx_dsl_isa::isa::Role;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::{Qualifier, q};
@@ -11,8 +13,6 @@ use std::collections::BTreeMap;
 
 /// Bytes of a value in the bank.
 const WORD: u32 = 8;
-/// The alignment of dynamic shared memory.
-const SHARED_ALIGN: u32 = 16;
 
 /// A value in the bank: an expression, plus an offset; of a floating-point number the bits of an `f32` (`single`) or an `f64`.
 type Value = (ConstId, i64, bool);
@@ -51,17 +51,13 @@ pub fn lower(module: &mut Module) {
         }
     }
     bank.finish(module);
-    let align = module.vars.iter().filter(|v| v.dynamic).fold(SHARED_ALIGN, |align, v| align.max(v.align));
-    for function in &mut module.functions {
-        let Some(end) = function.rust.shared_end else { continue };
-        let align = module.constants.number(u64::from(align), function.span);
-        function.rust.shared_end = Some(module.constants.int("up", end, align));
-    }
 }
 
 /// The value that an operand takes from the bank, and its type.
 fn needed(vars: &[Var], operand: &Operand, ty: Option<Ty>, generic: bool) -> Option<(Value, Ty)> {
     let layout = |var: &VarId| vars[var.0 as usize].rust;
+    let space = |var: &VarId| vars[var.0 as usize].space;
+    let first = |var: &VarId| if space(var) == Space::Global { GLOBALS.cast_signed() } else { 0 };
     match operand {
         Operand::Rust(id) => {
             let ty = match ty.map_or(64, Ty::bits) {
@@ -73,11 +69,12 @@ fn needed(vars: &[Var], operand: &Operand, ty: Option<Ty>, generic: bool) -> Opt
         }
         Operand::VarAddr(var, offset) => {
             let ty = if ty.map_or(64, Ty::bits) == 32 { Ty::B32 } else { Ty::B64 };
-            Some(((layout(var)?.offset, *offset, false), ty))
+            Some(((layout(var)?.offset, offset.wrapping_add(first(var)), false), ty))
         }
         Operand::Address(Base::Var(var), offset) => {
-            let window = if generic { u64::from(crate::kernel::window(Space::Shared)) << 56 } else { 0 };
-            Some(((layout(var)?.offset, offset.wrapping_add(window.cast_signed()), false), Ty::B64))
+            let window = if generic { u64::from(crate::kernel::window(space(var))) << 56 } else { 0 };
+            let offset = offset.wrapping_add(window.cast_signed()).wrapping_add(first(var));
+            Some(((layout(var)?.offset, offset, false), Ty::B64))
         }
         _ => None,
     }
@@ -104,6 +101,9 @@ impl Bank {
         let offset = (module.const_image.len() as u32).next_multiple_of(WORD);
         let size = WORD * self.values.len() as u32;
         module.const_image.resize((offset + size) as usize, 0);
+        if let Some((begin, _)) = module.const_open {
+            module.constants.set(begin, Const::unsigned(u64::from(offset + size)));
+        }
         module.vars.push(Var {
             name: String::new(),
             space: Space::Const,
@@ -118,7 +118,7 @@ impl Bank {
         });
         for ((id, plus, single), number) in self.values {
             let value = if plus == 0 { id } else { plus_offset(&mut module.constants, id, plus) };
-            module.const_patches.push(Patch { at: offset + WORD * number, width: WORD, value, single });
+            module.const_patches.push(Patch { var: None, at: offset + WORD * number, width: WORD, value, single });
         }
     }
 }

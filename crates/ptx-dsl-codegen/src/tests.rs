@@ -73,9 +73,10 @@ const CASES: &[Case] = &[
 
 #[test]
 fn engines_see_no_constants_of_rust() {
-    let text = "<sm_90, ptx 8.0> const N: u32 = x::N; const F: f64 = x::F; .extern .shared .b8 rest[];
+    let text = "<sm_90, ptx 8.0> const N: u32 = x::N; const F: f64 = x::F; .extern .shared .b8 rest[]; .const .b32 c[N]; .global .b32 g[N];
         .func (.reg .b32 %d) f(.reg .b32 %a) { add.u32 %d, %a, N; ret; }
         .visible .entry k() .reqntid N { .reg .b32 %r, %q; .reg .b64 %x; .reg .f32 %f; .shared .align 8 .b8 s[N]; .shared .b32 t[N + 1];
+        .local .b32 l[N]; st.local.b32 [l + 4], N; mov.u64 %x, g + N; ld.const.b32 %r, [c + 4]; ld.global.b32 %r, [g];
         mov.u32 %r, N; mov.u32 %q, s; mov.u64 %x, t + N; mov.u32 %q, rest; mov.f32 %f, F; st.shared.b32 [t + 4], N;
         st.shared.v2.b32 [s + N], {N, %r}; call (%r), f, (N); mbarrier.init.shared.b64 [s], N; ret; }";
     let compiled = ptx_dsl_frontend::compile_in_rust(&lex(text).0.tokens, Default::default());

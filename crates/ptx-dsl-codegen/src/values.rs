@@ -4,7 +4,7 @@
 use crate::names::RT;
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_isa::constant::{Assertion, Const, ConstId, Constants, Count, Declaration, Expression};
-use ptx_dsl_isa::hir::{Function, Patch};
+use ptx_dsl_isa::hir::{Function, Patch, Var};
 use ptx_dsl_isa::span::Span;
 use quote::{format_ident, quote, quote_spanned};
 
@@ -123,18 +123,35 @@ impl<'m> Values<'m> {
         quote!(const { &#rt::constant::Text::<#longest>::new(&[#(#pieces),*]) }.as_str())
     }
 
-    /// A memory image with values in it, as a `&'static [u8]`.
-    pub fn image(&self, bytes: &[u8], patches: &[Patch]) -> TokenStream {
+    /// A memory image with values in it, as a `&'static [u8]`. `end`: where it ends, if that depends on them, and the most there can be.
+    pub fn image(&self, bytes: &[u8], patches: &[Patch], vars: &[Var], end: Option<(ConstId, usize)>) -> TokenStream {
         let image = Literal::byte_string(bytes);
-        if patches.is_empty() || self.stub {
+        if self.stub || patches.is_empty() && end.is_none() {
             return quote!(#image);
         }
-        let (rt, length) = (RT, bytes.len());
-        let patches = patches.iter().map(|Patch { at, width, value, single }| {
+        let (rt, known) = (RT, bytes.len());
+        let patches = patches.iter().map(|Patch { var, at, width, value, single }| {
             let value = self.value(*value);
+            let at = match var.and_then(|var| vars[var.0 as usize].rust) {
+                Some(layout) => {
+                    let begin = self.number(layout.offset);
+                    quote!(#begin + #at)
+                }
+                None => quote!(#at),
+            };
             quote!((#at, #width, #value.bits(#single)))
         });
-        quote!(const { &#rt::constant::patched::<#length>(*#image, &[#(#patches),*]) })
+        let patches = quote!(&[#(#patches),*]);
+        let Some((end, most)) = end else {
+            return quote!(const { &#rt::constant::patched::<#known>(#image, #patches) });
+        };
+        let end = self.number(end);
+        if self.generic {
+            // no length of an array depends on const parameters
+            let most = known + most;
+            return quote!(const { &#rt::constant::patched::<#most>(#image, #patches) }.split_at(#end as usize).0);
+        }
+        quote!(const { &#rt::constant::patched::<{ #end as usize }>(#image, #patches) })
     }
 
     /// The items of the module: declared constants, and unless they depend on parameters, the values and the checks.

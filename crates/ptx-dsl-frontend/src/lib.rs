@@ -4,6 +4,7 @@
 //!
 //! Everything here works on plain data and reports findings as [`diag::Diagnostic`]s; nothing panics on any input.
 
+pub mod closure;
 pub mod explain;
 pub mod levels;
 #[cfg(test)]

@@ -164,8 +164,11 @@ const fn float(operator: &[u8], a: f64, b: f64) -> Option<Const> {
     })
 }
 
-/// The bytes of a memory image with the low bytes of constants in some places, each with its offset, its width and its bits.
-pub const fn patched<const N: usize>(mut image: [u8; N], patches: &[(u32, u32, u64)]) -> [u8; N] {
+/// The bytes of a memory image with the low bytes of constants in some places, each with its offset, its width and its bits, and zeros
+/// behind them.
+pub const fn patched<const N: usize>(bytes: &[u8], patches: &[(u32, u32, u64)]) -> [u8; N] {
+    let mut image = [0; N];
+    image.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
     let mut n = 0;
     while n < patches.len() {
         let (at, width, bits) = patches[n];
@@ -177,4 +180,28 @@ pub const fn patched<const N: usize>(mut image: [u8; N], patches: &[(u32, u32, u
         n += 1;
     }
     image
+}
+
+/// Registers of a multiprocessor.
+const REGISTERS: u32 = 65_536;
+/// Threads of a multiprocessor.
+const THREADS: u32 = 2048;
+
+/// Registers of a thread when the kernel starts, as ptxas 13.5 chooses them for `setmaxnreg`: `.maxnreg`, or with `.minnctapersm` and
+/// a number of threads the share of a thread, but not more than any `setmaxnreg.inc` requests (`most`). Else 0: ptxas ignores
+/// `setmaxnreg`.
+pub const fn registers(maxnreg: Option<u32>, minnctapersm: Option<u32>, dims: Option<[u32; 3]>, most: u32) -> u32 {
+    if let Some(n) = maxnreg {
+        let n = if n > 256 { 256 } else { n.next_multiple_of(8) };
+        return if n < 24 { 24 } else { n };
+    }
+    let (Some(ctas), Some([x, y, z])) = (minnctapersm, dims) else { return 0 };
+    let threads = x as u64 * y as u64 * z as u64;
+    if threads == 0 || threads > THREADS as u64 || ctas == 0 || threads * ctas as u64 > THREADS as u64 {
+        return 0;
+    }
+    // the warps are spread over four units
+    let warps = ((threads as u32).div_ceil(32) * ctas).next_multiple_of(4);
+    let share = REGISTERS / (32 * warps) / 8 * 8;
+    if share < most { share } else { most }
 }

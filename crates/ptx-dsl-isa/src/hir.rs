@@ -42,6 +42,10 @@ pub struct Module {
     pub const_patches: Vec<Patch>,
     /// See `const_patches`.
     pub global_patches: Vec<Patch>,
+    /// Where variables in `.const` begin whose sizes depend on Rust constants, a number that code generation sets, and where they end.
+    pub const_open: Option<(ConstId, ConstId)>,
+    /// Where variables in `.global` end whose sizes depend on Rust constants.
+    pub global_end: Option<ConstId>,
 }
 
 /// Address of the first module-scope `.global` variable on the host: segment 1.
@@ -53,12 +57,15 @@ pub const CONSTS: u64 = 3 << 56;
 pub const FUNCTIONS: u64 = 5 << 56;
 
 /// State spaces of variables.
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Space {
+    /// `.global`
     Global,
+    /// `.const`
     Const,
+    /// `.shared`
     Shared,
+    /// `.local`
     Local,
     /// Parameter of a kernel.
     ParamEntry,
@@ -112,21 +119,23 @@ impl Var {
     }
 }
 
-/// The layout of a variable in `.shared` that rustc computes.
+/// The layout of a variable that rustc computes.
 #[derive(Debug, Clone, Copy)]
 pub struct RustLayout {
     /// In bytes.
     pub size: ConstId,
     /// In bytes.
     pub align: ConstId,
-    /// Its offset in shared memory.
+    /// Its offset in its space, behind all variables whose layout is known.
     pub offset: ConstId,
 }
 
 /// A value in a memory image that rustc computes.
 #[derive(Debug, Clone, Copy)]
 pub struct Patch {
-    /// Offset in the image.
+    /// The variable, if rustc knows its place; else the image.
+    pub var: Option<VarId>,
+    /// Offset in the variable or in the image.
     pub at: u32,
     /// Bytes.
     pub width: u32,
@@ -143,6 +152,8 @@ pub struct RustParts {
     pub generics: Vec<ConstId>,
     /// The end of its static shared memory.
     pub shared_end: Option<ConstId>,
+    /// The end of the variables in the local memory of a thread.
+    pub local_end: Option<ConstId>,
     /// `.reqntid`.
     pub reqntid: Option<[Count; 3]>,
     /// `.maxntid`.
@@ -151,9 +162,26 @@ pub struct RustParts {
     pub reqnctapercluster: Option<[Count; 3]>,
     /// `.maxclusterrank`.
     pub maxclusterrank: Option<ConstId>,
+    /// `.maxnreg`
+    pub maxnreg: Option<ConstId>,
+    /// `.minnctapersm`
+    pub minnctapersm: Option<ConstId>,
 }
 
 impl RustParts {
+    /// The last directive of a name counts: forgets those before.
+    pub fn forget(&mut self, directive: &str) {
+        match directive {
+            ".reqntid" => self.reqntid = None,
+            ".maxntid" => self.maxntid = None,
+            ".reqnctapercluster" => self.reqnctapercluster = None,
+            ".maxclusterrank" => self.maxclusterrank = None,
+            ".maxnreg" => self.maxnreg = None,
+            ".minnctapersm" => self.minnctapersm = None,
+            _ => {}
+        }
+    }
+
     /// May a CTA have more than one dimension, by a `.reqntid` with Rust constants?
     pub fn is_solid(&self) -> bool {
         self.reqntid.is_some_and(|[_, y, z]| [y, z] != [Count::Known(1); 2])
@@ -226,6 +254,8 @@ pub struct Param {
     pub array: bool,
     /// `.ptr`: its state space (`None` = generic) and alignment.
     pub ptr: Option<(Option<Space>, u32)>,
+    /// The alignment, if it is an expression of Rust constants. Then that in `ptr` is 1.
+    pub rust_align: Option<ConstId>,
     /// The Rust type written after the name.
     pub rust_type: Option<Span>,
     /// That type is `&[T]`: the kernel only reads through the pointer.

@@ -1,20 +1,98 @@
 //! The types of PTX registers and instructions.
 
 /// A fundamental or packed type, named as in PTX.
-#[allow(missing_docs)]
-#[rustfmt::skip]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Ty {
+    /// `.pred`
     Pred,
-    B8, B16, B32, B64, B128, B1024,
-    U8, U16, U32, U64,
-    S8, S16, S32, S64,
-    F16, F32, F64, Bf16, Tf32,
-    F16x2, Bf16x2, F32x2,
-    U16x2, S16x2, U8x4, S8x4,
-    E4m3x2, E5m2x2, E2m1x2, E2m3x2, E3m2x2, Ue8m0x2, Ue5m3x2, S2f6x2,
-    E4m3x4, E5m2x4, E2m1x4, E2m3x4, E3m2x4, E2m1p4x4, Ue8m0x4,
-    Texref, Samplerref, Surfref,
+    /// `.b8`
+    B8,
+    /// `.b16`
+    B16,
+    /// `.b32`
+    B32,
+    /// `.b64`
+    B64,
+    /// `.b128`
+    B128,
+    /// `.b1024`
+    B1024,
+    /// `.u8`
+    U8,
+    /// `.u16`
+    U16,
+    /// `.u32`
+    U32,
+    /// `.u64`
+    U64,
+    /// `.s8`
+    S8,
+    /// `.s16`
+    S16,
+    /// `.s32`
+    S32,
+    /// `.s64`
+    S64,
+    /// `.f16`
+    F16,
+    /// `.f32`
+    F32,
+    /// `.f64`
+    F64,
+    /// `.bf16`
+    Bf16,
+    /// `.tf32`
+    Tf32,
+    /// `.f16x2`
+    F16x2,
+    /// `.bf16x2`
+    Bf16x2,
+    /// `.f32x2`
+    F32x2,
+    /// `.u16x2`
+    U16x2,
+    /// `.s16x2`
+    S16x2,
+    /// `.u8x4`
+    U8x4,
+    /// `.s8x4`
+    S8x4,
+    /// `.e4m3x2`
+    E4m3x2,
+    /// `.e5m2x2`
+    E5m2x2,
+    /// `.e2m1x2`
+    E2m1x2,
+    /// `.e2m3x2`
+    E2m3x2,
+    /// `.e3m2x2`
+    E3m2x2,
+    /// `.ue8m0x2`
+    Ue8m0x2,
+    /// `.ue5m3x2`
+    Ue5m3x2,
+    /// `.s2f6x2`
+    S2f6x2,
+    /// `.e4m3x4`
+    E4m3x4,
+    /// `.e5m2x4`
+    E5m2x4,
+    /// `.e2m1x4`
+    E2m1x4,
+    /// `.e2m3x4`
+    E2m3x4,
+    /// `.e3m2x4`
+    E3m2x4,
+    /// `.e2m1p4x4`
+    E2m1p4x4,
+    /// `.ue8m0x4`
+    Ue8m0x4,
+    /// `.texref`
+    Texref,
+    /// `.samplerref`
+    Samplerref,
+    /// `.surfref`
+    Surfref,
 }
 
 /// The kind of number that a type holds.

@@ -120,7 +120,7 @@ pub struct Ptr {
     /// `.global`, `.shared`, ..., with its dot.
     pub space: Option<Word>,
     /// In bytes.
-    pub align: Option<(u64, Span)>,
+    pub align: Option<(Count, Span)>,
     /// All of it.
     pub span: Span,
 }
@@ -131,7 +131,7 @@ pub struct Declarator {
     /// The name, without `<N>`.
     pub name: Word,
     /// N of `%r<N>`.
-    pub range: Option<(u64, Span)>,
+    pub range: Option<(Count, Span)>,
     /// Array dimensions; `None` for `[]`.
     pub dims: Vec<Option<Count>>,
     /// `= ...`.

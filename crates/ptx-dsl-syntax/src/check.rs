@@ -373,9 +373,13 @@ impl Checker {
 
     /// Sets the final sizes of the memory images and dynamic variables.
     fn finish(mut self) -> Checked {
+        while !self.scopes.is_empty() {
+            self.close_scope();
+        }
         self.share_registers();
         self.alone_with_parameters();
         self.lay_out_shared();
+        self.lay_out_rust();
         let shared = self.out.shared_size;
         for var in &mut self.out.vars {
             if var.dynamic && var.space == hir::Space::Shared {

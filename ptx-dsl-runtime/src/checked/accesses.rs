@@ -4,10 +4,11 @@ use super::Checked;
 use super::actor::{COPIES, Work};
 use super::clock::Bridge;
 use super::misses::remember;
-use super::objects::Issuer;
+use super::objects::{Issuer, Seen};
 use super::operations::View;
 use super::remotes::Remote;
 use super::shadow::{Memory, Outcome, Record, Shadow, What};
+use super::threads::{Fenced, Warp};
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
 use crate::monitor::{Access, Agent, By, Offsets, Order, Proxy, Scope, Who};
@@ -51,7 +52,12 @@ impl Checked {
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
         let outcome = shadow.access((offset, a.bytes), (!a.write, a.same && !self.same_values), record, &view);
         self.judge(a, memory, offset, record, &outcome)?;
-        if a.order.strong || a.write {
+        if let Some(weak) = &mut self.weak {
+            // strong accesses follow, once their stores are chosen
+            if a.write && !a.order.strong {
+                weak.forget(memory, offset, a.bytes, None);
+            }
+        } else if a.order.strong || a.write {
             self.exchange(a, memory, offset);
         }
         Ok(())
@@ -59,6 +65,11 @@ impl Checked {
 
     /// An access that an asynchronous operation makes from now on.
     fn asynchronous(&mut self, a: &Access, agent: Agent, memory: Memory, offset: u64) -> Result<(), FaultKind> {
+        if a.write
+            && let Some(weak) = &mut self.weak
+        {
+            weak.forget(memory, offset, a.bytes, None);
+        }
         let lanes = a.who.lanes & a.who.lanes.wrapping_neg();
         let first = self.threads.warp(a.who.slot, a.who.rank, a.who.warp & !3).map(|warp| warp.id);
         let (Some(first), Some(warp)) = (first, self.threads.of(a.who)) else { return Ok(()) };
@@ -242,36 +253,33 @@ impl Checked {
     fn exchange(&mut self, a: &Access, memory: Memory, offset: u64) {
         let Some(warp) = self.threads.of(a.who) else { return };
         let key = (memory, offset);
-        let (lanes, order) = (a.who.lanes, a.order);
-        let lane = lanes.trailing_zeros() & 31;
-        let reads = !a.write;
-        if reads && order.strong {
+        if !a.write && a.order.strong {
             // `red` returns nothing, so it observes nothing: but its chain goes on
-            for seen in self.messages.seen(key, warp.id, order.scope) {
-                match seen.why {
-                    None if order.acquire => warp.learn(lanes, &seen.clock),
-                    None => {
-                        warp.meet(lanes, &seen.clock);
-                        warp.observe(lanes, &seen.clock);
-                        let why = "the load is `.relaxed`, and no fence of acquire semantics follows it";
-                        remember(&mut self.misses, a.who, &seen.clock, why, seen.site);
-                    }
-                    Some(why) => remember(&mut self.misses, a.who, &seen.clock, why, seen.site),
-                }
-            }
+            let seen = self.messages.seen(key, warp.id, a.order.scope);
+            self.observes(a, seen);
+        } else if a.write && !a.order.strong {
+            self.messages.overwrite(key);
+        } else if a.write {
+            let clocks = published(warp, a);
+            self.messages.send(key, Issuer::of(warp, a), clocks, a.order);
         }
-        if a.write {
-            if !order.strong {
-                self.messages.overwrite(key);
-                return;
+    }
+
+    /// A strong load sees this.
+    pub(super) fn observes(&mut self, a: &Access, seen: Vec<Seen>) {
+        let Some(warp) = self.threads.of(a.who) else { return };
+        let lanes = a.who.lanes;
+        for seen in seen {
+            match seen.why {
+                None if a.order.acquire => warp.learn(lanes, &seen.clock),
+                None => {
+                    warp.meet(lanes, &seen.clock);
+                    warp.observe(lanes, &seen.clock, Some(seen.issuer));
+                    let why = "the load is `.relaxed`, and no fence of acquire semantics follows it";
+                    remember(&mut self.misses, a.who, &seen.clock, why, seen.site);
+                }
+                Some(why) => remember(&mut self.misses, a.who, &seen.clock, why, seen.site),
             }
-            let mut clocks = warp.fenced(lane).clone();
-            if order.release {
-                let now = Rc::new(warp.publish(lanes).known);
-                clocks.retain(|(scope, _)| *scope > order.scope);
-                clocks.push((order.scope, now));
-            }
-            self.messages.send(key, Issuer::of(warp, a), clocks, order);
         }
     }
 
@@ -301,6 +309,18 @@ impl Checked {
             None => Ok(()),
         }
     }
+}
+
+/// What a strong store of one lane publishes.
+pub(super) fn published(warp: &mut Warp, a: &Access) -> Fenced {
+    let (lanes, order) = (a.who.lanes, a.order);
+    let mut clocks = warp.fenced(lanes.trailing_zeros() & 31).clone();
+    if order.release {
+        let now = Rc::new(warp.publish(lanes).known);
+        clocks.retain(|(scope, _)| *scope > order.scope);
+        clocks.push((order.scope, now));
+    }
+    clocks
 }
 
 /// The shadow of a memory.

@@ -3,6 +3,8 @@
 //! The operations of a thread that complete in order are one actor: its time counts what completes together (groups, commits). An mbarrier
 //! object is an actor too, whose time counts phases: that of a copy is the phase which it completes.
 
+use crate::monitor::Scope;
+
 /// The number of an actor in a launch: 512 for each CTA, 16 CTAs for each cluster. Those below 32 are warps.
 pub(super) type Actor = u32;
 
@@ -61,6 +63,15 @@ pub(super) fn cta_of(actor: Actor) -> u32 {
 /// Are these warps of one CTA?
 pub(super) fn are_neighbours(a: Actor, warp: Actor) -> bool {
     a >> 5 == warp >> 5
+}
+
+/// Does the scope, of a thread of one warp, include the other warp?
+pub(super) fn includes(scope: Scope, a: Actor, b: Actor) -> bool {
+    match scope {
+        Scope::Cta => cta_of(a) == cta_of(b),
+        Scope::Cluster => cluster_of(a) == cluster_of(b),
+        Scope::Gpu | Scope::Sys => true,
+    }
 }
 
 /// Are these operations those of a whole warp, so that any of its lanes can tell others of them?

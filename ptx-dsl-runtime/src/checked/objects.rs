@@ -1,8 +1,8 @@
 //! What barriers, mbarrier objects and strong accesses hand from thread to thread.
 
-use super::actor::{self, Actor, cta_of};
+use super::actor::{self, Actor, cta_of, includes};
 use super::clock::{Bridge, Clock};
-use super::shadow::{Memory, includes};
+use super::shadow::Memory;
 use super::threads::{Fenced, Published, Threads, Warp, join_fenced};
 use crate::monitor::{Access, Order, Scope, Who};
 use std::collections::hash_map::Entry;
@@ -317,8 +317,8 @@ impl Issuer {
 }
 
 /// What strong stores to a place have published.
-#[derive(Debug)]
-struct Message {
+#[derive(Debug, Clone)]
+pub(super) struct Message {
     /// By release patterns: scope, clock, issuer.
     released: Vec<(Scope, Rc<Clock>, Actor)>,
     last: Issuer,
@@ -326,9 +326,57 @@ struct Message {
     relaxed: bool,
 }
 
+impl Message {
+    pub fn new(issuer: Issuer) -> Message {
+        Message { released: Vec::new(), last: issuer, relaxed: true }
+    }
+
+    /// A strong store publishes this. An atomic one continues the chain of those before it.
+    pub fn publish(&mut self, issuer: Issuer, clocks: Fenced, atomic: bool) {
+        if !atomic {
+            self.released.clear();
+        }
+        (self.last, self.relaxed) = (issuer, clocks.is_empty());
+        for (scope, clock) in clocks {
+            let same_cta = |warp: Actor| cta_of(warp) == cta_of(issuer.warp);
+            let same = |m: &&mut (Scope, Rc<Clock>, Actor)| m.0 == scope && (scope >= Scope::Gpu || same_cta(m.2));
+            match self.released.iter_mut().find(same) {
+                Some((_, known, last)) => {
+                    Rc::make_mut(known).join(&clock);
+                    *last = issuer.warp;
+                }
+                None => self.released.push((scope, clock, issuer.warp)),
+            }
+        }
+    }
+
+    /// What a strong load of `scope` by a thread of `warp` sees.
+    pub fn seen(&self, warp: Actor, scope: Scope) -> Vec<Seen> {
+        let site = self.last.site;
+        let mut all = Vec::new();
+        for (published, clock, issuer) in &self.released {
+            let why = if !includes(*published, *issuer, warp) {
+                Some("the scope of the release does not include the thread that acquires")
+            } else if !includes(scope, *issuer, warp) {
+                Some("the scope of the acquire does not include the thread that releases")
+            } else {
+                None
+            };
+            all.push(Seen { clock: clock.clone(), issuer: *issuer, why, site });
+        }
+        if self.relaxed && self.last.warp != warp {
+            let why = Some("the store is `.relaxed`, and no fence of release semantics precedes it");
+            all.push(Seen { clock: self.last.clock(), issuer: self.last.warp, why, site });
+        }
+        all
+    }
+}
+
 /// What a load sees of a message.
 pub(super) struct Seen {
     pub clock: Rc<Clock>,
+    /// The warp that has published it.
+    pub issuer: Actor,
     /// Why it does not synchronise.
     pub why: Option<&'static str>,
     pub site: u32,
@@ -376,45 +424,14 @@ impl Messages {
             Entry::Vacant(_) if order.atomic && clocks.is_empty() => return,
             Entry::Vacant(place) => {
                 self.lines.insert((key.0, key.1 / LINE));
-                place.insert(Message { released: Vec::new(), last: issuer, relaxed: true })
+                place.insert(Message::new(issuer))
             }
         };
-        if !order.atomic {
-            message.released.clear();
-        }
-        (message.last, message.relaxed) = (issuer, clocks.is_empty());
-        for (scope, clock) in clocks {
-            let same_cta = |warp: Actor| cta_of(warp) == cta_of(issuer.warp);
-            let same = |m: &&mut (Scope, Rc<Clock>, Actor)| m.0 == scope && (scope >= Scope::Gpu || same_cta(m.2));
-            match message.released.iter_mut().find(same) {
-                Some((_, known, last)) => {
-                    Rc::make_mut(known).join(&clock);
-                    *last = issuer.warp;
-                }
-                None => message.released.push((scope, clock, issuer.warp)),
-            }
-        }
+        message.publish(issuer, clocks, order.atomic);
     }
 
     /// What a strong load of `scope` by a thread of `warp` sees there.
     pub fn seen(&self, key: (Memory, u64), warp: Actor, scope: Scope) -> Vec<Seen> {
-        let Some(message) = self.all.get(&key) else { return Vec::new() };
-        let site = message.last.site;
-        let mut all = Vec::new();
-        for (published, clock, issuer) in &message.released {
-            let why = if !includes(*published, *issuer, warp) {
-                Some("the scope of the release does not include the thread that acquires")
-            } else if !includes(scope, *issuer, warp) {
-                Some("the scope of the acquire does not include the thread that releases")
-            } else {
-                None
-            };
-            all.push(Seen { clock: clock.clone(), why, site });
-        }
-        if message.relaxed && message.last.warp != warp {
-            let why = Some("the store is `.relaxed`, and no fence of release semantics precedes it");
-            all.push(Seen { clock: message.last.clock(), why, site });
-        }
-        all
+        self.all.get(&key).map_or(Vec::new(), |message| message.seen(warp, scope))
     }
 }

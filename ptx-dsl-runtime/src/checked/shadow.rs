@@ -10,7 +10,7 @@ use super::operations::View;
 use cell::Cell;
 use stripe::{Extent, LINE, Reads, Stripe, Stripes};
 
-pub(super) use cell::{Outcome, Record, What, includes};
+pub(super) use cell::{Outcome, Record, What};
 
 /// A memory with a shadow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

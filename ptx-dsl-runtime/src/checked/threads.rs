@@ -2,13 +2,21 @@
 //!
 //! The lanes of a warp share what they know until they synchronise apart.
 
-use super::actor::{self, Actor};
+use super::actor::{self, Actor, includes};
 use super::clock::{Bridge, Clock};
 use crate::monitor::{Order, ProxyFence, Scope, Who};
 use std::rc::Rc;
 
 /// Clocks that fences have made visible, one for each scope.
 pub(super) type Fenced = Vec<(Scope, Rc<Clock>)>;
+
+/// What relaxed loads have observed.
+#[derive(Debug, Clone)]
+struct Observed {
+    /// The warp that has published it, if it is one.
+    from: Option<Actor>,
+    clock: Rc<Clock>,
+}
 
 /// Lanes that know the same.
 #[derive(Debug, Clone, Default)]
@@ -18,7 +26,7 @@ struct Group {
     /// What a later strong store makes visible (a release pattern that begins with a fence).
     fenced: Fenced,
     /// What a later fence makes known (an acquire pattern that ends with a fence): what relaxed loads have observed.
-    observed: Option<Rc<Clock>>,
+    observed: Vec<Observed>,
 }
 
 /// These lanes have waited for their own operations before this time.
@@ -253,8 +261,8 @@ impl Warp {
                 Rc::ptr_eq(&o.known, &g.known)
                     && o.fenced.len() == g.fenced.len()
                     && o.fenced.iter().zip(&g.fenced).all(|(a, b)| a.0 == b.0 && Rc::ptr_eq(&a.1, &b.1))
-                    && o.observed.is_none()
-                    && g.observed.is_none()
+                    && o.observed.is_empty()
+                    && g.observed.is_empty()
             };
             let joined = tail.iter().filter(|o| same(o)).fold(0, |m, o| m | o.lanes);
             if joined != 0 {
@@ -282,12 +290,13 @@ impl Warp {
         });
     }
 
-    /// These lanes have observed what `clock` knows, and know it after a fence.
-    pub fn observe(&mut self, lanes: u32, clock: &Rc<Clock>) {
-        self.for_lanes(lanes, |g| match &mut g.observed {
-            Some(observed) if Rc::ptr_eq(observed, clock) => {}
-            Some(observed) => Rc::make_mut(observed).join(clock),
-            None => g.observed = Some(clock.clone()),
+    /// These lanes have observed what `clock` knows, published by a warp, and know it after a fence whose scope includes that warp.
+    /// `None`: after any fence.
+    pub fn observe(&mut self, lanes: u32, clock: &Rc<Clock>, from: Option<Actor>) {
+        self.for_lanes(lanes, |g| match g.observed.iter_mut().find(|o| o.from == from) {
+            Some(o) if Rc::ptr_eq(&o.clock, clock) => {}
+            Some(o) => Rc::make_mut(&mut o.clock).join(clock),
+            None => g.observed.push(Observed { from, clock: clock.clone() }),
         });
     }
 
@@ -327,9 +336,11 @@ impl Warp {
     /// These lanes execute a fence.
     pub fn fence(&mut self, lanes: u32, order: Order) {
         if order.acquire {
+            let id = self.id;
+            let is_included = |o: &Observed| o.from.is_none_or(|from| includes(order.scope, from, id));
             self.for_lanes(lanes, |g| {
-                if let Some(observed) = g.observed.take() {
-                    Rc::make_mut(&mut g.known).join(&observed);
+                for observed in g.observed.extract_if(.., |o| is_included(o)) {
+                    Rc::make_mut(&mut g.known).join(&observed.clock);
                 }
             });
         }

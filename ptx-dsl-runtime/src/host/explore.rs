@@ -172,6 +172,21 @@ impl Explore<Checked> {
     }
 }
 
+impl Explore<Checked> {
+    /// The same with weak memory: see [`Host::weak`].
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::{Host, Report, Error};
+    /// # fn launch<M>(_: &Host<M>) -> Result<Report, Error> { Ok(Report::default()) }
+    /// Host::checked().explore(10_000).exhaustive().weak().run(|host| launch(host))?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn weak(mut self) -> Self {
+        self.host = self.host.weak();
+        self
+    }
+}
+
 impl<M: Monitor> Explore<M> {
     /// Gives threads random priorities, which change at `depth - 1` random steps (PCT). A bug that needs `depth` orderings of steps
     /// is found with a probability of at least 1 / (n k^(depth - 1)) in each run, for n warps and asynchronous operations that make
@@ -246,7 +261,7 @@ impl<M: Monitor> Explore<M> {
     ) -> Box<Fault> {
         let mut best =
             shorten::prefix(found, &mut |decisions| fault(launch(&self.host.clone().replay(decisions).record())));
-        let (host, text) = (M::HOST, Schedule::Turns(best.schedule.clone()).to_string());
+        let (host, text) = (self.host.expression, Schedule::Turns(best.schedule.clone()).to_string());
         let mut replay = format!("`{host}.seed({seed})`");
         if best.schedule.is_empty() {
             replay += &format!(", or just `{host}`");
@@ -340,7 +355,7 @@ impl<M: Monitor> Explore<M> {
             best.steps.clear();
         }
         let text = Schedule::Steps(best.schedule.clone());
-        best.replay = Some(format!("`{}.schedule(\"{text}\")?`", M::HOST));
+        best.replay = Some(format!("`{}.schedule(\"{text}\")?`", self.host.expression));
         best
     }
 }

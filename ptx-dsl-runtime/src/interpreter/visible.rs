@@ -12,8 +12,10 @@ use ptx_dsl_isa::opcode::{Opcode, op};
 fn is_visible(opcode: Opcode, q: Q) -> bool {
     let Some(entry) = opcode.entries().next() else { return false };
     let effects = entry.instr.effects;
-    let strong = effects.fence == Fence::None && Order::of(opcode, q).strong;
+    let order = Order::of(opcode, q);
+    let strong = effects.fence == Fence::None && order.strong;
     strong
+        || order.sequential
         || !matches!(effects.mbarrier, Mbarrier::None | Mbarrier::Query)
         || matches!(effects.barrier, Barrier::Cta | Barrier::Cluster)
         || matches!(effects.tensor, Tensor::Alloc | Tensor::Dealloc | Tensor::Relinquish)

@@ -66,7 +66,14 @@ fn pieces(q: Q, lane: usize) -> impl Iterator<Item = (usize, u32, u32)> {
 /// The row whose address `lane` gives.
 fn row<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<[u8; 16], Box<Fault>> {
     let space = space(q);
-    own_shared_object(x, space, addr, 16, lane, "a row of a matrix")?;
+    let offset = own_shared_object(x, space, addr, 16, lane, "a row of a matrix")? as usize;
+    // the slow path reports a row outside of shared memory
+    if !M::ON
+        && let Ok(window) = x.window(x.rank())
+        && let Some(row) = window.get(offset..).and_then(|bytes| bytes.first_chunk())
+    {
+        return Ok(*row);
+    }
     let mut row = [0; 16];
     if M::ON {
         for (from, len, lane) in pieces(q, lane) {
@@ -119,8 +126,10 @@ pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mu
     }
     let mut rows = [[0; 16]; 32];
     let of_each = if q.has(q::m16n16) { 2 } else { 1 };
+    let packed = q.has(q::b6x16_p32) || q.has(q::b4x16_p64) || q.has(q::s4);
     for lane in 0..(8 * d.len()).min(32) {
-        rows[lane] = unpack(q, row(x, q, s[0][lane], lane)?);
+        let row = row(x, q, s[0][lane], lane)?;
+        rows[lane] = if packed { unpack(q, row) } else { row };
     }
     for r in 0..d.len() {
         let part: [[u8; 16]; 8] = if of_each == 2 {
@@ -130,8 +139,16 @@ pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mu
             let own = std::array::from_fn(|line| rows[8 * r + line]);
             if q.has(q::trans) { transposed(&own) } else { own }
         };
-        for l in active(x.mask) {
-            set(d, r, l, word(&part, l));
+        if x.mask == u32::MAX {
+            for (lanes, row) in d[r].chunks_exact_mut(4).zip(&part) {
+                for (lane, bytes) in lanes.iter_mut().zip(row.chunks_exact(4)) {
+                    *lane = bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
+                }
+            }
+        } else {
+            for l in active(x.mask) {
+                set(d, r, l, word(&part, l));
+            }
         }
     }
     Ok(Flow::Next)

@@ -107,8 +107,11 @@ impl<'a> Product<'a> {
         }
         let mut a = fragment::a(form.m, stored, form.packing(0), s.a);
         let mut b = fragment::b(form.k, form.packing(1), s.b);
-        a.measure(model::least_exponent(form.formats[0]));
-        b.measure(model::least_exponent(form.formats[1]));
+        // ordinary sums need no exponents
+        if form.kind == Kind::Floats && machine.numerics == Numerics::Exact {
+            a.measure(model::least_exponent(form.formats[0]));
+            b.measure(model::least_exponent(form.formats[1]));
+        }
         Ok(Product {
             form,
             machine,

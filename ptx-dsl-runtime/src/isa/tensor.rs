@@ -10,7 +10,7 @@ mod swizzle;
 
 use job::{Load, Store};
 pub use map::{tensormap_cp_fenceproxy, tensormap_replace};
-use operands::{Form, overridden, tensor_box, transfer, undefined, unsupported};
+use operands::{Form, overridden, tensor_box, transfer, undefined};
 
 use super::bulk::no_report;
 use super::bulk::operands::{ctas, mbarrier_of, shared, shared_in};
@@ -30,7 +30,6 @@ const ALIGN: u32 = 128;
 /// `cp.async.bulk.tensor`: loads, with an mbarrier object, and stores, with bulk groups.
 pub fn cp_async_bulk_tensor<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
-        unsupported(x, q, l)?;
         if q.has(q::bulk_group) {
             store(x, q, s, l, false)?;
         } else {
@@ -44,7 +43,6 @@ pub fn cp_async_bulk_tensor<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], 
 /// `cp.reduce.async.bulk.tensor`
 pub fn cp_reduce_async_bulk_tensor<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
-        unsupported(x, q, l)?;
         store(x, q, s, l, true)?;
     }
     Ok(())

@@ -84,49 +84,158 @@ impl Error {
 
 /// Why dimensions or arguments do not fit the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
-#[allow(missing_docs)]
 #[non_exhaustive]
 pub enum LaunchError {
+    /// A dimension is 0.
     #[error("the {what} dimensions {dims:?} contain a zero")]
-    Zero { what: &'static str, dims: [u32; 3] },
+    Zero {
+        /// Grid, block or cluster
+        what: &'static str,
+        /// As launched
+        dims: [u32; 3],
+    },
+    /// A CTA has at most 1024 threads.
     #[error("a block of {0} threads, the limit is 1024")]
     TooManyThreads(u64),
+    /// A dimension of the CTA is too large.
     #[error("block dimensions {0:?}: the limits are 1024, 1024 and 64")]
     BlockTooLong([u32; 3]),
+    /// A dimension of the grid is too large.
     #[error("grid dimensions {0:?}: the limits are 2^31-1, 65535 and 65535")]
     GridTooLarge([u32; 3]),
+    /// Not the threads of `.reqntid`
     #[error("block dimensions {given:?}, but the kernel says `.reqntid {required:?}`")]
-    Reqntid { given: [u32; 3], required: [u32; 3] },
+    Reqntid {
+        /// As launched
+        given: [u32; 3],
+        /// What the directive says
+        required: [u32; 3],
+    },
+    /// More threads than `.maxntid` allows
     #[error("a block of {given} threads, but the kernel says `.maxntid {limit:?}`")]
-    Maxntid { given: u64, limit: [u32; 3] },
+    Maxntid {
+        /// As launched
+        given: u64,
+        /// What the directive allows
+        limit: [u32; 3],
+    },
+    /// Not the CTAs of `.reqnctapercluster`
     #[error("cluster dimensions {given:?}, but the kernel says `.reqnctapercluster {required:?}`")]
-    Reqnctapercluster { given: [u32; 3], required: [u32; 3] },
+    Reqnctapercluster {
+        /// As launched
+        given: [u32; 3],
+        /// What the directive says
+        required: [u32; 3],
+    },
+    /// More CTAs in a cluster than `.maxclusterrank` allows
     #[error("a cluster of {given} CTAs, but the kernel says `.maxclusterrank {limit}`")]
-    Maxclusterrank { given: u64, limit: u32 },
+    Maxclusterrank {
+        /// As launched
+        given: u64,
+        /// What the directive allows
+        limit: u32,
+    },
+    /// A cluster has at most 16 CTAs.
     #[error("a cluster of {0} CTAs, the limit is 16")]
     ClusterTooLarge(u64),
+    /// The grid is no whole number of clusters.
     #[error("grid dimensions {grid:?} are not a multiple of the cluster dimensions {cluster:?}")]
-    ClusterDividesGrid { grid: [u32; 3], cluster: [u32; 3] },
+    ClusterDividesGrid {
+        /// As launched
+        grid: [u32; 3],
+        /// As launched or by `.reqnctapercluster`
+        cluster: [u32; 3],
+    },
+    /// More shared memory than a CTA can have
     #[error("{asked} bytes of shared memory ({fixed} of them static), the limit is 232448")]
-    SharedMemory { asked: u64, fixed: u32 },
+    SharedMemory {
+        /// Static and dynamic bytes
+        asked: u64,
+        /// The static ones
+        fixed: u32,
+    },
+    /// Too many or too few arguments
     #[error("{given} arguments for {wanted} parameters")]
-    ArgumentCount { given: usize, wanted: usize },
+    ArgumentCount {
+        /// As launched
+        given: usize,
+        /// What the kernel has
+        wanted: usize,
+    },
+    /// A value of another size than the parameter
     #[error("argument {index} for `{name}` has {given} bytes, the parameter has {wanted}")]
-    ArgumentSize { index: usize, name: String, given: usize, wanted: u32 },
+    ArgumentSize {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// As launched
+        given: usize,
+        /// What the kernel has
+        wanted: u32,
+    },
+    /// A buffer for a parameter that holds no address
     #[error(
         "argument {index} for `{name}` is a buffer, but the parameter has {wanted} bytes and cannot hold an address"
     )]
-    ArgumentNotAddress { index: usize, name: String, wanted: u32 },
+    ArgumentNotAddress {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// What the kernel has
+        wanted: u32,
+    },
+    /// A value for a pointer
     #[error("argument {index} for `{name}` is a value, but the parameter is a pointer and wants a buffer")]
-    ArgumentNotBuffer { index: usize, name: String },
+    ArgumentNotBuffer {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+    },
+    /// A buffer that begins at a less aligned place than `.ptr .align` promises
     #[error("argument {index} for `{name}`: offset {offset} is not a multiple of {align}, which `.align` promises")]
-    ArgumentAlignment { index: usize, name: String, offset: u64, align: u32 },
+    ArgumentAlignment {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// Where the argument begins in its buffer
+        offset: u64,
+        /// What `.ptr .align` says
+        align: u32,
+    },
+    /// A part that begins behind the end of its buffer
     #[error("argument {index} for `{name}`: offset {offset} is beyond the buffer of {len} bytes")]
-    ArgumentOffset { index: usize, name: String, offset: u64, len: u64 },
+    ArgumentOffset {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// Where the argument begins in its buffer
+        offset: u64,
+        /// The bytes of the buffer
+        len: u64,
+    },
+    /// A tensor map of a tensor that is no argument
     #[error("argument {index} for `{name}`: its tensor is that of `{of}`, which is no parameter with a buffer")]
-    TensorMapArgument { index: usize, name: String, of: String },
+    TensorMapArgument {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+        /// The parameter that the tensor names
+        of: String,
+    },
+    /// A tensor map that two arguments have
     #[error(
         "argument {index} for `{name}`: another argument has the same tensor map; say `Tensor::argument` in one of them"
     )]
-    TensorMapTaken { index: usize, name: String },
+    TensorMapTaken {
+        /// Its number, from 0
+        index: usize,
+        /// The name of the parameter
+        name: String,
+    },
 }

@@ -7,6 +7,7 @@ mod monitored_access;
 mod monitoring;
 mod objects;
 mod steps;
+mod weak_memory;
 
 use crate::machine::async_ops::AsyncOps;
 use crate::machine::cluster::{Cluster, Cohort, Cta};

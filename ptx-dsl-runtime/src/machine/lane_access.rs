@@ -34,6 +34,9 @@ impl<M: Monitor> Ctx<'_, M> {
             let place = self.place(space, addr, align);
             let watched = place.and_then(|place| self.watch(place, addr, bytes, None, lane));
             watched.map_err(|kind| self.fault(kind, lane))?;
+            let place = self.place(space, addr, align).map_err(|kind| self.fault(kind, lane))?;
+            let latest = self.load(place, addr, bytes, lane).map_err(|kind| self.fault(kind, lane))?;
+            return Ok(self.weakly_loaded(place, (addr, bytes), latest, lane));
         }
         self.read_unwatched(space, addr, bytes, align, lane)
     }
@@ -79,6 +82,11 @@ impl<M: Monitor> Ctx<'_, M> {
         let stored = self.place(space, addr, align).and_then(|place| {
             if M::ON {
                 self.watch(place, addr, bytes, Some(value), lane)?;
+                let latest = self.load(place, addr, bytes, lane).ok();
+                if !self.weakly_stored(place, (addr, bytes), (latest, value), lane) {
+                    self.scheduling.progress += 1;
+                    return Ok(());
+                }
             }
             if self.scheduling.probing {
                 let old = self.load(place, addr, bytes, lane)?;

@@ -109,6 +109,14 @@ impl<'a> Scheduling<'a> {
         self.steps.as_mut().map_or(0, |steps| steps.choose(what, n, site))
     }
 
+    /// Lets the scheduler choose one of `n` stores, or positions among them.
+    pub fn choose_store(&mut self, n: usize, site: u32) -> usize {
+        match self.steps {
+            Some(_) if n > 1 => self.choose_in_step(Choice::Store, n, site),
+            _ => self.choose(Choice::Store, n),
+        }
+    }
+
     /// Lets the explorer choose who makes the next step.
     pub fn pick(&mut self, able: &[Process]) -> usize {
         self.steps.as_mut().map_or(0, |steps| steps.pick(able))

@@ -7,14 +7,19 @@
 use crate::fault::FaultKind;
 
 /// The state space an instruction names; without one it is generic.
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum AddrSpace {
+    /// Generic addressing: windows of the other spaces
     Generic,
+    /// `.global`
     Global,
+    /// `.shared::cta`
     SharedCta,
+    /// `.shared::cluster`
     SharedCluster,
+    /// `.local`
     Local,
+    /// `.const`
     Const,
     /// Kernel parameters.
     ParamEntry,
@@ -40,14 +45,37 @@ const SHARED_OFFSET: u64 = (1 << RANK_SHIFT) - 1;
 const OWN_SHARED: u64 = SHARED << (WINDOW_SHIFT - RANK_SHIFT);
 
 /// A decoded address.
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
-    Global { segment: usize, offset: u64 },
-    Shared { rank: u32, offset: u32 },
-    Local { offset: u64 },
-    Const { offset: u64 },
-    Param { offset: u64 },
+    /// In a buffer of global memory
+    Global {
+        /// The number of the buffer: its segment of global addresses
+        segment: usize,
+        /// Bytes from its beginning
+        offset: u64,
+    },
+    /// In the shared memory of a CTA
+    Shared {
+        /// The rank of the CTA in its cluster
+        rank: u32,
+        /// Bytes from its beginning
+        offset: u32,
+    },
+    /// In the local memory of the thread
+    Local {
+        /// Bytes from its beginning
+        offset: u64,
+    },
+    /// In the `.const` bank
+    Const {
+        /// Bytes from its beginning
+        offset: u64,
+    },
+    /// In the parameters of the kernel
+    Param {
+        /// Bytes from its beginning
+        offset: u64,
+    },
 }
 
 /// Is a generic address in local memory, where it names another place for each thread?

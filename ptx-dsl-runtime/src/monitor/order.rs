@@ -46,8 +46,12 @@ pub enum Proxy {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProxyFence {
     /// Those of the generic and the async proxy to shared or global memory, or both.
-    #[allow(missing_docs)]
-    Async { shared: bool, global: bool },
+    Async {
+        /// Those to shared memory.
+        shared: bool,
+        /// Those to global memory.
+        global: bool,
+    },
     /// Stores to a tensor map, for whoever acquires it.
     TensormapRelease,
     /// A tensor map that was released, for tensor copies.

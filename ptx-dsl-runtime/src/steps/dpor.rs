@@ -19,7 +19,7 @@ struct Node {
     able: Vec<Process>,
     process: Process,
     /// Its choices, each with the number of alternatives.
-    choices: Vec<(usize, usize)>,
+    choices: Vec<(Choice, usize, usize)>,
     made: Made,
     /// What this process does here with the choices that have been tried.
     tried: Vec<Effect>,
@@ -206,9 +206,10 @@ impl Node {
     /// Goes to the next combination of choices. False if there is none. Choices of tests that are waits have one alternative.
     fn next_choices(&mut self, waits: &HashSet<(usize, u32)>) -> bool {
         let is_wait = waits.contains(&(self.launch, self.made.site));
-        while let Some((choice, n)) = self.choices.pop() {
-            if choice + 1 < n && !(is_wait && n == 2 && choice == 0 && self.made.idle) {
-                self.choices.push((choice + 1, n));
+        while let Some((what, choice, n)) = self.choices.pop() {
+            let ends_early = what == Choice::TimeOut && choice == 0;
+            if choice + 1 < n && !(is_wait && ends_early && self.made.idle) {
+                self.choices.push((what, choice + 1, n));
                 return true;
             }
         }
@@ -270,10 +271,10 @@ impl Explorer for Exhaustive {
         self.choice += 1;
         let Some(node) = self.nodes.get_mut(self.depth) else { return 0 };
         let chosen = match node.choices.get(nth) {
-            Some((choice, _)) => *choice,
+            Some((_, choice, _)) => *choice,
             None => {
                 // a wait that might not be one is tried both ways
-                node.choices.push((0, if wait { 1 } else { n }));
+                node.choices.push((what, 0, if wait { 1 } else { n }));
                 0
             }
         };
@@ -291,7 +292,7 @@ impl Explorer for Exhaustive {
         let at = self.depth;
         let Some(node) = self.nodes.get_mut(at) else { return };
         node.made = step.clone();
-        if step.idle && (node.choices.is_empty() || node.choices.iter().any(|(choice, _)| *choice > 0)) {
+        if step.idle && (node.choices.is_empty() || node.choices.iter().any(|(_, choice, _)| *choice > 0)) {
             // the test has failed, and the process is where it was
             self.waits.insert((self.launch, step.site));
         }

@@ -23,6 +23,8 @@ pub(crate) enum Object {
     Life(u32, u32),
     /// The pending clusters.
     Queue,
+    /// The order of `fence.sc`, where memory is weak.
+    Sequential,
     /// An asynchronous operation, or the first warp of a cluster.
     Start(Process),
 }

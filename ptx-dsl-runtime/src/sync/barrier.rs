@@ -1,11 +1,13 @@
 //! A barrier of a CTA (PTX ISA 9.7.13.1): arrivals, generations, reductions.
 
 /// Operation of `bar.red`.
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum RedOp {
+    /// `.popc`: how many predicates are true
     Popc,
+    /// `.and`: whether all are true
     And,
+    /// `.or`: whether one is true
     Or,
 }
 

@@ -34,6 +34,16 @@ impl<'a> TensorMap<'a> {
     pub fn im2col(tensor: impl Into<Tensor<'a>>, element: ElementType) -> TensorMapBuilder<'a> {
         TensorMapBuilder::new(tensor.into(), element, Mode::Im2col)
     }
+
+    /// A map for `im2col::w`, pixels along the width, as `cuTensorMapEncodeIm2colWide` makes it. It needs a swizzle.
+    pub fn im2col_w(tensor: impl Into<Tensor<'a>>, element: ElementType) -> TensorMapBuilder<'a> {
+        TensorMapBuilder::new(tensor.into(), element, Mode::Im2colW)
+    }
+
+    /// The same for `im2col::w::128`, which copies 128 pixels whatever `pixelsPerColumn` is.
+    pub fn im2col_w_128(tensor: impl Into<Tensor<'a>>, element: ElementType) -> TensorMapBuilder<'a> {
+        TensorMapBuilder::new(tensor.into(), element, Mode::Im2colW128)
+    }
 }
 
 impl<'a> TensorMapBuilder<'a> {
@@ -89,7 +99,8 @@ impl<'a> TensorMapBuilder<'a> {
         self
     }
 
-    /// `pixelBoxLowerCorner` of an im2col map: width, then height and depth, as far as the tensor has them.
+    /// `pixelBoxLowerCorner` of an im2col map: width, then height and depth, as far as the tensor has them. Maps for `im2col::w` have
+    /// the width alone.
     pub fn pixel_box_lower(mut self, corner: impl Into<Vec<i32>>) -> Self {
         self.given.lower = Some(corner.into());
         self
@@ -120,7 +131,7 @@ impl<'a> TensorMapBuilder<'a> {
     pub fn build(self) -> Result<TensorMap<'a>, TensorMapError> {
         let TensorMapBuilder { tensor, mut fields, given } = self;
         fields.rank = given.dims.len();
-        let least = if fields.mode == Mode::Im2col { 3 } else { 1 };
+        let least = if fields.mode == Mode::Tiled { 1 } else { 3 };
         if !(least..=5).contains(&fields.rank) {
             return wrong("tensorRank", format!("is {}, but must be from {least} to 5", fields.rank));
         }
@@ -135,17 +146,17 @@ impl<'a> TensorMapBuilder<'a> {
         match (fields.mode, &given.box_dims) {
             (Mode::Tiled, Some(sizes)) => copy("boxDim", sizes, fields.rank, &mut fields.box_dims)?,
             (Mode::Tiled, None) => return wrong("boxDim", "is missing"),
-            (Mode::Im2col, Some(_)) => return wrong("boxDim", "is not of an im2col map"),
-            (Mode::Im2col, None) => {}
+            (_, Some(_)) => return wrong("boxDim", "is not of an im2col map"),
+            (_, None) => {}
         }
-        let spatial = fields.rank.saturating_sub(2);
+        let spatial = fields.mode.spatial(fields.rank);
         for (name, corner, to) in [
             ("pixelBoxLowerCorner", &given.lower, &mut fields.pixels.lower),
             ("pixelBoxUpperCorner", &given.upper, &mut fields.pixels.upper),
         ] {
             match (fields.mode, corner) {
-                (Mode::Im2col, Some(corner)) => copy(name, corner, spatial, to)?,
                 (Mode::Tiled, Some(_)) => return wrong(name, "is not of a tiled map"),
+                (_, Some(corner)) => copy(name, corner, spatial, to)?,
                 (_, None) => {}
             }
         }

@@ -8,21 +8,33 @@
 /// The last three are packed: 16 numbers of 4 or 6 bits. In shared memory they fill 8 or 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
-#[allow(missing_docs)]
 pub enum ElementType {
+    /// `.u8`
     #[default]
     U8,
+    /// `.u16`
     U16,
+    /// `.u32`
     U32,
+    /// `.s32`
     S32,
+    /// `.u64`
     U64,
+    /// `.s64`
     S64,
+    /// `.f16`
     F16,
+    /// `.f32`
     F32,
+    /// `.f32.ftz`: subnormal numbers become zeros
     F32Ftz,
+    /// `.f64`
     F64,
+    /// `.bf16`
     Bf16,
+    /// `.tf32`: an `f32` that is rounded to 10 bits of mantissa
     Tf32,
+    /// `.tf32.ftz`: the same, and subnormal numbers become zeros
     Tf32Ftz,
     /// `16U4_ALIGN8B`: 16 numbers of 4 bits in 8 bytes
     B4x16,
@@ -75,12 +87,15 @@ impl ElementType {
 
 /// How shared memory is permuted (`CUtensorMapSwizzle`, `.swizzle_mode` and `.swizzle_atomicity`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-#[allow(missing_docs)]
 pub enum Swizzle {
+    /// The bytes stay in their order.
     #[default]
     None,
+    /// `32B`: 16-byte pieces exchange places within 32 bytes
     B32,
+    /// `64B`: within 64 bytes
     B64,
+    /// `128B`: within 128 bytes
     B128,
     /// `128B_ATOM_32B`: pieces of 32 bytes within 128
     B128Atom32,
@@ -128,11 +143,13 @@ impl Swizzle {
 /// each of which has one slice, and the last but one counts slices. A copy has one slice of each pixel, whatever `boxDim` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
-#[allow(missing_docs)]
 pub enum Interleave {
+    /// The channels are not interleaved.
     #[default]
     None,
+    /// `16B`: slices of 16 bytes (`NC/8HWC8`)
     B16,
+    /// `32B`: slices of 32 bytes (`NC/16HWC16`)
     B32,
 }
 
@@ -161,12 +178,15 @@ pub enum Fill {
 /// The size of L2 requests (`CUtensorMapL2promotion`). It has no effect on the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
-#[allow(missing_docs)]
 pub enum L2Promotion {
+    /// No promotion
     #[default]
     None,
+    /// Reads of 64 bytes
     B64,
+    /// Reads of 128 bytes
     B128,
+    /// Reads of 256 bytes
     B256,
 }
 
@@ -177,6 +197,24 @@ pub(crate) enum Mode {
     #[default]
     Tiled,
     Im2col,
+    /// `im2col::w`
+    Im2colW,
+    /// `im2col::w::128`
+    Im2colW128,
+}
+
+impl Mode {
+    const ALL: [Mode; 4] = [Mode::Tiled, Mode::Im2col, Mode::Im2colW, Mode::Im2colW128];
+
+    /// Are the pixels along the width only?
+    pub fn is_wide(self) -> bool {
+        matches!(self, Mode::Im2colW | Mode::Im2colW128)
+    }
+
+    /// Dimensions of the bounding box of a tensor of this rank.
+    pub fn spatial(self, rank: usize) -> usize {
+        if self.is_wide() { 1 } else { rank.saturating_sub(2) }
+    }
 }
 
 /// The fields of a tensor map. The innermost dimension comes first.
@@ -287,7 +325,7 @@ impl Fields {
         let corner = |at: usize| std::array::from_fn(|i| i32::from(half(at + 2 * i) as i16));
         Some(Fields {
             address: long(at::ADDRESS),
-            mode: *[Mode::Tiled, Mode::Im2col].get(usize::from(from[at::MODE]))?,
+            mode: *Mode::ALL.get(usize::from(from[at::MODE]))?,
             rank: usize::from(from[at::RANK]) + 1,
             element: *ElementType::ALL.get(usize::from(from[at::ELEMENT]))?,
             dims: std::array::from_fn(|i| u64::from(word(at::DIMS + 4 * i)) + 1),
@@ -312,7 +350,7 @@ impl Fields {
     pub fn inner(&self) -> u32 {
         match self.mode {
             Mode::Tiled => self.box_dims[0],
-            Mode::Im2col => self.pixels.channels,
+            _ => self.pixels.channels,
         }
     }
 
@@ -347,7 +385,7 @@ mod tests {
         assert_eq!(Fields::decode(&map.encode()), Some(map));
         assert_eq!(Fields::decode(&[0; 128]), Some(Fields::default()));
         for (at, value) in
-            [(at::RANK, 5), (at::ELEMENT, 16), (at::SWIZZLE, 4), (at::ATOMICITY, 1), (at::MODE, 2), (127, 1)]
+            [(at::RANK, 5), (at::ELEMENT, 16), (at::SWIZZLE, 4), (at::ATOMICITY, 1), (at::MODE, 4), (127, 1)]
         {
             let mut bytes = [0; 128];
             bytes[at] = value;

@@ -1,4 +1,4 @@
-//! The limits of the fields: those of `cuTensorMapEncodeTiled` and `cuTensorMapEncodeIm2col`.
+//! The limits of the fields: those of `cuTensorMapEncodeTiled`, `cuTensorMapEncodeIm2col` and `cuTensorMapEncodeIm2colWide`.
 
 use std::fmt;
 
@@ -60,7 +60,7 @@ fn multiple(field: Field, value: u64, of: u64, why: &str) -> Result<(), TensorMa
 impl Fields {
     /// The first field that breaks a rule.
     pub fn check(&self) -> Result<(), TensorMapError> {
-        let least = if self.mode == Mode::Im2col || self.interleave != Interleave::None { 3 } else { 1 };
+        let least = if self.mode != Mode::Tiled || self.interleave != Interleave::None { 3 } else { 1 };
         within(Field("tensorRank", None), self.rank, least, 5)?;
         let wide = self.interleave == Interleave::B32 || self.element.is_padded();
         multiple(Field("globalAddress", None), self.address, if wide { 32 } else { 16 }, "")?;
@@ -82,7 +82,7 @@ impl Fields {
         }
         match self.mode {
             Mode::Tiled => self.check_box()?,
-            Mode::Im2col => self.check_pixels()?,
+            _ => self.check_pixels()?,
         }
         self.check_swizzle()?;
         if self.fill == Fill::Nan && !self.element.is_float() {
@@ -100,12 +100,13 @@ impl Fields {
 
     fn check_pixels(&self) -> Result<(), TensorMapError> {
         let (least, most) = match self.rank {
+            _ if self.mode.is_wide() => (-32768, 32767),
             3 => (-32768, 32767),
             4 => (-128, 127),
             _ => (-16, 15),
         };
         let p = &self.pixels;
-        for i in 0..self.rank - 2 {
+        for i in 0..self.mode.spatial(self.rank) {
             within(at("pixelBoxLowerCorner", i), p.lower[i], least, most)?;
             within(at("pixelBoxUpperCorner", i), p.upper[i], least, most)?;
             // an interleaved map begins with the width
@@ -119,7 +120,9 @@ impl Fields {
             }
         }
         within(Field("channelsPerPixel", None), p.channels, 1, 256)?;
-        within(Field("pixelsPerColumn", None), p.pixels, 1, 1024)?;
+        if self.mode != Mode::Im2colW128 {
+            within(Field("pixelsPerColumn", None), p.pixels, 1, 1024)?;
+        }
         self.check_row(Field("channelsPerPixel", None))
     }
 
@@ -140,6 +143,14 @@ impl Fields {
 
     fn check_swizzle(&self) -> Result<(), TensorMapError> {
         use Swizzle::*;
+        if self.mode.is_wide() {
+            if !matches!(self.swizzle, B64 | B128 | B128Atom32) {
+                return wrong("swizzle", format!("is {:?}, which `im2col::w` does not have", self.swizzle));
+            }
+            if self.interleave != Interleave::None {
+                return wrong("interleave", "must be none for `im2col::w`");
+            }
+        }
         if self.interleave == Interleave::B32 && self.swizzle != B32 {
             return wrong("swizzle", "must be 32B, because `interleave` is 32B");
         }

@@ -1,5 +1,7 @@
 //! The expression form as a module, for checks without rustc: `|x: &[f32], n: u32| { ... }` becomes an `.entry` with these parameters.
 
+use ptx_dsl_frontend::closure as errors;
+use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::{Tok, Token};
 
@@ -18,17 +20,28 @@ pub fn bar(tokens: &[Token]) -> Option<usize> {
     (tokens.get(at)?.kind == Tok::Punct('|')).then_some(at)
 }
 
-/// The same kernel as an item. Its tokens have the numbers of those that they come from. `None` if it is not of the usual form: only rustc
-/// says what is wrong then.
-pub fn as_module(tokens: &[Token]) -> Option<Vec<Token>> {
-    let bar = bar(tokens).filter(|bar| !is_word(tokens.get(bar.wrapping_sub(1)), "move"))?;
+/// The same kernel as an item, and errors in its parameters. Its tokens have the numbers of those that they come from.
+///
+/// # Errors
+/// It is no kernel.
+pub fn as_module(tokens: &[Token]) -> Result<(Vec<Token>, Vec<Diagnostic>), Vec<Diagnostic>> {
+    let Some(bar) = bar(tokens) else { return Err(Vec::new()) };
+    let (mut found, mut header) = (Vec::new(), bar);
+    if is_word(tokens.get(bar.wrapping_sub(1)), "move") {
+        header = bar - 1;
+        found.push(errors::moves(tokens[header].span()));
+    }
     let mut depth = 0i32;
     let close = (bar + 1..tokens.len()).find(|at| {
         let kind = &tokens[*at].kind;
         depth += change(kind);
         depth == 0 && *kind == Tok::Punct('|')
-    })?;
-    let mut out = tokens[..bar].to_vec();
+    });
+    let Some(close) = close else {
+        found.push(errors::unclosed(tokens[bar].span()));
+        return Err(found);
+    };
+    let mut out = tokens[..header].to_vec();
     let id = tokens[bar].id;
     dotted(&mut out, "entry", id);
     out.push(made(Tok::Word(NAME.into()), id, false));
@@ -40,58 +53,83 @@ pub fn as_module(tokens: &[Token]) -> Option<Vec<Token>> {
             depth += change(&token.kind);
             depth == 0 && token.kind == Tok::Punct(',')
         });
-        parameter(&mut out, &rest[..end.unwrap_or(rest.len())])?;
+        let one = &rest[..end.unwrap_or(rest.len())];
         rest = end.map_or(&[], |end| &rest[end + 1..]);
-        if !rest.is_empty() {
+        let before = out.len();
+        found.extend(parameter(&mut out, one));
+        if !rest.is_empty() && out.len() > before {
             out.push(made(Tok::Punct(','), id, false));
         }
     }
     let id = tokens[close].id;
     out.push(made(Tok::Punct(')'), id, false));
     let body = &tokens[close + 1..];
-    let first = body.iter().position(|token| matches!(token.kind, Tok::Punct('{' | ';')))?;
-    let alone = body[first].kind == Tok::Punct(';');
+    let first = body.iter().find(|token| matches!(token.kind, Tok::Punct('{' | ';')));
+    // statements without braces
+    let alone = first.is_none_or(|first| first.kind == Tok::Punct(';'));
     if alone {
-        // statements without braces
-        if !is_word(body.get(1), "reg") {
-            return None;
-        }
         out.push(made(Tok::Punct('{'), id, false));
     }
     out.extend_from_slice(body);
     if alone {
         out.push(made(Tok::Punct('}'), tokens[tokens.len() - 1].id, false));
     }
-    Some(out)
+    Ok((out, found))
 }
 
-/// `x: &[f32]` as `.param .u64 .ptr .global .align 4 x: &[f32]`.
-fn parameter(out: &mut Vec<Token>, tokens: &[Token]) -> Option<()> {
-    let [Token { kind: Tok::Word(_), id, .. }, Token { kind: Tok::Punct(':'), .. }, ty @ ..] = tokens else {
+/// `x: &[f32]` as `.param .u64 .ptr .global .align 4 x: &[f32]`. One with an error is 8 bytes of anything, so that its name is known.
+fn parameter(out: &mut Vec<Token>, tokens: &[Token]) -> Option<Diagnostic> {
+    let (first, last) = (tokens.first()?, tokens.last()?);
+    let span = first.span().to(last.span());
+    let error = match tokens {
+        [Token { kind: Tok::Word(_), .. }, Token { kind: Tok::Punct(':'), .. }, ty @ ..] if !ty.is_empty() => {
+            match declaration(ty) {
+                Some((words, align)) => {
+                    words.iter().for_each(|word| dotted(out, word, first.id));
+                    out.extend(align.map(|n| made(Tok::Number(n.to_string()), first.id, false)));
+                    out.extend_from_slice(tokens);
+                    return None;
+                }
+                None => errors::no_parameter(span),
+            }
+        }
+        [Token { kind: Tok::Word(name), .. }] => errors::untyped(span, name),
+        _ => errors::no_type(span),
+    };
+    if let Tok::Word(_) = &first.kind {
+        dotted(out, "param", first.id);
+        dotted(out, "align", first.id);
+        out.push(made(Tok::Number("8".into()), first.id, false));
+        dotted(out, "b8", first.id);
+        out.push(first.clone());
+        for kind in [Tok::Punct('['), Tok::Number("8".into()), Tok::Punct(']')] {
+            out.push(made(kind, first.id, false));
+        }
+    }
+    Some(error)
+}
+
+/// What PTX calls a Rust type, with the alignment of a pointer.
+fn declaration(ty: &[Token]) -> Option<(Vec<&'static str>, Option<u32>)> {
+    let [Token { kind: Tok::Punct('&'), .. }, slice @ ..] = ty else {
+        return Some((vec!["param", scalar(ty)?.0], None));
+    };
+    let slice = if is_word(slice.first(), "mut") { &slice[1..] } else { slice };
+    let [Token { kind: Tok::Punct('['), .. }, element @ .., Token { kind: Tok::Punct(']'), .. }] = slice else {
         return None;
     };
-    dotted(out, "param", *id);
-    match ty {
-        [Token { kind: Tok::Punct('&'), .. }, slice @ ..] => {
-            let slice = if is_word(slice.first(), "mut") { &slice[1..] } else { slice };
-            let [Token { kind: Tok::Punct('['), .. }, element @ .., Token { kind: Tok::Punct(']'), .. }] = slice else {
-                return None;
-            };
-            let align = scalar(element).map_or(1, |(_, bytes)| bytes);
-            for word in ["u64", "ptr", "global", "align"] {
-                dotted(out, word, *id);
-            }
-            out.push(made(Tok::Number(align.to_string()), *id, false));
-        }
-        value => dotted(out, scalar(value)?.0, *id),
+    if element.iter().any(|token| token.kind == Tok::Punct(';')) {
+        return None;
     }
-    out.extend_from_slice(tokens);
-    Some(())
+    Some((vec!["param", "u64", "ptr", "global", "align"], Some(scalar(element).map_or(1, |(_, bytes)| bytes))))
 }
 
 /// The PTX type of the last name of a path, and its bytes.
 fn scalar(ty: &[Token]) -> Option<(&'static str, u32)> {
-    let Some(Token { kind: Tok::Word(name), .. }) = ty.last() else { return None };
+    let [path @ .., Token { kind: Tok::Word(name), .. }] = ty else { return None };
+    if !path.iter().all(|token| matches!(token.kind, Tok::Word(_) | Tok::Punct(':'))) {
+        return None;
+    }
     Some(match name.as_str() {
         "u8" => ("u8", 1),
         "i8" => ("s8", 1),
@@ -137,9 +175,14 @@ mod tests {
 
     /// The printed module, or the codes of the errors.
     fn module(text: &str) -> Option<Result<String, Vec<u16>>> {
-        let tokens = as_module(&lex(text).0.tokens)?;
-        let compiled = compile_rust_file(&tokens, None, None, &[], Default::default());
-        let codes: Vec<u16> = compiled.diagnostics.iter().map(|d| d.code).collect();
+        let (tokens, mut found) = match as_module(&lex(text).0.tokens) {
+            Ok(module) => module,
+            Err(found) if found.is_empty() => return None,
+            Err(found) => return Some(Err(found.iter().map(|d| d.code).collect())),
+        };
+        let mut compiled = compile_rust_file(&tokens, None, None, &[], Default::default());
+        found.append(&mut compiled.diagnostics);
+        let codes: Vec<u16> = found.iter().map(|d| d.code).collect();
         Some(if codes.is_empty() { Ok(compiled.ptx) } else { Err(codes) })
     }
 
@@ -166,16 +209,20 @@ mod tests {
             module("<sm_90, ptx 8.0> |n: u32| { .reg .f32 %n; ld.param.u32 %n, [n]; ret; }"),
             Some(Err(vec![407]))
         );
-        for none in [
-            "|n| { ret; }",
-            "move |n: u32| { ret; }",
-            "|n: (u8, u8)| { ret; }",
-            "|n: &u8| { ret; }",
-            "|n: u32",
-            "|",
-            "",
+        let read = "{ .reg .b32 %n; ld.param.u32 %n, [n]; ret; }";
+        for (wrong, codes) in [
+            ("|n|", &[151][..]),
+            ("move |n: u32|", &[154]),
+            ("|n: (u8, u8), 4, m|", &[151, 151, 151]),
+            ("|n: &u8|", &[151]),
+            ("|n: &[u8; 4]|", &[151]),
+            ("|n: Vec<u8>|", &[151]),
+            ("|n: u32", &[150]),
         ] {
-            assert_eq!(module(&format!("<sm_90, ptx 8.0> {none}")), None, "{none}");
+            assert_eq!(module(&format!("<sm_90, ptx 8.0> {wrong} {read}")), Some(Err(codes.into())), "{wrong}");
         }
+        // what is wrong in the body is said too
+        assert_eq!(module("<sm_90, ptx 8.0> |n| { ld.param.u32 %r, [n]; ret; }"), Some(Err(vec![151, 401])));
+        assert_eq!(module("<sm_90, ptx 8.0> .visible .entry k() { ret; }"), None);
     }
 }

@@ -3,6 +3,7 @@
 use std::ops::Range;
 
 use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::{Tok, Token};
 
@@ -14,7 +15,27 @@ pub struct Parts {
     /// The name, the bytes from `part` to `}`, and the names of the parts that it uses.
     all: Vec<(String, Range<usize>, Vec<String>)>,
     /// The same of other files, with the text.
-    others: Vec<(String, String, Vec<String>)>,
+    others: Vec<(String, Other, Vec<String>)>,
+}
+
+/// The text of a part in another file.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Other {
+    /// From `part` to `}`, behind as many spaces as there are characters before it in its line.
+    pub text: String,
+    /// The name of the file.
+    pub file: String,
+    /// Where it begins there, from 1.
+    pub line: usize,
+}
+
+impl Other {
+    /// A piece of a file.
+    pub fn new(file: &str, text: &str, range: Range<usize>) -> Self {
+        let (line, column) = Lines::new(text).line_column(range.start);
+        let part = without_nested_comments(text.get(range).unwrap_or_default());
+        Other { text: format!("{}{part}", " ".repeat(column - 1)), file: file.to_owned(), line }
+    }
 }
 
 /// A part that a module uses.
@@ -23,7 +44,7 @@ pub enum Used {
     /// The bytes of the file itself.
     Own(Range<usize>),
     /// The text, from another file.
-    Other(String),
+    Other(Other),
 }
 
 /// Why a part is not found.
@@ -31,7 +52,7 @@ pub enum Used {
 pub enum NotFound {
     /// No file has a part of this name.
     No(String),
-    /// Several other files have.
+    /// It is defined several times, and only rustc follows paths.
     Several(String),
 }
 
@@ -53,17 +74,19 @@ impl Parts {
     }
 
     /// Adds the parts of another file.
-    pub fn add(&mut self, text: &str, bodies: &[Range<usize>]) {
+    pub fn add(&mut self, file: &str, text: &str, bodies: &[Range<usize>]) {
         for (name, range, uses) in Parts::of(text, bodies).all {
-            let part = without_nested_comments(text.get(range).unwrap_or_default()).into_owned();
-            self.others.push((name, part, uses));
+            self.others.push((name, Other::new(file, text, range), uses));
         }
     }
 
     /// The part of this name, and what it uses. The file itself comes first.
     fn find(&self, wanted: &str) -> Result<(Used, &[String]), NotFound> {
-        if let Some((_, range, uses)) = self.all.iter().find(|(name, ..)| name == wanted) {
-            return Ok((Used::Own(range.clone()), uses));
+        let mut own = self.all.iter().filter(|(name, ..)| name == wanted);
+        match (own.next(), own.next()) {
+            (Some((_, range, uses)), None) => return Ok((Used::Own(range.clone()), uses)),
+            (Some(_), Some(_)) => return Err(NotFound::Several(wanted.to_owned())),
+            (None, _) => {}
         }
         let mut others = self.others.iter().filter(|(name, ..)| name == wanted);
         match (others.next(), others.next()) {
@@ -196,10 +219,15 @@ mod tests {
         assert_eq!(shown, ["part b { /* /* } */ */ }", "part a { .inline f() { } }"]);
         assert_eq!(used(3), Err(NotFound::No("c".to_owned())));
         let (mut with, other) = (Parts::of(&text, &ranges), "part c { } part a { }");
-        with.add(other, &[0..10, 11..other.len()]);
+        with.add("o.rs", other, &[0..10, 11..other.len()]);
         let found = with.used(&lex(bodies[3]).0.tokens).unwrap();
-        assert!(found.contains(&Used::Other("part c { }".into())) && found.contains(&Used::Own(with.all[0].1.clone())));
-        with.add(other, std::slice::from_ref(&(0..10)));
+        let c = Other { text: "part c { }".into(), file: "o.rs".into(), line: 1 };
+        assert_eq!(
+            Other::new("f", "\n  part d { }", 3..13),
+            Other { text: "  part d { }".into(), file: "f".into(), line: 2 }
+        );
+        assert!(found.contains(&Used::Other(c)) && found.contains(&Used::Own(with.all[0].1.clone())));
+        with.add("p.rs", other, std::slice::from_ref(&(0..10)));
         assert_eq!(with.used(&lex(bodies[3]).0.tokens), Err(NotFound::Several("c".to_owned())));
         assert!(defines_parts(&lex(bodies[0]).0.tokens) && !defines_parts(&lex(bodies[2]).0.tokens));
     }

@@ -8,7 +8,8 @@ use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::lex::lex;
 
 use super::closure;
-use super::rust_parts::{NotFound, Parts, Used, defines_parts};
+use super::rust_parts::{NotFound, Other, Parts, Used, defines_parts};
+use crate::load::Moved;
 
 /// Is it a file of Rust?
 pub fn is_rust(path: &Path) -> bool {
@@ -85,12 +86,16 @@ pub fn without_nested_comments(text: &str) -> Cow<'_, str> {
     out
 }
 
-/// A text that has only one body of a Rust file, in its place, and behind it the parts that it uses; `None` for the expression form
-/// and the definition of a part.
+/// A text that has only one body of the Rust file of this name, in its place, and behind it the parts that it uses, with the places that
+/// these come from; `None` for the expression form and the definition of a part.
 ///
 /// # Errors
 /// A part is not found.
-pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<String>, NotFound> {
+pub fn module(
+    (file, text): (&str, &str),
+    body: Range<usize>,
+    parts: &Parts,
+) -> Result<Option<(String, Vec<Moved>)>, NotFound> {
     let plain = without_nested_comments(text.get(body.clone()).unwrap_or_default());
     let tokens = lex(&plain).0.tokens;
     if closure::bar(&tokens).is_some() || defines_parts(&tokens) {
@@ -100,14 +105,18 @@ pub fn module(text: &str, body: Range<usize>, parts: &Parts) -> Result<Option<St
         part.unwrap_or_default().bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect()
     };
     let mut out = format!("{}{plain}{}", blank(text.get(..body.start)), blank(text.get(body.end..)));
+    let mut moved = Vec::new();
     for part in parts.used(&tokens)? {
         out.push('\n');
-        match part {
-            Used::Own(part) => out.push_str(&without_nested_comments(text.get(part).unwrap_or_default())),
-            Used::Other(text) => out.push_str(&text),
-        }
+        let part = match part {
+            Used::Own(range) => Other::new(file, text, range),
+            Used::Other(other) => other,
+        };
+        let line = 1 + out.bytes().filter(|b| *b == b'\n').count();
+        out.push_str(&part.text);
+        moved.push(Moved { line, file: part.file, from: part.line });
     }
-    Ok(Some(out))
+    Ok(Some((out, moved)))
 }
 
 #[cfg(test)]

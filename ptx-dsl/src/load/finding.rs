@@ -7,6 +7,8 @@ use ptx_dsl_frontend::span::Span;
 use std::fmt;
 
 /// A text has errors. `{:?}` prints the same report as `{}`, for a `main` or a test that returns it.
+///
+/// [Example](crate::load).
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextError {
     /// Errors and warnings, in the order of the text.
@@ -14,6 +16,8 @@ pub struct TextError {
 }
 
 /// One problem of a text.
+///
+/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Finding {
@@ -34,6 +38,8 @@ pub struct Finding {
 }
 
 /// A place in a text. Lines and columns count from 1; a column counts characters.
+///
+/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Place {
@@ -52,12 +58,18 @@ pub struct Place {
 }
 
 /// Findings of the front end with their places.
-pub(super) fn findings(text: &str, name: &str, lexed: &Lexed, found: Vec<Diagnostic>) -> Vec<Finding> {
+/// `origin`: the file and the line of a line of the text.
+pub(super) fn findings<'f>(
+    text: &str,
+    origin: &dyn Fn(usize) -> (&'f str, usize),
+    lexed: &Lexed,
+    found: Vec<Diagnostic>,
+) -> Vec<Finding> {
     if found.is_empty() {
         return Vec::new();
     }
     let lines = Lines::new(text);
-    let place = |span| place(&lines, name, lexed, span);
+    let place = |span| place(&lines, origin, lexed, span);
     let finding = |d: Diagnostic| Finding {
         code: d.code,
         is_error: d.severity == Severity::Error,
@@ -73,7 +85,7 @@ pub(super) fn findings(text: &str, name: &str, lexed: &Lexed, found: Vec<Diagnos
 /// The most bytes of a line that are kept on each side of a place.
 const AROUND: usize = 100;
 
-fn place(lines: &Lines<'_>, name: &str, lexed: &Lexed, span: Span) -> Place {
+fn place<'f>(lines: &Lines<'_>, origin: &dyn Fn(usize) -> (&'f str, usize), lexed: &Lexed, span: Span) -> Place {
     let bytes = lexed.bytes(span);
     let (line, column) = lines.line_column(bytes.start);
     let (end_line, end_column) = lines.line_column(bytes.end);
@@ -81,7 +93,8 @@ fn place(lines: &Lines<'_>, name: &str, lexed: &Lexed, span: Span) -> Place {
     let behind = whole.char_indices().nth(column - 1).map_or(whole.len(), |(at, _)| at);
     let (first, last) = (behind.saturating_sub(AROUND), whole.len().min(behind + AROUND));
     let source = whole.get(floor(whole, first)..floor(whole, last)).unwrap_or_default().trim().to_owned();
-    Place { file: name.to_owned(), line, column, end_line, end_column, source }
+    let ((file, line), (_, end_line)) = (origin(line), origin(end_line));
+    Place { file: file.to_owned(), line, column, end_line, end_column, source }
 }
 
 /// The beginning of the character that this byte is in.

@@ -8,6 +8,8 @@ use ptx_dsl_runtime::{Ty, launch};
 use std::fmt;
 
 /// A parameter of a kernel.
+///
+/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameter {
@@ -26,6 +28,8 @@ pub struct Parameter {
 }
 
 /// What a pointer parameter points to.
+///
+/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pointer {

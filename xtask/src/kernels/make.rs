@@ -1,9 +1,11 @@
 //! Random programs. Each is defined PTX: no thread reads what another may be writing, barriers and warp instructions are where
 //! all of their threads arrive, and every loop ends.
 
+use super::copies::MERGES;
+use super::matrices::{MMAS, Sum};
 use super::program::{
-    COUNTERS, Class, Collective, DEPTH, Function, GENERAL, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program,
-    Source, Space, Special, Stmt, TOTALS, UNIFORM, WARP, Width,
+    COUNTERS, Class, Collective, Copies, DEPTH, Direction, Function, GENERAL, Guard, LANE, LINEAR, Matrix, Meeting,
+    Mode, OWN, Place, Program, Small, Source, Space, Special, Stmt, TOTALS, Target, UNIFORM, WARP, Wait, Width, Zeros,
 };
 use super::rows::ROWS;
 use crate::random::Random;
@@ -22,7 +24,9 @@ pub fn program(seed: u64, size: usize) -> Program {
     let mut random = Random::new(seed);
     let block = *random.pick(BLOCKS).expect("there are some");
     let cluster = [1, 1, 2, 4][random.below(4)];
-    let mut maker = Maker { random, left: 0, functions: 0, warps: (block[0] * block[1]).is_multiple_of(32) };
+    let target = if random.below(3) == 0 { Target::Blackwell } else { Target::Hopper };
+    let warps = (block[0] * block[1]).is_multiple_of(32);
+    let mut maker = Maker { random, left: 0, functions: 0, warps, cluster, target };
     let mut functions = Vec::new();
     for i in 0..maker.below(4) {
         maker.functions = i;
@@ -41,6 +45,7 @@ pub fn program(seed: u64, size: usize) -> Program {
         block,
         grid: cluster * (1 + maker.below(3) as u32) * if maker.chance(8) { 10 } else { 1 },
         cluster,
+        target,
         required: maker.chance(2),
         n: maker.below(10) as u32,
         functions,
@@ -77,6 +82,9 @@ struct Maker {
     functions: usize,
     /// Does the block have whole warps only?
     warps: bool,
+    /// CTAs of a cluster.
+    cluster: u32,
+    target: Target,
 }
 
 impl Maker {
@@ -201,7 +209,112 @@ impl Maker {
                 body.push(named(what, to, vec![Source::Register(from), self.immediate(Class::R)]));
             }
             42..62 if scope.kernel => self.memory(scope, body),
+            62..66 if scope.kernel => self.copies(scope, body),
+            66..74 if warp && !matches!(scope.together, Together::Lanes(_)) => {
+                for _ in 0..1 + self.below(4) {
+                    let matrix = self.matrix();
+                    body.push(Stmt::Matrix(matrix));
+                }
+            }
+            78..80 if scope.together == Together::Cluster => {
+                let merge = self.merge();
+                body.push(Stmt::Deliver { merge });
+            }
+            74..78 if scope.together == Together::Cluster || whole && self.cluster == 1 => {
+                let (to, from) = (self.general(), self.readable(scope));
+                body.push(if self.chance(3) {
+                    Stmt::Multicast { to, index: from, first: self.below(13) as u32 }
+                } else {
+                    Stmt::Send { to, from, shift: self.below(300) as u32, merge: self.merge() }
+                });
+            }
             _ => self.row(scope, body),
+        }
+    }
+
+    /// An operation of reductions, or none.
+    fn merge(&mut self) -> Option<usize> {
+        if self.chance(2) { None } else { Some(self.below(MERGES.len())) }
+    }
+
+    fn copies(&mut self, scope: Scope, body: &mut Vec<Stmt>) {
+        let what = match self.below(5) {
+            0..2 => self.small_copies(scope),
+            2 if self.target == Target::Blackwell => {
+                let at = self.below(OWN as usize / 8) as u32;
+                Copies::Zeros { at: 8 * at, size: 8 * (1 + self.below((OWN / 8 - at) as usize) as u32) }
+            }
+            _ => self.bulk_copy(),
+        };
+        let mut during = Vec::new();
+        for _ in 0..self.below(4) {
+            self.row(scope, &mut during);
+        }
+        body.push(Stmt::Copies { what, during });
+    }
+
+    /// To places that do not overlap: which of two copies to one place is last is open.
+    fn small_copies(&mut self, scope: Scope) -> Copies {
+        let mut copies = Vec::new();
+        let mut end = 0u32;
+        loop {
+            let size = [4u32, 8, 16][self.below(3)];
+            let to = end.next_multiple_of(size) + if self.chance(3) { size } else { 0 };
+            end = to + size;
+            if end > OWN {
+                break;
+            }
+            let zeros = match self.below(4) {
+                0 => Zeros::Behind(self.readable(scope)),
+                1 => Zeros::If(self.below(4) as u8),
+                _ => Zeros::None,
+            };
+            let from = size * self.below((OWN / size) as usize) as u32;
+            copies.push(Small { from, to, size, global: size == 16 && self.chance(2), zeros, guard: self.guard() });
+        }
+        let wait = match self.below(3) {
+            0 => Wait::All,
+            1 => Wait::Groups(copies.iter().map(|_| self.general()).collect()),
+            _ => Wait::Arrive { noinc: self.chance(2) },
+        };
+        Copies::Small { copies, wait }
+    }
+
+    fn bulk_copy(&mut self) -> Copies {
+        let read = self.chance(2);
+        let direction = if self.chance(2) { Direction::GlobalToShared } else { Direction::SharedToGlobal { read } };
+        let merge = if direction == Direction::GlobalToShared { None } else { self.merge() };
+        let size = [16, 32][self.below(2)];
+        let halves = (OWN - size) as usize / 16 + 1;
+        let (from, to) = (self.below(halves) as u32, self.below(halves) as u32);
+        let may_mask = matches!(direction, Direction::SharedToGlobal { .. }) && merge.is_none();
+        let mask = may_mask && self.target == Target::Blackwell && self.chance(2);
+        let mask = mask.then(|| self.below(0x1_0000) as u16);
+        Copies::Bulk { direction, from, to, size, merge, mask }
+    }
+
+    fn matrix(&mut self) -> Matrix {
+        let registers = |maker: &mut Self| {
+            let (first, count) = (maker.general(), [1, 2, 4][maker.below(3)]);
+            (0..count).map(|i| (first + i) % GENERAL).collect()
+        };
+        let (step, shift) = (2 * self.below(32) as u32 + 1, self.below(64) as u32);
+        let trans = self.chance(2);
+        match self.below(10) {
+            0 => Matrix::Move { to: self.general(), from: self.general() },
+            1..3 => Matrix::Load { registers: registers(self), trans, step, shift },
+            3..5 => Matrix::Store { registers: registers(self), trans, step, shift },
+            _ => {
+                let which = self.below(MMAS.len());
+                // Without a bit of the exponent most floats are no NaNs.
+                let mask = match MMAS[which].sum {
+                    Sum::S32 | Sum::F64 => u32::MAX,
+                    _ if self.chance(4) => u32::MAX,
+                    _ => 0xBFFF_BFFF,
+                };
+                let mut any = || self.general();
+                Matrix::Mma { which, d: any(), a: any(), b: any(), c: any(), mask }
+            }
         }
     }
 
@@ -214,7 +327,8 @@ impl Maker {
             19..21 => Class::E,
             _ => Class::F,
         };
-        let rows: Vec<usize> = (0..ROWS.len()).filter(|i| ROWS[*i].classes[0] == class).collect();
+        let rows: Vec<usize> =
+            (0..ROWS.len()).filter(|i| ROWS[*i].classes[0] == class && ROWS[*i].since <= self.target).collect();
         let row = rows[self.below(rows.len())];
         let to = self.below(class.count().into()) as u8;
         let from = ROWS[row].classes[1..].iter().map(|c| self.source(*c, scope)).collect();

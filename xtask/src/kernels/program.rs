@@ -88,6 +88,15 @@ pub struct Guard {
     pub negated: bool,
 }
 
+/// Which instructions a kernel may have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub enum Target {
+    /// `sm_90`
+    Hopper,
+    /// `sm_100a`
+    Blackwell,
+}
+
 /// An operation on registers: `$` stands for the result and then the operands.
 pub struct Row {
     pub text: &'static str,
@@ -95,6 +104,12 @@ pub struct Row {
     pub classes: &'static [Class],
     /// Bits of the operands to bits of the result.
     pub meaning: fn(&[u64]) -> u64,
+    pub since: Target,
+}
+
+/// A row that every kernel may have.
+pub const fn row(text: &'static str, classes: &'static [Class], meaning: fn(&[u64]) -> u64) -> Row {
+    Row { text, classes, meaning, since: Target::Hopper }
 }
 
 #[derive(Debug, Clone, Copy)]
@@ -209,6 +224,94 @@ pub enum Meeting {
     Remote,
 }
 
+/// Asynchronous operations of a thread on its private bytes. They are complete after the wait for them.
+#[derive(Debug, Clone)]
+pub enum Copies {
+    /// `cp.async` from global to shared memory.
+    Small { copies: Vec<Small>, wait: Wait },
+    /// `cp.async.bulk` or `cp.reduce.async.bulk` with these places in 16 bytes, this size in bytes, and an operation of
+    /// `copies::MERGES` that reduces.
+    Bulk { direction: Direction, from: u32, to: u32, size: u32, merge: Option<usize>, mask: Option<u16> },
+    /// `st.bulk` of zeros to shared memory.
+    Zeros { at: u32, size: u32 },
+}
+
+/// A `cp.async`: bytes of global memory to bytes of shared memory.
+#[derive(Debug, Clone, Copy)]
+pub struct Small {
+    pub from: u32,
+    pub to: u32,
+    pub size: u32,
+    /// `.cg`
+    pub global: bool,
+    pub zeros: Zeros,
+    pub guard: Option<Guard>,
+}
+
+/// What of a `cp.async` becomes zeros.
+#[derive(Debug, Clone, Copy)]
+pub enum Zeros {
+    None,
+    /// All but so many bytes: the register, at most the size.
+    Behind(u8),
+    /// All, if the predicate is true.
+    If(u8),
+}
+
+/// How a thread waits for its `cp.async`.
+#[derive(Debug, Clone)]
+pub enum Wait {
+    All,
+    /// Each is a group. After the wait for the oldest, the first four bytes it has copied are loaded, and so on.
+    Groups(Vec<u8>),
+    /// `cp.async.mbarrier.arrive`
+    Arrive {
+        noinc: bool,
+    },
+}
+
+/// From where to where a bulk copy goes.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Direction {
+    GlobalToShared,
+    /// With a wait for the source alone before that for the copy.
+    SharedToGlobal {
+        read: bool,
+    },
+}
+
+/// Matrix instructions of a whole warp.
+#[derive(Debug, Clone)]
+pub enum Matrix {
+    /// One of `matrices::MMAS`, with the first register of each operand, and a mask for the elements of A and B.
+    Mma {
+        which: usize,
+        d: u8,
+        a: u8,
+        b: u8,
+        c: u8,
+        mask: u32,
+    },
+    /// `ldmatrix` and `stmatrix` of so many registers: a lane gives the row of this number times its own, plus that.
+    Load {
+        registers: Vec<u8>,
+        trans: bool,
+        step: u32,
+        shift: u32,
+    },
+    Store {
+        registers: Vec<u8>,
+        trans: bool,
+        step: u32,
+        shift: u32,
+    },
+    /// `movmatrix`
+    Move {
+        to: u8,
+        from: u8,
+    },
+}
+
 /// One statement.
 #[derive(Debug, Clone)]
 pub enum Stmt {
@@ -272,6 +375,33 @@ pub enum Stmt {
         to: u8,
         from: u8,
         lanes: u32,
+    },
+    /// By whole warps.
+    Matrix(Matrix),
+    /// Starts copies, executes rows that do not matter to them, and waits.
+    Copies {
+        what: Copies,
+        during: Vec<Stmt>,
+    },
+    /// By all threads of the cluster: each sends its value to the thread `shift` further on.
+    Send {
+        to: u8,
+        from: u8,
+        shift: u32,
+        /// An operation of `copies::MERGES` if by `red.async`, else by `st.async`.
+        merge: Option<usize>,
+    },
+    /// By all threads of the cluster: each sends the first half of its shared bytes to the second half of those of the same
+    /// thread in the next CTA, by `cp.async.bulk`, or by `cp.reduce.async.bulk` with an operation of `copies::MERGES`.
+    Deliver {
+        merge: Option<usize>,
+    },
+    /// By all threads of the cluster: one copies 16 words of the table to all CTAs, from four times this word on, and each
+    /// thread loads the word of its index.
+    Multicast {
+        to: u8,
+        index: u8,
+        first: u32,
     },
     /// By all threads: each gets the value of the thread `shift` further on.
     Exchange {
@@ -343,6 +473,7 @@ pub struct Program {
     pub grid: u32,
     /// CTAs of a cluster.
     pub cluster: u32,
+    pub target: Target,
     /// Does the kernel have `.reqntid`?
     pub required: bool,
     /// The parameter.

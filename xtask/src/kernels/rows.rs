@@ -1,11 +1,8 @@
 //! Spellings and meanings of operations on registers (PTX ISA 9.7.1 to 9.7.9), in plain Rust.
 
-use super::program::Class::{self, D, E, F, H, P, R};
-use super::program::Row;
-
-const fn row(text: &'static str, classes: &'static [Class], meaning: fn(&[u64]) -> u64) -> Row {
-    Row { text, classes, meaning }
-}
+use super::program::Class::{D, E, F, H, P, R};
+use super::program::{Row, row};
+use std::sync::LazyLock;
 
 fn u(a: u64) -> u32 {
     a as u32
@@ -68,8 +65,12 @@ fn half(x: u64) -> u64 {
     x & 0xFFFF
 }
 
-/// All operations. A divisor is never zero: its lowest bit is set first.
-pub const ROWS: &[Row] = &[
+/// All operations, also those of `video` and `narrow`.
+pub static ROWS: LazyLock<Vec<&Row>> =
+    LazyLock::new(|| SCALAR.iter().chain(super::video::ROWS).chain(super::narrow::ROWS).collect());
+
+/// A divisor is never zero: its lowest bit is set first.
+const SCALAR: &[Row] = &[
     row("add.u32 $, $, $;", &[R, R, R], |a| u64::from(u(a[0]).wrapping_add(u(a[1])))),
     row("sub.s32 $, $, $;", &[R, R, R], |a| u64::from(u(a[0]).wrapping_sub(u(a[1])))),
     row("mul.lo.u32 $, $, $;", &[R, R, R], |a| u64::from(u(a[0]).wrapping_mul(u(a[1])))),

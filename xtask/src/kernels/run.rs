@@ -1,8 +1,10 @@
 //! Interprets a program in plain Rust: all threads of a cluster at a time, each path with the threads that take it.
 
+use super::copies::{self, MERGES};
+use super::matrices::{self, Lane, MMAS, Sum};
 use super::program::{
-    CONSTANTS, COUNTERS, Class, Collective, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program, RESULT, STEPS,
-    Source, Space, Special, Stmt, TABLE, TOTALS, UNIFORM, WARP, Width,
+    CONSTANTS, COUNTERS, Class, Collective, Copies, Guard, LANE, LINEAR, Matrix, Meeting, Mode, OWN, Place, Program,
+    RESULT, STEPS, Source, Space, Special, Stmt, TABLE, TOTALS, UNIFORM, WARP, Width,
 };
 use super::rows::ROWS;
 
@@ -187,6 +189,31 @@ impl Cluster<'_> {
             Stmt::Call { function, to, from } => return self.call(*function, *to, *from, here),
             Stmt::Together { what, to, from, .. } => self.together(*what, *to, *from, &here),
             Stmt::Tangle { depth, select, arms } => return self.tangle(*depth, *select, arms, here),
+            Stmt::Matrix(matrix) => here.chunk_by(|a, b| a / 32 == b / 32).for_each(|warp| self.matrix(matrix, warp)),
+            Stmt::Copies { what, during } => return self.copies(what, during, here),
+            Stmt::Send { to, from, shift, merge } => {
+                let values: Vec<u64> = self.threads.iter().map(|t| t.get(Class::R, *from)).collect();
+                for t in &here {
+                    let sent = values[(t + values.len() * *shift as usize - *shift as usize) % values.len()];
+                    let value = merge.map_or(sent, |m| u64::from((MERGES[m].meaning)(values[*t] as u32, sent as u32)));
+                    self.threads[*t].set(Class::R, *to, value);
+                }
+            }
+            Stmt::Deliver { merge } => {
+                let shared: Vec<_> = self.threads.iter().map(|t| t.own[Space::Shared as usize]).collect();
+                for t in &here {
+                    let before = (t + shared.len() - self.program.threads() as usize) % shared.len();
+                    let own = &mut self.threads[*t].own[Space::Shared as usize];
+                    copies::deliver(own, &shared[before], *merge);
+                }
+            }
+            Stmt::Multicast { to, index, first } => {
+                for t in &here {
+                    let index = self.threads[*t].get(Class::R, *index) as usize & 15;
+                    let value = self.table[4 * *first as usize + index];
+                    self.threads[*t].set(Class::R, *to, value.into());
+                }
+            }
             Stmt::Exchange { to, from, shift, meeting } => {
                 let values: Vec<u64> = self.threads.iter().map(|t| t.get(Class::R, *from)).collect();
                 let threads = self.program.threads() as usize;
@@ -232,7 +259,7 @@ impl Cluster<'_> {
         let thread = &mut self.threads[t];
         match stmt {
             Stmt::Row { row, to, from, .. } => {
-                let row = &ROWS[*row];
+                let row = ROWS[*row];
                 let from: Vec<u64> = from.iter().zip(&row.classes[1..]).map(|(s, c)| thread.read(*c, *s)).collect();
                 thread.set(row.classes[0], *to, (row.meaning)(&from));
             }
@@ -284,6 +311,84 @@ impl Cluster<'_> {
                 *total = total.wrapping_add(thread.get(Class::R, *from) as u32);
             }
             _ => {}
+        }
+    }
+
+    /// Rows between the start of copies and the wait change no operands of the copies.
+    fn copies(&mut self, what: &Copies, during: &[Stmt], here: Vec<usize>) -> Vec<usize> {
+        let mut loads = Vec::new();
+        for t in &here {
+            let Thread { registers, own } = &mut self.threads[*t];
+            let predicate = |p: u8| registers[Class::P as usize][p as usize] != 0;
+            let register = |r: u8| registers[Class::R as usize][r as usize] as u32;
+            let passes = |guard: Option<Guard>| guard.is_none_or(|g| predicate(g.register) != g.negated);
+            loads.push(copies::run(what, own, register, predicate, |copy| passes(copy.guard)));
+        }
+        let here = self.block(during, here);
+        for (t, loads) in here.iter().zip(loads) {
+            loads.into_iter().for_each(|(to, value)| self.threads[*t].set(Class::R, to, value.into()));
+        }
+        here
+    }
+
+    fn matrix(&mut self, matrix: &Matrix, warp: &[usize]) {
+        match matrix {
+            Matrix::Mma { which, d, a, b, c, mask } => {
+                let form = &MMAS[*which];
+                let counts = form.registers();
+                let sums = matrices::class(form.sum);
+                let (elements, mask) =
+                    if form.sum == Sum::F64 { (Class::E, u64::MAX) } else { (Class::R, u64::from(*mask)) };
+                let read = |t: &Thread, class: Class, first: u8, count: usize, mask: u64| -> Vec<u64> {
+                    (0..count).map(|i| t.get(class, (first + i as u8) % class.count()) & mask).collect()
+                };
+                let lane = |t: &usize| -> Lane {
+                    let t = &self.threads[*t];
+                    let (a, b) = (read(t, elements, *a, counts.0, mask), read(t, elements, *b, counts.1, mask));
+                    [a, b, read(t, sums, *c, counts.2, u64::MAX)]
+                };
+                let lanes: Vec<Lane> = warp.iter().map(lane).collect();
+                for (t, result) in warp.iter().zip(matrices::product(form, &lanes)) {
+                    for (i, value) in result.into_iter().enumerate() {
+                        self.threads[*t].set(sums, (d + i as u8) % sums.count(), value);
+                    }
+                }
+            }
+            Matrix::Move { to, from } => {
+                let values: Vec<u64> = warp.iter().map(|t| self.threads[*t].get(Class::R, *from)).collect();
+                for (lane, t) in warp.iter().enumerate() {
+                    let half =
+                        |(row, column): (usize, usize)| values[4 * row + column / 2] >> (column % 2 * 16) & 0xFFFF;
+                    let [low, high] = matrices::places(lane, true).map(half);
+                    self.threads[*t].set(Class::R, *to, high << 16 | low);
+                }
+            }
+            Matrix::Load { registers, trans, step, shift } => {
+                let bytes: Vec<u8> = warp.iter().flat_map(|t| self.threads[*t].own[Space::Shared as usize]).collect();
+                for (lane, t) in warp.iter().enumerate() {
+                    for (i, to) in registers.iter().enumerate() {
+                        let half = |(row, column): (usize, usize)| {
+                            let at = matrices::row_at((8 * i + row) as u32, *step, *shift) + 2 * column;
+                            u64::from(bytes[at]) | u64::from(bytes[at + 1]) << 8
+                        };
+                        let [low, high] = matrices::places(lane, *trans).map(half);
+                        self.threads[*t].set(Class::R, *to, high << 16 | low);
+                    }
+                }
+            }
+            Matrix::Store { registers, trans, step, shift } => {
+                for (lane, t) in warp.iter().enumerate() {
+                    for (i, from) in registers.iter().enumerate() {
+                        let value = self.threads[*t].get(Class::R, *from) as u32;
+                        for (half, (row, column)) in matrices::places(lane, *trans).into_iter().enumerate() {
+                            let at = matrices::row_at((8 * i + row) as u32, *step, *shift) + 2 * column;
+                            let own = &mut self.threads[warp[at / OWN as usize]].own[Space::Shared as usize];
+                            let bytes = ((value >> (16 * half)) as u16).to_le_bytes();
+                            own[at % OWN as usize..][..2].copy_from_slice(&bytes);
+                        }
+                    }
+                }
+            }
         }
     }
 

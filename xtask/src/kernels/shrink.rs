@@ -61,6 +61,7 @@ fn inside(stmt: &Stmt) -> Vec<&[Stmt]> {
     match stmt {
         Stmt::If { then, otherwise, .. } => vec![then, otherwise],
         Stmt::Loop { body, .. } => vec![body],
+        Stmt::Copies { during, .. } => vec![during],
         Stmt::Switch { arms, .. } => arms.iter().map(Vec::as_slice).collect(),
         Stmt::Tangle { arms, .. } => arms.iter().map(Vec::as_slice).collect(),
         _ => Vec::new(),
@@ -98,6 +99,7 @@ impl Left<'_> {
                     self.cut(otherwise);
                 }
                 Stmt::Loop { body, .. } => self.cut(body),
+                Stmt::Copies { during, .. } => self.cut(during),
                 Stmt::Switch { arms, .. } => arms.iter_mut().for_each(|arm| self.cut(arm)),
                 Stmt::Tangle { arms, .. } => arms.iter_mut().for_each(|arm| self.cut(arm)),
                 _ => {}

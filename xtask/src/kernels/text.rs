@@ -1,8 +1,10 @@
 //! Prints a program as PTX.
 
+use super::copies::{self, MERGES};
+use super::matrices::{self, MMAS, Sum};
 use super::program::{
-    CONSTANTS, COUNTERS, Class, Collective, DEPTH, Function, Guard, LANE, LINEAR, Meeting, Mode, OWN, Place, Program,
-    RESULT, STEPS, Source, Space, Special, Stmt, TABLE, UNIFORM, WARP, Width,
+    CONSTANTS, COUNTERS, Class, Collective, DEPTH, Function, GENERAL, Guard, LANE, LINEAR, Matrix, Meeting, Mode, OWN,
+    Place, Program, RESULT, STEPS, Source, Space, Special, Stmt, TABLE, Target, UNIFORM, WARP, Width,
 };
 use super::rows::ROWS;
 use super::run::initial;
@@ -10,7 +12,11 @@ use super::run::initial;
 /// A module with one kernel of this name.
 pub fn module(program: &Program, name: &str) -> String {
     let mut out = Printer { text: String::new(), labels: 0, loops: Vec::new(), program, kernel: false };
-    out.line(".version 8.0\n.target sm_90\n.address_size 64");
+    let target = match program.target {
+        Target::Hopper => ".version 8.1\n.target sm_90",
+        Target::Blackwell => ".version 8.7\n.target sm_100a",
+    };
+    out.line(&format!("{target}\n.address_size 64"));
     let constants = CONSTANTS.map(|c| c.to_string()).join(", ");
     out.line(&format!(".const .align 4 .u32 bank[{}] = {{{constants}}};", CONSTANTS.len()));
     for (i, function) in program.functions.iter().enumerate() {
@@ -80,7 +86,7 @@ impl Printer<'_> {
         self.line(&format!(
             ".reg .pred %p<4>, %q; .reg .b32 %r<{numbers}>, %t<3>, %lim<{DEPTH}>; .reg .b64 %d<4>, %x;"
         ));
-        self.line(".reg .f32 %f<4>; .reg .b16 %h<2>; .reg .f64 %e<2>;");
+        self.line(".reg .f32 %f<4>; .reg .b16 %h<2>, %n; .reg .f64 %e<2>; .reg .b8 %y;");
     }
 
     fn function(&mut self, number: usize, function: &Function) {
@@ -108,7 +114,7 @@ impl Printer<'_> {
             shape += &format!(" .reqnctapercluster {cluster}, 1, 1");
         }
         self.line(&format!(".visible .entry {name}(.param .u64 .ptr .global .align 128 result,"));
-        self.line(".param .u64 .ptr .global .align 4 table, .param .u64 .ptr .global .align 4 totals,");
+        self.line(".param .u64 .ptr .global .align 16 table, .param .u64 .ptr .global .align 4 totals,");
         self.line(&format!(".param .u32 n){shape}\n{{"));
     }
 
@@ -116,13 +122,15 @@ impl Printer<'_> {
     fn prologue(&mut self) {
         self.registers();
         let threads = self.program.threads();
-        self.line(".reg .b64 %own, %table, %totals, %local;\n.reg .b32 %shared, %tile, %phase, %beat;");
+        self.line(".reg .b64 %own, %table, %totals, %local;\n.reg .b32 %shared, %tile, %phase, %beat, %gate, %turn, %stream, %m<6>;");
         self.line(&format!(
             ".shared .align 16 .b8 mine[{}];\n.shared .align 4 .b8 tile[{}];",
             OWN * threads,
             4 * threads
         ));
         self.line(".shared .align 8 .b64 meeting;\n.shared .align 8 .b64 crowd;");
+        self.line(&format!(".shared .align 8 .b64 gates[{threads}];\n.shared .align 8 .b64 flow;"));
+        self.line(".shared .align 16 .b8 board[64];");
         self.line(&format!(".local .align 16 .b8 stack[{OWN}];"));
         self.line("ld.param.u64 %own, [result];\nld.param.u64 %table, [table];\nld.param.u64 %totals, [totals];");
         let [n, cta, five] = [UNIFORM.start, UNIFORM.start + 1, UNIFORM.start + 2];
@@ -137,11 +145,13 @@ impl Printer<'_> {
             self.line(&format!("st.shared.u64 [%shared+{offset}], 0;\nst.local.u64 [%local+{offset}], 0;"));
         }
         self.line(&format!("mov.u32 %phase, 0;\nmov.u32 %beat, 0;\nsetp.eq.u32 %q, %r{LINEAR}, 0;"));
-        for (barrier, count) in [("meeting", threads), ("crowd", threads * self.program.cluster)] {
+        self.line(&format!("mov.u32 %gate, gates;\nmad.lo.u32 %gate, %r{LINEAR}, 8, %gate;"));
+        self.line("mbarrier.init.shared.b64 [%gate], 1;\nmov.u32 %turn, 0;\nmov.u32 %stream, 0;");
+        for (barrier, count) in [("meeting", threads), ("crowd", threads * self.program.cluster), ("flow", 1)] {
             self.line(&format!("@%q mbarrier.init.shared.b64 [{barrier}], {count};"));
         }
         self.line("fence.mbarrier_init.release.cluster;");
-        self.meet(if self.program.cluster > 1 { Meeting::Cluster } else { Meeting::Barrier });
+        self.meet(Meeting::Cluster);
     }
 
     /// Stores all registers to the result.
@@ -248,6 +258,16 @@ impl Printer<'_> {
                 self.line(&format!("{}red.global.add.u32 [%totals+{}], %r{from};", guarded(*guard), 4 * which));
             }
             Stmt::Together { what, to, from, lanes } => self.together(*what, *to, *from, *lanes),
+            Stmt::Matrix(matrix) => self.matrix(matrix),
+            Stmt::Copies { what, during } => {
+                self.line(&copies::start(what, |copy| guarded(copy.guard)));
+                self.block(during);
+                let label = self.label();
+                self.line(&copies::finish(what, label));
+            }
+            Stmt::Send { to, from, shift, merge } => self.send(*to, *from, *shift, *merge),
+            Stmt::Deliver { merge } => self.deliver(*merge),
+            Stmt::Multicast { to, index, first } => self.multicast(*to, *index, *first),
             Stmt::Exchange { to, from, shift, meeting } => self.exchange(*to, *from, *shift, *meeting),
             Stmt::Count { to, from } => self.line(&format!("bar.red.popc.u32 %r{to}, 0, %p{from};")),
             Stmt::Call { function, to, from: [a, b] } => {
@@ -369,6 +389,111 @@ impl Printer<'_> {
             self.line(&format!("ld.shared.u32 %r{to}, [%t0];"));
         }
         self.meet(meeting);
+    }
+
+    fn send(&mut self, to: u8, from: u8, shift: u32, merge: Option<usize>) {
+        let threads = self.program.threads();
+        let all = threads * self.program.cluster;
+        self.line(&format!("st.shared.u32 [%tile], %r{from};"));
+        self.meet(Meeting::Cluster);
+        self.line(&format!("mov.u32 %t2, %cluster_ctarank;\nmad.lo.u32 %t0, %t2, {threads}, %r{LINEAR};"));
+        self.line(&format!("add.u32 %t0, %t0, {shift};\nrem.u32 %t0, %t0, {all};"));
+        self.line(&format!("div.u32 %t2, %t0, {threads};\nrem.u32 %t0, %t0, {threads};"));
+        self.line("mov.u32 %t1, tile;\nmad.lo.u32 %t0, %t0, 4, %t1;\nmov.u32 %t1, flow;");
+        self.line("mapa.shared::cluster.u32 %t0, %t0, %t2;\nmapa.shared::cluster.u32 %t1, %t1, %t2;");
+        let completed = "shared::cluster.mbarrier::complete_tx::bytes";
+        let opcode = match merge {
+            None => format!("st.async.weak.{completed}.u32"),
+            Some(merge) => format!("red.async.relaxed.cluster.{completed}.{}", MERGES[merge].name),
+        };
+        self.line(&format!("{opcode} [%t0], %r{from}, [%t1];\nsetp.eq.u32 %q, %r{LINEAR}, 0;"));
+        self.line(&format!("@%q mbarrier.arrive.expect_tx.shared.b64 %x, [flow], {};", 4 * threads));
+        self.flow();
+        self.line(&format!("ld.shared.u32 %r{to}, [%tile];"));
+        self.meet(Meeting::Cluster);
+    }
+
+    fn deliver(&mut self, merge: Option<usize>) {
+        self.meet(Meeting::Cluster);
+        let (half, cluster) = (OWN / 2, self.program.cluster);
+        self.line(&format!("fence.proxy.async;\nmbarrier.arrive.expect_tx.shared.b64 %x, [%gate], {half};"));
+        self.line(&format!("mov.u32 %t2, %cluster_ctarank;\nadd.u32 %t2, %t2, 1;\nrem.u32 %t2, %t2, {cluster};"));
+        self.line(&format!("add.u32 %t0, %shared, {half};\nmapa.shared::cluster.u32 %t0, %t0, %t2;"));
+        self.line("mapa.shared::cluster.u32 %t1, %gate, %t2;");
+        let what = "shared::cluster.shared::cta.mbarrier::complete_tx::bytes";
+        let opcode = match merge {
+            None => format!("cp.async.bulk.{what}"),
+            Some(merge) => format!("cp.reduce.async.bulk.{what}.{}", MERGES[merge].name),
+        };
+        self.line(&format!("{opcode} [%t0], [%shared], {half}, [%t1];"));
+        let label = self.label();
+        self.line(&copies::wait(label, ""));
+        self.meet(Meeting::Cluster);
+    }
+
+    fn multicast(&mut self, to: u8, index: u8, first: u32) {
+        self.meet(Meeting::Cluster);
+        self.line(&format!("setp.eq.u32 %q, %r{LINEAR}, 0;"));
+        self.line("@%q mbarrier.arrive.expect_tx.shared.b64 %x, [flow], 64;");
+        self.line("mov.u32 %t0, %cluster_ctarank;\nsetp.eq.and.u32 %q, %t0, 0, %q;");
+        let (at, mask) = (16 * first, (1 << self.program.cluster) - 1);
+        let copy = "cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes";
+        self.line(&format!("mov.b16 %n, {mask};"));
+        self.line(&format!("@%q {copy}.multicast::cluster [board], [%table+{at}], 64, [flow], %n;"));
+        self.flow();
+        self.line(&format!("and.b32 %t0, %r{index}, 15;\nmov.u32 %t1, board;\nmad.lo.u32 %t0, %t0, 4, %t1;"));
+        self.line(&format!("ld.shared.u32 %r{to}, [%t0];"));
+        self.meet(Meeting::Cluster);
+    }
+
+    /// Waits for what other threads send to the CTA.
+    fn flow(&mut self) {
+        let again = self.label();
+        let wait = "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %q, [flow], %stream;";
+        self.line(&format!("L{again}:\n{wait}\n@!%q bra L{again};\nxor.b32 %stream, %stream, 1;"));
+    }
+
+    fn matrix(&mut self, matrix: &Matrix) {
+        let opcode = matrices::opcode(matrix);
+        match matrix {
+            Matrix::Mma { which, d, a, b, c, mask } => {
+                let form = &MMAS[*which];
+                let (a_count, b_count, c_count) = form.registers();
+                let sums = matrices::class(form.sum);
+                let list = |class: Class, first: u8, count: usize| {
+                    let one = |i: usize| register(class, (first + i as u8) % class.count());
+                    format!("{{{}}}", (0..count).map(one).collect::<Vec<_>>().join(", "))
+                };
+                let (a, b) = if form.sum == Sum::F64 {
+                    (list(Class::E, *a, a_count), list(Class::E, *b, b_count))
+                } else {
+                    let operands = (0..a_count as u8).map(|i| a + i).chain((0..b_count as u8).map(|i| b + i));
+                    for (i, from) in operands.enumerate() {
+                        self.line(&format!("and.b32 %m{i}, %r{}, {mask};", from % GENERAL));
+                    }
+                    let list = |range: std::ops::Range<usize>| {
+                        format!("{{{}}}", range.map(|i| format!("%m{i}")).collect::<Vec<_>>().join(", "))
+                    };
+                    (list(0..a_count), list(a_count..a_count + b_count))
+                };
+                let (d, c) = (list(sums, *d, c_count), list(sums, *c, c_count));
+                self.line(&format!("mma.sync.aligned.{} {d}, {a}, {b}, {c};", form.text));
+            }
+            Matrix::Move { to, from } => self.line(&format!("{opcode} %r{to}, %r{from};")),
+            Matrix::Load { registers, step, shift, .. } | Matrix::Store { registers, step, shift, .. } => {
+                self.line("bar.warp.sync 0xffffffff;");
+                self.line(&format!("mad.lo.u32 %t0, %r{LANE}, {step}, {shift};\nand.b32 %t0, %t0, 63;"));
+                self.line(&format!("shl.b32 %t0, %t0, 4;\nand.b32 %t1, %r{LINEAR}, -32;\nmov.u32 %t2, mine;"));
+                self.line(&format!("mad.lo.u32 %t1, %t1, {OWN}, %t2;\nadd.u32 %t0, %t0, %t1;"));
+                let list = registers.iter().map(|r| format!("%r{r}")).collect::<Vec<_>>().join(", ");
+                if matches!(matrix, Matrix::Load { .. }) {
+                    self.line(&format!("{opcode} {{{list}}}, [%t0];"));
+                } else {
+                    self.line(&format!("{opcode} [%t0], {{{list}}};"));
+                }
+                self.line("bar.warp.sync 0xffffffff;");
+            }
+        }
     }
 
     fn meet(&mut self, meeting: Meeting) {

@@ -113,7 +113,9 @@ impl Writer<'_, '_> {
             return Source::Frame { at };
         }
         let var = &self.kernel.module.vars[v.0 as usize];
-        if matches!(var.space, Space::ParamEntry | Space::ParamFunc) || (var.size == 0 && !var.dynamic) {
+        let parameter = matches!(var.space, Space::ParamEntry | Space::ParamFunc);
+        // the values of Rust constants are no variable of the program, and their loads have the sites of its instructions
+        if parameter || (var.size == 0 && !var.dynamic) || var.name.is_empty() {
             return Source::Constant { value: at };
         }
         let new = self.image.variables.len() as u32;

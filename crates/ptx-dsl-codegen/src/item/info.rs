@@ -8,8 +8,11 @@ use crate::names::RT;
 use crate::region::graph::NotYet;
 use crate::values::Values;
 use proc_macro2::{Literal, TokenStream};
-use ptx_dsl_isa::constant::Count;
+use ptx_dsl_isa::constant::{ConstId, Count};
 use quote::{ToTokens, quote};
+
+/// Bytes of `.const` variables of a module (PTX ISA 5.1.3), with room for alignment.
+const CONST_LIMIT: usize = 128 * 1024;
 
 /// The constant. `file`: the source file, if it is not that of the invocation.
 pub fn kernel_info(
@@ -19,11 +22,18 @@ pub fn kernel_info(
     passing: &[Passing],
 ) -> TokenStream {
     let (rt, module) = (RT, kernel.module);
-    let Info { name, shared_size, local_size, explicit_cluster, uses_dynamic_shared, registers, .. } = info;
+    let Info { name, shared_size, local_size, stack, explicit_cluster, uses_dynamic_shared, registers, .. } = info;
+    let most_registers = info.most_registers;
     let file = file.map_or_else(|| quote!(::core::file!()), |file| quote!(#file));
     let params = info.parameters.iter().zip(passing).map(|(p, pass)| {
         let (name, offset, size, align, read_only) = (&p.name, p.offset, p.size, p.align, pass.read_only);
-        let pointer = option(pass.pointer);
+        let pointer = match pass.rust_align {
+            Some(id) => {
+                let align = values.number(id);
+                quote!(Some(#align))
+            }
+            None => option(pass.pointer),
+        };
         quote!(#rt::ParamInfo { name: #name, offset: #offset, size: #size, align: #align, pointer: #pointer, read_only: #read_only })
     });
     let f = &module.functions[kernel.entry.0 as usize];
@@ -44,10 +54,36 @@ pub fn kernel_info(
         None => option(info.maxclusterrank),
     };
     let shared_size = f.rust.shared_end.map_or_else(|| shared_size.to_token_stream(), |end| values.number(end));
+    let local_size = match f.rust.local_end {
+        Some(end) => {
+            let end = values.number(end);
+            quote!(#end.next_multiple_of(16).saturating_add(#stack))
+        }
+        None => local_size.to_token_stream(),
+    };
+    let registers = match (f.rust.maxnreg, f.rust.minnctapersm) {
+        (None, None) if f.minnctapersm.is_none() || f.rust.reqntid.or(f.rust.maxntid).is_none() => {
+            registers.to_token_stream()
+        }
+        (maxnreg, minnctapersm) => {
+            let number = |rust: Option<ConstId>, known| match rust {
+                Some(id) => {
+                    let n = values.number(id);
+                    quote!(Some(#n))
+                }
+                None => option(known),
+            };
+            let (maxnreg, minnctapersm) = (number(maxnreg, f.maxnreg), number(minnctapersm, f.minnctapersm));
+            let threads = if f.rust.reqntid.is_some() || info.reqntid.is_some() { &req } else { &max };
+            quote!(#rt::constant::registers(#maxnreg, #minnctapersm, #threads, #most_registers))
+        }
+    };
     let name = if f.rust.generics.is_empty() { quote!(#name) } else { quote!(Self::NAME) };
     let target = &module.target;
-    let consts = values.image(&module.const_image, &module.const_patches);
-    let globals = values.image(&module.global_image, &module.global_patches);
+    let image_of = |bytes, patches, end| values.image(bytes, patches, &module.vars, end);
+    let const_end = module.const_open.map(|(_, end)| (end, CONST_LIMIT));
+    let consts = image_of(&module.const_image, &module.const_patches, const_end);
+    let globals = image_of(&module.global_image, &module.global_patches, module.global_end.map(|end| (end, 0)));
     let not_yet = info
         .not_yet
         .iter()

@@ -3,6 +3,7 @@
 use crate::names::RT;
 use crate::source::{RustType, Source};
 use proc_macro2::{Ident, TokenStream};
+use ptx_dsl_isa::constant::ConstId;
 use ptx_dsl_isa::hir::{Base, Operand, Param, Stmt};
 use ptx_dsl_isa::isa::MemoryOp;
 use ptx_dsl_isa::span::Span;
@@ -24,10 +25,16 @@ pub struct Passing {
     pub read_only: bool,
     /// The alignment of a pointer.
     pub pointer: Option<u32>,
+    /// The same, if only rustc knows it.
+    pub rust_align: Option<ConstId>,
 }
 
 /// How the `i`th parameter is passed.
 pub fn passing(source: &Source<'_>, i: usize, p: &Param, body: &[Stmt]) -> Passing {
+    Passing { rust_align: p.rust_align, ..known_passing(source, i, p, body) }
+}
+
+fn known_passing(source: &Source<'_>, i: usize, p: &Param, body: &[Stmt]) -> Passing {
     let rt = RT;
     let align = p.ptr.map(|(_, align)| align.max(1));
     let g = format_ident!("__PtxA{i}");
@@ -104,6 +111,7 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, (align, body): (Op
                 check: None,
                 read_only: !mutable,
                 pointer: Some(align.unwrap_or(1)),
+                rust_align: None,
             }
         }
         Some(RustType::Value(ty)) => {
@@ -212,12 +220,21 @@ fn problem(source: &Source<'_>, message: String, at: Span) {
 impl Passing {
     fn scalar(ty: TokenStream) -> Self {
         let arg = quote!(::ptx_dsl::runtime::launch::by_value::<#ty>(__ptx_a));
-        Passing { closure: ty.clone(), ty, generic: None, arg, check: None, read_only: false, pointer: None }
+        Passing {
+            closure: ty.clone(),
+            ty,
+            generic: None,
+            arg,
+            check: None,
+            read_only: false,
+            pointer: None,
+            rust_align: None,
+        }
     }
 
     /// A parameter without a Rust type: `launch` takes every type that satisfies the bound, a closure takes `Arg`.
     fn generic(name: Ident, bound: TokenStream, arg: TokenStream, pointer: Option<u32>) -> Self {
         let (ty, closure) = (name.to_token_stream(), quote!(::ptx_dsl::runtime::Arg<'_>));
-        Passing { ty, closure, generic: Some(bound), arg, check: None, read_only: false, pointer }
+        Passing { ty, closure, generic: Some(bound), arg, check: None, read_only: false, pointer, rust_align: None }
     }
 }

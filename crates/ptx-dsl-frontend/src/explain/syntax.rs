@@ -93,9 +93,9 @@ pub(super) const RUST: &[Explanation] = explained! { rust
          scope around the macro. A kernel with const parameters, `.entry k<const N: u32>()`, is alone in its module \
          unless it lists the values, `.entry k<const N: u32 in [2, 4]>()`."
     156 "constant whose value the macro does not know"
-        "A macro runs before rustc evaluates constants. The number of registers, the bounds of `@for` and the conditions of `@if` \
-         decide which names and statements there are, so they need a constant that is declared with a number, or a const parameter \
-         that lists its values. So do sizes outside of `.shared`, and operands that choose a form of an instruction."
+        "A macro runs before rustc evaluates constants. The bounds of `@for` and the conditions of `@if` decide which statements there \
+         are, so they need a constant that is declared with a number, or a const parameter that lists its values. So do sizes of \
+         parameters, offsets in them, and operands that choose a form of an instruction."
     157 "malformed repetition"
         "A repetition runs over a range or a list of constant integers, `@for I in 0..4 { ... }`; a condition is a constant integer, \
          `@if I > 0 { ... } else { ... }`. A const parameter lists its values in the same way, `<const N: u32 in [2, 4]>`."

@@ -96,7 +96,11 @@ fn what_depends_on_a_value_is_asserted() {
         ("lop3.b32 %r1, %r1, %r1, %r1, U;", &[409, 409][..]),
         ("st.shared.b32 [s + U], %r1;", &[412, 633]),
         ("st.shared.b8 [s + U], %r1;", &[633]),
-        (".shared .b8 t[U]; st.shared.b8 [t + 7], %r1;", &[509, 509, 633, 507]),
+        (".shared .b8 t[U]; st.shared.b8 [t + 7], %r1;", &[509, 509, 509, 633, 507]),
+        (".shared .b8 t[U][2];", &[509, 509, 509, 509, 507]),
+        (".local .align U .b32 l[4]; st.local.b32 [l + 16], %r1;", &[509, 509, 509, 509, 633, 509]),
+        (".reg .b32 %q<U>; mov.u32 %q7, 1; mov.u32 %q3, 1;", &[509, 509, 401]),
+        (".reg .b32 %q<U>;", &[509, 509]),
         ("mov.u32 %r1, U;", &[]),
         // the base alone is no access, and a form that does not fit asserts nothing
         ("st.global.b32 [%rd1 + U], %r1;", &[]),

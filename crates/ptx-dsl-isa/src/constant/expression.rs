@@ -199,6 +199,13 @@ impl Constants {
         self.push(Expression::Known(c), Kind::of(c), span)
     }
 
+    /// Gives a known one another value.
+    pub fn set(&mut self, id: ConstId, value: Const) {
+        if let Some((expression @ Expression::Known(_), ..)) = self.all.get_mut(id.0 as usize) {
+            *expression = Expression::Known(value);
+        }
+    }
+
     /// A known integer.
     pub fn number(&mut self, n: u64, span: Span) -> ConstId {
         self.known(Const::unsigned(n), span)

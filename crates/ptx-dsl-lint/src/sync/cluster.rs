@@ -194,6 +194,9 @@ fn registers(kernel: &Kernel) {
     let threads = n as u64;
     // A CTA keeps the registers of its launch: at most its share of 64 K. Where no directive says how many
     // these are, ptxas ignores `setmaxnreg` (C7508).
+    if flow.function.rust.maxnreg.is_some() || flow.function.rust.minnctapersm.is_some() {
+        return;
+    }
     let most = match (flow.function.maxnreg, flow.function.minnctapersm) {
         (Some(r), _) => u64::from(r) * threads,
         (None, Some(ctas)) => 65536 / u64::from(ctas.max(1)),

@@ -139,7 +139,9 @@ impl Checker {
             let text = format!("a parameter does not point to `{}`", s.text);
             self.report(errors::variable(s.span, &text, "5.1.6.3", "write `.global`, or nothing"));
         }
-        if let Some((n, span)) = ptr.align
+        if let Some((Count::Rust(id), span)) = ptr.align {
+            self.rust_alignment(id, span);
+        } else if let Some((Count::Known(n), span)) = ptr.align
             && !n.is_power_of_two()
         {
             let help = format!("write `.align {}`", n.min(1 << 20).next_power_of_two());

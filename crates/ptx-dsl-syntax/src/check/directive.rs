@@ -19,7 +19,7 @@ use ptx_dsl_isa::isa::{ANY, Ptx, sm};
 pub(super) const THREADS: u64 = 1024;
 pub(super) const CTAS: u64 = 16;
 /// The most registers that ptxas accepts for `.abi_preserve_control`, on every target.
-const CONTROL_REGISTERS: u64 = 11;
+pub(super) const CONTROL_REGISTERS: u64 = 11;
 
 /// What an attribute is attached to.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -166,9 +166,19 @@ impl Checker {
             _ => {}
         }
         if self.rust_directive(d) {
+            self.given_again(d, behind);
             return;
         }
         let Some(numbers) = self.numbers(d) else { return };
+        self.given_again(d, behind);
+        if self.in_range(d, &numbers) {
+            self.keep(f, d, &numbers);
+        }
+    }
+
+    /// Reports a directive that stands behind itself once more.
+    fn given_again(&mut self, d: &ast::Directive, behind: &[ast::Directive]) {
+        let name = d.name.text.as_str();
         let mut later = None;
         for o in behind {
             if o.name.text == name {
@@ -183,9 +193,6 @@ impl Checker {
                 self.report(errors::overridden(d.name.span, name, last));
             }
         }
-        if self.in_range(d, &numbers) {
-            self.keep(f, d, &numbers);
-        }
     }
 
     /// Records a directive.
@@ -195,6 +202,7 @@ impl Checker {
             *number = u32::try_from(*n).unwrap_or(u32::MAX);
         }
         let Some(fun) = &mut self.fun else { return };
+        fun.rust.forget(&d.name.text);
         match d.name.text.as_str() {
             ".reqntid" => fun.reqntid = Some(all),
             ".maxntid" => fun.maxntid = Some(all),

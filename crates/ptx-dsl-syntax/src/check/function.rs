@@ -12,6 +12,7 @@ use crate::ast;
 use crate::check::errors;
 use crate::diag::Severity;
 use crate::span::Span;
+use ptx_dsl_isa::constant::Count;
 use ptx_dsl_isa::hir::{self, FuncId, LabelId, Param, Space, VarId};
 use ptx_dsl_isa::isa::Ptx;
 
@@ -138,7 +139,9 @@ impl Checker {
             let at = self.whole.partition_point(|f| *f < id);
             self.whole.insert(at, id);
         }
-        self.scopes.truncate(1);
+        while self.scopes.len() > 1 {
+            self.close_scope();
+        }
         if let Some(mut fun) = self.fun.take() {
             fun.local_end = u32::try_from(self.ends.local).unwrap_or(u32::MAX);
             let slot = &mut self.out.functions[id.0 as usize];
@@ -178,6 +181,10 @@ impl Checker {
                     align: shape.align,
                     array: shape.array,
                     ptr: decl.ptr.as_ref().map(pointer),
+                    rust_align: match decl.ptr.as_ref().and_then(|ptr| ptr.align) {
+                        Some((Count::Rust(id), _)) => Some(id),
+                        _ => None,
+                    },
                     rust_type: name.rust_type,
                     read_only: name.read_only,
                     span: name.name.span,
@@ -271,7 +278,7 @@ impl Checker {
                 }
             }
         }
-        self.scopes.pop();
+        self.close_scope();
     }
 
     fn emit(&mut self, stmt: hir::Stmt) {
@@ -379,8 +386,8 @@ fn pointer(p: &ast::Ptr) -> (Option<Space>, u32) {
         None => None,
     };
     let align = match p.align {
-        Some((align, _)) => u32::try_from(align).unwrap_or(1),
-        None => 1,
+        Some((Count::Known(align), _)) => u32::try_from(align).unwrap_or(1),
+        Some((Count::Rust(_), _)) | None => 1,
     };
     (space, align)
 }

@@ -11,6 +11,7 @@ use crate::check::errors;
 use crate::parse::near::all_near;
 use crate::span::Span;
 use indexmap::IndexMap;
+use ptx_dsl_isa::constant::{ConstId, Constants, Count};
 use ptx_dsl_isa::hir::{self, FuncId, LabelId, RegId};
 use ptx_dsl_isa::ty::{Class, Ty};
 use std::collections::{HashMap, HashSet};
@@ -27,7 +28,10 @@ pub(super) struct Lists {
 #[derive(Debug, Clone)]
 struct Range {
     prefix: String,
+    /// Registers; no end if rustc counts them.
     count: u64,
+    /// Their number, if only rustc knows it, and the largest number of a register that is used.
+    rust: Option<(ConstId, Option<u64>)>,
     ty: Ty,
     lanes: u32,
     span: Span,
@@ -45,11 +49,16 @@ pub(super) struct Scope {
 impl Scope {
     /// The range that contains `%r7`, such as `%r<100>`; the first if there is also `%r<8>` with prefix `%`.
     fn range(&self, name: &str) -> Option<&Range> {
+        Some(&self.ranges[self.range_at(name)?.0])
+    }
+
+    /// Its place, and the number of the register.
+    fn range_at(&self, name: &str) -> Option<(usize, u64)> {
         if self.ranges.is_empty() {
             return None;
         }
         let letters = letters(name).len();
-        let mut first: Option<usize> = None;
+        let mut first: Option<(usize, u64)> = None;
         // A number is no longer than that of the largest count.
         for end in letters.max(name.len().saturating_sub(20))..name.len() {
             let (prefix, digits) = name.split_at(end);
@@ -58,12 +67,12 @@ impl Scope {
                 && let Some(&at) = self.by_prefix.get(prefix)
                 && let Ok(n) = digits.parse::<u64>()
                 && n < self.ranges[at].count
-                && first.is_none_or(|first| at < first)
+                && first.is_none_or(|(first, _)| at < first)
             {
-                first = Some(at);
+                first = Some((at, n));
             }
         }
-        Some(&self.ranges[first?])
+        first
     }
 }
 
@@ -124,14 +133,36 @@ impl Checker {
         }
     }
 
-    pub(super) fn define_range(&mut self, prefix: &str, count: u64, ty: Ty, lanes: u32, span: Span) {
+    pub(super) fn define_range(&mut self, prefix: &str, count: Count, ty: Ty, lanes: u32, span: Span) {
         let Some(scope) = self.scopes.last_mut() else { return };
         if let Some(first) = scope.by_prefix.get(prefix).map(|r| scope.ranges[*r].span) {
             self.diags.push(errors::duplicate(span, prefix, first));
             return;
         }
         scope.by_prefix.insert(prefix.to_string(), scope.ranges.len());
-        scope.ranges.push(Range { prefix: prefix.to_string(), count, ty, lanes, span });
+        let rust = match count {
+            Count::Known(_) => None,
+            Count::Rust(id) => Some((id, None)),
+        };
+        let count = count.known().unwrap_or(u64::MAX);
+        scope.ranges.push(Range { prefix: prefix.to_string(), count, rust, ty, lanes, span });
+    }
+
+    /// A scope ends: where rustc knows the number of registers, it compares it with the largest one that is used.
+    pub(super) fn close_scope(&mut self) {
+        let Some(scope) = self.scopes.pop() else { return };
+        for range in scope.ranges {
+            let Some((id, largest)) = range.rust else { continue };
+            let (constants, prefix) = (&mut self.out.constants, &range.prefix);
+            let shown = constants.written(id, 0);
+            let none = errors::rust_registers(range.span, prefix, &shown, &Constants::mark(id), None);
+            constants.require_number(id, ">=", 0, none.clone());
+            constants.require_number(id, "<=", i64::from(u32::MAX), none);
+            if let Some(largest) = largest.and_then(|n| i64::try_from(n).ok()) {
+                let finding = errors::rust_registers(range.span, prefix, &shown, &Constants::mark(id), Some(largest));
+                constants.require_number(id, ">", largest, finding);
+            }
+        }
     }
 
     pub(super) fn new_reg(&mut self, name: &str, ty: Ty, lanes: u32) -> RegId {
@@ -161,6 +192,12 @@ impl Checker {
             return Sym::ModuleReg(ty, lanes);
         }
         let sym = Sym::Reg(self.new_reg(name, ty, lanes));
+        let scope = &mut self.scopes[depth];
+        if let Some((at, n)) = scope.range_at(name)
+            && let Some((_, largest)) = &mut scope.ranges[at].rust
+        {
+            *largest = (*largest).max(Some(n));
+        }
         if depth == 0 {
             self.module_register(name);
         }

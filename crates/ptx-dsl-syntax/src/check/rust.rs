@@ -1,15 +1,17 @@
 //! Constants of Rust whose values the macro does not know: what holds for every value is checked here, and what depends on the
 //! value becomes an assertion that rustc checks.
 
+mod directives;
+mod variables;
+
 use super::Checker;
 use super::attempt::Attempt;
-use super::directive::{CTAS, THREADS, value_span};
-use crate::ast::{self, Arg, Expr, OperandKind};
+use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::diag::Diagnostic;
 use crate::parse::constant::unknown_here;
 use crate::span::Span;
-use ptx_dsl_isa::constant::{Assertion, ConstId, Constants, Count, Kind};
+use ptx_dsl_isa::constant::{Assertion, ConstId, Constants, Kind};
 use ptx_dsl_isa::hir::{self, Base, Operand, Space, VarId};
 use ptx_dsl_isa::isa::{OperandSpec, Role, Rule};
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -241,198 +243,5 @@ impl Checker {
         let condition = constants.int("<=", unsigned, size);
         let finding = errors::rust_past_the_end(word.span, &word.text, (shown, offset), access, &Constants::mark(size));
         at.assertions.push(Assertion { condition, finding });
-    }
-
-    /// Size and alignment of a variable, if they depend on Rust constants.
-    pub(super) fn rust_shape(
-        &mut self,
-        decl: &ast::VarDecl,
-        dims: &[Count],
-        element: u64,
-        align: u32,
-    ) -> Option<(ConstId, ConstId)> {
-        let rust_align = match decl.align {
-            Some((Count::Rust(id), _)) => Some(id),
-            _ => None,
-        };
-        if rust_align.is_none() && dims.iter().all(|n| n.known().is_some()) {
-            return None;
-        }
-        let (constants, span) = (&mut self.out.constants, decl.span);
-        let mut size = constants.number(element, span);
-        for n in dims {
-            let n = constants.count(*n, span);
-            size = constants.int("*", size, n);
-        }
-        let natural = constants.number(u64::from(align), span);
-        Some((size, rust_align.map_or(natural, |align| constants.int("max", align, natural))))
-    }
-
-    /// Checks a variable whose size or alignment depends on Rust constants. `false` if it cannot be.
-    pub(super) fn rust_variable(
-        &mut self,
-        decl: &ast::VarDecl,
-        name: &ast::Declarator,
-        space: Space,
-        external: bool,
-    ) -> bool {
-        if space != Space::Shared || external {
-            let what = if external {
-                "the size of an `.extern` variable"
-            } else {
-                "size and alignment of a variable outside of `.shared`"
-            };
-            self.report(unknown_here(name.name.span, what));
-            return false;
-        }
-        let constants = &mut self.out.constants;
-        for dim in name.dims.iter().flatten() {
-            let Count::Rust(id) = *dim else { continue };
-            let span = name.name.span;
-            let finding = errors::rust_dimension(span, &constants.written(id, 0), &Constants::mark(id));
-            // of 32 bits, so that sizes do not overflow
-            constants.require_number(id, ">=", 1, finding.clone());
-            constants.require_number(id, "<=", 1 << 26, finding);
-        }
-        if let Some((Count::Rust(id), whole)) = decl.align {
-            let span = Span::token(whole.last);
-            let finding = errors::rust_alignment(span, &constants.written(id, 0), &Constants::mark(id));
-            let one = constants.number(1, span);
-            let less = constants.int("-", id, one);
-            let common = constants.int("&", id, less);
-            constants.require_number(common, "==", 0, finding.clone());
-            constants.require_number(id, ">=", 1, finding.clone());
-            constants.require_number(id, "<=", 1 << 20, finding);
-        }
-        true
-    }
-
-    /// The text of a kernel with const parameters is one for each instance, so that it has no other kernel in it.
-    pub(super) fn alone_with_parameters(&mut self) {
-        let entries: Vec<&hir::Function> = self.out.functions.iter().filter(|f| f.entry && f.defined).collect();
-        if let [first, .., last] = entries[..]
-            && let Some(f) = entries.iter().find(|f| !f.rust.generics.is_empty())
-        {
-            let other = if f.name == last.name { first } else { last };
-            self.diags.push(errors::several_kernels(f.span, &f.name, other.span));
-        }
-    }
-
-    /// An initial value of a variable.
-    pub(super) fn rust_initial(&mut self, space: Space, ty: Ty, at: u64, value: ConstId, span: Span) {
-        let fits = match self.out.constants.kind(value) {
-            Kind::Int => ty.class() != Class::Float,
-            Kind::F32 => matches!(ty, Ty::F32 | Ty::B32 | Ty::F64 | Ty::B64),
-            Kind::F64 => matches!(ty, Ty::F32 | Ty::F64 | Ty::B64),
-        };
-        if !fits {
-            let text = format!("this value cannot initialise a `.{}`", ty.name());
-            self.report(errors::initialiser(span, &text, "declare the constant with a type that fits"));
-            return;
-        }
-        let at = u32::try_from(at).unwrap_or(u32::MAX);
-        let patch = hir::Patch { at, width: ty.bytes(), value, single: ty.bytes() == 4 };
-        let patches = if space == Space::Const { &mut self.out.const_patches } else { &mut self.out.global_patches };
-        patches.push(patch);
-    }
-
-    /// Places variables in `.shared` whose sizes depend on Rust constants behind all others: those of different kernels do not
-    /// overlap. `alone`: what each kernel has besides.
-    pub(super) fn lay_out_rust(&mut self, users: &[Vec<usize>], limit: u64, alone: &[u64]) {
-        let span = Span::default();
-        let hir::Module { vars, constants, functions, shared_size, .. } = &mut self.out;
-        let mut end = None;
-        for var in vars.iter_mut() {
-            let Some(layout) = &mut var.rust else { continue };
-            let from = *end.get_or_insert_with(|| constants.number(u64::from(*shared_size), span));
-            layout.offset = constants.int("up", from, layout.align);
-            end = Some(constants.int("+", layout.offset, layout.size));
-        }
-        let Some(end) = end else { return };
-        for (f, function) in functions.iter_mut().enumerate() {
-            if !function.entry {
-                continue;
-            }
-            function.rust.shared_end = Some(end);
-            let mut own = constants.number(alone[f], function.span);
-            for (var, users) in vars.iter().zip(users) {
-                if let (Some(layout), true) = (var.rust, users.contains(&f)) {
-                    let from = constants.int("up", own, layout.align);
-                    own = constants.int("+", from, layout.size);
-                }
-            }
-            let finding = errors::rust_shared_size(function.span, &function.name, &Constants::mark(own), limit);
-            constants.require_number(own, "<=", limit.cast_signed(), finding);
-        }
-        // dynamic shared memory begins behind them
-        for var in vars.iter_mut().filter(|var| var.dynamic && var.space == Space::Shared) {
-            let align = constants.number(u64::from(var.align.max(16)), span);
-            let offset = constants.int("up", end, align);
-            let size = constants.number(0, span);
-            var.rust = Some(hir::RustLayout { size, align, offset });
-        }
-    }
-
-    /// A directive of a function with Rust constants among its arguments: checks and records it. `false` if there are none.
-    pub(super) fn rust_directive(&mut self, d: &ast::Directive) -> bool {
-        let has_rust = |arg: &Arg| matches!(arg, Arg::Expr(Expr::Rust(..)));
-        if !d.args.iter().any(has_rust) {
-            return false;
-        }
-        let (name, span) = (d.name.text.as_str(), value_span(d));
-        let (limit, unit) = match name {
-            ".reqntid" | ".maxntid" => (THREADS, "threads in a CTA"),
-            ".reqnctapercluster" | ".maxclusterrank" => (CTAS, "CTAs in a cluster"),
-            _ => {
-                self.report(unknown_here(span, &format!("the number of `{name}`")));
-                return true;
-            }
-        };
-        let mut all = [Count::Known(1); 3];
-        let most = if name == ".maxclusterrank" { 1 } else { 3 };
-        if d.args.len() > most {
-            let rule = if most == 1 { "takes one integer" } else { "takes one to three positive integers" };
-            self.report(errors::directive_value(span, name, rule, "remove the others".to_owned()));
-            return true;
-        }
-        let constants = &mut self.out.constants;
-        let mut product = None;
-        for (slot, arg) in all.iter_mut().zip(&d.args) {
-            let at = match arg {
-                Arg::Expr(e) => e.span(),
-                Arg::Str(word) => word.span,
-            };
-            *slot = match arg {
-                Arg::Expr(Expr::Rust(id, _)) if constants.kind(*id) == Kind::Int => Count::Rust(*id),
-                Arg::Expr(Expr::Int { value, .. }) => Count::Known(*value),
-                _ => {
-                    let help = "write an integer, or declare an integer constant".to_owned();
-                    self.diags.push(errors::directive_value(at, name, "takes integers", help));
-                    return true;
-                }
-            };
-            let n = constants.count(*slot, at);
-            let finding =
-                errors::rust_directive(at, name, &constants.written(n, 0), &Constants::mark(n), (limit, unit));
-            constants.require_number(n, ">=", 1, finding.clone());
-            constants.require_number(n, "<=", limit.cast_signed(), finding);
-            product = Some(product.map_or(n, |product| constants.int("*", product, n)));
-        }
-        let Some(product) = product else { return true };
-        let shown = constants.written(product, 0);
-        let finding = errors::rust_directive(span, name, &shown, &Constants::mark(product), (limit, unit));
-        constants.require_number(product, "<=", limit.cast_signed(), finding);
-        let Some(fun) = &mut self.fun else { return true };
-        match name {
-            ".reqntid" => fun.rust.reqntid = Some(all),
-            ".maxntid" => fun.rust.maxntid = Some(all),
-            ".reqnctapercluster" => fun.rust.reqnctapercluster = Some(all),
-            _ => {
-                if let Count::Rust(id) = all[0] {
-                    fun.rust.maxclusterrank = Some(id);
-                }
-            }
-        }
-        true
     }
 }

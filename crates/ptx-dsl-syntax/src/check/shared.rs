@@ -135,6 +135,6 @@ impl Checker {
                 self.diags.push(errors::shared_size(function.span, &function.name, ends[f].alone, limit));
             }
         }
-        self.lay_out_rust(&users, limit, &ends.iter().map(|end| end.alone).collect::<Vec<_>>());
+        self.lay_out_rust_shared(&users, limit, &ends.iter().map(|end| end.alone).collect::<Vec<_>>());
     }
 }

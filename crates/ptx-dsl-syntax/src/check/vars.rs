@@ -6,6 +6,7 @@ use super::symbol::Sym;
 use super::words;
 use crate::ast;
 use crate::check::errors;
+use crate::parse::constant::unknown_here;
 use crate::parse::{Const, fold};
 use crate::print;
 use crate::span::Span;
@@ -17,7 +18,7 @@ use ptx_dsl_isa::ty::{Class, Ty};
 /// Larger memory images are refused.
 pub(super) const IMAGE_LIMIT: usize = 1 << 26;
 /// Bytes of `.const` variables of a module (PTX ISA 5.1.3).
-const CONST_LIMIT: u64 = 64 * 1024;
+pub(super) const CONST_LIMIT: u64 = 64 * 1024;
 
 /// Size and alignment of one name of a declaration.
 #[derive(Debug, Clone, Copy)]
@@ -139,7 +140,7 @@ impl Checker {
             self.opaque_variable(decl, shape.ty);
         }
         let external = words::has(&decl.linkage, ".extern");
-        if shape.rust.is_some() && !self.rust_variable(decl, name, space, external) {
+        if shape.rust.is_some() && !self.rust_variable(decl, name, &shape, (space, external)) {
             self.define(&name.name.text, name.name.span, Sym::Broken);
             return None;
         }
@@ -160,7 +161,12 @@ impl Checker {
         }
         let (id, offset) = match name.range {
             None => self.new_variable(&name.name.text, name.name.span, space, shape, dynamic),
-            Some((count, _)) => {
+            Some((Count::Rust(_), span)) => {
+                self.report(unknown_here(span, "the number of variables"));
+                self.define(&name.name.text, name.name.span, Sym::Broken);
+                return None;
+            }
+            Some((Count::Known(count), _)) => {
                 let mut first = None;
                 for i in 0..count.min(1 << 16) {
                     let text = format!("{}{i}", name.name.text);
@@ -188,7 +194,7 @@ impl Checker {
             self.report(errors::large_variable(name.name.span, &name.name.text));
         }
         if let Some(init) = &name.init {
-            self.initial(space, &shape, offset, init, name);
+            self.initial(space, &shape, (id, offset), init, name);
         }
         Some(Sym::Var(id))
     }
@@ -300,11 +306,12 @@ impl Checker {
             let var = &mut self.out.vars[id.0 as usize];
             var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
             (var.size, var.align, var.dynamic) = (size, shape.align, false);
+            var.rust = shape.rust.map(|(size, align)| hir::RustLayout { size, align, offset: size });
             if let Ok(at) = self.externals.binary_search(&id) {
                 self.externals.remove(at);
             }
             if let Some(init) = &name.init {
-                self.initial(space, shape, offset, init, name);
+                self.initial(space, shape, (id, offset), init, name);
             }
         }
         Some(Sym::Var(id))
@@ -312,6 +319,9 @@ impl Checker {
 
     /// Allocates the next address in a space.
     fn place(&mut self, space: Space, shape: &Shape) -> u64 {
+        if shape.rust.is_some() {
+            return 0;
+        }
         let end = match space {
             Space::Const => &mut self.ends.constant,
             Space::Global => &mut self.ends.global,
@@ -324,7 +334,14 @@ impl Checker {
         offset
     }
 
-    fn initial(&mut self, space: Space, shape: &Shape, offset: u64, init: &ast::Init, declarator: &ast::Declarator) {
+    fn initial(
+        &mut self,
+        space: Space,
+        shape: &Shape,
+        (var, offset): (VarId, u64),
+        init: &ast::Init,
+        declarator: &ast::Declarator,
+    ) {
         let name = &declarator.name;
         if !matches!(space, Space::Global | Space::Const) {
             let text =
@@ -343,15 +360,15 @@ impl Checker {
         }
         let width = u64::from(shape.ty.bytes());
         let mut values = Vec::new();
-        let known: Vec<u64> = dims(declarator).into_iter().filter_map(Count::known).collect();
+        let Some(known) = self.rust_dimensions(&dims(declarator), init, declarator) else { return };
         if let Err((span, text, help)) = lay_out(init, &known, shape.lanes, 0, &mut values) {
             self.report(errors::initialiser(span.unwrap_or(name.span), &text, &help));
             return;
         }
-        let mut image = Vec::new();
+        let (mut image, mut rust) = (Vec::new(), Vec::new());
         for (at, value) in values {
             if let ast::Expr::Rust(id, span) = value {
-                self.rust_initial(space, shape.ty, offset + at * width, *id, *span);
+                rust.push((at * width, *id, *span));
             }
             let bits = self.initial_value(shape.ty, value).unwrap_or(0).to_le_bytes();
             let start = usize::try_from(at * width).unwrap_or(0);
@@ -360,6 +377,14 @@ impl Checker {
             }
             let bytes = bits.len().min(width as usize);
             image[start..start + bytes].copy_from_slice(&bits[..bytes]);
+        }
+        let here = |at| if shape.rust.is_some() { (Some(var), at) } else { (None, offset + at) };
+        if shape.rust.is_some() {
+            self.rust_bytes(space, var, &image, name.span);
+            image.clear();
+        }
+        for (at, id, span) in rust {
+            self.rust_initial((space, shape.ty), here(at), id, span);
         }
         let bank = if space == Space::Const { &mut self.out.const_image } else { &mut self.out.global_image };
         let start = usize::try_from(offset).unwrap_or(0);
@@ -448,6 +473,13 @@ impl Checker {
         match self.lookup(&word.text) {
             Some(Sym::Var(id)) => {
                 let var = &self.out.vars[id.0 as usize];
+                if var.rust.is_some() {
+                    self.report(unknown_here(
+                        word.span,
+                        &format!("the address of `{}` as an initial value", word.text),
+                    ));
+                    return None;
+                }
                 match var.space {
                     Space::Global => Some(GLOBALS + u64::from(var.offset)),
                     Space::Const if generic => Some(hir::CONSTS + u64::from(var.offset)),

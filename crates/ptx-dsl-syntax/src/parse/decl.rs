@@ -254,13 +254,7 @@ impl Parser<'_> {
 
     fn align(&mut self) -> Res<(Count, Span)> {
         let start = self.dot_word()?.span;
-        let (value, span) = match self.constant_count() {
-            Some(count) => count?,
-            None => {
-                let (value, span) = self.number_argument("an alignment in bytes")?;
-                (Count::Known(value), span)
-            }
-        };
+        let (value, span) = self.count_argument("an alignment in bytes")?;
         Ok((value, start.to(span)))
     }
 
@@ -272,10 +266,7 @@ impl Parser<'_> {
             ptr.space = Some(self.dot_word()?);
         }
         if self.dotted() == Some("align") {
-            ptr.align = Some(match self.align()? {
-                (Count::Known(value), span) => (value, span),
-                (Count::Rust(_), span) => return self.fail(unknown_here(span, "the alignment of a pointer")),
-            });
+            ptr.align = Some(self.align()?);
         }
         ptr.span = start.to(self.before());
         Ok(ptr)
@@ -317,7 +308,7 @@ impl Parser<'_> {
     fn declarator_tail(&mut self, out: &mut Declarator) -> Res<()> {
         if self.is('<') {
             let open = self.bump();
-            let (count, _) = self.number_argument("the number of registers")?;
+            let (count, _) = self.count_argument("the number of registers")?;
             let close = self.expect('>')?;
             out.range = Some((count, open.to(close)));
         }
@@ -382,21 +373,26 @@ impl Parser<'_> {
         self.expect('}')
     }
 
-    /// A plain integer: `.align 16`, `%r<100>`.
+    /// An integer that the macro must know: `L<4>`.
     pub(super) fn number_argument(&mut self, what: &str) -> Res<(u64, Span)> {
+        match self.count_argument(what)? {
+            (Count::Known(value), span) => Ok((value, span)),
+            (Count::Rust(_), span) => self.fail(unknown_here(span, what)),
+        }
+    }
+
+    /// A plain integer: `.align 16`, `%r<100>`.
+    fn count_argument(&mut self, what: &str) -> Res<(Count, Span)> {
         match self.peek() {
-            Some(Tok::Word(name)) if name == "WARP_SZ" => Ok((32, self.bump())),
+            Some(Tok::Word(name)) if name == "WARP_SZ" => Ok((Count::Known(32), self.bump())),
             Some(Tok::Word(_) | Tok::Number(_) | Tok::Punct('(' | '-')) if let Some(count) = self.constant_count() => {
-                match count? {
-                    (Count::Known(value), span) => Ok((value, span)),
-                    (Count::Rust(_), span) => self.fail(unknown_here(span, what)),
-                }
+                count
             }
             Some(Tok::Number(text)) => {
                 let span = self.here();
                 let value = self.integer(text, span)?.0;
                 self.bump();
-                Ok((value, span))
+                Ok((Count::Known(value), span))
             }
             _ => self.unexpected(what),
         }

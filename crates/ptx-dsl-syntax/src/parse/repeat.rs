@@ -9,6 +9,7 @@ mod errors;
 mod frame;
 mod instances;
 mod names;
+mod parts;
 mod pieces;
 #[cfg(test)]
 mod tests;
@@ -82,8 +83,9 @@ pub fn expand_alone(tokens: &[Token], base: u32, own: Range<usize>) -> Expanded 
 
 fn run(tokens: &[Token], base: u32, alone: Option<Range<usize>>) -> Expanded {
     let (header, used, _) = parse_header(tokens);
+    let apart = parts::apart(tokens);
     let mut expander = Expander {
-        tokens,
+        tokens: &apart,
         out: Expanded { contexts: Contexts::new(base), written: tokens.to_vec(), ..Expanded::default() },
         scope: header.map(|header| header.scope).unwrap_or_default(),
         variables: Vec::new(),

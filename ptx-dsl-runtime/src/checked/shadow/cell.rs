@@ -3,7 +3,7 @@
 //! A record is an access by lanes of one actor at one time, to some of the four bytes. A write replaces the records of the bytes that it
 //! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
 
-use crate::checked::actor::{Actor, COPIES, cluster_of, cta_of};
+use crate::checked::actor::{Actor, COPIES, includes};
 use crate::checked::clock::Bridge;
 use crate::checked::operations::View;
 use crate::checked::threads::Warp;
@@ -127,15 +127,6 @@ impl Record {
     fn is_of(&self, new: &Record) -> bool {
         let alike = self.actor == new.actor && self.time == new.time && self.lanes == new.lanes;
         new.what.is_asynchronous() && alike && self.site == new.site
-    }
-}
-
-/// Does the scope, of a thread of one warp, include the other warp?
-pub(in crate::checked) fn includes(scope: Scope, a: Actor, b: Actor) -> bool {
-    match scope {
-        Scope::Cta => cta_of(a) == cta_of(b),
-        Scope::Cluster => cluster_of(a) == cluster_of(b),
-        Scope::Gpu | Scope::Sys => true,
     }
 }
 

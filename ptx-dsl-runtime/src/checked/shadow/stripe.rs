@@ -1,7 +1,7 @@
 //! Pieces of 64 bytes that lanes of a warp access in one piece.
 
-use super::cell::{MOST_READS, Record, What, includes};
-use crate::checked::actor::{Actor, COPIES};
+use super::cell::{MOST_READS, Record, What};
+use crate::checked::actor::{Actor, COPIES, includes};
 use crate::checked::operations::View;
 use crate::monitor::Scope;
 

@@ -4,25 +4,39 @@
 use crate::isa::float16::{bf16_to_f32, f16_to_f32};
 
 /// An element format.
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Format {
+    /// `.f16`
     F16,
+    /// `.bf16`
     Bf16,
+    /// `.tf32`
     Tf32,
+    /// `.e4m3`
     E4m3,
+    /// `.e5m2`
     E5m2,
+    /// `.e2m3`
     E2m3,
+    /// `.e3m2`
     E3m2,
+    /// `.e2m1`
     E2m1,
+    /// `.u8`
     U8,
+    /// `.s8`
     S8,
+    /// `.u4`
     U4,
+    /// `.s4`
     S4,
     /// Sign, four zeros, 11 bits of magnitude: an integer.
     S1z4m11,
+    /// `.ue8m0`
     Ue8m0,
+    /// `.ue4m3`
     Ue4m3,
+    /// `.ue5m3`
     Ue5m3,
 }
 

@@ -4,10 +4,10 @@
 //! alternate between rows *g* and *g* + 8.
 
 use super::dot::{HIGH, Sums, WIDE};
-use super::format::{Packing, register};
+use super::format::{Format, Packing, register};
 use super::tile::Tile;
 use crate::Lanes;
-use crate::isa::float16::{f16_to_f32, f32_to_f16};
+use crate::isa::float16::{bf16_to_f32, f16_to_f32, f32_to_f16};
 
 /// Row and first k of a register of A.
 pub(crate) fn of_a(rows: usize, register: usize, lane: usize, per: usize) -> (usize, usize) {
@@ -25,28 +25,66 @@ pub(crate) fn of_c(element: usize, lane: usize) -> (usize, usize) {
     (lane / 4 + element / 2 * 8, lane % 4 * 2 + element % 2)
 }
 
+/// Elements of the registers of a warp, the lowest of each first.
+type Elements = [[f32; 32]; 8];
+
+/// Decodes a register; returns how many elements it has.
+fn decode(packing: Packing, lanes: &Lanes, all: &mut Elements) -> usize {
+    let [low, high, ..] = all;
+    match packing {
+        // by far the most frequent ones: loops that are vectorised
+        Packing::Wide(Format::F16) => {
+            for ((low, high), word) in low.iter_mut().zip(high).zip(lanes) {
+                (*low, *high) = (f16_to_f32(*word as u16), f16_to_f32((*word >> 16) as u16));
+            }
+            2
+        }
+        Packing::Wide(Format::Bf16) => {
+            for ((low, high), word) in low.iter_mut().zip(high).zip(lanes) {
+                (*low, *high) = (bf16_to_f32(*word as u16), bf16_to_f32((*word >> 16) as u16));
+            }
+            2
+        }
+        _ => {
+            let mut per = 0;
+            for (lane, word) in lanes.iter().enumerate() {
+                let values;
+                (values, per) = register(packing, *word as u32);
+                all.iter_mut().zip(&values[..per]).for_each(|(all, value)| all[lane] = *value);
+            }
+            per
+        }
+    }
+}
+
+/// Puts the eight lines of a register into a tile, from a line and a k on.
+#[inline(always)]
+fn put<const W: usize>(tile: &mut Tile<W>, (line, k): (usize, usize), values: &Elements, per: usize) {
+    for group in 0..8 / W {
+        let first = (line / W + group) * tile.k + k;
+        for (at, to) in tile.data[first..first + 4 * per].iter_mut().enumerate() {
+            let (t, i) = (at / per, at % per);
+            *to = std::array::from_fn(|w| values[i][4 * (group * W + w) + t]);
+        }
+    }
+}
+
 /// A matrix A of so many rows (8 or 16) from the registers of a warp.
 pub(crate) fn a(rows: usize, k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<HIGH> {
-    let mut tile = Tile::new(rows, k);
+    let (mut tile, mut values) = (Tile::new(rows, k), [[0.0; 32]; 8]);
     for (r, lanes) in registers.iter().enumerate() {
-        for (lane, word) in lanes.iter().enumerate() {
-            let (values, per) = register(packing, *word as u32);
-            let (row, k) = of_a(rows, r, lane, per);
-            tile.put_along_k(row, k, &values[..per]);
-        }
+        let per = decode(packing, lanes, &mut values);
+        put(&mut tile, of_a(rows, r, 0, per), &values, per);
     }
     tile
 }
 
 /// A matrix B of eight columns.
 pub(crate) fn b(k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<WIDE> {
-    let mut tile = Tile::new(WIDE, k);
+    let (mut tile, mut values) = (Tile::new(WIDE, k), [[0.0; 32]; 8]);
     for (r, lanes) in registers.iter().enumerate() {
-        for (lane, word) in lanes.iter().enumerate() {
-            let (values, per) = register(packing, *word as u32);
-            let (column, k) = of_b(r, lane, per);
-            tile.put_along_k(column, k, &values[..per]);
-        }
+        let per = decode(packing, lanes, &mut values);
+        put(&mut tile, of_b(r, 0, per), &values, per);
     }
     tile
 }

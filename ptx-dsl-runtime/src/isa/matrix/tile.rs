@@ -52,11 +52,13 @@ impl<const W: usize> Tile<W> {
     /// Finds the exponents of elements of a format whose least exponent is `least`, and the range.
     pub fn measure(&mut self, least: i16) {
         self.exponents.clear();
-        self.exponents.extend(self.data.iter().map(|line| line.map(|v| exponent(v, least))));
+        self.exponents.resize(self.data.len(), [0; W]);
         let (mut low, mut high) = (i16::MAX, i16::MIN);
-        for &e in self.exponents.as_flattened() {
+        for (to, value) in self.exponents.as_flattened_mut().iter_mut().zip(self.data.as_flattened()) {
+            let e = exponent(*value, least);
             low = low.min(if e == ZERO { 0 } else { e });
             high = high.max(e);
+            *to = e;
         }
         self.range = if high >= 128 {
             Range::Special

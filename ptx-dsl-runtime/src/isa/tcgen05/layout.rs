@@ -9,13 +9,17 @@ use crate::qual::{Q, q};
 type Step = (usize, usize);
 
 /// The data-movement shape of `tcgen05.ld` and `tcgen05.st`.
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
+    /// `.32x32b`
     S32x32b,
+    /// `.16x64b`
     S16x64b,
+    /// `.16x128b`
     S16x128b,
+    /// `.16x256b`
     S16x256b,
+    /// `.16x32bx2`
     S16x32bx2,
 }
 

@@ -23,13 +23,13 @@ pub struct Form {
     pub coordinates: usize,
     /// Operands that are offsets of pixels.
     pub offsets: usize,
-    im2col: bool,
+    mode: Mode,
     rows: bool,
 }
 
 impl Form {
     pub fn of(q: Q) -> Self {
-        let rank = match () {
+        let rank: usize = match () {
             () if q.has(q::_5d) => 5,
             () if q.has(q::_4d) => 4,
             () if q.has(q::_3d) => 3,
@@ -37,9 +37,16 @@ impl Form {
             () => 1,
         };
         let rows = q.has(q::tile_gather4) || q.has(q::tile_scatter4);
-        let im2col = q.has(q::im2col) || q.has(q::im2col_no_offs);
-        let coordinates = if rows { 5 } else { rank };
-        Form { rank, coordinates, offsets: if q.has(q::im2col) { rank.saturating_sub(2) } else { 0 }, im2col, rows }
+        let (mode, offsets) = match () {
+            () if q.has(q::im2col) => (Mode::Im2col, rank.saturating_sub(2)),
+            () if q.has(q::im2col_no_offs) => (Mode::Im2col, 0),
+            // the halo and the offset
+            () if q.has(q::im2col_w) => (Mode::Im2colW, 2),
+            () if q.has(q::im2col_no_offs_w) => (Mode::Im2colW, 0),
+            () if q.has(q::im2col_w_128) => (Mode::Im2colW128, 2),
+            () => (Mode::Tiled, 0),
+        };
+        Form { rank, coordinates: if rows { 5 } else { rank }, offsets, mode, rows }
     }
 }
 
@@ -52,19 +59,6 @@ pub fn undefined<M: Monitor>(
     lane: usize,
 ) -> Box<Fault> {
     x.fault(FaultKind::undefined(what, section, help), lane as u32)
-}
-
-/// What no copy of the host does yet.
-pub fn unsupported<M: Monitor>(x: &Ctx<'_, M>, q: Q, lane: usize) -> Result<(), Box<Fault>> {
-    let modes = [q::im2col_w, q::im2col_w_128, q::im2col_no_offs_w];
-    let what = if modes.iter().any(|mode| q.has(*mode)) {
-        "a tensor copy with `im2col::w`"
-    } else if q.has(q::override_global_dim) || q.has(q::override_global_dim_stride) {
-        "a tensor copy with `.override::global_dim` or `.override::global_dim_stride`"
-    } else {
-        return Ok(());
-    };
-    Err(x.fault(FaultKind::NotYet { what: what.into() }, lane as u32))
 }
 
 /// The tensor map at a generic address, and its place. It is an operand of the copy, which tells monitors of it.
@@ -90,8 +84,7 @@ fn tensor_map<M: Monitor>(x: &Ctx<'_, M>, addr: u64, lane: usize) -> Result<(Fie
     Ok((map, at))
 }
 
-/// The map that the first operand names, its place, and the operands behind it: with `.override::global_address`, the second one is the
-/// tensor's address.
+/// The map that the first operand names, its place, and the operands behind it and behind what replaces its fields.
 pub fn overridden<'s, M: Monitor>(
     x: &Ctx<'_, M>,
     q: Q,
@@ -103,9 +96,30 @@ pub fn overridden<'s, M: Monitor>(
         return Ok((map, at, &s[1..]));
     }
     map.address = s[1][lane];
-    let help = "override it with an aligned address";
+    let mut rest = &s[2..];
+    let with_strides = q.has(q::override_global_dim_stride);
+    if with_strides || q.has(q::override_global_dim) {
+        let rank = Form::of(q).rank;
+        let (sizes, behind) = rest.split_at(rank);
+        // PTX ISA 9.7.9.25.5.2.2: the lower 8 bits count
+        map.dims.iter_mut().zip(sizes).for_each(|(dim, size)| *dim = size[lane] & 0xff);
+        rest = behind;
+        if with_strides {
+            let (lower, behind) = rest.split_at(rank - 1);
+            for (i, (stride, lower)) in map.strides.iter_mut().zip(lower).enumerate() {
+                let upper = behind[0][lane] >> (4 * i) & 0xf;
+                *stride = (lower[lane] & 0xffff_ffff | upper << 32) << 4;
+            }
+            rest = &behind[1..];
+        }
+        if let Some(c) = rest[..rank].iter().map(|c| c[lane] as i32).find(|c| *c != 0) {
+            let what = format!("a coordinate is {c}, but the dimensions are overridden");
+            return Err(undefined(x, what, LOADS, "begin at 0 in each dimension", lane));
+        }
+    }
+    let help = "override fields with valid values";
     map.check().map_err(|error| undefined(x, error.to_string(), "5.5", help, lane))?;
-    Ok((map, at, &s[2..]))
+    Ok((map, at, rest))
 }
 
 /// Which box the coordinates name.
@@ -123,8 +137,14 @@ pub fn tensor_box<M: Monitor>(
         let what = format!("the tensor map has rank {}, but the instruction is `.{}d`", map.rank, form.rank);
         return Err(undefined(x, what, LOADS, "use the instruction of the map's rank", lane));
     }
-    if (map.mode == Mode::Im2col) != form.im2col {
-        let (of, wanted) = if form.im2col { ("a tiled", "an im2col") } else { ("an im2col", "a tiled") };
+    if map.mode != form.mode {
+        let name = |mode| match mode {
+            Mode::Tiled => "a tiled",
+            Mode::Im2col => "an im2col",
+            Mode::Im2colW => "an `im2col::w`",
+            Mode::Im2colW128 => "an `im2col::w::128`",
+        };
+        let (of, wanted) = (name(map.mode), name(form.mode));
         let what = format!("the tensor map is {of} one, but the instruction needs {wanted} one");
         return Err(undefined(x, what, LOADS, "use the mode of the map", lane));
     }
@@ -134,7 +154,22 @@ pub fn tensor_box<M: Monitor>(
         let rows = [start[1], start[2], start[3], start[4]];
         start[1..].fill(0);
         Shape::Rows(rows)
-    } else if form.im2col {
+    } else if form.mode.is_wide() {
+        let [halo, offset] = [0, 1].map(|i| offsets.get(i).map_or(0, |o| *o as u16));
+        let most = if form.mode == Mode::Im2colW128 { 31 } else { 511 };
+        for (name, value, most) in [("wHalo", halo, most), ("wOffset", offset, 31)] {
+            if value > most {
+                let what = format!("`{name}` is {value}, but must be at most {most}");
+                return Err(undefined(x, what, LOADS, "give it a valid value", lane));
+            }
+        }
+        if form.mode == Mode::Im2colW128 && halo > 0 {
+            let what = "a tensor copy with `im2col::w::128` and a halo".into();
+            return Err(x.fault(FaultKind::NotYet { what }, lane as u32));
+        }
+        let pixels = if form.mode == Mode::Im2colW128 { 128 } else { map.pixels.pixels };
+        Shape::Wide { pixels: pixels + u32::from(halo), offset }
+    } else if form.mode == Mode::Im2col {
         let mut all = [0; 3];
         all.iter_mut().zip(offsets).for_each(|(to, from)| *to = *from as u16);
         Shape::Pixels(all)
@@ -154,17 +189,17 @@ pub fn tensor_box<M: Monitor>(
     }
     let extents = Extents::new(&map, &start);
     let of = TensorBox { map, shape, extents, coarse: stores };
-    if form.im2col {
+    if form.mode != Mode::Tiled {
         first_pixel(x, &of, stores, lane)?;
     }
     Ok(of)
 }
 
-/// A fault if the first pixel is not in the bounding box, or if a store's box begins before the image.
+/// A fault if the first pixel is not in the bounding box (with `im2col::w` it may be to its left), or if a store's box begins before the image.
 fn first_pixel<M: Monitor>(x: &Ctx<'_, M>, of: &TensorBox, stores: bool, lane: usize) -> Result<(), Box<Fault>> {
-    for d in 0..of.map.rank - 2 {
+    for d in 0..of.map.mode.spatial(of.map.rank) {
         let (lower, last, at) = of.extents.bounds(&of.map, d);
-        if at < lower || i64::from(at) > last {
+        if at < lower && !of.map.mode.is_wide() || i64::from(at) > last {
             let coordinate = d + 1 - of.extents.added;
             let what =
                 format!("coordinate {coordinate} is {at}, but the bounding box of the map is from {lower} to {last}");

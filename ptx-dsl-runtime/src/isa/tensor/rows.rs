@@ -27,6 +27,8 @@ pub enum Shape {
     Rows([i32; 4]),
     /// A column of pixels, with offsets in width, height and depth.
     Pixels([u16; 3]),
+    /// So many pixels along the width, the halo included, and an offset.
+    Wide { pixels: u32, offset: u16 },
 }
 
 /// A tensor as a copy walks through it: bytes in the innermost dimension, and so many steps in the others.
@@ -126,6 +128,7 @@ impl TensorBox {
             Shape::Tile => self.extents.counts[1..self.extents.rank].iter().map(|n| u64::from(*n)).product(),
             Shape::Rows(_) => 4,
             Shape::Pixels(_) => self.map.pixels.pixels.into(),
+            Shape::Wide { pixels, .. } => pixels.into(),
         }
     }
 
@@ -141,6 +144,7 @@ impl TensorBox {
                 f(part.at(i, e.offset(&at, 1)))
             }),
             Shape::Pixels(offsets) => self.pixels(&part, offsets, f),
+            Shape::Wide { pixels, offset } => self.wide(&part, pixels, offset, f),
         }
     }
 
@@ -204,6 +208,31 @@ impl TensorBox {
             }
             if carry {
                 at[e.rank - 1] = at[e.rank - 1].saturating_add(e.steps[e.rank - 1] as i32);
+            }
+        }
+        Ok(())
+    }
+
+    /// Pixels along the width; behind the bounding box the next image follows, at the same height and depth. The halo continues them
+    /// (PTX ISA 5.5.5.3). The offset moves the box and the pixels alike, so it is added at the end.
+    fn wide(
+        &self,
+        part: &Row,
+        pixels: u32,
+        offset: u16,
+        mut f: impl FnMut(Row) -> Result<(), FaultKind>,
+    ) -> Result<(), FaultKind> {
+        let e = &self.extents;
+        let (lower, last, _) = e.bounds(&self.map, 0);
+        let mut at = e.start;
+        for index in 0..pixels {
+            let mut pixel = at;
+            pixel[1] = at[1].saturating_add(offset.into());
+            f(part.at(index, e.offset(&pixel, 1)))?;
+            at[1] = at[1].saturating_add(e.steps[1] as i32);
+            if i64::from(at[1]) > last {
+                at[1] = lower;
+                at[e.rank - 1] = at[e.rank - 1].saturating_add(1);
             }
         }
         Ok(())

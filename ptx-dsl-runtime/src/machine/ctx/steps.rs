@@ -44,8 +44,10 @@ impl<M: Monitor> Ctx<'_, M> {
     #[cold]
     pub(super) fn step_synchronises(&mut self, what: Sync) {
         let (slot, own, site) = (self.residents.slot as u32, self.cur.cta, self.site);
+        let orders_fences = what == Sync::Fence && self.order.sequential && self.monitor.weak().is_some();
         let Some(steps) = self.watched_steps() else { return };
         match what {
+            Sync::Fence if orders_fences => steps.effect(Object::Sequential, Action::Write),
             Sync::MbarrierInit { rank, offset } | Sync::MbarrierInval { rank, offset } => {
                 steps.effect(Object::Mbarrier(slot, rank, offset), Action::Write);
             }

@@ -108,8 +108,6 @@ struct Outcome {
     unreadable: Option<String>,
     /// Macros of Rust in the expression form, which are not printed.
     closures: usize,
-    /// Those whose parameters only rustc reads.
-    unread: usize,
     /// Modules of Rust that use parts of other files.
     incomplete: usize,
     /// Modules that are not printed, because only rustc knows the values of Rust constants.
@@ -125,7 +123,6 @@ impl Outcome {
         self.broken |= next.broken;
         self.ptx.push_str(&next.ptx);
         self.closures += next.closures;
-        self.unread += next.unread;
         self.incomplete += next.incomplete;
         self.unprinted += next.unprinted;
     }
@@ -135,7 +132,7 @@ impl Outcome {
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let files = inputs(matches)?;
-    let (mut errors, mut warnings, mut wrong, mut unread, mut incomplete) = (0, 0, 0, 0, 0);
+    let (mut errors, mut warnings, mut wrong, mut incomplete) = (0, 0, 0, 0);
     let mut readable = true;
     each(&files, &request, |outcome| {
         if let Some(reason) = outcome.unreadable {
@@ -150,11 +147,10 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
         errors += outcome.errors;
         warnings += outcome.warnings;
         wrong += usize::from(outcome.errors > 0);
-        unread += outcome.unread;
         incomplete += outcome.incomplete;
     });
     if !request.json {
-        say_what_is_left_out(unread, incomplete);
+        say_what_is_left_out(incomplete);
     }
     if !request.json && errors + warnings > 0 {
         let (e, w) = (count(errors, "error"), count(warnings, "warning"));
@@ -172,10 +168,9 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
-    let (mut closures, mut unread, mut incomplete, mut unprinted) = (0, 0, 0, 0);
+    let (mut closures, mut incomplete, mut unprinted) = (0, 0, 0);
     each(&inputs(matches)?, &request, |outcome| {
         closures += outcome.closures;
-        unread += outcome.unread;
         incomplete += outcome.incomplete;
         unprinted += outcome.unprinted;
         good &= !outcome.broken;
@@ -189,7 +184,7 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
             None => {}
         }
     });
-    say_what_is_left_out(unread, incomplete);
+    say_what_is_left_out(incomplete);
     if closures > 0 {
         let kernels = count(closures, "kernel");
         crate::write_err(&format!("{kernels} in expression form not printed: rustc makes the names\n"));
@@ -201,16 +196,11 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
 
-/// Kernels in expression form may have parameters that only rustc reads, and parts of other files are found by paths of Rust, which are
-/// not read here.
-fn say_what_is_left_out(unread: usize, incomplete: usize) {
+/// Parts of other files are found by paths of Rust, which are not read here.
+fn say_what_is_left_out(incomplete: usize) {
     if incomplete > 0 {
         let modules = count(incomplete, "module");
         crate::write_err(&format!("{modules} with parts of other files not checked: `cargo check` does\n"));
-    }
-    if unread > 0 {
-        let kernels = count(unread, "kernel");
-        crate::write_err(&format!("{kernels} in expression form not checked: `cargo check` does\n"));
     }
 }
 
@@ -298,8 +288,15 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
     let closure = of_rust && closure::bar(&lexed.tokens).is_some();
     if closure {
         match closure::as_module(&lexed.tokens) {
-            Some(module) => lexed.tokens = module,
-            None => return Outcome { closures: 1, unread: 1, ..Outcome::default() },
+            Ok((module, mut found)) => {
+                lexed.tokens = module;
+                diagnostics.append(&mut found);
+            }
+            Err(mut found) => {
+                diagnostics.append(&mut found);
+                let out = Outcome { closures: 1, ..Outcome::default() };
+                return rendered(diagnostics, out, (text, &lexed, name), request);
+            }
         }
     }
     let own = lexed.tokens.len();
@@ -330,18 +327,28 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
     };
     diagnostics.append(&mut compiled.diagnostics);
-    diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
-    let mut out = match compiled.hir.constants.is_empty() {
+    let out = match compiled.hir.constants.is_empty() {
         // it has no name without rustc
         true if closure => Outcome { closures: 1, ..Outcome::default() },
         true => Outcome { ptx: compiled.ptx, ..Outcome::default() },
         false => Outcome { unprinted: 1, ..Outcome::default() },
     };
+    rendered(diagnostics, out, (text, &lexed, name), request)
+}
+
+/// Adds findings to an outcome.
+fn rendered(
+    mut diagnostics: Vec<Diagnostic>,
+    mut out: Outcome,
+    (text, lexed, name): (&str, &Lexed, &str),
+    request: &Request,
+) -> Outcome {
+    diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
     if diagnostics.is_empty() {
         return out;
     }
     let lines = Lines::new(text);
-    let shown = Shown { text, lexed: &lexed, lines: &lines, name };
+    let shown = Shown { text, lexed, lines: &lines, name };
     let renderer = if request.styled { Renderer::styled() } else { Renderer::plain() };
     for d in &diagnostics {
         match d.severity {

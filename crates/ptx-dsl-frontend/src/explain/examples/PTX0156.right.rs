@@ -1,5 +1,9 @@
 ptx! {
     <sm_90, ptx 8.0>
-    const N: u32 = 16;
-    .visible .entry k() { .reg .b32 %r<N>; ret; }
+    const N: u32 = 4;
+    .visible .entry k() {
+        .reg .b32 %r<N>;
+        @for I in 0..N { mov.u32 %r{I}, I; }
+        ret;
+    }
 }

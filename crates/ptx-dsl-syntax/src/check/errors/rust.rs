@@ -31,11 +31,16 @@ pub(crate) fn rust_generic(span: Span, name: &str, space: &str) -> Diagnostic {
         .help("compute the address into a register before it, with `mov` and `cvta`, or name the state space")
 }
 
-pub(crate) fn several_kernels(span: Span, name: &str, other: Span) -> Diagnostic {
-    error(155, span, format!("`{name}` has const parameters, and is not the only kernel of the module"))
+pub(crate) fn several_kernels(span: Span, name: &str, parameters: &[String], other: Span) -> Diagnostic {
+    let lists: Vec<String> = parameters.iter().map(|n| format!("const {n}: .. in [..]")).collect();
+    error(155, span, format!("`{name}` has const parameters without lists, and is not the only kernel of the module"))
         .label(other, "another kernel is here")
-        .note("each instance has a PTX text of its own")
-        .help("put the kernels into invocations of `ptx!` of their own")
+        .note("each instance has a PTX text of its own, which only rustc can write: a module with two such kernels has none")
+        .help(format!(
+            "list the values, `{name}<{}>`, or give it a `ptx!` of its own; functions and variables that both need go into a part, \
+             `part common {{ .. }}`, that both `use`",
+            lists.join(", ")
+        ))
 }
 
 /// `shown`: the offset as written, and its value.
@@ -63,7 +68,43 @@ pub(crate) fn rust_past_the_end(
 
 pub(crate) fn rust_dimension(span: Span, shown: &str, value: &str) -> Diagnostic {
     error(509, span, format!("{} no size of an array", is(shown, value)))
-        .note("it has at least 1 element (PTX ISA 5.4.3)")
+        .note("it has at least 1 element (PTX ISA 5.4.3), and a variable 64 MiB at most")
+}
+
+pub(crate) fn rust_size(span: Span, name: &str, value: &str, unit: &str) -> Diagnostic {
+    error(509, span, format!("`{name}` has {value} {unit}, and a variable 64 MiB at most"))
+        .note("the host machine has no more")
+        .help("allocate it in the host program, and pass its address")
+}
+
+pub(crate) fn rust_values(span: Span, shown: &str, value: &str, values: usize) -> Diagnostic {
+    error(508, span, format!("{} less than the {values} initial values of this array", is(shown, value)))
+        .note("an array has at least as many elements as values (PTX ISA 5.4.4)")
+}
+
+/// `largest`: of the registers that are used.
+pub(crate) fn rust_registers(span: Span, prefix: &str, shown: &str, value: &str, largest: Option<i64>) -> Diagnostic {
+    match largest {
+        Some(n) => error(401, span, format!("`{prefix}{n}` is used, and `{prefix}<{shown}>` has {value} registers"))
+            .note("they are numbered from 0 (PTX ISA 5.4.6)"),
+        None => error(509, span, format!("{} no number of registers", is(shown, value)))
+            .note("it is not negative, and has 32 bits (PTX ISA 5.4.6)"),
+    }
+}
+
+/// All variables of a space that rustc sizes.
+pub(crate) fn rust_space(span: Span, space: &str, value: &str) -> Diagnostic {
+    error(509, span, format!("the `.{space}` variables have {value} bytes, and the host machine has 64 MiB for them"))
+        .help("allocate memory in the host program, and pass its address")
+}
+
+pub(crate) fn rust_const_size(span: Span, value: &str, limit: u64) -> Diagnostic {
+    error(
+        509,
+        span,
+        format!("the module has {value} bytes of `.const` variables, and {limit} are the most (PTX ISA 5.1.3)"),
+    )
+    .help("declare a variable `.global`")
 }
 
 pub(crate) fn rust_alignment(span: Span, shown: &str, value: &str) -> Diagnostic {
@@ -81,13 +122,14 @@ pub(crate) fn rust_directive(
     name: &str,
     shown: &str,
     value: &str,
-    (limit, unit): (u64, &str),
+    (low, high, unit): (i64, i64, &str),
 ) -> Diagnostic {
+    let limit = if high == i64::from(u32::MAX) { "a number of 32 bits".to_owned() } else { high.to_string() };
     explained_error(
         504,
         span,
         format_args!("{} out of range for `{name}`", is(shown, value)),
-        format_args!("there are 1 to {limit} {unit} (PTX ISA {})", directive_section(name)),
+        format_args!("there are {low} to {limit} {unit} (PTX ISA {})", directive_section(name)),
         format_args!("choose sizes whose product is {limit} at most"),
     )
 }

@@ -8,6 +8,7 @@ use std::rc::Rc;
 
 use super::frame::Frame;
 use super::names::{Own, declared};
+use super::parts::Part;
 use super::{Expander, begins_piece, errors};
 use crate::parse::SPACES;
 use crate::token::{Tok, Token};
@@ -21,6 +22,8 @@ pub(super) struct Pieces {
     pub(super) named: HashMap<String, usize>,
     /// `use ring as other;`: what a part is called in the module, and its name.
     pub(super) aliases: Vec<(String, String)>,
+    /// The parts, in order.
+    pub(super) names: Vec<Part>,
     /// By the token that begins the definition: the piece, if it is right, and where the definition ends.
     ends: HashMap<usize, (Option<usize>, usize)>,
     /// The tokens in the braces of each part.
@@ -73,13 +76,16 @@ impl Expander<'_> {
         self.frames.is_empty() && self.blocks.is_empty()
     }
 
-    /// `part ring {`, which may have a visibility: its name and the `{`.
-    fn part_at(&self, mut at: usize) -> Option<(usize, usize)> {
+    /// `part ring {`, which may have a visibility, or another name for this module: the part and the `{`.
+    fn part_at(&self, mut at: usize) -> Option<(Part, usize)> {
         if self.word(at) == Some("pub") {
             at += if self.is(at + 1, '(') { 4 } else { 1 };
         }
-        (self.word(at) == Some("part") && self.word(at + 1).is_some() && self.is(at + 2, '{'))
-            .then_some((at + 1, at + 2))
+        let name = self.word(at + 1).filter(|_| self.word(at) == Some("part"))?;
+        let alias = self.word(at + 3).filter(|_| self.word(at + 2) == Some("as"));
+        let open = if alias.is_some() { at + 4 } else { at + 2 };
+        let part = Part { name: name.to_owned(), key: alias.unwrap_or(name).to_owned() };
+        self.is(open, '{').then_some((part, open))
     }
 
     /// Finds the pieces of a module, or of a part of it.
@@ -90,15 +96,16 @@ impl Expander<'_> {
                 self.aliases(at, to)
             } else if begins_piece(self.tokens, at) {
                 self.collect_piece(at, to, part)
-            } else if let (None, Some((name, open))) = (part, self.part_at(at)) {
+            } else if let (None, Some((named, open))) = (part, self.part_at(at)) {
                 let close = self.close(open).filter(|close| *close < to);
-                let name = self.word(name).unwrap_or_default().to_owned();
+                let key = named.key.clone();
+                self.pieces.names.push(named);
                 let end = close.unwrap_or(to);
                 if close.is_none() {
                     self.fail(errors::unclosed(self.span(open, open)));
                 }
                 self.pieces.parts.push(open + 1..end);
-                self.collect(open + 1, end, Some(&name));
+                self.collect(open + 1, end, Some(&key));
                 end + 1
             } else if self.is(at, '{') {
                 self.close(at).map_or(to, |close| close + 1)

@@ -62,12 +62,10 @@ impl Expander<'_> {
         let last = self.word(open - 2).unwrap_or_default();
         let part = self.frames.last().and_then(|frame| frame.part.as_deref());
         let path = self.word(at).unwrap_or_default();
-        // other names are the module's own
-        let alias = self.pieces.aliases.iter().find(|(alias, _)| part.is_none() && alias == path);
-        let path = alias.map_or(path, |(_, name)| name.as_str());
         let name = if open - 2 == at { last.to_owned() } else { format!("{path}::{last}") };
-        let inner = part.map(|part| format!("{part}::{name}"));
-        let found = inner.and_then(|name| self.pieces.named.get(&name)).or_else(|| self.pieces.named.get(&name));
+        let of = if open - 2 == at { part } else { self.part_of(path, part) };
+        let inner = of.and_then(|part| self.pieces.named.get(&format!("{part}::{last}")));
+        let found = inner.or_else(|| self.pieces.named.get(last).filter(|_| open - 2 == at));
         if let Some(found) = found {
             return Some(*found);
         }

@@ -4,16 +4,23 @@ use crate::fault::FaultKind;
 use crate::qual::{Q, q};
 
 /// `.kind`
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Kind {
+    /// `.kind::f16`
     F16,
+    /// `.kind::tf32`
     Tf32,
+    /// `.kind::f8f6f4`
     F8f6f4,
+    /// `.kind::i8`
     I8,
+    /// `.kind::ti16`
     Ti16,
+    /// `.kind::mxf8f6f4`
     Mxf8f6f4,
+    /// `.kind::mxf4`
     Mxf4,
+    /// `.kind::mxf4nvf4`
     Mxf4nvf4,
 }
 
@@ -49,12 +56,13 @@ impl Kind {
 }
 
 /// The generation of the target, on which the fields of descriptors depend.
-#[allow(missing_docs)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Generation {
     /// sm_100, sm_101, sm_110
     Sm100,
+    /// sm_103
     Sm103,
+    /// sm_107
     Sm107,
 }
 

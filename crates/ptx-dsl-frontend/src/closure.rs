@@ -1,0 +1,42 @@
+//! Errors in what stands before the body of a kernel in expression form, `|x: &[f32], n: u32|`.
+
+use crate::diag::Diagnostic;
+use crate::span::Span;
+
+/// `move |..|`
+pub fn moves(span: Span) -> Diagnostic {
+    Diagnostic::error(154, span, "a kernel captures nothing, so `move` moves nothing")
+        .help("remove `move`, and make what the kernel needs a parameter")
+}
+
+/// `|x: &[f32]`
+pub fn unclosed(bar: Span) -> Diagnostic {
+    Diagnostic::error(150, bar, "the parameters of the kernel have no closing `|`")
+}
+
+/// `|n|`
+pub fn untyped(parameter: Span, name: &str) -> Diagnostic {
+    Diagnostic::error(151, parameter, format!("the parameter `{name}` has no type"))
+        .note("the bars hold parameters of the kernel; it captures nothing of the Rust around it")
+        .help(format!(
+            "write `{name}: &mut [f32]` or `{name}: u32` and pass it at launch; a constant goes into the header, \
+             `const N: u32 = crate::N`"
+        ))
+}
+
+/// `|n: (u8, u8)|`
+pub fn no_parameter(parameter: Span) -> Diagnostic {
+    malformed(
+        parameter,
+        "this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`",
+    )
+}
+
+/// `|4|`
+pub fn no_type(parameter: Span) -> Diagnostic {
+    malformed(parameter, "a parameter of the kernel is a name and a type")
+}
+
+fn malformed(parameter: Span, message: &str) -> Diagnostic {
+    Diagnostic::error(151, parameter, message).help("write `name: &[f32]`, `name: &mut [u32]` or `name: u32`")
+}
