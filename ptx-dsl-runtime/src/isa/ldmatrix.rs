@@ -27,30 +27,40 @@ fn unpack(q: Q, row: [u8; 16]) -> [u8; 16] {
     }
 }
 
-/// The lane that gets or gives a byte of a row, if it is another one than that of the address: so that the checked host knows whose
-/// access it is. `None` where each element spreads over lanes.
-fn owner(q: Q, line: usize, byte: usize) -> Option<usize> {
-    let unpacked = q.has(q::b6x16_p32) || q.has(q::b4x16_p64) || q.has(q::s4) || q.has(q::m16n16);
-    if unpacked {
-        None
-    } else if q.has(q::m16n8) {
-        Some(byte % 8 * 4 + line / 2)
-    } else if q.has(q::trans) {
-        Some(byte / 2 * 4 + line / 2)
+/// The element of a row that begins in a byte, or `None` for padding.
+fn element(q: Q, byte: usize) -> Option<usize> {
+    if q.has(q::b4x16_p64) || q.has(q::s4) {
+        (byte < 8).then_some(2 * byte)
+    } else if q.has(q::b6x16_p32) {
+        (byte < 12).then_some(byte * 8 / 6)
     } else {
-        Some(line * 4 + byte / 4)
+        Some(byte)
+    }
+}
+
+/// The lane that gets or gives a byte of the row whose address `lane` gives, so that the checked host knows whose access it is.
+fn owner(q: Q, lane: usize, byte: usize) -> usize {
+    let Some(element) = element(q, byte) else { return lane };
+    if q.has(q::m16n16) {
+        element % 8 * 4 + lane % 16 / 4
+    } else if q.has(q::m16n8) {
+        byte % 8 * 4 + lane % 8 / 2
+    } else if q.has(q::trans) {
+        byte / 2 * 4 + lane % 8 / 2
+    } else {
+        lane % 8 * 4 + element / 4
     }
 }
 
 /// The pieces of a row that one lane gets or gives: the first byte, their number, the lane.
 fn pieces(q: Q, lane: usize) -> impl Iterator<Item = (usize, u32, u32)> {
-    let step = match owner(q, lane % 8, 0) {
-        None => 16,
-        Some(_) if q.has(q::m16n8) => 1,
-        Some(_) if q.has(q::trans) => 2,
-        Some(_) => 4,
+    let packed = element(q, 1) != Some(1);
+    let step = match (packed || q.has(q::m16n8) || q.has(q::m16n16), q.has(q::trans)) {
+        (true, _) => 1,
+        (false, true) => 2,
+        (false, false) => 4,
     };
-    (0..16).step_by(step).map(move |byte| (byte, step as u32, owner(q, lane % 8, byte).unwrap_or(lane) as u32))
+    (0..16).step_by(step).map(move |byte| (byte, step as u32, owner(q, lane, byte) as u32))
 }
 
 /// The row whose address `lane` gives.
@@ -85,7 +95,7 @@ fn store_row<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64, lane: usize, bytes
     let space = space(q);
     own_shared_object(x, space, addr, 16, lane, "a row of a matrix")?;
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
-    if M::ON && owner(q, lane % 8, 0).is_some() {
+    if M::ON {
         for (from, len, lane) in pieces(q, lane) {
             let value = number(&bytes[from..from + len as usize]);
             x.write(space, addr + from as u64, len, [value, 0, 0, 0], lane)?;
