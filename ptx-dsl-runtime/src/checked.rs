@@ -17,6 +17,7 @@ mod phases;
 mod remotes;
 mod report;
 mod shadow;
+mod tensor;
 #[cfg(test)]
 mod tests;
 mod threads;
@@ -29,12 +30,12 @@ use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::monitor::weak::WeakMemory;
-use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, Who};
+use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, TensorAccess, Who};
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use local::Local;
 use misses::{Miss, remember};
-use objects::{Barriers, Mbarriers, Messages};
+use objects::{Barriers, Mbarriers, Messages, Publishing};
 use operations::Operations;
 use phases::AllPhases;
 use remotes::Remotes;
@@ -42,11 +43,12 @@ use shadow::{Memory, Shadow, What};
 use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
+use tensor::TensorMemory;
 use threads::Threads;
 use weak::Weak;
 
-/// Reports data races in shared and global memory, reads of shared and local memory that nobody has written, ordinary accesses to live
-/// mbarrier objects, and `mbarrier.init` over them.
+/// Reports data races in shared, global and Tensor Memory, reads of shared, local and Tensor Memory that nobody has written, ordinary
+/// accesses to live mbarrier objects, and `mbarrier.init` over them.
 ///
 /// Asynchronous operations access memory from their start until something completes them: a phase of an mbarrier object, a wait for groups,
 /// a commit. What they read through another proxy needs a proxy fence.
@@ -59,6 +61,8 @@ pub struct Checked {
     pub(crate) limit: usize,
     /// Two stores of one value are a race like others.
     pub(crate) same_values: bool,
+    /// A load needs a proxy fence before an asynchronous write.
+    pub(crate) read_fences: bool,
     /// Statements of findings, two for a race, with the state space.
     found: HashSet<(u32, u32, &'static str)>,
     threads: Threads,
@@ -77,6 +81,7 @@ pub struct Checked {
     weak: Option<Weak>,
     operations: Operations,
     remotes: Remotes,
+    tensor: TensorMemory,
     /// Of the last `fence.sc` of each scope: such fences have an order of their own (8.9.3).
     sequential: Vec<(Scope, Actor, Rc<Clock>)>,
     /// Where a thread has observed another one and not learnt from it.
@@ -124,6 +129,7 @@ impl Monitor for Checked {
             weak.start(slot);
         }
         self.remotes.start(slot);
+        self.tensor.start(slot);
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
@@ -179,7 +185,8 @@ impl Monitor for Checked {
                 self.object(rank, offset, What::Mbarrier, who)?;
                 if let Some(warp) = self.threads.of(who) {
                     self.phases.arrive((who.slot, rank, offset), warp, who.lanes);
-                    self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), order, who.site);
+                    let place = (who.rank, who.site);
+                    self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), order, place);
                 }
             }
             Sync::MbarrierTest { rank, offset, parity } => self.late((who.slot, rank, offset), parity, who)?,
@@ -228,19 +235,33 @@ impl Monitor for Checked {
             }
             Sync::Commit { commit, arrivals } => {
                 if let Some(warp) = self.threads.of(who) {
-                    let published = warp.publish(who.lanes).known;
+                    // it implies `tcgen05.fence::before_thread_sync` (9.7.16.6.4.2)
+                    warp.fence_tensor(who.lanes, true);
+                    let mut published = warp.publish(who.lanes).known;
+                    self.tensor.commit((warp.id, who.lanes), &mut published);
                     self.mbarriers.commit((warp.id, who.lanes, commit), published, arrivals);
                 }
             }
             Sync::CommitArrives { commit, rank, offset } => {
-                self.completes(Work::Tensor, commit, (who.slot, rank, offset), who);
                 if let Some(warp) = self.threads.of(who) {
+                    let (object, time) = ((who.slot, rank, offset), commit as u32);
+                    self.mbarriers.completes_tensor(object, Work::Tensor.of(warp.id), who.lanes, time);
                     self.mbarriers.commit_arrives((warp.id, who.lanes, commit), (who.slot, rank, offset));
                 }
             }
             Sync::CtaEnds => self.cta_ends(who)?,
             Sync::Groups { of, before } => self.wait_for_groups(of, before, who),
             Sync::Stack { from, to } => self.local.stack(who, from, to),
+            Sync::TensorWait { stores } => {
+                if let Some(warp) = self.threads.of(who) {
+                    self.tensor.wait(warp, who.lanes, stores);
+                }
+            }
+            Sync::TensorFence { before } => {
+                if let Some(warp) = self.threads.of(who) {
+                    warp.fence_tensor(who.lanes, before);
+                }
+            }
         }
         Ok(())
     }
@@ -249,15 +270,21 @@ impl Monitor for Checked {
         self.weak.is_some().then_some(self)
     }
 
+    fn tensor(&mut self, access: &TensorAccess<'_>, who: Who) -> Result<(), FaultKind> {
+        self.tensor_access(access, who)
+    }
+
     fn finding(&mut self, kind: &FaultKind, who: Who) -> Finding {
         let key = match kind {
             FaultKind::DataRace(race) => (race.other.site, race.space),
+            FaultKind::TensorRace(race) => (race.other.site, "Tensor"),
             FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
             FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
             FaultKind::MbarrierPhase { .. } => (u32::MAX, "phase"),
             FaultKind::Members { .. } => (u32::MAX, "aligned"),
             FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
+            FaultKind::PendingRegister { .. } => (u32::MAX, "loaded register"),
             FaultKind::UndefinedRegister { register, .. } => {
                 (register.bytes().fold(0u32, |n, b| n.wrapping_mul(31).wrapping_add(b.into())), "register")
             }
@@ -284,6 +311,7 @@ impl Checked {
         Checked {
             limit: 100,
             same_values: false,
+            read_fences: false,
             found: HashSet::new(),
             threads: Threads::default(),
             shared: Vec::new(),
@@ -297,6 +325,7 @@ impl Checked {
             weak: None,
             operations: Operations::default(),
             remotes: Remotes::default(),
+            tensor: TensorMemory::default(),
             sequential: Vec::new(),
             misses: Vec::new(),
             used_bytes: HashMap::new(),
@@ -335,21 +364,24 @@ impl Checked {
     /// A thread has seen the completion of a phase.
     fn waited(&mut self, object: (u32, u32, u32), order: Order, who: Who) {
         let (Some(warp), Some(done)) = (self.threads.of(who), self.mbarriers.done(object)) else { return };
-        for (clock, released) in done {
-            match (released, order.acquire) {
-                (true, true) => warp.learn(who.lanes, &clock),
-                (true, false) => {
-                    warp.meet(&clock);
+        for (clock, how) in done {
+            let why = match how {
+                Publishing::Released | Publishing::Remote if !order.acquire => {
                     warp.observe(who.lanes, &clock, None);
-                    let why = "the wait is `.relaxed`, and no fence of acquire semantics follows it";
-                    remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
+                    "the wait is `.relaxed`, and no fence of acquire semantics follows it"
                 }
-                (false, _) => {
-                    warp.meet(&clock);
-                    let why = "the arrival is `.relaxed`, and no fence of release semantics precedes it";
-                    remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
+                Publishing::Remote if order.scope < Scope::Cluster => {
+                    "the scope of the wait does not include the thread that arrives"
                 }
-            }
+                Publishing::Released | Publishing::Remote => {
+                    warp.learn(who.lanes, &clock);
+                    continue;
+                }
+                Publishing::Narrow => "the scope of the arrival does not include the thread that waits",
+                Publishing::Relaxed => "the arrival is `.relaxed`, and no fence of release semantics precedes it",
+            };
+            warp.meet(who.lanes, &clock);
+            remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
         }
     }
 

@@ -2,11 +2,13 @@
 
 mod object;
 mod race;
+mod tensor_race;
 
 use std::fmt;
 
 pub use object::Object;
 pub use race::{NearMiss, Race, Side};
+pub use tensor_race::{TensorOrder, TensorRace};
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -94,8 +96,19 @@ pub enum FaultKind {
         /// what it is used for: "an address"
         what: String,
     },
+    /// A read of a register that `tcgen05.ld` loads, before `tcgen05.wait::ld` (checked host).
+    PendingRegister {
+        /// its name
+        register: String,
+        /// the name of the register that is loaded, from which the value comes
+        from: String,
+        /// the load
+        load: String,
+    },
     /// A data race (checked host).
     DataRace(Box<Race>),
+    /// Accesses to Tensor Memory that are not in order (checked host).
+    TensorRace(Box<TensorRace>),
     /// An operation on memory that is not a live mbarrier object: never initialised, or invalidated.
     MbarrierNotLive {
         /// offset in shared memory
@@ -258,6 +271,8 @@ impl FaultKind {
             DataRace(race) if race.is_end() => "9.7.9.23",
             DataRace(race) if race.fence.is_some() => "9.7.13.4",
             DataRace(_) => "8.7.1",
+            TensorRace(race) => race.section(),
+            PendingRegister { .. } => "9.7.16.8.5",
             MbarrierNotLive { .. } | MbarrierMisused { .. } => "9.7.13.15.1",
             MbarrierCount { .. } => "9.7.13.15.2",
             MbarrierTxCount { .. } => "9.7.13.15.3",
@@ -329,6 +344,10 @@ impl FaultKind {
             Undefined { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
+            TensorRace(race) => race.help(),
+            PendingRegister { .. } => {
+                "execute `tcgen05.wait::ld.sync.aligned` between the load and the first use of its registers"
+            }
             DataRace(_)
             | Trap
             | Assertion { .. }
@@ -365,6 +384,7 @@ impl fmt::Display for FaultKind {
             ExitedCta { rank } => write!(f, "access to shared memory of CTA {rank} of the cluster, which has exited"),
             NoSuchRank { rank, size } => write!(f, "CTA rank {rank} in a cluster of {size}"),
             DataRace(race) => fmt::Display::fmt(race, f),
+            TensorRace(race) => fmt::Display::fmt(race, f),
             UndefinedRegister { register, from, what } if from == register => {
                 write!(f, "`{register}` is used as {what}, but this thread has not written it")
             }
@@ -373,6 +393,10 @@ impl fmt::Display for FaultKind {
                     f,
                     "`{register}` is used as {what}, but it comes from `{from}`, which this thread has not written"
                 )
+            }
+            PendingRegister { register, from, load } => {
+                let copy = if register == from { String::new() } else { format!(", a copy of `{from}`,") };
+                write!(f, "`{register}`{copy} is read, but no `tcgen05.wait::ld` has waited for {load}, which loads it")
             }
             Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nobody has written"),
             MbarrierNotLive { offset } => {
@@ -563,6 +587,9 @@ impl fmt::Display for Fault {
         }
         if let FaultKind::DataRace(race) = &self.kind {
             race.notes(f)?;
+        }
+        if let FaultKind::TensorRace(race) = &self.kind {
+            race.notes(f, self.thread)?;
         }
         for (i, step) in self.steps.iter().take(MOST_STEPS).enumerate() {
             write!(f, "\n  = {} {step}", if i == 0 { "schedule:" } else { "then" })?;

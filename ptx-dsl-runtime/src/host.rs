@@ -45,6 +45,7 @@ pub struct Host<M = Off> {
     tensor_fences: bool,
     /// The Rust expression of such a host, for reports.
     expression: &'static str,
+    tensor_registers: bool,
     print: Print,
     make_monitor: MakeMonitor<M>,
 }
@@ -67,22 +68,13 @@ impl<M> Clone for Host<M> {
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host {
-            schedule,
-            record,
-            resident,
-            threads,
-            engine,
-            print,
-            numerics,
-            tensor_fences,
-            expression,
-            make_monitor: _,
-        } = self;
+        let Host { schedule, record, resident, threads, engine, print, numerics, .. } = self;
+        let Host { tensor_fences, tensor_registers, expression, .. } = self;
         let mut s = f.debug_struct("Host");
         s.field("schedule", schedule).field("record", record).field("resident", resident).field("threads", threads);
         s.field("engine", engine).field("print", print).field("numerics", numerics);
-        s.field("tensor_fences", tensor_fences).field("expression", expression);
+        s.field("tensor_fences", tensor_fences).field("tensor_registers", tensor_registers);
+        s.field("expression", expression);
         s.finish()
     }
 }
@@ -147,6 +139,18 @@ impl Host<Checked> {
         self.with(Checked::weaken)
     }
 
+    /// Also reports an asynchronous write, as that of a bulk copy, over bytes that a thread has loaded, if no proxy fence is between the
+    /// two (8.6). Compilers leave this fence out where a ring is filled again: it is the strict reading of the manual.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().read_fences();
+    /// # let _ = host;
+    /// ```
+    pub fn read_fences(self) -> Self {
+        self.with(|checked| checked.read_fences = true)
+    }
+
     fn with(mut self, change: impl Fn(&mut Checked) + Send + Sync + 'static) -> Self {
         let make = self.make_monitor;
         self.make_monitor = Arc::new(move || {
@@ -195,6 +199,7 @@ impl<M: Monitor> Host<M> {
             numerics: Numerics::default(),
             tensor_fences: true,
             expression: M::HOST,
+            tensor_registers: true,
             make_monitor: Arc::new(make),
         }
     }
@@ -292,6 +297,24 @@ impl<M: Monitor> Host<M> {
     pub fn tensor_fences(mut self, wanted: bool) -> Self {
         self.tensor_fences = wanted;
         self
+    }
+
+    /// Does the checked host report a register of `tcgen05.ld` that is read before `tcgen05.wait::ld`? By default it does. ptxas 13.5 makes
+    /// the reader wait, and some compilers rely on that.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().tensor_registers(false);
+    /// # let _ = host;
+    /// ```
+    pub fn tensor_registers(mut self, wanted: bool) -> Self {
+        self.tensor_registers = wanted;
+        self
+    }
+
+    /// What [`Host::tensor_registers`] says.
+    pub(crate) fn wants_tensor_registers(&self) -> bool {
+        self.tensor_registers
     }
 
     /// What [`Host::tensor_fences`] says.

@@ -11,6 +11,7 @@ mod mbarrier;
 mod memory;
 mod op;
 mod operation;
+mod pending;
 mod plan;
 mod polling;
 mod reads;
@@ -37,6 +38,7 @@ use crate::machine::{self, Body};
 use crate::monitor::Monitor;
 use crate::simd::{self, InstructionSet};
 use code::Code;
+use pending::Pending;
 use polling::Loops;
 use ptx_dsl_isa::image::{Image, Source};
 use registers::Registers;
@@ -161,6 +163,7 @@ impl<M: Monitor> machine::Code<M> for Executable {
         let ctas = warps / warps_per_cta.max(1);
         let mut fresh = Registers::new(&self.image, &x.geometry, &code.constants);
         fresh.undefined = Undefined::new(&code.suspects, self.image.registers.len(), warps_per_cta);
+        fresh.pending = Pending::new(&code.suspects, warps_per_cta);
         let stepper = Stepper::new(code.regions.len());
         Box::new(Interpreter {
             code,

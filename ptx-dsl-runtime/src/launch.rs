@@ -99,6 +99,7 @@ pub(crate) fn run<M: Monitor>(
 ) -> Result<Report, Error> {
     launch.numerics = host.chosen_numerics();
     launch.tensor_fences = host.wants_tensor_fences();
+    launch.tensor_registers = host.wants_tensor_registers();
     launch.elements = args.iter().map(Arg::element).collect();
     let mut module = program.info.global_image.to_vec();
     let mut maps = Vec::new();

@@ -40,6 +40,7 @@
 
 mod event;
 pub(crate) mod order;
+mod tensor;
 #[doc(hidden)]
 pub mod weak;
 
@@ -54,6 +55,7 @@ pub use crate::flow::Wait;
 pub use crate::mem::address::Place;
 pub use event::Event;
 pub use order::{Order, Proxy, ProxyFence, Scope};
+pub use tensor::{TensorAccess, TensorArea, TensorBy};
 
 /// Who makes an access.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -278,6 +280,16 @@ pub enum Sync {
     },
     /// The last thread of a CTA of a cluster ends.
     CtaEnds,
+    /// `tcgen05.wait`: the loads of the warp, or its stores, are complete.
+    TensorWait {
+        /// The stores
+        stores: bool,
+    },
+    /// `tcgen05.fence::before_thread_sync`, or `::after_thread_sync`.
+    TensorFence {
+        /// `::before_thread_sync`
+        before: bool,
+    },
     /// The groups before this one are complete.
     Groups {
         /// Which groups
@@ -339,6 +351,10 @@ pub trait Monitor: Default + Sized + 'static {
     #[doc(hidden)]
     fn weak(&mut self) -> Option<&mut dyn weak::WeakMemory> {
         None
+    }
+    /// An access to Tensor Memory.
+    fn tensor(&mut self, _: &TensorAccess<'_>, _: Who) -> Result<(), FaultKind> {
+        Ok(())
     }
     /// What becomes of the launch, of whose thread this is?
     fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {

@@ -115,7 +115,7 @@ pub use ptx_dsl_macros::ptx;
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
 /// [Example](crate#faults).
-pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side, ThreadId};
+pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side, TensorOrder, TensorRace, ThreadId};
 pub use ptx_dsl_runtime::kernel::KernelFn;
 /// [Example](crate#launches).
 pub use ptx_dsl_runtime::kernel::{KernelInfo, ParamInfo, Site};

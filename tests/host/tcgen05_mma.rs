@@ -207,7 +207,12 @@ fn checked(peek: u32, a: u32, b: u32) -> Result<Report, Error> {
 fn the_checked_host_sees_who_does_not_wait() {
     checked(0, BYTES.0, BYTES.1).unwrap_or_else(|e| panic!("{e}"));
     let text = checked(1, BYTES.0, BYTES.1).unwrap_err().to_string();
-    for part in ["columns 0 to 7 of Tensor Memory", "writes", "tcgen05.mma.cta_group::1.kind::f16", "tcgen05.ld.sync"] {
+    for part in [
+        "columns 0 to 7 of Tensor Memory",
+        "write by `tcgen05.mma`",
+        "tcgen05.mma.cta_group::1.kind::f16",
+        "tcgen05.ld.sync",
+    ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
     }
 }

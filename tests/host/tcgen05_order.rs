@@ -2,7 +2,8 @@
 //! CTA of a pair without its peer, or an early commit. A parameter selects what is missing, so one kernel is right and wrong.
 
 use ptx_dsl::prelude::*;
-use ptx_dsl::runtime::{Error, FaultKind, Monitor};
+use ptx_dsl::runtime::fault::TensorOrder;
+use ptx_dsl::runtime::{Checked, Error, FaultKind, Monitor};
 
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0605), allow(PTX0606), allow(PTX0608), allow(PTX0678), allow(PTX0679), allow(PTX0681), allow(PTX0682), allow(PTX0689)>
@@ -81,13 +82,14 @@ ptx! {
         ret;
     }
 
-    // Warps 0 to 3 store rows, warps 4 to 7 load them. `steps` as above, without the last two.
+    // Warps 0 to 3 store rows, warps 4 to 7 load them. `steps` as above, without the last two; 32: no barrier between them, 64: what is
+    // loaded is used, as a copy, before the wait for it.
     .visible .entry hand_over(
         .param .u64 .ptr .global .align 4 out: &mut [u32],
         .param .u32 steps) .reqntid 256
     {
         .reg .pred %first, %step, %stores;
-        .reg .b32 %t, %warp, %tmem, %at, %v, %steps, %x;
+        .reg .b32 %t, %warp, %tmem, %at, %v, %copy, %steps, %x;
         .reg .b64 %out, %o;
         .shared .align 4 .b32 tensor;
 
@@ -113,18 +115,28 @@ ptx! {
         setp.ne.u32 %step, %x, 0;
         @%step tcgen05.fence::before_thread_sync;
       meet:
+        and.b32 %x, %steps, 32;
+        setp.eq.u32 %step, %x, 0;
+        @!%step bra met;
         bar.sync 0;
+      met:
         and.b32 %x, %steps, 4;
         setp.ne.u32 %step, %x, 0;
         @%step tcgen05.fence::after_thread_sync;
         @%stores bra end;
         tcgen05.ld.sync.aligned.32x32b.x1.b32 {%v}, [%at]; // load of a row
+        mov.b32 %copy, %v;
+        and.b32 %x, %steps, 64;
+        setp.eq.u32 %step, %x, 0;
+        @%step bra loaded;
+        xor.b32 %copy, %copy, 0;
+      loaded:
         tcgen05.wait::ld.sync.aligned;
         sub.u32 %x, %t, 128;
         mul.wide.u32 %o, %x, 4;
         ld.param.u64 %out, [out];
         add.u64 %out, %out, %o;
-        st.global.u32 [%out], %v;
+        st.global.u32 [%out], %copy;
       end:
         bar.sync 0;
         @%first tcgen05.dealloc.cta_group::1.sync.aligned.b32 %tmem, 32;
@@ -392,11 +404,16 @@ fn a_copy_over_what_was_stored() {
     // The plain host does not check.
     assert_eq!(copied(&Host::new(), 0).unwrap_or_else(|e| panic!("{e}")), wanted);
     let without = |step: u32| copied(&Host::checked(), all - step);
-    fault(without(1), "copy", &["written by `tcgen05.st", "has not waited", "tcgen05.wait::st"]);
-    fault(without(2), "copy", &["written by `tcgen05.st", "fence::before_thread_sync"]);
-    fault(without(4), "copy", &["written by `tcgen05.st", "fence::after_thread_sync"]);
-    fault(without(8), "load", &["written by `tcgen05.cp", "fence::after_thread_sync"]);
-    fault(without(16), "free", &["read by `tcgen05.ld", "has not waited", "tcgen05.wait::ld"]);
+    fault(without(1), "copy", &["after a store of", "`tcgen05.st.sync", "has not waited", "tcgen05.wait::st"]);
+    fault(
+        without(2),
+        "copy",
+        &["after a store of", "no `tcgen05.fence::before_thread_sync` follows that", "9.7.16.6.3"],
+    );
+    fault(without(4), "copy", &["after a store of", "no `tcgen05.fence::after_thread_sync` precedes this"]);
+    fault(without(8), "load", &["a write by `tcgen05.cp` of", "fence::after_thread_sync"]);
+    let relies = Host::checked().tensor_registers(false);
+    fault(copied(&relies, all - 16), "free", &["a load of", "has not waited", "tcgen05.wait::ld", "9.7.16.8.5"]);
     // Without fences, which compilers leave out, waits are still wanted.
     let lenient = Host::checked().tensor_fences(false);
     for fences in [2, 4, 8, 14] {
@@ -413,9 +430,31 @@ fn rows_from_warp_to_warp() {
         assert_eq!(handed(&host, 7).unwrap_or_else(|e| panic!("{e}")), wanted);
     }
     let without = |step: u32| handed(&Host::checked(), 7 - step);
-    fault(without(1), "load of a row", &["written by `tcgen05.st", "of warp 0, which has not waited"]);
-    fault(without(2), "load of a row", &["which has not executed `tcgen05.fence::before_thread_sync`"]);
-    fault(without(4), "load of a row", &["this thread has not executed `tcgen05.fence::after_thread_sync`"]);
+    fault(without(1), "load of a row", &["the earlier store: `tcgen05.st", "warp 0 lane 0", "has not waited"]);
+    fault(without(2), "load of a row", &["no `tcgen05.fence::before_thread_sync`"]);
+    fault(without(4), "load of a row", &["no `tcgen05.fence::after_thread_sync`"]);
+    // Fences and waits alone order nothing: the threads must synchronise, on any host.
+    let unsynchronised =
+        ["not ordered by any synchronisation", "`tcgen05.st", "barrier or an mbarrier object", "9.7.16.6.3"];
+    let kind = fault(handed(&Host::checked(), 7 + 32), "load of a row", &unsynchronised);
+    let FaultKind::TensorRace(race) = kind else { panic!("{kind}") };
+    assert_eq!((race.columns, race.access, race.other.access), (0..1, "load", "store"));
+    assert_eq!((race.other.thread.warp, race.missing), (0, TensorOrder::Synchronisation));
+    fault(handed(&Host::checked().tensor_fences(false), 7 + 32), "load of a row", &unsynchronised);
+}
+
+#[test]
+fn registers_before_the_wait_for_their_load() {
+    let wanted: Vec<u32> = (0..128).map(|t| 3 * t).collect();
+    let early = |host: &Host<Checked>| handed(host, 7 + 64);
+    let words = ["`%copy`, a copy of `%v`,", "`tcgen05.ld.sync", "tcgen05.wait::ld.sync.aligned", "9.7.16.8.5"];
+    let kind = fault(early(&Host::checked()), "load of a row", &words);
+    assert!(matches!(kind, FaultKind::PendingRegister { .. }), "{kind}");
+    // ptxas makes the reader wait
+    assert_eq!(early(&Host::checked().tensor_registers(false)).unwrap_or_else(|e| panic!("{e}")), wanted);
+    assert_eq!(handed(&Host::new(), 7 + 64).unwrap_or_else(|e| panic!("{e}")), wanted);
+    // a copy alone is none
+    assert_eq!(handed(&Host::checked(), 7).unwrap_or_else(|e| panic!("{e}")), wanted);
 }
 
 fn relayed<M: Monitor>(host: &Host<M>, fences: u32) -> Result<Vec<u32>, Error> {
@@ -442,7 +481,7 @@ fn loads_of_the_other_cta_of_a_pair() {
     }
     launch(&Host::new(), 0).unwrap_or_else(|e| panic!("{e}"));
     launch(&Host::checked(), 1).unwrap_or_else(|e| panic!("{e}"));
-    fault(launch(&Host::checked(), 0), "copy to both", &["read by `tcgen05.ld", "fence::before_thread_sync"]);
+    fault(launch(&Host::checked(), 0), "copy to both", &["a load of", "fence::before_thread_sync", "CTA rank 1"]);
 }
 
 fn one_of_two<M: Monitor>(host: &Host<M>) {
@@ -480,7 +519,7 @@ fn a_commit_that_comes_too_early() {
         tracked(&host, 0).unwrap_or_else(|e| panic!("{e}"));
     }
     tracked(&Host::checked(), 0).unwrap_or_else(|e| panic!("{e}"));
-    fault(tracked(&Host::checked(), 1), "load of the copy", &["columns 0 to 0", "nobody has waited for it"]);
+    fault(tracked(&Host::checked(), 1), "load of the copy", &["columns 0 to 0", "nobody has waited for that"]);
     // The plain host reports it when the CTA exits before the copy completes.
     fault(tracked(&Host::new(), 1), "copy that is tracked", &["ends while this operation"]);
 }

@@ -48,7 +48,7 @@ impl Checked {
         let record = Record::new(warp, lanes, a.who.site, what, a.order);
         self.reaches(a, memory, record)?;
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
-        let view = View { warp, lanes, operations: &self.operations, bridge: None, content: None };
+        let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
         let outcome = shadow.access((offset, a.bytes), (!a.write, a.same && !self.same_values), record, &view);
         self.judge(a, memory, offset, record, &outcome)?;
@@ -117,7 +117,7 @@ impl Checked {
             Agent::Bulk { content, .. } if a.write && !self.same_values => content,
             _ => None,
         };
-        let view = View { warp, lanes, operations: &self.operations, bridge, content };
+        let view = View { warp, lanes, operations: &self.operations, bridge, reads: self.read_fences, content };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
         let outcome = shadow.span((offset, a.bytes), shared && !a.write, record, &view);
         if let Some(content) = content {
@@ -211,7 +211,7 @@ impl Checked {
         let Some(warp) = self.threads.of(a.who) else { return false };
         // whoever reads shared memory needs a write before
         let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
-        let view = View { warp, lanes, operations: &self.operations, bridge: None, content: None };
+        let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
         let ends = a.write && !self.messages.is_empty();
         match offsets {
@@ -273,7 +273,7 @@ impl Checked {
             match seen.why {
                 None if a.order.acquire => warp.learn(lanes, &seen.clock),
                 None => {
-                    warp.meet(&seen.clock);
+                    warp.meet(lanes, &seen.clock);
                     warp.observe(lanes, &seen.clock, Some(seen.issuer));
                     let why = "the load is `.relaxed`, and no fence of acquire semantics follows it";
                     remember(&mut self.misses, a.who, &seen.clock, why, seen.site);
@@ -299,7 +299,8 @@ impl Checked {
         self.inside(&a)?;
         self.reaches(&a, Memory::Shared { slot: who.slot, rank }, record)?;
         let Some(warp) = self.threads.of(who) else { return Ok(()) };
-        let view = View { warp, lanes: who.lanes, operations: &self.operations, bridge: None, content: None };
+        let view =
+            View { warp, lanes: who.lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
         shadow.guard(offset.into());
         let outcome = shadow.access((offset.into(), 8), (false, false), record, &view);

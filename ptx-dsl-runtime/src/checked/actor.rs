@@ -24,10 +24,14 @@ pub(super) enum Work {
     Tensor = 128,
     /// `wgmma`, which `wgmma.wait_group` completes.
     Warpgroup = 160,
+    /// `tcgen05.ld`, which `tcgen05.wait::ld` completes.
+    TensorLoads = 192,
+    /// `tcgen05.st`, which `tcgen05.wait::st` completes.
+    TensorStores = 224,
 }
 
 /// The first mbarrier object of a CTA.
-const OBJECTS: u32 = 192;
+const OBJECTS: u32 = 256;
 
 impl Work {
     /// Of a warp; `wgmma` of the first warp of the warpgroup.
@@ -68,6 +72,11 @@ pub(super) fn includes(scope: Scope, a: Actor, b: Actor) -> bool {
         Scope::Cluster => cluster_of(a) == cluster_of(b),
         Scope::Gpu | Scope::Sys => true,
     }
+}
+
+/// Are these operations those of a whole warp, so that any of its lanes can tell others of them?
+pub(super) fn is_collective(actor: Actor) -> bool {
+    (Work::TensorLoads as u32..OBJECTS).contains(&(actor & 511))
 }
 
 /// Are these operations those of a warp?

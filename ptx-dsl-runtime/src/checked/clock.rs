@@ -19,10 +19,10 @@ struct Entry {
 pub(super) struct Clock {
     known: Frontier,
     /// What of it a proxy fence separates from now, by [`Bridge`]. Whatever hands on a clock hands on these.
-    fenced: [Option<Rc<Frontier>>; 6],
+    fenced: [Option<Rc<Frontier>>; 8],
 }
 
-/// What proxy fences order: accesses of the generic proxy with later ones of another proxy.
+/// What proxy fences order: accesses of the generic proxy with later ones of another proxy. And what `tcgen05.fence` orders.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Bridge {
     /// Those of the async proxy to shared memory.
@@ -37,6 +37,10 @@ pub(super) enum Bridge {
     AsyncReleased,
     /// `mbarrier.init`, with the operations on the object.
     MbarrierInit,
+    /// `tcgen05` operations before `tcgen05.fence::before_thread_sync`, for whoever executes `::after_thread_sync`.
+    TensorReleased,
+    /// Those that come before the next `tcgen05` operation.
+    Tensor,
 }
 
 impl Clock {
@@ -76,6 +80,27 @@ impl Clock {
         let mut now = self.known.clone();
         own.into_iter().for_each(|(actor, lanes, time)| now.learn(actor, lanes, time));
         self.fenced[bridge as usize] = Some(Rc::new(now));
+    }
+
+    /// Adds events to those behind a fence.
+    pub fn add(&mut self, bridge: Bridge, events: impl IntoIterator<Item = (Actor, u32, u32)>) {
+        let frontier = Rc::make_mut(self.fenced[bridge as usize].get_or_insert_default());
+        events.into_iter().for_each(|(actor, lanes, time)| frontier.learn(actor, lanes, time));
+    }
+
+    /// Has anything that a bridge hands on, which the other one has not?
+    pub fn has_news(&self, bridge: Bridge, other: &Clock) -> bool {
+        let (own, other) = (&self.fenced[bridge as usize], &other.fenced[bridge as usize]);
+        match (own, other) {
+            (None, _) => false,
+            (Some(_), None) => true,
+            (Some(own), Some(other)) => !Rc::ptr_eq(own, other) && own != other,
+        }
+    }
+
+    /// Takes over what a bridge of another clock hands on, and nothing else.
+    pub fn carry(&mut self, bridge: Bridge, other: &Clock) {
+        join_frontier(&mut self.fenced[bridge as usize], &other.fenced[bridge as usize]);
     }
 
     /// They acquire what others have released to a proxy.
@@ -265,6 +290,20 @@ mod tests {
         assert!(!a.is_fenced(Bridge::Tensormap, 1, 1, 6));
         a.acquire(Bridge::TensormapReleased, Bridge::Tensormap);
         assert!(a.is_fenced(Bridge::Tensormap, 1, 1, 6) && !a.is_fenced(Bridge::Tensormap, 1, 1, 7));
+    }
+
+    #[test]
+    fn events_of_tensor_memory_are_carried_alone() {
+        let (mut a, mut b) = (Clock::default(), Clock::default());
+        a.learn(1, 1, 4);
+        a.add(Bridge::TensorReleased, [(2, 1, 3)]);
+        assert!(a.has_news(Bridge::TensorReleased, &b) && !b.has_news(Bridge::TensorReleased, &a));
+        b.carry(Bridge::TensorReleased, &a);
+        assert!(b.is_fenced(Bridge::TensorReleased, 2, 1, 2) && !b.is_fenced(Bridge::TensorReleased, 2, 1, 3));
+        assert!(!b.knows(1, 1, 3) && !b.knows(2, 1, 2) && !a.has_news(Bridge::TensorReleased, &b));
+        // what a thread adds later comes on top
+        b.add(Bridge::TensorReleased, [(3, 1, 1)]);
+        assert!(b.is_fenced(Bridge::TensorReleased, 2, 1, 2) && b.is_fenced(Bridge::TensorReleased, 3, 1, 0));
     }
 
     #[test]

@@ -1,7 +1,7 @@
 //! What barriers, mbarrier objects and strong accesses hand from thread to thread.
 
 use super::actor::{self, Actor, cta_of, includes};
-use super::clock::Clock;
+use super::clock::{Bridge, Clock};
 use super::shadow::Memory;
 use super::threads::{Fenced, Published, Threads, Warp, join_fenced};
 use crate::monitor::{Access, Order, Scope, Who};
@@ -132,7 +132,7 @@ impl Barriers {
             barrier.waiting.push((who.rank, who.warp, who.lanes));
         } else if let (Some((done, met)), Some(warp)) = (&barrier.done, threads.of(who)) {
             warp.learn(who.lanes, done);
-            warp.meet(met);
+            warp.meet(who.lanes, met);
         }
     }
 
@@ -145,7 +145,7 @@ impl Barriers {
         for (rank, warp, lanes) in barrier.waiting.drain(..) {
             if let Some(warp) = threads.warp(slot, rank, warp) {
                 warp.learn(lanes, &done);
-                warp.meet(&met);
+                warp.meet(lanes, &met);
             }
         }
         barrier.done = Some((done, met));
@@ -157,10 +157,25 @@ impl Barriers {
 /// Slot, rank, offset.
 type Object = (u32, u32, u32);
 
-/// What the arrivals of a phase have published: with and without release semantics.
+/// How arrivals of a phase publish what their threads know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Publishing {
+    /// With release semantics, in the CTA of the object.
+    Released,
+    /// The same in another CTA, with a scope that includes the waiting threads.
+    Remote,
+    /// The same, but the scope is `.cta`.
+    Narrow,
+    /// Without release semantics.
+    Relaxed,
+}
+
+/// What the arrivals of a phase have published.
 #[derive(Debug, Default)]
 struct Phase {
     released: Clock,
+    remote: Option<Clock>,
+    narrow: Option<Clock>,
     relaxed: Option<Clock>,
 }
 
@@ -172,7 +187,7 @@ struct Mbarrier {
     phases: u32,
     current: Phase,
     /// Of the last complete phase.
-    done: Vec<(Rc<Clock>, bool)>,
+    done: Vec<(Rc<Clock>, Publishing)>,
     /// The last arrival.
     site: u32,
 }
@@ -231,29 +246,45 @@ impl Mbarriers {
         self.objects.entry(object).or_default().current.released.learn(actor, lanes, time);
     }
 
-    pub fn arrive(&mut self, object: Object, published: Published, order: Order, site: u32) {
+    /// The same of `tcgen05` operations. A commit is a `tcgen05.fence::before_thread_sync` too.
+    pub fn completes_tensor(&mut self, object: Object, actor: Actor, lanes: u32, time: u32) {
+        let released = &mut self.objects.entry(object).or_default().current.released;
+        released.learn(actor, lanes, time);
+        released.add(Bridge::TensorReleased, [(actor, lanes, time)]);
+    }
+
+    /// Threads of the CTA with this rank arrive.
+    pub fn arrive(&mut self, object: Object, published: Published, order: Order, (rank, site): (u32, u32)) {
+        let (own, remote) = (object.1 == rank, order.scope >= Scope::Cluster);
         let object = self.objects.entry(object).or_default();
         object.site = site;
+        let phase = &mut object.current;
+        let mut release = |scope: Scope, clock: &Clock| match () {
+            () if own => phase.released.join(clock),
+            () if remote && scope >= Scope::Cluster => phase.remote.get_or_insert_default().join(clock),
+            () => phase.narrow.get_or_insert_default().join(clock),
+        };
         if order.release {
-            return object.current.released.join(&published.known);
+            return release(order.scope, &published.known);
         }
-        published.fenced.iter().for_each(|(_, clock)| object.current.released.join(clock));
-        object.current.relaxed.get_or_insert_default().join(&published.known);
+        published.fenced.iter().for_each(|(scope, clock)| release(*scope, clock));
+        phase.relaxed.get_or_insert_default().join(&published.known);
     }
 
     pub fn complete(&mut self, object: Object) {
         let object = self.objects.entry(object).or_default();
-        let Phase { mut released, relaxed } = std::mem::take(&mut object.current);
+        let Phase { mut released, remote, narrow, relaxed } = std::mem::take(&mut object.current);
         object.phases += 1;
         if let Some(actor) = object.actor {
             released.learn(actor, 1, object.phases);
         }
-        object.done = vec![(Rc::new(released), true)];
-        object.done.extend(relaxed.map(|clock| (Rc::new(clock), false)));
+        object.done = vec![(Rc::new(released), Publishing::Released)];
+        let others = [(remote, Publishing::Remote), (narrow, Publishing::Narrow), (relaxed, Publishing::Relaxed)];
+        object.done.extend(others.into_iter().filter_map(|(clock, how)| Some((Rc::new(clock?), how))));
     }
 
-    /// What the last complete phase has published, and whether by release.
-    pub fn done(&self, object: Object) -> Option<Vec<(Rc<Clock>, bool)>> {
+    /// What the last complete phase has published, and how.
+    pub fn done(&self, object: Object) -> Option<Vec<(Rc<Clock>, Publishing)>> {
         self.objects.get(&object).map(|object| object.done.clone())
     }
 

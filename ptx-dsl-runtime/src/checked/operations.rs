@@ -92,6 +92,8 @@ pub(super) struct View<'v> {
     pub operations: &'v Operations,
     /// The proxy fence that must be between stores and an access.
     pub bridge: Option<Bridge>,
+    /// It must be between loads and an access that writes too.
+    pub reads: bool,
     /// What a bulk copy writes to global memory.
     pub content: Option<u64>,
 }

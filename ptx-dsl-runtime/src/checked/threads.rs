@@ -81,6 +81,11 @@ pub(super) fn join_fenced(to: &mut Fenced, from: &Fenced) {
     }
 }
 
+/// The lanes among `of` whose events `lanes` can tell others of: all of them, if the operation is one of the whole warp.
+fn shared_lanes(actor: Actor, of: u32, lanes: u32) -> u32 {
+    if of & lanes != 0 && actor::is_collective(actor) { of } else { of & lanes }
+}
+
 impl Warp {
     fn new(id: Actor, exist: u32) -> Warp {
         Warp {
@@ -130,9 +135,39 @@ impl Warp {
             && self.waits.iter().any(|w| w.actor == actor && lanes & !w.lanes == 0 && time < w.time)
     }
 
-    /// It has waited for others, with or without their memory accesses.
-    pub fn meet(&mut self, clock: &Clock) {
+    /// These lanes have waited for others, with or without their memory accesses. `tcgen05.fence` makes do with that (9.7.16.6.3).
+    pub fn meet(&mut self, lanes: u32, clock: &Clock) {
         self.met.join(clock);
+        let released = Bridge::TensorReleased;
+        if self.groups.iter().any(|g| g.lanes & lanes != 0 && clock.has_news(released, &g.known)) {
+            self.for_lanes(lanes, |g| Rc::make_mut(&mut g.known).carry(released, clock));
+        }
+    }
+
+    /// Does any lane know these events, or has the warp waited for whoever made them, or for them?
+    pub fn has_seen(&self, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.any_knows(actor, lanes, time) || self.has_waited(actor, lanes, time) || self.met.knows(actor, lanes, time)
+    }
+
+    /// Is a fence between these events and any lane?
+    pub fn any_is_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
+        self.groups.iter().any(|g| g.known.is_fenced(bridge, actor, lanes, time))
+    }
+
+    /// These lanes execute `tcgen05.fence`.
+    pub fn fence_tensor(&mut self, lanes: u32, before: bool) {
+        self.end_event();
+        let own: Vec<_> = if before { self.own(lanes).collect() } else { Vec::new() };
+        self.for_lanes(lanes, |g| {
+            let clock = Rc::make_mut(&mut g.known);
+            if before {
+                let of_group =
+                    |(actor, of, time): &(Actor, u32, u32)| (*actor, shared_lanes(*actor, *of, g.lanes), *time);
+                clock.add(Bridge::TensorReleased, own.iter().map(of_group).filter(|own| own.1 != 0));
+            } else {
+                clock.acquire(Bridge::TensorReleased, Bridge::Tensor);
+            }
+        });
     }
 
     /// Does a lane know that a CTA has started?
@@ -159,7 +194,8 @@ impl Warp {
     fn own(&self, lanes: u32) -> impl Iterator<Item = (Actor, u32, u32)> + '_ {
         let waits = self.waits.iter().map(|w| (w.actor, w.lanes, w.time));
         let all = std::iter::once((self.id, u32::MAX, self.time)).chain(waits);
-        all.map(move |(actor, of, time)| (actor, of & lanes, time)).filter(|(_, lanes, _)| *lanes != 0)
+        all.map(move |(actor, of, time)| (actor, shared_lanes(actor, of, lanes), time))
+            .filter(|(_, lanes, _)| *lanes != 0)
     }
 
     /// Do all these lanes know the same?
@@ -437,6 +473,13 @@ impl Threads {
     #[inline]
     pub fn of(&mut self, who: Who) -> Option<&mut Warp> {
         self.warp(who.slot, who.rank, who.warp)
+    }
+
+    /// The warp with this number, if its cluster is resident.
+    pub fn warp_of(&self, actor: Actor) -> Option<&Warp> {
+        let (rank, number) = actor::place(actor);
+        let cluster = self.slots.iter().find(|cluster| cluster.number == actor::cluster_of(actor))?;
+        cluster.warps.get((rank * 32 + number) as usize)
     }
 
     /// `%ctaid`, CTA rank and warp.

@@ -65,8 +65,14 @@ impl Race {
             Some("fence.proxy.tensormap::generic") => {
                 return "`fence.proxy.tensormap::generic.release` after the store, and `.acquire` of the map before the copy";
             }
+            Some("fence.proxy.async.global") if self.other.access == "load" => {
+                return "`fence.proxy.async.global` after the load, before the threads synchronise";
+            }
             Some("fence.proxy.async.global") => {
                 return "`fence.proxy.async.global` after the store, before the threads synchronise";
+            }
+            Some(_) if self.other.access == "load" => {
+                return "`fence.proxy.async.shared::cta` after the load, before the threads synchronise";
             }
             Some(_) => return "`fence.proxy.async.shared::cta` after the store, before the threads synchronise",
             None => {}
@@ -96,31 +102,51 @@ impl Race {
 
     /// The lines of a report behind the first.
     pub(super) fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let place = |at: &Option<At>| match at {
-            Some(At { text, line, .. }) => format!("`{text}` at PTX line {line}"),
-            None => "a statement without a number".into(),
-        };
+        self.other.note(f)?;
+        self.near_miss.iter().try_for_each(|miss| miss.note(f))
+    }
+}
+
+/// A statement in words.
+fn place(at: &Option<At>) -> String {
+    match at {
+        Some(At { text, line, .. }) => format!("`{text}` at PTX line {line}"),
+        None => "a statement without a number".into(),
+    }
+}
+
+/// The indefinite article of a word.
+pub(super) fn article(word: &str) -> &'static str {
+    if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
+}
+
+impl Side {
+    /// The lines of a report about the earlier access.
+    pub(super) fn note(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let d = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
-        let Side { access, at, thread: t, .. } = &self.other;
+        let Side { access, at, thread: t, .. } = self;
         write!(f, "\n  = the earlier {access}: {}", place(at))?;
         if let Some(At { file, rust_line, .. }) = at
             && *rust_line > 0
         {
             write!(f, ", {file}:{rust_line}")?;
         }
-        write!(f, "\n  = by thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)?;
-        if let Some(miss) = &self.near_miss {
-            let (from, to) = (place(&miss.from_at), place(&miss.to_at));
-            write!(f, "\n  = note: {from} and {to} do not order them: {}", miss.why)?;
-        }
-        Ok(())
+        write!(f, "\n  = by thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)
+    }
+}
+
+impl NearMiss {
+    /// The line of a report.
+    pub(super) fn note(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        let (from, to) = (place(&self.from_at), place(&self.to_at));
+        write!(f, "\n  = note: {from} and {to} do not order them: {}", self.why)
     }
 }
 
 impl fmt::Display for Race {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let Race { space, addr, bytes, access, other, .. } = self;
-        let article = if other.access.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" };
+        let article = article(other.access);
         if self.is_end() {
             write!(f, "nothing keeps this CTA until {article} {} by another CTA to its shared memory, ", other.access)?;
             return write!(f, "{bytes} bytes at {addr:#x}, is done");

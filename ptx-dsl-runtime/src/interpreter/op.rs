@@ -21,7 +21,7 @@ pub(super) struct Op<M> {
     pub guard: Option<Guard>,
     pub sources: Vec<Operand<M>>,
     pub results: Vec<Option<Register>>,
-    /// It has registers that may be undefined.
+    /// It has registers that may be undefined, or not loaded yet.
     pub watched: Option<Box<Watched>>,
 }
 
@@ -32,7 +32,7 @@ impl<M: Monitor> Op<M> {
             Action::Opcode { opcode, .. } if M::ON => Order::of(opcode, q),
             _ => Order::default(),
         };
-        let watched = Watched::new(i, suspects);
+        let watched = Watched::new(i, q, suspects);
         Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone(), watched }
     }
 }

@@ -3,6 +3,7 @@
 //! Each warp has a scalar or a mark for each register. While a cohort runs, those of its first warp hold for all its warps; they are
 //! copied to the others when the step ends. Warps of a cohort that hold different scalars get rows when its next step begins.
 
+use super::pending::Pending;
 use super::watched::Undefined;
 use crate::Lanes;
 use crate::machine::geometry::Geometry;
@@ -113,6 +114,8 @@ pub(super) struct Registers {
     pub stacks: Vec<Stack>,
     /// If a monitor wants to know.
     pub undefined: Option<Undefined>,
+    /// The same of registers that `tcgen05.ld` writes.
+    pub pending: Option<Pending>,
     /// `%tid.x` and the row of all threads, by warp.
     places: Rc<[(Row<u32>, Row<u32>)]>,
     /// `%ntid.x`, and the number of rows.
@@ -162,6 +165,7 @@ impl Registers {
             last_stamp: 0,
             stacks: vec![Stack::default(); threads],
             undefined: None,
+            pending: None,
             places: places.collect(),
             shape: (nx, (warps as u32 * 32).div_ceil(nx)),
         }
@@ -175,6 +179,7 @@ impl Registers {
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
+        self.pending.iter_mut().for_each(Pending::reset);
     }
 
     /// All registers are 0.
@@ -184,6 +189,7 @@ impl Registers {
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
+        self.pending.iter_mut().for_each(Pending::reset);
     }
 
     #[inline(always)]

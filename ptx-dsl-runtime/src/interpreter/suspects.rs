@@ -1,6 +1,7 @@
 //! Registers that a thread may read before it has written them: those that are live where the kernel starts, and those whose values
 //! come from them. Only these are watched while a kernel runs ([`super::undefined`]).
 
+use super::pending::Loaded;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Register, Source, Transfer};
 use ptx_dsl_isa::opcode::op;
 
@@ -67,6 +68,8 @@ pub(super) struct Suspects {
     /// By register: its number among them.
     numbers: Vec<Option<u32>>,
     pub count: usize,
+    /// Those that `tcgen05.ld` loads.
+    pub loaded: Loaded,
 }
 
 impl Suspects {
@@ -84,7 +87,7 @@ impl Suspects {
             })
         };
         let numbers = found.into_iter().map(number).collect();
-        Suspects { numbers, count: count as usize }
+        Suspects { numbers, count: count as usize, loaded: Loaded::new(image) }
     }
 
     #[inline]

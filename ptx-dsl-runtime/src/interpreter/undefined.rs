@@ -44,6 +44,11 @@ impl<M: Monitor> Runner<'_, '_, M> {
                     self.need(guard.register, k, active, "the guard of an instruction")?;
                 }
             }
+            if let Some(touch) = &watched.touch
+                && m != 0
+            {
+                self.touch(op, touch, k, m)?;
+            }
             for (register, what) in &watched.needed {
                 self.at(op);
                 self.need(*register, k, m, what)?;

@@ -1,7 +1,9 @@
 //! What the checked host keeps of undefined registers: the instructions that are watched, and the lanes that hold what no instruction
 //! of their thread has written.
 
+use super::pending::Touch;
 use super::suspects::{Carry, Suspects, register};
+use crate::qual::Q;
 use ptx_dsl_isa::image::{Action, Instr, Register, Source};
 use ptx_dsl_isa::isa::effect::{self, MemoryOp};
 use std::rc::Rc;
@@ -17,15 +19,18 @@ pub(super) struct Watched {
     pub stored: Option<(usize, usize)>,
     /// Its guard decides what happens to memory or other threads.
     pub effect: bool,
+    /// What it does with registers that `tcgen05.ld` loads.
+    pub touch: Option<Touch>,
 }
 
 impl Watched {
-    /// `None` if no register of the instruction is suspected.
-    pub fn new(i: &Instr, suspects: &Suspects) -> Option<Box<Watched>> {
+    /// `None` if no register of the instruction is suspected or loaded.
+    pub fn new(i: &Instr, qualifiers: Q, suspects: &Suspects) -> Option<Box<Watched>> {
         let suspected = |r: &Register| suspects.number(*r).is_some();
         let guard = i.guard.map(|g| g.register);
         let mut all = i.sources.iter().filter_map(register).chain(guard).chain(i.results.iter().flatten().copied());
-        if suspects.count == 0 || !all.any(|r| suspected(&r)) {
+        let touch = Touch::new(i, qualifiers, &suspects.loaded);
+        if touch.is_none() && (suspects.count == 0 || !all.any(|r| suspected(&r))) {
             return None;
         }
         let effects = match i.action {
@@ -47,6 +52,7 @@ impl Watched {
             needed: needed.collect(),
             stored: stores.then_some((1, i.sources.len())),
             effect: barrier || memory != MemoryOp::None,
+            touch,
         }))
     }
 }

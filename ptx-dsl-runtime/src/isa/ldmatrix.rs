@@ -6,7 +6,6 @@
 use super::{active, own_shared_object, set, space};
 use crate::fault::Fault;
 use crate::kernel::Flow;
-use crate::mem::address::AddrSpace;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -28,15 +27,73 @@ fn unpack(q: Q, row: [u8; 16]) -> [u8; 16] {
     }
 }
 
+/// The lane that gets or gives a byte of a row, if it is another one than that of the address: so that the checked host knows whose
+/// access it is. `None` where each element spreads over lanes.
+fn owner(q: Q, line: usize, byte: usize) -> Option<usize> {
+    let unpacked = q.has(q::b6x16_p32) || q.has(q::b4x16_p64) || q.has(q::s4) || q.has(q::m16n16);
+    if unpacked {
+        None
+    } else if q.has(q::m16n8) {
+        Some(byte % 8 * 4 + line / 2)
+    } else if q.has(q::trans) {
+        Some(byte / 2 * 4 + line / 2)
+    } else {
+        Some(line * 4 + byte / 4)
+    }
+}
+
+/// The pieces of a row that one lane gets or gives: the first byte, their number, the lane.
+fn pieces(q: Q, lane: usize) -> impl Iterator<Item = (usize, u32, u32)> {
+    let step = match owner(q, lane % 8, 0) {
+        None => 16,
+        Some(_) if q.has(q::m16n8) => 1,
+        Some(_) if q.has(q::trans) => 2,
+        Some(_) => 4,
+    };
+    (0..16).step_by(step).map(move |byte| (byte, step as u32, owner(q, lane % 8, byte).unwrap_or(lane) as u32))
+}
+
 /// The row whose address `lane` gives.
-fn row<M: Monitor>(x: &mut Ctx<'_, M>, space: AddrSpace, addr: u64, lane: usize) -> Result<[u8; 16], Box<Fault>> {
-    own_shared_object(x, space, addr, 16, lane, "a row of a matrix")?;
-    let words = x.read(space, addr, 16, lane as u32)?;
+fn row<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<[u8; 16], Box<Fault>> {
+    let space = space(q);
+    let offset = own_shared_object(x, space, addr, 16, lane, "a row of a matrix")? as usize;
+    // the slow path reports a row outside of shared memory
+    if !M::ON
+        && let Ok(window) = x.window(x.rank())
+        && let Some(row) = window.get(offset..).and_then(|bytes| bytes.first_chunk())
+    {
+        return Ok(*row);
+    }
     let mut row = [0; 16];
+    if M::ON {
+        for (from, len, lane) in pieces(q, lane) {
+            let words = x.read(space, addr + from as u64, len, lane)?;
+            let bytes = words[0].to_le_bytes().into_iter().chain(words[1].to_le_bytes());
+            row[from..].iter_mut().zip(bytes.take(len as usize)).for_each(|(to, byte)| *to = byte);
+        }
+        return Ok(row);
+    }
+    let words = x.read(space, addr, 16, lane as u32)?;
     for (bytes, word) in row.chunks_exact_mut(8).zip(words) {
         bytes.copy_from_slice(&word.to_le_bytes());
     }
     Ok(row)
+}
+
+/// Stores the row whose address `lane` gives.
+fn store_row<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64, lane: usize, bytes: &[u8; 16]) -> Result<(), Box<Fault>> {
+    let space = space(q);
+    own_shared_object(x, space, addr, 16, lane, "a row of a matrix")?;
+    let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
+    if M::ON && owner(q, lane % 8, 0).is_some() {
+        for (from, len, lane) in pieces(q, lane) {
+            let value = number(&bytes[from..from + len as usize]);
+            x.write(space, addr + from as u64, len, [value, 0, 0, 0], lane)?;
+        }
+        return Ok(());
+    }
+    let (low, high) = bytes.split_at(8);
+    x.write(space, addr, 16, [number(low), number(high), 0, 0], lane as u32)
 }
 
 /// The rows of a matrix with those of 16-bit elements as columns.
@@ -57,12 +114,11 @@ pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mu
     if let Some(wait) = x.whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));
     }
-    let space = space(q);
     let mut rows = [[0; 16]; 32];
     let of_each = if q.has(q::m16n16) { 2 } else { 1 };
     let packed = q.has(q::b6x16_p32) || q.has(q::b4x16_p64) || q.has(q::s4);
     for lane in 0..(8 * d.len()).min(32) {
-        let row = row(x, space, s[0][lane], lane)?;
+        let row = row(x, q, s[0][lane], lane)?;
         rows[lane] = if packed { unpack(q, row) } else { row };
     }
     for r in 0..d.len() {
@@ -94,7 +150,6 @@ pub fn stmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mu
     if let Some(wait) = x.whole_warp("stmatrix")? {
         return Ok(Flow::Wait(wait));
     }
-    let space = space(q);
     let [address, registers @ ..] = s else { return Ok(Flow::Next) };
     for (r, register) in registers.iter().enumerate() {
         let byte = |lane: usize, i: usize| (register[lane] >> (8 * i)) as u8;
@@ -106,10 +161,7 @@ pub fn stmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mu
         };
         for (line, bytes) in rows.iter().enumerate() {
             let lane = 8 * r + line;
-            own_shared_object(x, space, address[lane], 16, lane, "a row of a matrix")?;
-            let (low, high) = bytes.split_at(8);
-            let half = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
-            x.write(space, address[lane], 16, [half(low), half(high), 0, 0], lane as u32)?;
+            store_row(x, q, address[lane], lane, bytes)?;
         }
     }
     Ok(Flow::Next)

@@ -6,7 +6,6 @@
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Register, Source, Transfer, Variable};
 use ptx_dsl_isa::isa::effect::MemoryOp;
 use ptx_dsl_isa::opcode::{Opcode, op};
-use std::collections::HashMap;
 
 /// What is known of a value.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,8 +38,8 @@ impl Fact {
 #[derive(Debug, Default)]
 pub struct Variables {
     list: Vec<Variable>,
-    /// The variables of its addresses, by site. Statements with an address of another kind are missing.
-    of_site: HashMap<u32, Vec<u32>>,
+    /// The variables of its addresses, by site: none for statements with an address of another kind.
+    of_site: Vec<Vec<u32>>,
 }
 
 impl Variables {
@@ -53,12 +52,15 @@ impl Variables {
         while std::mem::take(&mut facts.changed) {
             image.regions.iter().for_each(|region| facts.region(&region.results, &region.body, &region.end));
         }
-        let mut of_site = HashMap::new();
+        let mut of_site: Vec<Vec<u32>> = Vec::new();
         for region in &image.regions {
             let last = if let End::Block { instr, .. } = &region.end { Some(instr) } else { None };
             for i in region.body.iter().chain(last) {
-                if let Some(all) = facts.variables(i) {
-                    of_site.insert(i.site, all);
+                // a statement without a number is in no report
+                if let Some(all) = facts.variables(i).filter(|_| i.site != u32::MAX) {
+                    let at = i.site as usize;
+                    of_site.resize_with(of_site.len().max(at + 1), Vec::new);
+                    of_site[at] = all;
                 }
             }
         }
@@ -69,10 +71,8 @@ impl Variables {
     /// statement's variables.
     #[inline]
     pub(crate) fn left_by(&self, site: u32, window: u8, (from, to): (u64, u64)) -> Option<&Variable> {
-        if self.of_site.is_empty() {
-            return None;
-        }
-        let mut all = self.of_site.get(&site)?.iter().map(|v| &self.list[*v as usize]).filter(|v| v.window == window);
+        let mut all =
+            self.of_site.get(site as usize)?.iter().map(|v| &self.list[*v as usize]).filter(|v| v.window == window);
         let first = all.next()?;
         let inside = |v: &Variable| v.from <= from && to <= v.to;
         (!inside(first) && !all.any(inside)).then_some(first)

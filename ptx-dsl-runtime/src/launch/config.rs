@@ -87,6 +87,8 @@ pub struct Launch {
     pub(crate) numerics: Numerics,
     /// That of the host. Known when the kernel runs.
     pub(crate) tensor_fences: bool,
+    /// That of the host. Known when the kernel runs.
+    pub(crate) tensor_registers: bool,
 }
 
 impl Launch {
@@ -103,6 +105,7 @@ impl Launch {
             elements: Vec::new(),
             numerics: Numerics::default(),
             tensor_fences: true,
+            tensor_registers: true,
         }
     }
 

@@ -4,13 +4,11 @@
 //! Each has a due time that the scheduler chooses. An operation that must follow another is due no earlier and stands behind it in
 //! the list. Delivery by time, then by position, so keeps every order that the manual promises and no other.
 
-pub(crate) mod accesses;
 mod cluster_launch;
 mod copies;
 mod delivery;
 mod lane_copies;
 mod tensor;
-mod tensor_order;
 pub(crate) mod warp_copies;
 
 use std::collections::{BTreeMap, HashMap};
@@ -18,9 +16,6 @@ use std::collections::{BTreeMap, HashMap};
 use self::warp_copies::WarpCopies;
 use crate::machine::copy::{CopyJob, Signal};
 use crate::machine::tensor::TensorJob;
-
-/// CTA, warp, lane of the cluster.
-pub(super) type Thread = (u32, u32, u32);
 
 /// An operation in flight.
 #[derive(Debug)]
@@ -67,7 +62,6 @@ struct Operation {
     job: Box<dyn TensorJob>,
     /// `.cta_group::2`
     pair: bool,
-    issued: u64,
     /// When its thread executed `tcgen05.fence::before_thread_sync`, or a commit that tracks it, after it.
     fenced: Option<u64>,
 }
@@ -77,11 +71,6 @@ impl Operation {
     fn works_on(&self, own: u32, rank: u32) -> bool {
         if self.pair { own | 1 == rank | 1 } else { own == rank }
     }
-
-    /// The index of CTA `rank` among the CTAs of the operation, issued by CTA `own`.
-    fn index(&self, own: u32, rank: u32) -> Option<usize> {
-        self.works_on(own, rank).then_some(if self.pair { rank as usize & 1 } else { 0 })
-    }
 }
 
 /// A `tcgen05.commit` whose arrive-on is still to come. A multicast is one for each CTA.
@@ -90,7 +79,6 @@ struct Commit {
     /// Rank and offset of the mbarrier object.
     to: (u32, u32),
     pair: bool,
-    issued: u64,
     /// Counts the commits of its thread, from 1.
     number: u64,
 }

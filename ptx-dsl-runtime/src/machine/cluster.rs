@@ -3,7 +3,6 @@
 use std::collections::VecDeque;
 
 use crate::flow::{Pc, Wait};
-use crate::machine::async_ops::accesses::Accesses;
 use crate::mem::cache_lines::CacheLines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
@@ -66,8 +65,6 @@ pub(crate) struct Cta {
     pub local: Vec<u8>,
     pub registers: Registers,
     pub tmem: Tmem,
-    /// Accesses to it, on the checked host.
-    pub accesses: Accesses,
     /// A response of failure has been observed (cluster launch control).
     pub clc_failed: bool,
     /// `wgmma` operations in flight, by warp.
@@ -107,7 +104,7 @@ impl Cluster {
             self.allocators.clear();
             self.allocators.resize_with(ctas, Allocator::default);
             for cta in &mut self.ctas {
-                (cta.tmem, cta.accesses) = (Tmem::default(), Accesses::default());
+                cta.tmem = Tmem::default();
             }
             self.tensor_dirty = false;
         }

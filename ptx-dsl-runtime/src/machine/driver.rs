@@ -16,6 +16,8 @@ use crate::schedule::Choice;
 
 /// Regions a cluster runs before another resident one has a turn.
 const SLICE: u64 = 1 << 14;
+/// The same while loops that poll are watched.
+const SLICE_OF_A_WATCH: u64 = 512;
 /// Regions a fragment runs before the others of its warp catch up.
 const EPOCH: u32 = 256;
 /// A `try_wait` times out after at most this many regions, as on hardware.
@@ -153,7 +155,9 @@ pub(super) fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
 }
 
 fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize) -> Result<(), Box<Fault>> {
-    let end = x.scheduling.turns + SLICE;
+    // a watch ends before many long turns of clusters in random order have been with each of them
+    let slice = if x.scheduling.polling.is_some() { SLICE_OF_A_WATCH } else { SLICE };
+    let end = x.scheduling.turns + slice;
     x.scheduling.rotate = false;
     loop {
         if !x.async_ops.is_empty() {

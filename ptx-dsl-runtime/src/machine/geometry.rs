@@ -43,6 +43,8 @@ pub(crate) struct Geometry<'a> {
     pub numerics: Numerics,
     /// Does the checked host want `tcgen05.fence`?
     pub tensor_fences: bool,
+    /// Does it report registers that are read before `tcgen05.wait::ld`?
+    pub tensor_registers: bool,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
 }
@@ -80,6 +82,7 @@ impl<'a> Geometry<'a> {
             print,
             numerics: launch.numerics,
             tensor_fences: launch.tensor_fences,
+            tensor_registers: launch.tensor_registers,
             tids: tids(block),
         }
     }

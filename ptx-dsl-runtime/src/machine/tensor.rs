@@ -6,7 +6,7 @@
 use std::ops::Range;
 
 use crate::fault::FaultKind;
-use crate::mem::tmem::Tmem;
+use crate::mem::tmem::{COLUMNS, LANES, Tmem};
 
 /// A CTA as an operation sees it.
 #[derive(Debug)]
@@ -30,6 +30,35 @@ pub enum Unit {
     Shift,
 }
 
+/// The pipeline of an operation: which others execute in the order of issue.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pipeline {
+    /// Its queue.
+    pub unit: Unit,
+    /// [`TensorJob::pipeline`]
+    pub key: u64,
+    /// `.cta_group::2`
+    pub pair: bool,
+}
+
+impl Pipeline {
+    /// That of an operation.
+    pub(crate) fn of(job: &dyn TensorJob, pair: bool) -> Pipeline {
+        Pipeline { unit: job.unit(), key: job.pipeline(), pair }
+    }
+
+    /// Does an operation that is issued later execute behind this one (9.7.16.6.2)?
+    pub(crate) fn precedes(&self, later: &Pipeline) -> bool {
+        use Unit::*;
+        let in_order = match (self.unit, later.unit) {
+            (Mma, Mma) => self.key == later.key,
+            (Cp | Cp4x256b | Shift, Mma) | (Mma, Cp | Cp4x256b | Shift) | (Shift, Cp4x256b) => true,
+            (Cp | Cp4x256b, Cp | Cp4x256b | Shift) | (Shift, Cp | Shift) => false,
+        };
+        self.pair == later.pair && in_order
+    }
+}
+
 /// A rectangle of Tensor Memory of one of the operation's CTAs.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Area {
@@ -42,10 +71,9 @@ pub struct Area {
 }
 
 impl Area {
-    /// Does it overlap these lanes and columns of the same CTA?
-    pub fn meets(&self, lanes: &Range<usize>, columns: &Range<usize>) -> bool {
-        let meet = |a: &Range<usize>, b: &Range<usize>| a.start < b.end && b.start < a.end;
-        meet(&self.lanes, lanes) && meet(&self.columns, columns)
+    /// All of the Tensor Memory of a CTA.
+    pub(crate) fn whole(cta: usize) -> Area {
+        Area { cta, lanes: 0..LANES, columns: 0..COLUMNS }
     }
 }
 

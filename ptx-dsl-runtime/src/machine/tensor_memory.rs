@@ -5,11 +5,12 @@ use crate::flow::Wait;
 use crate::machine::cluster::Cluster;
 use crate::machine::ctx::Ctx;
 use crate::machine::describe::lanes;
-use crate::mem::tmem::Tmem;
-use crate::monitor::Monitor;
+use crate::mem::tmem::{LANES, Tmem};
+use crate::monitor::{Monitor, TensorAccess, TensorArea, TensorBy};
 use crate::schedule::Choice;
 use crate::steps::{self, effect::Action};
 use crate::sync::tensor_memory::{Allocator, Leftover, Origin, WaitsFor};
+use std::ops::Range;
 
 /// Marks the result of a wait for the allocator, as opposed to that of the preceding warp rendezvous.
 const DONE: u64 = 1 << 63;
@@ -31,6 +32,44 @@ impl<M: Monitor> Ctx<'_, M> {
     pub fn tmem_mut(&mut self) -> &mut Tmem {
         self.here().tensor_dirty = true;
         &mut self.cta_mut().tmem
+    }
+
+    /// Tells the monitor of an access of lanes of the current warp to Tensor Memory.
+    pub(crate) fn tell_tensor(
+        &mut self,
+        by: TensorBy,
+        reads: &[TensorArea],
+        writes: &[TensorArea],
+        lanes: u32,
+    ) -> Result<(), FaultKind> {
+        let access = TensorAccess { by, reads, writes, fences: self.geometry.tensor_fences };
+        let done = self.monitor.tensor(&access, self.who(lanes));
+        done.or_else(|kind| self.found(kind, lanes.trailing_zeros().min(31)))
+    }
+
+    /// `tcgen05.ld`, or `.st` if `write`, of these lanes and columns by the current warp.
+    pub fn tensor_access(
+        &mut self,
+        lanes: Range<usize>,
+        columns: Range<usize>,
+        write: bool,
+        lane: u32,
+    ) -> Result<(), Box<Fault>> {
+        if !M::ON {
+            return Ok(());
+        }
+        let area = [TensorArea { rank: self.cur.cta, lanes, columns }];
+        let (reads, writes): (&[_], &[_]) = if write { (&[], &area) } else { (&area, &[]) };
+        self.tell_tensor(TensorBy::Warp, reads, writes, self.mask).map_err(|kind| self.fault(kind, lane))
+    }
+
+    /// The current warp has got columns of its CTA, or gives them back.
+    pub fn tensor_columns(&mut self, columns: Range<usize>, by: TensorBy, lane: u32) -> Result<(), Box<Fault>> {
+        if !M::ON {
+            return Ok(());
+        }
+        let area = [TensorArea { rank: self.cur.cta, lanes: 0..LANES, columns }];
+        self.tell_tensor(by, &[], &area, self.mask).map_err(|kind| self.fault(kind, lane))
     }
 
     /// An instruction with `.cta_group::2` (`pair`) or `::1`: a kernel uses one of them throughout (PTX ISA 9.7.16.7.1).

@@ -131,7 +131,8 @@ impl Order {
             Scope::Cta
         } else if atomic || fence {
             Scope::Gpu
-        } else if effects.barrier == Barrier::Cluster {
+        } else if effects.barrier == Barrier::Cluster || !written && effects.mbarrier != Mbarrier::None {
+            // the default of mbarrier operations is `.cta`, but compilers write none for those at objects of other CTAs
             Scope::Cluster
         } else {
             Scope::Cta

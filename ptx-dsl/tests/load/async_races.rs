@@ -94,6 +94,33 @@ fn stores_that_a_bulk_copy_overwrites() {
     clean(&threads(64), &body("bar.sync 0; ld.shared.u32 %r4, [%r1];"));
 }
 
+/// A copy over what threads have loaded. Compilers leave the fence out, so it is wanted on request alone.
+#[test]
+fn loads_before_a_bulk_copy() {
+    let body = |reader: &str, issuer: &str| {
+        leader(&format!(
+            "$p mbarrier.init.shared.b64 [bar], 1; st.shared.u32 [%r1], %t; fence.proxy.async.shared::cta; bar.sync 0;\n\
+             ld.shared.u32 %r4, [%r1]; {reader} bar.sync 0; $!p bra wait; {issuer} {LOAD} wait: {WAIT}"
+        ))
+    };
+    let strict = |body: &str| run_on(&Host::checked().read_fences(), threads(64), body);
+    clean(&threads(64), &body("", ""));
+    let Err(Error::Fault(fault)) = strict(&body("", "")) else { panic!("no finding") };
+    let FaultKind::DataRace(race) = &fault.kind else { panic!("{fault}") };
+    assert_eq!((race.fence, race.other.access), (Some(SHARED), "load"), "{fault}");
+    let text = fault.to_string();
+    assert!(text.contains("PTX ISA 9.7.13.4") && text.contains("shared::cta` after the load, before"), "{text}");
+    for (reader, issuer) in [("fence.proxy.async.shared::cta;", ""), ("", "fence.proxy.async;")] {
+        strict(&body(reader, issuer)).unwrap_or_else(|e| panic!("{e}"));
+    }
+    // what the copy only reads needs none
+    let stored = format!(
+        "st.shared.u32 [%r1], %t; fence.proxy.async.shared::cta; bar.sync 0; ld.shared.u32 %r4, [%r1]; bar.sync 0; $!p bra done;\n\
+         {STORE} cp.async.bulk.wait_group 0; done:"
+    );
+    strict(&leader(&stored)).unwrap_or_else(|e| panic!("{e}"));
+}
+
 #[test]
 fn stores_to_global_memory_that_a_bulk_copy_reads() {
     let body = |fence: &str| {

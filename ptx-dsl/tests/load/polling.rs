@@ -51,6 +51,9 @@ fn a_flag_that_nobody_sets() {
     // the store is behind the loop of the same thread
     let behind = deadlock(Launch::grid(1).block(32), &format!("{LOAD} st.global.u32 [%a+4], 1;"));
     assert!(behind.contains("no thread will execute what could change that: `st.global.u32 [%a+4], 1;`"), "{behind}");
+    // all places for clusters are taken by CTAs that poll
+    let all = deadlock(Launch::grid(16).block(32), LOAD);
+    assert!(all.contains("CTA [15, 0, 0]"), "{all}");
     // others wait at a barrier, and other CTAs poll too
     let others = deadlock(Launch::grid(3).block(64), &format!("@!%p bra meet;\n {LOAD}\n meet: bar.sync 0;"));
     assert!(others.contains("waits for barrier 0") && others.contains("CTA [2, 0, 0]"), "{others}");

@@ -50,10 +50,6 @@ pub fn start(what: &Copies, guarded: impl Fn(&Small) -> String) -> String {
                 Direction::GlobalToShared => {
                     format!("{expect}{opcode}.shared::cluster.global.{completed} {to}, {own}, {size}, [%gate];\n")
                 }
-                Direction::SharedToShared => {
-                    let spaces = "shared::cluster.shared::cta";
-                    format!("{expect}{opcode}.{spaces}.{completed}{merge} {to}, {from}, {size}, [%gate];\n")
-                }
                 Direction::SharedToGlobal { .. } => {
                     let spaces = "global.shared::cta.bulk_group";
                     let group = "cp.async.bulk.commit_group;\n";
@@ -87,12 +83,14 @@ fn small(copy: &Small, guard: &str) -> String {
     format!("{before}{guard}cp.async.{cached}.shared.global [%shared+{to}], [%own+{from}], {size}{last};\n")
 }
 
+/// Waits for the thread's mbarrier object after this.
+pub fn wait(label: usize, before: &str) -> String {
+    let wait = "mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %q, [%gate], %turn;";
+    format!("{before}L{label}:\n{wait}\n@!%q bra L{label};\nxor.b32 %turn, %turn, 1;\n")
+}
+
 /// Waits for them; `label` is a free one.
 pub fn finish(what: &Copies, label: usize) -> String {
-    let wait = |arrive: &str| {
-        let wait = "mbarrier.try_wait.parity.shared.b64 %q, [%gate], %turn;";
-        format!("{arrive}L{label}:\n{wait}\n@!%q bra L{label};\nxor.b32 %turn, %turn, 1;\n")
-    };
     match what {
         Copies::Small { wait: Wait::All, .. } => "cp.async.wait_all;\n".to_owned(),
         Copies::Small { copies, wait: Wait::Groups(loads) } => {
@@ -103,13 +101,13 @@ pub fn finish(what: &Copies, label: usize) -> String {
             copies.iter().zip(loads).enumerate().map(group).collect()
         }
         Copies::Small { wait: Wait::Arrive { noinc }, .. } => {
-            wait(if *noinc { "" } else { "mbarrier.arrive.shared.b64 %x, [%gate];\n" })
+            self::wait(label, if *noinc { "" } else { "mbarrier.arrive.shared.b64 %x, [%gate];\n" })
         }
         Copies::Bulk { direction: Direction::SharedToGlobal { read }, .. } => {
             let read = if *read { "cp.async.bulk.wait_group.read 0;\n" } else { "" };
             format!("{read}cp.async.bulk.wait_group 0;\n")
         }
-        Copies::Bulk { .. } => wait(""),
+        Copies::Bulk { .. } => wait(label, ""),
         Copies::Zeros { .. } => String::new(),
     }
 }
@@ -150,7 +148,6 @@ pub fn run(
         Copies::Bulk { direction, from, to, size, merge, mask } => {
             let (source, sink) = match direction {
                 Direction::GlobalToShared => (global, shared),
-                Direction::SharedToShared => (shared, shared),
                 Direction::SharedToGlobal { .. } => (shared, global),
             };
             let bytes = own[source][16 * *from as usize..][..*size as usize].to_vec();
@@ -168,6 +165,15 @@ pub fn run(
         Copies::Zeros { at, size } => own[shared][*at as usize..][..*size as usize].fill(0),
     }
     Vec::new()
+}
+
+/// Replaces the second half of a thread's shared bytes by those of another thread, or merges them.
+pub fn deliver(own: &mut [u8; OWN as usize], sent: &[u8; OWN as usize], merge: Option<usize>) {
+    let half = OWN as usize / 2;
+    for (to, from) in own[half..].chunks_mut(4).zip(sent[..half].chunks(4)) {
+        let value = merge.map_or(word(from), |m| (MERGES[m].meaning)(word(to), word(from)));
+        to.copy_from_slice(&value.to_le_bytes());
+    }
 }
 
 fn word(bytes: &[u8]) -> u32 {

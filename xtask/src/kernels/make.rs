@@ -211,8 +211,14 @@ impl Maker {
             42..62 if scope.kernel => self.memory(scope, body),
             62..66 if scope.kernel => self.copies(scope, body),
             66..74 if warp && !matches!(scope.together, Together::Lanes(_)) => {
-                let matrix = self.matrix();
-                body.push(Stmt::Matrix(matrix));
+                for _ in 0..1 + self.below(4) {
+                    let matrix = self.matrix();
+                    body.push(Stmt::Matrix(matrix));
+                }
+            }
+            78..80 if scope.together == Together::Cluster => {
+                let merge = self.merge();
+                body.push(Stmt::Deliver { merge });
             }
             74..78 if scope.together == Together::Cluster || whole && self.cluster == 1 => {
                 let (to, from) = (self.general(), self.readable(scope));
@@ -276,13 +282,11 @@ impl Maker {
 
     fn bulk_copy(&mut self) -> Copies {
         let read = self.chance(2);
-        let directions = [Direction::GlobalToShared, Direction::SharedToShared, Direction::SharedToGlobal { read }];
-        let direction = directions[self.below(3)];
+        let direction = if self.chance(2) { Direction::GlobalToShared } else { Direction::SharedToGlobal { read } };
         let merge = if direction == Direction::GlobalToShared { None } else { self.merge() };
-        let size = if direction == Direction::SharedToShared { 16 } else { [16, 32][self.below(2)] };
+        let size = [16, 32][self.below(2)];
         let halves = (OWN - size) as usize / 16 + 1;
-        let from = self.below(halves) as u32;
-        let to = if direction == Direction::SharedToShared { 1 - from } else { self.below(halves) as u32 };
+        let (from, to) = (self.below(halves) as u32, self.below(halves) as u32);
         let may_mask = matches!(direction, Direction::SharedToGlobal { .. }) && merge.is_none();
         let mask = may_mask && self.target == Target::Blackwell && self.chance(2);
         let mask = mask.then(|| self.below(0x1_0000) as u16);

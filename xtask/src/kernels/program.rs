@@ -274,7 +274,6 @@ pub enum Wait {
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Direction {
     GlobalToShared,
-    SharedToShared,
     /// With a wait for the source alone before that for the copy.
     SharedToGlobal {
         read: bool,
@@ -390,6 +389,11 @@ pub enum Stmt {
         from: u8,
         shift: u32,
         /// An operation of `copies::MERGES` if by `red.async`, else by `st.async`.
+        merge: Option<usize>,
+    },
+    /// By all threads of the cluster: each sends the first half of its shared bytes to the second half of those of the same
+    /// thread in the next CTA, by `cp.async.bulk`, or by `cp.reduce.async.bulk` with an operation of `copies::MERGES`.
+    Deliver {
         merge: Option<usize>,
     },
     /// By all threads of the cluster: one copies 16 words of the table to all CTAs, from four times this word on, and each

@@ -199,6 +199,14 @@ impl Cluster<'_> {
                     self.threads[*t].set(Class::R, *to, value);
                 }
             }
+            Stmt::Deliver { merge } => {
+                let shared: Vec<_> = self.threads.iter().map(|t| t.own[Space::Shared as usize]).collect();
+                for t in &here {
+                    let before = (t + shared.len() - self.program.threads() as usize) % shared.len();
+                    let own = &mut self.threads[*t].own[Space::Shared as usize];
+                    copies::deliver(own, &shared[before], *merge);
+                }
+            }
             Stmt::Multicast { to, index, first } => {
                 for t in &here {
                     let index = self.threads[*t].get(Class::R, *index) as usize & 15;

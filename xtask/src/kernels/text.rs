@@ -266,6 +266,7 @@ impl Printer<'_> {
                 self.line(&copies::finish(what, label));
             }
             Stmt::Send { to, from, shift, merge } => self.send(*to, *from, *shift, *merge),
+            Stmt::Deliver { merge } => self.deliver(*merge),
             Stmt::Multicast { to, index, first } => self.multicast(*to, *index, *first),
             Stmt::Exchange { to, from, shift, meeting } => self.exchange(*to, *from, *shift, *meeting),
             Stmt::Count { to, from } => self.line(&format!("bar.red.popc.u32 %r{to}, 0, %p{from};")),
@@ -409,6 +410,24 @@ impl Printer<'_> {
         self.line(&format!("@%q mbarrier.arrive.expect_tx.shared.b64 %x, [flow], {};", 4 * threads));
         self.flow();
         self.line(&format!("ld.shared.u32 %r{to}, [%tile];"));
+        self.meet(Meeting::Cluster);
+    }
+
+    fn deliver(&mut self, merge: Option<usize>) {
+        self.meet(Meeting::Cluster);
+        let (half, cluster) = (OWN / 2, self.program.cluster);
+        self.line(&format!("fence.proxy.async;\nmbarrier.arrive.expect_tx.shared.b64 %x, [%gate], {half};"));
+        self.line(&format!("mov.u32 %t2, %cluster_ctarank;\nadd.u32 %t2, %t2, 1;\nrem.u32 %t2, %t2, {cluster};"));
+        self.line(&format!("add.u32 %t0, %shared, {half};\nmapa.shared::cluster.u32 %t0, %t0, %t2;"));
+        self.line("mapa.shared::cluster.u32 %t1, %gate, %t2;");
+        let what = "shared::cluster.shared::cta.mbarrier::complete_tx::bytes";
+        let opcode = match merge {
+            None => format!("cp.async.bulk.{what}"),
+            Some(merge) => format!("cp.reduce.async.bulk.{what}.{}", MERGES[merge].name),
+        };
+        self.line(&format!("{opcode} [%t0], [%shared], {half}, [%t1];"));
+        let label = self.label();
+        self.line(&copies::wait(label, ""));
         self.meet(Meeting::Cluster);
     }
 

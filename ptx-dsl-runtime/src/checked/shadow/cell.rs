@@ -226,8 +226,7 @@ impl Cell {
                     outcome.race = Some(*r);
                 }
             } else if view.bridge.is_some()
-                && r.what.needs_fence()
-                && !done
+                && (r.what.needs_fence() && !done || view.reads && r.what == What::Load)
                 && !view.is_fenced(r.actor, r.lanes, r.time)
             {
                 outcome.unfenced = Some(*r);

@@ -59,10 +59,11 @@ impl Stripe {
     /// Has it happened before a later one, or do the two not conflict?
     #[inline]
     fn is_before(&self, new: &Stripe, view: &View<'_>) -> bool {
+        let needs_fence = self.what.needs_fence() || view.reads && self.what == What::Load;
         let fenced = || view.bridge.is_none() || view.is_fenced(self.actor, self.lanes, self.time);
         self.is_alike(new)
             || !self.overlaps(new)
-            || view.knows(self.actor, self.lanes, self.time) && (!self.what.needs_fence() || fenced())
+            || view.knows(self.actor, self.lanes, self.time) && (!needs_fence || fenced())
             || self.is_mutual(new)
     }
 

@@ -25,11 +25,13 @@ pub(crate) fn of_c(element: usize, lane: usize) -> (usize, usize) {
     (lane / 4 + element / 2 * 8, lane % 4 * 2 + element % 2)
 }
 
-/// The elements of a register of each lane, the lowest first, and how many there are.
-fn elements(packing: Packing, lanes: &Lanes) -> ([[f32; 32]; 8], usize) {
-    let mut all = [[0.0; 32]; 8];
-    let [low, high, ..] = &mut all;
-    let per = match packing {
+/// Elements of the registers of a warp, the lowest of each first.
+type Elements = [[f32; 32]; 8];
+
+/// Decodes a register; returns how many elements it has.
+fn decode(packing: Packing, lanes: &Lanes, all: &mut Elements) -> usize {
+    let [low, high, ..] = all;
+    match packing {
         // by far the most frequent ones: loops that are vectorised
         Packing::Wide(Format::F16) => {
             for ((low, high), word) in low.iter_mut().zip(high).zip(lanes) {
@@ -48,17 +50,16 @@ fn elements(packing: Packing, lanes: &Lanes) -> ([[f32; 32]; 8], usize) {
             for (lane, word) in lanes.iter().enumerate() {
                 let values;
                 (values, per) = register(packing, *word as u32);
-                all.iter_mut().zip(values).for_each(|(all, value)| all[lane] = value);
+                all.iter_mut().zip(&values[..per]).for_each(|(all, value)| all[lane] = *value);
             }
             per
         }
-    };
-    (all, per)
+    }
 }
 
 /// Puts the eight lines of a register into a tile, from a line and a k on.
 #[inline(always)]
-fn put<const W: usize>(tile: &mut Tile<W>, line: usize, k: usize, (values, per): &([[f32; 32]; 8], usize)) {
+fn put<const W: usize>(tile: &mut Tile<W>, (line, k): (usize, usize), values: &Elements, per: usize) {
     for group in 0..8 / W {
         let first = (line / W + group) * tile.k + k;
         for (at, to) in tile.data[first..first + 4 * per].iter_mut().enumerate() {
@@ -70,22 +71,20 @@ fn put<const W: usize>(tile: &mut Tile<W>, line: usize, k: usize, (values, per):
 
 /// A matrix A of so many rows (8 or 16) from the registers of a warp.
 pub(crate) fn a(rows: usize, k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<HIGH> {
-    let mut tile = Tile::new(rows, k);
+    let (mut tile, mut values) = (Tile::new(rows, k), [[0.0; 32]; 8]);
     for (r, lanes) in registers.iter().enumerate() {
-        let values = elements(packing, lanes);
-        let (row, k) = of_a(rows, r, 0, values.1);
-        put(&mut tile, row, k, &values);
+        let per = decode(packing, lanes, &mut values);
+        put(&mut tile, of_a(rows, r, 0, per), &values, per);
     }
     tile
 }
 
 /// A matrix B of eight columns.
 pub(crate) fn b(k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<WIDE> {
-    let mut tile = Tile::new(WIDE, k);
+    let (mut tile, mut values) = (Tile::new(WIDE, k), [[0.0; 32]; 8]);
     for (r, lanes) in registers.iter().enumerate() {
-        let values = elements(packing, lanes);
-        let (column, k) = of_b(r, 0, values.1);
-        put(&mut tile, column, k, &values);
+        let per = decode(packing, lanes, &mut values);
+        put(&mut tile, of_b(r, 0, per), &values, per);
     }
     tile
 }

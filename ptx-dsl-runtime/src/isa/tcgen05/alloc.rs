@@ -6,7 +6,7 @@ use crate::isa::{active, own_shared_object};
 use crate::kernel::Flow;
 use crate::mem::address::AddrSpace;
 use crate::mem::tmem;
-use crate::monitor::Sync;
+use crate::monitor::{Sync, TensorBy};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -46,6 +46,8 @@ pub fn tcgen05_alloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut
     match x.allocated() {
         // lane 0 of Tensor Memory, so the address is the column
         Some(column) => {
+            let from = column as usize;
+            x.tensor_columns(from..from + columns as usize, TensorBy::Alloc, lane)?;
             x.write(AddrSpace::SharedCta, offset as u64, 4, [column as u64, 0, 0, 0], lane)?;
             // the warp stores it together, so each of its lanes may read it
             let members = x.mask;
@@ -74,8 +76,7 @@ pub fn tcgen05_dealloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &m
         return Err(x.fault(FaultKind::TensorMemory { what }, lane));
     }
     let freed = column..column + columns as usize;
-    x.tensor_conflict(0..tmem::LANES, freed.clone(), true, lane)?;
-    x.tensor_freed(freed, lane)?;
+    x.tensor_columns(freed, TensorBy::Dealloc, lane)?;
     let wait = x.tensor_dealloc(q.has(q::cta_group_2), column as u32, columns, q.has(q::exclusive), lane)?;
     Ok(wait.map_or(Flow::Next, Flow::Wait))
 }

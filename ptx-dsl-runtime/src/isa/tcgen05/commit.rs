@@ -50,8 +50,7 @@ pub fn tcgen05_fence<M: Monitor>(
     _: &[&Lanes],
     _: &mut [&mut Lanes],
 ) -> Result<(), Box<Fault>> {
-    x.tensor_fence(q.has(q::before_thread_sync));
-    Ok(())
+    x.tensor_fence(q.has(q::before_thread_sync))
 }
 
 semantics! {

@@ -12,6 +12,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::isa::{active, warp};
 use crate::kernel::Flow;
 use crate::mem::tmem;
+use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -56,7 +57,6 @@ fn access<M: Monitor>(
         let (lanes, columns) = (*row..row + fragment.rows, *column..column + width);
         quarter(x, &lanes, lane, opcode)?;
         x.tmem().check(lanes.clone(), columns.clone()).map_err(|kind| x.fault(kind, lane))?;
-        x.tensor_conflict(lanes.clone(), columns.clone(), write, lane)?;
         x.tensor_access(lanes, columns, write, lane)?;
     }
     Ok(Access { fragment, pieces, stretch })
@@ -192,7 +192,7 @@ pub fn tcgen05_wait<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, _: &[&Lanes], _: &mut 
     if let Some(wait) = x.whole_warp("tcgen05.wait")? {
         return Ok(Flow::Wait(wait));
     }
-    x.tensor_waited(q.has(q::st));
+    x.tell_sync(Sync::TensorWait { stores: q.has(q::st) }, x.mask)?;
     Ok(Flow::Next)
 }
 

@@ -96,7 +96,7 @@ impl<M: Monitor> Ctx<'_, M> {
         self.tell(Event::Completes { id: op.id });
         let done = match op.work {
             Work::Response(r) => self.respond(&r, op.lane),
-            Work::Operation(o) => self.operate(&o, op.cta, op.lane),
+            Work::Operation(o) => self.operate(&o, op.cta),
             Work::Commit(c) => self.arrive(&c, op.lane),
             Work::Copy(copy) => self.complete_copy(copy, op.lane),
             Work::CopiesArrive(a) => return self.copies_arrive(&a),

@@ -1,26 +1,14 @@
 //! Issue, commit and completion of tensor core operations, in the orders of 9.7.16.6.
 
-use std::ops::Range;
-
 use super::{AsyncOp, Commit, Operation, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::Cta;
 use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
-use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
+use crate::machine::tensor::{Area, Pipeline, TensorCta, TensorJob};
 use crate::mem::address::Place;
-use crate::monitor::{Agent, By, Monitor, Order, Sync};
+use crate::monitor::{Agent, By, Monitor, Order, Sync, TensorArea, TensorBy};
 use crate::sync::mbarrier::{self, Arrive};
-
-/// Pairs of instructions that execute in the order of issue (9.7.16.6.2).
-fn pipelined(first: &dyn TensorJob, then: &dyn TensorJob) -> bool {
-    use Unit::*;
-    match (first.unit(), then.unit()) {
-        (Mma, Mma) => first.pipeline() == then.pipeline(),
-        (Cp | Cp4x256b | Shift, Mma) | (Mma, Cp | Cp4x256b | Shift) | (Shift, Cp4x256b) => true,
-        (Cp | Cp4x256b, Cp | Cp4x256b | Shift) | (Shift, Cp | Shift) => false,
-    }
-}
 
 const ORDER: &str = "9.7.16.6";
 
@@ -71,26 +59,20 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Issues an operation for `lane`, which completes later.
     pub fn tensor_issue(&mut self, pair: bool, lane: u32, job: Box<dyn TensorJob>) -> Result<(), Box<Fault>> {
         self.single_issue(pair, lane)?;
-        let mut after = 0;
-        for (i, a) in self.async_ops.list.iter().enumerate() {
-            let Work::Operation(o) = &a.work else { continue };
-            if a.slot != self.residents.slot {
-                continue;
-            }
-            if o.pair == pair && pipelined(&*o.job, &*job) && self.is_ordered_after(a, lane) {
-                after = after.max(a.due);
-            } else if M::ON
-                && let Some(what) = self.collision(i, pair, &*job)
+        let (mut after, pipeline) = (0, Pipeline::of(&*job, pair));
+        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
+            if let Work::Operation(o) = &a.work
+                && Pipeline::of(&*o.job, o.pair).precedes(&pipeline)
+                && self.is_ordered_after(a, lane)
             {
-                return Err(self.fault(what, lane));
+                after = after.max(a.due);
             }
         }
         if M::ON {
-            self.tensor_operates(pair, &*job, lane)?;
+            self.tensor_operates(pipeline, &*job, lane).map_err(|kind| self.fault(kind, lane))?;
             self.report_reads(&*job, pair, lane).map_err(|kind| self.fault(kind, lane))?;
         }
-        let issued = self.async_ops.fences.now;
-        self.send(lane, after, Work::Operation(Operation { job, pair, issued, fenced: None }));
+        self.send(lane, after, Work::Operation(Operation { job, pair, fenced: None }));
         Ok(())
     }
 
@@ -135,21 +117,19 @@ impl<M: Monitor> Ctx<'_, M> {
             }
         }
         self.async_ops.fences.now += 1;
-        let issued = self.async_ops.fences.now;
-        self.tensor_fenced(issued);
         let commits = self.async_ops.commits.entry(thread).or_default();
         *commits += 1;
         let number = *commits;
         self.tell_sync(Sync::Commit { commit: number, arrivals: to.len() as u32 }, 1 << lane)?;
         for to in to {
             let after = done.max(arrived[to.0 as usize & 31]);
-            self.send(lane, after, Work::Commit(Commit { to, pair, issued, number }));
+            self.send(lane, after, Work::Commit(Commit { to, pair, number }));
         }
         Ok(())
     }
 
     /// `tcgen05.fence` of the active lanes: `::before_thread_sync` or `::after_thread_sync`.
-    pub fn tensor_fence(&mut self, before: bool) {
+    pub fn tensor_fence(&mut self, before: bool) -> Result<(), Box<Fault>> {
         let (slot, cta, warp, mask) = (self.residents.slot, self.cur.cta, self.warp, self.mask);
         let fences = &mut self.async_ops.fences;
         fences.now += 1;
@@ -163,11 +143,27 @@ impl<M: Monitor> Ctx<'_, M> {
                     o.fenced.get_or_insert(now);
                 }
             }
-            self.tensor_fenced(now);
         } else {
             let after = fences.after.entry((slot, cta, warp)).or_default();
             after.iter_mut().enumerate().filter(|(l, _)| mask >> l & 1 != 0).for_each(|(_, t)| *t = now);
         }
+        self.tell_sync(Sync::TensorFence { before }, mask)
+    }
+
+    /// Tells the monitor what an operation accesses in Tensor Memory.
+    fn tensor_operates(&mut self, pipeline: Pipeline, job: &dyn TensorJob, lane: u32) -> Result<(), FaultKind> {
+        let own = self.cur.cta;
+        let area = |Area { cta, lanes, columns }: Area| {
+            let rank = if pipeline.pair { own & !1 | cta as u32 } else { own };
+            TensorArea { rank, lanes, columns }
+        };
+        let all = |areas: Vec<Area>| -> Vec<TensorArea> { areas.into_iter().map(area).collect() };
+        let mut writes = all(job.writes());
+        if writes.is_empty() {
+            writes = all((0..1 + usize::from(pipeline.pair)).map(Area::whole).collect());
+        }
+        let commits = self.async_ops.commits.get(&(self.residents.slot, own, self.warp, lane)).copied().unwrap_or(0);
+        self.tell_tensor(TensorBy::Operation { commits, pipeline }, &all(job.reads()), &writes, 1 << lane)
     }
 
     /// Tells the monitor what an operation reads of shared memory.
@@ -189,7 +185,7 @@ impl<M: Monitor> Ctx<'_, M> {
     }
 
     /// Completes an operation that a lane of CTA `own` has issued.
-    pub(super) fn operate(&mut self, o: &Operation, own: u32, lane: u32) -> Result<(), FaultKind> {
+    pub(super) fn operate(&mut self, o: &Operation, own: u32) -> Result<(), FaultKind> {
         let ranks = if o.pair { own & !1..(own | 1) + 1 } else { own..own + 1 };
         let ctas = self.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
         if let Some(i) = ctas.iter().position(|c| c.exited) {
@@ -200,9 +196,6 @@ impl<M: Monitor> Ctx<'_, M> {
             [even, odd] => o.job.run(&mut [view(even), view(odd)]),
             _ => Err(FaultKind::IssueGranularity { what: format!("CTA {own} has no peer for `.cta_group::2`") }),
         }?;
-        if M::ON {
-            self.tensor_completed(o, own, lane)?;
-        }
         Ok(())
     }
 
@@ -211,88 +204,10 @@ impl<M: Monitor> Ctx<'_, M> {
         let (rank, offset) = c.to;
         self.tell_completion(Sync::CommitArrives { commit: c.number, rank, offset }, lane)?;
         self.update_mbarrier(rank, offset, |word| mbarrier::arrive(word, 1, Arrive::default()), lane)?;
-        if M::ON {
-            self.tensor_committed((self.cur.cta, self.warp, lane), c.pair, c.issued);
-        }
         Ok(())
-    }
-
-    // what the checked host reports
-
-    /// A fault if an operation in flight writes these lanes and columns of the CTA's Tensor Memory, or, for a `write` or a
-    /// deallocation, reads them.
-    pub fn tensor_conflict(
-        &self,
-        lanes: Range<usize>,
-        columns: Range<usize>,
-        write: bool,
-        lane: u32,
-    ) -> Result<(), Box<Fault>> {
-        if !M::ON || self.async_ops.is_empty() {
-            return Ok(());
-        }
-        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
-            let Work::Operation(o) = &a.work else { continue };
-            let Some(cta) = o.index(a.cta, self.cur.cta) else { continue };
-            let meets = |areas: &[Area]| areas.iter().any(|r| r.cta == cta && r.meets(&lanes, &columns));
-            let writes = o.job.writes();
-            let writing = writes.is_empty() || meets(&writes);
-            if writing || write && meets(&o.job.reads()) {
-                let does = if writing { "writes" } else { "reads" };
-                let what = format!(
-                    "lanes {} to {} and columns {} to {} of Tensor Memory are what {} {does}, and nobody has waited for it",
-                    lanes.start,
-                    lanes.end.saturating_sub(1),
-                    columns.start,
-                    columns.end.saturating_sub(1),
-                    self.statement(a.site)
-                );
-                return Err(self.fault(unordered(what), lane));
-            }
-        }
-        Ok(())
-    }
-
-    /// A fault if this operation and the `i`-th in flight, which are unordered, conflict in Tensor Memory. Only if both declare
-    /// what they write.
-    fn collision(&self, i: usize, pair: bool, job: &dyn TensorJob) -> Option<FaultKind> {
-        let a = &self.async_ops.list[i];
-        let Work::Operation(o) = &a.work else { return None };
-        let rank = |own: u32, pair: bool, index: usize| if pair { own & !1 | index as u32 } else { own };
-        let place = |own, pair, areas: Vec<Area>| -> Vec<(u32, Area)> {
-            areas.into_iter().map(|r| (rank(own, pair, r.cta), r)).collect()
-        };
-        let (old, new) = ((a.cta, o.pair), (self.cur.cta, pair));
-        let (old_writes, new_writes) = (place(old.0, old.1, o.job.writes()), place(new.0, new.1, job.writes()));
-        if old_writes.is_empty() || new_writes.is_empty() {
-            return None;
-        }
-        let (old_reads, new_reads) = (place(old.0, old.1, o.job.reads()), place(new.0, new.1, job.reads()));
-        let meet = |a: &[(u32, Area)], b: &[(u32, Area)]| {
-            a.iter().any(|(ra, x)| b.iter().any(|(rb, y)| ra == rb && x.meets(&y.lanes, &y.columns)))
-        };
-        let race = meet(&old_writes, &new_writes) || meet(&old_writes, &new_reads) || meet(&old_reads, &new_writes);
-        race.then(|| {
-            unordered(format!(
-                "the operation works on Tensor Memory that {} works on too, and nothing says which comes first",
-                self.statement(a.site)
-            ))
-        })
-    }
-
-    pub(super) fn statement(&self, site: u32) -> String {
-        self.geometry.statement(site, "an operation")
     }
 }
 
 fn view(c: &mut Cta) -> TensorCta<'_> {
     TensorCta { tmem: &mut c.tmem, shared: &c.shared }
-}
-
-fn unordered(what: String) -> FaultKind {
-    FaultKind::undefined(
-        what,
-        ORDER,
-        "`tcgen05.commit` to an mbarrier after it, wait for that phase, then `tcgen05.fence::after_thread_sync`",
-    )
 }

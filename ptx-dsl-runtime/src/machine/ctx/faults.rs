@@ -1,6 +1,6 @@
 //! Faults of the current warp.
 
-use crate::fault::{Fault, FaultKind, Race, ThreadId};
+use crate::fault::{Fault, FaultKind, NearMiss, Side, ThreadId};
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
 
@@ -8,8 +8,10 @@ impl<M> Ctx<'_, M> {
     /// A fault of a lane of the current warp at the current statement.
     #[cold]
     pub fn fault(&self, mut kind: FaultKind, lane: u32) -> Box<Fault> {
-        if let FaultKind::DataRace(race) = &mut kind {
-            self.describe_race(race);
+        match &mut kind {
+            FaultKind::DataRace(race) => self.describe_race(&mut race.other, &mut race.near_miss),
+            FaultKind::TensorRace(race) => self.describe_race(&mut race.other, &mut race.near_miss),
+            _ => {}
         }
         let cluster = self.residents.clusters.get(self.residents.slot);
         let thread = cluster.filter(|c| c.ctas.len() > self.cur.cta as usize).map(|_| ThreadId {
@@ -25,13 +27,13 @@ impl<M> Ctx<'_, M> {
         Box::new(Fault { kind, kernel, object, at, thread, registers, replay, schedule, steps, others })
     }
 
-    /// Adds the statements and the thread of the other side.
-    fn describe_race(&self, race: &mut Race) {
+    /// Adds the statements and the thread of the other side of a race.
+    fn describe_race(&self, other: &mut Side, near_miss: &mut Option<NearMiss>) {
         let info = self.geometry.info;
-        let ThreadId { warp, lane, .. } = race.other.thread;
-        race.other.thread.tid = self.geometry.tid(warp, lane as usize);
-        race.other.at = info.at(race.other.site);
-        if let Some(miss) = &mut race.near_miss {
+        let ThreadId { warp, lane, .. } = other.thread;
+        other.thread.tid = self.geometry.tid(warp, lane as usize);
+        other.at = info.at(other.site);
+        if let Some(miss) = near_miss {
             (miss.from_at, miss.to_at) = (info.at(miss.from), info.at(miss.to));
         }
     }

@@ -1,6 +1,7 @@
 //! Asynchronous operations of the tensor cores, and the search for schedules, with operations written by hand.
 
 use super::*;
+use crate::fault::TensorOrder;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::monitor::{ProxyFence, Sync};
 use crate::schedule::Choice;
@@ -181,7 +182,7 @@ macro_rules! two_threads {
                     x.tensor_issue(false, 0, Digit::boxed(Unit::Cp, 1))?;
                     x.mask = m;
                     if $fences {
-                        x.tensor_fence(true);
+                        x.tensor_fence(true)?;
                     }
                     Some(Next::Go(2))
                 }
@@ -204,7 +205,7 @@ macro_rules! two_threads {
                 4 => {
                     let m = x.warp(0);
                     if $fences {
-                        x.tensor_fence(false);
+                        x.tensor_fence(false)?;
                     }
                     x.mask = 1;
                     x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 2))?;
@@ -351,9 +352,9 @@ faulty!(LeavesCommit, |x, _m| x.tensor_commit(false, 0, vec![(0, MBAR as u32)])?
 faulty!(NoSuchCta, |x, _m| x.tensor_commit(false, 0, vec![(3, MBAR as u32)])?);
 faulty!(ReadsEarly, |x, _m| {
     x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
-    x.tensor_conflict(0..32, 1..32, true, 0)?;
+    x.tensor_access(0..32, 1..32, true, 0)?;
     x.site = 0;
-    x.tensor_conflict(0..32, 0..8, false, 0)?;
+    x.tensor_access(0..32, 0..8, false, 0)?;
 });
 faulty!(OverwritesOperand, |x, _m| {
     x.tensor_issue(false, 0, Digit::boxed(Unit::Mma, 1))?;
@@ -366,10 +367,6 @@ fn faults_of_asynchronous_operations() {
     fn of<K: Kernel + CompiledKernel>() -> FaultKind {
         kind(run::<K>(&Host::new(), Launch::grid(1).block(32), &mut [0]))
     }
-    fn checked<K: Kernel + CompiledKernel>() -> String {
-        let mut v = [0];
-        kind(launch::<K, _>(&Host::checked(), Launch::grid(1).block(32), &mut [slice_mut(&mut v[..])])).to_string()
-    }
     let fault = of::<WholeWarp>();
     assert!(matches!(&fault, FaultKind::IssueGranularity { what } if what.contains("32 threads")), "{fault}");
     assert!(fault.help().contains("elect one lane"));
@@ -378,9 +375,11 @@ fn faults_of_asynchronous_operations() {
     assert_eq!(of::<NoSuchCta>(), FaultKind::NoSuchRank { rank: 3, size: 1 });
     // the plain host does not look, and reports what comes of it
     assert!(of::<ReadsEarly>().to_string().contains("ends while"));
-    let both = checked::<ReadsEarly>();
-    assert!(both.contains("columns 0 to 7") && both.contains(SITES[1].text), "{both}");
     let mut v = [0];
+    let both = kind(launch::<ReadsEarly, _>(&Host::checked(), Launch::grid(1).block(32), &mut [slice_mut(&mut v[..])]));
+    let FaultKind::TensorRace(race) = &both else { panic!("{both}") };
+    assert_eq!((race.columns.clone(), race.access, race.missing), (0..8, "load", TensorOrder::Commit));
+    assert_eq!(race.other.at.as_ref().map(|at| at.text.as_str()), Some(SITES[1].text));
     let operand =
         kind(launch::<OverwritesOperand, _>(&Host::checked(), Launch::grid(1).block(32), &mut [slice_mut(&mut v[..])]));
     let FaultKind::DataRace(race) = &operand else { panic!("{operand}") };

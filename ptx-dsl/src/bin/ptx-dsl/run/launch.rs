@@ -14,6 +14,9 @@ use super::values::Value;
 /// The code of the finding that `tcgen05.fence` is missing.
 const MISSING_FENCE: u16 = 679;
 
+/// A register of `tcgen05.ld` that is read before `tcgen05.wait::ld`.
+const EARLY_READ: u16 = 605;
+
 /// What a launch did.
 pub struct Outcome {
     /// Of each schedule.
@@ -89,7 +92,7 @@ fn on_with<M: Monitor>(
     if let Some(limit) = matches.get_one("step-limit") {
         launch = launch.step_limit(*limit);
     }
-    host = host.tensor_fences(!allows_missing_fences(matches)?);
+    host = host.tensor_fences(!allows(matches, MISSING_FENCE)?).tensor_registers(!allows(matches, EARLY_READ)?);
     let seed = matches.get_one::<u64>("seed").copied();
     if let Some(seed) = seed {
         host = host.seed(seed);
@@ -136,10 +139,10 @@ fn on_with<M: Monitor>(
     })
 }
 
-/// Does the last level for it allow that `tcgen05.fence` is missing?
-fn allows_missing_fences(matches: &ArgMatches) -> Result<bool, String> {
+/// Does the last level for it allow a finding?
+fn allows(matches: &ArgMatches, code: u16) -> Result<bool, String> {
     let levels = check::levels(matches)?;
-    let last = levels.iter().rev().find(|(_, of)| *of == Selector::Code(MISSING_FENCE));
+    let last = levels.iter().rev().find(|(_, of)| *of == Selector::Code(code));
     Ok(last.is_some_and(|(level, _)| *level == Level::Allow))
 }
 

@@ -1,0 +1,42 @@
+//! Accesses to Tensor Memory, for monitors.
+
+use crate::machine::tensor::Pipeline;
+use std::ops::Range;
+
+/// A rectangle of the Tensor Memory of a CTA of the cluster.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorArea {
+    /// The rank of the CTA.
+    pub rank: u32,
+    /// Lanes.
+    pub lanes: Range<usize>,
+    /// Columns.
+    pub columns: Range<usize>,
+}
+
+/// Who accesses Tensor Memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum TensorBy {
+    /// `tcgen05.ld` or `tcgen05.st` of the warp: complete at its next `tcgen05.wait`.
+    Warp,
+    /// An operation that the thread issues, after so many commits: complete when the next one arrives.
+    #[allow(missing_docs)]
+    Operation { commits: u64, pipeline: Pipeline },
+    /// `tcgen05.alloc`, which writes nothing, but gives the columns to the CTA.
+    Alloc,
+    /// `tcgen05.dealloc`
+    Dealloc,
+}
+
+/// An access to Tensor Memory, or an operation that makes it from now on.
+#[derive(Debug, Clone, Copy)]
+pub struct TensorAccess<'a> {
+    /// Who makes it.
+    pub by: TensorBy,
+    /// What is read.
+    pub reads: &'a [TensorArea],
+    /// What is written.
+    pub writes: &'a [TensorArea],
+    /// [`Host::tensor_fences`](crate::Host::tensor_fences)
+    pub fences: bool,
+}
