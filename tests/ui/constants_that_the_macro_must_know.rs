@@ -27,13 +27,13 @@ ptx! {
 ptx! {
     <sm_90, ptx 8.0>
     const TILE: u32 = crate::TILE;
-    .global .u32 g[TILE];
+    .global .u32 v[TILE];
     .visible .entry g<const N: u32>() {
         .reg .b32 %r<8>;
         @for I in 0..N { mov.u32 %r{I}, I; }
         ret;
     }
-    .visible .entry h<const M: u32>() { ret; }
+    .visible .entry h() { ret; }
 }
 
 fn main() {}

@@ -124,12 +124,17 @@ pub(crate) fn rust_directive(
     value: &str,
     (low, high, unit): (i64, i64, &str),
 ) -> Diagnostic {
-    let limit = if high == i64::from(u32::MAX) { "a number of 32 bits".to_owned() } else { high.to_string() };
+    let text = format!("{} out of range for `{name}`", is(shown, value));
+    let section = directive_section(name);
+    if high == i64::from(u32::MAX) {
+        let rule = format!("it takes {low} or more, a number of 32 bits (PTX ISA {section})");
+        return error(504, span, text).note(rule).help("choose a number in this range");
+    }
     explained_error(
         504,
         span,
-        format_args!("{} out of range for `{name}`", is(shown, value)),
-        format_args!("there are {low} to {limit} {unit} (PTX ISA {})", directive_section(name)),
-        format_args!("choose sizes whose product is {limit} at most"),
+        format_args!("{text}"),
+        format_args!("there are {low} to {high} {unit} (PTX ISA {section})"),
+        format_args!("choose sizes whose product is {high} at most"),
     )
 }
