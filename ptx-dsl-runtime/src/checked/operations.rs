@@ -63,15 +63,12 @@ impl Operations {
         self.contents.contains(&(copy, content))
     }
 
-    /// The phase that completes a copy, if the event is one of a copy; an object without a number is waited for.
-    pub fn completion(&self, actor: Actor, time: u32) -> Option<Option<(Actor, u32)>> {
-        if actor != COPIES {
-            return None;
-        }
-        match self.all.get(time as usize)?.state {
-            State::Completes(object, phase) => Some(Some((object, phase))),
-            State::InFlight => Some(None),
-            State::Forgotten => None,
+    /// Is a copy complete, for those who know of the phases of objects? One whose object has no number is.
+    pub fn is_complete(&self, time: u32, known: impl Fn(Actor, u32) -> bool) -> bool {
+        match self.all.get(time as usize).map(|copy| copy.state) {
+            Some(State::Completes(object, phase)) => known(object, phase),
+            Some(State::InFlight) => false,
+            Some(State::Forgotten) | None => true,
         }
     }
 
@@ -104,7 +101,7 @@ impl View<'_> {
     pub fn knows(&self, actor: Actor, lanes: u32, time: u32) -> bool {
         let lane = self.lanes.trailing_zeros() & 31;
         if actor == COPIES {
-            return self.is_complete(time, |actor, time| self.warp.knows(lane, actor, 1, time));
+            return self.operations.is_complete(time, |actor, time| self.warp.knows(lane, actor, 1, time));
         }
         let own = self.lanes.is_power_of_two() && lanes & !self.lanes == 0;
         self.warp.knows(lane, actor, lanes, time) || own && self.warp.has_waited(actor, lanes, time)
@@ -115,7 +112,7 @@ impl View<'_> {
         let Some(bridge) = self.bridge else { return true };
         let lane = self.lanes.trailing_zeros() & 31;
         if actor == COPIES {
-            return self.is_complete(time, |actor, time| self.warp.is_fenced(lane, bridge, actor, 1, time));
+            return self.operations.is_complete(time, |actor, time| self.warp.is_fenced(lane, bridge, actor, 1, time));
         }
         self.warp.is_fenced(lane, bridge, actor, lanes, time)
     }
@@ -123,16 +120,8 @@ impl View<'_> {
     /// Is a fence of this kind between these events and a synchronisation, even a relaxed one, with this warp?
     pub fn has_met_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
         if actor == COPIES {
-            return self.is_complete(time, |actor, time| self.warp.has_met_fenced(bridge, actor, 1, time));
+            return self.operations.is_complete(time, |actor, time| self.warp.has_met_fenced(bridge, actor, 1, time));
         }
         self.warp.has_met_fenced(bridge, actor, lanes, time)
-    }
-
-    fn is_complete(&self, time: u32, known: impl Fn(Actor, u32) -> bool) -> bool {
-        match self.operations.all.get(time as usize).map(|copy| copy.state) {
-            Some(State::Completes(object, phase)) => known(object, phase),
-            Some(State::InFlight) => false,
-            Some(State::Forgotten) | None => true,
-        }
     }
 }

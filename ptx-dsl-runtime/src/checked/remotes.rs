@@ -1,6 +1,6 @@
 //! Accesses to the shared memory of other CTAs of a cluster: those must have started, and must stay until the access is done (9.7.9.23).
 
-use super::actor::{Actor, cta_of};
+use super::actor::{Actor, COPIES, cta_of};
 use super::operations::Operations;
 use super::shadow::Record;
 use super::threads::{Threads, Warp};
@@ -50,10 +50,11 @@ impl Remotes {
         open.retain(|remote| {
             let Record { actor, lanes, time, .. } = remote.record;
             let known = |actor, lanes, time| threads.is_known_in(slot, rank, actor, lanes, time);
-            match operations.completion(actor, time) {
-                Some(completion) => !completion.is_some_and(|(object, phase)| known(object, 1, phase)),
-                None => !known(actor, lanes, time),
-            }
+            let done = match actor {
+                COPIES => operations.is_complete(time, |object, phase| known(object, 1, phase)),
+                _ => known(actor, lanes, time),
+            };
+            !done
         });
         open.sort_by_key(|remote| remote.record.site);
         open.into_iter()

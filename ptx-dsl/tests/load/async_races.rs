@@ -352,6 +352,10 @@ fn asynchronous_stores_to_a_peer() {
     };
     let two = Launch::grid(2).block(1).cluster(2);
     clean(&two, &body(WAIT));
+    // objects beyond those that the detector numbers
+    let many = ".shared .align 8 .b64 many[300]; mov.u32 %r8, 0; mov.u32 %r9, many;\n\
+        more: mbarrier.init.shared.b64 [%r9], 1; add.u32 %r9, %r9, 8; add.u32 %r8, %r8, 1; setp.lt.u32 %q, %r8, 300; $q bra more;\n";
+    clean(&two, &format!("{}{}", leader(many), body(WAIT)));
     for host in hosts() {
         // the load comes before the store has begun, or is a race with it
         assert!(run_on(&host, two.clone(), &body("nanosleep.u32 100000;")).is_err());

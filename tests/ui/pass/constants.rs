@@ -18,8 +18,12 @@ mod registers {
     use super::*;
     ptx! {
         <sm_90, ptx 8.0>
-        const N: u32 = 16;
-        .visible .entry k() { .reg .b32 %r<N>; ret; }
+        const N: u32 = 4;
+        .visible .entry k() {
+            .reg .b32 %r<N>;
+            @for I in 0..N { mov.u32 %r{I}, I; }
+            ret;
+        }
     }
 }
 
@@ -61,7 +65,7 @@ kernel!(small, 4 * N as usize);
 
 fn main() {
     assert!(sizes::k::PTX.contains(".reqntid 16"));
-    assert!(registers::k::PTX.contains("%r<16>"));
+    assert!(registers::k::PTX.contains("%r<4>") && registers::k::PTX.contains("mov.u32 %r3, 3;"));
     assert!(repetition::k::PTX.contains("bar.sync 3;"));
     assert_eq!(elements::k::NAME, "k");
     small.launch(&Host::new(), Launch::grid(1).block(1), ()).unwrap();
