@@ -5,7 +5,6 @@ use crate::elements;
 use crate::expand;
 use crate::expand::Pass;
 use crate::hash::Hash;
-use crate::hints;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::{path_end, rust_type};
@@ -17,6 +16,7 @@ use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Wo
 use ptx_dsl_frontend::closure as errors;
 use ptx_dsl_frontend::constant::Count;
 use ptx_dsl_frontend::diag::Diagnostic;
+use ptx_dsl_frontend::hints;
 use ptx_dsl_frontend::notes::Notes;
 use ptx_dsl_frontend::parse::repeat::Expanded;
 use ptx_dsl_frontend::parse::{parse_closure, parse_header};

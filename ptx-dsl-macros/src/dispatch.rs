@@ -4,7 +4,6 @@ use crate::closure;
 use crate::elements;
 use crate::expand;
 use crate::expand::{Pass, kernels};
-use crate::hints;
 use crate::include;
 use crate::instances;
 use crate::parts;
@@ -13,6 +12,7 @@ use crate::tokens::Source;
 use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::check_parts;
 use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::hints;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::parse::repeat::has_pieces;
 use quote::quote;
@@ -38,7 +38,10 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let expanded = source.expand();
     let (header, used, _) = parse_header(&source.tokens);
     let always = header.as_ref().is_some_and(|header| header.compiled);
-    let notes = source.notes(header.is_some_and(|header| header.lines));
+    let mut notes = source.notes(header.is_some_and(|header| header.lines));
+    if let Some(expanded) = &expanded {
+        expanded.place_comments(&source.tokens, &mut notes);
+    }
     if let Some(bar) = closure::bar(&source.tokens, used) {
         return closure::closure(&source, bar, (expanded.as_ref(), notes), (pass, always, &again));
     }

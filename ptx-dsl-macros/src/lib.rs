@@ -7,7 +7,6 @@ mod dispatch;
 mod elements;
 mod expand;
 mod hash;
-mod hints;
 mod include;
 mod instances;
 mod param;
@@ -31,7 +30,7 @@ use proc_macro::TokenStream;
 /// are passed as parameters, and constants go into the header.
 ///
 /// Constants of Rust: `const TILE: u32 = crate::TILE;` in the module or a body, or `const TILE: u32 = TILE` in the header. They stand
-/// wherever PTX takes a constant; the text gets their values in const evaluation. A kernel can have const parameters,
+/// in operands, offsets, sizes and directives; the text gets their values in const evaluation. A kernel can have const parameters,
 /// `.visible .entry gemm<const BM: u32 in [64, 128], const STAGES: u32 in 2..=4>(...)`. Each instance is a kernel with a name of its own:
 /// `gemm::<128, 4>::ENTRY_PTX`, and `gemm::<128, 4>.launch(...)`. `@for I in 0..4 { mov.u32 %r{I}, I; }` repeats code, and
 /// `@if I > 0 { ... } else { ... }` selects it. docs/constants.md says what may stand where.

@@ -123,7 +123,7 @@ impl Source {
             }
             places
         });
-        Notes { comments: std::mem::take(&mut self.comments), tokens: self.rust.len() as u32, places }
+        Notes { comments: std::mem::take(&mut self.comments), positions: None, places }
     }
 
     /// The Rust span of a range of tokens: where it starts and where it ends. rustc shows nothing of another crate, so of a part from

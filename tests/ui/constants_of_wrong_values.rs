@@ -20,6 +20,9 @@ ptx! {
         st.shared.u32 [tile + TILE * 4], %v;
         st.shared.u32 [large + TILE + 2], %v;
         st.shared.u32 [tile + 400], %v;
+        ld.shared.u32 %v, [tile + TILE * 4];
+        ld.shared.u32 %v, [tile + 4 * TILE];
+        bar.sync 0, TILE;
         ret;
     }
 }

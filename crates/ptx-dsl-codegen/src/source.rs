@@ -5,7 +5,7 @@ use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::constant::Constants;
 use ptx_dsl_isa::hir::{Function, Instr};
 use ptx_dsl_isa::span::Span;
-use quote::{ToTokens, format_ident, quote};
+use quote::{format_ident, quote};
 use std::cell::RefCell;
 
 /// What code generation asks of the macro about the source.
@@ -57,7 +57,7 @@ impl<T> RustType<T> {
 
 /// The printed module: one constant for all its kernels.
 pub struct Text<'m> {
-    /// Its name in Rust, unless it depends on the kernel's parameters.
+    /// The type that holds it, unless it depends on the kernel's parameters.
     name: Ident,
     ptx: &'m str,
     pub(crate) printed: Printed<'m>,
@@ -85,17 +85,22 @@ impl<'m> Text<'m> {
             return values;
         }
         let (name, ptx) = (&self.name, self.values.text(self.ptx));
+        // rustc evaluates an associated constant where it is used, another one always
         quote! {
             #values
             #[doc(hidden)]
-            #[allow(non_upper_case_globals)]
-            const #name: &str = #ptx;
+            #[allow(non_camel_case_types)]
+            struct #name;
+            impl #name {
+                const PTX: &'static str = #ptx;
+            }
         }
     }
 
     /// The text, in the `impl` of a kernel.
     pub(crate) fn value(&self) -> TokenStream {
-        if self.values.is_generic() { self.values.text(self.ptx) } else { self.name.to_token_stream() }
+        let name = &self.name;
+        if self.values.is_generic() { self.values.text(self.ptx) } else { quote!(#name::PTX) }
     }
 }
 

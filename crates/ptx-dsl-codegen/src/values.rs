@@ -3,10 +3,11 @@
 
 use crate::names::RT;
 use proc_macro2::{Ident, Literal, TokenStream};
-use ptx_dsl_isa::constant::{Assertion, Const, ConstId, Constants, Count, Declaration, Expression};
+use ptx_dsl_isa::constant::{self, Assertion, ConstId, Constants, Count, Cut, Declaration, Expression};
 use ptx_dsl_isa::hir::{Function, Patch, Var};
 use ptx_dsl_isa::span::Span;
 use quote::{format_ident, quote, quote_spanned};
+use std::borrow::Cow;
 
 /// What the macro knows of places in the source.
 pub struct Places<'a> {
@@ -92,35 +93,32 @@ impl<'m> Values<'m> {
         }
     }
 
+    /// The values, as a reference.
+    pub fn all(&self) -> TokenStream {
+        if self.stub || self.constants.is_empty() {
+            return quote!(&[]);
+        }
+        self.array()
+    }
+
     /// A text with marks, as a `&'static str`.
     pub fn text(&self, text: &str) -> TokenStream {
-        let pieces = Constants::pieces(text);
+        let cut = Cut::new(text);
         if self.stub {
             let text = self.constants.shown(text);
             return quote!(#text);
         }
-        if let [] | [Ok(_)] = pieces[..] {
+        if cut.cuts.is_empty() {
             return quote!(#text);
         }
-        let (rt, mut bytes, mut numbers) = (RT, 0, 0);
-        let pieces = pieces.into_iter().map(|piece| match piece {
-            Ok(text) => {
-                bytes += text.len();
-                quote!(#rt::constant::Piece::Text(#text))
-            }
-            Err((id, name)) => {
-                numbers += 1;
-                let value = self.value(id);
-                if name {
-                    quote!(#rt::constant::Piece::Name(#value))
-                } else {
-                    quote!(#rt::constant::Piece::Value(#value))
-                }
-            }
-        });
-        let pieces: Vec<TokenStream> = pieces.collect();
-        let longest = ptx_dsl_isa::constant::longest(bytes, numbers);
-        quote!(const { &#rt::constant::Text::<#longest>::new(&[#(#pieces),*]) }.as_str())
+        let (rt, all, longest) = (RT, self.all(), cut.longest());
+        let (text, cuts) = (cut.text, Literal::byte_string(&cut.cuts));
+        quote!(const { &#rt::constant::Text::<#longest>::filled(#text, #cuts, #all) }.as_str())
+    }
+
+    /// A text with marks, as it is, for the runtime to fill in.
+    pub fn marked<'t>(&self, text: &'t str) -> Cow<'t, str> {
+        if self.stub { Cow::Owned(self.constants.shown(text)) } else { Cow::Borrowed(text) }
     }
 
     /// A memory image with values in it, as a `&'static [u8]`. `end`: where it ends, if that depends on them, and the most there can be.
@@ -129,29 +127,23 @@ impl<'m> Values<'m> {
         if self.stub || patches.is_empty() && end.is_none() {
             return quote!(#image);
         }
-        let (rt, known) = (RT, bytes.len());
-        let patches = patches.iter().map(|Patch { var, at, width, value, single }| {
-            let value = self.value(*value);
-            let at = match var.and_then(|var| vars[var.0 as usize].rust) {
-                Some(layout) => {
-                    let begin = self.number(layout.offset);
-                    quote!(#begin + #at)
-                }
-                None => quote!(#at),
-            };
-            quote!((#at, #width, #value.bits(#single)))
-        });
-        let patches = quote!(&[#(#patches),*]);
+        let (rt, known, all) = (RT, bytes.len(), self.all());
+        let patch = |Patch { var, at, width, value, single }: &Patch| {
+            let base = var.and_then(|var| vars[var.0 as usize].rust).map(|layout| layout.offset);
+            constant::patch(base, (*at, *width), *value, *single)
+        };
+        let patches: Vec<u8> = patches.iter().flat_map(patch).collect();
+        let patches = Literal::byte_string(&patches);
         let Some((end, most)) = end else {
-            return quote!(const { &#rt::constant::patched::<#known>(#image, #patches) });
+            return quote!(const { &#rt::constant::patched::<#known>(#image, #patches, #all) });
         };
         let end = self.number(end);
         if self.generic {
             // no length of an array depends on const parameters
             let most = known + most;
-            return quote!(const { &#rt::constant::patched::<#most>(#image, #patches) }.split_at(#end as usize).0);
+            return quote!(const { &#rt::constant::patched::<#most>(#image, #patches, #all) }.split_at(#end as usize).0);
         }
-        quote!(const { &#rt::constant::patched::<{ #end as usize }>(#image, #patches) })
+        quote!(const { &#rt::constant::patched::<{ #end as usize }>(#image, #patches, #all) })
     }
 
     /// The items of the module: declared constants, and unless they depend on parameters, the values and the checks.
@@ -189,18 +181,35 @@ impl<'m> Values<'m> {
 
     fn values(&self, places: &Places<'_>) -> TokenStream {
         let (rt, length) = (RT, self.constants.all.len());
-        let steps = self.constants.all.iter().enumerate().map(|(n, (expression, _, span))| {
-            let at = places.here(*span);
-            let value = self.step(expression, (ConstId(n as u32), at));
-            let n = Literal::usize_unsuffixed(n);
-            quote_spanned!(at=> all[#n] = #value;)
-        });
+        let declared: Vec<TokenStream> =
+            (0..).zip(&self.constants.declarations).map(|(n, d)| self.declaration(n, d)).collect();
+        // an expression that may have no value ends a call, which is at its place
+        let (mut calls, mut steps, mut first) = (Vec::new(), Vec::new(), 0);
+        for (n, (expression, _, span)) in self.constants.all.iter().enumerate() {
+            steps.extend(expression.step());
+            let fails = self.constants.may_fail(expression);
+            if !fails && n + 1 < length {
+                continue;
+            }
+            let (at, bytes) = (places.here(*span), Literal::byte_string(&steps));
+            let why = match fails {
+                true => format!(
+                    "[PTX0155] `{}` has no value: it divides by zero",
+                    self.constants.written(ConstId(n as u32), 0)
+                ),
+                false => String::new(),
+            };
+            calls.push(
+                quote_spanned!(at=> ::ptx_dsl::runtime::constant::evaluate(&mut all, #first, #bytes, &declared, #why);),
+            );
+            (steps, first) = (Vec::new(), n + 1);
+        }
         let array = if self.generic {
             format_ident!("__PTX_CONSTANTS")
         } else {
             format_ident!("__PTX_{}_CONSTANTS", self.first)
         };
-        let checks = self.constants.assertions.iter().map(|assertion| self.check(assertion, places));
+        let checks = self.checks(places);
         let checks = if self.generic {
             quote!(#[doc(hidden)] const __PTX_CHECKS: () = { #(#checks)* };)
         } else {
@@ -209,88 +218,53 @@ impl<'m> Values<'m> {
         quote! {
             #[doc(hidden)]
             #[allow(non_upper_case_globals, clippy::all)]
-            const #array: [#rt::constant::Const; #length] = {
+            const #array: &[#rt::constant::Const] = &{
+                let declared = [#(#declared),*];
                 let mut all = [#rt::constant::Const::signed(0); #length];
-                #(#steps)*
+                #(#calls)*
                 all
             };
             #checks
         }
     }
 
-    /// The value of an expression, from those before it.
-    fn step(&self, expression: &Expression, (id, at): (ConstId, proc_macro2::Span)) -> TokenStream {
-        let rt = RT;
-        let of = |id: &ConstId| {
-            let n = Literal::u32_unsuffixed(id.0);
-            quote!(all[#n])
-        };
-        let checked = |value: TokenStream| {
-            let why = format!("[PTX0155] `{}` has no value: it divides by zero", self.constants.written(id, 0));
-            quote_spanned!(at=> match #value {
-                ::core::option::Option::Some(value) => value,
-                ::core::option::Option::None => ::core::panic!(#why),
-            })
-        };
-        match expression {
-            Expression::Rust(n) => {
-                let declaration = &self.constants.declarations[*n as usize];
-                let name = self.declared(*n, declaration);
-                match declaration.ty.name() {
-                    "f32" => quote!(#rt::constant::Const::f32(#name)),
-                    "f64" => quote!(#rt::constant::Const::F64(#name)),
-                    "bool" => quote!(#rt::constant::Const::truth(#name)),
-                    _ if declaration.ty.signed() => quote!(#rt::constant::Const::signed(#name as i64)),
-                    _ => quote!(#rt::constant::Const::unsigned(#name as u64)),
-                }
-            }
-            Expression::Known(c) => match c {
-                Const::Int { value, unsigned } => {
-                    quote!(#rt::constant::Const::Int { value: #value, unsigned: #unsigned })
-                }
-                Const::F32(bits) => quote!(#rt::constant::Const::F32(#bits)),
-                Const::F64(value) => {
-                    let bits = value.to_bits();
-                    quote!(#rt::constant::Const::F64(f64::from_bits(#bits)))
-                }
-            },
-            Expression::Unary(operator, a) => {
-                let a = of(a);
-                checked(quote!(#a.unary(#operator)))
-            }
-            Expression::Binary(operator, a, b) => {
-                let (a, b) = (of(a), of(b));
-                checked(quote!(#a.binary(#operator, #b)))
-            }
-            Expression::Choose(c, a, b) => {
-                let (c, a, b) = (of(c), of(a), of(b));
-                checked(quote!(#c.choose(#a, #b)))
-            }
-            Expression::Cast(unsigned, a) => {
-                let a = of(a);
-                checked(quote!(#a.cast(#unsigned)))
-            }
+    /// The value of a declaration.
+    fn declaration(&self, n: u32, declaration: &Declaration) -> TokenStream {
+        let (rt, name) = (RT, self.declared(n, declaration));
+        match declaration.ty.name() {
+            "f32" => quote!(#rt::constant::Const::f32(#name)),
+            "f64" => quote!(#rt::constant::Const::F64(#name)),
+            "bool" => quote!(#rt::constant::Const::truth(#name)),
+            _ if declaration.ty.signed() => quote!(#rt::constant::Const::signed(#name as i64)),
+            _ => quote!(#rt::constant::Const::unsigned(#name as u64)),
         }
     }
 
-    /// A statement that fails const evaluation unless the assertion holds.
-    fn check(&self, Assertion { condition, finding }: &Assertion, places: &Places<'_>) -> TokenStream {
+    /// Statements that fail const evaluation unless the assertions hold, those at one place together: rustc reports the first of them.
+    fn checks(&self, places: &Places<'_>) -> Vec<TokenStream> {
+        let same_place = |a: &Assertion, b: &Assertion| a.finding.span == b.finding.span;
+        let of_place = self.constants.assertions.chunk_by(same_place);
+        of_place.map(|all| all.iter().map(|assertion| self.check(assertion, places)).collect()).collect()
+    }
+
+    fn check(&self, Assertion { condition, finding, others }: &Assertion, places: &Places<'_>) -> TokenStream {
         let mut text = format!("[PTX{:04}] {}", finding.code, finding.message);
         for note in &finding.notes {
             text.push_str("\n  = note: ");
             text.push_str(note);
         }
+        match others {
+            0 => {}
+            1 => text.push_str("\n  = note: the same at another place"),
+            n => text.push_str(&format!("\n  = note: the same at {n} other places")),
+        }
         for help in &finding.helps {
             text.push_str("\n  = help: ");
             text.push_str(help);
         }
-        let (condition, text) = (self.value(*condition), self.text(&text));
-        quote_spanned! { places.here(finding.span)=>
-            if !#condition.holds() {
-                let text: &'static str = #text;
-                ::core::panic!("{}", text)
-            }
-        }
+        let (all, cut, condition) = (self.all(), Cut::new(&text), Literal::u32_unsuffixed(condition.0));
+        let (text, cuts) = (cut.text, Literal::byte_string(&cut.cuts));
+        quote_spanned!(places.here(finding.span)=> ::ptx_dsl::runtime::constant::check(#all, #condition, #text, #cuts);)
     }
 }
 

@@ -6,6 +6,7 @@
 
 pub mod closure;
 pub mod explain;
+pub mod hints;
 pub mod levels;
 #[cfg(test)]
 mod tests;
@@ -112,17 +113,18 @@ pub fn compile_rust_file(
     levels: &[(levels::Level, levels::Selector)],
     notes: Notes,
 ) -> Compiled {
-    let compile = |tokens: &[Token]| {
+    let compile = |tokens: &[Token], notes: Notes| {
         let (mut ast, diagnostics) = parsed(tokens, target, version, levels);
         ast.notes = notes;
         compile_parsed(ast, diagnostics)
     };
     if !parse::repeat::repeats(tokens) {
-        return compile(tokens);
+        return compile(tokens, notes);
     }
     let free = tokens.iter().map(|token| token.id + 1).max().unwrap_or(0);
-    let expanded = parse::repeat::expand(tokens, free);
-    let mut compiled = compile(&expanded.tokens);
+    let (expanded, mut notes) = (parse::repeat::expand(tokens, free), notes);
+    expanded.place_comments(&expanded.tokens, &mut notes);
+    let mut compiled = compile(&expanded.tokens, notes);
     expanded.report(&mut compiled.diagnostics);
     compiled
 }

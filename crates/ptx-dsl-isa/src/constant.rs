@@ -2,9 +2,11 @@
 //! evaluates those that depend on Rust constants, so all functions are `const`.
 
 mod expression;
+mod program;
 mod text;
 
 pub use expression::{Assertion, ConstId, Constants, Count, Declaration, Expression, Kind, RustType};
+pub use program::{Cut, STEP, check, evaluate, patch, patched};
 pub use text::{Piece, Text, longest};
 
 /// A constant.
@@ -162,24 +164,6 @@ const fn float(operator: &[u8], a: f64, b: f64) -> Option<Const> {
         b"!=" => Const::truth(a != b),
         _ => return None,
     })
-}
-
-/// The bytes of a memory image with the low bytes of constants in some places, each with its offset, its width and its bits, and zeros
-/// behind them.
-pub const fn patched<const N: usize>(bytes: &[u8], patches: &[(u32, u32, u64)]) -> [u8; N] {
-    let mut image = [0; N];
-    image.split_at_mut(bytes.len()).0.copy_from_slice(bytes);
-    let mut n = 0;
-    while n < patches.len() {
-        let (at, width, bits) = patches[n];
-        let mut byte = 0;
-        while byte < width as usize {
-            image[at as usize + byte] = (bits >> (8 * byte)) as u8;
-            byte += 1;
-        }
-        n += 1;
-    }
-    image
 }
 
 /// Registers of a multiprocessor.

@@ -128,6 +128,8 @@ pub struct RustLayout {
     pub align: ConstId,
     /// Its offset in its space, behind all variables whose layout is known.
     pub offset: ConstId,
+    /// Where the variable is declared.
+    pub span: Span,
 }
 
 /// A value in a memory image that rustc computes.

@@ -15,7 +15,7 @@
 pub(crate) use crate::qualifier::{Qualifier, q};
 pub(crate) use crate::ty::Ty;
 pub use effect::{Barrier, Carry, Control, Fence, Group, Issue, Mbarrier, Meeting, MemoryOp, Proxy, Step, Tensor};
-pub use entry::{Check, Gate, Host, Instr, Rule, gate, instr};
+pub use entry::{Check, Gate, Host, Instr, Multiple, Rule, gate, instr};
 pub(crate) use memory::{AddressSpace, Reach, Size, mbarrier as object, reads, writes};
 
 pub use operand::{OpTy, OperandSpec, Role, T, addr, dst, name, slot, src, ty};

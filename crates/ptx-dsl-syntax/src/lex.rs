@@ -36,7 +36,7 @@ impl Lexed {
 
     /// The comments, for the printer.
     pub fn notes(&self) -> Notes {
-        Notes { comments: self.comments.clone(), tokens: self.ranges.len() as u32, places: None }
+        Notes { comments: self.comments.clone(), positions: None, places: None }
     }
 
     /// The bytes that a span covers; empty for a span of another text.

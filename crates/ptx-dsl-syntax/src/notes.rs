@@ -1,22 +1,30 @@
 //! What the printed text has beside the module: the comments of the source, and the lines of the source for debuggers.
 
 use crate::span::Span;
+use std::collections::HashMap;
 
 /// Notes for the printer.
 #[derive(Debug, Clone, Default)]
 pub struct Notes {
     /// In the order of the source.
     pub comments: Vec<Comment>,
-    /// The number of source tokens. Tokens that repetitions make have higher numbers, and no comments.
-    pub tokens: u32,
+    /// With repetitions, the positions of tokens by number: comments are before positions then, not before tokens.
+    pub positions: Option<HashMap<u32, u32>>,
     /// For `.file` and `.loc`, if they are asked for.
     pub places: Option<Places>,
+}
+
+impl Notes {
+    /// Where a token is among all that are printed.
+    pub fn position(&self, token: u32) -> Option<u32> {
+        self.positions.as_ref().map_or(Some(token), |positions| positions.get(&token).copied())
+    }
 }
 
 /// A comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
-    /// The number of the token behind it.
+    /// The number of the token behind it, or its position.
     pub before: u32,
     /// No token is before it on its line.
     pub alone: bool,

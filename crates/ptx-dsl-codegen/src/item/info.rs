@@ -90,10 +90,11 @@ pub fn kernel_info(
         .map(|NotYet { what, why, site }| quote!(#rt::NotYet { what: #what, why: #why, site: #site }));
     let image = Literal::byte_string(&image.encode());
     let sites = constants.sites().iter().map(|site| {
-        let (text, line, rust_line) = (values.text(&site.text), site.line, site.source_line);
+        let (text, line, rust_line) = (values.marked(&site.text), site.line, site.source_line);
         let used_bytes = option(site.used_bytes);
         quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line, used_bytes: #used_bytes })
     });
+    let values = values.all();
     quote! {
         #rt::KernelInfo {
             name: #name,
@@ -112,6 +113,7 @@ pub fn kernel_info(
             registers: #registers,
             target: #target,
             sites: &[#(#sites),*],
+            values: #values,
             not_yet: &[#(#not_yet),*],
             image: #image,
         }

@@ -1,8 +1,9 @@
 //! Constant expressions over Rust constants whose values the macro does not know: rustc evaluates them.
 
-use super::Const;
+use super::{Const, STEP};
 use crate::diag::Diagnostic;
 use crate::span::Span;
+use std::collections::HashMap;
 use std::fmt;
 
 /// A constant expression that depends on a Rust constant: an index into [`Constants::all`].
@@ -148,6 +149,15 @@ pub struct Assertion {
     pub condition: ConstId,
     /// What is reported then. In its texts, [`Constants::mark`] stands for values.
     pub finding: Diagnostic,
+    /// So many more places break the same rule then.
+    pub others: u32,
+}
+
+impl Assertion {
+    /// At one place.
+    pub fn new(condition: ConstId, finding: Diagnostic) -> Self {
+        Assertion { condition, finding, others: 0 }
+    }
 }
 
 /// The Rust constants of a module, and the expressions over them.
@@ -157,8 +167,12 @@ pub struct Constants {
     pub declarations: Vec<Declaration>,
     /// Each refers to earlier ones only.
     pub all: Vec<(Expression, Kind, Span)>,
-    /// In the order of the text.
+    /// In the order of the text, each at its first place.
     pub assertions: Vec<Assertion>,
+    /// The number of each expression: equal ones are one.
+    known: HashMap<[u8; STEP], ConstId>,
+    /// The index of each assertion.
+    asserted: HashMap<(ConstId, String), usize>,
 }
 
 /// Before and after the number of an expression in a text.
@@ -179,9 +193,14 @@ impl Constants {
         self.push(Expression::Rust(self.declarations.len() as u32 - 1), kind, span)
     }
 
+    /// The expression, where it stands first.
     fn push(&mut self, expression: Expression, kind: Kind, span: Span) -> ConstId {
-        self.all.push((expression, kind, span));
-        ConstId(self.all.len() as u32 - 1)
+        let next = ConstId(self.all.len() as u32);
+        let id = *self.known.entry(expression.step()).or_insert(next);
+        if id == next {
+            self.all.push((expression, kind, span));
+        }
+        id
     }
 
     /// The kind of an expression.
@@ -199,7 +218,13 @@ impl Constants {
         self.push(Expression::Known(c), Kind::of(c), span)
     }
 
-    /// Gives a known one another value.
+    /// A known integer that no other expression shares, for [`Constants::set`].
+    pub fn variable(&mut self, n: u64, span: Span) -> ConstId {
+        self.all.push((Expression::Known(Const::unsigned(n)), Kind::Int, span));
+        ConstId(self.all.len() as u32 - 1)
+    }
+
+    /// Gives a [variable](Constants::variable) one another value.
     pub fn set(&mut self, id: ConstId, value: Const) {
         if let Some((expression @ Expression::Known(_), ..)) = self.all.get_mut(id.0 as usize) {
             *expression = Expression::Known(value);
@@ -237,6 +262,12 @@ impl Constants {
         self.push(Expression::Binary(operator, a, b), Kind::Int, span)
     }
 
+    /// Can it divide by zero?
+    pub fn may_fail(&self, expression: &Expression) -> bool {
+        let Expression::Binary("/" | "%" | "up", _, by) = expression else { return false };
+        !matches!(self.all.get(by.0 as usize), Some((Expression::Known(by), ..)) if by.holds() && *by != Const::F64(0.0))
+    }
+
     /// `c ? a : b`; `None` unless all are integers.
     pub fn choose(&mut self, c: ConstId, a: ConstId, b: ConstId, span: Span) -> Option<ConstId> {
         [c, a, b].iter().all(|id| self.kind(*id) == Kind::Int).then_some(())?;
@@ -251,7 +282,18 @@ impl Constants {
     /// Requires `a operator b`.
     pub fn require(&mut self, a: ConstId, operator: &'static str, b: ConstId, finding: Diagnostic) {
         let condition = self.int(operator, a, b);
-        self.assertions.push(Assertion { condition, finding });
+        self.assert(Assertion::new(condition, finding));
+    }
+
+    /// Adds an assertion, or counts it if an earlier place has the same.
+    pub fn assert(&mut self, assertion: Assertion) {
+        let next = self.assertions.len();
+        let key = (assertion.condition, assertion.finding.message.clone());
+        let at = *self.asserted.entry(key).or_insert(next);
+        match self.assertions.get_mut(at) {
+            Some(first) => first.others += 1,
+            None => self.assertions.push(assertion),
+        }
     }
 
     /// Requires `a operator n`.
@@ -289,6 +331,27 @@ impl Constants {
             out.push(Ok(rest));
         }
         out
+    }
+
+    /// The declarations that an expression depends on, in the order of the text.
+    pub fn declarations_of(&self, id: ConstId) -> Vec<&Declaration> {
+        let mut seen = vec![false; self.all.len()];
+        let (mut found, mut rest) = (Vec::new(), vec![id]);
+        while let Some(ConstId(n)) = rest.pop() {
+            let Some((expression, ..)) = self.all.get(n as usize) else { continue };
+            if std::mem::replace(&mut seen[n as usize], true) {
+                continue;
+            }
+            match expression {
+                Expression::Rust(n) => found.push(*n),
+                Expression::Known(_) => {}
+                Expression::Unary(_, a) | Expression::Cast(_, a) => rest.push(*a),
+                Expression::Binary(_, a, b) => rest.extend([*a, *b]),
+                Expression::Choose(c, a, b) => rest.extend([*c, *a, *b]),
+            }
+        }
+        found.sort_unstable();
+        found.into_iter().map(|n| &self.declarations[n as usize]).collect()
     }
 
     /// A text with marks, for readers: the expressions as written.

@@ -34,22 +34,26 @@ impl<const N: usize> Text<N> {
         let mut text = Text { bytes: [0; N], length: 0 };
         let mut n = 0;
         while n < pieces.len() {
-            match pieces[n] {
-                Piece::Text(piece) => text.push(piece.as_bytes()),
-                Piece::Value(Const::Int { value, unsigned }) => text.integer(value, unsigned, b'-'),
-                Piece::Name(Const::Int { value, unsigned }) => text.integer(value, unsigned, b'n'),
-                Piece::Value(Const::F32(bits)) | Piece::Name(Const::F32(bits)) => {
-                    text.push(b"0f");
-                    text.hexadecimal(bits as u64, 8);
-                }
-                Piece::Value(Const::F64(value)) | Piece::Name(Const::F64(value)) => {
-                    text.push(b"0d");
-                    text.hexadecimal(value.to_bits(), 16);
-                }
-            }
+            text.value(pieces[n]);
             n += 1;
         }
         text
+    }
+
+    pub(super) const fn value(&mut self, piece: Piece<'_>) {
+        match piece {
+            Piece::Text(text) => self.push(text.as_bytes()),
+            Piece::Value(Const::Int { value, unsigned }) => self.integer(value, unsigned, b'-'),
+            Piece::Name(Const::Int { value, unsigned }) => self.integer(value, unsigned, b'n'),
+            Piece::Value(Const::F32(bits)) | Piece::Name(Const::F32(bits)) => {
+                self.push(b"0f");
+                self.hexadecimal(bits as u64, 8);
+            }
+            Piece::Value(Const::F64(value)) | Piece::Name(Const::F64(value)) => {
+                self.push(b"0d");
+                self.hexadecimal(value.to_bits(), 16);
+            }
+        }
     }
 
     /// The text.
@@ -61,9 +65,24 @@ impl<const N: usize> Text<N> {
     }
 
     const fn push(&mut self, piece: &[u8]) {
-        let (_, rest) = self.bytes.split_at_mut(self.length);
-        rest.split_at_mut(piece.len()).0.copy_from_slice(piece);
-        self.length += piece.len();
+        self.copy(piece, 0, piece.len());
+    }
+
+    /// Appends a part of a text.
+    pub(super) const fn copy(&mut self, text: &[u8], from: usize, to: usize) {
+        let (mut at, mut next) = (from, self.length);
+        // in const evaluation a short loop is faster than calls
+        if to - from > 64 {
+            let (_, rest) = self.bytes.split_at_mut(next);
+            let (_, text) = text.split_at(from);
+            rest.split_at_mut(to - from).0.copy_from_slice(text.split_at(to - from).0);
+            (at, next) = (to, next + to - from);
+        }
+        while at < to {
+            self.bytes[next] = text[at];
+            (at, next) = (at + 1, next + 1);
+        }
+        self.length = next;
     }
 
     const fn integer(&mut self, value: u64, unsigned: bool, sign: u8) {
@@ -81,7 +100,7 @@ impl<const N: usize> Text<N> {
                 break;
             }
         }
-        self.push(digits.split_at(at).1);
+        self.copy(&digits, at, 20);
     }
 
     const fn hexadecimal(&mut self, bits: u64, digits: u32) {

@@ -12,8 +12,10 @@ const RED: &[OperandSpec] = &[dst("d", T), dst("p", ty(Ty::Pred)), ID, THREADS, 
 
 /// `.cta` needs 7.8; a thread count, and everything but `sync`, needs 2.0.
 const BAR_GATES: &[Gate] = &[gate(&[operand("b")]).since(ptx(2, 0)).requires(sm(20))];
-const RULES: &[Rule] = &[Rule::Custom(threads)];
-const ARRIVE_RULES: &[Rule] = &[Rule::Custom(nobody), Rule::Custom(threads)];
+const WARPS: Rule =
+    Rule::Multiple(Multiple { operand: "b", of: 32, what: "the number of threads", unit: "the warp size, 32" });
+const RULES: &[Rule] = &[WARPS];
+const ARRIVE_RULES: &[Rule] = &[Rule::Custom(nobody), WARPS];
 
 /// Threads that arrive are at least a warp.
 fn nobody(i: &written::Written) -> Option<(String, Option<usize>)> {
@@ -21,18 +23,6 @@ fn nobody(i: &written::Written) -> Option<(String, Option<usize>)> {
     matches!(i.operands[n].value, written::Operand::Imm(0)).then(|| {
         let text = "a barrier that 0 threads arrive at is never passed: the number of threads is not 0";
         (text.to_string(), Some(n))
-    })
-}
-
-/// A constant number of threads is a multiple of the warp size.
-fn threads(i: &written::Written) -> Option<(String, Option<usize>)> {
-    let n = i.position("b")?;
-    let written::Operand::Imm(count) = i.operands[n].value else { return None };
-    (!count.is_multiple_of(32)).then(|| {
-        let near = count.saturating_add(31) / 32 * 32;
-        let text =
-            format!("the number of threads is {count}, but must be a multiple of the warp size, 32\nwrite `{near}`");
-        (text, Some(n))
     })
 }
 

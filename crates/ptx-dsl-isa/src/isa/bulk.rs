@@ -2,14 +2,6 @@
 
 use super::memory::HINT;
 use super::*;
-use crate::written;
-
-/// A constant size is a multiple of 16.
-fn sixteens(i: &written::Written) -> Option<(String, Option<usize>)> {
-    let number = i.position("size")?;
-    let written::Operand::Imm(size) = i.operands[number].value else { return None };
-    (size % 16 != 0).then(|| (format!("`size` is {size}, but must be a multiple of 16"), Some(number)))
-}
 
 /// The largest multiple of 16 below 2^20.
 const SIZE: OperandSpec = src("size", ty(Ty::U32)).range(0, (1 << 20) - 16);
@@ -25,7 +17,7 @@ const MBAR: OperandSpec =
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
 const BYTE_MASK: OperandSpec = src("byteMask", ty(Ty::U16));
 const RULES: &[Rule] = &[
-    Rule::Custom(sixteens),
+    Rule::Multiple(Multiple { operand: "size", of: 16, what: "`size`", unit: "16" }),
     Rule::Never(&[any(VALIDITY), has(q::ignore_oob)], "bytes that are ignored have no validity to report"),
 ];
 

@@ -107,8 +107,23 @@ pub enum Rule {
     Never(&'static [When], &'static str),
     /// When the first holds, the second must hold too.
     Needs(When, When, &'static str),
+    /// A constant operand is a multiple of a number.
+    Multiple(Multiple),
     /// Anything else: takes the instruction, returns the message and the number of its operand, if any.
     Custom(Check),
+}
+
+/// An operand that is a multiple of a number.
+#[derive(Debug, Clone, Copy)]
+pub struct Multiple {
+    /// Its name in the syntax block.
+    pub operand: &'static str,
+    /// The number.
+    pub of: u64,
+    /// What the operand is, as a reader knows it.
+    pub what: &'static str,
+    /// The number, with its meaning.
+    pub unit: &'static str,
 }
 
 /// Starts an entry.

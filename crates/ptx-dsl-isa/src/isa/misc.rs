@@ -16,13 +16,8 @@ const SETMAXNREG: Targets = Targets::Only(&[
     ("sm_120f", Ptx(8, 8)),
 ]);
 
-/// The register count is a multiple of 8.
-fn registers(i: &written::Written) -> Option<(String, Option<usize>)> {
-    let written::Operand::Imm(count) = i.operands.first()?.value else { return None };
-    (!count.is_multiple_of(8)).then(|| {
-        (format!("the register count is {count}, but must be a multiple of 8\nwrite `{}`", count / 8 * 8), Some(0))
-    })
-}
+const REGISTERS: &[Rule] =
+    &[Rule::Multiple(Multiple { operand: "imm-reg-count", of: 8, what: "the register count", unit: "8" })];
 
 /// Bytes of local memory that a thread of the host has for `alloca`. The first 16 hold how many are in use.
 pub const STACK: u32 = 1 << 16;
@@ -88,6 +83,6 @@ pub const LIST: &[Instr] = &[
              .action = { .inc, .dec }",
         )
         .operands(&[src("imm-reg-count", ty(Ty::U32)).imm().range(24, 256)])
-        .rules(&[Rule::Custom(registers)])
+        .rules(REGISTERS)
         .host(Host::Block).issue(Issue::FullWarp), // Block: `.inc` waits until enough registers are free
 ];

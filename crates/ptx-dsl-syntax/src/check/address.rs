@@ -29,8 +29,8 @@ impl Checker {
             at.fail(errors::bad_address(given.span, None), 1);
             return Operand::Sink;
         };
-        if let Expr::Rust(..) = expr {
-            at.fail(unknown_here(given.span, "an absolute address"), 1);
+        if let Expr::Rust(id, _) = expr {
+            at.fail(unknown_here(given.span, "an absolute address", &self.out.constants, *id), 1);
             return Operand::Sink;
         }
         if let Some((base, constant)) = rust_sum(expr) {

@@ -291,7 +291,7 @@ impl Checker {
         let badness = errors.len() + broken.len() * 2;
         if badness == 0 {
             if !(assertions.is_empty() && before.is_empty() || self.attempts.trying) {
-                self.out.constants.assertions.extend(assertions);
+                assertions.into_iter().for_each(|assertion| self.out.constants.assert(assertion));
                 self.before = before;
                 for made in &mut self.before {
                     (made.index, made.span) = (ast.index, ast.span);

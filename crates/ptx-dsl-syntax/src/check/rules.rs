@@ -102,6 +102,13 @@ impl Checker {
                         errors.push(errors::rule(span, None, text, help, section));
                     }
                 }
+                Rule::Multiple(rule) => {
+                    if let Some(hir::Arg { value: hir::Operand::Imm(value), span, .. }) = typed.operand(rule.operand)
+                        && !value.is_multiple_of(rule.of)
+                    {
+                        errors.push(errors::multiple(*span, rule, *value, section));
+                    }
+                }
                 Rule::Custom(f) => {
                     if let Some((text, operand)) = f(typed) {
                         let span = match operand.and_then(|i| typed.operands.get(i)) {

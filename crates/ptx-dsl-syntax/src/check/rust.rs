@@ -53,9 +53,13 @@ impl Checker {
             Kind::F64 => matches!(want, Ty::F32 | Ty::F64 | Ty::B64),
         };
         let imm_only = spec.is_some_and(|s| s.imm_only);
-        let chooses = imm_only && at.entry.rules.iter().any(|rule| matches!(rule, Rule::Custom(_)));
+        let decides = |rule: &Rule| matches!(rule, Rule::Custom(_) | Rule::Multiple(_));
+        let chooses = imm_only && at.entry.rules.iter().any(decides);
         if want == Ty::Pred || want.bits() == 128 || chooses {
-            at.fail(unknown_here(span, &format!("operand `{name}` of `{}`", at.entry.opcode)), 1);
+            at.fail(
+                unknown_here(span, &format!("operand `{name}` of `{}`", at.entry.opcode), &self.out.constants, id),
+                1,
+            );
         } else if !fits {
             let what = if kind == Kind::Int { "an integer" } else { "a floating-point number" };
             at.fail(errors::constant_type(span, what, want, None), 1);
@@ -68,6 +72,20 @@ impl Checker {
             // -1 is all ones in 32 bits.
             self.assert_range(at, id, (if all_ones { low.min(-1) } else { low }, high), finding);
         }
+        for rule in at.entry.rules {
+            if let Rule::Multiple(rule) = rule
+                && rule.operand == name
+                && kind == Kind::Int
+            {
+                let constants = &mut self.out.constants;
+                let shown = constants.written(id, 0);
+                let finding = errors::rust_multiple(span, rule, (&shown, &Constants::mark(id)), at.entry.section);
+                let of = constants.number(rule.of, span);
+                let rest = constants.int("%", id, of);
+                let condition = constants.unary('!', rest, span).unwrap_or(rest);
+                at.assertions.push(Assertion::new(condition, finding));
+            }
+        }
         Operand::Rust(id)
     }
 
@@ -79,7 +97,7 @@ impl Checker {
             // a `.u64` beyond all `.s64` is no negative number
             let value = if operator == ">=" { constants.cast(false, id, span).unwrap_or(id) } else { id };
             let condition = constants.int(operator, value, bound);
-            at.assertions.push(Assertion { condition, finding: finding.clone() });
+            at.assertions.push(Assertion::new(condition, finding.clone()));
         }
     }
 
@@ -158,7 +176,7 @@ impl Checker {
             Operand::Address(Base::Var(var), 0) => {
                 let (space, generic) = (self.out.vars[var.0 as usize].space, !names_space(at));
                 if matches!(space, Space::ParamEntry | Space::ParamFunc) {
-                    at.fail(unknown_here(span, "an offset in a parameter"), 1);
+                    at.fail(unknown_here(span, "an offset in a parameter", &self.out.constants, constant), 1);
                     return Operand::Sink;
                 }
                 if generic && space != Space::Global {
@@ -202,7 +220,7 @@ impl Checker {
             let rest = constants.int("%", constant, step);
             let condition = constants.unary('!', rest, word.span).unwrap_or(rest);
             let finding = errors::rust_misaligned(word.span, &word.text, (&shown, &mark), access);
-            at.assertions.push(Assertion { condition, finding });
+            at.assertions.push(Assertion::new(condition, finding));
         }
         if open || access == 0 {
             return;
@@ -242,6 +260,6 @@ impl Checker {
         let unsigned = constants.cast(true, end, word.span).unwrap_or(end);
         let condition = constants.int("<=", unsigned, size);
         let finding = errors::rust_past_the_end(word.span, &word.text, (shown, offset), access, &Constants::mark(size));
-        at.assertions.push(Assertion { condition, finding });
+        at.assertions.push(Assertion::new(condition, finding));
     }
 }

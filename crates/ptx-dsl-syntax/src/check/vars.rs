@@ -1,5 +1,8 @@
 //! Declares variables: types, sizes, addresses and initial values (PTX ISA 5.4), laid out as in `hir`.
 
+mod initial;
+mod register;
+
 use super::Checker;
 use super::directive::Attributed;
 use super::symbol::Sym;
@@ -7,12 +10,9 @@ use super::words;
 use crate::ast;
 use crate::check::errors;
 use crate::parse::constant::unknown_here;
-use crate::parse::{Const, fold};
-use crate::print;
 use crate::span::Span;
 use ptx_dsl_isa::constant::{ConstId, Count};
-use ptx_dsl_isa::hir::{self, GLOBALS, Space, VarId};
-use ptx_dsl_isa::isa::Ptx;
+use ptx_dsl_isa::hir::{self, Space, VarId};
 use ptx_dsl_isa::ty::{Class, Ty};
 
 /// Larger memory images are refused.
@@ -161,8 +161,9 @@ impl Checker {
         }
         let (id, offset) = match name.range {
             None => self.new_variable(&name.name.text, name.name.span, space, shape, dynamic),
-            Some((Count::Rust(_), span)) => {
-                self.report(unknown_here(span, "the number of variables"));
+            Some((Count::Rust(n), span)) => {
+                let finding = unknown_here(span, "the number of variables", &self.out.constants, n);
+                self.report(finding);
                 self.define(&name.name.text, name.name.span, Sym::Broken);
                 return None;
             }
@@ -199,69 +200,6 @@ impl Checker {
         Some(Sym::Var(id))
     }
 
-    /// `.reg`: one register, or a range of them.
-    fn declare_register(&mut self, decl: &ast::VarDecl, name: &ast::Declarator, ty: Ty) -> Option<Sym> {
-        let (text, span) = (name.name.text.as_str(), name.name.span);
-        if self.fun.is_none() && !self.old_scope(decl, name) {
-            self.define(text, span, Sym::Broken);
-            return None;
-        }
-        if matches!(ty.class(), Class::Opaque) || ty == Ty::B1024 {
-            let what = format!("there are no `.{}` registers", ty.name());
-            let help = "declare a variable in another state space";
-            self.report(errors::variable(decl.ty.span, &what, "5.1.1", help));
-            self.define(text, span, Sym::Broken);
-            return None;
-        }
-        if name.init.is_some() {
-            let help = match &name.init {
-                // One register, one value.
-                Some(ast::Init::Value(e))
-                    if decl.names.len() == 1 && name.range.is_none() && decl.vector.is_none() && movable(ty) =>
-                {
-                    let (ty, e) = (ty.name(), print::expression(e));
-                    format!("write `.reg .{ty} {text}; mov.{ty} {text}, {e};`")
-                }
-                _ => "remove the value, and use `mov` for it".to_string(),
-            };
-            self.report(errors::initialiser(span, "a register has no initial value", &help));
-        }
-        if let Some((count, _)) = name.range {
-            self.define_range(text, count, ty, lanes(decl), span);
-            return None;
-        }
-        let sym = match self.fun {
-            Some(_) => Sym::Reg(self.new_reg(text, ty, lanes(decl))),
-            None => Sym::ModuleReg(ty, lanes(decl)),
-        };
-        self.define(text, span, sym);
-        Some(sym)
-    }
-
-    /// `.reg` and `.local` at module scope: ptxas accepts them before PTX ISA 3.0, and disables its ABI for them. Warns once per
-    /// declaration.
-    pub(super) fn old_scope(&mut self, decl: &ast::VarDecl, name: &ast::Declarator) -> bool {
-        let old = self.version < Ptx(3, 0);
-        if decl.names.first().is_some_and(|first| std::ptr::eq(first, name)) {
-            self.report(errors::module_scope(decl.space.span, &decl.space.text, old));
-        }
-        old
-    }
-
-    /// A register of the module that several functions, or several calls of one, use is one register in PTX; neither the analyses
-    /// nor the host treat it as one.
-    pub(super) fn share_registers(&mut self) {
-        for (name, function) in &self.module_registers {
-            let in_func = |(n, f): &(String, hir::FuncId)| n == name && !self.out.functions[f.0 as usize].entry;
-            if self.module_registers.iter().any(in_func) {
-                self.out.shared_registers.push((*function, name.clone()));
-                if let Ok(at) = self.whole.binary_search(function) {
-                    self.whole.remove(at);
-                }
-            }
-        }
-    }
-
     /// Lays out a variable.
     fn new_variable(&mut self, name: &str, span: Span, space: Space, shape: Shape, dynamic: bool) -> (VarId, u64) {
         let id = VarId(self.out.vars.len() as u32);
@@ -276,7 +214,7 @@ impl Checker {
             array: shape.array,
             dynamic,
             of_module: self.fun.is_none(),
-            rust: shape.rust.map(|(size, align)| hir::RustLayout { size, align, offset: size }),
+            rust: shape.rust.map(|(size, align)| hir::RustLayout { size, align, offset: size, span }),
         });
         self.define(name, span, Sym::Var(id));
         if space == Space::Shared
@@ -306,7 +244,8 @@ impl Checker {
             let var = &mut self.out.vars[id.0 as usize];
             var.offset = u32::try_from(offset).unwrap_or(u32::MAX);
             (var.size, var.align, var.dynamic) = (size, shape.align, false);
-            var.rust = shape.rust.map(|(size, align)| hir::RustLayout { size, align, offset: size });
+            let span = name.name.span;
+            var.rust = shape.rust.map(|(size, align)| hir::RustLayout { size, align, offset: size, span });
             if let Ok(at) = self.externals.binary_search(&id) {
                 self.externals.remove(at);
             }
@@ -333,199 +272,6 @@ impl Checker {
         *end = offset.saturating_add(shape.size).min(u64::from(u32::MAX));
         offset
     }
-
-    fn initial(
-        &mut self,
-        space: Space,
-        shape: &Shape,
-        (var, offset): (VarId, u64),
-        init: &ast::Init,
-        declarator: &ast::Declarator,
-    ) {
-        let name = &declarator.name;
-        if !matches!(space, Space::Global | Space::Const) {
-            let text =
-                format!("`{}` cannot have an initial value: only `.global` and `.const` variables have one", name.text);
-            let help = "remove the value, and store it at the start of the kernel";
-            self.report(errors::initialiser(name.span, &text, help));
-            return;
-        }
-        // What `declarable` has reported, or has no bytes.
-        let scalar = declarator.dims.is_empty() && shape.lanes == 1;
-        if shape.ty.class() == Class::Opaque
-            || scalar && matches!(init, ast::Init::List(..))
-            || shape.array && matches!(init, ast::Init::Value(_))
-        {
-            return;
-        }
-        let width = u64::from(shape.ty.bytes());
-        let mut values = Vec::new();
-        let Some(known) = self.rust_dimensions(&dims(declarator), init, declarator) else { return };
-        if let Err((span, text, help)) = lay_out(init, &known, shape.lanes, 0, &mut values) {
-            self.report(errors::initialiser(span.unwrap_or(name.span), &text, &help));
-            return;
-        }
-        let (mut image, mut rust) = (Vec::new(), Vec::new());
-        for (at, value) in values {
-            if let ast::Expr::Rust(id, span) = value {
-                rust.push((at * width, *id, *span));
-            }
-            let bits = self.initial_value(shape.ty, value).unwrap_or(0).to_le_bytes();
-            let start = usize::try_from(at * width).unwrap_or(0);
-            if image.len() < start + width as usize {
-                image.resize(start + width as usize, 0);
-            }
-            let bytes = bits.len().min(width as usize);
-            image[start..start + bytes].copy_from_slice(&bits[..bytes]);
-        }
-        let here = |at| if shape.rust.is_some() { (Some(var), at) } else { (None, offset + at) };
-        if shape.rust.is_some() {
-            self.rust_bytes(space, var, &image, name.span);
-            image.clear();
-        }
-        for (at, id, span) in rust {
-            self.rust_initial((space, shape.ty), here(at), id, span);
-        }
-        let bank = if space == Space::Const { &mut self.out.const_image } else { &mut self.out.global_image };
-        let start = usize::try_from(offset).unwrap_or(0);
-        if start + image.len() <= IMAGE_LIMIT {
-            if bank.len() < start + image.len() {
-                bank.resize(start + image.len(), 0);
-            }
-            bank[start..start + image.len()].copy_from_slice(&image);
-        }
-    }
-
-    fn initial_value(&mut self, ty: Ty, expr: &ast::Expr) -> Option<u64> {
-        let span = expr.span();
-        if let ast::Expr::Rust(..) = expr {
-            return Some(0);
-        }
-        if let Some(c) = fold(expr) {
-            return match (c, ty) {
-                (Const::Int { value, .. }, _) if !matches!(ty.class(), Class::Float) => Some(value),
-                (Const::F32(bits), Ty::F32 | Ty::B32) => Some(u64::from(bits)),
-                (Const::F32(bits), Ty::F64 | Ty::B64) => Some(f64::from(f32::from_bits(bits)).to_bits()),
-                (Const::F64(v), Ty::F64 | Ty::B64) => Some(v.to_bits()),
-                (Const::F64(v), Ty::F32) => Some(u64::from((v as f32).to_bits())),
-                _ => {
-                    let text = format!("this value cannot initialise a `.{}`", ty.name());
-                    let help = match c {
-                        Const::Int { value, .. } => format!("write `{:?}`", value as i64 as f64),
-                        _ if matches!(ty.class(), Class::Float) => {
-                            "store its bits into a `.b16` or `.b32` variable".into()
-                        }
-                        _ => "write an integer".to_string(),
-                    };
-                    self.report(errors::initialiser(span, &text, &help));
-                    None
-                }
-            };
-        }
-        if let ast::Expr::Call(mask, args, span) = expr
-            && matches!(mask.text.as_bytes(), [b'0'..=b'9', ..])
-        {
-            return self.masked_address(ty, mask, args, *span);
-        }
-        match self.initial_address(expr) {
-            Some(v) if matches!(ty, Ty::U32 | Ty::U64) => Some(v),
-            Some(_) => {
-                let text = format!("an address cannot initialise a `.{}`", ty.name());
-                let help = if ty.bits() == 32 { "declare the variable `.u32`" } else { "declare the variable `.u64`" };
-                self.report(errors::initialiser(span, &text, help));
-                None
-            }
-            None => None,
-        }
-    }
-
-    /// `x`, `x+4`, `generic(x)`, `generic(x)+4`.
-    fn initial_address(&mut self, expr: &ast::Expr) -> Option<u64> {
-        match expr {
-            ast::Expr::Binary("+", a, b, span) => {
-                let base = self.initial_address(a)?;
-                match fold(b) {
-                    Some(Const::Int { value, .. }) => Some(base.wrapping_add(value)),
-                    _ => {
-                        let text = "only an integer can be added to an address";
-                        self.report(errors::initialiser(*span, text, "put one behind the `+`"));
-                        None
-                    }
-                }
-            }
-            ast::Expr::Call(word, args, _) if word.text == "generic" => match args.as_slice() {
-                [ast::Expr::Name(name, None)] => self.named_address(name, true),
-                _ => self.no_address(expr),
-            },
-            ast::Expr::Name(word, None) => self.named_address(word, false),
-            other => self.no_address(other),
-        }
-    }
-
-    fn no_address<T>(&mut self, expr: &ast::Expr) -> Option<T> {
-        let help =
-            "put a number or the name of a variable here; `generic` with the name in `( )` gives a generic address";
-        self.report(errors::initialiser(expr.span(), "this is no constant and no address", help));
-        None
-    }
-
-    fn named_address(&mut self, word: &ast::Word, generic: bool) -> Option<u64> {
-        match self.lookup(&word.text) {
-            Some(Sym::Var(id)) => {
-                let var = &self.out.vars[id.0 as usize];
-                if var.rust.is_some() {
-                    self.report(unknown_here(
-                        word.span,
-                        &format!("the address of `{}` as an initial value", word.text),
-                    ));
-                    return None;
-                }
-                match var.space {
-                    Space::Global => Some(GLOBALS + u64::from(var.offset)),
-                    Space::Const if generic => Some(hir::CONSTS + u64::from(var.offset)),
-                    Space::Const => Some(u64::from(var.offset)),
-                    _ => {
-                        let text = format!("the address of `{}` is not known before the launch", word.text);
-                        self.report(errors::initialiser(word.span, &text, "store it at the start of the kernel"));
-                        None
-                    }
-                }
-            }
-            Some(Sym::Func(id)) => Some(hir::FUNCTIONS + u64::from(id.0)),
-            Some(Sym::Broken) => None,
-            Some(other) => {
-                self.report(errors::wrong_name(word.span, &word.text, other.describe(), "a variable"));
-                None
-            }
-            None => {
-                let d = self.undeclared(word.span, "variable", &word.text);
-                self.report(d);
-                None
-            }
-        }
-    }
-
-    /// `0xFF00(x)`: a byte of an address (PTX ISA 5.4.4).
-    fn masked_address(&mut self, ty: Ty, mask: &ast::Word, args: &[ast::Expr], span: Span) -> Option<u64> {
-        let digits = mask.text.strip_prefix("0x").or_else(|| mask.text.strip_prefix("0X"));
-        let value = match digits {
-            Some(d) => u64::from_str_radix(d.trim_end_matches('U'), 16).ok(),
-            None => mask.text.trim_end_matches('U').parse().ok(),
-        };
-        let shift = value.map_or(64, u64::trailing_zeros);
-        if value != 0xFFu64.checked_shl(shift) || shift % 8 != 0 {
-            let text = format!("`{}` masks no whole byte of an address", mask.text);
-            self.report(errors::initialiser(mask.span, &text, "write `0xFF`, `0xFF00`, `0xFF0000` and so on"));
-            return None;
-        }
-        if !matches!(ty.class(), Class::Unsigned | Class::Bits) {
-            let text = format!("a byte of an address does not fit a `.{}`", ty.name());
-            self.report(errors::initialiser(span, &text, "declare the variable `.u8`"));
-            return None;
-        }
-        let [arg] = args else { return self.no_address(args.last()?) };
-        Some(self.initial_address(arg)? >> shift & 0xFF)
-    }
 }
 
 /// Elements of a vector, 1 of anything else.
@@ -547,64 +293,4 @@ fn dims(name: &ast::Declarator) -> Vec<Count> {
         dims.push(d.unwrap_or(Count::Known(open)));
     }
     dims
-}
-
-/// An error in an initialiser: its place (default: the variable's name), message, and help.
-type Misshapen = (Option<Span>, String, String);
-
-/// The values of an initialiser, each with the number of its element: braces follow the dimensions of an array and, innermost,
-/// the elements of a vector; missing elements are 0 (PTX ISA 5.4.4).
-fn lay_out<'a>(
-    init: &'a ast::Init,
-    dims: &[u64],
-    lanes: u64,
-    at: u64,
-    out: &mut Vec<(u64, &'a ast::Expr)>,
-) -> Result<(), Misshapen> {
-    let (room, inner, exact) = match (dims, lanes) {
-        ([first, rest @ ..], _) => (*first, rest, false),
-        ([], 2..) => (lanes, dims, true),
-        _ => (0, dims, false),
-    };
-    match init {
-        ast::Init::Value(e) if room == 0 => out.push((at, e)),
-        ast::Init::Value(e) => {
-            let what = if exact { format!("a vector of {lanes}") } else { format!("an array of {room}") };
-            let help = "write its values in `{ }` of their own".to_string();
-            return Err((Some(e.span()), format!("one value stands for {what}"), help));
-        }
-        ast::Init::Field(word, _) => {
-            let text = "only textures, samplers and surfaces have fields".to_string();
-            return Err((Some(word.span), text, "write the value alone".to_string()));
-        }
-        ast::Init::List(list, span) => {
-            let have = list.len() as u64;
-            if room == 0 {
-                let help = "remove the inner braces".to_string();
-                return Err((Some(*span), "one value initialises a scalar".to_string(), help));
-            }
-            if have > room || exact && have != room {
-                let what = if exact { "vector" } else { "array" };
-                let text = format!("this {what} has {room} elements, and {have} values are given");
-                let help = if exact { "give one for each" } else { "give as many as there are, or a larger size" };
-                return Err(((exact || at > 0).then_some(*span), text, help.to_string()));
-            }
-            let mut step = 1;
-            for n in inner {
-                step *= n;
-            }
-            step *= if exact { 1 } else { lanes };
-            let lanes = if exact { 1 } else { lanes };
-            for (i, part) in list.iter().enumerate() {
-                lay_out(part, inner, lanes, at + i as u64 * step, out)?;
-            }
-        }
-    }
-    Ok(())
-}
-
-/// Is there a `mov` of the type?
-fn movable(ty: Ty) -> bool {
-    let integer = matches!(ty.class(), Class::Bits | Class::Unsigned | Class::Signed);
-    matches!(ty, Ty::F32 | Ty::F64) || integer && matches!(ty.bits(), 16 | 32 | 64)
 }

@@ -377,7 +377,7 @@ impl Parser<'_> {
     pub(super) fn number_argument(&mut self, what: &str) -> Res<(u64, Span)> {
         match self.count_argument(what)? {
             (Count::Known(value), span) => Ok((value, span)),
-            (Count::Rust(_), span) => self.fail(unknown_here(span, what)),
+            (Count::Rust(id), span) => self.fail(unknown_here(span, what, &self.scope.constants, id)),
         }
     }
 

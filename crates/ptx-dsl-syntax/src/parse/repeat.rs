@@ -4,6 +4,7 @@
 //!
 //! Tokens of an iteration or a use have numbers of their own, so that findings in it can say which it was (`contexts.rs`).
 
+mod comments;
 mod contexts;
 mod errors;
 mod frame;
@@ -383,7 +384,8 @@ impl Expander<'_> {
         match (fold(&expr), &expr) {
             (Some(Const::Int { value, .. }), _) if ended => Some(value.cast_signed()),
             (None, Expr::Rust(id, _)) if ended && self.scope.constants.kind(*id) == Kind::Int => {
-                self.fail(super::constant::unknown_here(span, what));
+                let finding = super::constant::unknown_here(span, what, &self.scope.constants, *id);
+                self.fail(finding);
                 None
             }
             _ => {

@@ -65,7 +65,8 @@ impl<'a> Printer<'a> {
     fn next_comment(&self, token: u32) -> Option<&'a str> {
         let notes = self.open.notes;
         let comment = notes.comments.get(self.open.comments)?;
-        (comment.before <= token && (token < notes.tokens || token == END)).then_some(comment.text.as_str())
+        let position = if token == END { END } else { notes.position(token)? };
+        (comment.before <= position).then_some(comment.text.as_str())
     }
 
     /// `.file` for each source file.

@@ -2,6 +2,7 @@
 
 use crate::diag::Diagnostic;
 use crate::span::Span;
+use ptx_dsl_isa::isa::Multiple;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 use super::*;
@@ -530,6 +531,12 @@ pub(crate) fn custom(span: Span, text: &str, sec: &str) -> Diagnostic {
         Some(h) => d.help(h),
         None => d,
     }
+}
+
+pub(crate) fn multiple(span: Span, rule: &Multiple, value: u64, sec: &str) -> Diagnostic {
+    let Multiple { what, unit, of, .. } = rule;
+    let near = value.checked_next_multiple_of(*of).unwrap_or(*of);
+    custom(span, &format!("{what} is {value}, but must be a multiple of {unit}\nwrite `{near}`"), sec)
 }
 
 /// `help`: code that negates it.

@@ -3,6 +3,7 @@
 use super::{directive_section, error, explained_error};
 use crate::diag::Diagnostic;
 use crate::span::Span;
+use ptx_dsl_isa::isa::Multiple;
 
 /// `shown` with its value, if it is not the value itself.
 fn is(shown: &str, value: &str) -> String {
@@ -23,6 +24,11 @@ pub(crate) fn rust_range(
 ) -> Diagnostic {
     error(409, span, format!("{} out of range for operand `{operand}`", is(shown, value)))
         .note(format!("it lies between {low} and {high} (PTX ISA {section})"))
+}
+
+pub(crate) fn rust_multiple(span: Span, rule: &Multiple, (shown, value): (&str, &str), section: &str) -> Diagnostic {
+    let text = format!("{} is {value}, but must be a multiple of {}", rule.what, rule.unit);
+    error(418, span, text).note(format!("it is `{shown}` (PTX ISA {section})"))
 }
 
 pub(crate) fn rust_generic(span: Span, name: &str, space: &str) -> Diagnostic {

@@ -26,13 +26,15 @@ fn limits(name: &str) -> Option<(usize, i64, i64, &'static str)> {
 impl Checker {
     /// A directive of a function with Rust constants among its arguments: checks and records it. `false` if there are none.
     pub(in crate::check) fn rust_directive(&mut self, d: &ast::Directive) -> bool {
-        let has_rust = |arg: &Arg| matches!(arg, Arg::Expr(Expr::Rust(..)));
-        if !d.args.iter().any(has_rust) {
-            return false;
-        }
+        let of_rust = |arg: &Arg| match arg {
+            Arg::Expr(Expr::Rust(id, _)) => Some(*id),
+            _ => None,
+        };
+        let Some(first) = d.args.iter().find_map(of_rust) else { return false };
         let (name, span) = (d.name.text.as_str(), value_span(d));
         let Some((most, low, high, unit)) = limits(name) else {
-            self.report(unknown_here(span, &format!("the number of `{name}`")));
+            let finding = unknown_here(span, &format!("the number of `{name}`"), &self.out.constants, first);
+            self.report(finding);
             return true;
         };
         if d.args.len() > most {

@@ -56,8 +56,10 @@ impl Checker {
             _ if name.range.is_some() => Some("the size of each variable of a range"),
             _ => None,
         };
-        if let Some(what) = unknown {
-            self.report(unknown_here(name.name.span, what));
+        if let (Some(what), Some((size, align))) = (unknown, shape.rust) {
+            let id = if sized { size } else { align };
+            let finding = unknown_here(name.name.span, what, &self.out.constants, id);
+            self.report(finding);
             return false;
         }
         let (constants, span) = (&mut self.out.constants, name.name.span);
@@ -128,7 +130,13 @@ impl Checker {
             rest => (None, rest),
         };
         let Some(known) = rest.iter().map(|n| n.known()).collect::<Option<Vec<u64>>>() else {
-            self.report(unknown_here(declarator.name.span, "an inner dimension of an array with initial values"));
+            let what = "an inner dimension of an array with initial values";
+            let unknown = rest.iter().find_map(|n| match n {
+                Count::Rust(id) => Some(*id),
+                Count::Known(_) => None,
+            });
+            let finding = unknown.map(|id| unknown_here(declarator.name.span, what, &self.out.constants, id));
+            finding.into_iter().for_each(|finding| self.report(finding));
             return None;
         };
         let Some(id) = first else { return Some(known) };
@@ -202,7 +210,7 @@ impl Checker {
         let end = constants.int("up", end, align);
         let size = constants.number(0, span);
         for var in vars.iter_mut().filter(|var| is_dynamic(var)) {
-            var.rust = Some(hir::RustLayout { size, align, offset: end });
+            var.rust = Some(hir::RustLayout { size, align, offset: end, span });
         }
         for (f, function) in functions.iter_mut().enumerate().filter(|(_, function)| function.entry) {
             function.rust.shared_end = Some(end);
@@ -226,7 +234,7 @@ impl Checker {
         let hir::Module { vars, constants, functions, const_open, global_end, .. } = &mut self.out;
         let of = |space| move |var: &&mut Var| var.space == space && var.rust.is_some();
         if let Some(first) = vars.iter_mut().find(of(Space::Local)) {
-            let span = spans(first, constants);
+            let span = declared(first);
             let begin = constants.number(u64::from(local.unwrap_or(0)), span);
             let end = behind(constants, vars.iter_mut().filter(of(Space::Local)), begin);
             let finding = errors::rust_space(span, "local", &Constants::mark(end));
@@ -234,22 +242,23 @@ impl Checker {
             functions.iter_mut().filter(|f| f.entry).for_each(|f| f.rust.local_end = Some(end));
         }
         if let Some(first) = vars.iter_mut().find(of(Space::Const)) {
-            let span = spans(first, constants);
+            let span = declared(first);
             let begin = constants.number(constant, span);
             let open = vars.iter_mut().filter(of(Space::Const));
             let own = behind(constants, open, begin);
             let finding = errors::rust_const_size(span, &Constants::mark(own), CONST_LIMIT);
             constants.require_number(own, "<=", CONST_LIMIT.cast_signed(), finding);
             // the engines keep values before them
-            let begin = constants.number(constant, span);
+            let begin = constants.variable(constant, span);
             let end = behind(constants, vars.iter_mut().filter(of(Space::Const)), begin);
             *const_open = Some((begin, end));
         }
         if let Some(first) = vars.iter_mut().find(of(Space::Global)) {
-            let span = spans(first, constants);
+            let span = declared(first);
             if generic {
                 let what = "the size of a `.global` variable beside a kernel with const parameters";
-                self.diags.push(unknown_here(span, what));
+                let size = first.rust.map_or(ConstId(0), |layout| layout.size);
+                self.diags.push(unknown_here(span, what, constants, size));
                 return;
             }
             let begin = constants.number(global, span);
@@ -261,9 +270,9 @@ impl Checker {
     }
 }
 
-/// Where the size of a variable was declared.
-fn spans(var: &Var, constants: &Constants) -> Span {
-    var.rust.map_or(Span::default(), |layout| constants.span(layout.size))
+/// Where a variable is declared.
+fn declared(var: &Var) -> Span {
+    var.rust.map_or(Span::default(), |layout| layout.span)
 }
 
 /// Places the variables that rustc sizes one after another. Returns their end.

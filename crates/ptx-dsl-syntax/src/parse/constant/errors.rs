@@ -3,6 +3,7 @@
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use ptx_dsl_isa::constant::RustType;
+use ptx_dsl_isa::constant::{ConstId, Constants, Declaration};
 
 fn declaration(span: Span, message: String, help: String) -> Diagnostic {
     Diagnostic::error(155, span, message).help(help)
@@ -74,14 +75,19 @@ pub(super) fn no_count(span: Span) -> Diagnostic {
         .help("declare an unsigned integer constant")
 }
 
-/// The value of a Rust constant is needed where only a number will do.
-pub(crate) fn unknown_here(span: Span, what: &str) -> Diagnostic {
-    Diagnostic::error(156, span, format!("{what} must be known to the macro, and only rustc knows this value"))
-        .note("a macro runs before rustc evaluates constants")
-        .help(
-            "declare the constant with a number, `const N: u32 = 16;`, or list the values of a const parameter, \
-             `<const N: u32 in [16, 32]>`",
-        )
+/// The value of an expression of Rust constants is needed where only a number will do.
+pub(crate) fn unknown_here(span: Span, what: &str, constants: &Constants, id: ConstId) -> Diagnostic {
+    let text = format!("{what} must be known to the macro, and only rustc knows this value");
+    let mut finding = Diagnostic::error(156, span, text).note("a macro runs before rustc evaluates constants");
+    for Declaration { name, ty, value, .. } in constants.declarations_of(id) {
+        let ty = ty.name();
+        let example = if ty == "bool" { "true" } else { "16" };
+        finding = finding.help(match value {
+            Some(_) => format!("declare `{name}` with a number: `const {name}: {ty} = {example};`"),
+            None => format!("list the values of `{name}`: `<const {name}: {ty} in [{example}]>`"),
+        });
+    }
+    finding
 }
 
 /// A Rust constant in a text that is not compiled by rustc.

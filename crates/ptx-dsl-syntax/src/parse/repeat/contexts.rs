@@ -63,6 +63,11 @@ impl Contexts {
         }
     }
 
+    /// The source token that a token comes from.
+    pub(super) fn source_of(&self, id: u32) -> u32 {
+        self.origin(id).0
+    }
+
     fn source(&self, span: Span) -> Span {
         Span { first: self.origin(span.first).0, last: self.origin(span.last).0 }
     }

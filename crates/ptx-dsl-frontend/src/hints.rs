@@ -1,7 +1,7 @@
 //! Helps for what only Rust has: a constant that the kernel does not know.
 
-use ptx_dsl_frontend::diag::{Diagnostic, Severity};
-use ptx_dsl_frontend::token::{Tok, Token};
+use crate::diag::{Diagnostic, Severity};
+use crate::token::{Tok, Token};
 
 /// Errors about a name where a constant could stand.
 const CODES: [u16; 6] = [110, 122, 157, 401, 416, 504];
