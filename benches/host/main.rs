@@ -14,6 +14,7 @@ mod matmul;
 mod mma;
 mod mma_sync;
 mod others;
+mod products;
 mod ragged;
 mod reduce;
 mod ring;
@@ -21,12 +22,14 @@ mod saxpy;
 mod scan;
 mod sparse;
 mod steal;
+mod threads;
 
 use others::{LABELS, Other};
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Checked, Engine};
 use std::io::Write;
 use std::time::Instant;
+use threads::{Alone, Threads};
 
 /// A kernel, its Rust counterpart, and their data.
 pub trait Case {
@@ -63,6 +66,11 @@ const CASES: &[(&str, Make, &str)] = &[
     ("mma", mma::case, mma::mma::PTX),
     ("mma_sync", mma_sync::exact, mma_sync::mma_sync::PTX),
     ("mma_fast", mma_sync::fast, mma_sync::mma_sync::PTX),
+    ("tcgen05_f16", products::f16, products::product_f16::PTX),
+    ("tcgen05_fast", products::f16_fast, products::product_f16::PTX),
+    ("tcgen05_tf32", products::tf32, products::product_tf32::PTX),
+    ("tcgen05_e4m3", products::e4m3, products::product_f8::PTX),
+    ("tcgen05_s8", products::s8, products::product_i8::PTX),
     ("histogram", atomics::case, atomics::histogram::PTX),
     ("mandelbrot", mandelbrot::case, mandelbrot::mandelbrot::PTX),
     ("barriers", barriers::case, barriers::barriers::PTX),
@@ -167,8 +175,8 @@ struct Line {
     ours: u64,
     /// on the interpreter
     interpreted: u64,
-    /// on one thread, if `ours` is on several, and how many
-    alone: Option<(usize, u64)>,
+    /// if `ours` is on several threads
+    threads: Option<Threads>,
     checked: Option<u64>,
     /// by label
     others: Vec<(&'static str, Option<Times>)>,
@@ -194,7 +202,7 @@ fn main() {
     print!("{:<12} {:>12} {:>12} {:>8}", "kernel", "hand, ms", "compiled, ms", "ratio");
     print!(" {:>15} {:>8} {:>12}", "interpreted, ms", "ratio", "checked, ms");
     if o.threads > 1 {
-        print!(" {:>14} {:>8}", "one thread, ms", format!("x{}", o.threads));
+        threads::print_head(o.threads);
     }
     for other in &o.others {
         print!(" {:>14} {:>8}", format!("{}, ms", other.label), "ratio");
@@ -231,7 +239,8 @@ fn measure(name: &'static str, make: Make, o: &Options) -> Line {
     let mut case = make();
     let interpreter = host.clone().engine(Engine::Interpreted);
     let (mut hand, mut ours, mut interpreted) = (Vec::new(), Vec::new(), Vec::new());
-    let (mut alone, mut checked) = (Vec::new(), Vec::new());
+    let (mut alone, mut checked) = (Alone::default(), Vec::new());
+    let alone_interpreted = Host::new().engine(Engine::Interpreted);
     let mut running: Vec<_> = o.others.iter().map(|other| other.start(name)).collect();
     // the first round is a warm-up
     for round in 0..=o.rounds {
@@ -243,17 +252,23 @@ fn measure(name: &'static str, make: Make, o: &Options) -> Line {
             ours.push(w);
         }
         case.hand();
-        let i = time(&mut || case.ours(&interpreter));
+        let (i, used) = threads::processor(|| time(&mut || case.ours(&interpreter)));
         assert!(case.agrees(), "{name}: the results of the interpreter differ");
         if round > 0 {
             interpreted.push(i);
+            alone.ticks[1] += used;
         }
         if o.threads > 1 {
             case.hand();
             let a = time(&mut || case.ours(&Host::new()));
             assert!(case.agrees(), "{name}: the results of one thread differ");
+            case.hand();
+            let (b, used) = threads::processor(|| time(&mut || case.ours(&alone_interpreted)));
+            assert!(case.agrees(), "{name}: the results of one interpreting thread differ");
             if round > 0 {
-                alone.push(a);
+                alone.compiled.push(a);
+                alone.interpreted.push(b);
+                alone.ticks[0] += used;
             }
         }
         for other in &mut running {
@@ -275,7 +290,7 @@ fn measure(name: &'static str, make: Make, o: &Options) -> Line {
         hand: median(&mut hand).unwrap_or_default(),
         ours: median(&mut ours).unwrap_or_default(),
         interpreted: median(&mut interpreted).unwrap_or_default(),
-        alone: median(&mut alone).map(|t| (o.threads, t)),
+        threads: alone.line(o.threads),
         checked: median(&mut checked),
         others: others.collect(),
     }
@@ -292,8 +307,8 @@ impl Line {
         print!("{:<12} {:>12} {:>12} {:>8.2}", self.name, ms(self.hand), ms(self.ours), self.ratio());
         let ratio = self.interpreted as f64 / self.hand as f64;
         print!(" {:>15} {ratio:>8.2} {checked:>12}", ms(self.interpreted));
-        if let Some((_, alone)) = self.alone {
-            print!(" {:>14} {:>8.2}", ms(alone), alone as f64 / self.ours as f64);
+        if let Some(threads) = &self.threads {
+            threads.print(self.ours, self.interpreted);
         }
         for (label, times) in &self.others {
             let shown = times.map_or("-".into(), |(ours, _)| ms(ours));
@@ -320,9 +335,7 @@ impl Line {
             number(of("unchecked").flatten().map(|t| t.0)),
             self.ratio()
         );
-        if let Some((threads, alone)) = self.alone {
-            text += &format!(",\"threads\":{threads},\"one_thread_ns\":{alone}");
-        }
+        text += &self.threads.as_ref().map_or(String::new(), Threads::json);
         if let Some(times) = of("native") {
             let (ours, hand) = (times.map(|t| t.0), times.and_then(|t| t.1));
             let ratio = ours.zip(hand).map_or("null".into(), |(o, h)| format!("{:.4}", o as f64 / h as f64));

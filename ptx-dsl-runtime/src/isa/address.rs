@@ -3,7 +3,7 @@
 use super::{Done, active, place, set, space};
 use crate::fault::{Fault, FaultKind};
 pub use crate::mem::address::mapped_shared;
-use crate::mem::address::{AddrSpace, Place, from_generic, is_in, to_generic};
+use crate::mem::address::{AddrSpace, Place, decode_common, from_generic, is_in, to_generic};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -28,8 +28,12 @@ pub fn isspacep<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mu
 }
 
 /// Rank and offset of an address that has to be in shared memory of the cluster.
-fn shared<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<(u32, u32), Box<Fault>> {
-    match place(x, space(q), addr, lane)? {
+#[inline]
+fn shared<M: Monitor>(x: &Ctx<'_, M>, space: AddrSpace, addr: u64, lane: usize) -> Result<(u32, u32), Box<Fault>> {
+    if let Some(Place::Shared { rank, offset }) = decode_common(space, addr, x.rank()) {
+        return Ok((rank, offset));
+    }
+    match place(x, space, addr, lane)? {
         Place::Shared { rank, offset } => Ok((rank, offset)),
         _ => {
             let wanted = "in the window of shared memory".into();
@@ -41,11 +45,11 @@ fn shared<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<(u
 /// `mapa d, a, b`: the address of `a` in the CTA of rank `b`. With a rank outside of the cluster the access faults.
 #[inline]
 pub fn mapa<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+    let (space, generic) = (space(q), !q.has(q::shared_cluster));
     for l in active(x.mask) {
-        let (_, offset) = shared(x, q, s[0][l], l)?;
+        let (_, offset) = shared(x, space, s[0][l], l)?;
         let rank = s.get(1).map_or(0, |b| b[l]) as u32;
         let addr = mapped_shared(offset, rank, x.rank()).into();
-        let generic = !q.has(q::shared_cluster);
         set(d, 0, l, if generic { to_generic(AddrSpace::SharedCluster, addr) } else { addr });
     }
     Ok(())
@@ -55,7 +59,7 @@ pub fn mapa<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
 #[inline]
 pub fn getctarank<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
-        let (rank, _) = shared(x, q, s[0][l], l)?;
+        let (rank, _) = shared(x, space(q), s[0][l], l)?;
         set(d, 0, l, rank.into());
     }
     Ok(())

@@ -6,6 +6,7 @@
 use super::{active, own_shared_object, set, space};
 use crate::fault::Fault;
 use crate::kernel::Flow;
+use crate::mem::address::{Place, decode_common};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes, Monitor};
 
@@ -25,6 +26,11 @@ fn unpack(q: Q, row: [u8; 16]) -> [u8; 16] {
     } else {
         row
     }
+}
+
+/// Are elements of a row in shared memory narrower than a byte?
+fn is_packed(q: Q) -> bool {
+    q.has(q::b6x16_p32) || q.has(q::b4x16_p64) || q.has(q::s4)
 }
 
 /// The element of a row that begins in a byte, or `None` for padding.
@@ -54,8 +60,7 @@ fn owner(q: Q, lane: usize, byte: usize) -> usize {
 
 /// The pieces of a row that one lane gets or gives: the first byte, their number, the lane.
 fn pieces(q: Q, lane: usize) -> impl Iterator<Item = (usize, u32, u32)> {
-    let packed = element(q, 1) != Some(1);
-    let step = match (packed || q.has(q::m16n8) || q.has(q::m16n16), q.has(q::trans)) {
+    let step = match (is_packed(q) || q.has(q::m16n8) || q.has(q::m16n16), q.has(q::trans)) {
         (true, _) => 1,
         (false, true) => 2,
         (false, false) => 4,
@@ -117,6 +122,30 @@ fn word(rows: &[[u8; 16]; 8], lane: usize) -> u64 {
     u32::from_le_bytes([0, 1, 2, 3].map(|i| rows[lane / 4][at + i])).into()
 }
 
+/// Matrices of whole rows from shared memory. `None` if an address is not that of a row there.
+#[inline(always)]
+fn load(
+    window: &[u8],
+    offset: impl Fn(u64) -> Option<usize>,
+    addresses: &Lanes,
+    transposes: bool,
+    d: &mut [&mut Lanes],
+) -> Option<()> {
+    for (d, addresses) in d.iter_mut().zip(addresses.as_chunks::<8>().0) {
+        let mut rows = [[0; 16]; 8];
+        for (row, address) in rows.iter_mut().zip(addresses) {
+            *row = *window.get(offset(*address)?..)?.first_chunk()?;
+        }
+        let rows = if transposes { transposed(&rows) } else { rows };
+        for (lanes, row) in d.as_chunks_mut::<4>().0.iter_mut().zip(&rows) {
+            for (lane, bytes) in lanes.iter_mut().zip(row.as_chunks::<4>().0) {
+                *lane = u32::from_le_bytes(*bytes).into();
+            }
+        }
+    }
+    Some(())
+}
+
 /// `ldmatrix r, [p]`. `.m8n8.trans` transposes elements of 16 bits, `.m16n16.trans` those of 8 bits: two registers have the upper and
 /// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
 /// signs.
@@ -124,12 +153,21 @@ pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mu
     if let Some(wait) = x.whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));
     }
+    let whole = !M::ON && x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
+    if whole && let Ok(window) = x.window(x.rank()) {
+        let own = |address| match decode_common(space(q), address, x.rank()) {
+            Some(Place::Shared { offset, .. }) if offset.is_multiple_of(16) => Some(offset as usize),
+            _ => None,
+        };
+        if load(window, own, s[0], q.has(q::trans), d).is_some() {
+            return Ok(Flow::Next);
+        }
+    }
     let mut rows = [[0; 16]; 32];
     let of_each = if q.has(q::m16n16) { 2 } else { 1 };
-    let packed = q.has(q::b6x16_p32) || q.has(q::b4x16_p64) || q.has(q::s4);
     for lane in 0..(8 * d.len()).min(32) {
         let row = row(x, q, s[0][lane], lane)?;
-        rows[lane] = if packed { unpack(q, row) } else { row };
+        rows[lane] = if is_packed(q) { unpack(q, row) } else { row };
     }
     for r in 0..d.len() {
         let part: [[u8; 16]; 8] = if of_each == 2 {

@@ -1,5 +1,6 @@
 //! `mma` and `mma.sp`: products of matrices in the registers of a warp (PTX ISA 9.7.14.5.14, 9.7.14.6.3).
 
+mod direct;
 mod exact;
 pub(super) mod form;
 mod quads;
@@ -68,12 +69,39 @@ pub(super) fn fragments(
         Kind::Double => exact::double(form, q, s, d),
         Kind::Bits => exact::bits(form, q, s, d),
         Kind::Floats | Kind::Integers => {
+            let sum = direct_sum(form, q, machine);
+            if let Some(job) = sum.and_then(|sum| direct::Job::new(form, s, sum))
+                && direct::multiply(machine.set, &job, d)
+            {
+                return Ok(());
+            }
             let product = Product::new(form, q, machine, s)?;
             let rows = if product.is_halved() { product.by_halves() } else { product.run() };
             form.cells[0].store(&rows, d);
         }
     }
     Ok(())
+}
+
+/// How a product without block scaling adds; `None` for kinds that mix formats.
+fn direct_sum(form: &Form, q: Q, machine: Machine) -> Option<direct::Sum> {
+    let to = Arithmetic::to(form.cells);
+    match form.kind {
+        Kind::Integers => Some(direct::Sum::Integers { saturate: q.has(q::satfinite) }),
+        _ if q.has(q::kind_f8f6f4) => None,
+        _ if machine.numerics == Numerics::Fast => Some(direct::Sum::Plain),
+        _ if is_halved(form, machine) => Some(direct::Sum::Halves(Model::mma(machine.target, Format::F16, to))),
+        _ => {
+            let model = Model::mma(machine.target, form.formats[0], to);
+            Some(direct::Sum::Fused(Model { step: model.step.min(form.step), ..model }))
+        }
+    }
+}
+
+/// Elements of 8 bits on a target whose tensor cores have none in `mma`, and exact sums?
+fn is_halved(form: &Form, machine: Machine) -> bool {
+    let small = form.kind == Kind::Floats && form.formats[0].bits() <= 8;
+    small && machine.numerics == Numerics::Exact && (90..120).contains(&machine.target)
 }
 
 /// A product of numbers that f32 holds.
@@ -147,11 +175,8 @@ impl<'a> Product<'a> {
         rows
     }
 
-    /// Elements of 8 bits on a target whose tensor cores have none in `mma`.
     fn is_halved(&self) -> bool {
-        let small = self.form.kind == Kind::Floats && self.form.formats[0].bits() <= 8;
-        let exact = self.machine.numerics == Numerics::Exact;
-        small && exact && !self.new_kind && (90..120).contains(&self.machine.target)
+        !self.new_kind && is_halved(self.form, self.machine)
     }
 
     /// What ptxas makes of it: widens both halves of each register to f16, multiplies twice, and adds C at the end.

@@ -32,6 +32,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     target: "sm_100",
     sites: &[Site { text: "probe;", line: 1, rust_line: 0, used_bytes: None }],
     registers: 0,
+    values: &[],
     not_yet: &[],
     image: &[],
 };

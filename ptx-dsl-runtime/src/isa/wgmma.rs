@@ -66,7 +66,8 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
         product.run(&operands, metadata, (shared, warp, machine), d)
     });
     done.map_err(|kind| x.fault(kind, 0))?;
-    groups(x).issue(operands.held, operands.descriptors);
+    let site = x.site;
+    groups(x).issue(site, operands.held, operands.descriptors);
     Ok(Flow::Next)
 }
 
@@ -143,7 +144,7 @@ pub fn wgmma_fence<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [
         return Ok(());
     };
     let Some(lane) = active(x.mask).next() else { return Ok(()) };
-    let Some(pending) = groups(x).pending(sets[lane]) else { return Ok(()) };
+    let Some((pending, site)) = groups(x).pending(sets[lane]) else { return Ok(()) };
     let (why, help) = match pending {
         Pending::Uncommitted => (
             "which is in no group".to_string(),
@@ -158,8 +159,11 @@ pub fn wgmma_fence<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [
             "wait with a smaller number: it counts the newest groups that may still be in flight",
         ),
     };
-    let what = format!("touches a register that belongs to a `wgmma.mma_async` in flight, {why}");
-    Err(x.fault(FaultKind::undefined(what, "9.7.15.7.3", help), lane as u32))
+    let operation = x.geometry.statement(site, "a `wgmma.mma_async`");
+    let what = format!("touches a register that belongs to {operation}, in flight, {why}");
+    let (kind, lane) = (FaultKind::HeldRegister { what, help }, lane as u32);
+    // a monitor may want to see more
+    x.found(kind, lane).map_err(|kind| x.fault(kind, lane))
 }
 
 /// `wgmma.commit_group`: the operations since the last one are a group.

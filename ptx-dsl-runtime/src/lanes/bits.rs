@@ -64,6 +64,16 @@ pub(super) fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
     out
 }
 
+/// The same of words.
+#[inline(always)]
+pub(super) fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
+    let mut out = *most;
+    for (out, b) in out.iter_mut().zip(b) {
+        *out = (*out).max(a.wrapping_add(*b));
+    }
+    out
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

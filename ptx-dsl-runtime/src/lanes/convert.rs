@@ -10,14 +10,19 @@ macro_rules! widths {
         #[cfg_attr(debug_assertions, inline(never))]
         #[cfg_attr(not(debug_assertions), inline(always))]
         pub fn $wide(v: &[$t; 32]) -> Lanes {
-            v.map(u64::from)
+            // a loop: LLVM does not vectorise `map` on an array
+            let mut wide = [0; 32];
+            wide.iter_mut().zip(v).for_each(|(to, v)| *to = u64::from(*v));
+            wide
         }
 
         /// The lanes as a register.
         #[cfg_attr(debug_assertions, inline(never))]
         #[cfg_attr(not(debug_assertions), inline(always))]
         pub fn $narrow(v: &Lanes) -> [$t; 32] {
-            v.map(|v| v as $t)
+            let mut narrow = [0; 32];
+            narrow.iter_mut().zip(v).for_each(|(to, v)| *to = *v as $t);
+            narrow
         }
 
         /// Sets the lanes of `m`.

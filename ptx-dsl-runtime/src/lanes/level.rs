@@ -44,6 +44,21 @@ pub trait Level: Copy + 'static {
     fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
         bits::raise(most, a, b)
     }
+    /// The same of words.
+    #[inline(always)]
+    fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
+        bits::raise_words(most, a, b)
+    }
+    /// f16 to f32; a NaN stays some NaN.
+    #[inline(always)]
+    fn widen(halves: &[u16; 8]) -> [f32; 8] {
+        halves.map(crate::isa::float16::f16_to_f32)
+    }
+    /// Columns as rows.
+    #[inline(always)]
+    fn transpose(rows: &[[u64; 4]; 4]) -> [[u64; 4]; 4] {
+        std::array::from_fn(|i| std::array::from_fn(|j| rows[j][i]))
+    }
     /// 32, the lanes of a warp, as the bound of lane loops. A constant with wide vectors, so that LLVM unrolls the loops;
     /// elsewhere `rows` times 8 at run time, so that they stay loops. They stay loops in development builds too, which do not
     /// vectorise.

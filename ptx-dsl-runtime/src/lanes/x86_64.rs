@@ -47,6 +47,36 @@ fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
     bytemuck::cast(unsafe { _mm_max_epi16(most, _mm_add_epi16(_mm_set1_epi16(a), b)) })
 }
 
+/// As [`raise`].
+#[inline(always)]
+fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
+    let (most, b): (__m256i, __m256i) = (bytemuck::cast(*most), bytemuck::cast(*b));
+    // SAFETY: only code of the two levels calls it, and both have AVX2.
+    bytemuck::cast(unsafe { _mm256_max_epi32(most, _mm256_add_epi32(_mm256_set1_epi32(a), b)) })
+}
+
+#[inline(always)]
+fn widen(halves: &[u16; 8]) -> [f32; 8] {
+    // SAFETY: as above, and both have F16C.
+    bytemuck::cast(unsafe { _mm256_cvtph_ps(bytemuck::cast(*halves)) })
+}
+
+#[inline(always)]
+fn transpose(rows: &[[u64; 4]; 4]) -> [[u64; 4]; 4] {
+    let [a, b, c, d]: [__m256i; 4] = bytemuck::cast(*rows);
+    // SAFETY: as above.
+    bytemuck::cast(unsafe {
+        let (low, high) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
+        let (lower, higher) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+        [
+            _mm256_permute2x128_si256::<0x20>(low, lower),
+            _mm256_permute2x128_si256::<0x20>(high, higher),
+            _mm256_permute2x128_si256::<0x31>(low, lower),
+            _mm256_permute2x128_si256::<0x31>(high, higher),
+        ]
+    })
+}
+
 #[cfg(not(debug_assertions))]
 impl Level for Avx512 {
     const FMA: bool = true;
@@ -70,6 +100,21 @@ impl Level for Avx512 {
     #[inline(always)]
     fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
         raise(most, a, b)
+    }
+
+    #[inline(always)]
+    fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
+        raise_words(most, a, b)
+    }
+
+    #[inline(always)]
+    fn widen(halves: &[u16; 8]) -> [f32; 8] {
+        widen(halves)
+    }
+
+    #[inline(always)]
+    fn transpose(rows: &[[u64; 4]; 4]) -> [[u64; 4]; 4] {
+        transpose(rows)
     }
 
     #[inline(always)]
@@ -134,6 +179,21 @@ impl Level for Avx2 {
     }
 
     #[inline(always)]
+    fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
+        raise_words(most, a, b)
+    }
+
+    #[inline(always)]
+    fn widen(halves: &[u16; 8]) -> [f32; 8] {
+        widen(halves)
+    }
+
+    #[inline(always)]
+    fn transpose(rows: &[[u64; 4]; 4]) -> [[u64; 4]; 4] {
+        transpose(rows)
+    }
+
+    #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
         let mut out = [0; 32];
         for (out, at) in out.chunks_exact_mut(8).zip(at.chunks_exact(8)) {
@@ -195,6 +255,13 @@ mod tests {
             let row = std::array::from_fn(|l| 1000 + l as u32);
             let at = std::array::from_fn(|l| m.rotate_left(3 * l as u32).wrapping_mul(l as u32 | 1));
             assert_eq!(L::pick(&row, &at), at.map(|at| 1000 + (at & 31)), "{m:08x}");
+            let words = std::array::from_fn(|i| m.rotate_left(4 * i as u32) as i32 >> 3);
+            let most = words.map(|w| -w);
+            assert_eq!(L::raise_words(&most, 77, &words), Base::raise_words(&most, 77, &words), "{m:08x}");
+            let squares = std::array::from_fn(|i| std::array::from_fn(|j| u64::from(m) * (i * 4 + j) as u64));
+            assert_eq!(L::transpose(&squares), Base::transpose(&squares), "{m:08x}");
+            let halves = std::array::from_fn(|i| m.rotate_left(5 * i as u32) as u16 & 0xfbff);
+            assert_eq!(L::widen(&halves), Base::widen(&halves), "{m:08x}");
         }
     }
 

@@ -22,7 +22,7 @@ pub(crate) type Sums<T = f32> = [[T; WIDE]; HIGH];
 /// Terms whose sum fits into an i32.
 const TERMS: usize = 16;
 /// The least E, below the subnormals of f32: an H200 drops bits below 2^(-133 - F). That shows only where nearly all cancels.
-const LEAST: i16 = -133;
+pub(crate) const LEAST: i16 = -133;
 /// The NaN of tensor cores; f16 has 0x7fff.
 const NAN: f32 = f32::from_bits(0x7fff_ffff);
 
@@ -204,7 +204,7 @@ fn dense<L: Level, P: Product>(
     }
     let mut out = *c;
     for (r, out) in out.iter_mut().enumerate() {
-        *out = finish(model, P::NARROW, &total[r], &top[r], &c[r]);
+        *out = finish(model, P::NARROW, &total[r], &top[r].map(i32::from), &c[r]);
     }
     if o.has_special(c.as_flattened()) {
         for (r, (out, c)) in out.iter_mut().zip(c).enumerate() {
@@ -291,7 +291,7 @@ impl Step<'_> {
                 from = to;
             }
         }
-        let mut out = finish(model, P::NARROW, &total, &top, c);
+        let mut out = finish(model, P::NARROW, &total, &top.map(i32::from), c);
         if o.has_special(c) {
             self.special(ks.clone(), c, &place, &mut out);
         }
@@ -350,11 +350,17 @@ impl Step<'_> {
 
 /// Adds C to exact sums of multiples of 2^(top - F), and rounds.
 #[inline(always)]
-fn finish(model: Model, narrow: bool, total: &[f64; WIDE], top: &[i16; WIDE], c: &[f32; WIDE]) -> [f32; WIDE] {
+pub(crate) fn finish(
+    model: Model,
+    narrow: bool,
+    total: &[f64; WIDE],
+    top: &[i32; WIDE],
+    c: &[f32; WIDE],
+) -> [f32; WIDE] {
     let fraction = i32::from(model.fraction);
     let sums: [f64; WIDE] = std::array::from_fn(|n| {
-        let up = f64::power(fraction - i32::from(top[n]));
-        let down = f64::power(i32::from(top[n]) - fraction);
+        let up = f64::power(fraction - top[n]);
+        let down = f64::power(top[n] - fraction);
         (total[n] + (f64::from(c[n]) * up).trunc()) * down
     });
     // one loop for each, without branches

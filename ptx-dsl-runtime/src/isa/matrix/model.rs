@@ -29,7 +29,8 @@ pub(crate) struct Model {
 
 /// Number of a target: 90 for `sm_90a`.
 pub(crate) fn generation(target: &str) -> u32 {
-    target.trim_start_matches("sm_").trim_end_matches(['a', 'f']).parse().unwrap_or(0)
+    let digits = target.bytes().filter(u8::is_ascii_digit);
+    digits.fold(0, |number, digit| 10 * number + u32::from(digit - b'0'))
 }
 
 /// The least exponent of a format.

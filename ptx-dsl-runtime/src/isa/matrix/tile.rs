@@ -15,7 +15,7 @@ pub(crate) enum Range {
 pub(crate) const ZERO: i16 = -4096;
 
 /// Exponents of elements whose products are [`Range::Narrow`].
-const NARROW: std::ops::RangeInclusive<i16> = -50..=62;
+pub(crate) const NARROW: std::ops::RangeInclusive<i16> = -50..=62;
 
 /// A matrix of rows (of A) or columns (of B), `W` of them side by side: element (line, k) is
 /// `data[line / W * k_size + k][line % W]`.

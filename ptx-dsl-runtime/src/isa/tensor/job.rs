@@ -1,6 +1,6 @@
 //! Tensor copies in flight.
 
-use super::rows::{Row, TensorBox};
+use super::rows::{Row, Run, TensorBox};
 use super::swizzle::Layout;
 use crate::fault::FaultKind;
 use crate::isa::bulk::reduction::Reduction;
@@ -86,14 +86,6 @@ impl Transfer {
             window.get_mut(start as usize..)?.get_mut(..bytes.len())?.copy_from_slice(bytes);
             return Some(());
         }
-        if layout.swizzle == Swizzle::B128
-            && let Some(line) = bytes.first_chunk::<128>()
-        {
-            // the most frequent case: the row is a line
-            let to = window.get_mut(start as usize..)?.first_chunk_mut::<128>()?;
-            exchange_pieces(to, line, start as usize >> 7);
-            return Some(());
-        }
         if layout.piece == 16 {
             let (pieces, _) = bytes.as_chunks::<16>();
             for (piece, i) in pieces.iter().zip(0..) {
@@ -104,6 +96,22 @@ impl Transfer {
         }
         for (piece, (_, at)) in bytes.chunks_exact(layout.piece as usize).zip(layout.pieces(start)) {
             window.get_mut(at as usize..)?.get_mut(..piece.len())?.copy_from_slice(piece);
+        }
+        Some(())
+    }
+
+    /// Puts whole lines of 128 bytes into shared memory, the most frequent case. `None` if a row is not one, or not all are in `from`,
+    /// which begins with the first.
+    #[inline(always)]
+    fn put_lines(&self, window: &mut [u8], run: &Run, from: &[u8]) -> Option<()> {
+        let (start, layout) = (self.start(&run.first) as usize, self.layout);
+        if layout.swizzle != Swizzle::B128 || layout.row != 128 || layout.piece != 16 || layout.step != 16 {
+            return None;
+        }
+        let stride = usize::try_from(run.stride).ok()?;
+        let (lines, _) = window.get_mut(start..)?.get_mut(..128 * run.count as usize)?.as_chunks_mut::<128>();
+        for (i, to) in lines.iter_mut().enumerate() {
+            exchange_pieces(to, from.get(i * stride..)?.first_chunk()?, (start >> 7) + i);
         }
         Some(())
     }
@@ -129,12 +137,12 @@ impl Transfer {
 }
 
 /// Copies a line of 128 bytes, in which the number of the line exchanges pieces of 16.
-#[inline]
+#[inline(always)]
 fn exchange_pieces(to: &mut [u8; 128], from: &[u8; 128], line: usize) {
-    let pieces = |bytes: &[u8; 128], i: usize| -> [u8; 16] { std::array::from_fn(|at| bytes[i * 16 + at]) };
-    for i in 0..8 {
-        let at = ((i ^ line) & 7) * 16;
-        to[at..at + 16].copy_from_slice(&pieces(from, i));
+    let (to, _) = to.as_chunks_mut::<16>();
+    let (from, _) = from.as_chunks::<16>();
+    for (i, piece) in from.iter().enumerate() {
+        to[(i ^ line) & 7] = *piece;
     }
 }
 
@@ -211,19 +219,24 @@ impl CopyJob for Load {
         let plain = global.bytes(t.tensor.segment);
         let plain = if self.converts() { &[][..] } else { plain };
         let mut buffer = [0; LONGEST];
-        t.of.rows(|row| {
-            let at = t.global(&row);
-            let whole = (row.bytes as usize == width)
-                .then(|| plain.get(usize::try_from(at.offset).ok()?..)?.get(..width))
-                .flatten();
-            if let Some(whole) = whole {
-                return t.put(window, &row, whole).ok_or_else(|| t.outside(size));
+        t.of.runs(|run| {
+            let whole = run.first.bytes as usize == width;
+            let first = || plain.get(usize::try_from(t.global(&run.first).offset).ok()?..);
+            if whole && first().and_then(|from| t.put_lines(window, &run, from)).is_some() {
+                return Ok(());
             }
-            let Some(to) = buffer.get_mut(..width) else { return Err(t.outside(size)) };
-            if !self.gather(&row, to, |at, part| global.copy_out(at.segment, at.offset, part)) {
-                global.check(at.segment, at.offset, row.bytes.into(), false)?;
-            }
-            t.put(window, &row, to).ok_or_else(|| t.outside(size))
+            run.rows().try_for_each(|row| {
+                let at = t.global(&row);
+                let bytes = || plain.get(usize::try_from(at.offset).ok()?..)?.get(..width);
+                if let Some(bytes) = bytes().filter(|_| whole) {
+                    return t.put(window, &row, bytes).ok_or_else(|| t.outside(size));
+                }
+                let Some(to) = buffer.get_mut(..width) else { return Err(t.outside(size)) };
+                if !self.gather(&row, to, |at, part| global.copy_out(at.segment, at.offset, part)) {
+                    global.check(at.segment, at.offset, row.bytes.into(), false)?;
+                }
+                t.put(window, &row, to).ok_or_else(|| t.outside(size))
+            })
         })
     }
 

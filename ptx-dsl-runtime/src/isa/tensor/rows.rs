@@ -18,6 +18,14 @@ pub struct Row {
     pub from: u64,
 }
 
+/// Rows that follow each other in the box, and in the tensor with a stride.
+#[derive(Debug, Clone, Copy)]
+pub struct Run {
+    pub first: Row,
+    pub count: u32,
+    pub stride: u64,
+}
+
 /// How a box is chosen.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Shape {
@@ -135,35 +143,50 @@ impl TensorBox {
     /// Calls `f` for each row.
     #[inline(always)]
     pub fn rows(&self, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+        self.runs(|run| run.rows().try_for_each(&mut f))
+    }
+
+    /// Calls `f` for rows that follow each other, as many as can be said at once.
+    #[inline(always)]
+    pub fn runs(&self, mut f: impl FnMut(Run) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
         let (part, e) = (self.part(), &self.extents);
+        let mut one = |first| f(Run { first, count: 1, stride: 0 });
         match self.shape {
             Shape::Tile => self.tile(&part, f),
             Shape::Rows(rows) => (0..).zip(rows).try_for_each(|(i, row)| {
                 let mut at = e.start;
                 at[1] = row;
-                f(part.at(i, e.offset(&at, 1)))
+                one(part.at(i, e.offset(&at, 1)))
             }),
-            Shape::Pixels(offsets) => self.pixels(&part, offsets, f),
-            Shape::Wide { pixels, offset } => self.wide(&part, pixels, offset, f),
+            Shape::Pixels(offsets) => self.pixels(&part, offsets, one),
+            Shape::Wide { pixels, offset } => self.wide(&part, pixels, offset, one),
         }
     }
 
     #[inline(always)]
-    fn tile(&self, part: &Row, mut f: impl FnMut(Row) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
+    fn tile(&self, part: &Row, mut f: impl FnMut(Run) -> Result<(), FaultKind>) -> Result<(), FaultKind> {
         let e = &self.extents;
         let (rank, mut at, mut done, mut index) = (e.rank, e.start, [0; DIMS], 0);
         if rank == 1 {
-            return f(part.at(0, Some(0)));
+            return f(Run { first: part.at(0, Some(0)), count: 1, stride: 0 });
         }
-        let (height, step) = (e.counts[1], i64::from(e.steps[1]));
+        let (height, step) = (i64::from(e.counts[1]), i64::from(e.steps[1]).max(1));
         loop {
-            let plane = e.offset(&at, 2);
-            for i in 0..height {
-                let row = i64::from(at[1]) + i64::from(i) * step;
-                let inside = plane.filter(|_| row >= 0 && (row as u64) < e.dims[1]);
-                let from = inside.map(|plane| plane.saturating_add((row as u64).saturating_mul(e.strides[0])));
-                f(part.at(index, from))?;
-                index += 1;
+            let (plane, top) = (e.offset(&at, 2), i64::from(at[1]));
+            // the rows inside of the tensor are in the middle
+            let number = |until: i64| ((until - top + step - 1).div_euclid(step)).clamp(0, height);
+            let height_of_tensor = i64::try_from(e.dims[1]).unwrap_or(i64::MAX >> 1);
+            let (begin, end) = if plane.is_some() { (number(0), number(height_of_tensor)) } else { (height, height) };
+            let from = plane.map(|plane| {
+                let row = (top + begin * step) as u64;
+                plane.saturating_add(row.saturating_mul(e.strides[0]))
+            });
+            let stride = (step as u64).saturating_mul(e.strides[0]);
+            for (count, from, stride) in [(begin, None, 0), (end - begin, from, stride), (height - end, None, 0)] {
+                if count > 0 {
+                    f(Run { first: part.at(index, from), count: count as u32, stride })?;
+                    index += count as u32;
+                }
             }
             let mut d = 2;
             loop {
@@ -252,6 +275,17 @@ impl TensorBox {
             inside: until(length),
             from: (first + before).max(0) as u64,
         }
+    }
+}
+
+impl Run {
+    #[inline(always)]
+    pub fn rows(self) -> impl Iterator<Item = Row> {
+        let Run { first, count, stride } = self;
+        (0..count).map(move |i| {
+            let from = first.from.saturating_add(stride.saturating_mul(i.into()));
+            Row { index: first.index + i, from, ..first }
+        })
     }
 }
 

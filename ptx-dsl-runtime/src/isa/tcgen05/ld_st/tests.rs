@@ -28,6 +28,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     target: "sm_100a",
     sites: &[],
     registers: 0,
+    values: &[],
     not_yet: &[],
     image: &[],
 };

@@ -6,10 +6,9 @@ use crate::isa::arith::soft::{self, Num};
 use crate::isa::matrix::format::Format;
 use crate::isa::tcgen05::descriptor::instruction::Generation;
 use crate::machine::tensor::{TensorCta, TensorJob};
-use crate::mem::tmem::{self, Tmem};
+use crate::mem::tmem::Tmem;
 use crate::qual::{Q, Qualifier, q};
 
-mod bench;
 mod faults;
 mod fused;
 mod kinds;
