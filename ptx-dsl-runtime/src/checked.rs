@@ -21,6 +21,7 @@ mod tensor;
 #[cfg(test)]
 mod tests;
 mod threads;
+mod warps;
 mod weak;
 
 use crate::fault::{Fault, FaultKind};
@@ -30,7 +31,7 @@ use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::monitor::weak::WeakMemory;
-use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Scope, Sync, TensorAccess, Who};
+use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Who};
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use local::Local;
@@ -105,6 +106,7 @@ impl Monitor for Checked {
     const APART: bool = false;
     const READ_ONLY: bool = false;
     const VARIABLES: bool = true;
+    const BARRIERS: bool = true;
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
         self.lines = kernel.sites.iter().map(|site| site.line).collect();
@@ -119,6 +121,9 @@ impl Monitor for Checked {
     fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
         self.threads.start(slot, ctas, threads);
         self.shared.iter_mut().skip(slot as usize * 16).take(16).for_each(Shadow::clear);
+        // another CTA could access the memory, and a proxy fence could be needed after a read
+        let alone = ctas.len() == 1 && self.weak.is_none() && !self.read_fences;
+        self.shadow(Memory::Shared { slot, rank: 0 }).is_alone(alone);
         self.local.start(slot);
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
@@ -160,6 +165,14 @@ impl Monitor for Checked {
             Place::Const { .. } | Place::Param { .. } => true,
             Place::Local { .. } => false,
         }
+    }
+
+    fn warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
+        self.all_warps(a, pieces)
+    }
+
+    fn barrier(&mut self, who: Who, warps: u32) {
+        self.threads.meet_all(who.slot, who.rank, warps);
     }
 
     fn sync(&mut self, what: Sync, order: Order, who: Who) -> Result<(), FaultKind> {
@@ -285,6 +298,8 @@ impl Monitor for Checked {
             FaultKind::Members { .. } => (u32::MAX, "aligned"),
             FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
             FaultKind::PendingRegister { .. } => (u32::MAX, "loaded register"),
+            FaultKind::HeldRegister { .. } => (u32::MAX, "register in flight"),
+            FaultKind::UnfencedRegister { .. } => (u32::MAX, "register of a product"),
             FaultKind::UndefinedRegister { register, .. } => {
                 (register.bytes().fold(0u32, |n, b| n.wrapping_mul(31).wrapping_add(b.into())), "register")
             }

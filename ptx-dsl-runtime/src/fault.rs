@@ -106,6 +106,22 @@ pub enum FaultKind {
         /// the load
         load: String,
     },
+    /// `wgmma.mma_async` reads a register that the warp has written since its last `wgmma.fence` (checked host).
+    UnfencedRegister {
+        /// its name
+        register: String,
+        /// the name of the register that was written, of which it is a copy
+        from: String,
+        /// the instruction that has written it
+        by: String,
+    },
+    /// An instruction touches a register of D or A that belongs to a `wgmma.mma_async` in flight.
+    HeldRegister {
+        /// which, and why it is in flight
+        what: String,
+        /// what to do about it
+        help: &'static str,
+    },
     /// A data race (checked host).
     DataRace(Box<Race>),
     /// Accesses to Tensor Memory that are not in order (checked host).
@@ -274,6 +290,8 @@ impl FaultKind {
             DataRace(_) => "8.7.1",
             TensorRace(race) => race.section(),
             PendingRegister { .. } => "9.7.16.8.5",
+            UnfencedRegister { .. } => "9.7.15.7.1",
+            HeldRegister { .. } => "9.7.15.7.3",
             MbarrierNotLive { .. } | MbarrierMisused { .. } => "9.7.13.15.1",
             MbarrierCount { .. } => "9.7.13.15.2",
             MbarrierTxCount { .. } => "9.7.13.15.3",
@@ -342,12 +360,15 @@ impl FaultKind {
             IssueGranularity { .. } => {
                 "elect one lane for `mma`, `cp` and `shift`; run allocations, loads and stores with the whole warp"
             }
-            Undefined { help, .. } => help,
+            Undefined { help, .. } | HeldRegister { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
             TensorRace(race) => race.help(),
             PendingRegister { .. } => {
                 "execute `tcgen05.wait::ld.sync.aligned` between the load and the first use of its registers"
+            }
+            UnfencedRegister { .. } => {
+                "execute `wgmma.fence.sync.aligned` between the last write to A or D and the `wgmma.mma_async` that reads it"
             }
             DataRace(_)
             | Trap

@@ -34,7 +34,8 @@ enum Schedule {
 /// that they mean the same in all builds. A host with a monitor, such as [`Host::checked`], interprets all kernels. [`Host::engine`]
 /// asks for one engine.
 ///
-/// Both engines give the same results, faults and deadlock reports. Their schedules and turns differ.
+/// Both engines give the same results, faults and deadlock reports. In round-robin order they count different turns
+/// ([`Report::turns`]).
 pub struct Host<M = Off> {
     schedule: Schedule,
     record: bool,
@@ -205,13 +206,13 @@ impl<M: Monitor> Host<M> {
     }
 
     /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed every instruction waits that may
-    /// wait or not. A seed gives another schedule on the other engine.
+    /// wait or not. The interpreter runs it, so that a seed gives one schedule in all builds.
     pub fn seed(mut self, seed: u64) -> Self {
         self.schedule = Schedule::Seed(seed);
         self
     }
 
-    /// Repeats the decisions of [`Report::schedule`], on the engine that made them.
+    /// Repeats the decisions of [`Report::schedule`].
     pub fn replay(mut self, schedule: Vec<u32>) -> Self {
         self.schedule = Schedule::Replay(schedule);
         self
@@ -242,9 +243,10 @@ impl<M: Monitor> Host<M> {
 
     /// Runs kernels on this engine and no other. Without it a plain host in round-robin order runs compiled code if there is any: the
     /// kernel's crate is built without debug assertions, or the header of `ptx!` has `compiled`. A host with a monitor has only the
-    /// interpreter.
+    /// interpreter, and so has one with a seed, a recording or a replay: a schedule is the same wherever it runs.
     ///
-    /// The environment variable `PTX_DSL_ENGINE` (`compiled` or `interpreted`) does the same for plain hosts without an engine.
+    /// The environment variable `PTX_DSL_ENGINE` (`compiled` or `interpreted`) does the same for plain hosts in round-robin order
+    /// without an engine.
     ///
     /// # Errors
     /// A launch fails with [`Error::Engine`](crate::Error::Engine) if the kernel does not have that engine.

@@ -7,6 +7,7 @@
 mod affine;
 mod calls;
 mod code;
+mod kinds;
 mod liveness;
 mod loaded;
 mod mbarrier;
@@ -168,7 +169,7 @@ impl<M: Monitor> machine::Code<M> for Executable {
         let ctas = warps / warps_per_cta.max(1);
         let mut fresh = Registers::new(&self.image, &x.geometry, &code.constants);
         fresh.undefined = Undefined::new(&code.suspects, self.image.registers.len(), warps_per_cta);
-        fresh.pending = Pending::new(&code.suspects.loaded, warps_per_cta);
+        fresh.pending = code.suspects.loaded.each_ref().map(|of| Pending::new(of, warps_per_cta));
         let stepper = Stepper::new(code.regions.len());
         Box::new(Interpreter {
             code,

@@ -3,6 +3,7 @@
 mod args;
 pub(crate) mod config;
 mod error;
+mod unoptimised;
 
 pub use args::{Arg, IntoBuffer, IntoMap, IntoU64, by_value, scalar, slice, slice_mut};
 pub use config::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Launch, Progress};
@@ -21,6 +22,7 @@ use crate::tensor_map::map::Borrowed;
 use args::{Addresses, place};
 use std::any::Any;
 use std::sync::Arc;
+use std::time::Instant;
 
 /// Runs a kernel on the host. Results are in the caller's buffers.
 pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
@@ -28,23 +30,25 @@ pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut 
 }
 
 /// The kernel on the engine that the host asks for. Without a wish: compiled code if there is any; but a monitor sees the
-/// interpreter, and so does a schedule other than round-robin, so that a seed means the same in all builds and with a monitor.
+/// interpreter, and so does a schedule other than round-robin, so that a seed means the same in all builds and with a monitor: the
+/// engines divide kernels into different regions, between which schedules choose.
 fn program<M: Monitor>(
     info: &'static KernelInfo<'static>,
     compiled: Option<Compiled<Off>>,
     host: &Host<M>,
 ) -> Result<Program<'static, M>, Error> {
-    // the environment speaks of plain hosts
-    let wanted = if M::ON { host.asked_engine() } else { host.wanted_engine() };
+    // the environment speaks of plain hosts in round-robin order
+    let plain = !M::ON && host.takes_the_first();
+    let wanted = if plain { host.wanted_engine() } else { host.asked_engine() };
     let missing = |engine, why| Error::Engine { kernel: info.name.to_owned(), engine, why };
     // only the plain host has this type of compiled code
     let code = compiled.as_ref().and_then(|code| (code as &dyn Any).downcast_ref::<Compiled<M>>());
     match (code, wanted) {
-        (Some(_), Some(Engine::Compiled)) if host.explorer().is_some() => {
-            Err(missing(Engine::Compiled, "only the interpreter runs a kernel step by step"))
+        (Some(_), Some(Engine::Compiled)) if !plain => {
+            Err(missing(Engine::Compiled, "only the interpreter runs a schedule of a seed, a recording or a replay"))
         }
         (Some(code), Some(Engine::Compiled)) => Ok(Program { info, code: Arc::new(*code) }),
-        (Some(code), None) if host.takes_the_first() => Ok(Program { info, code: Arc::new(*code) }),
+        (Some(code), None) if plain => Ok(Program { info, code: Arc::new(*code) }),
         (None, Some(Engine::Compiled)) if M::ON => {
             Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
         }
@@ -97,6 +101,7 @@ pub(crate) fn run<M: Monitor>(
     mut launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
+    let began = Instant::now();
     launch.numerics = host.chosen_numerics();
     launch.tensor_fences = host.wants_tensor_fences();
     launch.tensor_registers = host.wants_tensor_registers();
@@ -105,7 +110,9 @@ pub(crate) fn run<M: Monitor>(
     let mut maps = Vec::new();
     let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
     let (params, segments) = prepare(program.info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
-    machine::run(program, host, &launch, params, segments).map_err(Error::Fault)
+    let report = machine::run(program, host, &launch, params, segments).map_err(Error::Fault);
+    unoptimised::note(began);
+    report
 }
 
 /// Checks the launch, and builds parameter memory and the segments of global memory.
@@ -118,7 +125,7 @@ fn prepare<'s>(
 ) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
     let kernel = || info.name.to_owned();
     if let Some(&NotYet { what, why, site }) = info.not_yet.first() {
-        let (text, line) = info.sites.get(site as usize).map_or(("", 0), |s| (s.text, s.line));
+        let (text, line) = info.sites.get(site as usize).map_or(("".into(), 0), |s| (info.text(s), s.line));
         return Err(Error::NotYet {
             kernel: kernel(),
             instruction: what.into(),

@@ -161,6 +161,20 @@ pub enum Offsets<'a> {
     Lanes(&'a [u64; 32]),
 }
 
+/// Where neighbouring warps access memory, each of them with all lanes: pieces of neighbouring lanes.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Pieces {
+    /// How many.
+    pub count: u32,
+    /// Lanes of each: 8, 16 or 32.
+    pub lanes: u32,
+    /// From lane to lane: the size of an access, or 0.
+    pub step: u32,
+    /// From piece to piece.
+    pub distance: i64,
+}
+
 /// A synchronisation. `rank` and `offset` are the CTA of an mbarrier object and its place in shared memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
@@ -325,6 +339,9 @@ pub trait Monitor: Default + Sized + 'static {
     /// It is told which variable each statement accesses.
     #[doc(hidden)]
     const VARIABLES: bool = false;
+    /// It need not see each warp arrive at a barrier of all threads of a CTA, nor the end of a cluster of one CTA.
+    #[doc(hidden)]
+    const BARRIERS: bool = false;
     /// The machine tells it [`Event`]s. This costs time.
     const EVENTS: bool = false;
     /// A launch begins. The statements of the kernel are in [`KernelInfo::sites`].
@@ -343,6 +360,15 @@ pub trait Monitor: Default + Sized + 'static {
     fn warp(&mut self, _first: &Access, _: Offsets<'_>) -> bool {
         false
     }
+    /// Weak loads or stores of warps from that of `first` on, which is the access of the first lane. True if it has seen them all;
+    /// otherwise it is told of each warp.
+    #[doc(hidden)]
+    fn warps(&mut self, _first: &Access, _: &Pieces) -> bool {
+        false
+    }
+    /// All threads of a CTA, which are so many warps, pass a barrier, with [`Monitor::BARRIERS`].
+    #[doc(hidden)]
+    fn barrier(&mut self, _: Who, _warps: u32) {}
     /// A synchronisation. `order` is that of the statement.
     fn sync(&mut self, _: Sync, _order: Order, _: Who) -> Result<(), FaultKind> {
         Ok(())

@@ -24,7 +24,8 @@ pub(crate) fn best(optimised: bool) -> InstructionSet {
 #[cfg(target_arch = "x86_64")]
 fn find(limit: Option<&str>) -> InstructionSet {
     use std::arch::is_x86_feature_detected as has;
-    let avx2 = has!("avx2") && has!("fma") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
+    let avx2 =
+        has!("avx2") && has!("fma") && has!("f16c") && has!("bmi1") && has!("bmi2") && has!("lzcnt") && has!("popcnt");
     match limit {
         Some("base") => InstructionSet::Base,
         _ if !avx2 => InstructionSet::Base,
@@ -50,13 +51,13 @@ macro_rules! dispatch {
     };
     ($set:expr, [$avx512:path, $avx2:path, $base:path], ($($a:ident: $t:ty = $v:expr),*) -> $r:ty) => {{
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
+        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
         #[inline(never)]
         fn avx512($($a: $t),*) -> $r {
             $avx512($($a),*)
         }
         #[cfg(target_arch = "x86_64")]
-        #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
+        #[target_feature(enable = "avx2,fma,f16c,bmi1,bmi2,lzcnt,popcnt")]
         #[inline(never)]
         fn avx2($($a: $t),*) -> $r {
             $avx2($($a),*)

@@ -50,7 +50,9 @@ impl Checked {
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
-        let outcome = shadow.access((offset, a.bytes), (!a.write, a.same && !self.same_values), record, &view);
+        // the host has written global memory
+        let reads = !a.write && matches!(memory, Memory::Shared { .. });
+        let outcome = shadow.access((offset, a.bytes), (reads, a.same && !self.same_values), record, &view);
         self.judge(a, memory, offset, record, &outcome)?;
         if let Some(weak) = &mut self.weak {
             // strong accesses follow, once their stores are chosen
@@ -226,13 +228,13 @@ impl Checked {
                 !(ends && self.messages.may_be_in(memory, offset, len))
                     && shadow.row((offset, a.bytes), reads, new, &view)
             }
-            Offsets::Lanes(all) => (0..32).filter(|l| lanes >> l & 1 != 0).all(|l| {
+            Offsets::Lanes(all) => {
                 if ends {
-                    self.messages.overwrite((memory, all[l]));
+                    let active = (0..32).filter(|l| lanes >> l & 1 != 0);
+                    active.for_each(|l| self.messages.overwrite((memory, all[l])));
                 }
-                let lanes = 1 << l;
-                shadow.element((all[l], a.bytes), reads, Record { lanes, ..new }, &View { lanes, ..view })
-            }),
+                shadow.lanes((all, a.bytes), reads, new, &view)
+            }
         }
     }
 
@@ -324,7 +326,11 @@ pub(super) fn published(warp: &mut Warp, a: &Access) -> Fenced {
 }
 
 /// The shadow of a memory.
-fn shadow_of<'s>(shared: &'s mut Vec<Shadow>, global: &'s mut Vec<Shadow>, memory: Memory) -> &'s mut Shadow {
+pub(super) fn shadow_of<'s>(
+    shared: &'s mut Vec<Shadow>,
+    global: &'s mut Vec<Shadow>,
+    memory: Memory,
+) -> &'s mut Shadow {
     let (all, at) = match memory {
         Memory::Shared { slot, rank } => (shared, (slot * 16 + rank) as usize),
         Memory::Global { segment } => (global, segment),

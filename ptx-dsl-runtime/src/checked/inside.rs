@@ -3,7 +3,7 @@
 use super::Checked;
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
-use crate::monitor::{Access, Offsets};
+use crate::monitor::{Access, Offsets, Pieces};
 use ptx_dsl_isa::hir::GLOBALS;
 
 /// The segment of the module's variables.
@@ -36,6 +36,16 @@ impl Checked {
                 size: v.to - v.from,
             }),
         }
+    }
+
+    /// Accesses of several warps: are all of them inside?
+    #[inline]
+    pub(super) fn all_inside(&self, a: &Access, pieces: &Pieces) -> bool {
+        let Some((window, _, from)) = place(a.place) else { return true };
+        let last = pieces.distance * i64::from(pieces.count - 1);
+        let (low, high) = (from.wrapping_add_signed(last.min(0)), from.wrapping_add_signed(last.max(0)));
+        let len = u64::from(pieces.step * (pieces.lanes - 1) + a.bytes);
+        self.variables.left_by(a.who.site, window, (low, high + len)).is_none()
     }
 
     /// Accesses of several lanes: are all of them inside?

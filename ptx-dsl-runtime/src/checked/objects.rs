@@ -20,6 +20,8 @@ struct Generation {
     /// Warps and lanes.
     waiting: Vec<(u32, u32)>,
     parts: Parts,
+    /// It is in `Barriers::used`.
+    used: bool,
 }
 
 /// Parts of warps that have arrived: rank, warp, statement, and whether that is aligned.
@@ -28,13 +30,12 @@ type Parts = Vec<(u32, u32, u32, bool)>;
 /// The barrier of a cluster.
 #[derive(Debug, Default)]
 struct ClusterBarrier {
-    phase: u32,
     published: Published,
     /// By relaxed arrivals too.
     met: Clock,
     /// Of the last complete phase: what is released, and all.
     done: Option<(Rc<Clock>, Rc<Clock>)>,
-    /// The phases in which warps have arrived.
+    /// Lanes that have arrived in the current phase, by rank and warp. Other lanes of the warp may still have to wait for the last one.
     arrived: HashMap<(u32, u32), u32>,
     /// Waiting for the phase that is not complete.
     waiting: Vec<Lanes>,
@@ -46,6 +47,8 @@ struct ClusterBarrier {
 pub(super) struct Barriers {
     /// By slot, rank (16), number (16).
     cta: Vec<Generation>,
+    /// Those that are not new.
+    used: Vec<usize>,
     /// Of `bar.warp.sync`, by slot, rank, warp and members.
     warps: HashMap<(u32, u32, u32, u32), Published>,
     /// By slot.
@@ -55,7 +58,9 @@ pub(super) struct Barriers {
 impl Barriers {
     pub fn start(&mut self, slot: u32) {
         let from = slot as usize * 256;
-        self.cta.iter_mut().skip(from).take(256).for_each(|g| *g = Generation::default());
+        for at in self.used.extract_if(.., |at| (from..from + 256).contains(at)) {
+            self.cta[at] = Generation::default();
+        }
         self.warps.retain(|key, _| key.0 != slot);
         self.cluster.remove(&slot);
     }
@@ -64,6 +69,9 @@ impl Barriers {
         let at = ((who.slot * 16 + who.rank) * 16 + (id & 15)) as usize;
         if self.cta.len() <= at {
             self.cta.resize_with(at + 1, Generation::default);
+        }
+        if !std::mem::replace(&mut self.cta[at].used, true) {
+            self.used.push(at);
         }
         &mut self.cta[at]
     }
@@ -80,6 +88,7 @@ impl Barriers {
     pub fn complete(&mut self, who: Who, id: u32, threads: &mut Threads) {
         let generation = self.generation(who, id);
         let published = generation.published.take();
+        generation.waiting.sort_unstable();
         threads.meet(who.slot, who.rank, &generation.waiting, published);
         generation.waiting.clear();
         generation.parts.clear();
@@ -116,7 +125,7 @@ impl Barriers {
 
     pub fn cluster_arrive(&mut self, who: Who, release: bool, published: Published) {
         let barrier = self.cluster.entry(who.slot).or_default();
-        barrier.arrived.insert((who.rank, who.warp), barrier.phase);
+        *barrier.arrived.entry((who.rank, who.warp)).or_default() |= who.lanes;
         barrier.met.join(&published.known);
         if release {
             barrier.published.join(&published);
@@ -127,8 +136,8 @@ impl Barriers {
 
     pub fn cluster_wait(&mut self, who: Who, threads: &mut Threads) {
         let barrier = self.cluster.entry(who.slot).or_default();
-        let complete = barrier.arrived.get(&(who.rank, who.warp)).is_none_or(|phase| *phase != barrier.phase);
-        if !complete {
+        let arrived = barrier.arrived.get(&(who.rank, who.warp)).is_some_and(|lanes| lanes & who.lanes != 0);
+        if arrived {
             barrier.waiting.push((who.rank, who.warp, who.lanes));
         } else if let (Some((done, met)), Some(warp)) = (&barrier.done, threads.of(who)) {
             warp.learn(who.lanes, done);
@@ -150,7 +159,7 @@ impl Barriers {
         }
         barrier.done = Some((done, met));
         barrier.parts.clear();
-        barrier.phase += 1;
+        barrier.arrived.clear();
     }
 }
 
@@ -388,6 +397,8 @@ pub(super) struct Messages {
     all: HashMap<(Memory, u64), Message>,
     /// The pieces of memory in which they are, or were.
     lines: HashSet<(Memory, u64)>,
+    /// One of them is in shared memory.
+    shared: bool,
 }
 
 /// Bytes of a piece.
@@ -395,9 +406,13 @@ const LINE: u64 = 64;
 
 impl Messages {
     pub fn start(&mut self, slot: u32) {
+        if !self.shared {
+            return;
+        }
         let stays = |memory: &Memory| !matches!(memory, Memory::Shared { slot: s, .. } if *s == slot);
         self.all.retain(|(memory, _), _| stays(memory));
         self.lines.retain(|(memory, _)| stays(memory));
+        self.shared = self.lines.iter().any(|(memory, _)| matches!(memory, Memory::Shared { .. }));
     }
 
     pub fn is_empty(&self) -> bool {
@@ -424,6 +439,7 @@ impl Messages {
             Entry::Vacant(_) if order.atomic && clocks.is_empty() => return,
             Entry::Vacant(place) => {
                 self.lines.insert((key.0, key.1 / LINE));
+                self.shared |= matches!(key.0, Memory::Shared { .. });
                 place.insert(Message::new(issuer))
             }
         };

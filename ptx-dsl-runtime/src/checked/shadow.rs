@@ -1,14 +1,24 @@
 //! Shadow memory: who has written each place last and who has read it since.
 //!
-//! A line of 64 bytes that warps access in one piece has a record for all of it ([`stripe`]); other lines have records for each four
-//! bytes ([`cell`]).
+//! A line of 64 bytes that warps access in regular pieces refers to the last accesses to it ([`last`]), which other lines refer to as
+//! well ([`event`], decoded for a line to [`stripe`]). Other lines have records for each four bytes ([`cell`]).
 
 mod cell;
+mod event;
+mod last;
+mod line;
+mod phase;
 mod stripe;
 
-use super::operations::View;
+use super::operations::{Operations, View};
+use super::threads::Warp;
+use crate::monitor::Pieces;
 use cell::Cell;
-use stripe::{Extent, LINE, Reads, Stripe, Stripes};
+use event::Event;
+use last::Pass;
+use line::{CELLS, Line, More, piece_of};
+use phase::Phase;
+use stripe::LINE;
 
 pub(super) use cell::{Outcome, Record, What};
 
@@ -28,19 +38,6 @@ impl Memory {
     }
 }
 
-/// Cells of a line.
-const CELLS: usize = 16;
-
-/// 64 bytes.
-#[derive(Debug, Default)]
-struct Line {
-    stripes: Stripes,
-    /// In their place, once the bytes are not accessed in one piece.
-    cells: Option<Box<[Cell; CELLS]>>,
-    /// It has or had an mbarrier object: every access is looked at by itself.
-    guarded: bool,
-}
-
 /// Lines of a page.
 const PAGE: usize = 256;
 
@@ -48,14 +45,10 @@ const PAGE: usize = 256;
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
     pages: Vec<Option<Box<[Line; PAGE]>>>,
+    /// The lines from here on have no accesses.
+    end: u64,
+    phase: Phase,
     more: More,
-}
-
-/// Records for which lines and cells have no place.
-#[derive(Debug, Default)]
-struct More {
-    cells: Vec<Vec<Record>>,
-    reads: Reads,
 }
 
 impl Shadow {
@@ -69,9 +62,12 @@ impl Shadow {
     ) -> Outcome {
         let mut outcome = Outcome::default();
         let to = from + u64::from(len);
+        if new.what.writes() {
+            self.writes((from, to), view.warp);
+        }
         for number in from / LINE..to.div_ceil(LINE) {
             if let Some((line, more)) = self.line(number) {
-                line.access(more, piece_of(number, from, to), (reads, same), new, view, &mut outcome);
+                line.access(more, number, piece_of(number, from, to), (reads, same), new, view, &mut outcome);
             }
         }
         outcome
@@ -79,21 +75,34 @@ impl Shadow {
 
     /// An access of an asynchronous operation to bytes in one piece.
     pub fn span(&mut self, (from, len): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> Outcome {
+        self.collect();
         let mut outcome = Outcome::default();
         let to = from + u64::from(len);
+        let lines = (from / LINE, to.div_ceil(LINE));
+        let mut were_read = Vec::new();
+        if new.what.writes() && self.phase.alone {
+            self.settle(view.warp);
+            were_read.extend((lines.0..lines.1).filter(|line| self.phase.read.has_any((*line, line + 1))));
+            self.writes((from, to), view.warp);
+            self.phase.proxies |= view.bridge.is_some();
+        }
+        let mut pass = Pass::new(Event::one(new, from, len, None), std::slice::from_ref(view.warp), *view, reads);
         for number in from / LINE..to.div_ceil(LINE) {
             let Some((line, more)) = self.line(number) else { continue };
             let (low, high) = piece_of(number, from, to);
-            let stripe = Stripe::new(&new, new.lanes, Extent { from: low as u8, to: high as u8, log: None });
             let whole = high - low == LINE as u32 && !line.guarded;
             let fits = line.cells.is_none() && !line.guarded && (whole || !new.what.writes());
-            if fits && line.stripes.access(&mut more.reads, stripe, reads, view) {
+            if fits && line.last.access(&mut more.events, &mut pass, number) {
                 continue;
             }
             let mut of_line = Outcome::default();
-            line.access(more, (low, high), (reads, false), new, view, &mut of_line);
+            line.access(more, number, (low, high), (reads, false), new, view, &mut of_line);
             if whole && new.what.writes() && of_line.is_fine() {
-                line.join(more, stripe);
+                line.join(more, &mut pass);
+            }
+            // compilers write over a store that threads have read since: it has reached the memory
+            if were_read.contains(&number) {
+                of_line.unfenced = of_line.unfenced.filter(|r| !r.what.needs_fence());
             }
             outcome.merge(of_line);
         }
@@ -102,63 +111,200 @@ impl Shadow {
 
     /// An access of one element by lanes that know the same. False if it has to be looked at by itself, or something is wrong.
     pub fn element(&mut self, (from, len): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> bool {
+        let writes = new.what.writes();
         if !new.lanes.is_power_of_two() && new.what == What::Store {
             return false;
         }
-        let Some((line, more)) = self.line(from / LINE).filter(|(line, _)| !line.guarded) else { return false };
-        let (from, to) = piece_of(from / LINE, from, from + u64::from(len));
-        if line.cells.is_none() && !new.what.writes() {
-            let extent = Extent { from: from as u8, to: to as u8, log: None };
-            return line.stripes.access(&mut more.reads, Stripe::new(&new, new.lanes, extent), reads, view);
+        if self.more.events.are_many() {
+            self.collect();
+        }
+        let number = from / LINE;
+        if writes {
+            self.writes((from, from + u64::from(len)), view.warp);
+        }
+        let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded) else { return false };
+        if line.cells.is_none() && !writes {
+            let event = Event::one(new, from, len, None);
+            return line.last.access(
+                &mut more.events,
+                &mut Pass::new(event, std::slice::from_ref(view.warp), *view, reads),
+                number,
+            );
         }
         let mut outcome = Outcome::default();
-        line.access(more, (from, to), (reads, false), new, view, &mut outcome);
+        let piece = piece_of(number, from, from + u64::from(len));
+        line.access(more, number, piece, (reads, false), new, view, &mut outcome);
         outcome.is_fine()
     }
 
-    /// An access of elements by neighbouring lanes that know the same. False as above.
-    pub fn row(&mut self, (from, size): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> bool {
-        let (log, first) = (size.trailing_zeros(), new.lanes.trailing_zeros());
-        let to = from + (u64::from(new.lanes.count_ones()) << log);
-        let mut at = from;
-        while at < to {
-            let number = at / LINE;
-            let (low, high) = piece_of(number, at, to);
-            let n = (high - low) >> log;
-            let lanes = ((u64::from(u32::MAX) >> (32 - n)) << (first + ((at - from) >> log) as u32)) as u32;
-            let stripe = Stripe::new(&new, lanes, Extent { from: low as u8, to: high as u8, log: Some(log as u8) });
-            let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded) else { return false };
-            let whole = n << log == LINE as u32;
-            if line.cells.is_none() && (whole || !new.what.writes()) {
-                if !line.stripes.access(&mut more.reads, stripe, reads, &View { lanes, ..*view }) {
-                    return false;
-                }
-            } else {
-                let mut outcome = Outcome::default();
-                for i in 0..n {
-                    let new = Record { lanes: 1 << (lanes.trailing_zeros() + i), ..new };
-                    let piece = (low + (i << log), low + ((i + 1) << log));
-                    line.access(more, piece, (reads, false), new, &View { lanes: new.lanes, ..*view }, &mut outcome);
-                }
-                if !outcome.is_fine() {
-                    return false;
-                }
-                if whole && new.what.writes() {
-                    line.join(more, stripe);
-                }
+    /// Accesses of lanes that know the same, each to an element at its place. False as above.
+    pub fn lanes(&mut self, (offsets, size): (&[u64; 32], u32), reads: bool, new: Record, view: &View<'_>) -> bool {
+        if self.phase.alone {
+            self.settle(view.warp);
+        }
+        let mut rest = new.lanes;
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            rest &= rest - 1;
+            let (at, new) = (offsets[lane as usize], Record { lanes: 1 << lane, ..new });
+            if size == 4 && self.is_quick(at, reads, new, view.warp) {
+                continue;
             }
-            at += u64::from(high - low);
+            if !self.element((at, size), reads, new, &View { lanes: new.lanes, ..*view }) {
+                return false;
+            }
         }
         true
     }
 
+    /// An access of one lane to four bytes that have cells: is it fine at first sight?
+    #[inline]
+    fn is_quick(&mut self, at: u64, reads: bool, new: Record, warp: &Warp) -> bool {
+        let number = at / LINE;
+        if self.phase.alone && new.what.writes() && !self.phase.is_written(number) {
+            return false;
+        }
+        let page = self.pages.get_mut(number as usize / PAGE).and_then(Option::as_deref_mut);
+        let Some(line) = page.map(|page| &mut page[number as usize % PAGE]) else { return false };
+        let Some(cells) = line.cells.as_deref_mut().filter(|_| !line.guarded) else { return false };
+        cells[at as usize / 4 % CELLS].is_quick(reads, Record { bytes: 15, ..new }, warp)
+    }
+
+    /// An access of elements by neighbouring lanes that know the same. False as above.
+    pub fn row(&mut self, (from, size): (u64, u32), reads: bool, new: Record, view: &View<'_>) -> bool {
+        let (log, len) = (size.trailing_zeros() as u8, size * new.lanes.count_ones());
+        let event = Event::one(new, from, len, Some(log));
+        self.notes(&event, view.warp) || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads))
+    }
+
+    /// Accesses of warps that know the same, the first of them by the lanes of the record. False as above.
+    pub fn pieces(
+        &mut self,
+        (from, size): (u64, u32),
+        pieces: &Pieces,
+        reads: bool,
+        new: Record,
+        (warps, view): (&[Warp], View<'_>),
+    ) -> bool {
+        let Some(event) = Event::of_warps(new, from, size, pieces) else { return false };
+        self.notes(&event, &warps[0]) || self.pass(Pass::new(event, warps, view, reads))
+    }
+
+    /// Notes a read for later, if that is all there is to do.
+    #[inline]
+    fn notes(&mut self, event: &Event, warp: &Warp) -> bool {
+        if !self.phase.alone || event.by.what != What::Load || event.by.strong.is_some() {
+            return false;
+        }
+        self.settle(warp);
+        self.phase.note(event)
+    }
+
+    /// Brings the phase up to what a warp of the CTA knows.
+    #[inline]
+    fn settle(&mut self, warp: &Warp) {
+        let Shadow { pages, phase, more, .. } = self;
+        phase.at(warp.floor(), |number| {
+            let page = pages.get(number as usize / PAGE).and_then(Option::as_deref);
+            page.is_some_and(|page| page[number as usize % PAGE].is_quiet(more, number, warp))
+        });
+    }
+
+    /// A thread of the CTA, or what it has started, writes bytes.
+    #[inline]
+    fn writes(&mut self, (from, to): (u64, u64), warp: &Warp) {
+        if self.phase.alone {
+            self.writes_lines((from / LINE, to.div_ceil(LINE)), (from.div_ceil(LINE), to / LINE), warp);
+        }
+    }
+
+    /// The same: lines, and those among them that it writes as a whole.
+    #[inline]
+    fn writes_lines(&mut self, lines: (u64, u64), whole: (u64, u64), warp: &Warp) {
+        if self.phase.alone {
+            self.settle(warp);
+            let reads = self.phase.write(lines, whole);
+            if !reads.is_empty() {
+                self.keep(reads, warp);
+            }
+        }
+    }
+
+    /// Keeps noted reads by line.
+    #[inline(never)]
+    fn keep(&mut self, reads: Vec<Event>, warp: &Warp) {
+        for read in reads {
+            let operations = &Operations::default();
+            let view = View { warp, lanes: u32::MAX, operations, bridge: None, reads: false, content: None };
+            self.pass_lines(Pass::new(read, std::slice::from_ref(warp), view, false).again());
+        }
+    }
+
+    /// Reads of the CTA may be noted, and not kept by line.
+    pub fn is_alone(&mut self, alone: bool) {
+        self.phase.alone = alone;
+    }
+
+    fn pass(&mut self, pass: Pass<'_>) -> bool {
+        if self.phase.alone {
+            self.settle(pass.warp());
+            if pass.new.by.what.writes() {
+                self.writes_lines(pass.new.all_lines(), pass.new.whole_lines(), pass.warp());
+            } else if self.phase.is_full() {
+                let reads = self.phase.take();
+                self.keep(reads, pass.warp());
+            }
+        }
+        self.pass_lines(pass)
+    }
+
+    fn pass_lines(&mut self, mut pass: Pass<'_>) -> bool {
+        if self.more.events.are_many() {
+            self.collect();
+        }
+        let (new, writes) = (pass.new, pass.new.by.what.writes());
+        let whole = new.whole_lines();
+        new.lines(|number| {
+            // most lines are like the one before
+            if (!writes || (whole.0..whole.1).contains(&number))
+                && let Some(Some(page)) = self.pages.get_mut(number as usize / PAGE)
+                && let line = &mut page[number as usize % PAGE]
+                && !line.guarded
+                && line.cells.is_none()
+                && line.last.is_as_before(&pass, writes)
+            {
+                self.end = self.end.max(number + 1);
+                return true;
+            }
+            let may = |line: &Line| !line.guarded || pass.is_again();
+            let Some((line, more)) = self.line(number).filter(|(line, _)| may(line)) else { return false };
+            if line.cells.is_none() && (!writes || line.last.has_room(&more.events, number, new.bytes(number))) {
+                line.last.access(&mut more.events, &mut pass, number)
+            } else {
+                line.access_elements(more, number, &mut pass)
+            }
+        })
+    }
+
+    /// Forgets accesses that no line refers to, if there are many.
+    #[cold]
+    fn collect(&mut self) {
+        let Shadow { pages, more, .. } = self;
+        if more.events.are_many() {
+            let lines = pages.iter_mut().flatten().flat_map(|page| page.iter_mut());
+            more.events.collect(|visit| lines.for_each(|line| line.last.visit(visit)));
+        }
+    }
+
     /// Every access to the line of this byte is to be looked at by itself.
     pub fn guard(&mut self, at: u64) {
+        self.phase.disturb(at / LINE);
         if let Some((line, _)) = self.line(at / LINE) {
             line.guarded = true;
         }
     }
 
+    #[inline]
     fn line(&mut self, number: u64) -> Option<(&mut Line, &mut More)> {
         let page = usize::try_from(number / PAGE as u64).ok()?;
         // larger than any memory of the host
@@ -169,6 +315,7 @@ impl Shadow {
             self.pages.resize_with(page + 1, || None);
         }
         let lines = self.pages[page].get_or_insert_with(|| Box::new(std::array::from_fn(|_| Line::default())));
+        self.end = self.end.max(number + 1);
         Some((&mut lines[number as usize % PAGE], &mut self.more))
     }
 
@@ -177,83 +324,30 @@ impl Shadow {
         let to = from + u64::from(len);
         (from / LINE..to.div_ceil(LINE)).any(|number| {
             let (low, high) = piece_of(number, from, to);
-            self.line(number).is_some_and(|(line, more)| line.is_unwritten(more, low, high))
+            self.line(number).is_some_and(|(line, more)| line.is_unwritten(more, number, low, high))
         })
     }
 
     /// Nobody has accessed anything. Keeps the pages.
     pub fn clear(&mut self) {
-        self.more = More::default();
-        self.pages.iter_mut().flatten().for_each(|page| page.fill_with(Line::default));
+        self.phase.start();
+        self.more.cells.clear();
+        self.more.events.clear();
+        let used = self.end.div_ceil(PAGE as u64) as usize;
+        for (page, number) in self.pages.iter_mut().take(used).zip(0..) {
+            let lines = (self.end - number * PAGE as u64).min(PAGE as u64) as usize;
+            page.iter_mut().for_each(|page| page[..lines].fill_with(Line::default));
+        }
+        self.end = 0;
     }
 
     /// Nobody has accessed these bytes, which are whole cells.
     pub fn forget(&mut self, from: u64, len: u64) {
         for number in from / 4..(from + len).div_ceil(4) {
+            self.phase.disturb(number * 4 / LINE);
             if let Some((line, more)) = self.line(number * 4 / LINE) {
-                line.split(more)[number as usize % CELLS] = Cell::default();
+                line.split(more, number * 4 / LINE)[number as usize % CELLS] = Cell::default();
             }
         }
     }
-}
-
-impl Line {
-    /// Its cells, made if need be.
-    fn split(&mut self, more: &mut More) -> &mut [Cell; CELLS] {
-        let Line { stripes, cells, .. } = self;
-        cells.get_or_insert_with(|| {
-            let mut cells = Box::new([Cell::default(); CELLS]);
-            for (i, cell) in (0..).zip(&mut *cells) {
-                stripes.records(&more.reads, i, |r| cell.add(&mut more.cells, r));
-            }
-            cells
-        })
-    }
-
-    /// An access to the bytes of a range.
-    #[inline]
-    fn access(
-        &mut self,
-        more: &mut More,
-        (from, to): (u32, u32),
-        (reads, same): (bool, bool),
-        new: Record,
-        view: &View<'_>,
-        outcome: &mut Outcome,
-    ) {
-        let cells = self.split(more);
-        for number in from / 4..to.div_ceil(4) {
-            let bytes = bytes_of(number, from, to);
-            let cell = &mut cells[number as usize % CELLS];
-            if reads && cell.is_unwritten(&more.cells, bytes) {
-                // not counted: it may come again, lane by lane
-                outcome.unwritten = true;
-                continue;
-            }
-            cell.access(&mut more.cells, Record { bytes, ..new }, same, view, outcome);
-        }
-    }
-
-    /// All of it is written in one piece: it has one record again.
-    fn join(&mut self, more: &mut More, write: Stripe) {
-        (self.cells, self.stripes) = (None, Stripes::default());
-        self.stripes.set(&mut more.reads, write);
-    }
-
-    fn is_unwritten(&mut self, more: &mut More, from: u32, to: u32) -> bool {
-        let cells = self.split(more);
-        (from / 4..to.div_ceil(4))
-            .any(|number| cells[number as usize % CELLS].is_unwritten(&more.cells, bytes_of(number, from, to)))
-    }
-}
-
-/// The part of a range of bytes that is in a line, from its first byte on.
-fn piece_of(line: u64, from: u64, to: u64) -> (u32, u32) {
-    ((from.max(line * LINE) - line * LINE) as u32, (to.min((line + 1) * LINE) - line * LINE) as u32)
-}
-
-/// The bytes of a cell that are in a range.
-fn bytes_of(number: u32, from: u32, to: u32) -> u8 {
-    let (low, high) = (from.max(number * 4) - number * 4, to.min(number * 4 + 4) - number * 4);
-    ((1u32 << high) - (1u32 << low)) as u8
 }

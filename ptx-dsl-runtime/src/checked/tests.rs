@@ -1,5 +1,7 @@
 //! Unit tests of the checked host: one monitor, without a machine.
 
+mod warps;
+
 use super::*;
 use crate::monitor::{By, Proxy};
 
@@ -56,4 +58,23 @@ fn live_objects_are_no_ordinary_memory() {
     m.sync(Sync::MbarrierInval { rank: 1, offset: 16 }, order, WHO).unwrap();
     m.memory(access(20, 4, true)).unwrap();
     m.sync(init, order, WHO).unwrap();
+}
+
+/// Lanes of one warp may be a phase apart at the barrier of the cluster.
+#[test]
+fn lanes_that_wait_late_for_a_cluster_know_of_the_phase() {
+    let mut m = checked();
+    let order = Order { release: true, acquire: true, scope: Scope::Cluster, ..Order::default() };
+    let [slow, fast] = [0xFFFF, 0xFFFF_0000].map(|lanes| Who { lanes, ..WHO });
+    let by = |who, write| Access { who, ..access(64, 4, write) };
+    m.memory(by(Who { lanes: 1 << 31, ..WHO }, true)).unwrap();
+    m.sync(Sync::ClusterArrive, order, fast).unwrap();
+    m.sync(Sync::ClusterArrive, order, slow).unwrap();
+    m.sync(Sync::ClusterCompletes, order, slow).unwrap();
+    m.sync(Sync::ClusterWait, order, fast).unwrap();
+    m.sync(Sync::ClusterArrive, order, fast).unwrap();
+    let load = by(Who { lanes: 1, ..WHO }, false);
+    assert!(matches!(m.memory(load), Err(FaultKind::DataRace(_))));
+    m.sync(Sync::ClusterWait, order, slow).unwrap();
+    m.memory(by(Who { lanes: 2, ..WHO }, false)).unwrap();
 }

@@ -42,6 +42,13 @@ impl fmt::Display for FaultKind {
                 let copy = if register == from { String::new() } else { format!(", a copy of `{from}`,") };
                 write!(f, "`{register}`{copy} is read, but no `tcgen05.wait::ld` has waited for {load}, which loads it")
             }
+            UnfencedRegister { register, from, by } => {
+                let copy = if register == from { String::new() } else { format!(", a copy of `{from}`,") };
+                write!(
+                    f,
+                    "`{register}`{copy} is read by `wgmma.mma_async`, but no `wgmma.fence` comes between it and {by}, which writes it"
+                )
+            }
             Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nobody has written"),
             MbarrierNotLive { offset } => {
                 write!(
@@ -52,7 +59,7 @@ impl fmt::Display for FaultKind {
             MbarrierMisused { offset, what } => {
                 write!(f, "{what} a live mbarrier object at shared address {offset:#x}")
             }
-            MbarrierCount { what } | MbarrierPhase { what } => f.write_str(what),
+            MbarrierCount { what } | MbarrierPhase { what } | HeldRegister { what, .. } => f.write_str(what),
             MbarrierOverArrive { count, pending } => {
                 write!(f, "arrive-on with count {count} at an mbarrier object whose pending count is {pending}")
             }

@@ -1,6 +1,7 @@
 //! The code of a kernel: its image with functions in place of opcodes.
 
 use super::affine::Rule;
+use super::kinds::KindSet;
 use super::liveness::Liveness;
 use super::mbarrier::Fast;
 use super::memory::{Access, Compiled};
@@ -19,7 +20,6 @@ use ptx_dsl_isa::image::{self, Action, End, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use std::collections::HashMap;
-use std::ops::Range;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The code of a kernel.
@@ -36,8 +36,8 @@ pub(super) struct Code<M> {
 /// A region. How it ends is in the image.
 pub(super) struct Region<M> {
     pub body: Vec<Instr<M>>,
-    /// The first to the last of the registers that `body` uses.
-    pub registers: Range<usize>,
+    /// The registers that `body` uses.
+    pub registers: KindSet,
     /// The instruction that may wait, if it ends with one.
     pub block: Option<Block<M>>,
 }
@@ -141,9 +141,8 @@ impl<M: Monitor> Decoder<'_, M> {
             let results = i.results.iter().flatten().copied();
             registers(i).into_iter().chain(bases).chain(results).chain(i.guard.map(|g| g.register))
         });
-        let (first, end) =
-            used.fold((usize::MAX, 0), |(first, end), r| (first.min(r as usize), end.max(r as usize + 1)));
-        Region { body: region.body.iter().map(|i| self.instr(i)).collect(), registers: first.min(end)..end, block }
+        let registers = KindSet::of(used);
+        Region { body: region.body.iter().map(|i| self.instr(i)).collect(), registers, block }
     }
 
     fn block(&mut self, i: &image::Instr) -> Option<Block<M>> {

@@ -1,44 +1,78 @@
-//! Registers that `tcgen05.ld` writes, until `tcgen05.wait::ld` (PTX ISA 9.7.16.8), for the checked host. A `mov` copies what it reads, so
-//! that its result is not there yet either.
+//! Registers that somebody must not read before an instruction that orders accesses to registers, for the checked host: those that
+//! `tcgen05.ld` writes before `tcgen05.wait::ld` (PTX ISA 9.7.16.8), and those that a thread writes and `wgmma.mma_async` reads before
+//! `wgmma.fence` (9.7.15.7.1). A `mov` copies what it reads, so its result waits as well; a constant waits for nothing, because compilers
+//! insert such copies anywhere.
 
 use super::liveness::register;
 use crate::qual::{Q, q};
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Register};
 use ptx_dsl_isa::isa::effect::Tensor;
-use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::isa::{Group, Step};
+use ptx_dsl_isa::opcode::{Opcode, op};
 use std::sync::Arc;
 
-/// What an instruction does with loaded registers.
+/// Whose registers.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+pub(super) enum Rule {
+    /// Those that `tcgen05.ld` loads.
+    #[default]
+    Loads,
+    /// Those that `wgmma.mma_async` reads.
+    Products,
+}
+
+/// What an instruction does with the registers.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 enum Kind {
+    /// Its results wait from now on.
     Load,
+    /// They wait no longer.
     Wait,
     Copy,
+    /// It must not read them while they wait.
     Use,
 }
 
 impl Kind {
-    fn of(i: &Instr, qualifiers: Q) -> Kind {
+    fn of(rule: Rule, i: &Instr, qualifiers: Q) -> Kind {
         let Action::Opcode { opcode, .. } = i.action else { return Kind::Copy };
-        match opcode.entries().next().map(|e| e.instr.effects.tensor) {
-            Some(Tensor::Load) => Kind::Load,
-            Some(Tensor::Wait) if !qualifiers.has(q::st) => Kind::Wait,
+        let effects = opcode.entries().next().map(|e| e.instr.effects);
+        match (rule, effects.map(|e| (e.tensor, e.group))) {
+            (Rule::Loads, Some((Tensor::Load, _))) => Kind::Load,
+            (Rule::Loads, Some((Tensor::Wait, _))) if !qualifiers.has(q::st) => Kind::Wait,
+            (Rule::Products, Some((_, Group::Wgmma(Step::Start)))) => Kind::Use,
+            // with an operand it is a check
+            (Rule::Products, _) if opcode == op::wgmma_fence && i.sources.is_empty() => Kind::Wait,
             _ if opcode == op::mov => Kind::Copy,
-            _ => Kind::Use,
+            // an argument of a device function
+            (Rule::Products, _) if opcode == op::ld && qualifiers.has(q::param_func) => Kind::Copy,
+            (Rule::Loads, _) => Kind::Use,
+            (Rule::Products, _) => Kind::Load,
         }
     }
 }
 
-/// The registers that hold what `tcgen05.ld` loads, and copies of them.
+/// The registers of A and D that a `wgmma.mma_async` reads: its first four sources, unless that is a descriptor, and those before the
+/// last one.
+fn fragments<'i>(image: &'i Image, i: &'i Instr) -> impl Iterator<Item = Register> + 'i {
+    let is_word = |r: Register| image.registers.get(r as usize) == Some(&32);
+    let a = if i.sources.first().and_then(register).is_some_and(is_word) { 4 } else { 0 };
+    let end = i.sources.len().saturating_sub(1);
+    let d = end.saturating_sub(i.results.len())..end;
+    i.sources.iter().take(a).chain(&i.sources[d]).filter_map(register)
+}
+
+/// The registers that a rule is about, and copies of them.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Loaded {
+    rule: Rule,
     /// By register: its number among them.
     numbers: Vec<Option<u32>>,
     count: usize,
 }
 
 impl Loaded {
-    pub fn new(image: &Image) -> Loaded {
+    pub fn new(rule: Rule, image: &Image) -> Loaded {
         let mut numbers = vec![None; image.registers.len()];
         let mut count = 0;
         let all = || {
@@ -50,13 +84,21 @@ impl Loaded {
         loop {
             let before = count;
             for i in all() {
-                let holds = match Kind::of(i, Q::NONE) {
-                    Kind::Load => true,
-                    Kind::Copy => i.sources.iter().filter_map(register).any(|r| numbers[r as usize].is_some()),
-                    Kind::Wait | Kind::Use => false,
+                let has = |r: Register| numbers[r as usize].is_some();
+                // with the copies that somebody reads, or of what somebody loads
+                let found: Vec<Register> = match (rule, Kind::of(rule, i, Q::NONE)) {
+                    (Rule::Loads, Kind::Load) => i.results.iter().flatten().copied().collect(),
+                    (Rule::Loads, Kind::Copy) if i.sources.iter().filter_map(register).any(has) => {
+                        i.results.iter().flatten().copied().collect()
+                    }
+                    (Rule::Products, Kind::Use) => fragments(image, i).collect(),
+                    (Rule::Products, Kind::Copy) if i.results.iter().flatten().copied().any(has) => {
+                        i.sources.iter().filter_map(register).collect()
+                    }
+                    _ => continue,
                 };
-                for r in i.results.iter().flatten().filter(|_| holds) {
-                    let number: &mut Option<u32> = &mut numbers[*r as usize];
+                for r in found {
+                    let number: &mut Option<u32> = &mut numbers[r as usize];
                     if number.is_none() {
                         *number = Some(count);
                         count += 1;
@@ -64,7 +106,7 @@ impl Loaded {
                 }
             }
             if count == before {
-                return Loaded { numbers, count: count as usize };
+                return Loaded { rule, numbers, count: count as usize };
             }
         }
     }
@@ -77,7 +119,9 @@ impl Loaded {
 /// What an instruction does with loaded registers, and which.
 #[derive(Debug)]
 pub(super) struct Touch {
+    pub rule: Rule,
     kind: Kind,
+    opcode: Option<Opcode>,
     reads: Vec<Register>,
     writes: Vec<Register>,
 }
@@ -88,12 +132,14 @@ impl Touch {
         if loaded.count == 0 {
             return None;
         }
-        let kind = Kind::of(i, qualifiers);
+        let (rule, kind) = (loaded.rule, Kind::of(loaded.rule, i, qualifiers));
+        let opcode = if let Action::Opcode { opcode, .. } = i.action { Some(opcode) } else { None };
         let is_loaded = |r: &Register| loaded.number(*r).is_some();
         let reads: Vec<_> = i.sources.iter().filter_map(register).filter(is_loaded).collect();
         let writes: Vec<_> = i.results.iter().flatten().copied().filter(is_loaded).collect();
-        let touches = kind == Kind::Wait || !reads.is_empty() || !writes.is_empty();
-        touches.then_some(Touch { kind, reads, writes })
+        let reads_matter = (rule, kind) != (Rule::Products, Kind::Load);
+        let touches = kind == Kind::Wait || reads_matter && !reads.is_empty() || !writes.is_empty();
+        touches.then_some(Touch { rule, kind, opcode, reads, writes })
     }
 }
 
@@ -102,8 +148,9 @@ impl Touch {
 pub(super) struct Value {
     /// The load, and the register that it loads.
     pub site: u32,
+    pub opcode: Option<Opcode>,
     pub from: Register,
-    /// Waits of the warp before it.
+    /// How often the warp has waited before it.
     waits: u32,
 }
 
@@ -111,7 +158,7 @@ pub(super) struct Value {
 #[derive(Debug, Clone)]
 pub(super) struct Pending {
     loaded: Arc<Loaded>,
-    /// By warp: `tcgen05.wait::ld` so far.
+    /// By warp: how often it has waited.
     waits: Vec<u32>,
     /// By register and warp.
     values: Vec<Option<Value>>,
@@ -150,7 +197,10 @@ impl Pending {
             Kind::Wait => self.waits[w] += 1,
             Kind::Load => {
                 let waits = self.waits[w];
-                touch.writes.iter().for_each(|&r| self.set(r, w, Some(Value { site, from: r, waits })));
+                touch
+                    .writes
+                    .iter()
+                    .for_each(|&r| self.set(r, w, Some(Value { site, opcode: touch.opcode, from: r, waits })));
             }
             Kind::Copy => {
                 let value = touch.reads.iter().find_map(|r| self.of(*r, w));

@@ -20,7 +20,7 @@ use crate::fault::Fault;
 use crate::isa::Done;
 use crate::lanes;
 use crate::mem::address::{AddrSpace, names_local};
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Pieces};
 use crate::simd::InstructionSet;
 use access::extended;
 use pieces::Pieced;
@@ -49,11 +49,44 @@ pub(super) fn run<M: Monitor>(
         r.x.at(op.site, op.order);
         return r.warp_by_warp(op, f);
     }
-    // the fast paths tell the monitor; if it wants to see each lane, they fail
+    telling(r, |r| run_fast(r, op, access, compiled, f))
+}
+
+/// The fast paths of `f` tell the monitor; if it wants to see each lane, they fail.
+#[inline(always)]
+fn telling<M: Monitor, T>(r: &mut Runner<'_, '_, M>, f: impl FnOnce(&mut Runner<'_, '_, M>) -> T) -> T {
     r.x.told = true;
-    let done = run_fast(r, op, access, compiled, f);
+    let done = f(r);
     r.x.told = false;
     done
+}
+
+/// What a plan has found out about an access.
+#[derive(Clone, Copy)]
+pub(super) enum Planned {
+    /// All lanes load the same elements.
+    Once(Scalar),
+    /// The addresses are affine.
+    Affine(Scalar),
+    /// The lanes access memory anywhere.
+    Each,
+}
+
+/// Runs an access of a plan. False, with nothing done, if it cannot run that way.
+#[inline(always)]
+pub(super) fn run_planned<M: Monitor>(
+    r: &mut Runner<'_, '_, M>,
+    op: &Op<M>,
+    access: &Access,
+    (compiled, f): (&Compiled<M>, WarpFunction<M>),
+    planned: Planned,
+) -> Result<bool, Box<Fault>> {
+    telling(r, |r| match planned {
+        Planned::Once(Scalar::Uniform(at)) => load_once(r, op, access, at),
+        Planned::Once(_) => Ok(false),
+        Planned::Affine(address) => run_affine(r, op, access, compiled, f, address).map(|()| true),
+        Planned::Each => run_each(r, op, access, compiled, f).map(|()| true),
+    })
 }
 
 fn run_fast<M: Monitor>(
@@ -73,12 +106,7 @@ fn run_fast<M: Monitor>(
 /// All lanes load the same elements. False, with nothing done, if they are in the memory of each lane, or if the monitor wants to see
 /// each lane.
 #[inline]
-pub(super) fn load_once<M: Monitor>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    at: u64,
-) -> Result<bool, Box<Fault>> {
+fn load_once<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: u64) -> Result<bool, Box<Fault>> {
     r.x.at(op.site, op.order);
     if access.space == AddrSpace::Generic && names_local(at) || M::ON && !tell_uniform(r, access, at) {
         return Ok(false);
@@ -89,7 +117,7 @@ pub(super) fn load_once<M: Monitor>(
 
 /// The lanes access memory at affine addresses.
 #[inline]
-pub(super) fn run_affine<M: Monitor>(
+fn run_affine<M: Monitor>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
     access: &Access,
@@ -103,7 +131,7 @@ pub(super) fn run_affine<M: Monitor>(
 
 /// The lanes access memory anywhere.
 #[inline]
-pub(super) fn run_each<M: Monitor>(
+fn run_each<M: Monitor>(
     r: &mut Runner<'_, '_, M>,
     op: &Op<M>,
     access: &Access,
@@ -124,16 +152,16 @@ fn in_pieces<M: Monitor>(
     compiled: &Compiled<M>,
     address: Scalar,
 ) -> bool {
-    let count = if r.full { 32 * r.n } else { first_threads::<M>(&r.masks[..r.n]) };
+    let count = if r.full { 32 * r.n } else { first_threads(&r.masks[..r.n]) };
     count != 0 && compiled.pieces.run(r, op, access, address, count)
 }
 
-/// How many threads these are, if they are the first ones; else 0. A monitor wants whole warps.
+/// How many threads these are, if they are the first ones; else 0.
 #[inline]
-fn first_threads<M: Monitor>(masks: &[u32]) -> usize {
+fn first_threads(masks: &[u32]) -> usize {
     let whole = masks.iter().take_while(|m| **m == u32::MAX).count();
     let Some((part, rest)) = masks[whole..].split_first() else { return 32 * whole };
-    let first = part & part.wrapping_add(1) == 0 && rest.iter().all(|m| *m == 0) && (!M::ON || *part == 0);
+    let first = part & part.wrapping_add(1) == 0 && rest.iter().all(|m| *m == 0);
     if first { 32 * whole + part.count_ones() as usize } else { 0 }
 }
 
@@ -141,9 +169,12 @@ fn first_threads<M: Monitor>(masks: &[u32]) -> usize {
 fn tell_uniform<M: Monitor>(r: &mut Runner<'_, '_, M>, access: &Access, at: u64) -> bool {
     let bytes = access.bytes * access.count as u32;
     let inside = r.x.bytes_at(access.cache, access.space, at, bytes as usize).is_some();
-    inside
-        && at.is_multiple_of(bytes.into())
-        && (0..r.n).all(|k| {
+    if !inside || !at.is_multiple_of(bytes.into()) {
+        return false;
+    }
+    let pieces = Pieces { count: r.n as u32, lanes: 32, step: 0, distance: 0 };
+    r.full && r.x.tell_pieces(access.space, at, (bytes, false), r.lo, &pieces)
+        || (0..r.n).all(|k| {
             let m = r.masks[k];
             r.x.warp = (r.lo + k) as u32;
             m == 0 || r.x.tell_row(access.space, at, (bytes, 0, false), m)

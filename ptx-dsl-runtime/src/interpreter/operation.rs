@@ -263,16 +263,12 @@ impl<M: Monitor> Runner<'_, '_, M> {
         let (k, m) = self.first_lane();
         self.enter(k, m);
         self.x.at(op.site, op.order);
-        let mut d = vec![[0; 32]; op.results.len()];
-        self.with_operands(op, k, |x, s| {
-            let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
-            function(x, op.q, s, &mut d)
-        })?;
         let lane = m.trailing_zeros() as usize & 31;
-        for (r, d) in op.results.iter().zip(&d) {
-            self.set(*r, Scalar::Uniform(d[lane]));
-        }
-        Ok(())
+        self.call(op, k, function, |r, (), d| {
+            for (register, d) in op.results.iter().zip(d) {
+                r.set(*register, Scalar::Uniform(d[lane]));
+            }
+        })
     }
 
     /// Calls the function of an instruction that may wait for warp `k`. It sets results only if the warp does not wait.
@@ -281,21 +277,16 @@ impl<M: Monitor> Runner<'_, '_, M> {
         let op = &block.op;
         (self.masks, self.all, self.guarded) = (self.active, false, true);
         self.x.at(op.site, op.order);
-        let mut d = vec![[0; 32]; op.results.len()];
-        let flow = self.with_operands(op, k, |x, s| {
-            let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
-            (block.function)(x, op.q, s, &mut d)
-        });
-        let flow = flow.map_err(|fault| self.with_reads(op, fault))?;
-        if M::ON && self.x.findings.has_news() {
-            self.describe_findings(op);
-        }
-        if flow == Flow::Next {
-            for r in op.results.iter().flatten() {
-                self.rows_for(*r);
+        let passed = |r: &mut Self, flow, d: &[Lanes]| {
+            r.describe_news(op);
+            if flow == Flow::Next {
+                for register in op.results.iter().flatten() {
+                    r.rows_for(*register);
+                }
+                r.put_results(op, k, d, m);
             }
-            self.put_results(op, k, &d, m);
-        }
-        Ok(flow)
+            flow
+        };
+        self.call(op, k, block.function, passed).map_err(|fault| self.with_reads(op, fault))
     }
 }

@@ -1,6 +1,7 @@
-//! Reports where an instruction reads a register of `tcgen05.ld` before `tcgen05.wait::ld`, on the checked host ([`super::loaded`]).
+//! Reports where an instruction reads a register too early, on the checked host ([`super::loaded`]): one of `tcgen05.ld` before
+//! `tcgen05.wait::ld`, one of `wgmma.mma_async` that was written after the last `wgmma.fence`.
 
-use super::loaded::{Touch, Value};
+use super::loaded::{Rule, Touch, Value};
 use super::op::Op;
 use super::runner::Runner;
 use crate::fault::FaultKind;
@@ -11,20 +12,30 @@ use ptx_dsl_isa::image::Register;
 impl<M: Monitor> Runner<'_, '_, M> {
     /// An instruction runs in these lanes of warp `k`.
     pub(super) fn touch(&mut self, op: &Op<M>, touch: &Touch, k: usize, lanes: u32) -> Done {
-        let found = self.registers.pending.as_mut().and_then(|pending| pending.touch(op.site, touch, self.lo + k));
-        found.map_or(Ok(()), |found| self.not_there(op, found, lanes))
+        let pending = self.registers.pending[touch.rule as usize].as_mut();
+        let found = pending.and_then(|pending| pending.touch(op.site, touch, self.lo + k));
+        found.map_or(Ok(()), |found| self.too_early(op, touch.rule, found, lanes))
     }
 
     #[cold]
-    fn not_there(&mut self, op: &Op<M>, (r, value): (Register, Value), lanes: u32) -> Done {
-        if !self.x.geometry.tensor_registers {
+    fn too_early(&mut self, op: &Op<M>, rule: Rule, (r, value): (Register, Value), lanes: u32) -> Done {
+        if rule == Rule::Loads && !self.x.geometry.tensor_registers {
             return Ok(());
         }
         // instructions that only compute have no number, which is 0 here: the load stands for them
         self.x.at(if op.site == 0 { value.site } else { op.site }, op.order);
         let name = |r: Register| self.image.names.get(r as usize).cloned().unwrap_or_default();
-        let load = self.x.geometry.statement(value.site, "`tcgen05.ld`");
-        let kind = FaultKind::PendingRegister { register: name(r), from: name(value.from), load };
+        let (register, from) = (name(r), name(value.from));
+        let kind = match rule {
+            Rule::Loads => {
+                let load = self.x.geometry.statement(value.site, "`tcgen05.ld`");
+                FaultKind::PendingRegister { register, from, load }
+            }
+            Rule::Products => {
+                let by = value.opcode.map_or_else(String::new, |opcode| format!("`{}`", opcode.name()));
+                FaultKind::UnfencedRegister { register, from, by }
+            }
+        };
         let lane = lanes.trailing_zeros().min(31);
         self.x.found(kind, lane).map_err(|kind| self.x.fault(kind, lane))
     }

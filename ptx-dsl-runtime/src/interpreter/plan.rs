@@ -29,7 +29,7 @@ struct Plan<M> {
     /// Where the lanes are that do not run.
     rest: Rest,
     /// What the registers of the region are before it.
-    kinds: Box<[u8]>,
+    kinds: Box<[u64]>,
     steps: Box<[Planned<M>]>,
 }
 
@@ -53,8 +53,7 @@ impl<M: Monitor> Plans<M> {
     #[inline]
     pub fn run(&mut self, r: &mut Runner<'_, '_, M>, code: &Code<M>, at: usize) -> Result<(), Failed> {
         let region = &code.regions[at];
-        let kinds = r.registers.kinds(r.lo, &region.registers);
-        let fits = |plan: &Plan<M>| plan.rest == r.rest && *plan.kinds == *kinds;
+        let fits = |plan: &Plan<M>| plan.rest == r.rest && r.registers.kinds.are(r.lo, &region.registers, &plan.kinds);
         if self.all.get(self.last).is_some_and(fits) {
             return self.all[self.last].run(r, &region.body);
         }
@@ -65,13 +64,15 @@ impl<M: Monitor> Plans<M> {
         if !std::mem::replace(&mut self.known, true) || self.all.len() == MOST {
             return run_from(r, &region.body, 0);
         }
-        let mut plan = Plan { rest: r.rest, kinds: kinds.into(), steps: Box::new([]) };
+        let kinds = r.registers.kinds.of(r.lo, &region.registers);
+        let mut plan = Plan { rest: r.rest, kinds, steps: Box::new([]) };
         let mut steps = Vec::with_capacity(region.body.len());
         for (i, instr) in region.body.iter().enumerate() {
             r.unguarded();
             let all = instr.op.guard.is_none() && are_dead(code, instr, r.rest);
             r.all = all;
             let step = Step::record(r, instr).map_err(|fault| (i, fault))?;
+            r.describe_news(&instr.op);
             steps.push(Planned { at: i, step, all });
         }
         if r.full {
@@ -100,9 +101,7 @@ pub(super) fn run_from<M: Monitor>(r: &mut Runner<'_, '_, M>, body: &[Instr<M>],
     r.guarded = true;
     for (i, instr) in body.iter().enumerate().skip(from) {
         r.execute(instr).map_err(|fault| (i, fault))?;
-        if M::ON && r.x.findings.has_news() {
-            r.describe_findings(&instr.op);
-        }
+        r.describe_news(&instr.op);
     }
     Ok(())
 }
@@ -113,7 +112,9 @@ impl<M: Monitor> Plan<M> {
         r.unguarded();
         for Planned { at, step, all } in &self.steps {
             r.all = *all;
-            match step.run(r, &body[*at]).map_err(|fault| (*at, fault))? {
+            let outcome = step.run(r, &body[*at]).map_err(|fault| (*at, fault))?;
+            r.describe_news(&body[*at].op);
+            match outcome {
                 Outcome::Done => {}
                 Outcome::Left => return run_from(r, body, *at),
                 Outcome::Otherwise => return run_from(r, body, at + 1),

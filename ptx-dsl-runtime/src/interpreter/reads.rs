@@ -8,6 +8,14 @@ use crate::qual::{Q, Ty};
 use ptx_dsl_isa::image::Register;
 
 impl<M: Monitor> Runner<'_, '_, M> {
+    /// The instruction has run: describes what it has brought to light.
+    #[inline(always)]
+    pub fn describe_news(&mut self, op: &Op<M>) {
+        if M::ON && self.x.findings.has_news() {
+            self.describe_findings(op);
+        }
+    }
+
     /// The instruction has run: adds the values that the threads of new findings have read, but for registers that it has written.
     #[cold]
     #[inline(never)]

@@ -3,13 +3,14 @@
 //! Each warp has a scalar or a mark for each register. Those of the first warp of a cohort hold for all its warps. They are copied to
 //! the others when one of them runs in another cohort. Warps of a cohort that hold different scalars get rows when its next step begins.
 
+pub(super) use super::kinds::Kind;
+use super::kinds::Kinds;
 use super::loaded::Pending;
 use super::watched::Undefined;
 use crate::Lanes;
 use crate::machine::geometry::Geometry;
 use ptx_dsl_isa::image::{Image, Register};
 use std::cell::Cell;
-use std::ops::Range;
 use std::rc::Rc;
 
 /// The lanes of a warp. Rows begin where cache lines do.
@@ -26,15 +27,6 @@ pub(super) enum Scalar {
     Uniform(u64),
     /// `base + x * %tid.x + y * row`, modulo the width of the register, where `row` is the thread's number divided by `%ntid.x`.
     Affine { base: u64, x: i64, y: i64 },
-}
-
-/// Which of them: what most instructions ask.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-#[repr(u8)]
-pub(super) enum Kind {
-    Rows,
-    Uniform,
-    Affine,
 }
 
 impl Scalar {
@@ -105,8 +97,7 @@ pub(super) struct Registers {
     pub scratch: [usize; 3],
     /// By warp and register.
     scalars: Vec<Scalar>,
-    /// Their kinds, as bytes next to each other.
-    kinds: Vec<u8>,
+    pub kinds: Kinds,
     /// By warp, between steps: whose scalars it holds.
     leaders: Vec<usize>,
     /// Warps with the same number hold the same scalars.
@@ -117,7 +108,7 @@ pub(super) struct Registers {
     /// If a monitor wants to know.
     pub undefined: Option<Undefined>,
     /// The same of registers that `tcgen05.ld` writes.
-    pub pending: Option<Pending>,
+    pub pending: [Option<Pending>; 2],
     /// `%tid.x` and the row of all threads, by warp.
     places: Rc<[(Row<u32>, Row<u32>)]>,
     /// `%ntid.x`, and the number of rows.
@@ -157,7 +148,7 @@ impl Registers {
         Registers {
             warps,
             scalars: vec![Scalar::Uniform(0); slots.len() * warps],
-            kinds: vec![Kind::Uniform as u8; slots.len() * warps],
+            kinds: Kinds::new(slots.len(), warps),
             slots,
             words: word_rows,
             longs: long_rows,
@@ -168,7 +159,7 @@ impl Registers {
             last_stamp: 0,
             stacks: vec![Stack::default(); threads],
             undefined: None,
-            pending: None,
+            pending: [None, None],
             places: places.collect(),
             shape: (nx, (warps as u32 * 32).div_ceil(nx)),
         }
@@ -178,23 +169,23 @@ impl Registers {
     pub fn restart(&mut self) {
         let n = self.slots.len();
         self.scalars[..n].fill(Scalar::Uniform(0));
-        self.kinds[..n].fill(Kind::Uniform as u8);
+        self.kinds.reset_first();
         self.leaders.fill(0);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
-        self.pending.iter_mut().for_each(Pending::reset);
+        self.pending.iter_mut().flatten().for_each(Pending::reset);
     }
 
     /// All registers are 0.
     pub fn reset(&mut self) {
         self.scalars.fill(Scalar::Uniform(0));
-        self.kinds.fill(Kind::Uniform as u8);
+        self.kinds.reset();
         (0..).zip(&mut self.leaders).for_each(|(w, leader)| *leader = w);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
-        self.pending.iter_mut().for_each(Pending::reset);
+        self.pending.iter_mut().flatten().for_each(Pending::reset);
     }
 
     #[inline(always)]
@@ -216,22 +207,14 @@ impl Registers {
 
     #[inline(always)]
     pub fn set_scalar(&mut self, lo: usize, r: Register, scalar: Scalar) {
-        let at = lo * self.slots.len() + r as usize;
-        self.scalars[at] = scalar;
-        self.kinds[at] = scalar.kind() as u8;
+        self.scalars[lo * self.slots.len() + r as usize] = scalar;
+        self.kinds.set(lo, r, scalar.kind());
     }
 
     /// Does a register hold rows in the cohort that begins with warp `lo`?
     #[inline(always)]
     pub fn is_rows(&self, lo: usize, r: Register) -> bool {
-        self.kinds[lo * self.slots.len() + r as usize] == Kind::Rows as u8
-    }
-
-    /// The kinds of registers in the cohort that begins with warp `lo`.
-    #[inline(always)]
-    pub fn kinds(&self, lo: usize, registers: &Range<usize>) -> &[u8] {
-        let from = lo * self.slots.len();
-        &self.kinds[from + registers.start..from + registers.end]
+        self.kinds.get(lo, r) == Kind::Rows as u64
     }
 
     /// A step of the warps `lo..hi` begins.
@@ -265,7 +248,7 @@ impl Registers {
             let lo = std::mem::replace(leader, w);
             if lo != w {
                 self.scalars.copy_within(lo * n..(lo + 1) * n, w * n);
-                self.kinds.copy_within(lo * n..(lo + 1) * n, w * n);
+                self.kinds.copy(lo, w);
             }
         }
     }

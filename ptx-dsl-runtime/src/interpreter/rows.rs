@@ -15,7 +15,8 @@ use crate::monitor::Monitor;
 use crate::qual::{Q, q};
 use crate::simd::InstructionSet;
 use kind::Kind;
-use loops::{Compiled, Form, Loop, OPERANDS};
+pub(super) use loops::One;
+use loops::{Compiled, Form, Loop, OPERANDS, Places};
 use ptx_dsl_isa::image::{Instr, Register, Source};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -44,9 +45,6 @@ enum Place {
     /// Anywhere else.
     Other,
 }
-
-/// What an instruction computes in one lane.
-pub(super) type One = fn([u64; 4]) -> [u64; 2];
 
 /// The loop of an instruction on this processor.
 pub(super) struct RowFunction {
@@ -82,7 +80,7 @@ impl RowFunction {
             let given = form.sources.len() == i.sources.len() && form.results.len() >= i.results.len();
             let mut results = form.results.iter().zip(&i.results);
             given
-                && form.q == q
+                && form.sets.contains(&q)
                 && form.sources.iter().zip(&i.sources).all(|(kind, s)| takes(kind, s))
                 && results.all(|(kind, r)| r.is_none_or(|r| holds(kind, widths[r as usize])))
         };
@@ -109,15 +107,12 @@ impl RowFunction {
     }
 
     /// Runs the instruction on rows.
-    #[allow(unsafe_code)]
     pub fn run<M: Monitor>(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>) {
         let form = self.form;
         let mut sources = [(0, 0); OPERANDS];
         for ((at, kind), place) in form.sources.iter().enumerate().zip(&self.places) {
             sources[at] = match *place {
-                Place::Register(register) if r.registers.is_rows(r.lo, register) => {
-                    (r.registers.row(register, r.lo), 1)
-                }
+                Place::Register(register) if r.registers.is_rows(r.lo, register) => (r.registers.row(register, 0), 1),
                 Place::Constant(n) => (constant_row(r, *kind, n), 0),
                 _ => fill(r, at, *kind, &op.sources[at]),
             };
@@ -127,23 +122,30 @@ impl RowFunction {
             results[at] = match op.results.get(at) {
                 Some(Some(register)) => {
                     r.rows_for(*register);
-                    r.registers.row(*register, r.lo)
+                    r.registers.row(*register, 0)
                 }
                 _ => scratch_row(r, *kind, OPERANDS + at),
             };
         }
-        let body = Loop {
-            words: &r.registers.words,
-            longs: &r.registers.longs,
-            predicates: &r.registers.masks,
-            sources,
-            results,
-            masks: &r.masks[..r.n],
-            all: r.all,
-        };
-        // SAFETY: `find` has taken the loop for the instruction set of this processor.
-        unsafe { (self.compiled)(&body) };
+        run_loop(self.compiled, r, &Places { sources, results });
     }
+}
+
+/// Runs a loop that [`RowFunction::find`] has taken.
+#[inline(always)]
+#[allow(unsafe_code)]
+fn run_loop<M: Monitor>(compiled: Compiled, r: &Runner<'_, '_, M>, places: &Places) {
+    let body = Loop {
+        words: &r.registers.words,
+        longs: &r.registers.longs,
+        predicates: &r.registers.masks,
+        places,
+        lo: r.lo,
+        masks: &r.masks[..r.n],
+        all: r.all,
+    };
+    // SAFETY: `RowFunction::find` has taken the loop for the instruction set of this processor.
+    unsafe { compiled(&body) };
 }
 
 /// An operand that gets rows before the loop runs.
@@ -157,12 +159,10 @@ struct Fill<M> {
 /// A loop with the places of its operands and results, which hold while registers have the same kinds of values.
 pub(super) struct Resolved<M> {
     compiled: Compiled,
+    places: Places,
     fills: Box<[Fill<M>]>,
     /// Results that are no rows yet.
     fresh: Box<[Register]>,
-    /// Of warp 0 of the CTA, and the distance to the next warp.
-    sources: [(usize, usize); OPERANDS],
-    results: [usize; 2],
 }
 
 impl RowFunction {
@@ -197,7 +197,8 @@ impl RowFunction {
                 _ => scratch_row(r, *kind, OPERANDS + at),
             };
         }
-        Some(Resolved { compiled: self.compiled, fills: fills.into(), fresh: fresh.into(), sources, results })
+        let places = Places { sources, results };
+        Some(Resolved { compiled: self.compiled, places, fills: fills.into(), fresh: fresh.into() })
     }
 }
 
@@ -209,7 +210,6 @@ impl<M: Monitor> Resolved<M> {
 
     /// Runs the loop.
     #[inline]
-    #[allow(unsafe_code)]
     pub fn run(&self, r: &mut Runner<'_, '_, M>) {
         for fill in &self.fills {
             fill.run(r);
@@ -217,18 +217,7 @@ impl<M: Monitor> Resolved<M> {
         for register in &self.fresh {
             r.rows_for(*register);
         }
-        let lo = r.lo;
-        let body = Loop {
-            words: &r.registers.words,
-            longs: &r.registers.longs,
-            predicates: &r.registers.masks,
-            sources: self.sources.map(|(from, step)| (from + lo * step, step)),
-            results: self.results.map(|at| at + lo),
-            masks: &r.masks[..r.n],
-            all: r.all,
-        };
-        // SAFETY: `RowFunction::find` has taken the loop for the instruction set of this processor.
-        unsafe { (self.compiled)(&body) };
+        run_loop(self.compiled, r, &self.places);
     }
 }
 
@@ -279,7 +268,7 @@ fn constant_row<M>(r: &Runner<'_, '_, M>, kind: Kind, n: usize) -> usize {
     scratch_row(r, kind, SCRATCH) + n
 }
 
-/// Makes rows of an operand that has none: the first, and the distance between them.
+/// Makes rows of an operand that has none: that of warp 0, and the distance between them.
 #[inline(never)]
 fn fill<M: Monitor>(r: &mut Runner<'_, '_, M>, at: usize, kind: Kind, o: &Operand<M>) -> (usize, usize) {
     let from = scratch_row(r, kind, at);
@@ -288,15 +277,15 @@ fn fill<M: Monitor>(r: &mut Runner<'_, '_, M>, at: usize, kind: Kind, o: &Operan
             fill_uniform(r, kind, from, v);
             return (from, 0);
         }
-        Some(affine @ Scalar::Affine { .. }) if kind != Kind::P => fill_affine(r, kind, from, affine),
+        Some(affine @ Scalar::Affine { .. }) if kind != Kind::P => fill_affine(r, kind, from + r.lo, affine),
         _ => {
             for k in 0..r.n {
                 r.enter(k, r.masks[k]);
-                let v = r.operand(o, k);
+                let (v, to) = (r.operand(o, k), from + r.lo + k);
                 match kind {
-                    Kind::P => r.registers.masks[from + k].set(crate::lanes::narrow_mask(&v)),
-                    Kind::L => r.registers.longs[from + k].set(Row(v)),
-                    Kind::H | Kind::W => r.registers.words[from + k].set(Row(v.map(|v| v as u32))),
+                    Kind::P => r.registers.masks[to].set(crate::lanes::narrow_mask(&v)),
+                    Kind::L => r.registers.longs[to].set(Row(v)),
+                    Kind::H | Kind::W => r.registers.words[to].set(Row(v.map(|v| v as u32))),
                 }
             }
         }

@@ -3,8 +3,9 @@
 use super::op::{Op, Operand, WarpFunction};
 use super::registers::{Registers, Scalar};
 use crate::Lanes;
+use crate::fault::Fault;
 use crate::flow::Pc;
-use crate::isa::Done;
+use crate::isa::{Done, OnWarp};
 use crate::machine::ctx::Ctx;
 use crate::monitor::Monitor;
 use ptx_dsl_isa::image::{Image, Register};
@@ -251,6 +252,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// All lanes of a register get this scalar.
+    #[inline(always)]
     pub fn set(&mut self, r: Option<Register>, scalar: Scalar) {
         let Some(r) = r else { return };
         let slot = self.registers.slot(r);
@@ -331,28 +333,60 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
         let m = self.masks[k];
         self.enter(k, m);
         self.x.at(op.site, op.order);
-        let mut d = vec![[0; 32]; op.results.len()];
-        self.with_operands(op, k, |x, s| {
-            let mut d: Vec<&mut Lanes> = d.iter_mut().collect();
-            function(x, op.q, s, &mut d)
-        })?;
-        self.put_results(op, k, &d, m);
-        Ok(())
+        self.call(op, k, function, |r, (), d| r.put_results(op, k, d, m))
     }
 
-    /// Calls `f` with the operands of an instruction in warp `k`.
-    pub fn with_operands<R>(&mut self, op: &Op<M>, k: usize, f: impl FnOnce(&mut Ctx<'_, M>, &[&Lanes]) -> R) -> R {
-        const FEW: usize = 6;
-        let n = op.sources.len();
-        if n > FEW {
-            let sources: Vec<Lanes> = op.sources.iter().map(|o| self.operand(o, k)).collect();
-            let sources: Vec<&Lanes> = sources.iter().collect();
-            return f(self.x, &sources);
+    /// Calls a function for warp `k`, which is the current one, and then `f` with what it returns and the results of the instruction.
+    pub fn call<R, T>(
+        &mut self,
+        op: &Op<M>,
+        k: usize,
+        function: OnWarp<M, R>,
+        f: impl FnOnce(&mut Self, R, &[Lanes]) -> T,
+    ) -> Result<T, Box<Fault>> {
+        let n = op.results.len();
+        let (mut few, mut many) = ([[0; 32]; 2], Vec::new());
+        let d = match few.get_mut(..n) {
+            Some(few) => few,
+            None => {
+                many.resize(n, [0; 32]);
+                &mut many
+            }
+        };
+        let returned = self.with_operands(op, k, |x, s| match d {
+            [] => function(x, op.q, s, &mut []),
+            [a] => function(x, op.q, s, &mut [a]),
+            [a, b] => function(x, op.q, s, &mut [a, b]),
+            _ => function(x, op.q, s, &mut d.iter_mut().collect::<Vec<_>>()),
+        })?;
+        Ok(f(self, returned, d))
+    }
+
+    /// Calls `f` with the operands of an instruction in warp `k`. Room for a few of them is not on the heap, and no more than they
+    /// need, because it is cleared.
+    fn with_operands<R>(&mut self, op: &Op<M>, k: usize, f: impl FnOnce(&mut Ctx<'_, M>, &[&Lanes]) -> R) -> R {
+        match op.sources.len() {
+            0..=1 => self.with_few_operands::<1, R>(op, k, f),
+            2 => self.with_few_operands::<2, R>(op, k, f),
+            3..=6 => self.with_few_operands::<6, R>(op, k, f),
+            _ => {
+                let sources: Vec<Lanes> = op.sources.iter().map(|o| self.operand(o, k)).collect();
+                let sources: Vec<&Lanes> = sources.iter().collect();
+                f(self.x, &sources)
+            }
         }
-        let mut sources = [[0; 32]; FEW];
+    }
+
+    fn with_few_operands<const N: usize, R>(
+        &mut self,
+        op: &Op<M>,
+        k: usize,
+        f: impl FnOnce(&mut Ctx<'_, M>, &[&Lanes]) -> R,
+    ) -> R {
+        let mut sources = [[0; 32]; N];
         for (to, o) in sources.iter_mut().zip(&op.sources) {
             *to = self.operand(o, k);
         }
-        f(self.x, &sources.each_ref()[..n])
+        f(self.x, &sources.each_ref()[..op.sources.len().min(N)])
     }
 }

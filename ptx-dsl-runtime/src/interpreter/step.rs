@@ -323,7 +323,7 @@ impl<M: Monitor> Step<'_, '_, M> {
     /// If some lanes go to `fall` and the others to `taken`: does the first group run one region, and then join the others?
     fn is_skipped(&self, fall: Pc, taken: Pc) -> bool {
         let skipped = self.code.image.regions.get(usize::from(fall));
-        let joins = skipped.is_some_and(|region| region.end == End::Goto { to: taken });
+        let joins = skipped.is_some_and(|region| matches!(region.end, End::Goto { to } if to == taken));
         let lowest = fall < taken && self.groups.iter().all(|g| g.pc > fall);
         joins && lowest && !self.r.apart && !self.r.x.diverged()
     }
@@ -430,7 +430,7 @@ fn run_body<M: Monitor>(
     plans: &mut Plans<M>,
 ) -> Result<(), Box<Fault>> {
     let body = &code.regions[at].body;
-    let failed = if M::ON || r.apart { plan::run_from(r, body, 0) } else { plans.run(r, code, at) };
+    let failed = if r.apart { plan::run_from(r, body, 0) } else { plans.run(r, code, at) };
     failed.map_err(|(i, fault)| {
         let fault = r.with_reads(&body[i].op, fault);
         r.first_fault(&body[i + 1..], fault)

@@ -2,7 +2,7 @@
 //! come from them. Only these are watched while a kernel runs ([`super::undefined`]).
 
 use super::liveness::{Liveness, register};
-use super::loaded::Loaded;
+use super::loaded::{Loaded, Rule};
 use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
 use ptx_dsl_isa::opcode::op;
 use std::sync::Arc;
@@ -60,8 +60,8 @@ pub(super) struct Suspects {
     /// By register: its number among them.
     numbers: Vec<Option<u32>>,
     pub count: usize,
-    /// Those that `tcgen05.ld` loads.
-    pub loaded: Arc<Loaded>,
+    /// Those that wait for `tcgen05.wait::ld`, and for `wgmma.fence`.
+    pub loaded: [Arc<Loaded>; 2],
 }
 
 impl Suspects {
@@ -81,7 +81,11 @@ impl Suspects {
             })
         };
         let numbers = found.into_iter().map(number).collect();
-        Suspects { numbers, count: count as usize, loaded: Arc::new(Loaded::new(image)) }
+        Suspects {
+            numbers,
+            count: count as usize,
+            loaded: [Rule::Loads, Rule::Products].map(|rule| Arc::new(Loaded::new(rule, image))),
+        }
     }
 
     #[inline]

@@ -44,9 +44,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
                     self.need(guard.register, k, active, "the guard of an instruction")?;
                 }
             }
-            if let Some(touch) = &watched.touch
-                && m != 0
-            {
+            for touch in watched.touches.iter().filter(|_| m != 0) {
                 self.touch(op, touch, k, m)?;
             }
             for (register, what) in &watched.needed {

@@ -20,8 +20,8 @@ pub(super) struct Watched {
     pub stored: Option<(usize, usize)>,
     /// Its guard decides what happens to memory or other threads.
     pub effect: bool,
-    /// What it does with registers that `tcgen05.ld` loads.
-    pub touch: Option<Touch>,
+    /// What it does with registers that wait for another instruction.
+    pub touches: Vec<Touch>,
 }
 
 impl Watched {
@@ -30,8 +30,8 @@ impl Watched {
         let suspected = |r: &Register| suspects.number(*r).is_some();
         let guard = i.guard.map(|g| g.register);
         let mut all = i.sources.iter().filter_map(register).chain(guard).chain(i.results.iter().flatten().copied());
-        let touch = Touch::new(i, qualifiers, &suspects.loaded);
-        if touch.is_none() && (suspects.count == 0 || !all.any(|r| suspected(&r))) {
+        let touches: Vec<_> = suspects.loaded.iter().filter_map(|of| Touch::new(i, qualifiers, of)).collect();
+        if touches.is_empty() && (suspects.count == 0 || !all.any(|r| suspected(&r))) {
             return None;
         }
         let effects = match i.action {
@@ -53,7 +53,7 @@ impl Watched {
             needed: needed.collect(),
             stored: stores.then_some((1, i.sources.len())),
             effect: barrier || memory != MemoryOp::None,
-            touch,
+            touches,
         }))
     }
 }

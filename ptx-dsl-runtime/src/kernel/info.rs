@@ -1,6 +1,8 @@
 //! The description of a kernel. The macro emits it as constants; a module that is loaded at run time owns what it borrows.
 
+use crate::constant::{Const, Cut};
 use crate::fault::At;
+use std::borrow::Cow;
 
 /// Constants of a kernel, for the launch.
 #[derive(Debug)]
@@ -37,6 +39,8 @@ pub struct KernelInfo<'k> {
     pub target: &'k str,
     /// The PTX statements, by number.
     pub sites: &'k [Site<'k>],
+    /// Values of expressions over Rust constants. Texts of statements have marks for them.
+    pub values: &'k [Const],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
     pub not_yet: &'k [NotYet<'k>],
     /// The code for the interpreter: an encoded [`Image`](ptx_dsl_isa::image::Image). Empty if there is none.
@@ -58,7 +62,16 @@ impl KernelInfo<'_> {
     /// A statement, with its place in the PTX text and in the source. `None` if the kernel has no such statement.
     pub fn at(&self, site: u32) -> Option<At> {
         let s = self.sites.get(site as usize)?;
-        Some(At { text: s.text.to_owned(), line: s.line, file: self.file.to_owned(), rust_line: s.rust_line })
+        Some(At { text: self.text(s).into_owned(), line: s.line, file: self.file.to_owned(), rust_line: s.rust_line })
+    }
+
+    /// The text of a statement of the kernel, with the values of Rust constants.
+    pub fn text<'s>(&self, site: &Site<'s>) -> Cow<'s, str> {
+        let cut = Cut::new(site.text);
+        if cut.cuts.is_empty() {
+            return Cow::Borrowed(site.text);
+        }
+        Cow::Owned(cut.filled(self.values))
     }
 }
 
@@ -82,7 +95,7 @@ pub struct ParamInfo<'k> {
 /// A PTX statement.
 #[derive(Debug, Clone, Copy)]
 pub struct Site<'k> {
-    /// The statement as printed.
+    /// The statement as printed; with Rust constants, [`KernelInfo::text`] has their values.
     pub text: &'k str,
     /// Line in the printed PTX.
     pub line: u32,

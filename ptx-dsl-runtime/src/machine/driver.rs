@@ -118,7 +118,8 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Claims the cluster that replaces the current one, which has ended, if nothing else is to be done first.
     fn claim_next(&mut self) -> Option<u64> {
         let s = &self.scheduling;
-        let at_once = !M::ON && !s.rotate && s.always_first && self.residents.is_full() && self.async_ops.is_empty();
+        let watched = M::ON && !M::BARRIERS || s.steps.is_some();
+        let at_once = !watched && !s.rotate && s.always_first && self.residents.is_full() && self.async_ops.is_empty();
         if at_once { self.residents.claim(s.team) } else { None }
     }
 
@@ -136,6 +137,10 @@ impl<M: Monitor> Ctx<'_, M> {
         let (id, local) = (self.geometry.clusterid(n), self.geometry.local_size());
         self.here().reuse(id, local);
         clear(&mut self.memory.shared);
+        if M::ON {
+            let ctas: Vec<_> = self.here().ctas.iter().map(|cta| cta.id).collect();
+            self.monitor.cluster(self.residents.slot as u32, &ctas, self.geometry.threads);
+        }
         self.cur = Cohort { pc: 0, resumed: false, result: 0, epoch: 0, spent: 0, ..self.cur };
         true
     }
@@ -203,8 +208,9 @@ fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usi
                 }
             }
         }
-        if x.scheduling.turns >= end || x.scheduling.rotate {
-            if !x.scheduling.team.is_single() {
+        let slice_is_over = x.scheduling.turns >= end;
+        if slice_is_over || x.scheduling.rotate {
+            if slice_is_over && !x.scheduling.team.is_single() {
                 // a cluster that polls may wait for a host thread that has no processor
                 std::thread::yield_now();
             }

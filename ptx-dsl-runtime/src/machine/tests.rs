@@ -30,6 +30,7 @@ const INFO: KernelInfo<'_> = KernelInfo {
     target: "sm_90",
     sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0, used_bytes: None }],
     registers: 0,
+    values: &[],
     not_yet: &[],
     image: &[],
 };

@@ -9,6 +9,8 @@ pub(crate) struct Groups {
     pub fenced: bool,
     /// Sets of operations that are in no group yet.
     open: u64,
+    /// By set: the statement of the last operation that holds it.
+    sites: Vec<u32>,
     /// Those of groups, the oldest first.
     groups: VecDeque<u64>,
     /// Groups so far.
@@ -38,8 +40,10 @@ pub(crate) enum Pending {
 
 impl Groups {
     /// An operation that holds these sets.
-    pub fn issue(&mut self, sets: u64, descriptors: Descriptors) {
+    pub fn issue(&mut self, site: u32, sets: u64, descriptors: Descriptors) {
         self.open |= sets;
+        self.sites.resize(64, site);
+        self.sites.iter_mut().zip(0..).filter(|(_, set)| sets >> set & 1 != 0).for_each(|(of, _)| *of = site);
         self.issued += 1;
         if self.descriptors.len() == REMEMBERED {
             self.descriptors.pop_front();
@@ -79,13 +83,14 @@ impl Groups {
         self.groups.drain(..self.groups.len() - keep);
     }
 
-    /// Is an operation in flight that holds one of these sets?
-    pub fn pending(&self, sets: u64) -> Option<Pending> {
+    /// Is an operation in flight that holds one of these sets? With its statement.
+    pub fn pending(&self, sets: u64) -> Option<(Pending, u32)> {
+        let site = |held: u64| self.sites.get((held & sets).trailing_zeros() as usize).copied().unwrap_or(u32::MAX);
         if self.open & sets != 0 {
-            return Some(Pending::Uncommitted);
+            return Some((Pending::Uncommitted, site(self.open)));
         }
-        let newer = self.groups.iter().rev().position(|g| g & sets != 0)?;
-        Some(Pending::Group { newer })
+        let (newer, held) = self.groups.iter().rev().enumerate().find(|(_, g)| *g & sets != 0)?;
+        Some((Pending::Group { newer }, site(*held)))
     }
 }
 
@@ -96,23 +101,23 @@ mod tests {
     #[test]
     fn a_wait_leaves_the_newest_groups() {
         let mut g = Groups::default();
-        for sets in [1, 2, 4] {
-            g.issue(sets, [None; 2]);
+        for (site, sets) in [(10, 1), (11, 2), (12, 4)] {
+            g.issue(site, sets, [None; 2]);
             g.commit();
         }
-        g.issue(8, [None; 2]);
-        assert_eq!(g.pending(8), Some(Pending::Uncommitted));
-        assert_eq!(g.pending(1), Some(Pending::Group { newer: 2 }));
+        g.issue(13, 8, [None; 2]);
+        assert_eq!(g.pending(8), Some((Pending::Uncommitted, 13)));
+        assert_eq!(g.pending(1), Some((Pending::Group { newer: 2 }, 10)));
         g.wait(2);
-        assert_eq!((g.pending(1), g.pending(2)), (None, Some(Pending::Group { newer: 1 })));
+        assert_eq!((g.pending(1), g.pending(2)), (None, Some((Pending::Group { newer: 1 }, 11))));
         g.wait(0);
-        assert_eq!((g.pending(7), g.pending(8)), (None, Some(Pending::Uncommitted)));
+        assert_eq!((g.pending(7), g.pending(8)), (None, Some((Pending::Uncommitted, 13))));
     }
 
     #[test]
     fn groups_that_nobody_waits_for_take_no_more_memory() {
         let mut g = Groups::default();
-        g.issue(1, [None; 2]);
+        g.issue(0, 1, [None; 2]);
         for _ in 0..10 * MOST {
             g.commit();
         }
@@ -124,7 +129,7 @@ mod tests {
     fn descriptors_of_the_newest_operations_are_remembered() {
         let mut g = Groups::default();
         for n in 0..100 {
-            g.issue(0, [None, Some(n)]);
+            g.issue(0, 0, [None, Some(n)]);
         }
         assert_eq!(g.descriptors(100), None);
         assert_eq!(g.descriptors(99), Some([None, Some(99)]));

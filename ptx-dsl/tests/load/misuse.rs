@@ -279,3 +279,54 @@ fn tensor_memory_that_nobody_has_written() {
     let twice = format!("{}bar.warp.sync -1; {again}{load}", store.replace("COLUMN", "3"));
     assert_eq!(run(&twice), Some(FaultKind::Uninitialised { space: "Tensor", addr: 3 }));
 }
+
+#[test]
+fn registers_of_products_that_change_without_a_fence() {
+    let mma = "wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%f0, %f1, %f2, %f3}, {%r4, %r5, %r6, %r7}, %d1, 1, 1, 1, 0;\n\
+        wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;\n";
+    let two = |between: &str| {
+        format!(
+            ".reg .f32 %f<4>; mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n\
+             st.shared.u32 [%r1], 0; fence.proxy.async.shared::cta; bar.sync 0;\n\
+             and.b32 %r4, %t, 1; add.u32 %r5, %r4, 1; add.u32 %r6, %r4, 2; add.u32 %r7, %r4, 3;\n\
+             // 16 rows of 8: the second eight rows 128 bytes further on\n\
+             cvt.u64.u32 %d1, %r0; shr.u64 %d1, %d1, 4; or.b64 %d1, %d1, 0x0000000800080000;\n\
+             wgmma.fence.sync.aligned;\n{mma}{between}\n{mma}"
+        )
+    };
+    let fence = "wgmma.fence.sync.aligned;";
+    clean(threads(128), &two(""));
+    for change in ["add.u32 %r5, %r5, 1;", "add.f32 %f2, %f2, %f2;", "add.u32 %r8, %r5, 1; mov.b32 %r5, %r8;"] {
+        clean(threads(128), &two(&format!("{change} {fence}")));
+        let found = fault(threads(128), &two(change));
+        assert!(matches!(found.kind, FaultKind::UnfencedRegister { .. }), "{found}");
+        assert_eq!(found.kind.section(), "9.7.15.7.1");
+    }
+    // the fence is too early for the sum, and a copy of an old value, or of a constant, needs none
+    let early = fault(threads(128), &two(&format!("{fence} add.u32 %r5, %r5, 1;"))).to_string();
+    let expected =
+        "`%r5` is read by `wgmma.mma_async`, but no `wgmma.fence` comes between it and `add`, which writes it";
+    assert!(early.contains(expected), "{early}");
+    clean(threads(128), &two("mov.b32 %r5, 0; mov.b32 %r6, %r7;"));
+}
+
+#[test]
+fn registers_of_products_in_flight() {
+    let product = |touch: &str, wait: &str| {
+        format!(
+            ".reg .f32 %f<4>; mov.f32 %f0, 0f00000000; mov.f32 %f1, %f0; mov.f32 %f2, %f0; mov.f32 %f3, %f0;\n\
+             st.shared.u32 [%r1], 0; fence.proxy.async.shared::cta; bar.sync 0; mov.b32 %r4, 0;\n\
+             cvt.u64.u32 %d1, %r0; shr.u64 %d1, %d1, 4; or.b64 %d1, %d1, 0x0000000800080000;\n\
+             wgmma.fence.sync.aligned;\n\
+             wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {{%f0, %f1, %f2, %f3}}, {{%r4, %r4, %r4, %r4}}, %d1, 1, 1, 1, 0;\n\
+             wgmma.commit_group.sync.aligned; {touch}\n wgmma.wait_group.sync.aligned {wait};\n\
+             st.shared.f32 [%r1+512], %f0;\n wgmma.wait_group.sync.aligned 0;"
+        )
+    };
+    clean(threads(128), &product("", "0"));
+    // both are found in one run, each with the product
+    let found = fault(threads(128), &product("add.f32 %f2, %f2, %f2;", "1"));
+    assert!(matches!(found.kind, FaultKind::HeldRegister { .. }), "{found}");
+    assert_eq!((found.kind.section(), found.others.len()), ("9.7.15.7.3", 1), "{found}");
+    assert!(found.to_string().contains("belongs to `wgmma.mma_async"), "{found}");
+}

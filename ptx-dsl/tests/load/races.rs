@@ -17,6 +17,7 @@ pub(super) fn permissive() -> Options {
         "suspicious",
         "PTX0640",
         "PTX0648",
+        "PTX0651",
         "PTX0653",
         "PTX0655",
         "PTX0656",
@@ -390,4 +391,32 @@ fn rows_of_ldmatrix() {
     let row = "setp.lt.u32 %p, %l, 8; @%p ld.shared.v4.u32 {%r4, %r5, %r6, %r7}, [%r1];";
     clean(threads(32), &body(store, "bar.warp.sync -1;", row));
     race(threads(32), &body(store, "", row));
+}
+
+#[test]
+fn a_race_in_a_late_iteration() {
+    // by then a plan runs the loop, and the two loads and the `fma` as one
+    let kernel = |missing: u32| {
+        format!(
+            ".reg .f32 %f<4>; mov.f32 %f0, 0f00000000; mov.u32 %r2, 0;\n\
+             loop: cvt.rn.f32.u32 %f3, %r2; st.shared.f32 [%r1], %f3; st.shared.f32 [%r1+256], %f3;\n\
+             setp.eq.u32 %p, %r2, {missing}; @%p bra skip; bar.sync 0;\n\
+             skip: ld.shared.f32 %f1, [%r1+128]; ld.shared.f32 %f2, [%r1]; fma.rn.f32 %f0, %f1, %f2, %f0;\n\
+             bar.sync 0; add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, 20; @%q bra loop;"
+        )
+    };
+    clean(threads(64), &kernel(30));
+    for iteration in [0, 1, 2, 9, 19] {
+        let (race, text) = race(threads(64), &kernel(iteration));
+        assert_eq!((race.access, race.other.access), ("load", "store"), "{text}");
+    }
+}
+
+#[test]
+fn a_strong_load_of_what_the_host_has_written() {
+    let both =
+        |store: &str| format!("setp.eq.u32 %p, %c, 0; @%p ld.relaxed.gpu.global.u32 %r2, [%a]; @!%p {store} [%a], 1;");
+    clean(Launch::grid(2).block(1), &both("st.relaxed.gpu.global.u32"));
+    let (race, text) = race(Launch::grid(2).block(1), &both("st.global.u32"));
+    assert_eq!((race.access, race.other.access), ("store", "load"), "{text}");
 }

@@ -186,6 +186,30 @@ impl Cell {
         missing(self.write.bytes) && missing(self.others(more).iter().fold(self.write.bytes, all))
     }
 
+    /// An access of one lane to all four bytes: true, and done, if it is easily seen to be fine. It needs a write before, if `reads`.
+    #[inline]
+    pub fn is_quick(&mut self, reads: bool, new: Record, warp: &Warp) -> bool {
+        let is_own = |r: &Record| r.actor == new.actor && r.lanes == new.lanes;
+        let is_before = |r: &Record| r.lanes == 0 || is_own(r) || warp.knows_by_barrier(r.actor, r.time);
+        let fine = |r: &Record| is_before(r) || r.strong == new.strong && r.is_mutual(&new);
+        if self.more != 0 || !fine(&self.write) || reads && self.write.bytes != new.bytes {
+            return false;
+        }
+        if new.what.writes() {
+            if !fine(&self.read) {
+                return false;
+            }
+            (self.write, self.read) = (new, Record::default());
+        } else if joins(&self.read, &new) {
+            self.read.lanes |= new.lanes;
+        } else if self.read.lanes == 0 || replaces(&new, &self.read, warp) {
+            self.read = new;
+        } else {
+            return false;
+        }
+        true
+    }
+
     #[inline]
     pub fn access(
         &mut self,

@@ -1,7 +1,7 @@
-//! Pieces of 64 bytes that lanes of a warp access in one piece.
+//! What an access is for 64 bytes: pieces of them, each by lanes of a warp.
 
-use super::cell::{MOST_READS, Record, What};
-use crate::checked::actor::{Actor, COPIES, includes};
+use super::cell::{Record, What};
+use crate::checked::actor::{Actor, includes};
 use crate::checked::operations::View;
 use crate::monitor::Scope;
 
@@ -37,6 +37,25 @@ impl Stripe {
         Stripe { actor, time, site, lanes, strong, what, extent }
     }
 
+    /// The lane of each element, and its bytes from the first of the line on. Or all lanes and bytes.
+    pub fn elements(&self) -> impl Iterator<Item = (u32, (u32, u32))> + use<> {
+        let Stripe { lanes, extent: Extent { from, to, log }, .. } = *self;
+        let (from, to) = (u32::from(from), u32::from(to));
+        let size = log.map_or(to - from, |log| 1 << log);
+        (from..to).step_by(size as usize).zip(0..).map(move |(at, i)| {
+            let lanes = if log.is_some() { 1 << ((lanes.trailing_zeros() + i) & 31) } else { lanes };
+            (lanes, (at, at + size))
+        })
+    }
+
+    pub fn actor(&self) -> Actor {
+        self.actor
+    }
+
+    pub fn lanes(&self) -> u32 {
+        self.lanes
+    }
+
     /// The lane that would access the first byte of the line.
     fn origin(&self) -> Option<(u32, u8)> {
         let log = self.extent.log?;
@@ -52,13 +71,8 @@ impl Stripe {
         self.extent.from < other.extent.to && other.extent.from < self.extent.to
     }
 
-    fn covers(&self, other: &Stripe) -> bool {
-        self.extent.from <= other.extent.from && other.extent.to <= self.extent.to
-    }
-
     /// Has it happened before a later one, or do the two not conflict?
-    #[inline]
-    fn is_before(&self, new: &Stripe, view: &View<'_>) -> bool {
+    pub fn is_before(&self, new: &Stripe, view: &View<'_>) -> bool {
         let needs_fence = self.what.needs_fence() || view.reads && self.what == What::Load;
         let fenced = || view.bridge.is_none() || view.is_fenced(self.actor, self.lanes, self.time);
         self.is_alike(new)
@@ -73,7 +87,7 @@ impl Stripe {
     }
 
     /// What it is for four bytes: a record for each element in them, or one.
-    fn records(&self, cell: u32) -> impl Iterator<Item = Record> {
+    pub fn records(&self, cell: u32) -> impl Iterator<Item = Record> {
         let Stripe { actor, time, site, lanes, strong, what, extent } = *self;
         let size = match extent.log {
             Some(log) if log < 2 => 1 << log,
@@ -89,97 +103,5 @@ impl Stripe {
             };
             Record { actor, time, lanes, site, bytes, strong, what }
         })
-    }
-}
-
-/// The accesses to a line: the last write, which is to all of it, and the reads since.
-#[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Stripes {
-    write: Option<Stripe>,
-    read: Option<Stripe>,
-    /// The number of further reads plus 1; 0: none.
-    more: u32,
-}
-
-/// Further reads, by number.
-pub(super) type Reads = Vec<Vec<Stripe>>;
-
-impl Stripes {
-    fn others<'m>(&self, more: &'m Reads) -> &'m [Stripe] {
-        self.more.checked_sub(1).and_then(|at| more.get(at as usize)).map_or(&[], Vec::as_slice)
-    }
-
-    /// A read of a piece, or a write of the whole line. False, with nothing done, if something is wrong: a race, or a read that needs a
-    /// write before.
-    #[inline]
-    pub fn access(&mut self, more: &mut Reads, new: Stripe, reads: bool, view: &View<'_>) -> bool {
-        if reads && self.write.is_none() {
-            return false;
-        }
-        let writes = new.what.writes();
-        let last = if writes { self.write } else { self.read };
-        if last == Some(new) && !(writes && self.read.is_some()) {
-            return true;
-        }
-        if self.write.is_some_and(|w| !w.is_before(&new, view)) {
-            return false;
-        }
-        if !writes {
-            self.read(more, new, view);
-            return true;
-        }
-        if self.read.is_some_and(|r| !r.is_before(&new, view))
-            || self.others(more).iter().any(|r| !r.is_before(&new, view))
-        {
-            return false;
-        }
-        self.set(more, new);
-        true
-    }
-
-    /// A write that comes after everything.
-    pub fn set(&mut self, more: &mut Reads, new: Stripe) {
-        (self.write, self.read) = (Some(new), None);
-        if let Some(others) = self.more.checked_sub(1).and_then(|at| more.get_mut(at as usize)) {
-            others.clear();
-        }
-    }
-
-    fn read(&mut self, more: &mut Reads, new: Stripe, view: &View<'_>) {
-        // a strong read is in no race with strong writes, but a weak one is
-        let replaces = |old: &Stripe| {
-            let same = old.actor == new.actor && old.actor != COPIES && old.lanes == new.lanes;
-            let own = old.is_alike(&new) || same && old.extent == new.extent;
-            old.strong == new.strong
-                && old.what == new.what
-                && new.covers(old)
-                && (own || view.warp.knows_by_barrier(old.actor, old.time))
-        };
-        let Some(old) = self.read.replace(new) else { return };
-        if replaces(&old) {
-            return;
-        }
-        // the same lanes read one element after the other
-        let goes_on = Stripe { extent: new.extent, ..old } == new && new.extent.log.is_none();
-        if goes_on && old.extent.to == new.extent.from {
-            self.read = Some(Stripe { extent: Extent { from: old.extent.from, ..new.extent }, ..new });
-            return;
-        }
-        if self.more == 0 {
-            more.push(Vec::new());
-            self.more = more.len() as u32;
-        }
-        let Some(others) = more.get_mut(self.more as usize - 1) else { return };
-        match others.iter().position(replaces) {
-            Some(at) => others[at] = old,
-            None if others.len() < MOST_READS => others.push(old),
-            None => {}
-        }
-    }
-
-    /// Calls `f` with the records of four bytes.
-    pub fn records(&self, more: &Reads, cell: u32, f: impl FnMut(Record)) {
-        let all = self.write.iter().chain(&self.read).chain(self.others(more));
-        all.flat_map(|s| s.records(cell)).for_each(f);
     }
 }

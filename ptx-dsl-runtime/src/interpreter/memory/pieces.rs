@@ -9,7 +9,7 @@ use super::scattered::{narrow, put};
 use crate::lanes::Word;
 use crate::mem::address::AddrSpace;
 use crate::mem::prefetch::{DISTANCE, prefetch};
-use crate::monitor::Monitor;
+use crate::monitor::{self, Monitor};
 use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
@@ -89,12 +89,37 @@ impl Pieces {
         self.step != 0 && matches!(self.next, Next::Distance(d) if d == (32 * self.step) as isize) && self.lanes == 32
     }
 
-    /// Tells the monitor of the accesses, whose memory is checked.
-    fn tell<M: Monitor>(&self, r: &mut Runner<'_, '_, M>, access: &Access, write: bool) -> bool {
+    /// Tells the monitor of the accesses of the first threads, whose memory is checked. Only those of a block end within a warp.
+    fn tell_threads<M: Monitor>(&self, r: &mut Runner<'_, '_, M>, access: &Access, write: bool, count: usize) -> bool {
+        let (warps, rest) = (count / 32, count % 32);
+        if warps != 0 && !self.tell(r, access, write, warps) {
+            return false;
+        }
+        r.x.warp = (r.lo + warps) as u32;
+        let addr = self.low + (self.first + 32 * warps * self.step) as u64;
+        rest == 0 || r.x.tell_row(access.space, addr, (access.bytes, self.step as u32, write), (1 << rest) - 1)
+    }
+
+    /// Tells the monitor of the accesses of whole warps.
+    pub fn tell<M: Monitor>(&self, r: &mut Runner<'_, '_, M>, access: &Access, write: bool, warps: usize) -> bool {
         let (lo, per_warp) = (r.lo, 32 / self.lanes);
+        let distance = match self.next {
+            Next::Distance(distance) => Some(distance),
+            // within one row of threads
+            Next::Rows { warps: of_row, within, at, .. } if at % of_row + warps <= of_row => Some(within),
+            Next::Rows { warps: 1, row, .. } => Some(row),
+            Next::Rows { .. } => None,
+        };
+        if let Some(distance) = distance {
+            let (count, lanes) = ((warps * per_warp) as u32, self.lanes as u32);
+            let pieces = monitor::Pieces { count, lanes, step: self.step as u32, distance: distance as i64 };
+            if r.x.tell_pieces(access.space, self.low + self.first as u64, (access.bytes, write), lo, &pieces) {
+                return true;
+            }
+        }
         let lanes = u32::MAX >> (32 - self.lanes);
         let mut content = true;
-        self.each(lo, r.n * per_warp, |i, at| {
+        self.each(lo, warps * per_warp, |i, at| {
             r.x.warp = (lo + i / per_warp) as u32;
             let (addr, lanes) = (self.low + at as u64, lanes << (i % per_warp * self.lanes));
             content &= r.x.tell_row(access.space, addr, (access.bytes, self.step as u32, write), lanes);
@@ -208,7 +233,7 @@ fn load_elements<M: Monitor, T: Word>(
     }
     if M::ON {
         let inside = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len).is_some();
-        if !inside || !pieces.tell(r, access, false) {
+        if !inside || !pieces.tell_threads(r, access, false, count) {
             return false;
         }
     }
@@ -343,7 +368,7 @@ fn store_elements<M: Monitor, T: Word>(
     let (lo, n) = (r.lo, count.div_ceil(32));
     if M::ON {
         let inside = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len).is_some();
-        if !inside || !pieces.tell(r, access, true) {
+        if !inside || !pieces.tell_threads(r, access, true, count) {
             return false;
         }
     }

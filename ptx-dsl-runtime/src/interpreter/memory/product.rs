@@ -8,7 +8,7 @@ use super::pieces::{Next, Pieces, element};
 use crate::isa::arith::float;
 use crate::lanes::{self, Level, Word};
 use crate::mem::address::AddrSpace;
-use crate::monitor::Monitor;
+use crate::monitor::{Monitor, Order};
 use crate::qual::{Q, Qualifiers, Ty, q};
 use crate::simd::{InstructionSet, dispatch};
 use ptx_dsl_isa::image::Register;
@@ -19,6 +19,9 @@ pub(in super::super) struct Factor<M> {
     pub access: Access,
     pub address: Value<M>,
     pub to: Register,
+    /// For monitors.
+    pub site: u32,
+    pub order: Order,
 }
 
 /// Two of them, and the `fma`.
@@ -49,14 +52,18 @@ struct Elements<'m> {
 impl<M: Monitor> Product<M> {
     /// Runs the three instructions for whole warps. False, with nothing done, if a check fails.
     pub fn run(&self, r: &mut Runner<'_, '_, M>) -> bool {
-        if !r.full {
-            return false;
-        }
+        r.full && super::telling(r, |r| self.run_whole(r))
+    }
+
+    #[inline(always)]
+    fn run_whole(&self, r: &mut Runner<'_, '_, M>) -> bool {
         let [a, b] = &self.factors;
-        let (Some((a, lanes)), Some((b, others))) = (a.elements(r), b.elements(r)) else { return false };
-        if lanes != others {
+        let (Some(of_a), Some(of_b)) = (a.pieces(r), b.pieces(r)) else { return false };
+        let lanes = of_a.lanes;
+        if lanes != of_b.lanes || M::ON && !(a.tell(r, &of_a) && b.tell(r, &of_b)) {
             return false;
         }
+        let (Some(a), Some(b)) = (a.elements(r, &of_a), b.elements(r, &of_b)) else { return false };
         // the addend is rows while the plan holds
         let rows = (r.registers.row(self.addend, r.lo), r.registers.row(self.result, r.lo), r.n);
         multiply(r.x.set, [a, b], lanes, &r.registers.words, rows);
@@ -68,13 +75,23 @@ impl<M: Monitor> Product<M> {
 }
 
 impl<M: Monitor> Factor<M> {
-    /// Its elements, and how many lanes a piece has.
     #[inline(always)]
-    fn elements<'r>(&self, r: &'r Runner<'_, '_, M>) -> Option<(Elements<'r>, usize)> {
-        let pieces = Pieces::new(r, self.address.scalar(r), self.access.bytes, 32 * r.n)?;
+    fn pieces(&self, r: &Runner<'_, '_, M>) -> Option<Pieces> {
+        Pieces::new(r, self.address.scalar(r), self.access.bytes, 32 * r.n)
+    }
+
+    /// Tells the monitor of the load. False if it wants to see more.
+    fn tell(&self, r: &mut Runner<'_, '_, M>, pieces: &Pieces) -> bool {
+        r.x.at(self.site, self.order);
+        self.elements(r, pieces).is_some() && pieces.tell(r, &self.access, false, r.n)
+    }
+
+    /// Its elements.
+    #[inline(always)]
+    fn elements<'r>(&self, r: &'r Runner<'_, '_, M>, pieces: &Pieces) -> Option<Elements<'r>> {
         let Next::Distance(distance) = pieces.next else { return None };
         let memory = r.x.bytes_at(self.access.cache, self.access.space, pieces.low, pieces.len)?;
-        Some((Elements { memory, first: pieces.first, distance, same: pieces.step == 0 }, pieces.lanes))
+        Some(Elements { memory, first: pieces.first, distance, same: pieces.step == 0 })
     }
 }
 

@@ -57,7 +57,13 @@ fn factor<M: Monitor>(planned: &Planned<M>, Instr { op, run }: &Instr<M>) -> Opt
     else {
         return None;
     };
-    access.loads_factors().then_some(Factor { access: *access, address: *address, to: *to })
+    access.loads_factors().then_some(Factor {
+        access: *access,
+        address: *address,
+        to: *to,
+        site: op.site,
+        order: op.order,
+    })
 }
 
 /// Does nobody read a register, which is no predicate, from an instruction of a region on before it is written?

@@ -56,7 +56,8 @@ fn values<M: Monitor, const N: usize>(r: &Runner<'_, '_, M>, op: &Op<M>) -> Opti
 impl<M: Monitor> Step<M> {
     /// Runs an instruction, and finds how that went.
     pub fn record(r: &mut Runner<'_, '_, M>, instr: &Instr<M>) -> Result<Step<M>, Box<Fault>> {
-        let step = if instr.op.guard.is_none() { Step::of(r, instr) } else { None };
+        let plain = instr.op.guard.is_none() && instr.op.watched.is_none();
+        let step = if plain { Step::of(r, instr) } else { None };
         r.execute(instr)?;
         let results = instr.op.results.iter().flatten();
         let results: Box<[_]> = results.map(|register| (*register, r.scalar(*register).kind())).collect();
@@ -139,21 +140,12 @@ impl<M: Monitor> Step<M> {
             Step::Copy { source, result } => r.set(Some(*result), source.scalar(r)),
             Step::Rows(resolved) => resolved.run(r),
             Step::LoadOnce { address } => {
-                let (Run::Memory { access, .. }, Scalar::Uniform(at)) = (&instr.run, address.scalar(r)) else {
-                    return Ok(Outcome::Left);
-                };
-                if !memory::load_once(r, &instr.op, access, at)? {
-                    return Ok(Outcome::Left);
-                }
+                return Self::access(r, instr, memory::Planned::Once(address.scalar(r)));
             }
             Step::Affine { address } => {
-                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
-                memory::run_affine(r, &instr.op, access, compiled, *function, address.scalar(r))?;
+                return Self::access(r, instr, memory::Planned::Affine(address.scalar(r)));
             }
-            Step::Each => {
-                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
-                memory::run_each(r, &instr.op, access, compiled, *function)?;
-            }
+            Step::Each => return Self::access(r, instr, memory::Planned::Each),
             Step::Product(product) => {
                 if !product.run(r) {
                     return Ok(Outcome::Left);
@@ -168,5 +160,16 @@ impl<M: Monitor> Step<M> {
             }
         }
         Ok(Outcome::Done)
+    }
+
+    #[inline(always)]
+    fn access(
+        r: &mut Runner<'_, '_, M>,
+        Instr { op, run }: &Instr<M>,
+        planned: memory::Planned,
+    ) -> Result<Outcome, Box<Fault>> {
+        let Run::Memory { access, compiled, function } = run else { return Ok(Outcome::Left) };
+        let done = memory::run_planned(r, op, access, (compiled, *function), planned)?;
+        Ok(if done { Outcome::Done } else { Outcome::Left })
     }
 }

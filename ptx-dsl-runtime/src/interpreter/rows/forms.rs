@@ -45,7 +45,8 @@ use avx2 as avx512;
 #[cfg(not(target_arch = "x86_64"))]
 use base as avx2;
 
-/// Declares forms: opcode, function, sets of qualifiers, lists of types, kinds of operands `=>` kinds of results.
+/// Declares forms: opcode, function, sets of qualifiers, lists of types, kinds of operands `=>` kinds of results. Sets or lists in
+/// braces of their own mean the same: the first one's loop is that of all.
 macro_rules! forms {
     ($($opcode:literal $family:ident::$function:ident $(::<$level:ident>)? [$($q:tt)*] $types:tt $sources:tt => $results:tt;)*) => {
         fn all() -> Vec<(Opcode, Form)> {
@@ -62,37 +63,32 @@ macro_rules! forms {
     (@types $all:ident $name:tt $q:tt [$($types:tt)*] $sources:tt $results:tt) => {
         $(forms!(@one $all $name $q $types $sources $results);)*
     };
-    (@one $all:ident ($opcode:literal $family:ident $function:ident $(<$level:ident>)?) {$($q:ident)*} {$($t:ident)*}
+    (@one $all:ident ($opcode:literal $family:ident $function:ident $(<$level:ident>)?) $q:tt $t:tt
         ($($s:ident)*) ($($r:ident)*)) => {{
-        const SET: Q = Q::of(&const { Qualifiers::new(&[$(q::$q),*], &[$(Ty::$t),*]) });
+        const SETS: &[Q] = forms!(@sets $q $t);
         struct This;
         impl Semantics for This {
             #[inline(always)]
             fn lane<V: Level>(s: [u64; 4]) -> [u64; 2] {
-                let [first, rest @ ..] = $family::$function$(::<$level>)?(SET, operands::<{ [$(Kind::$s),*].len() }>(s));
+                let [first, rest @ ..] = $family::$function$(::<$level>)?(SETS[0], operands::<{ [$(Kind::$s),*].len() }>(s));
                 [first, rest.first().copied().unwrap_or(0)]
             }
         }
         let loops = forms!(@loops This ($($s)*) ($($r)*));
-        $all.push((Opcode::of($opcode), Form { q: SET, one: This::lane::<Base>, sources: &[$(Kind::$s),*], results: &[$(Kind::$r),*], loops }));
+        $all.push((Opcode::of($opcode), Form { sets: SETS, one: This::lane::<Base>, sources: &[$(Kind::$s),*], results: &[$(Kind::$r),*], loops }));
     }};
+    (@sets $q:tt {$({$($t:ident)*})+}) => { &[$(forms!(@set $q {$($t)*})),+] };
+    (@sets {$({$($q:ident)*})+} $t:tt) => { &[$(forms!(@set {$($q)*} $t)),+] };
+    (@sets $q:tt $t:tt) => { &[forms!(@set $q $t)] };
+    (@set {$($q:ident)*} {$($t:ident)*}) => { Q::of(&const { Qualifiers::new(&[$(q::$q),*], &[$(Ty::$t),*]) }) };
     (@loops $f:ident ($a:ident) $r:tt) => { forms!(@results $f $a N N N $r) };
     (@loops $f:ident ($a:ident $b:ident) $r:tt) => { forms!(@results $f $a $b N N $r) };
     (@loops $f:ident ($a:ident $b:ident $c:ident) $r:tt) => { forms!(@results $f $a $b $c N $r) };
     (@loops $f:ident ($a:ident $b:ident $c:ident $d:ident) $r:tt) => { forms!(@results $f $a $b $c $d $r) };
-    (@results $f:ident $a:ident $b:ident $c:ident $d:ident ($r:ident)) => {
-        [
-            avx512::<$f, $a, $b, $c, $d, $r, N> as Compiled,
-            avx2::<$f, $a, $b, $c, $d, $r, N> as Compiled,
-            base::<$f, $a, $b, $c, $d, $r, N> as Compiled,
-        ]
-    };
-    (@results $f:ident $a:ident $b:ident $c:ident $d:ident ($r:ident $s:ident)) => {
-        [
-            avx512::<$f, $a, $b, $c, $d, $r, $s> as Compiled,
-            avx2::<$f, $a, $b, $c, $d, $r, $s> as Compiled,
-            base::<$f, $a, $b, $c, $d, $r, $s> as Compiled,
-        ]
+    (@results $f:ident $a:ident $b:ident $c:ident $d:ident ($r:ident)) => { forms!(@levels $f $a $b $c $d $r N) };
+    (@results $f:ident $a:ident $b:ident $c:ident $d:ident ($r:ident $s:ident)) => { forms!(@levels $f $a $b $c $d $r $s) };
+    (@levels $f:ident $($kind:ident)*) => {
+        [avx512::<$f, $($kind),*> as Compiled, avx2::<$f, $($kind),*> as Compiled, base::<$f, $($kind),*> as Compiled]
     };
 }
 
@@ -116,17 +112,17 @@ fn all() -> Vec<(Opcode, Form)> {
 #[cfg(ptx_dsl_optimised)]
 forms! {
     // integers
-    "add" arith::add [{}] [{U32} {S32}] (W W) => (W);
-    "add" arith::add [{}] [{U64} {S64}] (L L) => (L);
-    "add" arith::add [{}] [{U16} {S16}] (H H) => (H);
-    "sub" arith::sub [{}] [{U32} {S32}] (W W) => (W);
-    "sub" arith::sub [{}] [{U64} {S64}] (L L) => (L);
-    "mul" arith::mul [{lo}] [{U32} {S32}] (W W) => (W);
-    "mul" arith::mul [{lo}] [{U64} {S64}] (L L) => (L);
+    "add" arith::add [{}] [{{U32} {S32}}] (W W) => (W);
+    "add" arith::add [{}] [{{U64} {S64}}] (L L) => (L);
+    "add" arith::add [{}] [{{U16} {S16}}] (H H) => (H);
+    "sub" arith::sub [{}] [{{U32} {S32}}] (W W) => (W);
+    "sub" arith::sub [{}] [{{U64} {S64}}] (L L) => (L);
+    "mul" arith::mul [{lo}] [{{U32} {S32}}] (W W) => (W);
+    "mul" arith::mul [{lo}] [{{U64} {S64}}] (L L) => (L);
     "mul" arith::mul [{hi}] [{U32} {S32}] (W W) => (W);
     "mul" arith::mul [{wide}] [{U32} {S32}] (W W) => (L);
-    "mad" arith::mad [{lo}] [{U32} {S32}] (W W W) => (W);
-    "mad" arith::mad [{lo}] [{U64} {S64}] (L L L) => (L);
+    "mad" arith::mad [{lo}] [{{U32} {S32}}] (W W W) => (W);
+    "mad" arith::mad [{lo}] [{{U64} {S64}}] (L L L) => (L);
     "mad" arith::mad [{wide}] [{U32} {S32}] (W W L) => (L);
     "div" arith::div [{}] [{U32} {S32}] (W W) => (W);
     "rem" arith::rem [{}] [{U32} {S32}] (W W) => (W);
@@ -160,25 +156,26 @@ forms! {
     "not" logic::not [{}] [{Pred}] (P) => (P);
     "shl" logic::shl [{}] [{B32}] (W W) => (W);
     "shl" logic::shl [{}] [{B64}] (L W) => (L);
-    "shr" logic::shr [{}] [{B32} {U32} {S32}] (W W) => (W);
-    "shr" logic::shr [{}] [{B64} {U64} {S64}] (L W) => (L);
+    "shr" logic::shr [{}] [{{B32} {U32}} {S32}] (W W) => (W);
+    "shr" logic::shr [{}] [{{B64} {U64}} {S64}] (L W) => (L);
     "shf" logic::shf [{l wrap} {r wrap} {l clamp} {r clamp}] [{B32}] (W W W) => (W);
     "prmt" logic::prmt [{}] [{B32}] (W W W) => (W);
     "lop3" logic::lop3 [{}] [{B32}] (W W W W) => (W);
     // comparisons and selections
-    "setp" compare::setp [{eq} {ne}] [{B32} {U32} {S32} {F32}] (W W) => (P P);
-    "setp" compare::setp [{lt} {le} {gt} {ge}] [{U32} {S32} {F32}] (W W) => (P P);
-    "setp" compare::setp [{lo} {ls} {hi} {hs}] [{U32}] (W W) => (P P);
+    "setp" compare::setp [{eq} {ne}] [{{B32} {U32} {S32}} {F32}] (W W) => (P P);
+    "setp" compare::setp [{lt} {le} {gt} {ge}] [{S32} {F32}] (W W) => (P P);
+    "setp" compare::setp [{{lt} {lo}} {{le} {ls}} {{gt} {hi}} {{ge} {hs}}] [{U32}] (W W) => (P P);
     "setp" compare::setp [{neu} {ltu} {leu} {gtu} {geu} {nan}] [{F32}] (W W) => (P P);
-    "setp" compare::setp [{eq} {ne}] [{B64} {U64} {S64} {F64}] (L L) => (P P);
+    "setp" compare::setp [{eq} {ne}] [{{B64} {U64} {S64}} {F64}] (L L) => (P P);
     "setp" compare::setp [{lt} {le} {gt} {ge}] [{U64} {S64} {F64}] (L L) => (P P);
-    "setp" compare::setp [{eq} {ne} {lt} {le} {gt} {ge}] [{U16} {S16}] (H H) => (P P);
-    "selp" compare::selp [{}] [{B32} {U32} {S32} {F32}] (W W P) => (W);
-    "selp" compare::selp [{}] [{B64} {U64} {S64} {F64}] (L L P) => (L);
+    "setp" compare::setp [{eq} {ne}] [{{U16} {S16}}] (H H) => (P P);
+    "setp" compare::setp [{lt} {le} {gt} {ge}] [{U16} {S16}] (H H) => (P P);
+    "selp" compare::selp [{}] [{{B32} {U32} {S32} {F32}}] (W W P) => (W);
+    "selp" compare::selp [{}] [{{B64} {U64} {S64} {F64}}] (L L P) => (L);
     // f32
-    "add" arith::add [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
-    "sub" arith::sub [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
-    "mul" arith::mul [{} {rn} {ftz} {rn ftz}] [{F32}] (W W) => (W);
+    "add" arith::add [{{} {rn}} {{ftz} {rn ftz}}] [{F32}] (W W) => (W);
+    "sub" arith::sub [{{} {rn}} {{ftz} {rn ftz}}] [{F32}] (W W) => (W);
+    "mul" arith::mul [{{} {rn}} {{ftz} {rn ftz}}] [{F32}] (W W) => (W);
     "fma" float::fma_near::<V> [{rn}] [{F32}] (W W W) => (W);
     "fma" arith::fma [{rn ftz}] [{F32}] (W W W) => (W);
     "div" arith::div [{rn} {full} {approx}] [{F32}] (W W) => (W);
@@ -192,13 +189,13 @@ forms! {
     "neg" arith::neg [{} {ftz}] [{F32}] (W) => (W);
     "abs" arith::abs [{} {ftz}] [{F32}] (W) => (W);
     // f64
-    "add" arith::add [{} {rn}] [{F64}] (L L) => (L);
-    "sub" arith::sub [{} {rn}] [{F64}] (L L) => (L);
-    "mul" arith::mul [{} {rn}] [{F64}] (L L) => (L);
+    "add" arith::add [{{} {rn}}] [{F64}] (L L) => (L);
+    "sub" arith::sub [{{} {rn}}] [{F64}] (L L) => (L);
+    "mul" arith::mul [{{} {rn}}] [{F64}] (L L) => (L);
     "fma" arith::fma [{rn}] [{F64}] (L L L) => (L);
     // conversions
     "cvt" cvt::cvt [{}] [{U64 U32} {S64 S32}] (W) => (L);
-    "cvt" cvt::cvt [{}] [{U32 U64} {S32 S64}] (L) => (W);
+    "cvt" cvt::cvt [{}] [{{U32 U64} {S32 S64}}] (L) => (W);
     "cvt" cvt::cvt [{}] [{U32 U16} {S32 S16}] (H) => (W);
     "cvt" cvt::cvt [{}] [{U16 U32}] (W) => (H);
     "cvt" cvt::cvt [{}] [{U32 U8} {S32 S8}] (W) => (W);
@@ -221,4 +218,47 @@ pub(super) fn of(opcode: Opcode) -> &'static [&'static Form] {
         by_opcode
     });
     forms.get(&opcode).map_or(&[], Vec::as_slice)
+}
+
+#[cfg(all(test, ptx_dsl_optimised))]
+mod tests {
+    use super::*;
+    use crate::isa::Call;
+    use crate::isa::list::calls;
+    use crate::monitor::Off;
+
+    /// Bits of all kinds: small and large numbers, both signs, special floats.
+    fn values() -> Vec<u64> {
+        let words =
+            [0, 1, 2, 31, 32, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x3f80_0000, 0xff80_0000, 0x7fc0_0001, 1 << 15];
+        let longs = [1 << 63, u64::MAX, 0x3ff0_0000_0000_0000, 0x7ff8_0000_0000_0001, 0x0123_4567_89ab_cdef, 1 << 40];
+        words.into_iter().chain(longs).collect()
+    }
+
+    #[test]
+    fn every_set_of_qualifiers_of_a_form_computes_the_same() {
+        let calls: HashMap<Opcode, Call<Off>> = calls().into_iter().collect();
+        let values = values();
+        let low = |kind: &Kind, v: u64| v & (u64::MAX >> (64 - kind.bits()));
+        let mut compared = 0;
+        for (opcode, form) in all() {
+            let Call::Lane(lane) = &calls[&opcode] else { panic!("{opcode:?} is no instruction of a lane") };
+            for (i, a) in values.iter().enumerate() {
+                for (j, b) in values.iter().enumerate() {
+                    let all = [*a, *b, values[(i + j) % values.len()], values[(i * 7 + j) % values.len()]];
+                    let mut s = [0; 4];
+                    s.iter_mut().zip(form.sources.iter().zip(all)).for_each(|(s, (kind, v))| *s = low(kind, v));
+                    let of = |d: [u64; 2]| -> Vec<u64> {
+                        form.results.iter().zip(d).map(|(kind, v)| low(kind, v)).collect()
+                    };
+                    let found = of((form.one)(s));
+                    for q in form.sets {
+                        assert_eq!(found, of(lane(*q, &s[..form.sources.len()])), "{opcode:?} {q:?} {s:x?}");
+                        compared += 1;
+                    }
+                }
+            }
+        }
+        assert!(compared > 10_000, "{compared}");
+    }
 }

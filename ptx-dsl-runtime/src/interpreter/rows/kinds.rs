@@ -2,7 +2,7 @@
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::super::registers::Row;
-use super::loops::Loop;
+use super::loops::{Loop, Places};
 use crate::lanes::Level;
 
 /// The rows of a kind of register.
@@ -120,13 +120,13 @@ where
     S: Register,
     V: Level,
 {
-    let [a, b, c, d] = x.sources;
-    let at = |(from, step): (usize, usize), k| from + step * k;
-    for (k, &m) in x.masks.iter().enumerate() {
+    let Places { sources: [a, b, c, d], results } = *x.places;
+    let at = |(from, step): (usize, usize), w| from + step * w;
+    for (w, &m) in (x.lo..).zip(x.masks) {
         if m == 0 {
             continue;
         }
-        let (a, b, c, d) = (A::load(x, at(a, k)), B::load(x, at(b, k)), C::load(x, at(c, k)), D::load(x, at(d, k)));
+        let (a, b, c, d) = (A::load(x, at(a, w)), B::load(x, at(b, w)), C::load(x, at(c, w)), D::load(x, at(d, w)));
         let (mut first, mut second) = (R::ZERO, S::ZERO);
         for l in 0..32 {
             let v = F::lane::<V>([A::lane(&a, l), B::lane(&b, l), C::lane(&c, l), D::lane(&d, l)]);
@@ -134,7 +134,7 @@ where
             S::set(&mut second, l, v[1]);
         }
         let m = if x.all { u32::MAX } else { m };
-        R::store::<V>(x, x.results[0] + k, &first, m);
-        S::store::<V>(x, x.results[1] + k, &second, m);
+        R::store::<V>(x, results[0] + w, &first, m);
+        S::store::<V>(x, results[1] + w, &second, m);
     }
 }

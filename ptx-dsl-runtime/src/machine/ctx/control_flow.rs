@@ -208,11 +208,12 @@ impl<M: Monitor> Ctx<'_, M> {
 
     // barriers
 
-    /// `bar.sync id` of all threads of the CTA, if they are this cohort and have nothing to do but pass. Only without a monitor and
-    /// with the default schedule: otherwise a barrier is a scheduling point.
+    /// `bar.sync id` of all threads of the CTA, if they are this cohort and have nothing to do but pass. Only with the default schedule:
+    /// otherwise a barrier is a scheduling point. And not with monitors that see each warp.
     #[inline(always)]
     pub fn pass_barrier(&mut self, id: u32) -> bool {
-        if M::ON || !self.scheduling.always_first || self.cur.mask != u32::MAX || self.cur.resumed {
+        let watched = M::ON && !M::BARRIERS || self.scheduling.steps.is_some();
+        if watched || !self.scheduling.always_first || self.cur.mask != u32::MAX || self.cur.resumed {
             return false;
         }
         let threads = (self.cur.hi - self.cur.lo) * 32;
@@ -222,6 +223,9 @@ impl<M: Monitor> Ctx<'_, M> {
             cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())
         };
         self.scheduling.progress += passed as u64;
+        if M::BARRIERS && passed {
+            self.monitor.barrier(self.who(u32::MAX), threads / 32);
+        }
         passed
     }
 }

@@ -6,13 +6,40 @@
 use crate::Lanes;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode};
-use crate::monitor::{Access, By, Monitor, Offsets, Proxy};
+use crate::monitor::{Access, By, Monitor, Offsets, Pieces, Proxy};
 
 impl<M: Monitor> Ctx<'_, M> {
     /// Must the monitor see the accesses of each lane?
     #[inline(always)]
     pub(crate) fn is_watched(&self) -> bool {
         M::ON && !self.told
+    }
+
+    /// Tells the monitor that warps from `warp` on access memory with all lanes. As below; false if each warp is to be told of.
+    #[inline]
+    pub(crate) fn tell_pieces(
+        &mut self,
+        space: AddrSpace,
+        addr: u64,
+        (bytes, write): (u32, bool),
+        warp: usize,
+        pieces: &Pieces,
+    ) -> bool {
+        if self.order.strong || self.scheduling.steps.is_some() {
+            return false;
+        }
+        let Some(place) = decode(space, addr, self.cur.cta) else { return false };
+        if let Place::Global { segment, .. } = place
+            && !M::READ_ONLY
+            && !write
+            && self.memory.global.is_read_only(segment)
+        {
+            return true;
+        }
+        self.warp = warp as u32;
+        let who = self.who(u32::MAX);
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+        self.monitor.warps(&Access { place, addr, bytes, write, same: false, by, proxy, order, who }, pieces)
     }
 
     /// Tells the monitor that lanes of the current warp, which are neighbours, load or store `bytes` each: the first at an address,

@@ -1,0 +1,334 @@
+//! Accesses of lanes at regular places, to which the records of lines refer by number.
+
+use super::Record;
+use super::stripe::{Extent, LINE, Stripe};
+use crate::checked::actor::COPIES;
+use crate::monitor::Pieces;
+
+/// Accesses of one statement at one time: pieces of memory, each accessed by neighbouring lanes of a warp.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Event {
+    /// Who: the actor is that of the first piece, the lanes those of each first piece of a warp.
+    pub by: Record,
+    at: Places,
+}
+
+/// The pieces of memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+struct Places {
+    /// The first byte of the first piece.
+    from: u64,
+    /// From piece to piece.
+    distance: i64,
+    /// Bytes of a piece.
+    len: u32,
+    /// How many they are, and those of a warp.
+    pieces: u8,
+    per_warp: u8,
+    /// Neighbouring lanes access neighbouring elements: the logarithm of their size, 0 to 4. `None`: all lanes access all bytes.
+    log: Option<u8>,
+}
+
+impl Event {
+    /// Lanes access a piece.
+    pub fn one(by: Record, from: u64, len: u32, log: Option<u8>) -> Event {
+        Event { by, at: Places { from, distance: 0, len, pieces: 1, per_warp: 1, log } }
+    }
+
+    /// Neighbouring warps, the first by this actor, access elements of some bytes. `None` if these are too many.
+    pub fn of_warps(by: Record, from: u64, bytes: u32, pieces: &Pieces) -> Option<Event> {
+        let lanes = u32::MAX >> (32 - pieces.lanes);
+        let (log, len) = match pieces.step {
+            0 => (None, bytes),
+            step => (Some(bytes.trailing_zeros() as u8), step * pieces.lanes),
+        };
+        let (of, per_warp) = (pieces.count.try_into().ok()?, (32 / pieces.lanes) as u8);
+        let at = Places { from, distance: pieces.distance, len, pieces: of, per_warp, log };
+        Some(Event { by: Record { lanes, ..by }, at })
+    }
+
+    fn start(&self, piece: u8) -> u64 {
+        self.at.from.wrapping_add_signed(self.at.distance * i64::from(piece))
+    }
+
+    /// All bytes, if they follow each other.
+    #[inline]
+    fn block(&self) -> Option<(u64, u64)> {
+        let Places { from, distance, len, pieces, .. } = self.at;
+        match pieces {
+            1 => Some((from, from + u64::from(len))),
+            _ if distance == 0 => Some((from, from + u64::from(len))),
+            _ if distance == i64::from(len) => Some((from, from + u64::from(len) * u64::from(pieces))),
+            _ => None,
+        }
+    }
+
+    /// Calls `f` with each line, until it is false.
+    #[inline]
+    pub fn lines(&self, mut f: impl FnMut(u64) -> bool) -> bool {
+        if let Some((from, to)) = self.block() {
+            return (from / LINE..to.div_ceil(LINE)).all(f);
+        }
+        let (mut next, pieces) = (0, self.at.pieces);
+        (0..pieces).all(|i| {
+            let from = self.start(if self.at.distance < 0 { pieces - 1 - i } else { i });
+            let lines = next.max(from / LINE)..(from + u64::from(self.at.len)).div_ceil(LINE);
+            next = next.max(lines.end);
+            lines.into_iter().all(&mut f)
+        })
+    }
+
+    /// From the first line to behind the last.
+    #[inline]
+    pub fn all_lines(&self) -> (u64, u64) {
+        let Places { from, distance, len, pieces, .. } = self.at;
+        let far = distance * i64::from(pieces - 1);
+        let (low, high) = (from.wrapping_add_signed(far.min(0)), from.wrapping_add_signed(far.max(0)));
+        (low / LINE, (high + u64::from(len)).div_ceil(LINE))
+    }
+
+    /// Lines all of whose bytes it accesses, if they follow each other.
+    #[inline]
+    pub fn whole_lines(&self) -> (u64, u64) {
+        self.block().map_or((0, 0), |(from, to)| (from.div_ceil(LINE), to / LINE))
+    }
+
+    /// From the first line to behind the last, if it accesses all of them.
+    #[inline]
+    pub fn dense_lines(&self) -> Option<(u64, u64)> {
+        let dense = self.at.distance.unsigned_abs() <= LINE.max(u64::from(self.at.len));
+        dense.then(|| self.all_lines())
+    }
+
+    /// The pieces that can be in a line.
+    #[inline]
+    fn pieces(&self, line: u64) -> std::ops::Range<u8> {
+        let Places { from, distance, len, pieces, .. } = self.at;
+        if pieces <= 2 || distance <= 0 {
+            return 0..pieces;
+        }
+        let (low, high, distance) = (line * LINE, (line + 1) * LINE, distance.unsigned_abs());
+        let first = (low + 1).saturating_sub(from + u64::from(len)).div_ceil(distance);
+        let end = high.saturating_sub(from).div_ceil(distance);
+        let most = u64::from(pieces);
+        first.min(most) as u8..end.min(most) as u8
+    }
+
+    /// Calls `f` with what it is for a line.
+    pub fn stripes(&self, line: u64, mut f: impl FnMut(Stripe)) {
+        let Places { len, per_warp, log, .. } = self.at;
+        for i in self.pieces(line) {
+            let from = self.start(i);
+            let (low, high) = (from.max(line * LINE), (from + u64::from(len)).min((line + 1) * LINE));
+            if low >= high {
+                continue;
+            }
+            let all = self.by.lanes << (u32::from(i % per_warp) * (32 / u32::from(per_warp)));
+            let lanes = match log {
+                None => all,
+                Some(log) => {
+                    let (n, before) = ((high - low) >> log, (low - from) >> log);
+                    ((u64::from(u32::MAX) >> (32 - n)) << (u64::from(all.trailing_zeros()) + before)) as u32
+                }
+            };
+            let actor = if per_warp == 1 { u32::from(i) } else { u32::from(i / per_warp) };
+            let new = Record { actor: self.by.actor.wrapping_add(actor), ..self.by };
+            let extent = Extent { from: (low - line * LINE) as u8, to: (high - line * LINE) as u8, log };
+            f(Stripe::new(&new, lanes, extent));
+        }
+    }
+
+    /// The bytes of a line, a bit each.
+    #[inline]
+    pub fn bytes(&self, line: u64) -> u64 {
+        let bits = |low: u64, high: u64| {
+            let (low, high) = (low.max(line * LINE), high.min((line + 1) * LINE));
+            if low < high { u64::MAX >> (LINE - (high - low)) << (low - line * LINE) } else { 0 }
+        };
+        match self.block() {
+            Some((from, to)) => bits(from, to),
+            None => self.pieces(line).fold(0, |all, i| {
+                let from = self.start(i);
+                all | bits(from, from + u64::from(self.at.len))
+            }),
+        }
+    }
+
+    /// Does the same thread access each byte of both?
+    #[inline]
+    pub fn is_alike(&self, other: &Event) -> bool {
+        let apart = self.at.pieces == 1 || self.at.distance.unsigned_abs() >= u64::from(self.at.len);
+        self.at.log.is_some() && apart && self.is_of_same(other)
+    }
+
+    /// Do the same threads access the same bytes?
+    #[inline]
+    fn is_of_same(&self, other: &Event) -> bool {
+        (self.by.actor, self.by.lanes) == (other.by.actor, other.by.lanes) && self.at == other.at
+    }
+
+    /// Does a later read, whose threads come after those of this one or are the same, say all that this one says about a line?
+    #[inline]
+    pub fn is_replaced(&self, new: &Event, is_known: impl Fn(&Event) -> bool, line: u64) -> bool {
+        // a strong read is in no race with strong writes, but a weak one is
+        self.by.strong == new.by.strong
+            && self.by.what == new.by.what
+            && (self.by.actor != COPIES && self.is_of_same(new)
+                || (is_known(self) || self.is_part_of(new)) && self.bytes(line) & !new.bytes(line) == 0)
+    }
+
+    /// Lanes of a warp, each of which accesses the same elements in both.
+    fn is_part_of(&self, new: &Event) -> bool {
+        let origin = |e: &Event, log: u8| i64::from(e.by.lanes.trailing_zeros()) - (e.at.from >> log).cast_signed();
+        match (self.at.log, new.at.log) {
+            (Some(a), Some(b)) => {
+                a == b
+                    && (self.at.pieces, new.at.pieces) == (1, 1)
+                    && self.by.actor == new.by.actor
+                    && origin(self, a) == origin(new, a)
+            }
+            _ => false,
+        }
+    }
+
+    /// Both together, if the same lanes read one element after the other.
+    pub fn joined(&self, next: &Event) -> Option<Event> {
+        let Places { from, len, .. } = self.at;
+        let at = Places { from, len: len.checked_add(next.at.len)?, ..next.at };
+        let goes_on = self.by == next.by && from + u64::from(len) == next.at.from && next.at.log.is_none();
+        let same = Places { from, len, ..next.at } == self.at && next.at.distance == 0;
+        (goes_on && same).then_some(Event { at, ..*next })
+    }
+}
+
+/// The accesses that records of lines refer to: by number, from 1 on.
+#[derive(Debug, Default)]
+pub(super) struct Events {
+    all: Vec<Event>,
+    /// Lists of further reads, by number.
+    pub lists: Vec<Vec<u32>>,
+    /// With so many, those that no record refers to are removed.
+    limit: usize,
+}
+
+/// The least number at which they are removed.
+const LEAST: usize = 1 << 16;
+
+impl Events {
+    #[inline]
+    pub fn get(&self, id: u32) -> Option<&Event> {
+        self.all.get((id as usize).wrapping_sub(1))
+    }
+
+    /// Keeps an access: its number.
+    #[inline]
+    pub fn keep(&mut self, event: Event) -> u32 {
+        self.all.push(event);
+        self.all.len() as u32
+    }
+
+    /// Nobody refers to any.
+    pub fn clear(&mut self) {
+        self.all.clear();
+        self.lists.clear();
+    }
+
+    pub fn are_many(&self) -> bool {
+        self.all.len() >= self.limit.max(LEAST)
+    }
+
+    /// Removes all that `visit` does not show, and gives the others new numbers.
+    #[cold]
+    pub fn collect(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut u32))) {
+        let (mut kept, mut numbers) = (Vec::new(), vec![0; self.all.len() + 1]);
+        let mut renumber = |id: &mut u32| {
+            let Some(event) = self.all.get((*id as usize).wrapping_sub(1)) else { return };
+            let number: &mut u32 = &mut numbers[*id as usize];
+            if *number == 0 {
+                kept.push(*event);
+                *number = kept.len() as u32;
+            }
+            *id = *number;
+        };
+        self.lists.iter_mut().flatten().for_each(&mut renumber);
+        visit(&mut renumber);
+        self.limit = 2 * kept.len();
+        self.all = kept;
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checked::shadow::What;
+
+    fn event(pieces: Pieces, bytes: u32, from: u64) -> Event {
+        let by = Record { actor: 64, what: What::Load, ..Record::default() };
+        Event::of_warps(by, from, bytes, &pieces).unwrap()
+    }
+
+    /// Which lane accesses which byte, by the definition of pieces.
+    fn expected(pieces: Pieces, bytes: u32, from: u64) -> Vec<(u64, u32, u32)> {
+        let mut all = Vec::new();
+        for i in 0..pieces.count {
+            for lane in 0..pieces.lanes {
+                let first = from.wrapping_add_signed(i64::from(i) * pieces.distance) + u64::from(lane * pieces.step);
+                let thread = i * pieces.lanes + lane;
+                all.extend((first..first + u64::from(bytes)).map(|byte| (byte, 64 + thread / 32, thread % 32)));
+            }
+        }
+        all.sort_unstable();
+        all
+    }
+
+    fn decoded(event: &Event) -> Vec<(u64, u32, u32)> {
+        let mut all = Vec::new();
+        event.lines(|line| {
+            let mut bits = 0;
+            event.stripes(line, |stripe| {
+                for cell in 0..16 {
+                    for record in stripe.records(cell) {
+                        for (byte, lane) in (0..4).flat_map(|b| (0..32).map(move |l| (b, l))) {
+                            if record.bytes >> byte & 1 != 0 && record.lanes >> lane & 1 != 0 {
+                                all.push((line * LINE + u64::from(cell * 4 + byte), record.actor, lane));
+                                bits |= 1 << (cell * 4 + byte);
+                            }
+                        }
+                    }
+                }
+            });
+            assert_eq!(bits, event.bytes(line), "line {line} of {event:?}");
+            true
+        });
+        all.sort_unstable();
+        all
+    }
+
+    #[test]
+    fn lines_have_the_lanes_of_their_bytes() {
+        for lanes in [8, 16, 32] {
+            for (bytes, step) in [(4, 4), (4, 0), (8, 8), (2, 2), (1, 1), (8, 0)] {
+                for distance in [0, 4, 64, 128, 132, 256, -64, -132, 1024].map(|d: i64| d * i64::from(bytes) / 4) {
+                    let pieces = Pieces { count: 64 / lanes, lanes, step, distance };
+                    let from = 1 << 12;
+                    assert_eq!(decoded(&event(pieces, bytes, from)), expected(pieces, bytes, from), "{pieces:?}");
+                }
+            }
+        }
+    }
+
+    #[test]
+    fn only_what_is_referred_to_stays() {
+        let mut events = Events::default();
+        let numbers: Vec<u32> = (0..10)
+            .map(|i| events.keep(event(Pieces { count: 1, lanes: 32, step: 4, distance: 0 }, 4, i * 128)))
+            .collect();
+        let (mut a, mut b, mut none) = (numbers[7], numbers[2], 0);
+        events.lists.push(vec![numbers[2], numbers[4]]);
+        events.collect(|visit| [&mut a, &mut b, &mut none].into_iter().for_each(visit));
+        let from = |id: u32| events.get(id).map(|event| event.at.from);
+        assert_eq!((from(a), from(b), none), (Some(7 * 128), Some(2 * 128), 0));
+        assert_eq!(events.lists[0].iter().map(|id| from(*id)).collect::<Vec<_>>(), [Some(2 * 128), Some(4 * 128)]);
+        assert_eq!(events.all.len(), 3);
+    }
+}

@@ -1,0 +1,178 @@
+//! Shared memory between two barriers of its CTA, in a cluster of one.
+//!
+//! Most lines are quiet: threads of the CTA have written all their bytes before the last barrier. Reads of quiet lines cannot race until
+//! somebody writes there, so they are only noted. After the next barrier every thread of the CTA knows of them, and there are no others;
+//! they are forgotten, but for the lines that they have read.
+
+use super::event::Event;
+
+/// Lines, a bit each.
+#[derive(Debug, Default)]
+pub(super) struct Lines(Vec<u64>);
+
+impl Lines {
+    /// The words of a range, with their bits.
+    #[inline]
+    fn words((from, to): (u64, u64)) -> impl Iterator<Item = (usize, u64)> {
+        let words = if from < to { from / 64..to.div_ceil(64) } else { 0..0 };
+        words.map(move |word| {
+            let (low, high) = (from.max(word * 64) - word * 64, to.min(word * 64 + 64) - word * 64);
+            (word as usize, u64::MAX >> (64 - (high - low)) << low)
+        })
+    }
+
+    #[inline]
+    pub fn has_all(&self, range: (u64, u64)) -> bool {
+        Lines::words(range).all(|(word, bits)| self.0.get(word).is_some_and(|has| has & bits == bits))
+    }
+
+    #[inline]
+    pub fn has_any(&self, range: (u64, u64)) -> bool {
+        Lines::words(range).any(|(word, bits)| self.0.get(word).is_some_and(|has| has & bits != 0))
+    }
+
+    #[inline]
+    pub fn insert(&mut self, range: (u64, u64)) {
+        let words = range.1.div_ceil(64) as usize;
+        if self.0.len() < words {
+            self.0.resize(words, 0);
+        }
+        Lines::words(range).for_each(|(word, bits)| self.0[word] |= bits);
+    }
+
+    #[inline]
+    pub fn remove(&mut self, range: (u64, u64)) {
+        for (word, bits) in Lines::words(range) {
+            if let Some(has) = self.0.get_mut(word) {
+                *has &= !bits;
+            }
+        }
+    }
+
+    fn clear(&mut self) {
+        self.0.clear();
+    }
+
+    fn append(&mut self, other: &mut Lines) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(to, from)| *to |= from);
+        other.clear();
+    }
+
+    /// Calls `f` with each of them, and removes them.
+    fn take(&mut self, mut f: impl FnMut(u64)) {
+        for (word, bits) in (0..).zip(&mut self.0) {
+            while *bits != 0 {
+                f(word * 64 + u64::from(bits.trailing_zeros()));
+                *bits &= *bits - 1;
+            }
+        }
+        self.0.clear();
+    }
+}
+
+/// So many reads are noted.
+const MOST: usize = 4096;
+
+/// What is known of the lines between two barriers.
+#[derive(Debug, Default)]
+pub(super) struct Phase {
+    /// The memory is that of a CTA alone in its cluster.
+    pub alone: bool,
+    /// All that threads of the CTA have done before this time is known to all of them.
+    floor: u32,
+    quiet: Lines,
+    /// Written since.
+    written: Lines,
+    /// The noted reads, and the lines from the first to the last of each.
+    reads: Vec<Event>,
+    touched: Lines,
+    /// The lines of those that are forgotten, if nobody has written there since.
+    pub read: Lines,
+    /// Another proxy writes to the memory: which bytes threads have read matters after a barrier too. Until its first access, lines do.
+    pub proxies: bool,
+}
+
+impl Phase {
+    /// A CTA starts.
+    pub fn start(&mut self) {
+        self.floor = 0;
+        self.reads.clear();
+        [&mut self.quiet, &mut self.written, &mut self.touched, &mut self.read].into_iter().for_each(Lines::clear);
+    }
+
+    /// The CTA is at this time: `is_quiet` says which of the lines written before are quiet.
+    #[inline]
+    pub fn at(&mut self, floor: u32, is_quiet: impl FnMut(u64) -> bool) {
+        if floor != self.floor {
+            self.next(floor, is_quiet);
+        }
+    }
+
+    #[inline(never)]
+    fn next(&mut self, floor: u32, mut is_quiet: impl FnMut(u64) -> bool) {
+        self.floor = floor;
+        self.reads.clear();
+        self.read.append(&mut self.touched);
+        let quiet = &mut self.quiet;
+        self.written.take(|line| {
+            if is_quiet(line) {
+                quiet.insert((line, line + 1));
+            }
+        });
+    }
+
+    /// Notes a read, if that is all there is to do.
+    #[inline]
+    pub fn note(&mut self, read: &Event) -> bool {
+        let Some(lines) = read.dense_lines() else { return false };
+        if self.proxies || self.reads.len() >= MOST || !self.quiet.has_all(lines) {
+            return false;
+        }
+        self.touched.insert(lines);
+        self.reads.push(*read);
+        true
+    }
+
+    /// Has somebody written to a line since the barrier?
+    #[inline]
+    pub fn is_written(&self, line: u64) -> bool {
+        self.written.has_all((line, line + 1))
+    }
+
+    /// Somebody writes to these lines, of which some as a whole: the noted reads, if they matter.
+    #[inline]
+    pub fn write(&mut self, lines: (u64, u64), whole: (u64, u64)) -> Vec<Event> {
+        // nobody notes a read of what is written since the barrier
+        if self.written.has_all(lines) {
+            return Vec::new();
+        }
+        self.quiet.remove(lines);
+        self.read.remove(whole);
+        self.written.insert(lines);
+        if !self.touched.has_any(lines) {
+            return Vec::new();
+        }
+        self.touched.clear();
+        std::mem::take(&mut self.reads)
+    }
+
+    /// The bytes of a line are no longer written, or not ordinary memory.
+    pub fn disturb(&mut self, line: u64) {
+        self.quiet.remove((line, line + 1));
+    }
+
+    /// Are there too many reads? Then they are to be kept elsewhere.
+    #[inline]
+    pub fn is_full(&self) -> bool {
+        self.reads.len() >= MOST
+    }
+
+    /// The noted reads.
+    pub fn take(&mut self) -> Vec<Event> {
+        self.touched.clear();
+        std::mem::take(&mut self.reads)
+    }
+}

@@ -1,0 +1,40 @@
+//! Accesses of neighbouring warps of a CTA in one instruction.
+
+use super::Checked;
+use super::accesses::shadow_of;
+use super::operations::View;
+use super::shadow::{Memory, Record, What};
+use super::threads::Warp;
+use crate::mem::address::Place;
+use crate::monitor::{Access, Pieces};
+
+impl Checked {
+    /// Weak accesses by all lanes. False if there is more to it than that nothing is wrong: then each warp comes by itself.
+    pub(super) fn all_warps(&mut self, a: &Access, pieces: &Pieces) -> bool {
+        let memory = match a.place {
+            Place::Shared { rank, .. } if rank == a.who.rank => Memory::Shared { slot: a.who.slot, rank },
+            Place::Global { segment, .. } => Memory::Global { segment },
+            Place::Param { .. } => return true,
+            _ => return false,
+        };
+        if self.weak.is_some() || a.write && !self.messages.is_empty() || !self.all_inside(a, pieces) {
+            return false;
+        }
+        let from = match a.place {
+            Place::Shared { offset, .. } => offset.into(),
+            Place::Global { offset, .. } => offset,
+            _ => return false,
+        };
+        let count = pieces.count * pieces.lanes / 32;
+        let Some(warps) = self.threads.access(a.who, count) else { return false };
+        let Some(&Warp { id: actor, time, .. }) = warps.first() else { return false };
+        let what = if a.write { What::Store } else { What::Load };
+        let new = Record { actor, time, lanes: u32::MAX, site: a.who.site, bytes: 0, strong: None, what };
+        // whoever reads shared memory needs a write before
+        let reads = matches!(memory, Memory::Shared { .. }) && !a.write;
+        let (lanes, operations) = (u32::MAX, &self.operations);
+        let view = View { warp: &warps[0], lanes, operations, bridge: None, reads: false, content: None };
+        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        shadow.pieces((from, a.bytes), pieces, reads, new, (warps, view))
+    }
+}

@@ -1,0 +1,132 @@
+//! The kinds of what registers hold: rows, uniform or affine.
+
+use ptx_dsl_isa::image::Register;
+
+/// What a register holds in a cohort.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[repr(u8)]
+pub(super) enum Kind {
+    Rows,
+    Uniform,
+    Affine,
+}
+
+/// The kinds of so many registers are in a word, two bits each.
+const OF_WORD: usize = 32;
+
+/// All of them uniform.
+const UNIFORM: u64 = u64::MAX / 3 * Kind::Uniform as u64;
+
+/// Where the kind of a register is: the word, and how far up in it.
+#[inline(always)]
+fn place(r: Register) -> (usize, u32) {
+    (r as usize / OF_WORD, 2 * (r % OF_WORD as u32))
+}
+
+/// The kinds of registers by warp. Words and not bytes: a plan compares those of many registers, and would wait for bytes that were
+/// written one by one.
+#[derive(Debug, Clone)]
+pub(super) struct Kinds {
+    words: Vec<u64>,
+    per_warp: usize,
+}
+
+/// Registers whose kinds can be compared: words, and the bits in each.
+#[derive(Debug, Default)]
+pub(super) struct KindSet(Vec<(usize, u64)>);
+
+impl KindSet {
+    pub fn of(registers: impl Iterator<Item = Register>) -> Self {
+        let mut words: Vec<(usize, u64)> = Vec::new();
+        for (word, shift) in registers.map(place) {
+            match words.iter_mut().find(|(at, _)| *at == word) {
+                Some((_, bits)) => *bits |= 3 << shift,
+                None => words.push((word, 3 << shift)),
+            }
+        }
+        KindSet(words)
+    }
+}
+
+impl Kinds {
+    /// All uniform.
+    pub fn new(registers: usize, warps: usize) -> Self {
+        let per_warp = registers.div_ceil(OF_WORD);
+        Kinds { words: vec![UNIFORM; per_warp * warps], per_warp }
+    }
+
+    pub fn reset(&mut self) {
+        self.words.fill(UNIFORM);
+    }
+
+    /// Those of warp 0.
+    pub fn reset_first(&mut self) {
+        self.words[..self.per_warp].fill(UNIFORM);
+    }
+
+    /// Those of one warp become those of another.
+    pub fn copy(&mut self, from: usize, to: usize) {
+        self.words.copy_within(from * self.per_warp..(from + 1) * self.per_warp, to * self.per_warp);
+    }
+
+    #[inline(always)]
+    pub fn set(&mut self, warp: usize, r: Register, kind: Kind) {
+        let (word, shift) = place(r);
+        let old = &mut self.words[warp * self.per_warp + word];
+        let new = *old & !(3 << shift) | (kind as u64) << shift;
+        // most often it is: then the next one need not wait for a store
+        if *old != new {
+            *old = new;
+        }
+    }
+
+    /// The number of a kind.
+    #[inline(always)]
+    pub fn get(&self, warp: usize, r: Register) -> u64 {
+        let (word, shift) = place(r);
+        self.words[warp * self.per_warp + word] >> shift & 3
+    }
+
+    pub fn of(&self, warp: usize, set: &KindSet) -> Box<[u64]> {
+        set.0.iter().map(|(at, bits)| self.words[warp * self.per_warp + at] & bits).collect()
+    }
+
+    /// Are they these?
+    #[inline(always)]
+    pub fn are(&self, warp: usize, set: &KindSet, kinds: &[u64]) -> bool {
+        let own = &self.words[warp * self.per_warp..];
+        set.0.iter().zip(kinds).all(|((at, bits), kinds)| own[*at] & bits == *kinds)
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn kinds_of_a_set_are_compared_and_no_others() {
+        let mut kinds = Kinds::new(70, 3);
+        let set = KindSet::of([0, 31, 32, 69].into_iter());
+        let before = kinds.of(1, &set);
+        assert!(kinds.are(0, &set, &before) && kinds.are(2, &set, &before));
+        for r in [1, 30, 33, 68] {
+            kinds.set(1, r, Kind::Rows);
+            assert!(kinds.are(1, &set, &before), "{r} is not in the set");
+        }
+        for r in [0, 31, 32, 69] {
+            for kind in [Kind::Rows, Kind::Affine] {
+                kinds.set(1, r, kind);
+                assert_eq!(kinds.get(1, r), kind as u64);
+                assert!(!kinds.are(1, &set, &before) && kinds.are(0, &set, &before), "{r}");
+            }
+            kinds.set(1, r, Kind::Uniform);
+            assert!(kinds.are(1, &set, &before), "{r}");
+        }
+        kinds.copy(1, 2);
+        assert_eq!((kinds.get(2, 30), kinds.get(2, 31)), (Kind::Rows as u64, Kind::Uniform as u64));
+        kinds.reset_first();
+        assert_eq!(kinds.get(1, 30), Kind::Rows as u64);
+        kinds.reset();
+        assert_eq!(kinds.get(1, 30), Kind::Uniform as u64);
+    }
+}
