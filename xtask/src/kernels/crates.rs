@@ -33,7 +33,7 @@ pub fn manifest(name: &str, compiled: bool) -> String {
     text.replace("FEATURES", if compiled { "\"compiled\"" } else { "" })
 }
 
-/// Writes modules, their expected results, their inputs, and `kernels.txt`: name, CTAs, threads along x and y, `n`. Returns the
+/// Writes modules, their expected results, their inputs, and `kernels.txt`: name, CTAs, threads along x and y, `n`, the tensor. Returns the
 /// latter.
 pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<String, String> {
     std::fs::create_dir_all(directory).map_err(|e| format!("cannot make {}: {e}", directory.display()))?;
@@ -42,21 +42,32 @@ pub fn write_kernels(directory: &Path, kernels: &[(String, Program)]) -> Result<
         write(&directory.join(format!("{name}.ptx")), text::module(program, name).as_bytes())?;
         let outcome = run::run(program);
         write(&directory.join(format!("{name}.bin")), &bytes(outcome.result.iter().chain(&outcome.totals)))?;
-        let ([x, y], grid, n) = (program.block, program.grid, program.n);
-        let _ = writeln!(list, "{name} {grid} {x} {y} {n}");
+        let ([x, y], grid, n, tensor) = (program.block, program.grid, program.n, program.tensor);
+        let _ = writeln!(list, "{name} {grid} {x} {y} {n} {tensor}");
     }
     write(&directory.join("table.bin"), &bytes(&run::table()))?;
     write(&directory.join("kernels.txt"), list.as_bytes())?;
     Ok(list)
 }
 
-/// Runs the kernels on both engines; prints what is wrong and returns the names of those that fail.
+/// The name of a kernel that fails, and the first thing said of it, without what differs between kernels of one mistake.
+pub type Failure = (String, String);
+
+/// A line of the output as a failure: `name, how: what`, without numbers and code.
+fn failure(line: &str) -> Option<Failure> {
+    let (name, rest) = line.split_once(", ")?;
+    let what = rest.split_once(": ")?.1;
+    let end = what.find(|c: char| c.is_ascii_digit() || c == '`').unwrap_or(what.len());
+    Some((name.to_owned(), what[..end].to_owned()))
+}
+
+/// Runs the kernels on both engines; prints what is wrong and returns what fails.
 pub fn wrong(
     directory: &Path,
     kernels: &[(String, Program)],
     release: bool,
     environment: &[(&str, &str)],
-) -> Result<Vec<String>, String> {
+) -> Result<Vec<Failure>, String> {
     let source = directory.join("src");
     let list = write_kernels(&source, kernels)?;
     write(&directory.join("Cargo.toml"), manifest("kernels", true).as_bytes())?;
@@ -88,8 +99,8 @@ pub fn wrong(
         print!("{said}");
         all.push_str(&said);
     }
-    let names = kernels.iter().map(|k| k.0.clone());
-    Ok(names.filter(|name| all.lines().any(|l| l.split(',').next() == Some(name))).collect())
+    let failures = all.lines().filter_map(failure);
+    Ok(failures.filter(|(name, _)| kernels.iter().any(|k| k.0 == *name)).collect())
 }
 
 fn bytes<'a>(words: impl IntoIterator<Item = &'a u32>) -> Vec<u8> {

@@ -29,7 +29,42 @@ def to_host(address, size):
     return data.raw
 
 
-def run(directory, name, grid, x, y, n):
+# As `tensors.rs`: sizes, box, steps, swizzle (0 to 3: none, 32, 64, 128 bytes).
+TENSORS = [
+    ([64], [16], [1], 0),
+    ([16, 4], [4, 4], [1, 1], 0),
+    ([16, 4], [8, 4], [1, 1], 1),
+    ([16, 4], [16, 3], [1, 1], 2),
+    ([32, 2], [32, 3], [1, 1], 3),
+    ([8, 8], [8, 6], [1, 2], 1),
+    ([8, 2, 4], [4, 2, 3], [1, 1, 1], 0),
+    ([4, 2, 2, 4], [4, 2, 1, 3], [1, 1, 1, 2], 0),
+]
+
+
+class TensorMap(ctypes.Structure):
+    _fields_ = [("bytes", ctypes.c_uint8 * 256)]
+
+    def at(self):
+        """The driver wants maps at multiples of 64."""
+        return ctypes.c_void_p((ctypes.addressof(self) + 63) & ~63)
+
+
+def tensor_map(table, which):
+    dims, boxed, steps, swizzle = TENSORS[which]
+    rank, pitch, strides = len(dims), 4, []
+    for size in dims[:-1]:
+        pitch *= size
+        strides.append(pitch)
+    u64s = lambda values: (ctypes.c_uint64 * max(len(values), 1))(*values)
+    u32s = lambda values: (ctypes.c_uint32 * len(values))(*values)
+    result = TensorMap()
+    # 2: words without a sign
+    call("cuTensorMapEncodeTiled", result.at(), 2, rank, table, u64s(dims), u64s(strides), u32s(boxed), u32s(steps), 0, swizzle, 0, 0)
+    return result
+
+
+def run(directory, name, grid, x, y, n, tensor):
     """What the kernel leaves: the result, then the totals."""
     expected = (directory / f"{name}.bin").read_bytes()
     size = len(expected) - 16
@@ -41,7 +76,9 @@ def run(directory, name, grid, x, y, n):
     blank = b"".join((i * 0x01014001 & 0xFFFFFFFF).to_bytes(4, "little") for i in range(size // 4))
     memory = [to_device(data) for data in (blank, (directory / "table.bin").read_bytes(), bytes(16))]
     values = memory + [ctypes.c_uint32(n)]
-    arguments = (ctypes.c_void_p * 4)(*(ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in values))
+    maps = tensor_map(memory[1], tensor)
+    places = [ctypes.cast(ctypes.byref(v), ctypes.c_void_p) for v in values] + [maps.at()]
+    arguments = (ctypes.c_void_p * 5)(*places)
     call("cuLaunchKernel", function, grid, 1, 1, x, y, 1, 0, None, arguments, None)
     call("cuCtxSynchronize")
     found = to_host(memory[0], size) + to_host(memory[2], 16)

@@ -4,15 +4,18 @@
 use super::copies::MERGES;
 use super::matrices::{MMAS, Sum};
 use super::program::{
-    COUNTERS, Class, Collective, Copies, DEPTH, Direction, Function, GENERAL, Guard, LANE, LINEAR, Matrix, Meeting,
-    Mode, OWN, Place, Program, Small, Source, Space, Special, Stmt, TOTALS, Target, UNIFORM, WARP, Wait, Width, Zeros,
+    COUNTERS, Class, Collective, Copies, DEPTH, Direction, Function, GENERAL, Guard, Halves, LANE, LINEAR, Matrix,
+    Meeting, Mode, OWN, Place, Program, Small, Source, Space, Special, Stmt, TOTALS, Target, UNIFORM, WARP, Wait,
+    Width, Zeros,
 };
 use super::rows::ROWS;
+use super::tensors::TENSORS;
+use super::warpgroups::THREADS;
 use crate::random::Random;
 
 /// Block shapes of launches.
 const BLOCKS: &[[u32; 2]] =
-    &[[1, 1], [17, 1], [32, 1], [33, 1], [64, 1], [16, 4], [96, 1], [40, 2], [128, 1], [64, 3], [256, 1]];
+    &[[1, 1], [17, 1], [32, 1], [33, 1], [64, 1], [16, 4], [96, 1], [40, 2], [128, 1], [32, 4], [64, 3], [256, 1]];
 const IMMEDIATES: &[u64] = &[0, 1, 2, 3, 4, 7, 8, 31, 32, 33, 100, 255, 0x7FFF_FFFF, 0x8000_0000, 0xFFFF_FFFF];
 /// 0, -0, 1, -2.5, infinity, NaN, the least number, the greatest.
 const FLOATS: &[u64] = &[0, 0x8000_0000, 0x3F80_0000, 0xC020_0000, 0x7F80_0000, 0x7FC0_1234, 1, 0x7F7F_FFFF];
@@ -26,7 +29,9 @@ pub fn program(seed: u64, size: usize) -> Program {
     let cluster = [1, 1, 2, 4][random.below(4)];
     let target = if random.below(3) == 0 { Target::Blackwell } else { Target::Hopper };
     let warps = (block[0] * block[1]).is_multiple_of(32);
-    let mut maker = Maker { random, left: 0, functions: 0, warps, cluster, target };
+    let warpgroups = (block[0] * block[1]).is_multiple_of(THREADS as u32) && target == Target::Hopper;
+    let tensor = random.below(TENSORS.len());
+    let mut maker = Maker { random, left: 0, functions: 0, warps, warpgroups, tensor, cluster, target };
     let mut functions = Vec::new();
     for i in 0..maker.below(4) {
         maker.functions = i;
@@ -48,6 +53,7 @@ pub fn program(seed: u64, size: usize) -> Program {
         target,
         required: maker.chance(2),
         n: maker.below(10) as u32,
+        tensor,
         functions,
         body,
     }
@@ -82,6 +88,9 @@ struct Maker {
     functions: usize,
     /// Does the block have whole warps only?
     warps: bool,
+    /// Whole warpgroups, that have `wgmma`?
+    warpgroups: bool,
+    tensor: usize,
     /// CTAs of a cluster.
     cluster: u32,
     target: Target,
@@ -210,6 +219,14 @@ impl Maker {
             }
             42..62 if scope.kernel => self.memory(scope, body),
             62..66 if scope.kernel => self.copies(scope, body),
+            66..68 if whole && self.warpgroups => {
+                let warpgroup = self.warpgroup();
+                body.push(warpgroup);
+            }
+            68..70 if whole => {
+                let (to, index) = (self.general(), self.readable(scope));
+                body.push(Stmt::Tensor { to, index, at: self.coordinates() });
+            }
             66..74 if warp && !matches!(scope.together, Together::Lanes(_)) => {
                 for _ in 0..1 + self.below(4) {
                     let matrix = self.matrix();
@@ -316,6 +333,21 @@ impl Maker {
                 Matrix::Mma { which, d: any(), a: any(), b: any(), c: any(), mask }
             }
         }
+    }
+
+    fn warpgroup(&mut self) -> Stmt {
+        let apart = 1 + self.below(100);
+        let first = self.below(THREADS * OWN as usize / 16 - 8 - apart);
+        let mask = if self.chance(4) { u32::MAX } else { 0xBFFF_BFFF };
+        let (d, a) = (self.below(4) as u8, self.general());
+        Stmt::Warpgroup { d, a, mask, b: Halves { first, apart }, adds: !self.chance(4) }
+    }
+
+    /// Some are outside of the tensor. The first is a multiple of 16 bytes.
+    fn coordinates(&mut self) -> Vec<i32> {
+        let dims = TENSORS[self.tensor].dims;
+        let first = 4 * self.below(dims[0] / 4 + 2) as i32 - 4;
+        [first].into_iter().chain(dims[1..].iter().map(|d| self.below(d + 2) as i32 - 1)).collect()
     }
 
     fn row(&mut self, scope: Scope, body: &mut Vec<Stmt>) {

@@ -1,5 +1,5 @@
 //! Matrix instructions of warps (PTX ISA 9.7.15): spellings and meanings. Elements are where the manual's figures show them,
-//! and sums are those of tensor cores of `sm_90` (docs/host-model.md).
+//! and sums are those of tensor cores of `sm_90` (docs/numerics.md).
 
 use super::program::{Class, Matrix};
 
@@ -8,6 +8,9 @@ use super::program::{Class, Matrix};
 enum Element {
     /// So many exponent and fraction bits.
     Float(u32, u32),
+    /// Bytes with so many exponent and fraction bits. `sm_90` multiplies them as f16: the first two of each four, then the others, then C is
+    /// added.
+    Small(u32, u32),
     Double,
     Integer {
         bits: u32,
@@ -65,6 +68,8 @@ pub fn class(sum: Sum) -> Class {
 const F16: Element = Element::Float(5, 10);
 const BF16: Element = Element::Float(8, 7);
 const TF32: Element = Element::Float(8, 10);
+const E4M3: Element = Element::Small(4, 3);
+const E5M2: Element = Element::Small(5, 2);
 
 const fn mma(text: &'static str, [m, k]: [usize; 2], bits: usize, element: Element, sum: Sum) -> Mma {
     Mma { text, m, k, bits, element, sum }
@@ -82,6 +87,8 @@ pub const MMAS: &[Mma] = &[
     mma("m16n8k8.row.col.f32.bf16.bf16.f32", [16, 8], 16, BF16, Sum::F32),
     mma("m16n8k8.row.col.f32.tf32.tf32.f32", [16, 8], 32, TF32, Sum::F32),
     mma("m16n8k4.row.col.f32.tf32.tf32.f32", [16, 4], 32, TF32, Sum::F32),
+    mma("m16n8k32.row.col.f32.e4m3.e4m3.f32", [16, 32], 8, E4M3, Sum::F32),
+    mma("m16n8k32.row.col.f32.e5m2.e5m2.f32", [16, 32], 8, E5M2, Sum::F32),
     mma("m8n8k4.row.col.f64.f64.f64.f64", [8, 4], 64, Element::Double, Sum::F64),
     integer("m16n8k32.row.col.s32.s8.u8.s32", [16, 32], 8, true, false),
     integer("m16n8k16.row.col.s32.s8.s8.s32", [16, 16], 8, true, true),
@@ -146,6 +153,17 @@ fn sum(form: &Mma, pairs: impl Iterator<Item = (u64, u64)>, c: u64) -> u64 {
             let sum = if saturates { sum.clamp(i32::MIN.into(), i32::MAX.into()) } else { sum };
             u64::from(sum as u32)
         }
+        Element::Small(exponent, fraction) => {
+            let pairs: Vec<_> = pairs.map(|(a, b)| [a, b].map(|x| as_f16(x, exponent, fraction))).collect();
+            let half = |sum: u64, first: usize| {
+                let these = pairs.iter().enumerate().filter(|(k, _)| k % 4 / 2 == first);
+                let products = these.map(|(_, [a, b])| product_of(number(*a, 5, 10), number(*b, 5, 10)));
+                fused(products.chain([number(sum, 8, 23)]).collect(), Sum::F32)
+            };
+            let products = f32::from_bits(half(half(0, 0), 1) as u32);
+            let sum = products + f32::from_bits(c as u32);
+            u64::from(if sum.is_nan() { 0x7FFF_FFFF } else { sum.to_bits() })
+        }
         Element::Float(exponent, fraction) => {
             // tf32 has its fraction in the upper bits of 23
             let drop = if fraction == 10 && exponent == 8 { 13 } else { 0 };
@@ -154,6 +172,28 @@ fn sum(form: &Mma, pairs: impl Iterator<Item = (u64, u64)>, c: u64) -> u64 {
             let c = if form.sum == Sum::F16 { number(c, 5, 10) } else { number(c, 8, 23) };
             fused(products.chain([c]).collect(), form.sum)
         }
+    }
+}
+
+/// A byte with so many exponent and fraction bits as f16, which has all their values.
+fn as_f16(byte: u64, exponent_bits: u32, fraction: u32) -> u64 {
+    let (sign, magnitude) = ((byte >> 7) << 15, byte & 0x7F);
+    // without infinities only all ones are no number
+    if exponent_bits == 4 && magnitude == 0x7F {
+        return sign | 0x7E00;
+    }
+    let (stored, digits) = (magnitude >> fraction, magnitude & ((1 << fraction) - 1));
+    if exponent_bits == 5 {
+        return sign | magnitude << 8;
+    }
+    match (stored, digits) {
+        (0, 0) => sign,
+        // a subnormal number of them is a normal f16
+        (0, _) => {
+            let top = digits.ilog2();
+            sign | u64::from(15 - 6 + top - fraction) << 10 | (digits << (10 - top) & 0x3FF)
+        }
+        _ => sign | (stored + 15 - 7) << 10 | digits << (10 - fraction),
     }
 }
 
@@ -274,6 +314,8 @@ mod tests {
             let one = match form.element {
                 Element::Float(5, _) => 0x3C00_3C00,
                 Element::Float(8, 7) => 0x3F80_3F80,
+                Element::Small(4, _) => 0x3838_3838,
+                Element::Small(..) => 0x3C3C_3C3C,
                 Element::Float(..) => 0x3F80_0000,
                 Element::Double => 1f64.to_bits(),
                 Element::Integer { bits: 8, .. } => 0x0101_0101,
@@ -294,7 +336,17 @@ mod tests {
         }
         assert_eq!(MMAS[0].registers(), (4, 2, 4));
         assert_eq!(MMAS[2].registers(), (4, 2, 2));
-        assert_eq!(MMAS[7].registers(), (1, 1, 2));
+        assert_eq!(MMAS[9].registers(), (1, 1, 2));
+    }
+
+    #[test]
+    fn bytes_as_f16() {
+        // 1, 448, the least, -1.75 times the least normal, no number
+        for (byte, half) in [(0x38, 0x3C00), (0x7E, 0x5F00), (1, 0x1800), (0x8E, 0xA700), (0x7F, 0x7E00), (3, 0x1E00)] {
+            assert_eq!(as_f16(byte, 4, 3), half, "{byte:#x}");
+        }
+        assert_eq!(as_f16(0xFC, 5, 2), 0xFC00);
+        assert_eq!(as_f16(1, 5, 2), 0x100);
     }
 
     #[test]

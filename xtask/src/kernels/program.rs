@@ -91,7 +91,7 @@ pub struct Guard {
 /// Which instructions a kernel may have.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 pub enum Target {
-    /// `sm_90`
+    /// `sm_90a`
     Hopper,
     /// `sm_100a`
     Blackwell,
@@ -312,6 +312,15 @@ pub enum Matrix {
     },
 }
 
+/// Where B of a `wgmma` lies in the warpgroup's shared bytes: two matrices of eight rows of 16 bytes, one for each half of k.
+#[derive(Debug, Clone, Copy)]
+pub struct Halves {
+    /// In 16 bytes.
+    pub first: usize,
+    /// From the first to the second.
+    pub apart: usize,
+}
+
 /// One statement.
 #[derive(Debug, Clone)]
 pub enum Stmt {
@@ -410,6 +419,20 @@ pub enum Stmt {
         shift: u32,
         meeting: Meeting,
     },
+    /// By whole warpgroups: D and C, and A of four registers with a mask, are those from these on; B lies in their shared bytes.
+    Warpgroup {
+        d: u8,
+        a: u8,
+        mask: u32,
+        b: Halves,
+        adds: bool,
+    },
+    /// By all threads of the CTA: a box of the table from these coordinates on; each thread loads the word of its index.
+    Tensor {
+        to: u8,
+        index: u8,
+        at: Vec<i32>,
+    },
     /// `bar.red.popc`, by all threads.
     Count {
         to: u8,
@@ -478,6 +501,8 @@ pub struct Program {
     pub required: bool,
     /// The parameter.
     pub n: u32,
+    /// One of `tensors::TENSORS`: the other parameter.
+    pub tensor: usize,
     pub functions: Vec<Function>,
     pub body: Vec<Stmt>,
 }

@@ -3,10 +3,12 @@
 use super::copies::{self, MERGES};
 use super::matrices::{self, Lane, MMAS, Sum};
 use super::program::{
-    CONSTANTS, COUNTERS, Class, Collective, Copies, Guard, LANE, LINEAR, Matrix, Meeting, Mode, OWN, Place, Program,
-    RESULT, STEPS, Source, Space, Special, Stmt, TABLE, TOTALS, UNIFORM, WARP, Width,
+    CONSTANTS, COUNTERS, Class, Collective, Copies, GENERAL, Guard, LANE, LINEAR, Matrix, Meeting, Mode, OWN, Place,
+    Program, RESULT, STEPS, Source, Space, Special, Stmt, TABLE, TOTALS, UNIFORM, WARP, Width,
 };
 use super::rows::ROWS;
+use super::tensors::TENSORS;
+use super::warpgroups::{self, THREADS};
 
 /// What the kernel leaves in memory.
 pub struct Outcome {
@@ -190,6 +192,29 @@ impl Cluster<'_> {
             Stmt::Together { what, to, from, .. } => self.together(*what, *to, *from, &here),
             Stmt::Tangle { depth, select, arms } => return self.tangle(*depth, *select, arms, here),
             Stmt::Matrix(matrix) => here.chunk_by(|a, b| a / 32 == b / 32).for_each(|warp| self.matrix(matrix, warp)),
+            Stmt::Warpgroup { d, a, mask, b, adds } => {
+                for group in here.chunks(THREADS) {
+                    let operands = |t: &usize| {
+                        let t = &self.threads[*t];
+                        let a = (0..4).map(|i| t.get(Class::R, (a + i) % GENERAL) & u64::from(*mask)).collect();
+                        [a, (0..4).map(|i| t.get(Class::F, (d + i) % 4)).collect::<Vec<_>>()]
+                    };
+                    let bytes: Vec<u8> =
+                        group.iter().flat_map(|t| self.threads[*t].own[Space::Shared as usize]).collect();
+                    let threads: Vec<_> = group.iter().map(operands).collect();
+                    for (t, result) in group.iter().zip(warpgroups::multiply(&threads, &bytes, *b, *adds)) {
+                        let results = (0..).zip(result);
+                        results.for_each(|(i, value)| self.threads[*t].set(Class::F, (d + i) % 4, value));
+                    }
+                }
+            }
+            Stmt::Tensor { to, index, at } => {
+                let tensor = &TENSORS[self.program.tensor];
+                for t in &here {
+                    let word = self.threads[*t].get(Class::R, *index) as usize % tensor.words();
+                    self.threads[*t].set(Class::R, *to, tensor.word(self.table, at, word).into());
+                }
+            }
             Stmt::Copies { what, during } => return self.copies(what, during, here),
             Stmt::Send { to, from, shift, merge } => {
                 let values: Vec<u64> = self.threads.iter().map(|t| t.get(Class::R, *from)).collect();

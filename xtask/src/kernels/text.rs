@@ -3,17 +3,19 @@
 use super::copies::{self, MERGES};
 use super::matrices::{self, MMAS, Sum};
 use super::program::{
-    CONSTANTS, COUNTERS, Class, Collective, DEPTH, Function, GENERAL, Guard, LANE, LINEAR, Matrix, Meeting, Mode, OWN,
-    Place, Program, RESULT, STEPS, Source, Space, Special, Stmt, TABLE, Target, UNIFORM, WARP, Width,
+    CONSTANTS, COUNTERS, Class, Collective, DEPTH, Function, GENERAL, Guard, Halves, LANE, LINEAR, Matrix, Meeting,
+    Mode, OWN, Place, Program, RESULT, STEPS, Source, Space, Special, Stmt, TABLE, Target, UNIFORM, WARP, Width,
 };
 use super::rows::ROWS;
 use super::run::initial;
+use super::tensors::TENSORS;
+use super::warpgroups;
 
 /// A module with one kernel of this name.
 pub fn module(program: &Program, name: &str) -> String {
     let mut out = Printer { text: String::new(), labels: 0, loops: Vec::new(), program, kernel: false };
     let target = match program.target {
-        Target::Hopper => ".version 8.1\n.target sm_90",
+        Target::Hopper => ".version 8.4\n.target sm_90a",
         Target::Blackwell => ".version 8.7\n.target sm_100a",
     };
     out.line(&format!("{target}\n.address_size 64"));
@@ -115,7 +117,7 @@ impl Printer<'_> {
         }
         self.line(&format!(".visible .entry {name}(.param .u64 .ptr .global .align 128 result,"));
         self.line(".param .u64 .ptr .global .align 16 table, .param .u64 .ptr .global .align 4 totals,");
-        self.line(&format!(".param .u32 n){shape}\n{{"));
+        self.line(&format!(".param .u32 n, .param .align 64 .b8 map[128]){shape}\n{{"));
     }
 
     /// Registers with fixed uses, and memory other than the result.
@@ -130,7 +132,7 @@ impl Printer<'_> {
         ));
         self.line(".shared .align 8 .b64 meeting;\n.shared .align 8 .b64 crowd;");
         self.line(&format!(".shared .align 8 .b64 gates[{threads}];\n.shared .align 8 .b64 flow;"));
-        self.line(".shared .align 16 .b8 board[64];");
+        self.line(".shared .align 1024 .b8 board[512];");
         self.line(&format!(".local .align 16 .b8 stack[{OWN}];"));
         self.line("ld.param.u64 %own, [result];\nld.param.u64 %table, [table];\nld.param.u64 %totals, [totals];");
         let [n, cta, five] = [UNIFORM.start, UNIFORM.start + 1, UNIFORM.start + 2];
@@ -259,6 +261,8 @@ impl Printer<'_> {
             }
             Stmt::Together { what, to, from, lanes } => self.together(*what, *to, *from, *lanes),
             Stmt::Matrix(matrix) => self.matrix(matrix),
+            Stmt::Warpgroup { d, a, mask, b, adds } => self.warpgroup([*d, *a], *mask, *b, *adds),
+            Stmt::Tensor { to, index, at } => self.tensor(*to, *index, at),
             Stmt::Copies { what, during } => {
                 self.line(&copies::start(what, |copy| guarded(copy.guard)));
                 self.block(during);
@@ -444,6 +448,38 @@ impl Printer<'_> {
         self.line(&format!("and.b32 %t0, %r{index}, 15;\nmov.u32 %t1, board;\nmad.lo.u32 %t0, %t0, 4, %t1;"));
         self.line(&format!("ld.shared.u32 %r{to}, [%t0];"));
         self.meet(Meeting::Cluster);
+    }
+
+    fn tensor(&mut self, to: u8, index: u8, at: &[i32]) {
+        let tensor = &TENSORS[self.program.tensor];
+        self.meet(Meeting::Barrier);
+        self.line("mov.b64 %x, map;\ncvta.param.u64 %x, %x;");
+        self.line(&format!("setp.eq.u32 %q, %r{LINEAR}, 0;\n@%q {}", tensor.opcode(at)));
+        self.line(&format!("@%q mbarrier.arrive.expect_tx.shared.b64 %x, [flow], {};", 4 * tensor.words()));
+        self.flow();
+        self.line(&format!("rem.u32 %t0, %r{index}, {};\nmov.u32 %t1, board;", tensor.words()));
+        self.line(&format!("mad.lo.u32 %t0, %t0, 4, %t1;\nld.shared.u32 %r{to}, [%t0];"));
+        self.meet(Meeting::Barrier);
+    }
+
+    fn warpgroup(&mut self, [d, a]: [u8; 2], mask: u32, b: Halves, adds: bool) {
+        // B is what other threads of the warpgroup have stored
+        self.line("fence.proxy.async;");
+        self.meet(Meeting::Barrier);
+        for i in 0..4 {
+            self.line(&format!("and.b32 %m{i}, %r{}, {mask};", (a + i) % GENERAL));
+        }
+        self.line(&format!("and.b32 %t0, %r{LINEAR}, -128;\nmov.u32 %t1, mine;\nmad.lo.u32 %t0, %t0, {OWN}, %t1;"));
+        self.line(&format!(
+            "add.u32 %t0, %t0, {};\nand.b32 %t0, %t0, 0x3FFFF;\nshr.u32 %t0, %t0, 4;\ncvt.u64.u32 %x, %t0;",
+            16 * b.first
+        ));
+        self.line(&format!("or.b64 %x, %x, {};\nsetp.eq.u32 %q, {}, 1;", b.descriptor(), u32::from(adds)));
+        let list = (0..4).map(|i| format!("%f{}", (d + i) % 4)).collect::<Vec<_>>().join(", ");
+        self.line("wgmma.fence.sync.aligned;");
+        self.line(&format!("{} {{{list}}}, {{%m0, %m1, %m2, %m3}}, %x, %q, 1, 1, 0;", warpgroups::OPCODE));
+        self.line("wgmma.commit_group.sync.aligned;\nwgmma.wait_group.sync.aligned 0;");
+        self.meet(Meeting::Barrier);
     }
 
     /// Waits for what other threads send to the CTA.
