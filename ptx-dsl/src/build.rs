@@ -28,8 +28,8 @@
 //! #define scale_PARAMS_SIZE 12               /* in bytes */
 //! ```
 //!
-//! A `scale_params` can be passed to `cuLaunchKernel` as `CU_LAUNCH_PARAM_BUFFER_POINTER`. `.maxntid` is `scale_MAX_THREADS`, and
-//! `.reqnctapercluster` is `scale_CLUSTER_X`.
+//! A `scale_params` can be passed to `cuLaunchKernel` as `CU_LAUNCH_PARAM_BUFFER_POINTER`. `.maxntid` is `scale_MAX_THREADS`,
+//! `.minnctapersm` is `scale_MIN_CTAS`, and `.reqnctapercluster` is `scale_CLUSTER_X`.
 
 #[doc(hidden)]
 pub mod closure;
@@ -47,6 +47,8 @@ use std::fmt;
 use std::path::{Path, PathBuf};
 
 /// Files with kernels.
+///
+/// [Example](crate::build).
 #[derive(Debug, Clone, Default)]
 pub struct Kernels {
     files: Vec<PathBuf>,
@@ -56,6 +58,8 @@ pub struct Kernels {
 }
 
 /// The kernels cannot be written. `{:?}` prints the same as `{}`, for a `main` that returns it.
+///
+/// [Example](crate::build).
 #[non_exhaustive]
 pub enum Error {
     /// A file cannot be read or written.

@@ -76,6 +76,30 @@ pub mod build;
 #[cfg(feature = "load")]
 pub mod load;
 
+/// Floats of 16 bits, as elements and values of parameters.
+///
+/// ```
+/// use ptx_dsl::half::f16;
+/// use ptx_dsl::prelude::*;
+///
+/// ptx! {
+///     <sm_90, ptx 8.0>
+///     .visible .entry twice(.param .u64 .ptr .global .align 2 x: &mut [f16]) {
+///         .reg .b16 %h;
+///         .reg .b64 %x;
+///         ld.param.u64 %x, [x];
+///         ld.global.b16 %h, [%x];
+///         add.f16 %h, %h, %h;
+///         st.global.b16 [%x], %h;
+///         ret;
+///     }
+/// }
+///
+/// let mut x = [f16::from_f32(1.5)];
+/// twice.launch(&Host::new(), Launch::grid(1), (&mut x,))?;
+/// assert_eq!(x[0].to_f32(), 3.0);
+/// # Ok::<(), Error>(())
+/// ```
 #[cfg(feature = "half")]
 pub use half;
 /// ```
@@ -114,6 +138,30 @@ pub use ptx_dsl_macros::include_ptx;
 pub use ptx_dsl_macros::ptx;
 #[doc(hidden)]
 pub use ptx_dsl_runtime as runtime;
+/// ```
+/// use ptx_dsl::prelude::*;
+///
+/// ptx! {
+///     <sm_90, ptx 8.0>
+///     .visible .entry store(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 n) {
+///         .reg .b32 %n;
+///         .reg .b64 %x;
+///         ld.param.u64 %x, [x];
+///         ld.param.u32 %n, [n];
+///         st.global.u32 [%x], %n;
+///         ret;
+///     }
+/// }
+///
+/// // for a program that knows the arguments at run time
+/// let mut bytes = [0; 4];
+/// store.launch_raw(&Host::new(), Launch::grid(1), &mut [Arg::buffer(&mut bytes), Arg::value(7u32.to_le_bytes())])?;
+/// assert_eq!(bytes, 7u32.to_le_bytes());
+/// # Ok::<(), Error>(())
+/// ```
+pub use ptx_dsl_runtime::Arg;
+/// [Example](mod@crate::monitor).
+pub use ptx_dsl_runtime::Monitor;
 /// [Example](crate#faults).
 pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Race, RegisterValue, Side, TensorOrder, TensorRace, ThreadId};
 pub use ptx_dsl_runtime::kernel::KernelFn;
@@ -123,7 +171,6 @@ pub use ptx_dsl_runtime::kernel::{KernelInfo, ParamInfo, Site};
 pub use ptx_dsl_runtime::launch::{Dim3, LaunchError};
 /// [Example](macro@crate::Param).
 pub use ptx_dsl_runtime::param::Param;
-pub use ptx_dsl_runtime::{Arg, Monitor};
 /// [Example](crate#buffers).
 pub use ptx_dsl_runtime::{Buffer, Strided, StridedError};
 /// [Example](crate#launches).
@@ -144,7 +191,7 @@ pub use ptx_dsl_runtime::{monitor, trace};
 #[doc(hidden)]
 pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 
-/// What most programs need.
+/// What most programs need. [Example](crate).
 pub mod prelude {
     pub use crate::KernelFn as _;
     pub use crate::{Arg, Error, Fault, Host, Launch, Report, include_ptx, ptx};

@@ -53,8 +53,11 @@ use std::sync::{Arc, OnceLock};
 
 pub use finding::{Finding, Place, TextError};
 pub use parameter::{Element, Parameter, Pointer, WrongType};
+/// [Example](Kernel::pointees).
 pub use ptx_dsl_analysis::pointees::Pointee;
+/// [Example](Options::level).
 pub use ptx_dsl_frontend::levels::{Level, Selector};
+/// [Example](Kernel::pointees).
 pub use ptx_dsl_runtime::Ty;
 
 /// A module of PTX without errors.
@@ -92,6 +95,8 @@ pub struct Moved {
 }
 
 /// How a text is read.
+///
+/// [Example](Options::level).
 #[derive(Debug, Clone)]
 pub struct Options {
     name: String,
@@ -165,6 +170,9 @@ impl Options {
         let (mut lexed, mut found) = lex(text);
         let mut notes = lexed.notes();
         let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
+        if let Some(expanded) = &expanded {
+            expanded.place_comments(&lexed.tokens, &mut notes);
+        }
         if self.of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
             let (lines, mut places) = (Lines::new(text), Places::default());
             for token in &lexed.tokens {
@@ -245,6 +253,8 @@ impl Module {
 }
 
 /// A kernel of a module. A clone is another handle of the same kernel.
+///
+/// [Example](crate::load).
 #[derive(Clone)]
 pub struct Kernel(Arc<Inner>);
 
@@ -330,6 +340,18 @@ impl Kernel {
     }
 
     /// What the kernel accesses through each parameter, in their order, as far as its code shows.
+    ///
+    /// ```
+    /// use ptx_dsl::load::{Module, Ty};
+    ///
+    /// let text = ".version 8.0 .target sm_90 .address_size 64 .visible .entry k(.param .u64 x, .param .u32 n) {
+    ///     .reg .b64 %x; ld.param.u64 %x, [x]; st.global.f32 [%x], 0f3F800000; ret; }";
+    /// let kernel = Module::parse(text)?.kernel("k")?.clone();
+    /// let x = kernel.pointees()[0].unwrap();
+    /// assert_eq!((x.element, x.written), (Some(Ty::F32), true));
+    /// assert!(kernel.pointees()[1].is_none());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn pointees(&self) -> &[Option<Pointee>] {
         self.0.pointees.get_or_init(|| pointees(&self.0.source.hir, self.function()))
     }
@@ -342,6 +364,11 @@ impl Kernel {
     /// `.maxntid`: a CTA has at most the product of these.
     pub fn largest_block(&self) -> Option<[u32; 3]> {
         self.function().maxntid
+    }
+
+    /// `.minnctapersm`: so many CTAs, at least, shall fit on a multiprocessor.
+    pub fn least_resident(&self) -> Option<u32> {
+        self.function().minnctapersm
     }
 
     /// `.reqnctapercluster`: the CTAs of a cluster.
@@ -391,6 +418,8 @@ impl fmt::Display for NoKernel {
 impl std::error::Error for NoKernel {}
 
 /// The kernel has no parameter of this name.
+///
+/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NoParameter {
     /// Name of the kernel.

@@ -29,7 +29,7 @@ const RUST: &str = r#"
             .param .s16 h,
             .param .f64 d) .reqntid 64, 2 .reqnctapercluster 2 { ret; }
         const BARRIERS: u32 = 2;
-        .visible .entry $second() .maxntid 32, 4 { @for I in 0..BARRIERS { bar.sync I; } ret; }
+        .visible .entry $second() .maxntid 32, 4 .minnctapersm 3 { @for I in 0..BARRIERS { bar.sync I; } ret; }
     }
     fn f() { let _ = ptx!(<sm_90, ptx 8.0> |n: u32| { ret; }); }
     ptx! { <sm_80, ptx 7.0> .global .u32 g; .visible .entry third(.param .u32 int, .param .u32 a$b, .param .u32 a_b) { ret; } }
@@ -76,6 +76,7 @@ PTX_DSL_CHECK(offsetof(struct first_params, d) == 48);
 
 #define _second_NAME "$second"
 #define _second_MAX_THREADS 128
+#define _second_MIN_CTAS 3
 #define _second_PARAMS_SIZE 0
 "#
     );
@@ -112,7 +113,7 @@ fn kernels_alone() {
     let text = |name: &str| std::fs::read_to_string(out.join(name)).unwrap();
     assert_eq!(
         text("k_1.$second.ptx"),
-        ".version 8.0\n.target sm_90\n.address_size 64\n\n.visible .entry $second()\n.maxntid 32, 4\n{\n    bar.sync 0;\n    \
+        ".version 8.0\n.target sm_90\n.address_size 64\n\n.visible .entry $second()\n.maxntid 32, 4\n.minnctapersm 3\n{\n    bar.sync 0;\n    \
          bar.sync 1;\n    ret;\n}\n"
     );
     assert!(text("k_1.first.ptx").contains("first(") && !text("k_1.first.ptx").contains("second"));

@@ -179,6 +179,7 @@ fn files_of_rust() {
 #[test]
 fn constants_in_files_of_rust() {
     expect("check-constants.txt", &["check", "constants.rs"], b"");
+    expect("check-undeclared.txt", &["check", "undeclared.rs"], b"");
     let printed = run(&["print", "constants.rs"], b"");
     let (text, said) = (String::from_utf8_lossy(&printed.stdout), String::from_utf8_lossy(&printed.stderr));
     assert!(text.is_empty() && said.contains("1 module not printed"), "{text}{said}");

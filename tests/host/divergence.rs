@@ -335,6 +335,22 @@ ptx! {
         ret;
     }
 
+    // Odd lanes leave after 2^32 additions, minutes later. No detector may call that a deadlock.
+    .visible .entry odd_lanes_count(.param .u64 .ptr .global .align 4 d: &mut [u32]) {
+        .reg .pred %p, %odd;
+        .reg .b32 %i, %n;
+        .reg .b64 %pd;
+        ld.param.u64 %pd, [d];
+        mov.u32 %i, %tid.x;
+        and.b32 %i, %i, 1;
+        setp.ne.u32 %odd, %i, 0;
+    AGAIN:
+        atom.global.add.u32 %n, [%pd], 1;
+        setp.ne.and.u32 %p, %n, 0xffffffff, %odd;
+        @%p bra AGAIN;
+        ret;
+    }
+
     // Lanes that find something in memory leave too.
     .visible .entry finders_stay(.param .u64 .ptr .global .align 4 d: &mut [u32]) {
         .reg .pred %p;
@@ -381,7 +397,7 @@ fn such_a_loop_can_be_cancelled() {
             std::thread::sleep(std::time::Duration::from_millis(30));
             cancel.cancel();
         });
-        odd_lanes_stay.launch(&Host::new(), launch, (&mut d,)).unwrap_err()
+        odd_lanes_count.launch(&Host::new(), launch, (&mut d,)).unwrap_err()
     });
     assert!(fault.to_string().contains("cancel"), "{fault}");
 }

@@ -252,6 +252,18 @@ fn an_engine_that_is_not_there_is_an_error() {
     assert!(error.to_string().contains("a host with a monitor interprets all kernels"), "{error}");
 }
 
+/// The engines divide a kernel into different regions, so a schedule is one of the interpreter, or an error.
+#[test]
+fn a_schedule_is_the_same_on_both_engines_or_refused() {
+    let run = |host: &Host| places.launch(host, Launch::grid(4).block(64), (&[1; 256], &mut [0u32; 64], 0));
+    for host in [Host::new().seed(3), Host::new().record(), Host::new().replay(Vec::new())] {
+        let report = run(&host).unwrap();
+        assert_eq!(run(&host.clone().engine(Engine::Interpreted)).unwrap(), report);
+        let error = run(&host.engine(Engine::Compiled)).unwrap_err().to_string();
+        assert!(error.contains("`places`") && error.contains("only the interpreter runs a schedule"), "{error}");
+    }
+}
+
 ptx! {
     <sm_90, ptx 8.0, compiled>
     .visible .entry lines(.param .u64 .ptr .global .align 8 out: &mut [u64], .param .u32 base, .param .u32 step, .param .u32 limit)

@@ -1,6 +1,8 @@
-//! Refused launches, and untyped arguments.
+//! Refused launches, untyped arguments, and what a launch costs.
 
+use ptx_dsl::Engine;
 use ptx_dsl::prelude::*;
+use std::time::{Duration, Instant};
 
 ptx! {
     <sm_90, ptx 8.0>
@@ -217,4 +219,42 @@ fn a_grid_that_takes_for_ever_is_ended() {
     let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).cancel(handle), (&mut out,)).unwrap_err();
     assert!(error.to_string().contains("cancelled, last at `"), "{error}");
     assert!(!error.to_string().contains("`?`"), "{error}");
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry twice(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 n)
+    {
+        .reg .pred %p;
+        .reg .b32 %i, %n, %v;
+        .reg .b64 %x, %o;
+        ld.param.u64 %x, [x];
+        ld.param.u32 %n, [n];
+        mov.u32 %i, %tid.x;
+        setp.ge.u32 %p, %i, %n;
+        @%p ret;
+        mul.wide.u32 %o, %i, 4;
+        add.u64 %x, %x, %o;
+        ld.global.u32 %v, [%x];
+        shl.b32 %v, %v, 1;
+        st.global.u32 [%x], %v;
+        ret;
+    }
+}
+
+/// Programs and tests can make many small launches. The fastest of many: other programs run on the machine, too. Without optimisation
+/// most of the time is spent in code that rustc compiles here.
+#[test]
+fn a_small_launch_takes_some_microseconds() {
+    let limit = Duration::from_micros(if cfg!(debug_assertions) { 30 } else { 10 });
+    let host = Host::new().engine(Engine::Interpreted);
+    let mut fastest = Duration::MAX;
+    for _ in 0..5000 {
+        let mut x = [21; 32];
+        let start = Instant::now();
+        twice.launch(&host, Launch::grid(1).block(32), (&mut x, 32)).unwrap();
+        fastest = fastest.min(start.elapsed());
+        assert_eq!(x, [42; 32]);
+    }
+    assert!(fastest < limit, "{fastest:?}");
 }

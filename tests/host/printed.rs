@@ -96,3 +96,62 @@ fn ptxas_takes_the_lines() {
         assert!(shown.lines().any(|l| l.starts_with("printed.rs") && l.contains(&wanted)), "{wanted} in {shown}");
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0>
+    /// Adds N.
+    .visible .entry add<const N: u32 in [1, 2]>(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+        .reg .b32 %v;
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        /// one after another
+        @for I in 0..N {
+            /// again
+            ld.global.u32 %v, [%x + 4 * I];
+            add.u32 %v, %v, N;
+            st.global.u32 [%x + 4 * I], %v;
+            /// behind
+        }
+        /// the end
+        ret;
+    }
+    /// Does nothing.
+    .visible .entry nothing() {
+        ret;
+    }
+}
+
+#[test]
+fn comments_are_in_each_instance_and_iteration() {
+    let mut x = [3, 4];
+    add::<2>.launch(&Host::new(), Launch::grid(1), (&mut x,)).unwrap();
+    assert_eq!(x, [5, 6]);
+    let round = |n: u32, at: &str, first: &str| {
+        let first = first.to_owned() + "    // again\n";
+        format!("{first}    ld.global.u32 %v, [%x{at}];\n    add.u32 %v, %v, {n};\n    st.global.u32 [%x{at}], %v;\n")
+    };
+    let kernel = |n: u32, rounds: String| {
+        format!(
+            "// Adds N.
+.visible .entry add_{n}(
+    .param .u64 .ptr .global .align 4 x
+)
+{{
+    .reg .b32 %v;
+    .reg .b64 %x;
+    ld.param.u64 %x, [x];
+{rounds}    // behind
+    // the end
+    ret;
+}}
+"
+        )
+    };
+    let one = kernel(1, round(1, "+0", "    // one after another\n"));
+    let two = kernel(2, round(2, "+0", "    // one after another\n") + &round(2, "+4", ""));
+    let all = format!("{one}\n{two}\n// Does nothing.\n.visible .entry nothing()\n{{\n    ret;\n}}\n");
+    let header = ".version 8.0\n.target sm_90\n.address_size 64\n\n";
+    assert_eq!(add::<1>::PTX, format!("{header}{all}"));
+    assert_eq!(add::<2>::ENTRY_PTX, format!("{header}{two}"));
+    assert!(nothing::ENTRY_PTX.ends_with("// Does nothing.\n.visible .entry nothing()\n{\n    ret;\n}\n"));
+}

@@ -98,16 +98,13 @@ ptx! {
 
 #[test]
 fn a_warp_waits_for_free_registers() {
-    for engine in ENGINES {
-        for seed in [None, Some(3), Some(4)] {
-            let host = Host::new().engine(engine);
-            let host = if let Some(seed) = seed { host.seed(seed) } else { host };
-            let mut out = [0; 4];
-            handed_over.launch(&host, Launch::grid(1).block(256), (&mut out,)).unwrap();
-            out.sort_unstable();
-            // of a warp that gives registers back, 32 threads have counted
-            assert!(out.iter().zip(1..).all(|(given, n)| *given >= 32 * n), "{engine:?} {out:?}");
-        }
+    let engines = ENGINES.map(|engine| Host::new().engine(engine));
+    for host in engines.into_iter().chain([3, 4].map(|seed| Host::new().seed(seed))) {
+        let mut out = [0; 4];
+        handed_over.launch(&host, Launch::grid(1).block(256), (&mut out,)).unwrap();
+        out.sort_unstable();
+        // of a warp that gives registers back, 32 threads have counted
+        assert!(out.iter().zip(1..).all(|(given, n)| *given >= 32 * n), "{host:?} {out:?}");
     }
 }
 

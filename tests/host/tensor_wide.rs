@@ -140,6 +140,12 @@ fn map<'a>(x: &'a [u32], lower: i32, upper: i32, step: u32, pixels: u32) -> Tens
     map.channels_per_pixel(16).pixels_per_column(pixels).build().unwrap()
 }
 
+/// Where 128 pixels are stored.
+fn stored(y: &mut [u32]) -> TensorMap<'_> {
+    let map = TensorMap::im2col_w(y, ElementType::U32).dims(DIMS).swizzle(Swizzle::B64);
+    map.channels_per_pixel(16).pixels_per_column(128).build().unwrap()
+}
+
 /// As the manual's example: from (w 2, h 1, n 0) on, along the width and then in the next image at the same height, and the halo.
 #[test]
 fn pixels_along_the_width_and_their_halo() {
@@ -175,8 +181,8 @@ fn pixels_along_the_width_and_their_halo() {
 #[test]
 fn without_a_halo_128_pixels_are_copied_and_stored() {
     let x = image();
-    let load = || TensorMap::im2col_w_128(&x, ElementType::U32).dims(DIMS).swizzle(Swizzle::B64).channels_per_pixel(16);
-    let map = load().build().unwrap();
+    let map = TensorMap::im2col_w_128(&x, ElementType::U32).dims(DIMS).swizzle(Swizzle::B64);
+    let map = map.channels_per_pixel(16).build().unwrap();
     let mut expected = vec![0; x.len()];
     for i in 0..128 {
         let (w, n) = ((i + 2) % 7, (i + 2) / 7);
@@ -185,17 +191,12 @@ fn without_a_halo_128_pixels_are_copied_and_stored() {
     }
     everywhere!(host => {
         let mut y = vec![0; x.len()];
-        let to = TensorMap::im2col_w(&mut y, ElementType::U32).dims(DIMS).swizzle(Swizzle::B64);
-        let to = to.channels_per_pixel(16).pixels_per_column(128).build().unwrap();
-        wide_128.launch(&host, Launch::grid(1), (&map, &to, 0)).unwrap();
-        drop(to);
+        wide_128.launch(&host, Launch::grid(1), (&map, &stored(&mut y), 0)).unwrap();
         assert_eq!(y, expected);
     });
     // where a halo between pixels lies is only in a figure
     let mut y = vec![0; x.len()];
-    let to = TensorMap::im2col_w(&mut y, ElementType::U32).dims(DIMS).swizzle(Swizzle::B64);
-    let to = to.channels_per_pixel(16).pixels_per_column(128).build().unwrap();
-    let fault = wide_128.launch(&Host::new(), Launch::grid(1), (&map, &to, 2)).unwrap_err();
+    let fault = wide_128.launch(&Host::new(), Launch::grid(1), (&map, &stored(&mut y), 2)).unwrap_err();
     assert!(fault.to_string().contains("`im2col::w::128` and a halo"), "{fault}");
 }
 

@@ -4,6 +4,8 @@ use ptx_dsl::prelude::*;
 use ptx_dsl::trace::{Kind, Timeline, Tracer};
 use std::collections::HashMap;
 
+mod browser;
+
 ptx! {
     <sm_90, ptx 8.0>
     // warp 0 sends three values through one slot of shared memory; warp 1 adds them up

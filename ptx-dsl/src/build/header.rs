@@ -57,6 +57,9 @@ fn describe(out: &mut String, kernel: &Kernel) {
         let threads: u64 = most.iter().map(|n| u64::from(*n)).product();
         let _ = writeln!(out, "#define {name}_MAX_THREADS {threads}");
     }
+    if let Some(least) = kernel.least_resident() {
+        let _ = writeln!(out, "#define {name}_MIN_CTAS {least}");
+    }
     let mut end = 0u32;
     let mut places: Vec<(String, u32, &Parameter)> = kernel
         .parameters()

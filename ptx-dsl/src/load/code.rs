@@ -86,6 +86,7 @@ impl Code {
             registers: info.registers,
             target: &source.hir.target,
             sites: &sites,
+            values: &[],
             not_yet: &not_yet,
             image: &[],
         };

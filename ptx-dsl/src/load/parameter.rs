@@ -44,6 +44,8 @@ pub struct Pointer {
 }
 
 /// A Rust type of elements and values.
+///
+/// [Example](crate::load).
 pub trait Element: bytemuck::Pod {
     /// The same in PTX.
     const TYPE: Ty;
@@ -61,6 +63,8 @@ elements! {
 }
 
 /// A value or buffer has another type than the parameter.
+///
+/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct WrongType {
     /// Name of the parameter.

@@ -16,7 +16,7 @@ use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::Token;
-use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file};
+use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file, hints};
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::{Input, inputs, is_rust};
@@ -326,6 +326,9 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
     } else {
         compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
     };
+    if of_rust {
+        hints::constants(&lexed.tokens, closure, &mut compiled.diagnostics);
+    }
     diagnostics.append(&mut compiled.diagnostics);
     let out = match compiled.hir.constants.is_empty() {
         // it has no name without rustc

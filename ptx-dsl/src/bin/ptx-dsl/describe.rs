@@ -5,7 +5,7 @@ use std::fmt::Write;
 use clap::ArgMatches;
 use ptx_dsl_frontend::explain::{EXPLANATIONS, explanation};
 use ptx_dsl_frontend::isa::syntax::{Form, forms};
-use ptx_dsl_frontend::isa::{Gate, Host, Instr, OpTy, OperandSpec, Role, Rule, Targets, When, target};
+use ptx_dsl_frontend::isa::{Gate, Host, Instr, Multiple, OpTy, OperandSpec, Role, Rule, Targets, When, target};
 use ptx_dsl_frontend::rules::rule_of;
 use ptx_dsl_frontend::table::FAMILIES;
 
@@ -97,7 +97,7 @@ fn describe(i: &'static Instr) -> String {
         let _ = writeln!(out, "  needs more:");
         i.gates.iter().for_each(|g| out.push_str(&gate(g)));
     }
-    let rules: Vec<&str> = i.rules.iter().filter_map(rule).collect();
+    let rules: Vec<String> = i.rules.iter().filter_map(rule).collect();
     let computed = i.rules.len() - rules.len();
     if !i.rules.is_empty() {
         let _ = writeln!(out, "  rules:");
@@ -200,9 +200,10 @@ fn needs(since: Option<ptx_dsl_frontend::isa::Ptx>, requires: Option<Targets>) -
 }
 
 /// A rule that is text; others are computed.
-fn rule(r: &Rule) -> Option<&'static str> {
+fn rule(r: &Rule) -> Option<String> {
     match r {
-        Rule::Never(_, text) | Rule::Needs(_, _, text) => Some(text),
+        Rule::Never(_, text) | Rule::Needs(_, _, text) => Some((*text).to_owned()),
+        Rule::Multiple(Multiple { what, unit, .. }) => Some(format!("{what} is a multiple of {unit}")),
         Rule::Custom(_) => None,
     }
 }

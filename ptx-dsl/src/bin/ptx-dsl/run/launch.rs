@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use ptx_dsl::load::{Kernel, Level, Selector};
-use ptx_dsl::{Arg, Error, Explore, Explored, Host, Launch, Monitor, Report, Schedule, TensorMap};
+use ptx_dsl::{Arg, Checked, Error, Explore, Explored, Host, Launch, Monitor, Report, Schedule, TensorMap};
 
 use crate::check;
 
@@ -16,6 +16,9 @@ const MISSING_FENCE: u16 = 679;
 
 /// A register of `tcgen05.ld` that is read before `tcgen05.wait::ld`.
 const EARLY_READ: u16 = 605;
+
+/// An asynchronous write over what was read, without a proxy fence.
+const READ_OVER: u16 = 641;
 
 /// What a launch did.
 pub struct Outcome {
@@ -51,12 +54,17 @@ pub fn launch(
     }
     let exploration = matches.get_one::<Exploration>("explore");
     if exploration.is_some_and(|e| e.how == How::Exhaustive) {
-        on_with(Host::checked(), matches, kernel, values, |host, n| host.explore(n).exhaustive())
+        on_with(checked(matches)?, matches, kernel, values, |host, n| host.explore(n).exhaustive())
     } else if matches.get_flag("checked") {
-        on(Host::checked(), matches, kernel, values)
+        on(checked(matches)?, matches, kernel, values)
     } else {
         on(Host::new(), matches, kernel, values)
     }
+}
+
+fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
+    let host = Host::checked();
+    Ok(if level(matches, READ_OVER)? == Some(Level::Deny) { host.read_fences() } else { host })
 }
 
 fn on<M: Monitor>(
@@ -141,9 +149,13 @@ fn on_with<M: Monitor>(
 
 /// Does the last level for it allow a finding?
 fn allows(matches: &ArgMatches, code: u16) -> Result<bool, String> {
+    Ok(level(matches, code)? == Some(Level::Allow))
+}
+
+/// The last level for a finding, if there is one.
+fn level(matches: &ArgMatches, code: u16) -> Result<Option<Level>, String> {
     let levels = check::levels(matches)?;
-    let last = levels.iter().rev().find(|(_, of)| *of == Selector::Code(code));
-    Ok(last.is_some_and(|(level, _)| *level == Level::Allow))
+    Ok(levels.iter().rev().find(|(_, of)| *of == Selector::Code(code)).map(|(level, _)| *level))
 }
 
 /// A value as a launch takes it.
