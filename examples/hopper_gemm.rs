@@ -220,7 +220,7 @@ impl Problem {
     }
 
     /// Launches the kernel and compares: the error is at most 2^-16 of the magnitudes of the terms.
-    fn run<M: ptx_dsl::Monitor>(&self, host: &Host<M>) -> Result<(), Error> {
+    fn run<M>(&self, host: &Host<M>) -> Result<(), Error> {
         let [m, n, k] = self.shape;
         let (a, b) = (map(&self.a, [m, k], 128), map(&self.b, [n, k], 32));
         let mut c = vec![f32::NAN; m * n];

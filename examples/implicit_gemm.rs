@@ -262,7 +262,7 @@ impl Problem {
     }
 
     /// Launches the kernel and compares: the error is at most 2^-16 of the magnitudes of the terms.
-    fn run<M: ptx_dsl::Monitor>(&self, host: &Host<M>) -> Result<(), Error> {
+    fn run<M>(&self, host: &Host<M>) -> Result<(), Error> {
         let Shape { images, height, width, channels, filters: count } = self.shape;
         let pixels = self.shape.pixels();
         let image = TensorMap::im2col(&self.image[..], ElementType::F16)

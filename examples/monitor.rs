@@ -36,8 +36,6 @@ struct SamePlace {
 }
 
 impl Monitor for SamePlace {
-    const ON: bool = true;
-
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
         self.statements = (0..).map_while(|site| kernel.at(site)).collect();
     }

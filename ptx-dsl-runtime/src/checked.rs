@@ -24,14 +24,12 @@ mod threads;
 mod warps;
 mod weak;
 
-use crate::fault::{Fault, FaultKind};
+use crate::fault::FaultKind;
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
-use crate::machine::body::Body;
-use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::monitor::weak::WeakMemory;
-use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Who};
+use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Wants, Who};
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use local::Local;
@@ -101,12 +99,9 @@ impl Default for Checked {
 }
 
 impl Monitor for Checked {
-    const ON: bool = true;
-    const HOST: &'static str = "Host::checked()";
-    const APART: bool = false;
-    const READ_ONLY: bool = false;
-    const VARIABLES: bool = true;
-    const BARRIERS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { apart: false, read_only: false, variables: true, barriers: true, ..Wants::default() }
+    }
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
         self.lines = kernel.sites.iter().map(|site| site.line).collect();
@@ -309,10 +304,6 @@ impl Monitor for Checked {
             return Finding::Known;
         }
         if self.found.len() < self.limit { Finding::Reported } else { Finding::Ends }
-    }
-
-    fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
-        x.drive(body)
     }
 }
 

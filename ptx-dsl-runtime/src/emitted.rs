@@ -2,7 +2,7 @@
 
 use crate::fault::FaultKind;
 use crate::mem::address::AddrSpace;
-use crate::{Ctx, Fault, Lanes, Monitor};
+use crate::{Ctx, Fault, Lanes};
 
 /// The lanes whose predicate holds.
 #[inline(always)]
@@ -20,10 +20,10 @@ pub fn mask_by(f: impl Fn(usize) -> bool) -> u32 {
     mask
 }
 
-/// One lane of `m`, for an operation that is the same in all; all lanes for a monitor, which sees each.
+/// One lane of `m`, for an operation that is the same in all.
 #[inline(always)]
-pub fn one_of<M: Monitor>(m: u32) -> u32 {
-    if M::ON { m } else { m & m.wrapping_neg() }
+pub fn one_of(m: u32) -> u32 {
+    m & m.wrapping_neg()
 }
 
 /// A lane vector from a function of the lane. Development builds share one loop that calls the function: inlined loops would
@@ -57,12 +57,7 @@ fn active(mask: u32) -> impl Iterator<Item = u32> {
 
 /// Reads a parameter of `size` bytes at `at`, relative to each lane's frame if there is one, as words of eight bytes.
 #[inline(never)]
-pub fn read_param<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    frame: Option<&Lanes>,
-    at: u64,
-    size: u32,
-) -> Result<Vec<Lanes>, Box<Fault>> {
+pub fn read_param(x: &mut Ctx<'_>, frame: Option<&Lanes>, at: u64, size: u32) -> Result<Vec<Lanes>, Box<Fault>> {
     let mut v = vec![[0; 32]; size.div_ceil(8) as usize];
     for (i, (from, word)) in (0..).step_by(8).zip(&mut v).enumerate() {
         let bytes = (size - 8 * i as u32).min(8);
@@ -76,13 +71,7 @@ pub fn read_param<M: Monitor>(
 
 /// Writes a parameter of `size` bytes.
 #[inline(never)]
-pub fn write_param<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    frame: Option<&Lanes>,
-    at: u64,
-    size: u32,
-    v: &[Lanes],
-) -> Result<(), Box<Fault>> {
+pub fn write_param(x: &mut Ctx<'_>, frame: Option<&Lanes>, at: u64, size: u32, v: &[Lanes]) -> Result<(), Box<Fault>> {
     for (i, (from, word)) in (0..size).step_by(8).zip(v).enumerate() {
         let bytes = (size - 8 * i as u32).min(8);
         for lane in active(x.mask) {
@@ -94,8 +83,8 @@ pub fn write_param<M: Monitor>(
 }
 
 /// A recursive call: the active lanes get a frame of `size` bytes of local memory. Their registers are already saved on `stack`.
-pub fn nest<M: Monitor>(
-    x: &mut Ctx<'_, M>,
+pub fn nest(
+    x: &mut Ctx<'_>,
     frame: &mut Lanes,
     stack: &[Vec<u64>; 32],
     size: u64,
@@ -117,7 +106,7 @@ pub fn unnest(frame: &mut Lanes, size: u64, mask: u32) {
 }
 
 /// `brx.idx` past the end of its table is undefined.
-pub fn switch_in_range<M: Monitor>(x: &mut Ctx<'_, M>, outside: u32, count: u64) -> Result<(), Box<Fault>> {
+pub fn switch_in_range(x: &mut Ctx<'_>, outside: u32, count: u64) -> Result<(), Box<Fault>> {
     if outside == 0 {
         return Ok(());
     }
@@ -125,7 +114,7 @@ pub fn switch_in_range<M: Monitor>(x: &mut Ctx<'_, M>, outside: u32, count: u64)
 }
 
 /// An indirect call must reach one of the functions its prototype or list names.
-pub fn call_in_range<M: Monitor>(x: &mut Ctx<'_, M>, outside: u32) -> Result<(), Box<Fault>> {
+pub fn call_in_range(x: &mut Ctx<'_>, outside: u32) -> Result<(), Box<Fault>> {
     if outside == 0 {
         return Ok(());
     }

@@ -1,31 +1,27 @@
 //! The host: its scheduler, monitor, number of resident clusters, and threads.
 
 mod explore;
+mod options;
 
 pub use explore::{Explore, Explored};
+pub(crate) use options::Options;
 
 use std::fmt;
-use std::sync::{Arc, OnceLock};
+use std::sync::Arc;
 
 use bytemuck::Pod;
 
 use crate::buffer::Buffer;
 use crate::checked::Checked;
 use crate::engine::Engine;
-use crate::monitor::{Monitor, Off};
+use crate::monitor::Monitor;
 use crate::numerics::Numerics;
 use crate::print::Print;
-use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
-use crate::steps::SharedExplorer;
+use options::{MakeMonitor, Schedule};
 
-#[derive(Debug, Clone)]
-enum Schedule {
-    RoundRobin,
-    Seed(u64),
-    Replay(Vec<u32>),
-    /// Step by step, as the explorer says.
-    Steps(SharedExplorer),
-}
+/// The monitor of a plain host: none.
+#[derive(Debug, Clone, Copy, Default)]
+pub struct Off;
 
 /// Runs kernels on this machine's processor.
 ///
@@ -37,58 +33,34 @@ enum Schedule {
 /// Both engines give the same results, faults and deadlock reports. In round-robin order they count different turns
 /// ([`Report::turns`]).
 pub struct Host<M = Off> {
-    schedule: Schedule,
-    record: bool,
-    resident: usize,
-    threads: usize,
-    engine: Option<Engine>,
-    numerics: Numerics,
-    tensor_fences: bool,
-    /// The Rust expression of such a host, for reports.
-    expression: &'static str,
-    tensor_registers: bool,
-    print: Print,
-    make_monitor: MakeMonitor<M>,
+    options: Options,
+    /// Makes the monitor of a launch.
+    make: Arc<dyn Fn() -> M + Send + Sync>,
 }
-
-/// Makes the monitor of a launch.
-type MakeMonitor<M> = Arc<dyn Fn() -> M + Send + Sync>;
 
 // derives would require `M: Clone` and `M: Debug`, but a host holds no monitor
 
 impl<M> Clone for Host<M> {
     fn clone(&self) -> Self {
-        Host {
-            schedule: self.schedule.clone(),
-            print: self.print.clone(),
-            make_monitor: self.make_monitor.clone(),
-            ..*self
-        }
+        Host { options: self.options.clone(), make: self.make.clone() }
     }
 }
 
 impl<M> fmt::Debug for Host<M> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let Host { schedule, record, resident, threads, engine, print, numerics, .. } = self;
-        let Host { tensor_fences, tensor_registers, expression, .. } = self;
-        let mut s = f.debug_struct("Host");
-        s.field("schedule", schedule).field("record", record).field("resident", resident).field("threads", threads);
-        s.field("engine", engine).field("print", print).field("numerics", numerics);
-        s.field("tensor_fences", tensor_fences).field("tensor_registers", tensor_registers);
-        s.field("expression", expression);
-        s.finish()
+        f.debug_tuple("Host").field(&self.options).finish()
     }
 }
 
 impl Host {
     /// A plain host: reports the faults that cost nothing to detect.
     pub fn new() -> Self {
-        Host::with_monitor()
+        Host { options: Options { expression: "Host::new()", ..Options::new(None) }, make: Arc::new(|| Off) }
     }
 
     /// A checked host: reports more faults, interprets all kernels and is slower, see [`Checked`].
     pub fn checked() -> Host<Checked> {
-        Host::with_monitor()
+        Host::with_monitor().named("Host::checked()")
     }
 }
 
@@ -135,9 +107,8 @@ impl Host<Checked> {
     /// It is for small kernels, and slow. Weak accesses race or are ordered, so they have no choice; operations on mbarrier objects,
     /// asynchronous operations and Tensor Memory are as on other hosts. Load buffering is not shown: a load reads only from stores that
     /// were executed before it.
-    pub fn weak(mut self) -> Self {
-        self.expression = "Host::checked().weak()";
-        self.with(Checked::weaken)
+    pub fn weak(self) -> Self {
+        self.with(Checked::weaken).named("Host::checked().weak()")
     }
 
     /// Also reports an asynchronous write, as that of a bulk copy, over bytes that a thread has loaded, if no proxy fence is between the
@@ -152,14 +123,14 @@ impl Host<Checked> {
         self.with(|checked| checked.read_fences = true)
     }
 
-    fn with(mut self, change: impl Fn(&mut Checked) + Send + Sync + 'static) -> Self {
-        let make = self.make_monitor;
-        self.make_monitor = Arc::new(move || {
-            let mut checked = make();
+    fn with(self, change: impl Fn(&mut Checked) + Send + Sync + 'static) -> Self {
+        let (options, before) = (self.options, self.make);
+        let changed = Host::monitored(move || {
+            let mut checked = before();
             change(&mut checked);
             checked
         });
-        self
+        Host { options: Options { monitor: changed.options.monitor, ..options }, ..changed }
     }
 }
 
@@ -183,44 +154,55 @@ impl<M> Host<M> {
 
 impl<M: Monitor> Host<M> {
     /// A host with a monitor of your own; each launch makes a new one by [`Default`]. It interprets all kernels.
-    pub fn with_monitor() -> Self {
+    pub fn with_monitor() -> Self
+    where
+        M: Default,
+    {
         Host::monitored(M::default)
     }
 
     /// A host with a monitor of your own, which `make` makes for each launch, and for each host thread of it
-    /// ([`Monitor::PER_THREAD`]). An example is in [`monitor`](crate::monitor).
+    /// ([`Wants::per_thread`](crate::monitor::Wants::per_thread)). An example is in [`monitor`](crate::monitor).
     pub fn monitored(make: impl Fn() -> M + Send + Sync + 'static) -> Self {
-        Host {
-            schedule: Schedule::RoundRobin,
-            record: false,
-            resident: 16,
-            threads: 1,
-            engine: None,
-            print: Print::Standard,
-            numerics: Numerics::default(),
-            tensor_fences: true,
-            expression: M::HOST,
-            tensor_registers: true,
-            make_monitor: Arc::new(make),
-        }
+        let make = Arc::new(make);
+        let monitor = make.clone();
+        Host { options: Options::new(Some(MakeMonitor(Arc::new(move || Box::new(monitor()))))), make }
+    }
+}
+
+impl<M> Host<M> {
+    /// Gives reports a Rust expression of such a host.
+    pub(crate) fn named(mut self, expression: &'static str) -> Self {
+        self.options.expression = expression;
+        self
+    }
+
+    /// The options, without the type of the monitor.
+    pub(crate) fn options(&self) -> &Options {
+        &self.options
+    }
+
+    /// A monitor as a launch makes it.
+    pub(crate) fn new_monitor(&self) -> M {
+        (self.make)()
     }
 
     /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed every instruction waits that may
     /// wait or not. The interpreter runs it, so that a seed gives one schedule in all builds.
     pub fn seed(mut self, seed: u64) -> Self {
-        self.schedule = Schedule::Seed(seed);
+        self.options.schedule = Schedule::Seed(seed);
         self
     }
 
     /// Repeats the decisions of [`Report::schedule`].
     pub fn replay(mut self, schedule: Vec<u32>) -> Self {
-        self.schedule = Schedule::Replay(schedule);
+        self.options.schedule = Schedule::Replay(schedule);
         self
     }
 
     /// Records the decisions in [`Report::schedule`].
     pub fn record(mut self) -> Self {
-        self.record = true;
+        self.options.record = true;
         self
     }
 
@@ -228,7 +210,7 @@ impl<M: Monitor> Host<M> {
     ///
     /// A cluster runs on one thread from start to end. The results of a kernel without data races do not depend on `n`; which of
     /// several faults is reported may. A launch with a seed, a recording or a replay has one thread, and so has one with a
-    /// monitor that must see the whole launch ([`Monitor::PER_THREAD`]). `%clock` and the like count the turns of their own
+    /// monitor that must see the whole launch ([`Wants::per_thread`](crate::monitor::Wants::per_thread)). `%clock` and the like count the turns of their own
     /// thread.
     ///
     /// ```
@@ -237,7 +219,7 @@ impl<M: Monitor> Host<M> {
     /// # let _ = host;
     /// ```
     pub fn threads(mut self, n: usize) -> Self {
-        self.threads = if n == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { n };
+        self.options.threads = if n == 0 { std::thread::available_parallelism().map_or(1, usize::from) } else { n };
         self
     }
 
@@ -251,7 +233,7 @@ impl<M: Monitor> Host<M> {
     /// # Errors
     /// A launch fails with [`Error::Engine`](crate::Error::Engine) if the kernel does not have that engine.
     pub fn engine(mut self, engine: Engine) -> Self {
-        self.engine = Some(engine);
+        self.options.engine = Some(engine);
         self
     }
 
@@ -267,13 +249,8 @@ impl<M: Monitor> Host<M> {
     /// # let _ = host;
     /// ```
     pub fn print(mut self, function: impl Fn(&str) + Send + Sync + 'static) -> Self {
-        self.print = Print::Function(Arc::new(function));
+        self.options.print = Print::Function(Arc::new(function));
         self
-    }
-
-    /// Where `printf` writes.
-    pub(crate) fn printer(&self) -> &Print {
-        &self.print
     }
 
     /// How matrix instructions add: as tensor cores do, unless this says [`Numerics::Fast`].
@@ -284,7 +261,7 @@ impl<M: Monitor> Host<M> {
     /// # let _ = host;
     /// ```
     pub fn numerics(mut self, numerics: Numerics) -> Self {
-        self.numerics = numerics;
+        self.options.numerics = numerics;
         self
     }
 
@@ -297,7 +274,7 @@ impl<M: Monitor> Host<M> {
     /// # let _ = host;
     /// ```
     pub fn tensor_fences(mut self, wanted: bool) -> Self {
-        self.tensor_fences = wanted;
+        self.options.tensor_fences = wanted;
         self
     }
 
@@ -310,94 +287,15 @@ impl<M: Monitor> Host<M> {
     /// # let _ = host;
     /// ```
     pub fn tensor_registers(mut self, wanted: bool) -> Self {
-        self.tensor_registers = wanted;
+        self.options.tensor_registers = wanted;
         self
-    }
-
-    /// What [`Host::tensor_registers`] says.
-    pub(crate) fn wants_tensor_registers(&self) -> bool {
-        self.tensor_registers
-    }
-
-    /// What [`Host::tensor_fences`] says.
-    pub(crate) fn wants_tensor_fences(&self) -> bool {
-        self.tensor_fences
-    }
-
-    /// What [`Host::numerics`] says.
-    pub(crate) fn chosen_numerics(&self) -> Numerics {
-        self.numerics
-    }
-
-    /// The engine that [`Host::engine`] asks for.
-    pub(crate) fn asked_engine(&self) -> Option<Engine> {
-        self.engine
-    }
-
-    /// The same, or else what the environment asks for.
-    pub(crate) fn wanted_engine(&self) -> Option<Engine> {
-        static DEFAULT: OnceLock<Option<Engine>> = OnceLock::new();
-        let default = || match std::env::var("PTX_DSL_ENGINE").ok()?.as_str() {
-            "compiled" => Some(Engine::Compiled),
-            "interpreted" => Some(Engine::Interpreted),
-            _ => None,
-        };
-        self.engine.or_else(|| *DEFAULT.get_or_init(default))
-    }
-
-    /// Threads a launch has at most.
-    pub(crate) fn workers(&self) -> usize {
-        if self.takes_the_first() && M::PER_THREAD { self.threads } else { 1 }
     }
 
     /// How many clusters are resident at a time (16 by default). The others are pending: cluster launch control can cancel them.
     /// Several threads share the number, rounded up.
     pub fn resident_clusters(mut self, n: usize) -> Self {
-        self.resident = n.max(1);
+        self.options.resident = n.max(1);
         self
-    }
-
-    pub(crate) fn scheduler(&self) -> Box<dyn Scheduler> {
-        match &self.schedule {
-            // those that run step by step have an explorer
-            Schedule::RoundRobin | Schedule::Steps(_) => Box::new(RoundRobin),
-            Schedule::Seed(n) => Box::new(Seeded::new(*n)),
-            Schedule::Replay(v) => Box::new(Replay::new(v.clone())),
-        }
-    }
-
-    /// Who chooses, if launches run step by step.
-    pub(crate) fn explorer(&self) -> Option<SharedExplorer> {
-        match &self.schedule {
-            Schedule::Steps(explorer) => Some(explorer.clone()),
-            Schedule::RoundRobin | Schedule::Seed(_) | Schedule::Replay(_) => None,
-        }
-    }
-
-    /// Are all choices the first alternative, and none recorded?
-    pub(crate) fn takes_the_first(&self) -> bool {
-        matches!(self.schedule, Schedule::RoundRobin) && !self.record
-    }
-
-    pub(crate) fn new_monitor(&self) -> M {
-        (self.make_monitor)()
-    }
-
-    pub(crate) fn replay_hint(&self) -> Option<String> {
-        match &self.schedule {
-            Schedule::RoundRobin => None,
-            Schedule::Seed(n) => Some(format!("`Host::new().seed({n})`")),
-            Schedule::Replay(_) => Some("`Host::new().replay(..)` with the same decisions".into()),
-            Schedule::Steps(_) => None,
-        }
-    }
-
-    pub(crate) fn resident(&self) -> usize {
-        self.resident
-    }
-
-    pub(crate) fn records(&self) -> bool {
-        self.record
     }
 }
 

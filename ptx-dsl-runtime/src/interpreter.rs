@@ -38,14 +38,12 @@ use crate::machine::ctx::Ctx;
 use crate::machine::endless::EndlessGuard;
 use crate::machine::geometry::Regions;
 use crate::machine::{self, Body};
-use crate::monitor::Monitor;
 use crate::simd::{self, InstructionSet};
 use code::Code;
 use loaded::Pending;
 use polling::Loops;
 use ptx_dsl_isa::image::{Image, Source};
 use registers::Registers;
-use std::any::{Any, TypeId};
 use std::collections::HashMap;
 use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
@@ -54,21 +52,21 @@ use step::Stepper;
 use watched::Undefined;
 
 /// A kernel's code and the registers of all its resident clusters.
-struct Interpreter<M> {
-    code: Arc<Code<M>>,
+struct Interpreter {
+    code: Arc<Code>,
     /// By slot and CTA; made when the first cluster is resident there.
     registers: Vec<Option<Registers>>,
     fresh: Registers,
     ctas: usize,
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<u64>)>,
-    stepper: Stepper<M>,
+    stepper: Stepper,
     /// By region, if the launch runs step by step: does it begin with a visible operation?
     visible: Arc<[bool]>,
     loops: Loops,
 }
 
-impl<M> Interpreter<M> {
+impl Interpreter {
     /// What a warp holds, numbered within the cluster of a slot.
     fn values_of_warp(&self, slot: usize, warp: usize) -> Vec<u64> {
         let registers = &self.registers[slot * self.ctas + warp / self.warps_per_cta];
@@ -76,8 +74,8 @@ impl<M> Interpreter<M> {
     }
 }
 
-impl<M: Monitor> Body<M> for Interpreter<M> {
-    fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>> {
+impl Body for Interpreter {
+    fn step(&mut self, x: &mut Ctx<'_>) -> Result<Next, Box<Fault>> {
         let registers = &mut self.registers[x.residents.slot * self.ctas + x.cur.cta as usize];
         let registers = registers.get_or_insert_with(|| self.fresh.clone());
         step::run(&self.code, registers, &mut self.stepper, x)
@@ -148,23 +146,25 @@ impl<M: Monitor> Body<M> for Interpreter<M> {
     }
 }
 
-impl<M: Monitor> machine::Code<M> for Executable {
+impl machine::Code for Executable {
     fn body(
         &self,
-        x: &mut Ctx<'_, M>,
+        x: &mut Ctx<'_>,
         launch: &Launch,
         (slots, warps, warps_per_cta): (usize, usize, usize),
-    ) -> Box<dyn Body<M>> {
+    ) -> Box<dyn Body> {
         if x.scheduling.steps.is_some() && self.visible.is_empty() {
             let by_step = self.by_step.get_or_init(|| Box::new(Executable::by_step(&self.image)));
-            return machine::Code::<M>::body(&**by_step, x, launch, (slots, warps, warps_per_cta));
+            return machine::Code::body(&**by_step, x, launch, (slots, warps, warps_per_cta));
         }
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
         x.scheduling.endless = EndlessGuard::interpreted(launch);
-        let code = self.code::<M>(x.set);
-        if M::VARIABLES {
-            x.monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
+        let code = self.code(x.set, x.monitor.wants().variables);
+        if x.monitor.wants().variables
+            && let Some(monitor) = x.monitor.get()
+        {
+            monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
         }
         let ctas = warps / warps_per_cta.max(1);
         let mut fresh = Registers::new(&self.image, &x.geometry, &code.constants);
@@ -188,8 +188,8 @@ impl<M: Monitor> machine::Code<M> for Executable {
 /// An image with its code, which is made at the first launch.
 pub struct Executable {
     image: Arc<Image>,
-    /// By monitor.
-    codes: Mutex<Vec<(TypeId, Arc<dyn Any + Send + Sync>)>>,
+    /// Without variables, and with them.
+    codes: [OnceLock<Arc<Code>>; 2],
     /// For monitors that want them.
     variables: OnceLock<Arc<Variables>>,
     /// The same with shorter regions, for launches that run step by step.
@@ -202,8 +202,8 @@ impl Executable {
     /// Of an image.
     pub fn new(image: Image) -> Self {
         let visible = Arc::new([]);
-        let (codes, variables, by_step) = (Mutex::default(), OnceLock::new(), OnceLock::new());
-        Executable { image: Arc::new(image), codes, variables, by_step, visible }
+        let (variables, by_step) = (OnceLock::new(), OnceLock::new());
+        Executable { image: Arc::new(image), codes: Default::default(), variables, by_step, visible }
     }
 
     /// With regions that have visible operations only where they begin.
@@ -212,15 +212,10 @@ impl Executable {
         Executable { visible: visible.into(), ..Executable::new(image) }
     }
 
-    fn code<M: Monitor>(&self, set: InstructionSet) -> Arc<Code<M>> {
-        let mut codes = self.codes.lock().unwrap_or_else(PoisonError::into_inner);
-        let known = codes.iter().find(|(monitor, _)| *monitor == TypeId::of::<M>());
-        if let Some(code) = known.and_then(|(_, code)| code.clone().downcast().ok()) {
-            return code;
-        }
-        let code = Arc::new(Code::new(&self.image, set));
-        codes.push((TypeId::of::<M>(), code.clone()));
-        code
+    /// `variables`: a monitor wants to know what registers and variables hold.
+    fn code(&self, set: InstructionSet, variables: bool) -> Arc<Code> {
+        let code = &self.codes[usize::from(variables)];
+        code.get_or_init(|| Arc::new(Code::new(&self.image, set, variables))).clone()
     }
 }
 

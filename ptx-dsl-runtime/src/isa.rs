@@ -15,10 +15,10 @@ macro_rules! semantics {
             &[$((ptx_dsl_isa::opcode::Opcode::of($opcode), stringify!($function)),)*];
 
         /// The same with the functions, for the interpreter.
-        pub(crate) fn calls<M: crate::Monitor>() -> Vec<(ptx_dsl_isa::opcode::Opcode, $crate::isa::Call<M>)> {
+        pub(crate) fn calls() -> Vec<(ptx_dsl_isa::opcode::Opcode, $crate::isa::Call)> {
             vec![$((
                 ptx_dsl_isa::opcode::Opcode::of($opcode),
-                $crate::isa::call!($kind M $function $([$($n)|+])?),
+                $crate::isa::call!($kind $function $([$($n)|+])?),
             ),)*]
         }
     };
@@ -26,14 +26,14 @@ macro_rules! semantics {
 
 /// A function of an instruction as a [`Call`].
 macro_rules! call {
-    (lane $m:ident $function:ident [$($n:literal)|+]) => {
+    (lane $function:ident [$($n:literal)|+]) => {
         $crate::isa::Call::Lane(|q, s| match s.len() {
             $($n => $crate::isa::two_words(&$function(q, $crate::isa::operands::<$n>(s))),)+
             _ => [0; 2],
         })
     };
-    (warp $m:ident $function:ident) => { $crate::isa::Call::Warp($function::<$m>) };
-    (block $m:ident $function:ident) => { $crate::isa::Call::Block($function::<$m>) };
+    (warp $function:ident) => { $crate::isa::Call::Warp($function) };
+    (block $function:ident) => { $crate::isa::Call::Block($function) };
 }
 pub(crate) use call;
 
@@ -53,17 +53,17 @@ fn two_words(results: &[u64]) -> [u64; 2] {
 pub(crate) type Lane = fn(Q, &[u64]) -> [u64; 2];
 
 /// The function that implements an instruction.
-pub(crate) enum Call<M> {
+pub(crate) enum Call {
     /// For one lane.
     Lane(Lane),
     /// For the active lanes of a warp: sources, destinations.
-    Warp(OnWarp<M, ()>),
+    Warp(OnWarp<()>),
     /// The same; the warp may wait.
-    Block(OnWarp<M, crate::Flow>),
+    Block(OnWarp<crate::Flow>),
 }
 
 /// A function of sources and destinations, for the active lanes of a warp.
-pub(crate) type OnWarp<M, R> = fn(&mut Ctx<'_, M>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<R, Box<Fault>>;
+pub(crate) type OnWarp<R> = fn(&mut Ctx<'_>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<R, Box<Fault>>;
 
 pub mod address;
 pub mod arith;
@@ -101,7 +101,7 @@ mod tests;
 use crate::fault::{Fault, FaultKind};
 use crate::mem::address::{AddrSpace, Place, resolve};
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 pub(crate) type Done = Result<(), Box<Fault>>;
 
@@ -138,13 +138,13 @@ pub const fn space(q: Q) -> AddrSpace {
 }
 
 /// What an address means to the executing CTA.
-fn place<M: Monitor>(x: &Ctx<'_, M>, space: AddrSpace, addr: u64, lane: usize) -> Result<Place, Box<Fault>> {
+fn place(x: &Ctx<'_>, space: AddrSpace, addr: u64, lane: usize) -> Result<Place, Box<Fault>> {
     resolve(space, addr, x.rank()).map_err(|kind| x.fault(kind, lane as u32))
 }
 
 /// The place in shared memory of an object aligned to `align`.
-fn shared_object<M: Monitor>(
-    x: &Ctx<'_, M>,
+fn shared_object(
+    x: &Ctx<'_>,
     space: AddrSpace,
     addr: u64,
     align: u32,
@@ -159,8 +159,8 @@ fn shared_object<M: Monitor>(
 }
 
 /// As [`shared_object`], and it must be the executing CTA's own.
-fn own_shared_object<M: Monitor>(
-    x: &Ctx<'_, M>,
+fn own_shared_object(
+    x: &Ctx<'_>,
     space: AddrSpace,
     addr: u64,
     align: u32,
@@ -176,7 +176,7 @@ fn own_shared_object<M: Monitor>(
 }
 
 /// An operand that the active lanes must agree on.
-fn same<M: Monitor>(x: &Ctx<'_, M>, v: &Lanes, bits: u32, what: &str) -> Result<u64, Box<Fault>> {
+fn same(x: &Ctx<'_>, v: &Lanes, bits: u32, what: &str) -> Result<u64, Box<Fault>> {
     let mut lanes = active(x.mask).map(|l| (l, v[l] & (u64::MAX >> (64 - bits))));
     let Some((_, first)) = lanes.next() else { return Ok(0) };
     match lanes.find(|&(_, value)| value != first) {

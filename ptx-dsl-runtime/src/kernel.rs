@@ -10,14 +10,14 @@ pub use info::{KernelInfo, NotYet, ParamInfo, Site};
 pub use item::{KernelFn, Printed, Takes};
 
 use crate::lanes::Level;
-use crate::{Ctx, Fault, Monitor, Off};
+use crate::{Ctx, Fault};
 
 /// A kernel: constants for the launch, the image for the interpreter among them, and its compiled code if there is any.
 pub trait Kernel: 'static {
     /// Constants for the launch.
     const INFO: &'static KernelInfo<'static>;
     /// Its compiled code. An unoptimised crate has none, unless its kernels say `compiled`.
-    fn compiled() -> Option<Compiled<Off>> {
+    fn compiled() -> Option<Compiled> {
         None
     }
 }
@@ -40,11 +40,11 @@ pub trait CompiledKernel: 'static {
         true
     }
     /// Runs regions from `pc` on for the warps `warps`, until they wait, diverge or exit, or their turn is over.
-    fn step<M: Monitor>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>>;
+    fn step(x: &mut Ctx<'_>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>>;
     /// The same for an instruction set: inlined into a `#[target_feature]` function.
     #[inline(always)]
-    fn step_at<M: Monitor, L: Level>(x: &mut Ctx<'_, M>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>> {
-        Self::step::<M>(x, pc, warps)
+    fn step_at<L: Level>(x: &mut Ctx<'_>, pc: Pc, warps: &mut [Self::Warp]) -> Result<Next, Box<Fault>> {
+        Self::step(x, pc, warps)
     }
 }
 
@@ -55,5 +55,5 @@ pub trait Piece {
     /// As in [`CompiledKernel`].
     const OPTIMISED: bool = false;
     /// Runs it for the lanes of `active`. Returns the next region, and in `active` the lanes that go on there.
-    fn run<M: Monitor, L: Level>(x: &mut Ctx<'_, M>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;
+    fn run<L: Level>(x: &mut Ctx<'_>, w: &mut Self::Warp, active: &mut u32) -> Result<Pc, Box<Fault>>;
 }

@@ -20,7 +20,7 @@ pub use access::{
 };
 pub use active::{ALONE, lanes};
 pub use arith::{below, expand, fadd, ffma, fits, fmul, fsub, just, one_nan, shuffle, up_to};
-pub(crate) use bits::LANE;
+pub(crate) use bits::{LANE, array};
 pub(crate) use calls::CALLS;
 pub use calls::copied;
 pub use convert::*;

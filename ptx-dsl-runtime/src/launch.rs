@@ -10,48 +10,56 @@ pub use config::{CancelHandle, DEFAULT_STEP_LIMIT, Dim3, Launch, Progress};
 pub use error::{Error, LaunchError};
 
 use crate::engine::Engine;
-use crate::host::{Host, Report};
+use crate::host::{Host, Options, Report};
 use crate::interpreter;
 use crate::interpreter::Executable;
 use crate::kernel::{Compiled, Kernel, KernelInfo, NotYet};
-use crate::machine::{self, Program};
+use crate::machine::{self, Code, Grid};
 use crate::mem::address::{FIRST_BUFFER, global_address};
 use crate::mem::segment::Segment;
-use crate::monitor::{Monitor, Off};
 use crate::tensor_map::map::Borrowed;
 use args::{Addresses, place};
-use std::any::Any;
 use std::sync::Arc;
 use std::time::Instant;
 
-/// Runs a kernel on the host. Results are in the caller's buffers.
-pub fn launch<K: Kernel, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
-    run(&program(K::INFO, K::compiled(), host)?, host, launch, args)
+/// Runs a kernel on the host. Results are in the caller's buffers. What follows is compiled here, not in the crates of users.
+pub fn launch<K: Kernel, M>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
+    kernel(K::INFO, K::compiled(), host.options(), launch, args)
+}
+
+/// The same without types.
+fn kernel(
+    info: &'static KernelInfo<'static>,
+    compiled: Option<Compiled>,
+    options: &Options,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    run(info, &*code(info, compiled, options)?, options, launch, args)
 }
 
 /// The kernel on the engine that the host asks for. Without a wish: compiled code if there is any; but a monitor sees the
 /// interpreter, and so does a schedule other than round-robin, so that a seed means the same in all builds and with a monitor: the
 /// engines divide kernels into different regions, between which schedules choose.
-fn program<M: Monitor>(
+fn code(
     info: &'static KernelInfo<'static>,
-    compiled: Option<Compiled<Off>>,
-    host: &Host<M>,
-) -> Result<Program<'static, M>, Error> {
+    compiled: Option<Compiled>,
+    options: &Options,
+) -> Result<Arc<dyn Code>, Error> {
     // the environment speaks of plain hosts in round-robin order
-    let plain = !M::ON && host.takes_the_first();
-    let wanted = if plain { host.wanted_engine() } else { host.asked_engine() };
+    let watched = options.monitor().is_some();
+    let plain = !watched && options.takes_the_first();
+    let wanted = if plain { options.wanted_engine() } else { options.asked_engine() };
     let missing = |engine, why| Error::Engine { kernel: info.name.to_owned(), engine, why };
-    // only the plain host has this type of compiled code
-    let code = compiled.as_ref().and_then(|code| (code as &dyn Any).downcast_ref::<Compiled<M>>());
-    match (code, wanted) {
+    match (compiled, wanted) {
+        (_, Some(Engine::Compiled)) if watched => {
+            Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
+        }
         (Some(_), Some(Engine::Compiled)) if !plain => {
             Err(missing(Engine::Compiled, "only the interpreter runs a schedule of a seed, a recording or a replay"))
         }
-        (Some(code), Some(Engine::Compiled)) => Ok(Program { info, code: Arc::new(*code) }),
-        (Some(code), None) if plain => Ok(Program { info, code: Arc::new(*code) }),
-        (None, Some(Engine::Compiled)) if M::ON => {
-            Err(missing(Engine::Compiled, "a host with a monitor interprets all kernels"))
-        }
+        (Some(code), Some(Engine::Compiled)) => Ok(Arc::new(code)),
+        (Some(code), None) if plain => Ok(Arc::new(code)),
         (None, Some(Engine::Compiled)) => Err(missing(
             Engine::Compiled,
             "its crate is a development build, which compiles no kernels; build it optimised, or write `compiled` in the header \
@@ -60,7 +68,7 @@ fn program<M: Monitor>(
         (_, Some(Engine::Interpreted) | None) => {
             let why = "its crate was built with another version of ptx-dsl";
             let image = interpreter::decoded(info.image).ok_or_else(|| missing(Engine::Interpreted, why))?;
-            Ok(Program { info, code: image })
+            Ok(image)
         }
     }
 }
@@ -69,48 +77,59 @@ fn program<M: Monitor>(
 ///
 /// # Errors
 /// As [`launch`], and if the host asks for the compiled engine.
-pub fn launch_image<M: Monitor>(
+pub fn launch_image<M>(
     info: &KernelInfo<'_>,
-    image: &Arc<Executable>,
+    image: &Executable,
     host: &Host<M>,
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    if host.asked_engine() == Some(Engine::Compiled) {
+    loaded(info, image, host.options(), launch, args)
+}
+
+/// The same without types.
+fn loaded(
+    info: &KernelInfo<'_>,
+    image: &Executable,
+    options: &Options,
+    launch: Launch,
+    args: &mut [Arg<'_>],
+) -> Result<Report, Error> {
+    if options.asked_engine() == Some(Engine::Compiled) {
         let why = "it was loaded at run time";
         return Err(Error::Engine { kernel: info.name.to_owned(), engine: Engine::Compiled, why });
     }
-    run(&Program { info, code: image.clone() }, host, launch, args)
+    run(info, image, options, launch, args)
 }
 
-/// The same for a kernel that a test writes by hand, with any monitor.
+/// Runs a kernel that a test writes by hand, with any monitor.
 #[cfg(test)]
-pub(crate) fn launch_compiled<K: Kernel + crate::kernel::CompiledKernel, M: Monitor>(
+pub(crate) fn launch_compiled<K: Kernel + crate::kernel::CompiledKernel, M>(
     host: &Host<M>,
     launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
-    run(&Program { info: K::INFO, code: Arc::new(Compiled::<M>::of::<K>()) }, host, launch, args)
+    run(K::INFO, &Compiled::of::<K>(), host.options(), launch, args)
 }
 
-/// The same for all kernels. Not inlined, so that `instances` compiles it in this crate.
-#[inline(never)]
-pub(crate) fn run<M: Monitor>(
-    program: &Program<'_, M>,
-    host: &Host<M>,
+/// Checks a launch, and gives it to the machine.
+fn run(
+    info: &KernelInfo<'_>,
+    code: &dyn Code,
+    options: &Options,
     mut launch: Launch,
     args: &mut [Arg<'_>],
 ) -> Result<Report, Error> {
     let began = Instant::now();
-    launch.numerics = host.chosen_numerics();
-    launch.tensor_fences = host.wants_tensor_fences();
-    launch.tensor_registers = host.wants_tensor_registers();
+    launch.numerics = options.numerics();
+    launch.tensor_fences = options.wants_tensor_fences();
+    launch.tensor_registers = options.wants_tensor_registers();
     launch.elements = args.iter().map(Arg::element).collect();
-    let mut module = program.info.global_image.to_vec();
+    let mut module = info.global_image.to_vec();
     let mut maps = Vec::new();
     let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
-    let (params, segments) = prepare(program.info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
-    let report = machine::run(program, host, &launch, params, segments).map_err(Error::Fault);
+    let (params, segments) = prepare(info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
+    let report = machine::run(&Grid { info, code, options, launch: &launch }, params, segments).map_err(Error::Fault);
     unoptimised::note(began);
     report
 }

@@ -36,6 +36,7 @@ pub use checked::Checked;
 pub use emitted::*;
 pub use engine::Engine;
 pub use fault::{Fault, FaultKind};
+pub use host::Off;
 pub use host::{Explore, Explored, Host, Report};
 pub use kernel::{
     Compiled, CompiledKernel, Flow, Kernel, KernelFn, KernelInfo, Next, NotYet, ParamInfo, Pc, Piece, Site, Wait,
@@ -44,7 +45,7 @@ pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};
 pub use machine::Ctx;
 pub use mem::address::AddrSpace;
-pub use monitor::{Monitor, Off};
+pub use monitor::Monitor;
 pub use numerics::Numerics;
 pub use param::Param;
 pub use qual::{Q, Qualifier, Qualifiers, Ty, q};

@@ -44,11 +44,10 @@ pub use body::Body;
 pub(crate) use body::Code;
 pub use ctx::Ctx;
 
-use std::sync::Arc;
 use std::thread;
 
 use crate::fault::{Fault, FaultKind};
-use crate::host::{Host, Report};
+use crate::host::{Options, Report};
 use crate::kernel::{CompiledKernel, KernelInfo};
 use crate::launch::config::Launch;
 use crate::machine::async_ops::AsyncOps;
@@ -63,7 +62,7 @@ use crate::machine::step::Step;
 use crate::machine::team::Team;
 use crate::mem::global::Global;
 use crate::mem::segment::{self, Segment};
-use crate::monitor::{Event, Monitor, Order};
+use crate::monitor::{Event, Monitored, Order};
 use crate::simd::{self, InstructionSet};
 use crate::steps::Steps;
 
@@ -80,36 +79,36 @@ struct Failure {
 }
 
 /// The compiled code of a kernel without its type: what all kernels share is compiled here, once.
-pub struct Compiled<M> {
+pub struct Compiled {
     /// As the [`CompiledKernel`] says.
     optimised: bool,
     regions: &'static [&'static str],
     /// Makes registers: slots, warps of a slot, warps of a CTA.
-    registers: fn(usize, usize, usize) -> Box<dyn Body<M>>,
+    registers: fn(usize, usize, usize) -> Box<dyn Body>,
 }
 
-impl<M> Clone for Compiled<M> {
+impl Clone for Compiled {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<M> Copy for Compiled<M> {}
+impl Copy for Compiled {}
 
-impl<M: Monitor> Compiled<M> {
+impl Compiled {
     /// The code of this kernel.
     pub fn of<K: CompiledKernel>() -> Self {
-        Compiled { optimised: K::OPTIMISED, regions: K::REGIONS, registers: registers::new::<K, M> }
+        Compiled { optimised: K::OPTIMISED, regions: K::REGIONS, registers: registers::new::<K> }
     }
 }
 
-impl<M: Monitor> Code<M> for Compiled<M> {
+impl Code for Compiled {
     fn body(
         &self,
-        x: &mut Ctx<'_, M>,
+        x: &mut Ctx<'_>,
         launch: &Launch,
         (slots, warps, warps_per_cta): (usize, usize, usize),
-    ) -> Box<dyn Body<M>> {
+    ) -> Box<dyn Body> {
         x.set = simd::best(self.optimised);
         x.geometry.regions = Regions::Compiled(self.regions);
         if !self.optimised {
@@ -119,37 +118,36 @@ impl<M: Monitor> Code<M> for Compiled<M> {
     }
 }
 
-/// A kernel with its code on the engine that runs it.
-pub(crate) struct Program<'k, M> {
-    pub info: &'k KernelInfo<'k>,
-    pub code: Arc<dyn Code<M>>,
+/// A launch that has been checked: a kernel with its code on the engine that runs it, and who watches.
+pub(crate) struct Grid<'l> {
+    pub info: &'l KernelInfo<'l>,
+    pub code: &'l dyn Code,
+    pub options: &'l Options,
+    pub launch: &'l Launch,
 }
 
-/// Runs a grid whose launch has been checked.
-pub(crate) fn run<M: Monitor>(
-    program: &Program<'_, M>,
-    host: &Host<M>,
-    launch: &Launch,
-    params: Vec<u8>,
-    segments: Vec<Segment<'_>>,
-) -> Result<Report, Box<Fault>> {
-    let cluster = launch.cluster_dims(program.info);
-    let clusters = (0..3).map(|i| (launch.grid[i] / cluster[i]) as u64).product();
-    let team = Team::new(host.workers(), clusters, launch);
+/// Runs a grid.
+pub(crate) fn run(grid: &Grid<'_>, params: Vec<u8>, segments: Vec<Segment<'_>>) -> Result<Report, Box<Fault>> {
+    let cluster = grid.launch.cluster_dims(grid.info);
+    let clusters = (0..3).map(|i| (grid.launch.grid[i] / cluster[i]) as u64).product();
+    let monitored = || Monitored::by(grid.options.monitor().map(|make| make()));
+    let first = monitored();
+    let team = Team::new(grid.options.workers(first.wants().per_thread), clusters, grid.launch);
     if team.is_single() {
-        return work(program, host, launch, params, Global::new(segments), &team).map_err(|f| f.fault);
+        return work(grid, first, params, Global::new(segments), &team).map_err(|f| f.fault);
     }
     let outcomes = segment::share(segments, |segments| {
         thread::scope(|scope| {
-            let one = || work(program, host, launch, params.clone(), Global::for_thread(segments), &team);
+            let one = |monitor| work(grid, monitor, params.clone(), Global::for_thread(segments), &team);
+            let other = move || one(monitored());
             let others: Vec<_> = (1..team.threads())
                 .filter_map(|_| {
-                    let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, one);
+                    let started = thread::Builder::new().stack_size(STACK).spawn_scoped(scope, other);
                     // without this thread the others run its clusters
                     started.map_err(|_| team.leave()).ok()
                 })
                 .collect();
-            let mut outcomes = vec![one()];
+            let mut outcomes = vec![one(first)];
             for other in others {
                 outcomes.push(other.join().unwrap_or_else(|panic| std::panic::resume_unwind(panic)));
             }
@@ -197,24 +195,23 @@ impl Drop for LeaveOnDrop<'_> {
     }
 }
 
-impl<'a, M: Monitor> Ctx<'a, M> {
+impl<'a> Ctx<'a> {
     /// The machine of one host thread, before the first cluster starts.
     pub(crate) fn new(
-        host: &Host<M>,
-        launch: &Launch,
-        info: &'a KernelInfo<'a>,
+        (info, launch, options): (&'a KernelInfo<'a>, &Launch, &Options),
+        monitor: Monitored,
         params: Vec<u8>,
         global: Global<'a>,
         team: &'a Team,
     ) -> Self {
-        let always_first = host.takes_the_first();
-        let mut scheduling = Scheduling::new(launch, team, host.scheduler(), always_first, host.records());
-        scheduling.steps = host.explorer().map(|explorer| Box::new(Steps::new(explorer)));
+        let always_first = options.takes_the_first();
+        let mut scheduling = Scheduling::new(launch, team, options.scheduler(), always_first, options.records());
+        scheduling.steps = options.explorer().map(|explorer| Box::new(Steps::new(explorer)));
         Ctx {
             mask: 0,
             site: 0,
             order: Order::default(),
-            told: false,
+            watched: monitor.is_on(),
             warp: 0,
             rows: 4,
             set: InstructionSet::Base,
@@ -222,34 +219,27 @@ impl<'a, M: Monitor> Ctx<'a, M> {
             step: Step::new(),
             fragments: Fragments::new(),
             scheduling,
-            geometry: Geometry::new(launch, info, host.printer().clone()),
+            geometry: Geometry::new(launch, info, options.printer().clone()),
             memory: Memory::new(global, params),
-            residents: Residents::new(team.slots(host.resident())),
+            residents: Residents::new(team.slots(options.resident())),
             async_ops: AsyncOps::default(),
-            monitor: host.new_monitor(),
+            monitor,
             findings: Default::default(),
         }
     }
 }
 
 /// Runs clusters until there are no more: the work of one thread.
-fn work<M: Monitor>(
-    program: &Program<'_, M>,
-    host: &Host<M>,
-    launch: &Launch,
-    params: Vec<u8>,
-    global: Global<'_>,
-    team: &Team,
-) -> Outcome {
+fn work(grid: &Grid<'_>, monitor: Monitored, params: Vec<u8>, global: Global<'_>, team: &Team) -> Outcome {
     let _leave_on_drop = LeaveOnDrop(team);
-    let mut x = Ctx::new(host, launch, program.info, params, global, team);
+    let mut x = Ctx::new((grid.info, grid.launch, grid.options), monitor, params, global, team);
     let (slots, warps_per_cta) = (x.residents.clusters.len(), x.geometry.warps() as usize);
     let warps = warps_per_cta * x.geometry.cluster_size() as usize;
-    let mut body = program.code.body(&mut x, launch, (slots, warps, warps_per_cta));
-    if M::ON {
-        x.monitor.launch(x.geometry.info);
+    let mut body = grid.code.body(&mut x, grid.launch, (slots, warps, warps_per_cta));
+    if let Some(monitor) = x.monitor.get() {
+        monitor.launch(x.geometry.info);
     }
-    let outcome = M::drive(&mut *body, &mut x);
+    let outcome = x.drive(&mut *body);
     x.tell(Event::Ends { failed: outcome.is_err() });
     let findings = std::mem::take(&mut x.findings);
     match findings.end(outcome.err()) {
@@ -261,7 +251,7 @@ fn work<M: Monitor>(
         }),
         Some(mut fault) => {
             team.stop();
-            fault.replay = host.replay_hint();
+            fault.replay = grid.options.replay_hint();
             fault.schedule = x.scheduling.take_record();
             fault.steps = x.steps_in_words();
             let cluster = x.residents.clusters.get(x.residents.slot).map_or([0; 3], |c| c.id);

@@ -1,4 +1,4 @@
-//! Monitors: hooks that see every memory access and every synchronisation of a launch. [`Off`] has no size and no code.
+//! Monitors: hooks that see every memory access and every synchronisation of a launch.
 //!
 //! A monitor is a type with [`Monitor`]. [`Host::monitored`](crate::Host::monitored) takes a function that makes one for each launch;
 //! what it finds leaves it through what the function captures.
@@ -17,7 +17,6 @@
 //! }
 //!
 //! impl Monitor for Stores {
-//!     const ON: bool = true;
 //!     fn launch(&mut self, kernel: &KernelInfo<'_>) {
 //!         self.lines = kernel.sites.iter().map(|site| site.line).collect();
 //!     }
@@ -39,21 +38,21 @@
 //! ```
 
 mod event;
+mod monitored;
 pub(crate) mod order;
 mod tensor;
 #[doc(hidden)]
 pub mod weak;
 
-use crate::fault::{Fault, FaultKind};
+use crate::fault::FaultKind;
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
-use crate::machine::body::Body;
-use crate::machine::ctx::Ctx;
 use std::sync::Arc;
 
 pub use crate::flow::Wait;
 pub use crate::mem::address::Place;
 pub use event::Event;
+pub(crate) use monitored::Monitored;
 pub use order::{Order, Proxy, ProxyFence, Scope};
 pub use tensor::{TensorAccess, TensorArea, TensorBy};
 
@@ -320,33 +319,56 @@ pub enum Sync {
     },
 }
 
+/// What a monitor wants to see, and how warps then run.
+///
+/// ```
+/// use ptx_dsl_runtime::monitor::Wants;
+/// let wants = Wants { events: true, ..Wants::default() };
+/// # assert!(!wants.per_thread);
+/// ```
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Wants {
+    /// Each thread of a launch may have a monitor of its own ([`Host::threads`](crate::Host::threads)), which sees the clusters that
+    /// run on this thread, whole, and no others. Else the launch has one thread. By default false.
+    pub per_thread: bool,
+    /// Each warp runs a region by itself: the monitor sees the accesses of one warp until it waits or its region ends, then those of the
+    /// next. Else the warps of a CTA may run each instruction together, which takes less time. By default true.
+    pub apart: bool,
+    /// It is told of loads from buffers that the kernel cannot write. By default true.
+    pub read_only: bool,
+    /// The machine tells it [`Event`]s. This costs time. By default false.
+    pub events: bool,
+    /// It is told which variable each statement accesses.
+    #[doc(hidden)]
+    pub variables: bool,
+    /// It is told of a barrier of all threads of a CTA once, and need not see the end of a cluster of one CTA.
+    #[doc(hidden)]
+    pub barriers: bool,
+}
+
+impl Wants {
+    /// Without a monitor.
+    const NOTHING: Wants =
+        Wants { per_thread: true, apart: false, read_only: false, events: false, variables: false, barriers: false };
+}
+
+impl Default for Wants {
+    fn default() -> Self {
+        Wants { per_thread: false, apart: true, read_only: true, ..Wants::NOTHING }
+    }
+}
+
 /// What watches a launch. `Err` is a fault at the access, which ends the launch unless [`Monitor::finding`] says otherwise.
 ///
 /// A host with a monitor interprets all kernels.
-pub trait Monitor: Default + Sized + 'static {
-    /// False removes the calls, and with them the work of preparing their arguments.
-    const ON: bool;
-    /// The Rust expression of such a host, for reports.
-    const HOST: &'static str = "host";
-    /// May each thread of a launch have a monitor of its own ([`Host::threads`](crate::Host::threads)), which sees the clusters
-    /// that run on this thread, whole, and no others? Else the launch has one thread.
-    const PER_THREAD: bool = false;
-    /// Each warp runs a region by itself: a monitor sees the accesses of one warp until it waits or its region ends, then those of the
-    /// next. Else the warps of a CTA may run each instruction together, which takes less time.
-    const APART: bool = Self::ON;
-    /// It is told of loads from buffers that the kernel cannot write.
-    const READ_ONLY: bool = true;
-    /// It is told which variable each statement accesses.
-    #[doc(hidden)]
-    const VARIABLES: bool = false;
-    /// It need not see each warp arrive at a barrier of all threads of a CTA, nor the end of a cluster of one CTA.
-    #[doc(hidden)]
-    const BARRIERS: bool = false;
-    /// The machine tells it [`Event`]s. This costs time.
-    const EVENTS: bool = false;
+pub trait Monitor: 'static {
+    /// What it wants to see, which does not change.
+    fn wants(&self) -> Wants {
+        Wants::default()
+    }
     /// A launch begins. The statements of the kernel are in [`KernelInfo::sites`].
     fn launch(&mut self, _kernel: &KernelInfo<'_>) {}
-    /// The variables of the kernel, with [`Monitor::VARIABLES`], before it begins.
+    /// The variables of the kernel, if it wants them, before it begins.
     #[doc(hidden)]
     fn variables(&mut self, _: Arc<Variables>) {}
     /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank, for so many threads each.
@@ -366,7 +388,7 @@ pub trait Monitor: Default + Sized + 'static {
     fn warps(&mut self, _first: &Access, _: &Pieces) -> bool {
         false
     }
-    /// All threads of a CTA, which are so many warps, pass a barrier, with [`Monitor::BARRIERS`].
+    /// All threads of a CTA, which are so many warps, pass a barrier, if it wants to be told so.
     #[doc(hidden)]
     fn barrier(&mut self, _: Who, _warps: u32) {}
     /// A synchronisation. `order` is that of the statement.
@@ -386,24 +408,6 @@ pub trait Monitor: Default + Sized + 'static {
     fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {
         Finding::Ends
     }
-    /// Something happens, so many turns after the start; with [`Monitor::EVENTS`].
+    /// Something happens, so many turns after the start; if it wants [`Wants::events`].
     fn event(&mut self, _turns: u64, _: Event<'_>) {}
-    /// Always `x.drive(body)`, written out per monitor so that the driver is compiled in this crate.
-    #[doc(hidden)]
-    fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
-        x.drive(body)
-    }
-}
-
-/// Watches nothing.
-#[derive(Debug, Clone, Copy, Default)]
-pub struct Off;
-
-impl Monitor for Off {
-    const ON: bool = false;
-    const HOST: &'static str = "Host::new()";
-    const PER_THREAD: bool = true;
-    fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
-        x.drive(body)
-    }
 }

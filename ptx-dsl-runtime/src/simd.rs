@@ -10,6 +10,14 @@ pub enum InstructionSet {
     Base,
 }
 
+impl InstructionSet {
+    /// Has the interpreter loops on rows for it? Not for processors of x86-64 without AVX2, of which there are few: there it runs each
+    /// lane by itself.
+    pub(crate) fn has_rows(self) -> bool {
+        !cfg!(target_arch = "x86_64") || self != InstructionSet::Base
+    }
+}
+
 /// The best instruction set of this processor that kernels are compiled for; `PTX_DSL_LEVEL=avx2` or `base` limits it. A
 /// development build has at most AVX2, and only if kernels are `optimised`: otherwise AVX2 is no faster and doubles their compile
 /// time. The interpreter counts as optimised.

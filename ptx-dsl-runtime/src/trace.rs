@@ -17,14 +17,12 @@ mod tracks;
 
 pub use timeline::{Arrow, Instant, Kind, Slice, Timeline, Track};
 
+use crate::FaultKind;
 use crate::fault::At;
 use crate::flow::Wait;
 use crate::host::Host;
 use crate::kernel::KernelInfo;
-use crate::machine::body::Body;
-use crate::machine::ctx::Ctx;
-use crate::monitor::{Event, Monitor, Order, Sync, Who};
-use crate::{Fault, FaultKind};
+use crate::monitor::{Event, Monitor, Order, Sync, Wants, Who};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
 use timeline::TURN;
@@ -86,7 +84,7 @@ impl Host {
     /// A host that traces: [`Host::timeline`] then is the timeline of its last launch. It interprets kernels on one thread.
     pub fn trace() -> Host<Tracer> {
         let result: Arc<Mutex<Timeline>> = Arc::default();
-        Host::monitored(move || Tracer { result: result.clone(), ..Tracer::default() })
+        Host::monitored(move || Tracer { result: result.clone(), ..Tracer::default() }).named("Host::trace()")
     }
 }
 
@@ -98,9 +96,9 @@ impl Host<Tracer> {
 }
 
 impl Monitor for Tracer {
-    const ON: bool = true;
-    const HOST: &'static str = "Host::trace()";
-    const EVENTS: bool = true;
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
         self.timeline.kernel = kernel.name.to_owned();
@@ -139,10 +137,6 @@ impl Monitor for Tracer {
             Event::Phase { slot, rank, offset, .. } => self.phase_completes((slot, rank, offset)),
             Event::Ends { failed } => self.ends(failed),
         }
-    }
-
-    fn drive(body: &mut dyn Body<Self>, x: &mut Ctx<'_, Self>) -> Result<(), Box<Fault>> {
-        x.drive(body)
     }
 }
 

@@ -35,7 +35,7 @@ mod code;
 mod finding;
 mod parameter;
 
-use crate::{Arg, Error, Host, Launch, Monitor, Report};
+use crate::{Arg, Error, Host, Launch, Report};
 use code::{Code, Source};
 use ptx_dsl_analysis::pointees::pointees;
 use ptx_dsl_codegen::for_engines;
@@ -386,12 +386,7 @@ impl Kernel {
     /// # Errors
     /// The launch does not fit the kernel, the host cannot run one of its instructions or is asked for the compiled engine, or the
     /// kernel faults.
-    pub fn launch_raw<M: Monitor>(
-        &self,
-        host: &Host<M>,
-        launch: Launch,
-        arguments: &mut [Arg<'_>],
-    ) -> Result<Report, Error> {
+    pub fn launch_raw<M>(&self, host: &Host<M>, launch: Launch, arguments: &mut [Arg<'_>]) -> Result<Report, Error> {
         let Inner { source, entry, parameters, code, .. } = &*self.0;
         ptx_dsl_runtime::dump(self.name(), &source.ptx);
         code.get_or_init(|| Code::new(source, *entry)).launch(source, parameters, host, launch, arguments)

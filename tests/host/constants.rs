@@ -632,7 +632,7 @@ fn sizes_in_every_state_space_and_counts_of_registers() {
     assert!(wrong.unwrap_err().to_string().contains("offset 8 is not a multiple of 64"));
 }
 
-fn every_space<M: ptx_dsl::Monitor>(host: &Host<M>) {
+fn every_space<M>(host: &Host<M>) {
     let mut x = host.buffer(&[u64::MAX; 10]);
     spaces.launch(host, Launch::grid(1).block(5).dynamic_shared(64), (&mut x,)).unwrap();
     let own = [0, 1, 2, 3, 4].map(|i| i * 100 + i);
@@ -664,7 +664,7 @@ ptx! {
     }
 }
 
-fn both_instances<M: ptx_dsl::Monitor>(host: &Host<M>) {
+fn both_instances<M>(host: &Host<M>) {
     let mut x = [0];
     own_array::<3>.launch(host, Launch::grid(1).block(1), (&mut x,)).unwrap();
     assert_eq!(x, [71003]);

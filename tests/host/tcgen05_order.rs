@@ -3,7 +3,7 @@
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::runtime::fault::TensorOrder;
-use ptx_dsl::runtime::{Checked, Error, FaultKind, Monitor};
+use ptx_dsl::runtime::{Checked, Error, FaultKind};
 
 ptx! {
     <sm_100a, ptx 8.6, allow(PTX0605), allow(PTX0606), allow(PTX0608), allow(PTX0678), allow(PTX0679), allow(PTX0681), allow(PTX0682), allow(PTX0689)>
@@ -378,13 +378,13 @@ fn fault<T: std::fmt::Debug>(result: Result<T, Error>, mark: &str, words: &[&str
     fault.kind.clone()
 }
 
-fn copied<M: Monitor>(host: &Host<M>, steps: u32) -> Result<Vec<u32>, Error> {
+fn copied<M>(host: &Host<M>, steps: u32) -> Result<Vec<u32>, Error> {
     let mut out = vec![0; 512];
     copy_over.launch(host, Launch::grid(1).block(128), (&mut out[..], steps))?;
     Ok(out)
 }
 
-fn handed<M: Monitor>(host: &Host<M>, steps: u32) -> Result<Vec<u32>, Error> {
+fn handed<M>(host: &Host<M>, steps: u32) -> Result<Vec<u32>, Error> {
     let mut out = vec![0; 128];
     hand_over.launch(host, Launch::grid(1).block(256), (&mut out[..], steps))?;
     Ok(out)
@@ -457,7 +457,7 @@ fn registers_before_the_wait_for_their_load() {
     assert_eq!(handed(&Host::checked(), 7).unwrap_or_else(|e| panic!("{e}")), wanted);
 }
 
-fn relayed<M: Monitor>(host: &Host<M>, fences: u32) -> Result<Vec<u32>, Error> {
+fn relayed<M>(host: &Host<M>, fences: u32) -> Result<Vec<u32>, Error> {
     let mut out = vec![0; 128];
     relay.launch(host, Launch::grid(1).block(128), (&mut out[..], fences))?;
     Ok(out)
@@ -476,7 +476,7 @@ fn a_commit_tracks_what_its_operations_come_behind() {
 
 #[test]
 fn loads_of_the_other_cta_of_a_pair() {
-    fn launch<M: Monitor>(host: &Host<M>, fence: u32) -> Result<Report, Error> {
+    fn launch<M>(host: &Host<M>, fence: u32) -> Result<Report, Error> {
         both_again.launch(host, Launch::grid(2).block(32), (fence,))
     }
     launch(&Host::new(), 0).unwrap_or_else(|e| panic!("{e}"));
@@ -484,7 +484,7 @@ fn loads_of_the_other_cta_of_a_pair() {
     fault(launch(&Host::checked(), 0), "copy to both", &["a load of", "fence::before_thread_sync", "CTA rank 1"]);
 }
 
-fn one_of_two<M: Monitor>(host: &Host<M>) {
+fn one_of_two<M>(host: &Host<M>) {
     let launch = |lacks: u32| alone.launch(host, Launch::grid(2).block(32), (lacks,));
     launch(0).unwrap_or_else(|e| panic!("{e}"));
     // CTA 1 waits for CTA 0 in the cluster barrier, and CTA 0 for CTA 1.
@@ -509,7 +509,7 @@ fn the_same_columns_twice() {
     fault(launch(2), "free again", &["column 0, where no allocation starts"]);
 }
 
-fn tracked<M: Monitor>(host: &Host<M>, early: u32) -> Result<Report, Error> {
+fn tracked<M>(host: &Host<M>, early: u32) -> Result<Report, Error> {
     track.launch(host, Launch::grid(1).block(32), (early,))
 }
 

@@ -58,8 +58,8 @@ pub fn compiled(
             #broadcast
 
             #[inline(always)]
-            pub fn step<M: #rt::Monitor, L: #rt::Level>(
-                x: &mut #rt::Ctx<'_, M>,
+            pub fn step<L: #rt::Level>(
+                x: &mut #rt::Ctx<'_>,
                 mut pc: #rt::Pc,
                 ws: &mut [Warp],
             ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
@@ -67,8 +67,8 @@ pub fn compiled(
             }
 
             #[inline(always)]
-            fn run<M: #rt::Monitor, L: #rt::Level>(
-                x: &mut #rt::Ctx<'_, M>,
+            fn run<L: #rt::Level>(
+                x: &mut #rt::Ctx<'_>,
                 w: &mut Warp,
                 mut pc: #rt::Pc,
                 mut m: u32,
@@ -86,20 +86,20 @@ pub fn compiled(
             const OPTIMISED: bool = ::ptx_dsl::OPTIMISED;
             const REGIONS: &'static [&'static str] = &[#(#regions),*];
             #agrees
-            fn step<M: #rt::Monitor>(
-                __ptx_x: &mut #rt::Ctx<'_, M>,
+            fn step(
+                __ptx_x: &mut #rt::Ctx<'_>,
                 __ptx_pc: #rt::Pc,
                 __ptx_warps: &mut [#module::Warp],
             ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
-                Self::step_at::<M, #rt::lanes::Base>(__ptx_x, __ptx_pc, __ptx_warps)
+                Self::step_at::<#rt::lanes::Base>(__ptx_x, __ptx_pc, __ptx_warps)
             }
             #[inline(always)]
-            fn step_at<M: #rt::Monitor, __PtxLevel: #rt::Level>(
-                __ptx_x: &mut #rt::Ctx<'_, M>,
+            fn step_at<__PtxLevel: #rt::Level>(
+                __ptx_x: &mut #rt::Ctx<'_>,
                 __ptx_pc: #rt::Pc,
                 __ptx_warps: &mut [#module::Warp],
             ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
-                #module::step::<M, __PtxLevel>(__ptx_x, __ptx_pc, __ptx_warps)
+                #module::step::<__PtxLevel>(__ptx_x, __ptx_pc, __ptx_warps)
             }
         }
     }
@@ -123,7 +123,7 @@ pub fn kernel_type(
     let compiled = compiled.map(|attribute| {
         quote! {
             #attribute
-            fn compiled() -> ::core::option::Option<#rt::Compiled<#rt::Off>> {
+            fn compiled() -> ::core::option::Option<#rt::Compiled> {
                 ::core::option::Option::Some(#rt::Compiled::of::<Self>())
             }
         }
@@ -146,7 +146,7 @@ pub fn kernel_type(
     let doc = format!("Kernel `{name}`. Arguments of `launch`: {params}.");
     let on_trait = format_ident!("__PtxOn_{}", ident);
     let on = quote! {
-        fn on<__PtxMonitor: #rt::Monitor>(
+        fn on<__PtxMonitor>(
             &self,
             __ptx_host: &#rt::Host<__PtxMonitor>,
             __ptx_launch: #rt::Launch,
@@ -210,7 +210,7 @@ pub fn kernel_type(
             }
 
             /// Runs the kernel on the host machine.
-            pub fn launch<'a, __PtxMonitor: #rt::Monitor, #(#generics),*>(
+            pub fn launch<'a, __PtxMonitor, #(#generics),*>(
                 &self,
                 __ptx_host: &#rt::Host<__PtxMonitor>,
                 __ptx_launch: #rt::Launch,
@@ -229,13 +229,13 @@ pub fn kernel_type(
             }
 
             /// Runs the kernel on the host machine with untyped arguments, checked for count, size and alignment.
-            pub fn launch_raw<M: #rt::Monitor>(
+            pub fn launch_raw<__PtxMonitor>(
                 &self,
-                __ptx_host: &#rt::Host<M>,
+                __ptx_host: &#rt::Host<__PtxMonitor>,
                 __ptx_launch: #rt::Launch,
                 __ptx_args: &mut [#rt::Arg<'_>],
             ) -> ::core::result::Result<#rt::Report, #rt::Error> {
-                #rt::kernel::item::raw::<Self, M>(__ptx_host, __ptx_launch, __ptx_args)
+                #rt::kernel::item::raw::<Self, __PtxMonitor>(__ptx_host, __ptx_launch, __ptx_args)
             }
         }
 

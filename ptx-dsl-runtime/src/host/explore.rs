@@ -13,7 +13,6 @@ use crate::checked::Checked;
 use crate::fault::Fault;
 use crate::host::Host;
 use crate::launch::Error;
-use crate::monitor::Monitor;
 use crate::schedule::Schedule;
 use crate::steps::dpor::Exhaustive;
 use crate::steps::pct::Priorities;
@@ -96,7 +95,7 @@ impl<T> IntoIterator for Explored<T> {
     }
 }
 
-impl<M: Monitor> Host<M> {
+impl<M> Host<M> {
     /// Tries `n` schedules: seeds from [`Host::seed`]'s on, or from 0. In those of even seeds every instruction waits that
     /// may wait or not (`tcgen05.dealloc.cta_group::2`), so the first schedule has all of these waits.
     ///
@@ -116,7 +115,7 @@ impl<M: Monitor> Host<M> {
     /// divided, runs in one of the eight. `PTX_DSL_SCHEDULE` is the text of a [`Schedule`] to run instead of all others.
     #[track_caller]
     pub fn explore(&self, n: u64) -> Explore<M> {
-        let first = if let super::Schedule::Seed(seed) = self.schedule { seed } else { 0 };
+        let first = if let super::Schedule::Seed(seed) = self.options.schedule { seed } else { 0 };
         Explore { host: self.clone(), first, schedules: n, mode: Mode::Seeds, place: Location::caller() }
     }
 
@@ -145,7 +144,7 @@ impl<M: Monitor> Host<M> {
     }
 
     fn stepwise(mut self, explorer: SharedExplorer) -> Self {
-        self.schedule = super::Schedule::Steps(explorer);
+        self.options.schedule = super::Schedule::Steps(explorer);
         self
     }
 }
@@ -187,7 +186,7 @@ impl Explore<Checked> {
     }
 }
 
-impl<M: Monitor> Explore<M> {
+impl<M> Explore<M> {
     /// Gives threads random priorities, which change at `depth - 1` random steps (PCT). A bug that needs `depth` orderings of steps
     /// is found with a probability of at least 1 / (n k^(depth - 1)) in each run, for n warps and asynchronous operations that make
     /// k steps together. Most bugs have a depth of 1 to 3.
@@ -261,7 +260,7 @@ impl<M: Monitor> Explore<M> {
     ) -> Box<Fault> {
         let mut best =
             shorten::prefix(found, &mut |decisions| fault(launch(&self.host.clone().replay(decisions).record())));
-        let (host, text) = (self.host.expression, Schedule::Turns(best.schedule.clone()).to_string());
+        let (host, text) = (self.host.options.expression, Schedule::Turns(best.schedule.clone()).to_string());
         let mut replay = format!("`{host}.seed({seed})`");
         if best.schedule.is_empty() {
             replay += &format!(", or just `{host}`");
@@ -355,7 +354,7 @@ impl<M: Monitor> Explore<M> {
             best.steps.clear();
         }
         let text = Schedule::Steps(best.schedule.clone());
-        best.replay = Some(format!("`{}.schedule(\"{text}\")?`", self.host.expression));
+        best.replay = Some(format!("`{}.schedule(\"{text}\")?`", self.host.options.expression));
         best
     }
 }

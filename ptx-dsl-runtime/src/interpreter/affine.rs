@@ -4,7 +4,7 @@
 use super::registers::{Kind, Scalar};
 use super::runner::Runner;
 use crate::lanes::{self, just};
-use crate::monitor::Monitor;
+
 use crate::qual::{Q, Ty, q};
 use ptx_dsl_isa::image::{Instr, Register};
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -112,7 +112,7 @@ impl Rule {
 
     /// The result for these operands (0 for one that is not there) in a register of `bits`, if it is affine.
     #[inline]
-    pub fn apply<M: Monitor>(self, r: &Runner<'_, '_, M>, s: [Scalar; 3], bits: u32) -> Option<Scalar> {
+    pub fn apply(self, r: &Runner<'_, '_>, s: [Scalar; 3], bits: u32) -> Option<Scalar> {
         if let Rule::Compare { compare, signed } = self {
             return r.compared(compare, signed, s);
         }
@@ -171,7 +171,7 @@ fn product(a: Scalar, b: Scalar) -> Option<Line> {
     }
 }
 
-impl<M: Monitor> Runner<'_, '_, M> {
+impl Runner<'_, '_> {
     /// The kind of what [`Runner::set_line`] sets. `None` if it cannot.
     pub fn kind_of_line(&self, rule: Rule, s: [Scalar; 3], result: Register) -> Option<Kind> {
         if let Some(scalar) = rule.apply(self, s, self.registers.slot(result).bits) {

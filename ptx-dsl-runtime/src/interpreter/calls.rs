@@ -2,14 +2,14 @@
 
 use super::runner::{Masks, Runner};
 use crate::fault::{Fault, FaultKind};
-use crate::monitor::Monitor;
+
 use crate::{Lanes, emitted};
 use ptx_dsl_isa::image::{Callee, Place, Register, Transfer};
 
 type Done = Result<(), Box<Fault>>;
 
 /// The lanes of `masks` call a function: reads all arguments, makes the frame, writes all parameters.
-pub(super) fn pass_arguments<M: Monitor>(r: &mut Runner<'_, '_, M>, callee: &Callee, masks: &Masks) -> Done {
+pub(super) fn pass_arguments(r: &mut Runner<'_, '_>, callee: &Callee, masks: &Masks) -> Done {
     (r.masks, r.all, r.guarded) = (*masks, false, true);
     written(r, &callee.arguments).for_each(|register| r.rows_for(register));
     r.rows_for(callee.return_address);
@@ -30,7 +30,7 @@ pub(super) fn pass_arguments<M: Monitor>(r: &mut Runner<'_, '_, M>, callee: &Cal
 }
 
 /// The lanes of `masks` have come back: reads all results, drops the frame, writes all results.
-pub(super) fn give_results<M: Monitor>(r: &mut Runner<'_, '_, M>, results: &Transfer, masks: &Masks) -> Done {
+pub(super) fn give_results(r: &mut Runner<'_, '_>, results: &Transfer, masks: &Masks) -> Done {
     (r.masks, r.all, r.guarded) = (*masks, false, true);
     written(r, results).for_each(|register| r.rows_for(register));
     if let Some(n) = results.saves {
@@ -53,7 +53,7 @@ pub(super) fn give_results<M: Monitor>(r: &mut Runner<'_, '_, M>, results: &Tran
 }
 
 /// The registers that a transfer writes.
-fn written<M>(_: &Runner<'_, '_, M>, transfer: &Transfer) -> impl Iterator<Item = Register> + use<M> {
+fn written(_: &Runner<'_, '_>, transfer: &Transfer) -> impl Iterator<Item = Register> + use<> {
     let mut all = Vec::new();
     for (_, to) in &transfer.moves {
         if let Place::Registers { list } = to {
@@ -64,14 +64,14 @@ fn written<M>(_: &Runner<'_, '_, M>, transfer: &Transfer) -> impl Iterator<Item 
 }
 
 /// The frame that variables of a function are relative to.
-fn frame<M>(r: &Runner<'_, '_, M>, k: usize, framed: bool) -> Option<Lanes> {
+fn frame(r: &Runner<'_, '_>, k: usize, framed: bool) -> Option<Lanes> {
     framed.then(|| {
         let stacks = r.registers.stacks.get((r.lo + k) * 32..(r.lo + k + 1) * 32).unwrap_or_default();
         std::array::from_fn(|l| stacks.get(l).map_or(0, |s| s.frame))
     })
 }
 
-fn read<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize) -> Result<Vec<Vec<Lanes>>, Box<Fault>> {
+fn read(r: &mut Runner<'_, '_>, transfer: &Transfer, k: usize) -> Result<Vec<Vec<Lanes>>, Box<Fault>> {
     let mut values = Vec::new();
     for (from, _) in &transfer.moves {
         values.push(match from {
@@ -86,7 +86,7 @@ fn read<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize) ->
     Ok(values)
 }
 
-fn write<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize, values: &[Vec<Lanes>], m: u32) -> Done {
+fn write(r: &mut Runner<'_, '_>, transfer: &Transfer, k: usize, values: &[Vec<Lanes>], m: u32) -> Done {
     for ((_, to), words) in transfer.moves.iter().zip(values) {
         match to {
             Place::Registers { list } => {
@@ -110,7 +110,7 @@ fn write<M: Monitor>(r: &mut Runner<'_, '_, M>, transfer: &Transfer, k: usize, v
 }
 
 /// Saves the caller's registers, and gives the callee local memory of its own.
-fn push_frame<M: Monitor>(r: &mut Runner<'_, '_, M>, saved: u32, k: usize, m: u32) -> Done {
+fn push_frame(r: &mut Runner<'_, '_>, saved: u32, k: usize, m: u32) -> Done {
     let image = r.image;
     let (size, limit, w) = (image.frame_size, image.stack, r.lo + k);
     let rows: Vec<Lanes> = image.saved[saved as usize].iter().map(|s| r.registers.lanes(r.leader(k), *s, w)).collect();
@@ -125,7 +125,7 @@ fn push_frame<M: Monitor>(r: &mut Runner<'_, '_, M>, saved: u32, k: usize, m: u3
     Ok(())
 }
 
-fn pop_frame<M: Monitor>(r: &mut Runner<'_, '_, M>, saved: u32, k: usize, m: u32) {
+fn pop_frame(r: &mut Runner<'_, '_>, saved: u32, k: usize, m: u32) {
     let image = r.image;
     let w = r.lo + k;
     for register in image.saved[saved as usize].iter().rev() {

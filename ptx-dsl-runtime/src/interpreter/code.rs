@@ -15,7 +15,7 @@ use crate::isa::warp::Mode;
 use crate::isa::{Call, Lane, OnWarp, arith};
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
-use crate::{Flow, Monitor, Pc};
+use crate::{Flow, Pc};
 use ptx_dsl_isa::image::{self, Action, End, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -23,9 +23,9 @@ use std::collections::HashMap;
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 
 /// The code of a kernel.
-pub(super) struct Code<M> {
+pub(super) struct Code {
     pub image: Arc<Image>,
-    pub regions: Vec<Region<M>>,
+    pub regions: Vec<Region>,
     pub constants: Constants,
     /// Empty unless the monitor asks for variables.
     pub suspects: Arc<Suspects>,
@@ -34,42 +34,42 @@ pub(super) struct Code<M> {
 }
 
 /// A region. How it ends is in the image.
-pub(super) struct Region<M> {
-    pub body: Vec<Instr<M>>,
+pub(super) struct Region {
+    pub body: Vec<Instr>,
     /// The registers that `body` uses.
     pub registers: KindSet,
     /// The instruction that may wait, if it ends with one.
-    pub block: Option<Block<M>>,
+    pub block: Option<Block>,
 }
 
 /// An instruction, and how it runs.
-pub(super) struct Instr<M> {
-    pub op: Op<M>,
-    pub run: Run<M>,
+pub(super) struct Instr {
+    pub op: Op,
+    pub run: Run,
 }
 
 /// How an instruction runs.
-pub(super) enum Run<M> {
+pub(super) enum Run {
     /// Lane by lane.
     Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule>, registers: Vec<Register> },
     /// Warp by warp. The result of a pure one depends on its operands alone.
-    Warp { function: WarpFunction<M>, pure: bool },
+    Warp { function: WarpFunction, pure: bool },
     /// An arrival at an mbarrier object; `drop`: it lowers the expected count.
-    Arrive { function: WarpFunction<M>, drop: bool },
+    Arrive { function: WarpFunction, drop: bool },
     /// `mov`.
     Move { from: u32, to: u32 },
     /// `mov` of one register or constant.
     Copy,
     /// A load, a store, or an addition to memory, of elements in plain registers.
-    Memory { access: Access, compiled: Compiled<M>, function: WarpFunction<M> },
+    Memory { access: Access, compiled: Compiled, function: WarpFunction },
     /// The host has no such instruction; a launch has refused it.
     Nothing,
 }
 
 /// An instruction that may wait.
-pub(super) struct Block<M> {
-    pub op: Op<M>,
-    pub function: OnWarp<M, Flow>,
+pub(super) struct Block {
+    pub op: Op,
+    pub function: OnWarp<Flow>,
     /// The number of the barrier, if all threads of the CTA take part in it.
     pub barrier: Option<u32>,
     /// How it finds its source, if it is a `shfl.sync` of whole warps.
@@ -78,11 +78,12 @@ pub(super) struct Block<M> {
     pub waits: bool,
 }
 
-impl<M: Monitor> Code<M> {
-    pub fn new(image: &Arc<Image>, set: InstructionSet) -> Self {
-        let calls: HashMap<Opcode, Call<M>> = calls().into_iter().collect();
+impl Code {
+    /// `variables`: a monitor wants to know what registers and variables hold.
+    pub fn new(image: &Arc<Image>, set: InstructionSet, variables: bool) -> Self {
+        let calls: HashMap<Opcode, Call> = calls().into_iter().collect();
         let qualifiers = image.qualifiers.iter().map(interned).collect();
-        let suspects = Arc::new(if M::VARIABLES { Suspects::new(image) } else { Suspects::default() });
+        let suspects = Arc::new(if variables { Suspects::new(image) } else { Suspects::default() });
         let mut decoder =
             Decoder { image, calls, qualifiers, set, constants: Constants::default(), suspects: suspects.clone() };
         let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
@@ -121,17 +122,17 @@ pub(super) fn interned(set: &image::Qualifiers) -> Q {
     Q::of(qualifiers)
 }
 
-struct Decoder<'i, M> {
+struct Decoder<'i> {
     image: &'i Image,
-    calls: HashMap<Opcode, Call<M>>,
+    calls: HashMap<Opcode, Call>,
     qualifiers: Vec<Q>,
     set: InstructionSet,
     constants: Constants,
     suspects: Arc<Suspects>,
 }
 
-impl<M: Monitor> Decoder<'_, M> {
-    fn region(&mut self, region: &image::Region) -> Region<M> {
+impl Decoder<'_> {
+    fn region(&mut self, region: &image::Region) -> Region {
         let block = if let End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
         let used = region.body.iter().flat_map(|i| {
             let bases = i.sources.iter().filter_map(|s| match s {
@@ -145,7 +146,7 @@ impl<M: Monitor> Decoder<'_, M> {
         Region { body: region.body.iter().map(|i| self.instr(i)).collect(), registers, block }
     }
 
-    fn block(&mut self, i: &image::Instr) -> Option<Block<M>> {
+    fn block(&mut self, i: &image::Instr) -> Option<Block> {
         let Action::Opcode { opcode, qualifiers, .. } = i.action else { return None };
         let Some(&Call::Block(function)) = self.calls.get(&opcode) else { return None };
         let effects = opcode.entries().next()?.instr.effects;
@@ -163,7 +164,7 @@ impl<M: Monitor> Decoder<'_, M> {
         Some(Block { op: Op::new(i, q, &self.suspects), function, barrier, shuffle, waits })
     }
 
-    fn instr(&mut self, i: &image::Instr) -> Instr<M> {
+    fn instr(&mut self, i: &image::Instr) -> Instr {
         let (run, q) = match i.action {
             Action::Move { from, to } => (self.movement(i, from, to), Q::NONE),
             Action::Opcode { opcode, qualifiers, carry_out } => {
@@ -174,14 +175,21 @@ impl<M: Monitor> Decoder<'_, M> {
         Instr { op: Op::new(i, q, &self.suspects), run }
     }
 
-    fn movement(&self, i: &image::Instr, from: u32, to: u32) -> Run<M> {
+    fn movement(&self, i: &image::Instr, from: u32, to: u32) -> Run {
         match (&i.sources[..], &i.results[..]) {
             ([_], [_]) => Run::Copy,
             _ => Run::Move { from, to },
         }
     }
 
-    fn run(&mut self, i: &image::Instr, opcode: Opcode, q: Q, carry_out: bool) -> Run<M> {
+    /// A memory access in plain registers, and its loops.
+    fn access(&self, i: &image::Instr, opcode: Opcode, q: Q) -> Option<(Access, Compiled)> {
+        let access = Access::of(opcode, q, i, &self.image.registers)?;
+        let compiled = Compiled::of(&access, self.set)?;
+        Some((access, compiled))
+    }
+
+    fn run(&mut self, i: &image::Instr, opcode: Opcode, q: Q, carry_out: bool) -> Run {
         if carry_out && opcode == op::mad {
             return Run::Lane { one: arith::MAD_CC, rows: None, rule: None, registers: registers(i) };
         }
@@ -191,11 +199,8 @@ impl<M: Monitor> Decoder<'_, M> {
                 let rows = RowFunction::find(opcode, q, i, &self.image.registers, self.set, &mut self.constants);
                 Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths), registers: registers(i) }
             }
-            Some(Call::Warp(function)) => match Access::of(opcode, q, i, &self.image.registers) {
-                Some(access) => {
-                    let compiled = Compiled::of(&access, self.set);
-                    Run::Memory { access, compiled, function: *function }
-                }
+            Some(Call::Warp(function)) => match self.access(i, opcode, q) {
+                Some((access, compiled)) => Run::Memory { access, compiled, function: *function },
                 None if let Some(Fast::Arrive { drop }) = Fast::of(opcode, q, i) => {
                     Run::Arrive { function: *function, drop }
                 }

@@ -6,7 +6,7 @@ use super::runner::Runner;
 use crate::fault::Fault;
 use crate::flow::Pc;
 use crate::isa::Done;
-use crate::monitor::Monitor;
+
 use crate::qual::{Q, q};
 use ptx_dsl_isa::image::Instr;
 use ptx_dsl_isa::isa::effect::Mbarrier;
@@ -41,15 +41,15 @@ impl Fast {
     }
 }
 
-impl<M: Monitor> Runner<'_, '_, M> {
+impl Runner<'_, '_> {
     /// The object and the parity, or the bytes, of an operation that is the same in all lanes.
-    fn phase(&self, op: &Op<M>) -> Option<(u64, u64)> {
+    fn phase(&self, op: &Op) -> Option<(u64, u64)> {
         let address = self.uniform(&op.sources[0])?;
         Some((address, op.sources.get(1).map_or(Some(0), |o| self.uniform(o))?))
     }
 
     /// All warps of the cohort wait for one phase. False, with nothing done, if it is not of this kind.
-    pub fn wait_together(&mut self, op: &Op<M>, pc: Pc, next: Pc) -> Result<bool, Box<Fault>> {
+    pub fn wait_together(&mut self, op: &Op, pc: Pc, next: Pc) -> Result<bool, Box<Fault>> {
         if self.apart && self.n > 1 {
             return Ok(false);
         }
@@ -84,7 +84,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// Arrivals at one object, whose state nobody uses. False, with nothing done, if they are not of this kind.
     pub fn arrive_together(
         &mut self,
-        op: &Op<M>,
+        op: &Op,
         drop: bool,
         slowly: impl Fn(&mut Self, usize) -> Done,
     ) -> Result<bool, Box<Fault>> {

@@ -20,31 +20,26 @@ use crate::fault::Fault;
 use crate::isa::Done;
 use crate::lanes;
 use crate::mem::address::{AddrSpace, names_local};
-use crate::monitor::{Monitor, Pieces};
+use crate::monitor::Pieces;
 use crate::simd::InstructionSet;
 use access::extended;
 use pieces::Pieced;
 use scattered::Each;
 
 /// The functions of an access for this processor.
-pub(super) struct Compiled<M> {
-    pieces: Pieced<M>,
-    each: Each<M>,
+pub(super) struct Compiled {
+    pieces: Pieced,
+    each: Each,
 }
 
-impl<M: Monitor> Compiled<M> {
-    pub fn of(access: &Access, set: InstructionSet) -> Self {
-        Compiled { pieces: Pieced::find(access, set), each: Each::find(access, set) }
+impl Compiled {
+    /// `None` if there are no loops on rows for this processor.
+    pub fn of(access: &Access, set: InstructionSet) -> Option<Self> {
+        Some(Compiled { pieces: Pieced::find(access, set)?, each: Each::find(access, set)? })
     }
 }
 
-pub(super) fn run<M: Monitor>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    compiled: &Compiled<M>,
-    f: WarpFunction<M>,
-) -> Done {
+pub(super) fn run(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, f: WarpFunction) -> Done {
     if access.is_local() {
         r.x.at(op.site, op.order);
         return r.warp_by_warp(op, f);
@@ -54,10 +49,10 @@ pub(super) fn run<M: Monitor>(
 
 /// The fast paths of `f` tell the monitor; if it wants to see each lane, they fail.
 #[inline(always)]
-fn telling<M: Monitor, T>(r: &mut Runner<'_, '_, M>, f: impl FnOnce(&mut Runner<'_, '_, M>) -> T) -> T {
-    r.x.told = true;
+fn telling<T>(r: &mut Runner<'_, '_>, f: impl FnOnce(&mut Runner<'_, '_>) -> T) -> T {
+    r.x.watched = false;
     let done = f(r);
-    r.x.told = false;
+    r.x.watched = r.x.monitor.is_on();
     done
 }
 
@@ -74,11 +69,11 @@ pub(super) enum Planned {
 
 /// Runs an access of a plan. False, with nothing done, if it cannot run that way.
 #[inline(always)]
-pub(super) fn run_planned<M: Monitor>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
+pub(super) fn run_planned(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
     access: &Access,
-    (compiled, f): (&Compiled<M>, WarpFunction<M>),
+    (compiled, f): (&Compiled, WarpFunction),
     planned: Planned,
 ) -> Result<bool, Box<Fault>> {
     telling(r, |r| match planned {
@@ -89,13 +84,7 @@ pub(super) fn run_planned<M: Monitor>(
     })
 }
 
-fn run_fast<M: Monitor>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    compiled: &Compiled<M>,
-    f: WarpFunction<M>,
-) -> Done {
+fn run_fast(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, f: WarpFunction) -> Done {
     match r.scalar_operand(&op.sources[0]) {
         Some(Scalar::Uniform(at)) if access.is_once(r.all) && load_once(r, op, access, at)? => Ok(()),
         Some(affine @ Scalar::Affine { .. }) if access.is_in_pieces() => run_affine(r, op, access, compiled, f, affine),
@@ -106,9 +95,9 @@ fn run_fast<M: Monitor>(
 /// All lanes load the same elements. False, with nothing done, if they are in the memory of each lane, or if the monitor wants to see
 /// each lane.
 #[inline]
-fn load_once<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: u64) -> Result<bool, Box<Fault>> {
+fn load_once(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Result<bool, Box<Fault>> {
     r.x.at(op.site, op.order);
-    if access.space == AddrSpace::Generic && names_local(at) || M::ON && !tell_uniform(r, access, at) {
+    if access.space == AddrSpace::Generic && names_local(at) || r.x.monitor.is_on() && !tell_uniform(r, access, at) {
         return Ok(false);
     }
     load_uniform(r, op, access, at)?;
@@ -117,12 +106,12 @@ fn load_once<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access,
 
 /// The lanes access memory at affine addresses.
 #[inline]
-fn run_affine<M: Monitor>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
+fn run_affine(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
     access: &Access,
-    compiled: &Compiled<M>,
-    f: WarpFunction<M>,
+    compiled: &Compiled,
+    f: WarpFunction,
     address: Scalar,
 ) -> Done {
     r.x.at(op.site, op.order);
@@ -131,13 +120,7 @@ fn run_affine<M: Monitor>(
 
 /// The lanes access memory anywhere.
 #[inline]
-fn run_each<M: Monitor>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    compiled: &Compiled<M>,
-    f: WarpFunction<M>,
-) -> Done {
+fn run_each(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, f: WarpFunction) -> Done {
     r.x.at(op.site, op.order);
     compiled.each.run(r, op, access, f)
 }
@@ -145,13 +128,7 @@ fn run_each<M: Monitor>(
 /// Accesses memory in pieces, if the first threads do, and none of the others. Lanes that have exited, or do not exist, access
 /// nothing. False, with nothing done, if that is not so.
 #[inline(always)]
-fn in_pieces<M: Monitor>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    compiled: &Compiled<M>,
-    address: Scalar,
-) -> bool {
+fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, address: Scalar) -> bool {
     let count = if r.full { 32 * r.n } else { first_threads(&r.masks[..r.n]) };
     count != 0 && compiled.pieces.run(r, op, access, address, count)
 }
@@ -166,7 +143,7 @@ fn first_threads(masks: &[u32]) -> usize {
 }
 
 /// Tells the monitor of a load of the same elements by all lanes.
-fn tell_uniform<M: Monitor>(r: &mut Runner<'_, '_, M>, access: &Access, at: u64) -> bool {
+fn tell_uniform(r: &mut Runner<'_, '_>, access: &Access, at: u64) -> bool {
     let bytes = access.bytes * access.count as u32;
     let inside = r.x.bytes_at(access.cache, access.space, at, bytes as usize).is_some();
     if !inside || !at.is_multiple_of(bytes.into()) {
@@ -182,7 +159,7 @@ fn tell_uniform<M: Monitor>(r: &mut Runner<'_, '_, M>, access: &Access, at: u64)
 }
 
 /// All lanes load the same elements: once.
-fn load_uniform<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: u64) -> Done {
+fn load_uniform(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Done {
     match (access.bytes, access.count) {
         (4, 1) if let Some([v]) = r.x.load_one::<u32, 1>(access.cache, access.space, at) => {
             r.set(op.results[0], Scalar::Uniform(extended(v, access)));
@@ -192,29 +169,24 @@ fn load_uniform<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Acce
             r.set(op.results[0], Scalar::Uniform(v));
             Ok(())
         }
-        (1, _) => load_checked::<M, u8>(r, op, access, at),
-        (2, _) => load_checked::<M, u16>(r, op, access, at),
-        (4, _) => load_checked::<M, u32>(r, op, access, at),
-        _ => load_checked::<M, u64>(r, op, access, at),
+        (1, _) => load_checked::<u8>(r, op, access, at),
+        (2, _) => load_checked::<u16>(r, op, access, at),
+        (4, _) => load_checked::<u32>(r, op, access, at),
+        _ => load_checked::<u64>(r, op, access, at),
     }
 }
 
 /// The same through the checks of one lane.
-fn load_checked<M: Monitor, T: lanes::Scattered>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    at: u64,
-) -> Done {
+fn load_checked<T: lanes::Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Done {
     let (k, m) = r.first_lane();
     let lane = m.trailing_zeros() as usize & 31;
     r.enter(k, m);
     let mut out = [[T::default(); 32]; 4];
     let [a, b, c, d] = out.each_mut();
     match access.count {
-        1 => lanes::load::<M, T, 1>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a])?,
-        2 => lanes::load::<M, T, 2>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a, b])?,
-        _ => lanes::load::<M, T, 4>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a, b, c, d])?,
+        1 => lanes::load::<T, 1>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a])?,
+        2 => lanes::load::<T, 2>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a, b])?,
+        _ => lanes::load::<T, 4>(r.x, &op.q, access.space, op.site, m, &[at; 32], [a, b, c, d])?,
     }
     for (register, out) in op.results.iter().zip(&out) {
         r.set(*register, Scalar::Uniform(extended(out[lane], access)));

@@ -2,34 +2,34 @@
 
 use super::suspects::Suspects;
 use super::watched::Watched;
+use crate::Ctx;
 use crate::isa::{OnWarp, sreg};
 use crate::monitor::order::Order;
 use crate::qual::Q;
-use crate::{Ctx, Monitor};
 use ptx_dsl_isa::image::{Action, Guard, Instr, Register, Source};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Varies, special};
 
 /// The function of an instruction that does not wait.
-pub(super) type WarpFunction<M> = OnWarp<M, ()>;
+pub(super) type WarpFunction = OnWarp<()>;
 
 /// An instruction.
-pub(super) struct Op<M> {
+pub(super) struct Op {
     pub q: Q,
     pub site: u32,
     /// How it orders memory accesses, for monitors.
     pub order: Order,
     pub guard: Option<Guard>,
-    pub sources: Vec<Operand<M>>,
+    pub sources: Vec<Operand>,
     pub results: Vec<Option<Register>>,
     /// It has registers that may be undefined, or not loaded yet.
     pub watched: Option<Box<Watched>>,
 }
 
-impl<M: Monitor> Op<M> {
+impl Op {
     pub fn new(i: &Instr, q: Q, suspects: &Suspects) -> Self {
         let sources = i.sources.iter().map(operand).collect();
         let order = match i.action {
-            Action::Opcode { opcode, .. } if M::ON => Order::of(opcode, q),
+            Action::Opcode { opcode, .. } => Order::of(opcode, q),
             _ => Order::default(),
         };
         let watched = Watched::new(i, q, suspects);
@@ -38,26 +38,26 @@ impl<M: Monitor> Op<M> {
 }
 
 /// An operand.
-pub(super) enum Operand<M> {
+pub(super) enum Operand {
     Register(Register),
     Not(Register),
     Constant(u64),
-    Special(Special<M>),
+    Special(Special),
     Address { base: Register, offset: i64 },
     Frame { at: u64 },
 }
 
 /// A special register.
-pub(super) struct Special<M> {
+pub(super) struct Special {
     pub register: SpecialRegister,
     /// Its value in a lane.
-    pub read: fn(&Ctx<'_, M>, usize) -> u64,
+    pub read: fn(&Ctx<'_>, usize) -> u64,
     /// It is the same in all threads of a CTA.
     pub uniform: bool,
 }
 
 /// An operand with the function of its special register.
-pub(super) fn operand<M: Monitor>(source: &Source) -> Operand<M> {
+pub(super) fn operand(source: &Source) -> Operand {
     match *source {
         Source::Register { register } => Operand::Register(register),
         Source::Not { register } => Operand::Not(register),
@@ -73,7 +73,7 @@ pub(super) fn operand<M: Monitor>(source: &Source) -> Operand<M> {
     }
 }
 
-impl<M> Special<M> {
+impl Special {
     /// Which of `%tid.x` and the row of the thread it is.
     pub fn axis(&self) -> Option<usize> {
         match self.register {

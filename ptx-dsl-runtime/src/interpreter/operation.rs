@@ -9,13 +9,13 @@ use super::rows::RowFunction;
 use super::runner::Runner;
 use crate::fault::Fault;
 use crate::isa::Done;
-use crate::monitor::Monitor;
+
 use crate::{Flow, Lanes};
 
-impl<M: Monitor> Runner<'_, '_, M> {
+impl Runner<'_, '_> {
     /// Finds the lanes in which an instruction takes effect. False if there are none.
     #[inline(never)]
-    fn guard(&mut self, op: &Op<M>) -> bool {
+    fn guard(&mut self, op: &Op) -> bool {
         self.guarded = true;
         self.unguarded();
         let Some(guard) = op.guard else { return true };
@@ -47,10 +47,8 @@ impl<M: Monitor> Runner<'_, '_, M> {
 
     /// Runs an instruction that does not wait.
     #[inline(always)]
-    pub fn execute(&mut self, Instr { op, run }: &Instr<M>) -> Done {
-        if M::VARIABLES
-            && let Some(watched) = &op.watched
-        {
+    pub fn execute(&mut self, Instr { op, run }: &Instr) -> Done {
+        if let Some(watched) = &op.watched {
             self.watch(op, watched)?;
         }
         if (self.guarded || op.guard.is_some()) && !self.guard(op) {
@@ -69,7 +67,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     }
 
     #[inline(never)]
-    fn execute_once_or_slowly(&mut self, op: &Op<M>, run: &Run<M>) -> Done {
+    fn execute_once_or_slowly(&mut self, op: &Op, run: &Run) -> Done {
         match run {
             Run::Lane { one, rows, rule, registers } => {
                 let scalars = registers.iter().all(|r| !self.registers.is_rows(self.lo, *r));
@@ -114,7 +112,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// The fault of the first warp of the cohort, if the current one has this fault and `rest` of the region is still to run: warps
     /// run a region one after the other, as far as anybody can tell.
     #[cold]
-    pub fn first_fault(&mut self, rest: &[Instr<M>], fault: Box<Fault>) -> Box<Fault> {
+    pub fn first_fault(&mut self, rest: &[Instr], fault: Box<Fault>) -> Box<Fault> {
         let (mut fault, mut rest) = (fault, rest);
         loop {
             self.active[(self.x.warp as usize).saturating_sub(self.lo)..].fill(0);
@@ -133,7 +131,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
 
     /// Computes a result once, if all operands are uniform.
     #[inline(always)]
-    fn once(&mut self, op: &Op<M>, form: Option<fn([u64; 4]) -> [u64; 2]>, one: crate::isa::Lane) -> bool {
+    fn once(&mut self, op: &Op, form: Option<fn([u64; 4]) -> [u64; 2]>, one: crate::isa::Lane) -> bool {
         let d = if let Some(form) = form {
             let mut values = [0; 4];
             for (to, o) in values.iter_mut().zip(&op.sources) {
@@ -164,7 +162,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     }
 
     /// Computes an affine result, or the mask of a comparison. False, with nothing done, if operands are not affine.
-    fn line(&mut self, rule: Rule, op: &Op<M>) -> bool {
+    fn line(&mut self, rule: Rule, op: &Op) -> bool {
         let (mut s, Some(result)) = ([Scalar::Uniform(0); 3], op.results[0]) else { return false };
         for (s, o) in s.iter_mut().zip(&op.sources) {
             match self.scalar_operand(o) {
@@ -177,7 +175,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     }
 
     #[inline(never)]
-    fn lane_by_lane(&mut self, op: &Op<M>, one: crate::isa::Lane) {
+    fn lane_by_lane(&mut self, op: &Op, one: crate::isa::Lane) {
         let n = op.sources.len().min(8);
         for k in 0..self.n {
             let m = self.masks[k];
@@ -202,7 +200,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     }
 
     #[inline(never)]
-    fn copy(&mut self, op: &Op<M>) {
+    fn copy(&mut self, op: &Op) {
         let (Some(r), o) = (op.results[0], &op.sources[0]) else { return };
         if self.all
             && let Some(scalar) = self.scalar_operand(o)
@@ -225,7 +223,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
 
     /// `mov` that packs or unpacks.
     #[inline(never)]
-    fn movement(&mut self, op: &Op<M>, from: u32, to: u32) {
+    fn movement(&mut self, op: &Op, from: u32, to: u32) {
         let part = |whole: u128, i: usize| {
             let mask = if to >= 64 { u64::MAX } else { (1 << to) - 1 };
             (whole >> (i as u32 * to).min(127)) as u64 & mask
@@ -259,7 +257,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
 
     /// Calls a pure function whose operands are uniform once: its results are uniform.
     #[inline(never)]
-    fn once_for_all(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
+    fn once_for_all(&mut self, op: &Op, function: WarpFunction) -> Done {
         let (k, m) = self.first_lane();
         self.enter(k, m);
         self.x.at(op.site, op.order);
@@ -273,7 +271,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
 
     /// Calls the function of an instruction that may wait for warp `k`. It sets results only if the warp does not wait.
     #[inline(never)]
-    pub fn call_block(&mut self, block: &Block<M>, k: usize, m: u32) -> Result<Flow, Box<Fault>> {
+    pub fn call_block(&mut self, block: &Block, k: usize, m: u32) -> Result<Flow, Box<Fault>> {
         let op = &block.op;
         (self.masks, self.all, self.guarded) = (self.active, false, true);
         self.x.at(op.site, op.order);

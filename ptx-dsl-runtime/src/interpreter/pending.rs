@@ -6,19 +6,19 @@ use super::op::Op;
 use super::runner::Runner;
 use crate::fault::FaultKind;
 use crate::isa::Done;
-use crate::monitor::Monitor;
+
 use ptx_dsl_isa::image::Register;
 
-impl<M: Monitor> Runner<'_, '_, M> {
+impl Runner<'_, '_> {
     /// An instruction runs in these lanes of warp `k`.
-    pub(super) fn touch(&mut self, op: &Op<M>, touch: &Touch, k: usize, lanes: u32) -> Done {
+    pub(super) fn touch(&mut self, op: &Op, touch: &Touch, k: usize, lanes: u32) -> Done {
         let pending = self.registers.pending[touch.rule as usize].as_mut();
         let found = pending.and_then(|pending| pending.touch(op.site, touch, self.lo + k));
         found.map_or(Ok(()), |found| self.too_early(op, touch.rule, found, lanes))
     }
 
     #[cold]
-    fn too_early(&mut self, op: &Op<M>, rule: Rule, (r, value): (Register, Value), lanes: u32) -> Done {
+    fn too_early(&mut self, op: &Op, rule: Rule, (r, value): (Register, Value), lanes: u32) -> Done {
         if rule == Rule::Loads && !self.x.geometry.tensor_registers {
             return Ok(());
         }

@@ -10,33 +10,33 @@ mod step;
 use super::code::{Code, Instr};
 use super::runner::{Rest, Runner};
 use crate::fault::Fault;
-use crate::monitor::Monitor;
+
 use step::{Outcome, Step};
 
 /// Plans of a region.
 const MOST: usize = 12;
 
 /// The plans of a region.
-pub(super) struct Plans<M> {
+pub(super) struct Plans {
     /// It has run.
     known: bool,
     /// The one that was used last.
     last: usize,
-    all: Vec<Plan<M>>,
+    all: Vec<Plan>,
 }
 
-struct Plan<M> {
+struct Plan {
     /// Where the lanes are that do not run.
     rest: Rest,
     /// What the registers of the region are before it.
     kinds: Box<[u64]>,
-    steps: Box<[Planned<M>]>,
+    steps: Box<[Planned]>,
 }
 
-struct Planned<M> {
+struct Planned {
     /// The number of the instruction; the step may be several.
     at: usize,
-    step: Step<M>,
+    step: Step,
     /// `Runner::all`: its results are dead where the lanes are that do not run.
     all: bool,
 }
@@ -44,16 +44,16 @@ struct Planned<M> {
 /// An instruction of a region has failed: which one.
 pub(super) type Failed = (usize, Box<Fault>);
 
-impl<M: Monitor> Plans<M> {
+impl Plans {
     pub fn new() -> Self {
         Plans { known: false, last: 0, all: Vec::new() }
     }
 
     /// Runs the body of region `at`.
     #[inline]
-    pub fn run(&mut self, r: &mut Runner<'_, '_, M>, code: &Code<M>, at: usize) -> Result<(), Failed> {
+    pub fn run(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Result<(), Failed> {
         let region = &code.regions[at];
-        let fits = |plan: &Plan<M>| plan.rest == r.rest && r.registers.kinds.are(r.lo, &region.registers, &plan.kinds);
+        let fits = |plan: &Plan| plan.rest == r.rest && r.registers.kinds.are(r.lo, &region.registers, &plan.kinds);
         if self.all.get(self.last).is_some_and(fits) {
             return self.all[self.last].run(r, &region.body);
         }
@@ -86,7 +86,7 @@ impl<M: Monitor> Plans<M> {
 }
 
 /// Does no thread that does not run read the results of an instruction?
-fn are_dead<M: Monitor>(code: &Code<M>, instr: &Instr<M>, rest: Rest) -> bool {
+fn are_dead(code: &Code, instr: &Instr, rest: Rest) -> bool {
     let mut results = instr.op.results.iter().flatten();
     match rest {
         Rest::Nowhere => true,
@@ -96,7 +96,7 @@ fn are_dead<M: Monitor>(code: &Code<M>, instr: &Instr<M>, rest: Rest) -> bool {
 }
 
 /// Runs the instructions of a region from one on, without a plan.
-pub(super) fn run_from<M: Monitor>(r: &mut Runner<'_, '_, M>, body: &[Instr<M>], from: usize) -> Result<(), Failed> {
+pub(super) fn run_from(r: &mut Runner<'_, '_>, body: &[Instr], from: usize) -> Result<(), Failed> {
     // a planned step may have changed `all`
     r.guarded = true;
     for (i, instr) in body.iter().enumerate().skip(from) {
@@ -106,9 +106,9 @@ pub(super) fn run_from<M: Monitor>(r: &mut Runner<'_, '_, M>, body: &[Instr<M>],
     Ok(())
 }
 
-impl<M: Monitor> Plan<M> {
+impl Plan {
     #[inline(always)]
-    fn run(&self, r: &mut Runner<'_, '_, M>, body: &[Instr<M>]) -> Result<(), Failed> {
+    fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> Result<(), Failed> {
         r.unguarded();
         for Planned { at, step, all } in &self.steps {
             r.all = *all;

@@ -3,15 +3,15 @@
 use super::op::{Op, Operand};
 use super::runner::Runner;
 use crate::fault::{Fault, RegisterValue};
-use crate::monitor::Monitor;
+
 use crate::qual::{Q, Ty};
 use ptx_dsl_isa::image::Register;
 
-impl<M: Monitor> Runner<'_, '_, M> {
+impl Runner<'_, '_> {
     /// The instruction has run: describes what it has brought to light.
     #[inline(always)]
-    pub fn describe_news(&mut self, op: &Op<M>) {
-        if M::ON && self.x.findings.has_news() {
+    pub fn describe_news(&mut self, op: &Op) {
+        if self.x.findings.has_news() {
             self.describe_findings(op);
         }
     }
@@ -19,7 +19,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// The instruction has run: adds the values that the threads of new findings have read, but for registers that it has written.
     #[cold]
     #[inline(never)]
-    pub fn describe_findings(&mut self, op: &Op<M>) {
+    pub fn describe_findings(&mut self, op: &Op) {
         let mut findings = std::mem::take(&mut self.x.findings);
         for fault in findings.news() {
             self.add_reads(op, fault);
@@ -34,12 +34,12 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// Adds the values that the faulty lane has read. The instruction has written none of its results.
     #[cold]
     #[inline(never)]
-    pub fn with_reads(&self, op: &Op<M>, mut fault: Box<Fault>) -> Box<Fault> {
+    pub fn with_reads(&self, op: &Op, mut fault: Box<Fault>) -> Box<Fault> {
         self.add_reads(op, &mut fault);
         fault
     }
 
-    fn add_reads(&self, op: &Op<M>, fault: &mut Fault) {
+    fn add_reads(&self, op: &Op, fault: &mut Fault) {
         let guard = op.guard.map(|g| g.register);
         let operands = op.sources.iter().filter_map(|o| match o {
             Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => Some(*r),

@@ -11,7 +11,7 @@ use super::op::{Op, Operand};
 use super::registers::{Constants, Row, SCRATCH, Scalar};
 use super::runner::Runner;
 use super::value::Value;
-use crate::monitor::Monitor;
+
 use crate::qual::{Q, q};
 use crate::simd::InstructionSet;
 use kind::Kind;
@@ -84,6 +84,9 @@ impl RowFunction {
                 && form.sources.iter().zip(&i.sources).all(|(kind, s)| takes(kind, s))
                 && results.all(|(kind, r)| r.is_none_or(|r| holds(kind, widths[r as usize])))
         };
+        if !set.has_rows() {
+            return None;
+        }
         let form: &'static Form = forms::of(opcode).iter().find(fits)?;
         let mut places = [Place::Other; OPERANDS];
         for ((to, kind), source) in places.iter_mut().zip(form.sources).zip(&i.sources) {
@@ -98,16 +101,14 @@ impl RowFunction {
         let compiled = match set {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             InstructionSet::Avx512 => form.loops[0],
-            #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => form.loops[1],
-            InstructionSet::Base => form.loops[2],
+            _ => form.loops[1],
         };
         let fma = opcode == op::fma && form.results == [Kind::W] && !q.has(q::ftz);
         Some(RowFunction { form, compiled, places, fma })
     }
 
     /// Runs the instruction on rows.
-    pub fn run<M: Monitor>(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>) {
+    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op) {
         let form = self.form;
         let mut sources = [(0, 0); OPERANDS];
         for ((at, kind), place) in form.sources.iter().enumerate().zip(&self.places) {
@@ -134,7 +135,7 @@ impl RowFunction {
 /// Runs a loop that [`RowFunction::find`] has taken.
 #[inline(always)]
 #[allow(unsafe_code)]
-fn run_loop<M: Monitor>(compiled: Compiled, r: &Runner<'_, '_, M>, places: &Places) {
+fn run_loop(compiled: Compiled, r: &Runner<'_, '_>, places: &Places) {
     let body = Loop {
         words: &r.registers.words,
         longs: &r.registers.longs,
@@ -149,25 +150,25 @@ fn run_loop<M: Monitor>(compiled: Compiled, r: &Runner<'_, '_, M>, places: &Plac
 }
 
 /// An operand that gets rows before the loop runs.
-struct Fill<M> {
+struct Fill {
     kind: Kind,
-    value: Value<M>,
+    value: Value,
     /// Its first scratch row.
     to: usize,
 }
 
 /// A loop with the places of its operands and results, which hold while registers have the same kinds of values.
-pub(super) struct Resolved<M> {
+pub(super) struct Resolved {
     compiled: Compiled,
     places: Places,
-    fills: Box<[Fill<M>]>,
+    fills: Box<[Fill]>,
     /// Results that are no rows yet.
     fresh: Box<[Register]>,
 }
 
 impl RowFunction {
     /// The places of operands and results now. `None` if an operand has to be computed by lane.
-    pub fn resolve<M: Monitor>(&self, r: &Runner<'_, '_, M>, op: &Op<M>) -> Option<Resolved<M>> {
+    pub fn resolve(&self, r: &Runner<'_, '_>, op: &Op) -> Option<Resolved> {
         let (form, first) = (self.form, |register: &Register| r.registers.row(*register, 0));
         let (mut sources, mut fills) = ([(0, 0); OPERANDS], Vec::new());
         for ((at, kind), place) in form.sources.iter().enumerate().zip(&self.places) {
@@ -202,7 +203,7 @@ impl RowFunction {
     }
 }
 
-impl<M: Monitor> Resolved<M> {
+impl Resolved {
     /// Are all operands rows, or constants?
     pub fn is_on_rows(&self) -> bool {
         self.fills.is_empty()
@@ -210,7 +211,7 @@ impl<M: Monitor> Resolved<M> {
 
     /// Runs the loop.
     #[inline]
-    pub fn run(&self, r: &mut Runner<'_, '_, M>) {
+    pub fn run(&self, r: &mut Runner<'_, '_>) {
         for fill in &self.fills {
             fill.run(r);
         }
@@ -221,9 +222,9 @@ impl<M: Monitor> Resolved<M> {
     }
 }
 
-impl<M: Monitor> Fill<M> {
+impl Fill {
     #[inline(always)]
-    fn run(&self, r: &Runner<'_, '_, M>) {
+    fn run(&self, r: &Runner<'_, '_>) {
         match self.value.scalar(r) {
             Scalar::Uniform(v) => fill_uniform(r, self.kind, self.to, v),
             affine => fill_affine(r, self.kind, self.to + r.lo, affine),
@@ -233,7 +234,7 @@ impl<M: Monitor> Fill<M> {
 
 /// One row of this value.
 #[inline(always)]
-fn fill_uniform<M>(r: &Runner<'_, '_, M>, kind: Kind, to: usize, v: u64) {
+fn fill_uniform(r: &Runner<'_, '_>, kind: Kind, to: usize, v: u64) {
     match kind {
         Kind::P => r.registers.masks[to].set((v as u32 & 1).wrapping_neg()),
         Kind::L => r.registers.longs[to].set(Row([v; 32])),
@@ -242,7 +243,7 @@ fn fill_uniform<M>(r: &Runner<'_, '_, M>, kind: Kind, to: usize, v: u64) {
 }
 
 /// The rows of an affine value.
-fn fill_affine<M>(r: &Runner<'_, '_, M>, kind: Kind, to: usize, affine: Scalar) {
+fn fill_affine(r: &Runner<'_, '_>, kind: Kind, to: usize, affine: Scalar) {
     for k in (0..r.n).filter(|k| r.masks[*k] != 0) {
         match kind {
             Kind::L => r.registers.longs[to + k].set(r.registers.affine_longs(affine, r.lo + k)),
@@ -253,7 +254,7 @@ fn fill_affine<M>(r: &Runner<'_, '_, M>, kind: Kind, to: usize, affine: Scalar) 
 
 /// The first of the scratch rows of an operand or result.
 #[inline(always)]
-fn scratch_row<M>(r: &Runner<'_, '_, M>, kind: Kind, at: usize) -> usize {
+fn scratch_row(r: &Runner<'_, '_>, kind: Kind, at: usize) -> usize {
     at * r.registers.warps
         + match kind {
             Kind::P => r.registers.scratch[0],
@@ -264,13 +265,13 @@ fn scratch_row<M>(r: &Runner<'_, '_, M>, kind: Kind, at: usize) -> usize {
 
 /// The row of a constant.
 #[inline(always)]
-fn constant_row<M>(r: &Runner<'_, '_, M>, kind: Kind, n: usize) -> usize {
+fn constant_row(r: &Runner<'_, '_>, kind: Kind, n: usize) -> usize {
     scratch_row(r, kind, SCRATCH) + n
 }
 
 /// Makes rows of an operand that has none: that of warp 0, and the distance between them.
 #[inline(never)]
-fn fill<M: Monitor>(r: &mut Runner<'_, '_, M>, at: usize, kind: Kind, o: &Operand<M>) -> (usize, usize) {
+fn fill(r: &mut Runner<'_, '_>, at: usize, kind: Kind, o: &Operand) -> (usize, usize) {
     let from = scratch_row(r, kind, at);
     match r.scalar_operand(o) {
         Some(Scalar::Uniform(v)) => {

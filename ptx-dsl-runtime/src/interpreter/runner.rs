@@ -7,7 +7,6 @@ use crate::fault::Fault;
 use crate::flow::Pc;
 use crate::isa::{Done, OnWarp};
 use crate::machine::ctx::Ctx;
-use crate::monitor::Monitor;
 use ptx_dsl_isa::image::{Image, Register};
 
 /// The lanes of each warp of a cohort.
@@ -25,10 +24,10 @@ pub(super) enum Rest {
 }
 
 /// The running cohort with its registers.
-pub(super) struct Runner<'s, 'a, M> {
+pub(super) struct Runner<'s, 'a> {
     pub image: &'s Image,
     pub registers: &'s mut Registers,
-    pub x: &'s mut Ctx<'a, M>,
+    pub x: &'s mut Ctx<'a>,
     /// The first of the warps that run an instruction together: its scalars hold for all of them.
     pub lo: usize,
     /// How many they are.
@@ -57,12 +56,12 @@ pub(super) struct Runner<'s, 'a, M> {
 
 /// Does each warp run a region by itself? So that a monitor and a schedule see the warps one after the other; else they run each
 /// instruction together.
-pub(super) fn runs_apart<M: Monitor>(x: &Ctx<'_, M>) -> bool {
-    M::APART || !x.scheduling.always_first
+pub(super) fn runs_apart(x: &Ctx<'_>) -> bool {
+    x.monitor.wants().apart || !x.scheduling.always_first
 }
 
-impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
-    pub fn new(image: &'s Image, registers: &'s mut Registers, x: &'s mut Ctx<'a, M>) -> Self {
+impl<'s, 'a> Runner<'s, 'a> {
+    pub fn new(image: &'s Image, registers: &'s mut Registers, x: &'s mut Ctx<'a>) -> Self {
         let (lo, n) = (x.cur.lo as usize, (x.cur.hi - x.cur.lo) as usize);
         let active = [0; 32];
         let apart = runs_apart(x);
@@ -172,7 +171,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// The operand, if it is a scalar.
     #[inline(always)]
-    pub fn scalar_operand(&self, o: &Operand<M>) -> Option<Scalar> {
+    pub fn scalar_operand(&self, o: &Operand) -> Option<Scalar> {
         match o {
             Operand::Constant(v) => Some(Scalar::Uniform(*v)),
             Operand::Register(r) => Some(self.scalar(*r)).filter(|s| *s != Scalar::Rows),
@@ -202,7 +201,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// The operand, if all lanes of the cohort have one value.
     #[inline(always)]
-    pub fn uniform(&self, o: &Operand<M>) -> Option<u64> {
+    pub fn uniform(&self, o: &Operand) -> Option<u64> {
         match self.scalar_operand(o) {
             Some(Scalar::Uniform(v)) => Some(v),
             _ => None,
@@ -210,7 +209,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// The operand in all lanes of warp `k`, which is the current one.
-    pub fn operand(&self, o: &Operand<M>, k: usize) -> Lanes {
+    pub fn operand(&self, o: &Operand, k: usize) -> Lanes {
         let (w, leader) = (self.lo + k, self.leader(k));
         match o {
             Operand::Register(r) => self.registers.lanes(leader, *r, w),
@@ -264,7 +263,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Sets lanes of the results of an instruction in warp `k`.
-    pub fn put_results(&mut self, op: &Op<M>, k: usize, d: &[Lanes], m: u32) {
+    pub fn put_results(&mut self, op: &Op, k: usize, d: &[Lanes], m: u32) {
         for (r, d) in op.results.iter().zip(d) {
             let Some(r) = *r else { continue };
             let scalar = self.scalar(r);
@@ -276,7 +275,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Behind [`Runner::put_results`] of all warps: the results are rows.
-    pub fn results_are_rows(&mut self, op: &Op<M>) {
+    pub fn results_are_rows(&mut self, op: &Op) {
         for r in op.results.iter().flatten() {
             let scalar = self.scalar(*r);
             if scalar == Scalar::Rows {
@@ -301,7 +300,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// Calls the function of an instruction for each warp.
     #[inline(never)]
-    pub fn warp_by_warp(&mut self, op: &Op<M>, function: WarpFunction<M>) -> Done {
+    pub fn warp_by_warp(&mut self, op: &Op, function: WarpFunction) -> Done {
         for k in 0..self.n {
             if self.masks[k] != 0 {
                 self.one_warp(op, function, k)?;
@@ -315,7 +314,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Makes a scalar of each result that is the same in all lanes: what follows from it runs once.
-    fn find_uniform_results(&mut self, op: &Op<M>) {
+    fn find_uniform_results(&mut self, op: &Op) {
         for r in op.results.iter().flatten() {
             let mut rows = (0..self.n).filter(|k| self.masks[*k] != 0);
             let Some(first) = rows.next() else { return };
@@ -329,7 +328,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     }
 
     /// Calls the function of an instruction for warp `k`.
-    pub fn one_warp(&mut self, op: &Op<M>, function: WarpFunction<M>, k: usize) -> Done {
+    pub fn one_warp(&mut self, op: &Op, function: WarpFunction, k: usize) -> Done {
         let m = self.masks[k];
         self.enter(k, m);
         self.x.at(op.site, op.order);
@@ -339,9 +338,9 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
     /// Calls a function for warp `k`, which is the current one, and then `f` with what it returns and the results of the instruction.
     pub fn call<R, T>(
         &mut self,
-        op: &Op<M>,
+        op: &Op,
         k: usize,
-        function: OnWarp<M, R>,
+        function: OnWarp<R>,
         f: impl FnOnce(&mut Self, R, &[Lanes]) -> T,
     ) -> Result<T, Box<Fault>> {
         let n = op.results.len();
@@ -364,7 +363,7 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     /// Calls `f` with the operands of an instruction in warp `k`. Room for a few of them is not on the heap, and no more than they
     /// need, because it is cleared.
-    fn with_operands<R>(&mut self, op: &Op<M>, k: usize, f: impl FnOnce(&mut Ctx<'_, M>, &[&Lanes]) -> R) -> R {
+    fn with_operands<R>(&mut self, op: &Op, k: usize, f: impl FnOnce(&mut Ctx<'_>, &[&Lanes]) -> R) -> R {
         match op.sources.len() {
             0..=1 => self.with_few_operands::<1, R>(op, k, f),
             2 => self.with_few_operands::<2, R>(op, k, f),
@@ -379,9 +378,9 @@ impl<'s, 'a, M: Monitor> Runner<'s, 'a, M> {
 
     fn with_few_operands<const N: usize, R>(
         &mut self,
-        op: &Op<M>,
+        op: &Op,
         k: usize,
-        f: impl FnOnce(&mut Ctx<'_, M>, &[&Lanes]) -> R,
+        f: impl FnOnce(&mut Ctx<'_>, &[&Lanes]) -> R,
     ) -> R {
         let mut sources = [[0; 32]; N];
         for (to, o) in sources.iter_mut().zip(&op.sources) {

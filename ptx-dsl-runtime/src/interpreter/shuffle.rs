@@ -6,7 +6,7 @@ use super::registers::{Row, Scalar};
 use super::runner::Runner;
 use crate::isa::warp::{Mode, mode, source};
 use crate::lanes::Level;
-use crate::monitor::Monitor;
+
 use crate::simd::{InstructionSet, dispatch};
 use ptx_dsl_isa::image::Instr;
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -19,9 +19,9 @@ pub(super) fn find(opcode: Opcode, q: crate::Q, i: &Instr) -> Option<Mode> {
     (opcode == op::shfl_sync && full && i.sources.len() == 4).then(|| mode(q))
 }
 
-impl<M: Monitor> Runner<'_, '_, M> {
+impl Runner<'_, '_> {
     /// Runs a shuffle for all warps of the cohort. False, with nothing done, if it is not of this kind.
-    pub fn shuffle(&mut self, mode: Mode, op: &Op<M>) -> bool {
+    pub fn shuffle(&mut self, mode: Mode, op: &Op) -> bool {
         let x = &self.x;
         if self.apart || x.cur.mask != u32::MAX || x.cur.resumed || !x.scheduling.always_first {
             return false;

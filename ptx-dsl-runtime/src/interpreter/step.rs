@@ -14,7 +14,6 @@ use crate::Lanes;
 use crate::fault::{Fault, FaultKind};
 use crate::flow::{Next, Pc};
 use crate::machine::ctx::Ctx;
-use crate::monitor::Monitor;
 use ptx_dsl_isa::image::{Callee, End, Guard};
 
 /// Lanes that can run at a region.
@@ -24,14 +23,14 @@ struct Group {
 }
 
 /// What a step needs besides registers; kept from step to step.
-pub(super) struct Stepper<M> {
+pub(super) struct Stepper {
     /// Groups that do not run now.
     groups: Vec<Group>,
     /// By region.
-    plans: Vec<Plans<M>>,
+    plans: Vec<Plans>,
 }
 
-impl<M: Monitor> Stepper<M> {
+impl Stepper {
     pub fn new(regions: usize) -> Self {
         Stepper { groups: Vec::new(), plans: (0..regions).map(|_| Plans::new()).collect() }
     }
@@ -51,12 +50,7 @@ enum Passed {
 type Stepped = Result<Next, Box<Fault>>;
 
 /// Runs the current cohort.
-pub(super) fn run<M: Monitor>(
-    code: &Code<M>,
-    registers: &mut Registers,
-    stepper: &mut Stepper<M>,
-    x: &mut Ctx<'_, M>,
-) -> Stepped {
+pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper, x: &mut Ctx<'_>) -> Stepped {
     let (lo, hi) = (x.cur.lo as usize, x.cur.hi as usize);
     loop {
         let apart = runs_apart(x);
@@ -82,16 +76,16 @@ pub(super) fn run<M: Monitor>(
     }
 }
 
-struct Step<'s, 'a, M> {
-    code: &'s Code<M>,
+struct Step<'s, 'a> {
+    code: &'s Code,
     groups: &'s mut Vec<Group>,
-    plans: &'s mut [Plans<M>],
-    r: Runner<'s, 'a, M>,
+    plans: &'s mut [Plans],
+    r: Runner<'s, 'a>,
     /// `groups` has all lanes of these warps that do not run.
     known: bool,
 }
 
-impl<M: Monitor> Step<'_, '_, M> {
+impl Step<'_, '_> {
     fn run(&mut self) -> Stepped {
         let mut pc = self.r.x.cur.pc;
         loop {
@@ -241,7 +235,7 @@ impl<M: Monitor> Step<'_, '_, M> {
     /// Tells the monitor that warps (the first one, its lanes, their number) run a region.
     #[inline(always)]
     fn tell_region(&mut self, pc: Pc, warps: (u32, u32, u32)) {
-        if M::EVENTS {
+        if self.r.x.monitor.wants().events {
             let region = &self.code.regions[usize::from(pc)];
             let ops = region.block.iter().map(|b| &b.op).chain(region.body.iter().map(|i| &i.op));
             // 0 is also the number of those that have none
@@ -264,7 +258,7 @@ impl<M: Monitor> Step<'_, '_, M> {
         match code.end(at) {
             End::Goto { to } => Ok(Some(*to)),
             End::Branch { guard, taken, fall } => {
-                if M::VARIABLES && self.r.registers.undefined.is_some() {
+                if self.r.registers.undefined.is_some() {
                     self.r.watch_branch(*guard, &code.image.regions[at].name)?;
                 }
                 self.branch(*guard, *taken, *fall)
@@ -342,7 +336,7 @@ impl<M: Monitor> Step<'_, '_, M> {
     }
 
     /// `brx.idx`
-    fn switch(&mut self, site: u32, index: &Operand<M>, targets: &[Pc]) -> Result<After, Box<Fault>> {
+    fn switch(&mut self, site: u32, index: &Operand, targets: &[Pc]) -> Result<After, Box<Fault>> {
         let active = self.r.active;
         let mut parts: Vec<Masks> = vec![[0; 32]; targets.len()];
         for k in 0..self.r.n {
@@ -359,7 +353,7 @@ impl<M: Monitor> Step<'_, '_, M> {
         Ok(None)
     }
 
-    fn call(&mut self, site: u32, pointer: Option<&Operand<M>>, callees: &[Callee]) -> Result<After, Box<Fault>> {
+    fn call(&mut self, site: u32, pointer: Option<&Operand>, callees: &[Callee]) -> Result<After, Box<Fault>> {
         let active = self.r.active;
         // passing arguments to a function may change the pointer
         let mut reached: Vec<Masks> = vec![[0; 32]; callees.len()];
@@ -388,13 +382,11 @@ impl<M: Monitor> Step<'_, '_, M> {
     }
 
     /// An instruction that may wait, for all warps of the cohort.
-    fn block(&mut self, pc: Pc, block: &Block<M>) -> Result<Passed, Box<Fault>> {
+    fn block(&mut self, pc: Pc, block: &Block) -> Result<Passed, Box<Fault>> {
         let End::Block { next, .. } = self.code.end(usize::from(pc)) else {
             return Err(self.r.x.fault(FaultKind::Internal("a wait without a next region".into()), 0));
         };
-        if M::VARIABLES
-            && let Some(watched) = &block.op.watched
-        {
+        if let Some(watched) = &block.op.watched {
             self.r.watch(&block.op, watched)?;
         }
         if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id)) {
@@ -423,12 +415,7 @@ impl<M: Monitor> Step<'_, '_, M> {
 
 /// Runs the instructions of region `at`.
 #[inline(never)]
-fn run_body<M: Monitor>(
-    r: &mut Runner<'_, '_, M>,
-    code: &Code<M>,
-    at: usize,
-    plans: &mut Plans<M>,
-) -> Result<(), Box<Fault>> {
+fn run_body(r: &mut Runner<'_, '_>, code: &Code, at: usize, plans: &mut Plans) -> Result<(), Box<Fault>> {
     let body = &code.regions[at].body;
     let failed = if r.apart { plan::run_from(r, body, 0) } else { plans.run(r, code, at) };
     failed.map_err(|(i, fault)| {

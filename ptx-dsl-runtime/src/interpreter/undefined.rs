@@ -8,17 +8,17 @@ use super::watched::Watched;
 use crate::fault::FaultKind;
 use crate::isa::Done;
 use crate::mem::address::AddrSpace;
-use crate::monitor::Monitor;
+
 use ptx_dsl_isa::image::{Guard, Register};
 
-impl<M: Monitor> Runner<'_, '_, M> {
+impl Runner<'_, '_> {
     /// Lanes of a register of warp `k` that are undefined, and where that comes from.
     fn undefined(&self, r: Register, k: usize) -> (u32, Register) {
         self.registers.undefined.as_ref().map_or((0, r), |u| u.of(r, self.lo + k))
     }
 
     /// The same of an operand.
-    fn undefined_operand(&self, o: &Operand<M>, k: usize) -> (u32, Register) {
+    fn undefined_operand(&self, o: &Operand, k: usize) -> (u32, Register) {
         match o {
             Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => self.undefined(*r, k),
             _ => (0, 0),
@@ -28,7 +28,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     /// An instruction runs in the lanes of `active` whose guard holds.
     #[cold]
     #[inline(never)]
-    pub fn watch(&mut self, op: &Op<M>, watched: &Watched) -> Done {
+    pub fn watch(&mut self, op: &Op, watched: &Watched) -> Done {
         for k in 0..self.n {
             let active = self.active[k];
             if active == 0 {
@@ -64,12 +64,12 @@ impl<M: Monitor> Runner<'_, '_, M> {
         Ok(())
     }
 
-    fn at(&mut self, op: &Op<M>) {
+    fn at(&mut self, op: &Op) {
         self.x.at(op.site, op.order);
     }
 
     /// Lanes in which the results are undefined.
-    fn carried(&self, op: &Op<M>, carry: Carry, k: usize) -> (u32, Register) {
+    fn carried(&self, op: &Op, carry: Carry, k: usize) -> (u32, Register) {
         let all: Vec<_> = op.sources.iter().map(|o| self.undefined_operand(o, k)).collect();
         let root = |lanes: u32| (lanes, all.iter().find(|u| u.0 & lanes != 0).map_or(0, |u| u.1));
         match (carry, &op.sources[..]) {
@@ -86,7 +86,7 @@ impl<M: Monitor> Runner<'_, '_, M> {
     }
 
     /// A store of undefined values to global memory. Of a vector some elements may be undefined: padding.
-    fn stores(&mut self, op: &Op<M>, (from, to): (usize, usize), k: usize, m: u32) -> Done {
+    fn stores(&mut self, op: &Op, (from, to): (usize, usize), k: usize, m: u32) -> Done {
         let sources = op.sources.get(from..to).unwrap_or_default();
         let all: Vec<_> = sources.iter().map(|o| self.undefined_operand(o, k)).collect();
         let bad = all.iter().fold(m, |m, u| m & u.0);

@@ -4,11 +4,10 @@ use super::op::Operand;
 use super::registers::{Kind, Scalar};
 use super::runner::Runner;
 use crate::Ctx;
-use crate::monitor::Monitor;
 use ptx_dsl_isa::image::Register;
 
 /// An operand that is a scalar.
-pub(super) enum Value<M> {
+pub(super) enum Value {
     Scalar(Scalar),
     /// A register of this kind.
     Register(Register, Kind),
@@ -20,20 +19,20 @@ pub(super) enum Value<M> {
         low: u64,
     },
     /// A special register that is the same in all threads of a CTA.
-    Special(fn(&Ctx<'_, M>, usize) -> u64),
+    Special(fn(&Ctx<'_>, usize) -> u64),
 }
 
-impl<M> Clone for Value<M> {
+impl Clone for Value {
     fn clone(&self) -> Self {
         *self
     }
 }
 
-impl<M> Copy for Value<M> {}
+impl Copy for Value {}
 
-impl<M: Monitor> Value<M> {
+impl Value {
     /// An operand that is a scalar now.
-    pub fn of(r: &Runner<'_, '_, M>, o: &Operand<M>) -> Option<Value<M>> {
+    pub fn of(r: &Runner<'_, '_>, o: &Operand) -> Option<Value> {
         let scalar = r.scalar_operand(o)?;
         let kind = scalar.kind();
         Some(match o {
@@ -57,7 +56,7 @@ impl<M: Monitor> Value<M> {
     }
 
     #[inline(always)]
-    pub fn scalar(&self, r: &Runner<'_, '_, M>) -> Scalar {
+    pub fn scalar(&self, r: &Runner<'_, '_>) -> Scalar {
         match self {
             Value::Register(register, _) => r.scalar(*register),
             Value::Scalar(scalar) => *scalar,
@@ -72,7 +71,7 @@ impl<M: Monitor> Value<M> {
 
     /// One that is uniform.
     #[inline(always)]
-    pub fn uniform(&self, r: &Runner<'_, '_, M>) -> u64 {
+    pub fn uniform(&self, r: &Runner<'_, '_>) -> u64 {
         match self.scalar(r) {
             Scalar::Uniform(v) => v,
             _ => 0,

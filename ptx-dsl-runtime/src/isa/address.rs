@@ -5,11 +5,11 @@ use crate::fault::{Fault, FaultKind};
 pub use crate::mem::address::mapped_shared;
 use crate::mem::address::{AddrSpace, Place, decode_common, from_generic, is_in, to_generic};
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// `cvta d, a` and `cvta.to d, a`
 #[inline]
-pub fn cvta<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn cvta(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let v = if q.has(q::to) { from_generic(space(q), s[0][l]) } else { to_generic(space(q), s[0][l]) };
         set(d, 0, l, v);
@@ -19,7 +19,7 @@ pub fn cvta<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
 
 /// `isspacep p, a`
 #[inline]
-pub fn isspacep<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn isspacep(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let own = x.rank();
     for l in active(x.mask) {
         set(d, 0, l, is_in(space(q), s[0][l], own).into());
@@ -29,7 +29,7 @@ pub fn isspacep<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mu
 
 /// Rank and offset of an address that has to be in shared memory of the cluster.
 #[inline]
-fn shared<M: Monitor>(x: &Ctx<'_, M>, space: AddrSpace, addr: u64, lane: usize) -> Result<(u32, u32), Box<Fault>> {
+fn shared(x: &Ctx<'_>, space: AddrSpace, addr: u64, lane: usize) -> Result<(u32, u32), Box<Fault>> {
     if let Some(Place::Shared { rank, offset }) = decode_common(space, addr, x.rank()) {
         return Ok((rank, offset));
     }
@@ -44,7 +44,7 @@ fn shared<M: Monitor>(x: &Ctx<'_, M>, space: AddrSpace, addr: u64, lane: usize) 
 
 /// `mapa d, a, b`: the address of `a` in the CTA of rank `b`. With a rank outside of the cluster the access faults.
 #[inline]
-pub fn mapa<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn mapa(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let (space, generic) = (space(q), !q.has(q::shared_cluster));
     for l in active(x.mask) {
         let (_, offset) = shared(x, space, s[0][l], l)?;
@@ -57,7 +57,7 @@ pub fn mapa<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
 
 /// `getctarank d, a`
 #[inline]
-pub fn getctarank<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn getctarank(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let (rank, _) = shared(x, space(q), s[0][l], l)?;
         set(d, 0, l, rank.into());

@@ -8,10 +8,10 @@ use crate::machine::spaces::GlobalPlace;
 use crate::machine::warp_copies::LaneCopy;
 use crate::mem::address::{AddrSpace, Place};
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// How many bytes of the source a lane copies.
-fn given<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], bytes: u32, lane: usize) -> Result<u32, Box<Fault>> {
+fn given(x: &Ctx<'_>, q: Q, s: &[&Lanes], bytes: u32, lane: usize) -> Result<u32, Box<Fault>> {
     let operands = s.len() - usize::from(q.has(q::L2_cache_hint));
     if operands < 4 {
         return Ok(bytes);
@@ -29,7 +29,7 @@ fn given<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], bytes: u32, lane: usize
 }
 
 /// `cp.async [dst], [src], cp-size{, src-size}{, cache-policy}`, or with a predicate `ignore-src`.
-pub fn cp_async<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let [to, from, size, ..] = s else { return Ok(()) };
     let mut copies = Vec::with_capacity(32);
     for l in active(x.mask) {
@@ -53,26 +53,26 @@ pub fn cp_async<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mu
 }
 
 /// `cp.async.commit_group`
-pub fn cp_async_commit_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_commit_group(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.commit_lane_copies();
     Ok(())
 }
 
 /// `cp.async.wait_group n`
-pub fn cp_async_wait_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_wait_group(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let lane = x.mask.trailing_zeros() as usize & 31;
     x.wait_for_lane_copies(s.first().map_or(0, |n| n[lane]))
 }
 
 /// `cp.async.wait_all`: `commit_group` and `wait_group 0`.
-pub fn cp_async_wait_all<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_wait_all(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.commit_lane_copies();
     x.wait_for_lane_copies(0)
 }
 
 /// `cp.async.mbarrier.arrive{.noinc} [addr]`: an arrive-on of 1 when all `cp.async` that the thread has started are complete, and
 /// without `.noinc` an increment of the pending count at once.
-pub fn cp_async_mbarrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_mbarrier_arrive(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let mut rest = x.mask;
     while rest != 0 {
         let first = rest.trailing_zeros() as usize;

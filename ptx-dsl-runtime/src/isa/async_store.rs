@@ -9,7 +9,7 @@ use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces, reduce};
 use crate::monitor::Proxy;
 
 use crate::qual::{Q, Ty, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// Where an asynchronous store writes.
 #[derive(Debug, Clone, Copy)]
@@ -76,7 +76,7 @@ fn bytes(ty: Ty, values: impl Iterator<Item = u64>) -> Vec<u8> {
     values.flat_map(|v| v.to_le_bytes().into_iter().take(each)).collect()
 }
 
-fn start<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], reduces: bool) -> Done {
+fn start(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], reduces: bool) -> Done {
     let with_object = q.has(q::mbarrier_complete_tx_bytes);
     let reduction = reduces.then(|| Reduction::of(q, q.ty[0], !with_object));
     for l in active(x.mask) {
@@ -98,17 +98,17 @@ fn start<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], reduces: bool) -> D
 }
 
 /// `st.async [a], b, [mbar]`, and `st.async.release [a], b` to global memory.
-pub fn st_async<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn st_async(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     start(x, q, s, false)
 }
 
 /// `red.async [a], b, [mbar]`, and `red.async.release [a], b` in global memory.
-pub fn red_async<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn red_async(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     start(x, q, s, true)
 }
 
 /// `st.bulk [a], size, 0`: zeros, at once.
-pub fn st_bulk<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn st_bulk(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let space = space(q);
     for l in active(x.mask) {
         let (addr, size, lane) = (s[0][l], s[1][l], l as u32);

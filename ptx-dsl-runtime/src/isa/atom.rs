@@ -6,22 +6,22 @@ use crate::fault::FaultKind;
 use crate::isa::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::mem::address::Place;
 use crate::qual::{Q, Ty, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// `atom`: `[addr], b{, c}{, cache-policy}`; the destination is what the memory held.
 #[inline]
-pub fn atom<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn atom(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     run(x, q, s, d)
 }
 
 /// `red`: as `atom` without a destination.
 #[inline]
-pub fn red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     run(x, q, s, d)
 }
 
 #[inline]
-fn run<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+fn run(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let (space, ty, bytes) = (space(q), q.ty[0], element(q.ty[0]));
     let n: usize = if q.has(q::v8) {
         8

@@ -8,16 +8,12 @@ use crate::kernel::{Flow, Wait};
 use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::sync::barrier::RedOp;
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// Barrier number and thread count, equal in the active lanes.
-fn operands<M: Monitor>(
-    x: &Ctx<'_, M>,
-    id: Option<&&Lanes>,
-    count: Option<&&Lanes>,
-) -> Result<(u32, Option<u32>), Box<Fault>> {
+fn operands(x: &Ctx<'_>, id: Option<&&Lanes>, count: Option<&&Lanes>) -> Result<(u32, Option<u32>), Box<Fault>> {
     let lane = x.mask.trailing_zeros();
     let id = id.map_or(Ok(0), |id| same(x, id, 32, "the barrier number"))? as u32;
     let wrong = |what: String| x.fault(FaultKind::Barrier { id, what }, lane);
@@ -36,7 +32,7 @@ const fn count_is_whole_warps(count: u32) -> bool {
     count != 0 && count.is_multiple_of(32)
 }
 
-fn sync<M: Monitor>(x: &mut Ctx<'_, M>, s: &[&Lanes]) -> Blocks {
+fn sync(x: &mut Ctx<'_>, s: &[&Lanes]) -> Blocks {
     if x.resumed() {
         return Ok(Flow::Next);
     }
@@ -44,13 +40,13 @@ fn sync<M: Monitor>(x: &mut Ctx<'_, M>, s: &[&Lanes]) -> Blocks {
     x.barrier_arrive(id, count, true, None).map(Flow::Wait)
 }
 
-fn arrive<M: Monitor>(x: &mut Ctx<'_, M>, s: &[&Lanes]) -> Done {
+fn arrive(x: &mut Ctx<'_>, s: &[&Lanes]) -> Done {
     let (id, count) = operands(x, s.first(), s.get(1))?;
     x.barrier_arrive(id, count, false, None).map(|_| ())
 }
 
 /// `a{, b}, c`: the predicate comes last, negated already where the form says `!c`.
-fn red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+fn red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if x.resumed() {
         let result = x.barrier_result();
         for l in active(x.mask) {
@@ -72,37 +68,37 @@ fn red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes])
 }
 
 /// `bar.sync a{, b}`
-pub fn bar_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn bar_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     sync(x, s)
 }
 
 /// `bar.arrive a, b`
-pub fn bar_arrive<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn bar_arrive(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     arrive(x, s)
 }
 
 /// `bar.red d, a{, b}, c`
-pub fn bar_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn bar_red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     red(x, q, s, d)
 }
 
 /// `barrier.sync a{, b}`
-pub fn barrier_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn barrier_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     sync(x, s)
 }
 
 /// `barrier.arrive a, b`
-pub fn barrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn barrier_arrive(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     arrive(x, s)
 }
 
 /// `barrier.red d, a{, b}, c`
-pub fn barrier_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn barrier_red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     red(x, q, s, d)
 }
 
 /// `bar.warp.sync membermask`: the members need not come to the same instruction.
-pub fn bar_warp_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn bar_warp_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     let Some(members) = s.first() else { return Ok(Flow::Next) };
     let groups = super::warp::groups(x, members, "bar.warp.sync")?;
     let mut wait: Option<Wait> = None;
@@ -122,12 +118,12 @@ pub fn bar_warp_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut
 }
 
 /// `barrier.cluster.arrive`
-pub fn barrier_cluster_arrive<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn barrier_cluster_arrive(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.cluster_arrive()
 }
 
 /// `barrier.cluster.wait`
-pub fn barrier_cluster_wait<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn barrier_cluster_wait(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait().map(Flow::Wait) }
 }
 

@@ -16,7 +16,7 @@ use crate::machine::copy::Signal;
 use crate::machine::spaces::{GlobalPlace, SharedPlace};
 use crate::mem::address::AddrSpace;
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// Reports of the validity of bytes: `.mbarrier::report::validity`.
 const REPORTS: &[crate::qual::Qualifier] = &[
@@ -28,14 +28,14 @@ const REPORTS: &[crate::qual::Qualifier] = &[
 ];
 
 /// A fault if the copy has to report the validity of its bytes.
-pub(super) fn no_report<M: Monitor>(x: &Ctx<'_, M>, q: Q, lane: u32) -> Done {
+pub(super) fn no_report(x: &Ctx<'_>, q: Q, lane: u32) -> Done {
     let report = REPORTS.iter().any(|r| q.has(*r));
     let what = || "`.mbarrier::report::validity` of a copy".to_string();
     if report { Err(x.fault(FaultKind::NotYet { what: what() }, lane)) } else { Ok(()) }
 }
 
 /// The number of bytes: a multiple of 16.
-fn size<M: Monitor>(x: &Ctx<'_, M>, size: u64, lane: u32) -> Result<u32, Box<Fault>> {
+fn size(x: &Ctx<'_>, size: u64, lane: u32) -> Result<u32, Box<Fault>> {
     let size = size as u32;
     if size.is_multiple_of(16) && size < 1 << 20 {
         return Ok(size);
@@ -49,16 +49,16 @@ fn size<M: Monitor>(x: &Ctx<'_, M>, size: u64, lane: u32) -> Result<u32, Box<Fau
 }
 
 /// `cp.async.bulk` in each direction.
-pub fn cp_async_bulk<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_bulk(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     start(x, q, s, None)
 }
 
 /// `cp.reduce.async.bulk` in each direction.
-pub fn cp_reduce_async_bulk<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_reduce_async_bulk(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     start(x, q, s, Some(Reduction::of(q, q.ty[0], q.has(q::bulk_group))))
 }
 
-fn start<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], reduction: Option<Reduction>) -> Done {
+fn start(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], reduction: Option<Reduction>) -> Done {
     for l in active(x.mask) {
         no_report(x, q, l as u32)?;
         let operand = |i: usize| s.get(i).map_or(0, |v| v[l]);
@@ -79,8 +79,8 @@ fn start<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], reduction: Option<R
 }
 
 /// From shared to global memory.
-fn store<M: Monitor>(
-    x: &mut Ctx<'_, M>,
+fn store(
+    x: &mut Ctx<'_>,
     q: Q,
     (to, from): (u64, u64),
     bytes: u32,
@@ -95,7 +95,7 @@ fn store<M: Monitor>(
 }
 
 /// From global to shared memory of a CTA, or of several.
-fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, operand: &dyn Fn(usize) -> u64, bytes: u32, l: usize) -> Done {
+fn load(x: &mut Ctx<'_>, q: Q, operand: &dyn Fn(usize) -> u64, bytes: u32, l: usize) -> Done {
     let lane = l as u32;
     let (left, right, rest) = match q.has(q::ignore_oob) {
         true => (operand(3) as u32, operand(4) as u32, 5),
@@ -121,23 +121,23 @@ fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, operand: &dyn Fn(usize) -> u64, by
 }
 
 /// `cp.async.bulk.prefetch`: a hint, which a bad address does not make a fault.
-pub fn cp_async_bulk_prefetch<M: Monitor>(_: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_bulk_prefetch(_: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Ok(())
 }
 
 /// `applypriority.async.bulk`: a hint.
-pub fn applypriority_async_bulk<M: Monitor>(_: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn applypriority_async_bulk(_: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Ok(())
 }
 
 /// `cp.async.bulk.commit_group`
-pub fn cp_async_bulk_commit_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_bulk_commit_group(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.commit_bulk_groups();
     Ok(())
 }
 
 /// `cp.async.bulk.wait_group{.read} n`. With `.sync_restrict::proxy::async` it waits for all, as it may.
-pub fn cp_async_bulk_wait_group<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_bulk_wait_group(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let lane = x.mask.trailing_zeros() as usize & 31;
     x.wait_for_bulk_groups(s.first().map_or(0, |n| n[lane]), q.has(q::read))
 }

@@ -6,7 +6,7 @@
 use super::{Done, active, own_shared_object, set, space};
 use crate::fault::FaultKind;
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// The magic number in the low word of every response. The lowest bit says "cancelled".
 const MARK: u64 = 0x4c43_7370_6f6e_7365 & !1;
@@ -33,12 +33,7 @@ pub fn decode([low, high]: [u64; 2]) -> Option<Option<[u32; 3]>> {
 ///
 /// With `.multicast::cluster::all` the response goes to the same offsets of every CTA of the cluster, all of which must
 /// still be there (`Ctx::try_cancel` sees to that).
-pub fn clusterlaunchcontrol_try_cancel<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Done {
+pub fn clusterlaunchcontrol_try_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let (space, own) = (space(q), x.rank());
     for l in active(x.mask) {
         let lane = l as u32;
@@ -55,12 +50,7 @@ pub fn clusterlaunchcontrol_try_cancel<M: Monitor>(
 }
 
 /// `clusterlaunchcontrol.query_cancel`: is it cancelled, or the first `ctaid`, of a response in a `.b128` register.
-pub fn clusterlaunchcontrol_query_cancel<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    d: &mut [&mut Lanes],
-) -> Done {
+pub fn clusterlaunchcontrol_query_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let response = [s[0][l], s.get(1).map_or(0, |high| high[l])];
         let Some(cancelled) = decode(response) else {

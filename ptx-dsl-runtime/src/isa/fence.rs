@@ -8,11 +8,11 @@ use crate::fault::FaultKind;
 use crate::mem::address::{AddrSpace, Place};
 use crate::monitor::{ProxyFence, Sync};
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// `fence` with all its qualifiers; only `fence.proxy.tensormap::generic.acquire` has operands: `[addr], 128`.
 #[inline]
-pub fn fence<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn fence(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     x.fence();
     x.tell_sync(Sync::Fence, x.mask)?;
     if let Some(fence) = ProxyFence::of(q) {
@@ -33,7 +33,7 @@ pub fn fence<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut L
 
 /// `membar`, the older spelling.
 #[inline]
-pub fn membar<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn membar(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     fence(x, q, s, d)
 }
 

@@ -5,7 +5,7 @@
 
 use super::{Done, active, space};
 use crate::qual::{Q, Ty, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// `value` as the type reads it, extended to 64 bits.
 #[inline(always)]
@@ -45,7 +45,7 @@ pub(super) fn put(v: &mut [u64; 4], i: usize, bytes: u32, value: u64) {
 
 /// `ld` and `ld.global.nc`: `[addr]{, cache-policy}` to the elements. The slow path of emitted code, behind [`Ctx::stretch`] and
 /// the like.
-pub fn ld<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn ld(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let (space, bytes, addr) = (space(q), element(q.ty[0]), s[0]);
     for l in active(x.mask) {
         let v = x.read(space, addr[l], bytes * d.len() as u32, l as u32)?;
@@ -58,7 +58,7 @@ pub fn ld<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lane
 
 /// `ldu`: a load from an address that is the same in all threads.
 #[inline]
-pub fn ldu<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn ldu(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     ld(x, q, s, d)
 }
 
@@ -77,7 +77,7 @@ const fn elements(q: Q) -> usize {
 }
 
 /// `st`: `[addr]`, the elements, `{cache-policy}`.
-pub fn st<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn st(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let (space, bytes, n) = (space(q), element(q.ty[0]), elements(q));
     for l in active(x.mask) {
         let mut v = [0; 4];

@@ -8,7 +8,7 @@ use crate::fault::Fault;
 use crate::kernel::Flow;
 use crate::mem::address::{Place, decode_common};
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
@@ -69,18 +69,18 @@ fn pieces(q: Q, lane: usize) -> impl Iterator<Item = (usize, u32, u32)> {
 }
 
 /// The row whose address `lane` gives.
-fn row<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<[u8; 16], Box<Fault>> {
+fn row(x: &mut Ctx<'_>, q: Q, addr: u64, lane: usize) -> Result<[u8; 16], Box<Fault>> {
     let space = space(q);
     let offset = own_shared_object(x, space, addr, 16, lane, "a row of a matrix")? as usize;
     // the slow path reports a row outside of shared memory
-    if !M::ON
+    if !x.monitor.is_on()
         && let Ok(window) = x.window(x.rank())
         && let Some(row) = window.get(offset..).and_then(|bytes| bytes.first_chunk())
     {
         return Ok(*row);
     }
     let mut row = [0; 16];
-    if M::ON {
+    if x.monitor.is_on() {
         for (from, len, lane) in pieces(q, lane) {
             let words = x.read(space, addr + from as u64, len, lane)?;
             let bytes = words[0].to_le_bytes().into_iter().chain(words[1].to_le_bytes());
@@ -96,11 +96,11 @@ fn row<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<[
 }
 
 /// Stores the row whose address `lane` gives.
-fn store_row<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64, lane: usize, bytes: &[u8; 16]) -> Result<(), Box<Fault>> {
+fn store_row(x: &mut Ctx<'_>, q: Q, addr: u64, lane: usize, bytes: &[u8; 16]) -> Result<(), Box<Fault>> {
     let space = space(q);
     own_shared_object(x, space, addr, 16, lane, "a row of a matrix")?;
     let number = |bytes: &[u8]| bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
-    if M::ON {
+    if x.monitor.is_on() {
         for (from, len, lane) in pieces(q, lane) {
             let value = number(&bytes[from..from + len as usize]);
             x.write(space, addr + from as u64, len, [value, 0, 0, 0], lane)?;
@@ -132,14 +132,21 @@ fn load(
     d: &mut [&mut Lanes],
 ) -> Option<()> {
     for (d, addresses) in d.iter_mut().zip(addresses.as_chunks::<8>().0) {
-        let mut rows = [[0; 16]; 8];
+        // elements of 16 bits, which LLVM loads as vectors
+        let mut rows = [[0u16; 8]; 8];
         for (row, address) in rows.iter_mut().zip(addresses) {
-            *row = *window.get(offset(*address)?..)?.first_chunk()?;
+            let bytes: &[u8; 16] = window.get(offset(*address)?..)?.first_chunk()?;
+            for (element, bytes) in row.iter_mut().zip(bytes.as_chunks::<2>().0) {
+                *element = u16::from_le_bytes(*bytes);
+            }
         }
-        let rows = if transposes { transposed(&rows) } else { rows };
-        for (lanes, row) in d.as_chunks_mut::<4>().0.iter_mut().zip(&rows) {
-            for (lane, bytes) in lanes.iter_mut().zip(row.as_chunks::<4>().0) {
-                *lane = u32::from_le_bytes(*bytes).into();
+        let word = |low: u16, high: u16| u64::from(u32::from(low) | u32::from(high) << 16);
+        for t in 0..4 {
+            for r in 0..8 {
+                d[4 * r + t] = match transposes {
+                    true => word(rows[2 * t][r], rows[2 * t + 1][r]),
+                    false => word(rows[r][2 * t], rows[r][2 * t + 1]),
+                };
             }
         }
     }
@@ -149,11 +156,11 @@ fn load(
 /// `ldmatrix r, [p]`. `.m8n8.trans` transposes elements of 16 bits, `.m16n16.trans` those of 8 bits: two registers have the upper and
 /// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
 /// signs.
-pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));
     }
-    let whole = !M::ON && x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
+    let whole = !x.monitor.is_on() && x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
     if whole && let Ok(window) = x.window(x.rank()) {
         let own = |address| match decode_common(space(q), address, x.rank()) {
             Some(Place::Shared { offset, .. }) if offset.is_multiple_of(16) => Some(offset as usize),
@@ -194,7 +201,7 @@ pub fn ldmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mu
 
 /// `stmatrix [p], r`: as [`ldmatrix`], the other way round. A register of `.m16n8.trans` has four elements of 8 bits: two neighbours in
 /// row *l* / 4, and those in row *l* / 4 + 8. The columns of the matrix are the rows in shared memory.
-pub fn stmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn stmatrix(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("stmatrix")? {
         return Ok(Flow::Wait(wait));
     }
@@ -216,7 +223,7 @@ pub fn stmatrix<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mu
 }
 
 /// `movmatrix d, a`: the transposed matrix.
-pub fn movmatrix<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn movmatrix(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("movmatrix")? {
         return Ok(Flow::Wait(wait));
     }

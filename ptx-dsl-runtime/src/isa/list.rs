@@ -6,7 +6,6 @@ use super::{
 };
 
 use super::Call;
-use crate::Monitor;
 use ptx_dsl_isa::opcode::Opcode;
 
 /// Every opcode that the host runs, with the name of its function, family by family.
@@ -44,37 +43,37 @@ pub const SEMANTICS: &[&[(Opcode, &str)]] = &[
 ];
 
 /// Every opcode that the host runs, with its function.
-pub(crate) fn calls<M: Monitor>() -> Vec<(Opcode, Call<M>)> {
+pub(crate) fn calls() -> Vec<(Opcode, Call)> {
     let mut all = Vec::new();
-    all.extend(address::calls::<M>());
-    all.extend(arith::calls::<M>());
-    all.extend(async_copy::calls::<M>());
-    all.extend(async_store::calls::<M>());
-    all.extend(atom::calls::<M>());
-    all.extend(bar::calls::<M>());
-    all.extend(bulk::calls::<M>());
-    all.extend(clusterlaunchcontrol::calls::<M>());
-    all.extend(compare::calls::<M>());
-    all.extend(cvt::calls::<M>());
-    all.extend(fence::calls::<M>());
-    all.extend(ld_st::calls::<M>());
-    all.extend(ldmatrix::calls::<M>());
-    all.extend(logic::calls::<M>());
-    all.extend(mbarrier::calls::<M>());
-    all.extend(misc::calls::<M>());
-    all.extend(mma::calls::<M>());
-    all.extend(prefetch::calls::<M>());
-    all.extend(system::calls::<M>());
-    all.extend(tcgen05::alloc::calls::<M>());
-    all.extend(tcgen05::commit::calls::<M>());
-    all.extend(tcgen05::cp::calls::<M>());
-    all.extend(tcgen05::ld_st::calls::<M>());
-    all.extend(tcgen05::mma::calls::<M>());
-    all.extend(tcgen05::shift::calls::<M>());
-    all.extend(tensor::calls::<M>());
-    all.extend(video::calls::<M>());
-    all.extend(warp::calls::<M>());
-    all.extend(wgmma::calls::<M>());
-    all.extend(wmma::calls::<M>());
+    all.extend(address::calls());
+    all.extend(arith::calls());
+    all.extend(async_copy::calls());
+    all.extend(async_store::calls());
+    all.extend(atom::calls());
+    all.extend(bar::calls());
+    all.extend(bulk::calls());
+    all.extend(clusterlaunchcontrol::calls());
+    all.extend(compare::calls());
+    all.extend(cvt::calls());
+    all.extend(fence::calls());
+    all.extend(ld_st::calls());
+    all.extend(ldmatrix::calls());
+    all.extend(logic::calls());
+    all.extend(mbarrier::calls());
+    all.extend(misc::calls());
+    all.extend(mma::calls());
+    all.extend(prefetch::calls());
+    all.extend(system::calls());
+    all.extend(tcgen05::alloc::calls());
+    all.extend(tcgen05::commit::calls());
+    all.extend(tcgen05::cp::calls());
+    all.extend(tcgen05::ld_st::calls());
+    all.extend(tcgen05::mma::calls());
+    all.extend(tcgen05::shift::calls());
+    all.extend(tensor::calls());
+    all.extend(video::calls());
+    all.extend(warp::calls());
+    all.extend(wgmma::calls());
+    all.extend(wmma::calls());
     all
 }

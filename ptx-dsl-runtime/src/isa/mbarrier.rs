@@ -8,7 +8,7 @@ use crate::kernel::{Flow, Wait};
 use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::sync::mbarrier::{self as object, Arrive, Layout};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// In the file of the copies that it waits for.
 pub use super::async_copy::cp_async_mbarrier_arrive;
@@ -16,12 +16,12 @@ pub use super::async_copy::cp_async_mbarrier_arrive;
 const WHAT: &str = "the mbarrier object";
 
 /// The object of an operation that reaches peer CTAs too.
-fn find<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<(u32, u32), Box<Fault>> {
+fn find(x: &Ctx<'_>, q: Q, addr: u64, lane: usize) -> Result<(u32, u32), Box<Fault>> {
     shared_object(x, space(q), addr, 8, lane, WHAT)
 }
 
 /// The object of an operation on the executing CTA only.
-fn find_own<M: Monitor>(x: &Ctx<'_, M>, q: Q, addr: u64, lane: usize) -> Result<u32, Box<Fault>> {
+fn find_own(x: &Ctx<'_>, q: Q, addr: u64, lane: usize) -> Result<u32, Box<Fault>> {
     own_shared_object(x, space(q), addr, 8, lane, WHAT)
 }
 
@@ -30,7 +30,7 @@ const fn layout(q: Q) -> Layout {
 }
 
 /// `mbarrier.init [addr], count`
-pub fn mbarrier_init<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_init(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
         let count = s.get(1).map_or(0, |c| c[l]) as u32;
@@ -42,7 +42,7 @@ pub fn mbarrier_init<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut
 }
 
 /// `mbarrier.inval [addr]`
-pub fn mbarrier_inval<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_inval(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;
         let rank = x.rank();
@@ -53,7 +53,7 @@ pub fn mbarrier_inval<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mu
 }
 
 /// The CTAs that an operation reaches: the address's, or with `.multicast::cluster::32b` those of the mask in the last operand.
-fn reached<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], lane: usize) -> Result<Vec<(u32, u32)>, Box<Fault>> {
+fn reached(x: &Ctx<'_>, q: Q, s: &[&Lanes], lane: usize) -> Result<Vec<(u32, u32)>, Box<Fault>> {
     let (rank, offset) = find(x, q, s[0][lane], lane)?;
     if !q.has(q::multicast_cluster_32b) {
         return Ok(vec![(rank, offset)]);
@@ -66,7 +66,7 @@ fn reached<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], lane: usize) -> Resul
     Ok(active(mask).map(|r| (r as u32, offset)).collect())
 }
 
-fn tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], expect: bool) -> Done {
+fn tx(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], expect: bool) -> Done {
     for l in active(x.mask) {
         let bytes = s.get(1).map_or(0, |t| t[l]) as u32;
         let step = if expect { object::expect_tx } else { object::complete_tx };
@@ -78,16 +78,16 @@ fn tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], expect: bool) -> Done 
 }
 
 /// `mbarrier.expect_tx [addr], txCount{, ctaMask}`
-pub fn mbarrier_expect_tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_expect_tx(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     tx(x, q, s, true)
 }
 
 /// `mbarrier.complete_tx [addr], txCount{, ctaMask}`
-pub fn mbarrier_complete_tx<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_complete_tx(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     tx(x, q, s, false)
 }
 
-fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bool) -> Done {
+fn arrive_on(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bool) -> Done {
     // operands after the address: count or txCount, then the multicast mask
     let operands = &s[1.min(s.len())..s.len() - usize::from(q.has(q::multicast_cluster_32b) && s.len() > 1)];
     if let Some(addr) = shared_by_all(x, s[0])
@@ -154,8 +154,8 @@ fn arrive_on<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut L
 }
 
 /// Do the last lanes arrive in the next phase? A monitor has to know which ones.
-fn is_parted<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64) -> Result<bool, Box<Fault>> {
-    if !M::ON {
+fn is_parted(x: &mut Ctx<'_>, q: Q, addr: u64) -> Result<bool, Box<Fault>> {
+    if !x.monitor.is_on() {
         return Ok(false);
     }
     let lane = x.mask.trailing_zeros() as usize;
@@ -165,7 +165,7 @@ fn is_parted<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, addr: u64) -> Result<bool, Bo
 }
 
 /// An arrival on an object of another CTA returns no state: it must be written with `_`.
-fn returns_state<M: Monitor>(x: &Ctx<'_, M>, q: Q, rank: u32, drop: bool, lane: usize) -> Done {
+fn returns_state(x: &Ctx<'_>, q: Q, rank: u32, drop: bool, lane: usize) -> Done {
     if rank == x.rank() || !q.has(q::state) {
         return Ok(());
     }
@@ -175,12 +175,12 @@ fn returns_state<M: Monitor>(x: &Ctx<'_, M>, q: Q, rank: u32, drop: bool, lane: 
 }
 
 /// `mbarrier.arrive state, [addr]{, count or txCount}{, ctaMask}`
-pub fn mbarrier_arrive<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_arrive(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     arrive_on(x, q, s, d, false)
 }
 
 /// `mbarrier.arrive_drop state, [addr]{, count or txCount}{, ctaMask}`
-pub fn mbarrier_arrive_drop<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_arrive_drop(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     arrive_on(x, q, s, d, true)
 }
 
@@ -189,7 +189,7 @@ type Missing = Vec<(u32, u32, u64)>;
 
 /// The address, if it is the same in all active lanes.
 #[inline(always)]
-fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
+fn shared_by_all(x: &Ctx<'_>, addr: &Lanes) -> Option<u64> {
     let first = addr[x.mask.trailing_zeros() as usize & 31];
     let mut differ = 0;
     for (l, a) in addr.iter().enumerate() {
@@ -199,8 +199,8 @@ fn shared_by_all<M: Monitor>(x: &Ctx<'_, M>, addr: &Lanes) -> Option<u64> {
 }
 
 /// The same if all active lanes test one object and one parity: that, and whether its phase is complete.
-fn look_together<M: Monitor>(
-    x: &mut Ctx<'_, M>,
+fn look_together(
+    x: &mut Ctx<'_>,
     q: Q,
     s: &[&Lanes],
     d: &mut [&mut Lanes],
@@ -232,12 +232,7 @@ fn look_together<M: Monitor>(
 ///
 /// A report predicate and value are false and 0: nothing the host runs today makes a report, so a conditional phase
 /// (`.phase_type::conditional`) completes with its primary one.
-fn look<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    d: &mut [&mut Lanes],
-) -> Result<(bool, Missing), Box<Fault>> {
+fn look(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Result<(bool, Missing), Box<Fault>> {
     let (mut complete, mut missing) = (false, Missing::new());
     let rank = x.rank();
     for l in active(x.mask) {
@@ -264,7 +259,7 @@ fn look<M: Monitor>(
 }
 
 /// `mbarrier.test_wait waitComplete, [addr], state or phaseParity`
-pub fn mbarrier_test_wait<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_test_wait(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let all = match look_together(x, q, s, d)? {
         Some((done, _)) => done,
         None => look(x, q, s, d)?.1.is_empty(),
@@ -278,12 +273,7 @@ pub fn mbarrier_test_wait<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d:
 /// `mbarrier.try_wait waitComplete, [addr], state or phaseParity{, timeHint}`: waits while no lane can go on.
 ///
 /// The time hint is ignored: the driver times out waits.
-pub fn mbarrier_try_wait<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    d: &mut [&mut Lanes],
-) -> Result<Flow, Box<Fault>> {
+pub fn mbarrier_try_wait(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
     if let Some((done, wait)) = look_together(x, q, s, d)? {
         return Ok(if done || x.resumed() || x.gives_up() { Flow::Next } else { Flow::Wait(wait) });
     }
@@ -298,7 +288,7 @@ pub fn mbarrier_try_wait<M: Monitor>(
 }
 
 /// `mbarrier.pending_count count, state`
-pub fn mbarrier_pending_count<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_pending_count(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         let count = object::pending_count(s[0][l]).map_err(|e| x.fault(e.fault(0), l as u32))?;
         set(d, 0, l, count.into());
@@ -307,7 +297,7 @@ pub fn mbarrier_pending_count<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes]
 }
 
 /// `mbarrier.check_layout p, [addr]`
-pub fn mbarrier_check_layout<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn mbarrier_check_layout(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let rank = x.rank();
     for l in active(x.mask) {
         let offset = find_own(x, q, s[0][l], l)?;

@@ -7,29 +7,24 @@ use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::qual::{Q, q};
 use crate::sync::register_pool::Request;
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 pub use stack::{alloca, stackrestore, stacksave};
 
 /// `nanosleep t`: lets other threads go first; the host has no time.
-pub fn nanosleep<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
+pub fn nanosleep(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
     x.yield_now();
     Ok(Flow::Next)
 }
 
 /// `setmaxnreg`: without a known number of registers it has no effect.
-pub fn setmaxnreg<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Result<Flow, Box<Fault>> {
+pub fn setmaxnreg(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<Flow, Box<Fault>> {
     let lane = x.mask.trailing_zeros() as usize % 32;
     let count = s.first().map_or(0, |count| count[lane] as u32);
     Ok(x.request_registers(Request { inc: q.has(q::inc), count })?.map_or(Flow::Next, Flow::Wait))
 }
 
 /// `trap`: ends the launch.
-pub fn trap<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn trap(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Err(x.fault(FaultKind::Trap, x.mask.trailing_zeros() % 32))
 }
 
@@ -38,8 +33,8 @@ macro_rules! nothing {
     ($($(#[$doc:meta])* $name:ident)*) => {$(
         $(#[$doc])*
         #[inline(always)]
-        pub fn $name<M: Monitor>(
-            _: &mut Ctx<'_, M>,
+        pub fn $name(
+            _: &mut Ctx<'_>,
             _: Q,
             _: &[&Lanes],
             _: &mut [&mut Lanes],

@@ -17,22 +17,22 @@ use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::numerics::Numerics;
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 use form::{Form, Kind};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// `mma d, a, b, c`, and with block scaling the factors of A, their byte and thread, and those of B.
-pub fn mma<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn mma(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     multiply(x, q, s, d, false)
 }
 
 /// `mma.sp d, a, b, c, e, f`: as [`mma`]; `e` and `f` are the metadata and their selector.
-pub fn mma_sp<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn mma_sp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     multiply(x, q, s, d, true)
 }
 
-fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], sparse: bool) -> Blocks {
+fn multiply(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], sparse: bool) -> Blocks {
     if let Some(wait) = x.whole_warp(if sparse { "mma.sp" } else { "mma" })? {
         return Ok(Flow::Wait(wait));
     }

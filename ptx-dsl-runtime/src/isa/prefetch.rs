@@ -5,22 +5,22 @@ use super::{Done, active, place, set, space};
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
 use crate::qual::Q;
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// `prefetch`: a bad address does not fault.
 #[inline(always)]
-pub fn prefetch<M: Monitor>(_: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn prefetch(_: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Ok(())
 }
 
 /// `prefetchu`: a bad address does not fault.
 #[inline(always)]
-pub fn prefetchu<M: Monitor>(_: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn prefetchu(_: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Ok(())
 }
 
 /// 128 bytes of global memory, aligned.
-fn cache_line<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], what: &str) -> Done {
+fn cache_line(x: &Ctx<'_>, q: Q, s: &[&Lanes], what: &str) -> Done {
     for l in active(x.mask) {
         let Some(addr) = s.first().map(|a| a[l]) else { continue };
         if !matches!(place(x, space(q), addr, l)?, Place::Global { .. }) {
@@ -35,12 +35,12 @@ fn cache_line<M: Monitor>(x: &Ctx<'_, M>, q: Q, s: &[&Lanes], what: &str) -> Don
 }
 
 /// `applypriority [a], 128`: a hint.
-pub fn applypriority<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn applypriority(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     cache_line(x, q, s, "applypriority")
 }
 
 /// `discard [a], 128`: reads before the next write are undefined; here they see the old bytes.
-pub fn discard<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn discard(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     cache_line(x, q, s, "discard")
 }
 
@@ -48,7 +48,7 @@ pub fn discard<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut
 const POLICY: u64 = 1 << 60;
 
 /// `createpolicy`: an opaque value.
-pub fn createpolicy<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn createpolicy(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         set(d, 0, l, POLICY);
     }

@@ -2,24 +2,24 @@
 //!
 //! Numbered registers take their number: `%envreg3` is `envreg(x, lane, 3)`.
 
-use crate::{Ctx, Monitor};
+use crate::Ctx;
 use ptx_dsl_isa::isa::sreg::SpecialRegister;
 
 macro_rules! registers {
     ($(#[doc = $doc:literal] $name:ident: |$x:ident, $lane:ident| $value:expr;)*) => {$(
         #[doc = $doc]
         #[inline(always)]
-        pub fn $name<M: Monitor>($x: &Ctx<'_, M>, $lane: usize) -> u64 {
+        pub fn $name($x: &Ctx<'_>, $lane: usize) -> u64 {
             let _ = ($x, $lane);
             ($value) as u64
         }
     )*
 
     /// The function that reads a special register, for the interpreter.
-    pub(crate) fn reader<M: Monitor>(register: SpecialRegister) -> fn(&Ctx<'_, M>, usize) -> u64 {
+    pub(crate) fn reader(register: SpecialRegister) -> fn(&Ctx<'_>, usize) -> u64 {
         let name = register.name().trim_start_matches('%').replace('.', "_");
         match name.as_str() {
-            $(stringify!($name) => $name::<M>,)*
+            $(stringify!($name) => $name,)*
             // `%envreg` and `%pm`
             _ => |_, _| 0,
         }
@@ -103,13 +103,13 @@ const fn lanemasks(lane: usize) -> [u32; 5] {
 
 /// `%envreg0` to `%envreg31`: what a driver may define, 0 here.
 #[inline(always)]
-pub fn envreg<M: Monitor>(_: &Ctx<'_, M>, _: usize, _: u32) -> u64 {
+pub fn envreg(_: &Ctx<'_>, _: usize, _: u32) -> u64 {
     0
 }
 
 /// `%pm0` to `%pm7` and `%pm0_64` to `%pm7_64`: no counters.
 #[inline(always)]
-pub fn pm<M: Monitor>(_: &Ctx<'_, M>, _: usize, _: u32) -> u64 {
+pub fn pm(_: &Ctx<'_>, _: usize, _: u32) -> u64 {
     0
 }
 

@@ -7,11 +7,11 @@ use super::{Done, active, set};
 use crate::fault::{Fault, FaultKind};
 use crate::mem::address::AddrSpace;
 use crate::qual::Q;
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 use printf::{Argument, MOST, Piece, WIDEST};
 
 /// A string that ends with a zero, or after `most` bytes. More than [`MOST`] bytes are a fault.
-fn text<M: Monitor>(x: &mut Ctx<'_, M>, at: u64, most: usize, lane: usize) -> Result<Vec<u8>, Box<Fault>> {
+fn text(x: &mut Ctx<'_>, at: u64, most: usize, lane: usize) -> Result<Vec<u8>, Box<Fault>> {
     let mut bytes = Vec::new();
     while bytes.len() < most {
         if bytes.len() == MOST {
@@ -27,7 +27,7 @@ fn text<M: Monitor>(x: &mut Ctx<'_, M>, at: u64, most: usize, lane: usize) -> Re
 }
 
 #[cold]
-fn too_long<M: Monitor>(x: &Ctx<'_, M>, what: &str, most: usize, lane: usize) -> Box<Fault> {
+fn too_long(x: &Ctx<'_>, what: &str, most: usize, lane: usize) -> Box<Fault> {
     let what = format!("{what} has more than {most} bytes");
     x.fault(
         FaultKind::undefined(what, "", "check that it ends with a zero byte, and that widths are small"),
@@ -41,7 +41,7 @@ struct Arguments {
 }
 
 impl Arguments {
-    fn next<M: Monitor>(&mut self, x: &mut Ctx<'_, M>, bytes: u32, lane: usize) -> Result<u64, Box<Fault>> {
+    fn next(&mut self, x: &mut Ctx<'_>, bytes: u32, lane: usize) -> Result<u64, Box<Fault>> {
         let size = u64::from(bytes);
         let at = self.at.wrapping_add(size - 1) & !(size - 1);
         self.at = at.wrapping_add(size);
@@ -51,7 +51,7 @@ impl Arguments {
 
 /// `vprintf (format, arguments)`: the text goes to the standard output or to [`Host::print`](crate::Host::print). Gives the number of
 /// arguments, -1 for a null format.
-pub fn vprintf<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn vprintf(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let &[format, arguments] = s else { return Ok(()) };
     for l in active(x.mask) {
         let count = if format[l] == 0 { -1 } else { print(x, format[l], Arguments { at: arguments[l] }, l)? };
@@ -61,12 +61,7 @@ pub fn vprintf<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut
 }
 
 /// Prints for one thread. Returns the number of arguments.
-fn print<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    format: u64,
-    mut arguments: Arguments,
-    lane: usize,
-) -> Result<i32, Box<Fault>> {
+fn print(x: &mut Ctx<'_>, format: u64, mut arguments: Arguments, lane: usize) -> Result<i32, Box<Fault>> {
     let format = text(x, format, usize::MAX, lane)?;
     let (mut out, mut count) = (Vec::new(), 0);
     for piece in printf::pieces(&format) {
@@ -106,7 +101,7 @@ fn print<M: Monitor>(
 }
 
 /// `__assertfail (message, file, line, function, charSize)`: ends the launch.
-pub fn __assertfail<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn __assertfail(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let &[message, file, line, function, _] = s else { return Ok(()) };
     let Some(l) = active(x.mask).next() else { return Ok(()) };
     let mut words = |at: &Lanes| -> Result<String, Box<Fault>> {

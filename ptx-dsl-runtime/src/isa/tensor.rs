@@ -22,13 +22,13 @@ use crate::machine::spaces::SharedPlace;
 use crate::mem::address::AddrSpace;
 use crate::qual::{Q, Ty, q};
 use crate::tensor_map::ElementType;
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// Boxes in shared memory are aligned to so many bytes.
 const ALIGN: u32 = 128;
 
 /// `cp.async.bulk.tensor`: loads, with an mbarrier object, and stores, with bulk groups.
-pub fn cp_async_bulk_tensor<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_bulk_tensor(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         if q.has(q::bulk_group) {
             store(x, q, s, l, false)?;
@@ -41,7 +41,7 @@ pub fn cp_async_bulk_tensor<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], 
 }
 
 /// `cp.reduce.async.bulk.tensor`
-pub fn cp_reduce_async_bulk_tensor<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_reduce_async_bulk_tensor(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         store(x, q, s, l, true)?;
     }
@@ -54,7 +54,7 @@ fn numbers(s: &[&Lanes], l: usize) -> Vec<i32> {
 }
 
 /// From a tensor to the shared memory of a CTA, or of several.
-fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize) -> Done {
+fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize) -> Done {
     let form = Form::of(q);
     let (map, map_at, operands) = overridden(x, q, &s[1..], l)?;
     let (coordinates, rest) = operands.split_at(form.coordinates);
@@ -76,7 +76,7 @@ fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize) -> Done {
 }
 
 /// From shared memory to a tensor.
-fn store<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize, reduces: bool) -> Done {
+fn store(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize, reduces: bool) -> Done {
     let form = Form::of(q);
     let (map, map_at, operands) = overridden(x, q, s, l)?;
     let (coordinates, rest) = operands.split_at(form.coordinates);
@@ -88,7 +88,7 @@ fn store<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], l: usize, reduces: 
 }
 
 /// The reduction of an instruction on elements of a tensor.
-fn reduction<M: Monitor>(x: &Ctx<'_, M>, q: Q, element: ElementType, l: usize) -> Result<Reduction, Box<Fault>> {
+fn reduction(x: &Ctx<'_>, q: Q, element: ElementType, l: usize) -> Result<Reduction, Box<Fault>> {
     let bitwise = q.has(q::and) || q.has(q::or) || q.has(q::xor);
     let counts = q.has(q::inc) || q.has(q::dec);
     let ty = match element {
@@ -115,17 +115,12 @@ fn reduction<M: Monitor>(x: &Ctx<'_, M>, q: Q, element: ElementType, l: usize) -
 }
 
 /// `cp.async.bulk.prefetch.tensor`: a hint, which bad operands do not make a fault.
-pub fn cp_async_bulk_prefetch_tensor<M: Monitor>(_: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn cp_async_bulk_prefetch_tensor(_: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Ok(())
 }
 
 /// `applypriority.async.bulk.tensor`: a hint.
-pub fn applypriority_async_bulk_tensor<M: Monitor>(
-    _: &mut Ctx<'_, M>,
-    _: Q,
-    _: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Done {
+pub fn applypriority_async_bulk_tensor(_: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     Ok(())
 }
 

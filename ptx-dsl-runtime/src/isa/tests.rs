@@ -50,7 +50,7 @@ macro_rules! probe {
         }
         impl CompiledKernel for $name {
             type Warp = Regs;
-            fn step<M: Monitor>($x: &mut Ctx<'_, M>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
+            fn step($x: &mut Ctx<'_>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
                 loop {
                     $x.turn(pc)?;
                     let n = ws.len();
@@ -96,7 +96,7 @@ macro_rules! probe {
     };
 }
 
-fn results<M: Monitor>(x: &mut Ctx<'_, M>, Regs(r): &Regs) -> Done {
+fn results(x: &mut Ctx<'_>, Regs(r): &Regs) -> Done {
     let ([base, ..], [n, ..], [cta, ..]) = (x.read(AddrSpace::ParamEntry, 0, 8, 0)?, x.ntid(), x.ctaid());
     for l in active(x.mask) {
         let at = base + 16 * u64::from(cta * n + x.warp * 32 + l as u32);

@@ -8,12 +8,12 @@ use super::{Done, active, set};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::qual::{Q, Ty, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// The active lanes grouped by membermask: (membermask, lanes). A lane must be in its own mask.
-pub(super) fn groups<M: Monitor>(x: &Ctx<'_, M>, members: &Lanes, opcode: &str) -> Result<Vec<(u32, u32)>, Box<Fault>> {
+pub(super) fn groups(x: &Ctx<'_>, members: &Lanes, opcode: &str) -> Result<Vec<(u32, u32)>, Box<Fault>> {
     split(x.mask, members).map_err(|lane| {
         let mask = members[lane as usize] as u32;
         let what = format!("lane {lane} executes `{opcode}` with the membermask {mask:#010x}, which leaves it out");
@@ -38,12 +38,7 @@ fn split(mask: u32, members: &Lanes) -> Result<Vec<(u32, u32)>, u32> {
 }
 
 /// Waits for the members, then runs `f` once per group, with the lanes that take part.
-fn together<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    members: Option<&&Lanes>,
-    opcode: &str,
-    mut f: impl FnMut(&Ctx<'_, M>, u32),
-) -> Blocks {
+fn together(x: &mut Ctx<'_>, members: Option<&&Lanes>, opcode: &str, mut f: impl FnMut(&Ctx<'_>, u32)) -> Blocks {
     grouped(x, members, opcode, |x, _, lanes| {
         f(x, lanes);
         Ok(())
@@ -51,11 +46,11 @@ fn together<M: Monitor>(
 }
 
 /// The same with the membermask, and `f` may return a fault.
-fn grouped<M: Monitor>(
-    x: &mut Ctx<'_, M>,
+fn grouped(
+    x: &mut Ctx<'_>,
     members: Option<&&Lanes>,
     opcode: &str,
-    mut f: impl FnMut(&Ctx<'_, M>, u32, u32) -> Done,
+    mut f: impl FnMut(&Ctx<'_>, u32, u32) -> Done,
 ) -> Blocks {
     let Some(members) = members else { return Ok(Flow::Next) };
     let groups = groups(x, members, opcode)?;
@@ -81,7 +76,7 @@ fn grouped<M: Monitor>(
 }
 
 /// `elect.sync d|p, membermask`: the lowest active lane, as hardware does; the manual leaves the choice open.
-pub fn elect_sync<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn elect_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     together(x, s.first(), "elect.sync", |_, lanes| {
         let leader = lanes.trailing_zeros();
         for l in active(lanes) {
@@ -112,12 +107,12 @@ fn vote_of(q: Q, lanes: u32, a: Option<&&Lanes>, d: &mut [&mut Lanes]) {
 }
 
 /// `vote.sync d, a, membermask`
-pub fn vote_sync<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn vote_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     together(x, s.get(1), "vote.sync", |_, lanes| vote_of(q, lanes, s.first(), d))
 }
 
 /// `vote d, a`, without a mask: the active lanes.
-pub fn vote<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn vote(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     vote_of(q, x.mask, s.first(), d);
     Ok(Flow::Next)
 }
@@ -178,7 +173,7 @@ fn exchange(q: Q, lanes: u32, born: u32, s: &[&Lanes], d: &mut [&mut Lanes]) {
 }
 
 /// The lanes the warp started with: the last warp of a CTA may be partial.
-fn born<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
+fn born(x: &Ctx<'_>) -> u32 {
     let threads = x.ntid().into_iter().map(u64::from).product::<u64>();
     match threads.saturating_sub(u64::from(x.warp) * 32) {
         n @ 0..32 => (1 << n) - 1,
@@ -187,7 +182,7 @@ fn born<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
 }
 
 /// `shfl.sync d|p, a, b, c, membermask`
-pub fn shfl_sync<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn shfl_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     grouped(x, s.get(3), "shfl.sync", |x, named, lanes| {
         if named != u32::MAX
             && let Some((lane, from)) = stranger(q, named, lanes, s)
@@ -210,13 +205,13 @@ fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
 }
 
 /// `shfl d|p, a, b, c`, without a mask: the active lanes.
-pub fn shfl<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn shfl(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     exchange(q, x.mask, born(x), s, d);
     Ok(Flow::Next)
 }
 
 /// `match.any.sync` and `match.all.sync d|p, a, membermask`
-pub fn match_<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn match_(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     let unused = if matches!(q.ty[0], Ty::B64) { 0 } else { 32 };
     let a = |l: usize| s.first().map_or(0, |a| a[l] << unused);
     together(x, s.get(1), "match.sync", |_, lanes| {
@@ -277,7 +272,7 @@ fn reduce_f32(q: Q, values: impl Iterator<Item = u32>) -> u32 {
 }
 
 /// `redux.sync d, a, membermask`
-pub fn redux_sync<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn redux_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     together(x, s.get(1), "redux.sync", |_, lanes| {
         let result = reduce(q, active(lanes).map(|l| s.first().map_or(0, |a| a[l]) as u32));
         for l in active(lanes) {
@@ -287,7 +282,7 @@ pub fn redux_sync<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&
 }
 
 /// `activemask d`
-pub fn activemask<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn activemask(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask) {
         set(d, 0, l, x.mask.into());
     }

@@ -16,23 +16,23 @@ use crate::machine::copy::JobAccess;
 use crate::monitor::{Agent, By, Groups as Waited, Order, Place, Sync};
 use crate::qual::Q;
 use crate::sync::wgmma::{Descriptors, Groups, Pending};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 use operands::Operands;
 use product::Product;
 
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// `wgmma.mma_async d, a, b-desc, scale-d, ...`, and from code generation the old `d` and the sets of registers that it holds.
-pub fn wgmma_mma_async<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wgmma_mma_async(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     multiply(x, q, s, d, false)
 }
 
 /// `wgmma.mma_async.sp d, a, b-desc, sp-meta, sp-sel, scale-d, ...`: as [`wgmma_mma_async`].
-pub fn wgmma_mma_async_sp<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wgmma_mma_async_sp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     multiply(x, q, s, d, true)
 }
 
-fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], sparse: bool) -> Blocks {
+fn multiply(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], sparse: bool) -> Blocks {
     if let Some(wait) = x.whole_warp("wgmma.mma_async")? {
         return Ok(Flow::Wait(wait));
     }
@@ -50,7 +50,7 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
     }
     same_descriptors(x, &operands)?;
     let product = Product::new(q, sparse, d.len());
-    if M::ON {
+    if x.monitor.is_on() {
         report(x, &product, &operands)?;
     }
     let rank = x.rank();
@@ -72,7 +72,7 @@ fn multiply<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut La
 }
 
 /// The four warps of the group must be there.
-fn warpgroup<M: Monitor>(x: &Ctx<'_, M>) -> Result<(), Box<Fault>> {
+fn warpgroup(x: &Ctx<'_>) -> Result<(), Box<Fault>> {
     let first = x.warp as usize & !3;
     let lives = |warp: usize| x.cta().live.get(warp).is_some_and(|live| *live == u32::MAX);
     if let Some(absent) = (first..first + 4).find(|warp| !lives(*warp)) {
@@ -85,7 +85,7 @@ fn warpgroup<M: Monitor>(x: &Ctx<'_, M>) -> Result<(), Box<Fault>> {
 }
 
 /// The other warps of the group must have given the same operation the same descriptors.
-fn same_descriptors<M: Monitor>(x: &mut Ctx<'_, M>, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
+fn same_descriptors(x: &mut Ctx<'_>, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
     let operation = groups(x).issued();
     let first = x.warp as usize & !3;
     let all = &x.cta().wgmma;
@@ -102,7 +102,7 @@ fn same_descriptors<M: Monitor>(x: &mut Ctx<'_, M>, operands: &Operands<'_>) -> 
 }
 
 /// What the current warp has in flight.
-fn groups<'x, M: Monitor>(x: &'x mut Ctx<'_, M>) -> &'x mut Groups {
+fn groups<'x>(x: &'x mut Ctx<'_>) -> &'x mut Groups {
     let warp = x.warp as usize;
     let all = &mut x.cta_mut().wgmma;
     if all.len() <= warp {
@@ -111,7 +111,7 @@ fn groups<'x, M: Monitor>(x: &'x mut Ctx<'_, M>) -> &'x mut Groups {
     &mut all[warp]
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The warps of the current warpgroup that live and have committed fewer groups.
     fn warpgroup_missing(&self, groups: u64) -> impl Iterator<Item = u32> + '_ {
         self.cta().warpgroup_missing(self.warp, self.warp + 1, groups)
@@ -119,7 +119,7 @@ impl<M: Monitor> Ctx<'_, M> {
 }
 
 /// Tells the monitor what the operation reads of shared memory.
-fn report<M: Monitor>(x: &mut Ctx<'_, M>, product: &Product, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
+fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
     let (rank, size) = (x.rank(), x.cta().shared.len().max(x.memory.shared.len()));
     let by = By::Agent(Agent::Warpgroup(groups(x).committed()));
     let mut pieces = product.pieces(operands, x.warp as usize % 4);
@@ -138,7 +138,7 @@ fn report<M: Monitor>(x: &mut Ctx<'_, M>, product: &Product, operands: &Operands
 }
 
 /// `wgmma.fence`. With an operand it is a check of code generation: the next statement touches these sets of registers.
-pub fn wgmma_fence<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
+pub fn wgmma_fence(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     let Some(sets) = s.first() else {
         groups(x).fenced = true;
         return Ok(());
@@ -167,7 +167,7 @@ pub fn wgmma_fence<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [
 }
 
 /// `wgmma.commit_group`: the operations since the last one are a group.
-pub fn wgmma_commit_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn wgmma_commit_group(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("wgmma.commit_group")? {
         return Ok(Flow::Wait(wait));
     }
@@ -178,7 +178,7 @@ pub fn wgmma_commit_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], _:
 
 /// `wgmma.wait_group N`: all groups but the newest N are complete. An operation belongs to the warpgroup, so all its warps must have issued
 /// them.
-pub fn wgmma_wait_group<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn wgmma_wait_group(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("wgmma.wait_group")? {
         return Ok(Flow::Wait(wait));
     }

@@ -14,7 +14,7 @@ use crate::isa::float16::{f16_to_f32, f32_to_f16};
 use crate::kernel::Flow;
 use crate::mem::address::AddrSpace;
 use crate::qual::{Q, Qualifier, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
@@ -113,13 +113,7 @@ struct Place {
 }
 
 impl Place {
-    fn of<M: Monitor>(
-        x: &Ctx<'_, M>,
-        q: Q,
-        f: &Fragment,
-        addr: &Lanes,
-        stride: Option<&&Lanes>,
-    ) -> Result<Place, Box<Fault>> {
+    fn of(x: &Ctx<'_>, q: Q, f: &Fragment, addr: &Lanes, stride: Option<&&Lanes>) -> Result<Place, Box<Fault>> {
         let by_column = q.has(q::col);
         let (lines, along) = if by_column { (f.columns, f.rows) } else { (f.rows, f.columns) };
         let stride = match stride {
@@ -148,7 +142,7 @@ impl Place {
 }
 
 /// `wmma.load r, [p], stride`.
-fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], matrix: Matrix) -> Blocks {
+fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], matrix: Matrix) -> Blocks {
     if let Some(wait) = x.whole_warp("wmma.load")? {
         return Ok(Flow::Wait(wait));
     }
@@ -179,22 +173,22 @@ fn load<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]
 }
 
 /// `wmma.load.a r, [p], stride`: all threads give one address and one stride, in elements.
-pub fn wmma_load_a<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wmma_load_a(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     load(x, q, s, d, Matrix::A)
 }
 
 /// As [`wmma_load_a`].
-pub fn wmma_load_b<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wmma_load_b(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     load(x, q, s, d, Matrix::B)
 }
 
 /// As [`wmma_load_a`].
-pub fn wmma_load_c<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wmma_load_c(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     load(x, q, s, d, Matrix::C)
 }
 
 /// `wmma.store.d [p], r, stride`.
-pub fn wmma_store_d<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn wmma_store_d(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("wmma.store")? {
         return Ok(Flow::Wait(wait));
     }
@@ -225,7 +219,7 @@ pub fn wmma_store_d<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut 
 }
 
 /// `wmma.mma d, a, b, c`: the tiles of D one after the other, each as an `mma`.
-pub fn wmma_mma<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("wmma.mma")? {
         return Ok(Flow::Wait(wait));
     }

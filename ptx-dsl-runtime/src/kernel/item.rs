@@ -5,7 +5,7 @@
 
 use super::Kernel;
 use crate::launch::{self, Arg, Error, Launch};
-use crate::{Host, Monitor, Report};
+use crate::{Host, Report};
 
 /// The text of a kernel.
 pub trait Printed: Kernel {
@@ -48,7 +48,7 @@ pub trait KernelFn: Fn() -> Self::Kernel {
     ///
     /// # Errors
     /// If the launch or an argument does not suit the kernel, or the kernel has undefined behaviour, traps or hangs.
-    fn launch<'a, M: Monitor, A>(&self, host: &Host<M>, launch: Launch, arguments: A) -> Result<Report, Error>
+    fn launch<'a, M, A>(&self, host: &Host<M>, launch: Launch, arguments: A) -> Result<Report, Error>
     where
         Self::Kernel: Takes<'a, A>,
     {
@@ -59,7 +59,7 @@ pub trait KernelFn: Fn() -> Self::Kernel {
     ///
     /// # Errors
     /// As [`launch`](KernelFn::launch).
-    fn launch_raw<M: Monitor>(&self, host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
+    fn launch_raw<M>(&self, host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
         raw::<Self::Kernel, M>(host, launch, args)
     }
 
@@ -85,13 +85,13 @@ impl<F: Fn() -> K, K: Printed> KernelFn for F {
 
 /// Launches a kernel with a tuple of arguments.
 #[doc(hidden)]
-pub fn typed<'a, K: Takes<'a, A>, M: Monitor, A>(host: &Host<M>, launch: Launch, args: A) -> Result<Report, Error> {
+pub fn typed<'a, K: Takes<'a, A>, M, A>(host: &Host<M>, launch: Launch, args: A) -> Result<Report, Error> {
     raw::<K, M>(host, launch, &mut K::arguments(args))
 }
 
 /// Launches a kernel with untyped arguments.
 #[doc(hidden)]
-pub fn raw<K: Printed, M: Monitor>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
+pub fn raw<K: Printed, M>(host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
     crate::dump(K::NAME, K::PTX);
     launch::launch::<K, M>(host, launch, args)
 }

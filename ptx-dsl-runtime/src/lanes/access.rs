@@ -3,14 +3,14 @@
 use super::{Scattered, lanes};
 use crate::isa::{atom, ld_st, space};
 use crate::mem::address::AddrSpace;
-use crate::{Ctx, Fault, Lanes, Monitor, Q};
+use crate::{Ctx, Fault, Lanes, Q};
 
 pub(super) type Done = Result<(), Box<Fault>>;
 
 /// `ld` of elements at any addresses. It is a call: inlined at every load it would dominate the compile time.
 #[inline(never)]
-pub fn load<M: Monitor, T: Scattered, const D: usize>(
-    x: &mut Ctx<'_, M>,
+pub fn load<T: Scattered, const D: usize>(
+    x: &mut Ctx<'_>,
     q: &Q,
     space: AddrSpace,
     site: u32,
@@ -27,8 +27,8 @@ pub fn load<M: Monitor, T: Scattered, const D: usize>(
 
 /// The same at addresses of 32 bits.
 #[inline(never)]
-pub fn load_near<M: Monitor, T: Scattered>(
-    x: &mut Ctx<'_, M>,
+pub fn load_near<T: Scattered>(
+    x: &mut Ctx<'_>,
     q: &Q,
     space: AddrSpace,
     site: u32,
@@ -45,8 +45,8 @@ pub fn load_near<M: Monitor, T: Scattered>(
 
 /// `st` of elements to any addresses.
 #[inline(never)]
-pub fn store<M: Monitor, T: Scattered, const D: usize>(
-    x: &mut Ctx<'_, M>,
+pub fn store<T: Scattered, const D: usize>(
+    x: &mut Ctx<'_>,
     q: &Q,
     space: AddrSpace,
     site: u32,
@@ -64,8 +64,8 @@ pub fn store<M: Monitor, T: Scattered, const D: usize>(
 /// The slow path of `ld`: concurrent memory, then the general path.
 #[cold]
 #[inline(never)]
-pub fn slow_load<M: Monitor, T: Scattered, const D: usize>(
-    x: &mut Ctx<'_, M>,
+pub fn slow_load<T: Scattered, const D: usize>(
+    x: &mut Ctx<'_>,
     q: Q,
     m: u32,
     addr: &Lanes,
@@ -76,8 +76,8 @@ pub fn slow_load<M: Monitor, T: Scattered, const D: usize>(
 }
 
 /// The general path of `ld`, which diagnoses faults.
-pub(super) fn general_load<M: Monitor, T: Scattered, const D: usize>(
-    x: &mut Ctx<'_, M>,
+pub(super) fn general_load<T: Scattered, const D: usize>(
+    x: &mut Ctx<'_>,
     q: Q,
     m: u32,
     addr: &Lanes,
@@ -110,13 +110,7 @@ pub(super) fn low(bits: u32) -> u64 {
 /// The slow path of `st`.
 #[cold]
 #[inline(never)]
-pub fn slow_store<M: Monitor, T: Scattered, const D: usize>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    m: u32,
-    addr: &Lanes,
-    v: [&[T; 32]; D],
-) -> Done {
+pub fn slow_store<T: Scattered, const D: usize>(x: &mut Ctx<'_>, q: Q, m: u32, addr: &Lanes, v: [&[T; 32]; D]) -> Done {
     if x.store_lanes_concurrent(space(q), m, addr, &v) {
         return Ok(());
     }
@@ -135,8 +129,8 @@ pub fn slow_store<M: Monitor, T: Scattered, const D: usize>(
 /// The slow path of `red.add` and `atom.add`, for the lanes of `m`.
 #[cold]
 #[inline(never)]
-pub fn slow_add<M: Monitor, T: Scattered>(
-    x: &mut Ctx<'_, M>,
+pub fn slow_add<T: Scattered>(
+    x: &mut Ctx<'_>,
     q: Q,
     m: u32,
     addr: &Lanes,
@@ -165,8 +159,8 @@ pub fn slow_add<M: Monitor, T: Scattered>(
 /// The slow path of `ld` for one lane.
 #[cold]
 #[inline(never)]
-pub fn slow_load_one<M: Monitor, T: Scattered, const D: usize>(
-    x: &mut Ctx<'_, M>,
+pub fn slow_load_one<T: Scattered, const D: usize>(
+    x: &mut Ctx<'_>,
     space: AddrSpace,
     l: usize,
     addr: u64,
@@ -181,8 +175,8 @@ pub fn slow_load_one<M: Monitor, T: Scattered, const D: usize>(
 /// The slow path of `st` for one lane.
 #[cold]
 #[inline(never)]
-pub fn slow_store_one<M: Monitor, T: Scattered, const D: usize>(
-    x: &mut Ctx<'_, M>,
+pub fn slow_store_one<T: Scattered, const D: usize>(
+    x: &mut Ctx<'_>,
     space: AddrSpace,
     l: usize,
     addr: u64,
@@ -201,6 +195,6 @@ pub fn slow_store_one<M: Monitor, T: Scattered, const D: usize>(
 /// The slow path of `red.add` for one lane.
 #[cold]
 #[inline(never)]
-pub fn slow_add_one<M: Monitor, T: Scattered>(x: &mut Ctx<'_, M>, q: Q, l: usize, addr: u64, v: T) -> Done {
+pub fn slow_add_one<T: Scattered>(x: &mut Ctx<'_>, q: Q, l: usize, addr: u64, v: T) -> Done {
     slow_add(x, q, 1 << l, &[addr; 32], &[v; 32], None)
 }

@@ -74,6 +74,17 @@ pub(super) fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
     out
 }
 
+/// An array from a function of the index. `std::array::from_fn` is not always inlined, and then its function is compiled without the
+/// instruction set of the caller.
+#[inline(always)]
+pub(crate) fn array<T: Copy + Default, const N: usize>(f: impl Fn(usize) -> T) -> [T; N] {
+    let mut all = [T::default(); N];
+    for (i, to) in all.iter_mut().enumerate() {
+        *to = f(i);
+    }
+    all
+}
+
 #[cfg(test)]
 mod tests {
     use super::*;

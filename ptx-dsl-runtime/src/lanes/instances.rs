@@ -4,42 +4,37 @@
 use super::access::*;
 use super::arith::expand;
 use super::stretches::{called_heads, called_rows, slow_rows, slow_stretch};
-use crate::{Ctx, Off};
+use crate::Ctx;
 
 /// The instances. Never called.
 #[doc(hidden)]
 pub fn instances() -> Vec<*const ()> {
     let mut all: Vec<*const ()> =
-        vec![crate::launch::run::<Off> as *const (), crate::launch::run::<crate::Checked> as *const ()];
-    all.extend([
-        Ctx::<Off>::flow as *const (),
-        crate::read_param::<Off> as *const (),
-        crate::write_param::<Off> as *const (),
-    ]);
+        Vec::from([Ctx::flow as *const (), crate::read_param as *const (), crate::write_param as *const ()]);
     macro_rules! of {
         ($($t:ident $bytes:literal $row:literal $half:literal),*) => {$(
             all.extend([
-                load::<Off, $t, 1> as *const (),
-                load::<Off, $t, 2> as *const (),
-                load::<Off, $t, 4> as *const (),
-                load_near::<Off, $t> as *const (),
-                store::<Off, $t, 1> as *const (),
-                store::<Off, $t, 2> as *const (),
-                store::<Off, $t, 4> as *const (),
-                slow_load::<Off, $t, 1> as *const (),
-                slow_store::<Off, $t, 1> as *const (),
-                slow_stretch::<Off, $t, 1, $bytes> as *const (),
-                slow_rows::<Off, $t, 1, $bytes> as *const (),
-                slow_stretch::<Off, $t, 1, $row> as *const (),
-                slow_rows::<Off, $t, 1, $row> as *const (),
-                slow_stretch::<Off, $t, 2, $bytes> as *const (),
-                slow_rows::<Off, $t, 2, $bytes> as *const (),
-                slow_stretch::<Off, $t, 2, $half> as *const (),
-                slow_rows::<Off, $t, 2, $half> as *const (),
-                slow_add::<Off, $t> as *const (),
-                slow_load_one::<Off, $t, 1> as *const (),
-                slow_store_one::<Off, $t, 1> as *const (),
-                slow_add_one::<Off, $t> as *const (),
+                load::<$t, 1> as *const (),
+                load::<$t, 2> as *const (),
+                load::<$t, 4> as *const (),
+                load_near::<$t> as *const (),
+                store::<$t, 1> as *const (),
+                store::<$t, 2> as *const (),
+                store::<$t, 4> as *const (),
+                slow_load::<$t, 1> as *const (),
+                slow_store::<$t, 1> as *const (),
+                slow_stretch::<$t, 1, $bytes> as *const (),
+                slow_rows::<$t, 1, $bytes> as *const (),
+                slow_stretch::<$t, 1, $row> as *const (),
+                slow_rows::<$t, 1, $row> as *const (),
+                slow_stretch::<$t, 2, $bytes> as *const (),
+                slow_rows::<$t, 2, $bytes> as *const (),
+                slow_stretch::<$t, 2, $half> as *const (),
+                slow_rows::<$t, 2, $half> as *const (),
+                slow_add::<$t> as *const (),
+                slow_load_one::<$t, 1> as *const (),
+                slow_store_one::<$t, 1> as *const (),
+                slow_add_one::<$t> as *const (),
                 expand::<$t, 1> as *const (),
                 expand::<$t, 2> as *const (),
                 expand::<$t, 4> as *const (),
@@ -49,13 +44,13 @@ pub fn instances() -> Vec<*const ()> {
                 called_rows::<$t, 1> as *const (),
                 called_rows::<$t, 2> as *const (),
                 called_rows::<$t, 4> as *const (),
-                Ctx::<Off>::stretch_call::<$t, 1, $bytes> as *const (),
-                Ctx::<Off>::stretch_call::<$t, 1, $row> as *const (),
-                Ctx::<Off>::stretch_call::<$t, 2, $half> as *const (),
-                Ctx::<Off>::store_rows_call::<$t, 1> as *const (),
-                Ctx::<Off>::store_rows_call::<$t, 2> as *const (),
-                Ctx::<Off>::store_rows_concurrent::<$t, 1> as *const (),
-                Ctx::<Off>::store_rows_concurrent::<$t, 2> as *const (),
+                Ctx::stretch_call::<$t, 1, $bytes> as *const (),
+                Ctx::stretch_call::<$t, 1, $row> as *const (),
+                Ctx::stretch_call::<$t, 2, $half> as *const (),
+                Ctx::store_rows_call::<$t, 1> as *const (),
+                Ctx::store_rows_call::<$t, 2> as *const (),
+                Ctx::store_rows_concurrent::<$t, 1> as *const (),
+                Ctx::store_rows_concurrent::<$t, 2> as *const (),
             ]);
         )*};
     }

@@ -7,15 +7,15 @@ use super::word::Word;
 use crate::isa::space;
 use crate::mem::prefetch::{DISTANCE, prefetch};
 use crate::mem::scattered::Scattered;
-use crate::{Ctx, Lanes, Monitor, Q};
+use crate::{Ctx, Lanes, Q};
 
 /// The slow path of a stretch: performs each load by itself. `addr` is where the stretch starts, consecutive in each row or the
 /// `same` for all its lanes; `all` has the offset and the statement of each load. Fills the loaded bytes of `stretch`.
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]
-pub fn slow_stretch<M: Monitor, T: Scattered, const NB: usize, const LEN: usize>(
-    x: &mut Ctx<'_, M>,
+pub fn slow_stretch<T: Scattered, const NB: usize, const LEN: usize>(
+    x: &mut Ctx<'_>,
     q: Q,
     m: u32,
     addr: &Lanes,
@@ -50,8 +50,8 @@ pub fn slow_stretch<M: Monitor, T: Scattered, const NB: usize, const LEN: usize>
 #[cold]
 #[inline(never)]
 #[expect(clippy::too_many_arguments, reason = "the macro writes the calls")]
-pub fn slow_rows<M: Monitor, T: Scattered, const NB: usize, const LEN: usize>(
-    x: &mut Ctx<'_, M>,
+pub fn slow_rows<T: Scattered, const NB: usize, const LEN: usize>(
+    x: &mut Ctx<'_>,
     q: Q,
     m: u32,
     base: [u64; NB],
@@ -65,7 +65,7 @@ pub fn slow_rows<M: Monitor, T: Scattered, const NB: usize, const LEN: usize>(
     if 2 * wanted >= LEN && x.stretch_concurrent::<T, NB, LEN>(space(q), base, stretch) {
         return Ok(());
     }
-    slow_stretch::<M, T, NB, LEN>(x, q, m, &addresses(base, stride, bits), bits, same, all, stretch)
+    slow_stretch::<T, NB, LEN>(x, q, m, &addresses(base, stride, bits), bits, same, all, stretch)
 }
 
 /// The rows as slices: instances for every length would be too many.

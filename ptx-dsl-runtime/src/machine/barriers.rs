@@ -3,11 +3,11 @@
 use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::machine::ctx::Ctx;
-use crate::monitor::{Monitor, Sync};
+use crate::monitor::Sync;
 use crate::steps::effect::{Action, Object};
 use crate::sync::barrier::RedOp;
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The active lanes arrive at barrier `id`, of all threads of the CTA or of `count`; `red` has the operation of `.red` and
     /// the lanes whose predicate is true. Waiting for the result is up to the caller (`sync`), or left out (`.arrive`).
     pub fn barrier_arrive(

@@ -6,9 +6,9 @@ use crate::launch::config::Launch;
 use crate::machine::ctx::Ctx;
 
 /// The code of a kernel on an engine.
-pub(crate) trait Code<M>: Send + Sync {
+pub(crate) trait Code: Send + Sync {
     /// Prepares the machine for it, and makes registers: slots, warps of a slot, warps of a CTA.
-    fn body(&self, x: &mut Ctx<'_, M>, launch: &Launch, sizes: (usize, usize, usize)) -> Box<dyn Body<M>>;
+    fn body(&self, x: &mut Ctx<'_>, launch: &Launch, sizes: (usize, usize, usize)) -> Box<dyn Body>;
 }
 
 /// Lanes of the warps `lo..hi` of a CTA, at a region.
@@ -42,9 +42,9 @@ pub struct Polls {
 /// The registers of a kernel, type-erased: the driver is compiled once per monitor in this crate, not once per kernel in the
 /// user's.
 #[doc(hidden)]
-pub trait Body<M> {
+pub trait Body {
     /// Runs the current cohort of `x`.
-    fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>>;
+    fn step(&mut self, x: &mut Ctx<'_>) -> Result<Next, Box<Fault>>;
     /// Can these warps, numbered within the cluster, be in one cohort?
     fn agree(&self, slot: usize, a: usize, b: usize) -> bool;
     /// Resets the registers of a slot for a new cluster.

@@ -12,14 +12,14 @@ use crate::machine::vector_access::ONE_ROW;
 use crate::mem::address::{AddrSpace, Place, decode, decode_common};
 use crate::mem::atomic_bytes;
 use crate::mem::prefetch::{DISTANCE, prefetch};
-use crate::monitor::{Access, By, Monitor, Proxy};
+use crate::monitor::{Access, By, Proxy};
 use crate::{Lanes, lanes};
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The bytes at `addr`, if they are in concurrent memory.
     #[inline(always)]
     pub(crate) fn concurrent(&self, space: AddrSpace, addr: u64, align: usize, bytes: usize) -> Option<&[AtomicU8]> {
-        if M::ON || addr & (align as u64 - 1) != 0 {
+        if self.monitor.is_on() || addr & (align as u64 - 1) != 0 {
             return None;
         }
         match decode_common(space, addr, self.cur.cta) {
@@ -240,7 +240,7 @@ impl<M: Monitor> Ctx<'_, M> {
         if let Some(place @ Place::Global { segment, offset }) = decode(space, addr, self.cur.cta)
             && let Some(s) = self.memory.global.concurrent(segment, offset, bytes as usize)
         {
-            if M::ON {
+            if self.monitor.is_on() {
                 let who = self.who(1 << lane);
                 let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
                 let access = Access { place, addr, bytes, write: true, same: false, by, proxy, order, who };

@@ -18,19 +18,20 @@ use crate::machine::memory::Memory;
 use crate::machine::residents::Residents;
 use crate::machine::scheduling::Scheduling;
 use crate::machine::step::Step;
+use crate::monitor::Monitored;
 use crate::monitor::order::Order;
 use crate::simd::InstructionSet;
 
 /// The machine, as seen by the region that runs on it.
-pub struct Ctx<'a, M> {
+pub struct Ctx<'a> {
     /// Active lanes.
     pub mask: u32,
     /// The PTX statement that runs, for faults.
     pub site: u32,
     /// How this statement orders memory accesses, for monitors.
     pub(crate) order: Order,
-    /// The monitor has seen the accesses of this statement in the current warp.
-    pub(crate) told: bool,
+    /// A monitor must see the accesses of each lane: there is one, and it has not seen those of this statement in the current warp.
+    pub(crate) watched: bool,
     /// The current warp in its CTA.
     pub warp: u32,
     /// Rows of eight lanes in a warp, 4: see [`crate::lanes::Level::lanes`].
@@ -48,11 +49,11 @@ pub struct Ctx<'a, M> {
     pub(crate) memory: Memory<'a>,
     pub(crate) residents: Residents,
     pub(crate) async_ops: AsyncOps,
-    pub(crate) monitor: M,
+    pub(crate) monitor: Monitored,
     pub(crate) findings: Findings,
 }
 
-impl<M> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The current cluster, to change.
     #[inline(always)]
     pub(crate) fn here(&mut self) -> &mut Cluster {

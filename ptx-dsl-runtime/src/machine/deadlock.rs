@@ -12,7 +12,7 @@ use crate::sync::tensor_memory::WaitsFor;
 /// Groups of threads listed at most.
 const MOST: usize = 64;
 
-impl<M> Ctx<'_, M> {
+impl Ctx<'_> {
     /// A deadlock, with a line for each group of threads.
     pub(crate) fn deadlock(&mut self) -> Box<Fault> {
         if let Some(stuck) = self.stuck_rendezvous() {

@@ -11,7 +11,7 @@ use crate::machine::cluster::{Cohort, Parked, clear};
 use crate::machine::ctx::Ctx;
 use crate::machine::polling;
 use crate::machine::team::Verdict;
-use crate::monitor::{Event, Monitor, Sync};
+use crate::monitor::{Event, Sync};
 use crate::schedule::Choice;
 
 /// Regions a cluster runs before another resident one has a turn.
@@ -23,7 +23,7 @@ const EPOCH: u32 = 256;
 /// A `try_wait` times out after at most this many regions, as on hardware.
 const PATIENCE: u64 = 1 << 20;
 
-pub(super) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
     let mut last = x.residents.clusters.len().saturating_sub(1);
     let mut probe: Option<Probe> = None;
     let mut impatient = PATIENCE;
@@ -84,12 +84,12 @@ pub(super) fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> R
 }
 
 /// The `n`-th cluster starts in a slot.
-pub(super) fn start<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize, n: u64) {
+pub(super) fn start(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize, n: u64) {
     x.occupy(slot, n);
     body.reset(slot);
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// Starts the `n`-th cluster in a slot; the caller resets its registers.
     fn occupy(&mut self, slot: usize, n: u64) {
         let (g, cluster) = (&self.geometry, &mut self.residents.clusters[slot]);
@@ -103,10 +103,7 @@ impl<M: Monitor> Ctx<'_, M> {
             }
         }
         self.residents.launched += 1;
-        if M::ON {
-            let ctas: Vec<_> = self.residents.clusters[slot].ctas.iter().map(|cta| cta.id).collect();
-            self.monitor.cluster(slot as u32, &ctas, self.geometry.threads);
-        }
+        self.tell_start(slot);
         self.tell_cluster(slot, id);
     }
 
@@ -118,7 +115,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Claims the cluster that replaces the current one, which has ended, if nothing else is to be done first.
     fn claim_next(&mut self) -> Option<u64> {
         let s = &self.scheduling;
-        let watched = M::ON && !M::BARRIERS || s.steps.is_some();
+        let watched = self.monitor.is_on() && !self.monitor.wants().barriers || s.steps.is_some();
         let at_once = !watched && !s.rotate && s.always_first && self.residents.is_full() && self.async_ops.is_empty();
         if at_once { self.residents.claim(s.team) } else { None }
     }
@@ -137,29 +134,26 @@ impl<M: Monitor> Ctx<'_, M> {
         let (id, local) = (self.geometry.clusterid(n), self.geometry.local_size());
         self.here().reuse(id, local);
         clear(&mut self.memory.shared);
-        if M::ON {
-            let ctas: Vec<_> = self.here().ctas.iter().map(|cta| cta.id).collect();
-            self.monitor.cluster(self.residents.slot as u32, &ctas, self.geometry.threads);
-        }
+        self.tell_start(self.residents.slot);
         self.cur = Cohort { pc: 0, resumed: false, result: 0, epoch: 0, spent: 0, ..self.cur };
         true
     }
 }
 
-pub(super) fn wake<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
+pub(super) fn wake(x: &mut Ctx<'_>, slot: usize) {
     if !x.residents.clusters[slot].dirty {
         return;
     }
-    let mut woken = Vec::new();
+    let (mut woken, events) = (Vec::new(), x.monitor.wants().events);
     x.residents.clusters[slot].wake(|c| {
-        if M::EVENTS {
+        if events {
             woken.push(*c);
         }
     });
     woken.iter().for_each(|c| x.tell_resumes(slot, c, false));
 }
 
-fn run_cluster<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, slot: usize) -> Result<(), Box<Fault>> {
+fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), Box<Fault>> {
     // a watch ends before many long turns of clusters in random order have been with each of them
     let slice = if x.scheduling.polling.is_some() { SLICE_OF_A_WATCH } else { SLICE };
     let end = x.scheduling.turns + slice;
@@ -231,7 +225,7 @@ fn age(c: &mut Cohort, spent: u64, diverged: bool, yielded: bool) {
 
 /// Takes the next cohort of the current cluster, merged with the ready ones at the same region. True if other fragments of its
 /// warps are ready too.
-fn pick<M: Monitor>(body: &dyn Body<M>, x: &mut Ctx<'_, M>) -> Option<bool> {
+fn pick(body: &dyn Body, x: &mut Ctx<'_>) -> Option<bool> {
     let n = x.here().ready.len();
     let mut c = match n {
         0 => return None,
@@ -301,7 +295,7 @@ pub(super) fn merge(ready: &mut VecDeque<Cohort>, c: Cohort, agree: impl Fn(&Coh
 }
 
 /// Splits the current cohort: neighbouring warps that do the same stay together.
-pub(super) fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+pub(super) fn split(x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
     if let Some(pc) = x.step.all_wait(&x.cur) {
         x.step.take_waiting();
         x.cur.pc = pc;
@@ -350,7 +344,7 @@ pub(super) fn split<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
 }
 
 /// The threads of the current cohort exit: barriers no longer count them. True if the cluster has ended.
-pub(super) fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<bool, Box<Fault>> {
+pub(super) fn exit(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
     x.scheduling.endless.progress();
     let (c, per_cta) = (x.cur, x.nwarps() as usize);
     if x.ends_at_once() {
@@ -407,7 +401,7 @@ pub(super) fn exit<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<bool, Box<Fault>> {
 }
 
 /// Has the current cluster ended?
-fn ended<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<bool, Box<Fault>> {
+fn ended(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
     let (slot, ended) = (x.residents.slot, x.here().ctas.iter().all(|c| c.exited));
     if ended {
         x.tell(Event::ClusterEnds { slot: slot as u32 });
@@ -419,7 +413,7 @@ fn ended<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<bool, Box<Fault>> {
 }
 
 /// Times out every wait at an mbarrier: `try_wait` returns false.
-fn time_out_waits<M: Monitor>(x: &mut Ctx<'_, M>) {
+fn time_out_waits(x: &mut Ctx<'_>) {
     for slot in 0..x.residents.clusters.len() {
         let parked = std::mem::take(&mut x.residents.clusters[slot].parked);
         for p in parked {
@@ -444,11 +438,7 @@ pub(super) struct Probe {
 
 /// No thread can run and nothing is in flight. `try_wait` may return false after a time, so all of them do. If all threads then
 /// wait again with no change of memory or registers, that repeats forever: a deadlock.
-pub(super) fn probe_deadlock<M: Monitor>(
-    body: &mut dyn Body<M>,
-    x: &mut Ctx<'_, M>,
-    last: Option<Probe>,
-) -> Result<Probe, Box<Fault>> {
+pub(super) fn probe_deadlock(body: &mut dyn Body, x: &mut Ctx<'_>, last: Option<Probe>) -> Result<Probe, Box<Fault>> {
     let mut waiting = Vec::new();
     for (slot, cluster) in x.residents.clusters.iter().enumerate() {
         let mbarrier = cluster.parked.iter().filter(|p| p.wait.can_time_out());

@@ -4,7 +4,6 @@ use crate::fault::Fault;
 use crate::flow::{Next, Pc};
 use crate::kernel::{CompiledKernel, Piece};
 use crate::machine::ctx::Ctx;
-use crate::monitor::Monitor;
 use crate::simd::InstructionSet;
 
 type Stepped = Result<Next, Box<Fault>>;
@@ -19,9 +18,9 @@ macro_rules! level {
 
             $(#[$attribute])*
             #[inline(never)]
-            pub fn step<K: CompiledKernel, M: Monitor>(x: &mut Ctx<'_, M>, mut pc: Pc, warps: &mut [K::Warp]) -> Stepped {
+            pub fn step<K: CompiledKernel>(x: &mut Ctx<'_>, mut pc: Pc, warps: &mut [K::Warp]) -> Stepped {
                 loop {
-                    match K::step_at::<M, $level>(x, pc, warps) {
+                    match K::step_at::<$level>(x, pc, warps) {
                         Ok(Next::Exit) if x.start_next_cluster() => {
                             if !K::FRESH {
                                 warps.fill(K::Warp::default());
@@ -35,8 +34,8 @@ macro_rules! level {
 
             $(#[$attribute])*
             #[inline(never)]
-            pub fn piece<P: Piece, M: Monitor>(x: &mut Ctx<'_, M>, w: &mut P::Warp, active: &mut u32) -> Ran {
-                P::run::<M, $level>(x, w, active)
+            pub fn piece<P: Piece>(x: &mut Ctx<'_>, w: &mut P::Warp, active: &mut u32) -> Ran {
+                P::run::<$level>(x, w, active)
             }
         }
     };
@@ -58,49 +57,44 @@ level!(base, crate::lanes::Base);
 /// Runs a step of a kernel, compiled for `set`.
 #[inline]
 #[allow(unsafe_code)]
-pub(crate) fn step<K: CompiledKernel, M: Monitor>(
-    set: InstructionSet,
-    x: &mut Ctx<'_, M>,
-    pc: Pc,
-    warps: &mut [K::Warp],
-) -> Stepped {
+pub(crate) fn step<K: CompiledKernel>(set: InstructionSet, x: &mut Ctx<'_>, pc: Pc, warps: &mut [K::Warp]) -> Stepped {
     // its outlined regions take the time; a branch on a constant is not even instantiated
     if K::LARGE {
-        return base::step::<K, M>(x, pc, warps);
+        return base::step::<K>(x, pc, warps);
     }
     match set {
         #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
         // SAFETY: only `simd::best` makes an `InstructionSet`, and it has detected these features on this processor.
-        InstructionSet::Avx512 => unsafe { avx512::step::<K, M>(x, pc, warps) },
+        InstructionSet::Avx512 => unsafe { avx512::step::<K>(x, pc, warps) },
         #[cfg(target_arch = "x86_64")]
         InstructionSet::Avx2 => {
             if const { K::OPTIMISED || !cfg!(debug_assertions) } {
                 // SAFETY: as above.
-                unsafe { avx2::step::<K, M>(x, pc, warps) }
+                unsafe { avx2::step::<K>(x, pc, warps) }
             } else {
-                base::step::<K, M>(x, pc, warps)
+                base::step::<K>(x, pc, warps)
             }
         }
-        InstructionSet::Base => base::step::<K, M>(x, pc, warps),
+        InstructionSet::Base => base::step::<K>(x, pc, warps),
     }
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// Runs a region of a large kernel.
     #[inline]
     #[allow(unsafe_code)]
     pub fn piece<P: Piece>(&mut self, w: &mut P::Warp, active: &mut u32) -> Ran {
         if const { cfg!(debug_assertions) && !P::OPTIMISED } {
-            return base::piece::<P, M>(self, w, active);
+            return base::piece::<P>(self, w, active);
         }
         match self.set {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             // SAFETY: only `simd::best` makes an `InstructionSet`, and it has detected these features on this processor.
-            InstructionSet::Avx512 => unsafe { avx512::piece::<P, M>(self, w, active) },
+            InstructionSet::Avx512 => unsafe { avx512::piece::<P>(self, w, active) },
             // SAFETY: as above.
             #[cfg(target_arch = "x86_64")]
-            InstructionSet::Avx2 => unsafe { avx2::piece::<P, M>(self, w, active) },
-            InstructionSet::Base => base::piece::<P, M>(self, w, active),
+            InstructionSet::Avx2 => unsafe { avx2::piece::<P>(self, w, active) },
+            InstructionSet::Base => base::piece::<P>(self, w, active),
         }
     }
 }

@@ -4,7 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{self, AddrSpace, Place, resolve};
 use crate::mem::little_endian;
-use crate::monitor::{Access, By, Event, Monitor, Proxy, Sync};
+use crate::monitor::{Access, By, Event, Proxy, Sync};
 use crate::sync::mbarrier::{self, MbarrierError};
 
 /// Are the first bytes of two values the same?
@@ -12,7 +12,7 @@ fn is_same(a: &[u64; 4], b: &[u64; 4], bytes: u32) -> bool {
     (0..bytes as usize).all(|i| a[i / 8] >> (i % 8 * 8) & 0xff == b[i / 8] >> (i % 8 * 8) & 0xff)
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// Loads `bytes` (1 to 32) little endian; the address has to be aligned to `bytes`.
     #[inline(always)]
     pub fn read(&mut self, space: AddrSpace, addr: u64, bytes: u32, lane: u32) -> Result<[u64; 4], Box<Fault>> {
@@ -30,7 +30,7 @@ impl<M: Monitor> Ctx<'_, M> {
         lane: u32,
     ) -> Result<[u64; 4], Box<Fault>> {
         // parameters of functions are copied whole, unwritten bytes included
-        if M::ON && space != AddrSpace::ParamFunc {
+        if self.monitor.is_on() && space != AddrSpace::ParamFunc {
             let place = self.place(space, addr, align);
             let watched = place.and_then(|place| self.watch(place, addr, bytes, None, lane));
             watched.map_err(|kind| self.fault(kind, lane))?;
@@ -80,7 +80,7 @@ impl<M: Monitor> Ctx<'_, M> {
         lane: u32,
     ) -> Result<(), Box<Fault>> {
         let stored = self.place(space, addr, align).and_then(|place| {
-            if M::ON {
+            if self.monitor.is_on() {
                 self.watch(place, addr, bytes, Some(value), lane)?;
                 let latest = self.load(place, addr, bytes, lane).ok();
                 if !self.weakly_stored(place, (addr, bytes), (latest, value), lane) {
@@ -244,11 +244,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 if let (Some(completed), Some(_)) = (phase(old), phase(new)) {
                     let slot = self.residents.slot as u32;
                     self.tell(Event::Phase { slot, rank, offset, phase: completed });
-                    if M::ON {
-                        let who = self.who(1 << lane);
-                        let done = self.monitor.sync(Sync::MbarrierPhase { rank, offset }, self.order, who);
-                        done.or_else(|kind| self.found(kind, lane))?;
-                    }
+                    self.tell_sync_of(Sync::MbarrierPhase { rank, offset }, self.order, 1 << lane)?;
                 }
                 self.notify_waiters();
             }

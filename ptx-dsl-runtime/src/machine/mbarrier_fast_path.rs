@@ -7,16 +7,15 @@ use crate::flow::{Flow, Pc, Wait};
 use crate::isa::{mbarrier, space};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode_common};
-use crate::monitor::Monitor;
 use crate::qual::{Q, q};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self as object, Arrive, State};
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The offset of an object of this CTA; `None` for the slow path.
     #[inline(always)]
     fn own_object(&self, space: AddrSpace, addr: u64) -> Option<usize> {
-        if M::ON || !addr.is_multiple_of(8) {
+        if self.monitor.is_on() || !addr.is_multiple_of(8) {
             return None;
         }
         match decode_common(space, addr, self.cur.cta) {

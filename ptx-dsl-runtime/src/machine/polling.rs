@@ -12,7 +12,6 @@ use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
 use crate::machine::deadlock::line;
 use crate::machine::describe::threads;
-use crate::monitor::Monitor;
 use seen::{CHANGES, Key};
 
 fn key(slot: usize, c: &Cohort) -> Key {
@@ -28,7 +27,7 @@ fn looping(slot: usize, c: &Cohort) -> Looping {
 const MOST: usize = 16;
 
 /// The current cohort is about to run.
-pub(super) fn watch<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
+pub(super) fn watch(body: &mut dyn Body, x: &mut Ctx<'_>) {
     let slot = x.residents.slot;
     let Some(polling) = &mut x.scheduling.polling else { return };
     if polling.progress != x.scheduling.progress {
@@ -57,7 +56,7 @@ pub(super) enum Verdict {
 }
 
 /// Does everything poll or wait for ever?
-pub(super) fn verdict<M: Monitor>(x: &mut Ctx<'_, M>) -> Verdict {
+pub(super) fn verdict(x: &mut Ctx<'_>) -> Verdict {
     let Some(polling) = &mut x.scheduling.polling else { return Verdict::Unknown };
     if polling.progress != x.scheduling.progress || !x.async_ops.is_empty() {
         return Verdict::Unknown;
@@ -80,7 +79,7 @@ pub(super) fn verdict<M: Monitor>(x: &mut Ctx<'_, M>) -> Verdict {
 }
 
 /// The fault.
-pub(super) fn stuck<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Box<Fault> {
+pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
     let (mut waiting, mut first, mut writers) = (Vec::new(), None, Vec::new());
     for slot in (0..x.residents.clusters.len()).filter(|slot| x.residents.clusters[*slot].resident) {
         let mut ready: Vec<Cohort> = x.residents.clusters[slot].ready.iter().copied().collect();
@@ -133,7 +132,7 @@ fn places(pending: u64, resident: usize) -> String {
     )
 }
 
-impl<M> Ctx<'_, M> {
+impl Ctx<'_> {
     /// A statement that polls, and where.
     fn polled(&self, site: u32, at: Option<u64>) -> String {
         let statement = self.geometry.statement(site, "memory");

@@ -3,11 +3,10 @@
 use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::machine::ctx::Ctx;
-use crate::monitor::Monitor;
 use crate::steps::effect::{Action, Object};
 use crate::sync::register_pool::Request;
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The current warp executes a `setmaxnreg`: what it has to wait for.
     pub fn request_registers(&mut self, request: Request) -> Result<Option<Wait>, Box<Fault>> {
         let (warp, start) = (self.warp, self.geometry.info.registers);

@@ -6,7 +6,6 @@ use crate::kernel::CompiledKernel;
 use crate::machine::body::Body;
 use crate::machine::ctx::Ctx;
 use crate::machine::instruction_sets;
-use crate::monitor::Monitor;
 
 struct Registers<K: CompiledKernel> {
     /// by slot
@@ -15,13 +14,13 @@ struct Registers<K: CompiledKernel> {
     snapshot: Vec<(usize, usize, Vec<K::Warp>)>,
 }
 
-impl<K: CompiledKernel, M: Monitor> Body<M> for Registers<K> {
-    fn step(&mut self, x: &mut Ctx<'_, M>) -> Result<Next, Box<Fault>> {
+impl<K: CompiledKernel> Body for Registers<K> {
+    fn step(&mut self, x: &mut Ctx<'_>) -> Result<Next, Box<Fault>> {
         let c = &x.cur;
         let first = c.cta as usize * self.warps_per_cta;
         let pc = c.pc;
         let ws = &mut self.warps[x.residents.slot][first + c.lo as usize..first + c.hi as usize];
-        instruction_sets::step::<K, M>(x.set, x, pc, ws)
+        instruction_sets::step::<K>(x.set, x, pc, ws)
     }
 
     fn agree(&self, slot: usize, a: usize, b: usize) -> bool {
@@ -45,7 +44,7 @@ impl<K: CompiledKernel, M: Monitor> Body<M> for Registers<K> {
 }
 
 /// Fresh registers for slots of `warps` warps each.
-pub(super) fn new<K: CompiledKernel, M: Monitor>(slots: usize, warps: usize, warps_per_cta: usize) -> Box<dyn Body<M>> {
+pub(super) fn new<K: CompiledKernel>(slots: usize, warps: usize, warps_per_cta: usize) -> Box<dyn Body> {
     let warps = vec![vec![K::Warp::default(); warps]; slots];
     Box::new(Registers::<K> { warps, warps_per_cta, snapshot: Vec::new() })
 }

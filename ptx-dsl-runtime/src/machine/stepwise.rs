@@ -10,7 +10,7 @@ use crate::machine::body::Body;
 use crate::machine::cluster::{Cluster, Cohort};
 use crate::machine::ctx::Ctx;
 use crate::machine::driver::{self, Probe, exit, merge, probe_deadlock, split, start, wake};
-use crate::monitor::{Event, Monitor};
+use crate::monitor::Event;
 use crate::steps::effect::{Action, Object};
 use crate::steps::{Process, Steps};
 
@@ -24,15 +24,14 @@ enum Able {
     Operation { id: u64 },
 }
 
-impl<M: Monitor> Ctx<'_, M> {
-    /// Runs the grid. Each [`Monitor`] calls it in a method of its own, so that the driver is compiled in this crate and not in
-    /// those of users.
-    pub(crate) fn drive(&mut self, body: &mut dyn Body<M>) -> Result<(), Box<Fault>> {
+impl Ctx<'_> {
+    /// Runs the grid.
+    pub(crate) fn drive(&mut self, body: &mut dyn Body) -> Result<(), Box<Fault>> {
         if self.scheduling.steps.is_some() { drive(body, self) } else { driver::drive(body, self) }
     }
 }
 
-fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), Box<Fault>> {
+fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
     let mut probe: Option<Probe> = None;
     // stores of what is there already are no progress
     x.scheduling.probing = true;
@@ -78,18 +77,18 @@ fn drive<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) -> Result<(), B
     }
 }
 
-fn steps<'x, M>(x: &'x mut Ctx<'_, M>) -> Option<&'x mut Steps> {
+fn steps<'x>(x: &'x mut Ctx<'_>) -> Option<&'x mut Steps> {
     x.scheduling.steps.as_deref_mut()
 }
 
-fn begin<M>(x: &mut Ctx<'_, M>, process: Process) {
+fn begin(x: &mut Ctx<'_>, process: Process) {
     if let Some(steps) = steps(x) {
         steps.begin(process);
     }
 }
 
 /// Starts pending clusters in free slots.
-fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
+fn admit(body: &mut dyn Body, x: &mut Ctx<'_>) {
     while let Some((slot, n)) = x.residents.admit(x.scheduling.team) {
         start(body, x, slot, n);
         if let Some(steps) = steps(x) {
@@ -103,7 +102,7 @@ fn admit<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>) {
 }
 
 /// Parked warps whose wait is over are ready. They come after what has ended it.
-fn wake_warps<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
+fn wake_warps(x: &mut Ctx<'_>, slot: usize) {
     if x.residents.clusters[slot].dirty {
         let waits: Vec<_> = x.residents.clusters[slot].parked.iter().map(|p| (p.c, p.wait.clone())).collect();
         wake(x, slot);
@@ -121,7 +120,7 @@ fn wake_warps<M: Monitor>(x: &mut Ctx<'_, M>, slot: usize) {
 }
 
 /// Who can make a step: first the one that has made the last one, then the others in order from there on.
-fn able<M: Monitor>(x: &Ctx<'_, M>) -> Vec<(Process, Able)> {
+fn able(x: &Ctx<'_>) -> Vec<(Process, Able)> {
     let Some(steps) = x.scheduling.steps.as_deref() else { return Vec::new() };
     let mut able: Vec<(Process, Able)> = Vec::new();
     for (slot, cluster) in x.residents.clusters.iter().enumerate().filter(|(_, c)| c.resident) {
@@ -146,9 +145,9 @@ fn next_of(cluster: &Cluster, rank: u32, warp: u32) -> Option<usize> {
 }
 
 /// A warp makes a step.
-fn run<M: Monitor>(
-    body: &mut dyn Body<M>,
-    x: &mut Ctx<'_, M>,
+fn run(
+    body: &mut dyn Body,
+    x: &mut Ctx<'_>,
     process: Process,
     (slot, rank, warp): (usize, u32, u32),
 ) -> Result<(), Box<Fault>> {
@@ -207,7 +206,7 @@ fn run<M: Monitor>(
 }
 
 /// Lanes of a warp, which are ready, run a region. False if their cluster has ended.
-fn run_region<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, i: usize) -> Result<bool, Box<Fault>> {
+fn run_region(body: &mut dyn Body, x: &mut Ctx<'_>, i: usize) -> Result<bool, Box<Fault>> {
     let Some(mut c) = x.here().ready.remove(i) else { return Ok(false) };
     let ready = &mut x.here().ready;
     let joins = |o: &Cohort| o.lo == c.lo && o.agrees(&c);
@@ -244,7 +243,7 @@ fn run_region<M: Monitor>(body: &mut dyn Body<M>, x: &mut Ctx<'_, M>, i: usize) 
 }
 
 /// Threads of the current CTA exit: they count as arrived at its barriers.
-fn exits<M: Monitor>(x: &mut Ctx<'_, M>) {
+fn exits(x: &mut Ctx<'_>) {
     let (slot, rank, used) = (x.residents.slot as u32, x.cur.cta, x.cta().barriers_used);
     let last = x.cta().threads == x.cur.mask.count_ones();
     let Some(steps) = x.watched_steps() else { return };

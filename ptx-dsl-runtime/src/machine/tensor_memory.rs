@@ -6,7 +6,7 @@ use crate::machine::cluster::Cluster;
 use crate::machine::ctx::Ctx;
 use crate::machine::describe::lanes;
 use crate::mem::tmem::{LANES, Tmem};
-use crate::monitor::{Monitor, TensorAccess, TensorArea, TensorBy};
+use crate::monitor::{TensorAccess, TensorArea, TensorBy};
 use crate::schedule::Choice;
 use crate::steps::{self, effect::Action};
 use crate::sync::tensor_memory::{Allocator, Leftover, Origin, WaitsFor};
@@ -20,7 +20,7 @@ const fn allocator(rank: u32, pair: bool) -> (usize, usize) {
     if pair { (rank as usize / 2, rank as usize % 2) } else { (rank as usize, 0) }
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The executing CTA's Tensor Memory.
     #[inline(always)]
     pub fn tmem(&self) -> &Tmem {
@@ -43,7 +43,9 @@ impl<M: Monitor> Ctx<'_, M> {
         lanes: u32,
     ) -> Result<(), FaultKind> {
         let access = TensorAccess { by, reads, writes, fences: self.geometry.tensor_fences };
-        let done = self.monitor.tensor(&access, self.who(lanes));
+        let who = self.who(lanes);
+        let Some(monitor) = self.monitor.get() else { return Ok(()) };
+        let done = monitor.tensor(&access, who);
         done.or_else(|kind| self.found(kind, lanes.trailing_zeros().min(31)))
     }
 
@@ -55,7 +57,7 @@ impl<M: Monitor> Ctx<'_, M> {
         write: bool,
         lane: u32,
     ) -> Result<(), Box<Fault>> {
-        if !M::ON {
+        if !self.monitor.is_on() {
             return Ok(());
         }
         let area = [TensorArea { rank: self.cur.cta, lanes, columns }];
@@ -65,7 +67,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// The current warp has got columns of its CTA, or gives them back.
     pub fn tensor_columns(&mut self, columns: Range<usize>, by: TensorBy, lane: u32) -> Result<(), Box<Fault>> {
-        if !M::ON {
+        if !self.monitor.is_on() {
             return Ok(());
         }
         let area = [TensorArea { rank: self.cur.cta, lanes: 0..LANES, columns }];

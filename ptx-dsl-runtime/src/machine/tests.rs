@@ -8,7 +8,7 @@ use crate::launch::{
 use crate::mem::address::AddrSpace;
 use crate::sync::barrier::RedOp;
 use crate::sync::mbarrier::{self, Arrive, Layout};
-use crate::{Ctx, Fault, Host, Monitor, Report, lanes};
+use crate::{Ctx, Fault, Host, Report, lanes};
 
 const REGIONS: &[&str] = &["entry", "LOOP", "DONE", "END"];
 const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70, used_bytes: None };
@@ -51,7 +51,7 @@ macro_rules! kernel {
         impl CompiledKernel for $name {
             type Warp = Regs;
             const REGIONS: &'static [&'static str] = REGIONS;
-            fn step<M: Monitor>($x: &mut Ctx<'_, M>, mut $pc: Pc, $ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
+            fn step($x: &mut Ctx<'_>, mut $pc: Pc, $ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
                 loop {
                     $x.turn($pc)?;
                     let next: Option<Next> = $arms;
@@ -72,7 +72,7 @@ macro_rules! kernel {
     };
 }
 
-fn out<M: Monitor>(x: &mut Ctx<'_, M>, lane: usize, index: u32, value: u32) -> Result<(), Box<Fault>> {
+fn out(x: &mut Ctx<'_>, lane: usize, index: u32, value: u32) -> Result<(), Box<Fault>> {
     let [base, ..] = x.read(AddrSpace::ParamEntry, 0, 8, lane as u32)?;
     x.write(AddrSpace::Global, base + 4 * index as u64, 4, [value as u64, 0, 0, 0], lane as u32)
 }
@@ -82,7 +82,7 @@ fn active(mask: u32) -> impl Iterator<Item = usize> {
 }
 
 /// Number of the thread in its CTA.
-fn thread<M: Monitor>(x: &Ctx<'_, M>, lane: usize) -> u32 {
+fn thread(x: &Ctx<'_>, lane: usize) -> u32 {
     x.warp * 32 + lane as u32
 }
 
@@ -101,7 +101,7 @@ fn seeds() -> impl Iterator<Item = Host> {
     [Host::new()].into_iter().chain((0..12).map(|n| Host::new().seed(n)))
 }
 
-fn wait_here<M: Monitor>(x: &mut Ctx<'_, M>, id: u32, count: Option<u32>) -> Result<Flow, Box<Fault>> {
+fn wait_here(x: &mut Ctx<'_>, id: u32, count: Option<u32>) -> Result<Flow, Box<Fault>> {
     if x.resumed() { Ok(Flow::Next) } else { x.barrier_arrive(id, count, true, None).map(Flow::Wait) }
 }
 
@@ -231,7 +231,7 @@ fn a_spinning_lane_does_not_starve_its_warp() {
 }
 
 // one try at the mbarrier object at 64
-fn await_phase<M: Monitor>(x: &mut Ctx<'_, M>) -> Result<(bool, Flow), Box<Fault>> {
+fn await_phase(x: &mut Ctx<'_>) -> Result<(bool, Flow), Box<Fault>> {
     let done = x.mbarrier(0, 64, |s| Ok((s, mbarrier::passed(s, 0)?)), 0)?;
     let flow = if done || x.resumed() { Flow::Next } else { Flow::Wait(Wait::Mbarrier(vec![(0, 64, 0)])) };
     Ok((done, flow))

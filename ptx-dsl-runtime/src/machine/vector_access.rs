@@ -5,12 +5,12 @@
 //! diagnoses it. `access` is the number of the access in the kernel, for the access cache of
 //! [`Global`](crate::mem::global::Global).
 
+use crate::Lanes;
 use crate::lanes::{CALLS, Scattered, Word, copied};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode, decode_common};
 use crate::mem::bounds::{aligned, part, part_mut, row};
 use crate::mem::prefetch::{DISTANCE, prefetch};
-use crate::{Lanes, Monitor};
 
 /// Consecutive elements.
 #[inline(always)]
@@ -35,7 +35,7 @@ const fn reaches_peers(space: AddrSpace) -> bool {
     matches!(space, AddrSpace::SharedCluster | AddrSpace::Generic)
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The memory that `addr` is in, and the offset there; `None` for the slow path.
     #[inline(always)]
     fn bytes_of(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {

@@ -1,7 +1,7 @@
 //! The code of a loaded kernel, and what the runtime borrows for a launch.
 
 use super::Parameter;
-use crate::{Arg, Error, Host, Launch, Monitor, Report};
+use crate::{Arg, Error, Host, Launch, Report};
 use ptx_dsl_codegen::{Info, Interpreted, Printed, interpreted};
 use ptx_dsl_frontend::hir::{self, FuncId};
 use ptx_dsl_frontend::lex::Lexed;
@@ -43,7 +43,7 @@ impl Code {
         Code { info, sites, image: Arc::new(Executable::new(image)) }
     }
 
-    pub fn launch<M: Monitor>(
+    pub fn launch<M>(
         &self,
         source: &Source,
         parameters: &[Parameter],

@@ -3,7 +3,7 @@
 use super::HEAD;
 use ptx_dsl::load::{Kernel, Module};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Explored, Fault, FaultKind, Monitor};
+use ptx_dsl::{Error, Explored, Fault, FaultKind};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step of a small program. Each thread is a CTA of its own.
@@ -202,7 +202,7 @@ fn pipeline(tiles: u32, wait: &str, again: &str) -> Kernel {
     Module::parse(&text).unwrap().kernel("k").unwrap().clone()
 }
 
-fn sums<M: Monitor>(kernel: &Kernel, host: &Host<M>) -> Result<Vec<u32>, Error> {
+fn sums<M>(kernel: &Kernel, host: &Host<M>) -> Result<Vec<u32>, Error> {
     let mut sums = vec![0u32; 128];
     kernel.launch_raw(host, Launch::grid(1), &mut [(&mut sums).into()])?;
     Ok(sums)
@@ -269,7 +269,7 @@ fn lost_update() -> Kernel {
     Module::parse(&text).unwrap().kernel("k").unwrap().clone()
 }
 
-fn update<M: Monitor>(kernel: &Kernel, host: &Host<M>) -> Result<(), Error> {
+fn update<M>(kernel: &Kernel, host: &Host<M>) -> Result<(), Error> {
     kernel.launch_raw(host, Launch::grid(2), &mut [(&mut [0u32; 2]).into()]).map(drop)
 }
 

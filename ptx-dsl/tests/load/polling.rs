@@ -15,7 +15,7 @@ fn module(body: &str) -> Module {
     named.into_iter().fold(Options::new(), |o, class| o.level(Level::Allow, class)).parse(&text).unwrap()
 }
 
-fn run<M: ptx_dsl::monitor::Monitor>(host: &Host<M>, launch: Launch, body: &str) -> Result<(), Error> {
+fn run<M>(host: &Host<M>, launch: Launch, body: &str) -> Result<(), Error> {
     let mut a = [0u32; 64];
     module(body).kernel("k").unwrap().launch_raw(host, launch, &mut [(&mut a[..]).into()]).map(|_| ())
 }

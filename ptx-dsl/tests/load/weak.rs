@@ -103,7 +103,7 @@ fn reads(threads: &[Code]) -> usize {
     threads.iter().flat_map(|thread| &thread.ops).filter(|op| matches!(op, Load(..) | Add(..))).count()
 }
 
-fn launch<M: ptx_dsl::Monitor>(kernel: &Kernel, reads: usize, host: &Host<M>) -> Result<Outcome, Error> {
+fn launch<M>(kernel: &Kernel, reads: usize, host: &Host<M>) -> Result<Outcome, Error> {
     let (mut x, mut out) = (vec![0u32; VARIABLES], vec![0u32; reads.max(1)]);
     kernel.launch_raw(host, Launch::grid(2 * CLUSTERS), &mut [(&mut x).into(), (&mut out).into()])?;
     out.truncate(reads);

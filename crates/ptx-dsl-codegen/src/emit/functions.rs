@@ -151,8 +151,8 @@ impl Emitter<'_> {
         };
         let name = self.function(key, || {
             let rest = quote! {
-                <M: #rt::Monitor>(
-                    x: &mut #rt::Ctx<'_, M>,
+                (
+                    x: &mut #rt::Ctx<'_>,
                     site: u32,
                     mask: u32,
                     m: u32,

@@ -48,7 +48,7 @@ impl RegionBuilder<'_, '_> {
                 Some(v) => v,
                 None => {
                     x.site = #site;
-                    #rt::lanes::slow_load_one::<M, #t, #n>(x, #rt::isa::space(#q), l, #address)?
+                    #rt::lanes::slow_load_one::<#t, #n>(x, #rt::isa::space(#q), l, #address)?
                 }
             }
         };
@@ -81,7 +81,7 @@ impl RegionBuilder<'_, '_> {
         self.open_loop.body.push(quote! {
             if #runs !x.store_one::<#t, #n>(#cache, #rt::isa::space(#q), #address, [#(#values),*]) {
                 x.site = #site;
-                #rt::lanes::slow_store_one::<M, #t, #n>(x, #rt::isa::space(#q), l, #address, [#(#values),*])?;
+                #rt::lanes::slow_store_one::<#t, #n>(x, #rt::isa::space(#q), l, #address, [#(#values),*])?;
             }
         });
     }
@@ -105,7 +105,7 @@ impl RegionBuilder<'_, '_> {
         self.open_loop.body.push(quote! {
             if #runs !x.add_one::<#t>(#cache, #rt::isa::space(#q), #address, #v) {
                 x.site = #site;
-                #rt::lanes::slow_add_one::<M, #t>(x, #q, l, #address, #v)?;
+                #rt::lanes::slow_add_one::<#t>(x, #q, l, #address, #v)?;
             }
         });
     }

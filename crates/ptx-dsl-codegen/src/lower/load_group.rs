@@ -124,11 +124,11 @@ impl<'m> RegionBuilder<'_, 'm> {
             Some(g) if address.bits == 32 => {
                 let exact = &g.exact;
                 let lanes = quote!(&::core::array::from_fn::<u32, 32, _>(|l| #exact));
-                quote!(#rt::lanes::load_near::<M, #t>(x, &#q, #space, #site, #mask, #lanes, &mut v)?;)
+                quote!(#rt::lanes::load_near::<#t>(x, &#q, #space, #site, #mask, #lanes, &mut v)?;)
             }
             _ => {
                 let lanes = self.slow_address(address);
-                quote!(#rt::lanes::load::<M, #t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;)
+                quote!(#rt::lanes::load::<#t, 1>(x, &#q, #space, #site, #mask, #lanes, [&mut v])?;)
             }
         };
         let (access, cache) = (self.access_method("stretch", "stretch_call"), self.access_cache(i));
@@ -166,10 +166,10 @@ impl<'m> RegionBuilder<'_, 'm> {
         let (slices, own) = (self.name(), self.name());
         let slow = if address.guard.is_some() {
             let lanes = self.slow_address(address);
-            quote!(slow_stretch::<M, #t, #nb, #bytes>(x, #q, #mask, #lanes, #bits, #uniform_rows, &[#(#all),*], &mut #own)?)
+            quote!(slow_stretch::<#t, #nb, #bytes>(x, #q, #mask, #lanes, #bits, #uniform_rows, &[#(#all),*], &mut #own)?)
         } else {
             let stride = address.affine.stride;
-            quote!(slow_rows::<M, #t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #uniform_rows, &[#(#all),*], &mut #own)?)
+            quote!(slow_rows::<#t, #nb, #bytes>(x, #q, #mask, #rows, (#stride, #bits), #uniform_rows, &[#(#all),*], &mut #own)?)
         };
         let (access, cache) = (self.access_method("stretch", "stretch_call"), self.access_cache(first));
         let look = quote!(x.#access::<#t, #nb, #bytes>(#cache, #rt::isa::space(#q), #mask, #rows));

@@ -32,14 +32,14 @@ impl RegionBuilder<'_, '_> {
             let array = self.array(&address);
             self.code(quote! {
                 let mut #name: [#t; 32] = [0; 32];
-                #rt::lanes::load_near::<M, #t>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, &mut #name)?;
+                #rt::lanes::load_near::<#t>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, &mut #name)?;
             });
             return self.set_arrays(i, dests, &names);
         }
         let (array, d) = (self.address_array(&address), names.len());
         self.code(quote! {
             #(let mut #names: [#t; 32] = [0; 32];)*
-            #rt::lanes::load::<M, #t, #d>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, [#(&mut #names),*])?;
+            #rt::lanes::load::<#t, #d>(x, &#q, #rt::isa::space(#q), #site, #mask, &#array, [#(&mut #names),*])?;
         });
         self.set_arrays(i, dests, &names);
     }
@@ -105,7 +105,7 @@ impl RegionBuilder<'_, '_> {
         }
         let (array, d) = (self.address_array(&address), arrays.len());
         self.code(quote! {
-            #rt::lanes::store::<M, #t, #d>(x, &#q, #space, #site, #mask, &#array, [#(&#arrays),*])?;
+            #rt::lanes::store::<#t, #d>(x, &#q, #space, #site, #mask, &#array, [#(&#arrays),*])?;
         });
     }
 
@@ -137,7 +137,7 @@ impl RegionBuilder<'_, '_> {
             let #rest = x.add_lanes::<#t>(#rt::isa::space(#q), #mask, &#addr, &#value, #old);
             if #rest != 0 {
                 x.site = #site;
-                #rt::lanes::slow_add::<M, #t>(x, #q, #rest, &#addr, &#value, #old)?;
+                #rt::lanes::slow_add::<#t>(x, #q, #rest, &#addr, &#value, #old)?;
             }
         });
         if let Some(dest) = dest {

@@ -31,7 +31,7 @@ impl RegionBuilder<'_, '_> {
             #(let mut #names: #rt::Lanes = [0; 32];)*
             if #mask != 0 {
                 x.site = #site;
-                x.mask = #rt::one_of::<M>(#mask);
+                x.mask = #rt::one_of(#mask);
                 #function(x, #q, &[#(&[#arguments; 32]),*], &mut [#(&mut #names),*])?;
                 x.mask = m;
             }

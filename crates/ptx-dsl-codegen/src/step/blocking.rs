@@ -29,8 +29,8 @@ impl StepBuilder<'_, '_> {
         let attribute = outline_attribute(self.e.scale.outline_warp_calls);
         self.items.push(quote! {
             #attribute
-            fn #name<M: #rt::Monitor>(
-                x: &mut #rt::Ctx<'_, M>,
+            fn #name(
+                x: &mut #rt::Ctx<'_>,
                 w: &mut Warp,
                 m: u32,
             ) -> ::core::result::Result<#rt::Flow, ::std::boxed::Box<#rt::Fault>> {
@@ -61,8 +61,8 @@ impl StepBuilder<'_, '_> {
         let chosen = choose(arms, &quote!(_ => return Ok(None),));
         self.items.push(quote! {
             #attribute
-            fn wait<M: #rt::Monitor>(
-                x: &mut #rt::Ctx<'_, M>,
+            fn wait(
+                x: &mut #rt::Ctx<'_>,
                 pc: #rt::Pc,
                 ws: &mut [Warp],
             ) -> ::core::result::Result<::core::option::Option<#rt::Pc>, ::std::boxed::Box<#rt::Fault>> {

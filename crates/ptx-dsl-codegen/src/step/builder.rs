@@ -45,8 +45,8 @@ impl StepBuilder<'_, '_> {
                 type Warp = Warp;
                 const OPTIMISED: bool = #optimised;
                 #[inline(always)]
-                fn run<M: #rt::Monitor, L: #rt::Level>(
-                    x: &mut #rt::Ctx<'_, M>,
+                fn run<L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_>,
                     w: &mut Warp,
                     active: &mut u32,
                 ) -> ::core::result::Result<#rt::Pc, ::std::boxed::Box<#rt::Fault>> {

@@ -45,7 +45,7 @@ impl StepBuilder<'_, '_> {
                 #broadcast
                 for k in 0..ws.len() {
                     let m = x.warp(k);
-                    run::<M, L>(x, &mut ws[k], pc, m)?;
+                    run::<L>(x, &mut ws[k], pc, m)?;
                 }
                 match x.go() { Some(pc) => pc, None => return Ok(#rt::Next::Split) }
             }
@@ -113,8 +113,8 @@ impl StepBuilder<'_, '_> {
             let codes = part.iter().map(|(_, code)| code);
             self.items.push(quote! {
                 #[inline(never)]
-                fn #name<M: #rt::Monitor, L: #rt::Level>(
-                    x: &mut #rt::Ctx<'_, M>,
+                fn #name<L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_>,
                     pc: #rt::Pc,
                     ws: &mut [Warp],
                 ) -> ::core::result::Result<#rt::Next, ::std::boxed::Box<#rt::Fault>> {
@@ -127,7 +127,7 @@ impl StepBuilder<'_, '_> {
             });
             calls.extend(quote! {
                 if #first <= pc && pc <= #last {
-                    match #name::<M, L>(x, pc, ws)? {
+                    match #name::<L>(x, pc, ws)? {
                         #rt::Next::Go(next) => break 'next next,
                         #rt::Next::Exit => {}
                         #rt::Next::Split => return Ok(#rt::Next::Split),
@@ -152,8 +152,8 @@ impl StepBuilder<'_, '_> {
             let codes = part.iter().map(|(_, code)| code);
             self.items.push(quote! {
                 #[inline(never)]
-                fn #name<M: #rt::Monitor, L: #rt::Level>(
-                    x: &mut #rt::Ctx<'_, M>,
+                fn #name<L: #rt::Level>(
+                    x: &mut #rt::Ctx<'_>,
                     w: &mut Warp,
                     pc: #rt::Pc,
                     active: &mut u32,
@@ -164,7 +164,7 @@ impl StepBuilder<'_, '_> {
                     Ok(next)
                 }
             });
-            calls.extend(quote!(if pc <= #last { break 'next #name::<M, L>(x, w, pc, &mut m)?; }));
+            calls.extend(quote!(if pc <= #last { break 'next #name::<L>(x, w, pc, &mut m)?; }));
         }
         quote!('next: { #calls match pc { #other } })
     }

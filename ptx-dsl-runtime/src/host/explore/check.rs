@@ -2,10 +2,9 @@
 
 use crate::host::{Explore, Host};
 use crate::launch::Error;
-use crate::monitor::Monitor;
 use crate::schedule::Schedule;
 
-impl<M: Monitor> Explore<M> {
+impl<M> Explore<M> {
     /// [Runs](Explore::run) the schedules, for a test: panics with the report of the first fault, and with the command that repeats
     /// it. Assertions may be in the closure.
     ///

@@ -9,7 +9,7 @@ use super::scattered::{narrow, put};
 use crate::lanes::Word;
 use crate::mem::address::AddrSpace;
 use crate::mem::prefetch::{DISTANCE, prefetch};
-use crate::monitor::{self, Monitor};
+use crate::monitor::{self};
 use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
@@ -41,7 +41,7 @@ pub(super) enum Next {
 impl Pieces {
     /// Of the first threads of the cohort. `None` if they do not access consecutive elements, or one element, in pieces.
     #[inline(always)]
-    pub fn new<M: Monitor>(r: &Runner<'_, '_, M>, address: Scalar, bytes: u32, count: usize) -> Option<Pieces> {
+    pub fn new(r: &Runner<'_, '_>, address: Scalar, bytes: u32, count: usize) -> Option<Pieces> {
         let Scalar::Affine { base, x, y } = address else { return None };
         let size = i64::from(bytes);
         if (x != size && x != 0) || (base | x as u64 | y as u64) & (u64::from(bytes) - 1) != 0 {
@@ -90,7 +90,7 @@ impl Pieces {
     }
 
     /// Tells the monitor of the accesses of the first threads, whose memory is checked. Only those of a block end within a warp.
-    fn tell_threads<M: Monitor>(&self, r: &mut Runner<'_, '_, M>, access: &Access, write: bool, count: usize) -> bool {
+    fn tell_threads(&self, r: &mut Runner<'_, '_>, access: &Access, write: bool, count: usize) -> bool {
         let (warps, rest) = (count / 32, count % 32);
         if warps != 0 && !self.tell(r, access, write, warps) {
             return false;
@@ -101,7 +101,7 @@ impl Pieces {
     }
 
     /// Tells the monitor of the accesses of whole warps.
-    pub fn tell<M: Monitor>(&self, r: &mut Runner<'_, '_, M>, access: &Access, write: bool, warps: usize) -> bool {
+    pub fn tell(&self, r: &mut Runner<'_, '_>, access: &Access, write: bool, warps: usize) -> bool {
         let (lo, per_warp) = (r.lo, 32 / self.lanes);
         let distance = match self.next {
             Next::Distance(distance) => Some(distance),
@@ -148,7 +148,7 @@ impl Pieces {
 }
 
 /// An access compiled for one instruction set and one size of elements. Only [`find`] takes one.
-pub(in super::super) struct Pieced<M>(unsafe fn(&mut Runner<'_, '_, M>, &Op<M>, &Access, Scalar, usize) -> bool);
+pub(in super::super) struct Pieced(unsafe fn(&mut Runner<'_, '_>, &Op, &Access, Scalar, usize) -> bool);
 
 /// The wrappers for one instruction set.
 macro_rules! level {
@@ -157,25 +157,25 @@ macro_rules! level {
             use super::*;
 
             $(#[$attribute])*
-            pub fn load<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar, count: usize) -> bool {
-                load_elements::<M, T>(r, op, access, at, count)
+            pub fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: Scalar, count: usize) -> bool {
+                load_elements::<T>(r, op, access, at, count)
             }
 
             $(#[$attribute])*
-            pub fn store<M: Monitor, T: Word>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar, count: usize) -> bool {
-                store_elements::<M, T>(r, op, access, at, count)
+            pub fn store<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: Scalar, count: usize) -> bool {
+                store_elements::<T>(r, op, access, at, count)
             }
 
-            pub fn find<M: Monitor>(stores: bool, bytes: u32) -> Pieced<M> {
+            pub fn find(stores: bool, bytes: u32) -> Pieced {
                 Pieced(match (stores, bytes) {
-                    (false, 1) => load::<M, u8>,
-                    (false, 2) => load::<M, u16>,
-                    (false, 4) => load::<M, u32>,
-                    (false, _) => load::<M, u64>,
-                    (true, 1) => store::<M, u8>,
-                    (true, 2) => store::<M, u16>,
-                    (true, 4) => store::<M, u32>,
-                    (true, _) => store::<M, u64>,
+                    (false, 1) => load::<u8>,
+                    (false, 2) => load::<u16>,
+                    (false, 4) => load::<u32>,
+                    (false, _) => load::<u64>,
+                    (true, 1) => store::<u8>,
+                    (true, 2) => store::<u16>,
+                    (true, 4) => store::<u32>,
+                    (true, _) => store::<u64>,
                 })
             }
                     }
@@ -191,25 +191,29 @@ level!(
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     avx2
 );
+#[cfg(not(target_arch = "x86_64"))]
 level!(base);
 
-impl<M: Monitor> Pieced<M> {
-    /// The function for an access on this processor.
-    pub fn find(access: &Access, set: InstructionSet) -> Pieced<M> {
+impl Pieced {
+    /// The function for an access on this processor, if there are loops for it.
+    pub fn find(access: &Access, set: InstructionSet) -> Option<Pieced> {
         let (store, bytes) = (access.kind == Kind::Store, access.bytes);
-        match set {
+        Some(match set {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             InstructionSet::Avx512 => avx512::find(store, bytes),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => avx2::find(store, bytes),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Base => return None,
+            #[cfg(not(target_arch = "x86_64"))]
             InstructionSet::Base => base::find(store, bytes),
-        }
+        })
     }
 
     /// The first `count` threads of the cohort load or store. False, with nothing done, if a check fails.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn run(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, at: Scalar, count: usize) -> bool {
+    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: Scalar, count: usize) -> bool {
         // SAFETY: `find` has taken the function for the instruction set of this processor.
         unsafe { (self.0)(r, op, access, at, count) }
     }
@@ -217,13 +221,7 @@ impl<M: Monitor> Pieced<M> {
 
 /// The first `count` threads of the cohort load.
 #[inline(always)]
-fn load_elements<M: Monitor, T: Word>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    address: Scalar,
-    count: usize,
-) -> bool {
+fn load_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: Scalar, count: usize) -> bool {
     let Some(pieces) = Pieces::new(r, address, access.bytes, count) else { return false };
     let Some(register) = op.results[0] else { return false };
     let slot = r.registers.slot(register);
@@ -231,7 +229,7 @@ fn load_elements<M: Monitor, T: Word>(
     if !(count.is_multiple_of(32) || same && pieces.is_block()) {
         return false;
     }
-    if M::ON {
+    if r.x.monitor.is_on() {
         let inside = r.x.bytes_at(access.cache, access.space, pieces.low, pieces.len).is_some();
         if !inside || !pieces.tell_threads(r, access, false, count) {
             return false;
@@ -353,20 +351,14 @@ fn elements<T: Word, const P: usize>(memory: &[u8], at: usize, to: &mut [T; P]) 
 
 /// The first `count` threads of the cohort store.
 #[inline(always)]
-fn store_elements<M: Monitor, T: Word>(
-    r: &mut Runner<'_, '_, M>,
-    op: &Op<M>,
-    access: &Access,
-    address: Scalar,
-    count: usize,
-) -> bool {
+fn store_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: Scalar, count: usize) -> bool {
     let Some(pieces) = Pieces::new(r, address, access.bytes, count) else { return false };
     // lanes that store to one place do so in order
     if pieces.step == 0 || !count.is_multiple_of(32) && !pieces.is_block() {
         return false;
     }
     let (lo, n) = (r.lo, count.div_ceil(32));
-    if M::ON {
+    if r.x.monitor.is_on() {
         let inside = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len).is_some();
         if !inside || !pieces.tell_threads(r, access, true, count) {
             return false;

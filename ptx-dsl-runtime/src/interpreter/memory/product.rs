@@ -8,16 +8,16 @@ use super::pieces::{Next, Pieces, element};
 use crate::isa::arith::float;
 use crate::lanes::{self, Level, Word};
 use crate::mem::address::AddrSpace;
-use crate::monitor::{Monitor, Order};
+use crate::monitor::Order;
 use crate::qual::{Q, Qualifiers, Ty, q};
 use crate::simd::{InstructionSet, dispatch};
 use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
 
 /// A load from shared memory of what an `fma.rn.f32` multiplies, and nobody else reads.
-pub(in super::super) struct Factor<M> {
+pub(in super::super) struct Factor {
     pub access: Access,
-    pub address: Value<M>,
+    pub address: Value,
     pub to: Register,
     /// For monitors.
     pub site: u32,
@@ -25,8 +25,8 @@ pub(in super::super) struct Factor<M> {
 }
 
 /// Two of them, and the `fma`.
-pub(in super::super) struct Product<M> {
-    pub factors: [Factor<M>; 2],
+pub(in super::super) struct Product {
+    pub factors: [Factor; 2],
     pub addend: Register,
     pub result: Register,
 }
@@ -49,18 +49,18 @@ struct Elements<'m> {
     same: bool,
 }
 
-impl<M: Monitor> Product<M> {
+impl Product {
     /// Runs the three instructions for whole warps. False, with nothing done, if a check fails.
-    pub fn run(&self, r: &mut Runner<'_, '_, M>) -> bool {
-        r.full && super::telling(r, |r| self.run_whole(r))
+    pub fn run(&self, r: &mut Runner<'_, '_>) -> bool {
+        r.full && r.x.set.has_rows() && super::telling(r, |r| self.run_whole(r))
     }
 
     #[inline(always)]
-    fn run_whole(&self, r: &mut Runner<'_, '_, M>) -> bool {
+    fn run_whole(&self, r: &mut Runner<'_, '_>) -> bool {
         let [a, b] = &self.factors;
         let (Some(of_a), Some(of_b)) = (a.pieces(r), b.pieces(r)) else { return false };
         let lanes = of_a.lanes;
-        if lanes != of_b.lanes || M::ON && !(a.tell(r, &of_a) && b.tell(r, &of_b)) {
+        if lanes != of_b.lanes || r.x.monitor.is_on() && !(a.tell(r, &of_a) && b.tell(r, &of_b)) {
             return false;
         }
         let (Some(a), Some(b)) = (a.elements(r, &of_a), b.elements(r, &of_b)) else { return false };
@@ -74,21 +74,21 @@ impl<M: Monitor> Product<M> {
     }
 }
 
-impl<M: Monitor> Factor<M> {
+impl Factor {
     #[inline(always)]
-    fn pieces(&self, r: &Runner<'_, '_, M>) -> Option<Pieces> {
+    fn pieces(&self, r: &Runner<'_, '_>) -> Option<Pieces> {
         Pieces::new(r, self.address.scalar(r), self.access.bytes, 32 * r.n)
     }
 
     /// Tells the monitor of the load. False if it wants to see more.
-    fn tell(&self, r: &mut Runner<'_, '_, M>, pieces: &Pieces) -> bool {
+    fn tell(&self, r: &mut Runner<'_, '_>, pieces: &Pieces) -> bool {
         r.x.at(self.site, self.order);
         self.elements(r, pieces).is_some() && pieces.tell(r, &self.access, false, r.n)
     }
 
     /// Its elements.
     #[inline(always)]
-    fn elements<'r>(&self, r: &'r Runner<'_, '_, M>, pieces: &Pieces) -> Option<Elements<'r>> {
+    fn elements<'r>(&self, r: &'r Runner<'_, '_>, pieces: &Pieces) -> Option<Elements<'r>> {
         let Next::Distance(distance) = pieces.next else { return None };
         let memory = r.x.bytes_at(self.access.cache, self.access.space, pieces.low, pieces.len)?;
         Some(Elements { memory, first: pieces.first, distance, same: pieces.step == 0 })
@@ -98,11 +98,18 @@ impl<M: Monitor> Factor<M> {
 /// The row of the addend for the first warp, that of the result, and the number of warps.
 type Rows = (usize, usize, usize);
 
+/// For an instruction set with loops on rows.
 #[inline(never)]
 fn multiply(set: InstructionSet, factors: [Elements<'_>; 2], lanes: usize, words: &[Cell<Row<u32>>], rows: Rows) {
-    dispatch!(set, [in_pieces::<lanes::Avx512>, in_pieces::<lanes::Avx2>, in_pieces::<lanes::Base>], (
+    dispatch!(set, [in_pieces::<lanes::Avx512>, in_pieces::<lanes::Avx2>, in_pieces_elsewhere], (
         factors: [Elements<'_>; 2] = factors, lanes: usize = lanes, words: &[Cell<Row<u32>>] = words, rows: Rows = rows
     ) -> ());
+}
+
+fn in_pieces_elsewhere(factors: [Elements<'_>; 2], lanes: usize, words: &[Cell<Row<u32>>], rows: Rows) {
+    if cfg!(not(target_arch = "x86_64")) {
+        in_pieces::<lanes::Base>(factors, lanes, words, rows);
+    }
 }
 
 #[inline(always)]

@@ -7,24 +7,23 @@ use super::access::{Access, Kind, extended};
 use crate::Lanes;
 use crate::isa::Done;
 use crate::lanes::{self, Scattered, Word};
-use crate::monitor::Monitor;
 use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
 
 /// An access compiled for one instruction set and one size of elements. Only [`Each::find`] takes one.
-pub(in super::super) struct Each<M>(unsafe fn(&mut Runner<'_, '_, M>, &Op<M>, &Access, WarpFunction<M>) -> Done);
+pub(in super::super) struct Each(unsafe fn(&mut Runner<'_, '_>, &Op, &Access, WarpFunction) -> Done);
 
 /// The wrappers for one instruction set.
 macro_rules! level {
     ($(#[$attribute:meta])* $name:ident) => {
         $(#[$attribute])*
-        fn $name<M: Monitor, T: Scattered>(
-            r: &mut Runner<'_, '_, M>,
-            op: &Op<M>,
+        fn $name<T: Scattered>(
+            r: &mut Runner<'_, '_>,
+            op: &Op,
             access: &Access,
-            f: WarpFunction<M>,
+            f: WarpFunction,
         ) -> Done {
-            run::<M, T>(r, op, access, f)
+            run::<T>(r, op, access, f)
         }
     };
 }
@@ -38,58 +37,62 @@ level!(
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     avx2
 );
+#[cfg(not(target_arch = "x86_64"))]
 level!(base);
 
-impl<M: Monitor> Each<M> {
-    /// The function for an access on this processor.
-    pub fn find(access: &Access, set: InstructionSet) -> Each<M> {
+impl Each {
+    /// The function for an access on this processor, if there are loops for it.
+    pub fn find(access: &Access, set: InstructionSet) -> Option<Each> {
         macro_rules! sizes {
             ($level:ident) => {
                 match access.bytes {
-                    1 => Each($level::<M, u8>),
-                    2 => Each($level::<M, u16>),
-                    4 => Each($level::<M, u32>),
-                    _ => Each($level::<M, u64>),
+                    1 => Each($level::<u8>),
+                    2 => Each($level::<u16>),
+                    4 => Each($level::<u32>),
+                    _ => Each($level::<u64>),
                 }
             };
         }
-        match set {
+        Some(match set {
             #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
             InstructionSet::Avx512 => sizes!(avx512),
             #[cfg(target_arch = "x86_64")]
             InstructionSet::Avx2 => sizes!(avx2),
+            #[cfg(target_arch = "x86_64")]
+            InstructionSet::Base => return None,
+            #[cfg(not(target_arch = "x86_64"))]
             InstructionSet::Base => sizes!(base),
-        }
+        })
     }
 
     /// Accesses memory warp by warp.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn run(&self, r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: WarpFunction<M>) -> Done {
+    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, f: WarpFunction) -> Done {
         // SAFETY: `find` has taken the function for the instruction set of this processor.
         unsafe { (self.0)(r, op, access, f) }
     }
 }
 
 #[inline(always)]
-fn run<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, f: WarpFunction<M>) -> Done {
+fn run<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, f: WarpFunction) -> Done {
     match (access.kind, access.count) {
-        (Kind::Load, 1) => load::<M, T, 1>(r, op, access),
-        (Kind::Load, 2) => load::<M, T, 2>(r, op, access),
-        (Kind::Load, _) => load::<M, T, 4>(r, op, access),
-        (Kind::Store, 1) => store::<M, T, 1>(r, op, access),
-        (Kind::Store, 2) => store::<M, T, 2>(r, op, access),
-        (Kind::Store, _) => store::<M, T, 4>(r, op, access),
-        (Kind::Add, _) if T::BYTES >= 4 => add::<M, T>(r, op, access),
+        (Kind::Load, 1) => load::<T, 1>(r, op, access),
+        (Kind::Load, 2) => load::<T, 2>(r, op, access),
+        (Kind::Load, _) => load::<T, 4>(r, op, access),
+        (Kind::Store, 1) => store::<T, 1>(r, op, access),
+        (Kind::Store, 2) => store::<T, 2>(r, op, access),
+        (Kind::Store, _) => store::<T, 4>(r, op, access),
+        (Kind::Add, _) if T::BYTES >= 4 => add::<T>(r, op, access),
         (Kind::Add, _) => {
-            r.x.told = false;
+            r.x.watched = r.x.monitor.is_on();
             r.warp_by_warp(op, f)
         }
     }
 }
 
 #[inline(always)]
-fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
+fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
     let address = &op.sources[0];
     for k in 0..r.n {
         let m = r.masks[k];
@@ -97,7 +100,7 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
             continue;
         }
         r.enter(k, m);
-        let near = if M::ON || D != 1 { None } else { word_place(r, address, k) };
+        let near = if r.x.monitor.is_on() || D != 1 { None } else { word_place(r, address, k) };
         if m == u32::MAX
             && T::BYTES == 4
             && let Some(near) = near
@@ -108,11 +111,11 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
         let mut out = [[T::default(); 32]; D];
         if let Some(near) = near {
             let row = r.registers.words[near].get();
-            lanes::load_near::<M, T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
+            lanes::load_near::<T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
         } else {
             let at = addresses(r, address, k);
             r.tell(access, &at, m);
-            lanes::load::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
+            lanes::load::<T, D>(r.x, &op.q, access.space, op.site, m, &at, out.each_mut())?;
         }
         for (register, out) in op.results.iter().zip(&out) {
             if let Some(register) = *register {
@@ -129,7 +132,7 @@ fn load<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op:
 
 /// All lanes of a warp load words that follow each other, at the addresses in a row: a copy. False, with nothing done, if they do not.
 #[inline(always)]
-fn load_block<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access, k: usize, row: usize) -> bool {
+fn load_block(r: &mut Runner<'_, '_>, op: &Op, access: &Access, k: usize, row: usize) -> bool {
     // not a copy of the row: reading lanes of one that was just written stalls
     let at = &r.registers.words[row].get_mut().0;
     let first = at[0];
@@ -148,20 +151,20 @@ fn load_block<M: Monitor>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access
     true
 }
 
-impl<M: Monitor> Runner<'_, '_, M> {
+impl Runner<'_, '_> {
     /// Tells the monitor of the accesses of the current warp.
     #[inline(always)]
     fn tell(&mut self, access: &Access, at: &Lanes, m: u32) {
-        if M::ON {
+        if self.x.monitor.is_on() {
             let bytes = access.bytes * access.count as u32;
-            self.x.told = self.x.tell_lanes(access.space, at, bytes, access.kind != Kind::Load, m);
+            self.x.watched = !self.x.tell_lanes(access.space, at, bytes, access.kind != Kind::Load, m);
         }
     }
 }
 
 /// The addresses of a warp.
 #[inline(always)]
-fn addresses<M: Monitor>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Lanes {
+fn addresses(r: &Runner<'_, '_>, o: &Operand, k: usize) -> Lanes {
     if let Operand::Register(register) = o
         && r.registers.slot(*register).bits == 64
         && r.registers.is_rows(r.lo, *register)
@@ -176,13 +179,13 @@ fn addresses<M: Monitor>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Lan
 
 /// The row of an operand that is a plain register of 32 bits.
 #[inline(always)]
-fn word_row<M>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Option<Row<u32>> {
+fn word_row(r: &Runner<'_, '_>, o: &Operand, k: usize) -> Option<Row<u32>> {
     word_place(r, o, k).map(|at| r.registers.words[at].get())
 }
 
 /// Where it is.
 #[inline(always)]
-fn word_place<M>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Option<usize> {
+fn word_place(r: &Runner<'_, '_>, o: &Operand, k: usize) -> Option<usize> {
     let Operand::Register(register) = o else { return None };
     let rows = r.registers.slot(*register).bits == 32 && r.registers.is_rows(r.lo, *register);
     rows.then(|| r.registers.row(*register, r.lo + k))
@@ -190,7 +193,7 @@ fn word_place<M>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> Option<usiz
 
 /// Sets lanes of a register to loaded elements.
 #[inline(always)]
-pub(super) fn put<M, T: Word>(r: &Runner<'_, '_, M>, register: Register, k: usize, v: &[T; 32], access: &Access) {
+pub(super) fn put<T: Word>(r: &Runner<'_, '_>, register: Register, k: usize, v: &[T; 32], access: &Access) {
     let slot = r.registers.slot(register);
     let at = slot.index as usize * r.registers.warps + r.lo + k;
     let m = if r.all { u32::MAX } else { r.masks[k] };
@@ -230,7 +233,7 @@ pub(super) fn narrow<S: Copy, T: Word>(row: &[S; 32], f: impl Fn(S) -> T) -> [T;
 
 /// The low bits of an operand in all lanes of warp `k`, which is the current one.
 #[inline(always)]
-pub(super) fn narrowed<M: Monitor, T: Word>(r: &Runner<'_, '_, M>, o: &Operand<M>, k: usize) -> [T; 32] {
+pub(super) fn narrowed<T: Word>(r: &Runner<'_, '_>, o: &Operand, k: usize) -> [T; 32] {
     if T::BYTES <= 4
         && let Some(row) = word_row(r, o, k)
     {
@@ -240,7 +243,7 @@ pub(super) fn narrowed<M: Monitor, T: Word>(r: &Runner<'_, '_, M>, o: &Operand<M
 }
 
 #[inline(always)]
-fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
+fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
     for k in 0..r.n {
         let m = r.masks[k];
         if m == 0 {
@@ -253,14 +256,14 @@ fn store<M: Monitor, T: Scattered, const D: usize>(r: &mut Runner<'_, '_, M>, op
         for (v, o) in v.iter_mut().zip(&op.sources[1..]) {
             *v = narrowed(r, o, k);
         }
-        lanes::store::<M, T, D>(r.x, &op.q, access.space, op.site, m, &at, v.each_ref())?;
+        lanes::store::<T, D>(r.x, &op.q, access.space, op.site, m, &at, v.each_ref())?;
     }
     Ok(())
 }
 
 /// `red.add` and `atom.add`.
 #[inline(always)]
-fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: &Access) -> Done {
+fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
     let result = op.results.first().copied().flatten();
     if let Some(register) = result {
         r.rows_for(register);
@@ -282,7 +285,7 @@ fn add<M: Monitor, T: Scattered>(r: &mut Runner<'_, '_, M>, op: &Op<M>, access: 
         let left = r.x.add_lanes::<T>(access.space, m, &at, &v, wanted.then_some(&mut old));
         if left != 0 {
             r.x.site = op.site;
-            lanes::slow_add::<M, T>(r.x, op.q, left, &at, &v, wanted.then_some(&mut old))?;
+            lanes::slow_add::<T>(r.x, op.q, left, &at, &v, wanted.then_some(&mut old))?;
         }
         if let Some(register) = result {
             let unsigned = Access { signed: false, ..*access };

@@ -7,11 +7,11 @@ use super::super::op::{Op, Operand};
 use super::super::runner::{Rest, Runner};
 use super::Planned;
 use super::step::Step;
-use crate::monitor::Monitor;
+
 use ptx_dsl_isa::image::{End, Register};
 
 /// Fuses steps of region `at`, which has just run, where all lanes run.
-pub(super) fn fuse<M: Monitor>(r: &Runner<'_, '_, M>, code: &Code<M>, at: usize, steps: &mut Vec<Planned<M>>) {
+pub(super) fn fuse(r: &Runner<'_, '_>, code: &Code, at: usize, steps: &mut Vec<Planned>) {
     if r.rest != Rest::Nowhere {
         return;
     }
@@ -28,7 +28,7 @@ pub(super) fn fuse<M: Monitor>(r: &Runner<'_, '_, M>, code: &Code<M>, at: usize,
 }
 
 /// Two loads and an `fma.rn.f32` that multiplies what they load.
-fn product<M: Monitor>(code: &Code<M>, at: usize, [first, second, third]: [&Planned<M>; 3]) -> Option<Product<M>> {
+fn product(code: &Code, at: usize, [first, second, third]: [&Planned; 3]) -> Option<Product> {
     let body = &code.regions[at].body;
     let (first, second) = (factor(first, &body[first.at])?, factor(second, &body[second.at])?);
     let Instr { op, run: Run::Lane { rows: Some(function), .. } } = &body[third.at] else { return None };
@@ -52,7 +52,7 @@ fn product<M: Monitor>(code: &Code<M>, at: usize, [first, second, third]: [&Plan
 }
 
 /// A load of a factor.
-fn factor<M: Monitor>(planned: &Planned<M>, Instr { op, run }: &Instr<M>) -> Option<Factor<M>> {
+fn factor(planned: &Planned, Instr { op, run }: &Instr) -> Option<Factor> {
     let (Step::Affine { address }, Run::Memory { access, .. }, [Some(to)]) = (&planned.step, run, &op.results[..])
     else {
         return None;
@@ -67,7 +67,7 @@ fn factor<M: Monitor>(planned: &Planned<M>, Instr { op, run }: &Instr<M>) -> Opt
 }
 
 /// Does nobody read a register, which is no predicate, from an instruction of a region on before it is written?
-fn is_dead_behind<M: Monitor>(code: &Code<M>, at: usize, from: usize, register: Register) -> bool {
+fn is_dead_behind(code: &Code, at: usize, from: usize, register: Register) -> bool {
     for Instr { op, .. } in &code.regions[at].body[from..] {
         if reads(op, register) {
             return false;
@@ -81,7 +81,7 @@ fn is_dead_behind<M: Monitor>(code: &Code<M>, at: usize, from: usize, register: 
     plain && successors(end).into_iter().all(|pc| code.is_dead(register, pc as crate::Pc))
 }
 
-fn reads<M>(op: &Op<M>, register: Register) -> bool {
+fn reads(op: &Op, register: Register) -> bool {
     op.sources.iter().any(|source| match source {
         Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => *r == register,
         Operand::Constant(_) | Operand::Special(_) | Operand::Frame { .. } => false,

@@ -9,7 +9,7 @@ use super::super::rows::{One, Resolved};
 use super::super::runner::Runner;
 use super::super::value::Value;
 use crate::fault::Fault;
-use crate::monitor::Monitor;
+
 use ptx_dsl_isa::image::Register;
 
 /// What has become of an instruction.
@@ -23,29 +23,29 @@ pub(super) enum Outcome {
 }
 
 /// How an instruction runs.
-pub(super) enum Step<M> {
+pub(super) enum Step {
     /// Once: all operands are uniform.
-    Once { one: One, sources: [Value<M>; 4], results: [Option<Register>; 2] },
+    Once { one: One, sources: [Value; 4], results: [Option<Register>; 2] },
     /// The result is affine, or follows from an affine operand of a comparison.
-    Line { rule: Rule, sources: [Value<M>; 3], result: Register, kind: Kind },
+    Line { rule: Rule, sources: [Value; 3], result: Register, kind: Kind },
     /// `mov` of a scalar.
-    Copy { source: Value<M>, result: Register },
+    Copy { source: Value, result: Register },
     /// In a loop over rows.
-    Rows(Resolved<M>),
+    Rows(Resolved),
     /// All lanes load the same elements.
-    LoadOnce { address: Value<M> },
+    LoadOnce { address: Value },
     /// The lanes access memory at affine addresses.
-    Affine { address: Value<M> },
+    Affine { address: Value },
     /// Each lane accesses memory.
     Each,
     /// Two loads and the `fma` of what they load.
-    Product(Product<M>),
+    Product(Product),
     /// In any way.
     Any { results: Box<[(Register, Kind)]> },
 }
 
 /// The operands, if they are scalars.
-fn values<M: Monitor, const N: usize>(r: &Runner<'_, '_, M>, op: &Op<M>) -> Option<[Value<M>; N]> {
+fn values<const N: usize>(r: &Runner<'_, '_>, op: &Op) -> Option<[Value; N]> {
     let mut values = [(); N].map(|()| Value::Scalar(Scalar::Uniform(0)));
     for (at, o) in op.sources.iter().enumerate() {
         *values.get_mut(at)? = Value::of(r, o)?;
@@ -53,9 +53,9 @@ fn values<M: Monitor, const N: usize>(r: &Runner<'_, '_, M>, op: &Op<M>) -> Opti
     Some(values)
 }
 
-impl<M: Monitor> Step<M> {
+impl Step {
     /// Runs an instruction, and finds how that went.
-    pub fn record(r: &mut Runner<'_, '_, M>, instr: &Instr<M>) -> Result<Step<M>, Box<Fault>> {
+    pub fn record(r: &mut Runner<'_, '_>, instr: &Instr) -> Result<Step, Box<Fault>> {
         let plain = instr.op.guard.is_none() && instr.op.watched.is_none();
         let step = if plain { Step::of(r, instr) } else { None };
         r.execute(instr)?;
@@ -69,7 +69,7 @@ impl<M: Monitor> Step<M> {
     }
 
     /// The same as a copy of its result, which has run, if that is the same in all of the launch: the load of a kernel parameter.
-    fn folded(self, r: &Runner<'_, '_, M>, Instr { op, run }: &Instr<M>) -> Step<M> {
+    fn folded(self, r: &Runner<'_, '_>, Instr { op, run }: &Instr) -> Step {
         match (&self, run, &op.results[..]) {
             (Step::LoadOnce { address: Value::Scalar(_) }, Run::Memory { access, .. }, [Some(result)])
                 if access.is_of_constants() && r.scalar(*result).kind() == Kind::Uniform =>
@@ -92,10 +92,10 @@ impl<M: Monitor> Step<M> {
     }
 
     /// How an instruction runs while registers are what they are now. `None`: in any way.
-    fn of(r: &Runner<'_, '_, M>, Instr { op, run }: &Instr<M>) -> Option<Step<M>> {
+    fn of(r: &Runner<'_, '_>, Instr { op, run }: &Instr) -> Option<Step> {
         match run {
             Run::Lane { rows: Some(function), rule, .. } => {
-                if let (true, Some(sources)) = (r.all, values::<M, 4>(r, op)) {
+                if let (true, Some(sources)) = (r.all, values::<4>(r, op)) {
                     if sources.iter().all(|v| v.kind() == Kind::Uniform) {
                         let mut results = [None; 2];
                         results.iter_mut().zip(&op.results).for_each(|(to, result)| *to = *result);
@@ -124,7 +124,7 @@ impl<M: Monitor> Step<M> {
 
     /// Runs the instruction. No lane is guarded, before and after it.
     #[inline(always)]
-    pub fn run(&self, r: &mut Runner<'_, '_, M>, instr: &Instr<M>) -> Result<Outcome, Box<Fault>> {
+    pub fn run(&self, r: &mut Runner<'_, '_>, instr: &Instr) -> Result<Outcome, Box<Fault>> {
         match self {
             Step::Once { one, sources: [a, b, c, d], results } => {
                 let v = one([a.uniform(r), b.uniform(r), c.uniform(r), d.uniform(r)]);
@@ -164,8 +164,8 @@ impl<M: Monitor> Step<M> {
 
     #[inline(always)]
     fn access(
-        r: &mut Runner<'_, '_, M>,
-        Instr { op, run }: &Instr<M>,
+        r: &mut Runner<'_, '_>,
+        Instr { op, run }: &Instr,
         planned: memory::Planned,
     ) -> Result<Outcome, Box<Fault>> {
         let Run::Memory { access, compiled, function } = run else { return Ok(Outcome::Left) };

@@ -39,11 +39,12 @@ level!(
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
     avx2 lanes::Avx2
 );
-level!(base Base);
-#[cfg(not(all(target_arch = "x86_64", not(debug_assertions))))]
+#[cfg(all(target_arch = "x86_64", debug_assertions))]
 use avx2 as avx512;
 #[cfg(not(target_arch = "x86_64"))]
-use base as avx2;
+level!(avx2 Base);
+#[cfg(not(target_arch = "x86_64"))]
+use avx2 as avx512;
 
 /// Declares forms: opcode, function, sets of qualifiers, lists of types, kinds of operands `=>` kinds of results. Sets or lists in
 /// braces of their own mean the same: the first one's loop is that of all.
@@ -88,7 +89,7 @@ macro_rules! forms {
     (@results $f:ident $a:ident $b:ident $c:ident $d:ident ($r:ident)) => { forms!(@levels $f $a $b $c $d $r N) };
     (@results $f:ident $a:ident $b:ident $c:ident $d:ident ($r:ident $s:ident)) => { forms!(@levels $f $a $b $c $d $r $s) };
     (@levels $f:ident $($kind:ident)*) => {
-        [avx512::<$f, $($kind),*> as Compiled, avx2::<$f, $($kind),*> as Compiled, base::<$f, $($kind),*> as Compiled]
+        [avx512::<$f, $($kind),*> as Compiled, avx2::<$f, $($kind),*> as Compiled]
     };
 }
 
@@ -225,7 +226,6 @@ mod tests {
     use super::*;
     use crate::isa::Call;
     use crate::isa::list::calls;
-    use crate::monitor::Off;
 
     /// Bits of all kinds: small and large numbers, both signs, special floats.
     fn values() -> Vec<u64> {
@@ -237,7 +237,7 @@ mod tests {
 
     #[test]
     fn every_set_of_qualifiers_of_a_form_computes_the_same() {
-        let calls: HashMap<Opcode, Call<Off>> = calls().into_iter().collect();
+        let calls: HashMap<Opcode, Call> = calls().into_iter().collect();
         let values = values();
         let low = |kind: &Kind, v: u64| v & (u64::MAX >> (64 - kind.bits()));
         let mut compared = 0;

@@ -45,6 +45,6 @@ pub(super) struct Form {
     pub results: &'static [Kind],
     /// One lane.
     pub one: One,
-    /// For AVX-512, AVX2, and the base of the target.
-    pub loops: [Compiled; 3],
+    /// For AVX-512 and AVX2; elsewhere than on x86-64 twice the same.
+    pub loops: [Compiled; 2],
 }

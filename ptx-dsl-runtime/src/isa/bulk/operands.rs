@@ -1,11 +1,11 @@
 //! Operands that asynchronous copies have in common: places in shared and global memory, mbarrier objects, masks of CTAs.
 
+use crate::Ctx;
 use crate::fault::{Fault, FaultKind};
 use crate::isa::{active, place, shared_object};
 use crate::machine::spaces::{GlobalPlace, SharedPlace};
 use crate::mem::address::{AddrSpace, Place};
 use crate::qual::{Q, q};
-use crate::{Ctx, Monitor};
 
 /// The state space of a shared address that the manual leaves open: a generic address has a window.
 pub fn any_shared(addr: u64) -> AddrSpace {
@@ -13,8 +13,8 @@ pub fn any_shared(addr: u64) -> AddrSpace {
 }
 
 /// A place in shared memory with so many bytes behind it.
-pub fn shared_in<M: Monitor>(
-    x: &Ctx<'_, M>,
+pub fn shared_in(
+    x: &Ctx<'_>,
     space: AddrSpace,
     addr: u64,
     bytes: u32,
@@ -31,8 +31,8 @@ pub fn shared_in<M: Monitor>(
 }
 
 /// The same in the executing CTA.
-pub fn shared<M: Monitor>(
-    x: &Ctx<'_, M>,
+pub fn shared(
+    x: &Ctx<'_>,
     addr: u64,
     bytes: u32,
     align: u32,
@@ -43,7 +43,7 @@ pub fn shared<M: Monitor>(
 }
 
 /// A place in global memory.
-pub fn global<M: Monitor>(x: &Ctx<'_, M>, addr: u64, align: u32, lane: usize) -> Result<GlobalPlace, Box<Fault>> {
+pub fn global(x: &Ctx<'_>, addr: u64, align: u32, lane: usize) -> Result<GlobalPlace, Box<Fault>> {
     if !addr.is_multiple_of(align.into()) {
         return Err(x.fault(FaultKind::Misaligned { space: "global", addr, align }, lane as u32));
     }
@@ -57,13 +57,7 @@ pub fn global<M: Monitor>(x: &Ctx<'_, M>, addr: u64, align: u32, lane: usize) ->
 }
 
 /// The mbarrier object of an operation on CTA `rank`, which must own it; with `.cta_group::2` its peer may.
-pub fn mbarrier_of<M: Monitor>(
-    x: &Ctx<'_, M>,
-    q: Q,
-    addr: u64,
-    rank: u32,
-    lane: usize,
-) -> Result<SharedPlace, Box<Fault>> {
+pub fn mbarrier_of(x: &Ctx<'_>, q: Q, addr: u64, rank: u32, lane: usize) -> Result<SharedPlace, Box<Fault>> {
     let at = shared_in(x, any_shared(addr), addr, 8, 8, lane, "the mbarrier object")?;
     if at.rank == rank || q.has(q::cta_group_2) && at.rank == rank ^ 1 {
         return Ok(at);
@@ -74,7 +68,7 @@ pub fn mbarrier_of<M: Monitor>(
 }
 
 /// The CTAs that an operation on CTA `own` writes: with `.multicast::cluster` those of the mask.
-pub fn ctas<M: Monitor>(x: &Ctx<'_, M>, q: Q, own: u32, mask: u64, lane: usize) -> Result<Vec<u32>, Box<Fault>> {
+pub fn ctas(x: &Ctx<'_>, q: Q, own: u32, mask: u64, lane: usize) -> Result<Vec<u32>, Box<Fault>> {
     let bits = if q.has(q::multicast_cluster_32b) {
         32
     } else if q.has(q::multicast_cluster) || q.has(q::multicast_cluster_16b) {

@@ -20,7 +20,7 @@ pub(crate) struct Machine {
 }
 
 impl Machine {
-    pub fn of<M>(x: &Ctx<'_, M>) -> Machine {
+    pub fn of(x: &Ctx<'_>) -> Machine {
         let Geometry { info, numerics, .. } = x.geometry;
         Machine { target: generation(info.target), set: x.set, numerics }
     }

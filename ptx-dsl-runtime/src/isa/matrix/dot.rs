@@ -9,7 +9,7 @@
 
 use super::model::{Model, To};
 use super::tile::{Range, Tile, ZERO, exponent};
-use crate::lanes::Level;
+use crate::lanes::{Level, array};
 use crate::simd::{InstructionSet, dispatch};
 
 /// Columns of B worked on at once.
@@ -106,7 +106,7 @@ fn level<L: Level>(model: Model, o: &Operands<'_>, at: (usize, usize), c: &Sums)
 }
 
 /// A type in which products are exact.
-trait Product: Copy {
+trait Product: Copy + Default {
     /// Nonzero sums of products are no subnormal numbers of f32.
     const NARROW: bool;
     fn of(value: f32) -> Self;
@@ -192,7 +192,7 @@ fn dense<L: Level, P: Product>(
             let b = b.map(P::of);
             for ((sums, a), units) in sums.iter_mut().zip(a).zip(&units) {
                 let a = P::of(*a);
-                let terms: [P; WIDE] = std::array::from_fn(|n| a.times(b[n]).times(units[n]));
+                let terms: [P; WIDE] = array(|n| a.times(b[n]).times(units[n]));
                 for (sum, term) in sums.iter_mut().zip(P::truncated::<L>(&terms)) {
                     *sum = sum.wrapping_add(term);
                 }
@@ -274,14 +274,14 @@ impl Step<'_> {
         for ks in blocks {
             let scale = self.scale(ks.start);
             let units: [P; WIDE] =
-                std::array::from_fn(|n| P::power(i32::from(model.fraction) - i32::from(top[n]) + i32::from(scale[n])));
+                array(|n| P::power(i32::from(model.fraction) - i32::from(top[n]) + i32::from(scale[n])));
             let mut from = ks.start;
             while from < ks.end {
                 let to = ks.end.min(from + TERMS);
                 let mut sums = [0i32; WIDE];
                 for (k, a) in (from..to).zip(&a[from..to]) {
                     let (a, b) = (P::of(a[r]), &b[place(k)]);
-                    let terms: [P; WIDE] = std::array::from_fn(|n| a.times(P::of(b[n])).times(units[n]));
+                    let terms: [P; WIDE] = array(|n| a.times(P::of(b[n])).times(units[n]));
                     let terms = P::truncated::<L>(&terms);
                     for (sum, term) in sums.iter_mut().zip(terms) {
                         *sum = sum.wrapping_add(term);
@@ -344,7 +344,7 @@ impl Step<'_> {
     fn scale(self, k: usize) -> [i16; WIDE] {
         let Some(Scales { a, b, vector }) = self.o.scales else { return [0; WIDE] };
         let i = k * vector / self.o.a.k;
-        std::array::from_fn(|n| a[self.row * HIGH + self.r][i] + b[self.column * WIDE + n][i])
+        array(|n| a[self.row * HIGH + self.r][i] + b[self.column * WIDE + n][i])
     }
 }
 
@@ -358,7 +358,7 @@ pub(crate) fn finish(
     c: &[f32; WIDE],
 ) -> [f32; WIDE] {
     let fraction = i32::from(model.fraction);
-    let sums: [f64; WIDE] = std::array::from_fn(|n| {
+    let sums: [f64; WIDE] = array(|n| {
         let up = f64::power(fraction - top[n]);
         let down = f64::power(top[n] - fraction);
         (total[n] + (f64::from(c[n]) * up).trunc()) * down

@@ -6,7 +6,7 @@ use crate::isa::{Done, active, set};
 use crate::mem::address::AddrSpace;
 use crate::monitor::Sync;
 use crate::qual::{Q, Ty};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 use ptx_dsl_isa::isa::misc::STACK;
 
 /// The alignment of `alloca` without one.
@@ -15,21 +15,21 @@ const ALIGN: u64 = 8;
 const COUNT: u64 = 16;
 
 /// The end of the stack. Local memory is a multiple of 16 bytes.
-fn end<M: Monitor>(x: &Ctx<'_, M>) -> u64 {
+fn end(x: &Ctx<'_>) -> u64 {
     u64::from(x.geometry.info.local_size)
 }
 
 /// The lowest address of the stack.
-fn least<M: Monitor>(x: &Ctx<'_, M>) -> u64 {
+fn least(x: &Ctx<'_>) -> u64 {
     end(x).saturating_sub(u64::from(STACK)) + COUNT
 }
 
-fn pointer<M: Monitor>(x: &mut Ctx<'_, M>, lane: usize) -> Result<u64, Box<Fault>> {
+fn pointer(x: &mut Ctx<'_>, lane: usize) -> Result<u64, Box<Fault>> {
     let used = x.read_aligned(AddrSpace::ParamFunc, least(x) - COUNT, 8, 8, lane as u32)?[0];
     Ok(end(x).saturating_sub(used).max(least(x)))
 }
 
-fn set_pointer<M: Monitor>(x: &mut Ctx<'_, M>, pointer: u64, lane: usize) -> Done {
+fn set_pointer(x: &mut Ctx<'_>, pointer: u64, lane: usize) -> Done {
     let used = [end(x) - pointer, 0, 0, 0];
     x.write_aligned(AddrSpace::ParamFunc, least(x) - COUNT, 8, 8, used, lane as u32)?;
     x.tell_sync(Sync::Stack { from: least(x), to: pointer }, 1 << lane)
@@ -41,7 +41,7 @@ fn value(q: Q, v: u64) -> u64 {
 }
 
 /// `alloca ptr, size {, align}`
-pub fn alloca<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn alloca(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let Some(size) = s.first() else { return Ok(()) };
     for lane in active(x.mask) {
         let size = value(q, size[lane]);
@@ -60,7 +60,7 @@ pub fn alloca<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut 
 }
 
 /// `stacksave d`
-pub fn stacksave<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+pub fn stacksave(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     for lane in active(x.mask) {
         let at = pointer(x, lane)?;
         set(d, 0, lane, at);
@@ -69,7 +69,7 @@ pub fn stacksave<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, _: &[&Lanes], d: &mut [&m
 }
 
 /// `stackrestore a`
-pub fn stackrestore<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn stackrestore(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let Some(to) = s.first() else { return Ok(()) };
     for lane in active(x.mask) {
         let to = value(q, to[lane]);

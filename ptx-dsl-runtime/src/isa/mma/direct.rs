@@ -74,11 +74,18 @@ const fn chunk(format: Format) -> usize {
 
 /// Sets D. False, with nothing done, if there are numbers of other ranges.
 pub(super) fn multiply(set: InstructionSet, job: &Job<'_>, d: &mut [&mut Lanes]) -> bool {
+    // processors of x86-64 without AVX2 are few
     #[cfg(target_arch = "x86_64")]
-    return dispatch!(set, [level::<crate::lanes::Avx512>, level::<crate::lanes::Avx2>, level::<crate::lanes::Base>],
+    return dispatch!(set, [level::<crate::lanes::Avx512>, level::<crate::lanes::Avx2>, nothing],
         (job: &Job<'_> = job, d: &mut [&mut Lanes] = d) -> bool);
     #[cfg(not(target_arch = "x86_64"))]
     dispatch!(set, level::<crate::lanes::Base>, (job: &Job<'_> = job, d: &mut [&mut Lanes] = d) -> bool)
+}
+
+/// Leaves the product to the tiles.
+#[cfg(target_arch = "x86_64")]
+fn nothing(_: &Job<'_>, _: &mut [&mut Lanes]) -> bool {
+    false
 }
 
 #[inline(always)]

@@ -8,12 +8,12 @@ use crate::mem::address::AddrSpace;
 use crate::mem::tmem;
 use crate::monitor::{Sync, TensorBy};
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// A warp-uniform operand.
-pub(super) fn agreed<M: Monitor>(x: &Ctx<'_, M>, v: Option<&&Lanes>, what: &str) -> Result<u64, Box<Fault>> {
+pub(super) fn agreed(x: &Ctx<'_>, v: Option<&&Lanes>, what: &str) -> Result<u64, Box<Fault>> {
     let Some(v) = v else { return Ok(0) };
     let mut lanes = active(x.mask).map(|l| (l, v[l]));
     let Some((_, first)) = lanes.next() else { return Ok(0) };
@@ -27,12 +27,12 @@ pub(super) fn agreed<M: Monitor>(x: &Ctx<'_, M>, v: Option<&&Lanes>, what: &str)
 }
 
 /// The lane that reports name for the warp.
-pub(super) fn leader<M: Monitor>(x: &Ctx<'_, M>) -> u32 {
+pub(super) fn leader(x: &Ctx<'_>) -> u32 {
     x.mask.trailing_zeros().min(31)
 }
 
 /// `tcgen05.alloc [dst], nCols`: the address of the columns is stored at `dst`, in shared memory of the executing CTA.
-pub fn tcgen05_alloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_alloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if x.allocated().is_none()
         && let Some(wait) = x.whole_warp("tcgen05.alloc")?
     {
@@ -60,7 +60,7 @@ pub fn tcgen05_alloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut
 }
 
 /// `tcgen05.dealloc taddr, nCols`
-pub fn tcgen05_dealloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_dealloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if x.allocated().is_some() {
         return Ok(Flow::Next);
     }
@@ -82,12 +82,7 @@ pub fn tcgen05_dealloc<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &m
 }
 
 /// `tcgen05.relinquish_alloc_permit`
-pub fn tcgen05_relinquish_alloc_permit<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    _: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Blocks {
+pub fn tcgen05_relinquish_alloc_permit(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if x.allocated().is_some() {
         return Ok(Flow::Next);
     }

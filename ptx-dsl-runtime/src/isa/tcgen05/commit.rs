@@ -4,17 +4,12 @@ use crate::fault::{Fault, FaultKind};
 use crate::isa::{active, shared_object};
 use crate::mem::address::AddrSpace;
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// `tcgen05.commit [mbar]{, ctaMask}`: an arrive-on of 1 when all earlier operations of the thread are complete.
 ///
 /// `.sync_restrict::shared::read::mma::a` allows the arrival as soon as A has been read; the host arrives later, as it may.
-pub fn tcgen05_commit<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Result<(), Box<Fault>> {
+pub fn tcgen05_commit(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     let space = if q.has(q::shared_cluster) { AddrSpace::SharedCluster } else { AddrSpace::Generic };
     let mask_bits = if q.has(q::multicast_cluster_32b) {
         32
@@ -44,12 +39,7 @@ pub fn tcgen05_commit<M: Monitor>(
 
 /// `tcgen05.fence::before_thread_sync`, `tcgen05.fence::after_thread_sync`: operations before the one come before operations
 /// after the other, where their instructions form a pipeline (9.7.16.6.3).
-pub fn tcgen05_fence<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    _: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Result<(), Box<Fault>> {
+pub fn tcgen05_fence(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     x.tensor_fence(q.has(q::before_thread_sync))
 }
 

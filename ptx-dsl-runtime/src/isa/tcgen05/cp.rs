@@ -9,7 +9,7 @@ use crate::isa::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, wrong};
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::{little_endian, tmem};
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 #[cfg(test)]
 mod tests;
@@ -180,7 +180,7 @@ impl TensorJob for Copy {
 }
 
 /// `tcgen05.cp [taddr], s-desc`
-pub fn tcgen05_cp<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
+pub fn tcgen05_cp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     let (rows, chunks) = if q.has(q::_128x256b) {
         (Rows::All128, 2)
     } else if q.has(q::_4x256b) {

@@ -14,7 +14,7 @@ use crate::kernel::Flow;
 use crate::mem::tmem;
 use crate::monitor::Sync;
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
@@ -37,8 +37,8 @@ impl Access {
 }
 
 /// Decodes the operands and checks the access.
-fn access<M: Monitor>(
-    x: &mut Ctx<'_, M>,
+fn access(
+    x: &mut Ctx<'_>,
     q: Q,
     s: &[&Lanes],
     registers: usize,
@@ -63,7 +63,7 @@ fn access<M: Monitor>(
 }
 
 /// A warp reaches a quarter of the lanes, by its number in its warpgroup (9.7.16.8.1).
-fn quarter<M: Monitor>(x: &Ctx<'_, M>, lanes: &Range<usize>, lane: u32, opcode: &str) -> Result<(), Box<Fault>> {
+fn quarter(x: &Ctx<'_>, lanes: &Range<usize>, lane: u32, opcode: &str) -> Result<(), Box<Fault>> {
     let first = x.warp as usize % 4 * 32;
     if lanes.start >= first && lanes.end <= first + 32 {
         return Ok(());
@@ -79,7 +79,7 @@ fn quarter<M: Monitor>(x: &Ctx<'_, M>, lanes: &Range<usize>, lane: u32, opcode: 
 }
 
 /// Loads into the first registers of `d`.
-fn load<M: Monitor>(x: &Ctx<'_, M>, a: &Access, d: &mut [&mut Lanes]) {
+fn load(x: &Ctx<'_>, a: &Access, d: &mut [&mut Lanes]) {
     let (tmem, mask) = (x.tmem(), x.mask);
     let row = |lane, column| tmem.lane(lane).get(column..).unwrap_or_default();
     let rows_are_lanes = a.fragment.registers() == 1 && a.fragment.columns == 1;
@@ -110,7 +110,7 @@ fn load<M: Monitor>(x: &Ctx<'_, M>, a: &Access, d: &mut [&mut Lanes]) {
 }
 
 /// Stores registers. True if that changes a cell.
-fn store<M: Monitor>(x: &mut Ctx<'_, M>, a: &Access, s: &[&Lanes]) -> bool {
+fn store(x: &mut Ctx<'_>, a: &Access, s: &[&Lanes]) -> bool {
     let mask = x.mask;
     let tmem = x.tmem_mut();
     let mut changed = 0;
@@ -150,7 +150,7 @@ fn store<M: Monitor>(x: &mut Ctx<'_, M>, a: &Access, s: &[&Lanes]) -> bool {
 }
 
 /// `tcgen05.ld r, [taddr]{, immHalfSplitoff}`
-pub fn tcgen05_ld<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_ld(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.ld")? {
         return Ok(Flow::Wait(wait));
     }
@@ -160,7 +160,7 @@ pub fn tcgen05_ld<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&
 }
 
 /// `tcgen05.ld.red r, redval, [taddr]{, immHalfSplitoff}`: each lane also gets the least or greatest of what it loads.
-pub fn tcgen05_ld_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_ld_red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.ld.red")? {
         return Ok(Flow::Wait(wait));
     }
@@ -174,7 +174,7 @@ pub fn tcgen05_ld_red<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], d: &mu
 }
 
 /// `tcgen05.st [taddr]{, immHalfSplitoff}, r`
-pub fn tcgen05_st<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_st(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.st")? {
         return Ok(Flow::Wait(wait));
     }
@@ -188,7 +188,7 @@ pub fn tcgen05_st<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&
 }
 
 /// `tcgen05.wait::ld`, `tcgen05.wait::st`: loads and stores are over already, the lanes of the warp meet.
-pub fn tcgen05_wait<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_wait(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.wait")? {
         return Ok(Flow::Wait(wait));
     }

@@ -20,10 +20,10 @@ use crate::isa::tcgen05::descriptor::instruction::Generation;
 use crate::isa::tcgen05::mma::multiply::Multiply;
 use crate::numerics::Numerics;
 use crate::qual::Q;
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// Issues the instruction for every active lane; one thread should.
-fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lanes]) -> Result<(), Box<Fault>> {
+fn issue(x: &mut Ctx<'_>, q: Q, sparse: bool, ws: bool, s: &[&Lanes]) -> Result<(), Box<Fault>> {
     let target = Generation::of(x.geometry.info.target);
     for lane in active(x.mask) {
         let values: Vec<u64> = s.iter().map(|v| v[lane]).collect();
@@ -36,37 +36,22 @@ fn issue<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, sparse: bool, ws: bool, s: &[&Lan
 
 /// `tcgen05.mma`: D, A, B, instruction descriptor, then disable-output-lane, enable-input-d and scale-input-d, or with
 /// `.block_scale` the scale factors of A and B and enable-input-d.
-pub fn tcgen05_mma<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
+pub fn tcgen05_mma(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     issue(x, q, false, false, s)
 }
 
 /// `tcgen05.mma.sp`: as [`tcgen05_mma`], the sparsity metadata after B.
-pub fn tcgen05_mma_sp<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Result<(), Box<Fault>> {
+pub fn tcgen05_mma_sp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     issue(x, q, true, false, s)
 }
 
 /// `tcgen05.mma.ws`: D, A, B, instruction descriptor, enable-input-d, zero-column mask.
-pub fn tcgen05_mma_ws<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Result<(), Box<Fault>> {
+pub fn tcgen05_mma_ws(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     issue(x, q, false, true, s)
 }
 
 /// `tcgen05.mma.ws.sp`: as [`tcgen05_mma_ws`], the sparsity metadata after B.
-pub fn tcgen05_mma_ws_sp<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Result<(), Box<Fault>> {
+pub fn tcgen05_mma_ws_sp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     issue(x, q, true, true, s)
 }
 

@@ -9,7 +9,7 @@ use crate::isa::active;
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem;
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 /// Lanes of a warp's quarter.
 const ROWS: usize = 32;
@@ -58,12 +58,7 @@ impl Shift {
 }
 
 /// `tcgen05.shift.down [taddr]`
-pub fn tcgen05_shift<M: Monitor>(
-    x: &mut Ctx<'_, M>,
-    q: Q,
-    s: &[&Lanes],
-    _: &mut [&mut Lanes],
-) -> Result<(), Box<Fault>> {
+pub fn tcgen05_shift(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Result<(), Box<Fault>> {
     let pair = q.has(q::cta_group_2);
     for l in active(x.mask) {
         let (lane, column) = tmem::split(s.first().map_or(0, |v| v[l]) as u32);

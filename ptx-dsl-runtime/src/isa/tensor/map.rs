@@ -7,7 +7,7 @@ use crate::mem::address::AddrSpace;
 use crate::monitor::{ProxyFence, Sync};
 use crate::qual::{Q, q};
 use crate::tensor_map::fields::at;
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 const REPLACE: &str = "9.7.9.26";
 
@@ -15,7 +15,7 @@ const REPLACE: &str = "9.7.9.26";
 type Patch = (usize, u32, u64);
 
 /// The bytes that an instruction replaces.
-fn patch<M: Monitor>(x: &Ctx<'_, M>, q: Q, ord: u64, value: u64, l: usize) -> Result<Patch, Box<Fault>> {
+fn patch(x: &Ctx<'_>, q: Q, ord: u64, value: u64, l: usize) -> Result<Patch, Box<Fault>> {
     let ord = ord as usize;
     let sized = |name: &str, most: u64, patch: Patch| {
         if (1..=most).contains(&value) {
@@ -50,7 +50,7 @@ fn patch<M: Monitor>(x: &Ctx<'_, M>, q: Q, ord: u64, value: u64, l: usize) -> Re
 }
 
 /// `tensormap.replace.tile.field [addr], {ord,} value`
-pub fn tensormap_replace<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn tensormap_replace(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let [addr, operands @ ..] = s else { return Ok(()) };
     for l in active(x.mask) {
         let value = operands.last().map_or(0, |v| v[l]);
@@ -66,7 +66,7 @@ pub fn tensormap_replace<M: Monitor>(x: &mut Ctx<'_, M>, q: Q, s: &[&Lanes], _: 
 }
 
 /// `tensormap.cp_fenceproxy [dst], [src], 128`: the warp copies a map from shared to global memory.
-pub fn tensormap_cp_fenceproxy<M: Monitor>(x: &mut Ctx<'_, M>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+pub fn tensormap_cp_fenceproxy(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let [to, from, ..] = s else { return Ok(()) };
     let (to, from) = (same(x, to, 64, "the destination")?, same(x, from, 64, "the source")?);
     let Some(lane) = active(x.mask).next() else { return Ok(()) };

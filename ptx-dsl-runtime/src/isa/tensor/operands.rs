@@ -11,7 +11,7 @@ use crate::mem::address::{AddrSpace, Place};
 use crate::qual::{Q, q};
 use crate::tensor_map::Interleave;
 use crate::tensor_map::fields::{Fields, Mode};
-use crate::{Ctx, Lanes, Monitor};
+use crate::{Ctx, Lanes};
 
 const LOADS: &str = "9.7.9.25.5.2";
 
@@ -51,18 +51,12 @@ impl Form {
 }
 
 /// A fault about a tensor copy.
-pub fn undefined<M: Monitor>(
-    x: &Ctx<'_, M>,
-    what: String,
-    section: &'static str,
-    help: &'static str,
-    lane: usize,
-) -> Box<Fault> {
+pub fn undefined(x: &Ctx<'_>, what: String, section: &'static str, help: &'static str, lane: usize) -> Box<Fault> {
     x.fault(FaultKind::undefined(what, section, help), lane as u32)
 }
 
 /// The tensor map at a generic address, and its place. It is an operand of the copy, which tells monitors of it.
-fn tensor_map<M: Monitor>(x: &Ctx<'_, M>, addr: u64, lane: usize) -> Result<(Fields, Place), Box<Fault>> {
+fn tensor_map(x: &Ctx<'_>, addr: u64, lane: usize) -> Result<(Fields, Place), Box<Fault>> {
     if !addr.is_multiple_of(64) {
         return Err(x.fault(FaultKind::Misaligned { space: "generic", addr, align: 64 }, lane as u32));
     }
@@ -85,8 +79,8 @@ fn tensor_map<M: Monitor>(x: &Ctx<'_, M>, addr: u64, lane: usize) -> Result<(Fie
 }
 
 /// The map that the first operand names, its place, and the operands behind it and behind what replaces its fields.
-pub fn overridden<'s, M: Monitor>(
-    x: &Ctx<'_, M>,
+pub fn overridden<'s>(
+    x: &Ctx<'_>,
     q: Q,
     s: &'s [&'s Lanes],
     lane: usize,
@@ -123,8 +117,8 @@ pub fn overridden<'s, M: Monitor>(
 }
 
 /// Which box the coordinates name.
-pub fn tensor_box<M: Monitor>(
-    x: &Ctx<'_, M>,
+pub fn tensor_box(
+    x: &Ctx<'_>,
     q: Q,
     map: Fields,
     operands: &[i32],
@@ -196,7 +190,7 @@ pub fn tensor_box<M: Monitor>(
 }
 
 /// A fault if the first pixel is not in the bounding box (with `im2col::w` it may be to its left), or if a store's box begins before the image.
-fn first_pixel<M: Monitor>(x: &Ctx<'_, M>, of: &TensorBox, stores: bool, lane: usize) -> Result<(), Box<Fault>> {
+fn first_pixel(x: &Ctx<'_>, of: &TensorBox, stores: bool, lane: usize) -> Result<(), Box<Fault>> {
     for d in 0..of.map.mode.spatial(of.map.rank) {
         let (lower, last, at) = of.extents.bounds(&of.map, d);
         if at < lower && !of.map.mode.is_wide() || i64::from(at) > last {
@@ -214,8 +208,8 @@ fn first_pixel<M: Monitor>(x: &Ctx<'_, M>, of: &TensorBox, stores: bool, lane: u
 }
 
 /// A box with its places; all of it must be in shared memory.
-pub fn transfer<M: Monitor>(
-    x: &Ctx<'_, M>,
+pub fn transfer(
+    x: &Ctx<'_>,
     (of, map): (TensorBox, Place),
     shared: SharedPlace,
     addr: u64,

@@ -9,7 +9,7 @@ use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::mem::little_endian;
-use crate::monitor::{Agent, By, Event, Monitor, Order, Sync};
+use crate::monitor::{Agent, By, Event, Order, Sync};
 use crate::schedule::Choice;
 use crate::steps::effect::{Action, Object};
 use crate::sync::mbarrier;
@@ -22,7 +22,7 @@ pub(super) fn outlives(r: &Response) -> FaultKind {
     FaultKind::MulticastExitedCta { rank: r.rank }
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// Cancels a pending cluster, if there is one: the next, or one of the next that the scheduler chooses. The cluster is taken
     /// from the queue at once. The response (16 bytes at `addr`, and `complete_tx` of 16 at `mbarrier`, offsets in shared memory)
     /// arrives later, in each CTA at its own time.
@@ -53,7 +53,7 @@ impl<M: Monitor> Ctx<'_, M> {
         for rank in ranks {
             self.tell_sync(Sync::Mbarrier { rank, offset: mbarrier }, 1 << lane)?;
             let number = self.next_copy();
-            if M::ON {
+            if self.monitor.is_on() {
                 let write = JobAccess::of_copy(Place::Shared { rank, offset: addr }, 16, true);
                 let by = By::Agent(Agent::Copy(number));
                 self.tell_agent(write, by, Order::default(), lane).map_err(|kind| self.fault(kind, lane))?;

@@ -10,7 +10,7 @@ use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
 use crate::machine::ctx::Ctx;
 use crate::machine::spaces::{GlobalPlace, Spaces};
 use crate::mem::address::{Place, global_address};
-use crate::monitor::{Access, Agent, By, Groups, Monitor, Order, Scope, Sync};
+use crate::monitor::{Access, Agent, By, Groups, Order, Scope, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier;
 use std::hash::{DefaultHasher, Hash, Hasher};
@@ -55,7 +55,7 @@ impl AsyncOps {
     }
 }
 
-impl<'a, M> Ctx<'a, M> {
+impl<'a> Ctx<'a> {
     /// A fault if these bytes are not in the shared memory of the executing CTA; the instruction gave `addr`.
     pub(crate) fn in_own_shared(&self, offset: u32, bytes: u32, addr: u64, lane: u32) -> Result<(), Box<Fault>> {
         let size = self.memory.shared.len() as u64;
@@ -76,7 +76,7 @@ impl<'a, M> Ctx<'a, M> {
     }
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The current warp: slot, CTA, warp.
     pub(super) fn warp_key(&self) -> (usize, u32, u32) {
         (self.residents.slot, self.cur.cta, self.warp)
@@ -135,11 +135,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// Tells the monitor that an asynchronous operation of a lane completes.
     pub(super) fn tell_completion(&mut self, what: Sync, lane: u32) -> Result<(), FaultKind> {
-        if M::ON {
-            let done = self.monitor.sync(what, Order::default(), self.who(1 << lane));
-            done.or_else(|kind| self.found(kind, lane))?;
-        }
-        Ok(())
+        self.tell_sync_of(what, Order::default(), 1 << lane)
     }
 
     /// A hash of what a copy writes to global memory, and where.
@@ -158,7 +154,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Tells the monitor of the accesses of a copy that starts.
     #[inline(always)]
     fn tell_copy(&mut self, copy: &Copy, lane: u32) -> Result<(), FaultKind> {
-        if M::ON {
+        if self.monitor.is_on() {
             let by = match copy.signal {
                 Signal::Mbarrier { .. } => By::Agent(Agent::Copy(copy.number)),
                 Signal::BulkGroup => By::Agent(Agent::Bulk { group: copy.group, content: self.content(&*copy.job)? }),
@@ -179,7 +175,9 @@ impl<M: Monitor> Ctx<'_, M> {
     pub(crate) fn tell_agent(&mut self, access: JobAccess, by: By, order: Order, lane: u32) -> Result<(), FaultKind> {
         let JobAccess { place, bytes, write, proxy } = access;
         let addr = match place {
-            Place::Global { segment, .. } if !M::READ_ONLY && !write && self.memory.global.is_read_only(segment) => {
+            Place::Global { segment, .. }
+                if !self.monitor.wants().read_only && !write && self.memory.global.is_read_only(segment) =>
+            {
                 return Ok(());
             }
             Place::Global { segment, offset } => global_address(segment as u64, offset),
@@ -192,7 +190,7 @@ impl<M: Monitor> Ctx<'_, M> {
 
     /// Tells the monitor that lanes have waited for groups: `before` has a number for each lane, those before it are complete.
     pub(super) fn tell_groups(&mut self, of: Groups, mut lanes: u32, before: &[u64; 32]) -> Result<(), Box<Fault>> {
-        while M::ON && lanes != 0 {
+        while self.monitor.is_on() && lanes != 0 {
             let value = before[lanes.trailing_zeros() as usize & 31];
             let same = (0..32).filter(|l| lanes >> l & 1 != 0 && before[*l] == value).fold(0, |m, l| m | 1 << l);
             self.tell_sync(Sync::Groups { of, before: value }, same)?;

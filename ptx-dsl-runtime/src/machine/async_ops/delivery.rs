@@ -4,13 +4,13 @@ use super::{AsyncOp, Copy, Work, cluster_launch, copies, lane_copies, tensor};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::Signal;
 use crate::machine::ctx::Ctx;
-use crate::monitor::{Event, Monitor};
+use crate::monitor::Event;
 use crate::schedule::Choice;
 
 /// The longest delay of an operation, in regions.
 const LATEST: u64 = 1024;
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// Issues an operation for a thread of the current warp. It is due no earlier than `after`.
     pub(super) fn send(&mut self, lane: u32, after: u64, work: Work) {
         let delay = LATEST >> (2 * self.scheduling.choose(Choice::Delay, 6));

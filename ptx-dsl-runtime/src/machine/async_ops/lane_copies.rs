@@ -9,7 +9,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::machine::spaces::SharedPlace;
-use crate::monitor::{Agent, By, Groups, Monitor, Order, Proxy, Sync};
+use crate::monitor::{Agent, By, Groups, Order, Proxy, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self, Arrive};
 
@@ -30,12 +30,12 @@ pub(super) fn arrival_outlives(rank: u32) -> FaultKind {
     )
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// `cp.async`: starts copies for lanes of the current warp.
     pub(crate) fn start_lane_copies(&mut self, mut copies: Vec<LaneCopy>) -> Result<(), Box<Fault>> {
         let key = self.warp_key();
         let groups = self.async_ops.lane_copies.entry(key).or_default().groups;
-        if M::ON {
+        if self.monitor.is_on() {
             for c in &copies {
                 let group = groups[c.lane as usize & 31];
                 self.tell_lane_copy(c, group).map_err(|kind| self.fault(kind, c.lane.into()))?;
@@ -246,7 +246,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 first.get_or_insert((*warp, started.site, started.lanes.trailing_zeros()));
             }
         }
-        let (warp, site, lane) = first.filter(|_| M::ON)?;
+        let (warp, site, lane) = first.filter(|_| self.monitor.is_on())?;
         (self.warp, self.site, self.cur.cta) = (warp, site, rank);
         let kind = FaultKind::undefined(
             format!("CTA {rank} of the cluster ends while this copy to its shared memory is under way"),

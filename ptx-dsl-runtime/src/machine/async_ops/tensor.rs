@@ -7,7 +7,7 @@ use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, Pipeline, TensorCta, TensorJob};
 use crate::mem::address::Place;
-use crate::monitor::{Agent, By, Monitor, Order, Sync, TensorArea, TensorBy};
+use crate::monitor::{Agent, By, Order, Sync, TensorArea, TensorBy};
 use crate::sync::mbarrier::{self, Arrive};
 
 const ORDER: &str = "9.7.16.6";
@@ -37,7 +37,7 @@ pub(super) fn commit_outlives(rank: u32) -> FaultKind {
     )
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// One thread issues `mma`, `cp` and `shift` (Table 46). With several active lanes each would issue an operation, which is
     /// never meant: a fault.
     fn single_issue(&mut self, pair: bool, lane: u32) -> Result<(), Box<Fault>> {
@@ -68,7 +68,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 after = after.max(a.due);
             }
         }
-        if M::ON {
+        if self.monitor.is_on() {
             self.tensor_operates(pipeline, &*job, lane).map_err(|kind| self.fault(kind, lane))?;
             self.report_reads(&*job, pair, lane).map_err(|kind| self.fault(kind, lane))?;
         }

@@ -4,9 +4,8 @@ use crate::fault::Fault;
 use crate::flow::{Flow, Pc, Wait};
 use crate::machine::ctx::Ctx;
 use crate::machine::step::{Part, Together};
-use crate::monitor::Monitor;
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// Every region starts with it: counts the step budget and records where the cohort is.
     #[inline(always)]
     pub fn turn(&mut self, pc: Pc) -> Result<(), Box<Fault>> {
@@ -212,7 +211,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// otherwise a barrier is a scheduling point. And not with monitors that see each warp.
     #[inline(always)]
     pub fn pass_barrier(&mut self, id: u32) -> bool {
-        let watched = M::ON && !M::BARRIERS || self.scheduling.steps.is_some();
+        let watched = self.monitor.is_on() && !self.monitor.wants().barriers || self.scheduling.steps.is_some();
         if watched || !self.scheduling.always_first || self.cur.mask != u32::MAX || self.cur.resumed {
             return false;
         }
@@ -223,8 +222,9 @@ impl<M: Monitor> Ctx<'_, M> {
             cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())
         };
         self.scheduling.progress += passed as u64;
-        if M::BARRIERS && passed {
-            self.monitor.barrier(self.who(u32::MAX), threads / 32);
+        let who = self.who(u32::MAX);
+        if passed && let Some(monitor) = self.monitor.get() {
+            monitor.barrier(who, threads / 32);
         }
         passed
     }

@@ -4,7 +4,7 @@ use crate::fault::{Fault, FaultKind, NearMiss, Side, ThreadId};
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
 
-impl<M> Ctx<'_, M> {
+impl Ctx<'_> {
     /// A fault of a lane of the current warp at the current statement.
     #[cold]
     pub fn fault(&self, mut kind: FaultKind, lane: u32) -> Box<Fault> {

@@ -3,7 +3,7 @@
 use crate::lanes::Word;
 use crate::machine::ctx::Ctx;
 
-impl<M> Ctx<'_, M> {
+impl Ctx<'_> {
     /// `%tid`
     #[inline(always)]
     pub fn tid(&self, lane: usize) -> [u32; 3] {

@@ -6,13 +6,13 @@
 use crate::Lanes;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode};
-use crate::monitor::{Access, By, Monitor, Offsets, Pieces, Proxy};
+use crate::monitor::{Access, By, Offsets, Pieces, Proxy};
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// Must the monitor see the accesses of each lane?
     #[inline(always)]
     pub(crate) fn is_watched(&self) -> bool {
-        M::ON && !self.told
+        self.watched
     }
 
     /// Tells the monitor that warps from `warp` on access memory with all lanes. As below; false if each warp is to be told of.
@@ -30,7 +30,7 @@ impl<M: Monitor> Ctx<'_, M> {
         }
         let Some(place) = decode(space, addr, self.cur.cta) else { return false };
         if let Place::Global { segment, .. } = place
-            && !M::READ_ONLY
+            && !self.monitor.wants().read_only
             && !write
             && self.memory.global.is_read_only(segment)
         {
@@ -39,7 +39,8 @@ impl<M: Monitor> Ctx<'_, M> {
         self.warp = warp as u32;
         let who = self.who(u32::MAX);
         let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
-        self.monitor.warps(&Access { place, addr, bytes, write, same: false, by, proxy, order, who }, pieces)
+        let first = Access { place, addr, bytes, write, same: false, by, proxy, order, who };
+        self.monitor.get().is_some_and(|monitor| monitor.warps(&first, pieces))
     }
 
     /// Tells the monitor that lanes of the current warp, which are neighbours, load or store `bytes` each: the first at an address,
@@ -68,7 +69,7 @@ impl<M: Monitor> Ctx<'_, M> {
                 Ok(window) => (offset.into(), window.len()),
                 Err(_) => return false,
             },
-            Place::Const { offset } if M::VARIABLES => (offset, self.geometry.info.const_image.len()),
+            Place::Const { offset } if self.monitor.wants().variables => (offset, self.geometry.info.const_image.len()),
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
         };
@@ -108,11 +109,12 @@ impl<M: Monitor> Ctx<'_, M> {
         lanes: u32,
         offsets: Offsets<'_>,
     ) -> bool {
+        let wants = self.monitor.wants();
         match place {
-            Place::Global { segment, .. } if !M::READ_ONLY && !write && self.memory.global.is_read_only(segment) => {
+            Place::Global { segment, .. } if !wants.read_only && !write && self.memory.global.is_read_only(segment) => {
                 return true;
             }
-            Place::Const { .. } if M::VARIABLES => {}
+            Place::Const { .. } if wants.variables => {}
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
             _ => {}
@@ -121,6 +123,6 @@ impl<M: Monitor> Ctx<'_, M> {
         let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
         let first = Access { place, addr, bytes, write, same: false, by, proxy, order, who };
         self.step_accesses(&first, Some(offsets));
-        self.monitor.warp(&first, offsets)
+        self.monitor.get().is_some_and(|monitor| monitor.warp(&first, offsets))
     }
 }

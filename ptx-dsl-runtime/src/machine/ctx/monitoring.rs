@@ -3,9 +3,9 @@
 use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
-use crate::monitor::{Access, Event, Finding, Monitor, Order, Sync, Who};
+use crate::monitor::{Access, Event, Finding, Order, Sync, Who};
 
-impl<M> Ctx<'_, M> {
+impl Ctx<'_> {
     /// Lanes of the current warp at the current statement.
     pub(crate) fn who(&self, lanes: u32) -> Who {
         let slot = self.residents.slot as u32;
@@ -24,27 +24,26 @@ impl Cohort {
     }
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// This statement runs.
     #[inline(always)]
     pub(crate) fn at(&mut self, site: u32, order: Order) {
-        self.site = site;
-        if M::ON {
-            self.order = order;
-        }
+        (self.site, self.order) = (site, order);
     }
 
     /// Tells the monitor of an access of one lane.
     pub(crate) fn tell_access(&mut self, access: Access) -> Result<(), FaultKind> {
         self.step_accesses(&access, None);
-        let done = self.monitor.memory(access);
+        let Some(monitor) = self.monitor.get() else { return Ok(()) };
+        let done = monitor.memory(access);
         done.or_else(|kind| self.found(kind, access.who.lanes.trailing_zeros().min(31)))
     }
 
     /// The monitor has found something about a lane. Err if that ends the launch.
     #[cold]
     pub(crate) fn found(&mut self, kind: FaultKind, lane: u32) -> Result<(), FaultKind> {
-        match self.monitor.finding(&kind, self.who(1 << lane)) {
+        let who = self.who(1 << lane);
+        match self.monitor.get().map_or(Finding::Ends, |monitor| monitor.finding(&kind, who)) {
             Finding::Ends => return Err(kind),
             Finding::Reported => {
                 let fault = self.fault(kind, lane);
@@ -58,19 +57,29 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Tells the monitor that lanes of the current warp synchronise.
     #[inline(always)]
     pub(crate) fn tell_sync(&mut self, what: Sync, lanes: u32) -> Result<(), Box<Fault>> {
-        if M::ON {
+        if self.monitor.is_on() {
             self.step_synchronises(what);
-            let (lane, done) = (lanes.trailing_zeros().min(31), self.monitor.sync(what, self.order, self.who(lanes)));
-            done.or_else(|kind| self.found(kind, lane)).map_err(|kind| self.fault(kind, lane))?;
+            let done = self.tell_sync_of(what, self.order, lanes);
+            done.map_err(|kind| self.fault(kind, lanes.trailing_zeros().min(31)))?;
         }
         Ok(())
+    }
+
+    /// The same with this order, where no step is to know.
+    pub(crate) fn tell_sync_of(&mut self, what: Sync, order: Order, lanes: u32) -> Result<(), FaultKind> {
+        let who = self.who(lanes);
+        let Some(monitor) = self.monitor.get() else { return Ok(()) };
+        let done = monitor.sync(what, order, who);
+        done.or_else(|kind| self.found(kind, lanes.trailing_zeros().min(31)))
     }
 
     /// Tells the monitor what happens.
     #[inline(always)]
     pub(crate) fn tell(&mut self, event: Event<'_>) {
-        if M::EVENTS {
-            self.monitor.event(self.scheduling.turns, event);
+        if self.monitor.wants().events
+            && let Some(monitor) = self.monitor.get()
+        {
+            monitor.event(self.scheduling.turns, event);
         }
     }
 
@@ -84,7 +93,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// Neighbouring warps run a region: from `first` on, with these lanes. `site` is its first statement that has a number.
     #[inline(always)]
     pub(crate) fn tell_region(&mut self, (first, lanes, warps): (u32, u32, u32), site: Option<u32>, name: &str) {
-        if M::EVENTS {
+        if self.monitor.wants().events {
             let who = Who { warp: first, lanes, ..self.cur.who(self.residents.slot, site.unwrap_or(u32::MAX)) };
             self.tell(Event::Region { who, warps, name });
         }
@@ -93,7 +102,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// A cohort of the current cluster starts to wait.
     #[inline(always)]
     pub(crate) fn tell_waits(&mut self, p: &Parked) {
-        if M::EVENTS {
+        if self.monitor.wants().events {
             let reason = self.residents.here().waits_for(p);
             let (who, warps) = (p.c.who(self.residents.slot, p.site), p.c.warps());
             self.tell(Event::Waits { who, warps, wait: &p.wait, reason: &reason });
@@ -106,10 +115,19 @@ impl<M: Monitor> Ctx<'_, M> {
         self.tell(Event::Resumes { who: c.who(slot, 0), warps: c.warps(), timed_out });
     }
 
+    /// A cluster starts in a slot: its memory is new.
+    #[inline(always)]
+    pub(crate) fn tell_start(&mut self, slot: usize) {
+        if let Some(monitor) = self.monitor.get() {
+            let ctas: Vec<_> = self.residents.clusters[slot].ctas.iter().map(|cta| cta.id).collect();
+            monitor.cluster(slot as u32, &ctas, self.geometry.threads);
+        }
+    }
+
     /// A cluster has started.
     #[inline(always)]
     pub(crate) fn tell_cluster(&mut self, slot: usize, id: [u32; 3]) {
-        if M::EVENTS {
+        if self.monitor.wants().events {
             let ranks = 0..self.geometry.cluster_size();
             let ctas: Vec<_> = ranks.map(|rank| self.geometry.ctaid(id, rank)).collect();
             self.tell(Event::ClusterStarts { slot: slot as u32, id, ctas: &ctas });

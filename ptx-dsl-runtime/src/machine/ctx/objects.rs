@@ -7,7 +7,7 @@ use crate::mem::address::{FIRST_BUFFER, nearest_segment};
 /// Addresses below it, and offsets from a null pointer up to it, are near 0.
 const NEAR_NULL: i64 = 1 << 32;
 
-impl<M> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The object that a fault of this kind is about.
     pub(super) fn object(&self, kind: &FaultKind) -> Option<Object> {
         let (space, addr) = match *kind {

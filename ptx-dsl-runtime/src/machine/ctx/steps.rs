@@ -2,11 +2,11 @@
 
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
-use crate::monitor::{Access, Monitor, Offsets, Sync};
+use crate::monitor::{Access, Offsets, Sync};
 use crate::steps::effect::{Action, Object};
 use crate::steps::{Process, Steps};
 
-impl<M> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The schedule: each change from one process to another.
     #[cold]
     pub(crate) fn steps_in_words(&self) -> Vec<String> {
@@ -24,11 +24,11 @@ impl<M> Ctx<'_, M> {
     }
 }
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// The steps, if somebody sees what they do.
     #[inline(always)]
     pub(crate) fn watched_steps(&mut self) -> Option<&mut Steps> {
-        if M::ON { self.scheduling.steps.as_deref_mut() } else { None }
+        if self.monitor.is_on() { self.scheduling.steps.as_deref_mut() } else { None }
     }
 
     /// The step does this to an object of the current cluster.
@@ -44,7 +44,7 @@ impl<M: Monitor> Ctx<'_, M> {
     #[cold]
     pub(super) fn step_synchronises(&mut self, what: Sync) {
         let (slot, own, site) = (self.residents.slot as u32, self.cur.cta, self.site);
-        let orders_fences = what == Sync::Fence && self.order.sequential && self.monitor.weak().is_some();
+        let orders_fences = what == Sync::Fence && self.order.sequential && self.weak().is_some();
         let Some(steps) = self.watched_steps() else { return };
         match what {
             Sync::Fence if orders_fences => steps.effect(Object::Sequential, Action::Write),
@@ -81,7 +81,7 @@ impl<M: Monitor> Ctx<'_, M> {
     /// A thread accesses memory. Only the order of strong accesses matters: weak ones are ordered by others, or race.
     #[inline(always)]
     pub(super) fn step_accesses(&mut self, a: &Access, offsets: Option<Offsets<'_>>) {
-        if M::ON && self.scheduling.steps.is_some() {
+        if self.monitor.is_on() && self.scheduling.steps.is_some() {
             self.step_accesses_now(a, offsets);
         }
     }

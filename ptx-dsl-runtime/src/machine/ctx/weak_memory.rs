@@ -3,14 +3,18 @@
 
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
-use crate::monitor::weak::Bytes;
-use crate::monitor::{Access, By, Monitor, Proxy};
+use crate::monitor::weak::{Bytes, WeakMemory};
+use crate::monitor::{Access, By, Proxy};
 
-impl<M: Monitor> Ctx<'_, M> {
+impl Ctx<'_> {
     /// What a load reads. `latest` is what memory has.
     #[inline(always)]
     pub(crate) fn weakly_loaded(&mut self, place: Place, (addr, bytes): (u64, u32), latest: Bytes, lane: u32) -> Bytes {
-        if M::ON && self.order.strong { self.choose_load(place, (addr, bytes), latest, lane) } else { latest }
+        if self.monitor.is_on() && self.order.strong {
+            self.choose_load(place, (addr, bytes), latest, lane)
+        } else {
+            latest
+        }
     }
 
     /// A store, before it happens: does it reach memory? Not if another one comes later in coherence order.
@@ -23,7 +27,7 @@ impl<M: Monitor> Ctx<'_, M> {
         lane: u32,
     ) -> bool {
         match latest {
-            Some(latest) if M::ON && self.order.strong => {
+            Some(latest) if self.monitor.is_on() && self.order.strong => {
                 self.choose_store(place, (addr, bytes), (latest, value), lane)
             }
             _ => true,
@@ -33,10 +37,10 @@ impl<M: Monitor> Ctx<'_, M> {
     #[cold]
     fn choose_load(&mut self, place: Place, (addr, bytes): (u64, u32), latest: Bytes, lane: u32) -> Bytes {
         let access = self.weak_access((place, addr, bytes), false, lane);
-        let Some(weak) = self.monitor.weak() else { return latest };
+        let Some(weak) = self.weak() else { return latest };
         let n = weak.choices(&access, latest);
         let choice = self.scheduling.choose_store(n, self.site);
-        let Some(weak) = self.monitor.weak() else { return latest };
+        let Some(weak) = self.weak() else { return latest };
         let (value, outdated) = weak.load(&access, choice);
         if outdated {
             self.scheduling.progress += 1;
@@ -53,16 +57,21 @@ impl<M: Monitor> Ctx<'_, M> {
         lane: u32,
     ) -> bool {
         let access = self.weak_access((place, addr, bytes), true, lane);
-        let Some(weak) = self.monitor.weak() else { return true };
+        let Some(weak) = self.weak() else { return true };
         let n = weak.choices(&access, latest);
         let choice = self.scheduling.choose_store(n, self.site);
-        let Some(weak) = self.monitor.weak() else { return true };
+        let Some(weak) = self.weak() else { return true };
         let mut stored = [0; 4];
         for (to, (from, i)) in stored.iter_mut().zip(value.iter().zip(0..)) {
             let bits = (bytes * 8).saturating_sub(i * 64);
             *to = if bits < 64 { from & ((1 << bits) - 1) } else { *from };
         }
         weak.store(&access, stored, choice)
+    }
+
+    /// Who chooses, if memory is weak.
+    pub(super) fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
+        self.monitor.get()?.weak()
     }
 
     fn weak_access(&self, (place, addr, bytes): (Place, u64, u32), write: bool, lane: u32) -> Access {

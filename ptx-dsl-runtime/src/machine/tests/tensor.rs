@@ -53,7 +53,7 @@ impl TensorJob for Digit {
 /// Where the mbarrier object is.
 const MBAR: u64 = 64;
 
-fn prepare<M: Monitor>(x: &mut Ctx<'_, M>, count: u32) -> Result<(), Box<Fault>> {
+fn prepare(x: &mut Ctx<'_>, count: u32) -> Result<(), Box<Fault>> {
     x.cta_mut().tmem.set_allocated(0..32, true);
     // what the operations read
     x.write(crate::AddrSpace::SharedCta, 1024, 16, [0; 4], 0)?;
@@ -62,11 +62,11 @@ fn prepare<M: Monitor>(x: &mut Ctx<'_, M>, count: u32) -> Result<(), Box<Fault>>
     x.mbarrier(rank, MBAR as u32, |_| mbarrier::init(Layout::V0, count).map(|w| (w, ())), 0)
 }
 
-fn cell<M: Monitor>(x: &Ctx<'_, M>, column: usize) -> u32 {
+fn cell(x: &Ctx<'_>, column: usize) -> u32 {
     x.cta().tmem.lane(0)[column]
 }
 
-fn wait_for<M: Monitor>(x: &mut Ctx<'_, M>, parity: u64) -> Result<Flow, Box<Fault>> {
+fn wait_for(x: &mut Ctx<'_>, parity: u64) -> Result<Flow, Box<Fault>> {
     let rank = x.rank();
     let done = x.mbarrier(rank, MBAR as u32, |w| mbarrier::passed(w, parity).map(|p| (w, p)), 0)?;
     Ok(if done { Flow::Next } else { Flow::Wait(Wait::Mbarrier(vec![(rank, MBAR as u32, parity)])) })

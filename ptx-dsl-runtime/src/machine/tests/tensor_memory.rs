@@ -67,7 +67,7 @@ impl<P: Program> Kernel for Lists<P> {
 
 impl<P: Program> CompiledKernel for Lists<P> {
     type Warp = Regs;
-    fn step<M: Monitor>(x: &mut Ctx<'_, M>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
+    fn step(x: &mut Ctx<'_>, mut pc: Pc, ws: &mut [Regs]) -> Result<Next, Box<Fault>> {
         loop {
             x.turn(pc)?;
             if pc == END {
@@ -87,7 +87,7 @@ impl<P: Program> CompiledKernel for Lists<P> {
                         x.branch(m & !lanes, pc + 1);
                     }
                     Some(&op) => {
-                        let flow = operation::<P, M>(x, op, m)?;
+                        let flow = operation::<P>(x, op, m)?;
                         x.flow(flow, pc, pc + 1);
                     }
                 }
@@ -103,12 +103,12 @@ impl<P: Program> CompiledKernel for Lists<P> {
     }
 }
 
-fn operation<P: Program, M: Monitor>(x: &mut Ctx<'_, M>, op: Op, m: u32) -> Result<Flow, Box<Fault>> {
+fn operation<P: Program>(x: &mut Ctx<'_>, op: Op, m: u32) -> Result<Flow, Box<Fault>> {
     let group = if P::pair(x.rank()) { q::cta_group_2 } else { q::cta_group_1 };
     let q = Q::new(&[group, q::shared_cta, q::_32x32b], &[Ty::B32]);
     let all = |v: u32| -> Lanes { [v.into(); 32] };
     let lane = m.trailing_zeros();
-    let word = |x: &mut Ctx<'_, M>, at: u32| x.read(AddrSpace::SharedCta, at.into(), 4, lane).map(|[v, ..]| v as u32);
+    let word = |x: &mut Ctx<'_>, at: u32| x.read(AddrSpace::SharedCta, at.into(), 4, lane).map(|[v, ..]| v as u32);
     match op {
         Alloc(columns, at) => {
             x.site = 0;

@@ -22,7 +22,7 @@ kernel!(Racy, INFO, |x, pc, ws| {
                 let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U32]);
                 let at = crate::lanes::addresses([base + 64], 4, 64);
                 let mut row = [[0; 128]; 1];
-                crate::lanes::slow_stretch::<_, u32, 1, 128>(x, q, mask, &at, 64, false, &[(0, 0)], &mut row)?;
+                crate::lanes::slow_stretch::<u32, 1, 128>(x, q, mask, &at, 64, false, &[(0, 0)], &mut row)?;
                 assert!(x.store_rows(
                     0,
                     space,
@@ -33,7 +33,7 @@ kernel!(Racy, INFO, |x, pc, ws| {
                 let q = crate::Q::new(&[crate::q::global], &[crate::Ty::U64]);
                 let at = crate::lanes::addresses([base + 64, base + 72], 8, 64);
                 let mut rows = [[0; 128]; 2];
-                crate::lanes::slow_stretch::<_, u64, 2, 128>(x, q, mask, &at, 64, false, &[(0, 0)], &mut rows)?;
+                crate::lanes::slow_stretch::<u64, 2, 128>(x, q, mask, &at, 64, false, &[(0, 0)], &mut rows)?;
                 wide = crate::lanes::rows(rows.each_ref(), 0);
                 assert!(x.store_rows(0, space, mask, [base + 72, base + 64], &wide));
             }

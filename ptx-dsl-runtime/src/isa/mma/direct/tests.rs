@@ -56,7 +56,10 @@ fn registers(r: &mut Random, n: usize, format: Format, any: bool) -> Vec<Lanes> 
 #[test]
 fn direct_products_have_the_bits_of_those_of_tiles() {
     let mut random = Random(11);
-    let sets = [crate::simd::best(true), InstructionSet::Base];
+    let set = crate::simd::best(true);
+    if !set.has_rows() {
+        return;
+    }
     for &(shape, more, types, targets) in CASES {
         let written: Vec<Qualifier> = more.iter().copied().chain([shape]).collect();
         let q = Q::of(Box::leak(Box::new(Qualifiers::new(&written, &types))));
@@ -72,18 +75,16 @@ fn direct_products_have_the_bits_of_those_of_tiles() {
             let s = Sources { a: &a, b: &b, c: &c, rest: &[] };
             for (target, numerics) in targets.iter().zip([Numerics::Exact, Numerics::Exact, Numerics::Fast]) {
                 let count = if form.cells[0] == Cells::Half { 2 } else { 4 };
-                let machine = Machine { target: *target, set: sets[0], numerics };
+                let machine = Machine { target: *target, set, numerics };
                 let product = Product::new(&form, q, machine, s).expect("no metadata");
                 let rows = if product.is_halved() { product.by_halves() } else { product.run() };
                 let mut want = vec![[0; 32]; count];
                 form.cells[0].store(&rows, &mut want.iter_mut().collect::<Vec<_>>());
                 let Some(job) = direct_sum(&form, q, machine).and_then(|sum| Job::new(&form, s, sum)) else { continue };
-                for set in sets {
-                    let mut found = vec![[0; 32]; count];
-                    let done = multiply(set, &job, &mut found.iter_mut().collect::<Vec<_>>());
-                    (runs, direct) = (runs + 1, direct + usize::from(done));
-                    assert!(!done || found == want, "{form:?} {machine:?}: {found:x?}, not {want:x?}");
-                }
+                let mut found = vec![[0; 32]; count];
+                let done = multiply(set, &job, &mut found.iter_mut().collect::<Vec<_>>());
+                (runs, direct) = (runs + 1, direct + usize::from(done));
+                assert!(!done || found == want, "{form:?} {machine:?}: {found:x?}, not {want:x?}");
             }
         }
         // any bits have infinities and NaNs now and then

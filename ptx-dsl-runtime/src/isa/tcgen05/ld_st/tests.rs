@@ -7,7 +7,7 @@ use crate::kernel::{KernelInfo, Wait};
 use crate::launch::Launch;
 use crate::machine::team::Team;
 use crate::mem::global::Global;
-use crate::monitor::Off;
+use crate::monitor::Monitored;
 use crate::qual::{Qualifier, Ty};
 use crate::{Ctx, Host};
 
@@ -34,10 +34,11 @@ const INFO: KernelInfo<'_> = KernelInfo {
 };
 
 /// Warp `warp` of a CTA of eight, with columns 32 to 511 allocated. Every cell tells its lane and column.
-fn with<R>(warp: u32, f: impl FnOnce(&mut Ctx<'_, Off>) -> R) -> R {
+fn with<R>(warp: u32, f: impl FnOnce(&mut Ctx<'_>) -> R) -> R {
     let (host, launch) = (Host::new(), Launch::grid(1).block(256));
     let team = Team::new(1, 1, &launch);
-    let mut x = Ctx::new(&host, &launch, &INFO, Vec::new(), Global::new(Vec::new()), &team);
+    let mut x =
+        Ctx::new((&INFO, &launch, host.options()), Monitored::by(None), Vec::new(), Global::new(Vec::new()), &team);
     x.residents.clusters[0].start([0; 3], 1, 256, 64, 0);
     let start = x.residents.clusters[0].ready.pop_front().unwrap();
     x.cur = start;
@@ -69,7 +70,7 @@ fn qs(flags: &[Qualifier]) -> Q {
 
 const IMM: u32 = 100;
 
-fn ld<const D: usize>(x: &mut Ctx<'_, Off>, q: Q, taddr: u32) -> Result<Vec<Lanes>, FaultKind> {
+fn ld<const D: usize>(x: &mut Ctx<'_>, q: Q, taddr: u32) -> Result<Vec<Lanes>, FaultKind> {
     let mut v = vec![[u64::MAX; 32]; D];
     let mut d: Vec<&mut Lanes> = v.iter_mut().collect();
     let flow = tcgen05_ld(x, q, &[&same(taddr), &same(IMM)], &mut d).map_err(|f| f.kind)?;
@@ -77,7 +78,7 @@ fn ld<const D: usize>(x: &mut Ctx<'_, Off>, q: Q, taddr: u32) -> Result<Vec<Lane
     Ok(v)
 }
 
-fn st(x: &mut Ctx<'_, Off>, q: Q, taddr: u32, r: &[Lanes]) -> Result<(), FaultKind> {
+fn st(x: &mut Ctx<'_>, q: Q, taddr: u32, r: &[Lanes]) -> Result<(), FaultKind> {
     let (t, imm) = (same(taddr), same(IMM));
     let mut s: Vec<&Lanes> = vec![&t];
     if q.has(q::_16x32bx2) {

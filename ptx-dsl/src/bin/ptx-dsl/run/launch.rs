@@ -2,7 +2,7 @@
 
 use clap::ArgMatches;
 use ptx_dsl::load::{Kernel, Level, Selector};
-use ptx_dsl::{Arg, Checked, Error, Explore, Explored, Host, Launch, Monitor, Report, Schedule, TensorMap};
+use ptx_dsl::{Arg, Checked, Error, Explore, Explored, Host, Launch, Report, Schedule, TensorMap};
 
 use crate::check;
 
@@ -67,7 +67,7 @@ fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
     Ok(if level(matches, READ_OVER)? == Some(Level::Deny) { host.read_fences() } else { host })
 }
 
-fn on<M: Monitor>(
+fn on<M>(
     host: Host<M>,
     matches: &ArgMatches,
     kernel: &Kernel,
@@ -81,7 +81,7 @@ fn on<M: Monitor>(
 }
 
 /// The same with an exploration of `n` schedules.
-fn on_with<M: Monitor>(
+fn on_with<M>(
     mut host: Host<M>,
     matches: &ArgMatches,
     kernel: &Kernel,
@@ -200,14 +200,14 @@ struct Runs<'k> {
 }
 
 impl Runs<'_> {
-    fn once<M: Monitor>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
+    fn once<M>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
         let mut ready: Vec<Ready<'_>> = values.iter_mut().map(Ready::of).collect();
         let mut arguments: Vec<Arg<'_>> = ready.iter_mut().map(Ready::argument).collect();
         self.kernel.launch_raw(host, self.launch.clone(), &mut arguments)
     }
 
     /// Tries schedules. The values are then those of the last one.
-    fn explore<M: Monitor>(
+    fn explore<M>(
         &mut self,
         exploration: &Explore<M>,
         schedules: u64,

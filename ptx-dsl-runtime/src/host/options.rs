@@ -1,0 +1,152 @@
+//! What launches read of a host, whatever its monitor is.
+
+use std::fmt;
+use std::sync::{Arc, OnceLock};
+
+use crate::engine::Engine;
+use crate::monitor::Monitor;
+use crate::numerics::Numerics;
+use crate::print::Print;
+use crate::schedule::{Replay, RoundRobin, Scheduler, Seeded};
+use crate::steps::SharedExplorer;
+
+#[derive(Debug, Clone)]
+pub(super) enum Schedule {
+    RoundRobin,
+    Seed(u64),
+    Replay(Vec<u32>),
+    /// Step by step, as the explorer says.
+    Steps(SharedExplorer),
+}
+
+/// Makes the monitor of a launch.
+#[derive(Clone)]
+pub(crate) struct MakeMonitor(pub Arc<dyn Fn() -> Box<dyn Monitor> + Send + Sync>);
+
+impl fmt::Debug for MakeMonitor {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str("MakeMonitor")
+    }
+}
+
+/// The options of a host.
+#[derive(Debug, Clone)]
+pub struct Options {
+    pub(super) schedule: Schedule,
+    pub(super) record: bool,
+    pub(super) resident: usize,
+    pub(super) threads: usize,
+    pub(super) engine: Option<Engine>,
+    pub(super) numerics: Numerics,
+    pub(super) tensor_fences: bool,
+    pub(super) tensor_registers: bool,
+    /// The Rust expression of such a host, for reports.
+    pub(super) expression: &'static str,
+    pub(super) print: Print,
+    /// A plain host has none.
+    pub(super) monitor: Option<MakeMonitor>,
+}
+
+impl Options {
+    pub(super) fn new(monitor: Option<MakeMonitor>) -> Self {
+        Options {
+            schedule: Schedule::RoundRobin,
+            record: false,
+            resident: 16,
+            threads: 1,
+            engine: None,
+            numerics: Numerics::default(),
+            tensor_fences: true,
+            tensor_registers: true,
+            expression: "host",
+            print: Print::Standard,
+            monitor,
+        }
+    }
+
+    /// Who makes the monitor of a launch, unless this is a plain host.
+    pub(crate) fn monitor(&self) -> Option<&(dyn Fn() -> Box<dyn Monitor> + Send + Sync)> {
+        self.monitor.as_ref().map(|make| &*make.0)
+    }
+
+    /// Where `printf` writes.
+    pub(crate) fn printer(&self) -> &Print {
+        &self.print
+    }
+
+    /// What [`Host::tensor_registers`](super::Host::tensor_registers) says.
+    pub(crate) fn wants_tensor_registers(&self) -> bool {
+        self.tensor_registers
+    }
+
+    /// What [`Host::tensor_fences`](super::Host::tensor_fences) says.
+    pub(crate) fn wants_tensor_fences(&self) -> bool {
+        self.tensor_fences
+    }
+
+    /// What [`Host::numerics`](super::Host::numerics) says.
+    pub(crate) fn numerics(&self) -> Numerics {
+        self.numerics
+    }
+
+    /// The engine that [`Host::engine`](super::Host::engine) asks for.
+    pub(crate) fn asked_engine(&self) -> Option<Engine> {
+        self.engine
+    }
+
+    /// The same, or else what the environment asks for.
+    pub(crate) fn wanted_engine(&self) -> Option<Engine> {
+        static DEFAULT: OnceLock<Option<Engine>> = OnceLock::new();
+        let default = || match std::env::var("PTX_DSL_ENGINE").ok()?.as_str() {
+            "compiled" => Some(Engine::Compiled),
+            "interpreted" => Some(Engine::Interpreted),
+            _ => None,
+        };
+        self.engine.or_else(|| *DEFAULT.get_or_init(default))
+    }
+
+    /// Threads a launch has at most, if each may have a part of it.
+    pub(crate) fn workers(&self, per_thread: bool) -> usize {
+        if self.takes_the_first() && per_thread { self.threads } else { 1 }
+    }
+
+    pub(crate) fn resident(&self) -> usize {
+        self.resident
+    }
+
+    pub(crate) fn records(&self) -> bool {
+        self.record
+    }
+
+    pub(crate) fn scheduler(&self) -> Box<dyn Scheduler> {
+        match &self.schedule {
+            // those that run step by step have an explorer
+            Schedule::RoundRobin | Schedule::Steps(_) => Box::new(RoundRobin),
+            Schedule::Seed(n) => Box::new(Seeded::new(*n)),
+            Schedule::Replay(v) => Box::new(Replay::new(v.clone())),
+        }
+    }
+
+    /// Who chooses, if launches run step by step.
+    pub(crate) fn explorer(&self) -> Option<SharedExplorer> {
+        match &self.schedule {
+            Schedule::Steps(explorer) => Some(explorer.clone()),
+            Schedule::RoundRobin | Schedule::Seed(_) | Schedule::Replay(_) => None,
+        }
+    }
+
+    /// Are all choices the first alternative, and none recorded?
+    pub(crate) fn takes_the_first(&self) -> bool {
+        matches!(self.schedule, Schedule::RoundRobin) && !self.record
+    }
+
+    /// How to see a fault again.
+    pub(crate) fn replay_hint(&self) -> Option<String> {
+        match &self.schedule {
+            Schedule::RoundRobin => None,
+            Schedule::Seed(n) => Some(format!("`{}.seed({n})`", self.expression)),
+            Schedule::Replay(_) => Some(format!("`{}.replay(..)` with the same decisions", self.expression)),
+            Schedule::Steps(_) => None,
+        }
+    }
+}
