@@ -94,23 +94,22 @@ fn run<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, f: WarpFu
 #[inline(always)]
 fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
     let address = &op.sources[0];
-    for k in 0..r.n {
-        let m = r.masks[k];
-        if m == 0 {
+    let near = if r.x.monitor.is_on() || D != 1 { None } else { word_place(r, address, 0) };
+    let blocks = if T::BYTES == 4 { near.and_then(|near| Blocks::of(r, op, near)) } else { None };
+    let mut k = 0;
+    while k < r.n {
+        if let Some(blocks) = &blocks {
+            k += blocks.load(r, access, k);
+        }
+        let m = r.masks.get(k).copied().unwrap_or(0);
+        if k >= r.n || m == 0 {
+            k += 1;
             continue;
         }
         r.enter(k, m);
-        let near = if r.x.monitor.is_on() || D != 1 { None } else { word_place(r, address, k) };
-        if m == u32::MAX
-            && T::BYTES == 4
-            && let Some(near) = near
-            && load_block(r, op, access, k, near)
-        {
-            continue;
-        }
         let mut out = [[T::default(); 32]; D];
         if let Some(near) = near {
-            let row = r.registers.words[near].get();
+            let row = r.registers.words[near + k].get();
             lanes::load_near::<T>(r.x, &op.q, access.space, op.site, m, &row.0, &mut out[0])?;
         } else {
             let at = addresses(r, address, k);
@@ -125,30 +124,49 @@ fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &
                 put(r, register, k, out, access);
             }
         }
+        k += 1;
     }
     r.results_are_rows(op);
     Ok(())
 }
 
-/// All lanes of a warp load words that follow each other, at the addresses in a row: a copy. False, with nothing done, if they do not.
-#[inline(always)]
-fn load_block(r: &mut Runner<'_, '_>, op: &Op, access: &Access, k: usize, row: usize) -> bool {
-    // not a copy of the row: reading lanes of one that was just written stalls
-    let at = &r.registers.words[row].get_mut().0;
-    let first = at[0];
-    // most rows that are none end here
-    if at[31].wrapping_sub(first) != 124 || at[1].wrapping_sub(first) != 4 {
-        return false;
+/// A load of words at addresses in rows, into rows.
+struct Blocks {
+    /// The rows of the first warp: of the addresses, and of the result.
+    at: usize,
+    to: usize,
+}
+
+impl Blocks {
+    /// Of a load whose addresses are in the rows from `at` on.
+    #[inline(always)]
+    fn of(r: &Runner<'_, '_>, op: &Op, at: usize) -> Option<Blocks> {
+        let register = op.results[0]?;
+        (r.registers.slot(register).bits == 32).then(|| Blocks { at, to: r.registers.row(register, r.lo) })
     }
-    let differ = at.iter().enumerate().fold(0, |differ, (l, v)| differ | (v.wrapping_sub(first) ^ (4 * l as u32)));
-    let Some(register) = op.results[0] else { return false };
-    if differ != 0 || first & 3 != 0 || r.registers.slot(register).bits != 32 {
-        return false;
+
+    /// Loads for warps from `k` on, as long as all lanes of a warp run and load words that follow each other: copies. Returns how many
+    /// warps these are.
+    #[inline(always)]
+    fn load(&self, r: &mut Runner<'_, '_>, access: &Access, k: usize) -> usize {
+        let mut done = 0;
+        for (k, m) in r.masks.iter().enumerate().take(r.n).skip(k) {
+            // not a copy of the row: reading lanes of one that was just written stalls
+            let at = &r.registers.words[self.at + k].get_mut().0;
+            let first = at[0];
+            // most rows that are none end here
+            if *m != u32::MAX || at[31].wrapping_sub(first) != 124 || first & 3 != 0 {
+                break;
+            }
+            if *at != lanes::array(|l| first.wrapping_add(4 * l as u32)) {
+                break;
+            }
+            let Some(bytes) = r.x.bytes_at(access.cache, access.space, first.into(), 128) else { break };
+            u32::load_row(bytes, &mut r.registers.words[self.to + k].get_mut().0);
+            done += 1;
+        }
+        done
     }
-    let Some(bytes) = r.x.bytes_at(access.cache, access.space, first.into(), 128) else { return false };
-    let row = r.registers.row(register, r.lo + k);
-    u32::load_row(bytes, &mut r.registers.words[row].get_mut().0);
-    true
 }
 
 impl Runner<'_, '_> {
