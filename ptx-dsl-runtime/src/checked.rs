@@ -39,7 +39,7 @@ use operations::Operations;
 use phases::AllPhases;
 use remotes::Remotes;
 use shadow::{Memory, Shadow, What};
-use std::collections::{HashMap, HashSet};
+use std::collections::{BTreeSet, HashMap, HashSet};
 use std::rc::Rc;
 use std::sync::Arc;
 use tensor::TensorMemory;
@@ -71,7 +71,7 @@ pub struct Checked {
     global: Vec<Shadow>,
     local: Local,
     /// Live mbarrier objects: slot, rank, offset.
-    live: HashSet<(u32, u32, u32)>,
+    live: BTreeSet<(u32, u32, u32)>,
     barriers: Barriers,
     mbarriers: Mbarriers,
     phases: AllPhases,
@@ -323,7 +323,7 @@ impl Checked {
             shared: Vec::new(),
             global: Vec::new(),
             local: Local::default(),
-            live: HashSet::new(),
+            live: BTreeSet::new(),
             barriers: Barriers::default(),
             mbarriers: Mbarriers::default(),
             phases: AllPhases::default(),

@@ -21,16 +21,16 @@ impl Checked {
 
     /// A live mbarrier object is no ordinary memory.
     pub(super) fn ordinary(&self, a: &Access, rank: u32, offset: u32) -> Result<(), FaultKind> {
-        if self.live.is_empty() {
-            return Ok(());
-        }
-        for object in offset / 8..(offset + a.bytes).div_ceil(8) {
-            if self.live.contains(&(a.who.slot, rank, object * 8)) {
+        let of = |offset| (a.who.slot, rank, offset);
+        // objects are aligned
+        let objects = of(offset & !7)..of(offset + a.bytes);
+        match self.live.range(objects).next() {
+            None => Ok(()),
+            Some(&(_, _, offset)) => {
                 let what = if a.write { "ordinary store to" } else { "ordinary load from" }.into();
-                return Err(FaultKind::MbarrierMisused { offset: object * 8, what });
+                Err(FaultKind::MbarrierMisused { offset, what })
             }
         }
-        Ok(())
     }
 
     /// An access to shared or global memory.
@@ -178,8 +178,13 @@ impl Checked {
         if let Some(other) = found.unfenced {
             return Err(self.unfenced(a, memory.name(), own, other));
         }
-        if found.unwritten && matches!(memory, Memory::Shared { .. }) && self.uses_unwritten(a, memory, offset) {
-            return Err(FaultKind::Uninitialised { space: "shared", addr: a.addr });
+        if found.unwritten
+            && matches!(memory, Memory::Shared { .. })
+            && let Some(byte) = self.unwritten(a, memory, offset)
+        {
+            // a copy of many bytes says which
+            let addr = if a.by == By::Thread { a.addr } else { a.addr + u64::from(byte) };
+            return Err(FaultKind::Uninitialised { space: "shared", addr });
         }
         Ok(())
     }
@@ -238,12 +243,13 @@ impl Checked {
         }
     }
 
-    /// Does the load use a byte that nobody has written?
+    /// The first byte that the access uses and nobody has written.
     #[cold]
-    fn uses_unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> bool {
+    fn unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> Option<u32> {
         let used = self.used(a);
         let shadow = self.shadow(memory);
-        (0..a.bytes).any(|byte| used >> byte & 1 != 0 && shadow.is_unwritten(offset + u64::from(byte), 1))
+        let is_used = |byte: u32| used.checked_shr(byte).is_none_or(|used| used & 1 != 0);
+        (0..a.bytes).find(|byte| is_used(*byte) && shadow.is_unwritten(offset + u64::from(*byte), 1))
     }
 
     /// The bytes that a load uses, a bit each.

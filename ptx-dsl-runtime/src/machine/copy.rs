@@ -60,6 +60,21 @@ impl JobAccess {
     pub fn of_copy(place: Place, bytes: u32, write: bool) -> JobAccess {
         JobAccess { place, bytes, write, proxy: Proxy::Async }
     }
+
+    /// Adds an access of the same kind to the bytes behind it in global memory. False, with nothing done, if it is another one.
+    pub fn join(&mut self, next: &JobAccess) -> bool {
+        let (Place::Global { segment, offset }, Place::Global { segment: of_next, offset: at }) =
+            (self.place, next.place)
+        else {
+            return false;
+        };
+        let follows = segment == of_next && offset + u64::from(self.bytes) == at;
+        let joins = follows && (self.write, self.proxy) == (next.write, next.proxy) && self.bytes < 1 << 30;
+        if joins {
+            self.bytes += next.bytes;
+        }
+        joins
+    }
 }
 
 /// How the completion of a copy is observed.

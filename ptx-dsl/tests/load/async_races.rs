@@ -80,6 +80,23 @@ fn stores_that_a_bulk_copy_reads() {
 }
 
 #[test]
+fn a_bulk_copy_of_bytes_that_nobody_has_written() {
+    // the warp has written the first 128 bytes
+    let body = |bytes: u32| {
+        leader(&format!(
+            "st.shared.u32 [%r1], %t; fence.proxy.async.shared::cta; bar.sync 0; $!p bra done;\n\
+             cp.async.bulk.global.shared::cta.bulk_group [%b], [tile], {bytes}; cp.async.bulk.commit_group;\n\
+             cp.async.bulk.wait_group 0; done:"
+        ))
+    };
+    clean(&threads(32), &body(128));
+    for host in hosts() {
+        let Err(Error::Fault(fault)) = run_on(&host, threads(32), &body(256)) else { panic!("no fault") };
+        assert!(matches!(fault.kind, FaultKind::Uninitialised { space: "shared", addr: 128 }), "{fault}");
+    }
+}
+
+#[test]
 fn stores_that_a_bulk_copy_overwrites() {
     let body = |between: &str| {
         leader(&format!(

@@ -54,16 +54,42 @@ impl Transfer {
         self.of.count() as usize * self.layout.row as usize
     }
 
-    /// Each access to the tensor and to shared memory.
+    /// Each access to the tensor and to shared memory. Those to bytes that follow each other are one.
     fn accesses(&self, stores: bool) -> Vec<JobAccess> {
         let map = JobAccess { place: self.map, bytes: 128, write: false, proxy: Proxy::Tensormap };
-        let (mut all, layout) = (vec![map], self.layout);
+        let (mut of_tensor, mut whole) = (Vec::<JobAccess>::new(), true);
         let done = self.of.rows(|row| {
+            whole &= !stores || row.bytes == self.layout.row;
             if row.bytes > 0 {
-                all.push(JobAccess::of_copy(self.global(&row).place(), row.bytes, stores));
+                let access = JobAccess::of_copy(self.global(&row).place(), row.bytes, stores);
+                let joined = of_tensor.last_mut().is_some_and(|last| last.join(&access));
+                if !joined {
+                    of_tensor.push(access);
+                }
             }
-            let pieces =
-                if layout.is_plain() { Layout { piece: layout.row, step: layout.row, ..layout } } else { layout };
+            Ok(())
+        });
+        debug_assert!(done.is_ok());
+        let of_shared = if whole && self.is_one_range() {
+            vec![JobAccess::of_copy(self.shared.place(), self.extent() as u32, !stores)]
+        } else {
+            self.pieces(stores)
+        };
+        [map].into_iter().chain(of_tensor).chain(of_shared).collect()
+    }
+
+    /// Are the rows all bytes of one range of shared memory? Swizzles exchange pieces within lines of 128 bytes.
+    fn is_one_range(&self) -> bool {
+        let Layout { row, pitch, piece, step, .. } = self.layout;
+        let lines = self.shared.offset.is_multiple_of(128) && self.extent().is_multiple_of(128);
+        row == pitch && piece == step && (self.layout.is_plain() || lines)
+    }
+
+    /// The accesses to shared memory, a piece at a time.
+    fn pieces(&self, stores: bool) -> Vec<JobAccess> {
+        let (mut all, layout) = (Vec::new(), self.layout);
+        let pieces = if layout.is_plain() { Layout { piece: layout.row, step: layout.row, ..layout } } else { layout };
+        let done = self.of.rows(|row| {
             for (at, offset) in pieces.pieces(self.start(&row)) {
                 if stores && at >= row.bytes {
                     break;
