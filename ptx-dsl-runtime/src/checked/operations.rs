@@ -2,6 +2,7 @@
 
 use super::actor::{Actor, COPIES};
 use super::clock::Bridge;
+use super::shadow::What;
 use super::threads::Warp;
 use std::collections::{HashMap, HashSet};
 
@@ -107,7 +108,14 @@ impl View<'_> {
         self.warp.knows(lane, actor, lanes, time) || own && self.warp.has_waited(actor, lanes, time)
     }
 
-    /// The same, with the proxy fence that an access needs.
+    /// Have these accesses happened before, with the proxy fence that they need?
+    #[inline]
+    pub fn is_behind(&self, what: What, actor: Actor, lanes: u32, time: u32) -> bool {
+        let needs_fence = what.needs_fence() || self.reads && what == What::Load;
+        self.knows(actor, lanes, time) && (!needs_fence || self.bridge.is_none() || self.is_fenced(actor, lanes, time))
+    }
+
+    /// Is the proxy fence that an access needs between these events and now?
     pub fn is_fenced(&self, actor: Actor, lanes: u32, time: u32) -> bool {
         let Some(bridge) = self.bridge else { return true };
         let lane = self.lanes.trailing_zeros() & 31;

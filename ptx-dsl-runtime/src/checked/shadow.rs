@@ -88,6 +88,9 @@ impl Shadow {
         }
         let mut pass = Pass::new(Event::one(new, from, len, None), std::slice::from_ref(view.warp), *view, reads);
         for number in from / LINE..to.div_ceil(LINE) {
+            if self.is_as_before(number, &pass) {
+                continue;
+            }
             let Some((line, more)) = self.line(number) else { continue };
             let (low, high) = piece_of(number, from, to);
             let whole = high - low == LINE as u32 && !line.guarded;
@@ -263,17 +266,8 @@ impl Shadow {
             self.collect();
         }
         let (new, writes) = (pass.new, pass.new.by.what.writes());
-        let whole = new.whole_lines();
         new.lines(|number| {
-            // most lines are like the one before
-            if (!writes || (whole.0..whole.1).contains(&number))
-                && let Some(Some(page)) = self.pages.get_mut(number as usize / PAGE)
-                && let line = &mut page[number as usize % PAGE]
-                && !line.guarded
-                && line.cells.is_none()
-                && line.last.is_as_before(&pass, writes)
-            {
-                self.end = self.end.max(number + 1);
+            if self.is_as_before(number, &pass) {
                 return true;
             }
             let may = |line: &Line| !line.guarded || pass.is_again();
@@ -284,6 +278,22 @@ impl Shadow {
                 line.access_elements(more, number, &mut pass)
             }
         })
+    }
+
+    /// Is a line like the one before? Most are. Then it has the access.
+    #[inline(always)]
+    fn is_as_before(&mut self, number: u64, pass: &Pass<'_>) -> bool {
+        let (writes, whole) = (pass.new.by.what.writes(), pass.new.whole_lines());
+        if writes && !(whole.0..whole.1).contains(&number) {
+            return false;
+        }
+        let page = self.pages.get_mut(number as usize / PAGE).and_then(Option::as_deref_mut);
+        let Some(line) = page.map(|page| &mut page[number as usize % PAGE]) else { return false };
+        let same = !line.guarded && line.cells.is_none() && line.last.is_as_before(pass, writes);
+        if same {
+            self.end = self.end.max(number + 1);
+        }
+        same
     }
 
     /// Forgets accesses that no line refers to, if there are many.

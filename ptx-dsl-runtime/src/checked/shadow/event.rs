@@ -47,6 +47,12 @@ impl Event {
         Some(Event { by: Record { lanes, ..by }, at })
     }
 
+    /// The lanes that access each byte, if they are the same for all.
+    #[inline]
+    pub fn lanes_of_all(&self) -> Option<u32> {
+        (self.at.pieces == 1 && self.at.log.is_none()).then_some(self.by.lanes)
+    }
+
     fn start(&self, piece: u8) -> u64 {
         self.at.from.wrapping_add_signed(self.at.distance * i64::from(piece))
     }

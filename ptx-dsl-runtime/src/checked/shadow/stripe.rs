@@ -73,11 +73,9 @@ impl Stripe {
 
     /// Has it happened before a later one, or do the two not conflict?
     pub fn is_before(&self, new: &Stripe, view: &View<'_>) -> bool {
-        let needs_fence = self.what.needs_fence() || view.reads && self.what == What::Load;
-        let fenced = || view.bridge.is_none() || view.is_fenced(self.actor, self.lanes, self.time);
         self.is_alike(new)
             || !self.overlaps(new)
-            || view.knows(self.actor, self.lanes, self.time) && (!needs_fence || fenced())
+            || view.is_behind(self.what, self.actor, self.lanes, self.time)
             || self.is_mutual(new)
     }
 
