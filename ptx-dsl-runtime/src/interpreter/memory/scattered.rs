@@ -7,6 +7,7 @@ use super::access::{Access, Kind, extended};
 use crate::Lanes;
 use crate::isa::Done;
 use crate::lanes::{self, Scattered, Word};
+use crate::monitor::Pieces;
 use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
 
@@ -94,8 +95,10 @@ fn run<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, f: WarpFu
 #[inline(always)]
 fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
     let address = &op.sources[0];
-    let near = if r.x.monitor.is_on() || D != 1 { None } else { word_place(r, address, 0) };
+    let near = if D == 1 { word_place(r, address, 0) } else { None };
     let blocks = if T::BYTES == 4 { near.and_then(|near| Blocks::of(r, op, near)) } else { None };
+    // a monitor sees addresses of 64 bits
+    let near = near.filter(|_| !r.x.monitor.is_on());
     let mut k = 0;
     while k < r.n {
         if let Some(blocks) = &blocks {
@@ -149,23 +152,58 @@ impl Blocks {
     /// warps these are.
     #[inline(always)]
     fn load(&self, r: &mut Runner<'_, '_>, access: &Access, k: usize) -> usize {
-        let mut done = 0;
-        for (k, m) in r.masks.iter().enumerate().take(r.n).skip(k) {
-            // not a copy of the row: reading lanes of one that was just written stalls
-            let at = &r.registers.words[self.at + k].get_mut().0;
-            let first = at[0];
-            // most rows that are none end here
-            if *m != u32::MAX || at[31].wrapping_sub(first) != 124 || first & 3 != 0 {
-                break;
-            }
-            if *at != lanes::array(|l| first.wrapping_add(4 * l as u32)) {
-                break;
-            }
-            let Some(bytes) = r.x.bytes_at(access.cache, access.space, first.into(), 128) else { break };
-            u32::load_row(bytes, &mut r.registers.words[self.to + k].get_mut().0);
+        let seen = if r.x.monitor.is_on() { self.tell(r, access, k) } else { r.n };
+        let mut done = k;
+        while done < seen
+            && let Some(first) = self.first(r, done)
+            && let Some(bytes) = r.x.bytes_at(access.cache, access.space, first.into(), 128)
+        {
+            u32::load_row(bytes, &mut r.registers.words[self.to + done].get_mut().0);
             done += 1;
         }
-        done
+        done - k
+    }
+
+    /// The first address of a warp, if all its lanes run and load words that follow each other.
+    #[inline(always)]
+    fn first(&self, r: &mut Runner<'_, '_>, k: usize) -> Option<u32> {
+        // not a copy of the row: reading lanes of one that was just written stalls
+        let at = &r.registers.words[self.at + k].get_mut().0;
+        let first = at[0];
+        // most rows that are none end here
+        if r.masks[k] != u32::MAX || at[31].wrapping_sub(first) != 124 || first & 3 != 0 {
+            return None;
+        }
+        (*at == lanes::array(|l| first.wrapping_add(4 * l as u32))).then_some(first)
+    }
+
+    /// Tells the monitor of such loads of warps from `k` on, if they are at one distance from each other. Returns the warp behind the
+    /// last that it has seen.
+    #[inline(never)]
+    fn tell(&self, r: &mut Runner<'_, '_>, access: &Access, k: usize) -> usize {
+        let Some(first) = self.first(r, k) else { return k };
+        let mut end = k + 1;
+        let mut distance = 0;
+        while end < r.n
+            && let Some(next) = self.first(r, end)
+            && let to_next = i64::from(next) - i64::from(first)
+            && (end == k + 1 || to_next == distance * (end - k) as i64)
+        {
+            (distance, end) = (to_next / (end - k) as i64, end + 1);
+        }
+        let (low, high) = (distance.min(0), distance.max(0));
+        let far = |distance: i64| i64::from(first) + distance * (end - k - 1) as i64;
+        let (low, len) = (far(low), far(high) - far(low) + 128);
+        let (Ok(low), Ok(len)) = (u64::try_from(low), usize::try_from(len)) else { return k };
+        if r.x.bytes_at(access.cache, access.space, low, len).is_none() {
+            return k;
+        }
+        let pieces = Pieces { count: (end - k) as u32, lanes: 32, step: 4, distance };
+        if r.x.tell_pieces(access.space, first.into(), (4, false), r.lo + k, &pieces) {
+            return end;
+        }
+        r.x.warp = (r.lo + k) as u32;
+        k + usize::from(r.x.tell_row(access.space, first.into(), (4, 4, false), u32::MAX))
     }
 }
 

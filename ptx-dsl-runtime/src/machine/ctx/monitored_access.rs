@@ -7,6 +7,7 @@ use crate::Lanes;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode};
 use crate::monitor::{Access, By, Offsets, Pieces, Proxy};
+use crate::simd::{InstructionSet, dispatch};
 
 impl Ctx<'_> {
     /// Must the monitor see the accesses of each lane?
@@ -74,27 +75,16 @@ impl Ctx<'_> {
             Place::Local { .. } => return false,
         };
         let Some(last) = (size as u64).checked_sub(bytes.into()) else { return false };
-        let active = |l: usize| lanes >> l & 1 != 0;
         let step = match addr.get(low as usize + 1) {
-            Some(next) if active(low as usize + 1) => next.wrapping_sub(first),
+            Some(next) if lanes >> (low + 1) & 1 != 0 => next.wrapping_sub(first),
             _ => 0,
         };
-        let (mut offsets, mut outside, mut uneven) = ([0; 32], 0, 0);
-        for (l, (to, a)) in offsets.iter_mut().zip(addr).enumerate() {
-            let expected = first.wrapping_add(step.wrapping_mul((l as u64).wrapping_sub(low.into())));
-            let offset = at.wrapping_add(a.wrapping_sub(first));
-            *to = offset;
-            outside |= u64::from(active(l) && (offset > last || a & (u64::from(bytes) - 1) != 0));
-            uneven |= u64::from(active(l) && *a != expected);
-        }
-        if outside != 0 {
+        let Some(Regular { offsets, even }) = regular(self.set, addr, (at, last, bytes), step, lanes) else {
             return false;
-        }
+        };
         let neighbours = lanes >> low & (lanes >> low).wrapping_add(1) == 0;
         let offsets = match step {
-            step if uneven == 0 && neighbours && (step == 0 || step == u64::from(bytes)) => {
-                Offsets::Row { step: step as u32 }
-            }
+            step if even && neighbours && (step == 0 || step == u64::from(bytes)) => Offsets::Row { step: step as u32 },
             _ => Offsets::Lanes(&offsets),
         };
         self.tell_warp(place, first, bytes, write, lanes, offsets)
@@ -125,4 +115,42 @@ impl Ctx<'_> {
         self.step_accesses(&first, Some(offsets));
         self.monitor.get().is_some_and(|monitor| monitor.warp(&first, offsets))
     }
+}
+
+/// Where lanes access a memory.
+struct Regular {
+    offsets: Lanes,
+    /// From each active lane to the next it is one step.
+    even: bool,
+}
+
+/// The offsets of the lanes in a memory, where the first active one is at `at` and an access of these bytes at `last` ends. `None` if an
+/// active lane is outside or misaligned.
+fn regular(
+    set: InstructionSet,
+    addr: &Lanes,
+    (at, last, bytes): (u64, u64, u32),
+    step: u64,
+    lanes: u32,
+) -> Option<Regular> {
+    dispatch!(set, regular_at, (
+        addr: &Lanes = addr, at: u64 = at, last: u64 = last, bytes: u32 = bytes, step: u64 = step, lanes: u32 = lanes
+    ) -> Option<Regular>)
+}
+
+#[inline(always)]
+fn regular_at(addr: &Lanes, at: u64, last: u64, bytes: u32, step: u64, lanes: u32) -> Option<Regular> {
+    let low = lanes.trailing_zeros() & 31;
+    let first = addr[low as usize];
+    let base = first.wrapping_sub(step.wrapping_mul(low.into()));
+    let (mut offsets, mut outside, mut uneven) = ([0; 32], 0, 0);
+    for (l, (to, a)) in (0u32..).zip(offsets.iter_mut().zip(addr)) {
+        let active = u64::from(lanes >> l & 1).wrapping_neg();
+        let offset = at.wrapping_add(a.wrapping_sub(first));
+        *to = offset;
+        // the sign says whether it is behind the last; addresses are far from 2^63
+        outside |= active & (last.wrapping_sub(offset) >> 63 | offset >> 63 | a & (u64::from(bytes) - 1));
+        uneven |= active & (a ^ base.wrapping_add(step.wrapping_mul(l.into())));
+    }
+    (outside == 0).then_some(Regular { offsets, even: uneven == 0 })
 }
