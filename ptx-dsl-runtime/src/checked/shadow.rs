@@ -149,20 +149,20 @@ impl Shadow {
         while rest != 0 {
             let lane = rest.trailing_zeros();
             rest &= rest - 1;
-            let (at, new) = (offsets[lane as usize], Record { lanes: 1 << lane, ..new });
-            if size == 4 && self.is_quick(at, reads, new, view.warp) {
+            let (at, lanes) = (offsets[lane as usize], 1 << lane);
+            if size <= 4 && self.is_quick((at, size), reads, (&new, lanes), view.warp) {
                 continue;
             }
-            if !self.element((at, size), reads, new, &View { lanes: new.lanes, ..*view }) {
+            if !self.element((at, size), reads, Record { lanes, ..new }, &View { lanes, ..*view }) {
                 return false;
             }
         }
         true
     }
 
-    /// An access of one lane to four bytes that have cells: is it fine at first sight?
+    /// An access of one lane to at most four bytes that have cells: is it fine at first sight?
     #[inline]
-    fn is_quick(&mut self, at: u64, reads: bool, new: Record, warp: &Warp) -> bool {
+    fn is_quick(&mut self, (at, size): (u64, u32), reads: bool, (new, lanes): (&Record, u32), warp: &Warp) -> bool {
         let number = at / LINE;
         if self.phase.alone && new.what.writes() && !self.phase.is_written(number) {
             return false;
@@ -170,7 +170,8 @@ impl Shadow {
         let page = self.pages.get_mut(number as usize / PAGE).and_then(Option::as_deref_mut);
         let Some(line) = page.map(|page| &mut page[number as usize % PAGE]) else { return false };
         let Some(cells) = line.cells.as_deref_mut().filter(|_| !line.guarded) else { return false };
-        cells[at as usize / 4 % CELLS].is_quick(reads, Record { bytes: 15, ..new }, warp)
+        let bytes = ((1u32 << size) - 1) << (at % 4);
+        cells[at as usize / 4 % CELLS].is_quick(reads, new, (lanes, bytes as u8), warp)
     }
 
     /// An access of elements by neighbouring lanes that know the same. False as above.

@@ -153,6 +153,21 @@ fn load(
     Some(())
 }
 
+/// Tells the monitor which lane gets which bytes of whole matrices of 16-bit elements. False if it must see each of them.
+fn tell(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, matrices: usize) -> bool {
+    let (parts, space) = (if q.has(q::trans) { 2 } else { 1 }, space(q));
+    addresses.as_chunks::<8>().0.iter().take(matrices).all(|rows| {
+        (0..parts).all(|part| {
+            let of_lane: Lanes = std::array::from_fn(|lane| {
+                let (row, byte) =
+                    if parts == 2 { (lane % 4 * 2 + part, lane / 4 * 2) } else { (lane / 4, lane % 4 * 4) };
+                rows[row].wrapping_add(byte as u64)
+            });
+            x.tell_lanes(space, &of_lane, 4 / parts as u32, false, u32::MAX)
+        })
+    })
+}
+
 /// `ldmatrix r, [p]`. `.m8n8.trans` transposes elements of 16 bits, `.m16n16.trans` those of 8 bits: two registers have the upper and
 /// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
 /// signs.
@@ -160,8 +175,9 @@ pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Bl
     if let Some(wait) = x.whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));
     }
-    let whole = !x.monitor.is_on() && x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
-    if whole && let Ok(window) = x.window(x.rank()) {
+    let whole = x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
+    let seen = whole && (!x.monitor.is_on() || tell(x, q, s[0], d.len()));
+    if seen && let Ok(window) = x.window(x.rank()) {
         let own = |address| match decode_common(space(q), address, x.rank()) {
             Some(Place::Shared { offset, .. }) if offset.is_multiple_of(16) => Some(offset as usize),
             _ => None,

@@ -98,10 +98,16 @@ impl Record {
 
     /// Do the scopes of two strong accesses include both threads?
     fn is_mutual(&self, other: &Record) -> bool {
-        let (Some(a), Some(b)) = (self.strong, other.strong) else { return false };
-        let alike = self.bytes == other.bytes || self.what.reduces() || other.what.reduces();
         // the scope of reductions is that of the GPU
-        alike && (a.min(b) >= Scope::Gpu || includes(a.min(b), self.actor, other.actor))
+        let alike = self.bytes == other.bytes || self.what.reduces() || other.what.reduces();
+        alike && self.is_mutual_scope(other)
+    }
+
+    /// The same of their scopes alone.
+    #[inline]
+    fn is_mutual_scope(&self, other: &Record) -> bool {
+        let (Some(a), Some(b)) = (self.strong, other.strong) else { return false };
+        a.min(b) >= Scope::Gpu || includes(a.min(b), self.actor, other.actor)
     }
 
     /// Has it happened before an access of lanes?
@@ -186,28 +192,46 @@ impl Cell {
         missing(self.write.bytes) && missing(self.others(more).iter().fold(self.write.bytes, all))
     }
 
-    /// An access of one lane to all four bytes: true, and done, if it is easily seen to be fine. It needs a write before, if `reads`.
+    /// An access of lanes to bytes, otherwise as `of` says: true, and done, if it is easily seen to be fine. It needs a write before, if
+    /// `reads`.
     #[inline]
-    pub fn is_quick(&mut self, reads: bool, new: Record, warp: &Warp) -> bool {
-        let is_own = |r: &Record| r.actor == new.actor && r.lanes == new.lanes;
+    pub fn is_quick(&mut self, reads: bool, of: &Record, (lanes, bytes): (u32, u8), warp: &Warp) -> bool {
+        let is_own = |r: &Record| r.actor == of.actor && r.lanes == lanes;
         let is_before = |r: &Record| r.lanes == 0 || is_own(r) || warp.knows_by_barrier(r.actor, r.time);
-        let fine = |r: &Record| is_before(r) || r.strong == new.strong && r.is_mutual(&new);
-        if self.more != 0 || !fine(&self.write) || reads && self.write.bytes != new.bytes {
+        let is_mutual = |r: &Record| r.bytes == bytes && r.strong == of.strong && r.is_mutual_scope(of);
+        let fine = |r: &Record| is_before(r) || is_mutual(r);
+        if self.more != 0 || !fine(&self.write) || reads && bytes & !self.write.bytes != 0 {
             return false;
         }
-        if new.what.writes() {
-            if !fine(&self.read) {
+        // fields by themselves: to load a record that was just put together stalls
+        let set = |r: &mut Record| {
+            *r = *of;
+            (r.lanes, r.bytes) = (lanes, bytes);
+        };
+        if of.what.writes() {
+            let covers = (self.write.bytes | self.read.bytes) & !bytes == 0;
+            if !covers || !fine(&self.read) {
                 return false;
             }
-            (self.write, self.read) = (new, Record::default());
-        } else if joins(&self.read, &new) {
-            self.read.lanes |= new.lanes;
-        } else if self.read.lanes == 0 || replaces(&new, &self.read, warp) {
-            self.read = new;
-        } else {
-            return false;
+            set(&mut self.write);
+            self.read = Record::default();
+            return true;
         }
-        true
+        let r = &mut self.read;
+        let same = (r.actor, r.time, r.site, r.bytes) == (of.actor, of.time, of.site, bytes);
+        let alike = r.strong == of.strong && r.what == of.what;
+        if same && alike && r.lanes != 0 {
+            r.lanes |= lanes;
+            return true;
+        }
+        // it says all that the older one says
+        let own = r.actor == of.actor && r.lanes & !lanes == 0;
+        let replaces = alike && r.bytes & !bytes == 0 && (own || warp.knows_by_barrier(r.actor, r.time));
+        if r.lanes == 0 || replaces {
+            set(r);
+            return true;
+        }
+        false
     }
 
     #[inline]
