@@ -142,6 +142,10 @@ impl Shadow {
 
     /// Accesses of lanes that know the same, each to an element at its place. False as above.
     pub fn lanes(&mut self, (offsets, size): (&[u64; 32], u32), reads: bool, new: Record, view: &View<'_>) -> bool {
+        if let Some(event) = Event::exchanged(new, offsets, size) {
+            return self.notes(&event, view.warp)
+                || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads));
+        }
         if self.phase.alone {
             self.settle(view.warp);
         }

@@ -27,12 +27,33 @@ struct Places {
     per_warp: u8,
     /// Neighbouring lanes access neighbouring elements: the logarithm of their size, 0 to 4. `None`: all lanes access all bytes.
     log: Option<u8>,
+    /// The lanes of a warp exchange elements: lane `l` accesses element `l ^ exchange`.
+    exchange: u8,
 }
 
 impl Event {
     /// Lanes access a piece.
     pub fn one(by: Record, from: u64, len: u32, log: Option<u8>) -> Event {
-        Event { by, at: Places { from, distance: 0, len, pieces: 1, per_warp: 1, log } }
+        Event { by, at: Places { from, distance: 0, len, pieces: 1, per_warp: 1, log, exchange: 0 } }
+    }
+
+    /// All lanes of a warp access elements of a block, each at its place, if lane `l` accesses element `l ^ exchange`: where warps
+    /// swizzle addresses.
+    pub fn exchanged(by: Record, offsets: &[u64; 32], size: u32) -> Option<Event> {
+        let log = size.trailing_zeros();
+        let near = offsets[0].abs_diff(offsets[1]) == u64::from(size);
+        if !near || by.lanes != u32::MAX || log > 4 {
+            return None;
+        }
+        let low = offsets.iter().fold(u64::MAX, |low, offset| low.min(*offset));
+        let first = (offsets[0] - low) >> log;
+        if first > 31 {
+            return None;
+        }
+        let differ =
+            (0..).zip(offsets).fold(0, |differ, (lane, offset)| differ | offset ^ (low + ((lane ^ first) << log)));
+        let event = Event::one(by, low, size * 32, Some(log as u8));
+        (differ == 0).then_some(Event { at: Places { exchange: first as u8, ..event.at }, ..event })
     }
 
     /// Neighbouring warps, the first by this actor, access elements of some bytes. `None` if these are too many.
@@ -43,7 +64,7 @@ impl Event {
             step => (Some(bytes.trailing_zeros() as u8), step * pieces.lanes),
         };
         let (of, per_warp) = (pieces.count.try_into().ok()?, (32 / pieces.lanes) as u8);
-        let at = Places { from, distance: pieces.distance, len, pieces: of, per_warp, log };
+        let at = Places { from, distance: pieces.distance, len, pieces: of, per_warp, log, exchange: 0 };
         Some(Event { by: Record { lanes, ..by }, at })
     }
 
@@ -122,7 +143,7 @@ impl Event {
 
     /// Calls `f` with what it is for a line.
     pub fn stripes(&self, line: u64, mut f: impl FnMut(Stripe)) {
-        let Places { len, per_warp, log, .. } = self.at;
+        let Places { len, per_warp, log, exchange, .. } = self.at;
         for i in self.pieces(line) {
             let from = self.start(i);
             let (low, high) = (from.max(line * LINE), (from + u64::from(len)).min((line + 1) * LINE));
@@ -130,16 +151,18 @@ impl Event {
                 continue;
             }
             let all = self.by.lanes << (u32::from(i % per_warp) * (32 / u32::from(per_warp)));
-            let lanes = match log {
-                None => all,
+            let first = all.trailing_zeros() as u8;
+            let (first, lanes) = match log {
+                None => (first, all),
                 Some(log) => {
-                    let (n, before) = ((high - low) >> log, (low - from) >> log);
-                    ((u64::from(u32::MAX) >> (32 - n)) << (u64::from(all.trailing_zeros()) + before)) as u32
+                    let (n, first) = (((high - low) >> log) as u8, first + ((low - from) >> log) as u8);
+                    (first, lanes_of(first, n, exchange))
                 }
             };
             let actor = if per_warp == 1 { u32::from(i) } else { u32::from(i / per_warp) };
             let new = Record { actor: self.by.actor.wrapping_add(actor), ..self.by };
-            let extent = Extent { from: (low - line * LINE) as u8, to: (high - line * LINE) as u8, log };
+            let (from, to) = ((low - line * LINE) as u8, (high - line * LINE) as u8);
+            let extent = Extent { from, to, log, first, exchange };
             f(Stripe::new(&new, lanes, extent));
         }
     }
@@ -192,6 +215,7 @@ impl Event {
                     && (self.at.pieces, new.at.pieces) == (1, 1)
                     && self.by.actor == new.by.actor
                     && origin(self, a) == origin(new, a)
+                    && (self.at.exchange, new.at.exchange) == (0, 0)
             }
             _ => false,
         }
@@ -204,6 +228,16 @@ impl Event {
         let goes_on = self.by == next.by && from + u64::from(len) == next.at.from && next.at.log.is_none();
         let same = Places { from, len, ..next.at } == self.at && next.at.distance == 0;
         (goes_on && same).then_some(Event { at, ..*next })
+    }
+}
+
+/// The lanes that access elements from one on, so many.
+#[inline]
+fn lanes_of(first: u8, n: u8, exchange: u8) -> u32 {
+    let lanes = ((u64::from(u32::MAX) >> (32 - n)) << first) as u32;
+    match exchange {
+        0 => lanes,
+        _ => (0..32).filter(|l| lanes >> l & 1 != 0).fold(0, |all, l| all | 1 << (l ^ exchange)),
     }
 }
 
@@ -320,6 +354,23 @@ mod tests {
                     assert_eq!(decoded(&event(pieces, bytes, from)), expected(pieces, bytes, from), "{pieces:?}");
                 }
             }
+        }
+    }
+
+    #[test]
+    fn lanes_exchange_elements() {
+        let by = Record { actor: 64, lanes: u32::MAX, ..Record::default() };
+        for (exchange, size) in [(1, 4), (7, 4), (16, 4), (21, 8), (31, 2), (5, 16)] {
+            let offsets = std::array::from_fn(|lane| 0x1040 + u64::from(size) * (lane as u64 ^ exchange));
+            let mut expected: Vec<_> = (0u32..)
+                .zip(offsets)
+                .flat_map(|(lane, from)| (from..from + u64::from(size)).map(move |byte| (byte, 64, lane)))
+                .collect();
+            expected.sort_unstable();
+            assert_eq!(decoded(&Event::exchanged(by, &offsets, size).unwrap()), expected, "{exchange} {size}");
+            let mut other = offsets;
+            other.swap(3, 9);
+            assert_eq!(Event::exchanged(by, &other, size), None);
         }
     }
 

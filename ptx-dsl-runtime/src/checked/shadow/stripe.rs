@@ -16,6 +16,17 @@ pub(super) struct Extent {
     pub to: u8,
     /// Neighbouring lanes access neighbouring elements: the logarithm of their size, 0 to 4. `None`: all lanes access all bytes.
     pub log: Option<u8>,
+    /// The lane of the first element, but for the exchange.
+    pub first: u8,
+    /// Lane `l` accesses element `l ^ exchange` of a warp.
+    pub exchange: u8,
+}
+
+impl Extent {
+    /// The lane of an element of the extent.
+    fn lane(&self, element: u32) -> u32 {
+        1 << (((u32::from(self.first) + element) ^ u32::from(self.exchange)) & 31)
+    }
 }
 
 /// An access to a piece of a line.
@@ -39,11 +50,11 @@ impl Stripe {
 
     /// The lane of each element, and its bytes from the first of the line on. Or all lanes and bytes.
     pub fn elements(&self) -> impl Iterator<Item = (u32, (u32, u32))> + use<> {
-        let Stripe { lanes, extent: Extent { from, to, log }, .. } = *self;
-        let (from, to) = (u32::from(from), u32::from(to));
-        let size = log.map_or(to - from, |log| 1 << log);
+        let Stripe { lanes, extent, .. } = *self;
+        let (from, to) = (u32::from(extent.from), u32::from(extent.to));
+        let size = extent.log.map_or(to - from, |log| 1 << log);
         (from..to).step_by(size as usize).zip(0..).map(move |(at, i)| {
-            let lanes = if log.is_some() { 1 << ((lanes.trailing_zeros() + i) & 31) } else { lanes };
+            let lanes = if extent.log.is_some() { extent.lane(i) } else { lanes };
             (lanes, (at, at + size))
         })
     }
@@ -56,10 +67,11 @@ impl Stripe {
         self.lanes
     }
 
-    /// The lane that would access the first byte of the line.
-    fn origin(&self) -> Option<(u32, u8)> {
-        let log = self.extent.log?;
-        Some((self.lanes.trailing_zeros().wrapping_sub(u32::from(self.extent.from) >> log), log))
+    /// The lane that would access the first byte of the line, and how lanes exchange elements.
+    fn origin(&self) -> Option<(u32, u8, u8)> {
+        let Extent { from, log, first, exchange, .. } = self.extent;
+        let log = log?;
+        Some((u32::from(first).wrapping_sub(u32::from(from) >> log), log, exchange))
     }
 
     /// Does the same thread access each byte of both?
@@ -96,7 +108,7 @@ impl Stripe {
             let end = to.min(at + size as u32);
             let bytes = ((1u32 << (end - cell * 4)) - (1u32 << (at - cell * 4))) as u8;
             let lanes = match extent.log {
-                Some(log) => 1 << ((lanes.trailing_zeros() + ((at - u32::from(extent.from)) >> log)) & 31),
+                Some(log) => extent.lane((at - u32::from(extent.from)) >> log),
                 None => lanes,
             };
             Record { actor, time, lanes, site, bytes, strong, what }
