@@ -33,13 +33,14 @@ use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Pieces, S
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use local::Local;
-use misses::{Miss, remember};
+use misses::{Events, Misses};
 use objects::{Barriers, Mbarriers, Messages, Publishing};
 use operations::Operations;
 use phases::AllPhases;
 use remotes::Remotes;
+use rustc_hash::{FxHashMap, FxHashSet};
 use shadow::{Memory, Shadow, What};
-use std::collections::{BTreeSet, HashMap, HashSet};
+use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
 use tensor::TensorMemory;
@@ -63,7 +64,7 @@ pub struct Checked {
     /// A load needs a proxy fence before an asynchronous write.
     pub(crate) read_fences: bool,
     /// Statements of findings, two for a race, with the state space.
-    found: HashSet<(u32, u32, &'static str)>,
+    found: FxHashSet<(u32, u32, &'static str)>,
     threads: Threads,
     /// By slot and CTA rank, of which there are 16.
     shared: Vec<Shadow>,
@@ -84,9 +85,9 @@ pub struct Checked {
     /// Of the last `fence.sc` of each scope: such fences have an order of their own (8.9.3).
     sequential: Vec<(Scope, Actor, Rc<Clock>)>,
     /// Where a thread has observed another one and not learnt from it.
-    misses: Vec<Miss>,
+    misses: Misses,
     /// By site: bytes that a load uses, where that is not all of them.
-    used_bytes: HashMap<u32, u32>,
+    used_bytes: FxHashMap<u32, u32>,
     variables: Arc<Variables>,
     /// The lines of the statements in the printed PTX.
     lines: Vec<u32>,
@@ -318,7 +319,7 @@ impl Checked {
             limit: 100,
             same_values: false,
             read_fences: false,
-            found: HashSet::new(),
+            found: FxHashSet::default(),
             threads: Threads::default(),
             shared: Vec::new(),
             global: Vec::new(),
@@ -333,8 +334,8 @@ impl Checked {
             remotes: Remotes::default(),
             tensor: TensorMemory::default(),
             sequential: Vec::new(),
-            misses: Vec::new(),
-            used_bytes: HashMap::new(),
+            misses: Misses::default(),
+            used_bytes: FxHashMap::default(),
             variables: Arc::default(),
             lines: Vec::new(),
         }
@@ -387,7 +388,7 @@ impl Checked {
                 Publishing::Relaxed => "the arrival is `.relaxed`, and no fence of release semantics precedes it",
             };
             warp.meet(who.lanes, &clock);
-            remember(&mut self.misses, who, &clock, why, self.mbarriers.site(object));
+            self.misses.remember(who, Events::Known(clock), why, self.mbarriers.site(object));
         }
     }
 

@@ -3,8 +3,8 @@
 use super::Checked;
 use super::actor::{COPIES, Work};
 use super::clock::Bridge;
-use super::misses::remember;
-use super::objects::{Issuer, Seen};
+use super::misses::Events;
+use super::objects::{Issuer, Observed, Seen};
 use super::operations::View;
 use super::remotes::Remote;
 use super::shadow::{Memory, Outcome, Record, Shadow, What};
@@ -277,17 +277,20 @@ impl Checked {
     pub(super) fn observes(&mut self, a: &Access, seen: Vec<Seen>) {
         let Some(warp) = self.threads.of(a.who) else { return };
         let lanes = a.who.lanes;
-        for seen in seen {
-            match seen.why {
-                None if a.order.acquire => warp.learn(lanes, &seen.clock),
-                None => {
-                    warp.meet(lanes, &seen.clock);
-                    warp.observe(lanes, &seen.clock, Some(seen.issuer));
-                    let why = "the load is `.relaxed`, and no fence of acquire semantics follows it";
-                    remember(&mut self.misses, a.who, &seen.clock, why, seen.site);
+        for Seen { what, site } in seen {
+            let (events, why) = match what {
+                Observed::Released { clock, .. } if a.order.acquire => {
+                    warp.learn(lanes, &clock);
+                    continue;
                 }
-                Some(why) => remember(&mut self.misses, a.who, &seen.clock, why, seen.site),
-            }
+                Observed::Released { clock, issuer } => {
+                    warp.meet(lanes, &clock);
+                    warp.observe(lanes, &clock, Some(issuer));
+                    (Events::Known(clock), "the load is `.relaxed`, and no fence of acquire semantics follows it")
+                }
+                Observed::Missed { events, why } => (events, why),
+            };
+            self.misses.remember(a.who, events, why, site);
         }
     }
 

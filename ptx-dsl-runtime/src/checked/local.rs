@@ -2,7 +2,7 @@
 
 use crate::fault::FaultKind;
 use crate::monitor::{Access, Who};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 
 /// A thread: slot, rank, warp, lane.
 type Thread = (u32, u32, u32, u32);
@@ -11,9 +11,9 @@ type Thread = (u32, u32, u32, u32);
 #[derive(Debug, Default)]
 pub(super) struct Local {
     /// Bytes that are written, a bit each, by 64-byte line.
-    written: HashMap<(Thread, u64), u64>,
+    written: FxHashMap<(Thread, u64), u64>,
     /// The free part of the stack.
-    free: HashMap<Thread, (u64, u64)>,
+    free: FxHashMap<Thread, (u64, u64)>,
 }
 
 fn thread(who: Who) -> Thread {

@@ -2,11 +2,12 @@
 
 use super::actor::{self, Actor, cta_of, includes};
 use super::clock::{Bridge, Clock};
+use super::misses::Events;
 use super::shadow::Memory;
 use super::threads::{Fenced, Published, Threads, Warp, join_fenced};
 use crate::monitor::{Access, Order, Scope, Who};
+use rustc_hash::{FxHashMap, FxHashSet};
 use std::collections::hash_map::Entry;
-use std::collections::{HashMap, HashSet};
 use std::rc::Rc;
 
 /// Lanes of a warp: rank, warp, lanes.
@@ -36,7 +37,7 @@ struct ClusterBarrier {
     /// Of the last complete phase: what is released, and all.
     done: Option<(Rc<Clock>, Rc<Clock>)>,
     /// Lanes that have arrived in the current phase, by rank and warp. Other lanes of the warp may still have to wait for the last one.
-    arrived: HashMap<(u32, u32), u32>,
+    arrived: FxHashMap<(u32, u32), u32>,
     /// Waiting for the phase that is not complete.
     waiting: Vec<Lanes>,
     parts: Parts,
@@ -50,9 +51,9 @@ pub(super) struct Barriers {
     /// Those that are not new.
     used: Vec<usize>,
     /// Of `bar.warp.sync`, by slot, rank, warp and members.
-    warps: HashMap<(u32, u32, u32, u32), Published>,
+    warps: FxHashMap<(u32, u32, u32, u32), Published>,
     /// By slot.
-    cluster: HashMap<u32, ClusterBarrier>,
+    cluster: FxHashMap<u32, ClusterBarrier>,
 }
 
 impl Barriers {
@@ -204,11 +205,11 @@ struct Mbarrier {
 /// The mbarrier objects of all resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct Mbarriers {
-    objects: HashMap<Object, Mbarrier>,
+    objects: FxHashMap<Object, Mbarrier>,
     /// What the threads of commits knew, and how many arrivals of each are to come: by warp, lanes, number.
-    commits: HashMap<(Actor, u32, u64), (Clock, u32)>,
+    commits: FxHashMap<(Actor, u32, u64), (Clock, u32)>,
     /// Objects by slot and rank.
-    numbers: HashMap<(u32, u32), u32>,
+    numbers: FxHashMap<(u32, u32), u32>,
 }
 
 impl Mbarriers {
@@ -318,10 +319,8 @@ impl Issuer {
     }
 
     /// Its own events until then.
-    fn clock(&self) -> Rc<Clock> {
-        let mut clock = Clock::default();
-        clock.learn(self.warp, self.lanes, self.time + 1);
-        Rc::new(clock)
+    fn events(&self) -> Events {
+        Events::Of { warp: self.warp, lanes: self.lanes, before: self.time + 1 }
     }
 }
 
@@ -371,11 +370,15 @@ impl Message {
             } else {
                 None
             };
-            all.push(Seen { clock: clock.clone(), issuer: *issuer, why, site });
+            let what = match why {
+                None => Observed::Released { clock: clock.clone(), issuer: *issuer },
+                Some(why) => Observed::Missed { events: Events::Known(clock.clone()), why },
+            };
+            all.push(Seen { what, site });
         }
         if self.relaxed && self.last.warp != warp {
-            let why = Some("the store is `.relaxed`, and no fence of release semantics precedes it");
-            all.push(Seen { clock: self.last.clock(), issuer: self.last.warp, why, site });
+            let why = "the store is `.relaxed`, and no fence of release semantics precedes it";
+            all.push(Seen { what: Observed::Missed { events: self.last.events(), why }, site });
         }
         all
     }
@@ -383,20 +386,25 @@ impl Message {
 
 /// What a load sees of a message.
 pub(super) struct Seen {
-    pub clock: Rc<Clock>,
-    /// The warp that has published it.
-    pub issuer: Actor,
-    /// Why it does not synchronise.
-    pub why: Option<&'static str>,
+    pub what: Observed,
+    /// The statement of the store.
     pub site: u32,
+}
+
+/// A part of a message.
+pub(super) enum Observed {
+    /// What this warp has released to whoever acquires it.
+    Released { clock: Rc<Clock>, issuer: Actor },
+    /// Events that do not synchronise, and why.
+    Missed { events: Events, why: &'static str },
 }
 
 /// The messages in memory.
 #[derive(Debug, Default)]
 pub(super) struct Messages {
-    all: HashMap<(Memory, u64), Message>,
+    all: FxHashMap<(Memory, u64), Message>,
     /// The pieces of memory in which they are, or were.
-    lines: HashSet<(Memory, u64)>,
+    lines: FxHashSet<(Memory, u64)>,
     /// One of them is in shared memory.
     shared: bool,
 }

@@ -4,7 +4,7 @@ use super::actor::{Actor, COPIES};
 use super::clock::Bridge;
 use super::shadow::What;
 use super::threads::Warp;
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What has become of a copy.
 #[derive(Debug, Clone, Copy)]
@@ -33,9 +33,9 @@ pub(super) struct Operations {
     /// By time.
     all: Vec<Copy>,
     /// By the number that the machine gives them.
-    in_flight: HashMap<u64, u32>,
+    in_flight: FxHashMap<u64, u32>,
     /// What bulk copies write to global memory: a hash of the bytes and places.
-    contents: HashSet<(Event, u64)>,
+    contents: FxHashSet<(Event, u64)>,
 }
 
 impl Operations {

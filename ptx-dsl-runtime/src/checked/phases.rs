@@ -7,7 +7,8 @@
 use super::actor::Actor;
 use super::threads::Warp;
 use crate::monitor::Who;
-use std::collections::{HashMap, VecDeque};
+use rustc_hash::FxHashMap;
+use std::collections::VecDeque;
 
 /// Slot, rank, offset.
 type Object = (u32, u32, u32);
@@ -26,7 +27,7 @@ struct Phases {
     last: VecDeque<Vec<Arrival>>,
     current: Vec<Arrival>,
     /// By warp of the CTA: phases that it has seen complete, counted from the first.
-    seen: HashMap<u32, u64>,
+    seen: FxHashMap<u32, u64>,
 }
 
 /// A wait that is late.
@@ -41,7 +42,7 @@ pub(super) struct Late {
 /// The phases of the mbarrier objects of all resident clusters.
 #[derive(Debug, Default)]
 pub(super) struct AllPhases {
-    objects: HashMap<Object, Phases>,
+    objects: FxHashMap<Object, Phases>,
 }
 
 impl AllPhases {

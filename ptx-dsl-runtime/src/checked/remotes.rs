@@ -4,7 +4,7 @@ use super::actor::{Actor, COPIES, cta_of};
 use super::operations::Operations;
 use super::shadow::Record;
 use super::threads::{Threads, Warp};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An access to the shared memory of another CTA.
 #[derive(Debug, Clone, Copy)]
@@ -20,9 +20,9 @@ type Key = (Actor, u32, u32);
 /// The accesses to the CTAs of resident clusters, by slot and rank.
 #[derive(Debug, Default)]
 pub(super) struct Remotes {
-    all: HashMap<(u32, u32), HashMap<Key, Remote>>,
+    all: FxHashMap<(u32, u32), FxHashMap<Key, Remote>>,
     /// Warps that know of the start of a CTA.
-    started: HashSet<(Actor, u32)>,
+    started: FxHashSet<(Actor, u32)>,
 }
 
 impl Remotes {

@@ -1,7 +1,6 @@
 //! Findings with both accesses, and what would have ordered them.
 
 use super::Checked;
-use super::misses::Miss;
 use super::shadow::Record;
 use crate::fault::{FaultKind, NearMiss, Race, Side, ThreadId};
 use crate::monitor::{Access, Proxy};
@@ -10,8 +9,7 @@ impl Checked {
     #[cold]
     pub(super) fn race(&mut self, a: &Access, space: &'static str, own: Record, other: Record) -> FaultKind {
         let observer = (a.who.slot, a.who.rank, a.who.warp);
-        let missed = |m: &&Miss| m.warp == observer && m.clock.knows(other.actor, other.lanes, other.time);
-        let near = self.misses.iter().rev().find(missed);
+        let near = self.misses.last(observer, other.actor, other.lanes, other.time);
         let near_miss = near.map(|m| NearMiss { why: m.why, from: m.from, from_at: None, to: m.to, to_at: None });
         self.finding_of(a, space, (own, other), near_miss, None)
     }

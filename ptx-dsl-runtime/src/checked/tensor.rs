@@ -17,7 +17,7 @@ use crate::fault::{FaultKind, NearMiss, Side, TensorOrder, TensorRace, ThreadId}
 use crate::machine::tensor::Unit;
 use crate::monitor::{TensorAccess, TensorArea, TensorBy, Who};
 use pipelines::{Operation, Pipelines};
-use std::collections::HashMap;
+use rustc_hash::FxHashMap;
 use std::ops::Range;
 use written::Written;
 
@@ -100,10 +100,10 @@ struct Shadow {
 #[derive(Debug, Default)]
 pub(super) struct TensorMemory {
     /// By slot and CTA rank.
-    ctas: HashMap<(u32, u32), Shadow>,
+    ctas: FxHashMap<(u32, u32), Shadow>,
     pipelines: Pipelines,
     /// By warp: `tcgen05.wait::ld` and `::st` so far.
-    waits: HashMap<Actor, [u32; 2]>,
+    waits: FxHashMap<Actor, [u32; 2]>,
 }
 
 impl TensorMemory {
@@ -276,7 +276,7 @@ impl Checked {
         };
         let missing = if complete { TensorOrder::Synchronisation } else { order };
         let observer = (who.slot, who.rank, who.warp);
-        let near = self.misses.iter().rev().find(|m| m.warp == observer && m.clock.knows(actor, lanes, time));
+        let near = self.misses.last(observer, actor, lanes, time);
         let near_miss = near.filter(|_| missing == TensorOrder::Synchronisation);
         let near_miss = near_miss.map(|m| NearMiss { why: m.why, from: m.from, from_at: None, to: m.to, to_at: None });
         let (ctaid, rank, warp) = self.threads.place(r.warp);

@@ -17,7 +17,7 @@ use super::threads::{Fenced, Warp, join_fenced};
 use crate::mem::address::Place;
 use crate::monitor::weak::{Bytes, WeakMemory};
 use crate::monitor::{Access, Who};
-use std::collections::{HashMap, HashSet};
+use rustc_hash::{FxHashMap, FxHashSet};
 
 /// A memory and an offset.
 type Key = (Memory, u64);
@@ -81,16 +81,16 @@ impl Location {
 /// The places of a launch.
 #[derive(Debug, Default)]
 pub(super) struct Weak {
-    locations: HashMap<Key, Location>,
+    locations: FxHashMap<Key, Location>,
     serial: u32,
     /// Outdated stores that threads have read, by statement. A thread reads each only once there, so that loops end.
-    outdated: HashSet<(Actor, u32, u32, u32)>,
+    outdated: FxHashSet<(Actor, u32, u32, u32)>,
     /// The choices of the access to come.
     choices: Vec<usize>,
     /// The store that an atomic operation has read.
     read: Option<(Key, u32)>,
     /// Messages from which relaxed loads have read, by thread and place: a later acquire there synchronises with them.
-    relaxed: HashMap<(Actor, u32, Key), Vec<Message>>,
+    relaxed: FxHashMap<(Actor, u32, Key), Vec<Message>>,
 }
 
 impl Weak {

@@ -4,7 +4,8 @@ use crate::checked::actor::{Actor, Work};
 use crate::checked::clock::Bridge;
 use crate::checked::threads::Warp;
 use crate::machine::tensor::Pipeline;
-use std::collections::{BTreeMap, BTreeSet, HashMap};
+use rustc_hash::FxHashMap;
+use std::collections::{BTreeMap, BTreeSet};
 
 /// An operation.
 #[derive(Debug, Clone, Copy)]
@@ -45,7 +46,7 @@ pub(super) struct Pipelines {
     operations: BTreeMap<u64, (Operation, BTreeSet<u64>)>,
     started: u64,
     /// The operations of other threads that the commits of a thread complete: their threads, and the time before which they are.
-    of_others: HashMap<(Actor, u32), HashMap<(Actor, u32), u32>>,
+    of_others: FxHashMap<(Actor, u32), FxHashMap<(Actor, u32), u32>>,
 }
 
 /// So many are kept without a need.
