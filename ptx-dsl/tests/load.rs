@@ -2,6 +2,8 @@
 
 #[path = "load/async_races.rs"]
 mod async_races;
+#[path = "load/cluster_barrier.rs"]
+mod cluster_barrier;
 #[path = "load/explore.rs"]
 mod explore;
 #[path = "load/misuse.rs"]

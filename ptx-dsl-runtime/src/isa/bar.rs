@@ -124,7 +124,7 @@ pub fn barrier_cluster_arrive(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut
 
 /// `barrier.cluster.wait`
 pub fn barrier_cluster_wait(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
-    if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait().map(Flow::Wait) }
+    if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait() }
 }
 
 semantics! {

@@ -331,7 +331,7 @@ probe!(
             x.mask = all;
             r[3][0] = 1;
             bar::barrier_cluster_arrive(x, Q::new(&[], &[]), &[], &mut [])?;
-            Flow::Wait(x.cluster_wait()?)
+            x.cluster_wait()?
         } else {
             if f == Flow::Next {
                 let mut done = [0; 32];

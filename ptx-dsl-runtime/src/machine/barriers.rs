@@ -1,7 +1,7 @@
 //! Arrivals at barriers of the CTA and of the cluster, and rendezvous of a warp.
 
 use crate::fault::{Fault, FaultKind};
-use crate::flow::Wait;
+use crate::flow::{Flow, Wait};
 use crate::machine::ctx::Ctx;
 use crate::monitor::Sync;
 use crate::steps::effect::{Action, Object};
@@ -80,10 +80,14 @@ impl Ctx<'_> {
         Ok(())
     }
 
-    /// The active lanes wait at the barrier of the cluster.
-    pub fn cluster_wait(&mut self) -> Result<Wait, Box<Fault>> {
+    /// The active lanes wait at the barrier of the cluster. Some of a warp may wait for a phase that is complete, while others have
+    /// arrived in the next one.
+    pub fn cluster_wait(&mut self) -> Result<Flow, Box<Fault>> {
         let (warp, mask, lane) = (self.cluster_warp(), self.mask, self.mask.trailing_zeros().min(31));
-        self.tell_sync(Sync::ClusterWait, mask)?;
+        let now = mask & self.here().barrier.arrived(warp);
+        for lanes in [mask & !now, now].into_iter().filter(|lanes| *lanes != 0) {
+            self.tell_sync(Sync::ClusterWait, lanes)?;
+        }
         match self.here().barrier.wait(warp, mask) {
             Ok(phase) => {
                 self.changed();
@@ -91,7 +95,8 @@ impl Ctx<'_> {
                     let phase = phase.wrapping_add(1);
                     self.step_does(Object::Cluster, Action::After { phase });
                 }
-                Ok(Wait::Cluster { phase })
+                let wait = Wait::Cluster { phase };
+                Ok(if now == 0 || now == mask { Flow::Wait(wait) } else { Flow::Part(now, wait) })
             }
             Err(what) => Err(self.fault(FaultKind::ClusterBarrier { what }, lane)),
         }

@@ -74,7 +74,7 @@ impl Ctx<'_> {
         let mut done = [0; 32];
         match mbarrier::mbarrier_try_wait(self, q, &[&[addr; 32], &[parity; 32]], &mut [&mut done])? {
             Flow::Next => Ok(Some(done[self.mask.trailing_zeros() as usize & 31] & 1 != 0)),
-            Flow::Wait(wait) => {
+            Flow::Wait(wait) | Flow::Part(_, wait) => {
                 self.park(here, wait);
                 Ok(None)
             }

@@ -409,7 +409,7 @@ kernel!(Pair, INFO, |x, pc, ws| {
         }
         1 | 3 => {
             x.warp(0);
-            let f = if x.resumed() { Flow::Next } else { Flow::Wait(x.cluster_wait()?) };
+            let f = if x.resumed() { Flow::Next } else { x.cluster_wait()? };
             x.flow(f, pc, pc + 1);
             None
         }

@@ -51,7 +51,7 @@ impl ClusterBarrier {
         Ok(self.check())
     }
 
-    /// Lanes `mask` wait. Returns their phase.
+    /// Lanes `mask` wait. Returns their phase, the later one if they have two.
     pub fn wait(&mut self, warp: usize, mask: u32) -> Result<u32, String> {
         if self.owes[warp] & mask != mask {
             return Err("a thread waits without having arrived".into());

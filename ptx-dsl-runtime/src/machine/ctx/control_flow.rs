@@ -74,6 +74,10 @@ impl Ctx<'_> {
         match flow {
             Flow::Next => self.branch(self.cur.mask, next),
             Flow::Wait(w) => self.park(here, w),
+            Flow::Part(lanes, w) => {
+                self.split(lanes, here, Some(w));
+                self.branch(self.cur.mask & !lanes, next);
+            }
         }
     }
 

@@ -272,7 +272,7 @@ kernel!(Pair, INFO, |x, pc, ws| {
         }
         1 => {
             x.warp(0);
-            let f = if x.resumed() { Flow::Next } else { Flow::Wait(x.cluster_wait()?) };
+            let f = if x.resumed() { Flow::Next } else { x.cluster_wait()? };
             x.flow(f, 1, 2);
             None
         }
@@ -303,7 +303,7 @@ kernel!(Pair, INFO, |x, pc, ws| {
         }
         5 => {
             x.warp(0);
-            let f = if x.resumed() { Flow::Next } else { Flow::Wait(x.cluster_wait()?) };
+            let f = if x.resumed() { Flow::Next } else { x.cluster_wait()? };
             x.flow(f, 5, 6);
             None
         }
@@ -455,7 +455,7 @@ kernel!(MayHang, INFO, |x, pc, ws| {
         3 => {
             x.warp(0);
             x.site = 0;
-            let f = if x.resumed() { Flow::Next } else { Flow::Wait(x.cluster_wait()?) };
+            let f = if x.resumed() { Flow::Next } else { x.cluster_wait()? };
             x.flow(f, 3, 4);
             None
         }

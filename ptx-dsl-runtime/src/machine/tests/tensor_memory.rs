@@ -130,7 +130,7 @@ fn operation<P: Program>(x: &mut Ctx<'_>, op: Op, m: u32) -> Result<Flow, Box<Fa
         Arrive => x.cluster_arrive().map(|()| Flow::Next),
         Wait => {
             x.site = 2;
-            if x.resumed() { Ok(Flow::Next) } else { Ok(Flow::Wait(x.cluster_wait()?)) }
+            if x.resumed() { Ok(Flow::Next) } else { x.cluster_wait() }
         }
         Bar => wait_here(x, 0, None),
         Load(taddr) => {
