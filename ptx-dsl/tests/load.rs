@@ -12,6 +12,8 @@ mod misuse;
 mod polling;
 #[path = "load/races.rs"]
 mod races;
+#[path = "load/reused_registers.rs"]
+mod reused_registers;
 #[path = "load/weak.rs"]
 mod weak;
 

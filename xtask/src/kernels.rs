@@ -1,8 +1,8 @@
 //! `cargo xtask kernels`: compares random kernels on the host machine, in all its modes, with plain Rust.
 //!
 //! `program` defines the parts of a kernel, `make` makes random ones, `text` prints them as PTX. `run` computes their meaning, with
-//! `rows`, `video`, `narrow`, `matrices`, `warpgroups`, `tensors` and `copies`; it knows neither the table nor the host. `crates` runs them, and `shrink` reduces a failing one. A seed always gives
-//! the same kernel.
+//! `rows`, `video`, `narrow`, `matrices`, `warpgroups`, `tensors` and `copies`; it knows neither the table nor the host. `crates` runs
+//! them, and `shrink` reduces a failing one. A seed always gives the same kernel.
 
 mod copies;
 pub mod crates;

@@ -39,10 +39,10 @@ pub fn program(seed: u64, size: usize) -> Program {
     }
     maker.functions = functions.len();
     maker.left = size;
-    let mut body = maker.start();
+    let start = maker.start();
     let together = if cluster > 1 { Together::Cluster } else { Together::Cta };
     let whole = Scope { together, loops: 0, wild: 0, kernel: true, tail: false };
-    body.extend(maker.block(whole));
+    let mut body = maker.block(whole);
     maker.left = size / 4;
     let tail = maker.chance(2);
     body.extend(maker.block(Scope { together: Together::Nobody, tail, ..whole }));
@@ -55,6 +55,7 @@ pub fn program(seed: u64, size: usize) -> Program {
         n: maker.below(10) as u32,
         tensor,
         functions,
+        start,
         body,
     }
 }

@@ -504,6 +504,8 @@ pub struct Program {
     /// One of `tensors::TENSORS`: the other parameter.
     pub tensor: usize,
     pub functions: Vec<Function>,
+    /// Writes every register once.
+    pub start: Vec<Stmt>,
     pub body: Vec<Stmt>,
 }
 

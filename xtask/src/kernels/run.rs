@@ -37,7 +37,8 @@ pub fn run(program: &Program) -> Outcome {
         let jumps = vec![None; count as usize];
         let mut cluster = Cluster { program, first, threads, jumps, totals: &mut outcome.totals, table: &table };
         let all = (0..count as usize).collect();
-        let through = cluster.block(&program.body, all);
+        let started = cluster.block(&program.start, all);
+        let through = cluster.block(&program.body, started);
         for t in &through {
             cluster.threads[*t].write_registers(&mut result[t * RESULT as usize / 4..]);
         }

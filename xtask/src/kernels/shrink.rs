@@ -1,4 +1,5 @@
-//! Shrinks a program that fails (delta debugging): leaves out many statements at once, then fewer, then single ones.
+//! Shrinks a program that fails (delta debugging): leaves out many statements at once, then fewer, then single ones. Every register is
+//! still written before it is read.
 
 use super::BATCH;
 use super::program::{Program, Stmt};

@@ -27,6 +27,7 @@ pub fn module(program: &Program, name: &str) -> String {
     out.kernel = true;
     out.entry(name);
     out.prologue();
+    out.block(&program.start);
     out.block(&program.body);
     out.epilogue();
     out.text

@@ -121,10 +121,7 @@ fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &
         }
         for (register, out) in op.results.iter().zip(&out) {
             if let Some(register) = *register {
-                if !r.all && !r.registers.is_rows(r.lo, register) {
-                    r.registers.spread(r.scalar(register), register, r.lo + k);
-                }
-                put(r, register, k, out, access);
+                keep(r, register, k, out, access);
             }
         }
         k += 1;
@@ -247,6 +244,16 @@ fn word_place(r: &Runner<'_, '_>, o: &Operand, k: usize) -> Option<usize> {
     rows.then(|| r.registers.row(*register, r.lo + k))
 }
 
+/// Sets lanes of the result of warp `k` to loaded elements. Until all warps are done the register may be a scalar, which other warps
+/// still read.
+#[inline(always)]
+fn keep<T: Word>(r: &Runner<'_, '_>, register: Register, k: usize, v: &[T; 32], access: &Access) {
+    if !r.all && !r.registers.is_rows(r.lo, register) {
+        r.registers.spread(r.scalar(register), register, r.lo + k);
+    }
+    put(r, register, k, v, access);
+}
+
 /// Sets lanes of a register to loaded elements.
 #[inline(always)]
 pub(super) fn put<T: Word>(r: &Runner<'_, '_>, register: Register, k: usize, v: &[T; 32], access: &Access) {
@@ -321,9 +328,6 @@ fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: 
 #[inline(always)]
 fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
     let result = op.results.first().copied().flatten();
-    if let Some(register) = result {
-        r.rows_for(register);
-    }
     for k in 0..r.n {
         let m = r.masks[k];
         if m == 0 {
@@ -345,8 +349,9 @@ fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
         }
         if let Some(register) = result {
             let unsigned = Access { signed: false, ..*access };
-            put(r, register, k, &old, &unsigned);
+            keep(r, register, k, &old, &unsigned);
         }
     }
+    r.results_are_rows(op);
     Ok(())
 }
