@@ -9,6 +9,7 @@ mod cluster;
 mod cohorts;
 mod constants;
 mod constants_limits;
+mod constants_of_constants;
 mod control;
 mod divergence;
 mod engines;

@@ -27,4 +27,25 @@ ptx! {
     }
 }
 
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry forms() {
+        .reg .b32 %r<8>;
+        @for 0..4 { mov.u32 %r1, 4; }
+        @if { mov.u32 %r1, 4; }
+        @if 1 { mov.u32 %r1, 4; } @else { mov.u32 %r1, 5; }
+        ret;
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry c() {
+        .reg .b32 %r<8>;
+        for (int i = 0; i < 4; i++) { mov.u32 %r1, 4; }
+        if (%r1 == 0) { mov.u32 %r1, 4; }
+        ret;
+    }
+}
+
 fn main() {}

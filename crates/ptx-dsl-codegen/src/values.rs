@@ -1,6 +1,8 @@
 //! Rust constants in emitted code: an array with the value of each expression, texts that const evaluation puts together, and checks
 //! that it makes.
 
+mod names;
+
 use crate::names::RT;
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_isa::constant::{self, Assertion, ConstId, Constants, Count, Cut, Declaration, Expression};
@@ -27,6 +29,8 @@ impl Places<'_> {
 /// The constants of a module in emitted code.
 pub struct Values<'m> {
     constants: &'m Constants,
+    /// Of each declaration: does it depend on a parameter of the kernel?
+    dependent: Vec<bool>,
     /// What its items are named after.
     first: Ident,
     /// They are in the `impl` of the kernel, because they depend on its const parameters.
@@ -38,7 +42,8 @@ pub struct Values<'m> {
 impl<'m> Values<'m> {
     /// `first`: the first kernel of the module, and its function.
     pub fn new(constants: &'m Constants, (first, function): (&Ident, &Function), stub: bool) -> Self {
-        Values { constants, first: first.clone(), generic: !function.rust.generics.is_empty(), stub }
+        let generic = !function.rust.generics.is_empty();
+        Values { constants, dependent: names::dependent(constants), first: first.clone(), generic, stub }
     }
 
     /// Do items of the kernel's `impl` hold the values?
@@ -151,19 +156,30 @@ impl<'m> Values<'m> {
         if self.constants.is_empty() || self.stub {
             return TokenStream::new();
         }
-        let declared = (0..).zip(&self.constants.declarations).filter_map(|(n, d)| {
-            let (name, ty) = (self.declared(n, d), format_ident!("{}", d.ty.name()));
-            let value = (places.rust)(d.value?);
-            Some(quote!(#[doc(hidden)] #[allow(non_upper_case_globals)] const #name: #ty = #value;))
-        });
-        let declared: Vec<TokenStream> = declared.collect();
+        let declared = self.declared_items(false, places);
         let rest = if self.generic { TokenStream::new() } else { self.values(places) };
-        quote!(#(#declared)* #rest)
+        quote!(#declared #rest)
     }
 
     /// The values and the checks, in the `impl` of a kernel with parameters.
     pub fn in_impl(&self, places: &Places<'_>) -> TokenStream {
-        if self.generic && !self.stub { self.values(places) } else { TokenStream::new() }
+        if !self.generic || self.stub {
+            return TokenStream::new();
+        }
+        let declared = self.declared_items(true, places);
+        let values = self.values(places);
+        quote!(#declared #values)
+    }
+
+    /// The declared constants: those that depend on parameters of the kernel, or the others.
+    fn declared_items(&self, dependent: bool, places: &Places<'_>) -> TokenStream {
+        let items = (0..).zip(&self.constants.declarations).filter_map(|(n, d)| {
+            let value = d.value.filter(|_| self.dependent[n as usize] == dependent)?;
+            let (name, ty) = (self.declared_name(n, d), format_ident!("{}", d.ty.name()));
+            let value = self.with_names((places.rust)(value), d);
+            Some(quote!(#[doc(hidden)] #[allow(non_upper_case_globals)] const #name: #ty = #value;))
+        });
+        items.collect()
     }
 
     /// What makes rustc check an instance of a kernel with parameters.
@@ -171,8 +187,16 @@ impl<'m> Values<'m> {
         if self.generic && !self.stub { quote!(let () = Self::__PTX_CHECKS;) } else { TokenStream::new() }
     }
 
-    /// The constant or the parameter.
-    fn declared(&self, n: u32, declaration: &Declaration) -> Ident {
+    /// The constant or the parameter, as an expression.
+    fn declared(&self, n: u32, declaration: &Declaration) -> TokenStream {
+        let name = self.declared_name(n, declaration);
+        match declaration.value {
+            Some(_) if self.dependent[n as usize] => quote!(Self::#name),
+            _ => quote!(#name),
+        }
+    }
+
+    fn declared_name(&self, n: u32, declaration: &Declaration) -> Ident {
         match declaration.value {
             Some(_) => format_ident!("__PTX_{}_{}_{}", self.first, declaration.name, n),
             None => crate::rust_name(&declaration.name),

@@ -38,9 +38,11 @@ const OF_RUSTC: [&str; 5] =
     ["constant", "errors_in_a_repetition", "instances_of", "parameters_that_are_no_constants", "part"];
 
 /// Their helps that no other module has.
-const HELPS_OF_RUSTC: [&str; 16] = [
+const HELPS_OF_RUSTC: [&str; 18] = [
     "write `{example} {{ ... }}`",
     "write `{ ... }` behind its parameters",
+    "write `@if N > 1 { ... }`, with a constant `N`",
+    "write `else { ... }`",
     "write `0..4`, `0..=3` or `[1, 2, 4]` after `in`",
     "write `const N: u32 in [2, 4]` or `const N: u32 in 2..=4`",
     "write a number, or declare `const N: u32 = 4;` before it",

@@ -5,7 +5,7 @@ mod expression;
 mod program;
 mod text;
 
-pub use expression::{Assertion, ConstId, Constants, Count, Declaration, Expression, Kind, RustType};
+pub use expression::{Assertion, ConstId, Constants, Count, Declaration, Expression, Kind, Named, RustType};
 pub use program::{Cut, STEP, check, evaluate, patch, patched};
 pub use text::{Piece, Text, longest};
 

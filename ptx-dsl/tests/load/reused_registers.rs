@@ -25,8 +25,11 @@ fn elements(n: u32, body: &str) -> Vec<u32> {
     x
 }
 
+/// The value of a lane.
+type Value = fn(u32) -> u32;
+
 /// How a register starts: the same in all lanes, growing from lane to lane, or without a pattern.
-const STARTS: [(&str, fn(u32) -> u32); 3] =
+const STARTS: [(&str, Value); 3] =
     [("mov.u32 %v, 7;", |_| 7), ("add.u32 %v, %i, 5;", |i| i + 5), ("mul.lo.u32 %v, %i, %i;", |i| i * i)];
 
 /// Checks an instruction with the element at `[%x]` and with the operand and result `%v`. `next` gives both after it.

@@ -2,7 +2,7 @@
 
 use crate::constant::Constants;
 use crate::lex::lex;
-use crate::{Compiled, compile, compile_in_rust};
+use crate::{Compiled, compile, compile_in_rust, compile_rust_file};
 
 fn compiled(text: &str) -> Compiled {
     compile_in_rust(&lex(text).0.tokens, Default::default())
@@ -130,4 +130,147 @@ fn no_tokens_with_constants_panic() {
             }
         }
     }
+}
+
+/// The errors of a module in a Rust file: code, text under the error, message, help.
+fn mistakes(text: &str) -> Vec<(u16, String, String, String)> {
+    let lexed = lex(text).0;
+    let compiled = compile_rust_file(&lexed.tokens, None, None, &[], Default::default());
+    let mut found = compiled.diagnostics;
+    crate::hints::constants(&lexed.tokens, false, &mut found);
+    let errors = found.into_iter().filter(|d| d.code < 600);
+    errors
+        .map(|d| {
+            (d.code, text[lexed.bytes(d.span)].to_owned(), d.message, d.helps.first().cloned().unwrap_or_default())
+        })
+        .collect()
+}
+
+#[test]
+fn mistakes_in_repetitions_are_explained() {
+    let kernel = |body: &str| {
+        format!("<sm_90, ptx 8.0, const S: u32 = 3> .visible .entry k() {{ .reg .b32 %a<3>; {body} ret; }}")
+    };
+    for (body, code, at, message, help) in [
+        (
+            "@for I in 0..2 { mov.u32 %a{J}, I; }",
+            157,
+            "J",
+            "`J` is no constant, and no variable of a repetition around this place",
+            "put the statement into `@for J in 0..4 { ... }`, or name a constant",
+        ),
+        (
+            "@for I 0..2 { mov.u32 %a{I}, I; }",
+            157,
+            "@for I 0..2",
+            "a repetition has a name for its values, and `in` before them",
+            "write `@for I in 0..4 { ... }`",
+        ),
+        (
+            "@for { mov.u32 %a0, 1; }",
+            157,
+            "@for",
+            "a repetition has a name for its values, and `in` before them",
+            "write `@for I in 0..4 { ... }`",
+        ),
+        (
+            "@if { mov.u32 %a0, 1; }",
+            157,
+            "@if",
+            "`@if` has no condition",
+            "write `@if N > 1 { ... }`, with a constant `N`",
+        ),
+        (
+            "@if S > 2 { mov.u32 %a0, 1; } @else { mov.u32 %a0, 2; }",
+            157,
+            "@else",
+            "`else` has no `@`",
+            "write `else { ... }`",
+        ),
+        (
+            "@for I in 0..=18446744073709551615 { mov.u32 %a0, I; }",
+            157,
+            "18446744073709551615",
+            "the end of a repetition is 18446744073709551615, which is too large",
+            "write a number that `i64` has",
+        ),
+        (
+            "for I in 0..2 { mov.u32 %a0, 1; }",
+            119,
+            "for",
+            "`for` is a word of C",
+            "write `@for I in 0..4 { ... }` to repeat code when it is compiled; a loop at run time needs a label",
+        ),
+        (
+            "if S > 2 { mov.u32 %a0, 1; }",
+            119,
+            "if",
+            "`if` is a word of C",
+            "write `@if N > 1 { ... } else { ... }` to choose code by a constant; for a value at run time compare with \
+             `setp`, and put the predicate before the instruction as its guard",
+        ),
+    ] {
+        let wanted = [(code, at.to_owned(), message.to_owned(), help.to_owned())];
+        assert_eq!(mistakes(&kernel(body)), wanted, "{body}");
+    }
+    // predicates may have these names
+    let guards = ".reg .pred for, if; setp.eq.u32 for|if, S, 3; @for mov.u32 %a0, 1; @if bra L; @!for bra L; L:";
+    assert_eq!(mistakes(&kernel(guards)), []);
+}
+
+#[test]
+fn mistakes_with_constants_are_explained() {
+    for (text, found) in [
+        (
+            ".visible .entry k() .reqntid crate::sizes::TILE { ret; }",
+            &[(
+                110,
+                "put `const TILE: u32 = crate::sizes::TILE;` behind the header, with its type, and write `TILE` here",
+            )][..],
+        ),
+        (
+            ".visible .entry k() .reqntid TILE { ret; }",
+            &[(
+                504,
+                "for a constant of Rust put `const TILE: u32 = TILE;` behind the header, with its type and its path",
+            )],
+        ),
+        (
+            ".visible .entry k() { .reg .b32 %r; mov.u32 %r, TILE * 4; ret; }",
+            &[(
+                401,
+                "for a constant of Rust put `const TILE: u32 = TILE;` behind the header, with its type and its path",
+            )],
+        ),
+        (".visible .entry k<const N>() { ret; }", &[(155, "write `const N: u32`")]),
+        (
+            "const r: u32 = 3; .visible .entry k() { .reg .b32 r; mov.u32 r, 4; ret; }",
+            &[(155, "give one of them another name")],
+        ),
+        (
+            "const n: u32 = 3; .visible .entry k(.param .u32 n) { .reg .b32 %r; ld.param.u32 %r, [n]; ret; }",
+            &[(155, "give one of them another name")],
+        ),
+        ("const WARP_SZ: u32 = 8; .visible .entry k() { ret; }", &[(155, "write another name")]),
+        ("const N: u32 = 4 .visible .entry k() { .reg .b32 %r; mov.u32 %r, N; ret; }", &[(110, "")]),
+        (
+            "const N: u32 = x::N; .visible .entry k() { .reg .b32 %r; .reg .b64 %x; mov.u64 %x, 0;
+            ld.global.u32 %r, [%x - N * 4]; ret; }",
+            &[(416, "write `%x + -(N * 4)`")],
+        ),
+        (
+            "const N: u32 = x::N; .global .u64 first = 3; .global .u64 offset = first + N; .visible .entry k() { ret; }",
+            &[(156, "declare `N` with a number: `const N: u32 = 16;`")],
+        ),
+    ] {
+        let text = format!("<sm_90, ptx 8.0> {text}");
+        let all = mistakes(&text);
+        assert_eq!(all.iter().map(|d| (d.0, d.3.as_str())).collect::<Vec<_>>(), found, "{text}");
+    }
+    // both places of a name
+    let text = "<sm_90, ptx 8.0> const N: u32 = 3; const M: u32 = 4; const N: u32 = 5; .visible .entry k() { ret; }";
+    let lexed = lex(text).0;
+    let found = compile(&lexed.tokens).diagnostics;
+    let labels: Vec<usize> = found[0].labels.iter().map(|label| lexed.bytes(label.0).start).collect();
+    assert_eq!((found[0].code, labels), (145, vec![text.find('N').expect("the first")]));
 }

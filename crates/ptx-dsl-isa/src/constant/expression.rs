@@ -50,8 +50,19 @@ pub struct Declaration {
     pub ty: RustType,
     /// The Rust expression; `None` for a parameter of a kernel.
     pub value: Option<Span>,
+    /// The constants that the expression names, by their names in it.
+    pub names: Vec<(String, Named)>,
     /// The name's place.
     pub span: Span,
+}
+
+/// What a name in a Rust expression stands for.
+#[derive(Debug, Clone, Copy, PartialEq)]
+pub enum Named {
+    /// A value. Loop variables have no type.
+    Known(Const, Option<RustType>),
+    /// A declaration: its number.
+    Rust(u32),
 }
 
 /// The types of Rust constants.
@@ -191,6 +202,14 @@ impl Constants {
         let (kind, span) = (declaration.ty.kind(), declaration.span);
         self.declarations.push(declaration);
         self.push(Expression::Rust(self.declarations.len() as u32 - 1), kind, span)
+    }
+
+    /// The declaration of a constant or a parameter, if the expression is its name alone.
+    pub fn declaration_of(&self, id: ConstId) -> Option<u32> {
+        match self.all.get(id.0 as usize)?.0 {
+            Expression::Rust(n) => Some(n),
+            _ => None,
+        }
     }
 
     /// The expression, where it stands first.

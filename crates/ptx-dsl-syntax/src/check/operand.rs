@@ -128,7 +128,21 @@ impl Checker {
         };
         // An element is of the scalar type: of `.v4 .b32 x[2]`, `x[1]` is 4 bytes behind `x`, says ptxas.
         let bytes = var.ty.bytes();
-        let array = !var.is_open() && var.size > bytes;
+        let array = match var.rust {
+            Some(_) => var.array,
+            None => !var.is_open() && var.size > bytes,
+        };
+        let address = at.opcode == op::mov || at.opcode == op::cvta && !at.has(q::to);
+        if let Expr::Rust(id, _) = index
+            && array
+            && (memory || address)
+        {
+            let constants = &mut self.out.constants;
+            let bytes = constants.number(u64::from(bytes), span);
+            let offset = Expr::Rust(constants.int("*", *id, bytes), span);
+            let sum = Expr::Binary("+", Box::new(Expr::Name(word.clone(), None)), Box::new(offset), span);
+            return Some(as_operand(sum, memory));
+        }
         let offset = match fold(index) {
             Some(Const::Int { value, .. }) if array => match value.checked_mul(u64::from(bytes)) {
                 Some(n) if i64::try_from(n).is_ok() => Some(n),
@@ -136,16 +150,13 @@ impl Checker {
             },
             _ => None,
         };
-        let address = at.opcode == op::mov || at.opcode == op::cvta && !at.has(q::to);
         let (Some(value), true) = (offset, memory || address) else {
             at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
             return None;
         };
         let base = Box::new(Expr::Name(word.clone(), None));
         let offset = Box::new(Expr::Int { value, unsigned: false, text: None, span: index.span() });
-        let sum = OperandKind::Expr(Expr::Binary("+", base, offset, span));
-        let sum = ast::Operand { kind: sum, span };
-        Some(if memory { ast::Operand { kind: OperandKind::Address(vec![sum]), span } } else { sum })
+        Some(as_operand(Expr::Binary("+", base, offset, span), memory))
     }
 
     fn operand(
@@ -430,4 +441,11 @@ fn pick(parts: &[OpForm], given: usize) -> Option<Vec<&OpForm>> {
         }
     }
     Some(out)
+}
+
+/// An element of an array as an operand: its address in brackets, or its address as a value.
+fn as_operand(sum: Expr, memory: bool) -> ast::Operand {
+    let span = sum.span();
+    let sum = ast::Operand { kind: OperandKind::Expr(sum), span };
+    if memory { ast::Operand { kind: OperandKind::Address(vec![sum]), span } } else { sum }
 }

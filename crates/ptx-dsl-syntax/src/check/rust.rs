@@ -5,6 +5,7 @@ mod directives;
 mod variables;
 
 use super::Checker;
+use super::address::aligned_to;
 use super::attempt::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
@@ -203,12 +204,7 @@ impl Checker {
         word: &ast::Word,
         constant: ConstId,
     ) {
-        let access = self.variable_address(
-            &mut Attempt::new(at.opcode, at.entry, at.form, at.fit, at.words, at.quals),
-            spec,
-            var,
-            word,
-        );
+        let access = aligned_to(at, spec);
         let (size, align, rust, open) = {
             let var = &self.out.vars[var.0 as usize];
             (var.size, var.align, var.rust, var.dynamic)

@@ -67,7 +67,14 @@ impl Parser<'_> {
         let end = if self.is('(') { self.parentheses() } else { None };
         let guard = guard.filter(|_| !self.is('{'));
         let span = if guard.is_some() { start.to(end.unwrap_or(start)) } else { start };
-        errors::keyword(span, word, guard)
+        if end.is_none() && !matches!(word, "else" | "do") {
+            // a body is read as a block
+            let statement = self.tokens[self.pos..].iter().take_while(|t| !matches!(t.kind, Tok::Punct(';' | '}')));
+            if let Some(n) = statement.map(|t| &t.kind).position(|kind| *kind == Tok::Punct('{')) {
+                self.pos += n;
+            }
+        }
+        errors::keyword(span, word, guard, self.in_rust)
     }
 
     /// `name(...)`

@@ -4,7 +4,7 @@
 mod errors;
 mod literal;
 
-use super::{Parser, Res, fold};
+use super::{Parser, Res, SPACES, fold};
 use crate::ast::{Expr, Function};
 use crate::span::Span;
 use crate::token::Tok;
@@ -13,7 +13,7 @@ pub use errors::unknown_value;
 pub(super) use errors::{float_parameter, shadows};
 pub(super) use literal::fits;
 use literal::{Literal, arithmetic, literal};
-use ptx_dsl_isa::constant::{Const, ConstId, Constants, Count, Declaration, Kind, RustType};
+use ptx_dsl_isa::constant::{Const, ConstId, Constants, Count, Declaration, Kind, Named, RustType};
 
 /// The constants that are in scope, and what all of the module are.
 #[derive(Debug, Clone, Default)]
@@ -21,7 +21,7 @@ pub struct Scope {
     /// All of the module.
     pub constants: Constants,
     /// The last of a name counts.
-    names: Vec<(String, Value)>,
+    names: Vec<Name>,
 }
 
 impl Scope {
@@ -46,7 +46,7 @@ impl Scope {
     }
 
     fn value(&self, name: &str) -> Option<Value> {
-        self.names.iter().rev().find(|(known, _)| known == name).map(|(_, value)| *value)
+        self.names.iter().rev().find(|known| known.text == name).map(|known| known.value)
     }
 
     /// Hides the names from this one on, until they are given back.
@@ -63,25 +63,35 @@ impl Scope {
     pub(super) fn set_expression(&mut self, name: &str, e: &Expr) {
         let value = match (e, fold(e)) {
             (Expr::Rust(id, _), _) => Value::Rust(*id),
-            (_, Some(value)) => Value::Known(value),
+            (_, Some(value)) => Value::Known(value, None),
             _ => Value::Broken,
         };
-        self.names.push((name.to_owned(), value));
+        self.names.push(Name { text: name.to_owned(), value, span: None });
     }
 
     /// The value of a loop variable.
     pub(super) fn set(&mut self, name: &str, value: i64) {
-        self.names.push((name.to_owned(), Value::Known(Const::signed(value))));
+        let value = Value::Known(Const::signed(value), None);
+        self.names.push(Name { text: name.to_owned(), value, span: None });
     }
 }
 
 /// Names that are hidden.
-pub(super) struct Hidden(Vec<(String, Value)>);
+pub(super) struct Hidden(Vec<Name>);
+
+/// A name in scope.
+#[derive(Debug, Clone)]
+struct Name {
+    text: String,
+    value: Value,
+    /// Of a declaration.
+    span: Option<Span>,
+}
 
 /// What a name stands for.
 #[derive(Debug, Clone, Copy)]
 enum Value {
-    Known(Const),
+    Known(Const, Option<RustType>),
     Rust(ConstId),
     /// Its declaration was reported.
     Broken,
@@ -94,12 +104,15 @@ impl Parser<'_> {
     }
 
     /// `const NAME: u32 = crate::NAME`, up to what ends it: a `;`, or in a header a `,` or `>`.
-    pub(super) fn constant_declaration(&mut self, header: bool) -> Res<()> {
+    pub(super) fn constant_declaration(&mut self) -> Res<()> {
         let start = self.bump();
         let name = self.name("the name of a constant")?;
-        let declared = self.constant_value(&name.text, start.to(name.span), name.span, header);
+        let declared = self.constant_value(&name.text, start.to(name.span), name.span);
         if name.text.starts_with(['%', '$']) {
             return self.fail(errors::bad_name(name.span, &name.text));
+        }
+        if name.text == "WARP_SZ" {
+            return self.fail(errors::predefined(name.span));
         }
         if let Some(first) = self.declared_here(&name.text) {
             return self.fail(super::errors::twice(name.span, &format!("`{}`", name.text), first));
@@ -108,51 +121,101 @@ impl Parser<'_> {
             Ok(value) => value,
             Err(_) => Value::Broken,
         };
-        self.scope.names.push((name.text, value));
+        self.scope.names.push(Name { text: name.text, value, span: Some(name.span) });
         if declared.is_err() {
-            self.rust_expression(header);
+            self.pos = self.pos.max(self.value_end());
         }
         Ok(())
     }
 
-    /// Where a Rust constant of this name was declared that is still in scope.
+    /// Where a constant of this name was declared that is still in scope.
     fn declared_here(&self, name: &str) -> Option<Span> {
-        let (_, value) = self.scope.names.iter().find(|(known, _)| known == name)?;
-        match value {
-            Value::Rust(id) => Some(self.scope.constants.span(*id)),
-            Value::Known(_) | Value::Broken => Some(self.here()),
+        let known = self.scope.names.iter().find(|known| known.text == name)?;
+        Some(known.span.unwrap_or_else(|| self.here()))
+    }
+
+    /// Reports a register, a variable or a parameter with the name of a constant, which would hide it.
+    pub(super) fn no_constant(&mut self, name: &crate::ast::Word) {
+        if self.scope.is_empty() {
+            return;
+        }
+        if let Some(first) = self.declared_here(&name.text) {
+            self.report(errors::constant_too(name.span, &name.text, first));
+            // what follows means what was declared last
+            self.scope.names.iter_mut().filter(|known| known.text == name.text).for_each(|known| known.text.clear());
         }
     }
 
     /// The type and the value of a declaration.
-    fn constant_value(&mut self, name: &str, start: Span, span: Span, header: bool) -> Res<Value> {
-        let ty = self.constant_type(name, start)?;
+    fn constant_value(&mut self, name: &str, start: Span, span: Span) -> Res<Value> {
+        let ty = self.constant_type(name, start, true)?;
         if !self.eat('=') {
             return self.fail(errors::no_value(start.to(self.before()), name, ty.name()));
         }
-        let first = self.here();
-        if let Some(value) = self.rust_literal(ty, header) {
-            return value.map(Value::Known);
-        }
-        if let Some(value) = self.rust_arithmetic(ty, header) {
-            return Ok(Value::Known(value));
-        }
-        let from = self.pos;
-        self.rust_expression(header);
-        if self.pos == from {
+        let (first, from, end) = (self.here(), self.pos, self.value_end());
+        if from == end {
             return self.unexpected("a value");
         }
+        let mut names = self.names_within(from, end);
+        if names.iter().any(|(_, value)| matches!(value, Value::Broken)) {
+            self.pos = end;
+            return Ok(Value::Broken);
+        }
+        if names.iter().all(|(_, value)| matches!(value, Value::Known(..)))
+            && let Some(value) = self.only_until(end, |parser| parser.known_value(ty))
+        {
+            return value.map(|value| Value::Known(value, Some(ty)));
+        }
+        self.pos = end;
+        names.sort_by(|a, b| a.0.cmp(&b.0));
+        names.dedup_by(|a, b| a.0 == b.0);
         // joined tokens have the number of their first piece
-        let last = self.tokens.get(self.pos).map_or(self.before().last, |end| end.id.saturating_sub(1));
-        let value = Some(Span { first: first.first, last });
-        let declaration = Declaration { name: name.to_owned(), ty, value, span };
+        let last = self.tokens.get(end).map_or(self.before().last, |end| end.id.saturating_sub(1));
+        let value = Span { first: first.first, last };
+        let mut others = Vec::with_capacity(names.len());
+        for (other, known) in names {
+            let named = match known {
+                Value::Known(value, ty) => Some(Named::Known(value, ty)),
+                Value::Rust(id) => self.scope.constants.declaration_of(id).map(Named::Rust),
+                Value::Broken => None,
+            };
+            let Some(named) = named else { return self.fail(errors::no_name_of_rust(value, &other)) };
+            others.push((other, named));
+        }
+        let declaration = Declaration { name: name.to_owned(), ty, value: Some(value), names: others, span };
         Ok(Value::Rust(self.scope.constants.declare(declaration)))
     }
 
+    /// The constants that tokens name.
+    fn names_within(&self, from: usize, end: usize) -> Vec<(String, Value)> {
+        let mut found = Vec::new();
+        if self.scope.is_empty() {
+            return found;
+        }
+        let punct = |at: usize, c: char| self.tokens.get(at).is_some_and(|t| t.kind == Tok::Punct(c));
+        for at in from..end {
+            let Tok::Word(word) = &self.tokens[at].kind else { continue };
+            let path = punct(at - 1, ':') || punct(at - 1, '.') || punct(at + 1, ':') && punct(at + 2, ':');
+            if let (false, Some(value)) = (path, self.scope.value(word)) {
+                found.push((word.clone(), value));
+            }
+        }
+        found
+    }
+
+    /// Parses as if the text ended there.
+    fn only_until<T>(&mut self, end: usize, parse: impl FnOnce(&mut Self) -> T) -> T {
+        let all = self.tokens;
+        self.tokens = &all[..end];
+        let value = parse(self);
+        self.tokens = all;
+        value
+    }
+
     /// `: u32`
-    fn constant_type(&mut self, name: &str, start: Span) -> Res<RustType> {
+    fn constant_type(&mut self, name: &str, start: Span, valued: bool) -> Res<RustType> {
         if !self.eat(':') {
-            return self.fail(errors::no_type(start, name));
+            return self.fail(errors::no_type(start, name, valued));
         }
         let span = self.here();
         match self.word_at(0) {
@@ -167,37 +230,63 @@ impl Parser<'_> {
         }
     }
 
-    /// Skips a Rust expression.
-    fn rust_expression(&mut self, header: bool) {
+    /// Where the value of a declaration ends.
+    fn value_end(&self) -> usize {
         let (mut open, mut angles) = (0u32, 0u32);
-        while let Some(tok) = self.peek() {
-            let c = if let Tok::Punct(c) = tok { *c } else { ' ' };
+        for at in self.pos..self.tokens.len() {
+            let Tok::Punct(c) = &self.tokens[at].kind else { continue };
             match c {
-                ';' if open == 0 => return,
-                ',' if header && open == 0 && angles == 0 => return,
-                '>' if header && open == 0 && angles == 0 => return,
-                '<' if self.pos > 0 && matches!(self.tokens[self.pos - 1].kind, Tok::Punct(':')) => angles += 1,
-                '>' => angles = angles.saturating_sub(1),
+                ';' | ',' if open == 0 && angles == 0 => return at,
+                '<' if angles > 0 || self.opens_path(at) => angles += 1,
+                '>' if angles > 0 => angles -= 1,
+                // the `;` is missing
+                '.' if open == 0 && self.begins_item(at) => return at,
+                // in a header
+                '>' if open == 0 && !self.continues_value(at + 1) => return at,
                 '(' | '[' | '{' => open += 1,
-                ')' | ']' | '}' if open == 0 => return,
+                ')' | ']' | '}' if open == 0 => return at,
                 ')' | ']' | '}' => open -= 1,
                 _ => {}
             }
-            self.pos += 1;
+        }
+        self.tokens.len()
+    }
+
+    /// Does the `<` there begin `<T as Trait>` or the arguments of `f::<T>`, and not compare?
+    fn opens_path(&self, at: usize) -> bool {
+        let before = at.checked_sub(1).and_then(|before| self.tokens.get(before));
+        !matches!(before.map(|t| &t.kind), Some(Tok::Number(_) | Tok::Word(_) | Tok::Punct(')' | ']' | '}' | '<')))
+    }
+
+    /// Does a declaration of PTX begin with the `.` there?
+    fn begins_item(&self, at: usize) -> bool {
+        let word = match self.tokens.get(at + 1).map(|t| &t.kind) {
+            Some(Tok::Word(word)) if !self.tokens[at].glued => word.as_str(),
+            _ => return false,
+        };
+        SPACES.contains(&word)
+            || matches!(word, "visible" | "entry" | "func" | "extern" | "weak" | "common" | "inline" | "layout")
+    }
+
+    /// Is the token behind a `>` its right side or the rest of an operator, and not the first of a module?
+    fn continues_value(&self, at: usize) -> bool {
+        match self.tokens.get(at).map(|t| &t.kind) {
+            Some(Tok::Number(_) | Tok::Str(_)) => true,
+            Some(Tok::Word(word)) => !matches!(word.as_str(), "const" | "move" | "part" | "pub" | "use"),
+            Some(Tok::Punct(c)) => "(-!{<>=*&:".contains(*c),
+            None => false,
         }
     }
 
-    /// Arithmetic of integer literals that is the whole value: `4 * 1024`.
-    fn rust_arithmetic(&mut self, ty: RustType, header: bool) -> Option<Const> {
+    /// A literal, or arithmetic of integer literals, that is the whole value: `16`, `4 * 1024`.
+    fn known_value(&mut self, ty: RustType) -> Option<Res<Const>> {
+        self.rust_literal(ty).or_else(|| self.rust_arithmetic(ty).map(Ok))
+    }
+
+    fn rust_arithmetic(&mut self, ty: RustType) -> Option<Const> {
         let (from, reported) = (self.pos, self.diags.len());
         let e = self.constant();
-        let ended = match self.peek() {
-            None => true,
-            Some(Tok::Punct(';')) => true,
-            Some(Tok::Punct(',' | '>')) => header,
-            _ => false,
-        };
-        let value = e.ok().filter(|_| ended).and_then(|e| arithmetic(&e, ty));
+        let value = e.ok().filter(|_| self.peek().is_none()).and_then(|e| arithmetic(&e, ty));
         if value.is_none() {
             self.pos = from;
             self.diags.truncate(reported);
@@ -205,8 +294,7 @@ impl Parser<'_> {
         value
     }
 
-    /// A literal of Rust that is the whole value.
-    fn rust_literal(&mut self, ty: RustType, header: bool) -> Option<Res<Const>> {
+    fn rust_literal(&mut self, ty: RustType) -> Option<Res<Const>> {
         let from = self.pos;
         let start = self.here();
         let negative = self.eat('-');
@@ -226,13 +314,7 @@ impl Parser<'_> {
                 self.pos += 1;
             }
         }
-        let end = match self.peek() {
-            None => true,
-            Some(Tok::Punct(';')) => true,
-            Some(Tok::Punct(',' | '>')) => header,
-            _ => false,
-        };
-        let value = if end { literal(&text, negative, ty) } else { Literal::None };
+        let value = if self.peek().is_none() { literal(&text, negative, ty) } else { Literal::None };
         match value {
             Literal::Value(value) => Some(Ok(value)),
             Literal::OutOfRange => {
@@ -255,16 +337,17 @@ impl Parser<'_> {
             }
             let start = self.bump();
             let name = self.name("the name of a parameter")?;
-            let ty = self.constant_type(&name.text, start.to(name.span))?;
+            let ty = self.constant_type(&name.text, start.to(name.span), false)?;
             if ty.kind() != Kind::Int {
                 return self.fail(errors::float_parameter(name.span, ty.name()));
             }
             if self.declared_here(&name.text).is_some() {
                 return self.fail(errors::shadows(name.span, &name.text));
             }
-            let declaration = Declaration { name: name.text.clone(), ty, value: None, span: name.span };
+            let declaration =
+                Declaration { name: name.text.clone(), ty, value: None, names: Vec::new(), span: name.span };
             let id = self.scope.constants.declare(declaration);
-            self.scope.names.push((name.text, Value::Rust(id)));
+            self.scope.names.push(Name { text: name.text, value: Value::Rust(id), span: Some(name.span) });
             function.generics.push(id);
             if self.eat('>') {
                 break;
@@ -289,9 +372,9 @@ impl Parser<'_> {
     pub(super) fn declare_parameter(&mut self) {
         let (name, ty, span) = (self.word_at(1), self.word_at(3).and_then(RustType::from_name), self.here());
         if let (Some(name), Some(ty)) = (name, ty) {
-            let declaration = Declaration { name: name.to_owned(), ty, value: None, span };
+            let declaration = Declaration { name: name.to_owned(), ty, value: None, names: Vec::new(), span };
             let id = self.scope.constants.declare(declaration);
-            self.scope.names.push((name.to_owned(), Value::Rust(id)));
+            self.scope.names.push(Name { text: name.to_owned(), value: Value::Rust(id), span: Some(span) });
         }
         self.pos += 4;
     }
@@ -309,13 +392,13 @@ impl Parser<'_> {
         let value = self.scope.value(self.word_at(0)?)?;
         let span = self.bump();
         Some(match value {
-            Value::Known(Const::Int { value, unsigned: false }) if (value as i64) < 0 => {
+            Value::Known(Const::Int { value, unsigned: false }, _) if (value as i64) < 0 => {
                 let value = value.wrapping_neg();
                 Expr::Unary('-', Box::new(Expr::Int { value, unsigned: false, text: None, span }), span)
             }
-            Value::Known(Const::Int { value, unsigned }) => Expr::Int { value, unsigned, text: None, span },
-            Value::Known(Const::F32(bits)) => Expr::F32 { bits, text: None, span },
-            Value::Known(Const::F64(value)) => Expr::F64 { bits: value.to_bits(), text: None, span },
+            Value::Known(Const::Int { value, unsigned }, _) => Expr::Int { value, unsigned, text: None, span },
+            Value::Known(Const::F32(bits), _) => Expr::F32 { bits, text: None, span },
+            Value::Known(Const::F64(value), _) => Expr::F64 { bits: value.to_bits(), text: None, span },
             Value::Rust(id) => Expr::Rust(id, span),
             Value::Broken => Expr::Int { value: 1, unsigned: false, text: None, span },
         })

@@ -298,6 +298,7 @@ impl Parser<'_> {
     /// `name`, `%r<100>`, `a[4][]`, `x = ...`
     fn declarator(&mut self, names: &mut Vec<Declarator>) -> Res<()> {
         let name = self.name("a name")?;
+        self.no_constant(&name);
         let mut out = Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: None, read_only: false };
         let result = self.declarator_tail(&mut out);
         // The name counts even where what follows it is broken.
@@ -377,7 +378,11 @@ impl Parser<'_> {
     pub(super) fn number_argument(&mut self, what: &str) -> Res<(u64, Span)> {
         match self.count_argument(what)? {
             (Count::Known(value), span) => Ok((value, span)),
-            (Count::Rust(id), span) => self.fail(unknown_here(span, what, &self.scope.constants, id)),
+            (Count::Rust(id), span) => {
+                // the rest may be right
+                self.report(unknown_here(span, what, &self.scope.constants, id));
+                Ok((1, span))
+            }
         }
     }
 

@@ -171,7 +171,7 @@ impl Parser<'_> {
             }
             Some(name) if let Some(level) = Level::from_name(name) => self.level(level, &mut header.levels),
             Some("group") => self.group(&mut header.levels),
-            Some("const") => self.constant_declaration(true),
+            Some("const") => self.constant_declaration(),
             Some("compiled") => {
                 self.bump();
                 header.compiled = true;

@@ -34,7 +34,7 @@ impl Parser<'_> {
             return Ok(());
         }
         if self.at_constant() {
-            self.constant_declaration(false)?;
+            self.constant_declaration()?;
             return self.semicolon();
         }
         match self.dotted() {

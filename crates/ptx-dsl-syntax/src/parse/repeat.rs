@@ -203,6 +203,7 @@ impl Expander<'_> {
                 Tok::Punct('@') if self.word(at + 1) == Some("if") && self.body_behind(at + 3, to).is_some() => {
                     self.conditional(at, at + 2, to)
                 }
+                Tok::Punct('@') if let Some(open) = self.broken_head(at, to) => self.skip_broken(at, open, to),
                 Tok::Punct('.') if let Some(listed) = self.listed(at, to) => self.instances(at, listed, to),
                 Tok::Punct('{') => self.braces(at, to),
                 Tok::Punct('}') => {
@@ -222,13 +223,38 @@ impl Expander<'_> {
         }
     }
 
+    /// The `{` behind `@for` or `@if` without what belongs between them. A predicate may have these names as well.
+    fn broken_head(&self, at: usize, to: usize) -> Option<usize> {
+        let nameless = self.word(at + 2).is_none();
+        let broken = match self.word(at + 1)? {
+            "for" => nameless || self.word(at + 3).is_none() && !self.is(at + 3, '.') && !self.is(at + 3, ':'),
+            "if" => self.is(at + 2, '{'),
+            _ => false,
+        };
+        self.body_behind(at + 2, to).filter(|_| broken)
+    }
+
+    /// Reports such a head; its body is not read.
+    fn skip_broken(&mut self, at: usize, open: usize, to: usize) -> usize {
+        let span = self.span(at, open - 1);
+        self.fail(match self.word(at + 1) {
+            Some("for") => errors::no_in(span),
+            _ => errors::no_condition(span),
+        });
+        self.close(open).map_or(to, |close| close + 1).min(to)
+    }
+
     /// The `{` of a body, before the end of the statement.
     fn body_behind(&self, from: usize, to: usize) -> Option<usize> {
         (from..to).take_while(|at| !self.is(*at, ';') && !self.is(*at, '}')).find(|at| self.is(*at, '{'))
     }
 
+    /// Reports an error, of all iterations once.
     fn fail(&mut self, d: Diagnostic) {
-        self.out.diagnostics.push(d);
+        let same = |known: &Diagnostic| known.span == d.span && known.message == d.message;
+        if !self.out.diagnostics.iter().any(same) {
+            self.out.diagnostics.push(d);
+        }
     }
 
     /// `@for I in 0..4 { ... }`; returns where it ends.
@@ -276,7 +302,7 @@ impl Expander<'_> {
             let mut values = Vec::new();
             for end in ends {
                 if from < end {
-                    values.push(self.value(from, end, &format!("a value of {of}"))?);
+                    values.push(self.small_value(from, end, &format!("a value of {of}"))?);
                 }
                 from = end + 1;
             }
@@ -287,8 +313,8 @@ impl Expander<'_> {
             return None;
         };
         let included = self.is(dots + 2, '=');
-        let first = self.value(from, dots, &format!("the first value of {of}"));
-        let last = self.value(dots + 2 + usize::from(included), to, &format!("the end of {of}"));
+        let first = self.small_value(from, dots, &format!("the first value of {of}"));
+        let last = self.small_value(dots + 2 + usize::from(included), to, &format!("the end of {of}"));
         let (first, last) = (first?, last?);
         let end = if included { last.saturating_add(1) } else { last };
         if end.saturating_sub(first) > MAX_TOKENS as i64 {
@@ -349,10 +375,14 @@ impl Expander<'_> {
                 self.range(open + 1, close);
             }
             done |= condition != Some(0);
-            if otherwise || close + 1 >= to || self.word(close + 1) != Some("else") {
-                return close + 1;
-            }
             at = close + 1;
+            if self.is(at, '@') && self.word(at + 1) == Some("else") && at + 1 < to {
+                self.fail(errors::guarded_else(self.span(at, at + 1)));
+                at += 1;
+            }
+            if otherwise || at >= to || self.word(at) != Some("else") {
+                return at;
+            }
             let word = at + 1 + usize::from(self.is(at + 1, '@'));
             otherwise = self.word(word) != Some("if");
             from = if otherwise { at + 1 } else { word + 1 };
@@ -363,8 +393,18 @@ impl Expander<'_> {
         }
     }
 
+    /// The value of a constant expression, which an `i64` has.
+    fn small_value(&mut self, from: usize, to: usize, what: &str) -> Option<i64> {
+        let value = self.value(from, to, what)?;
+        let small = i64::try_from(value).ok();
+        if small.is_none() {
+            self.fail(errors::too_large(self.span(from, to.saturating_sub(1).max(from)), what, value));
+        }
+        small
+    }
+
     /// The value of a constant expression.
-    fn value(&mut self, from: usize, to: usize, what: &str) -> Option<i64> {
+    fn value(&mut self, from: usize, to: usize, what: &str) -> Option<i128> {
         match self.word(from) {
             Some("true") if from + 1 == to => return Some(1),
             Some("false") if from + 1 == to => return Some(0),
@@ -382,7 +422,8 @@ impl Expander<'_> {
             return None;
         };
         match (fold(&expr), &expr) {
-            (Some(Const::Int { value, .. }), _) if ended => Some(value.cast_signed()),
+            (Some(Const::Int { value, unsigned: true }), _) if ended => Some(value.into()),
+            (Some(Const::Int { value, .. }), _) if ended => Some(value.cast_signed().into()),
             (None, Expr::Rust(id, _)) if ended && self.scope.constants.kind(*id) == Kind::Int => {
                 let finding = super::constant::unknown_here(span, what, &self.scope.constants, *id);
                 self.fail(finding);
@@ -404,7 +445,7 @@ impl Expander<'_> {
             if parser.is_parameter() {
                 parser.declare_parameter();
             } else {
-                let _ = parser.constant_declaration(false);
+                let _ = parser.constant_declaration();
             }
         }
         let end = parser.pos.max(at + 1);
@@ -424,7 +465,7 @@ impl Expander<'_> {
 
     /// `{I}` that touches a name before it becomes a part of the name, and so does what touches it behind. Returns the last token.
     fn join_name(&mut self, open: usize, to: usize) -> Option<usize> {
-        if !self.tokens[open].glued || open == 0 || self.scope.is_empty() {
+        if !self.tokens[open].glued || open == 0 {
             return None;
         }
         // what was pushed last may be a name with a value already
@@ -442,9 +483,9 @@ impl Expander<'_> {
             Tok::Str(_) => false,
         };
         if !inner.iter().all(plain) {
-            return None;
+            return self.unknown_part(open, close);
         }
-        let value = self.value(open + 1, close, "a part of a name")?;
+        let value = self.small_value(open + 1, close, "a part of a name")?;
         let mut part = part_of_name(value);
         let mut end = close;
         if let Some(Token { kind: Tok::Word(more) | Tok::Number(more), glued: true, .. }) = self.tokens.get(close + 1)
@@ -457,6 +498,14 @@ impl Expander<'_> {
             name.push_str(&part);
         }
         Some(end)
+    }
+
+    /// `%r{J}` with a name that is no constant: a register is no vector.
+    fn unknown_part(&mut self, open: usize, close: usize) -> Option<usize> {
+        let register = self.word(open - 1).is_some_and(|word| word.starts_with('%'));
+        let name = self.word(open + 1).filter(|_| register && close == open + 2)?.to_owned();
+        self.fail(errors::unknown_part(self.span(open + 1, open + 1), &name));
+        Some(close)
     }
 
     fn push(&mut self, at: usize) {

@@ -80,7 +80,7 @@ impl Parser<'_> {
                 None => return self.unexpected("a statement"),
             },
             Some(Tok::Word(_)) if self.at_constant() => {
-                self.constant_declaration(false)?;
+                self.constant_declaration()?;
                 self.semicolon()?;
             }
             Some(Tok::Word(word)) if word == ARGUMENTS => out.push(Stmt::Arguments(self.piece_arguments()?)),

@@ -230,6 +230,9 @@ impl Checker {
         if let Some(Const::Int { value, .. }) = fold(b) {
             return (*op == "-").then(|| format!("write `{}+{}`", base.text, (value as i64).wrapping_neg()));
         }
+        if let ("-", Expr::Rust(id, _)) = (*op, &**b) {
+            return Some(format!("write `{} + -({})`", base.text, self.out.constants.written(*id, 0)));
+        }
         let wide = self.bits_of(&base.text)?;
         // `base + index`, `base + index * 4`, `base + index << 2`
         let (index, factor) = match &**b {

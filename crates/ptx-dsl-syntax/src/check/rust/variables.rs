@@ -60,7 +60,8 @@ impl Checker {
             let id = if sized { size } else { align };
             let finding = unknown_here(name.name.span, what, &self.out.constants, id);
             self.report(finding);
-            return false;
+            // the signature of a function is complete
+            return matches!(space, Space::ParamEntry | Space::ParamFunc);
         }
         let (constants, span) = (&mut self.out.constants, name.name.span);
         let mut elements = None;

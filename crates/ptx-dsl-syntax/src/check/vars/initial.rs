@@ -125,6 +125,10 @@ impl Checker {
                 let base = self.initial_address(a)?;
                 match fold(b) {
                     Some(Const::Int { value, .. }) => Some(base.wrapping_add(value)),
+                    _ if let ast::Expr::Rust(id, span) = **b => {
+                        self.report(unknown_here(span, "an offset of an initial value", &self.out.constants, id));
+                        None
+                    }
                     _ => {
                         let text = "only an integer can be added to an address";
                         self.report(errors::initialiser(*span, text, "put one behind the `+`"));

@@ -40,8 +40,8 @@ fn in_words(own: &str) -> String {
     text
 }
 
-/// `if (p) ...`, `for (...)`; `guard`: the guard for the condition.
-pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>) -> Diagnostic {
+/// `if (p) ...`, `for (...)`; `guard`: the guard for the condition. `in_rust`: there are repetitions.
+pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>, in_rust: bool) -> Diagnostic {
     let d = noted_error(
         119,
         span,
@@ -52,6 +52,13 @@ pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>) -> Diagnost
     );
     match guard {
         Some(guard) => d.help(format!("write `{guard}`")),
+        None if in_rust && word == "for" => d.help(
+            "write `@for I in 0..4 { ... }` to repeat code when it is compiled; a loop at run time needs a label",
+        ),
+        None if in_rust && matches!(word, "if" | "else") => d.help(
+            "write `@if N > 1 { ... } else { ... }` to choose code by a constant; for a value at run time compare with \
+             `setp`, and put the predicate before the instruction as its guard",
+        ),
         None => d.help("compare with `setp`, and put the predicate before the instruction as its guard"),
     }
 }

@@ -17,8 +17,23 @@ pub(super) fn bad_name(span: Span, name: &str) -> Diagnostic {
     )
 }
 
-pub(super) fn no_type(span: Span, name: &str) -> Diagnostic {
-    let help = format!("write `const {name}: u32 = crate::{name};` with the type of the Rust constant");
+pub(super) fn predefined(span: Span) -> Diagnostic {
+    declaration(span, "`WARP_SZ` is a constant of PTX, 32".to_owned(), "write another name".to_owned())
+        .note("see PTX ISA 4.4")
+}
+
+/// A register, a variable or a parameter with the name of a constant.
+pub(super) fn constant_too(span: Span, name: &str, first: Span) -> Diagnostic {
+    declaration(span, format!("`{name}` is a constant already"), "give one of them another name".to_owned())
+        .label(first, format!("the constant `{name}` is declared here"))
+}
+
+/// `valued`: it has a value, and is no parameter.
+pub(super) fn no_type(span: Span, name: &str, valued: bool) -> Diagnostic {
+    let help = match valued {
+        true => format!("write `const {name}: u32 = {name};` with the type and the path of the Rust constant"),
+        false => format!("write `const {name}: u32`"),
+    };
     declaration(span, format!("the constant `{name}` has no type"), help)
 }
 
@@ -32,8 +47,17 @@ pub(super) fn bad_type(span: Span, ty: &str) -> Diagnostic {
 }
 
 pub(super) fn no_value(span: Span, name: &str, ty: &str) -> Diagnostic {
-    let help = format!("write `const {name}: {ty} = crate::{name};`, or a number after the `=`");
+    let help = format!("write `const {name}: {ty} = {name};` with the path of a Rust constant, or a number");
     declaration(span, format!("the constant `{name}` has no value"), help)
+}
+
+/// A parameter of a piece whose argument is an expression.
+pub(super) fn no_name_of_rust(span: Span, name: &str) -> Diagnostic {
+    declaration(
+        span,
+        format!("an expression of Rust cannot name `{name}`, which stands for an expression of constants here"),
+        "declare a `const` with that expression, and give its name to the piece".to_owned(),
+    )
 }
 
 pub(super) fn out_of_range(span: Span, ty: &str) -> Diagnostic {

@@ -11,6 +11,30 @@ pub(super) fn no_body(span: Span, example: &str) -> Diagnostic {
     error(span, "a repetition or a condition has a body", format!("write `{example} {{ ... }}`"))
 }
 
+pub(super) fn no_in(span: Span) -> Diagnostic {
+    error(span, "a repetition has a name for its values, and `in` before them", "write `@for I in 0..4 { ... }`")
+}
+
+pub(super) fn no_condition(span: Span) -> Diagnostic {
+    error(span, "`@if` has no condition", "write `@if N > 1 { ... }`, with a constant `N`")
+}
+
+pub(super) fn guarded_else(span: Span) -> Diagnostic {
+    error(span, "`else` has no `@`", "write `else { ... }`")
+}
+
+pub(super) fn unknown_part(span: Span, name: &str) -> Diagnostic {
+    error(
+        span,
+        format!("`{name}` is no constant, and no variable of a repetition around this place"),
+        format!("put the statement into `@for {name} in 0..4 {{ ... }}`, or name a constant"),
+    )
+}
+
+pub(super) fn too_large(span: Span, what: &str, value: i128) -> Diagnostic {
+    error(span, format!("{what} is {value}, which is too large"), "write a number that `i64` has")
+}
+
 pub(super) fn no_kernel_body(span: Span) -> Diagnostic {
     error(span, "a kernel whose const parameters are listed has a body", "write `{ ... }` behind its parameters")
 }
