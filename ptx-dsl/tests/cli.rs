@@ -252,6 +252,14 @@ fn what_cannot_be_read() {
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).starts_with("error: cannot read `no-such-file.ptx`"));
     assert_eq!(run(&["check"], b"").status.code(), Some(2));
+    for (begin, what) in [(&b"\x7fELF\x02\x01\x01"[..], "an ELF file"), (b"\x50\xed\x55\xba\x01", "a fat binary")] {
+        for command in ["check", "print", "run"] {
+            let out = run(&[command, "-"], begin);
+            assert_eq!(out.status.code(), Some(2), "{command}");
+            let text = String::from_utf8_lossy(&out.stderr);
+            assert!(text.starts_with(&format!("error: `<stdin>` is {what}, not PTX")), "{text}");
+        }
+    }
 }
 
 const HEAD: &str = ".version 9.0\n.target sm_90\n.address_size 64\n.visible .entry k()\n{\n";

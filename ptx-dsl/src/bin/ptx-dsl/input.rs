@@ -7,6 +7,9 @@ use std::path::PathBuf;
 use clap::ArgMatches;
 use ptx_dsl::build::rust_source;
 
+/// How files of machine code begin.
+const MACHINE_CODE: [(&[u8], &str); 2] = [(b"\x7fELF", "an ELF file"), (&0xBA55_ED50_u32.to_le_bytes(), "a fat binary")];
+
 /// A file named on the command line or in a list.
 #[derive(Debug, Clone)]
 pub enum Input {
@@ -47,7 +50,12 @@ impl Input {
 
     /// Its text. Bytes that are not UTF-8 become U+FFFD: the lexer reports them where they are not in a comment.
     pub fn read(&self) -> Result<String, String> {
-        Ok(match String::from_utf8(self.bytes()?) {
+        let bytes = self.bytes()?;
+        if let Some((_, what)) = MACHINE_CODE.iter().find(|(magic, _)| bytes.starts_with(magic)) {
+            let name = self.name();
+            return Err(format!("`{name}` is {what}, not PTX; `cuobjdump -ptx` prints the PTX of a file that has some"));
+        }
+        Ok(match String::from_utf8(bytes) {
             Ok(text) => text,
             Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
         })
