@@ -45,9 +45,11 @@ const USAGE: &str = "usage: cargo xtask <command>
   ptxas   fetch ptxas if it is missing and print its path
   nvcc    [--all] [--target sm_NN] [NAME...]: fetch nvcc if it is missing, compile the programs of tests/nvcc, check and print
           their PTX, and compare the machine code of both texts; --all: every program for every target
-  real    [--all] [--run] [--target sm_NN] [--generator NAME] [NAME...]: the same for the kernels of tests/real, compiled by Triton,
-          Gluon, numba, CuTe DSL and nvcc, fetched with pip if missing; --all: every module for every target, CUTLASS too;
-          --run: then run those with a launch in tests/real/launches and compare the results with NumPy's
+  real    [--all] [--run] [--schedules N] [--target sm_NN] [--generator NAME] [NAME...]: the same for the kernels of tests/real,
+          compiled by Triton, Gluon, numba, CuTe DSL and nvcc, fetched with pip if missing; --all: every module for every target,
+          CUTLASS too;
+          --run: then run those with a launch in tests/real/launches and compare the results with NumPy's; --schedules: and so
+          many schedules of each on the checked host
   mutants [--schedules N] [--clean] [--every N] [--list] [NAME...]: delete or weaken each synchronising operation of clean
           kernels, and count who notices; --schedules: of each kernel as it is, which must pass them all; --clean: only that;
           --every: each N-th mutant of a kernel; --list: who notices each mutant

@@ -28,6 +28,8 @@ pub struct Wanted {
     all: bool,
     /// Then run those with a launch in `tests/real/launches`.
     run: bool,
+    /// Schedules of the checked host for each launch; one if 0.
+    schedules: u32,
     /// No other target.
     target: Option<String>,
     /// No other generators; empty: all.
@@ -37,7 +39,7 @@ pub struct Wanted {
 }
 
 impl Wanted {
-    /// Reads `[--all] [--run] [--target sm_NN] [--generator NAME]... [NAME...]`.
+    /// Reads `[--all] [--run] [--schedules N] [--target sm_NN] [--generator NAME]... [NAME...]`.
     pub fn parse(arguments: &[&str]) -> Result<Self, String> {
         let mut wanted = Wanted::default();
         let mut rest = arguments.iter();
@@ -45,6 +47,11 @@ impl Wanted {
             match argument {
                 "--all" => wanted.all = true,
                 "--run" => wanted.run = true,
+                "--schedules" => {
+                    let number = rest.next().and_then(|text| text.parse().ok());
+                    wanted.schedules = number.ok_or_else(|| format!("`{argument}` wants a number"))?;
+                    wanted.run = true;
+                }
                 "--target" => wanted.target = Some(one_of(argument, rest.next(), &TARGETS)?),
                 "--generator" => {
                     let names = GENERATORS.map(|generator| generator.name);
@@ -130,7 +137,7 @@ pub fn run(wanted: &Wanted, strict: bool) -> Result<(), String> {
         &reports,
         &format!("{judged:.1} s: fetched in {fetched:.1}, compiled in {making:.1}, judged in {judging:.1}"),
     )?;
-    if wanted.run { launch::run(&below, &below.join("out"), &wanted.names) } else { Ok(()) }
+    if wanted.run { launch::run(&below, &below.join("out"), wanted.schedules, &wanted.names) } else { Ok(()) }
 }
 
 /// The selected generators, each with its compiler.
@@ -228,6 +235,9 @@ mod tests {
             "`--generator` wants one of triton, gluon, numba, cute, cuda, cutlass"
         );
         assert_eq!(Wanted::parse(&["--al"]).unwrap_err(), "`--al` is no option of `real`");
+        let wanted = Wanted::parse(&["--schedules", "20", "tma"]).unwrap();
+        assert!(wanted.run && wanted.schedules == 20 && wanted.names == ["tma"]);
+        assert_eq!(Wanted::parse(&["--schedules", "tma"]).unwrap_err(), "`--schedules` wants a number");
     }
 
     #[test]

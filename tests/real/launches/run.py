@@ -1,6 +1,7 @@
-"""Launches kernels of real modules on the host, and compares the results with NumPy's: python run.py PTX_DSL MODULES [NAME...]
+"""Launches kernels of real modules on the host, and compares the results with NumPy's: python run.py PTX_DSL MODULES SCHEDULES [NAME...]
 
-MODULES is a folder of `GENERATOR/NAME.TARGET.ptx`. Each kernel runs on the plain host and on the checked one.
+MODULES is a folder of `GENERATOR/NAME.TARGET.ptx`. Each kernel runs on the plain host and on the checked one, there with so many schedules,
+or with the usual one if SCHEDULES is 0.
 """
 
 import importlib
@@ -27,7 +28,9 @@ CHECKED = ["--checked", "--allow", "PTX0679", "--allow", "PTX0605"]
 KNOWN = {}
 
 
-def main(ptx_dsl, modules, *names):
+def main(ptx_dsl, modules, schedules, *names):
+    if int(schedules):
+        CHECKED.extend(["--explore", schedules])
     rows, failures, known, skipped = [], 0, 0, []
     for generator in GENERATORS:
         for name, (targets, make) in importlib.import_module(f"of_{generator}").LAUNCHES.items():

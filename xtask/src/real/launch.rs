@@ -9,8 +9,8 @@ use crate::ptxas;
 /// NumPy is among the packages of this generator.
 const HAS_NUMPY: &str = "numba";
 
-/// Runs the launches of the modules below `modules` whose titles contain one of `names`.
-pub fn run(below: &Path, modules: &Path, names: &[String]) -> Result<(), String> {
+/// Runs the launches of the modules below `modules` whose titles contain one of `names`, with so many schedules on the checked host.
+pub fn run(below: &Path, modules: &Path, schedules: u32, names: &[String]) -> Result<(), String> {
     let packages = GENERATORS.iter().find(|generator| generator.name == HAS_NUMPY).map(|g| g.find_or_fetch(below));
     let Some(Compiler::Python { packages, .. }) = packages.transpose()? else {
         return Err(format!("{HAS_NUMPY} is no generator in Python"));
@@ -24,7 +24,7 @@ pub fn run(below: &Path, modules: &Path, names: &[String]) -> Result<(), String>
     let tool = root.join("target").join("release").join("ptx-dsl");
     let script = root.join("tests").join("real").join("launches").join("run.py");
     let mut command = Command::new("python3");
-    command.arg(script).arg(tool).arg(modules).args(names);
+    command.arg(script).arg(tool).arg(modules).arg(schedules.to_string()).args(names);
     // Leaves nothing in the source tree.
     done(command.env("PYTHONPATH", packages).env("PYTHONDONTWRITEBYTECODE", "1"))
 }
