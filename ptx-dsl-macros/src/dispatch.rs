@@ -26,7 +26,7 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let definitions = module.definitions();
     let mut source = Source::of(&module);
     if !definitions.is_empty() {
-        let found = check_parts(&source.tokens, source.own..source.tokens.len());
+        let found = check_parts(&source.tokens, source.own..source.tokens.len(), source.hidden());
         let broken = found.iter().any(|d| d.severity == Severity::Error);
         let mut out = expand::findings(&source, &found);
         out.extend(definitions.iter().skip(1).map(parts::Definition::is_one_too_many));
@@ -47,7 +47,9 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     }
     let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
     let alone = match pass {
-        Pass::Types if has_pieces(&written[source.own..]) => check_parts(written, source.own..written.len()),
+        Pass::Types if has_pieces(&written[source.own..]) => {
+            check_parts(written, source.own..written.len(), source.hidden())
+        }
         _ => Vec::new(),
     };
     let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens, notes);

@@ -322,7 +322,7 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         let used = lexed.tokens.len() - own;
         let mut tokens = lexed.tokens.clone();
         tokens[header..].rotate_right(used);
-        Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len()), ..Compiled::default() }
+        Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len(), Vec::new()), ..Compiled::default() }
     } else {
         compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
     };

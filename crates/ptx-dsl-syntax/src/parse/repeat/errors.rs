@@ -151,6 +151,11 @@ fn declared_here(d: Diagnostic, parameter: &str, declared: Span) -> Diagnostic {
     d.label(declared, format!("the parameter `{parameter}` is declared here"))
 }
 
+pub(super) fn nothing_given(span: Span, parameter: &str, declared: Span) -> Diagnostic {
+    let message = format!("nothing is left of the argument `{parameter}`");
+    declared_here(of_use(span, message, "write an argument without `@if` and `@for`"), parameter, declared)
+}
+
 pub(super) fn argument_range(span: Span, value: i128, parameter: &str, ty: &str, declared: Span) -> Diagnostic {
     let message = format!("{value} is out of range for `{parameter}`, a `{ty}`");
     declared_here(of_use(span, message, format!("write a number that `{ty}` has")), parameter, declared)

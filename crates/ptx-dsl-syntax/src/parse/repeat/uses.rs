@@ -5,12 +5,13 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::contexts::What;
-use super::frame::Frame;
+use super::frame::{Frame, Given};
 use super::pieces::{Kind, Parameter, Piece};
 use super::{Expander, MAX_DEPTH, errors};
 use crate::ast::Expr;
 use crate::parse::arguments::ARGUMENTS;
 use crate::parse::{Const, Parser, fold};
+use crate::span::Span;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::{Kind as Number, RustType};
 
@@ -50,9 +51,9 @@ impl Expander<'_> {
         if self.is_too_long(at, size) {
             return end;
         }
-        let Some(arguments) = self.arguments(&piece, open, close) else { return end };
+        let Some((sources, arguments)) = self.arguments(&piece, open, close) else { return end };
         self.depth += 1;
-        self.expand_use(index, &piece, arguments, at..open - 1);
+        self.expand_use(index, &piece, (sources, arguments), at..open - 1);
         self.depth -= 1;
         end
     }
@@ -76,8 +77,8 @@ impl Expander<'_> {
         None
     }
 
-    /// The arguments of a use, as tokens of the place around it.
-    fn arguments(&mut self, piece: &Piece, open: usize, close: usize) -> Option<Vec<Vec<Token>>> {
+    /// The arguments of a use, as they are written, and as tokens of the place around it.
+    fn arguments(&mut self, piece: &Piece, open: usize, close: usize) -> Option<(Vec<Range<usize>>, Vec<Vec<Token>>)> {
         let given = self.split(open + 1, close);
         if given.len() != piece.parameters.len() || given.iter().any(Range::is_empty) {
             let at = match given.get(piece.parameters.len()) {
@@ -89,7 +90,17 @@ impl Expander<'_> {
             self.fail(errors::wrong_count(at, &piece.name, given.len(), (wanted.len(), &wanted.join(", ")), name));
             return None;
         }
-        Some(given.into_iter().map(|tokens| self.expanded(tokens)).collect())
+        let mut all = Vec::new();
+        for (tokens, p) in given.iter().zip(&piece.parameters) {
+            let argument = self.expanded(tokens.clone());
+            if argument.is_empty() {
+                let declared = self.span(p.tokens.start, p.tokens.end - 1);
+                self.fail(errors::nothing_given(self.span(tokens.start, tokens.end - 1), &p.name, declared));
+                return None;
+            }
+            all.push(argument);
+        }
+        Some((given, all))
     }
 
     /// A parameter as it is declared.
@@ -114,15 +125,23 @@ impl Expander<'_> {
         std::mem::replace(&mut self.out.tokens, out)
     }
 
-    fn expand_use(&mut self, index: usize, piece: &Piece, mut given: Vec<Vec<Token>>, at: Range<usize>) {
+    fn expand_use(
+        &mut self,
+        index: usize,
+        piece: &Piece,
+        (sources, mut given): (Vec<Range<usize>>, Vec<Vec<Token>>),
+        at: Range<usize>,
+    ) {
         let constants = match self.frames.first() {
             Some(frame) => frame.constants,
             None => self.blocks.first().copied().unwrap_or(self.scope.open()),
         };
+        let spans: Vec<Span> =
+            given.iter().map(|tokens| tokens[0].span().to(tokens[tokens.len() - 1].span())).collect();
         let mut values = Vec::new();
-        for (p, tokens) in piece.parameters.iter().zip(&mut given) {
+        for ((p, source), tokens) in piece.parameters.iter().zip(sources).zip(&mut given) {
             let value = match p.kind {
-                Kind::Constant(ty) => self.constant(tokens, ty, p),
+                Kind::Constant(ty) => self.constant(source, tokens, ty, p),
                 Kind::Label | Kind::Name => self.plain_name(tokens, p),
                 Kind::Operand => Some(None),
             };
@@ -137,14 +156,14 @@ impl Expander<'_> {
             }
         }
         let name = Token { id: self.made(self.tokens[at.start].id), ..self.tokens[at.start].clone() };
-        let span = self.tokens[at.start].span().to(self.tokens[at.end - 2 + usize::from(at.len() < 2)].span());
+        let span = self.tokens[at.start].span().to(self.tokens[at.end - 1].span());
         let outer = self.context;
         self.context = Some(self.out.contexts.open(outer, What::Use(piece.name.clone(), span)));
         if !piece.layout {
             self.open_block(piece, &given, &name);
         }
-        for (p, tokens) in piece.parameters.iter().zip(given) {
-            frame.arguments.insert(p.name.clone(), tokens);
+        for ((p, tokens), span) in piece.parameters.iter().zip(given).zip(spans) {
+            frame.arguments.insert(p.name.clone(), Given { tokens, span });
         }
         let hidden = self.scope.hide(constants);
         for (name, value) in values {
@@ -191,8 +210,15 @@ impl Expander<'_> {
     }
 
     /// The value of a constant argument; the tokens become what stands for it in the piece.
-    fn constant(&mut self, tokens: &mut Vec<Token>, ty: RustType, p: &Parameter) -> Option<Option<Expr>> {
-        let mut parser = Parser::new(tokens, 0);
+    fn constant(
+        &mut self,
+        source: Range<usize>,
+        tokens: &mut Vec<Token>,
+        ty: RustType,
+        p: &Parameter,
+    ) -> Option<Option<Expr>> {
+        // its names are those of the place around it
+        let mut parser = Parser::new(&self.tokens[..source.end], source.start);
         parser.scope = std::mem::take(&mut self.scope);
         let expr = parser.constant();
         let ended = parser.peek().is_none();
