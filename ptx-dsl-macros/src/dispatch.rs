@@ -14,7 +14,7 @@ use ptx_dsl_frontend::check_parts;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hints;
 use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::parse::repeat::has_pieces;
+use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
 use quote::quote;
 
 /// `ptx!`
@@ -26,10 +26,10 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let definitions = module.definitions();
     let mut source = Source::of(&module);
     if !definitions.is_empty() {
-        let found = check_parts(&source.tokens, source.own..source.tokens.len(), source.hidden());
+        let mut found = beside_part(&source.without_parts());
+        found.extend(check_parts(&source.tokens, source.own..source.tokens.len(), source.hidden()));
         let broken = found.iter().any(|d| d.severity == Severity::Error);
         let mut out = expand::findings(&source, &found);
-        out.extend(definitions.iter().skip(1).map(parts::Definition::is_one_too_many));
         out.extend(definitions.first().map(|definition| definition.item(&module, broken)));
         return out;
     }

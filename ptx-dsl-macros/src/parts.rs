@@ -265,12 +265,6 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// A part carries the parts that its module uses, so it stands alone.
-    pub fn is_one_too_many(&self) -> TokenStream {
-        let text = "a `ptx!` defines one part";
-        problem(text, "move it into a `ptx!` of its own, which may `use` the first one", self.name.span())
-    }
-
     /// The macro that carries the part.
     pub fn item(&self, module: &Module, broken: bool) -> TokenStream {
         let Definition { attributes, visibility, name, items } = self;

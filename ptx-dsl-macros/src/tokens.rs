@@ -152,6 +152,11 @@ impl Source {
         }
     }
 
+    /// The tokens of the module itself.
+    pub fn without_parts(&self) -> Vec<Token> {
+        self.tokens.iter().filter(|token| self.part(token.id).is_none()).cloned().collect()
+    }
+
     /// The part that the token is from.
     fn part(&self, id: u32) -> Option<&Used> {
         let id = self.source(id);

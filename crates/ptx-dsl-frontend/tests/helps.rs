@@ -38,7 +38,7 @@ const OF_RUSTC: [&str; 5] =
     ["constant", "errors_in_a_repetition", "instances_of", "parameters_that_are_no_constants", "part"];
 
 /// Their helps that no other module has.
-const HELPS_OF_RUSTC: [&str; 16] = [
+const HELPS_OF_RUSTC: [&str; 18] = [
     "write `{example} {{ ... }}`",
     "write `{ ... }` behind its parameters",
     "write `0..4`, `0..=3` or `[1, 2, 4]` after `in`",
@@ -52,7 +52,9 @@ const HELPS_OF_RUSTC: [&str; 16] = [
     "add `{name}` to the parameters",
     "add `)` and `;` behind them",
     "add `;` behind the `)`",
-    "write `{near}!(...)`",
+    "write `{name}!(...)`",
+    "write `{same}!(...)`",
+    "did you mean `{near}!(...)`?",
     "define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part behind the header",
     "write `{name}!(...)` with `{parameters}`",
 ];

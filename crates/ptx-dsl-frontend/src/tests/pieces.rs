@@ -1,6 +1,7 @@
 //! Pieces of a module, without rustc: what their uses print, and what is wrong with them.
 
 use crate::lex::lex;
+use crate::token::Tok;
 use crate::{Compiled, compile_rust_file};
 
 fn compiled(text: &str) -> Compiled {
@@ -138,6 +139,59 @@ fn arguments_that_do_not_fit() {
     ] {
         assert_eq!(errors(piece, body), [(code, at.to_owned())], "{body}");
     }
+}
+
+#[test]
+fn uses_that_are_written_wrongly() {
+    let part = "part p { .inline inc(.reg .b32 %x) { add.u32 %x, %x, 1; } .layout l(a) { .shared .b32 a; } }";
+    for (body, at, help) in [
+        ("setp.ne.u32 %p, %r1, 0; @%p p::inc!(%r1);", "@%p", "branch around it: `@!%p bra over; p::inc!(...); over:`"),
+        ("setp.ne.u32 %p, %r1, 0; @!%p p::inc!(%r1);", "@!%p", "branch around it: `@%p bra over; p::inc!(...); over:`"),
+        ("@%p p::l!(x);", "@%p", "remove the guard"),
+        ("p::inc(%r1);", "p::inc", "write `p::inc!(...)`"),
+        ("setp.ne.u32 %p, %r1, 0; @%p p::inc(%r1);", "p::inc", "write `p::inc!(...)`"),
+        ("setp.ne.u32 %p, %r1, 0; @!%p p::inc(%r1); L:", "p::inc", "write `p::inc!(...)`"),
+        ("L: p::inc(%r1);", "p::inc", "write `p::inc!(...)`"),
+        ("p::l(x);", "p::l", "write `p::l!(...)`"),
+        ("p::incc!(%r1);", "p::incc", "did you mean `p::inc!(...)`?"),
+        ("inc!(%r1);", "inc", "write `p::inc!(...)`"),
+    ] {
+        let text = module(part, body);
+        let lexed = lex(&text).0;
+        let found = compiled(&text).diagnostics;
+        let errors: Vec<_> = found.iter().map(|d| (d.code, &text[lexed.bytes(d.span)], d.helps.as_slice())).collect();
+        assert_eq!(errors, [(160, at, &[help.to_owned()][..])], "{body}");
+    }
+    assert_eq!(errors("part p { .inline a() { b(); } .inline b() { } }", "p::a!();"), [(160, "b".to_owned())]);
+}
+
+#[test]
+fn a_part_is_alone_in_its_module() {
+    for (module, at) in [
+        ("part p { } .visible .entry k() .reqntid 4 { bogus; }", ".visible"),
+        (".shared .b32 s[4]; use a::b; part p { }", ".shared"),
+        ("part p { } const N: u32 = crate::N;", "const"),
+        ("pub(crate) part p { } .func f() { ret; }", ".func"),
+        ("part p { } .global .b32 x[2] = {1, 2};", ".global"),
+        ("part p { } .inline f() { }", ".inline"),
+        ("part p { } pub part q { }", "q"),
+        ("bogus part p { }", "bogus"),
+        ("part p { .func f() { ret; } .visible .entry z() { bogus; } }", ".entry"),
+    ] {
+        let text = format!("<sm_90, ptx 8.0> {module}");
+        let lexed = lex(&text).0;
+        let found = crate::parse::repeat::beside_part(&lexed.tokens);
+        let errors: Vec<_> = found.iter().map(|d| (d.code, &text[lexed.bytes(d.span)])).collect();
+        assert_eq!(errors, [(159, at)], "{module}");
+    }
+    // the lexer of text has no `#`
+    let right = "<sm_90, ptx 8.0> use a::{b, c}; use d; HASH [allow(x)] pub(in a::b) part p { const N: u32 = 1; };";
+    let mut tokens = lex(right).0.tokens;
+    let hash = tokens.iter_mut().find(|token| token.kind == Tok::Word("HASH".to_owned())).expect("the attribute");
+    hash.kind = Tok::Punct('#');
+    assert_eq!(crate::parse::repeat::beside_part(&tokens), []);
+    let header = "<sm_90, ptx 8.0, const N: u32 = 1> part p { }";
+    assert_eq!(crate::parse::repeat::beside_part(&lex(header).0.tokens).len(), 1);
 }
 
 #[test]

@@ -22,6 +22,7 @@ use contexts::{Contexts, What};
 use frame::Frame;
 pub use instances::Instances;
 use names::Own;
+pub use parts::beside_part;
 use pieces::Pieces;
 
 use super::constant::Scope;
@@ -219,6 +220,10 @@ impl Expander<'_> {
                 }
                 Tok::Word(_) if self.word(at) == Some("const") => self.declaration(at),
                 Tok::Word(_) if let Some(open) = self.at_use(at, to) => self.piece(at, open, to),
+                Tok::Word(_) if let Some((last, end)) = self.without_bang(at, to) => {
+                    self.report_without_bang(at, last);
+                    end
+                }
                 _ => {
                     self.push(at);
                     at + 1

@@ -15,6 +15,7 @@ use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
+use ptx_dsl_frontend::parse::repeat::beside_part;
 use ptx_dsl_frontend::token::Token;
 use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file, hints};
 
@@ -322,6 +323,7 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         let used = lexed.tokens.len() - own;
         let mut tokens = lexed.tokens.clone();
         tokens[header..].rotate_right(used);
+        diagnostics.append(&mut beside_part(&lexed.tokens[..own]));
         Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len(), Vec::new()), ..Compiled::default() }
     } else {
         compile(&lexed.tokens, request.target, request.version, &request.levels, notes)

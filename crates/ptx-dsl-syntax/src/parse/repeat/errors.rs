@@ -103,6 +103,26 @@ pub(super) fn not_named(span: Span, name: &str) -> Diagnostic {
     )
 }
 
+pub(super) fn beside_part(span: Span, kernel: bool) -> Diagnostic {
+    let help = match kernel {
+        true => "move the kernel into a `ptx!` of its own, with `use` and the path of the part",
+        false => "move it into the braces of the part, or into a `ptx!` of its own",
+    };
+    definition(span, "a `ptx!` that defines a part has nothing else", help)
+}
+
+pub(super) fn second_part(span: Span) -> Diagnostic {
+    definition(span, "a `ptx!` defines one part", "move it into a `ptx!` of its own, which may `use` the first one")
+}
+
+pub(super) fn kernel_in_part(span: Span) -> Diagnostic {
+    definition(
+        span,
+        "a part has no kernels",
+        "move the kernel into a `ptx!` of its own, with `use` and the path of the part",
+    )
+}
+
 fn of_use(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     Diagnostic::error(160, span, message).help(help)
 }
@@ -115,10 +135,28 @@ pub(super) fn no_semicolon(span: Span) -> Diagnostic {
     of_use(span, "a use of a piece ends in `;`", "add `;` behind the `)`")
 }
 
-pub(super) fn unknown_piece(span: Span, name: &str, near: Option<&str>) -> Diagnostic {
-    let help = match near {
-        Some(near) => format!("write `{near}!(...)`"),
-        None => {
+/// `guard`: its predicate, with the `!`.
+pub(super) fn guarded(span: Span, name: &str, guard: Option<(&str, bool)>) -> Diagnostic {
+    let help = match guard {
+        Some((predicate, negated)) => {
+            let not = if negated { "" } else { "!" };
+            format!("branch around it: `@{not}{predicate} bra over; {name}!(...); over:`")
+        }
+        None => "remove the guard".to_owned(),
+    };
+    of_use(span, format!("a use of `{name}` has no guard, because a piece is not one instruction"), help)
+}
+
+pub(super) fn no_bang(span: Span, name: &str) -> Diagnostic {
+    of_use(span, format!("a use of the piece `{name}` has a `!` behind the name"), format!("write `{name}!(...)`"))
+}
+
+/// `same`: a piece of this name in a part; `near`: one of a similar name.
+pub(super) fn unknown_piece(span: Span, name: &str, same: Option<&str>, near: Option<&str>) -> Diagnostic {
+    let help = match (same, near) {
+        (Some(same), _) => format!("write `{same}!(...)`"),
+        (None, Some(near)) => format!("did you mean `{near}!(...)`?"),
+        (None, None) => {
             format!("define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part behind the header")
         }
     };

@@ -10,6 +10,7 @@ use super::pieces::{Kind, Parameter, Piece};
 use super::{Expander, MAX_DEPTH, errors};
 use crate::ast::Expr;
 use crate::parse::arguments::ARGUMENTS;
+use crate::parse::near::nearest;
 use crate::parse::{Const, Parser, fold};
 use crate::span::Span;
 use crate::token::{Tok, Token};
@@ -22,6 +23,39 @@ impl Expander<'_> {
         let bang = if path { at + 4 } else { at + 1 };
         let begins = at == 0 || !self.is(at - 1, '.');
         (begins && bang + 1 < to && self.is(bang, '!') && self.is(bang + 1, '(')).then_some(bang + 1)
+    }
+
+    /// `wait(` or `ring::wait(` as a statement, which lacks the `!`: where its name and where the statement ends.
+    pub(super) fn without_bang(&self, at: usize, to: usize) -> Option<(usize, usize)> {
+        let path = self.is(at + 1, ':') && self.is(at + 2, ':') && self.word(at + 3).is_some();
+        let last = if path { at + 3 } else { at };
+        let begins = self.guard(at).is_some() || at == 0 || ";{}:>".chars().any(|c| self.is(at - 1, c));
+        (begins && self.is(last + 1, '(') && last + 1 < to && self.lookup(at, last).is_some())
+            .then(|| (last, (last..to).find(|end| self.is(*end, ';')).map_or(to, |end| end + 1)))
+    }
+
+    /// Reports a use that lacks the `!`.
+    pub(super) fn report_without_bang(&mut self, at: usize, last: usize) {
+        let name: Vec<&str> = (at..=last).filter_map(|at| self.word(at)).collect();
+        let d = errors::no_bang(self.span(at, last), &name.join("::"));
+        self.fail(d);
+        self.drop_guard(at);
+    }
+
+    /// The guard before the statement that begins here: its `@`.
+    fn guard(&self, at: usize) -> Option<usize> {
+        let predicate = at.checked_sub(1).filter(|at| self.word(*at).is_some())?;
+        let before = predicate.checked_sub(1)?;
+        let from = if self.is(before, '!') { before.checked_sub(1)? } else { before };
+        self.is(from, '@').then_some(from)
+    }
+
+    /// Takes back the guard before the statement that begins here, which must not be read as that of the next one.
+    fn drop_guard(&mut self, at: usize) {
+        if let Some(from) = self.guard(at) {
+            let before = self.out.tokens.len().saturating_sub(at - from);
+            self.out.tokens.truncate(before);
+        }
     }
 
     /// Expands a use; returns where it ends.
@@ -39,6 +73,12 @@ impl Expander<'_> {
         let Some(index) = self.find(at, open) else { return end };
         let piece = Rc::clone(&self.pieces.all[index]);
         let span = self.span(at, open - 2);
+        if let Some(from) = self.guard(at) {
+            let predicate = self.word(at - 1).filter(|_| !piece.layout).map(|word| (word, at - from == 3));
+            let d = errors::guarded(self.span(from, at - 1), &piece.name, predicate);
+            self.fail(d);
+            self.drop_guard(at);
+        }
         if self.frames.iter().any(|frame| frame.piece == index) || self.depth >= MAX_DEPTH {
             self.fail(errors::recursive(span, &piece.name));
             return end;
@@ -60,21 +100,26 @@ impl Expander<'_> {
 
     /// The piece that these tokens name. A piece of the same part needs no path.
     fn find(&mut self, at: usize, open: usize) -> Option<usize> {
-        let last = self.word(open - 2).unwrap_or_default();
-        let part = self.frames.last().and_then(|frame| frame.part.as_deref());
-        let path = self.word(at).unwrap_or_default();
-        let name = if open - 2 == at { last.to_owned() } else { format!("{path}::{last}") };
-        let of = if open - 2 == at { part } else { self.part_of(path, part) };
-        let inner = of.and_then(|part| self.pieces.named.get(&format!("{part}::{last}")));
-        let found = inner.or_else(|| self.pieces.named.get(last).filter(|_| open - 2 == at));
-        if let Some(found) = found {
-            return Some(*found);
+        let found = self.lookup(at, open - 2);
+        if found.is_none() {
+            let (path, last) = (self.word(at).unwrap_or_default(), self.word(open - 2).unwrap_or_default());
+            let name = if open - 2 == at { last.to_owned() } else { format!("{path}::{last}") };
+            let end = format!("::{last}");
+            let names: Vec<&str> = self.pieces.all.iter().map(|piece| piece.name.as_str()).collect();
+            let same = names.iter().copied().find(|known| *known == last || known.ends_with(&end));
+            let d = errors::unknown_piece(self.span(at, open - 2), &name, same, nearest(&name, &names));
+            self.fail(d);
         }
-        let end = format!("::{last}");
-        let near = self.pieces.all.iter().find(|piece| piece.name == last || piece.name.ends_with(&end));
-        let d = errors::unknown_piece(self.span(at, open - 2), &name, near.map(|piece| piece.name.as_str()));
-        self.fail(d);
-        None
+        found
+    }
+
+    /// The piece that these tokens name, from the first of a path to the last.
+    fn lookup(&self, at: usize, last: usize) -> Option<usize> {
+        let part = self.frames.last().and_then(|frame| frame.part.as_deref());
+        let (path, name) = (self.word(at)?, self.word(last)?);
+        let of = if last == at { part } else { self.part_of(path, part) };
+        let inner = of.and_then(|part| self.pieces.named.get(&format!("{part}::{name}")));
+        inner.or_else(|| self.pieces.named.get(name).filter(|_| last == at)).copied()
     }
 
     /// The arguments of a use, as they are written, and as tokens of the place around it.
