@@ -28,6 +28,7 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     if !definitions.is_empty() {
         let mut found = beside_part(&source.without_parts());
         found.extend(check_parts(&source.tokens, source.own..source.tokens.len(), source.hidden()));
+        hints::constants(&source.tokens, false, &mut found);
         let broken = found.iter().any(|d| d.severity == Severity::Error);
         let mut out = expand::findings(&source, &found);
         out.extend(definitions.first().map(|definition| definition.item(&module, broken)));

@@ -146,6 +146,13 @@ pub fn check_parts(
     found
 }
 
+/// Adds the errors of [`check_parts`] to those of the module, which has some of them in each use.
+pub fn add_alone(alone: &[Diagnostic], found: &mut Vec<Diagnostic>) {
+    keep(found, &|d| !alone.iter().any(|other| (other.code, other.span) == (d.code, d.span)));
+    found.extend_from_slice(alone);
+    diag::sort(found);
+}
+
 /// The code of an expression of Rust constants where the macro needs the value.
 const NEEDS_VALUE: u16 = 156;
 

@@ -333,3 +333,36 @@ fn what_a_piece_is_given_is_unknown_where_it_is_defined() {
         assert_eq!(alone(wrong), [(code, at.to_owned())], "{wrong}");
     }
 }
+
+#[test]
+fn constants_that_a_part_does_not_declare() {
+    let both = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = crate::N;` into the part";
+    let known = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = 16;` into the part";
+    for (items, help) in [
+        (".inline f(.reg .b32 %x) { add.u32 %x, %x, N; }", both),
+        (".inline g(const N: u32) { bar.sync N; } .inline f() { bar.sync N; }", both),
+        (".inline f(.reg .b32 %x) { ld.shared.u32 %x, [%x + N]; }", both),
+        (".layout f(a) { .shared .b32 a[N]; }", both),
+        (".inline f() { @for I in 0..N { bar.sync I; } }", known),
+        (".inline f() { @if N == 1 { bar.sync 0; } }", known),
+        (".inline f() { .reg .b32 %x{N}; }", known),
+        (
+            ".func f(.reg .b32 %x) { add.u32 %x, %x, N; ret; }",
+            "for a constant of Rust put `const N: u32 = crate::N;` into the part, with its type",
+        ),
+    ] {
+        let text = format!("<sm_90, ptx 8.0> part p {{ {items} }}");
+        let tokens = lex(&text).0.tokens;
+        let header = crate::parse::parse_header(&tokens).1;
+        let mut found = crate::check_parts(&tokens, header..tokens.len(), Vec::new());
+        crate::hints::constants(&tokens, false, &mut found);
+        assert_eq!(found.iter().map(|d| d.helps.join("; ")).collect::<Vec<_>>(), [help], "{items}");
+    }
+    // the piece of a module sees no constant of a kernel
+    let text = module(".inline f(.reg .b32 %x) { add.u32 %x, %x, N; }", "const N: u32 = 4; f!(%r1);");
+    let tokens = lex(&text).0.tokens;
+    let mut found = crate::check_parts(&tokens, 0..tokens.len(), Vec::new());
+    crate::hints::constants(&tokens, false, &mut found);
+    let help = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = crate::N;` behind the header";
+    assert_eq!(found.iter().map(|d| d.helps.join("; ")).collect::<Vec<_>>(), [help]);
+}

@@ -15,9 +15,9 @@ use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::parse::repeat::beside_part;
+use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
 use ptx_dsl_frontend::token::Token;
-use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file, hints};
+use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rust_file, hints};
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::{Input, inputs, is_rust};
@@ -253,7 +253,7 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
         Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
     };
     if !is_rust(file) {
-        return findings(&text, (0..text.len(), &Parts::default()), &file.name(), request);
+        return findings(&text, (0..text.len(), &Seen::default()), &file.name(), request);
     }
     let bodies = match rust_source::bodies(&text) {
         Ok(bodies) => bodies,
@@ -262,23 +262,44 @@ fn outcome(file: &Input, request: &Request) -> Outcome {
             return Outcome { unreadable, ..Outcome::default() };
         }
     };
-    let parts = Parts::of(&text, &bodies);
-    let mut all = Outcome::default();
-    for body in bodies {
-        all.add(findings(&text, (body, &parts), &file.name(), request));
+    let mut seen = Seen { parts: Parts::of(&text, &bodies), broken: Vec::new() };
+    let defines = |body: &Range<usize>| {
+        let body = rust_source::without_nested_comments(text.get(body.clone()).unwrap_or_default());
+        rust_parts::defines_parts(&lex(&body).0.tokens)
+    };
+    let (parts, others): (Vec<_>, Vec<_>) = bodies.into_iter().partition(defines);
+    let mut outcomes = Vec::new();
+    for body in parts {
+        let outcome = findings(&text, (body.clone(), &seen), &file.name(), request);
+        if outcome.errors > 0 {
+            seen.broken.push(body.clone());
+        }
+        outcomes.push((body.start, outcome));
     }
+    outcomes.extend(others.into_iter().map(|body| (body.start, findings(&text, (body, &seen), &file.name(), request))));
+    outcomes.sort_by_key(|(start, _)| *start);
+    let mut all = Outcome::default();
+    outcomes.into_iter().for_each(|(_, outcome)| all.add(outcome));
     all
+}
+
+/// What the modules of a Rust file see of each other.
+#[derive(Default)]
+struct Seen {
+    parts: Parts,
+    /// The macros with parts that have errors. Those are reported there, and not where the parts are used.
+    broken: Vec<Range<usize>>,
 }
 
 /// Shows what is wrong with a text on standard error.
 pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>) {
     let styled = std::io::stderr().is_terminal();
     let request = Request { target: None, version: None, levels, json: false, styled };
-    crate::write_err(&findings(text, (0..text.len(), &Parts::default()), name, &request).shown);
+    crate::write_err(&findings(text, (0..text.len(), &Seen::default()), name, &request).shown);
 }
 
 /// The findings in a piece of a text: a file, or the body of a macro in a Rust file, with the parts of that file.
-fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, request: &Request) -> Outcome {
+fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, request: &Request) -> Outcome {
     let of_rust = part.len() < text.len();
     let plain = text.get(part.clone()).unwrap_or("");
     let (mut lexed, mut diagnostics) =
@@ -306,7 +327,7 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         notes.places = Some(lexed.places(name, text));
     }
     if of_rust {
-        match parts.used(&lexed.tokens) {
+        match seen.parts.used(&lexed.tokens) {
             Ok(used) => used.into_iter().for_each(|part| {
                 // no other files are named here
                 if let Used::Own(part) = part {
@@ -328,6 +349,13 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
     } else {
         compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
     };
+    if of_rust && !rust_parts::defines_parts(&lexed.tokens[..own]) {
+        let in_broken = |at: usize| seen.broken.iter().any(|part| part.contains(&at));
+        compiled.diagnostics.retain(|d| !in_broken(lexed.bytes(d.span).start));
+        if has_pieces(&lexed.tokens[..own]) {
+            add_alone(&check_parts(&lexed.tokens, 0..own, Vec::new()), &mut compiled.diagnostics);
+        }
+    }
     if of_rust {
         hints::constants(&lexed.tokens, closure, &mut compiled.diagnostics);
     }
