@@ -98,7 +98,7 @@ impl Expansion<'_> {
         }
         for (message, at) in problems.into_inner() {
             let (first, last) = (self.spans)(at);
-            let help = Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into());
+            let help = Some(emit::rust_types::HELP.to_owned());
             out.extend(report::problem(&Problem { code: 153, message, first, last, help }));
         }
         let mut names = Vec::new();

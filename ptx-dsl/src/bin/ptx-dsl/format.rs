@@ -5,6 +5,7 @@ use ptx_dsl::build::rust_source;
 
 use crate::input::{Input, inputs, is_rust};
 use crate::layout::{layout, layout_text};
+use crate::rust_file::is_text_of_rust;
 
 /// Formats the macros of a Rust file; `None` if it is no Rust, or one of them cannot be formatted.
 fn rust(file: &[u8]) -> Option<Vec<u8>> {
@@ -36,7 +37,8 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
                 continue;
             }
         };
-        let new = if is_rust(&file) { rust(&text) } else { layout(&text) };
+        let of_rust = std::str::from_utf8(&text).is_ok_and(|text| is_text_of_rust(&file, text)) || is_rust(&file);
+        let new = if of_rust { rust(&text) } else { layout(&text) };
         let Some(new) = new else {
             crate::write_err(&format!("error: `{}` is not formatted: `ptx-dsl check` says why\n", file.name()));
             good = false;
