@@ -7,6 +7,7 @@ use ptx_dsl_frontend::notes::{Comment, Notes, Places};
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
 use ptx_dsl_frontend::token::{Tok, Token};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// PTX tokens with the Rust spans and Rust tokens they came from.
@@ -71,8 +72,10 @@ struct Reader {
     known: Vec<bool>,
     /// The end of the last token.
     end: Option<Position>,
-    /// If the last token is punctuation: does the next one touch it, if it is punctuation too?
-    joint: Option<bool>,
+    /// If the last token is punctuation: what, and does the next one touch it, if it is punctuation too?
+    last: Option<(char, bool)>,
+    /// Words that do not touch the `%` or `$` before them: `%$r` of a macro is shown as its `%`, in the macro.
+    apart: HashSet<u32>,
 }
 
 impl Source {
@@ -248,10 +251,14 @@ impl Source {
 
 impl Reader {
     fn finish(self) -> Source {
-        let Reader { mut out, known, .. } = self;
+        let Reader { mut out, known, apart, .. } = self;
         infer_glued(&mut out.tokens, &known);
         let spans = &mut out.spans;
-        out.tokens = join_names(&out.tokens, &mut |first, last| spans[first as usize].1 = spans[last as usize].1);
+        out.tokens = join_names(&out.tokens, &mut |first, last| {
+            if !apart.contains(&last) {
+                spans[first as usize].1 = spans[last as usize].1;
+            }
+        });
         out
     }
 
@@ -262,17 +269,30 @@ impl Reader {
         self.out.spans.len() as u32 - 1
     }
 
-    /// Does this token touch the previous one, if known? `punctuation` says for a punctuation character whether the next one
-    /// touches it.
-    fn glued(&mut self, span: Span, punctuation: Option<bool>) -> Option<bool> {
+    /// Does this token touch the previous one, if known? `punctuation`: the character, and whether the next one touches it.
+    fn glued(&mut self, span: Span, punctuation: Option<(char, bool)>) -> Option<bool> {
         let place = place(span);
+        // `%$r` and `$op.u32` of a macro: what would form a name stands in two lines
+        let parted = match (self.last, punctuation) {
+            (Some(('%' | '$' | '.' | ':', _)), None) | (None, Some(('.' | ':', _))) => true,
+            _ => false,
+        };
         let glued = match (self.end, place) {
             // Tokens of two places have been put together by a macro.
-            (Some(end), Some((start, _))) if end <= start => Some(end == start),
-            _ => self.joint.filter(|_| punctuation.is_some()),
+            (Some(end), Some((start, _))) if end <= start && !(parted && end.0 != start.0) => Some(end == start),
+            _ => self.last.filter(|_| punctuation.is_some()).map(|(_, joint)| joint),
         };
+        if let (None, Some(('%' | '$', _)), None) = (glued, self.last, punctuation) {
+            // the grammar tells `7 % $n` from `%$r`
+            if let Some(known) = self.known.last_mut() {
+                *known = false;
+            }
+            if self.end.is_some() && place.is_some() {
+                self.apart.insert(self.out.spans.len() as u32);
+            }
+        }
         self.end = place.map(|(_, end)| end);
-        self.joint = punctuation;
+        self.last = punctuation;
         glued
     }
 
@@ -333,7 +353,7 @@ impl Reader {
                         self.comment(&doc);
                         continue;
                     }
-                    let glued = self.glued(p.span(), Some(p.spacing() == Spacing::Joint));
+                    let glued = self.glued(p.span(), Some((p.as_char(), p.spacing() == Spacing::Joint)));
                     let id = self.id(p.span(), Some(tree.clone()));
                     self.push(Tok::Punct(p.as_char()), id, glued);
                 }
