@@ -41,7 +41,7 @@ use ptx_dsl_analysis::pointees::pointees;
 use ptx_dsl_codegen::for_engines;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hir::{FuncId, Function};
-use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::notes::Places;
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
@@ -167,7 +167,7 @@ impl Options {
     /// # Errors
     /// The text has errors.
     pub fn parse(&self, text: &str) -> Result<Module, TextError> {
-        let (mut lexed, mut found) = lex(text);
+        let (mut lexed, mut found) = if self.of_rust { lex_rust(text) } else { lex(text) };
         let mut notes = lexed.notes();
         let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
         if let Some(expanded) = &expanded {

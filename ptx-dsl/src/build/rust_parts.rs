@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::lex::lex_rust;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::{Tok, Token};
@@ -62,7 +62,7 @@ impl Parts {
         let mut parts = Parts::default();
         for body in bodies {
             let Some(plain) = text.get(body.clone()) else { continue };
-            let lexed = lex(&without_nested_comments(plain)).0;
+            let lexed = lex_rust(&without_nested_comments(plain)).0;
             let uses = uses(&lexed.tokens);
             for (name, tokens) in definitions(&lexed.tokens) {
                 let bytes = |at: usize| lexed.ranges[lexed.tokens[at].id as usize].clone();

@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
-use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::lex::lex_rust;
 
 use super::closure;
 use super::rust_parts::{NotFound, Other, Parts, Used, defines_parts};
@@ -115,7 +115,7 @@ pub fn module(
     parts: &Parts,
 ) -> Result<Option<(String, Vec<Moved>)>, NotFound> {
     let plain = without_nested_comments(text.get(body.clone()).unwrap_or_default());
-    let tokens = lex(&plain).0.tokens;
+    let tokens = lex_rust(&plain).0.tokens;
     if closure::bar(&tokens).is_some() || defines_parts(&tokens) {
         return Ok(None);
     }

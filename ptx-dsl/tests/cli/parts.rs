@@ -4,7 +4,7 @@ ptx_dsl::ptx! {
     <sm_90, ptx 8.0>
     use crate::shared::numbers;
     /// Waits, and adds.
-    pub part waits {
+    #[allow(unused_imports)] pub part waits {
         .inline wait(.shared .b64 bar, .b32 parity) {
             .reg .pred %done;
         again:

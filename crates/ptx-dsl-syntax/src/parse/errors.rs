@@ -304,6 +304,35 @@ pub(crate) fn outside_function(span: Span, found: &str) -> Diagnostic {
     )
 }
 
+/// `#[allow(...)]`, in the body of a function or at module scope.
+pub(crate) fn rust_attribute(span: Span, name: &str, in_body: bool) -> Diagnostic {
+    let help = match name {
+        "cfg" | "cfg_attr" if in_body => "remove it; `@if` with a constant chooses between statements",
+        "cfg" | "cfg_attr" => "remove it, and write it before a `ptx!` that has this kernel alone",
+        "allow" | "expect" | "warn" | "deny" | "forbid" => {
+            "remove it; the header has the levels of findings: `<sm_90, ptx 8.0, allow(protocol)>`"
+        }
+        _ => "remove it",
+    };
+    noted_error(
+        110,
+        span,
+        format_args!("an attribute of Rust stands only before a part"),
+        format_args!("PTX has no attributes, and rustc sees none in `ptx!` but that of a part"),
+    )
+    .help(help)
+}
+
+/// `pub .visible .entry`
+pub(crate) fn visibility(span: Span) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("only a part has a visibility of Rust, and a kernel is `pub`"),
+        format_args!("remove it"),
+    )
+}
+
 pub(crate) fn needs_label(span: Span, name: &str) -> Diagnostic {
     helped_error(117, span, format_args!("`.{name}` needs a label"), format_args!("put `list:` before it"))
 }

@@ -11,7 +11,7 @@ use ptx_dsl::build::rust_parts::{self, Used};
 use ptx_dsl::build::{closure, rust_source};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
-use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
@@ -283,7 +283,7 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
     let of_rust = part.len() < text.len();
     let plain = text.get(part.clone()).unwrap_or("");
     let (mut lexed, mut diagnostics) =
-        if of_rust { lex(&rust_source::without_nested_comments(plain)) } else { lex(plain) };
+        if of_rust { lex_rust(&rust_source::without_nested_comments(plain)) } else { lex(plain) };
     for range in &mut lexed.ranges {
         *range = range.start + part.start..range.end + part.start;
     }
@@ -382,7 +382,7 @@ pub fn rendered(
 
 /// Adds the tokens of a part.
 fn append(lexed: &mut Lexed, text: &str, part: Range<usize>) {
-    let more = lex(&rust_source::without_nested_comments(text.get(part.clone()).unwrap_or(""))).0;
+    let more = lex_rust(&rust_source::without_nested_comments(text.get(part.clone()).unwrap_or(""))).0;
     let first = lexed.ranges.len() as u32;
     lexed.tokens.extend(more.tokens.into_iter().map(|token| Token { id: token.id + first, ..token }));
     lexed.ranges.extend(more.ranges.into_iter().map(|range| range.start + part.start..range.end + part.start));

@@ -2,6 +2,7 @@
 
 use clap::ArgMatches;
 use ptx_dsl::build::rust_source;
+use ptx_dsl_frontend::lex::lex_rust;
 
 use crate::input::{Input, inputs, is_rust};
 use crate::layout::{layout, layout_text};
@@ -72,7 +73,7 @@ fn layout_body(body: &str, outer: &str) -> Option<String> {
     };
     let alone = first.trim().is_empty();
     let indent = if alone { format!("{outer}    ") } else { outer.to_owned() };
-    let laid_out = layout_text(body, &indent)?;
+    let laid_out = layout_text(body, &indent, lex_rust)?;
     let begin = if alone { "\n" } else { &body[..body.len() - body.trim_start().len()] };
     let text = if alone { &laid_out } else { laid_out.trim_start() };
     let end = match last.trim() {

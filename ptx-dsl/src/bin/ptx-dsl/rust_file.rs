@@ -8,7 +8,7 @@ use ptx_dsl::build::rust_parts::{self, Parts};
 use ptx_dsl::build::rust_source::{self, Macros};
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::levels;
-use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::parse::parse_file_options;
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
@@ -37,7 +37,7 @@ pub fn outcome(file: &Input, text: &str, request: &Request) -> Outcome {
     let mut seen = Seen { parts: Parts::of(text, &bodies), broken: Vec::new() };
     let defines = |body: &Range<usize>| {
         let body = rust_source::without_nested_comments(text.get(body.clone()).unwrap_or_default());
-        rust_parts::defines_parts(&lex(&body).0.tokens)
+        rust_parts::defines_parts(&lex_rust(&body).0.tokens)
     };
     let (parts, others): (Vec<_>, Vec<_>) = bodies.into_iter().partition(defines);
     let mut outcomes = Vec::new();

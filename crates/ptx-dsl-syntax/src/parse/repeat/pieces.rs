@@ -77,8 +77,11 @@ impl Expander<'_> {
 
     /// `part ring {`, which may have a visibility, or another name for this module: the part and the `{`.
     fn part_at(&self, mut at: usize) -> Option<(Part, usize)> {
+        while self.is(at, '#') && self.is(at + 1, '[') {
+            at = self.parenthesis(at + 1)? + 1;
+        }
         if self.word(at) == Some("pub") {
-            at += if self.is(at + 1, '(') { 4 } else { 1 };
+            at = if self.is(at + 1, '(') { self.parenthesis(at + 1)? } else { at } + 1;
         }
         let name = self.word(at + 1).filter(|_| self.word(at) == Some("part"))?;
         let alias = self.word(at + 3).filter(|_| self.word(at + 2) == Some("as"));
