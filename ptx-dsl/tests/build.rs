@@ -134,6 +134,14 @@ fn errors() {
         "ptx! {\n  <sm_90, ptx 8.0>\n  const N: u32 = crate::N;\n  .visible .entry k() .reqntid N { ret; }\n}";
     let unknown = write("constant.rs", constant).unwrap_err();
     assert!(unknown.contains("PTX0156") && unknown.contains("constant.rs:3:9"), "{unknown}");
+    assert!(unknown.contains("declare `N` with a number: `const N: u32 = 16;`"), "{unknown}");
+    let parameter = "ptx! {\n  <sm_90, ptx 8.0>\n  .visible .entry k<const N: u64>() { ret; }\n}";
+    let unknown = write("parameter.rs", parameter).unwrap_err();
+    assert!(unknown.contains("PTX0156") && unknown.contains("parameter.rs:3:27"), "{unknown}");
+    assert!(unknown.contains("list the values of `N`: `<const N: u64 in [16]>`"), "{unknown}");
+    // what the helps say
+    assert!(write("right.rs", &constant.replace("crate::N", "16")).is_ok());
+    assert!(write("listed.rs", &parameter.replace("u64>", "u64 in [16]>")).is_ok());
     assert!(write("none.rs", "fn f() {}").unwrap_err().ends_with("none.rs` has no `ptx!` in item form"));
     assert!(write("no.rs", "fn f( {").unwrap_err().contains("no.rs`: this is not Rust"));
     assert!(matches!(Kernels::new().file(out.join("missing.ptx")).write(&out), Err(Error::File(..))));

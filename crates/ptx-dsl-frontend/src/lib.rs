@@ -101,7 +101,7 @@ pub fn compile_at(
 /// Errors at constants, which only rustc evaluates.
 fn without_rust(ast: &ast::Module, diagnostics: &mut Vec<Diagnostic>) {
     for constant in &ast.constants.declarations {
-        diagnostics.push(parse::unknown_value(constant.span, &constant.name));
+        diagnostics.push(parse::unknown_value(constant));
     }
 }
 
