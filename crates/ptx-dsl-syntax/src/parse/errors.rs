@@ -154,7 +154,7 @@ fn expected_help(what: &str) -> Option<&'static str> {
         "`_`" => "a `_` stands for the name of the function in a prototype",
         "a directive" => "put a directive here, or `{` and the body",
         "a parameter" => "put another parameter behind the comma, or leave out the comma",
-        "a parameter, which begins with `.param` or `.reg`," => "begin it with `.param` and a type",
+        "a parameter, which begins with `.param` or `.reg`" => "begin it with `.param` and a type",
         "a Rust type" => "put a type behind the colon, or leave out the colon",
         "a state space" => "begin it with `.reg`, `.shared`, `.local`, `.param`, `.global` or `.const`",
         "a state space, `.entry` or `.func`" => "begin it with `.global`, `.const`, `.shared`, `.entry` or `.func`",
