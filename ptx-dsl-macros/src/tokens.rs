@@ -273,10 +273,8 @@ impl Reader {
     fn glued(&mut self, span: Span, punctuation: Option<(char, bool)>) -> Option<bool> {
         let place = place(span);
         // `%$r` and `$op.u32` of a macro: what would form a name stands in two lines
-        let parted = match (self.last, punctuation) {
-            (Some(('%' | '$' | '.' | ':', _)), None) | (None, Some(('.' | ':', _))) => true,
-            _ => false,
-        };
+        let parted =
+            matches!((self.last, punctuation), (Some(('%' | '$' | '.' | ':', _)), None) | (None, Some(('.' | ':', _))));
         let glued = match (self.end, place) {
             // Tokens of two places have been put together by a macro.
             (Some(end), Some((start, _))) if end <= start && !(parted && end.0 != start.0) => Some(end == start),

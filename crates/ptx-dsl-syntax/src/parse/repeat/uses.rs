@@ -16,6 +16,9 @@ use crate::span::Span;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::{Kind as Number, RustType};
 
+/// As they are written, and as tokens of the place around the use.
+type Arguments = (Vec<Range<usize>>, Vec<Vec<Token>>);
+
 impl Expander<'_> {
     /// `wait!(` or `ring::wait!(`: the parenthesis.
     pub(super) fn at_use(&self, at: usize, to: usize) -> Option<usize> {
@@ -123,7 +126,7 @@ impl Expander<'_> {
     }
 
     /// The arguments of a use, as they are written, and as tokens of the place around it.
-    fn arguments(&mut self, piece: &Piece, open: usize, close: usize) -> Option<(Vec<Range<usize>>, Vec<Vec<Token>>)> {
+    fn arguments(&mut self, piece: &Piece, open: usize, close: usize) -> Option<Arguments> {
         let given = self.split(open + 1, close);
         if given.len() != piece.parameters.len() || given.iter().any(Range::is_empty) {
             let at = match given.get(piece.parameters.len()) {
@@ -170,13 +173,7 @@ impl Expander<'_> {
         std::mem::replace(&mut self.out.tokens, out)
     }
 
-    fn expand_use(
-        &mut self,
-        index: usize,
-        piece: &Piece,
-        (sources, mut given): (Vec<Range<usize>>, Vec<Vec<Token>>),
-        at: Range<usize>,
-    ) {
+    fn expand_use(&mut self, index: usize, piece: &Piece, (sources, mut given): Arguments, at: Range<usize>) {
         let constants = match self.frames.first() {
             Some(frame) => frame.constants,
             None => self.blocks.first().copied().unwrap_or(self.scope.open()),
