@@ -198,6 +198,18 @@ fn parts_of_the_file() {
     let place = &error.findings[0].place;
     assert!(place.file.ends_with("one.rs") && (place.line, place.column) == (7, 49), "{error}");
 
+    // a piece of the module is checked by itself, once, and sees no constant of the kernel that uses it
+    let own = "ptx! {\n <sm_90, ptx 8.0> use other::ones;\n .inline add(.reg .b32 %r) { add.u32 %r, %r, N; }\n\
+               .visible .entry k() { const N: u32 = 4; .reg .b32 %r; ones::one!(%r); add!(%r); ret; } }";
+    let ones = Kernels::new().parts(&ones);
+    let Err(Error::Text(error)) = ones.clone().file(file(&out, "own.rs", own)).write(&out) else {
+        panic!("an error of the piece");
+    };
+    let places: Vec<_> = error.findings.iter().map(|d| (d.code, d.place.line, d.place.column)).collect();
+    assert_eq!(places, [(401, 3, 46)], "{error}");
+    let right = own.replace("const N: u32 = 4;", "").replace(".inline", "const N: u32 = 4; .inline");
+    assert!(ones.file(file(&out, "right.rs", &right)).write(&out).is_ok());
+
     let error = kernels.parts(file(&out, "more.rs", part)).write(&out).unwrap_err();
     assert!(matches!(&error, Error::SeveralParts(_, name) if name == "ones"), "{error}");
 }
