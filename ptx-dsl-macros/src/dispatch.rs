@@ -14,7 +14,7 @@ use ptx_dsl_frontend::check_parts;
 use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::hints;
 use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::parse::repeat::has_pieces;
+use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
 use quote::quote;
 
 /// `ptx!`
@@ -26,10 +26,11 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     let definitions = module.definitions();
     let mut source = Source::of(&module);
     if !definitions.is_empty() {
-        let found = check_parts(&source.tokens, source.own..source.tokens.len());
+        let mut found = beside_part(&source.without_parts());
+        found.extend(check_parts(&source.tokens, source.own..source.tokens.len(), source.hidden()));
+        hints::constants(&source.tokens, false, &mut found);
         let broken = found.iter().any(|d| d.severity == Severity::Error);
         let mut out = expand::findings(&source, &found);
-        out.extend(definitions.iter().skip(1).map(parts::Definition::is_one_too_many));
         out.extend(definitions.first().map(|definition| definition.item(&module, broken)));
         return out;
     }
@@ -47,7 +48,9 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     }
     let written = expanded.as_ref().map_or(&source.tokens, |expanded| &expanded.written);
     let alone = match pass {
-        Pass::Types if has_pieces(&written[source.own..]) => check_parts(written, source.own..written.len()),
+        Pass::Types if has_pieces(&written[source.own..]) => {
+            check_parts(written, source.own..written.len(), source.hidden())
+        }
         _ => Vec::new(),
     };
     let mut compiled = ptx_dsl_frontend::compile_in_rust(&source.tokens, notes);

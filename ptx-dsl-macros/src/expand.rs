@@ -6,10 +6,10 @@ use crate::rust_type::rust_type;
 use crate::tokens::Source;
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
-use ptx_dsl_frontend::Compiled;
-use ptx_dsl_frontend::diag::{Diagnostic, sort};
+use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::hir::FuncId;
 use ptx_dsl_frontend::parse::repeat::Expanded;
+use ptx_dsl_frontend::{Compiled, add_alone};
 use quote::{ToTokens, quote};
 use std::borrow::Cow;
 use std::cell::RefCell;
@@ -28,12 +28,8 @@ pub enum Pass {
 pub fn place(source: &Source, (expanded, alone): (Option<&Expanded>, &[Diagnostic]), found: &mut Vec<Diagnostic>) {
     let Some(expanded) = expanded else { return };
     expanded.report(found);
-    found.retain(|d| {
-        let known = |alone: &Diagnostic| alone.code == d.code && alone.span == d.span;
-        !alone.iter().any(known) && !source.is_broken(d.span)
-    });
-    found.extend(alone.iter().cloned());
-    sort(found);
+    found.retain(|d| !source.is_broken(d.span));
+    add_alone(alone, found);
 }
 
 /// The items of all kernels, with findings in the first pass, and the Rust names of the kernels. `again` is the input of the second
@@ -102,7 +98,7 @@ impl Expansion<'_> {
         }
         for (message, at) in problems.into_inner() {
             let (first, last) = (self.spans)(at);
-            let help = Some("a slice needs a `.u64` parameter, a scalar a parameter of its size".into());
+            let help = Some(emit::rust_types::HELP.to_owned());
             out.extend(report::problem(&Problem { code: 153, message, first, last, help }));
         }
         let mut names = Vec::new();

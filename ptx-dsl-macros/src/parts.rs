@@ -265,12 +265,6 @@ pub struct Definition {
 }
 
 impl Definition {
-    /// A part carries the parts that its module uses, so it stands alone.
-    pub fn is_one_too_many(&self) -> TokenStream {
-        let text = "a `ptx!` defines one part";
-        problem(text, "move it into a `ptx!` of its own, which may `use` the first one", self.name.span())
-    }
-
     /// The macro that carries the part.
     pub fn item(&self, module: &Module, broken: bool) -> TokenStream {
         let Definition { attributes, visibility, name, items } = self;
@@ -329,7 +323,8 @@ fn carried(tokens: TokenStream, wrong: &mut Option<TokenStream>) -> TokenStream 
                 let help = "remove the `$`: labels and registers of a piece are its own";
                 wrong.get_or_insert_with(TokenStream::new).extend(problem(text, help, p.span()));
             }
-            TokenTree::Group(group) => {
+            // the brackets of a new group have no places of their own
+            TokenTree::Group(group) if changes(group.stream()) => {
                 let mut new = Group::new(group.delimiter(), carried(group.stream(), wrong));
                 new.set_span(group.span());
                 out.push(new.into());
@@ -338,6 +333,16 @@ fn carried(tokens: TokenStream, wrong: &mut Option<TokenStream>) -> TokenStream 
         }
     }
     out.into_iter().collect()
+}
+
+/// Is there something that a macro of Rust does not carry as it stands?
+fn changes(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|tree| match tree {
+        TokenTree::Ident(word) => word == "crate",
+        TokenTree::Punct(p) => p.as_char() == '$',
+        TokenTree::Group(group) => changes(group.stream()),
+        TokenTree::Literal(_) => false,
+    })
 }
 
 /// The paths of `a::b`, `a::{b, c::d}`, and of `a::b as c` the tokens `use b as c;`.
@@ -434,9 +439,13 @@ fn braces(tokens: TokenStream) -> TokenTree {
     Group::new(Delimiter::Brace, tokens).into()
 }
 
-/// The package that is compiled.
+/// What tells the crate that is compiled from others: without cargo the command line of rustc.
 fn package() -> String {
-    std::env::var("CARGO_CRATE_NAME").unwrap_or_default()
+    std::env::var("CARGO_CRATE_NAME").unwrap_or_else(|_| {
+        let mut hash = Hash::default();
+        std::env::args().for_each(|argument| hash.add(&argument));
+        format!("{:016x}", hash.value())
+    })
 }
 
 /// An error in a part, or in its use.

@@ -7,6 +7,7 @@ use ptx_dsl_frontend::notes::{Comment, Notes, Places};
 use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
 use ptx_dsl_frontend::rust_tokens::{infer_glued, join_names, split_literal};
 use ptx_dsl_frontend::token::{Tok, Token};
+use std::collections::HashSet;
 use std::ops::Range;
 
 /// PTX tokens with the Rust spans and Rust tokens they came from.
@@ -17,9 +18,8 @@ pub struct Source {
     pub spans: Vec<(Span, Span)>,
     /// Rust token by token number; delimiters of groups have none.
     pub rust: Vec<Option<TokenTree>>,
-    /// The source tokens of those that repetitions made, which have the last numbers, and where the outermost piece around each is
-    /// used.
-    sources: Vec<(u32, Option<u32>)>,
+    /// The tokens that repetitions made, which have the last numbers.
+    made: Vec<Made>,
     /// The parts that the module uses.
     parts: Vec<Used>,
     /// How many tokens there are up to the last part.
@@ -39,6 +39,16 @@ fn place(token: Span) -> Option<(Position, Position)> {
     let end = start.end();
     let (start, end) = ((start.line(), start.column()), (end.line(), end.column()));
     (start.0 > 0 && start < end).then_some((start, end))
+}
+
+/// A token that a repetition or a use of a piece made.
+struct Made {
+    /// The token that it comes from.
+    source: u32,
+    /// Where the outermost piece around it is used.
+    used: Option<u32>,
+    /// What rustc shows in its place, if it is from another crate.
+    shown: Option<ptx_dsl_frontend::span::Span>,
 }
 
 /// The tokens of a part.
@@ -62,8 +72,10 @@ struct Reader {
     known: Vec<bool>,
     /// The end of the last token.
     end: Option<Position>,
-    /// If the last token is punctuation: does the next one touch it, if it is punctuation too?
-    joint: Option<bool>,
+    /// If the last token is punctuation: what, and does the next one touch it, if it is punctuation too?
+    last: Option<(char, bool)>,
+    /// Words that do not touch the `%` or `$` before them: `%$r` of a macro is shown as its `%`, in the macro.
+    apart: HashSet<u32>,
 }
 
 impl Source {
@@ -106,8 +118,10 @@ impl Source {
         }
         let mut expanded = expand(&self.tokens, self.spans.len() as u32);
         let free = self.spans.len() as u32;
-        self.sources = (free..).zip(expanded.sources()).map(|(id, source)| (source, expanded.used_at(id))).collect();
-        let spans: Vec<_> = self.sources.iter().map(|(source, _)| self.spans_of(*source)).collect();
+        expanded.hide(self.hidden());
+        let made = |(id, source)| Made { source, used: expanded.used_at(id), shown: expanded.shown(id) };
+        self.made = (free..).zip(expanded.sources()).map(made).collect();
+        let spans: Vec<_> = self.made.iter().map(|made| self.spans_of(made.source)).collect();
         self.spans.extend(spans);
         self.tokens = std::mem::take(&mut expanded.tokens);
         Some(expanded)
@@ -126,13 +140,24 @@ impl Source {
         Notes { comments: std::mem::take(&mut self.comments), positions: None, places }
     }
 
-    /// The Rust span of a range of tokens: where it starts and where it ends. rustc shows nothing of another crate, so of a part from
-    /// there it is the path.
+    /// The tokens of other crates, which rustc does not show.
+    pub fn hidden(&self) -> Vec<Range<u32>> {
+        self.parts.iter().filter(|part| part.foreign).map(|part| part.ids.clone()).collect()
+    }
+
+    /// The Rust span of a range of tokens: where it starts and where it ends. rustc shows nothing of another crate, so of a piece from
+    /// there it is the argument or the use, and of anything else the path.
     pub fn span(&self, span: ptx_dsl_frontend::span::Span) -> (Span, Span) {
-        match self.part(span.first) {
+        let shown = self.made_token(span.first).and_then(|made| made.shown).unwrap_or(span);
+        match self.part(shown.first) {
             Some(part) if part.foreign => (part.path, part.path),
-            _ => (self.spans_of(span.first).0, self.spans_of(span.last).1),
+            _ => (self.spans_of(shown.first).0, self.spans_of(shown.last).1),
         }
+    }
+
+    /// The tokens of the module itself.
+    pub fn without_parts(&self) -> Vec<Token> {
+        self.tokens.iter().filter(|token| self.part(token.id).is_none()).cloned().collect()
     }
 
     /// The part that the token is from.
@@ -146,20 +171,40 @@ impl Source {
         self.part(span.first).is_some_and(|part| part.broken)
     }
 
-    /// The place in another crate.
+    /// The place in another crate, with the line.
     pub fn place(&self, span: ptx_dsl_frontend::span::Span) -> Option<String> {
-        self.part(span.first).filter(|part| part.foreign)?;
-        let at = self.spans_of(span.first).0.unwrap();
-        let text = self.spans_of(span.first).0.source_text();
-        let shown = text.map(|text| format!("\n  | {text}")).unwrap_or_default();
-        Some(format!("{}:{}:{}{shown}", at.file(), at.line(), at.column()))
+        let part = self.part(span.first).filter(|part| part.foreign)?;
+        let (first, last) = (self.spans_of(span.first).0.unwrap(), self.spans_of(span.last).1.unwrap().end());
+        let on_line = |token: &Span| {
+            let token = token.unwrap();
+            // a bracket may have the place of its group
+            token.line() == first.line() && token.end().line() == first.line() && token.file() == first.file()
+        };
+        let tokens = part.ids.clone().map(|id| self.spans_of(id).0).filter(on_line);
+        let texts = tokens.map(|token| Some((token.unwrap().column(), token.source_text()?)));
+        let tokens: Vec<(usize, String)> = texts.collect::<Option<_>>().unwrap_or_default();
+        let mut place = format!("{}:{}:{}", first.file(), first.line(), first.column());
+        let Some(begin) = tokens.first().map(|(column, _)| *column) else { return Some(place) };
+        let mut line = String::new();
+        for (column, text) in tokens {
+            let gap = column.saturating_sub(begin + line.chars().count());
+            line.extend(std::iter::repeat_n(' ', gap));
+            line.push_str(&text);
+        }
+        let from = first.column().saturating_sub(begin);
+        let to = if last.line() == first.line() { last.column().saturating_sub(begin) } else { line.chars().count() };
+        let marks = "^".repeat(to.saturating_sub(from).max(1));
+        place.push_str(&format!("\n  | {line}\n  | {}{marks}", " ".repeat(from)));
+        Some(place)
+    }
+
+    /// The token of this number, if it was made.
+    fn made_token(&self, id: u32) -> Option<&Made> {
+        self.made.get((id as usize).checked_sub(self.rust.len())?)
     }
 
     fn source(&self, id: u32) -> u32 {
-        match (id as usize).checked_sub(self.rust.len()) {
-            Some(made) => self.sources.get(made).map_or(id, |(source, _)| *source),
-            None => id,
-        }
+        self.made_token(id).map_or(id, |made| made.source)
     }
 
     fn spans_of(&self, id: u32) -> (Span, Span) {
@@ -173,8 +218,7 @@ impl Source {
     pub fn line(&self, span: ptx_dsl_frontend::span::Span) -> u32 {
         let elsewhere = |id: u32| self.part(id).filter(|part| part.elsewhere);
         let Some(part) = elsewhere(span.first) else { return self.span(span).0.unwrap().line() as u32 };
-        let made = (span.first as usize).checked_sub(self.rust.len());
-        let used = made.and_then(|made| self.sources.get(made)?.1).filter(|used| elsewhere(*used).is_none());
+        let used = self.made_token(span.first).and_then(|made| made.used).filter(|used| elsewhere(*used).is_none());
         used.map_or(part.path, |used| self.spans_of(used).0).unwrap().line() as u32
     }
 
@@ -207,10 +251,14 @@ impl Source {
 
 impl Reader {
     fn finish(self) -> Source {
-        let Reader { mut out, known, .. } = self;
+        let Reader { mut out, known, apart, .. } = self;
         infer_glued(&mut out.tokens, &known);
         let spans = &mut out.spans;
-        out.tokens = join_names(&out.tokens, &mut |first, last| spans[first as usize].1 = spans[last as usize].1);
+        out.tokens = join_names(&out.tokens, &mut |first, last| {
+            if !apart.contains(&last) {
+                spans[first as usize].1 = spans[last as usize].1;
+            }
+        });
         out
     }
 
@@ -221,17 +269,28 @@ impl Reader {
         self.out.spans.len() as u32 - 1
     }
 
-    /// Does this token touch the previous one, if known? `punctuation` says for a punctuation character whether the next one
-    /// touches it.
-    fn glued(&mut self, span: Span, punctuation: Option<bool>) -> Option<bool> {
+    /// Does this token touch the previous one, if known? `punctuation`: the character, and whether the next one touches it.
+    fn glued(&mut self, span: Span, punctuation: Option<(char, bool)>) -> Option<bool> {
         let place = place(span);
+        // `%$r` and `$op.u32` of a macro: what would form a name stands in two lines
+        let parted =
+            matches!((self.last, punctuation), (Some(('%' | '$' | '.' | ':', _)), None) | (None, Some(('.' | ':', _))));
         let glued = match (self.end, place) {
             // Tokens of two places have been put together by a macro.
-            (Some(end), Some((start, _))) if end <= start => Some(end == start),
-            _ => self.joint.filter(|_| punctuation.is_some()),
+            (Some(end), Some((start, _))) if end <= start && !(parted && end.0 != start.0) => Some(end == start),
+            _ => self.last.filter(|_| punctuation.is_some()).map(|(_, joint)| joint),
         };
+        if let (None, Some(('%' | '$', _)), None) = (glued, self.last, punctuation) {
+            // the grammar tells `7 % $n` from `%$r`
+            if let Some(known) = self.known.last_mut() {
+                *known = false;
+            }
+            if self.end.is_some() && place.is_some() {
+                self.apart.insert(self.out.spans.len() as u32);
+            }
+        }
         self.end = place.map(|(_, end)| end);
-        self.joint = punctuation;
+        self.last = punctuation;
         glued
     }
 
@@ -292,7 +351,7 @@ impl Reader {
                         self.comment(&doc);
                         continue;
                     }
-                    let glued = self.glued(p.span(), Some(p.spacing() == Spacing::Joint));
+                    let glued = self.glued(p.span(), Some((p.as_char(), p.spacing() == Spacing::Joint)));
                     let id = self.id(p.span(), Some(tree.clone()));
                     self.push(Tok::Punct(p.as_char()), id, glued);
                 }

@@ -10,8 +10,11 @@
 //! ```
 //!
 //! Of a Rust file all `ptx!` in item form are taken; those in expression form have no name and are left out, and so are those in a
-//! `macro_rules!`. A module whose values only rustc knows is an error. `kernels.rs` with one module gives `kernels.ptx`, with several
-//! `kernels_1.ptx` and so on; both give `kernels.h`.
+//! `macro_rules!`. `kernels.rs` with one module gives `kernels.ptx`, with several `kernels_1.ptx` and so on; both give `kernels.h`.
+//!
+//! A build script runs before rustc, so a constant whose value only rustc knows, and a const parameter without a list, are errors (PTX0156).
+//! Declare the constant with its number, `const TILE: u32 = 64;`, let `const _: () = assert!(crate::TILE == 64);` beside the `ptx!` compare
+//! it, and list the values of the parameter. Or let a program that is built with the kernels write `kernel::<64>::PTX`.
 //!
 //! # The header
 //!

@@ -39,14 +39,16 @@ use crate::{Arg, Error, Host, Launch, Report};
 use code::{Code, Source};
 use ptx_dsl_analysis::pointees::pointees;
 use ptx_dsl_codegen::for_engines;
-use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::hir::{FuncId, Function};
-use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::notes::Places;
-use ptx_dsl_frontend::parse::repeat::{Expanded, expand, repeats};
+use ptx_dsl_frontend::parse::repeat::{Expanded, expand, has_pieces, repeats};
 use ptx_dsl_frontend::parse::{parse, parse_header};
 use ptx_dsl_frontend::print::{Entries, print_with_lines};
+use ptx_dsl_frontend::token::Token;
+use ptx_dsl_frontend::{add_alone, check_parts};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -167,8 +169,9 @@ impl Options {
     /// # Errors
     /// The text has errors.
     pub fn parse(&self, text: &str) -> Result<Module, TextError> {
-        let (mut lexed, mut found) = lex(text);
+        let (mut lexed, mut found) = if self.of_rust { lex_rust(text) } else { lex(text) };
         let mut notes = lexed.notes();
+        let alone = if self.of_rust { self.pieces_alone(text, &lexed) } else { Vec::new() };
         let expanded = (self.of_rust && repeats(&lexed.tokens)).then(|| without_repetitions(&mut lexed));
         if let Some(expanded) = &expanded {
             expanded.place_comments(&lexed.tokens, &mut notes);
@@ -186,6 +189,7 @@ impl Options {
         if let Some(expanded) = expanded {
             expanded.report(&mut compiled.diagnostics);
         }
+        add_alone(&alone, &mut compiled.diagnostics);
         found.append(&mut compiled.diagnostics);
         found.sort_by_key(|d| (d.span.first, d.span.last, d.code));
         let failed = found.iter().any(|d| d.severity == Severity::Error);
@@ -208,6 +212,20 @@ impl Options {
         let entries = source.hir.functions.iter().enumerate().filter(|(_, f)| f.entry && f.defined);
         let kernels = entries.map(|(i, f)| Kernel::new(&source, FuncId(i as u32), f)).collect();
         Ok(Module { source, kernels, warnings: findings })
+    }
+}
+
+impl Options {
+    /// The errors in pieces of the module by themselves, as the macro has them. Parts stand behind the module, and have headers of their own.
+    fn pieces_alone(&self, text: &str, lexed: &Lexed) -> Vec<Diagnostic> {
+        let lines = Lines::new(text);
+        let line = |token: &Token| lines.line(lexed.bytes(token.span()).start) + 1;
+        let parts = self.moved.first().map_or(usize::MAX, |moved| moved.line);
+        let own = lexed.tokens.partition_point(|token| line(token) < parts);
+        match has_pieces(&lexed.tokens[..own]) {
+            true => check_parts(&lexed.tokens, 0..own, Vec::new()),
+            false => Vec::new(),
+        }
     }
 }
 

@@ -134,6 +134,14 @@ fn errors() {
         "ptx! {\n  <sm_90, ptx 8.0>\n  const N: u32 = crate::N;\n  .visible .entry k() .reqntid N { ret; }\n}";
     let unknown = write("constant.rs", constant).unwrap_err();
     assert!(unknown.contains("PTX0156") && unknown.contains("constant.rs:3:9"), "{unknown}");
+    assert!(unknown.contains("declare `N` with a number: `const N: u32 = 16;`"), "{unknown}");
+    let parameter = "ptx! {\n  <sm_90, ptx 8.0>\n  .visible .entry k<const N: u64>() { ret; }\n}";
+    let unknown = write("parameter.rs", parameter).unwrap_err();
+    assert!(unknown.contains("PTX0156") && unknown.contains("parameter.rs:3:27"), "{unknown}");
+    assert!(unknown.contains("list the values of `N`: `<const N: u64 in [16]>`"), "{unknown}");
+    // what the helps say
+    assert!(write("right.rs", &constant.replace("crate::N", "16")).is_ok());
+    assert!(write("listed.rs", &parameter.replace("u64>", "u64 in [16]>")).is_ok());
     assert!(write("none.rs", "fn f() {}").unwrap_err().ends_with("none.rs` has no `ptx!` in item form"));
     assert!(write("no.rs", "fn f( {").unwrap_err().contains("no.rs`: this is not Rust"));
     assert!(matches!(Kernels::new().file(out.join("missing.ptx")).write(&out), Err(Error::File(..))));
@@ -189,6 +197,18 @@ fn parts_of_the_file() {
     };
     let place = &error.findings[0].place;
     assert!(place.file.ends_with("one.rs") && (place.line, place.column) == (7, 49), "{error}");
+
+    // a piece of the module is checked by itself, once, and sees no constant of the kernel that uses it
+    let own = "ptx! {\n <sm_90, ptx 8.0> use other::ones;\n .inline add(.reg .b32 %r) { add.u32 %r, %r, N; }\n\
+               .visible .entry k() { const N: u32 = 4; .reg .b32 %r; ones::one!(%r); add!(%r); ret; } }";
+    let ones = Kernels::new().parts(&ones);
+    let Err(Error::Text(error)) = ones.clone().file(file(&out, "own.rs", own)).write(&out) else {
+        panic!("an error of the piece");
+    };
+    let places: Vec<_> = error.findings.iter().map(|d| (d.code, d.place.line, d.place.column)).collect();
+    assert_eq!(places, [(401, 3, 46)], "{error}");
+    let right = own.replace("const N: u32 = 4;", "").replace(".inline", "const N: u32 = 4; .inline");
+    assert!(ones.file(file(&out, "right.rs", &right)).write(&out).is_ok());
 
     let error = kernels.parts(file(&out, "more.rs", part)).write(&out).unwrap_err();
     assert!(matches!(&error, Error::SeveralParts(_, name) if name == "ones"), "{error}");

@@ -186,6 +186,53 @@ fn constants_in_files_of_rust() {
     assert_eq!(run(&["fmt", "--check", "constants.rs"], b"").status.code(), Some(0));
 }
 
+/// Types that do not suit their parameters, and files that the macros of a Rust file include: each once.
+#[test]
+fn types_and_included_files() {
+    expect("check-types.txt", &["check", "types.rs", "doubtful.ptx"], b"");
+    // alone, the level is that of the macro
+    let out = run(&["check", "types.rs"], b"");
+    assert!(!String::from_utf8_lossy(&out.stderr).contains("PTX0516"));
+}
+
+/// A text on standard input is Rust if it does not begin as PTX does.
+#[test]
+fn rust_on_standard_input() {
+    let text = "mod m {\n    ptx! {\n    <sm_90, ptx 8.0>\n  .visible .entry k() { bogus; }\n    }\n}\n";
+    let wanted = "mod m {\n    ptx! {\n        <sm_90, ptx 8.0>\n        .visible .entry k() { bogus; }\n    }\n}\n";
+    let out = run(&["fmt", "-"], text.as_bytes());
+    assert_eq!((String::from_utf8_lossy(&out.stdout).as_ref(), out.status.code()), (wanted, Some(0)));
+    assert_eq!(run(&["fmt", "-", "--check"], wanted.as_bytes()).status.code(), Some(0));
+    let none = "fn f() {\n      g(a);\n}\n";
+    assert_eq!(String::from_utf8_lossy(&run(&["fmt", "-"], none.as_bytes()).stdout), none);
+    let checked = run(&["check", "-"], text.as_bytes());
+    let shown = String::from_utf8_lossy(&checked.stderr);
+    assert!(shown.contains("--> <stdin>:4:25") && shown.contains("1 error; "), "{shown}");
+}
+
+/// `fmt`, then rustfmt, then `fmt --check`: neither undoes what the other did.
+#[test]
+fn fmt_and_rustfmt_agree() {
+    let copy = std::env::temp_dir().join(format!("ptx-dsl-{}-rustfmt.rs", std::process::id()));
+    let name = copy.to_str().unwrap();
+    let crooked = "mod a { mod b {\nptx_dsl::ptx! {\n<sm_90, ptx 8.0>\n.visible .entry k(.param .u32 n) {\n.reg .b32 %r;\n\nld.param.u32 %r, [n]; // a\n\
+                   @for I in 0..4 {\nadd.u32 %r, %r, I;\n}\nret;\n}\n}\n   fn f() {\nlet x = ptx!(<sm_90, ptx 8.0> |n: u32| {\n.reg .b32 %r;\nret;\n});\n\
+                   launch(ptx! {\n<sm_90, ptx 8.0>\n|n: u32| { ret; }\n}, 5);\n}\n}\n}\n";
+    for text in [crooked.to_owned(), std::fs::read_to_string(here().join("kernels.rs")).unwrap()] {
+        std::fs::write(&copy, text).unwrap();
+        assert_eq!(run(&["fmt", name], b"").status.code(), Some(0));
+        let rustfmt = || Command::new("rustfmt").args(["--edition", "2024", name]).status();
+        // it may not be installed
+        let Ok(status) = rustfmt() else { return };
+        assert!(status.success());
+        let laid_out = std::fs::read_to_string(&copy).unwrap();
+        assert_eq!(run(&["fmt", "--check", name], b"").status.code(), Some(0), "{laid_out}");
+        assert!(rustfmt().unwrap().success());
+        assert_eq!(std::fs::read_to_string(&copy).unwrap(), laid_out);
+    }
+    std::fs::remove_file(&copy).unwrap();
+}
+
 /// A module sees the parts of its file, and it is said that it does not see those of others.
 #[test]
 fn parts_in_files_of_rust() {

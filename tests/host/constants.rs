@@ -681,3 +681,36 @@ fn local_arrays_of_an_instance() {
         assert!(text.contains(line), "{line}: {text}");
     }
 }
+
+/// Registers, opcodes and constants that a macro names: `%$r` is a register, `$n % 4` a remainder.
+macro_rules! remainder {
+    ($name:ident, $r:ident, $op:ident, $n:ident, $last:literal) => {
+        ptx! {
+            <sm_90, ptx 8.0, compiled>
+            const $n: u32 = 11;
+            .visible .entry $name(.param .u64 .ptr .global .align 4 x: &mut [u32]) {
+                .reg .b32 %$r, %other;
+                .reg .b64 %x;
+                ld.param.u64 %x, [x];
+                mov.u32 %$r, $n % 4;
+                mov.u32 %other, 7 % $n;
+                $op.u32 %other, %$r, %other;
+                add.u32 %other, %other, ($n) % $n + $last % 4;
+                st.global.u32 [%x], %other;
+                ret;
+            }
+        }
+    };
+}
+remainder!(remainder_sum, r, add, N, 6);
+remainder!(remainder_difference, total, sub, of_lower_case, 5);
+
+#[test]
+fn a_macro_of_rust_names_registers() {
+    for host in hosts() {
+        let (mut x, mut y) = ([0], [0]);
+        remainder_sum.launch(&host, Launch::grid(1).block(1), (&mut x,)).unwrap();
+        remainder_difference.launch(&host, Launch::grid(1).block(1), (&mut y,)).unwrap();
+        assert_eq!((x, y), ([3 + 7 + 2], [3u32.wrapping_sub(7) + 1]));
+    }
+}

@@ -25,6 +25,14 @@ ptx! {
     }
 }
 
+ptx! {
+    <sm_90, ptx 8.0>
+    part of_constants {
+        .inline step(.reg .b32 %x) { add.u32 %x, %x, STEP; }
+        .layout tiles(all) { .shared .b32 all[TILES]; }
+    }
+}
+
 fn main() {
     let n = 4u32;
     let m = ptx!(<sm_90, ptx 8.0> |x, n| { ret; });

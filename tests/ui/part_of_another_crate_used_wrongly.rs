@@ -9,6 +9,8 @@ ptx! {
         .reg .b64 %x;
         counts::store!(%x, %r, 1);
         counts::odd!(%x);
+        counts::sync!(4 * 4);
+        counts::sync!(17);
     }
 }
 
@@ -21,6 +23,17 @@ ptx! {
         mov.u32 %r, 1;
         old::shuffle!(%r);
         old::shuffle!(%r);
+    }
+}
+
+// By way of a piece of its own, and of another one of the part.
+ptx! {
+    <sm_90, ptx 8.0>
+    use counts;
+    .inline through(const M: u32) { counts::twice!(M); }
+    .visible .entry nested() {
+        through!(1);
+        through!(9);
     }
 }
 

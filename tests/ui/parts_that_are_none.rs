@@ -19,6 +19,20 @@ mod parts {
         pub(crate) part one { }
         pub(crate) part two { }
     }
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        .shared .b32 word;
+        pub(crate) part beside { .inline f(.reg .b32 %r) { ld.shared.b32 %r, [word]; } }
+        .visible .entry beside_a_part() { bogus; }
+    }
+
+    ptx! {
+        <sm_90, ptx 8.0>
+        pub(crate) part around {
+            .visible .entry in_a_part() { ret; }
+        }
+    }
 }
 
 ptx! {

@@ -45,6 +45,7 @@ ptx! {
     .visible .entry k() {
         .reg .b32 %r;
         .reg .f32 %f;
+        .reg .pred %p;
         .shared .align 8 .b64 bar;
         .shared .align 4 .b32 word;
         wrong::short!(%r);
@@ -61,6 +62,9 @@ ptx! {
         right::bigger!(%r, end);
         right::wiat!(bar, 0);
         wait!(bar, 0);
+        right::wait(bar, 0);
+        @%p right::halve!(%r, 1);
+        @!%p right::halve(%r, 1);
       end:
         ret;
     }

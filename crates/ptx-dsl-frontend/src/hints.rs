@@ -2,14 +2,19 @@
 
 use crate::diag::{Diagnostic, Severity};
 use crate::token::{Tok, Token};
+use std::ops::Range;
 
 /// Errors about a name where a constant could stand.
 const CODES: [u16; 7] = [110, 122, 157, 401, 408, 416, 504];
 
 /// Tells how to declare what looks like a constant of Rust: `TILE`. `header`: in the header of the expression form.
 pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
+    let mut pieces = None;
     for d in found.iter_mut().filter(|d| d.severity == Severity::Error && CODES.contains(&d.code)) {
-        let value = !matches!(d.code, 110 | 157 | 401)
+        // `%r{N}`
+        let of_a_name = d.code == 157 && d.message.contains("is not a constant, and not a variable of a repetition");
+        let value = of_a_name
+            || !matches!(d.code, 110 | 157 | 401)
             || d.message.ends_with("is a constant integer")
             || d.message.starts_with("expected a constant")
             || d.message.starts_with("expected an alignment")
@@ -22,21 +27,38 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
             )];
             continue;
         }
-        let inside = tokens.iter().filter(|t| (d.span.first..=d.span.last).contains(&t.id));
-        let name = inside.filter_map(constant).find(|name| !is_declared(tokens, name));
-        let Some(name) = name.filter(|_| value) else { continue };
+        if !value {
+            continue;
+        }
+        let pieces = pieces.get_or_insert_with(|| pieces_of(tokens));
+        let mut inside = (0..tokens.len()).filter(|at| (d.span.first..=d.span.last).contains(&tokens[*at].id));
+        let Some((at, name)) = inside.find_map(|at| {
+            let name = constant(&tokens[at])?;
+            (!is_declared(tokens, name, pieces, around(pieces, at))).then_some((at, name))
+        }) else {
+            continue;
+        };
         // what decides which names and statements there are
         let known = d.code == 157;
-        let help = if known {
-            format!("write a number, or put `const {name}: u32 = 16;` behind the header")
-        } else if header {
-            format!(
-                "for a constant of Rust write `const {name}: u32 = {name}` into the header, with its type and its path"
-            )
-        } else {
-            format!(
-                "for a constant of Rust put `const {name}: u32 = {name};` behind the header, with its type and its path"
-            )
+        let (braces, piece) = (open_braces(tokens, at), around(pieces, at));
+        if of_a_name && piece.is_none() {
+            continue;
+        }
+        let part = braces.first().is_some_and(|open| is_part(tokens, *open));
+        let value = match (known, part) {
+            (true, _) => "16".to_owned(),
+            (false, true) => format!("crate::{name}"),
+            (false, false) => name.to_owned(),
+        };
+        let declare = match part {
+            true => format!("put `const {name}: u32 = {value};` into the part"),
+            false if header => format!("write `const {name}: u32 = {value}` into the header"),
+            false => format!("put `const {name}: u32 = {value};` behind the header"),
+        };
+        let help = match piece {
+            Some(piece) => format!("add `const {name}: u32` to the parameters of `{}`, or {declare}", piece.name),
+            None if known => format!("write a number, or {declare}"),
+            None => format!("for a constant of Rust {declare}, with its type and its path"),
         };
         d.helps = vec![help];
     }
@@ -60,16 +82,74 @@ fn path_at(tokens: &[Token], d: &Diagnostic) -> Option<(String, String)> {
     Some((path, constant(&tokens[at.checked_sub(1)?]).filter(|name| Some(*name) == last)?.to_owned()))
 }
 
+/// `.inline wait(...) { ... }` or `.layout ring(...) { ... }`
+struct Piece<'t> {
+    name: &'t str,
+    tokens: Range<usize>,
+}
+
+fn pieces_of(tokens: &[Token]) -> Vec<Piece<'_>> {
+    let begins = |at: usize| is(tokens.get(at), '.') && matches!(word(tokens.get(at + 1)), Some("inline" | "layout"));
+    let piece = |at: usize| {
+        let name = word(tokens.get(at + 2))?;
+        let open = (at..tokens.len()).find(|open| is(tokens.get(*open), '{'))?;
+        let mut depth = 0;
+        let close = (open..tokens.len()).find(|at| {
+            depth += i32::from(is(tokens.get(*at), '{')) - i32::from(is(tokens.get(*at), '}'));
+            depth == 0
+        })?;
+        Some(Piece { name, tokens: at..close + 1 })
+    };
+    (0..tokens.len()).filter(|at| begins(*at)).filter_map(piece).collect()
+}
+
+/// The piece that the token is in.
+fn around<'p, 't>(pieces: &'p [Piece<'t>], at: usize) -> Option<&'p Piece<'t>> {
+    pieces.iter().find(|piece| piece.tokens.contains(&at))
+}
+
+/// The braces that are open before the token.
+fn open_braces(tokens: &[Token], at: usize) -> Vec<usize> {
+    let mut open = Vec::new();
+    for (at, token) in tokens[..at].iter().enumerate() {
+        if is(Some(token), '{') {
+            open.push(at);
+        } else if is(Some(token), '}') {
+            open.pop();
+        }
+    }
+    open
+}
+
+/// Are these the braces of `part ring` or `part ring as other`?
+fn is_part(tokens: &[Token], open: usize) -> bool {
+    let before = |n: usize| open.checked_sub(n).and_then(|at| word(tokens.get(at)));
+    before(2) == Some("part") || before(2) == Some("as") && before(4) == Some("part")
+}
+
 /// The name, if Rust programs name constants so.
 fn constant(token: &Token) -> Option<&str> {
-    let Tok::Word(name) = &token.kind else { return None };
+    let name = word(Some(token))?;
     let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
     let plain = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     (capital && plain && name != "WARP_SZ").then_some(name)
 }
 
-/// Is there a declaration of the constant?
-fn is_declared(tokens: &[Token], name: &str) -> bool {
-    let word = |token: &Token, text: &str| matches!(&token.kind, Tok::Word(word) if word == text);
-    tokens.windows(2).any(|pair| word(&pair[0], "const") && word(&pair[1], name))
+/// Is there a declaration of the constant? A piece sees its own ones, and those outside of pieces and kernels.
+fn is_declared(tokens: &[Token], name: &str, pieces: &[Piece], piece: Option<&Piece>) -> bool {
+    let declares = |at: &usize| word(tokens.get(*at)) == Some("const") && word(tokens.get(at + 1)) == Some(name);
+    let outside =
+        |at| around(pieces, at).is_none() && open_braces(tokens, at).iter().all(|open| is_part(tokens, *open));
+    (0..tokens.len()).filter(declares).any(|at| piece.is_none_or(|piece| piece.tokens.contains(&at) || outside(at)))
+}
+
+fn word(token: Option<&Token>) -> Option<&str> {
+    match &token?.kind {
+        Tok::Word(word) => Some(word),
+        _ => None,
+    }
+}
+
+fn is(token: Option<&Token>, c: char) -> bool {
+    token.is_some_and(|token| token.kind == Tok::Punct(c))
 }

@@ -101,7 +101,7 @@ pub fn compile_at(
 /// Errors at constants, which only rustc evaluates.
 fn without_rust(ast: &ast::Module, diagnostics: &mut Vec<Diagnostic>) {
     for constant in &ast.constants.declarations {
-        diagnostics.push(parse::unknown_value(constant.span, &constant.name));
+        diagnostics.push(parse::unknown_value(constant));
     }
 }
 
@@ -130,13 +130,45 @@ pub fn compile_rust_file(
 }
 
 /// The errors in pieces by themselves, of those among the tokens `own`, and in the functions and variables around them. What depends on the
-/// arguments is checked in each use.
-pub fn check_parts(tokens: &[Token], own: std::ops::Range<usize>) -> Vec<Diagnostic> {
+/// arguments is checked in each use. `hidden`: tokens that rustc does not show.
+pub fn check_parts(
+    tokens: &[Token],
+    own: std::ops::Range<usize>,
+    hidden: Vec<std::ops::Range<u32>>,
+) -> Vec<Diagnostic> {
+    let mut found = check_alone(tokens, &own, &hidden, false);
+    // what needs a value says nothing of a piece that is given the value
+    if found.iter().any(|d| d.code == NEEDS_VALUE) {
+        let of_numbers = check_alone(tokens, &own, &hidden, true);
+        let same = |d: &Diagnostic| of_numbers.iter().any(|other| (other.code, other.span) == (d.code, d.span));
+        keep(&mut found, &|d| d.code != NEEDS_VALUE || same(d));
+    }
+    found
+}
+
+/// Adds the errors of [`check_parts`] to those of the module, which has some of them in each use.
+pub fn add_alone(alone: &[Diagnostic], found: &mut Vec<Diagnostic>) {
+    keep(found, &|d| !alone.iter().any(|other| (other.code, other.span) == (d.code, d.span)));
+    found.extend_from_slice(alone);
+    diag::sort(found);
+}
+
+/// The code of an expression of Rust constants where the macro needs the value.
+const NEEDS_VALUE: u16 = 156;
+
+/// `one`: constants that pieces are given are the number 1.
+fn check_alone(
+    tokens: &[Token],
+    own: &std::ops::Range<usize>,
+    hidden: &[std::ops::Range<u32>],
+    one: bool,
+) -> Vec<Diagnostic> {
     let free = tokens.iter().map(|token| token.id + 1).max().unwrap_or(0);
-    let expanded = parse::repeat::expand_alone(tokens, free, own);
+    let mut expanded = parse::repeat::expand_alone(tokens, free, own.clone(), one);
+    expanded.hide(hidden.to_vec());
     let mut found = compile_in_rust(&expanded.tokens, Notes::default()).diagnostics;
     // ranges and ends of variables depend on values
-    keep(&mut found, &|d| d.severity == Severity::Error && d.code < 500);
+    keep(&mut found, &|d| d.severity == Severity::Error && d.code < 500 && !expanded.is_uncertain(d.span));
     expanded.report(&mut found);
     found
 }

@@ -34,11 +34,17 @@ fn bodies(directory: &str) -> Modules {
 }
 
 /// Modules with constants whose values only rustc knows, with repetition, and with parts of other macros: here, without rustc, their helps cannot be tried.
-const OF_RUSTC: [&str; 5] =
-    ["constant", "errors_in_a_repetition", "instances_of", "parameters_that_are_no_constants", "part"];
+const OF_RUSTC: [&str; 6] = [
+    "constant",
+    "errors_in_a_repetition",
+    "instances_of",
+    "parameters_that_are_no_constants",
+    "part",
+    "registers_that_a_macro_names",
+];
 
 /// Their helps that no other module has.
-const HELPS_OF_RUSTC: [&str; 18] = [
+const HELPS_OF_RUSTC: [&str; 20] = [
     "write `{example} {{ ... }}`",
     "write `{ ... }` behind its parameters",
     "write `@if N > 1 { ... }`, with a constant `N`",
@@ -54,7 +60,9 @@ const HELPS_OF_RUSTC: [&str; 18] = [
     "add `{name}` to the parameters",
     "add `)` and `;` behind them",
     "add `;` behind the `)`",
-    "write `{near}!(...)`",
+    "write `{name}!(...)`",
+    "write `{same}!(...)`",
+    "did you mean `{near}!(...)`?",
     "define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part behind the header",
     "write `{name}!(...)` with `{parameters}`",
 ];

@@ -94,7 +94,16 @@ fn line_marker(bytes: &[u8]) -> Option<usize> {
 
 /// Lexes a text. Bytes that cannot start a token are reported and skipped.
 pub fn lex(text: &str) -> (Lexed, Vec<Diagnostic>) {
-    let mut lexer = Lexer { text, pos: 0, glued: false, out: Lexed::default(), diags: Vec::new() };
+    lex_all(text, false)
+}
+
+/// As [`lex`], for the body of a macro in a Rust file: `#` begins an attribute.
+pub fn lex_rust(text: &str) -> (Lexed, Vec<Diagnostic>) {
+    lex_all(text, true)
+}
+
+fn lex_all(text: &str, rust: bool) -> (Lexed, Vec<Diagnostic>) {
+    let mut lexer = Lexer { text, rust, pos: 0, glued: false, out: Lexed::default(), diags: Vec::new() };
     while lexer.pos < text.len() {
         lexer.next();
     }
@@ -103,6 +112,7 @@ pub fn lex(text: &str) -> (Lexed, Vec<Diagnostic>) {
 
 struct Lexer<'a> {
     text: &'a str,
+    rust: bool,
     pos: usize,
     glued: bool,
     out: Lexed,
@@ -139,6 +149,10 @@ impl Lexer<'_> {
                     let span = self.source(start..start + 2);
                     self.diags.push(errors::unterminated_comment(span));
                 }
+            }
+            b'#' if self.rust => {
+                self.pos += 1;
+                self.push(start, Tok::Punct('#'));
             }
             b'#' if let Some(length) = line_marker(&bytes[start..]) => {
                 self.pos += length;

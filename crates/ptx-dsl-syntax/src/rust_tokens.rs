@@ -102,6 +102,7 @@ fn touches(here: &Around<'_>, directive: bool) -> bool {
             here.is_word(1, "WARP_SZ")
                 || matches!(before, Tok::Punct(')'))
                 || is_constant(before) && here.get(1).is_some_and(is_constant)
+                || behind_operand(here)
         }
         (Tok::Word(_), Tok::Punct('$')) => inside_name(here),
         (Tok::Word(_), Tok::Punct('.')) => !(directive || here.is(-2, '%') && here.begins_declaration()),
@@ -111,6 +112,15 @@ fn touches(here: &Around<'_>, directive: bool) -> bool {
         (Tok::Punct('}'), Tok::Word(word)) => here.is(-3, '{') && word.starts_with('_'),
         (_, Tok::Punct('.')) | (Tok::Punct(',' | ';' | '{' | '}'), _) => false,
         _ => true,
+    }
+}
+
+/// Is the token before this one a number, or a name behind a `,` or an operator?
+fn behind_operand(here: &Around<'_>) -> bool {
+    match here.get(-1) {
+        Some(Tok::Number(_)) => !here.previous().in_chain(),
+        Some(Tok::Word(_)) => matches!(here.get(-2), Some(Tok::Punct(',' | '[' | '(' | '+' | '-' | '*' | '/' | '='))),
+        _ => false,
     }
 }
 

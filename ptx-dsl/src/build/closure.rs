@@ -64,9 +64,8 @@ pub fn as_module(tokens: &[Token]) -> Result<(Vec<Token>, Vec<Diagnostic>), Vec<
     let id = tokens[close].id;
     out.push(made(Tok::Punct(')'), id, false));
     let body = &tokens[close + 1..];
-    let first = body.iter().find(|token| matches!(token.kind, Tok::Punct('{' | ';')));
-    // statements without braces
-    let alone = first.is_none_or(|first| first.kind == Tok::Punct(';'));
+    // statements without braces; directives before them may end in `;`
+    let alone = body.last().is_none_or(|last| last.kind != Tok::Punct('}')) || begins_declaration(body);
     if alone {
         out.push(made(Tok::Punct('{'), id, false));
     }
@@ -75,6 +74,13 @@ pub fn as_module(tokens: &[Token]) -> Result<(Vec<Token>, Vec<Diagnostic>), Vec<
         out.push(made(Tok::Punct('}'), tokens[tokens.len() - 1].id, false));
     }
     Ok((out, found))
+}
+
+/// Does a declaration begin here, and no directive of the kernel?
+fn begins_declaration(tokens: &[Token]) -> bool {
+    let declared = ["reg", "shared", "local", "param", "const", "global", "loc", "pragma"];
+    tokens.first().is_some_and(|dot| dot.kind == Tok::Punct('.'))
+        && declared.iter().any(|word| is_word(tokens.get(1), word))
 }
 
 /// `x: &[f32]` as `.param .u64 .ptr .global .align 4 x: &[f32]`. One with an error is 8 bytes of anything, so that its name is known.
@@ -203,6 +209,10 @@ mod tests {
         assert!(text.ends_with(wanted), "{text}");
         let bare = module("<sm_90, ptx 8.0> |v: f64| .reg .f64 %v; ld.param.f64 %v, [v]; ret;").unwrap().unwrap();
         assert!(bare.contains(".param .f64 v") && bare.contains("ld.param.f64 %v, [v];"), "{bare}");
+        let pragma = module("<sm_90, ptx 8.0> || .maxntid 32 .pragma \"nounroll\"; { ret; }").unwrap().unwrap();
+        assert!(pragma.contains(".maxntid 32\n.pragma \"nounroll\";\n{\n    ret;"), "{pragma}");
+        let block = module("<sm_90, ptx 8.0> || .reg .b32 %r; { mov.b32 %r, 0; }").unwrap().unwrap();
+        assert!(block.contains("{\n    .reg .b32 %r;\n"), "{block}");
         let none = module("<sm_90, ptx 8.0, const N: u32 = 4> || { bar.sync N; ret; }").unwrap().unwrap();
         assert!(none.contains("kernel()") && none.contains("bar.sync 4;"), "{none}");
         assert_eq!(

@@ -2,7 +2,7 @@
 
 use std::ops::Range;
 
-use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::lex::lex_rust;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::token::{Tok, Token};
@@ -62,7 +62,7 @@ impl Parts {
         let mut parts = Parts::default();
         for body in bodies {
             let Some(plain) = text.get(body.clone()) else { continue };
-            let lexed = lex(&without_nested_comments(plain)).0;
+            let lexed = lex_rust(&without_nested_comments(plain)).0;
             let uses = uses(&lexed.tokens);
             for (name, tokens) in definitions(&lexed.tokens) {
                 let bytes = |at: usize| lexed.ranges[lexed.tokens[at].id as usize].clone();
@@ -210,7 +210,7 @@ mod tests {
         let mut at = 0;
         let ranges: Vec<Range<usize>> = bodies.iter().map(|body| (at, at += body.len() + 1).0..at - 1).collect();
         let parts = Parts::of(&text, &ranges);
-        let used = |n: usize| parts.used(&lex(bodies[n]).0.tokens);
+        let used = |n: usize| parts.used(&lex_rust(bodies[n]).0.tokens);
         let own = |part: Used| match part {
             Used::Own(range) => &text[range],
             Used::Other(_) => "",
@@ -220,7 +220,7 @@ mod tests {
         assert_eq!(used(3), Err(NotFound::No("c".to_owned())));
         let (mut with, other) = (Parts::of(&text, &ranges), "part c { } part a { }");
         with.add("o.rs", other, &[0..10, 11..other.len()]);
-        let found = with.used(&lex(bodies[3]).0.tokens).unwrap();
+        let found = with.used(&lex_rust(bodies[3]).0.tokens).unwrap();
         let c = Other { text: "part c { }".into(), file: "o.rs".into(), line: 1 };
         assert_eq!(
             Other::new("f", "\n  part d { }", 3..13),
@@ -228,7 +228,7 @@ mod tests {
         );
         assert!(found.contains(&Used::Other(c)) && found.contains(&Used::Own(with.all[0].1.clone())));
         with.add("p.rs", other, std::slice::from_ref(&(0..10)));
-        assert_eq!(with.used(&lex(bodies[3]).0.tokens), Err(NotFound::Several("c".to_owned())));
-        assert!(defines_parts(&lex(bodies[0]).0.tokens) && !defines_parts(&lex(bodies[2]).0.tokens));
+        assert_eq!(with.used(&lex_rust(bodies[3]).0.tokens), Err(NotFound::Several("c".to_owned())));
+        assert!(defines_parts(&lex_rust(bodies[0]).0.tokens) && !defines_parts(&lex_rust(bodies[2]).0.tokens));
     }
 }

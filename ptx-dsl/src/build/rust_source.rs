@@ -5,7 +5,7 @@ use std::ops::Range;
 use std::path::Path;
 
 use proc_macro2::{TokenStream, TokenTree};
-use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::lex::lex_rust;
 
 use super::closure;
 use super::rust_parts::{NotFound, Other, Parts, Used, defines_parts};
@@ -16,21 +16,36 @@ pub fn is_rust(path: &Path) -> bool {
     path.extension().is_some_and(|e| e == "rs")
 }
 
-/// The bytes between the delimiters of each `ptx!` of a Rust file. Those in the rules of a `macro_rules!` are left out: they are
-/// no PTX before the macro is expanded.
-pub fn bodies(text: &str) -> Result<Vec<Range<usize>>, String> {
+/// The macros of a Rust file, with the bytes between their delimiters.
+#[derive(Debug, Default, PartialEq, Eq)]
+pub struct Macros {
+    /// Each `ptx!`.
+    pub bodies: Vec<Range<usize>>,
+    /// Each `include_ptx!`.
+    pub included: Vec<Range<usize>>,
+    /// How many `ptx!` and `include_ptx!` there are in the rules of a `macro_rules!`: they are no PTX before the macro is expanded.
+    pub in_rules: usize,
+}
+
+/// The macros of a Rust file.
+pub fn macros(text: &str) -> Result<Macros, String> {
     let tokens: TokenStream = text.parse().map_err(|e: proc_macro2::LexError| {
         let at = e.span().start();
         format!("this is not Rust: {e} in line {}, column {}", at.line, at.column + 1)
     })?;
-    let mut found = Vec::new();
+    let mut found = Macros::default();
     find(tokens, &mut found);
     // the spans of the next file begin at 0 again
     proc_macro2::extra::invalidate_current_thread_spans();
     Ok(found)
 }
 
-fn find(tokens: TokenStream, found: &mut Vec<Range<usize>>) {
+/// [`Macros::bodies`]
+pub fn bodies(text: &str) -> Result<Vec<Range<usize>>, String> {
+    Ok(macros(text)?.bodies)
+}
+
+fn find(tokens: TokenStream, found: &mut Macros) {
     // the two tokens before this one
     let (mut name, mut bang) = (None::<String>, false);
     let mut rules = false;
@@ -47,12 +62,15 @@ fn find(tokens: TokenStream, found: &mut Vec<Range<usize>>) {
                 rules = name.as_deref() == Some("macro_rules");
             }
             TokenTree::Group(group) => {
+                let bytes = || group.span_open().byte_range().end..group.span_close().byte_range().start;
                 match (bang, name.as_deref()) {
-                    (true, Some("ptx")) => {
-                        let (open, close) = (group.span_open().byte_range(), group.span_close().byte_range());
-                        found.push(open.end..close.start);
+                    (true, Some("ptx")) => found.bodies.push(bytes()),
+                    (true, Some("include_ptx")) => found.included.push(bytes()),
+                    (true, Some("macro_rules")) => {
+                        let mut inner = Macros::default();
+                        find(group.stream(), &mut inner);
+                        found.in_rules += inner.bodies.len() + inner.included.len() + inner.in_rules;
                     }
-                    (true, Some("macro_rules")) => {}
                     _ => find(group.stream(), found),
                 }
                 (name, bang, rules) = (None, false, false);
@@ -97,7 +115,7 @@ pub fn module(
     parts: &Parts,
 ) -> Result<Option<(String, Vec<Moved>)>, NotFound> {
     let plain = without_nested_comments(text.get(body.clone()).unwrap_or_default());
-    let tokens = lex(&plain).0.tokens;
+    let tokens = lex_rust(&plain).0.tokens;
     if closure::bar(&tokens).is_some() || defines_parts(&tokens) {
         return Ok(None);
     }
@@ -134,6 +152,10 @@ mod tests {
             \"ptx! { no }\";";
         let found: Vec<&str> = bodies(text).unwrap().into_iter().map(|r| text[r].trim()).collect();
         assert_eq!(found, ["a", "b", "c", "e"]);
+        let text = "include_ptx!(a); macro_rules! k { () => { ptx! { x } }; (b) => { mod m { include_ptx!(y); } }; }";
+        let found = macros(text).unwrap();
+        let included: Vec<&str> = found.included.into_iter().map(|r| &text[r]).collect();
+        assert_eq!((found.bodies.len(), included, found.in_rules), (0, vec!["a"], 2));
     }
 
     #[test]

@@ -4,7 +4,7 @@ ptx_dsl::ptx! {
     <sm_90, ptx 8.0>
     use crate::shared::numbers;
     /// Waits, and adds.
-    pub part waits {
+    #[allow(unused_imports)] pub part waits {
         .inline wait(.shared .b64 bar, .b32 parity) {
             .reg .pred %done;
         again:
@@ -31,6 +31,7 @@ ptx_dsl::ptx! {
         @if ONE == 1 { waits::add!(%r); }
         waits::wait!(bar, %r);
         waits::wait!(bar);
+        waits::wrong!(%r);
         ret;
     }
 }
@@ -39,4 +40,16 @@ ptx_dsl::ptx! {
     <sm_90, ptx 8.0>
     use crate::of_another_file;
     .visible .entry unseen() { of_another_file::f!(); ret; }
+}
+
+ptx_dsl::ptx! {
+    <sm_90, ptx 8.0>
+    .inline add(.reg .b32 %x) { add.u32 %x, %x, N; }
+    .visible .entry own_piece() {
+        const N: u32 = 4;
+        .reg .b32 %r;
+        mov.u32 %r, 0;
+        add!(%r);
+        ret;
+    }
 }

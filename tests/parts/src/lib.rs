@@ -52,6 +52,10 @@ ptx! {
             add.u32 %x, %x, 1;
           done:
         }
+        .inline sync(const N: u32) {
+            bar.sync N; // there are 16 barriers
+        }
+        .inline twice(const N: u32) { sync!(N); sync!(2 * N); }
         // wrong for other types than those of 32 bits
         .inline store(.global .b8 to, .b32 value, const OFFSET: u32) {
             st.global.b32 [to + OFFSET], value;

@@ -1,6 +1,7 @@
 //! Parameters of a kernel with their Rust types.
 
 use crate::names::RT;
+use crate::rust_types::{declared, is_tensor_map, mistakes, primitive_size};
 use crate::source::{RustType, Source};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::constant::ConstId;
@@ -71,11 +72,6 @@ fn known_passing(source: &Source<'_>, i: usize, p: &Param, body: &[Stmt]) -> Pas
     })
 }
 
-/// Can it be a tensor map: 128 bytes, aligned to 64?
-fn is_tensor_map(p: &Param) -> bool {
-    p.array && p.size == 128 && p.align >= 64
-}
-
 /// Is it `&T`?
 fn is_reference(source: &Source<'_>, tokens: Span) -> bool {
     matches!((source.rust_type)(tokens), Some(RustType::Reference { mutable: false }))
@@ -83,22 +79,15 @@ fn is_reference(source: &Source<'_>, tokens: Span) -> bool {
 
 fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, (align, body): (Option<u32>, &[Stmt])) -> Passing {
     let rt = RT;
-    let size = p.size as usize;
-    match (source.rust_type)(tokens) {
+    let ty = (source.rust_type)(tokens);
+    for message in mistakes(p, ty.as_ref()) {
+        source.problems.borrow_mut().push((message, tokens));
+    }
+    match ty {
         Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
-            if p.size != 8 || p.array {
-                problem(
-                    source,
-                    format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name),
-                    tokens,
-                );
-            }
             let (mutable, element) = match kind {
                 RustType::Slice { mutable, element } => (mutable, element),
-                other => {
-                    problem(source, format!("`{}` has a Rust type that cannot be passed", p.name), tokens);
-                    (matches!(other, RustType::Reference { mutable: true }), quote!(u8))
-                }
+                other => (matches!(other, RustType::Reference { mutable: true }), quote!(u8)),
             };
             let convert = if mutable { quote!(slice_mut) } else { quote!(slice) };
             let ty = if mutable { quote!(&'a mut [#element]) } else { quote!(&'a [#element]) };
@@ -115,22 +104,10 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, (align, body): (Op
             }
         }
         Some(RustType::Value(ty)) => {
-            let check = match primitive_size(&ty) {
-                Some(bytes) if bytes == size && !p.array => None,
-                Some(bytes) => {
-                    let (declared, s) = (declared(p), if size == 1 { "" } else { "s" });
-                    let text = format!("`{}` is {declared}, which has {size} byte{s}, and `{ty}` has {bytes}", p.name);
-                    problem(source, text, tokens);
-                    None
-                }
-                None => Some(value_checks(source, p, &loads(body, p), tokens, &ty)),
-            };
+            let check = primitive_size(&ty).is_none().then(|| value_checks(source, p, &loads(body, p), tokens, &ty));
             Passing { check, ..Passing::scalar(ty) }
         }
-        None => {
-            problem(source, format!("`{}` has no valid Rust type", p.name), tokens);
-            Passing::scalar(quote!(u32))
-        }
+        None => Passing::scalar(quote!(u32)),
     }
 }
 
@@ -195,26 +172,6 @@ fn loads<'m>(body: &'m [Stmt], p: &Param) -> Vec<Load<'m>> {
         Some(Load { offset, lanes, ty, span: i.span })
     };
     body.iter().filter_map(load).collect()
-}
-
-/// The parameter as PTX declares it.
-fn declared(p: &Param) -> String {
-    if p.array { "an array".to_owned() } else { format!("a `.{}`", p.ty.name()) }
-}
-
-/// The bytes of a primitive type.
-fn primitive_size(ty: &TokenStream) -> Option<usize> {
-    Some(match ty.to_string().as_str() {
-        "u8" | "i8" | "bool" => 1,
-        "u16" | "i16" => 2,
-        "u32" | "i32" | "f32" => 4,
-        "u64" | "i64" | "f64" | "usize" | "isize" => 8,
-        _ => return None,
-    })
-}
-
-fn problem(source: &Source<'_>, message: String, at: Span) {
-    source.problems.borrow_mut().push((message, at));
 }
 
 impl Passing {

@@ -194,7 +194,7 @@ fn mistakes_in_repetitions_are_explained() {
             "@for I in 0..2 { mov.u32 %a{J}, I; }",
             157,
             "J",
-            "`J` is no constant, and no variable of a repetition around this place",
+            "`J` is not a constant, and not a variable of a repetition around this place",
             "put the statement into `@for J in 0..4 { ... }`, or name a constant",
         ),
         (

@@ -326,3 +326,15 @@ fn inlined_at_names_a_place_before() {
         assert_eq!(codes, if right { vec![] } else { vec![515] }, "{first} {second}");
     }
 }
+
+#[test]
+fn a_parameter_without_its_state_space() {
+    let module = format!("{TOP}.visible .entry k(.param .u32 n, .u64 a) {{ ret; }}");
+    let found = findings(&module).1;
+    let text = "expected a parameter, which begins with `.param` or `.reg`, found `.u64`";
+    let help = "begin it with `.param` and a type";
+    assert_eq!(
+        found.iter().map(|d| (d.message.as_str(), d.helps.join("; "))).collect::<Vec<_>>(),
+        [(text, help.to_owned())]
+    );
+}

@@ -1,6 +1,7 @@
 //! Pieces of a module, without rustc: what their uses print, and what is wrong with them.
 
 use crate::lex::lex;
+use crate::token::Tok;
 use crate::{Compiled, compile_rust_file};
 
 fn compiled(text: &str) -> Compiled {
@@ -85,6 +86,14 @@ fn pieces_use_pieces_and_layouts_name_variables() {
 }
 
 #[test]
+fn constants_of_rust_go_through_pieces() {
+    let pieces = ".inline outer(.reg .b32 %x, const N: u32) { inner!(%x, 2 * N); }
+        .inline inner(.reg .b32 %x, const M: u32) { inmost!(%x, M + 1); }
+        .inline inmost(.reg .b32 %x, const N: u32) { add.u32 %x, %x, N; }";
+    assert_eq!(errors(pieces, "const T: u32 = crate::T; outer!(%r1, T);"), []);
+}
+
+#[test]
 fn parts_of_one_name_stay_apart() {
     let parts = "part ring { const N: u32 = 1; .inline f(.reg .b32 %x) { mov.u32 %x, N; g!(%x); } .inline g(.reg .b32 %x) { add.u32 %x, %x, 10; } }
         part ring as other { const N: u32 = 2; .inline f(.reg .b32 %x) { mov.u32 %x, N; ring::g!(%x); } .inline g(.reg .b32 %x) { add.u32 %x, %x, 20; } }";
@@ -126,9 +135,63 @@ fn arguments_that_do_not_fit() {
         ("p!(1, L);", 401, "L"),
         ("p!(1, %r1);", 160, "%r1"),
         ("p!(1, bar);", 160, "bar"),
+        ("L: p!(@if 0 { 1 }, L);", 160, "@if 0 { 1 }"),
     ] {
         assert_eq!(errors(piece, body), [(code, at.to_owned())], "{body}");
     }
+}
+
+#[test]
+fn uses_that_are_written_wrongly() {
+    let part = "part p { .inline inc(.reg .b32 %x) { add.u32 %x, %x, 1; } .layout l(a) { .shared .b32 a; } }";
+    for (body, at, help) in [
+        ("setp.ne.u32 %p, %r1, 0; @%p p::inc!(%r1);", "@%p", "branch around it: `@!%p bra over; p::inc!(...); over:`"),
+        ("setp.ne.u32 %p, %r1, 0; @!%p p::inc!(%r1);", "@!%p", "branch around it: `@%p bra over; p::inc!(...); over:`"),
+        ("@%p p::l!(x);", "@%p", "remove the guard"),
+        ("p::inc(%r1);", "p::inc", "write `p::inc!(...)`"),
+        ("setp.ne.u32 %p, %r1, 0; @%p p::inc(%r1);", "p::inc", "write `p::inc!(...)`"),
+        ("setp.ne.u32 %p, %r1, 0; @!%p p::inc(%r1); L:", "p::inc", "write `p::inc!(...)`"),
+        ("L: p::inc(%r1);", "p::inc", "write `p::inc!(...)`"),
+        ("p::l(x);", "p::l", "write `p::l!(...)`"),
+        ("p::incc!(%r1);", "p::incc", "did you mean `p::inc!(...)`?"),
+        ("inc!(%r1);", "inc", "write `p::inc!(...)`"),
+    ] {
+        let text = module(part, body);
+        let lexed = lex(&text).0;
+        let found = compiled(&text).diagnostics;
+        let errors: Vec<_> = found.iter().map(|d| (d.code, &text[lexed.bytes(d.span)], d.helps.as_slice())).collect();
+        assert_eq!(errors, [(160, at, &[help.to_owned()][..])], "{body}");
+    }
+    assert_eq!(errors("part p { .inline a() { b(); } .inline b() { } }", "p::a!();"), [(160, "b".to_owned())]);
+}
+
+#[test]
+fn a_part_is_alone_in_its_module() {
+    for (module, at) in [
+        ("part p { } .visible .entry k() .reqntid 4 { bogus; }", ".visible"),
+        (".shared .b32 s[4]; use a::b; part p { }", ".shared"),
+        ("part p { } const N: u32 = crate::N;", "const"),
+        ("pub(crate) part p { } .func f() { ret; }", ".func"),
+        ("part p { } .global .b32 x[2] = {1, 2};", ".global"),
+        ("part p { } .inline f() { }", ".inline"),
+        ("part p { } pub part q { }", "q"),
+        ("bogus part p { }", "bogus"),
+        ("part p { .func f() { ret; } .visible .entry z() { bogus; } }", ".entry"),
+    ] {
+        let text = format!("<sm_90, ptx 8.0> {module}");
+        let lexed = lex(&text).0;
+        let found = crate::parse::repeat::beside_part(&lexed.tokens);
+        let errors: Vec<_> = found.iter().map(|d| (d.code, &text[lexed.bytes(d.span)])).collect();
+        assert_eq!(errors, [(159, at)], "{module}");
+    }
+    // the lexer of text has no `#`
+    let right = "<sm_90, ptx 8.0> use a::{b, c}; use d; HASH [allow(x)] pub(in a::b) part p { const N: u32 = 1; };";
+    let mut tokens = lex(right).0.tokens;
+    let hash = tokens.iter_mut().find(|token| token.kind == Tok::Word("HASH".to_owned())).expect("the attribute");
+    hash.kind = Tok::Punct('#');
+    assert_eq!(crate::parse::repeat::beside_part(&tokens), []);
+    let header = "<sm_90, ptx 8.0, const N: u32 = 1> part p { }";
+    assert_eq!(crate::parse::repeat::beside_part(&lex(header).0.tokens).len(), 1);
 }
 
 #[test]
@@ -145,6 +208,26 @@ fn definitions_that_are_wrong() {
     ] {
         assert_eq!(errors(piece, ""), [(159, at.to_owned())], "{piece}");
     }
+}
+
+#[test]
+fn a_name_given_twice_is_an_error_where_it_is_given() {
+    let part = "part p { .layout l(a, const N: u32) { .shared .b32 a[N]; } .layout two(a, b) { l!(a, 1); l!(b, 2); } }";
+    for body in
+        ["p::l!(x, 4); p::l!(x, 4);", "p::l!(x, 4); .reg .b32 x;", ".reg .b32 x; p::l!(x, 4);", "p::two!(x, x);"]
+    {
+        let text = module(part, body);
+        let found = compiled(&text).diagnostics;
+        let lexed = lex(&text).0;
+        let body = text.find(body).unwrap();
+        let errors: Vec<_> = found.iter().filter(|d| d.code < 600).collect();
+        let [d] = errors.as_slice() else { panic!("{body}: {errors:?}") };
+        let (at, first) = (lexed.bytes(d.span), lexed.bytes(d.labels[0].0));
+        assert_eq!((d.code, &text[at.clone()], &text[first.clone()]), (402, "x", "x"), "{body}");
+        assert!(body < first.start && first.start < at.start, "{body}: {d:?}");
+    }
+    let errors = errors(part, "p::l!(x, 4); p::l!(x, 4); p::l!(x, 4);");
+    assert_eq!(errors.len(), 2, "{errors:?}");
 }
 
 #[test]
@@ -196,7 +279,90 @@ fn no_tokens_with_pieces_panic() {
         changed.remove(at);
         for tokens in [&tokens[..at], &tokens[at..], &changed] {
             compile_rust_file(tokens, None, None, &[], Default::default());
-            crate::check_parts(tokens, 0..tokens.len());
+            crate::check_parts(tokens, 0..tokens.len(), Vec::new());
         }
     }
+}
+
+/// The errors of a part by itself: the codes, with the text that each is at.
+fn alone(part: &str) -> Vec<(u16, String)> {
+    let text = format!("<sm_90, ptx 8.0> part p {{ {part} }}");
+    let lexed = lex(&text).0;
+    let found = crate::check_parts(&lexed.tokens, 0..lexed.tokens.len(), Vec::new());
+    found.iter().map(|d| (d.code, text[lexed.bytes(d.span)].to_owned())).collect()
+}
+
+#[test]
+fn what_a_piece_is_given_is_unknown_where_it_is_defined() {
+    for right in [
+        ".inline at(.reg .b32 %x, .shared .b32 b, const O: u32) { ld.shared.u32 %x, [b + O]; }",
+        ".inline sync(const N: u32) { bar.sync 0, N; bar.sync N, N; }",
+        ".inline copy(.shared .b32 b, .reg .b64 %g, const N: u32) { cp.async.ca.shared.global [b], [%g], N; }",
+        ".inline part_of(.reg .b32 %x, const N: u32) { mov.u32 %x, 12 / (N - 1); }",
+        ".inline minus(.reg .b32 %x, const N: i32) { @for I in N..4 { mov.u32 %x, 12 / I; } }",
+        ".inline names(.reg .b32 %x, const N: u32) { @for I in 0..N { .reg .b32 %a{I}; }
+            @for I in 0..N - 1 { add.u32 %a{I}, %a{I + 1}, %x; } mov.u32 %x, %a3; }",
+        ".inline name(.reg .b32 %x, const N: u32) { mov.u{N} %x, 1; }",
+        ".inline either(.reg .b32 %x, const N: u32) {
+            @if N == 4 { .reg .b32 %v; } else @if N == 8 { .reg .b64 %v; } else { .reg .f32 %w; }
+            @if N == 8 { cvt.u32.u64 %x, %v; } else { mov.b32 %x, %v; } }",
+        ".inline registers(.reg .b32 %x, const N: u32) { .reg .b32 %v<N>; mov.u32 %v3, %x; }",
+        ".inline outer(.reg .b32 %x, const N: u32) { inner!(%x, N + 1); @for I in 0..N { inner!(%x, I); } }
+         .inline inner(.reg .b32 %x, const M: u32) { @if M > 2 { shl.b32 %x, %x, 64 / (M - 1); } inmost!(%x, M * M); }
+         .inline inmost(.reg .b32 %x, const N: u32) { add.u32 %x, %x, N; }",
+        "const N: u32 = 2; .inline own(.reg .b32 %x, const N: u32) { @for N in 0..N { mov.u32 %x, 4 / (N - 1); } }",
+        "const T: u32 = crate::T; .global .b32 g[T]; .inline of_rust(.reg .b32 %x, const N: u32) { mov.u32 %x, T * N; }",
+        ".layout l(a, b, const N: u32) { .shared .align N .b32 a[N - 1]; .shared .b64 b[2 * N]; }",
+    ] {
+        assert_eq!(alone(right), [], "{right}");
+    }
+    for (wrong, code, at) in [
+        (".inline f(.reg .b32 %x, const N: u32) { mov.u64 %x, N; }", 407, "%x"),
+        (".inline f(.reg .b32 %x, const N: u32) { @if N > 4 { mov.u32 %x; } }", 404, "mov"),
+        (".inline f(.reg .b32 %x, const N: u32) { @if N > 4 { } else { mov.u32 %x, %y; } }", 401, "%y"),
+        (".inline f(.reg .b32 %x, const N: u32) { @for I in 1..N { mov.u32 %x, %y; } }", 401, "%y"),
+        (".inline f(.reg .f32 %x, const N: u32) { mov.f32 %x, N; }", 408, "N"),
+        (".inline f(const N: u32) { const T: u32 = crate::T; @for I in 0..N + T { } }", 156, "N + T"),
+        (
+            "const T: u32 = crate::T; .inline f(.shared .b32 b, .reg .b64 %g, const N: u32) {
+            cp.async.ca.shared.global [b], [%g], N; cp.async.ca.shared.global [b], [%g], T; }",
+            156,
+            "T",
+        ),
+    ] {
+        assert_eq!(alone(wrong), [(code, at.to_owned())], "{wrong}");
+    }
+}
+
+#[test]
+fn constants_that_a_part_does_not_declare() {
+    let both = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = crate::N;` into the part";
+    let known = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = 16;` into the part";
+    for (items, help) in [
+        (".inline f(.reg .b32 %x) { add.u32 %x, %x, N; }", both),
+        (".inline g(const N: u32) { bar.sync N; } .inline f() { bar.sync N; }", both),
+        (".inline f(.reg .b32 %x) { ld.shared.u32 %x, [%x + N]; }", both),
+        (".layout f(a) { .shared .b32 a[N]; }", both),
+        (".inline f() { @for I in 0..N { bar.sync I; } }", known),
+        (".inline f() { @if N == 1 { bar.sync 0; } }", known),
+        (".inline f() { .reg .b32 %x{N}; }", known),
+        (
+            ".func f(.reg .b32 %x) { add.u32 %x, %x, N; ret; }",
+            "for a constant of Rust put `const N: u32 = crate::N;` into the part, with its type and its path",
+        ),
+    ] {
+        let text = format!("<sm_90, ptx 8.0> part p {{ {items} }}");
+        let tokens = lex(&text).0.tokens;
+        let header = crate::parse::parse_header(&tokens).1;
+        let mut found = crate::check_parts(&tokens, header..tokens.len(), Vec::new());
+        crate::hints::constants(&tokens, false, &mut found);
+        assert_eq!(found.iter().map(|d| d.helps.join("; ")).collect::<Vec<_>>(), [help], "{items}");
+    }
+    // the piece of a module sees no constant of a kernel
+    let text = module(".inline f(.reg .b32 %x) { add.u32 %x, %x, N; }", "const N: u32 = 4; f!(%r1);");
+    let tokens = lex(&text).0.tokens;
+    let mut found = crate::check_parts(&tokens, 0..tokens.len(), Vec::new());
+    crate::hints::constants(&tokens, false, &mut found);
+    let help = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = N;` behind the header";
+    assert_eq!(found.iter().map(|d| d.helps.join("; ")).collect::<Vec<_>>(), [help]);
 }

@@ -69,6 +69,21 @@ impl Scope {
         self.names.push(Name { text: name.to_owned(), value, span: None });
     }
 
+    /// A name for a constant that is called `declared`, whose value is unknown.
+    pub(super) fn declare(&mut self, name: &str, declared: &str, ty: RustType, span: Span) {
+        let declaration = Declaration { name: declared.to_owned(), ty, value: None, names: Vec::new(), span };
+        let id = self.constants.declare(declaration);
+        self.names.push(Name { text: name.to_owned(), value: Value::Rust(id), span: Some(span) });
+    }
+
+    /// What the value of this name depends on, if only rustc knows it.
+    pub(super) fn declarations(&self, name: &str) -> Option<Vec<&Declaration>> {
+        match self.value(name)? {
+            Value::Rust(id) => Some(self.constants.declarations_of(id)),
+            Value::Known(..) | Value::Broken => None,
+        }
+    }
+
     /// The value of a loop variable.
     pub(super) fn set(&mut self, name: &str, value: i64) {
         let value = Value::Known(Const::signed(value), None);
@@ -372,9 +387,8 @@ impl Parser<'_> {
     pub(super) fn declare_parameter(&mut self) {
         let (name, ty, span) = (self.word_at(1), self.word_at(3).and_then(RustType::from_name), self.here());
         if let (Some(name), Some(ty)) = (name, ty) {
-            let declaration = Declaration { name: name.to_owned(), ty, value: None, names: Vec::new(), span };
-            let id = self.scope.constants.declare(declaration);
-            self.scope.names.push(Name { text: name.to_owned(), value: Value::Rust(id), span: Some(span) });
+            let name = name.to_owned();
+            self.scope.declare(&name, &name, ty, span);
         }
         self.pos += 4;
     }

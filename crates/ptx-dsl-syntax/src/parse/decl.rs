@@ -112,7 +112,7 @@ impl Parser<'_> {
     pub(super) fn parameter(&mut self) -> Res<VarDecl> {
         let start = self.here();
         if !self.is('.') || matches!(self.dotted(), Some(n) if !SPACES.contains(&n)) {
-            return self.unexpected("a parameter, which begins with `.param` or `.reg`,");
+            return self.unexpected("a parameter, which begins with `.param` or `.reg`");
         }
         let mut var = self.declaration_head(Vec::new(), start)?;
         self.declarator(&mut var.names)?;

@@ -154,7 +154,7 @@ fn expected_help(what: &str) -> Option<&'static str> {
         "`_`" => "a `_` stands for the name of the function in a prototype",
         "a directive" => "put a directive here, or `{` and the body",
         "a parameter" => "put another parameter behind the comma, or leave out the comma",
-        "a parameter, which begins with `.param` or `.reg`," => "begin it with `.param` and a type",
+        "a parameter, which begins with `.param` or `.reg`" => "begin it with `.param` and a type",
         "a Rust type" => "put a type behind the colon, or leave out the colon",
         "a state space" => "begin it with `.reg`, `.shared`, `.local`, `.param`, `.global` or `.const`",
         "a state space, `.entry` or `.func`" => "begin it with `.global`, `.const`, `.shared`, `.entry` or `.func`",
@@ -301,6 +301,35 @@ pub(crate) fn outside_function(span: Span, found: &str) -> Diagnostic {
             "at module scope stand only directives, variables and functions; instructions belong into a function body (PTX ISA 11.2)"
         ),
         format_args!("move it into the body of a `.func` or `.entry`"),
+    )
+}
+
+/// `#[allow(...)]`, in the body of a function or at module scope.
+pub(crate) fn rust_attribute(span: Span, name: &str, in_body: bool) -> Diagnostic {
+    let help = match name {
+        "cfg" | "cfg_attr" if in_body => "remove it; `@if` with a constant chooses between statements",
+        "cfg" | "cfg_attr" => "remove it, and write it before a `ptx!` that has this kernel alone",
+        "allow" | "expect" | "warn" | "deny" | "forbid" => {
+            "remove it; the header has the levels of findings: `<sm_90, ptx 8.0, allow(protocol)>`"
+        }
+        _ => "remove it",
+    };
+    noted_error(
+        110,
+        span,
+        format_args!("an attribute of Rust stands only before a part"),
+        format_args!("PTX has no attributes, and rustc sees none in `ptx!` but that of a part"),
+    )
+    .help(help)
+}
+
+/// `pub .visible .entry`
+pub(crate) fn visibility(span: Span) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("only a part has a visibility of Rust, and a kernel is `pub`"),
+        format_args!("remove it"),
     )
 }
 

@@ -75,10 +75,53 @@ impl Parser<'_> {
                         }
                         self.fail(d)
                     }
+                    Some(Tok::Punct('#')) => self.rust_attribute(false),
+                    Some(Tok::Word(word)) if word == "pub" && self.in_rust => self.visibility(),
                     _ => self.fail(errors::outside_function(start, &found)),
                 }
             }
         }
+    }
+
+    /// Reports `#[allow(...)]`; what is behind it is read as it is. A comment for documentation is one of PTX too.
+    pub(super) fn rust_attribute(&mut self, in_body: bool) -> Res<()> {
+        let start = self.bump();
+        self.eat('!');
+        let name = self.word_at(1).unwrap_or_default().to_owned();
+        self.skip_group();
+        if name != "doc" {
+            self.report(errors::rust_attribute(start.to(self.before()), &name, in_body));
+        }
+        Ok(())
+    }
+
+    /// Skips brackets with what is in them.
+    fn skip_group(&mut self) {
+        let mut depth = 0u32;
+        while let Some(tok) = self.peek() {
+            match tok {
+                Tok::Punct('(' | '[' | '{') => depth += 1,
+                Tok::Punct(')' | ']' | '}') => depth = depth.saturating_sub(1),
+                _ => {}
+            }
+            if depth == 0 && !matches!(tok, Tok::Punct(')' | ']' | '}')) {
+                return;
+            }
+            self.pos += 1;
+            if depth == 0 {
+                return;
+            }
+        }
+    }
+
+    /// Reports `pub` or `pub(crate)`; what is behind it is read as it is.
+    fn visibility(&mut self) -> Res<()> {
+        let start = self.bump();
+        if self.is('(') {
+            self.skip_group();
+        }
+        self.report(errors::visibility(start.to(self.before())));
+        Ok(())
     }
 
     pub(super) fn linkage(&mut self) -> Res<Vec<Word>> {

@@ -4,6 +4,7 @@
 //!
 //! Tokens of an iteration or a use have numbers of their own, so that findings in it can say which it was (`contexts.rs`).
 
+mod alone;
 mod comments;
 mod contexts;
 mod errors;
@@ -16,9 +17,12 @@ mod pieces;
 mod tests;
 mod uses;
 
+use alone::Alone;
 use contexts::{Contexts, What};
 use frame::Frame;
 pub use instances::Instances;
+use names::Own;
+pub use parts::beside_part;
 use pieces::Pieces;
 
 use super::constant::Scope;
@@ -48,6 +52,8 @@ pub struct Expanded {
     /// The kernels with listed const parameters.
     pub instances: Vec<Instances>,
     contexts: Contexts,
+    /// Names whose declarations depend on arguments of pieces that are checked by themselves.
+    uncertain: Vec<Own>,
 }
 
 /// Is there a repetition, a list of const parameters, a piece or a part among the tokens?
@@ -77,12 +83,12 @@ pub fn expand(tokens: &[Token], base: u32) -> Expanded {
 }
 
 /// As [`expand`], but without the kernels: in place of each piece among the tokens `own` there is a kernel with its body, so that it
-/// is checked by itself.
-pub fn expand_alone(tokens: &[Token], base: u32, own: Range<usize>) -> Expanded {
-    run(tokens, base, Some(own))
+/// is checked by itself. Its constants are unknown, or `one`: the number 1.
+pub fn expand_alone(tokens: &[Token], base: u32, own: Range<usize>, one: bool) -> Expanded {
+    run(tokens, base, Some(Alone::new(own, one)))
 }
 
-fn run(tokens: &[Token], base: u32, alone: Option<Range<usize>>) -> Expanded {
+fn run(tokens: &[Token], base: u32, alone: Option<Alone>) -> Expanded {
     let (header, used, _) = parse_header(tokens);
     let apart = parts::apart(tokens);
     let mut expander = Expander {
@@ -134,8 +140,8 @@ struct Expander<'a> {
     pieces: Pieces,
     /// The uses around the next tokens, the innermost last.
     frames: Vec<Frame>,
-    /// The pieces among these tokens are checked by themselves.
-    alone: Option<Range<usize>>,
+    /// The pieces that are checked by themselves.
+    alone: Option<Alone>,
 }
 
 fn is(token: &Token, c: char) -> bool {
@@ -215,6 +221,10 @@ impl Expander<'_> {
                 }
                 Tok::Word(_) if self.word(at) == Some("const") => self.declaration(at),
                 Tok::Word(_) if let Some(open) = self.at_use(at, to) => self.piece(at, open, to),
+                Tok::Word(_) if let Some((last, end)) = self.without_bang(at, to) => {
+                    self.report_without_bang(at, last);
+                    end
+                }
                 _ => {
                     self.push(at);
                     at + 1
@@ -250,8 +260,13 @@ impl Expander<'_> {
     }
 
     /// Reports an error, of all iterations once.
-    fn fail(&mut self, d: Diagnostic) {
-        let same = |known: &Diagnostic| known.span == d.span && known.message == d.message;
+    fn fail(&mut self, mut d: Diagnostic) {
+        // the tokens here come from where the next ones do
+        if self.out.contexts.is_source(d.span.first) {
+            d.span = Span { first: self.made(d.span.first), last: self.made(d.span.last) };
+        }
+        let place = |d: &Diagnostic| [d.span.first, d.span.last].map(|id| self.out.contexts.source_of(id));
+        let same = |known: &Diagnostic| known.message == d.message && place(known) == place(&d);
         if !self.out.diagnostics.iter().any(same) {
             self.out.diagnostics.push(d);
         }
@@ -268,12 +283,17 @@ impl Expander<'_> {
             return to;
         };
         let name = self.word(at + 2).unwrap_or_default().to_owned();
-        let Some(values) = self.values(at + 4, open, "a repetition") else { return close + 1 };
+        let given = self.depends_on_arguments(at + 4, open);
+        let values = if given { Some(Vec::new()) } else { self.values(at + 4, open, "a repetition") };
+        let Some(values) = values else { return close + 1 };
         if self.depth >= MAX_DEPTH {
             self.fail(super::errors::too_deep(self.span(at, at + 1)));
             return close + 1;
         }
         self.depth += 1;
+        if given {
+            self.any_iteration(at + 2, open + 1..close);
+        }
         let scope = self.scope.open();
         let (before, context) = (self.out.tokens.len(), self.context);
         for value in values {
@@ -361,6 +381,8 @@ impl Expander<'_> {
     fn alternatives(&mut self, mut at: usize, mut from: usize, to: usize) -> usize {
         // a body was taken, or a condition was reported
         let (mut done, mut otherwise) = (false, false);
+        // arguments decide which
+        let mut uncertain = false;
         loop {
             let Some(open) = self.body_behind(from, to) else {
                 self.fail(errors::no_body(self.span(at, from), "@if COND"));
@@ -370,11 +392,16 @@ impl Expander<'_> {
                 self.fail(errors::unclosed(self.span(open, open)));
                 return to;
             };
-            let condition = if otherwise { Some(1) } else { self.value(from, open, "the condition of `@if`") };
+            let given = !otherwise && self.depends_on_arguments(from, open);
+            uncertain |= given;
+            let condition = if otherwise || given { Some(1) } else { self.value(from, open, "the condition of `@if`") };
             if !done && condition.is_some_and(|n| n != 0) {
+                if uncertain {
+                    self.uncertain(open + 1..close);
+                }
                 self.range(open + 1, close);
             }
-            done |= condition != Some(0);
+            done |= !given && condition != Some(0);
             at = close + 1;
             if self.is(at, '@') && self.word(at + 1) == Some("else") && at + 1 < to {
                 self.fail(errors::guarded_else(self.span(at, at + 1)));
@@ -485,8 +512,12 @@ impl Expander<'_> {
         if !inner.iter().all(plain) {
             return self.unknown_part(open, close);
         }
-        let value = self.small_value(open + 1, close, "a part of a name")?;
-        let mut part = part_of_name(value);
+        let mut part = if self.depends_on_arguments(open + 1, close) {
+            self.uncertain_name(open - 1);
+            "0".to_owned()
+        } else {
+            part_of_name(self.small_value(open + 1, close, "a part of a name")?)
+        };
         let mut end = close;
         if let Some(Token { kind: Tok::Word(more) | Tok::Number(more), glued: true, .. }) = self.tokens.get(close + 1)
             && close + 1 < to
@@ -525,8 +556,11 @@ impl Expander<'_> {
                 match frame.stands_for(word) {
                     frame::Stands::Itself => {}
                     frame::Stands::Renamed(name) => token.kind = Tok::Word(name),
-                    frame::Stands::Argument(tokens) => {
-                        for (n, given) in tokens.iter().enumerate() {
+                    frame::Stands::Argument(argument) => {
+                        if !self.out.contexts.is_source(id) {
+                            self.out.contexts.give(id, argument.span);
+                        }
+                        for (n, given) in argument.tokens.iter().enumerate() {
                             let glued = if n == 0 { token.glued } else { given.glued };
                             self.out.tokens.push(Token { kind: given.kind.clone(), id, glued });
                         }

@@ -123,6 +123,7 @@ impl Parser<'_> {
                 self.instrs += 1;
                 out.push(Stmt::Instr(instr));
             }
+            Some(Tok::Punct('#')) => return self.rust_attribute(true),
             _ => return self.unexpected("a statement"),
         }
         Ok(())

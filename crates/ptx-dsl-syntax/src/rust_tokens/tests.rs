@@ -124,6 +124,9 @@ fn names_are_whole_without_positions() {
         "mov.f32 %f, 1.e-5;",
         "mov.f32 %f, 2.;",
         "mov.u32 %r, 7 % (2);",
+        "mov.u32 %r, 7 % n;",
+        "mov.u32 %r, x % n + (n) % m;",
+        "bra %r; call %f; @p mov.u32 %r, %q;",
         "shfl.sync.up.b32 %r|%p, %r, 1, 0, -1;",
         "add.u32 %r1, %tid.x, 1 << 2 || 3;",
     ] {

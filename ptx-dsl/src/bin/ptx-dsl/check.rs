@@ -1,28 +1,31 @@
 //! `check` and `print`: run the front end on files.
 
-use std::fmt::Write;
 use std::io::IsTerminal;
 use std::ops::Range;
 use std::sync::atomic::{AtomicUsize, Ordering};
 use std::sync::mpsc;
 
-use annotate_snippets::{AnnotationKind, Element, Group, Level, Origin, Renderer, Snippet};
+use annotate_snippets::Renderer;
 use clap::ArgMatches;
-use ptx_dsl::build::rust_parts::{self, Parts, Used};
+use ptx_dsl::build::rust_parts::{self, Used};
 use ptx_dsl::build::{closure, rust_source};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity};
 use ptx_dsl_frontend::levels;
-use ptx_dsl_frontend::lex::{Lexed, lex};
+use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
+use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
 use ptx_dsl_frontend::token::Token;
-use ptx_dsl_frontend::{Compiled, check_parts, compile_at, compile_rust_file, hints};
+use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rust_file, hints};
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
-use crate::input::{Input, inputs, is_rust};
+use crate::input::inputs;
+use crate::rust_file::{self, Job, Seen, is_text_of_rust, with_included};
+use crate::rust_types;
+use crate::shown::Shown;
 
 /// The options.
-struct Request<'m> {
+pub struct Request<'m> {
     target: Option<&'m str>,
     version: Option<(u32, u32)>,
     levels: Vec<(levels::Level, levels::Selector)>,
@@ -95,28 +98,30 @@ fn resolve<'n>(
 
 /// The result for a file.
 #[derive(Default)]
-struct Outcome {
+pub struct Outcome {
     /// The rendered diagnostics.
-    shown: String,
-    errors: usize,
-    warnings: usize,
+    pub shown: String,
+    pub errors: usize,
+    pub warnings: usize,
     /// Has it an error of the language itself, so that it was not fully typed? Findings whose level can be set do not count.
-    broken: bool,
+    pub broken: bool,
     /// The printed module.
-    ptx: String,
+    pub ptx: String,
     /// The file could not be read.
-    unreadable: Option<String>,
+    pub unreadable: Option<String>,
     /// Macros of Rust in the expression form, which are not printed.
-    closures: usize,
+    pub closures: usize,
     /// Modules of Rust that use parts of other files.
-    incomplete: usize,
+    pub incomplete: usize,
+    /// Macros in the rules of other macros.
+    pub in_rules: usize,
     /// Modules that are not printed, because only rustc knows the values of Rust constants.
-    unprinted: usize,
+    pub unprinted: usize,
 }
 
 impl Outcome {
     /// Adds the result for the next module of a Rust file.
-    fn add(&mut self, next: Outcome) {
+    pub fn add(&mut self, next: Outcome) {
         self.shown.push_str(&next.shown);
         self.errors += next.errors;
         self.warnings += next.warnings;
@@ -124,6 +129,7 @@ impl Outcome {
         self.ptx.push_str(&next.ptx);
         self.closures += next.closures;
         self.incomplete += next.incomplete;
+        self.in_rules += next.in_rules;
         self.unprinted += next.unprinted;
     }
 }
@@ -131,8 +137,8 @@ impl Outcome {
 /// `ptx-dsl check`
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
-    let files = inputs(matches)?;
-    let (mut errors, mut warnings, mut wrong, mut incomplete) = (0, 0, 0, 0);
+    let files = with_included(inputs(matches)?);
+    let (mut errors, mut warnings, mut wrong, mut incomplete, mut in_rules) = (0, 0, 0, 0, 0);
     let mut readable = true;
     each(&files, &request, |outcome| {
         if let Some(reason) = outcome.unreadable {
@@ -148,9 +154,10 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
         warnings += outcome.warnings;
         wrong += usize::from(outcome.errors > 0);
         incomplete += outcome.incomplete;
+        in_rules += outcome.in_rules;
     });
     if !request.json {
-        say_what_is_left_out(incomplete);
+        say_what_is_left_out(incomplete, in_rules);
     }
     if !request.json && errors + warnings > 0 {
         let (e, w) = (count(errors, "error"), count(warnings, "warning"));
@@ -168,11 +175,13 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = Request::new(matches)?;
     let (mut good, mut readable) = (true, true);
-    let (mut closures, mut incomplete, mut unprinted) = (0, 0, 0);
-    each(&inputs(matches)?, &request, |outcome| {
+    let (mut closures, mut incomplete, mut unprinted, mut in_rules) = (0, 0, 0, 0);
+    let files: Vec<Job> = inputs(matches)?.into_iter().map(Job::from).collect();
+    each(&files, &request, |outcome| {
         closures += outcome.closures;
         incomplete += outcome.incomplete;
         unprinted += outcome.unprinted;
+        in_rules += outcome.in_rules;
         good &= !outcome.broken;
         crate::write_err(&outcome.shown);
         match outcome.unreadable {
@@ -184,7 +193,7 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
             None => {}
         }
     });
-    say_what_is_left_out(incomplete);
+    say_what_is_left_out(incomplete, in_rules);
     if closures > 0 {
         let kernels = count(closures, "kernel");
         crate::write_err(&format!("{kernels} in expression form not printed: rustc makes the names\n"));
@@ -196,8 +205,11 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
 
-/// Parts of other files are found by paths of Rust, which are not read here.
-fn say_what_is_left_out(incomplete: usize) {
+/// Parts of other files are found by paths of Rust, and other macros are expanded by rustc.
+fn say_what_is_left_out(incomplete: usize, in_rules: usize) {
+    if in_rules > 0 {
+        crate::write_err(&format!("{in_rules} `ptx!` in `macro_rules!` not checked: `cargo check` does\n"));
+    }
     if incomplete > 0 {
         let modules = count(incomplete, "module");
         crate::write_err(&format!("{modules} with parts of other files not checked: `cargo check` does\n"));
@@ -211,7 +223,7 @@ fn count(n: usize, what: &str) -> String {
 }
 
 /// Compiles the files, several at a time, and passes on the results in their order.
-fn each(files: &[Input], request: &Request, mut done: impl FnMut(Outcome)) {
+fn each(files: &[Job], request: &Request, mut done: impl FnMut(Outcome)) {
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     if workers < 2 {
         files.iter().for_each(|f| done(outcome(f, request)));
@@ -246,42 +258,32 @@ fn each(files: &[Input], request: &Request, mut done: impl FnMut(Outcome)) {
     });
 }
 
-fn outcome(file: &Input, request: &Request) -> Outcome {
+fn outcome(Job { file, levels }: &Job, request: &Request) -> Outcome {
+    let levels = levels.iter().chain(&request.levels).copied().collect();
+    let request = Request { levels, ..*request };
     let text = match file.read() {
         Ok(text) => text,
         Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
     };
-    if !is_rust(file) {
-        return findings(&text, (0..text.len(), &Parts::default()), &file.name(), request);
+    if is_text_of_rust(file, &text) {
+        return rust_file::outcome(file, &text, &request);
     }
-    let bodies = match rust_source::bodies(&text) {
-        Ok(bodies) => bodies,
-        Err(reason) => {
-            let unreadable = Some(format!("cannot read `{}`: {reason}", file.name()));
-            return Outcome { unreadable, ..Outcome::default() };
-        }
-    };
-    let parts = Parts::of(&text, &bodies);
-    let mut all = Outcome::default();
-    for body in bodies {
-        all.add(findings(&text, (body, &parts), &file.name(), request));
-    }
-    all
+    findings(&text, (0..text.len(), &Seen::default()), &file.name(), &request)
 }
 
 /// Shows what is wrong with a text on standard error.
 pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>) {
     let styled = std::io::stderr().is_terminal();
     let request = Request { target: None, version: None, levels, json: false, styled };
-    crate::write_err(&findings(text, (0..text.len(), &Parts::default()), name, &request).shown);
+    crate::write_err(&findings(text, (0..text.len(), &Seen::default()), name, &request).shown);
 }
 
 /// The findings in a piece of a text: a file, or the body of a macro in a Rust file, with the parts of that file.
-fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, request: &Request) -> Outcome {
+pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, request: &Request) -> Outcome {
     let of_rust = part.len() < text.len();
     let plain = text.get(part.clone()).unwrap_or("");
     let (mut lexed, mut diagnostics) =
-        if of_rust { lex(&rust_source::without_nested_comments(plain)) } else { lex(plain) };
+        if of_rust { lex_rust(&rust_source::without_nested_comments(plain)) } else { lex(plain) };
     for range in &mut lexed.ranges {
         *range = range.start + part.start..range.end + part.start;
     }
@@ -305,7 +307,7 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         notes.places = Some(lexed.places(name, text));
     }
     if of_rust {
-        match parts.used(&lexed.tokens) {
+        match seen.parts.used(&lexed.tokens) {
             Ok(used) => used.into_iter().for_each(|part| {
                 // no other files are named here
                 if let Used::Own(part) = part {
@@ -322,10 +324,22 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
         let used = lexed.tokens.len() - own;
         let mut tokens = lexed.tokens.clone();
         tokens[header..].rotate_right(used);
-        Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len()), ..Compiled::default() }
+        diagnostics.append(&mut beside_part(&lexed.tokens[..own]));
+        Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len(), Vec::new()), ..Compiled::default() }
     } else {
         compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
     };
+    if of_rust && !rust_parts::defines_parts(&lexed.tokens[..own]) {
+        if !closure {
+            let text = |span| text.get(lexed.bytes(span)).unwrap_or_default().to_owned();
+            rust_types::check(&mut compiled, &text);
+        }
+        let in_broken = |at: usize| seen.broken.iter().any(|part| part.contains(&at));
+        compiled.diagnostics.retain(|d| !in_broken(lexed.bytes(d.span).start));
+        if has_pieces(&lexed.tokens[..own]) {
+            add_alone(&check_parts(&lexed.tokens, 0..own, Vec::new()), &mut compiled.diagnostics);
+        }
+    }
     if of_rust {
         hints::constants(&lexed.tokens, closure, &mut compiled.diagnostics);
     }
@@ -340,7 +354,7 @@ fn findings(text: &str, (part, parts): (Range<usize>, &Parts), name: &str, reque
 }
 
 /// Adds findings to an outcome.
-fn rendered(
+pub fn rendered(
     mut diagnostics: Vec<Diagnostic>,
     mut out: Outcome,
     (text, lexed, name): (&str, &Lexed, &str),
@@ -368,145 +382,8 @@ fn rendered(
 
 /// Adds the tokens of a part.
 fn append(lexed: &mut Lexed, text: &str, part: Range<usize>) {
-    let more = lex(&rust_source::without_nested_comments(text.get(part.clone()).unwrap_or(""))).0;
+    let more = lex_rust(&rust_source::without_nested_comments(text.get(part.clone()).unwrap_or(""))).0;
     let first = lexed.ranges.len() as u32;
     lexed.tokens.extend(more.tokens.into_iter().map(|token| Token { id: token.id + first, ..token }));
     lexed.ranges.extend(more.ranges.into_iter().map(|range| range.start + part.start..range.end + part.start));
-}
-
-/// Longer sources are shown in part: the renderer's time is proportional to them.
-const LONGEST: usize = 4_000;
-
-/// The source that a diagnostic is rendered with.
-struct Shown<'t> {
-    text: &'t str,
-    lexed: &'t Lexed,
-    lines: &'t Lines<'t>,
-    name: &'t str,
-}
-
-impl Shown<'_> {
-    fn human(&self, d: &Diagnostic, renderer: &Renderer, out: &mut String) {
-        let level = match d.severity {
-            Severity::Error => Level::ERROR,
-            Severity::Warning => Level::WARNING,
-        };
-        let primary = self.bytes(d.span);
-        let labels: Vec<(Range<usize>, &str)> = d.labels.iter().map(|(s, t)| (self.bytes(*s), t.as_str())).collect();
-        // Only the lines that are shown are handed over: the renderer looks at all of its source for each diagnostic.
-        let excerpt = |spans: &[&Range<usize>]| {
-            let start = spans.iter().map(|s| s.start).min().unwrap_or(0);
-            let end = spans.iter().map(|s| s.end).max().unwrap_or(0);
-            self.lines.around(start..end)
-        };
-        let near = |s: &Range<usize>| {
-            self.lines.line(s.start).abs_diff(self.lines.line(primary.start)) <= 200
-                && excerpt(&[s, &primary]).len() <= LONGEST
-        };
-        let (close, far): (Vec<_>, Vec<_>) = labels.into_iter().partition(|(s, _)| near(s));
-        let mut spans: Vec<&Range<usize>> = close.iter().map(|(s, _)| s).collect();
-        spans.push(&primary);
-        let first = excerpt(&spans);
-        let code = format!("PTX{:04}", d.code);
-        let mut group = Group::with_title(level.primary_title(&d.message).id(&code));
-        let marks = close.iter().map(|(span, text)| (AnnotationKind::Context, span, *text));
-        for element in self.snippet(first, std::iter::once((AnnotationKind::Primary, &primary, "")).chain(marks)) {
-            group = group.element(element);
-        }
-        for (span, text) in &far {
-            for element in self.snippet(excerpt(&[span]), std::iter::once((AnnotationKind::Context, span, *text))) {
-                group = group.element(element);
-            }
-        }
-        group = group.elements(d.notes.iter().map(|n| Level::NOTE.message(n)));
-        group = group.elements(d.helps.iter().map(|h| Level::HELP.message(h)));
-        out.push_str(&renderer.render(&[group]));
-        out.push_str("\n\n");
-    }
-
-    /// The lines `shown` with marks on them; of a long line only the part around the first mark.
-    fn snippet<'a>(
-        &'a self,
-        shown: Range<usize>,
-        marks: impl Iterator<Item = (AnnotationKind, &'a Range<usize>, &'a str)>,
-    ) -> Vec<Element<'a>> {
-        let mut marks = marks.peekable();
-        let first = marks.peek().map_or(0..0, |m| m.1.clone());
-        let (line, column) = self.lines.line_column(first.start);
-        let cut = shown.len() > LONGEST;
-        let shown = if cut {
-            self.lines.part(first.start.saturating_sub(60)..first.end.min(first.start + 60) + 60, shown)
-        } else {
-            shown
-        };
-        let within = |s: &Range<usize>| {
-            s.start.clamp(shown.start, shown.end) - shown.start..s.end.clamp(shown.start, shown.end) - shown.start
-        };
-        let source = self.text.get(shown.clone()).unwrap_or("");
-        let mut snippet = Snippet::source(source).line_start(self.lines.line(shown.start) + 1);
-        if !cut {
-            snippet = snippet.path(self.name);
-        }
-        for (kind, span, text) in marks {
-            let mark = kind.span(within(span));
-            snippet = snippet.annotation(if text.is_empty() { mark } else { mark.label(text) });
-        }
-        if !cut {
-            return vec![snippet.into()];
-        }
-        // The columns of a part are not those of the line.
-        vec![Origin::path(self.name).line(line).char_column(column).into(), snippet.into()]
-    }
-
-    fn json(&self, d: &Diagnostic, out: &mut String) {
-        let bytes = self.bytes(d.span);
-        let (line, column) = self.lines.line_column(bytes.start);
-        let (end_line, end_column) = self.lines.line_column(bytes.end);
-        let severity = match d.severity {
-            Severity::Error => "error",
-            Severity::Warning => "warning",
-        };
-        let _ = write!(out, "{{\"file\":{},\"line\":{line},\"column\":{column}", quoted(self.name));
-        let _ = write!(out, ",\"end_line\":{end_line},\"end_column\":{end_column},\"code\":\"PTX{:04}\"", d.code);
-        let _ = write!(out, ",\"class\":\"{}\",\"severity\":\"{severity}\"", d.class.name());
-        let _ = write!(out, ",\"message\":{}", quoted(&d.message));
-        let labels: Vec<String> = d
-            .labels
-            .iter()
-            .map(|(span, text)| {
-                let (line, column) = self.lines.line_column(self.bytes(*span).start);
-                format!("{{\"line\":{line},\"column\":{column},\"text\":{}}}", quoted(text))
-            })
-            .collect();
-        let strings = |list: &[String]| list.iter().map(|s| quoted(s)).collect::<Vec<_>>().join(",");
-        let (notes, help) = (strings(&d.notes), strings(&d.helps));
-        let _ = writeln!(out, ",\"labels\":[{}],\"notes\":[{notes}],\"help\":[{help}]}}", labels.join(","));
-    }
-
-    /// The bytes of a span; not empty if there is a character to point at.
-    fn bytes(&self, span: ptx_dsl_frontend::span::Span) -> Range<usize> {
-        let range = self.lexed.bytes(span);
-        range.start.min(self.text.len())..range.end.clamp(range.start, self.text.len().max(range.start))
-    }
-}
-
-/// A JSON string.
-fn quoted(text: &str) -> String {
-    let mut out = String::with_capacity(text.len() + 2);
-    out.push('"');
-    for c in text.chars() {
-        match c {
-            '"' => out.push_str("\\\""),
-            '\\' => out.push_str("\\\\"),
-            '\n' => out.push_str("\\n"),
-            '\r' => out.push_str("\\r"),
-            '\t' => out.push_str("\\t"),
-            c if c < ' ' || c == '\u{7f}' => {
-                let _ = write!(out, "\\u{:04x}", c as u32);
-            }
-            c => out.push(c),
-        }
-    }
-    out.push('"');
-    out
 }

@@ -2,9 +2,11 @@
 
 use clap::ArgMatches;
 use ptx_dsl::build::rust_source;
+use ptx_dsl_frontend::lex::lex_rust;
 
 use crate::input::{Input, inputs, is_rust};
 use crate::layout::{layout, layout_text};
+use crate::rust_file::is_text_of_rust;
 
 /// Formats the macros of a Rust file; `None` if it is no Rust, or one of them cannot be formatted.
 fn rust(file: &[u8]) -> Option<Vec<u8>> {
@@ -36,7 +38,8 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
                 continue;
             }
         };
-        let new = if is_rust(&file) { rust(&text) } else { layout(&text) };
+        let of_rust = std::str::from_utf8(&text).is_ok_and(|text| is_text_of_rust(&file, text)) || is_rust(&file);
+        let new = if of_rust { rust(&text) } else { layout(&text) };
         let Some(new) = new else {
             crate::write_err(&format!("error: `{}` is not formatted: `ptx-dsl check` says why\n", file.name()));
             good = false;
@@ -70,7 +73,7 @@ fn layout_body(body: &str, outer: &str) -> Option<String> {
     };
     let alone = first.trim().is_empty();
     let indent = if alone { format!("{outer}    ") } else { outer.to_owned() };
-    let laid_out = layout_text(body, &indent)?;
+    let laid_out = layout_text(body, &indent, lex_rust)?;
     let begin = if alone { "\n" } else { &body[..body.len() - body.trim_start().len()] };
     let text = if alone { &laid_out } else { laid_out.trim_start() };
     let end = match last.trim() {

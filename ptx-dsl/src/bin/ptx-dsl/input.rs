@@ -8,7 +8,8 @@ use clap::ArgMatches;
 use ptx_dsl::build::rust_source;
 
 /// How files of machine code begin.
-const MACHINE_CODE: [(&[u8], &str); 2] = [(b"\x7fELF", "an ELF file"), (&0xBA55_ED50_u32.to_le_bytes(), "a fat binary")];
+const MACHINE_CODE: [(&[u8], &str); 2] =
+    [(b"\x7fELF", "an ELF file"), (&0xBA55_ED50_u32.to_le_bytes(), "a fat binary")];
 
 /// A file named on the command line or in a list.
 #[derive(Debug, Clone)]
@@ -53,7 +54,9 @@ impl Input {
         let bytes = self.bytes()?;
         if let Some((_, what)) = MACHINE_CODE.iter().find(|(magic, _)| bytes.starts_with(magic)) {
             let name = self.name();
-            return Err(format!("`{name}` is {what}, not PTX; `cuobjdump -ptx` prints the PTX of a file that has some"));
+            return Err(format!(
+                "`{name}` is {what}, not PTX; `cuobjdump -ptx` prints the PTX of a file that has some"
+            ));
         }
         Ok(match String::from_utf8(bytes) {
             Ok(text) => text,

@@ -2,14 +2,15 @@
 
 use std::ops::Range;
 
-use ptx_dsl_frontend::lex::lex;
+use ptx_dsl_frontend::diag::Diagnostic;
+use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::token::{Tok, Token};
 
 /// Formats a file; `None` if the lexer reports an error or a token would change. Bytes outside of ASCII occur only in comments,
 /// in any encoding, and are kept.
 pub fn layout(file: &[u8]) -> Option<Vec<u8>> {
     let text: String = file.iter().map(|&b| if b.is_ascii() { b as char } else { stand_in(b) }).collect();
-    let laid_out = layout_text(&text, "")?;
+    let laid_out = layout_text(&text, "", lex)?;
     Some(laid_out.chars().map(|c| c as u8).collect())
 }
 
@@ -18,8 +19,11 @@ fn stand_in(byte: u8) -> char {
     char::from_u32(0xe000 + u32::from(byte)).unwrap_or(char::REPLACEMENT_CHARACTER)
 }
 
+/// `lex`, or `lex_rust`.
+pub type Lexer = fn(&str) -> (Lexed, Vec<Diagnostic>);
+
 /// Each line that begins with a token or a comment begins with `indent`.
-pub fn layout_text(text: &str, indent: &str) -> Option<String> {
+pub fn layout_text(text: &str, indent: &str, lex: Lexer) -> Option<String> {
     let (lexed, wrong) = lex(text);
     if !wrong.is_empty() {
         return None;

@@ -7,6 +7,9 @@ mod format;
 mod input;
 mod layout;
 mod run;
+mod rust_file;
+mod rust_types;
+mod shown;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

@@ -114,9 +114,21 @@ pub(crate) fn unknown_here(span: Span, what: &str, constants: &Constants, id: Co
     finding
 }
 
-/// A Rust constant in a text that is not compiled by rustc.
-pub fn unknown_value(span: Span, name: &str) -> Diagnostic {
-    Diagnostic::error(156, span, format!("the value of `{name}` is an expression of Rust"))
-        .note("only `ptx!` knows Rust")
-        .help(format!("write a number: `const {name}: u32 = 16;`"))
+/// A Rust constant or a const parameter in a text that is not compiled by rustc, in a build script or at run time.
+pub fn unknown_value(declaration: &Declaration) -> Diagnostic {
+    let Declaration { name, ty, value, span, .. } = declaration;
+    let example = match ty.name() {
+        "bool" => "true",
+        "f32" | "f64" => "1.0",
+        _ => "16",
+    };
+    let ty = ty.name();
+    let d = |message: String| Diagnostic::error(156, *span, message);
+    match value {
+        Some(_) => d(format!("the value of `{name}` is an expression of Rust, which only rustc evaluates"))
+            .note("`const _: () = assert!(...)` beside the `ptx!` compares a number with the constant of Rust")
+            .help(format!("declare `{name}` with a number: `const {name}: {ty} = {example};`")),
+        None => d(format!("only rustc knows the values that `{name}` is given"))
+            .help(format!("list the values of `{name}`: `<const {name}: {ty} in [{example}]>`")),
+    }
 }

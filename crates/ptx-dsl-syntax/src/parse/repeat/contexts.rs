@@ -3,6 +3,11 @@
 use super::Expanded;
 use crate::diag::{Diagnostic, sort};
 use crate::span::Span;
+use std::collections::HashMap;
+use std::ops::Range;
+
+/// The code of two declarations of a name.
+const DECLARED_TWICE: u16 = 402;
 
 /// What made some tokens.
 #[derive(Debug)]
@@ -22,6 +27,10 @@ pub(super) struct Contexts {
     origins: Vec<(u32, u32)>,
     /// What made them, and within which context.
     made: Vec<(What, Option<u32>)>,
+    /// Of tokens that stand for an argument: where it is given.
+    given: HashMap<u32, Span>,
+    /// Source tokens that rustc does not show.
+    hidden: Vec<Range<u32>>,
 }
 
 impl Contexts {
@@ -51,6 +60,16 @@ impl Contexts {
         self.base + self.origins.len() as u32 - 1
     }
 
+    /// Is it a token as written?
+    pub(super) fn is_source(&self, id: u32) -> bool {
+        id < self.base
+    }
+
+    /// A token stands for this argument.
+    pub(super) fn give(&mut self, id: u32, argument: Span) {
+        self.given.insert(id, argument);
+    }
+
     pub(super) fn sources(&self) -> impl Iterator<Item = u32> {
         self.origins.iter().map(|(source, _)| *source)
     }
@@ -78,6 +97,34 @@ impl Contexts {
         std::iter::successors(entry(context), move |(_, outer)| entry(*outer)).map(|(what, _)| what)
     }
 
+    /// The argument that a token stands for, or the token.
+    fn argument(&self, mut span: Span) -> Span {
+        while let Some(argument) = self.given.get(&span.first) {
+            span = *argument;
+        }
+        span
+    }
+
+    fn is_hidden(&self, id: u32) -> bool {
+        let source = self.source_of(id);
+        self.hidden.iter().any(|range| range.contains(&source))
+    }
+
+    /// What rustc shows in place of a hidden token: the argument that it stands for, or the innermost use that is not hidden.
+    pub(super) fn shown(&self, id: u32) -> Option<Span> {
+        let mut at = self.is_hidden(id).then_some(id)?;
+        while let Some(argument) = self.given.get(&at) {
+            if !self.is_hidden(argument.first) {
+                return Some(self.source(*argument));
+            }
+            at = argument.first;
+        }
+        self.around(self.origin(at).1).find_map(|what| match what {
+            What::Use(_, span) if !self.is_hidden(span.first) => Some(self.source(*span)),
+            _ => None,
+        })
+    }
+
     /// The source token where the outermost piece around this token is used.
     pub(super) fn used_at(&self, id: u32) -> Option<u32> {
         let uses = self.around(self.origin(id).1).filter_map(|what| match what {
@@ -89,6 +136,16 @@ impl Contexts {
 }
 
 impl Expanded {
+    /// rustc does not show these source tokens: findings in a piece of them are where it is used.
+    pub fn hide(&mut self, tokens: Vec<Range<u32>>) {
+        self.contexts.hidden = tokens;
+    }
+
+    /// What rustc shows in place of a hidden token of a piece.
+    pub fn shown(&self, id: u32) -> Option<Span> {
+        self.contexts.shown(id)
+    }
+
     /// Adds the errors in repetitions to the findings, and puts all at source tokens, in order.
     pub fn report(&self, found: &mut Vec<Diagnostic>) {
         if !self.diagnostics.is_empty() {
@@ -102,29 +159,37 @@ impl Expanded {
 
     /// Findings at source tokens: one of several iterations or uses once, with the first and how many there are.
     fn once(&self, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let mut out: Vec<(Diagnostic, Vec<u32>)> = Vec::new();
+        let mut out: Vec<(Diagnostic, Vec<u32>, Option<Span>)> = Vec::new();
         for mut d in found {
+            if d.code == DECLARED_TWICE {
+                // the name is the argument
+                let labels = d.labels.iter_mut().map(|(span, _)| span);
+                for span in std::iter::once(&mut d.span).chain(labels) {
+                    *span = self.contexts.argument(*span);
+                }
+            }
             let context = self.contexts.origin(d.span.first).1;
+            let shown = self.contexts.shown(d.span.first);
             d.span = self.contexts.source(d.span);
             for (span, _) in &mut d.labels {
                 *span = self.contexts.source(*span);
             }
             let Some(context) = context else {
-                out.push((d, Vec::new()));
+                out.push((d, Vec::new(), None));
                 continue;
             };
-            let same = |(known, at): &&mut (Diagnostic, Vec<u32>)| {
+            let same = |(known, at, _): &&mut (Diagnostic, Vec<u32>, Option<Span>)| {
                 !at.is_empty() && (known.code, known.span, known.severity) == (d.code, d.span, d.severity)
             };
             match out.iter_mut().rev().find(same) {
-                Some((_, contexts)) => contexts.push(context),
-                None => out.push((d, vec![context])),
+                Some((_, contexts, _)) => contexts.push(context),
+                None => out.push((d, vec![context], shown)),
             }
         }
-        out.into_iter().map(|(d, contexts)| self.noted(d, &contexts)).collect()
+        out.into_iter().map(|(d, contexts, shown)| self.noted(d, &contexts, shown)).collect()
     }
 
-    fn noted(&self, mut d: Diagnostic, contexts: &[u32]) -> Diagnostic {
+    fn noted(&self, mut d: Diagnostic, contexts: &[u32], shown: Option<Span>) -> Diagnostic {
         let mut all = contexts.to_vec();
         all.dedup();
         let Some(first) = all.first() else { return d };
@@ -133,10 +198,16 @@ impl Expanded {
             2 => " and one more".to_owned(),
             n => format!(" and {} more", n - 1),
         };
-        for what in self.contexts.around(Some(*first)) {
+        let moved = shown.map(|shown| std::mem::replace(&mut d.span, shown));
+        d.labels.splice(0..0, moved.map(|token| (token, "it is this token, in a part of another crate".to_owned())));
+        let uses = |what: &&What| matches!(what, What::Use(_, at) if !self.contexts.is_hidden(at.first));
+        // where it was moved to
+        let known = shown.and_then(|_| self.contexts.around(Some(*first)).position(|what| uses(&what)));
+        for (n, what) in self.contexts.around(Some(*first)).enumerate() {
             let more = std::mem::take(&mut more);
             match what {
                 What::Iteration(iteration) => d.notes.push(format!("where `{iteration}`{more}")),
+                What::Use(..) if known == Some(n) && more.is_empty() => {}
                 What::Use(piece, at) => {
                     d.labels.push((self.contexts.source(*at), format!("in this use of `{piece}`{more}")));
                 }

@@ -26,7 +26,7 @@ pub(super) fn guarded_else(span: Span) -> Diagnostic {
 pub(super) fn unknown_part(span: Span, name: &str) -> Diagnostic {
     error(
         span,
-        format!("`{name}` is no constant, and no variable of a repetition around this place"),
+        format!("`{name}` is not a constant, and not a variable of a repetition around this place"),
         format!("put the statement into `@for {name} in 0..4 {{ ... }}`, or name a constant"),
     )
 }
@@ -127,6 +127,26 @@ pub(super) fn not_named(span: Span, name: &str) -> Diagnostic {
     )
 }
 
+pub(super) fn beside_part(span: Span, kernel: bool) -> Diagnostic {
+    let help = match kernel {
+        true => "move the kernel into a `ptx!` of its own, with `use` and the path of the part",
+        false => "move it into the braces of the part, or into a `ptx!` of its own",
+    };
+    definition(span, "a `ptx!` that defines a part has nothing else", help)
+}
+
+pub(super) fn second_part(span: Span) -> Diagnostic {
+    definition(span, "a `ptx!` defines one part", "move it into a `ptx!` of its own, which may `use` the first one")
+}
+
+pub(super) fn kernel_in_part(span: Span) -> Diagnostic {
+    definition(
+        span,
+        "a part has no kernels",
+        "move the kernel into a `ptx!` of its own, with `use` and the path of the part",
+    )
+}
+
 fn of_use(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     Diagnostic::error(160, span, message).help(help)
 }
@@ -139,10 +159,28 @@ pub(super) fn no_semicolon(span: Span) -> Diagnostic {
     of_use(span, "a use of a piece ends in `;`", "add `;` behind the `)`")
 }
 
-pub(super) fn unknown_piece(span: Span, name: &str, near: Option<&str>) -> Diagnostic {
-    let help = match near {
-        Some(near) => format!("write `{near}!(...)`"),
-        None => {
+/// `guard`: its predicate, with the `!`.
+pub(super) fn guarded(span: Span, name: &str, guard: Option<(&str, bool)>) -> Diagnostic {
+    let help = match guard {
+        Some((predicate, negated)) => {
+            let not = if negated { "" } else { "!" };
+            format!("branch around it: `@{not}{predicate} bra over; {name}!(...); over:`")
+        }
+        None => "remove the guard".to_owned(),
+    };
+    of_use(span, format!("a use of `{name}` has no guard, because a piece is not one instruction"), help)
+}
+
+pub(super) fn no_bang(span: Span, name: &str) -> Diagnostic {
+    of_use(span, format!("a use of the piece `{name}` has a `!` behind the name"), format!("write `{name}!(...)`"))
+}
+
+/// `same`: a piece of this name in a part; `near`: one of a similar name.
+pub(super) fn unknown_piece(span: Span, name: &str, same: Option<&str>, near: Option<&str>) -> Diagnostic {
+    let help = match (same, near) {
+        (Some(same), _) => format!("write `{same}!(...)`"),
+        (None, Some(near)) => format!("did you mean `{near}!(...)`?"),
+        (None, None) => {
             format!("define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part behind the header")
         }
     };
@@ -173,6 +211,11 @@ pub(super) fn wrong_count(
 /// Where the parameter of an argument is declared.
 fn declared_here(d: Diagnostic, parameter: &str, declared: Span) -> Diagnostic {
     d.label(declared, format!("the parameter `{parameter}` is declared here"))
+}
+
+pub(super) fn nothing_given(span: Span, parameter: &str, declared: Span) -> Diagnostic {
+    let message = format!("nothing is left of the argument `{parameter}`");
+    declared_here(of_use(span, message, "write an argument without `@if` and `@for`"), parameter, declared)
 }
 
 pub(super) fn argument_range(span: Span, value: i128, parameter: &str, ty: &str, declared: Span) -> Diagnostic {

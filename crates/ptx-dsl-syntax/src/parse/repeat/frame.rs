@@ -3,6 +3,7 @@
 use std::collections::HashMap;
 
 use super::names::Own;
+use crate::span::Span;
 use crate::token::Token;
 
 /// A use whose tokens are being made.
@@ -17,16 +18,25 @@ pub(super) struct Frame {
     /// How many constants of the module are in scope.
     pub(super) constants: usize,
     /// By parameter.
-    pub(super) arguments: HashMap<String, Vec<Token>>,
+    pub(super) arguments: HashMap<String, Given>,
     /// Names of the piece that an argument has too.
     pub(super) renamed: Vec<(Own, String)>,
+}
+
+/// An argument.
+#[derive(Debug)]
+pub(super) struct Given {
+    /// What stands for the parameter.
+    pub(super) tokens: Vec<Token>,
+    /// Where it is given.
+    pub(super) span: Span,
 }
 
 /// What a word of a piece stands for in a use.
 pub(super) enum Stands<'a> {
     Itself,
     Renamed(String),
-    Argument(&'a [Token]),
+    Argument(&'a Given),
 }
 
 impl Frame {
@@ -35,8 +45,8 @@ impl Frame {
     }
 
     pub(super) fn stands_for(&self, word: &str) -> Stands<'_> {
-        if let Some(tokens) = self.arguments.get(word) {
-            return Stands::Argument(tokens);
+        if let Some(given) = self.arguments.get(word) {
+            return Stands::Argument(given);
         }
         let renamed = self.renamed.iter().find_map(|(own, name)| Some(format!("{name}{}", own.covers(word)?)));
         renamed.map_or(Stands::Itself, Stands::Renamed)

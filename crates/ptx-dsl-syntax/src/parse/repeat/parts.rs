@@ -1,6 +1,8 @@
-//! Parts of one name in a module, and constants of one name in several parts.
+//! Parts of one name in a module, constants of one name in several parts, and what stands beside or in a part where it must not.
 
-use super::Expander;
+use super::{Expander, errors, is, named};
+use crate::diag::Diagnostic;
+use crate::parse::parse_header;
 use crate::token::{Tok, Token};
 use std::borrow::Cow;
 use std::collections::HashMap;
@@ -55,6 +57,65 @@ pub(super) fn apart(tokens: &[Token]) -> Cow<'_, [Token]> {
         }
     }
     Cow::Owned(out)
+}
+
+/// Errors in a module that defines a part: what it has beside the part, and kernels in the part.
+pub fn beside_part(tokens: &[Token]) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    let (_, used, _) = parse_header(tokens);
+    if let Some(constant) = tokens[..used].iter().find(|token| named(token, "const")) {
+        found.push(errors::beside_part(constant.span(), false));
+    }
+    let (mut rest, mut parts) = (&tokens[used..], 0);
+    while let Some(first) = rest.first() {
+        let (item, behind) = rest.split_at(item_end(rest));
+        rest = behind;
+        if is(first, '#') || is(first, ';') || named(first, "use") {
+            continue;
+        }
+        let visible = match item {
+            [public, open, ..] if named(public, "pub") && is(open, '(') => {
+                item.iter().position(|token| is(token, ')')).map_or(1, |close| close + 1)
+            }
+            [public, ..] if named(public, "pub") => 1,
+            _ => 0,
+        };
+        match &item[visible..] {
+            [part, name, open, body @ ..] if named(part, "part") && is(open, '{') => {
+                if parts > 0 {
+                    found.push(errors::second_part(name.span()));
+                }
+                parts += 1;
+                found.extend(entries(body).map(|at| errors::kernel_in_part(body[at].span().to(body[at + 1].span()))));
+            }
+            _ => {
+                let word = item.get(1).filter(|_| is(first, '.')).unwrap_or(first);
+                let kernel = entries(item).next().is_some();
+                found.push(errors::beside_part(first.span().to(word.span()), kernel));
+            }
+        }
+    }
+    found
+}
+
+/// Where `.entry` stands outside of braces.
+fn entries(tokens: &[Token]) -> impl Iterator<Item = usize> {
+    let mut open = 0;
+    (0..tokens.len()).filter(move |at| {
+        open += depth(&tokens[*at].kind);
+        open == 0 && is(&tokens[*at], '.') && tokens.get(at + 1).is_some_and(|word| named(word, "entry"))
+    })
+}
+
+/// Where the item ends with which the tokens begin: behind a `;`, its braces, or the brackets of an attribute.
+fn item_end(tokens: &[Token]) -> usize {
+    let (mut open, attribute, to_semicolon) = (0, is(&tokens[0], '#'), named(&tokens[0], "use"));
+    let end = tokens.iter().position(|token| {
+        open += depth(&token.kind);
+        let closed = if attribute { is(token, ']') } else { !to_semicolon && is(token, '}') };
+        open <= 0 && (is(token, ';') || closed)
+    });
+    end.map_or(tokens.len(), |end| end + 1)
 }
 
 fn word(token: Option<&Token>) -> Option<&str> {

@@ -6,12 +6,11 @@ use std::collections::HashMap;
 use std::ops::Range;
 use std::rc::Rc;
 
-use super::frame::Frame;
 use super::names::{Own, declared};
 use super::parts::Part;
 use super::{Expander, begins_piece, errors};
 use crate::parse::SPACES;
-use crate::token::{Tok, Token};
+use crate::token::Tok;
 use ptx_dsl_isa::constant::{Kind as Number, RustType};
 
 /// All pieces of a module.
@@ -78,8 +77,11 @@ impl Expander<'_> {
 
     /// `part ring {`, which may have a visibility, or another name for this module: the part and the `{`.
     fn part_at(&self, mut at: usize) -> Option<(Part, usize)> {
+        while self.is(at, '#') && self.is(at + 1, '[') {
+            at = self.parenthesis(at + 1)? + 1;
+        }
         if self.word(at) == Some("pub") {
-            at += if self.is(at + 1, '(') { 4 } else { 1 };
+            at = if self.is(at + 1, '(') { self.parenthesis(at + 1)? } else { at } + 1;
         }
         let name = self.word(at + 1).filter(|_| self.word(at) == Some("part"))?;
         let alias = self.word(at + 3).filter(|_| self.word(at + 2) == Some("as"));
@@ -279,7 +281,7 @@ impl Expander<'_> {
         }
         if let Some((index, end)) = self.pieces.ends.get(&at).copied() {
             if let Some(index) = index
-                && self.alone.as_ref().is_some_and(|own| own.contains(&at))
+                && self.alone.as_ref().is_some_and(|alone| alone.own.contains(&at))
             {
                 self.by_itself(index);
             }
@@ -289,77 +291,5 @@ impl Expander<'_> {
             return self.kernel_at(at, to);
         }
         None
-    }
-
-    /// Where the kernel ends that begins here.
-    fn kernel_at(&self, mut at: usize, to: usize) -> Option<usize> {
-        while self.is(at, '.') && matches!(self.word(at + 1), Some("visible" | "weak" | "extern")) {
-            at += 2;
-        }
-        if !self.is(at, '.') || self.word(at + 1) != Some("entry") {
-            return None;
-        }
-        match self.body_behind(at, to) {
-            Some(open) => self.close(open).map(|close| close + 1),
-            None => (at..to).find(|end| self.is(*end, ';')).map(|end| end + 1),
-        }
-    }
-
-    /// A kernel with the body of the piece: its parameters are what could be given, of constants the number 1.
-    fn by_itself(&mut self, index: usize) {
-        let piece = Rc::clone(&self.pieces.all[index]);
-        let id = self.tokens[piece.at].id;
-        let text = |out: &mut Vec<Token>, text: &str| {
-            let glued = !text.contains([' ', '{', '}', ';']);
-            for (n, word) in text.split(' ').filter(|word| !word.is_empty()).enumerate() {
-                let kind = match word.strip_prefix('.') {
-                    Some(word) => {
-                        out.push(Token { kind: Tok::Punct('.'), id, glued: false });
-                        Tok::Word(word.to_owned())
-                    }
-                    None if word.len() == 1 => Tok::Punct(word.chars().next().unwrap_or(';')),
-                    None => Tok::Word(word.to_owned()),
-                };
-                let dotted = word.starts_with('.');
-                out.push(Token { kind, id, glued: dotted || glued && n > 0 });
-            }
-        };
-        text(&mut self.out.tokens, &format!(".visible .entry __alone_{index} ( ) {{"));
-        let mut frame = Frame::new(index, piece.part.clone(), self.variables.len(), self.scope.open());
-        let scope = self.scope.open();
-        for p in &piece.parameters {
-            let tokens = &self.tokens[p.tokens.clone()];
-            match p.kind {
-                Kind::Operand => {
-                    let global = matches!(&tokens[1].kind, Tok::Word(space) if space == "global" || space == "const");
-                    let space = tokens.len() > 3;
-                    if !space || global {
-                        text(&mut self.out.tokens, ".reg");
-                    }
-                    if global {
-                        text(&mut self.out.tokens, ".b64");
-                    }
-                    let from = if global { tokens.len() - 1 } else { 0 };
-                    self.out.tokens.extend_from_slice(&tokens[from..]);
-                    text(&mut self.out.tokens, ";");
-                }
-                Kind::Constant(_) => {
-                    self.scope.set(&p.name, 1);
-                    let one = Token { kind: Tok::Number("1".into()), id, glued: false };
-                    frame.arguments.insert(p.name.clone(), vec![one]);
-                }
-                Kind::Label | Kind::Name => {}
-            }
-        }
-        self.frames.push(frame);
-        self.all(piece.body.start, piece.body.end);
-        self.frames.pop();
-        self.scope.close(scope);
-        for p in piece.parameters.iter().filter(|p| p.kind == Kind::Label) {
-            let name = self.tokens[p.tokens.end - 1].clone();
-            self.out.tokens.push(name);
-            text(&mut self.out.tokens, ":");
-        }
-        text(&mut self.out.tokens, "ret ; }");
     }
 }

@@ -5,14 +5,19 @@ use std::ops::Range;
 use std::rc::Rc;
 
 use super::contexts::What;
-use super::frame::Frame;
+use super::frame::{Frame, Given};
 use super::pieces::{Kind, Parameter, Piece};
 use super::{Expander, MAX_DEPTH, errors};
 use crate::ast::Expr;
 use crate::parse::arguments::ARGUMENTS;
+use crate::parse::near::nearest;
 use crate::parse::{Const, Parser, fold};
+use crate::span::Span;
 use crate::token::{Tok, Token};
 use ptx_dsl_isa::constant::{Kind as Number, RustType};
+
+/// As they are written, and as tokens of the place around the use.
+type Arguments = (Vec<Range<usize>>, Vec<Vec<Token>>);
 
 impl Expander<'_> {
     /// `wait!(` or `ring::wait!(`: the parenthesis.
@@ -21,6 +26,39 @@ impl Expander<'_> {
         let bang = if path { at + 4 } else { at + 1 };
         let begins = at == 0 || !self.is(at - 1, '.');
         (begins && bang + 1 < to && self.is(bang, '!') && self.is(bang + 1, '(')).then_some(bang + 1)
+    }
+
+    /// `wait(` or `ring::wait(` as a statement, which lacks the `!`: where its name and where the statement ends.
+    pub(super) fn without_bang(&self, at: usize, to: usize) -> Option<(usize, usize)> {
+        let path = self.is(at + 1, ':') && self.is(at + 2, ':') && self.word(at + 3).is_some();
+        let last = if path { at + 3 } else { at };
+        let begins = self.guard(at).is_some() || at == 0 || ";{}:>".chars().any(|c| self.is(at - 1, c));
+        (begins && self.is(last + 1, '(') && last + 1 < to && self.lookup(at, last).is_some())
+            .then(|| (last, (last..to).find(|end| self.is(*end, ';')).map_or(to, |end| end + 1)))
+    }
+
+    /// Reports a use that lacks the `!`.
+    pub(super) fn report_without_bang(&mut self, at: usize, last: usize) {
+        let name: Vec<&str> = (at..=last).filter_map(|at| self.word(at)).collect();
+        let d = errors::no_bang(self.span(at, last), &name.join("::"));
+        self.fail(d);
+        self.drop_guard(at);
+    }
+
+    /// The guard before the statement that begins here: its `@`.
+    fn guard(&self, at: usize) -> Option<usize> {
+        let predicate = at.checked_sub(1).filter(|at| self.word(*at).is_some())?;
+        let before = predicate.checked_sub(1)?;
+        let from = if self.is(before, '!') { before.checked_sub(1)? } else { before };
+        self.is(from, '@').then_some(from)
+    }
+
+    /// Takes back the guard before the statement that begins here, which must not be read as that of the next one.
+    fn drop_guard(&mut self, at: usize) {
+        if let Some(from) = self.guard(at) {
+            let before = self.out.tokens.len().saturating_sub(at - from);
+            self.out.tokens.truncate(before);
+        }
     }
 
     /// Expands a use; returns where it ends.
@@ -38,6 +76,12 @@ impl Expander<'_> {
         let Some(index) = self.find(at, open) else { return end };
         let piece = Rc::clone(&self.pieces.all[index]);
         let span = self.span(at, open - 2);
+        if let Some(from) = self.guard(at) {
+            let predicate = self.word(at - 1).filter(|_| !piece.layout).map(|word| (word, at - from == 3));
+            let d = errors::guarded(self.span(from, at - 1), &piece.name, predicate);
+            self.fail(d);
+            self.drop_guard(at);
+        }
         if self.frames.iter().any(|frame| frame.piece == index) || self.depth >= MAX_DEPTH {
             self.fail(errors::recursive(span, &piece.name));
             return end;
@@ -50,34 +94,39 @@ impl Expander<'_> {
         if self.is_too_long(at, size) {
             return end;
         }
-        let Some(arguments) = self.arguments(&piece, open, close) else { return end };
+        let Some((sources, arguments)) = self.arguments(&piece, open, close) else { return end };
         self.depth += 1;
-        self.expand_use(index, &piece, arguments, at..open - 1);
+        self.expand_use(index, &piece, (sources, arguments), at..open - 1);
         self.depth -= 1;
         end
     }
 
     /// The piece that these tokens name. A piece of the same part needs no path.
     fn find(&mut self, at: usize, open: usize) -> Option<usize> {
-        let last = self.word(open - 2).unwrap_or_default();
-        let part = self.frames.last().and_then(|frame| frame.part.as_deref());
-        let path = self.word(at).unwrap_or_default();
-        let name = if open - 2 == at { last.to_owned() } else { format!("{path}::{last}") };
-        let of = if open - 2 == at { part } else { self.part_of(path, part) };
-        let inner = of.and_then(|part| self.pieces.named.get(&format!("{part}::{last}")));
-        let found = inner.or_else(|| self.pieces.named.get(last).filter(|_| open - 2 == at));
-        if let Some(found) = found {
-            return Some(*found);
+        let found = self.lookup(at, open - 2);
+        if found.is_none() {
+            let (path, last) = (self.word(at).unwrap_or_default(), self.word(open - 2).unwrap_or_default());
+            let name = if open - 2 == at { last.to_owned() } else { format!("{path}::{last}") };
+            let end = format!("::{last}");
+            let names: Vec<&str> = self.pieces.all.iter().map(|piece| piece.name.as_str()).collect();
+            let same = names.iter().copied().find(|known| *known == last || known.ends_with(&end));
+            let d = errors::unknown_piece(self.span(at, open - 2), &name, same, nearest(&name, &names));
+            self.fail(d);
         }
-        let end = format!("::{last}");
-        let near = self.pieces.all.iter().find(|piece| piece.name == last || piece.name.ends_with(&end));
-        let d = errors::unknown_piece(self.span(at, open - 2), &name, near.map(|piece| piece.name.as_str()));
-        self.fail(d);
-        None
+        found
     }
 
-    /// The arguments of a use, as tokens of the place around it.
-    fn arguments(&mut self, piece: &Piece, open: usize, close: usize) -> Option<Vec<Vec<Token>>> {
+    /// The piece that these tokens name, from the first of a path to the last.
+    fn lookup(&self, at: usize, last: usize) -> Option<usize> {
+        let part = self.frames.last().and_then(|frame| frame.part.as_deref());
+        let (path, name) = (self.word(at)?, self.word(last)?);
+        let of = if last == at { part } else { self.part_of(path, part) };
+        let inner = of.and_then(|part| self.pieces.named.get(&format!("{part}::{name}")));
+        inner.or_else(|| self.pieces.named.get(name).filter(|_| last == at)).copied()
+    }
+
+    /// The arguments of a use, as they are written, and as tokens of the place around it.
+    fn arguments(&mut self, piece: &Piece, open: usize, close: usize) -> Option<Arguments> {
         let given = self.split(open + 1, close);
         if given.len() != piece.parameters.len() || given.iter().any(Range::is_empty) {
             let at = match given.get(piece.parameters.len()) {
@@ -89,7 +138,17 @@ impl Expander<'_> {
             self.fail(errors::wrong_count(at, &piece.name, given.len(), (wanted.len(), &wanted.join(", ")), name));
             return None;
         }
-        Some(given.into_iter().map(|tokens| self.expanded(tokens)).collect())
+        let mut all = Vec::new();
+        for (tokens, p) in given.iter().zip(&piece.parameters) {
+            let argument = self.expanded(tokens.clone());
+            if argument.is_empty() {
+                let declared = self.span(p.tokens.start, p.tokens.end - 1);
+                self.fail(errors::nothing_given(self.span(tokens.start, tokens.end - 1), &p.name, declared));
+                return None;
+            }
+            all.push(argument);
+        }
+        Some((given, all))
     }
 
     /// A parameter as it is declared.
@@ -114,15 +173,17 @@ impl Expander<'_> {
         std::mem::replace(&mut self.out.tokens, out)
     }
 
-    fn expand_use(&mut self, index: usize, piece: &Piece, mut given: Vec<Vec<Token>>, at: Range<usize>) {
+    fn expand_use(&mut self, index: usize, piece: &Piece, (sources, mut given): Arguments, at: Range<usize>) {
         let constants = match self.frames.first() {
             Some(frame) => frame.constants,
             None => self.blocks.first().copied().unwrap_or(self.scope.open()),
         };
+        let spans: Vec<Span> =
+            given.iter().map(|tokens| tokens[0].span().to(tokens[tokens.len() - 1].span())).collect();
         let mut values = Vec::new();
-        for (p, tokens) in piece.parameters.iter().zip(&mut given) {
+        for ((p, source), tokens) in piece.parameters.iter().zip(sources).zip(&mut given) {
             let value = match p.kind {
-                Kind::Constant(ty) => self.constant(tokens, ty, p),
+                Kind::Constant(ty) => self.constant(source, tokens, ty, p),
                 Kind::Label | Kind::Name => self.plain_name(tokens, p),
                 Kind::Operand => Some(None),
             };
@@ -137,14 +198,14 @@ impl Expander<'_> {
             }
         }
         let name = Token { id: self.made(self.tokens[at.start].id), ..self.tokens[at.start].clone() };
-        let span = self.tokens[at.start].span().to(self.tokens[at.end - 2 + usize::from(at.len() < 2)].span());
+        let span = self.tokens[at.start].span().to(self.tokens[at.end - 1].span());
         let outer = self.context;
         self.context = Some(self.out.contexts.open(outer, What::Use(piece.name.clone(), span)));
         if !piece.layout {
             self.open_block(piece, &given, &name);
         }
-        for (p, tokens) in piece.parameters.iter().zip(given) {
-            frame.arguments.insert(p.name.clone(), tokens);
+        for ((p, tokens), span) in piece.parameters.iter().zip(given).zip(spans) {
+            frame.arguments.insert(p.name.clone(), Given { tokens, span });
         }
         let hidden = self.scope.hide(constants);
         for (name, value) in values {
@@ -191,8 +252,15 @@ impl Expander<'_> {
     }
 
     /// The value of a constant argument; the tokens become what stands for it in the piece.
-    fn constant(&mut self, tokens: &mut Vec<Token>, ty: RustType, p: &Parameter) -> Option<Option<Expr>> {
-        let mut parser = Parser::new(tokens, 0);
+    fn constant(
+        &mut self,
+        source: Range<usize>,
+        tokens: &mut Vec<Token>,
+        ty: RustType,
+        p: &Parameter,
+    ) -> Option<Option<Expr>> {
+        // its names are those of the place around it
+        let mut parser = Parser::new(&self.tokens[..source.end], source.start);
         parser.scope = std::mem::take(&mut self.scope);
         let expr = parser.constant();
         let ended = parser.peek().is_none();

@@ -1,0 +1,122 @@
+//! Mistakes in the Rust types of parameters that the tokens of the types show. rustc finds others.
+
+use crate::source::RustType;
+use proc_macro2::TokenStream;
+use ptx_dsl_analysis::pointees::accesses_of_parameters;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Function, Module, Param, Stmt};
+use ptx_dsl_isa::isa::MemoryOp;
+use ptx_dsl_isa::span::Span;
+use ptx_dsl_isa::ty::Ty;
+
+/// The help for a type that does not suit its parameter.
+pub const HELP: &str = "a slice needs a `.u64` parameter, a scalar a parameter of its size";
+
+/// Types that do not suit their parameters, for those who do not compile the kernels. `rust_type`: `None` if the tokens are no type.
+pub fn wrong_types(module: &Module, rust_type: &dyn Fn(Span) -> Option<RustType<TokenStream>>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for p in kernels(module).flat_map(|kernel| &kernel.params) {
+        let Some(at) = p.rust_type else { continue };
+        let mistakes = mistakes(p, rust_type(at).as_ref()).into_iter();
+        found.extend(mistakes.map(|message| Diagnostic::error(153, at, message).help(HELP)));
+    }
+    found
+}
+
+/// What is wrong with the type of a parameter.
+pub(crate) fn mistakes(p: &Param, ty: Option<&RustType<TokenStream>>) -> Vec<String> {
+    let size = p.size as usize;
+    match ty {
+        Some(RustType::Reference { mutable: false }) if is_tensor_map(p) => Vec::new(),
+        Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
+            let mut found = Vec::new();
+            if p.size != 8 || p.array {
+                found.push(format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name));
+            }
+            if let RustType::Reference { .. } = kind {
+                found.push(format!("`{}` has a Rust type that cannot be passed", p.name));
+            }
+            found
+        }
+        Some(RustType::Value(ty)) => match primitive_size(ty) {
+            Some(bytes) if bytes != size || p.array => {
+                let (declared, s) = (declared(p), if size == 1 { "" } else { "s" });
+                vec![format!("`{}` is {declared}, which has {size} byte{s}, and `{ty}` has {bytes}", p.name)]
+            }
+            _ => Vec::new(),
+        },
+        None => vec![format!("`{}` has no valid Rust type", p.name)],
+    }
+}
+
+/// Can it be a tensor map: 128 bytes, aligned to 64?
+pub(crate) fn is_tensor_map(p: &Param) -> bool {
+    p.array && p.size == 128 && p.align >= 64
+}
+
+/// The parameter as PTX declares it.
+pub(crate) fn declared(p: &Param) -> String {
+    if p.array { "an array".to_owned() } else { format!("a `.{}`", p.ty.name()) }
+}
+
+/// The bytes of a primitive type.
+pub(crate) fn primitive_size(ty: &TokenStream) -> Option<usize> {
+    Some(match ty.to_string().as_str() {
+        "u8" | "i8" | "bool" => 1,
+        "u16" | "i16" => 2,
+        "u32" | "i32" | "f32" => 4,
+        "u64" | "i64" | "f64" | "usize" | "isize" => 8,
+        _ => return None,
+    })
+}
+
+/// Accesses of another floating-point type than the elements of the slice that Rust passes: `ld.global.f64` through `&mut [f32]`.
+/// `element`: the last name of the path of the elements, if the type is a slice.
+pub fn other_elements(module: &Module, element: &dyn Fn(Span) -> Option<String>) -> Vec<Diagnostic> {
+    let mut found = Vec::new();
+    for kernel in kernels(module) {
+        let of = |p: &Param| {
+            let name = element(p.rust_type?)?;
+            float(Ty::from_name(&name)?).map(|ty| (ty, name))
+        };
+        let elements: Vec<_> = kernel.params.iter().map(of).collect();
+        if may_differ(kernel, &elements) {
+            accesses(module, kernel, &elements, &mut found);
+        }
+    }
+    found
+}
+
+fn kernels(module: &Module) -> impl Iterator<Item = &Function> {
+    module.functions.iter().filter(|f| f.entry && f.defined)
+}
+
+/// Is there an access of another floating-point type than some slice has? Only then its address matters.
+fn may_differ(kernel: &Function, elements: &[Option<(Ty, String)>]) -> bool {
+    let accessed = |stmt: &Stmt| match stmt {
+        Stmt::Instr(i) if i.entry.effects.memory != MemoryOp::None => i.types.last().copied().and_then(float),
+        _ => None,
+    };
+    kernel.body.iter().filter_map(accessed).any(|access| elements.iter().flatten().any(|(ty, _)| *ty != access))
+}
+
+fn float(ty: Ty) -> Option<Ty> {
+    matches!(ty, Ty::F16 | Ty::Bf16 | Ty::F32 | Ty::F64).then_some(ty)
+}
+
+/// Integers may be any bits of the elements, so only floating-point accesses are compared.
+fn accesses(module: &Module, kernel: &Function, elements: &[Option<(Ty, String)>], found: &mut Vec<Diagnostic>) {
+    accesses_of_parameters(module, kernel, &mut |parameter, i, _| {
+        let Some(Some((element, name))) = elements.get(parameter) else { return };
+        let Some(access) = i.types.last().copied().and_then(float).filter(|access| access != element) else { return };
+        let p = &kernel.params[parameter];
+        let message =
+            format!("this accesses `.{}` values through `{}`, whose elements are `{name}`", access.name(), p.name);
+        let d = Diagnostic::warning(158, i.span, message)
+            .label(p.span, format!("`{}` is declared here", p.name))
+            .help(format!("access `.{}` values, or declare a slice of `{}`", element.name(), access.name()));
+        if !found.contains(&d) {
+            found.push(d);
+        }
+    });
+}

@@ -1,0 +1,71 @@
+//! Rust types of parameters in a file that nobody compiles, as far as their text tells.
+
+use proc_macro2::{Delimiter, TokenStream, TokenTree};
+use ptx_dsl_codegen::RustType;
+use ptx_dsl_codegen::rust_types::{other_elements, wrong_types};
+use ptx_dsl_frontend::Compiled;
+use ptx_dsl_frontend::diag::sort;
+use ptx_dsl_frontend::levels;
+use ptx_dsl_frontend::span::Span;
+
+/// Adds what is wrong with the types. `text`: the text of a type; empty if a repetition made it.
+pub fn check(compiled: &mut Compiled, text: &dyn Fn(Span) -> String) {
+    let ty = |span| match text(span) {
+        unknown if unknown.is_empty() => Some(RustType::Value(TokenStream::new())),
+        text => rust_type(text.parse().ok()?),
+    };
+    let mut found = Vec::new();
+    if !compiled.failed() {
+        found = other_elements(&compiled.hir, &|span| match ty(span)? {
+            RustType::Slice { element, .. } => path_end(element),
+            _ => None,
+        });
+        levels::apply(&compiled.ast.levels, &mut found);
+    }
+    found.append(&mut wrong_types(&compiled.hir, &ty));
+    compiled.diagnostics.append(&mut found);
+    sort(&mut compiled.diagnostics);
+    // the spans of the next file begin at 0
+    proc_macro2::extra::invalidate_current_thread_spans();
+}
+
+/// A type, as far as the macros tell types apart.
+fn rust_type(tokens: TokenStream) -> Option<RustType<TokenStream>> {
+    let trees: Vec<TokenTree> = tokens.clone().into_iter().collect();
+    let mut rest = match trees.as_slice() {
+        [] => return None,
+        [TokenTree::Punct(and), rest @ ..] if and.as_char() == '&' => rest,
+        _ => return Some(RustType::Value(tokens)),
+    };
+    if let [TokenTree::Punct(quote), TokenTree::Ident(_), behind @ ..] = rest
+        && quote.as_char() == '\''
+    {
+        rest = behind;
+    }
+    let mutable = matches!(rest.first(), Some(TokenTree::Ident(word)) if word == "mut");
+    match &rest[usize::from(mutable)..] {
+        [] => None,
+        [TokenTree::Group(slice)] if slice.delimiter() == Delimiter::Bracket && !is_array(slice.stream()) => {
+            Some(RustType::Slice { mutable, element: slice.stream() })
+        }
+        _ => Some(RustType::Reference { mutable }),
+    }
+}
+
+/// `f32; 4`
+fn is_array(tokens: TokenStream) -> bool {
+    tokens.into_iter().any(|tree| matches!(tree, TokenTree::Punct(p) if p.as_char() == ';'))
+}
+
+/// The last name of a path: `f16` of `half::f16`.
+fn path_end(tokens: TokenStream) -> Option<String> {
+    let mut name = None;
+    for tree in tokens {
+        match tree {
+            TokenTree::Ident(word) => name = Some(word.to_string()),
+            TokenTree::Punct(p) if p.as_char() == ':' => {}
+            _ => return None,
+        }
+    }
+    name
+}
