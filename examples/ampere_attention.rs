@@ -22,7 +22,7 @@ ptx! {
         .param .u32 n)
         .reqntid 128
     {
-        // Two stages: 64 rows of K, then 64 of V. Behind them 64 rows of Q.
+        // Two stages: 64 rows of K, then 64 of V. After them 64 rows of Q.
         .shared .align 128 .b8 tiles[40960];
         .reg .pred %p;
         .reg .b32 %t, %lane, %warp, %row, %part, %at, %to, %stage, %head, %query, %left, %x;
@@ -117,7 +117,7 @@ ptx! {
         mov.u32 %stage, 0;
 
       tile:
-        // the next tiles go to the other stage; behind the last one the group is empty
+        // the next tiles go to the other stage; after the last one the group is empty
         xor.b32 %x, %stage, 16384;
         add.u32 %x, %x, %to;
         add.u64 %k, %k, 8192;

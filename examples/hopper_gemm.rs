@@ -14,7 +14,7 @@ use ptx_dsl::{ElementType, Swizzle, TensorMap};
 ptx! {
     <sm_90a, ptx 8.3>
 
-    // Four stages: 128 x 64 elements of A, then 64 x 64 of B, in the 128-byte swizzle. Behind them the mbarriers: full, empty.
+    // Four stages: 128 x 64 elements of A, then 64 x 64 of B, in the 128-byte swizzle. After them the mbarriers: full, empty.
     .extern .shared .align 1024 .b8 stages[];
 
     .visible .entry gemm(

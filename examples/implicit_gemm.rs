@@ -14,7 +14,7 @@ use ptx_dsl::{ElementType, Swizzle, TensorMap};
 ptx! {
     <sm_90a, ptx 8.3>
 
-    // Four stages: 64 pixels, then 64 filters, of 64 channels, in the 128-byte swizzle. Behind them the mbarriers: full, empty.
+    // Four stages: 64 pixels, then 64 filters, of 64 channels, in the 128-byte swizzle. After them the mbarriers: full, empty.
     .extern .shared .align 1024 .b8 stages[];
 
     .visible .entry convolution(

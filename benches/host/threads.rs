@@ -5,7 +5,7 @@ use crate::median;
 /// Processor time of all threads of this process, the ended ones too, in ticks of 10 ms.
 fn ticks() -> Option<u64> {
     let stat = std::fs::read_to_string("/proc/self/stat").ok()?;
-    // user and system time are the 12th and 13th word behind the name
+    // user and system time are the 12th and 13th word after the name
     let words = stat.rsplit_once(')')?.1.split_whitespace().skip(11).take(2);
     words.map(|word| word.parse::<u64>().ok()).sum()
 }

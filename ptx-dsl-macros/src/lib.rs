@@ -22,7 +22,7 @@ use proc_macro::TokenStream;
 /// Item form: `ptx! { <sm_90, ptx 8.0> .visible .entry name(...) { ... } }` makes for each kernel a type `name` and a function `name` that
 /// returns its value. The type has `PTX`, `ENTRY_PTX` (this kernel with what it needs of the module) and `NAME`. `name.launch(...)`,
 /// `launch_raw` and `on` are methods of the function through the trait `KernelFn`, which is in the prelude and where the kernel is.
-/// `name().launch(...)` works without the trait. The name is no pattern: `let name = 2.0;` compiles.
+/// `name().launch(...)` works without the trait. The name is not a pattern: `let name = 2.0;` compiles.
 ///
 /// Expression form: `ptx!(<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... })` is a kernel as a value. Performance directives follow
 /// the parameters: `|x: &[f32]| .maxntid 256 .minnctapersm 2 { ... }`. The kernel's name in the PTX text comes from its position
@@ -36,7 +36,7 @@ use proc_macro::TokenStream;
 /// `@if I > 0 { ... } else { ... }` selects it. docs/constants.md says what may stand where.
 ///
 /// Parts are shared by modules: `ptx! { <sm_90, ptx 8.0> pub part ring { .inline wait(.shared .b64 at, .b32 parity) { ... } } }` defines
-/// one, and in another `ptx!`, `use crate::ring;` behind the header lets a kernel write `ring::wait!(full, %parity);`. docs/parts.md
+/// one, and in another `ptx!`, `use crate::ring;` after the header lets a kernel write `ring::wait!(full, %parity);`. docs/parts.md
 /// has the rules.
 ///
 /// The text keeps doc comments, `/// ...`, as comments; rustc drops others. With `lines` in the header, `<sm_90, ptx 8.0, lines>`, it has

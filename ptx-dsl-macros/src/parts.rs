@@ -99,7 +99,7 @@ impl Part {
 pub struct Module {
     /// What is before the first `use`.
     pub before: TokenStream,
-    /// The parts, each behind those that it uses.
+    /// The parts, each after those that it uses.
     pub parts: Vec<Part>,
     /// What is behind.
     pub rest: TokenStream,
@@ -125,7 +125,7 @@ pub fn step(input: TokenStream) -> Step {
         return match state(rest) {
             Some(step) => step,
             None => {
-                Step::Call(problem("this is no part of a module", "write `use` and the path of a part", word.span()))
+                Step::Call(problem("this is not a part of a module", "write `use` and the path of a part", word.span()))
             }
         };
     }
@@ -147,7 +147,7 @@ pub fn step(input: TokenStream) -> Step {
         at = end + 1;
     }
     if let (true, [_, _, word, ..]) = (part, aliases.as_slice()) {
-        let help = "remove `as` and the name behind it; a module of kernels may have it";
+        let help = "remove `as` and the name after it; a module of kernels may have it";
         return Step::Call(problem("a part calls others by their names", help, word.span()));
     }
     // the names are for what expands the uses of pieces
@@ -366,7 +366,7 @@ fn use_tree(
             match tree {
                 TokenTree::Ident(word) if word == "as" => {
                     return Err(problem(
-                        "`as` has no name behind it",
+                        "`as` has no name after it",
                         "write `use crate::parts::ring as other;`",
                         word.span(),
                     ));

@@ -88,7 +88,7 @@ impl<T: fmt::Debug> fmt::Debug for Buffer<T> {
     }
 }
 
-/// Memory with a shape: the element at `[i, j]` is `i * strides[0] + j * strides[1]` elements behind the first.
+/// Memory with a shape: the element at `[i, j]` is `i * strides[0] + j * strides[1]` elements after the first.
 ///
 /// The memory is a slice, or something that owns one: `&x[..]`, `&mut x[..]`, a vector, a [`Buffer`]. All elements of the shape are in
 /// it. A reference to a view is passed where a kernel takes `&[T]` or `&mut [T]`; shape and strides are parameters of their own.

@@ -323,7 +323,7 @@ impl FaultKind {
         match self {
             OutOfBounds { .. } => "compare the index with the number of elements before the access",
             OutsideVariable { .. } => {
-                "compare the index with the size of the variable before the access; nothing says what lies behind it"
+                "compare the index with the size of the variable before the access; nothing says what lies after it"
             }
             FreedStack { .. } => "`alloca` it again, or `stackrestore` after the last access",
             Misaligned { .. } => "align the variable with `.align`, or access it in smaller pieces",

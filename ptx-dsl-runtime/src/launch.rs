@@ -169,7 +169,7 @@ fn prepare<'s>(
         let (mut bytes, segment) = place(index, p, arg, tensor, (segment, &addresses)).map_err(error)?;
         segments.push(segment);
         if bytes.len() > p.size as usize {
-            // a tensor map behind a pointer lies in a segment behind those of the arguments
+            // a tensor map after a pointer lies in a segment after those of the arguments
             let behind = FIRST_BUFFER + (info.params.len() + maps.len()) as u64;
             maps.push(std::mem::replace(&mut bytes, global_address(behind, 0).to_le_bytes().to_vec()));
         }

@@ -314,7 +314,7 @@ pub enum Sync {
     Stack {
         /// The first byte
         from: u64,
-        /// The byte behind the last
+        /// The byte after the last
         to: u64,
     },
 }

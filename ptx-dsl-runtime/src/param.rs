@@ -116,7 +116,7 @@ impl<T: Param, const N: usize> Param for [T; N] {
     }
 }
 
-/// The field or element that begins at `offset`, and is no struct or array itself; `None` if there is none.
+/// The field or element that begins at `offset`, and is not a struct or array itself; `None` if there is none.
 const fn leaf(mut shape: &'static Shape, mut offset: usize) -> Option<&'static Shape> {
     loop {
         match shape.parts {

@@ -17,7 +17,7 @@ impl Print {
     /// Prints the text of one call.
     pub fn text(&self, text: &[u8]) {
         match self {
-            // a closed pipe is no reason to stop
+            // a closed pipe is not a reason to stop
             Print::Standard => drop(std::io::stdout().write_all(text)),
             Print::Function(function) => function(&String::from_utf8_lossy(text)),
         }

@@ -10,7 +10,7 @@ const WORDS: usize = Qualifier::COUNT.div_ceil(64);
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Qualifiers {
     written: [u64; WORDS],
-    /// The types, in the order written; `.pred` behind the last.
+    /// The types, in the order written; `.pred` after the last.
     pub ty: [Ty; 4],
     /// How many types are written, 4 at most.
     pub types: usize,

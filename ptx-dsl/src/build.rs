@@ -67,7 +67,7 @@ pub struct Kernels {
 pub enum Error {
     /// A file cannot be read or written.
     File(PathBuf, std::io::Error),
-    /// A Rust file is no Rust.
+    /// A Rust file is not a Rust.
     NoRust(PathBuf, String),
     /// A file has no module that could be written.
     NoModule(PathBuf),
@@ -130,7 +130,7 @@ impl Kernels {
     }
 
     /// A file of Rust, of this package or another, whose parts modules use (`use crate::parts::ring;`). It is searched by the last
-    /// name of the path, behind the file of the module.
+    /// name of the path, after the file of the module.
     ///
     /// ```no_run
     /// # let out = "";

@@ -216,7 +216,7 @@ impl Options {
 }
 
 impl Options {
-    /// The errors in pieces of the module by themselves, as the macro has them. Parts stand behind the module, and have headers of their own.
+    /// The errors in pieces of the module by themselves, as the macro has them. Parts stand after the module, and have headers of their own.
     fn pieces_alone(&self, text: &str, lexed: &Lexed) -> Vec<Diagnostic> {
         let lines = Lines::new(text);
         let line = |token: &Token| lines.line(lexed.bytes(token.span()).start) + 1;

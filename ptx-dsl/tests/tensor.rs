@@ -120,7 +120,7 @@ impl<'l> Case<'l> {
             .collect()
     }
 
-    /// Bytes of the tensor, with spare ones behind it.
+    /// Bytes of the tensor, with spare ones after it.
     fn size(&self) -> usize {
         let (dims, strides) = (self.dims(), self.strides());
         (32 + dims.last().unwrap_or(&0) * strides.last().unwrap_or(&self.element().1)) as usize

@@ -196,8 +196,8 @@ ptx! {
         ret;
     }
 
-    // Two warps exchange what they copy, twice. `missing`: without the barrier behind the wait (1), or before the next copy (2), or
-    // with that one behind the start of the copy (3).
+    // Two warps exchange what they copy, twice. `missing`: without the barrier after the wait (1), or before the next copy (2), or
+    // with that one after the start of the copy (3).
     .visible .entry shares(
         .param .u64 .ptr .global .align 4 x: &[u32],
         .param .u64 .ptr .global .align 4 out: &mut [u32],

@@ -119,7 +119,7 @@ fn a_header_has_constants_with_any_operators() {
     assert_eq!(value!(const W: usize = Sizes::<{ 3 + 4 }>::BYTES), ["28"]);
     assert_eq!(value!(const V: u32 = 1 << 4, const W: bool = V > A), ["1"]);
     assert_eq!(value!(const W: u32 = if A > 4 { 1 } else { 2 }), ["1"]);
-    // what follows the header is no operand
+    // what follows the header is not an operand
     let closure = ptx! { <sm_90, ptx 8.0, const W: u32 = 16 >> 2> |x: &mut [u32]| {
         .reg .b64 %x; ld.param.u64 %x, [x]; st.global.u32 [%x], W; ret;
     } };

@@ -337,7 +337,7 @@ fn values_that_grow_by_a_constant_wrap_as_registers_do() {
 
 ptx! {
     <sm_90, ptx 8.0, compiled>
-    // Some lanes of some warps run code whose values are the same in all of them: of those, %keep, %sum and %other are read behind
+    // Some lanes of some warps run code whose values are the same in all of them: of those, %keep, %sum and %other are read after
     // the join, and %temp and %at are not.
     .visible .entry some(.param .u64 .ptr .global .align 4 out: &mut [u32], .param .u32 rounds, .param .u32 stride)
     {
@@ -435,7 +435,7 @@ fn values_of_lanes_that_run_apart_from_others() {
 
 ptx! {
     <sm_90, ptx 8.0, compiled>
-    // Sums of products of what shared memory holds. Some factors are read again, behind a sum or in the next round.
+    // Sums of products of what shared memory holds. Some factors are read again, after a sum or in the next round.
     .visible .entry products(
         .param .u64 .ptr .global .align 4 x: &[f32],
         .param .u64 .ptr .global .align 4 out: &mut [f32],
@@ -528,6 +528,6 @@ fn products_of_shared_memory_and_factors_that_are_read_again() {
             }
         }
     }
-    // a round reads behind the end
+    // a round reads after the end
     said(|host| products.launch(host, Launch::grid(2).block((16, 16)), (&x, &mut [0.0f32; 512], 7, 200)));
 }

@@ -143,7 +143,7 @@ fn sparse_products_and_bad_metadata() {
     // positions out of order, and twice the same
     for metadata in [0x4444_4441, 0x4445_4444] {
         let error = launch(metadata).unwrap_err().to_string();
-        assert!(error.contains("no index of sparsity metadata"), "{error}");
+        assert!(error.contains("not an index of sparsity metadata"), "{error}");
         assert!(error.contains("9.7.14.6.1"), "{error}");
     }
 }

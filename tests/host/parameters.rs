@@ -157,7 +157,7 @@ fn buffers_outlive_launches_and_have_parts_and_views() {
     let ([rows, columns], [stride, _]) = (x.shape().map(|n| n as u32), x.strides().map(|n| n as u32));
     add_rows.launch(&host, launch.clone(), (&x, &mut y, rows, columns, stride)).unwrap();
     add_rows.launch(&host, launch.clone(), (&x, y.slice_mut(0..6), rows, columns, stride)).unwrap();
-    // a closure, and a part that begins behind the first element
+    // a closure, and a part that begins after the first element
     add_rows.on(&host, launch.clone())(&(*x)[1..], &mut y[2..], rows, columns, stride).unwrap();
     let mut wanted = [0.0; 8];
     for row in 0..3 {

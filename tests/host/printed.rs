@@ -110,7 +110,7 @@ ptx! {
             ld.global.u32 %v, [%x + 4 * I];
             add.u32 %v, %v, N;
             st.global.u32 [%x + 4 * I], %v;
-            /// behind
+            /// after
         }
         /// the end
         ret;
@@ -140,7 +140,7 @@ fn comments_are_in_each_instance_and_iteration() {
     .reg .b32 %v;
     .reg .b64 %x;
     ld.param.u64 %x, [x];
-{rounds}    // behind
+{rounds}    // after
     // the end
     ret;
 }}

@@ -221,7 +221,7 @@ ptx! {
         @!%second bra copied;
         @%fences tcgen05.fence::after_thread_sync;
         or.b64 %a, %desc, 0x0000400800000000;
-        tcgen05.cp.cta_group::1.32x128b.warpx4 [%tmem], %a; // copy behind it
+        tcgen05.cp.cta_group::1.32x128b.warpx4 [%tmem], %a; // copy after it
         tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];
       copied:
         bar.warp.sync -1;
@@ -471,7 +471,7 @@ fn a_commit_tracks_what_its_operations_come_behind() {
     for host in [Host::checked(), Host::checked().seed(2)] {
         assert_eq!(relayed(&host, 1).unwrap_or_else(|e| panic!("{e}")), wanted);
     }
-    fault(relayed(&Host::checked(), 0), "copy behind it", &["`tcgen05.mma", "nothing says which comes first"]);
+    fault(relayed(&Host::checked(), 0), "copy after it", &["`tcgen05.mma", "nothing says which comes first"]);
 }
 
 #[test]

@@ -292,7 +292,7 @@ ptx! {
         ret;
     }
 
-    // Loads with a map in global memory, where the host puts it behind a pointer, or with one in constant memory, whose fields are
+    // Loads with a map in global memory, where the host puts it after a pointer, or with one in constant memory, whose fields are
     // written in this host's encoding: the address, 64 x 4 bytes, rank 2, a stride of 64, a box of 64 x 4.
     .global .align 16 .b32 tensor[64] = {100, 101, 102, 103};
     .const .align 64 .u64 constant[16] = {tensor, 0x30000003f, 0, 0x100000000, 64, 0, 0, 0, 0x3003f00000000};
@@ -438,13 +438,13 @@ fn a_map_may_be_of_the_buffer_of_another_argument() {
     let from = TensorMap::tiled(&x, ElementType::U32).dims([16, 16, 2]).box_dims([16, 32, 2]).build().unwrap();
     let to = TensorMap::tiled(Tensor::argument("maps"), ElementType::U32).dims([4, 3, 2]).strides([16, 64]);
     let to = to.box_dims([16, 32, 2]).build().unwrap();
-    // the box begins behind the innermost dimension: nothing is written but the copy of the map
+    // the box begins after the innermost dimension: nothing is written but the copy of the map
     through.launch(&Host::new(), Launch::grid(1), (&from, &to, &mut y, 0)).unwrap();
     assert_ne!(y, [0; 128]);
     let wrong = TensorMap::tiled(Tensor::argument("there"), ElementType::U32).dims([16, 16, 2]).box_dims([16, 32, 2]);
     let wrong = wrong.build().unwrap();
     let text = through.launch(&Host::new(), Launch::grid(1), (&from, &wrong, &mut y, 0)).unwrap_err().to_string();
-    assert!(text.contains("its tensor is that of `there`, which is no parameter with a buffer"), "{text}");
+    assert!(text.contains("its tensor is that of `there`, which is not a parameter with a buffer"), "{text}");
     let mut z = [0u32; 512];
     let both = TensorMap::tiled(&mut z, ElementType::U32).dims([16, 16, 2]).box_dims([16, 32, 2]).build().unwrap();
     let text = through.launch(&Host::new(), Launch::grid(1), (&both, &both, &mut y, 0)).unwrap_err().to_string();

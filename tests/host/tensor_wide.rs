@@ -230,7 +230,7 @@ fn sizes_and_strides_of_a_map_are_overridden() {
     let other = vec![7; 128];
     let x: Vec<u32> = (0..128).collect();
     let map = TensorMap::tiled(&other, ElementType::U32).dims([16, 8]).box_dims([8, 4]).build().unwrap();
-    // a matrix of 6 columns and 3 rows, of which each begins 12 words behind the last
+    // a matrix of 6 columns and 3 rows, of which each begins 12 words after the last
     let expected: Vec<u32> =
         (0..32).map(|i| (i / 8, i % 8)).map(|(r, c)| if r < 3 && c < 6 { 12 * r + c } else { 0 }).collect();
     everywhere!(host => {

@@ -168,7 +168,7 @@ fn movmatrix_transposes() {
 
 #[test]
 fn ldmatrix_loads_rows_and_columns() {
-    // Four matrices of 8x8 halves one behind the other; those of `.x2` are the last two, by addresses in any order.
+    // Four matrices of 8x8 halves one after the other; those of `.x2` are the last two, by addresses in any order.
     let k = ptx!(<sm_75, ptx 7.8> |d: &mut [u32]| .reqntid 32 {
         .reg .b32 %i, %r<8>, %at, %row;
         .reg .b64 %pd, %o;

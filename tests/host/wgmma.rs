@@ -231,7 +231,7 @@ fn registers_of_operations_in_flight() {
 
 ptx! {
     <sm_90a, ptx 8.6, allow(warnings)>
-    // The last warp multiplies late: behind an mbarrier that the first one arrives on, before or after its wait. The thread that has
+    // The last warp multiplies late: after an mbarrier that the first one arrives on, before or after its wait. The thread that has
     // waited overwrites the matrix, for all warps.
     .visible .entry late(.param .u64 .ptr .global .align 16 d: &mut [i32], .param .u32 after) .reqntid 128 {
         .reg .pred %p, %first, %last, %after;

@@ -92,7 +92,7 @@ ptx! {
         ret;
     }
 
-    // An address that is no place in shared memory.
+    // An address that is not a place in shared memory.
     .visible .entry outside()
     {
         .reg .pred %leader;

@@ -7,7 +7,7 @@
 //! |---|---|
 //! | `write`, `did you mean` | replaces the underlined code; an opcode replaces that of the statement, and with a `;` the statement |
 //! | `write X in place of` | X replaces it, if it is not the underlined code |
-//! | `write X before it`, `behind it` | inserted there |
+//! | `write X before it`, `after it` | inserted there |
 //! | `remove` | removed; `remove it`: the underlined code is removed |
 //! | `add` | a qualifier, at the end of the opcode; a directive, before the underlined one |
 //! | `put` | inserted `before`, `behind` or `in place of` the statement, or `above this function` |
@@ -219,7 +219,7 @@ fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
         last = doing;
         let edit = match doing {
             Act::Write if behind.starts_with("before it") => Some((at(place.primary.start), format!("{code} "))),
-            Act::Write if behind.starts_with("behind it") => Some((at(place.primary.end), code.to_string())),
+            Act::Write if behind.starts_with("after it") => Some((at(place.primary.end), code.to_string())),
             // A name is replaced everywhere.
             Act::Write if d.code == 401 && before.contains("did you mean") => {
                 ways.push(place.all_of(&text[place.primary.clone()], code));
@@ -431,7 +431,7 @@ impl<'t> Place<'t> {
         Some(match behind {
             _ if behind.starts_with("above this function") => (at(self.function()), format!("{text}\n")),
             _ if behind.starts_with("before") => (at(statement.start), format!("{text} ")),
-            _ if behind.starts_with("behind") => (at(statement.end), format!(" {text}")),
+            _ if behind.starts_with("after") => (at(statement.end), format!(" {text}")),
             // An element of a list.
             _ if behind.starts_with("instead") && end == ";" => {
                 let start = self.text[..self.primary.start].rfind(['(', ','])? + 1;

@@ -83,7 +83,7 @@ fn architecture(ptx: &str) -> String {
 pub fn find() -> Option<PathBuf> {
     if let Some(path) = std::env::var_os("PTXAS").filter(|path| !path.is_empty()) {
         let path = PathBuf::from(path);
-        assert!(path.is_file(), "PTXAS={} is no file", path.display());
+        assert!(path.is_file(), "PTXAS={} is not a file", path.display());
         return Some(path);
     }
     let installations = Path::new(env!("CARGO_MANIFEST_DIR")).ancestors().map(|root| root.join("target/ptxas/nvidia"));

@@ -102,7 +102,7 @@ fn ends_at_once(kernel: &str) -> String {
     kernel.replacen("L0:", guard, 1).replace("ret;\n}", "END: ret;\n}")
 }
 
-/// The worst case for the flow analyses: all values are live everywhere, and join behind every branch and around a loop.
+/// The worst case for the flow analyses: all values are live everywhere, and join after every branch and around a loop.
 fn wide(instructions: usize) -> String {
     let n = instructions / 4;
     let mut out = format!(

@@ -50,7 +50,7 @@ impl Wanted {
                 "--clean" => wanted.every = usize::MAX,
                 "--list" => wanted.list = true,
                 "--every" => wanted.every = number()?.max(1) as usize,
-                name if name.starts_with('-') => return Err(format!("`{name}` is no option of `mutants`")),
+                name if name.starts_with('-') => return Err(format!("`{name}` is not an option of `mutants`")),
                 name => wanted.names.push(name.to_owned()),
             }
         }
@@ -71,7 +71,7 @@ enum Verdict {
     Schedules,
     Missed,
     Equivalent,
-    /// It is not legal PTX, so it is no mutant.
+    /// It is not legal PTX, so it is not a mutant.
     Illegal,
 }
 

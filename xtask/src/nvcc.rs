@@ -46,7 +46,7 @@ impl Wanted {
                     }
                     wanted.target = Some(target.to_owned());
                 }
-                option if option.starts_with('-') => return Err(format!("`{option}` is no option of `nvcc`")),
+                option if option.starts_with('-') => return Err(format!("`{option}` is not an option of `nvcc`")),
                 name => wanted.names.push(name.to_owned()),
             }
         }

@@ -49,7 +49,7 @@ fn options(arguments: &[&str]) -> Result<Options, String> {
     let mut rest = arguments.iter();
     while let Some(name) = rest.next() {
         let mut value = || rest.next().copied().ok_or(format!("`{name}` needs a value"));
-        let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is no number"));
+        let number = |text: &str| text.parse::<u64>().map_err(|_| format!("`{text}` is not a number"));
         match *name {
             "--family" => options.family = Some(value()?.to_string()),
             "--seed" => options.seed = number(value()?)?,

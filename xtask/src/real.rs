@@ -57,7 +57,7 @@ impl Wanted {
                     let names = GENERATORS.map(|generator| generator.name);
                     wanted.generators.push(one_of(argument, rest.next(), &names)?);
                 }
-                option if option.starts_with('-') => return Err(format!("`{option}` is no option of `real`")),
+                option if option.starts_with('-') => return Err(format!("`{option}` is not an option of `real`")),
                 name => wanted.names.push(name.to_owned()),
             }
         }
@@ -234,7 +234,7 @@ mod tests {
             Wanted::parse(&["--generator"]).unwrap_err(),
             "`--generator` wants one of triton, gluon, numba, cute, cuda, cutlass"
         );
-        assert_eq!(Wanted::parse(&["--al"]).unwrap_err(), "`--al` is no option of `real`");
+        assert_eq!(Wanted::parse(&["--al"]).unwrap_err(), "`--al` is not an option of `real`");
         let wanted = Wanted::parse(&["--schedules", "20", "tma"]).unwrap();
         assert!(wanted.run && wanted.schedules == 20 && wanted.names == ["tma"]);
         assert_eq!(Wanted::parse(&["--schedules", "tma"]).unwrap_err(), "`--schedules` wants a number");

@@ -14,7 +14,7 @@ pub fn predecessors(successors: &[Vec<usize>]) -> Vec<Vec<usize>> {
     out
 }
 
-/// The post-dominator tree of a graph, with one node more behind the last: the end, which follows all nodes without successors.
+/// The post-dominator tree of a graph, with one node more after the last: the end, which follows all nodes without successors.
 struct PostDominators {
     /// The immediate post-dominator of each node; `None` if no path from it comes to the end.
     parent: Vec<Option<usize>>,

@@ -42,7 +42,7 @@ impl<'h> Flow<'h> {
         }
     }
 
-    /// The value behind copies and trivial phis.
+    /// The value after copies and trivial phis.
     pub fn origin(&self, v: Val) -> Val {
         self.ssa.origin[v as usize]
     }

@@ -1,7 +1,7 @@
 //! Algorithms on directed graphs whose nodes are numbers: postorder, dominators, strongly connected components. Code generation uses
 //! them on regions, the analyses on basic blocks.
 
-/// The nodes that the root reaches, each behind all that it reaches first: depth-first search with a stack of its own. `next` adds the
+/// The nodes that the root reaches, each after all that it reaches first: depth-first search with a stack of its own. `next` adds the
 /// successors of a node.
 pub fn postorder(root: u32, n: usize, next: &dyn Fn(u32, &mut Vec<u32>)) -> Vec<u32> {
     let mut seen = vec![false; n];

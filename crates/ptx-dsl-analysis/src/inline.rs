@@ -213,7 +213,7 @@ impl Builder<'_> {
         true
     }
 
-    /// Copies the body of a callee, with its parameters before it and its results behind it.
+    /// Copies the body of a callee, with its parameters before it and its results after it.
     fn callee(&mut self, id: FuncId, f: &Function, mut passed: ParameterPassing) {
         for reg in &f.regs {
             self.out.regs.push(reg.clone());
@@ -247,7 +247,7 @@ struct ParameterPassing {
     vars: Vec<(VarId, VarId)>,
     /// See [`Inlined::extra`].
     extra: Vec<(u32, RegId)>,
-    /// Moves before it and behind it.
+    /// Moves before it and after it.
     before: Vec<Stmt>,
     after: Vec<Stmt>,
 }

@@ -1,7 +1,7 @@
 //! Uniformity: which threads of a CTA see a predicate true, and which threads share a value.
 //!
 //! Values that are a function of `%tid` and `%laneid` are evaluated for every thread that a CTA can have; for other values the lattice
-//! keeps which threads share them. A divergent branch makes the phis behind it divergent, so value facts and divergent regions are solved
+//! keeps which threads share them. A divergent branch makes the phis after it divergent, so value facts and divergent regions are solved
 //! in turn until neither changes.
 
 use crate::cfg::NONE;

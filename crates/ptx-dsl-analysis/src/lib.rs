@@ -15,7 +15,7 @@
 //! | `uniformity.rs` | the lattice of uniformity, which `lanes.rs` and `affine.rs` refine |
 //! | `lanes.rs`, `threads.rs`, `reaching.rs`, `sites.rs` | values of each thread; sets of threads; reaching threads; execution counts |
 //! | `ctas.rs`, `ranks.rs` | variation between CTAs; constant propagation for one rank of a cluster |
-//! | `provenance.rs`, `region.rs`, `accesses.rs` | provenance of addresses; bytes behind an address; memory accesses of an instruction |
+//! | `provenance.rs`, `region.rs`, `accesses.rs` | provenance of addresses; bytes after an address; memory accesses of an instruction |
 //! | `pointees.rs` | what a kernel accesses through its parameters |
 //! | `guards.rs`, `paths.rs` | constant guards; feasible paths |
 //! | `inline.rs`, `promote.rs` | inlining; promotion of memory to registers |

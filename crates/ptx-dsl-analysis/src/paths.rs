@@ -92,7 +92,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         )
     }
 
-    /// From behind an instruction, with a known predicate.
+    /// From after an instruction, with a known predicate.
     pub fn after(
         &mut self,
         block: u32,

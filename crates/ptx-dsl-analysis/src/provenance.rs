@@ -35,7 +35,7 @@ pub struct Address {
     pub generic: bool,
     /// The variable, or the parameter whose value it is.
     pub base: AddressBase,
-    /// Bytes behind the start of `base`.
+    /// Bytes after the start of `base`.
     pub offset: Option<i64>,
     /// The result of `mapa` for a CTA that may not be the own one.
     pub mapped: bool,

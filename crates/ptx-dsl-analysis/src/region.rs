@@ -1,4 +1,4 @@
-//! Regions of memory: the bytes behind an address operand, and whether two regions overlap.
+//! Regions of memory: the bytes after an address operand, and whether two regions overlap.
 
 use crate::flow::Flow;
 use crate::provenance::{Address, AddressBase, Provenance, sum};
@@ -11,7 +11,7 @@ use ptx_dsl_isa::opcode::op;
 /// Limit of regions: more in one kernel would cost seconds.
 pub const MAX_REGIONS: usize = 96;
 
-/// Bytes behind an address.
+/// Bytes after an address.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub struct Region {
     /// The variable or pointer.
@@ -103,7 +103,7 @@ fn number(flow: &Flow, v: Val) -> (Val, i64) {
     (v, offset)
 }
 
-/// The bytes behind an operand; `size` 0: not known.
+/// The bytes after an operand; `size` 0: not known.
 pub fn region(flow: &Flow, from: &Provenance, at: u32, arg: &Arg, size: u64) -> Option<Region> {
     let (a, value) = address(flow, from, at, &arg.value)?;
     if a.base == AddressBase::None && value.is_none() {
@@ -117,7 +117,7 @@ pub fn region(flow: &Flow, from: &Provenance, at: u32, arg: &Arg, size: u64) -> 
     Some(Region { base: a.base, space: a.space, bytes, value, mapped: a.mapped })
 }
 
-/// The bytes behind the operand of this name.
+/// The bytes after the operand of this name.
 pub fn behind(flow: &Flow, from: &Provenance, at: u32, name: &str, size: u64) -> Option<Region> {
     region(flow, from, at, flow.instr(at).operand(name)?, size)
 }

@@ -52,7 +52,7 @@ fn whole(module: &Module) -> Vec<FuncId> {
     (0..module.functions.len() as u32).map(FuncId).collect()
 }
 
-/// The number of the first instruction behind a label.
+/// The number of the first instruction after a label.
 fn at_label(flow: &Flow, label: &str) -> u32 {
     let mut at = 0;
     for stmt in &flow.function.body {

@@ -23,7 +23,7 @@ pub struct Info {
     pub shared_size: u32,
     /// Local memory in bytes for each thread.
     pub local_size: u32,
-    /// What of it is behind the variables.
+    /// What of it is after the variables.
     pub stack: u32,
     /// `.reqntid`
     pub reqntid: Option<[u32; 3]>,

@@ -31,7 +31,7 @@ impl Kernel<'_> {
         if f == self.entry { self.function } else { &self.module.functions[f.0 as usize] }
     }
 
-    /// Bytes of static shared memory, aligned for the dynamic shared memory behind it.
+    /// Bytes of static shared memory, aligned for the dynamic shared memory after it.
     pub fn static_shared(&self) -> u32 {
         let align = self.module.vars.iter().filter(|v| v.dynamic).map(|v| v.align).fold(16, u32::max);
         self.module.functions[self.entry.0 as usize].shared_size.next_multiple_of(align)

@@ -118,7 +118,7 @@ pub fn region_number(r: usize) -> u16 {
     u16::try_from(r).unwrap_or(u16::MAX)
 }
 
-/// A type as a programmer writes it: tokens without spaces, except behind commas and between words.
+/// A type as a programmer writes it: tokens without spaces, except after commas and between words.
 pub fn shown(tokens: &TokenStream) -> String {
     let text = tokens.to_string();
     let mut out = String::with_capacity(text.len());

@@ -23,7 +23,7 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
             || d.message.starts_with("name `");
         if let Some((path, name)) = path_at(tokens, d) {
             d.helps = vec![format!(
-                "put `const {name}: u32 = {path};` behind the header, with its type, and write `{name}` here"
+                "put `const {name}: u32 = {path};` after the header, with its type, and write `{name}` here"
             )];
             continue;
         }
@@ -53,7 +53,7 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
         let declare = match part {
             true => format!("put `const {name}: u32 = {value};` into the part"),
             false if header => format!("write `const {name}: u32 = {value}` into the header"),
-            false => format!("put `const {name}: u32 = {value};` behind the header"),
+            false => format!("put `const {name}: u32 = {value};` after the header"),
         };
         let help = match piece {
             Some(piece) => format!("add `const {name}: u32` to the parameters of `{}`, or {declare}", piece.name),

@@ -46,7 +46,7 @@ const OF_RUSTC: [&str; 6] = [
 /// Their helps that no other module has.
 const HELPS_OF_RUSTC: [&str; 20] = [
     "write `{example} {{ ... }}`",
-    "write `{ ... }` behind its parameters",
+    "write `{ ... }` after its parameters",
     "write `@if N > 1 { ... }`, with a constant `N`",
     "write `else { ... }`",
     "write `0..4`, `0..=3` or `[1, 2, 4]` after `in`",
@@ -58,12 +58,12 @@ const HELPS_OF_RUSTC: [&str; 20] = [
     "write `full` or `const N: u32`",
     "write `.reg .b32 %r`, `.b32 %value`, `.shared .b64 address`, `const N: u32` or `label done`",
     "add `{name}` to the parameters",
-    "add `)` and `;` behind them",
-    "add `;` behind the `)`",
+    "add `)` and `;` after them",
+    "add `;` after the `)`",
     "write `{name}!(...)`",
     "write `{same}!(...)`",
     "did you mean `{near}!(...)`?",
-    "define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part behind the header",
+    "define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part after the header",
     "write `{name}!(...)` with `{parameters}`",
 ];
 

@@ -11,7 +11,7 @@ use std::path::Path;
 struct Module {
     name: String,
     text: String,
-    /// Where constants are declared: behind the version and the target.
+    /// Where constants are declared: after the version and the target.
     start: usize,
 }
 

@@ -20,7 +20,7 @@ pub enum Const {
         /// `.u64` rather than `.s64`.
         unsigned: bool,
     },
-    /// `0f...`: the bits of an `f32`. It is no operand of arithmetic (PTX ISA 4.5.2).
+    /// `0f...`: the bits of an `f32`. It is not an operand of arithmetic (PTX ISA 4.5.2).
     F32(u32),
     /// Of type `.f64`.
     F64(f64),

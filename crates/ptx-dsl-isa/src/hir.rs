@@ -126,7 +126,7 @@ pub struct RustLayout {
     pub size: ConstId,
     /// In bytes.
     pub align: ConstId,
-    /// Its offset in its space, behind all variables whose layout is known.
+    /// Its offset in its space, after all variables whose layout is known.
     pub offset: ConstId,
     /// Where the variable is declared.
     pub span: Span,

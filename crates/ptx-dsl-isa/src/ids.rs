@@ -1,4 +1,4 @@
-//! The number behind an opcode: where the table has its first entry. `opcode.rs` makes it and knows its name.
+//! The number after an opcode: where the table has its first entry. `opcode.rs` makes it and knows its name.
 
 /// The opcode of an instruction: `ld`, `mbarrier.try_wait`. Several entries of the table may share one. The constants are in [`crate::opcode::op`].
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash, PartialOrd, Ord)]

@@ -65,7 +65,7 @@ code! {
         pub window: u8,
         /// The first of its bytes.
         pub from: u64,
-        /// The byte behind the last one; `u64::MAX` for dynamic shared memory, the size of which a launch gives.
+        /// The byte after the last one; `u64::MAX` for dynamic shared memory, the size of which a launch gives.
         pub to: u64,
     }
 }

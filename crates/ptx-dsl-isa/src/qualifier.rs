@@ -26,7 +26,7 @@ impl Qualifier {
 
     /// The qualifier of this text without its dot.
     pub fn from_word(word: &str) -> Option<Qualifier> {
-        // Those that begin with `::` have no dot, and stand behind all that have one.
+        // Those that begin with `::` have no dot, and stand after all that have one.
         let order = |text: &&str| text.strip_prefix('.').map_or(std::cmp::Ordering::Greater, |plain| plain.cmp(word));
         let dotted = q::LIST.binary_search_by(order).ok().map(|at| Qualifier(at as u16));
         dotted.or_else(|| Qualifier::named(word))

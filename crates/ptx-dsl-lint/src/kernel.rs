@@ -50,12 +50,12 @@ impl<'a, 'h> Kernel<'a, 'h> {
         self.reaching.threads_at(self.flow, self.lanes, block, at)
     }
 
-    /// The bytes behind an operand of an instruction; `size` 0: not known.
+    /// The bytes after an operand of an instruction; `size` 0: not known.
     pub(crate) fn region(&self, at: u32, arg: &Arg, size: u64) -> Option<Region> {
         region::region(self.flow, self.provenance, at, arg, size)
     }
 
-    /// The bytes behind the operand of this name.
+    /// The bytes after the operand of this name.
     pub(crate) fn region_of(&self, at: u32, name: &str, size: u64) -> Option<Region> {
         self.region(at, self.flow.instr(at).operand(name)?, size)
     }

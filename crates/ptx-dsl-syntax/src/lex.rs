@@ -180,7 +180,7 @@ impl Lexer<'_> {
             }
             b'a'..=b'z' | b'A'..=b'Z' | b'_' => self.word(start),
             b'$' if second.is_some_and(follow) => self.word(start),
-            // Directly before a name or a number it is no operator, says ptxas: `7 % 3`.
+            // Directly before a name or a number it is not an operator, says ptxas: `7 % 3`.
             b'%' if second.is_some_and(follow) => self.word(start),
             b if b".,;:()[]{}@!|&^~+-*/%<>=?".contains(&b) => {
                 self.pos += 1;

@@ -24,7 +24,7 @@ impl Notes {
 /// A comment.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Comment {
-    /// The number of the token behind it, or its position.
+    /// The number of the token after it, or its position.
     pub before: u32,
     /// No token is before it on its line.
     pub alone: bool,

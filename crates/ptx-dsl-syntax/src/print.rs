@@ -79,7 +79,7 @@ pub fn print_with_lines(module: &Module, spelling: &Spelling) -> Printed {
             Item::Function(f) => f.span,
         };
         while p.comment_behind(place.first) {}
-        // a comment belongs to the item behind it
+        // a comment belongs to the item after it
         if let Some(end) = ends.last_mut() {
             *end = p.out.len();
         }
@@ -265,7 +265,7 @@ fn instruction(out: &mut String, instr: &Instr, spelling: Option<&str>) {
         out.push_str(&p.reg.text);
         out.push(' ');
     }
-    // `.unified` is a part that stands behind the address (PTX ISA 9.7.9.8).
+    // `.unified` is a part that stands after the address (PTX ISA 9.7.9.8).
     let suffix = instr.parts.iter().find(|p| p.text == SUFFIX);
     match spelling {
         Some(s) => {
@@ -508,7 +508,7 @@ fn declaration(out: &mut String, v: &VarDecl) {
     if let Some(a) = &v.attribute {
         put(out, format_args!(" {}", a.text));
     }
-    // ptxas wants the alignment before the type; only that of `.ptr` stands behind it.
+    // ptxas wants the alignment before the type; only that of `.ptr` stands after it.
     if let Some((n, _)) = v.align {
         put(out, format_args!(" .align {n}"));
     }

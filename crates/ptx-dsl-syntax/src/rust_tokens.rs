@@ -115,7 +115,7 @@ fn touches(here: &Around<'_>, directive: bool) -> bool {
     }
 }
 
-/// Is the token before this one a number, or a name behind a `,` or an operator?
+/// Is the token before this one a number, or a name after a `,` or an operator?
 fn behind_operand(here: &Around<'_>) -> bool {
     match here.get(-1) {
         Some(Tok::Number(_)) => !here.previous().in_chain(),

@@ -5,7 +5,7 @@ use crate::program::Program;
 use crate::relation::{Relation, bits};
 use crate::trace::Trace;
 
-/// The events of all threads behind the initial writes.
+/// The events of all threads after the initial writes.
 pub struct Candidate<'a> {
     pub program: &'a Program,
     pub events: Vec<Event>,

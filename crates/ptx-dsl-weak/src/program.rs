@@ -20,7 +20,7 @@ pub struct Program {
 pub struct Place {
     /// Its name.
     pub name: String,
-    /// The location: the bytes behind the address.
+    /// The location: the bytes after the address.
     pub location: usize,
     /// The virtual address. Those of generic aliases differ.
     pub address: usize,

@@ -1,4 +1,4 @@
-//! `fn k(x: &mut [f32], n: u32)` behind the name of a file: Rust types for the parameters of its kernels.
+//! `fn k(x: &mut [f32], n: u32)` after the name of a file: Rust types for the parameters of its kernels.
 
 use crate::report;
 use crate::report::Problem;
@@ -12,7 +12,7 @@ use syn::parse::ParseStream;
 use syn::spanned::Spanned;
 use syn::{FnArg, Signature, Token};
 
-/// The signatures, and the other tokens behind the name of the file.
+/// The signatures, and the other tokens after the name of the file.
 pub fn split(input: ParseStream<'_>) -> syn::Result<(Vec<Signature>, TokenStream)> {
     let (mut signatures, mut rest) = (Vec::new(), TokenStream::new());
     while !input.is_empty() {
@@ -26,7 +26,7 @@ pub fn split(input: ParseStream<'_>) -> syn::Result<(Vec<Signature>, TokenStream
     Ok((signatures, rest))
 }
 
-/// Rust types with the numbers that stand for them in spans: behind those of the file's tokens.
+/// Rust types with the numbers that stand for them in spans: after those of the file's tokens.
 pub struct Types {
     first: u32,
     types: Vec<TokenStream>,
@@ -76,7 +76,7 @@ impl Types {
         if !plain || signature.constness.is_some() || signature.asyncness.is_some() || signature.abi.is_some() {
             return Err(problem(
                 name.span(),
-                "this is no signature of a kernel".into(),
+                "this is not a signature of a kernel".into(),
                 "write `fn name(x: &[f32], n: u32)`",
             ));
         }
@@ -110,7 +110,7 @@ impl Types {
         let declarators = kernel.params.iter_mut().flat_map(|p| &mut p.names);
         for (declarator, input) in declarators.zip(&signature.inputs) {
             let FnArg::Typed(input) = input else {
-                return Err(problem(input.span(), "a kernel is no method".into(), "write a name and a type"));
+                return Err(problem(input.span(), "a kernel is not a method".into(), "write a name and a type"));
             };
             let tokens = input.ty.to_token_stream();
             declarator.read_only = matches!(rust_type(tokens.clone()), Some(RustType::Slice { mutable: false, .. }));

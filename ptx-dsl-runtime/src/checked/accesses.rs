@@ -19,7 +19,7 @@ impl Checked {
         shadow_of(&mut self.shared, &mut self.global, memory)
     }
 
-    /// A live mbarrier object is no ordinary memory.
+    /// A live mbarrier object is not an ordinary memory.
     pub(super) fn ordinary(&self, a: &Access, rank: u32, offset: u32) -> Result<(), FaultKind> {
         let of = |offset| (a.who.slot, rank, offset);
         // objects are aligned

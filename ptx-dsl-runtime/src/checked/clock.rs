@@ -82,7 +82,7 @@ impl Clock {
         self.fenced[bridge as usize] = Some(Rc::new(now));
     }
 
-    /// Adds events to those behind a fence.
+    /// Adds events to those after a fence.
     pub fn add(&mut self, bridge: Bridge, events: impl IntoIterator<Item = (Actor, u32, u32)>) {
         let frontier = Rc::make_mut(self.fenced[bridge as usize].get_or_insert_default());
         events.into_iter().for_each(|(actor, lanes, time)| frontier.learn(actor, lanes, time));

@@ -149,7 +149,7 @@ impl Barriers {
     pub fn cluster_complete(&mut self, slot: u32, threads: &mut Threads) {
         let barrier = self.cluster.entry(slot).or_default();
         let Published { mut known, fenced } = std::mem::take(&mut barrier.published);
-        // relaxed arrivals behind a fence, and relaxed waits before one, synchronise too
+        // relaxed arrivals after a fence, and relaxed waits before one, synchronise too
         fenced.iter().for_each(|(_, clock)| known.join(clock));
         let (done, met) = (Rc::new(known), Rc::new(std::mem::take(&mut barrier.met)));
         for (rank, warp, lanes) in barrier.waiting.drain(..) {

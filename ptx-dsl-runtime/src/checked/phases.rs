@@ -1,8 +1,8 @@
 //! Waits for a phase of an mbarrier object that come two phases late: the parity then names a later phase.
 //!
-//! A wait names one bit of a phase. A thread means the phase behind the last one of which it knows that it is complete: because it has
-//! seen it, or because something orders it behind the arrivals. If that phase and the next one are complete already, and nothing orders
-//! the next one behind the wait, then the wait is for the wrong phase.
+//! A wait names one bit of a phase. A thread means the phase after the last one of which it knows that it is complete: because it has
+//! seen it, or because something orders it after the arrivals. If that phase and the next one are complete already, and nothing orders
+//! the next one after the wait, then the wait is for the wrong phase.
 
 use super::actor::Actor;
 use super::threads::Warp;
@@ -102,7 +102,7 @@ impl AllPhases {
                 known = number;
             }
         }
-        // phase `known` is the one behind those that are known, and has its parity
+        // phase `known` is the one after those that are known, and has its parity
         let kept = phases.complete <= known + phases.last.len() as u64;
         let late = kept && known % 2 == parity & 1 && phases.complete >= known + 2;
         late.then_some(Late { wanted: known, complete: phases.complete })

@@ -1,7 +1,7 @@
 //! Accesses to Tensor Memory, compared with the last ones to the same lanes and columns (PTX ISA 9.7.16.6).
 //!
 //! `tcgen05.ld` and `.st` of a warp are complete at its `tcgen05.wait`, operations (`mma`, `cp`, `shift`) when a commit of their thread
-//! has arrived. Both are actors: whoever learns of their time is behind them. An access of another warp also needs the fences around the
+//! has arrived. Both are actors: whoever learns of their time is after them. An access of another warp also needs the fences around the
 //! synchronisation, which [`Bridge::Tensor`] hands on. Operations that are pipelined need no completion in between.
 
 mod pipelines;
@@ -123,7 +123,7 @@ impl TensorMemory {
         warp.wait(work.of(warp.id), lanes, *waits);
     }
 
-    /// A commit of a thread completes what its operations come behind too.
+    /// A commit of a thread completes what its operations come after too.
     pub fn commit(&mut self, (warp, lanes): (Actor, u32), published: &mut Clock) {
         for (actor, lanes, time) in self.pipelines.completed_by((warp, lanes)) {
             published.learn(actor, lanes, time);
@@ -167,7 +167,7 @@ impl New<'_> {
             return None;
         }
         let fenced = |bridge| self.warp.any_is_fenced(bridge, actor, lanes, time);
-        // an access that is behind the fences is complete; the relaxed synchronisation between them need not tell of it
+        // an access that is after the fences is complete; the relaxed synchronisation between them need not tell of it
         if fenced(Bridge::Tensor) {
             return None;
         }

@@ -141,7 +141,7 @@ impl Threads {
         cluster.warps.get_mut(at as usize)
     }
 
-    /// This warp and those behind it, so many, access memory at one time. `None` if their lanes do not know the same.
+    /// This warp and those after it, so many, access memory at one time. `None` if their lanes do not know the same.
     #[inline]
     pub fn access(&mut self, who: Who, count: u32) -> Option<&[Warp]> {
         let cluster = self.slots.get_mut(who.slot as usize)?;

@@ -1,8 +1,8 @@
 //! Weak memory: which stores a strong load may read from ([`Host::weak`](crate::Host::weak)).
 //!
 //! Each place that strong accesses use has its stores in coherence order. A thread knows a store that has happened before it, or from
-//! which a load has read that has happened before it. A load reads from the last store that its thread knows, or from one behind it; a
-//! store comes behind all that its thread knows (Causality and SC-per-Location, 8.10). Nothing comes between an atomic operation and
+//! which a load has read that has happened before it. A load reads from the last store that its thread knows, or from one after it; a
+//! store comes after all that its thread knows (Causality and SC-per-Location, 8.10). Nothing comes between an atomic operation and
 //! the store from which it has read (Atomicity).
 //!
 //! A load reads only from stores that were executed before it. So executions are left out in which two loads of different threads read
@@ -72,7 +72,7 @@ impl Location {
         self.stores.iter().rposition(|store| store.events.iter().any(knows)).unwrap_or(0)
     }
 
-    /// May a store come directly behind this one?
+    /// May a store come directly after this one?
     fn has_room_behind(&self, i: usize) -> bool {
         self.stores.get(i + 1).is_none_or(|next| !next.atomic)
     }

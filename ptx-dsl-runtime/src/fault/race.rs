@@ -100,7 +100,7 @@ impl Race {
         }
     }
 
-    /// The lines of a report behind the first.
+    /// The lines of a report after the first.
     pub(super) fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.other.note(f)?;
         self.near_miss.iter().try_for_each(|miss| miss.note(f))

@@ -36,7 +36,7 @@ pub struct TensorRace {
 pub enum TensorOrder {
     /// `tcgen05.wait` of the warp that came first.
     Wait,
-    /// A commit behind the operation that came first, and a wait for its mbarrier object.
+    /// A commit after the operation that came first, and a wait for its mbarrier object.
     Commit,
     /// The first access is complete, but the threads have not synchronised.
     Synchronisation,
@@ -71,7 +71,7 @@ impl TensorRace {
                 "`tcgen05.commit` to an mbarrier after it, wait for that phase, then `tcgen05.fence::after_thread_sync`"
             }
             TensorOrder::Synchronisation => {
-                "let the other thread arrive at a barrier or an mbarrier object behind its access, and wait for that before this one"
+                "let the other thread arrive at a barrier or an mbarrier object after its access, and wait for that before this one"
             }
             TensorOrder::Before => {
                 "`tcgen05.fence::before_thread_sync` after that access, before the threads synchronize"

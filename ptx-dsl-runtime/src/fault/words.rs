@@ -82,7 +82,7 @@ impl fmt::Display for FaultKind {
             StackOverflow { bytes } => {
                 write!(f, "recursive calls need more than the {bytes} bytes of stack that a thread has")
             }
-            CallTarget => f.write_str("indirect call of an address that is no function it may call"),
+            CallTarget => f.write_str("indirect call of an address that is not a function it may call"),
             Trap => f.write_str("`trap` executed"),
             Assertion { message, file, line, function } => {
                 write!(f, "assertion `{message}` failed in `{function}`, {file}:{line}")

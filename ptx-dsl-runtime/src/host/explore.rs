@@ -122,7 +122,7 @@ impl<M> Host<M> {
     /// Runs one schedule, given as text, which the report of an exploration has.
     ///
     /// # Errors
-    /// [`Error::Schedule`] if the text is no schedule of this version.
+    /// [`Error::Schedule`] if the text is not a schedule of this version.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;

@@ -149,7 +149,7 @@ impl Liveness {
         Liveness { numbers, words, live }
     }
 
-    /// Is a register live where a region starts? Nothing is behind the last one.
+    /// Is a register live where a region starts? Nothing is after the last one.
     pub fn is_live(&self, region: usize, r: Register) -> bool {
         let Some(i) = self.numbers.get(r as usize).copied().flatten() else { return false };
         self.live.get(region * self.words + i / 64).is_some_and(|word| word >> (i % 64) & 1 != 0)

@@ -33,7 +33,7 @@ impl Loops {
     }
 }
 
-/// The regions that come before and behind `pc` in a cycle.
+/// The regions that come before and after `pc` in a cycle.
 fn members(image: &Image, pc: Pc) -> Vec<bool> {
     let n = image.regions.len();
     let mut behind: Vec<Vec<usize>> = vec![Vec::new(); n];

@@ -74,10 +74,10 @@ pub(super) struct Stack {
     pub saved: Vec<u64>,
 }
 
-/// Rows for each warp behind the registers: for operands that are no rows, four, and for results that nobody wants, two.
+/// Rows for each warp after the registers: for operands that are no rows, four, and for results that nobody wants, two.
 pub(super) const SCRATCH: usize = 6;
 
-/// Rows of constants, behind the scratch rows.
+/// Rows of constants, after the scratch rows.
 #[derive(Default)]
 pub(super) struct Constants {
     pub words: Vec<u32>,

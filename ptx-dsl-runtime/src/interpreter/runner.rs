@@ -17,7 +17,7 @@ pub(super) type Masks = [u32; 32];
 pub(super) enum Rest {
     /// All run, but for those that have exited.
     Nowhere,
-    /// At these regions. One behind the last region is none.
+    /// At these regions. One after the last region is none.
     At([Pc; 2]),
     /// The machine knows, or at more regions.
     Anywhere,
@@ -274,7 +274,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
     }
 
-    /// Behind [`Runner::put_results`] of all warps: the results are rows.
+    /// After [`Runner::put_results`] of all warps: the results are rows.
     pub fn results_are_rows(&mut self, op: &Op) {
         for r in op.results.iter().flatten() {
             let scalar = self.scalar(*r);

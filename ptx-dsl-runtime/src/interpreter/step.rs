@@ -36,10 +36,10 @@ impl Stepper {
     }
 }
 
-/// Where lanes go on behind a region: all of them there, or where the groups say.
+/// Where lanes go on after a region: all of them there, or where the groups say.
 type After = Option<Pc>;
 
-/// Where lanes go on behind an instruction that may wait.
+/// Where lanes go on after an instruction that may wait.
 enum Passed {
     /// All of them there.
     Go(Pc),

@@ -114,7 +114,7 @@ impl Runner<'_, '_> {
                 self.enter(k, active);
                 // branches have no number among the statements
                 self.x.site = u32::MAX;
-                self.need(guard.register, k, active, &format!("the predicate of the branch behind `{region}`"))?;
+                self.need(guard.register, k, active, &format!("the predicate of the branch after `{region}`"))?;
                 // the next instruction has not read its registers
                 self.x.findings.news();
             }

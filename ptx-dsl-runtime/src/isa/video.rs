@@ -170,7 +170,7 @@ impl Lanes {
         Lanes { bits, count: (32 / bits) as usize, a: at(0), b: at(1), c: at(2), modifiers }
     }
 
-    /// The number in lane `i` of a source: one of the lanes of `a`, behind which those of `b` are.
+    /// The number in lane `i` of a source: one of the lanes of `a`, after which those of `b` are.
     fn source(&self, selector: Selector, first: usize, i: usize, ty: Ty) -> i64 {
         let lane = match selector.lanes() {
             [] => first + i,

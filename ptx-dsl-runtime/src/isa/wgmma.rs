@@ -148,7 +148,7 @@ pub fn wgmma_fence(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) ->
     let (why, help) = match pending {
         Pending::Uncommitted => (
             "which is in no group".to_string(),
-            "execute `wgmma.commit_group.sync.aligned` behind it, then `wgmma.wait_group.sync.aligned 0`",
+            "execute `wgmma.commit_group.sync.aligned` after it, then `wgmma.wait_group.sync.aligned 0`",
         ),
         Pending::Group { newer: 0 } => (
             "which no `wgmma.wait_group` has waited for".to_string(),

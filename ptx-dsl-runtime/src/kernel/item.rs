@@ -1,7 +1,7 @@
 //! Kernels as Rust items: a type with constants, and a function that makes its value.
 //!
 //! The function has the kernel's name, so that `kernel.launch(..)` is a method call on it. A unit struct, a constant or a static of this
-//! name would make `let kernel = ..` an error in the whole module. A function is no pattern and can be shadowed.
+//! name would make `let kernel = ..` an error in the whole module. A function is not a pattern and can be shadowed.
 
 use super::Kernel;
 use crate::launch::{self, Arg, Error, Launch};

@@ -43,8 +43,8 @@ pub enum Error {
         /// why it is not there
         why: &'static str,
     },
-    /// The text is no schedule ([`Host::schedule`](crate::Host::schedule)); nothing has run.
-    #[error("error: `{text}` is no schedule: {why}")]
+    /// The text is not a schedule ([`Host::schedule`](crate::Host::schedule)); nothing has run.
+    #[error("error: `{text}` is not a schedule: {why}")]
     Schedule {
         /// the text
         text: String,
@@ -138,7 +138,7 @@ pub enum LaunchError {
     /// A cluster has at most 16 CTAs.
     #[error("a cluster of {0} CTAs, the limit is 16")]
     ClusterTooLarge(u64),
-    /// The grid is no whole number of clusters.
+    /// The grid is not a whole number of clusters.
     #[error("grid dimensions {grid:?} are not a multiple of the cluster dimensions {cluster:?}")]
     ClusterDividesGrid {
         /// As launched
@@ -206,7 +206,7 @@ pub enum LaunchError {
         /// What `.ptr .align` says
         align: u32,
     },
-    /// A part that begins behind the end of its buffer
+    /// A part that begins after the end of its buffer
     #[error("argument {index} for `{name}`: offset {offset} is beyond the buffer of {len} bytes")]
     ArgumentOffset {
         /// Its number, from 0
@@ -218,8 +218,8 @@ pub enum LaunchError {
         /// The bytes of the buffer
         len: u64,
     },
-    /// A tensor map of a tensor that is no argument
-    #[error("argument {index} for `{name}`: its tensor is that of `{of}`, which is no parameter with a buffer")]
+    /// A tensor map of a tensor that is not an argument
+    #[error("argument {index} for `{name}`: its tensor is that of `{of}`, which is not a parameter with a buffer")]
     TensorMapArgument {
         /// Its number, from 0
         index: usize,

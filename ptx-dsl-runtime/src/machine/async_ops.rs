@@ -1,7 +1,7 @@
 //! Asynchronous operations in flight: cluster launch control responses, tensor core operations, and the arrivals of
 //! `tcgen05.commit`.
 //!
-//! Each has a due time that the scheduler chooses. An operation that must follow another is due no earlier and stands behind it in
+//! Each has a due time that the scheduler chooses. An operation that must follow another is due no earlier and stands after it in
 //! the list. Delivery by time, then by position, so keeps every order that the manual promises and no other.
 
 mod cluster_launch;

@@ -61,7 +61,7 @@ impl JobAccess {
         JobAccess { place, bytes, write, proxy: Proxy::Async }
     }
 
-    /// Adds an access of the same kind to the bytes behind it in global memory. False, with nothing done, if it is another one.
+    /// Adds an access of the same kind to the bytes after it in global memory. False, with nothing done, if it is another one.
     pub fn join(&mut self, next: &JobAccess) -> bool {
         let (Place::Global { segment, offset }, Place::Global { segment: of_next, offset: at }) =
             (self.place, next.place)

@@ -26,7 +26,7 @@ pub(crate) struct Team {
     next: AtomicU64,
     /// Clusters that cluster launch control has cancelled.
     cancelled: AtomicU64,
-    /// Those of them behind the next one: only one thread chooses, in any order. And their number.
+    /// Those of them after the next one: only one thread chooses, in any order. And their number.
     cancelled_ahead: Mutex<BTreeSet<u64>>,
     gaps: AtomicU64,
     limit: u64,
@@ -162,7 +162,7 @@ impl Team {
         self.unclaimed().clamp(1, most)
     }
 
-    /// Takes a pending cluster for cluster launch control: the next one, or the `which`-th behind it ([`Team::choices`]).
+    /// Takes a pending cluster for cluster launch control: the next one, or the `which`-th after it ([`Team::choices`]).
     pub fn cancel(&self, which: u64) -> Option<u64> {
         let n = if which == 0 { self.pending(1)?.start } else { self.cancel_ahead(which)? };
         self.cancelled.fetch_add(1, Relaxed);

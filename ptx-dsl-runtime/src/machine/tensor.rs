@@ -24,7 +24,7 @@ pub enum Unit {
     Mma,
     /// `tcgen05.cp`
     Cp,
-    /// `tcgen05.cp` of shape `.4x256b`, the one that stays behind a `tcgen05.shift`.
+    /// `tcgen05.cp` of shape `.4x256b`, the one that stays after a `tcgen05.shift`.
     Cp4x256b,
     /// `tcgen05.shift`
     Shift,
@@ -47,7 +47,7 @@ impl Pipeline {
         Pipeline { unit: job.unit(), key: job.pipeline(), pair }
     }
 
-    /// Does an operation that is issued later execute behind this one (9.7.16.6.2)?
+    /// Does an operation that is issued later execute after this one (9.7.16.6.2)?
     pub(crate) fn precedes(&self, later: &Pipeline) -> bool {
         use Unit::*;
         let in_order = match (self.unit, later.unit) {

@@ -1,6 +1,6 @@
 //! Schedules as short texts, to copy into a test or an environment variable.
 //!
-//! `seed17` is a seed. `s1_4.2_.1_7c3` are decisions: the kind and the version of the format, then each decision that is not 0 behind
+//! `seed17` is a seed. `s1_4.2_.1_7c3` are decisions: the kind and the version of the format, then each decision that is not 0 after
 //! the number of zeros before it, then a checksum.
 
 use std::fmt;
@@ -51,7 +51,7 @@ impl FromStr for Schedule {
     fn from_str(text: &str) -> Result<Self, String> {
         let text = text.trim();
         if let Some(seed) = text.strip_prefix("seed") {
-            return seed.parse().map(Schedule::Seed).map_err(|_| format!("`{seed}` is no seed"));
+            return seed.parse().map(Schedule::Seed).map_err(|_| format!("`{seed}` is not a seed"));
         }
         let steps = match text.split('_').next() {
             Some("s1") => true,
@@ -64,7 +64,7 @@ impl FromStr for Schedule {
         }
         let mut decisions = Vec::new();
         for part in body.split('_').skip(1) {
-            let wrong = || format!("`{part}` is no decision");
+            let wrong = || format!("`{part}` is not a decision");
             let (zeros, decision) = part.split_once('.').ok_or_else(wrong)?;
             let zeros: usize = if zeros.is_empty() { 0 } else { zeros.parse().map_err(|_| wrong())? };
             if zeros > MOST - decisions.len().min(MOST) {
@@ -110,10 +110,10 @@ mod tests {
         assert!(of("s9_000").contains("another version"));
         assert!(of("").contains("another version"));
         assert!(of("s1").contains("end is missing"));
-        assert!(of("seedx").contains("no seed"));
+        assert!(of("seedx").contains("not a seed"));
         let body = "s1_99999999999.1";
-        assert!(of(&format!("{body}_{:03x}", checksum(body))).contains("no decision"));
+        assert!(of(&format!("{body}_{:03x}", checksum(body))).contains("not a decision"));
         let body = "s1_1";
-        assert!(of(&format!("{body}_{:03x}", checksum(body))).contains("no decision"));
+        assert!(of(&format!("{body}_{:03x}", checksum(body))).contains("not a decision"));
     }
 }

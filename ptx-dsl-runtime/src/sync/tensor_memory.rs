@@ -70,7 +70,7 @@ pub enum WaitsFor {
     Room(u32, u32),
 }
 
-/// What a CTA leaves behind when it exits.
+/// What a CTA leaves after when it exits.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Leftover {
     /// An allocation: first column, columns.

@@ -38,9 +38,9 @@ pub enum ElementType {
     Tf32Ftz,
     /// `16U4_ALIGN8B`: 16 numbers of 4 bits in 8 bytes
     B4x16,
-    /// `16U4_ALIGN16B`: the same, with 8 bytes of padding behind them in shared memory
+    /// `16U4_ALIGN16B`: the same, with 8 bytes of padding after them in shared memory
     B4x16P64,
-    /// `16U6_ALIGN16B`: 16 numbers of 6 bits in 12 bytes, with 4 bytes of padding behind them in shared memory
+    /// `16U6_ALIGN16B`: 16 numbers of 6 bits in 12 bytes, with 4 bytes of padding after them in shared memory
     B6x16P32,
 }
 

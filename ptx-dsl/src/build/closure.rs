@@ -8,7 +8,7 @@ use ptx_dsl_frontend::token::{Tok, Token};
 /// The kernel's name in the module. The macro makes one of its place.
 const NAME: &str = "kernel";
 
-/// Where the bar of the parameters is, if the tokens are in expression form: behind the header, and `use` of parts.
+/// Where the bar of the parameters is, if the tokens are in expression form: after the header, and `use` of parts.
 pub fn bar(tokens: &[Token]) -> Option<usize> {
     let mut at = parse_header(tokens).1;
     while is_word(tokens.get(at), "use") {
@@ -23,7 +23,7 @@ pub fn bar(tokens: &[Token]) -> Option<usize> {
 /// The same kernel as an item, and errors in its parameters. Its tokens have the numbers of those that they come from.
 ///
 /// # Errors
-/// It is no kernel.
+/// It is not a kernel.
 pub fn as_module(tokens: &[Token]) -> Result<(Vec<Token>, Vec<Diagnostic>), Vec<Diagnostic>> {
     let Some(bar) = bar(tokens) else { return Err(Vec::new()) };
     let (mut found, mut header) = (Vec::new(), bar);

@@ -110,7 +110,7 @@ fn c_type(ty: Ty) -> &'static str {
     }
 }
 
-/// A name that C and C++ take: of other characters `_`, and `_` behind a keyword.
+/// A name that C and C++ take: of other characters `_`, and `_` after a keyword.
 fn identifier(name: &str) -> String {
     let mut out: String = name.chars().map(|c| if c.is_ascii_alphanumeric() { c } else { '_' }).collect();
     if out.starts_with(|c: char| c.is_ascii_digit()) {

@@ -21,7 +21,7 @@ pub struct Parts {
 /// The text of a part in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Other {
-    /// From `part` to `}`, behind as many spaces as there are characters before it in its line.
+    /// From `part` to `}`, after as many spaces as there are characters before it in its line.
     pub text: String,
     /// The name of the file.
     pub file: String,
@@ -111,7 +111,7 @@ impl Parts {
                 found.push(part);
             }
         }
-        // a part stands behind those that it uses
+        // a part stands after those that it uses
         found.reverse();
         Ok(found)
     }
@@ -133,7 +133,7 @@ fn is(token: Option<&Token>, c: char) -> bool {
     token.is_some_and(|token| token.kind == Tok::Punct(c))
 }
 
-/// The tokens outside of braces, behind the header.
+/// The tokens outside of braces, after the header.
 fn outside(tokens: &[Token]) -> impl Iterator<Item = usize> {
     let used = parse_header(tokens).1;
     let mut depth = 0u32;

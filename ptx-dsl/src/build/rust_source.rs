@@ -104,7 +104,7 @@ pub fn without_nested_comments(text: &str) -> Cow<'_, str> {
     out
 }
 
-/// A text that has only one body of the Rust file of this name, in its place, and behind it the parts that it uses, with the places that
+/// A text that has only one body of the Rust file of this name, in its place, and after it the parts that it uses, with the places that
 /// these come from; `None` for the expression form and the definition of a part.
 ///
 /// # Errors

@@ -51,7 +51,7 @@ pub struct Place {
     pub column: usize,
     /// The line of the end.
     pub end_line: usize,
-    /// The column behind the last character.
+    /// The column after the last character.
     pub end_column: usize,
     /// The line as written, without white space around it; at most 200 characters around the place.
     pub source: String,

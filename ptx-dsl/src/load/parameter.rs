@@ -92,7 +92,7 @@ impl Parameter {
     /// A buffer that the kernel may write, as an argument.
     ///
     /// # Errors
-    /// The parameter is no address, or the text has another element type.
+    /// The parameter is not an address, or the text has another element type.
     pub fn slice_mut<'a, T: Element>(&self, data: &'a mut [T]) -> Result<Arg<'a>, WrongType> {
         self.check_elements(T::TYPE)?;
         Ok(launch::slice_mut(data))

@@ -108,14 +108,14 @@ fn tensor_maps() {
     let (status, stdout, stderr) = through("tensormap(f32[4,8]:iota,box=8x2)", to, &print);
     let expected: Vec<f32> = (16..32).map(|i| i as f32).chain([7.0; 16]).collect();
     assert_eq!((status, stdout), (0, printed("to", 0, &expected)), "{stderr}");
-    // the tensor of another parameter; rows behind its end are NaNs
+    // the tensor of another parameter; rows after its end are NaNs
     let of_x = "tensormap(x,dims=8x3,box=8x2,fill=nan)";
     let (status, stdout, stderr) = through(of_x, to, &["--arg", "x=f32[4,8]:1", "--print", "to[6..10]"]);
     assert_eq!((status, stdout.as_str()), (0, "to[6..10]: 1.0 1.0 NaN NaN\n"), "{stderr}");
     for (from, wanted) in [
         ("tensormap(f32[4,8],box=8x300)", "`boxDim[1]` of the tensor map is 300, but must be from 1 to 256"),
         ("tensormap(y,box=8x2)", "has no parameter `y`"),
-        ("tensormap(to,box=8x2)", "is no buffer"),
+        ("tensormap(to,box=8x2)", "is not a buffer"),
         ("tensormap(f32[4,8])", "`boxDim` of the tensor map is missing"),
         ("tensormap([4,8],box=8x2)", "`globalStrides[0]` of the tensor map is 8"),
     ] {
@@ -246,12 +246,12 @@ fn wrong_arguments() {
         (&["--arg", "y=[4]", "--arg", "1=[4]"], "two values for `y`"),
         (&["--arg", "y=4"], "`--arg y`: the kernel wants a buffer in global memory, aligned to 4 bytes"),
         (&["--arg", "y=f64[4]"], "`--arg y`: the elements are `.f64`, but the kernel wants `.f32`"),
-        (&["--arg", "y=[4]:two"], "`two` is no value of `.f32`"),
+        (&["--arg", "y=[4]:two"], "`two` is not a value of `.f32`"),
         (&["--arg", "y=[99999999999999999]"], "there is not so much memory"),
         (&["--arg", "y=@no-such-file.npy"], "cannot read `no-such-file.npy`"),
         (&["--arg", "y=@cli.rs"], "no-such"),
         (&["--arg", "y=@run/saxpy.ptx:f64[7]"], "`run/saxpy.ptx`: "),
-        (&["--arg", "y=[4]", "--print", "a"], "`a` is no buffer"),
+        (&["--arg", "y=[4]", "--print", "a"], "`a` is not a buffer"),
         (&["--arg", "y=[4]", "--print", "q"], "no parameter `q`"),
         (&["--arg", "y=[1024]", "--print", "y[0..2000]"], "`y` has 1024 elements"),
         (&["--arg", "y=[1024]", "--out", "y=/no/such/folder/y.npy"], "cannot write `/no/such/folder/y.npy`"),

@@ -74,7 +74,7 @@ fn stores_that_a_bulk_copy_reads() {
     unfenced(&threads(64), &body(&format!("$p {fence}").replace("$p", "@%p"), ""), SHARED);
     let early = body("", "").replacen("st.shared", &format!("{fence} st.shared"), 1);
     unfenced(&threads(64), &early, SHARED);
-    // a fence is no barrier
+    // a fence is not a barrier
     let apart = body(fence, "").replace("bar.sync 0;", "");
     assert_eq!(race(&threads(64), &apart).fence, None);
 }

@@ -241,7 +241,7 @@ fn polling_loops_wait() {
          st.release.gpu.global.u32 [%x], 0;\n\
          flag: ld.acquire.gpu.global.u32 %v, [%x+4]; setp.ne.u32 %p, %v, 3; @%p bra flag; ret;\n}}\n"
     );
-    // the counter behind the lock is read by a strong load too, which races with weak stores: those are made strong
+    // the counter after the lock is read by a strong load too, which races with weak stores: those are made strong
     let text = text.replace("ld.global.u32 %v, [%x+4]", "ld.relaxed.gpu.global.u32 %v, [%x+4]");
     let text = text.replace("st.global.u32 [%x+4]", "st.relaxed.gpu.global.u32 [%x+4]");
     let kernel = Module::parse(&text).unwrap().kernel("k").unwrap().clone();
@@ -301,7 +301,7 @@ fn a_found_schedule_is_short_and_can_be_repeated() {
         assert_eq!((again.kind, again.at, again.steps), (found.kind, found.at, found.steps));
     }
     let wrong = Host::checked().schedule("s1_3.2_fff").unwrap_err().to_string();
-    assert!(wrong.contains("`s1_3.2_fff` is no schedule: its checksum is wrong"), "{wrong}");
+    assert!(wrong.contains("`s1_3.2_fff` is not a schedule: its checksum is wrong"), "{wrong}");
 }
 
 #[test]

@@ -48,7 +48,7 @@ fn a_flag_that_nobody_sets() {
     ] {
         assert!(report.contains(part), "{part}: {report}");
     }
-    // the store is behind the loop of the same thread
+    // the store is after the loop of the same thread
     let behind = deadlock(Launch::grid(1).block(32), &format!("{LOAD} st.global.u32 [%a+4], 1;"));
     assert!(behind.contains("no thread will execute what could change that: `st.global.u32 [%a+4], 1;`"), "{behind}");
     // all places for clusters are taken by CTAs that poll

@@ -167,12 +167,12 @@ fn release_and_acquire() {
     ];
     for (store, load, why) in misses {
         let (found, report) = race(two(), &message(store, load));
-        // the flag itself, or the value behind it
+        // the flag itself, or the value after it
         if found.addr & 4 == 0 {
             assert!(report.contains(why), "{report}");
         }
     }
-    // a fence behind the store orders nothing
+    // a fence after the store orders nothing
     race(two(), &message(&format!("{store} {fence}"), acquire));
     // a weak flag is a race by itself
     race(two(), &message("st.global.u32 [%a+4], 1;", acquire));

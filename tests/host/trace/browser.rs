@@ -17,7 +17,7 @@ fn chromium() -> Option<&'static str> {
     found
 }
 
-/// Loads the page of a timeline, with `browser.js` behind it, and returns what that has written.
+/// Loads the page of a timeline, with `browser.js` after it, and returns what that has written.
 fn opened(browser: &str, name: &str, t: &Timeline) -> Value {
     let page = Path::new(env!("CARGO_TARGET_TMPDIR")).join(format!("{name}.html"));
     let probe = format!("<script>{}</script></body>", include_str!("browser.js"));

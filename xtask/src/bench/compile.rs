@@ -46,7 +46,7 @@ fn options<'a>(arguments: &[&'a str]) -> Result<Options<'a>, String> {
     let mut rest = arguments.iter();
     while let Some(name) = rest.next() {
         let mut value = || rest.next().copied().ok_or(format!("`{name}` needs a value"));
-        let number = |text: &str| text.parse::<usize>().map_err(|_| format!("`{text}` is no number"));
+        let number = |text: &str| text.parse::<usize>().map_err(|_| format!("`{text}` is not a number"));
         match *name {
             "--all" => out.all = true,
             "--dev" => out.release = false,

@@ -174,7 +174,7 @@ mod tests {
         assert!(is_near(Kind::F32, 0x3f80_0000, 0x3f80_0001, 1, 0.0));
         assert!(!is_near(Kind::F32, 0x3f80_0000, 0x3f80_0002, 1, 0.0));
         assert!(is_near(Kind::F32, 0x8000_0001, 0, 1, 0.0), "across zero");
-        assert!(!is_near(Kind::F32, 0x7f80_0000, 0x7f7f_ffff, 4, 0.0), "infinity is no number");
+        assert!(!is_near(Kind::F32, 0x7f80_0000, 0x7f7f_ffff, 4, 0.0), "infinity is not a number");
         assert!(!is_near(Kind::F32, 0x7fff_ffff, 0x7fc0_0000, 4, 1.0), "a NaN has its bits");
         assert!(is_near(Kind::F32, 0x3400_0000, 0xb400_0000, 0, 0.000_000_25));
         assert!(is_near(Kind::F16x2, 0x3c00_3c01, 0x3bff_3c00, 1, 0.0));

@@ -204,7 +204,7 @@ fn statements(text: &str) -> Vec<Statement<'_>> {
     all
 }
 
-/// Does a brace behind this text open or close a block? Others are lists of registers.
+/// Does a brace after this text open or close a block? Others are lists of registers.
 fn is_block(before: &str) -> bool {
     let code: Vec<&str> = before.lines().map(|l| l.split("//").next().unwrap_or_default().trim()).collect();
     let code = code.join(" ");

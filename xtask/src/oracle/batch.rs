@@ -221,7 +221,7 @@ fn front(text: &str, first: usize, count: usize) -> Vec<Option<String>> {
 }
 
 /// The message of ptxas for each line. Lines that ptxas likely cannot parse go into modules of a few, because it stops at each
-/// and has to be restarted behind it.
+/// and has to be restarted after it.
 fn sorted(
     ptxas: &Path,
     file: &Path,

@@ -13,7 +13,7 @@ const HAS_NUMPY: &str = "numba";
 pub fn run(below: &Path, modules: &Path, schedules: u32, names: &[String]) -> Result<(), String> {
     let packages = GENERATORS.iter().find(|generator| generator.name == HAS_NUMPY).map(|g| g.find_or_fetch(below));
     let Some(Compiler::Python { packages, .. }) = packages.transpose()? else {
-        return Err(format!("{HAS_NUMPY} is no generator in Python"));
+        return Err(format!("{HAS_NUMPY} is not a generator in Python"));
     };
     let root = ptxas::root();
     done(

@@ -52,7 +52,7 @@ impl Ssa {
         true
     }
 
-    /// Finds the value behind trivial phis.
+    /// Finds the value after trivial phis.
     pub fn origins(&mut self) {
         const BOTTOM: Val = Val::MAX;
         let found = self.solve(BOTTOM, &mut |v, value, facts| {

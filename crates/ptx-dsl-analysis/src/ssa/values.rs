@@ -63,7 +63,7 @@ pub struct Ssa {
     /// Each value's users among the values.
     pub(super) users: Vec<Val>,
     pub(super) user_at: Vec<u32>,
-    /// By value: the value behind trivial phis.
+    /// By value: the value after trivial phis.
     pub origin: Vec<Val>,
 }
 

@@ -120,7 +120,7 @@ impl Word<'_> {
         self.mark(&mut mentioned, &self.liveness.globals.defs);
         self.mark(&mut mentioned, &self.liveness.globals.uses);
         for r in (0..n).filter(|r| stops.is_some_and(|stops| stops[*r])) {
-            // behind the barrier each lane reads what its own path has left
+            // after the barrier each lane reads what its own path has left
             mentioned[r] |= self.liveness.live_in_word(r, self.word) & self.kept;
         }
         let defined = propagate_backward(self.successors, stops, defined, |a, b| a | b);

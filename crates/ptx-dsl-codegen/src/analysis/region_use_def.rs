@@ -33,7 +33,7 @@ impl Mentions {
     }
 }
 
-/// What has been written in an open predicated part, and behind its `Else`.
+/// What has been written in an open predicated part, and after its `Else`.
 #[derive(Default)]
 struct Part {
     then: BTreeSet<RegKey>,

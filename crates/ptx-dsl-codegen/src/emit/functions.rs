@@ -16,7 +16,7 @@ use quote::{ToTokens, format_ident, quote};
 struct WarpFunction {
     arguments: Vec<TokenStream>,
     parameters: Vec<TokenStream>,
-    /// Statements of the body before and behind the call of the runtime.
+    /// Statements of the body before and after the call of the runtime.
     before: TokenStream,
     after: TokenStream,
     sources: Vec<TokenStream>,

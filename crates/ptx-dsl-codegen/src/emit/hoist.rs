@@ -18,7 +18,7 @@ pub struct Hoist {
     pub keeps: bool,
     /// Those registers.
     kept: BTreeSet<Ident>,
-    /// What the current region assigns to them, behind the loop.
+    /// What the current region assigns to them, after the loop.
     updates: TokenStream,
     /// Do all warps come to the end of the current region?
     all_reach_end: bool,

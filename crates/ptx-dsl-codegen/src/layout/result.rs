@@ -16,7 +16,7 @@ use ptx_dsl_isa::qualifier::q;
 /// How the lanes of an operand lie; `None` if that is not known yet.
 pub type Lookup<'a> = dyn Fn(&Operand) -> Option<Affine> + 'a;
 
-/// How the lanes of an operand lie that is no register.
+/// How the lanes of an operand lie that is not a register.
 pub fn constant_operand(kernel: &Kernel<'_>, f: FuncId, o: &Operand) -> Affine {
     match o {
         Operand::Imm(v) => Affine::constant(*v),

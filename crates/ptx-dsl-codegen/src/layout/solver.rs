@@ -3,7 +3,7 @@
 //! A register whose lanes are affine is kept in the warp's state as one number a row, everything else as 32 lanes. Fragments of a
 //! warp share its state, so one number for all lanes is right only if no other fragment can change it: on the paths from a
 //! divergent branch a register must not be defined on one and mentioned on another. Paths end at a CTA barrier that all of them
-//! meet first, because no fragment passes it before all have arrived. What is live behind the barrier counts as mentioned there.
+//! meet first, because no fragment passes it before all have arrived. What is live after the barrier counts as mentioned there.
 
 use super::result::{blocking_result, constant_operand, result};
 use super::scalar_op::weight;
@@ -318,7 +318,7 @@ impl Walk {
         }
     }
 
-    /// A predicated part ends, behind which these registers are live.
+    /// A predicated part ends, after which these registers are live.
     fn end(&mut self, live: &BTreeSet<RegKey>) {
         let Some(changed) = self.open.pop() else { return };
         for (k, old) in changed {

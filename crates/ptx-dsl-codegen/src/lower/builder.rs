@@ -33,7 +33,7 @@ pub(super) struct Part {
     /// Registers that the part has changed, with what they were; and those that it changed before its `Else`, with what they became.
     pub changed: Vec<(RegKey, Option<Value>)>,
     pub then: Vec<(RegKey, Option<Value>)>,
-    /// Where the part starts, if nothing that it sets is live behind it: then it is skipped if no lane wants it.
+    /// Where the part starts, if nothing that it sets is live after it: then it is skipped if no lane wants it.
     pub skippable: Option<PartStart>,
 }
 

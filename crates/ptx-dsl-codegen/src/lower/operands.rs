@@ -52,7 +52,7 @@ impl RegionBuilder<'_, '_> {
         Value { bits, affine, repr: Repr::Rows(name), guard }
     }
 
-    /// An operand that is one value of at most 64 bits; `bits` is the width of what is no register.
+    /// An operand that is one value of at most 64 bits; `bits` is the width of what is not a register.
     pub(super) fn operand(&mut self, o: &Operand, bits: u32) -> Value {
         match o {
             Operand::Reg(r, e) => self.register(self.key(*r, *e)),

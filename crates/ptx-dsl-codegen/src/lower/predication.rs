@@ -8,7 +8,7 @@ use ptx_dsl_isa::hir::{FuncId, Instr};
 use quote::{format_ident, quote};
 use std::collections::BTreeSet;
 
-/// Has the part that starts here no `Else`, and is nothing that it sets live behind it?
+/// Has the part that starts here no `Else`, and is nothing that it sets live after it?
 fn sets_nothing_live(f: FuncId, rest: &[Item<'_>]) -> bool {
     let (mut depth, mut set) = (0, Vec::new());
     for item in rest {

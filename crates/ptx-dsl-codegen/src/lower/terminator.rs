@@ -19,7 +19,7 @@ pub enum Decision {
 }
 
 impl RegionBuilder<'_, '_> {
-    /// Stores what is live behind the region. Returns its code, with `last` at the end.
+    /// Stores what is live after the region. Returns its code, with `last` at the end.
     pub fn finish(mut self, last: TokenStream) -> TokenStream {
         let is_live = |k: &&RegKey| self.e.layout.is_live_out(self.region, k);
         let keys = self.dirty.iter().filter(is_live).copied().collect();

@@ -106,7 +106,7 @@ impl<'m> Builder<'m, '_> {
         self.current = next;
     }
 
-    /// Turns the predicate of a control instruction into a branch around it. Returns the region behind the instruction.
+    /// Turns the predicate of a control instruction into a branch around it. Returns the region after the instruction.
     fn guarded(&mut self, instr: &'m Instr) -> usize {
         let after = self.region(format!("after `{}`", instr.spelling));
         if let Some(pred) = &instr.pred {
@@ -150,7 +150,7 @@ impl<'m> Builder<'m, '_> {
                 let next = self.guarded(instr);
                 self.end(End::Block { instr, next }, next);
             }
-            // A trap that is always taken: nothing runs behind it. The region graph and the control-flow graph agree on that.
+            // A trap that is always taken: nothing runs after it. The region graph and the control-flow graph agree on that.
             (_, Control::Trap) if instr.entry.effects.control.ends_block(instr.pred.is_some()) => {
                 self.p.regions[self.current].body.push(Item::Instr(instr));
                 let next = self.region("unreachable".into());

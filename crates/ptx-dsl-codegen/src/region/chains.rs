@@ -6,13 +6,13 @@
 
 use super::graph::{End, Program};
 
-/// The region behind `r` for the lanes that do not end there.
+/// The region after `r` for the lanes that do not end there.
 fn exit_chain_step(p: &Program<'_>, r: usize) -> Option<usize> {
     let next = p.way_that_goes_on(r)?;
     (p.regions[next].blocking().is_none() && p.predecessor_counts[next] == 1).then_some(next)
 }
 
-/// The region behind `r` for the lanes that do not jump, if nothing else enters it.
+/// The region after `r` for the lanes that do not jump, if nothing else enters it.
 fn fall_through_step(p: &Program<'_>, r: usize) -> Option<usize> {
     let End::Branch { taken, fall, .. } = p.regions[r].end else { return None };
     let next = &p.regions[fall];

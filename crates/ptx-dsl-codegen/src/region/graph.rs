@@ -26,7 +26,7 @@ pub enum Item<'m> {
     If(Condition<'m>),
     /// The rest of the predicated part is for the other lanes.
     Else,
-    /// Ends a predicated part. These registers are live behind it.
+    /// Ends a predicated part. These registers are live after it.
     EndIf(Rc<BTreeSet<RegKey>>),
 }
 

@@ -1,4 +1,4 @@
-//! If-conversion: short code behind a divergent branch becomes a predicated part of the region in front of it.
+//! If-conversion: short code after a divergent branch becomes a predicated part of the region in front of it.
 //!
 //! All lanes compute it, and lanes whose predicate is false keep their old values. That saves splitting the warp into fragments
 //! and the warp's state in between.
@@ -29,7 +29,7 @@ struct Converter<'p, 'm> {
     continuation: Vec<Option<usize>>,
 }
 
-/// Converts the code behind divergent branches, inner branches first. Returns whether there was any. Regions that became
+/// Converts the code after divergent branches, inner branches first. Returns whether there was any. Regions that became
 /// unreachable stay until the program is normalised.
 pub fn convert(p: &mut Program<'_>, facts: &Facts<'_>) -> bool {
     let n = p.regions.len();
@@ -101,7 +101,7 @@ impl<'m> Converter<'_, 'm> {
         Some(join)
     }
 
-    /// Where a region behind `r` goes on, if it can be converted: short, and entered from `r` alone.
+    /// Where a region after `r` goes on, if it can be converted: short, and entered from `r` alone.
     fn join_behind(&self, r: usize, arm: usize) -> Option<usize> {
         let region = &self.p.regions[arm];
         let End::Goto(join) = region.end else { return None };

@@ -122,7 +122,7 @@ impl StepBuilder<'_, '_> {
                 borrowed.push(place.to_string());
             }
         }
-        // a field that is also read, or written twice, is set behind the call
+        // a field that is also read, or written twice, is set after the call
         let (mut taken, mut before, mut after) = (Vec::new(), TokenStream::new(), TokenStream::new());
         for o in destinations(i).iter().flat_map(|a| a.value.parts()) {
             let Operand::Reg(r, e) = o else {

@@ -26,7 +26,7 @@ impl StepBuilder<'_, '_> {
         self.pending.extend(self.p.successors(r).into_iter().filter(|to| !inside.contains(to)));
     }
 
-    /// The number of the pc behind the last region: the end of the kernel.
+    /// The number of the pc after the last region: the end of the kernel.
     pub fn exit(&self) -> u16 {
         region_number(self.p.regions.len())
     }

@@ -47,7 +47,7 @@ impl StepBuilder<'_, '_> {
     }
 
     /// Registers of a loop that need no canonical NaNs from one round to the next: only arithmetic sets and reads them, and they are
-    /// dead behind the loop.
+    /// dead after the loop.
     fn registers_with_any_nan(&self, chain: &[usize]) -> BTreeSet<RegKey> {
         let (mut arithmetic, mut other) = (BTreeSet::new(), BTreeSet::new());
         for r in chain {

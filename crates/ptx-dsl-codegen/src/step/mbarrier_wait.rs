@@ -1,4 +1,4 @@
-//! `mbarrier.try_wait` of all lanes of a warp for one phase of one object: one test for the warp. The code before a wait goes on behind
+//! `mbarrier.try_wait` of all lanes of a warp for one phase of one object: one test for the warp. The code before a wait goes on after
 //! it while the phase is over.
 
 use super::builder::StepBuilder;
@@ -13,7 +13,7 @@ use ptx_dsl_analysis::use_def::{RegKey, registers};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use quote::quote;
 
-/// The most waits that one piece of code passes, and the most instructions behind them.
+/// The most waits that one piece of code passes, and the most instructions after them.
 const WAITS: usize = 4;
 const BEHIND: usize = 48;
 
@@ -100,7 +100,7 @@ impl StepBuilder<'_, '_> {
         list
     }
 
-    /// A wait behind a region, the branch that repeats it, and where the branch leads once the phase is over.
+    /// A wait after a region, the branch that repeats it, and where the branch leads once the phase is over.
     fn passable_wait(&self, r: usize) -> Option<[usize; 3]> {
         let p = self.p;
         let End::Goto(wait) = p.regions[r].end else { return None };

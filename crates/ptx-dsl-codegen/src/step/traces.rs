@@ -10,7 +10,7 @@ use std::collections::BTreeSet;
 const LONGEST: usize = 32;
 
 impl StepBuilder<'_, '_> {
-    /// Finds where traces begin: at regions that are in no other one, and behind the first blocking instruction of those, where a
+    /// Finds where traces begin: at regions that are in no other one, and after the first blocking instruction of those, where a
     /// warp goes on that had to wait there. A trace at each region would make the code quadratic in the number of instructions that
     /// need the whole warp.
     pub fn find_traces(&mut self) {

@@ -124,7 +124,7 @@ fn what_fragments_change_is_kept_as_lanes() {
     });
 }
 
-/// As the control-flow graph of the analyses has it: what stands behind a trap that is always taken is no part of the kernel.
+/// As the control-flow graph of the analyses has it: what stands after a trap that is always taken is not a part of the kernel.
 #[test]
 fn nothing_runs_behind_a_trap() {
     let items = |body: &str| {

@@ -102,7 +102,7 @@ fn what_depends_on_a_value_is_asserted() {
         (".reg .b32 %q<U>; mov.u32 %q7, 1; mov.u32 %q3, 1;", &[509, 509, 401]),
         (".reg .b32 %q<U>;", &[509, 509]),
         ("mov.u32 %r1, U;", &[]),
-        // the base alone is no access, and a form that does not fit asserts nothing
+        // the base alone is not an access, and a form that does not fit asserts nothing
         ("st.global.b32 [%rd1 + U], %r1;", &[]),
     ] {
         let found = compiled(&kernel(text)).hir.constants.assertions;
@@ -263,21 +263,21 @@ fn mistakes_with_constants_are_explained() {
             ".visible .entry k() .reqntid crate::sizes::TILE { ret; }",
             &[(
                 110,
-                "put `const TILE: u32 = crate::sizes::TILE;` behind the header, with its type, and write `TILE` here",
+                "put `const TILE: u32 = crate::sizes::TILE;` after the header, with its type, and write `TILE` here",
             )][..],
         ),
         (
             ".visible .entry k() .reqntid TILE { ret; }",
             &[(
                 504,
-                "for a constant of Rust put `const TILE: u32 = TILE;` behind the header, with its type and its path",
+                "for a constant of Rust put `const TILE: u32 = TILE;` after the header, with its type and its path",
             )],
         ),
         (
             ".visible .entry k() { .reg .b32 %r; mov.u32 %r, TILE * 4; ret; }",
             &[(
                 401,
-                "for a constant of Rust put `const TILE: u32 = TILE;` behind the header, with its type and its path",
+                "for a constant of Rust put `const TILE: u32 = TILE;` after the header, with its type and its path",
             )],
         ),
         (".visible .entry k<const N>() { ret; }", &[(155, "write `const N: u32`")]),

@@ -19,7 +19,7 @@ const WRITTEN: &str = "\
 .address_size 64
 
 // about g
-.global .u32 g; // behind g
+.global .u32 g; // after g
 .global .u32 h; /* before k */ .visible .entry k( // (
     .param .u64 a, // about a, k2
     // before b
@@ -41,7 +41,7 @@ L: // label
         // in a block
         ret;
         // end of a block
-    } // behind a block
+    } // after a block
     // end of the body
 } // end of k
 // between
@@ -59,7 +59,7 @@ const PRINTED: &str = "\
 .address_size 64
 
 // about g
-.global .u32 g; // behind g
+.global .u32 g; // after g
 .global .u32 h; /* before k */
 
 .visible .entry k( // (
@@ -84,7 +84,7 @@ L: // label
         // in a block
         ret;
         // end of a block
-    } // behind a block
+    } // after a block
     // end of the body
 } // end of k
 

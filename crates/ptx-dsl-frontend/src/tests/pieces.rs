@@ -363,6 +363,6 @@ fn constants_that_a_part_does_not_declare() {
     let tokens = lex(&text).0.tokens;
     let mut found = crate::check_parts(&tokens, 0..tokens.len(), Vec::new());
     crate::hints::constants(&tokens, false, &mut found);
-    let help = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = N;` behind the header";
+    let help = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = N;` after the header";
     assert_eq!(found.iter().map(|d| d.helps.join("; ")).collect::<Vec<_>>(), [help]);
 }

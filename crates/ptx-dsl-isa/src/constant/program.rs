@@ -100,7 +100,7 @@ impl Cut {
     }
 }
 
-/// A value of a memory image as bytes, for [`patched`]: its place behind `base`, its width, and whether a floating-point number is an
+/// A value of a memory image as bytes, for [`patched`]: its place after `base`, its width, and whether a floating-point number is an
 /// `f32`.
 pub fn patch(base: Option<ConstId>, (at, width): (u32, u32), value: ConstId, single: bool) -> [u8; PATCH] {
     let mut bytes = [u8::from(single); PATCH];
@@ -176,7 +176,7 @@ impl<const N: usize> Text<N> {
     }
 }
 
-/// The bytes of a memory image with the low bytes of constants in some places ([`patch`]), and zeros behind them.
+/// The bytes of a memory image with the low bytes of constants in some places ([`patch`]), and zeros after them.
 pub const fn patched<const N: usize>(bytes: &[u8], patches: &[u8], all: &[Const]) -> [u8; N] {
     let mut image = [0; N];
     image.split_at_mut(bytes.len()).0.copy_from_slice(bytes);

@@ -25,7 +25,7 @@ pub struct Instr {
     /// Qualifiers that directly follow the opcode, in the order of the form: ptxas reads them as a part of it (`mad.lo`,
     /// `cvta.to`). All others come in any order.
     pub first: &'static [&'static str],
-    /// ptxas accepts the last word of the opcode anywhere behind the others (CUB writes `vote.ballot.sync.b32`).
+    /// ptxas accepts the last word of the opcode anywhere after the others (CUB writes `vote.ballot.sync.b32`).
     pub movable: bool,
     /// The syntax block.
     pub syntax: &'static str,
@@ -172,7 +172,7 @@ impl Instr {
         self.first = qualifiers;
         self
     }
-    /// The last word of the opcode may stand anywhere behind the others.
+    /// The last word of the opcode may stand anywhere after the others.
     pub const fn movable(mut self) -> Self {
         self.movable = true;
         self

@@ -1,9 +1,9 @@
-//! The memory behind address operands: state space, owner of shared memory, kind of access, and number of bytes. Every address of
+//! The memory after address operands: state space, owner of shared memory, kind of access, and number of bytes. Every address of
 //! the table has these ([`addr`](super::addr) requires it); the checks of addresses read nothing else.
 
 use super::when::When;
 
-/// The memory behind an address operand.
+/// The memory after an address operand.
 #[derive(Debug, Clone, Copy)]
 pub struct Memory {
     /// Its state space.
@@ -48,7 +48,7 @@ pub enum Access {
     Hint,
 }
 
-/// The bytes behind an address.
+/// The bytes after an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Size {
     /// The last written type, times `.v2`, `.v4` or `.v8`.
@@ -61,7 +61,7 @@ pub enum Size {
     Unknown,
 }
 
-/// The owner of the shared memory behind an address.
+/// The owner of the shared memory after an address.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Reach {
     /// By the state space: `.shared::cta` is that of the executing CTA, anything else that of any CTA of the cluster.

@@ -66,7 +66,7 @@ pub struct OperandSpec {
     pub align: u32,
     /// Only registers of the type, and untyped ones of its width; no signed one for an unsigned.
     pub exact: bool,
-    /// The memory behind an address.
+    /// The memory after an address.
     pub memory: Option<Memory>,
 }
 
@@ -96,7 +96,7 @@ pub const fn src(name: &'static str, ty: OpTy) -> OperandSpec {
     spec(name, Role::Src, ty)
 }
 
-/// An address, and the memory behind it.
+/// An address, and the memory after it.
 pub const fn addr(name: &'static str, memory: Memory) -> OperandSpec {
     let mut spec = spec(name, Role::Addr, OpTy::None);
     spec.memory = Some(memory);

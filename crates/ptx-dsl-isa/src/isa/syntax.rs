@@ -28,7 +28,7 @@ pub struct Form {
     pub optional_groups: u8,
     /// The line of the block.
     pub line: &'static str,
-    /// Qualifiers that stay directly behind the opcode.
+    /// Qualifiers that stay directly after the opcode.
     pub first: &'static [&'static str],
 }
 

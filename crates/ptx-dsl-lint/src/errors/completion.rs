@@ -29,10 +29,10 @@ pub(crate) fn result_not_awaited(span: Span, mma: Span, committed: bool) -> Diag
     let what = if committed { "no thread waits for the mbarrier of its commit" } else { "nothing commits it" };
     section(
         error(683, span, format!("this loads what a `tcgen05.mma` may still write: {what}")).label(mma, "started here"),
-        "an MMA is done when a wait for the mbarrier of a `tcgen05.commit` behind it says so",
+        "an MMA is done when a wait for the mbarrier of a `tcgen05.commit` after it says so",
         "9.7.16.6.4",
     )
-    .help("put `tcgen05.commit` behind the MMA, and a loop on `mbarrier.try_wait` of its mbarrier before this load")
+    .help("put `tcgen05.commit` after the MMA, and a loop on `mbarrier.try_wait` of its mbarrier before this load")
 }
 
 pub(crate) fn asks_again(span: Span, query: Span, sure: bool) -> Diagnostic {
@@ -48,13 +48,13 @@ pub(crate) fn asks_again(span: Span, query: Span, sure: bool) -> Diagnostic {
 
 pub(crate) fn before_the_grid(span: Span, wait: Span, again: bool) -> Diagnostic {
     let what = if again {
-        "this uses memory before `griddepcontrol.wait` that the kernel uses behind it too"
+        "this uses memory before `griddepcontrol.wait` that the kernel uses after it too"
     } else {
-        "this reads memory before `griddepcontrol.wait`, and nothing is read behind it"
+        "this reads memory before `griddepcontrol.wait`, and nothing is read after it"
     };
     section(
         suspicious(685, span, what).label(wait, "the grid before is waited for here"),
-        "what the grid before this one writes is there behind `griddepcontrol.wait` only",
+        "what the grid before this one writes is visible only after `griddepcontrol.wait`",
         "9.7.13.13",
     )
     .help("put `griddepcontrol.wait;` before it")

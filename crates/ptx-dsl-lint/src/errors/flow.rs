@@ -130,7 +130,7 @@ pub(crate) fn alloc_after_relinquish(span: Span, gave: Span, sure: bool) -> Diag
         "after `tcgen05.relinquish_alloc_permit` a CTA allocates no more",
         "9.7.16.7",
     )
-    .help("move `tcgen05.relinquish_alloc_permit` behind the last `tcgen05.alloc`")
+    .help("move `tcgen05.relinquish_alloc_permit` after the last `tcgen05.alloc`")
 }
 
 pub(crate) fn dealloc_without_rendezvous(span: Span) -> Diagnostic {

@@ -29,10 +29,10 @@ pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
     section(
         suspicious(661, span, "this load need not see what was written before the flag")
             .label(poll, "the flag is polled here"),
-        "a volatile or relaxed operation orders nothing behind it",
+        "a volatile or relaxed operation orders nothing after it",
         "8.8",
     )
-    .help("poll with `.acquire` and a scope that holds the writer, or put a `fence` with `.acq_rel` behind the loop")
+    .help("poll with `.acquire` and a scope that holds the writer, or put a `fence` with `.acq_rel` after the loop")
 }
 
 pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
@@ -46,7 +46,7 @@ pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
         (
             "this releases, and nothing in the kernel that reads the object acquires",
             "read here",
-            "use `ld` or `atom` with `.acquire` there, or put a `fence` with `.acq_rel` behind it",
+            "use `ld` or `atom` with `.acquire` there, or put a `fence` with `.acq_rel` after it",
         )
     };
     section(
@@ -83,7 +83,7 @@ pub(crate) fn flag_scope(span: Span, other: Span, sure: bool) -> Diagnostic {
 
 pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
     section(
-        suspicious(672, span, "this fence is for the own CTA, and the flag behind it for all that poll it")
+        suspicious(672, span, "this fence is for the own CTA, and the flag after it for all that poll it")
             .label(flag, "the flag"),
         BOTH,
         "8.5",
@@ -128,7 +128,7 @@ pub(crate) fn state_of_past(span: Span, arrival: Span, sure: bool) -> Diagnostic
             format!("this state is{when} that of a phase that was waited for before the last arrival"),
         )
         .label(arrival, "the state is from here"),
-        "a state is for the phase in which its arrival was, and no longer good when two phases have gone",
+        "a state belongs to the phase of its arrival, and is no longer valid two phases later",
         "9.7.13.15.16",
     )
     .help("keep the state of each `mbarrier.arrive`, and wait with that of the last one")

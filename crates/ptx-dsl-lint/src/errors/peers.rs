@@ -52,7 +52,7 @@ pub(crate) fn late_arrival(span: Span, wait: Option<Span>, leave: Span) -> Diagn
         "the shared memory of a CTA is gone when it exits",
         "5.1.7",
     )
-    .help("wait for all stages once more behind the loop, or put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
+    .help("wait for all stages once more after the loop, or put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
 }
 
 pub(crate) fn some_do_not_wait(span: Span, wait: Span, leave: Span) -> Diagnostic {

@@ -40,11 +40,12 @@ pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) 
 
 pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
     section(
-        error(674, span, format!("`{name}` is no mbarrier any more when this uses it")).label(end, "invalidated here"),
+        error(674, span, format!("`{name}` is not a mbarrier any more when this uses it"))
+            .label(end, "invalidated here"),
         "after `mbarrier.inval` any operation but `mbarrier.init` on the object is undefined",
         "9.7.13.15.10",
     )
-    .help("put `mbarrier.inval` behind the last use, or `mbarrier.init` before this one")
+    .help("put `mbarrier.inval` after the last use, or `mbarrier.init` before this one")
 }
 
 pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
@@ -54,7 +55,7 @@ pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
         "a relaxed arrival publishes nothing; `fence.mbarrier_init` by the thread that initialised does",
         "9.7.13.4",
     )
-    .help("put `fence.mbarrier_init.release.cluster;` behind the `init`, under the same guard")
+    .help("put `fence.mbarrier_init.release.cluster;` after the `init`, under the same guard")
 }
 
 const PROXY: &str = "what threads write by the generic proxy, an asynchronous operation sees after a proxy fence";
@@ -67,13 +68,13 @@ pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) ->
         PROXY,
         "9.7.13.4",
     )
-    .help(format!("put `fence.proxy.async{space};` behind the stores, before the barrier"))
+    .help(format!("put `fence.proxy.async{space};` after the stores, before the barrier"))
 }
 
 pub(crate) fn copied_without_fence(span: Span, op: &str, copy: Span) -> Diagnostic {
     let what = format!("`{op}` reads what `cp.async` copied, and no proxy fence stands between");
     section(against_the_manual(640, span, what).label(copy, "copied here"), PROXY, "9.7.13.4")
-        .help("put `fence.proxy.async.shared::cta;` behind the wait for the copy, before the barrier")
+        .help("put `fence.proxy.async.shared::cta;` after the wait for the copy, before the barrier")
 }
 
 pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic {
@@ -81,15 +82,13 @@ pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic 
         suspicious(
             670,
             span,
-            format!(
-                "`{op}` reads what many threads stored, and the proxy fence is behind their barrier, in one thread"
-            ),
+            format!("`{op}` reads what many threads stored, and the proxy fence is after their barrier, in one thread"),
         )
         .label(store, "stored here"),
         "a proxy fence is for what its own thread did: those who store run it, and then meet",
         "9.7.13.4",
     )
-    .help("put `fence.proxy.async.shared::cta;` behind the stores, before the barrier")
+    .help("put `fence.proxy.async.shared::cta;` after the stores, before the barrier")
 }
 
 pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool) -> Diagnostic {
@@ -100,7 +99,7 @@ pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool)
         "loads of the generic proxy and later writes of the asynchronous one have no order without a proxy fence",
         "9.7.13.4",
     )
-    .help("put `fence.proxy.async.shared::cta;` behind the loads")
+    .help("put `fence.proxy.async.shared::cta;` after the loads")
 }
 
 pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
@@ -111,7 +110,7 @@ pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init
             format!("this waits for {count} arrivals on `{name}`, and in the whole kernel {come} can come"),
         )
         .label(init, "the count is given here"),
-        "a phase completes when as many have arrived as `init` says; `expect_tx` alone is no arrival",
+        "a phase completes when as many have arrived as `init` says; `expect_tx` alone is not an arrival",
         "9.7.13.15.2",
     )
     .help("give `init` the number of threads that arrive, or let the others arrive too")
@@ -163,7 +162,7 @@ pub(crate) fn load_unfinished(
     } else {
         "a copy is done when a wait for the phase of its mbarrier says so, and nobody waits for that one"
     };
-    // One copy behind another may be ordered by what is not seen here.
+    // One copy after another may be ordered by what is not seen here.
     let d = found(646, span, !by_copy, what);
     section(d.label(copy, "copied here"), note, "9.7.9.25.4")
         .help("loop on `mbarrier.try_wait.parity` of the mbarrier of the copy before this place")
@@ -215,7 +214,7 @@ pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
         "bulk groups are those of the thread that issued the copies; its wait is for nobody else",
         "9.7.9.25.6",
     )
-    .help("put `bar.sync 0;` behind the wait")
+    .help("put `bar.sync 0;` after the wait")
 }
 
 pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnostic {
@@ -289,7 +288,7 @@ pub(crate) fn never_committed(span: Span) -> Diagnostic {
         "`wgmma.wait_group` waits for groups, and `wgmma.commit_group` makes one of the MMAs before it",
         "9.7.15.7.2",
     )
-    .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` behind the MMAs")
+    .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` after the MMAs")
 }
 
 pub(crate) fn arrives_while_loading(span: Span, load: Span, sure: bool) -> Diagnostic {

@@ -52,7 +52,7 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
         ),
         RingParity::NeverPasses => (
             true,
-            format!("this waits for the first phase of `{name}`, and every arrival on it comes behind this wait"),
+            format!("this waits for the first phase of `{name}`, and every arrival on it comes after this wait"),
             "start the producer at parity 1: on a new mbarrier a wait for parity 1 returns at once",
         ),
         RingParity::EachStage => (
@@ -71,7 +71,7 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
     let d = found(696, span, error, message);
     section(
         match other {
-            Some(other) => d.label(other, "the arrivals are behind this wait"),
+            Some(other) => d.label(other, "the arrivals are after this wait"),
             None => d,
         },
         "phases have parity 0 and 1 in turn, starting with 0; a wait is for the phase of its parity to complete",

@@ -78,7 +78,7 @@ fn stores(kernel: &Kernel) {
 
 fn early(kernel: &Kernel, groups: &Groups, target: &[Option<Region>]) {
     let flow = kernel.flow;
-    // The bit behind the groups: a device-scope fence since.
+    // The bit after the groups: a device-scope fence since.
     let fence = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         let effects = i.entry.effects;
@@ -165,7 +165,7 @@ fn grid(kernel: &Kernel) {
     };
     let mut before: Vec<(AddressBase, Span)> = Vec::new();
     let mut after: Vec<AddressBase> = Vec::new();
-    // Reads before, and whether there are any behind.
+    // Reads before, and whether there are any after.
     let mut first: Option<Span> = None;
     let mut reads = false;
     for_each_instr(&flow.cfg, 1, &step, &mut |_, at, i, set| {

@@ -178,7 +178,7 @@ fn between(flow: &Flow, o: &Object, w: &Site, looped: bool) -> Vec<Site> {
     out
 }
 
-/// Does the arrival come behind another wait than this one?
+/// Does the arrival come after another wait than this one?
 fn after_another_wait(flow: &Flow, o: &Object, s: &Site, w: &Site) -> bool {
     for v in &o.waits {
         if v.at != w.at && after(flow, v, s) {

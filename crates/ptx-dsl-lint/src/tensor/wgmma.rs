@@ -62,7 +62,7 @@ fn wgmma(kernel: &Kernel) {
 
 fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
     let flow = kernel.flow;
-    // The bit behind the groups: a fence was executed. Compilers move register writes across fences and ptxas repairs that, so
+    // The bit after the groups: a fence was executed. Compilers move register writes across fences and ptxas repairs that, so
     // only an MMA without any earlier fence counts.
     let tail = groups.bits();
     let step = |at: u32, i: &Instr, set: &mut Bits| {

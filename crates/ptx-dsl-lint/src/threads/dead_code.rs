@@ -122,7 +122,7 @@ fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
     candidates
 }
 
-/// The first instruction of each unreachable region. A `ret` after an endless loop is no mistake.
+/// The first instruction of each unreachable region. A `ret` after an endless loop is not a mistake.
 fn unreachable(flow: &Flow) -> Vec<Diagnostic> {
     let mut out = Vec::new();
     let mut reached = vec![false; flow.cfg.blocks.len()];

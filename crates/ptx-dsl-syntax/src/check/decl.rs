@@ -57,14 +57,14 @@ impl Checker {
             self.report(d);
         }
         if ty == Ty::F16x2 && space == ".param" {
-            let text = "a `.f16x2` is no parameter";
+            let text = "a `.f16x2` is not a parameter";
             self.report(errors::variable(decl.ty.span, text, "5.2.5", "write `.b32`"));
         }
         if let Some((_, span)) = decl.vector
             && space == ".param"
         {
             let help = format!("put `.param .align 16 {written} {}[4]` instead", name.name.text);
-            self.report(errors::variable(span, "a vector is no parameter", "7.1", &help));
+            self.report(errors::variable(span, "a vector is not a parameter", "7.1", &help));
         } else if let Some((lanes, span)) = decl.vector {
             if ty == Ty::Pred || ty.class() == Class::Opaque {
                 let text = format!("there are no vectors of `{written}`");
@@ -104,7 +104,7 @@ impl Checker {
             self.report(errors::variable(at, "there are no arrays of registers", "5.1.1", &help));
         }
         if name.range.is_some() && (!name.dims.is_empty() || name.init.is_some()) {
-            let text = "a range of names is no array and has no initial values";
+            let text = "a range of names is not an array, and has no initial values";
             self.report(errors::variable(at, text, "5.4.6", "declare an array instead, or each name alone"));
         }
         let external = words::has(&decl.linkage, ".extern");

@@ -176,7 +176,7 @@ impl Checker {
         }
     }
 
-    /// Reports a directive that stands behind itself once more.
+    /// Reports a directive that stands after itself once more.
     fn given_again(&mut self, d: &ast::Directive, behind: &[ast::Directive]) {
         let name = d.name.text.as_str();
         let mut later = None;
@@ -338,7 +338,7 @@ impl Checker {
         }
     }
 
-    /// `.pragma "nounroll";` A string that is not known is no error.
+    /// `.pragma "nounroll";` A string that is not known is not an error.
     fn pragma(&mut self, d: &ast::Directive, body: bool) {
         for arg in &d.args {
             let word = match arg {
@@ -557,7 +557,7 @@ impl Checker {
 }
 
 /// The directive of this name on a function.
-/// The mask of `.pragma "used_bytes_mask 0xfff";` (PTX ISA 12.2): bytes that the load behind it uses.
+/// The mask of `.pragma "used_bytes_mask 0xfff";` (PTX ISA 12.2): bytes that the load after it uses.
 pub(super) fn used_bytes(d: &ast::Directive) -> Option<u32> {
     let Some(Arg::Str(word)) = d.args.first().filter(|_| d.name.text == ".pragma") else { return None };
     let mask = word.text.strip_prefix("used_bytes_mask")?.trim();

@@ -126,7 +126,7 @@ impl Checker {
                 return None;
             }
         };
-        // An element is of the scalar type: of `.v4 .b32 x[2]`, `x[1]` is 4 bytes behind `x`, says ptxas.
+        // An element is of the scalar type: of `.v4 .b32 x[2]`, `x[1]` is 4 bytes after `x`, says ptxas.
         let bytes = var.ty.bytes();
         let array = match var.rust {
             Some(_) => var.array,

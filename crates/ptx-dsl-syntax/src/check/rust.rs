@@ -95,7 +95,7 @@ impl Checker {
         for (operator, bound) in [(">=", low), ("<=", high)] {
             let constants = &mut self.out.constants;
             let bound = constants.known(ptx_dsl_isa::constant::Const::signed(bound), span);
-            // a `.u64` beyond all `.s64` is no negative number
+            // a `.u64` beyond all `.s64` is not a negative number
             let value = if operator == ">=" { constants.cast(false, id, span).unwrap_or(id) } else { id };
             let condition = constants.int(operator, value, bound);
             at.assertions.push(Assertion::new(condition, finding.clone()));

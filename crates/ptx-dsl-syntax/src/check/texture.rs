@@ -114,7 +114,7 @@ impl Checker {
             at.fail(per_geometry(given.span, name, shape, need, elements.len(), at.entry.section), 2);
             return Operand::Sink;
         }
-        // Behind the index of an array ptxas does not look at the types of coordinates, but for gradients on cubes.
+        // After the index of an array ptxas does not look at the types of coordinates, but for gradients on cubes.
         let array = shape.starts_with('a');
         let any_type = array && integers == 1 && !(shape == "acube" && at.opcode == op::tex_grad);
         let mut out = Vec::with_capacity(elements.len());
@@ -124,7 +124,7 @@ impl Checker {
                 OperandKind::Expr(Expr::Name(word, _)) if any_type && word.text != "WARP_SZ" => Ty::B32,
                 _ => ty,
             };
-            // What is no index has its type written, and may be what that goes with.
+            // What is not an index has its type written, and may be what that goes with.
             let spec = if i < integers { None } else { Some(spec) };
             out.push(self.element(at, name, spec, Some(ty), e));
         }

@@ -123,7 +123,7 @@ impl Checker {
                     return Operand::Sink;
                 }
                 if role == Role::Dst || spec.is_some_and(|s| s.no_imm) {
-                    // `mov` of `x+4` is no constant, and reported as what it is.
+                    // `mov` of `x+4` is not a constant, and reported as what it is.
                     let help = if role == Role::Dst { None } else { self.constant_in_register(ty, e) };
                     at.fail(errors::needs_register(given.span, name, help), 2);
                     return Operand::Sink;

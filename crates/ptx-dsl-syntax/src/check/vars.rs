@@ -40,7 +40,7 @@ impl Checker {
         let Some(ty) = Ty::from_name(decl.ty.text.trim_start_matches('.')) else {
             self.report(errors::variable(
                 decl.ty.span,
-                &format!("`{}` is no type of a variable", decl.ty.text),
+                &format!("`{}` is not a type of a variable", decl.ty.text),
                 "5.2.1",
                 "put a fundamental type here, such as `.b32`",
             ));

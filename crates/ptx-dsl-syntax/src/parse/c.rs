@@ -123,7 +123,7 @@ impl Parser<'_> {
     /// The instruction for an assignment: that of its first operator, or `mov`.
     fn operation(&self, sign: &str) -> &'static str {
         let rest = &self.tokens[self.pos + 1 + sign.len()..];
-        // Directly behind the sign: a pointer, a negative number, an address.
+        // Directly after the sign: a pointer, a negative number, an address.
         match rest.first().map(|t| &t.kind) {
             Some(Tok::Punct('*')) => return "ld",
             Some(Tok::Punct('-')) => return "neg",

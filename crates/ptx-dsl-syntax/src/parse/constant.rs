@@ -283,7 +283,7 @@ impl Parser<'_> {
             || matches!(word, "visible" | "entry" | "func" | "extern" | "weak" | "common" | "inline" | "layout")
     }
 
-    /// Is the token behind a `>` its right side or the rest of an operator, and not the first of a module?
+    /// Is the token after a `>` its right side or the rest of an operator, and not the first of a module?
     fn continues_value(&self, at: usize) -> bool {
         match self.tokens.get(at).map(|t| &t.kind) {
             Some(Tok::Number(_) | Tok::Str(_)) => true,

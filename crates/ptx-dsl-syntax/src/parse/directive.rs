@@ -24,7 +24,7 @@ impl Place {
             Place::Module => "at module scope",
             Place::Function => "between the parameters and the body of a function",
             Place::Body => "inside a function",
-            Place::Labelled => "behind a label inside a function",
+            Place::Labelled => "after a label inside a function",
         }
     }
 }
@@ -131,7 +131,7 @@ impl Parser<'_> {
                 self.semicolon()?;
                 return Ok(out);
             }
-            // Behind a signature nothing but the next directive says where the arguments end.
+            // After a signature nothing but the next directive says where the arguments end.
             _ => {
                 if !self.is('.') && !self.is('{') && !self.is(';') && self.peek().is_some() {
                     self.args(&mut out)?;
@@ -380,7 +380,7 @@ fn belongs(name: &str) -> Option<&'static str> {
     } else {
         return match name {
             "attribute" => Some("in a declaration"),
-            "align" => Some("behind the state space of a declaration"),
+            "align" => Some("after the state space of a declaration"),
             _ => None,
         };
     };

@@ -108,7 +108,7 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
         Some(help) => helped_error(110, span, message, format_args!("{help}")),
         // One sign: `]`, `)`.
         None if what.len() == 3 && what.starts_with('`') && !found.starts_with("`.") => {
-            let side = if found == END { "behind" } else { "before" };
+            let side = if found == END { "after" } else { "before" };
             helped_error(110, span, message, format_args!("write {what} {side} it"))
         }
         None => error(110, span, format(message)),
@@ -136,29 +136,29 @@ fn sign_of_c(what: &str, found: &str) -> Option<&'static str> {
 /// The edit that adds the expected token.
 fn expected_help(what: &str) -> Option<&'static str> {
     Some(match what {
-        "`,` or `;`" => "put a `,` between operands, and a `;` behind the last one",
-        "`,` or `}`" => "put a `,` between the elements, and a `}` behind the last one",
-        "`,` or `]`" => "put a `,` between the parts, and a `]` behind the last one",
-        "`,` or `)`" => "put a `,` between them, and a `)` behind the last one",
-        "`,` or `>` in the header" => "put a `,` between the items, and a `>` behind the last one",
+        "`,` or `;`" => "put a `,` between operands, and a `;` after the last one",
+        "`,` or `}`" => "put a `,` between the elements, and a `}` after the last one",
+        "`,` or `]`" => "put a `,` between the parts, and a `]` after the last one",
+        "`,` or `)`" => "put a `,` between them, and a `)` after the last one",
+        "`,` or `>` in the header" => "put a `,` between the items, and a `>` after the last one",
         "`{` or `;` after the signature" => "put the body in `{ }` here, or a `;` if this is a declaration",
         "a statement" => "remove it, or put an instruction, a label or a declaration here",
         "an instruction" => "put the name of one here",
-        "a qualifier" => "put one behind the dot, or leave out the dot",
+        "a qualifier" => "put one after the dot, or leave out the dot",
         "an operand" => "put a register, a constant, or an address in `[ ]` here",
         "a constant" => "leave out the parentheses around the name",
         "a predicate" => "put the name of a `.pred` register here",
-        "a component such as `.x`" => "a component is x, y, z or w: put one behind the dot, or leave out the dot",
+        "a component such as `.x`" => "a component is x, y, z or w: put one after the dot, or leave out the dot",
         "a name" | "a label" => "put a name here: a letter, `_`, `$` or `%`, then letters, digits, `_` or `$`",
-        "the name of a function" => "put its name behind `.entry` or `.func`",
+        "the name of a function" => "put its name after `.entry` or `.func`",
         "`_`" => "a `_` stands for the name of the function in a prototype",
         "a directive" => "put a directive here, or `{` and the body",
-        "a parameter" => "put another parameter behind the comma, or leave out the comma",
+        "a parameter" => "put another parameter after the comma, or leave out the comma",
         "a parameter, which begins with `.param` or `.reg`" => "begin it with `.param` and a type",
-        "a Rust type" => "put a type behind the colon, or leave out the colon",
+        "a Rust type" => "put a type after the colon, or leave out the colon",
         "a state space" => "begin it with `.reg`, `.shared`, `.local`, `.param`, `.global` or `.const`",
         "a state space, `.entry` or `.func`" => "begin it with `.global`, `.const`, `.shared`, `.entry` or `.func`",
-        "an argument" => "put an argument behind the directive",
+        "an argument" => "put an argument after the directive",
         "a target such as `sm_90a`" => "put the name of a target here, such as `sm_90a`",
         "a PTX version such as `8.6`" => "put both numbers here, with a dot between them",
         "a code such as `PTX0601`" => "put the code of a warning here: PTX and four digits",
@@ -170,7 +170,7 @@ fn expected_help(what: &str) -> Option<&'static str> {
 
 /// `.reg u32 x`
 pub(crate) fn type_without_dot(span: Span, name: &str, own: &str) -> Diagnostic {
-    helped_error(143, span, format_args!("`{name}` is no type"), format_args!("write `.{own}`"))
+    helped_error(143, span, format_args!("`{name}` is not a type"), format_args!("write `.{own}`"))
 }
 
 pub(crate) fn missing_semicolon(span: Span, after: &str) -> Diagnostic {
@@ -220,7 +220,7 @@ pub(crate) fn label_without_colon(span: Span, name: &str) -> Diagnostic {
         111,
         span,
         format_args!("expected `:` or `;` after `{name}`"),
-        format_args!("write `:` behind it if it is a label"),
+        format_args!("write `:` after it if it is a label"),
     )
 }
 
@@ -266,7 +266,7 @@ pub(crate) fn late_header(span: Span, name: &str) -> Diagnostic {
     explained_error(
         115,
         span,
-        format_args!("`.{name}` is not allowed behind other items of the module"),
+        format_args!("`.{name}` is not allowed after other items of the module"),
         format_args!("a module begins with `.version`, `.target` and `.address_size`, in this order (PTX ISA 11.1)"),
         format_args!("move it to the top"),
     )
@@ -276,7 +276,7 @@ pub(crate) fn version_first(span: Span) -> Diagnostic {
     explained_error(
         115,
         span,
-        format_args!("`.version` is not allowed behind `.target`"),
+        format_args!("`.version` is not allowed after `.target`"),
         format_args!("a module begins with `.version`, `.target` and `.address_size`, in this order (PTX ISA 11.1)"),
         format_args!("move it to the top"),
     )
@@ -412,7 +412,7 @@ pub fn no_lint(span: Span, code: u16) -> Diagnostic {
     explained_error(
         133,
         span,
-        format_args!("`PTX{code:04}` is no warning, and its level cannot be set"),
+        format_args!("`PTX{code:04}` is not a warning, and its level cannot be set"),
         format_args!("levels are for {} and for the findings of protocol and flow, `PTX06nn`", lints),
         format_args!("remove it from the header"),
     )
@@ -522,7 +522,7 @@ pub(crate) fn bad_member(span: Span, member: &str) -> Diagnostic {
     explained_error(
         146,
         span,
-        format_args!("`.{member}` is no component or selector of a register"),
+        format_args!("`.{member}` is not a component or selector of a register"),
         format_args!(
             "components are `.x .y .z .w` or `.r .g .b .a`; video instructions select with `.b0` to `.b3`, `.h0`, `.h1`"
         ),

@@ -83,7 +83,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports `#[allow(...)]`; what is behind it is read as it is. A comment for documentation is one of PTX too.
+    /// Reports `#[allow(...)]`; what is after it is read as it is. A comment for documentation is one of PTX too.
     pub(super) fn rust_attribute(&mut self, in_body: bool) -> Res<()> {
         let start = self.bump();
         self.eat('!');
@@ -114,7 +114,7 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports `pub` or `pub(crate)`; what is behind it is read as it is.
+    /// Reports `pub` or `pub(crate)`; what is after it is read as it is.
     fn visibility(&mut self) -> Res<()> {
         let start = self.bump();
         if self.is('(') {
@@ -337,7 +337,7 @@ impl Parser<'_> {
         if self.is('<') {
             self.const_parameters(function)?;
         }
-        // `.noreturn` before the parameters is the manual's order, behind them ptxas'.
+        // `.noreturn` before the parameters is the manual's order, after them ptxas'.
         self.function_directives(function)?;
         if self.is('(') {
             function.params = self.params()?;
@@ -380,7 +380,7 @@ impl Parser<'_> {
         self.pos = self.pos.max(start + 1);
         while let Some(tok) = self.peek() {
             match tok {
-                // The `;` of a broken `.pragma` is no end of the signature.
+                // The `;` of a broken `.pragma` is not an end of the signature.
                 Tok::Punct(';') if self.is_at(1, '{') || self.is_at(1, '.') && !self.glued_at(1) => {
                     self.pos += 1;
                     return;

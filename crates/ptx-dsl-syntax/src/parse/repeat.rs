@@ -233,7 +233,7 @@ impl Expander<'_> {
         }
     }
 
-    /// The `{` behind `@for` or `@if` without what belongs between them. A predicate may have these names as well.
+    /// The `{` after `@for` or `@if` without what belongs between them. A predicate may have these names as well.
     fn broken_head(&self, at: usize, to: usize) -> Option<usize> {
         let nameless = self.word(at + 2).is_none();
         let broken = match self.word(at + 1)? {
@@ -531,7 +531,7 @@ impl Expander<'_> {
         Some(end)
     }
 
-    /// `%r{J}` with a name that is no constant: a register is no vector.
+    /// `%r{J}` with a name that is not a constant: a register is not a vector.
     fn unknown_part(&mut self, open: usize, close: usize) -> Option<usize> {
         let register = self.word(open - 1).is_some_and(|word| word.starts_with('%'));
         let name = self.word(open + 1).filter(|_| register && close == open + 2)?.to_owned();

@@ -98,7 +98,7 @@ impl Parser<'_> {
                 }
             }
             Some(Tok::Word(word)) if c::KEYWORDS.contains(&word.as_str()) => {
-                // What stands behind it is read as it is.
+                // What stands after it is read as it is.
                 let d = self.keyword_of_c();
                 self.report(d);
                 self.eat(';');
@@ -152,7 +152,7 @@ impl Parser<'_> {
         }
         if let Some(word) = parts.iter().find(|p| p.text == SUFFIX) {
             let d = errors::expected(word.span, "a qualifier", "`.unified`");
-            return self.fail(d.help("move it behind the address (PTX ISA 9.7.9.8)"));
+            return self.fail(d.help("move it after the address (PTX ISA 9.7.9.8)"));
         }
         let call = parts[0].text == "call";
         if self.is(',') {

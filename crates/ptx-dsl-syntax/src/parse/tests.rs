@@ -111,7 +111,7 @@ fn statements() {
         ("mov.f64 %r1, 25e-2;", "mov.f64 %r1, 25e-2;"),
         ("mov.f64 %r1, 2.5e-1;", "mov.f64 %r1, 2.5e-1;"),
         ("mov.f64 %r1, 00.0E9;", "mov.f64 %r1, 00.0E9;"),
-        // an overflow to ptxas, because it is no normal number
+        // an overflow to ptxas, because it is not a normal number
         ("mov.f64 %r1, 1e-320;", "mov.f64 %r1, 0d00000000000007E8;"),
         ("mov.f64 %r1, 1e-400;", "mov.f64 %r1, 0d0000000000000000;"),
         ("mov.u32 %r1, 1+2*3;", "mov.u32 %r1, 1+2 * 3;"),

@@ -23,7 +23,7 @@ impl<'a> Open<'a> {
 }
 
 impl<'a> Printer<'a> {
-    /// Prints comments up to a token. Those behind something stay on its line.
+    /// Prints comments up to a token. Those after something stay on its line.
     pub(super) fn comments_before(&mut self, token: u32) {
         while self.comment_behind(token) {}
         while let Some(text) = self.next_comment(token) {
@@ -38,7 +38,7 @@ impl<'a> Printer<'a> {
         }
     }
 
-    /// Adds the next comment to the last line, if it was behind that.
+    /// Adds the next comment to the last line, if it was after that.
     pub(super) fn comment_behind(&mut self, token: u32) -> bool {
         let notes = self.open.notes;
         let Some(text) = self.next_comment(token) else { return false };

@@ -80,7 +80,7 @@ pub fn read(text: &str) -> Result<Litmus> {
     tokens.reverse();
     let condition = either(&mut tokens, &mut program, &mut names)?;
     if let Some(left) = tokens.last() {
-        return Err(format!("`{left}` behind the condition"));
+        return Err(format!("`{left}` after the condition"));
     }
     Ok(Litmus { program, quantifier, condition })
 }

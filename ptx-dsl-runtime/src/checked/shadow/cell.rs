@@ -72,7 +72,7 @@ impl What {
         !matches!(self, What::Load | What::Mbarrier | What::CopyLoad | What::Operand | What::TensorMap)
     }
 
-    /// Is it a store through the generic proxy, which other proxies see only behind a proxy fence?
+    /// Is it a store through the generic proxy, which other proxies see only after a proxy fence?
     pub fn needs_fence(self) -> bool {
         matches!(self, What::Store | What::Atomic | What::AsyncStore | What::AsyncReduction)
     }

@@ -105,7 +105,7 @@ impl Event {
         })
     }
 
-    /// From the first line to behind the last.
+    /// From the first line to after the last.
     #[inline]
     pub fn all_lines(&self) -> (u64, u64) {
         let Places { from, distance, len, pieces, .. } = self.at;
@@ -120,7 +120,7 @@ impl Event {
         self.block().map_or((0, 0), |(from, to)| (from.div_ceil(LINE), to / LINE))
     }
 
-    /// From the first line to behind the last, if it accesses all of them.
+    /// From the first line to after the last, if it accesses all of them.
     #[inline]
     pub fn dense_lines(&self) -> Option<(u64, u64)> {
         let dense = self.at.distance.unsigned_abs() <= LINE.max(u64::from(self.at.len));

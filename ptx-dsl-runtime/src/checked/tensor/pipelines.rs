@@ -1,4 +1,4 @@
-//! Which `tcgen05` operations execute behind others without waiting for their completion (9.7.16.6.2, 9.7.16.6.3).
+//! Which `tcgen05` operations execute after others without waiting for their completion (9.7.16.6.2, 9.7.16.6.3).
 
 use crate::checked::actor::{Actor, Work};
 use crate::checked::clock::Bridge;
@@ -22,7 +22,7 @@ pub(super) struct Operation {
 }
 
 impl Operation {
-    /// Does one that a thread of `warp` issues now execute behind it? It does if the same thread has issued both, or if the fences
+    /// Does one that a thread of `warp` issues now execute after it? It does if the same thread has issued both, or if the fences
     /// around a synchronisation are between the two.
     fn precedes(&self, later: &Operation, warp: &Warp, fences: bool) -> bool {
         let same_thread = (self.warp, self.lanes) == (later.warp, later.lanes);
@@ -65,7 +65,7 @@ impl Pipelines {
     /// An operation of a thread of `warp` starts: its number.
     pub fn start(&mut self, new: Operation, warp: &Warp, fences: bool) -> u64 {
         let mut behind = BTreeSet::new();
-        // the youngest first: most of the others are behind it already
+        // the youngest first: most of the others are after it already
         for (number, (old, further)) in self.operations.iter().rev() {
             if !behind.contains(number) && old.precedes(&new, warp, fences) {
                 behind.insert(*number);
@@ -84,7 +84,7 @@ impl Pipelines {
         self.started
     }
 
-    /// Does one execute behind another?
+    /// Does one execute after another?
     pub fn is_behind(&self, later: u64, first: u64) -> bool {
         later == first || self.operations.get(&later).is_some_and(|(_, behind)| behind.contains(&first))
     }

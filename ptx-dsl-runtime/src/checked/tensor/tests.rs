@@ -178,7 +178,7 @@ fn operations_of_one_thread() {
     use TensorOrder::Commit;
     let mut cta = Cta::new(true);
     assert_eq!(cta.operate(0, Unit::Cp, 0, 0..8), None);
-    // behind the copy, as is what is pipelined behind that
+    // after the copy, as is what is pipelined after that
     assert_eq!(cta.operate(0, Unit::Mma, 0, 8..16), None);
     assert_eq!(cta.operate(0, Unit::Cp, 0, 0..8), None);
     // two copies are not in order
@@ -232,7 +232,7 @@ fn a_commit_completes_what_its_operations_come_behind() {
         cta.commit(1, 1);
         cta.see(2);
         cta.fence(2, false);
-        // the copy is complete, the product only if the copy is behind it
+        // the copy is complete, the product only if the copy is after it
         let rest = cta.access(TensorBy::Warp, who(2, ALL), &[area(4..8)], &[]);
         assert_eq!(rest, (!fences).then_some(TensorOrder::Commit));
     }

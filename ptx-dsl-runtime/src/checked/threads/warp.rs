@@ -222,7 +222,7 @@ impl Warp {
         self.met.has_met(cta) || self.group(lane).known.has_met(cta)
     }
 
-    /// Has it waited for others, behind a proxy fence that comes after these events?
+    /// Has it waited for others, after a proxy fence that comes after these events?
     pub fn has_met_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
         self.met.is_fenced(bridge, actor, lanes, time)
     }

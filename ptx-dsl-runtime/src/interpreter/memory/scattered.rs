@@ -174,7 +174,7 @@ impl Blocks {
         (*at == lanes::array(|l| first.wrapping_add(4 * l as u32))).then_some(first)
     }
 
-    /// Tells the monitor of such loads of warps from `k` on, if they are at one distance from each other. Returns the warp behind the
+    /// Tells the monitor of such loads of warps from `k` on, if they are at one distance from each other. Returns the warp after the
     /// last that it has seen.
     #[inline(never)]
     fn tell(&self, r: &mut Runner<'_, '_>, access: &Access, k: usize) -> usize {

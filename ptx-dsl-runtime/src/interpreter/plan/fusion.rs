@@ -66,7 +66,7 @@ fn factor(planned: &Planned, Instr { op, run }: &Instr) -> Option<Factor> {
     })
 }
 
-/// Does nobody read a register, which is no predicate, from an instruction of a region on before it is written?
+/// Does nobody read a register, which is not a predicate, from an instruction of a region on before it is written?
 fn is_dead_behind(code: &Code, at: usize, from: usize, register: Register) -> bool {
     for Instr { op, .. } in &code.regions[at].body[from..] {
         if reads(op, register) {

@@ -242,7 +242,7 @@ mod tests {
         let low = |kind: &Kind, v: u64| v & (u64::MAX >> (64 - kind.bits()));
         let mut compared = 0;
         for (opcode, form) in all() {
-            let Call::Lane(lane) = &calls[&opcode] else { panic!("{opcode:?} is no instruction of a lane") };
+            let Call::Lane(lane) = &calls[&opcode] else { panic!("{opcode:?} is not an instruction of a lane") };
             for (i, a) in values.iter().enumerate() {
                 for (j, b) in values.iter().enumerate() {
                     let all = [*a, *b, values[(i + j) % values.len()], values[(i * 7 + j) % values.len()]];

@@ -79,7 +79,7 @@ impl Metadata<'_> {
                 };
                 if !legal {
                     return Err(FaultKind::undefined(
-                        format!("{index:#06b} is no index of sparsity metadata (chunk {chunk} of row {row} of A)"),
+                        format!("{index:#06b} is not an index of sparsity metadata (chunk {chunk} of row {row} of A)"),
                         self.section,
                         "give each index in the manual's list, in the lanes that the selector says",
                     ));

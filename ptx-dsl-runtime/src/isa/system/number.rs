@@ -41,7 +41,7 @@ fn written(exponent: i32) -> String {
     format!("e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
 }
 
-/// The decimal mantissa with so many digits behind the point, and the exponent.
+/// The decimal mantissa with so many digits after the point, and the exponent.
 fn parts(v: f64, precision: usize) -> (String, i32) {
     let text = format!("{v:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));

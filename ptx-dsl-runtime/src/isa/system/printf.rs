@@ -41,7 +41,7 @@ pub enum Argument {
     Text(Vec<u8>),
 }
 
-/// The parts of a format string. What is no conversion is text.
+/// The parts of a format string. What is not a conversion is text.
 pub fn pieces(format: &[u8]) -> impl Iterator<Item = Piece<'_>> {
     let mut rest = format;
     std::iter::from_fn(move || {
@@ -73,7 +73,7 @@ pub fn null(spec: &Spec) -> Vec<u8> {
 }
 
 impl Spec {
-    /// A conversion behind its `%`, and what follows it.
+    /// A conversion after its `%`, and what follows it.
     fn parse(text: &[u8]) -> Option<(Spec, &[u8])> {
         let mut spec = Spec { bits: 32, ..Spec::default() };
         let mut rest = text;
@@ -196,7 +196,7 @@ impl Spec {
         self.pad(prefix, digits.as_bytes(), v.is_finite(), out);
     }
 
-    /// Appends a field: with zeros behind the prefix if the flag says so and the value takes them.
+    /// Appends a field: with zeros after the prefix if the flag says so and the value takes them.
     fn pad(&self, prefix: &[u8], body: &[u8], takes_zeros: bool, out: &mut Vec<u8>) {
         let missing = self.width.saturating_sub(prefix.len() + body.len());
         let zeros = self.zero && takes_zeros && !self.left;

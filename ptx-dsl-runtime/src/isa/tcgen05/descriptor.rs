@@ -52,7 +52,7 @@ impl Shared {
             6 => Swizzle::B32,
             n => {
                 let field = "swizzling mode (bits 61-63) of the shared-memory descriptor";
-                return wrong(field, named(format!("{n} is no mode")));
+                return wrong(field, named(format!("{n} is not a mode")));
             }
         };
         Ok(Shared {

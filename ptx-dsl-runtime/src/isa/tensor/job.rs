@@ -304,7 +304,7 @@ impl CopyJob for Store {
         t.of.rows(|row| {
             let from = &bytes[row.index as usize * width + row.before as usize..][..row.bytes as usize];
             let at = t.global(&row);
-            // what is behind the innermost dimension is written only where there is memory
+            // what is after the innermost dimension is written only where there is memory
             let from = match m.memory.global.check(at.segment, at.offset, from.len() as u64, true) {
                 Err(_) => &from[..row.inside as usize],
                 Ok(()) => from,

@@ -70,7 +70,7 @@ pub fn tensormap_cp_fenceproxy(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mu
     let [to, from, ..] = s else { return Ok(()) };
     let (to, from) = (same(x, to, 64, "the destination")?, same(x, from, 64, "the source")?);
     let Some(lane) = active(x.mask).next() else { return Ok(()) };
-    // the copy is weak, the fence behind it releases
+    // the copy is weak, the fence after it releases
     let order = std::mem::take(&mut x.order);
     for at in (0..128).step_by(32) {
         let align = if at == 0 { 128 } else { 32 };

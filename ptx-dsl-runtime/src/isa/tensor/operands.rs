@@ -78,7 +78,7 @@ fn tensor_map(x: &Ctx<'_>, addr: u64, lane: usize) -> Result<(Fields, Place), Bo
     Ok((map, at))
 }
 
-/// The map that the first operand names, its place, and the operands behind it and behind what replaces its fields.
+/// The map that the first operand names, its place, and the operands after it and after what replaces its fields.
 pub fn overridden<'s>(
     x: &Ctx<'_>,
     q: Q,

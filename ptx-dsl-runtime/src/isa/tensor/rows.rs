@@ -10,7 +10,7 @@ pub struct Row {
     pub index: u32,
     /// Bytes at its beginning that are outside of the tensor.
     pub before: u32,
-    /// Bytes behind these that are copied.
+    /// Bytes after these that are copied.
     pub bytes: u32,
     /// As many of them are inside of the tensor.
     pub inside: u32,
@@ -125,7 +125,7 @@ pub struct TensorBox {
     pub map: Fields,
     pub shape: Shape,
     pub extents: Extents,
-    /// Copies the innermost dimension in pieces of 16 bytes, so that up to 15 bytes behind it are copied too.
+    /// Copies the innermost dimension in pieces of 16 bytes, so that up to 15 bytes after it are copied too.
     pub coarse: bool,
 }
 
@@ -236,7 +236,7 @@ impl TensorBox {
         Ok(())
     }
 
-    /// Pixels along the width; behind the bounding box the next image follows, at the same height and depth. The halo continues them
+    /// Pixels along the width; after the bounding box the next image follows, at the same height and depth. The halo continues them
     /// (PTX ISA 5.5.5.3). The offset moves the box and the pixels alike, so it is added at the end.
     fn wide(
         &self,

@@ -148,7 +148,7 @@ fn regular_at(addr: &Lanes, at: u64, last: u64, bytes: u32, step: u64, lanes: u3
         let active = u64::from(lanes >> l & 1).wrapping_neg();
         let offset = at.wrapping_add(a.wrapping_sub(first));
         *to = offset;
-        // the sign says whether it is behind the last; addresses are far from 2^63
+        // the sign says whether it is after the last; addresses are far from 2^63
         outside |= active & (last.wrapping_sub(offset) >> 63 | offset >> 63 | a & (u64::from(bytes) - 1));
         uneven |= active & (a ^ base.wrapping_add(step.wrapping_mul(l.into())));
     }

@@ -161,7 +161,7 @@ fn pipelined_operations_stay_in_order_and_others_need_not() {
     assert_eq!(results::<OtherShape>(), [12, 21].into());
 }
 
-// warp 0 copies, warp 1 multiplies: one behind the other, by a barrier, with and without the fences of 9.7.16.6.4.3
+// warp 0 copies, warp 1 multiplies: one after the other, by a barrier, with and without the fences of 9.7.16.6.4.3
 macro_rules! two_threads {
     ($name:ident, $fences:expr) => {
         kernel!($name, INFO, |x, pc, ws| {
@@ -428,7 +428,7 @@ fn the_peer_must_stay() {
     }
 }
 
-// in CTA 1 an instruction that may wait for CTA 0 comes before the cluster barrier, in CTA 0 behind it: Table 48
+// in CTA 1 an instruction that may wait for CTA 0 comes before the cluster barrier, in CTA 0 after it: Table 48
 kernel!(MayHang, INFO, |x, pc, ws| {
     let _ = &ws;
     match pc {

@@ -29,7 +29,7 @@ pub(crate) fn load(s: &[AtomicU8]) -> u64 {
 #[inline]
 pub(crate) fn store(s: &[AtomicU8], v: u64) {
     let p = s.as_ptr();
-    // SAFETY: each writes as many bytes as there are in `s`; those of an `AtomicU8` may change behind a shared reference.
+    // SAFETY: each writes as many bytes as there are in `s`; those of an `AtomicU8` may change after a shared reference.
     unsafe {
         match s.len() {
             1 => {
@@ -55,7 +55,7 @@ pub(crate) fn copy_in(s: &[AtomicU8], to: &mut [u8]) {
 #[inline(always)]
 pub(crate) fn copy_out(from: &[u8], s: &[AtomicU8]) {
     let n = s.len().min(from.len());
-    // SAFETY: both have `n` bytes; those of an `AtomicU8` may change behind a shared reference.
+    // SAFETY: both have `n` bytes; those of an `AtomicU8` may change after a shared reference.
     unsafe { copy(from.as_ptr(), s.as_ptr().cast::<u8>().cast_mut(), n) }
 }
 
@@ -105,7 +105,7 @@ unsafe fn copy(from: *const u8, to: *mut u8, n: usize) {
 #[inline]
 pub(crate) fn exchange(s: &[AtomicU8], old: u64, new: u64) -> u64 {
     let p = s.as_ptr();
-    // SAFETY: each reads and writes as many bytes as there are in `s`; those of an `AtomicU8` may change behind a shared
+    // SAFETY: each reads and writes as many bytes as there are in `s`; those of an `AtomicU8` may change after a shared
     // reference.
     unsafe {
         match s.len() {
@@ -146,7 +146,7 @@ pub(crate) fn exchange_16(s: &[AtomicU8], old: [u64; 2], new: [u64; 2]) -> [u64;
         return under_lock(s, old, new);
     }
     let (low, high): (u64, u64);
-    // SAFETY: sixteen bytes, aligned, that may change behind a shared reference; `rbx` is as it was at the end.
+    // SAFETY: sixteen bytes, aligned, that may change after a shared reference; `rbx` is as it was at the end.
     unsafe {
         asm!("xchg rbx, rsi", "lock cmpxchg16b xmmword ptr [rdi]", "mov rbx, rsi",
             in("rdi") p, inout("rsi") new[0] => _, in("rcx") new[1],

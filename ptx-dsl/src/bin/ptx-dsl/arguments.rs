@@ -17,7 +17,7 @@ pub fn command() -> Command {
                 .about("Reports everything that is wrong with PTX files, and with the `ptx!` macros of Rust files (.rs)")
                 .after_help(
                     "Lines and columns count from 1; a column counts characters (Unicode scalar values, a tab is one), and the end\n\
-                     column is the one behind the last character. Returned is 0 if there is no error, 1 if there is one, 2 if a file\n\
+                     column is the one after the last character. Returned is 0 if there is no error, 1 if there is one, 2 if a file\n\
                      cannot be read or the arguments are wrong.",
                 )
                 .args([files(), target_argument(), version_argument()])
@@ -169,7 +169,7 @@ fn target_argument() -> Arg {
         .value_name("sm_NN")
         .value_parser(|name: &str| match target::target(name) {
             Some(t) => Ok(t.name),
-            None => Err(format!("`{name}` is no target; the newest is `{}`", newest())),
+            None => Err(format!("`{name}` is not a target; the newest is `{}`", newest())),
         })
         .help("For this target instead of that of `.target`")
 }

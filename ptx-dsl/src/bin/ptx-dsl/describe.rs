@@ -21,7 +21,7 @@ pub fn explain(matches: &ArgMatches) -> Result<bool, String> {
     };
     let digits = code.strip_prefix("PTX").or_else(|| code.strip_prefix("ptx")).unwrap_or(code);
     let Some(e) = digits.parse().ok().and_then(explanation) else {
-        return Err(format!("`{code}` is no error code; `ptx-dsl explain` lists them"));
+        return Err(format!("`{code}` is not an error code; `ptx-dsl explain` lists them"));
     };
     let mut out = format!("PTX{:04}: {}\n\n{}\n", e.code, e.title, e.text);
     if let Some(rule) = rule_of(e.code) {
@@ -52,7 +52,7 @@ pub fn isa(matches: &ArgMatches) -> Result<bool, String> {
     let all = || FAMILIES.iter().flat_map(|(_, list)| list.iter());
     let mut found: Vec<&'static Instr> = all().filter(|i| i.opcode == opcode).collect();
     if found.is_empty() {
-        // `mbarrier` is no opcode of its own, but the beginning of several.
+        // `mbarrier` is not an opcode of its own, but the beginning of several.
         found = all()
             .filter(|i| i.opcode.strip_prefix(opcode.as_str()).is_some_and(|r| r.starts_with(['.', ':'])))
             .collect();
@@ -66,7 +66,7 @@ pub fn isa(matches: &ArgMatches) -> Result<bool, String> {
     if found.is_empty() {
         let near = ptx_dsl_frontend::parse::nearest(opcode, &all().map(|i| i.opcode).collect::<Vec<_>>());
         let help = near.map_or("`ptx-dsl isa` lists them all".to_string(), |n| format!("did you mean `{n}`?"));
-        return Err(format!("`{opcode}` is no instruction: {help}"));
+        return Err(format!("`{opcode}` is not an instruction: {help}"));
     }
     let out: Vec<String> = found.into_iter().map(describe).collect();
     crate::write_out(&out.join("\n"));

@@ -8,7 +8,7 @@ use crate::input::{Input, inputs, is_rust};
 use crate::layout::{layout, layout_text};
 use crate::rust_file::is_text_of_rust;
 
-/// Formats the macros of a Rust file; `None` if it is no Rust, or one of them cannot be formatted.
+/// Formats the macros of a Rust file; `None` if it is not a Rust, or one of them cannot be formatted.
 fn rust(file: &[u8]) -> Option<Vec<u8>> {
     let text = std::str::from_utf8(file).ok()?;
     let mut out = String::with_capacity(text.len());

@@ -90,7 +90,7 @@ pub fn layout_text(text: &str, indent: &str, lex: Lexer) -> Option<String> {
     if !wrong.is_empty() || again.tokens.len() != lexed.tokens.len() {
         return None;
     }
-    // White space tells `x[1]` from `x [1]`; behind a comma it tells nothing.
+    // White space tells `x[1]` from `x [1]`; after a comma it tells nothing.
     let kept = again.tokens.iter().zip(&lexed.tokens).enumerate().all(|(i, (a, b))| {
         let free = i == 0 || again.tokens[i - 1].kind == Tok::Punct(',') || matches!(a.kind, Tok::Punct(',' | ';'));
         a.kind == b.kind && (free || a.glued == b.glued)

@@ -44,7 +44,7 @@ fn status(good: bool) -> u8 {
 /// Output could not be written.
 static LOST: AtomicBool = AtomicBool::new(false);
 
-/// Writes to standard output. A closed pipe is no error: `ptx-dsl isa mma | head`.
+/// Writes to standard output. A closed pipe is not an error: `ptx-dsl isa mma | head`.
 fn write_out(text: &str) {
     write_bytes(text.as_bytes());
 }

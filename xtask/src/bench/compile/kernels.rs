@@ -21,7 +21,7 @@ pub enum Shape {
     Guarded,
     /// In a loop.
     Loop,
-    /// Ten each behind a divergent branch.
+    /// Ten each after a divergent branch.
     Divergent,
 }
 

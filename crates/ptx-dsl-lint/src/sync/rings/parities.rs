@@ -141,7 +141,7 @@ fn early(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     false
 }
 
-/// A deadlock of first waits: each needs an arrival behind another of them. Computes the greatest fixed point by removing waits
+/// A deadlock of first waits: each needs an arrival after another of them. Computes the greatest fixed point by removing waits
 /// with any other arrival.
 fn circle(kernel: &Kernel, rings: &Rings) {
     let flow = kernel.flow;

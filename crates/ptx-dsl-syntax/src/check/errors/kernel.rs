@@ -81,7 +81,7 @@ pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: 
         format_args!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }),
         format_args!("a call gives one for each of the function's signature (PTX ISA 9.7.12.5)"),
     );
-    let place = if what == "return values" { "before the function's name" } else { "behind the function's name" };
+    let place = if what == "return values" { "before the function's name" } else { "after the function's name" };
     match (want, have) {
         (0, _) => d.help(format!("remove the list {place}")),
         (_, 0) => d.help(format!("write a list of {want} in `( )` {place}")),

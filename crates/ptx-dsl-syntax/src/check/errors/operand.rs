@@ -388,7 +388,7 @@ pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
 pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[&str], sec: &str) -> Diagnostic {
     let s = if want == 1 { "" } else { "s" };
     let given = match have {
-        0 => "it is no vector".to_string(),
+        0 => "it is not a vector".to_string(),
         n => format!("{n} given"),
     };
     let mut why = String::new();
@@ -573,9 +573,9 @@ pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagno
 
 /// `value`: the subtrahend, if it is a constant.
 pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnostic {
-    let d = error(416, span, format!("an offset is added behind the name `{name}`"));
+    let d = error(416, span, format!("an offset is added after the name `{name}`"));
     match value {
         Some(n) => d.help(format!("write `{name}+{}`", n.wrapping_neg())),
-        None => d.help("put the name first, and add a constant behind it"),
+        None => d.help("put the name first, and add a constant after it"),
     }
 }

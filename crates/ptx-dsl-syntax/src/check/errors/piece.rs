@@ -14,7 +14,7 @@ pub(in crate::check) fn of(d: Diagnostic, piece: &str) -> Diagnostic {
 }
 
 pub(in crate::check) fn no_type(word: &Word) -> Diagnostic {
-    let message = format!("`{}` is no type of a register", word.text);
+    let message = format!("`{}` is not a type of a register", word.text);
     Diagnostic::error(159, word.span, message).help("write a type such as `.b32`")
 }
 
@@ -28,7 +28,7 @@ pub(in crate::check) fn not_a_register(argument: &Argument, name: &str, what: &s
 }
 
 pub(in crate::check) fn special_register(argument: &Argument, name: &str) -> Diagnostic {
-    wrong(argument, format!("the special register `{name}` is no argument: most instructions do not take it"))
+    wrong(argument, format!("the special register `{name}` is not an argument: most instructions do not take it"))
         .help(format!("`mov` it into a register, and give that as `{}`", argument.name))
 }
 

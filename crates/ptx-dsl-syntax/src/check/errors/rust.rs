@@ -73,7 +73,7 @@ pub(crate) fn rust_past_the_end(
 }
 
 pub(crate) fn rust_dimension(span: Span, shown: &str, value: &str) -> Diagnostic {
-    error(509, span, format!("{} no size of an array", is(shown, value)))
+    error(509, span, format!("{} not a size of an array", is(shown, value)))
         .note("it has at least 1 element (PTX ISA 5.4.3), and a variable 64 MiB at most")
 }
 
@@ -93,7 +93,7 @@ pub(crate) fn rust_registers(span: Span, prefix: &str, shown: &str, value: &str,
     match largest {
         Some(n) => error(401, span, format!("`{prefix}{n}` is used, and `{prefix}<{shown}>` has {value} registers"))
             .note("they are numbered from 0 (PTX ISA 5.4.6)"),
-        None => error(509, span, format!("{} no number of registers", is(shown, value)))
+        None => error(509, span, format!("{} not a number of registers", is(shown, value)))
             .note("it is not negative, and has 32 bits (PTX ISA 5.4.6)"),
     }
 }
@@ -114,7 +114,7 @@ pub(crate) fn rust_const_size(span: Span, value: &str, limit: u64) -> Diagnostic
 }
 
 pub(crate) fn rust_alignment(span: Span, shown: &str, value: &str) -> Diagnostic {
-    error(509, span, format!("{} no alignment", is(shown, value)))
+    error(509, span, format!("{} not an alignment", is(shown, value)))
         .note("an alignment is a power of two (PTX ISA 5.4.5)")
 }
 

@@ -147,7 +147,7 @@ impl Explainer<'_> {
             return Some("remove it".to_string());
         }
         // What else is wrong with the instruction is another matter, but the word suits the others. With more that are unknown
-        // there is no telling; a number is no slip of the pen.
+        // there is no telling; a number is not a slip of the pen.
         let others =
             !is_type(name) && words.iter().enumerate().any(|(i, w)| i != at && most_times(&w.text, self.forms) == 0);
         let least = if name.contains(|c: char| c.is_ascii_digit()) { Verdict::Near } else { Verdict::Misplaced };

@@ -1,4 +1,4 @@
-//! Variables whose sizes or alignments rustc alone knows. They lie behind all others of their state space.
+//! Variables whose sizes or alignments rustc alone knows. They lie after all others of their state space.
 
 use super::super::Checker;
 use super::super::vars::{CONST_LIMIT, IMAGE_LIMIT, Shape};
@@ -190,7 +190,7 @@ impl Checker {
         if space == Space::Const { &mut self.out.const_patches } else { &mut self.out.global_patches }
     }
 
-    /// Places variables in `.shared` whose sizes depend on Rust constants behind all others: those of different kernels do not
+    /// Places variables in `.shared` whose sizes depend on Rust constants after all others: those of different kernels do not
     /// overlap. `alone`: what each kernel has besides.
     pub(in crate::check) fn lay_out_rust_shared(&mut self, users: &[Vec<usize>], limit: u64, alone: &[u64]) {
         let span = Span::default();
@@ -202,7 +202,7 @@ impl Checker {
         }
         let known = constants.number(u64::from(*shared_size), span);
         let end = behind(constants, vars.iter_mut().filter(|var| is_static(var)), known);
-        // dynamic shared memory begins behind them
+        // dynamic shared memory begins after them
         let mut align = constants.number(u64::from(DYNAMIC_ALIGN), span);
         for var in vars.iter().filter(|var| is_dynamic(var)) {
             let own = var.rust.map_or_else(|| constants.number(u64::from(var.align), span), |layout| layout.align);

@@ -131,7 +131,7 @@ impl Checker {
                     }
                     _ => {
                         let text = "only an integer can be added to an address";
-                        self.report(errors::initialiser(*span, text, "put one behind the `+`"));
+                        self.report(errors::initialiser(*span, text, "put one after the `+`"));
                         None
                     }
                 }
@@ -148,7 +148,7 @@ impl Checker {
     fn no_address<T>(&mut self, expr: &ast::Expr) -> Option<T> {
         let help =
             "put a number or the name of a variable here; `generic` with the name in `( )` gives a generic address";
-        self.report(errors::initialiser(expr.span(), "this is no constant and no address", help));
+        self.report(errors::initialiser(expr.span(), "this is neither a constant nor an address", help));
         None
     }
 

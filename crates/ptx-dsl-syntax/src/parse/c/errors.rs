@@ -12,7 +12,7 @@ pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
         span,
         format_args!("`{name}(...)` is a call of C"),
         format_args!(
-            "operands stand behind the opcode without parentheses; functions are called with `call` (PTX ISA 4.3.2)"
+            "operands stand after the opcode without parentheses; functions are called with `call` (PTX ISA 4.3.2)"
         ),
     );
     if let Some(advice) = foreign::advice(name) {

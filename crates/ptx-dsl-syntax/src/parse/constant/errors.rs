@@ -12,7 +12,7 @@ fn declaration(span: Span, message: String, help: String) -> Diagnostic {
 pub(super) fn bad_name(span: Span, name: &str) -> Diagnostic {
     declaration(
         span,
-        format!("`{name}` is no name of a Rust constant"),
+        format!("`{name}` is not a name of a Rust constant"),
         "write a name of letters, digits and `_`, such as `TILE`".to_owned(),
     )
 }
@@ -28,7 +28,7 @@ pub(super) fn constant_too(span: Span, name: &str, first: Span) -> Diagnostic {
         .label(first, format!("the constant `{name}` is declared here"))
 }
 
-/// `valued`: it has a value, and is no parameter.
+/// `valued`: it has a value, and is not a parameter.
 pub(super) fn no_type(span: Span, name: &str, valued: bool) -> Diagnostic {
     let help = match valued {
         true => format!("write `const {name}: u32 = {name};` with the type and the path of the Rust constant"),

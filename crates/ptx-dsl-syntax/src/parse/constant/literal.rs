@@ -7,7 +7,7 @@ use ptx_dsl_isa::constant::{Const, Kind, RustType};
 pub(super) enum Literal {
     Value(Const),
     OutOfRange,
-    /// It is no literal of the type.
+    /// It is not a literal of the type.
     None,
 }
 

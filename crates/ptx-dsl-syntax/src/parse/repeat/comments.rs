@@ -6,8 +6,8 @@ use crate::token::Token;
 use std::collections::HashMap;
 
 impl Expanded {
-    /// Puts comments before the positions of the tokens that the source tokens behind them became. One before a token that is gone,
-    /// such as the `}` of a repetition, stands wherever the text goes on behind it. `tokens`: those of the expansion.
+    /// Puts comments before the positions of the tokens that the source tokens after them became. One before a token that is gone,
+    /// such as the `}` of a repetition, stands wherever the text goes on after it. `tokens`: those of the expansion.
     pub fn place_comments(&self, tokens: &[Token], notes: &mut Notes) {
         let mut copies: HashMap<u32, Vec<u32>> = HashMap::new();
         for (at, token) in (0..).zip(tokens) {

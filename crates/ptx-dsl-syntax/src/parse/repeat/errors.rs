@@ -36,11 +36,11 @@ pub(super) fn too_large(span: Span, what: &str, value: i128) -> Diagnostic {
 }
 
 pub(super) fn no_kernel_body(span: Span) -> Diagnostic {
-    error(span, "a kernel whose const parameters are listed has a body", "write `{ ... }` behind its parameters")
+    error(span, "a kernel whose const parameters are listed has a body", "write `{ ... }` after its parameters")
 }
 
 pub(super) fn unclosed(span: Span) -> Diagnostic {
-    error(span, "this body is never closed", "add a `}` behind it")
+    error(span, "this body is never closed", "add a `}` after it")
 }
 
 pub(super) fn no_range(span: Span, of: &str) -> Diagnostic {
@@ -152,11 +152,11 @@ fn of_use(span: Span, message: impl Into<String>, help: impl Into<String>) -> Di
 }
 
 pub(super) fn unclosed_use(span: Span) -> Diagnostic {
-    of_use(span, "the arguments are never closed", "add `)` and `;` behind them")
+    of_use(span, "the arguments are never closed", "add `)` and `;` after them")
 }
 
 pub(super) fn no_semicolon(span: Span) -> Diagnostic {
-    of_use(span, "a use of a piece ends in `;`", "add `;` behind the `)`")
+    of_use(span, "a use of a piece ends in `;`", "add `;` after the `)`")
 }
 
 /// `guard`: its predicate, with the `!`.
@@ -172,7 +172,7 @@ pub(super) fn guarded(span: Span, name: &str, guard: Option<(&str, bool)>) -> Di
 }
 
 pub(super) fn no_bang(span: Span, name: &str) -> Diagnostic {
-    of_use(span, format!("a use of the piece `{name}` has a `!` behind the name"), format!("write `{name}!(...)`"))
+    of_use(span, format!("a use of the piece `{name}` has a `!` after the name"), format!("write `{name}!(...)`"))
 }
 
 /// `same`: a piece of this name in a part; `near`: one of a similar name.
@@ -181,7 +181,7 @@ pub(super) fn unknown_piece(span: Span, name: &str, same: Option<&str>, near: Op
         (Some(same), _) => format!("write `{same}!(...)`"),
         (None, Some(near)) => format!("did you mean `{near}!(...)`?"),
         (None, None) => {
-            format!("define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part behind the header")
+            format!("define `.inline {name}(...) {{ ... }}`, or put `use` with the path of its part after the header")
         }
     };
     of_use(span, format!("there is no piece `{name}` in this module"), help)

@@ -24,7 +24,7 @@ pub struct Instances {
 pub(super) struct Listed {
     /// The name.
     name: usize,
-    /// The `>` behind the parameters.
+    /// The `>` after the parameters.
     close: usize,
 }
 
@@ -126,7 +126,7 @@ impl Expander<'_> {
         for end in ends {
             let at = std::mem::replace(&mut from, end + 1);
             if at == end && !out.is_empty() {
-                // a comma behind the last one
+                // a comma after the last one
                 continue;
             }
             let span = self.span(at, end.saturating_sub(1).max(at));

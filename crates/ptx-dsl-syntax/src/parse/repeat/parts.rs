@@ -107,7 +107,7 @@ fn entries(tokens: &[Token]) -> impl Iterator<Item = usize> {
     })
 }
 
-/// Where the item ends with which the tokens begin: behind a `;`, its braces, or the brackets of an attribute.
+/// Where the item ends with which the tokens begin: after a `;`, its braces, or the brackets of an attribute.
 fn item_end(tokens: &[Token]) -> usize {
     let (mut open, attribute, to_semicolon) = (0, is(&tokens[0], '#'), named(&tokens[0], "use"));
     let end = tokens.iter().position(|token| {

@@ -96,7 +96,7 @@ fn format(kind: Kind, code: u32, side: usize) -> Result<Format, FaultKind> {
         (Kind::I8, 1) => S8,
         (Kind::Ti16, 3) => S1z4m11,
         (Kind::Mxf4 | Kind::Mxf4nvf4, 1) => E2m1,
-        _ => return wrong(FIELD_TYPE[side], format!("{code} is no type of {}", kind.name())),
+        _ => return wrong(FIELD_TYPE[side], format!("{code} is not a type of {}", kind.name())),
     })
 }
 
@@ -175,7 +175,7 @@ impl Instruction {
         }
         let n = (field(17, 6) as usize) << 3;
         if !form.has_n(m, n, transpose[1] && formats[1].bits() == 8) {
-            let what = format!("{n} is no N of {} with M = {m}", kind.name());
+            let what = format!("{n} is not a N of {} with M = {m}", kind.name());
             return wrong("N (bits 17-22) of the instruction descriptor", what);
         }
         let major = transpose.map(|t| if t { Major::Mn } else { Major::K });
@@ -227,8 +227,12 @@ fn plain(form: Form, x: u32, formats: [Format; 2]) -> Result<(Accumulator, u32, 
         (Kind::F16 | Kind::Tf32 | Kind::F8f6f4, 1) => Accumulator::F32,
         (Kind::I8 | Kind::Ti16, 2) => Accumulator::S32 { saturate },
         (_, n) => {
-            let what =
-                format!("{n} is no type of D for {} with {} and {}", kind.name(), formats[0].name(), formats[1].name());
+            let what = format!(
+                "{n} is not a type of D for {} with {} and {}",
+                kind.name(),
+                formats[0].name(),
+                formats[1].name()
+            );
             return wrong("type of D (bits 4-5) of the instruction descriptor", what);
         }
     };
@@ -271,7 +275,7 @@ fn scaling(form: Form, x: u32) -> Result<Scaled, FaultKind> {
             (true, false) if sm107 => 128,
             (false, true) => return wrong(BITS_3_31, "K = 96 is for sm_103a and sm_107a only"),
             (true, false) => return wrong(BITS_3_31, "K = 128 is for sm_107 only"),
-            (true, true) => return wrong(BITS_3_31, "3 is no K"),
+            (true, true) => return wrong(BITS_3_31, "3 is not a K"),
         }
     } else {
         zero(x, "reserved bit 3 of the instruction descriptor", 3, 1)?;
@@ -289,7 +293,7 @@ fn scaling(form: Form, x: u32) -> Result<Scaled, FaultKind> {
         (Kind::Mxf4nvf4, 0) if form.vector == 4 || sm107 => Format::Ue4m3,
         (Kind::Mxf4nvf4, 2) if sm107 => Format::Ue5m3,
         _ => {
-            let what = format!("{code} is no type for {} with {} scale factors a row", kind.name(), form.vector);
+            let what = format!("{code} is not a type for {} with {} scale factors a row", kind.name(), form.vector);
             return wrong("type of the scale factors (bits 23-24) of the instruction descriptor", what);
         }
     };

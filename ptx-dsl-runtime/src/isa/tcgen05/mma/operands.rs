@@ -163,7 +163,7 @@ impl Multiply {
                 };
                 if !legal {
                     return Err(FaultKind::undefined(
-                        format!("{index:#06b} is no index of sparsity metadata (chunk {chunk} of row {row} of A)"),
+                        format!("{index:#06b} is not an index of sparsity metadata (chunk {chunk} of row {row} of A)"),
                         "9.7.16.10.8",
                         "store the metadata in Tensor Memory before the multiplication, in the manual's layout",
                     ));

@@ -10,13 +10,13 @@ pub const LAUNCH: [&str; 12] =
 
 const AFTER: &str = "\
 An argument is a number (`a=2.5`, `a=f16:2.5`), a new buffer (`x=f32[1024]:iota`, `x=[64,64]`), a file, or `null`:
-  x=f32[1024]             zeros; behind `:` stands `zeros`, `ones`, `iota`, `random(SEED)` or a number
+  x=f32[1024]             zeros; `:` is followed by `zeros`, `ones`, `iota`, `random(SEED)` or a number
   x=@in.npy               the elements of an array
   x=@in.bin:f32[1024]     raw bytes, little endian
   m=tensormap(f16[128,64]:iota,box=64x32,swizzle=128)
                           a tensor map, with its tensor: data as above, or the name of another parameter
 Types are those of PTX (`f16`, `u32`, `b8`) or Rust (`i32`). A type that is left out is what the module says: the Rust type
-behind the name of the parameter, or the type of all accesses through it. `random` makes floats in [-1, 1), and integers of
+after the name of the parameter, or the type of all accesses through it. `random` makes floats in [-1, 1), and integers of
 all values. `0x` begins the bit pattern of a float. A parameter that is a struct takes its bytes: `s=u32[4]:7`.
 
 Without options, `run` prints a command line to start from, with every parameter of each kernel.

@@ -34,7 +34,7 @@ impl Init {
             "iota" => Init::Iota,
             "random" => Init::Random(0),
             _ => match text.strip_prefix("random(").and_then(|rest| rest.strip_suffix(')')) {
-                Some(inside) => seed(inside).ok_or_else(|| format!("`{inside}` is no seed"))?,
+                Some(inside) => seed(inside).ok_or_else(|| format!("`{inside}` is not a seed"))?,
                 None => Init::Number(text.to_owned()),
             },
         })
@@ -61,7 +61,7 @@ pub fn is_element(ty: Ty) -> bool {
 
 /// A number as bytes. `0x...` is the bit pattern of a float.
 pub fn encode(ty: Ty, text: &str) -> Result<Vec<u8>, String> {
-    let wrong = || format!("`{text}` is no value of `.{}`", ty.name());
+    let wrong = || format!("`{text}` is not a value of `.{}`", ty.name());
     let plain = text.replace('_', "");
     let hex = plain.strip_prefix("0x").or(plain.strip_prefix("0X"));
     let bits = match hex {
@@ -136,7 +136,7 @@ impl Data {
     pub fn from_bytes(ty: Ty, bytes: Vec<u8>) -> Result<Data, String> {
         let size = ty.bytes() as usize;
         if !bytes.len().is_multiple_of(size) {
-            return Err(format!("{} bytes are no whole number of `.{}`", bytes.len(), ty.name()));
+            return Err(format!("{} bytes are not a whole number of `.{}`", bytes.len(), ty.name()));
         }
         Ok(Data { ty, shape: vec![(bytes.len() / size) as u64], bytes })
     }

@@ -20,7 +20,7 @@ pub struct Progress {
 }
 
 impl Progress {
-    /// A bar for this many `what`. Nothing is drawn if standard error is no terminal.
+    /// A bar for this many `what`. Nothing is drawn if standard error is not a terminal.
     pub fn new(total: u64, what: &'static str) -> Self {
         let (end, ended) = channel();
         let done = Arc::new(AtomicU64::new(0));

@@ -43,7 +43,7 @@ pub fn argument(text: &str) -> Result<Named<Argument>, String> {
 
 fn value(text: &str) -> Result<Argument, String> {
     if let Some(inside) = text.strip_prefix("tensormap(") {
-        let inside = inside.strip_suffix(')').ok_or("`)` is missing behind `tensormap(`")?;
+        let inside = inside.strip_suffix(')').ok_or("`)` is missing after `tensormap(`")?;
         let mut parts = parts(inside);
         let tensor = Box::new(tensor(parts.next().unwrap_or_default())?);
         return Ok(Argument::TensorMap { tensor, fields: Fields::from_text(parts)? });
@@ -59,16 +59,16 @@ fn value(text: &str) -> Result<Argument, String> {
         let init = match init.strip_prefix(':') {
             Some(init) => Init::from_text(init.trim())?,
             None if init.is_empty() => Init::Number("0".into()),
-            None => return Err(format!("`{init}` behind `]`: write `:zeros` or another initialiser")),
+            None => return Err(format!("`{init}` after `]`: write `:zeros` or another initialiser")),
         };
         return Ok(Argument::New { ty, shape, init });
     }
     match text.split_once(':') {
         Some((ty, number)) => {
-            let ty = element_type(ty).ok_or_else(|| format!("`{ty}` is no type of elements"))?;
+            let ty = element_type(ty).ok_or_else(|| format!("`{ty}` is not a type of elements"))?;
             Ok(Argument::Number { ty: Some(ty), text: number.to_owned() })
         }
-        None if text.is_empty() => Err("there is no value behind `=`".into()),
+        None if text.is_empty() => Err("there is no value after `=`".into()),
         None => Ok(Argument::Number { ty: None, text: text.to_owned() }),
     }
 }
@@ -78,7 +78,7 @@ fn tensor(text: &str) -> Result<Argument, String> {
     match value(text)? {
         Argument::Number { ty: None, text } => Ok(Argument::Name(text)),
         data @ (Argument::New { .. } | Argument::File { .. }) => Ok(data),
-        _ => Err(format!("`{text}` is no tensor: write `f16[64,64]`, `@x.npy` or the name of a parameter")),
+        _ => Err(format!("`{text}` is not a tensor: write `f16[64,64]`, `@x.npy` or the name of a parameter")),
     }
 }
 
@@ -88,7 +88,7 @@ fn split_shape(text: &str) -> Option<(&str, &str)> {
     text[..end].contains('[').then(|| text.split_at(end))
 }
 
-/// A file with a type behind a colon; a colon with anything else behind it is part of the path.
+/// A file with a type after a colon; a colon with anything else after it is part of the path.
 fn from_file(text: &str) -> Argument {
     if let Some((path, typed)) = text.rsplit_once(':') {
         if let Some(ty) = element_type(typed) {
@@ -103,11 +103,11 @@ fn from_file(text: &str) -> Argument {
 
 /// `f32[64,64]`, `[1024]`
 fn elements(text: &str) -> Result<(Option<Ty>, Vec<u64>), String> {
-    let wrong = || format!("`{text}` is no type with a number of elements, such as `f32[1024]`");
+    let wrong = || format!("`{text}` is not a type with a number of elements, such as `f32[1024]`");
     let (ty, counts) = text.strip_suffix(']').and_then(|t| t.split_once('[')).ok_or_else(wrong)?;
     let ty = match ty {
         "" => None,
-        ty => Some(element_type(ty).ok_or_else(|| format!("`{ty}` is no type of elements"))?),
+        ty => Some(element_type(ty).ok_or_else(|| format!("`{ty}` is not a type of elements"))?),
     };
     let shape = counts.split(',').map(|n| n.trim().replace('_', "").parse().map_err(|_| wrong()));
     Ok((ty, shape.collect::<Result<_, _>>()?))
@@ -118,7 +118,7 @@ pub fn output(text: &str) -> Result<Named<String>, String> {
     Named::split(
         text,
         |path| {
-            if path.is_empty() { Err("there is no file behind `=`".into()) } else { Ok(path.to_owned()) }
+            if path.is_empty() { Err("there is no file after `=`".into()) } else { Ok(path.to_owned()) }
         },
     )
 }
@@ -151,7 +151,7 @@ pub fn dims(text: &str) -> Result<[u32; 3], String> {
         return Err("there are at most three dimensions".into());
     }
     for (to, part) in dims.iter_mut().zip(parts) {
-        *to = part.trim().parse().map_err(|_| format!("`{part}` is no number"))?;
+        *to = part.trim().parse().map_err(|_| format!("`{part}` is not a number"))?;
     }
     Ok(dims)
 }

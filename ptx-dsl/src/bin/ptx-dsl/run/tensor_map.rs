@@ -31,7 +31,7 @@ fn list<T: std::str::FromStr>(name: &str, text: &str) -> Result<Vec<T>, String> 
 }
 
 fn number<T: std::str::FromStr>(name: &str, text: &str) -> Result<T, String> {
-    text.trim().parse().map_err(|_| format!("`{name}={text}` is no number"))
+    text.trim().parse().map_err(|_| format!("`{name}={text}` is not a number"))
 }
 
 fn element(name: &str) -> Option<ElementType> {
@@ -82,7 +82,9 @@ impl Fields {
             let (name, text) = field.split_once('=').ok_or_else(|| format!("`{field}`: write `box=64x32`"))?;
             let (name, text) = (name.trim(), text.trim());
             match name {
-                "type" => all.ty = Some(element(text).ok_or_else(|| format!("`{text}` is no type of a tensor map"))?),
+                "type" => {
+                    all.ty = Some(element(text).ok_or_else(|| format!("`{text}` is not a type of a tensor map"))?)
+                }
                 "dims" => all.dims = Some(list(name, text)?),
                 "strides" => all.strides = Some(list(name, text)?),
                 "box" => all.boxes = Some(list(name, text)?),

@@ -194,7 +194,7 @@ fn check_type(parameter: &Parameter, pointee: Option<&Pointee>, given: Ty) -> Re
 /// The buffer of a parameter.
 pub fn buffer<'v>(kernel: &Kernel, values: &'v [Value], name: &str) -> Result<&'v Data, String> {
     let value = values.get(parameter(kernel, name)?.0);
-    value.and_then(Value::data).ok_or_else(|| format!("`{name}` is no buffer"))
+    value.and_then(Value::data).ok_or_else(|| format!("`{name}` is not a buffer"))
 }
 
 /// Elements in words, eight on a line.
