@@ -3,6 +3,7 @@
 mod arith;
 mod async_copies;
 mod beyond;
+mod buffers;
 mod bulk_copies;
 mod closures;
 mod cluster;

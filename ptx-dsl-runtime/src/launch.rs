@@ -159,7 +159,7 @@ fn prepare<'s>(
         return Err(error(LaunchError::ArgumentCount { given: args.len(), wanted: info.params.len() }));
     }
     let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
-    let mut segments = vec![Segment::EMPTY, Segment::Buffer(module)];
+    let mut segments = vec![Segment::EMPTY, Segment::writable(module)];
     let addresses: Addresses<'_> = (FIRST_BUFFER..)
         .zip(args.iter().zip(info.params))
         .map(|(segment, (arg, p))| (p.name, arg.address(segment)))
@@ -175,6 +175,6 @@ fn prepare<'s>(
         }
         params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
     }
-    segments.extend(maps.iter_mut().map(|map| Segment::Buffer(map)));
+    segments.extend(maps.iter_mut().map(|map| Segment::writable(map)));
     Ok((params, segments))
 }

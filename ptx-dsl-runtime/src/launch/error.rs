@@ -194,8 +194,10 @@ pub enum LaunchError {
         /// The name of the parameter
         name: String,
     },
-    /// A buffer that begins at a less aligned place than `.ptr .align` promises
-    #[error("argument {index} for `{name}`: offset {offset} is not a multiple of {align}, which `.align` promises")]
+    /// A part of a buffer that begins at a less aligned place than `.ptr .align` promises
+    #[error(
+        "argument {index} for `{name}` begins at byte {offset} of its buffer, but `.align` promises a multiple of {align}"
+    )]
     ArgumentAlignment {
         /// Its number, from 0
         index: usize,
