@@ -50,7 +50,7 @@ pub use names::rust_name;
 pub use ptx_dsl_analysis::pointees::accesses_of_parameters;
 pub use ptx_dsl_isa::image::Image;
 pub use rewrite::for_engines;
-pub use source::{Printed, RustType, Source, Text};
+pub use source::{Printed, Problem, RustType, Source, Text};
 pub use values::{Places, Values};
 
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.
