@@ -28,6 +28,7 @@ mod mbarrier_phases;
 mod memory;
 mod mixed;
 mod multicast;
+mod names;
 mod narrow;
 mod nvcc;
 mod parallel;

@@ -122,7 +122,7 @@ fn expand(
     let absolute = std::path::absolute(path);
     let absolute = absolute.as_deref().unwrap_or(path).to_string_lossy();
     out.extend(quote!(
-        const _: &[u8] = ::core::include_bytes!(#absolute);
+        const _: &[::core::primitive::u8] = ::core::include_bytes!(#absolute);
     ));
     out
 }

@@ -104,7 +104,7 @@ impl<'m> Text<'m> {
             #[allow(non_camel_case_types)]
             struct #name;
             impl #name {
-                const PTX: &'static str = #ptx;
+                const PTX: &'static ::core::primitive::str = #ptx;
             }
         }
     }

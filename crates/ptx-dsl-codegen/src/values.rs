@@ -1,7 +1,7 @@
 //! Rust constants in emitted code: an array with the value of each expression, texts that const evaluation puts together, and checks
 //! that it makes.
 
-use crate::names::RT;
+use crate::names::{RT, primitive};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_isa::constant::{self, Assertion, ConstId, Constants, Count, Cut, Declaration, Expression};
 use ptx_dsl_isa::hir::{Function, Patch, Var};
@@ -54,7 +54,7 @@ impl<'m> Values<'m> {
                 _ => None,
             });
         let both = declarations.map(|d| {
-            let (name, ty) = (crate::rust_name(&d.name), format_ident!("{}", d.ty.name()));
+            let (name, ty) = (crate::rust_name(&d.name), primitive(d.ty.name()));
             (quote!(const #name: #ty), name)
         });
         both.unzip()
@@ -141,9 +141,9 @@ impl<'m> Values<'m> {
         if self.generic {
             // no length of an array depends on const parameters
             let most = known + most;
-            return quote!(const { &#rt::constant::patched::<#most>(#image, #patches, #all) }.split_at(#end as usize).0);
+            return quote!(const { &#rt::constant::patched::<#most>(#image, #patches, #all) }.split_at(#end as ::core::primitive::usize).0);
         }
-        quote!(const { &#rt::constant::patched::<{ #end as usize }>(#image, #patches, #all) })
+        quote!(const { &#rt::constant::patched::<{ #end as ::core::primitive::usize }>(#image, #patches, #all) })
     }
 
     /// The items of the module: declared constants, and unless they depend on parameters, the values and the checks.
@@ -152,7 +152,7 @@ impl<'m> Values<'m> {
             return TokenStream::new();
         }
         let declared = (0..).zip(&self.constants.declarations).filter_map(|(n, d)| {
-            let (name, ty) = (self.declared(n, d), format_ident!("{}", d.ty.name()));
+            let (name, ty) = (self.declared(n, d), primitive(d.ty.name()));
             let value = (places.rust)(d.value?);
             Some(quote!(#[doc(hidden)] #[allow(non_upper_case_globals)] const #name: #ty = #value;))
         });
@@ -235,8 +235,8 @@ impl<'m> Values<'m> {
             "f32" => quote!(#rt::constant::Const::f32(#name)),
             "f64" => quote!(#rt::constant::Const::F64(#name)),
             "bool" => quote!(#rt::constant::Const::truth(#name)),
-            _ if declaration.ty.signed() => quote!(#rt::constant::Const::signed(#name as i64)),
-            _ => quote!(#rt::constant::Const::unsigned(#name as u64)),
+            _ if declaration.ty.signed() => quote!(#rt::constant::Const::signed(#name as ::core::primitive::i64)),
+            _ => quote!(#rt::constant::Const::unsigned(#name as ::core::primitive::u64)),
         }
     }
 
