@@ -46,7 +46,7 @@ use std::collections::BTreeSet;
 
 pub use emit::constants::Site;
 pub use info::{Info, Parameter};
-pub use names::{primitive, rust_name};
+pub use names::{primitive, rust_name, shown};
 pub use ptx_dsl_analysis::pointees::accesses_of_parameters;
 pub use ptx_dsl_isa::image::Image;
 pub use rewrite::for_engines;
