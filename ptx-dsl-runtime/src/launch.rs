@@ -156,7 +156,8 @@ fn prepare<'s>(
     let error = |problem| Error::Launch { kernel: kernel(), problem };
     launch.check(info).map_err(error)?;
     if args.len() != info.params.len() {
-        return Err(error(LaunchError::ArgumentCount { given: args.len(), wanted: info.params.len() }));
+        let names = info.params.iter().map(|p| p.name.to_owned()).collect();
+        return Err(error(LaunchError::ArgumentCount { given: args.len(), names }));
     }
     let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
     let mut segments = vec![Segment::EMPTY, Segment::writable(module)];

@@ -112,6 +112,28 @@ mod hostile {
     }
 }
 
+mod answer {
+    ptx_dsl::ptx! {
+        <sm_90, ptx 8.0>
+        .visible .entry answer(.param .u64 .ptr .global .align 4 x) {
+            .reg .b64 %x;
+            ld.param.u64 %x, [x];
+            st.global.u32 [%x], 42;
+            ret;
+        }
+    }
+}
+// `use answer::answer;` is E0255
+use answer::*;
+
+#[test]
+fn a_kernel_may_have_the_name_of_its_module() {
+    let (host, mut x) = (Host::new(), [0; 2]);
+    answer.launch(&host, Launch::grid(1), (&mut x[..1],)).unwrap();
+    answer::answer.launch(&host, Launch::grid(1), (&mut x[1..],)).unwrap();
+    assert_eq!(x, [42, 42]);
+}
+
 #[test]
 fn names_of_rust_may_be_names_of_the_user() {
     let (host, one) = (Host::new(), || Launch::grid(1));

@@ -265,7 +265,7 @@ pub(super) fn place<'s>(
     }
     let align = p.pointer.unwrap_or(1).max(1);
     let in_buffer = offset_in_buffer(bytes) + offset;
-    if in_buffer % u64::from(align) != 0 {
+    if !in_buffer.is_multiple_of(u64::from(align)) {
         return Err(LaunchError::ArgumentAlignment { index, name, offset: in_buffer, align });
     }
     let start = start(bytes);
