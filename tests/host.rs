@@ -3,6 +3,7 @@
 mod arith;
 mod async_copies;
 mod beyond;
+mod buffers;
 mod bulk_copies;
 mod closures;
 mod cluster;
@@ -28,6 +29,7 @@ mod mbarrier_phases;
 mod memory;
 mod mixed;
 mod multicast;
+mod names;
 mod narrow;
 mod nvcc;
 mod parallel;

@@ -10,7 +10,7 @@ use crate::report::Problem;
 use crate::rust_type::{path_end, rust_type};
 use crate::tokens::Source;
 use proc_macro2::TokenStream;
-use ptx_dsl_codegen::RustType;
+use ptx_dsl_codegen::{RustType, shown};
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_frontend::closure as errors;
@@ -23,7 +23,7 @@ use ptx_dsl_frontend::parse::{parse_closure, parse_header};
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
 use quote::quote;
-use syn::Type;
+use syn::{Expr, ExprLit, Lit, Type, TypeArray};
 
 /// Where the parameters begin, if these tokens are a closure; the first `used` tokens are the header.
 pub fn bar(tokens: &[Token], used: usize) -> Option<usize> {
@@ -196,7 +196,7 @@ fn parameter(source: &Source, part: &[Token], params: &mut Params, out: &mut Tok
             let ty = a.span().to(last.span());
             match declaration(name, first.span(), span, ty, source.rust(ty)) {
                 Some(d) => return params.right.push(d),
-                None => errors::no_parameter(span),
+                None => errors::no_parameter(span, name, &shown(&source.rust(ty))),
             }
         }
         [Token { kind: Tok::Word(name), .. }] => errors::untyped(span, name),
@@ -217,6 +217,7 @@ fn problem(source: &Source, d: Diagnostic) -> TokenStream {
 
 fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: TokenStream) -> Option<VarDecl> {
     let mut read_only = false;
+    let (mut align, mut dims) = (None, Vec::new());
     let (ptx, ptr) = match rust_type(rust)? {
         RustType::Slice { mutable, element } => {
             read_only = !mutable;
@@ -227,15 +228,22 @@ fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: TokenStream) ->
             (".u64", Some(Ptr { space: Some(word(".global", at)), align: Some((Count::Known(align), at)), span: at }))
         }
         RustType::Reference { .. } => return None,
-        RustType::Value(value) => (scalar(&value)?.0, None),
+        RustType::Value(value) => match scalar(&value) {
+            Some((ptx, _)) => (ptx, None),
+            None => {
+                let (bytes, aligned) = array(&value)?;
+                (align, dims) = (Some((Count::Known(aligned), at)), vec![Some(Count::Known(bytes))]);
+                (".b8", None)
+            }
+        },
     };
     let name = word(name, at);
-    let declarator = Declarator { name, range: None, dims: Vec::new(), init: None, rust_type: Some(ty), read_only };
+    let declarator = Declarator { name, range: None, dims, init: None, rust_type: Some(ty), read_only };
     Some(VarDecl {
         linkage: Vec::new(),
         space: word(".param", at),
         attribute: None,
-        align: None,
+        align,
         vector: None,
         ty: word(ptx, at),
         ptr,
@@ -244,10 +252,23 @@ fn declaration(name: &str, at: Span, span: Span, ty: Span, rust: TokenStream) ->
     })
 }
 
+/// The bytes of an array of scalars, and their alignment. The macro must know the length.
+fn array(ty: &Type) -> Option<(u64, u64)> {
+    match ty {
+        Type::Group(group) => array(&group.elem),
+        Type::Array(TypeArray { elem, len: Expr::Lit(ExprLit { lit: Lit::Int(n), .. }), .. }) => {
+            let (bytes, align) = scalar(elem).map(|(_, bytes)| (bytes, bytes)).or_else(|| array(elem))?;
+            let n: u64 = n.base10_parse().ok().filter(|n| *n > 0)?;
+            Some((bytes.checked_mul(n)?, align))
+        }
+        _ => None,
+    }
+}
+
 /// The PTX type of a Rust scalar, and its bytes.
 fn scalar(ty: &Type) -> Option<(&'static str, u64)> {
     Some(match path_end(ty)?.as_str() {
-        "u8" => (".u8", 1),
+        "u8" | "bool" => (".u8", 1),
         "i8" => (".s8", 1),
         "u16" => (".u16", 2),
         "i16" => (".s16", 2),
@@ -255,8 +276,8 @@ fn scalar(ty: &Type) -> Option<(&'static str, u64)> {
         "u32" => (".u32", 4),
         "i32" => (".s32", 4),
         "f32" => (".f32", 4),
-        "u64" => (".u64", 8),
-        "i64" => (".s64", 8),
+        "u64" | "usize" => (".u64", 8),
+        "i64" | "isize" => (".s64", 8),
         "f64" => (".f64", 8),
         _ => return None,
     })

@@ -96,10 +96,9 @@ impl Expansion<'_> {
                 });
             }
         }
-        for (message, at) in problems.into_inner() {
+        for emit::Problem { message, at, help } in problems.into_inner() {
             let (first, last) = (self.spans)(at);
-            let help = Some(emit::rust_types::HELP.to_owned());
-            out.extend(report::problem(&Problem { code: 153, message, first, last, help }));
+            out.extend(report::problem(&Problem { code: 153, message, first, last, help: Some(help) }));
         }
         let mut names = Vec::new();
         for (_, name, at) in &entries {
@@ -138,7 +137,7 @@ impl Expansion<'_> {
         name: &'s dyn Fn(&Ident, ptx_dsl_frontend::span::Span) -> Ident,
         rust_type: &'s dyn Fn(ptx_dsl_frontend::span::Span) -> Option<emit::RustType<TokenStream>>,
         alone: &'s dyn Fn(&str) -> Option<String>,
-        (places, problems): (&'s emit::Places<'s>, &'s RefCell<Vec<(String, ptx_dsl_frontend::span::Span)>>),
+        (places, problems): (&'s emit::Places<'s>, &'s RefCell<Vec<emit::Problem>>),
     ) -> emit::Source<'s> {
         emit::Source { line: self.line, name, rust_type, file: self.file.clone(), alone, places, problems }
     }

@@ -25,8 +25,8 @@ use syn::{LitStr, Signature};
 /// The name of a file, and the tokens after it.
 struct Input {
     name: LitStr,
-    signatures: Vec<Signature>,
-    rest: TokenStream,
+    /// With the other tokens after the name.
+    signatures: syn::Result<(Vec<Signature>, TokenStream)>,
 }
 
 impl Parse for Input {
@@ -34,17 +34,24 @@ impl Parse for Input {
         let name = input
             .parse()
             .map_err(|e: syn::Error| syn::Error::new(e.span(), "`include_ptx!` takes a string, the path of a file"))?;
-        let (signatures, rest) = signature::split(input)?;
-        Ok(Input { name, signatures, rest })
+        let signatures = signature::split(input);
+        if signatures.is_err() {
+            let _: TokenStream = input.parse()?;
+        }
+        Ok(Input { name, signatures })
     }
 }
 
 /// Expands the macro.
 pub fn include(input: TokenStream, pass: Pass) -> TokenStream {
     let again = quote!(include #input);
-    let Input { name, signatures, rest } = match syn::parse2(input) {
+    let Input { name, signatures } = match syn::parse2(input) {
         Ok(input) => input,
         Err(e) => return fail(e.to_string(), e.span()),
+    };
+    let (signatures, rest) = match signatures {
+        Ok(both) => both,
+        Err(e) => return signature::malformed(&e),
     };
     let (name, span, rest) = (name.value(), name.span(), Source::new(rest));
     let path = path(&name, span);
@@ -122,7 +129,7 @@ fn expand(
     let absolute = std::path::absolute(path);
     let absolute = absolute.as_deref().unwrap_or(path).to_string_lossy();
     out.extend(quote!(
-        const _: &[u8] = ::core::include_bytes!(#absolute);
+        const _: &[::core::primitive::u8] = ::core::include_bytes!(#absolute);
     ));
     out
 }
@@ -145,7 +152,8 @@ mod tests {
 
     #[test]
     fn a_string_comes_first() {
-        let read = |tokens| syn::parse2::<Input>(tokens).ok().map(|i| (i.name.value(), i.rest.to_string()));
+        let read =
+            |tokens| syn::parse2::<Input>(tokens).ok().map(|i| (i.name.value(), i.signatures.unwrap().1.to_string()));
         let found = |name: &str, rest: &str| Some((name.to_owned(), rest.to_owned()));
         assert_eq!(read(quote!("a/b.ptx")), found("a/b.ptx", ""));
         assert_eq!(read(quote!(r#"a\b"#, allow(PTX0516))), found("a\\b", ", allow (PTX0516)"));

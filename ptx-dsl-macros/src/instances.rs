@@ -2,7 +2,7 @@
 
 use crate::tokens::Source;
 use proc_macro2::{Literal, TokenStream};
-use ptx_dsl_codegen::rust_name;
+use ptx_dsl_codegen::{primitive, rust_name};
 use ptx_dsl_frontend::parse::repeat::Instances;
 use ptx_dsl_frontend::span::Span;
 use quote::{format_ident, quote};
@@ -18,7 +18,7 @@ pub fn items(all: &Instances, made: &HashSet<&str>, source: &Source) -> TokenStr
         .parameters
         .iter()
         .map(|(name, ty)| {
-            let (name, ty) = (rust_name(name), format_ident!("{}", ty.name()));
+            let (name, ty) = (rust_name(name), primitive(ty.name()));
             (name.clone(), quote!(const #name: #ty))
         })
         .unzip();

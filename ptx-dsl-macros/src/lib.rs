@@ -22,7 +22,8 @@ use proc_macro::TokenStream;
 /// Item form: `ptx! { <sm_90, ptx 8.0> .visible .entry name(...) { ... } }` makes for each kernel a type `name` and a function `name` that
 /// returns its value. The type has `PTX`, `ENTRY_PTX` (this kernel with what it needs of the module) and `NAME`. `name.launch(...)`,
 /// `launch_raw` and `on` are methods of the function through the trait `KernelFn`, which is in the prelude and where the kernel is.
-/// `name().launch(...)` works without the trait. The name is not a pattern: `let name = 2.0;` compiles.
+/// `name().launch(...)` works without the trait. The name is not a pattern: `let name = 2.0;` compiles. As a type it cannot stand beside a
+/// module of its name: next to `mod saxpy` write `saxpy::saxpy.launch(...)` or `use saxpy::*;` instead of `use saxpy::saxpy;` (E0255).
 ///
 /// Expression form: `ptx!(<sm_90, ptx 8.0> |x: &[f32], n: u32| { ... })` is a kernel as a value. Performance directives follow
 /// the parameters: `|x: &[f32]| .maxntid 256 .minnctapersm 2 { ... }`. The kernel's name in the PTX text comes from its position
@@ -57,7 +58,9 @@ pub fn ptx(input: TokenStream) -> TokenStream {
 /// `include_ptx!("kernels/saxpy.ptx", allow(PTX0516), compiled)`.
 ///
 /// `include_ptx!("kernels/saxpy.ptx", fn saxpy(x: &[f32], y: &mut [f32], a: f32, n: u32))` gives the parameters of a kernel Rust types, in
-/// their order, with the checks that they have in `ptx!`; names need not agree. Without it a pointer takes every slice.
+/// their order, with the checks that they have in `ptx!`. Names need not agree, but the name of another parameter is an error. Without a
+/// signature the macro does not know what the elements of a pointer are, or whether the kernel writes them: a pointer takes every slice,
+/// and PTX0158 and the error for a store through `&[T]` have nothing to compare.
 ///
 /// rust-analyzer does not say which file contains a macro. There the path is tried from each directory of the package
 /// (`CARGO_MANIFEST_DIR`) that has Rust files. If several have such a file, the first wins whose Rust files contain the path as a

@@ -51,7 +51,7 @@ fn implementation(mut input: DeriveInput) -> Result<TokenStream, Error> {
                 ),*]),
             };
 
-            fn write(&self, __ptx_bytes: &mut [u8]) {
+            fn write(&self, __ptx_bytes: &mut [::core::primitive::u8]) {
                 #(
                     let __ptx_from = ::core::mem::offset_of!(Self, #members);
                     let __ptx_size = ::core::mem::size_of::<#types>();

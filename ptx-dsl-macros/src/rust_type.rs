@@ -2,7 +2,7 @@
 
 use proc_macro2::TokenStream;
 use ptx_dsl_codegen::RustType;
-use syn::{Type, TypeReference};
+use syn::{GenericArgument, PathArguments, Type, TypeReference, parse_quote};
 
 /// Parses a type; `None` if these tokens are not one.
 pub fn rust_type(tokens: TokenStream) -> Option<RustType<Type>> {
@@ -11,11 +11,32 @@ pub fn rust_type(tokens: TokenStream) -> Option<RustType<Type>> {
             let mutable = mutability.is_some();
             match plain(*elem) {
                 Type::Slice(slice) => RustType::Slice { mutable, element: *slice.elem },
-                _ => RustType::Reference { mutable },
+                other => RustType::Reference { mutable, element: element(other) },
             }
         }
         value => RustType::Value(value),
     })
+}
+
+/// What a slice in place of this reference would have.
+fn element(behind: Type) -> Type {
+    match behind {
+        Type::Array(array) => *array.elem,
+        Type::Path(path) => {
+            let last = path.path.segments.last();
+            match last.map(|last| (last.ident.to_string(), &last.arguments)) {
+                Some((name, _)) if name == "str" => parse_quote!(u8),
+                Some((name, PathArguments::AngleBracketed(arguments))) if name == "Vec" || name == "Buffer" => {
+                    match arguments.args.first() {
+                        Some(GenericArgument::Type(element)) => element.clone(),
+                        _ => Type::Path(path),
+                    }
+                }
+                _ => Type::Path(path),
+            }
+        }
+        other => other,
+    }
 }
 
 /// The last name of a path: `f16` of `half::f16`.
@@ -49,8 +70,8 @@ mod tests {
         Some(match rust_type(tokens)? {
             RustType::Slice { mutable: false, element } => ("slice", path_end(&element)),
             RustType::Slice { mutable: true, element } => ("mutable slice", path_end(&element)),
-            RustType::Reference { mutable: false } => ("reference", None),
-            RustType::Reference { mutable: true } => ("mutable reference", None),
+            RustType::Reference { mutable: false, .. } => ("reference", None),
+            RustType::Reference { mutable: true, .. } => ("mutable reference", None),
             RustType::Value(value) => ("value", path_end(&value)),
         })
     }
@@ -58,6 +79,22 @@ mod tests {
     /// Wraps it like a macro's `$ty`.
     fn group(tokens: TokenStream) -> TokenStream {
         TokenTree::Group(Group::new(Delimiter::None, tokens)).into()
+    }
+
+    #[test]
+    fn a_reference_has_what_a_slice_would_have() {
+        for (tokens, wanted) in [
+            (quote!(&f32), "f32"),
+            (quote!(&mut [f32; 4]), "f32"),
+            (quote!(&std::vec::Vec<(u8, u8)>), "(u8 , u8)"),
+            (quote!(&Buffer<i64>), "i64"),
+            (quote!(&str), "u8"),
+            (quote!(&TensorMap), "TensorMap"),
+            (quote!(&Option<f32>), "Option < f32 >"),
+        ] {
+            let Some(RustType::Reference { element, .. }) = rust_type(tokens) else { panic!("{wanted}") };
+            assert_eq!(quote!(#element).to_string(), wanted);
+        }
     }
 
     #[test]

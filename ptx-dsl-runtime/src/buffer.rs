@@ -1,10 +1,18 @@
 //! Memory of the host that outlives a launch, and views of memory with strides.
 
+mod live;
+
+pub(crate) use live::offset_in_buffer;
+
 use bytemuck::Pod;
+use live::Live;
 use std::fmt;
-use std::ops::{Deref, DerefMut, Index, Range};
+use std::ops::{Deref, DerefMut, Index, RangeBounds};
 
 /// Elements that kernels read and write, over several launches. Made by [`Host::buffer`](crate::Host::buffer).
+///
+/// For a kernel it is an allocation of device memory, as `cudaMalloc` makes it: it begins at a multiple of 256, and a part of it, a slice
+/// however made, has its offset from there. On the side of Rust it is a vector that cannot grow: `&buffer[..]` are its elements.
 ///
 /// It is passed where a kernel takes `&[T]` or `&mut [T]`, as is a part of it:
 ///
@@ -17,19 +25,22 @@ use std::ops::{Deref, DerefMut, Index, Range};
 /// let x = host.buffer(&[1.0, 2.0, 3.0, 4.0]);
 /// let mut y = host.zeroed::<f32>(3);
 /// kernel(x.slice(1..4), &mut y);
-/// kernel(&x[..1], y.slice_mut(2..3));
+/// kernel(&x[..1], y.slice_mut(2..));
 /// assert_eq!(y.to_vec(), [2.0, 3.0, 1.0]);
 /// ```
-#[derive(Clone, PartialEq)]
 pub struct Buffer<T> {
+    // dropped before the memory of the elements is free for others
+    _live: Live,
     elements: Vec<T>,
 }
 
-impl<T: Pod> Buffer<T> {
+impl<T> Buffer<T> {
     pub(crate) fn new(elements: Vec<T>) -> Self {
-        Buffer { elements }
+        Buffer { _live: Live::new(&elements), elements }
     }
+}
 
+impl<T: Pod> Buffer<T> {
     /// A copy of all elements.
     pub fn to_vec(&self) -> Vec<T> {
         self.elements.clone()
@@ -55,16 +66,28 @@ impl<T: Pod> Buffer<T> {
     ///
     /// # Panics
     /// If the range is not in the buffer.
-    pub fn slice(&self, range: Range<usize>) -> &[T] {
-        &self.elements[range]
+    pub fn slice(&self, range: impl RangeBounds<usize>) -> &[T] {
+        &self.elements[(range.start_bound().cloned(), range.end_bound().cloned())]
     }
 
     /// A part that a kernel can write.
     ///
     /// # Panics
     /// If the range is not in the buffer.
-    pub fn slice_mut(&mut self, range: Range<usize>) -> &mut [T] {
-        &mut self.elements[range]
+    pub fn slice_mut(&mut self, range: impl RangeBounds<usize>) -> &mut [T] {
+        &mut self.elements[(range.start_bound().cloned(), range.end_bound().cloned())]
+    }
+}
+
+impl<T: Clone> Clone for Buffer<T> {
+    fn clone(&self) -> Self {
+        Buffer::new(self.elements.clone())
+    }
+}
+
+impl<T: PartialEq> PartialEq for Buffer<T> {
+    fn eq(&self, other: &Self) -> bool {
+        self.elements == other.elements
     }
 }
 

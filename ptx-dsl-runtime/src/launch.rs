@@ -156,10 +156,11 @@ fn prepare<'s>(
     let error = |problem| Error::Launch { kernel: kernel(), problem };
     launch.check(info).map_err(error)?;
     if args.len() != info.params.len() {
-        return Err(error(LaunchError::ArgumentCount { given: args.len(), wanted: info.params.len() }));
+        let names = info.params.iter().map(|p| p.name.to_owned()).collect();
+        return Err(error(LaunchError::ArgumentCount { given: args.len(), names }));
     }
     let mut params = vec![0; info.params.iter().map(|p| p.offset as usize + p.size as usize).max().unwrap_or(0)];
-    let mut segments = vec![Segment::EMPTY, Segment::Buffer(module)];
+    let mut segments = vec![Segment::EMPTY, Segment::writable(module)];
     let addresses: Addresses<'_> = (FIRST_BUFFER..)
         .zip(args.iter().zip(info.params))
         .map(|(segment, (arg, p))| (p.name, arg.address(segment)))
@@ -175,6 +176,6 @@ fn prepare<'s>(
         }
         params[p.offset as usize..][..bytes.len()].copy_from_slice(&bytes);
     }
-    segments.extend(maps.iter_mut().map(|map| Segment::Buffer(map)));
+    segments.extend(maps.iter_mut().map(|map| Segment::writable(map)));
     Ok((params, segments))
 }

@@ -1,8 +1,10 @@
 //! Parameters by value: their bytes, and their layout, which const evaluation compares with the kernel.
 
 mod check;
+mod passing;
 
-pub use check::{Access, Declared, Kind, access, declared};
+pub use check::{Access, Declared, Kind};
+pub use passing::{ByValue, Element, Elements, by_value, elements};
 
 use std::num::Wrapping;
 
@@ -21,7 +23,8 @@ use std::num::Wrapping;
     message = "a `{Self}` cannot be passed to a kernel by value",
     label = "no parameter of a kernel",
     note = "numbers, arrays of them, and `#[repr(C)]` structs with `#[derive(ptx_dsl::Param)]` can; `half::f16` and `half::bf16` with the \
-            feature `half`"
+            feature `half`",
+    note = "device memory is passed as a slice, `&[f32]` or `&mut [f32]`"
 )]
 pub trait Param: Sized {
     /// The layout.

@@ -288,8 +288,10 @@ fn launches_that_do_not_fit() {
     };
     let launch = || Launch::grid(1);
     let start = "error: cannot launch `k`: ";
-    assert_eq!(shown(launch(), &mut []), format!("{start}0 arguments for 1 parameters"));
-    let value = format!("{start}argument 0 for `x` is a value, but the parameter is a pointer and wants a buffer");
+    assert_eq!(shown(launch(), &mut []), format!("{start}0 arguments for 1 parameter: `x`"));
+    let value = format!(
+        "{start}argument 0 for `x` is a value, but the parameter is a pointer and wants a buffer, or eight zero bytes for null"
+    );
     assert_eq!(shown(launch(), &mut [5u64.into()]), value);
     let size = format!("{start}argument 0 for `x` has 4 bytes, the parameter has 8");
     assert_eq!(shown(launch(), &mut [Arg::value([0; 4])]), size);

@@ -250,3 +250,30 @@ fn each_closure_has_a_name_of_its_own() {
     let Some(verdicts) = crate::ptxas::assemble_all(&[("closures".to_owned(), module.clone())]) else { return };
     assert!(verdicts[0].is_ok(), "{:?}\n{module}", verdicts[0]);
 }
+
+#[test]
+fn arrays_are_passed_by_value() {
+    let k = ptx!(<sm_90, ptx 8.0> |y: &mut [u32], three: [u16; 3], pairs: [[f32; 2]; 2], on: bool, n: usize| {
+        .reg .b16 %h;
+        .reg .b32 %r;
+        .reg .b64 %y, %n;
+        ld.param.u64 %y, [y];
+        ld.param.u16 %h, [three + 4];
+        cvt.u32.u16 %r, %h;
+        st.global.u32 [%y], %r;
+        ld.param.b32 %r, [pairs + 12];
+        st.global.u32 [%y + 4], %r;
+        ld.param.u8 %h, [on];
+        cvt.u32.u16 %r, %h;
+        st.global.u32 [%y + 8], %r;
+        ld.param.u64 %n, [n];
+        cvt.u32.u64 %r, %n;
+        st.global.u32 [%y + 12], %r;
+        ret;
+    });
+    let ptx = k.ptx();
+    assert!(ptx.contains(".align 2 .b8 three[6]") && ptx.contains(".align 4 .b8 pairs[16]"), "{ptx}");
+    let mut y = [9; 4];
+    k.launch(&Host::new(), Launch::grid(1), (&mut y, [5, 6, 7], [[1.0, 2.0], [3.0, 4.0]], true, 11)).unwrap();
+    assert_eq!(y, [7, 4.0f32.to_bits(), 1, 11]);
+}

@@ -629,7 +629,12 @@ fn sizes_in_every_state_space_and_counts_of_registers() {
     }
     let mut x = [0; 256];
     let wrong = spaces.launch_raw(&Host::new(), Launch::grid(1).block(5), &mut [Arg::buffer_at(&mut x, 8)]);
-    assert!(wrong.unwrap_err().to_string().contains("offset 8 is not a multiple of 64"));
+    assert!(
+        wrong
+            .unwrap_err()
+            .to_string()
+            .contains("begins at byte 8 of its buffer, but `.align` promises a multiple of 64")
+    );
 }
 
 fn every_space<M>(host: &Host<M>) {

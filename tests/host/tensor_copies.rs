@@ -566,6 +566,28 @@ fn bad_boxes_are_faults() {
 }
 
 #[test]
+fn a_tensor_in_a_part_of_a_buffer_has_its_alignment() {
+    let host = Host::new();
+    let x = host.buffer(&matrix(41 * 256));
+    let load = |host: &Host, from: usize| {
+        let map = TensorMap::tiled(&x[from..], ElementType::U8).dims([128, 40]).strides([256]).box_dims([128, 32]);
+        let (map, mut y) = (map.build().unwrap(), vec![0; 16384]);
+        load_2d.launch(host, Launch::grid(1), (&map, &mut y, 0, 1, 4096)).map(|_| y)
+    };
+    for host in [host.clone(), Host::new().threads(2), Host::new().seed(1)] {
+        let y = load(&host, 16).unwrap();
+        for (row, line) in y.chunks_exact(128).take(32).enumerate() {
+            assert_eq!(line, &x[16 + (row + 1) * 256..][..128], "row {row}");
+        }
+    }
+    let error = load(&host, 8).unwrap_err().to_string();
+    assert!(
+        error.contains("`globalAddress` of the tensor map is 2199023255560, but must be a multiple of 16"),
+        "{error}"
+    );
+}
+
+#[test]
 fn a_read_before_the_box_is_there_is_reported_by_the_checked_host() {
     let x = [0u8; 40 * 256];
     let map = TensorMap::tiled(&x, ElementType::U8).dims([256, 40]).box_dims([128, 32]).build().unwrap();

@@ -8,7 +8,7 @@ type Half = u16;
 
 ptx! {
     <sm_90, ptx 8.0>
-    .visible .entry k(.param .u32 n: u64, .param .f32 f: u16, .param .u32 right: f32) { ret; }
+    .visible .entry k(.param .u32 n: u64, .param .f32 f: u16, .param .f32 right: f32) { ret; }
 }
 
 ptx! {

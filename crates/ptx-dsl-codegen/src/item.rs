@@ -81,10 +81,10 @@ pub fn compiled(
 
         impl<#(#parameters),*> #rt::CompiledKernel for #ident<#(#arguments),*> {
             type Warp = #module::Warp;
-            const FRESH: bool = #fresh;
-            const LARGE: bool = #large;
-            const OPTIMISED: bool = ::ptx_dsl::OPTIMISED;
-            const REGIONS: &'static [&'static str] = &[#(#regions),*];
+            const FRESH: ::core::primitive::bool = #fresh;
+            const LARGE: ::core::primitive::bool = #large;
+            const OPTIMISED: ::core::primitive::bool = ::ptx_dsl::OPTIMISED;
+            const REGIONS: &'static [&'static ::core::primitive::str] = &[#(#regions),*];
             #agrees
             fn step(
                 __ptx_x: &mut #rt::Ctx<'_>,
@@ -157,7 +157,7 @@ pub fn kernel_type(
 
         #[doc = #doc]
         #[allow(non_camel_case_types)]
-        #[derive(Clone, Copy, Debug, Default)]
+        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
         pub struct #ident<#(#parameters),*> {}
 
         #[doc = #doc]
@@ -172,9 +172,9 @@ pub fn kernel_type(
         }
 
         impl<#(#parameters),*> #rt::kernel::Printed for #ident<#(#arguments),*> {
-            const PTX: &'static str = Self::PTX;
-            const ENTRY_PTX: &'static str = Self::ENTRY_PTX;
-            const NAME: &'static str = Self::NAME;
+            const PTX: &'static ::core::primitive::str = Self::PTX;
+            const ENTRY_PTX: &'static ::core::primitive::str = Self::ENTRY_PTX;
+            const NAME: &'static ::core::primitive::str = Self::NAME;
         }
 
         #[allow(clippy::all)]
@@ -188,24 +188,24 @@ pub fn kernel_type(
         impl<#(#parameters),*> #ident<#(#arguments),*> {
             #in_impl
             /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
-            pub const PTX: &'static str = #text;
+            pub const PTX: &'static ::core::primitive::str = #text;
             /// The PTX text with this kernel alone, and what it needs of the module.
-            pub const ENTRY_PTX: &'static str = #alone;
+            pub const ENTRY_PTX: &'static ::core::primitive::str = #alone;
             /// The kernel's name in it.
-            pub const NAME: &'static str = #entry;
+            pub const NAME: &'static ::core::primitive::str = #entry;
 
             /// The module's PTX text.
-            pub fn ptx(&self) -> &'static str {
+            pub fn ptx(&self) -> &'static ::core::primitive::str {
                 Self::PTX
             }
 
             /// The PTX text with this kernel alone.
-            pub fn entry_ptx(&self) -> &'static str {
+            pub fn entry_ptx(&self) -> &'static ::core::primitive::str {
                 Self::ENTRY_PTX
             }
 
             /// The kernel's name in the PTX text.
-            pub fn name(&self) -> &'static str {
+            pub fn name(&self) -> &'static ::core::primitive::str {
                 Self::NAME
             }
 

@@ -47,10 +47,10 @@ use std::collections::BTreeSet;
 
 pub use emit::constants::Site;
 pub use info::{Info, Parameter};
-pub use names::rust_name;
+pub use names::{primitive, rust_name, shown};
 pub use ptx_dsl_isa::image::Image;
 pub use rewrite::for_engines;
-pub use source::{Printed, RustType, Source, Text};
+pub use source::{Printed, Problem, RustType, Source, Text};
 pub use values::{Places, Values};
 
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.

@@ -79,6 +79,12 @@ pub fn rust_name(name: &str) -> Ident {
     }
 }
 
+/// A primitive type where names of the user are, one of which may be `u32`.
+pub fn primitive(name: &str) -> TokenStream {
+    let name = format_ident!("{name}");
+    quote!(::core::primitive::#name)
+}
+
 /// The Rust integer type of this width.
 pub fn int(bits: u32, signed: bool) -> Ident {
     let types = match bits {

@@ -1,6 +1,9 @@
 //! Mistakes in the Rust types of parameters that the tokens of the types show. rustc finds others.
 
+mod problem;
+
 use crate::source::RustType;
+pub(crate) use problem::{Primitive, what_suits};
 use proc_macro2::TokenStream;
 use ptx_dsl_analysis::pointees::accesses_of_parameters;
 use ptx_dsl_isa::diag::Diagnostic;
@@ -9,43 +12,27 @@ use ptx_dsl_isa::isa::MemoryOp;
 use ptx_dsl_isa::span::Span;
 use ptx_dsl_isa::ty::Ty;
 
-/// The help for a type that does not suit its parameter.
-pub const HELP: &str = "a slice needs a `.u64` parameter, a scalar a parameter of its size";
-
 /// Types that do not suit their parameters, for those who do not compile the kernels. `rust_type`: `None` if the tokens are no type.
 pub fn wrong_types(module: &Module, rust_type: &dyn Fn(Span) -> Option<RustType<TokenStream>>) -> Vec<Diagnostic> {
     let mut found = Vec::new();
     for p in kernels(module).flat_map(|kernel| &kernel.params) {
         let Some(at) = p.rust_type else { continue };
-        let mistakes = mistakes(p, rust_type(at).as_ref()).into_iter();
-        found.extend(mistakes.map(|message| Diagnostic::error(153, at, message).help(HELP)));
+        let mistake = mistake(p, rust_type(at).as_ref());
+        found.extend(mistake.map(|(message, help)| Diagnostic::error(153, at, message).help(help)));
     }
     found
 }
 
-/// What is wrong with the type of a parameter.
-pub(crate) fn mistakes(p: &Param, ty: Option<&RustType<TokenStream>>) -> Vec<String> {
-    let size = p.size as usize;
+/// What is wrong with the type of a parameter, and an edit.
+pub(crate) fn mistake(p: &Param, ty: Option<&RustType<TokenStream>>) -> Option<(String, String)> {
     match ty {
-        Some(RustType::Reference { mutable: false }) if is_tensor_map(p) => Vec::new(),
-        Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
-            let mut found = Vec::new();
-            if p.size != 8 || p.array {
-                found.push(format!("`{}` is passed as a slice, but a pointer parameter is `.u64`", p.name));
-            }
-            if let RustType::Reference { .. } = kind {
-                found.push(format!("`{}` has a Rust type that cannot be passed", p.name));
-            }
-            found
+        Some(RustType::Reference { mutable: false, .. }) if is_tensor_map(p) => None,
+        Some(RustType::Slice { .. }) => (p.size != 8 || p.array).then(|| problem::slice(p)),
+        Some(RustType::Reference { mutable, element }) => Some(problem::reference(p, *mutable, element)),
+        Some(RustType::Value(ty)) => {
+            Primitive::of(ty).filter(|known| !known.suits(p)).map(|known| problem::primitive(p, known))
         }
-        Some(RustType::Value(ty)) => match primitive_size(ty) {
-            Some(bytes) if bytes != size || p.array => {
-                let (declared, s) = (declared(p), if size == 1 { "" } else { "s" });
-                vec![format!("`{}` is {declared}, which has {size} byte{s}, and `{ty}` has {bytes}", p.name)]
-            }
-            _ => Vec::new(),
-        },
-        None => vec![format!("`{}` has no valid Rust type", p.name)],
+        None => Some(problem::no_type(p)),
     }
 }
 
@@ -57,17 +44,6 @@ pub(crate) fn is_tensor_map(p: &Param) -> bool {
 /// The parameter as PTX declares it.
 pub(crate) fn declared(p: &Param) -> String {
     if p.array { "an array".to_owned() } else { format!("a `.{}`", p.ty.name()) }
-}
-
-/// The bytes of a primitive type.
-pub(crate) fn primitive_size(ty: &TokenStream) -> Option<usize> {
-    Some(match ty.to_string().as_str() {
-        "u8" | "i8" | "bool" => 1,
-        "u16" | "i16" => 2,
-        "u32" | "i32" | "f32" => 4,
-        "u64" | "i64" | "f64" | "usize" | "isize" => 8,
-        _ => return None,
-    })
 }
 
 /// Accesses of another floating-point type than the elements of the slice that Rust passes: `ld.global.f64` through `&mut [f32]`.

@@ -22,8 +22,18 @@ pub struct Source<'a> {
     pub alone: &'a dyn Fn(&str) -> Option<String>,
     /// Places of Rust constants.
     pub places: &'a Places<'a>,
-    /// Mistakes that code generation finds in the types of parameters: one sentence, and the type.
-    pub problems: &'a RefCell<Vec<(String, Span)>>,
+    /// Mistakes that code generation finds in the types of parameters.
+    pub problems: &'a RefCell<Vec<Problem>>,
+}
+
+/// A mistake in the type of a parameter.
+pub struct Problem {
+    /// One sentence.
+    pub message: String,
+    /// The type.
+    pub at: Span,
+    /// An edit.
+    pub help: String,
 }
 
 /// A type, as far as the macros tell types apart.
@@ -39,6 +49,8 @@ pub enum RustType<T> {
     Reference {
         /// With `mut`.
         mutable: bool,
+        /// What a slice in its place would have: `f32` of `&f32`, `&[f32; 4]` or `&Vec<f32>`.
+        element: T,
     },
     /// Anything else.
     Value(T),
@@ -49,7 +61,7 @@ impl<T> RustType<T> {
     pub fn map<U>(self, to: impl FnOnce(T) -> U) -> RustType<U> {
         match self {
             RustType::Slice { mutable, element } => RustType::Slice { mutable, element: to(element) },
-            RustType::Reference { mutable } => RustType::Reference { mutable },
+            RustType::Reference { mutable, element } => RustType::Reference { mutable, element: to(element) },
             RustType::Value(value) => RustType::Value(to(value)),
         }
     }
@@ -92,7 +104,7 @@ impl<'m> Text<'m> {
             #[allow(non_camel_case_types)]
             struct #name;
             impl #name {
-                const PTX: &'static str = #ptx;
+                const PTX: &'static ::core::primitive::str = #ptx;
             }
         }
     }

@@ -3,7 +3,7 @@
 
 mod names;
 
-use crate::names::RT;
+use crate::names::{RT, primitive};
 use proc_macro2::{Ident, Literal, TokenStream};
 use ptx_dsl_isa::constant::{self, Assertion, ConstId, Constants, Count, Cut, Declaration, Expression};
 use ptx_dsl_isa::hir::{Function, Patch, Var};
@@ -59,7 +59,7 @@ impl<'m> Values<'m> {
                 _ => None,
             });
         let both = declarations.map(|d| {
-            let (name, ty) = (crate::rust_name(&d.name), format_ident!("{}", d.ty.name()));
+            let (name, ty) = (crate::rust_name(&d.name), primitive(d.ty.name()));
             (quote!(const #name: #ty), name)
         });
         both.unzip()
@@ -146,9 +146,9 @@ impl<'m> Values<'m> {
         if self.generic {
             // no length of an array depends on const parameters
             let most = known + most;
-            return quote!(const { &#rt::constant::patched::<#most>(#image, #patches, #all) }.split_at(#end as usize).0);
+            return quote!(const { &#rt::constant::patched::<#most>(#image, #patches, #all) }.split_at(#end as ::core::primitive::usize).0);
         }
-        quote!(const { &#rt::constant::patched::<{ #end as usize }>(#image, #patches, #all) })
+        quote!(const { &#rt::constant::patched::<{ #end as ::core::primitive::usize }>(#image, #patches, #all) })
     }
 
     /// The items of the module: declared constants, and unless they depend on parameters, the values and the checks.
@@ -175,7 +175,7 @@ impl<'m> Values<'m> {
     fn declared_items(&self, dependent: bool, places: &Places<'_>) -> TokenStream {
         let items = (0..).zip(&self.constants.declarations).filter_map(|(n, d)| {
             let value = d.value.filter(|_| self.dependent[n as usize] == dependent)?;
-            let (name, ty) = (self.declared_name(n, d), format_ident!("{}", d.ty.name()));
+            let (name, ty) = (self.declared_name(n, d), primitive(d.ty.name()));
             let value = self.with_names((places.rust)(value), d);
             Some(quote!(#[doc(hidden)] #[allow(non_upper_case_globals)] const #name: #ty = #value;))
         });
@@ -259,8 +259,8 @@ impl<'m> Values<'m> {
             "f32" => quote!(#rt::constant::Const::f32(#name)),
             "f64" => quote!(#rt::constant::Const::F64(#name)),
             "bool" => quote!(#rt::constant::Const::truth(#name)),
-            _ if declaration.ty.signed() => quote!(#rt::constant::Const::signed(#name as i64)),
-            _ => quote!(#rt::constant::Const::unsigned(#name as u64)),
+            _ if declaration.ty.signed() => quote!(#rt::constant::Const::signed(#name as ::core::primitive::i64)),
+            _ => quote!(#rt::constant::Const::unsigned(#name as ::core::primitive::u64)),
         }
     }
 

@@ -24,12 +24,18 @@ pub fn untyped(parameter: Span, name: &str) -> Diagnostic {
         ))
 }
 
-/// `|n: (u8, u8)|`
-pub fn no_parameter(parameter: Span) -> Diagnostic {
-    malformed(
-        parameter,
-        "this type cannot be a parameter of the expression form; use the item form with `.param .align N .b8 name[size]`",
-    )
+/// `|n: (u8, u8)|`. `ty`: the type as written.
+pub fn no_parameter(parameter: Span, name: &str, ty: &str) -> Diagnostic {
+    let memory = ty.starts_with(['&', '*']) || ty.contains("Vec<");
+    Diagnostic::error(151, parameter, format!("`{ty}` cannot be a parameter of the expression form"))
+        .note("its parameters are slices, numbers, and arrays of numbers with a length in digits")
+        .help(if memory {
+            format!("write `{name}: &mut [f32]` for memory of the device")
+        } else {
+            format!(
+                "write the kernel in item form: `.param .align 4 .b8 {name}[16]: {ty}`, if it has 16 bytes aligned to 4"
+            )
+        })
 }
 
 /// `|4|`

@@ -5,12 +5,12 @@ use crate::report::Problem;
 use crate::rust_type::rust_type;
 use proc_macro2::{Span, TokenStream};
 use ptx_dsl_codegen::{RustType, rust_name};
-use ptx_dsl_frontend::ast::{Item, Module};
+use ptx_dsl_frontend::ast::{Function, Item, Module};
 use ptx_dsl_frontend::span::Span as Tokens;
 use quote::ToTokens;
 use syn::parse::ParseStream;
 use syn::spanned::Spanned;
-use syn::{FnArg, Signature, Token};
+use syn::{FnArg, Pat, PatIdent, Signature, Token};
 
 /// The signatures, and the other tokens after the name of the file.
 pub fn split(input: ParseStream<'_>) -> syn::Result<(Vec<Signature>, TokenStream)> {
@@ -24,6 +24,11 @@ pub fn split(input: ParseStream<'_>) -> syn::Result<(Vec<Signature>, TokenStream
         }
     }
     Ok((signatures, rest))
+}
+
+/// The error for tokens after `fn` that are no signature.
+pub fn malformed(e: &syn::Error) -> TokenStream {
+    problem(e.span(), format!("this is not a signature of a kernel: {e}"), "write `fn name(x: &[f32], n: u32)`")
 }
 
 /// Rust types with the numbers that stand for them in spans: after those of the file's tokens.
@@ -107,6 +112,10 @@ impl Types {
             let help = if names.is_empty() { "write `()`".into() } else { format!("they are {}", names.join(", ")) };
             return Err(problem(name.span(), message, &help));
         }
+        let wrong = names_of_others(signature, kernel);
+        if !wrong.is_empty() {
+            return Err(wrong);
+        }
         let declarators = kernel.params.iter_mut().flat_map(|p| &mut p.names);
         for (declarator, input) in declarators.zip(&signature.inputs) {
             let FnArg::Typed(input) = input else {
@@ -119,6 +128,24 @@ impl Types {
         }
         Ok(())
     }
+}
+
+/// Errors at names that other parameters of the kernel have. Names that the file does not have are free: those of compilers say nothing.
+fn names_of_others(signature: &Signature, kernel: &Function) -> TokenStream {
+    let names: Vec<String> =
+        kernel.params.iter().flat_map(|p| &p.names).map(|d| rust_name(&d.name.text).to_string()).collect();
+    let mut out = TokenStream::new();
+    for (n, input) in signature.inputs.iter().enumerate() {
+        let FnArg::Typed(input) = input else { continue };
+        let Pat::Ident(PatIdent { ident, .. }) = &*input.pat else { continue };
+        let given = ident.to_string();
+        if names[n] != given && names.contains(&given) {
+            let message = format!("`{given}` stands for the parameter `{}` of `{}`", names[n], signature.ident);
+            let order: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+            out.extend(problem(ident.span(), message, &format!("the order in the file is {}", order.join(", "))));
+        }
+    }
+    out
 }
 
 fn problem(at: Span, message: String, help: &str) -> TokenStream {

@@ -12,6 +12,8 @@ pub enum Object {
         name: String,
         /// From its first byte, in bytes. Negative before the buffer.
         offset: i64,
+        /// From an aligned address to its first byte, in bytes: it is a part of a larger buffer.
+        start: u64,
         /// Bytes of the buffer.
         len: u64,
         /// Bytes of an element; 1 if unknown.
@@ -32,7 +34,7 @@ pub enum Object {
 impl Object {
     /// The elements that an access of so many bytes touches, if it touches whole elements: `x[3]`, `x[4..8]`.
     fn elements(&self, bytes: u32) -> Option<(String, u64)> {
-        let Object::Buffer { name, offset, len, element } = self else { return None };
+        let Object::Buffer { name, offset, len, element, .. } = self else { return None };
         let size = i64::from(*element);
         let whole = *element > 1 && offset % size == 0 && bytes.is_multiple_of(*element);
         let (first, count) = whole.then(|| (offset / size, i64::from(bytes) / size))?;
@@ -63,8 +65,12 @@ impl Object {
         match self {
             Object::Null { .. } => write!(f, "access through a null pointer, at global address {addr:#x}"),
             Object::NoDynamicShared { .. } => write!(f, "address {addr:#x} is not a multiple of {align}"),
-            Object::Buffer { name, offset, .. } => {
-                write!(f, "address {addr:#x}, byte {offset} of `{name}`, is not a multiple of {align}")
+            Object::Buffer { name, offset, start, .. } => {
+                write!(f, "address {addr:#x}, byte {offset} of `{name}`, is not a multiple of {align}")?;
+                match start {
+                    0 => Ok(()),
+                    _ => write!(f, ": `{name}` begins {start} bytes after an aligned address of its buffer"),
+                }
             }
         }
     }

@@ -2,7 +2,7 @@
 
 use bytemuck::{NoUninit, Pod};
 
-use crate::buffer::Buffer;
+use crate::buffer::{Buffer, offset_in_buffer};
 use crate::kernel::ParamInfo;
 use crate::launch::error::LaunchError;
 use crate::mem::address::global_address;
@@ -28,7 +28,9 @@ enum Kind<'a> {
 }
 
 impl<'a> Arg<'a> {
-    /// A buffer in device memory: the kernel gets its 64-bit address. It holds the results when the launch returns.
+    /// Device memory: the kernel gets its 64-bit address. The bytes hold the results when the launch returns.
+    ///
+    /// The address is a multiple of 256. That of a part of a [`Buffer`] has the offset that the part has in the buffer.
     pub fn buffer(bytes: &'a mut [u8]) -> Self {
         Arg::of(Kind::Buffer(bytes, 0))
     }
@@ -65,12 +67,18 @@ impl<'a> Arg<'a> {
         Arg { kind, element: 1 }
     }
 
-    /// The address that the kernel gets, if it is a buffer and lies in this segment.
-    pub(super) fn address(&self, segment: u64) -> Option<u64> {
-        match self.kind {
-            Kind::Buffer(_, offset) | Kind::ReadOnly(_, offset) => Some(global_address(segment, offset)),
+    /// The bytes, and the offset in them, if it is a buffer.
+    fn bytes(&self) -> Option<(&[u8], u64)> {
+        match &self.kind {
+            Kind::Buffer(bytes, offset) => Some((bytes, *offset)),
+            Kind::ReadOnly(bytes, offset) => Some((bytes, *offset)),
             Kind::Value(_) | Kind::TensorMap(..) => None,
         }
+    }
+
+    /// The address that the kernel gets, if it is a buffer and lies in this segment.
+    pub(super) fn address(&self, segment: u64) -> Option<u64> {
+        self.bytes().map(|(bytes, offset)| global_address(segment, start(bytes).saturating_add(offset)))
     }
 
     /// The memory of its tensor, if it is a tensor map.
@@ -88,6 +96,14 @@ impl<'a> Arg<'a> {
             Kind::Value(_) => None,
         }
     }
+}
+
+/// Device memory begins at multiples of it, as that of `cudaMalloc` does.
+const DEVICE_ALIGN: u64 = 256;
+
+/// The offset of these bytes from an aligned address of device memory.
+fn start(bytes: &[u8]) -> u64 {
+    offset_in_buffer(bytes) % DEVICE_ALIGN
 }
 
 /// A typed read-only buffer.
@@ -229,21 +245,18 @@ pub(super) fn place<'s>(
     if let (Kind::TensorMap(map), Some(tensor)) = (&arg.kind, tensor) {
         return place_map(index, p, map.encode(), tensor, (segment, addresses));
     }
-    let (len, offset) = match &arg.kind {
-        Kind::Value(v) => {
-            if v.len() != p.size as usize {
-                return Err(LaunchError::ArgumentSize { index, name, given: v.len(), wanted: p.size });
-            }
-            // eight zero bytes are the null pointer
-            if p.pointer.is_some() && v.iter().any(|&b| b != 0) {
-                return Err(LaunchError::ArgumentNotBuffer { index, name });
-            }
-            return Ok((v.clone(), Segment::EMPTY));
+    if let Kind::Value(v) = &arg.kind {
+        if v.len() != p.size as usize {
+            return Err(LaunchError::ArgumentSize { index, name, given: v.len(), wanted: p.size });
         }
-        Kind::Buffer(b, offset) => (b.len() as u64, *offset),
-        Kind::ReadOnly(b, offset) => (b.len() as u64, *offset),
-        Kind::TensorMap(..) => (0, 0),
-    };
+        // eight zero bytes are the null pointer
+        if p.pointer.is_some() && v.iter().any(|&b| b != 0) {
+            return Err(LaunchError::ArgumentNotBuffer { index, name });
+        }
+        return Ok((v.clone(), Segment::EMPTY));
+    }
+    let (bytes, offset) = arg.bytes().unwrap_or_default();
+    let len = bytes.len() as u64;
     if p.size != 8 {
         return Err(LaunchError::ArgumentNotAddress { index, name, wanted: p.size });
     }
@@ -251,21 +264,20 @@ pub(super) fn place<'s>(
         return Err(LaunchError::ArgumentOffset { index, name, offset, len });
     }
     let align = p.pointer.unwrap_or(1).max(1);
-    if offset % align as u64 != 0 {
-        return Err(LaunchError::ArgumentAlignment { index, name, offset, align });
+    let in_buffer = offset_in_buffer(bytes) + offset;
+    if !in_buffer.is_multiple_of(u64::from(align)) {
+        return Err(LaunchError::ArgumentAlignment { index, name, offset: in_buffer, align });
     }
-    let segment_bytes = match &mut arg.kind {
-        Kind::Buffer(b, _) => {
-            if p.read_only {
-                Segment::ReadOnly(b)
-            } else {
-                Segment::Buffer(b)
-            }
-        }
-        Kind::ReadOnly(b, _) => Segment::ReadOnly(b),
+    let start = start(bytes);
+    let memory = match &mut arg.kind {
+        Kind::Buffer(b, _) => match p.read_only {
+            true => Segment::read_only(b),
+            false => Segment::writable(b),
+        },
+        Kind::ReadOnly(b, _) => Segment::read_only(b),
         Kind::Value(_) | Kind::TensorMap(..) => Segment::EMPTY,
     };
-    Ok((global_address(segment, offset).to_le_bytes().to_vec(), segment_bytes))
+    Ok((global_address(segment, start + offset).to_le_bytes().to_vec(), memory.from(start)))
 }
 
 /// The same for a tensor map: its tensor is a segment, or lies in that of another argument. The bytes are those of the map, also if
@@ -282,8 +294,14 @@ fn place_map<'s>(
         return Err(LaunchError::ArgumentSize { index, name, given: map.len(), wanted: p.size });
     }
     let (address, segment) = match tensor {
-        Borrowed::ReadOnly(b) => (global_address(segment, 0), Segment::ReadOnly(b)),
-        Borrowed::Writable(b) => (global_address(segment, 0), Segment::Buffer(b)),
+        Borrowed::ReadOnly(b) => {
+            let start = start(b);
+            (global_address(segment, start), Segment::read_only(b).from(start))
+        }
+        Borrowed::Writable(b) => {
+            let start = start(b);
+            (global_address(segment, start), Segment::writable(b).from(start))
+        }
         Borrowed::Argument(of) => match addresses.iter().find(|(name, _)| name == of) {
             Some((_, Some(address))) => (*address, Segment::EMPTY),
             _ => return Err(LaunchError::TensorMapArgument { index, name, of: of.to_string() }),

@@ -82,6 +82,17 @@ impl Error {
     }
 }
 
+/// `` 1 argument for the parameters `x`, `n` ``
+fn counted(given: usize, names: &[String]) -> String {
+    let s = |n: usize| if n == 1 { "" } else { "s" };
+    let names: Vec<String> = names.iter().map(|name| format!("`{name}`")).collect();
+    let given = format!("{given} argument{}", s(given));
+    match names.len() {
+        0 => format!("{given}, but the kernel has no parameters"),
+        n => format!("{given} for {n} parameter{}: {}", s(n), names.join(", ")),
+    }
+}
+
 /// Why dimensions or arguments do not fit the kernel.
 #[derive(Debug, Clone, PartialEq, Eq, thiserror::Error)]
 #[non_exhaustive]
@@ -155,12 +166,12 @@ pub enum LaunchError {
         fixed: u32,
     },
     /// Too many or too few arguments
-    #[error("{given} arguments for {wanted} parameters")]
+    #[error("{}", counted(*given, names))]
     ArgumentCount {
         /// As launched
         given: usize,
-        /// What the kernel has
-        wanted: usize,
+        /// The parameters of the kernel
+        names: Vec<String>,
     },
     /// A value of another size than the parameter
     #[error("argument {index} for `{name}` has {given} bytes, the parameter has {wanted}")]
@@ -187,15 +198,19 @@ pub enum LaunchError {
         wanted: u32,
     },
     /// A value for a pointer
-    #[error("argument {index} for `{name}` is a value, but the parameter is a pointer and wants a buffer")]
+    #[error(
+        "argument {index} for `{name}` is a value, but the parameter is a pointer and wants a buffer, or eight zero bytes for null"
+    )]
     ArgumentNotBuffer {
         /// Its number, from 0
         index: usize,
         /// The name of the parameter
         name: String,
     },
-    /// A buffer that begins at a less aligned place than `.ptr .align` promises
-    #[error("argument {index} for `{name}`: offset {offset} is not a multiple of {align}, which `.align` promises")]
+    /// A part of a buffer that begins at a less aligned place than `.ptr .align` promises
+    #[error(
+        "argument {index} for `{name}` begins at byte {offset} of its buffer, but `.align` promises a multiple of {align}"
+    )]
     ArgumentAlignment {
         /// Its number, from 0
         index: usize,

@@ -117,18 +117,14 @@ impl Ctx<'_> {
     ) -> Result<(), FaultKind> {
         let write = stored.is_some();
         // the access itself reports an address outside
-        let size = match place {
-            Place::Shared { rank, .. } => self.window(rank)?.len() as u64,
-            Place::Local { .. } => self.geometry.info.local_size as u64,
-            Place::Global { segment, .. } => self.memory.global.len(segment),
-            _ => u64::MAX,
+        let is_in = |from: u64, size: usize| from.checked_add(bytes.into()).is_some_and(|end| end <= size as u64);
+        let inside = match place {
+            Place::Shared { rank, offset } => is_in(offset.into(), self.window(rank)?.len()),
+            Place::Local { offset } => is_in(offset, self.geometry.info.local_size as usize),
+            Place::Global { segment, offset } => self.memory.global.holds(segment, offset, bytes.into()),
+            Place::Const { .. } | Place::Param { .. } => true,
         };
-        let from = match place {
-            Place::Shared { offset, .. } => offset as u64,
-            Place::Local { offset } | Place::Global { offset, .. } => offset,
-            _ => 0,
-        };
-        if from.checked_add(bytes as u64).is_none_or(|end| end > size) {
+        if !inside {
             return Ok(());
         }
         let who = self.who(1 << lane);

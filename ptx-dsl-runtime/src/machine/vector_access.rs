@@ -43,7 +43,7 @@ impl Ctx<'_> {
             return None;
         }
         match decode_common(space, addr, self.cur.cta) {
-            Some(Place::Global { segment, offset }) => Some((self.memory.global.bytes(segment), offset as usize)),
+            Some(Place::Global { segment, offset }) => Some(self.memory.global.bytes_at(segment, offset)),
             Some(Place::Shared { offset, .. }) => Some((&self.memory.shared, offset as usize)),
             Some(Place::Const { offset }) => Some((self.geometry.info.const_image, usize::try_from(offset).ok()?)),
             Some(Place::Param { offset }) => Some((&self.memory.params, usize::try_from(offset).ok()?)),
@@ -60,7 +60,7 @@ impl Ctx<'_> {
             return None;
         }
         match decode_common(space, addr, self.cur.cta) {
-            Some(Place::Global { segment, offset }) => Some((self.memory.global.bytes_mut(segment)?, offset as usize)),
+            Some(Place::Global { segment, offset }) => self.memory.global.bytes_at_mut(segment, offset),
             Some(Place::Shared { offset, .. }) => Some((&mut self.memory.shared, offset as usize)),
             Some(_) => None,
             None if reaches_peers(space) => self.peer_shared_mut(space, addr),

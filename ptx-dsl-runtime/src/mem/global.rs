@@ -10,7 +10,7 @@ use crate::mem::address::{AddrSpace, Place, decode_common, global_address};
 use crate::mem::atomic_bytes;
 use crate::mem::bounds::offset_in;
 use crate::mem::little_endian;
-use crate::mem::segment::{Segment, ThreadSegment};
+use crate::mem::segment::{Bytes, Segment, ThreadSegment};
 
 /// Entries of the access cache. Accesses of a kernel are numbered; numbers that are equal modulo this share an entry.
 const ENTRIES: usize = 32;
@@ -22,22 +22,24 @@ struct Span {
     len: usize,
     /// Writable bytes: all or none.
     writable: usize,
+    /// The offset of the first byte in the segment.
+    start: u64,
 }
 
 impl Span {
-    const EMPTY: Self = Span { at: NonNull::dangling(), len: 0, writable: 0 };
+    const EMPTY: Self = Span { at: NonNull::dangling(), len: 0, writable: 0, start: 0 };
 
-    fn read_only(b: &[u8]) -> Self {
-        Span { at: NonNull::from(b).cast(), len: b.len(), writable: 0 }
+    fn read_only(b: &[u8], start: u64) -> Self {
+        Span { at: NonNull::from(b).cast(), len: b.len(), writable: 0, start }
     }
 
-    fn buffer(b: &mut [u8]) -> Self {
+    fn writable(b: &mut [u8], start: u64) -> Self {
         let len = b.len();
-        Span { at: NonNull::from(b).cast(), len, writable: len }
+        Span { at: NonNull::from(b).cast(), len, writable: len, start }
     }
 }
 
-/// An entry of the access cache: a segment and its first address.
+/// An entry of the access cache: a segment and the address of its first byte.
 #[derive(Clone, Copy)]
 struct Cached {
     start: u64,
@@ -60,16 +62,16 @@ pub(crate) struct Global<'a> {
 impl<'a> Global<'a> {
     /// For a launch on one host thread.
     pub fn new(segments: Vec<Segment<'a>>) -> Self {
-        let spans = segments.into_iter().map(|s| match s {
-            Segment::ReadOnly(b) => Span::read_only(b),
-            Segment::Buffer(b) => Span::buffer(b),
+        let spans = segments.into_iter().map(|s| match s.bytes {
+            Bytes::ReadOnly(b) => Span::read_only(b, s.start),
+            Bytes::Writable(b) => Span::writable(b, s.start),
         });
         Self::of(spans.collect(), Vec::new())
     }
 
     /// For one of several host threads.
     pub fn for_thread(segments: &[ThreadSegment<'a>]) -> Self {
-        let spans = segments.iter().map(|s| Span::read_only(s.read_only)).collect();
+        let spans = segments.iter().map(|s| Span::read_only(s.read_only, s.start)).collect();
         Self::of(spans, segments.iter().map(|s| s.concurrent).collect())
     }
 
@@ -87,14 +89,40 @@ impl<'a> Global<'a> {
     /// Bytes that several host threads access.
     #[inline]
     pub fn concurrent(&self, segment: usize, offset: u64, bytes: usize) -> Option<&'a [AtomicU8]> {
-        let from = offset as usize;
-        self.concurrent.get(segment)?.get(from..from.checked_add(bytes)?)
+        let shared = self.concurrent.get(segment)?;
+        let from = self.at(segment, offset) as usize;
+        shared.get(from..from.checked_add(bytes)?)
+    }
+
+    /// The offset of the first byte of a segment.
+    #[inline(always)]
+    pub fn start(&self, segment: usize) -> u64 {
+        self.segments.get(segment).map_or(0, |s| s.start)
+    }
+
+    /// The index of the byte at an offset. It wraps before the first byte, and is then after all others.
+    #[inline(always)]
+    fn at(&self, segment: usize, offset: u64) -> u64 {
+        offset.wrapping_sub(self.start(segment))
+    }
+
+    /// The bytes of a segment, and the index of the byte at an offset.
+    #[inline(always)]
+    pub fn bytes_at(&self, segment: usize, offset: u64) -> (&[u8], usize) {
+        (self.bytes(segment), self.at(segment, offset) as usize)
+    }
+
+    /// The same to write; `None` if the segment is read-only.
+    #[inline(always)]
+    pub fn bytes_at_mut(&mut self, segment: usize, offset: u64) -> Option<(&mut [u8], usize)> {
+        let at = self.at(segment, offset) as usize;
+        Some((self.bytes_mut(segment)?, at))
     }
 
     /// The bytes of a segment.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn bytes(&self, segment: usize) -> &[u8] {
+    fn bytes(&self, segment: usize) -> &[u8] {
         let s = self.segments.get(segment).copied().unwrap_or(Span::EMPTY);
         // SAFETY: a span is a slice that lives for `'a`; nothing writes to it while `self` is borrowed.
         unsafe { std::slice::from_raw_parts(s.at.as_ptr(), s.len) }
@@ -103,7 +131,7 @@ impl<'a> Global<'a> {
     /// The same to write; `None` if the segment is read-only.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn bytes_mut(&mut self, segment: usize) -> Option<&mut [u8]> {
+    fn bytes_mut(&mut self, segment: usize) -> Option<&mut [u8]> {
         let s = self.segments.get(segment).filter(|s| s.writable != 0)?;
         // SAFETY: made of a mutable slice that lives for `'a`; `self` is borrowed mutably.
         Some(unsafe { std::slice::from_raw_parts_mut(s.at.as_ptr(), s.writable) })
@@ -147,14 +175,13 @@ impl<'a> Global<'a> {
         if let Some(Place::Global { segment, offset }) = decode_common(AddrSpace::Global, addr, 0)
             && let Some(&span) = self.segments.get(segment)
         {
-            self.cache[site % ENTRIES].set(Cached { start: addr - offset, span });
+            self.cache[site % ENTRIES].set(Cached { start: addr - offset + span.start, span });
         }
     }
 
     #[inline(always)]
     pub fn load(&self, segment: usize, offset: u64, addr: u64, bytes: u32) -> Result<[u64; 4], FaultKind> {
-        let memory = self.bytes(segment);
-        match little_endian::load(memory, offset, bytes) {
+        match little_endian::load(self.bytes(segment), self.at(segment, offset), bytes) {
             Some(v) => Ok(v),
             None => match self.concurrent(segment, offset, bytes as usize) {
                 Some(s) => Ok(atomic_bytes::load_wide(s)),
@@ -165,8 +192,9 @@ impl<'a> Global<'a> {
 
     #[inline(always)]
     pub fn store(&mut self, segment: usize, offset: u64, addr: u64, bytes: u32, v: [u64; 4]) -> Result<(), FaultKind> {
+        let at = self.at(segment, offset);
         if let Some(b) = self.bytes_mut(segment)
-            && little_endian::store(b, offset, bytes, v).is_some()
+            && little_endian::store(b, at, bytes, v).is_some()
         {
             return Ok(());
         }
@@ -174,13 +202,13 @@ impl<'a> Global<'a> {
             atomic_bytes::store_wide(s, v);
             return Ok(());
         }
-        let outside = little_endian::load(self.bytes(segment), offset, bytes).is_none();
+        let outside = little_endian::load(self.bytes(segment), at, bytes).is_none();
         Err(if outside { self.outside(segment, addr, bytes) } else { FaultKind::ReadOnly { space: "global", addr } })
     }
 
     /// Copies bytes from a place on. `false`, with nothing done, if they are not all in its segment.
     pub fn copy_out(&self, segment: usize, offset: u64, to: &mut [u8]) -> bool {
-        if let Some(from) = part(self.bytes(segment), offset, to.len()) {
+        if let Some(from) = part(self.bytes(segment), self.at(segment, offset), to.len()) {
             to.copy_from_slice(from);
             return true;
         }
@@ -193,7 +221,8 @@ impl<'a> Global<'a> {
 
     /// Copies bytes to a place. `false`, with nothing done, if they are not all in its segment, or if that is read-only.
     pub fn copy_in(&mut self, segment: usize, offset: u64, from: &[u8]) -> bool {
-        if let Some(to) = self.bytes_mut(segment).and_then(|b| part_mut(b, offset, from.len())) {
+        let at = self.at(segment, offset);
+        if let Some(to) = self.bytes_mut(segment).and_then(|b| part_mut(b, at, from.len())) {
             to.copy_from_slice(from);
             return true;
         }
@@ -204,11 +233,15 @@ impl<'a> Global<'a> {
         true
     }
 
+    /// Are these bytes in the segment?
+    pub fn holds(&self, segment: usize, offset: u64, bytes: u64) -> bool {
+        self.at(segment, offset).checked_add(bytes).is_some_and(|end| end <= self.len(segment))
+    }
+
     /// A fault if an access to these bytes would fail.
     pub fn check(&self, segment: usize, offset: u64, bytes: u64, write: bool) -> Result<(), FaultKind> {
-        let len = self.len(segment);
         let addr = global_address(segment as u64, offset);
-        if offset.checked_add(bytes).is_none_or(|end| end > len) {
+        if !self.holds(segment, offset, bytes) {
             return Err(self.outside(segment, addr, bytes.min(u32::MAX.into()) as u32));
         }
         let read_only = self.segments.get(segment).is_some_and(|s| s.len > s.writable);
@@ -247,7 +280,7 @@ mod tests {
     #[test]
     fn the_cache_is_the_same_memory() {
         let (source, mut result) = ([1, 2, 3, 4, 5], [0; 8]);
-        let segments = vec![Segment::EMPTY, Segment::ReadOnly(&source), Segment::Buffer(&mut result)];
+        let segments = vec![Segment::EMPTY, Segment::read_only(&source), Segment::writable(&mut result)];
         let mut global = Global::new(segments);
         assert_eq!((global.cached(0, at(1, 0), 1), global.cached(0, 0, 0)), (None, Some(&[][..])));
         global.cache_segment(0, at(1, 3));

@@ -1,6 +1,6 @@
 //! The checks that emitted code makes in const evaluation: a Rust type against the parameter, and accesses against its fields.
 
-use super::{Param, Parts, ends, leaf};
+use super::{Parts, Shape, ends, leaf};
 use crate::constant::{Const, Piece, Text};
 
 /// A parameter as the kernel declares it.
@@ -10,6 +10,10 @@ pub struct Declared {
     pub name: &'static str,
     /// `` a `.u32` ``
     pub what: &'static str,
+    /// Its type, without the dot, and the kind of that; of an array `.b8`.
+    pub ty: (&'static str, Kind),
+    /// The types that suit it, `` `u32` or `i32` ``. Of an array nothing.
+    pub suits: &'static str,
     /// In bytes.
     pub size: usize,
     /// Of an array, in bytes.
@@ -63,10 +67,10 @@ const fn number(n: usize) -> Piece<'static> {
     Piece::Value(Const::unsigned(n as u64))
 }
 
-/// Fails unless the type has the size of the parameter, and no larger alignment.
+/// Fails unless the type has the size of the parameter, no larger alignment, and is a floating-point number where that is one.
 #[track_caller]
-pub const fn declared<T: Param>(p: &Declared) {
-    let (size, align) = (size_of::<T>(), align_of::<T>());
+pub const fn declared(shape: &'static Shape, p: &Declared) {
+    let Shape { size, align, .. } = *shape;
     if size != p.size {
         fail(&[
             text("[PTX0153] `"),
@@ -79,9 +83,14 @@ pub const fn declared<T: Param>(p: &Declared) {
             text(p.rust),
             text("` has "),
             number(size),
-            text("\n  = help: pass a type of "),
-            number(p.size),
-            text(if p.size == 1 { " byte" } else { " bytes" }),
+            text("\n  = help: "),
+            text(if p.suits.is_empty() { "pass a type of " } else { "pass " }),
+            if p.suits.is_empty() { number(p.size) } else { text(p.suits) },
+            text(match (p.suits.is_empty(), p.size) {
+                (false, _) => "",
+                (true, 1) => " byte",
+                (true, _) => " bytes",
+            }),
         ]);
     }
     if let Some(given) = p.align
@@ -105,26 +114,53 @@ pub const fn declared<T: Param>(p: &Declared) {
             text("]`"),
         ]);
     }
+    if let Some(Shape { size: whole, parts, .. }) = leaf(shape, 0)
+        && *whole == size
+    {
+        let what = match (p.ty.1, parts) {
+            (Kind::Integer, Parts::Float(_)) => "a floating-point number",
+            (Kind::Float, Parts::Float(ty)) if !same(ty, p.ty.0) => "another floating-point type",
+            (Kind::Float, Parts::Integer) => "an integer",
+            _ => return,
+        };
+        fail(&[
+            text("[PTX0153] `"),
+            text(p.name),
+            text("` is "),
+            text(p.what),
+            text(", and `"),
+            text(p.rust),
+            text("` is "),
+            text(what),
+            text("\n  = help: pass "),
+            text(p.suits),
+            text(", or declare `.param .b"),
+            number(8 * size),
+            text(" "),
+            text(p.name),
+            text("` for the bits"),
+        ]);
+    }
 }
 
 /// Fails unless a load suits the fields of the type: `.b32` reads whole fields or parts of them, integers whole fields, and a
 /// floating-point type one of its own, or an integer with its bits.
 #[track_caller]
-pub const fn access<T: Param>(a: &Access) {
+pub const fn access(of: &'static Shape, a: &Access) {
     let mut lane = 0;
     while lane < a.lanes {
         let from = a.offset + lane * a.size;
-        let found = leaf(T::SHAPE, from);
+        let found = leaf(of, from);
         let suits = match (a.kind, found) {
             (Kind::Bits, _) => true,
-            (Kind::Integer, Some(_)) => ends(T::SHAPE, from + a.size),
+            (Kind::Integer, Some(_)) => ends(of, from + a.size),
             (Kind::Float, Some(shape)) => match shape.parts {
                 Parts::Float(ty) => same(ty, a.ty),
                 _ => shape.size == a.size,
             },
             (_, None) => false,
         };
-        if !suits && from + a.size <= size_of::<T>() {
+        if !suits && from + a.size <= of.size {
             let loads = [
                 text("[PTX0161] this loads a `."),
                 text(a.ty),
@@ -133,7 +169,7 @@ pub const fn access<T: Param>(a: &Access) {
                 text(" of `"),
                 text(a.name),
                 text("`, where `"),
-                text(T::SHAPE.name),
+                text(of.name),
             ];
             match found {
                 Some(shape) => fail(&[

@@ -88,7 +88,12 @@ fn parameter(out: &mut Vec<Token>, tokens: &[Token]) -> Option<Diagnostic> {
     let (first, last) = (tokens.first()?, tokens.last()?);
     let span = first.span().to(last.span());
     let error = match tokens {
-        [Token { kind: Tok::Word(_), .. }, Token { kind: Tok::Punct(':'), .. }, ty @ ..] if !ty.is_empty() => {
+        [Token { kind: Tok::Word(name), .. }, Token { kind: Tok::Punct(':'), .. }, ty @ ..] if !ty.is_empty() => {
+            if let Some((bytes, align)) = array(ty) {
+                bytes_aligned(out, first, bytes, align);
+                out.extend_from_slice(&tokens[1..]);
+                return None;
+            }
             match declaration(ty) {
                 Some((words, align)) => {
                     words.iter().for_each(|word| dotted(out, word, first.id));
@@ -96,23 +101,59 @@ fn parameter(out: &mut Vec<Token>, tokens: &[Token]) -> Option<Diagnostic> {
                     out.extend_from_slice(tokens);
                     return None;
                 }
-                None => errors::no_parameter(span),
+                None => errors::no_parameter(span, name, &shown(ty)),
             }
         }
         [Token { kind: Tok::Word(name), .. }] => errors::untyped(span, name),
         _ => errors::no_type(span),
     };
     if let Tok::Word(_) = &first.kind {
-        dotted(out, "param", first.id);
-        dotted(out, "align", first.id);
-        out.push(made(Tok::Number("8".into()), first.id, false));
-        dotted(out, "b8", first.id);
-        out.push(first.clone());
-        for kind in [Tok::Punct('['), Tok::Number("8".into()), Tok::Punct(']')] {
-            out.push(made(kind, first.id, false));
-        }
+        bytes_aligned(out, first, 8, 8);
     }
     Some(error)
+}
+
+/// `.param .align 8 .b8 name[8]`
+fn bytes_aligned(out: &mut Vec<Token>, name: &Token, bytes: u64, align: u64) {
+    dotted(out, "param", name.id);
+    dotted(out, "align", name.id);
+    out.push(made(Tok::Number(align.to_string()), name.id, false));
+    dotted(out, "b8", name.id);
+    out.push(name.clone());
+    for kind in [Tok::Punct('['), Tok::Number(bytes.to_string()), Tok::Punct(']')] {
+        out.push(made(kind, name.id, false));
+    }
+}
+
+/// The bytes of `[f32; 4]`, and their alignment.
+fn array(ty: &[Token]) -> Option<(u64, u64)> {
+    let [Token { kind: Tok::Punct('['), .. }, inside @ .., Token { kind: Tok::Punct(']'), .. }] = ty else {
+        return None;
+    };
+    let [element @ .., Token { kind: Tok::Punct(';'), .. }, Token { kind: Tok::Number(n), .. }] = inside else {
+        return None;
+    };
+    let (bytes, align) = scalar(element).map(|(_, bytes)| (bytes.into(), bytes.into())).or_else(|| array(element))?;
+    let n: u64 = n.parse().ok().filter(|n| *n > 0)?;
+    Some((n.checked_mul(bytes)?, align))
+}
+
+/// A type as a programmer writes it.
+fn shown(ty: &[Token]) -> String {
+    let mut text = String::new();
+    let mut after_word = false;
+    for token in ty {
+        let word = matches!(token.kind, Tok::Word(_) | Tok::Number(_) | Tok::Str(_));
+        if word && after_word || text.ends_with([',', ';']) {
+            text.push(' ');
+        }
+        match &token.kind {
+            Tok::Word(part) | Tok::Number(part) | Tok::Str(part) => text.push_str(part),
+            Tok::Punct(c) => text.push(*c),
+        }
+        after_word = word;
+    }
+    text
 }
 
 /// What PTX calls a Rust type, with the alignment of a pointer.
@@ -137,7 +178,7 @@ fn scalar(ty: &[Token]) -> Option<(&'static str, u32)> {
         return None;
     }
     Some(match name.as_str() {
-        "u8" => ("u8", 1),
+        "u8" | "bool" => ("u8", 1),
         "i8" => ("s8", 1),
         "u16" => ("u16", 2),
         "i16" => ("s16", 2),
@@ -145,8 +186,8 @@ fn scalar(ty: &[Token]) -> Option<(&'static str, u32)> {
         "u32" => ("u32", 4),
         "i32" => ("s32", 4),
         "f32" => ("f32", 4),
-        "u64" => ("u64", 8),
-        "i64" => ("s64", 8),
+        "u64" | "usize" => ("u64", 8),
+        "i64" | "isize" => ("s64", 8),
         "f64" => ("f64", 8),
         _ => return None,
     })
@@ -213,6 +254,11 @@ mod tests {
         assert!(pragma.contains(".maxntid 32\n.pragma \"nounroll\";\n{\n    ret;"), "{pragma}");
         let block = module("<sm_90, ptx 8.0> || .reg .b32 %r; { mov.b32 %r, 0; }").unwrap().unwrap();
         assert!(block.contains("{\n    .reg .b32 %r;\n"), "{block}");
+        let arrays =
+            module("<sm_90, ptx 8.0> |a: [u16; 3], b: [[f32; 2]; 2], c: usize, d: bool| { ret; }").unwrap().unwrap();
+        for wanted in [".param .align 2 .b8 a[6]", ".param .align 4 .b8 b[16]", ".param .u64 c", ".param .u8 d"] {
+            assert!(arrays.contains(wanted), "{wanted} is not in\n{arrays}");
+        }
         let none = module("<sm_90, ptx 8.0, const N: u32 = 4> || { bar.sync N; ret; }").unwrap().unwrap();
         assert!(none.contains("kernel()") && none.contains("bar.sync 4;"), "{none}");
         assert_eq!(
@@ -227,6 +273,7 @@ mod tests {
             ("|n: &u8|", &[151]),
             ("|n: &[u8; 4]|", &[151]),
             ("|n: Vec<u8>|", &[151]),
+            ("|n: [u8; N]|", &[151]),
             ("|n: u32", &[150]),
         ] {
             assert_eq!(module(&format!("<sm_90, ptx 8.0> {wrong} {read}")), Some(Err(codes.into())), "{wrong}");

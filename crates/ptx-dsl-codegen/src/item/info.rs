@@ -30,7 +30,7 @@ pub fn kernel_info(
         let pointer = match pass.rust_align {
             Some(id) => {
                 let align = values.number(id);
-                quote!(Some(#align))
+                quote!(::core::option::Option::Some(#align))
             }
             None => option(pass.pointer),
         };
@@ -40,7 +40,7 @@ pub fn kernel_info(
     let rust = |rust: Option<[Count; 3]>, known| match rust {
         Some([x, y, z]) => {
             let (x, y, z) = (values.count(x), values.count(y), values.count(z));
-            quote!(Some([#x, #y, #z]))
+            quote!(::core::option::Option::Some([#x, #y, #z]))
         }
         None => dims(known),
     };
@@ -49,7 +49,7 @@ pub fn kernel_info(
     let rank = match f.rust.maxclusterrank {
         Some(id) => {
             let rank = values.number(id);
-            quote!(Some(#rank))
+            quote!(::core::option::Option::Some(#rank))
         }
         None => option(info.maxclusterrank),
     };
@@ -69,7 +69,7 @@ pub fn kernel_info(
             let number = |rust: Option<ConstId>, known| match rust {
                 Some(id) => {
                     let n = values.number(id);
-                    quote!(Some(#n))
+                    quote!(::core::option::Option::Some(#n))
                 }
                 None => option(known),
             };
@@ -122,14 +122,14 @@ pub fn kernel_info(
 
 fn option(n: Option<u32>) -> TokenStream {
     match n {
-        Some(n) => quote!(Some(#n)),
-        None => quote!(None),
+        Some(n) => quote!(::core::option::Option::Some(#n)),
+        None => quote!(::core::option::Option::None),
     }
 }
 
 fn dims(dims: Option<[u32; 3]>) -> TokenStream {
     match dims {
-        Some([a, b, c]) => quote!(Some([#a, #b, #c])),
-        None => quote!(None),
+        Some([a, b, c]) => quote!(::core::option::Option::Some([#a, #b, #c])),
+        None => quote!(::core::option::Option::None),
     }
 }

@@ -1,8 +1,8 @@
 //! Parameters of a kernel with their Rust types.
 
 use crate::names::RT;
-use crate::rust_types::{declared, is_tensor_map, mistakes, primitive_size};
-use crate::source::{RustType, Source};
+use crate::rust_types::{Primitive, declared, is_tensor_map, mistake, what_suits};
+use crate::source::{Problem, RustType, Source};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::constant::ConstId;
 use ptx_dsl_isa::hir::{Base, Operand, Param, Stmt};
@@ -52,62 +52,45 @@ fn known_passing(source: &Source<'_>, i: usize, p: &Param, body: &[Stmt]) -> Pas
     }
     let size = p.size as usize;
     if p.array {
-        return Passing::scalar(quote!([u8; #size]));
+        return Passing::scalar(quote!([::core::primitive::u8; #size]));
     }
     Passing::scalar(match p.ty {
         Ty::U64 | Ty::B64 => {
             let bound = quote!(#g: #rt::launch::IntoU64<'a>);
             return Passing::generic(g, bound, quote!(#rt::launch::IntoU64::into_u64(__ptx_a)), None);
         }
-        Ty::S64 => quote!(i64),
-        Ty::U32 | Ty::B32 => quote!(u32),
-        Ty::S32 => quote!(i32),
-        Ty::F32 => quote!(f32),
-        Ty::F64 => quote!(f64),
-        Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 => quote!(u16),
-        Ty::S16 => quote!(i16),
-        Ty::U8 | Ty::B8 => quote!(u8),
-        Ty::S8 => quote!(i8),
-        _ => quote!([u8; #size]),
+        Ty::S64 => quote!(::core::primitive::i64),
+        Ty::U32 | Ty::B32 => quote!(::core::primitive::u32),
+        Ty::S32 => quote!(::core::primitive::i32),
+        Ty::F32 => quote!(::core::primitive::f32),
+        Ty::F64 => quote!(::core::primitive::f64),
+        Ty::U16 | Ty::B16 | Ty::F16 | Ty::Bf16 => quote!(::core::primitive::u16),
+        Ty::S16 => quote!(::core::primitive::i16),
+        Ty::U8 | Ty::B8 => quote!(::core::primitive::u8),
+        Ty::S8 => quote!(::core::primitive::i8),
+        _ => quote!([::core::primitive::u8; #size]),
     })
 }
 
 /// Is it `&T`?
 fn is_reference(source: &Source<'_>, tokens: Span) -> bool {
-    matches!((source.rust_type)(tokens), Some(RustType::Reference { mutable: false }))
+    matches!((source.rust_type)(tokens), Some(RustType::Reference { mutable: false, .. }))
 }
 
 fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, (align, body): (Option<u32>, &[Stmt])) -> Passing {
-    let rt = RT;
     let ty = (source.rust_type)(tokens);
-    for message in mistakes(p, ty.as_ref()) {
-        source.problems.borrow_mut().push((message, tokens));
+    if let Some((message, help)) = mistake(p, ty.as_ref()) {
+        source.problems.borrow_mut().push(Problem { message, at: tokens, help });
     }
     match ty {
-        Some(kind @ (RustType::Slice { .. } | RustType::Reference { .. })) => {
-            let (mutable, element) = match kind {
-                RustType::Slice { mutable, element } => (mutable, element),
-                other => (matches!(other, RustType::Reference { mutable: true }), quote!(u8)),
-            };
-            let convert = if mutable { quote!(slice_mut) } else { quote!(slice) };
-            let ty = if mutable { quote!(&'a mut [#element]) } else { quote!(&'a [#element]) };
-            let closure = if mutable { quote!(&mut [#element]) } else { quote!(&[#element]) };
-            Passing {
-                ty,
-                closure,
-                generic: None,
-                arg: quote!(#rt::launch::#convert(__ptx_a)),
-                check: None,
-                read_only: !mutable,
-                pointer: Some(align.unwrap_or(1)),
-                rust_align: None,
-            }
-        }
+        Some(RustType::Slice { mutable, element }) => Passing::slice((mutable, &element), align),
+        Some(RustType::Reference { mutable, .. }) => Passing::slice((mutable, &quote!(::core::primitive::u8)), align),
         Some(RustType::Value(ty)) => {
-            let check = primitive_size(&ty).is_none().then(|| value_checks(source, p, &loads(body, p), tokens, &ty));
+            let own = Primitive::of(&ty).is_none();
+            let check = own.then(|| value_checks(source, p, &loads(body, p), tokens, &ty));
             Passing { check, ..Passing::scalar(ty) }
         }
-        None => Passing::scalar(quote!(u32)),
+        None => Passing::scalar(quote!(::core::primitive::u32)),
     }
 }
 
@@ -116,6 +99,8 @@ fn value_checks(source: &Source<'_>, p: &Param, loads: &[Load<'_>], tokens: Span
     let (name, size, what) = (&p.name, p.size as usize, declared(p));
     let at = source.places.here(tokens);
     let rust = crate::names::shown(ty);
+    let (given, suits) = if p.array { ("b8", String::new()) } else { (p.ty.name(), what_suits(p.ty)) };
+    let own = kind(if p.array { &Ty::B8 } else { &p.ty });
     let align = if p.array {
         let align = p.align as usize;
         quote_spanned!(at=> ::core::option::Option::Some(#align))
@@ -125,22 +110,19 @@ fn value_checks(source: &Source<'_>, p: &Param, loads: &[Load<'_>], tokens: Span
     // errors of const evaluation name the constant
     let constant = Ident::new("parameter", at);
     let declared = quote_spanned! {at=>
-        const #constant: () = ::ptx_dsl::runtime::param::declared::<#ty>(&::ptx_dsl::runtime::param::Declared {
-            name: #name, what: #what, size: #size, align: #align, rust: #rust,
+        const #constant: () = ::ptx_dsl::runtime::param::by_value::<#ty>().declared(&::ptx_dsl::runtime::param::Declared {
+            name: #name, what: #what, ty: (#given, ::ptx_dsl::runtime::param::Kind::#own), suits: #suits,
+            size: #size, align: #align, rust: #rust,
         });
     };
     let loads = loads.iter().map(|load| {
         let Load { offset, lanes, ty: access, span } = load;
         let (at, shown, bytes) = (source.places.here(*span), access.name(), access.bytes() as usize);
-        let kind = match access.class() {
-            Class::Bits => quote!(Bits),
-            _ if access.is_float() => quote!(Float),
-            _ => quote!(Integer),
-        };
+        let kind = kind(access);
         let constant = Ident::new("access", at);
         quote_spanned! {at=>
             const _: () = {
-                const #constant: () = ::ptx_dsl::runtime::param::access::<#ty>(&::ptx_dsl::runtime::param::Access {
+                const #constant: () = ::ptx_dsl::runtime::param::by_value::<#ty>().access(&::ptx_dsl::runtime::param::Access {
                     name: #name, ty: #shown, offset: #offset, size: #bytes, lanes: #lanes, kind: ::ptx_dsl::runtime::param::Kind::#kind,
                 });
             };
@@ -174,9 +156,18 @@ fn loads<'m>(body: &'m [Stmt], p: &Param) -> Vec<Load<'m>> {
     body.iter().filter_map(load).collect()
 }
 
+/// The kind of a type, as the runtime calls it.
+fn kind(ty: &Ty) -> TokenStream {
+    match ty.class() {
+        Class::Bits => quote!(Bits),
+        _ if ty.is_float() => quote!(Float),
+        _ => quote!(Integer),
+    }
+}
+
 impl Passing {
     fn scalar(ty: TokenStream) -> Self {
-        let arg = quote!(::ptx_dsl::runtime::launch::by_value::<#ty>(__ptx_a));
+        let arg = quote!(::ptx_dsl::runtime::param::by_value::<#ty>().arg(__ptx_a));
         Passing {
             closure: ty.clone(),
             ty,
@@ -185,6 +176,21 @@ impl Passing {
             check: None,
             read_only: false,
             pointer: None,
+            rust_align: None,
+        }
+    }
+
+    /// `&[T]` or `&mut [T]`
+    fn slice((mutable, element): (bool, &TokenStream), align: Option<u32>) -> Self {
+        let (method, mutability) = if mutable { (quote!(slice_mut), quote!(mut)) } else { (quote!(slice), quote!()) };
+        Passing {
+            ty: quote!(&'a #mutability [#element]),
+            closure: quote!(&#mutability [#element]),
+            generic: None,
+            arg: quote!(::ptx_dsl::runtime::param::elements::<#element>().#method(__ptx_a)),
+            check: None,
+            read_only: !mutable,
+            pointer: Some(align.unwrap_or(1)),
             rust_align: None,
         }
     }

@@ -83,7 +83,8 @@ pub(super) const RUST: &[Explanation] = explained! { rust
     152 "no file to include"
         "`include_ptx!` takes the path of a file, relative to the source file of the call."
     153 "Rust type that does not match the parameter"
-        "A slice needs a `.u64` parameter, a scalar a parameter of its size. A struct by value derives `ptx_dsl::Param`, is `#[repr(C)]`, \
+        "A slice needs a `.u64` parameter, a scalar a parameter of its size. A floating-point number needs a floating-point parameter or \
+         `.b32`, and an integer another one or `.b32`. A struct by value derives `ptx_dsl::Param`, is `#[repr(C)]`, \
          and has the size of an array of bytes and no larger alignment: `.param .align 8 .b8 options[24]: Options`."
     154 "capture in a kernel"
         "A kernel in expression form cannot capture Rust values: pass them as parameters. The closure that `on` \
@@ -100,8 +101,8 @@ pub(super) const RUST: &[Explanation] = explained! { rust
         "A repetition runs over a range or a list of constant integers, `@for I in 0..4 { ... }`; a condition is a constant integer, \
          `@if I > 0 { ... } else { ... }`. A const parameter lists its values in the same way, `<const N: u32 in [2, 4]>`."
     158 "access of another type than the elements"
-        "The kernel accesses floating-point values of another type than the slice has that Rust passes. Integers of any size may be \
-         the bits of the elements, and are no finding. A warning."
+        "The kernel accesses floating-point values, and Rust passes a slice of floating-point numbers of another type. Integers of any \
+         size may be the bits of floating-point numbers, as accesses and as elements, and are no finding. A warning."
     159 "malformed part"
         "A part is `pub part ring { ... }`, alone in its `ptx!`, and another module names it with `use crate::parts::ring;`. Its pieces \
          are `.inline wait(.reg .b32 %bar, .b32 %parity) { ... }` and `.layout stages(full, const N: u32) { ... }`."

@@ -242,23 +242,25 @@ impl CopyJob for Load {
         }
         let (global, window) = m.memory.global_and_window(m.cluster, t.shared.rank)?;
         let size = window.len();
-        let plain = global.bytes(t.tensor.segment);
-        let plain = if self.converts() { &[][..] } else { plain };
+        // rows are read where they lie, unless they are converted
+        let plain = |row: &Row| {
+            let at = t.global(row);
+            let (bytes, from) = global.bytes_at(at.segment, at.offset);
+            bytes.get(from..).filter(|_| !self.converts())
+        };
         let mut buffer = [0; LONGEST];
         t.of.runs(|run| {
             let whole = run.first.bytes as usize == width;
-            let first = || plain.get(usize::try_from(t.global(&run.first).offset).ok()?..);
-            if whole && first().and_then(|from| t.put_lines(window, &run, from)).is_some() {
+            if whole && plain(&run.first).and_then(|from| t.put_lines(window, &run, from)).is_some() {
                 return Ok(());
             }
             run.rows().try_for_each(|row| {
-                let at = t.global(&row);
-                let bytes = || plain.get(usize::try_from(at.offset).ok()?..)?.get(..width);
-                if let Some(bytes) = bytes().filter(|_| whole) {
+                if let Some(bytes) = plain(&row).and_then(|from| from.get(..width)).filter(|_| whole) {
                     return t.put(window, &row, bytes).ok_or_else(|| t.outside(size));
                 }
                 let Some(to) = buffer.get_mut(..width) else { return Err(t.outside(size)) };
                 if !self.gather(&row, to, |at, part| global.copy_out(at.segment, at.offset, part)) {
+                    let at = t.global(&row);
                     global.check(at.segment, at.offset, row.bytes.into(), false)?;
                 }
                 t.put(window, &row, to).ok_or_else(|| t.outside(size))

@@ -64,13 +64,18 @@ impl Ctx<'_> {
         let low = lanes.trailing_zeros() & 31;
         let first = addr[low as usize];
         let Some(place) = decode(space, first, self.cur.cta) else { return false };
-        let (at, size) = match place {
-            Place::Global { segment, offset } => (offset, self.memory.global.bytes(segment).len()),
+        let (at, start, size) = match place {
+            Place::Global { segment, offset } => {
+                let (memory, at) = self.memory.global.bytes_at(segment, offset);
+                (at as u64, self.memory.global.start(segment), memory.len())
+            }
             Place::Shared { rank, offset } => match self.window(rank) {
-                Ok(window) => (offset.into(), window.len()),
+                Ok(window) => (offset.into(), 0, window.len()),
                 Err(_) => return false,
             },
-            Place::Const { offset } if self.monitor.wants().variables => (offset, self.geometry.info.const_image.len()),
+            Place::Const { offset } if self.monitor.wants().variables => {
+                (offset, 0, self.geometry.info.const_image.len())
+            }
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
         };
@@ -79,13 +84,18 @@ impl Ctx<'_> {
             Some(next) if lanes >> (low + 1) & 1 != 0 => next.wrapping_sub(first),
             _ => 0,
         };
-        let Some(Regular { offsets, even }) = regular(self.set, addr, (at, last, bytes), step, lanes) else {
+        let Some(Regular { mut offsets, even }) = regular(self.set, addr, (at, last, bytes), step, lanes) else {
             return false;
         };
         let neighbours = lanes >> low & (lanes >> low).wrapping_add(1) == 0;
         let offsets = match step {
             step if even && neighbours && (step == 0 || step == u64::from(bytes)) => Offsets::Row { step: step as u32 },
-            _ => Offsets::Lanes(&offsets),
+            _ => {
+                if start != 0 {
+                    offsets.iter_mut().for_each(|offset| *offset = offset.wrapping_add(start));
+                }
+                Offsets::Lanes(&offsets)
+            }
         };
         self.tell_warp(place, first, bytes, write, lanes, offsets)
     }

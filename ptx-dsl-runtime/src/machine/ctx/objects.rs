@@ -25,13 +25,15 @@ impl Ctx<'_> {
 
     fn global_object(&self, addr: u64) -> Option<Object> {
         let (segment, offset) = nearest_segment(addr);
+        let start = self.memory.global.start(segment as usize);
         if segment == 0 && offset < NEAR_NULL {
             return Some(Object::Null { parameters: self.null_parameters() });
         }
         let index = usize::try_from(segment.checked_sub(FIRST_BUFFER)?).ok()?;
         let element = self.geometry.elements.get(index).copied().flatten()?;
         let len = self.memory.global.len(segment as usize);
-        Some(Object::Buffer { name: self.geometry.info.params.get(index)?.name.to_owned(), offset, len, element })
+        let name = self.geometry.info.params.get(index)?.name.to_owned();
+        Some(Object::Buffer { name, offset: offset - start as i64, start, len, element })
     }
 
     /// A global address in the words of the program, if it is relative to the nearest buffer: `` `x` + 8 bytes ``.

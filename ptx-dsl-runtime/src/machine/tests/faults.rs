@@ -138,7 +138,7 @@ fn launches_that_do_not_fit() {
     assert_eq!(limited(Launch::grid(2).block(64)).unwrap().clusters_launched, 1);
 
     let args = |args: &mut [Arg<'_>]| problem(launch::<Mirror, _>(&Host::new(), Launch::grid(1), args));
-    assert_eq!(args(&mut []), LaunchError::ArgumentCount { given: 0, wanted: 1 });
+    assert_eq!(args(&mut []), LaunchError::ArgumentCount { given: 0, names: vec!["out".into()] });
     let size = LaunchError::ArgumentSize { index: 0, name: "out".into(), given: 4, wanted: 8 };
     assert_eq!(args(&mut [scalar(1u32)]), size);
     assert!(matches!(args(&mut [scalar(1u64)]), LaunchError::ArgumentNotBuffer { .. }));

@@ -48,7 +48,21 @@ fn rust_type(tokens: TokenStream) -> Option<RustType<TokenStream>> {
         [TokenTree::Group(slice)] if slice.delimiter() == Delimiter::Bracket && !is_array(slice.stream()) => {
             Some(RustType::Slice { mutable, element: slice.stream() })
         }
-        _ => Some(RustType::Reference { mutable }),
+        rest => Some(RustType::Reference { mutable, element: element(rest) }),
+    }
+}
+
+/// What a slice in place of a reference would have: `f32` of `f32`, `[f32; 4]` or `Vec<f32>`.
+fn element(referred: &[TokenTree]) -> TokenStream {
+    match referred {
+        [TokenTree::Group(array)] => {
+            let semicolon = |tree: &TokenTree| matches!(tree, TokenTree::Punct(p) if p.as_char() == ';');
+            array.stream().into_iter().take_while(|tree| !semicolon(tree)).collect()
+        }
+        [TokenTree::Ident(vec), TokenTree::Punct(_), inner @ .., TokenTree::Punct(_)] if vec == "Vec" => {
+            inner.iter().cloned().collect()
+        }
+        all => all.iter().cloned().collect(),
     }
 }
 
