@@ -74,6 +74,8 @@ fn rust_analyzer_finds_nothing_in_the_kernels_here() {
     found.retain(|f| ["examples", "tests", "benches"].iter().any(|d| f.file.starts_with(root().join(d))));
     // it needs a feature that is off
     found.retain(|f| !f.file.starts_with(root().join("examples/cuda_program")));
+    // for rust-analyzer a type that is called `u32` hides the primitive one in the modules of blocks too
+    found.retain(|f| !f.file.ends_with("tests/host/names.rs"));
     assert!(found.is_empty(), "{}", shown(&found));
 }
 

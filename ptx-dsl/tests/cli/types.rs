@@ -9,7 +9,7 @@ include_ptx!("doubtful.ptx", fn doubtful(n: u32), allow(PTX0516));
 
 ptx! {
     <sm_90, ptx 8.0>
-    .visible .entry sizes(.param .u32 n: u64, .param .u32 x: &[f32], .param .f32 right: u32, .param .u64 y: &mut f32) { ret; }
+    .visible .entry sizes(.param .u32 n: u64, .param .u32 x: &[f32], .param .f32 right: f32, .param .u64 y: &mut f32) { ret; }
     .visible .entry others(.param .align 8 .b8 pair[8]: crate::Pair, .param .align 64 .b8 map[128]: &TensorMap, .param .u64 z: &mut [u8]) { ret; }
     @for I in 0..2 {
         .visible .entry made{I}(.param .u32 n: u16) { ret; }
