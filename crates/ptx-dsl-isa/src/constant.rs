@@ -1,6 +1,7 @@
 //! Constants of PTX (PTX ISA 4.5): 64-bit integers, and `f64` for floating point. The front end folds them, and emitted code
 //! evaluates those that depend on Rust constants, so all functions are `const`.
 
+mod bounds;
 mod expression;
 mod program;
 mod text;

@@ -380,6 +380,7 @@ impl Checker {
         self.alone_with_parameters();
         self.lay_out_shared();
         self.lay_out_rust();
+        self.diags.extend(self.out.constants.broken_by_all());
         let shared = self.out.shared_size;
         for var in &mut self.out.vars {
             if var.dynamic && var.space == hir::Space::Shared {

@@ -98,7 +98,7 @@ fn what_depends_on_a_value_is_asserted() {
         ("st.shared.b8 [s + U], %r1;", &[633]),
         (".shared .b8 t[U]; st.shared.b8 [t + 7], %r1;", &[509, 509, 509, 633, 507]),
         (".shared .b8 t[U][2];", &[509, 509, 509, 509, 507]),
-        (".local .align U .b32 l[4]; st.local.b32 [l + 16], %r1;", &[509, 509, 509, 509, 633, 509]),
+        (".local .align U .b32 l[4]; st.local.b32 [l + 12], %r1;", &[509, 509, 509, 509, 633, 509]),
         (".reg .b32 %q<U>; mov.u32 %q7, 1; mov.u32 %q3, 1;", &[509, 509, 401]),
         (".reg .b32 %q<U>;", &[509, 509]),
         ("mov.u32 %r1, U;", &[]),
@@ -108,6 +108,44 @@ fn what_depends_on_a_value_is_asserted() {
         let found = compiled(&kernel(text)).hir.constants.assertions;
         assert_eq!(found.iter().map(|a| a.finding.code).collect::<Vec<_>>(), codes, "{text}");
     }
+}
+
+#[test]
+fn what_no_value_can_keep_is_an_error_at_once() {
+    for (text, expected) in [
+        (
+            "lop3.b32 %r1, %r1, %r1, %r1, U + 256;",
+            "409 U + 256: `U + 256` is 256 or more, which is out of range for operand `immLut`",
+        ),
+        (
+            "st.shared.b32 [s + 4 * U + 2], %r1;",
+            "412 s: `s + (4 * U) + 2` is `s+((4 * U) + 2)`, which is not a multiple of 4 bytes",
+        ),
+        (
+            "st.shared.b32 [s + 4 * U + 1024], %r1;",
+            "633 s: this accesses 4 bytes at `s + (4 * U) + 1024`, which is `s+((4 * U) + 1024)`, outside of `s`",
+        ),
+        (".shared .align 3 * (U | 1) + 1 .b8 t[4];", ""),
+        (
+            "bar.sync 0, U * 64 + 1;",
+            "418 U * 64 + 1: the number of threads is `(U * 64) + 1`, but must be a multiple of the warp size, 32",
+        ),
+        ("bar.sync 0, U * 64 + 32;", ""),
+        ("st.shared.b32 [s + 4 * U], %r1;", ""),
+        // a value of 64 bits may wrap
+        ("const L: u64 = x::L; st.shared.b8 [s + L + 1024], %r1;", ""),
+    ] {
+        let text = kernel(text);
+        let lexed = lex(&text).0;
+        let found = compiled(&text).diagnostics.into_iter().filter(|d| d.code < 600 || d.code == 633);
+        let shown: Vec<String> =
+            found.map(|d| format!("{} {}: {}", d.code, &text[lexed.bytes(d.span)], d.message)).collect();
+        assert_eq!(shown.join("; "), expected, "{text}");
+    }
+    let generic = "<sm_90, ptx 8.0> .visible .entry g<const N: u32>() .reqntid N + 1025 { ret; }";
+    let found = compile_in_rust(&lex(generic).0.tokens, Default::default()).diagnostics;
+    assert_eq!(found.iter().map(|d| d.code).collect::<Vec<_>>(), [504]);
+    assert_eq!(found[0].notes.last().map(String::as_str), Some("every value of `N` breaks this rule"));
 }
 
 #[test]
