@@ -53,7 +53,7 @@ use weak::Weak;
 /// Asynchronous operations access memory from their start until something completes them: a phase of an mbarrier object, a wait for groups,
 /// a commit. What they read through another proxy needs a proxy fence.
 ///
-/// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`]): each pair of statements once, up to a
+/// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`](crate::fault::Fault::others)): each pair of statements once, up to a
 /// limit of 100 ([`Host::limit`](crate::Host::limit)).
 #[derive(Debug)]
 pub struct Checked {

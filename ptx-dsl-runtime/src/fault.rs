@@ -26,7 +26,7 @@ pub enum FaultKind {
         /// size of that memory
         size: u64,
     },
-    /// An access through the address of a variable that is not, or not only, to this variable (checked host).
+    /// An access through the address of a variable that is not entirely within this variable (checked host).
     OutsideVariable {
         /// state space
         space: &'static str,
@@ -62,7 +62,7 @@ pub enum FaultKind {
         /// as the instruction gave it
         addr: u64,
     },
-    /// An address outside of the window the instruction names.
+    /// An address outside of the window that the instruction names.
     WrongWindow {
         /// as the instruction gave it
         addr: u64,
@@ -88,7 +88,7 @@ pub enum FaultKind {
         /// as the instruction gave it
         addr: u64,
     },
-    /// A use of a register that holds what no instruction of the thread has written (checked host).
+    /// A use of a register with a value that no instruction of the thread has written (checked host).
     UndefinedRegister {
         /// its name
         register: String,
@@ -97,7 +97,7 @@ pub enum FaultKind {
         /// what it is used for: "an address"
         what: String,
     },
-    /// A read of a register that `tcgen05.ld` loads, before `tcgen05.wait::ld` (checked host).
+    /// A read of a register that `tcgen05.ld` loads, before its `tcgen05.wait::ld` (checked host).
     PendingRegister {
         /// its name
         register: String,
@@ -152,7 +152,7 @@ pub enum FaultKind {
     },
     /// An arrival after the last participant has dropped.
     MbarrierNothingExpected,
-    /// `.noComplete` that completes the phase.
+    /// A `.noComplete` that completes the phase.
     NoCompleteCompletes,
     /// A tx-count outside of -(2^20-1) to 2^20-1.
     MbarrierTxCount {
@@ -164,14 +164,14 @@ pub enum FaultKind {
         /// what is wrong
         what: String,
     },
-    /// `clusterlaunchcontrol.try_cancel` after a failed response has been observed.
+    /// A `clusterlaunchcontrol.try_cancel` after a failed response was observed.
     TryCancelAfterFailure,
     /// A multicast response (or another asynchronous write) for a CTA that has exited.
     MulticastExitedCta {
         /// its rank in the cluster
         rank: u32,
     },
-    /// `get_first_ctaid` of a response of failure.
+    /// A `get_first_ctaid` of a failed response.
     FirstCtaidOfFailure,
     /// Wrong use of `bar`/`barrier`.
     Barrier {
@@ -275,7 +275,7 @@ impl FaultKind {
         FaultKind::Undefined { what: what.into(), section, help }
     }
 
-    /// Section of the PTX ISA that has the rule, or "".
+    /// The PTX ISA section with the rule, or "".
     pub fn section(&self) -> &'static str {
         use FaultKind::*;
         match self {
@@ -433,25 +433,25 @@ pub struct Fault {
     pub at: Option<At>,
     /// The thread at fault, if known.
     pub thread: Option<ThreadId>,
-    /// The registers that the statement has read in this thread. The compiled engine knows none.
+    /// The registers that the statement has read in this thread. Empty on the compiled engine.
     pub registers: Vec<RegisterValue>,
-    /// How to reproduce it if the schedule matters: a seed.
+    /// How to reproduce the fault, if the schedule matters: a Rust expression of a host with a seed or a schedule.
     pub replay: Option<String>,
-    /// The scheduler's decisions until then, if [`Host::record`](crate::Host::record) was asked for.
+    /// The scheduler's decisions up to the fault, if [`Host::record`](crate::Host::record) was set.
     pub schedule: Vec<u32>,
     /// The schedule in words, if the launch ran step by step: each change from one warp, or asynchronous operation, to another.
     pub steps: Vec<String>,
-    /// What else a checked host has found in this launch, in order, and last the fault that has ended it, if any.
+    /// The other findings of a checked host in this launch, in order; the last is the fault that ended it, if any.
     pub others: Vec<Fault>,
 }
 
 impl Fault {
-    /// The kind in words, with the object of the address.
+    /// The kind in words, with the object to which the address belongs.
     pub fn message(&self) -> String {
         Message(self).to_string()
     }
 
-    /// Section of the PTX ISA that has the rule, or "": the instruction's own section where that states it, else the kind's.
+    /// The PTX ISA section with the rule, or "": the section of the instruction if that states the rule, else that of the kind.
     pub fn section(&self) -> &'static str {
         use FaultKind::*;
         let own = matches!(

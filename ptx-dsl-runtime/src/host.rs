@@ -23,14 +23,14 @@ use options::{MakeMonitor, Schedule};
 #[derive(Debug, Clone, Copy, Default)]
 pub struct Off;
 
-/// Runs kernels on this machine's processor.
+/// Runs kernels on the CPU.
 ///
-/// A plain host runs the compiled code of a kernel if there is any, and interprets the others: those of development builds, and those
-/// that were loaded at run time. With a [seed](Host::seed), a [recording](Host::record) or a [replay](Host::replay) it interprets, so
-/// that they mean the same in all builds. A host with a monitor, such as [`Host::checked`], interprets all kernels. [`Host::engine`]
-/// asks for one engine.
+/// A plain host runs the compiled code of a kernel if there is any, and interprets other kernels: those of development builds, and those
+/// that were loaded at run time. With a [seed](Host::seed), a [recording](Host::record) or a [replay](Host::replay) it interprets, so that
+/// a schedule is the same in all builds. A host with a monitor, such as [`Host::checked`], interprets all kernels. [`Host::engine`] selects
+/// one engine.
 ///
-/// Both engines give the same results, faults and deadlock reports. In round-robin order they count different turns
+/// Both engines give the same results, faults and deadlock reports, but in round-robin order they count different numbers of turns
 /// ([`Report::turns`]).
 pub struct Host<M = Off> {
     options: Options,
@@ -58,7 +58,7 @@ impl Host {
         Host { options: Options { expression: "Host::new()", ..Options::new(None) }, make: Arc::new(|| Off) }
     }
 
-    /// A checked host: reports more faults, interprets all kernels and is slower, see [`Checked`].
+    /// A checked host: reports more faults, interprets all kernels and is slower. See [`Checked`].
     pub fn checked() -> Host<Checked> {
         Host::with_monitor().named("Host::checked()")
     }
@@ -76,13 +76,13 @@ impl Host<Checked> {
         self.limit(1)
     }
 
-    /// Ends a launch after so many findings: 100 by default.
+    /// Ends a launch after this many findings: 100 by default.
     pub fn limit(self, findings: usize) -> Self {
         self.with(move |checked| checked.limit = findings)
     }
 
-    /// Reports two stores of one value to the same bytes too, if nothing orders them. They are data races like others, but many kernels
-    /// set a flag from all threads.
+    /// Also reports two stores of the same value to the same bytes, if nothing orders them. They are data races too, but many kernels set a
+    /// flag from all threads.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;
@@ -93,9 +93,9 @@ impl Host<Checked> {
         self.with(|checked| checked.same_values = true)
     }
 
-    /// Memory is weak: a strong load may read from an older store than the last one, if causality order (8.9.5) and the axioms of the
-    /// model (8.10) allow it, and strong stores may take effect in another order than that in which they are executed. The schedule
-    /// chooses. Without a seed or an exploration loads read from the last store.
+    /// Makes memory weak: a strong load may read from an older store than the last one, if causality order (8.9.5) and the axioms of the
+    /// model (8.10) allow it, and strong stores may take effect in an order other than that in which they are executed. The schedule
+    /// chooses. Without a seed or an exploration, loads read from the last store.
     ///
     /// ```
     /// # use ptx_dsl_runtime::{Host, Report, Error};
@@ -104,15 +104,15 @@ impl Host<Checked> {
     /// # Ok::<(), Error>(())
     /// ```
     ///
-    /// It is for small kernels, and slow. Weak accesses race or are ordered, so they have no choice; operations on mbarrier objects,
-    /// asynchronous operations and Tensor Memory are as on other hosts. Load buffering is not shown: a load reads only from stores that
-    /// were executed before it.
+    /// It is slow, and meant for small kernels. Weak accesses race or are ordered, so nothing is chosen for them; operations on mbarrier
+    /// objects, asynchronous operations and Tensor Memory are as on other hosts. Load buffering is not modelled: a load reads only from
+    /// stores that were executed before it.
     pub fn weak(self) -> Self {
         self.with(Checked::weaken).named("Host::checked().weak()")
     }
 
-    /// Also reports an asynchronous write, as that of a bulk copy, over bytes that a thread has loaded, if no proxy fence is between the
-    /// two (8.6). Compilers leave this fence out where a ring is filled again: it is the strict reading of the manual.
+    /// Also reports an asynchronous write, such as that of a bulk copy, over bytes that a thread has loaded, if no proxy fence is between
+    /// the two (8.6). This is the strict reading of the manual: compilers leave the fence out where a stage of a ring is refilled.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;
@@ -141,19 +141,19 @@ impl Default for Host {
 }
 
 impl<M> Host<M> {
-    /// Memory with a copy of these elements, which outlives a launch.
+    /// Memory that outlives a launch, with a copy of these elements.
     pub fn buffer<T: Pod>(&self, elements: &[T]) -> Buffer<T> {
         Buffer::new(elements.to_vec())
     }
 
-    /// Memory of so many elements, all of them zero.
+    /// Memory for this many elements, all of them zero.
     pub fn zeroed<T: Pod>(&self, elements: usize) -> Buffer<T> {
         Buffer::new(vec![T::zeroed(); elements])
     }
 }
 
 impl<M: Monitor> Host<M> {
-    /// A host with a monitor of your own; each launch makes a new one by [`Default`]. It interprets all kernels.
+    /// A host with your own monitor; each launch makes a new one with [`Default`]. It interprets all kernels.
     pub fn with_monitor() -> Self
     where
         M: Default,
@@ -161,7 +161,7 @@ impl<M: Monitor> Host<M> {
         Host::monitored(M::default)
     }
 
-    /// A host with a monitor of your own, which `make` makes for each launch, and for each host thread of it
+    /// A host with your own monitor, which `make` makes for each launch and for each of its host threads
     /// ([`Wants::per_thread`](crate::monitor::Wants::per_thread)). An example is in [`monitor`](crate::monitor).
     pub fn monitored(make: impl Fn() -> M + Send + Sync + 'static) -> Self {
         let make = Arc::new(make);
@@ -187,8 +187,8 @@ impl<M> Host<M> {
         (self.make)()
     }
 
-    /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed every instruction waits that may
-    /// wait or not. The interpreter runs it, so that a seed gives one schedule in all builds.
+    /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed, every instruction that may wait or not does wait.
+    /// The interpreter runs the kernel, so that a seed gives the same schedule in all builds.
     pub fn seed(mut self, seed: u64) -> Self {
         self.options.schedule = Schedule::Seed(seed);
         self
@@ -208,10 +208,10 @@ impl<M> Host<M> {
 
     /// Runs the clusters of a grid on `n` host threads, the calling one included: 1 by default, 0 for one per hardware thread.
     ///
-    /// A cluster runs on one thread from start to end. The results of a kernel without data races do not depend on `n`; which of
-    /// several faults is reported may. A launch with a seed, a recording or a replay has one thread, and so has one with a
-    /// monitor that must see the whole launch ([`Wants::per_thread`](crate::monitor::Wants::per_thread)). `%clock` and the like count the turns of their own
-    /// thread.
+    /// A cluster runs on one thread from start to end. The results of a kernel without data races do not depend on `n`; which of several
+    /// faults is reported may. A launch with a seed, a recording or a replay uses one thread, and so does one with a monitor that must see
+    /// the whole launch ([`Wants::per_thread`](crate::monitor::Wants::per_thread)). `%clock` and similar registers count the turns of their
+    /// own thread.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;
@@ -223,22 +223,22 @@ impl<M> Host<M> {
         self
     }
 
-    /// Runs kernels on this engine and no other. Without it a plain host in round-robin order runs compiled code if there is any: the
-    /// kernel's crate is built without debug assertions, or the header of `ptx!` has `compiled`. A host with a monitor has only the
-    /// interpreter, and so has one with a seed, a recording or a replay: a schedule is the same wherever it runs.
+    /// Runs kernels only on this engine. By default a plain host in round-robin order runs compiled code if there is any: if the kernel's
+    /// crate is built without debug assertions, or the header of `ptx!` has `compiled`. A host with a monitor has only the interpreter, and
+    /// so has one with a seed, a recording or a replay, so that a schedule is the same wherever it runs.
     ///
-    /// The environment variable `PTX_DSL_ENGINE` (`compiled` or `interpreted`) does the same for plain hosts in round-robin order
-    /// without an engine.
+    /// The environment variable `PTX_DSL_ENGINE` (`compiled` or `interpreted`) does the same for plain hosts in round-robin order for which
+    /// no engine was selected.
     ///
     /// # Errors
-    /// A launch fails with [`Error::Engine`](crate::Error::Engine) if the kernel does not have that engine.
+    /// A launch fails with [`Error::Engine`](crate::Error::Engine) if the kernel cannot run on that engine.
     pub fn engine(mut self, engine: Engine) -> Self {
         self.options.engine = Some(engine);
         self
     }
 
-    /// Gives the output of the kernels' `printf` to a function, instead of writing it to the standard output: the text of one call
-    /// at a time. The calls of a thread are in order. What is not UTF-8 becomes `\u{fffd}`.
+    /// Passes the output of the kernels' `printf` to a function instead of standard output: the text of one call at a time. The calls of a
+    /// thread are in order. Bytes that are not UTF-8 become `\u{fffd}`.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;
@@ -253,7 +253,7 @@ impl<M> Host<M> {
         self
     }
 
-    /// How matrix instructions add: as tensor cores do, unless this says [`Numerics::Fast`].
+    /// How matrix instructions add: like tensor cores, unless this is [`Numerics::Fast`].
     ///
     /// ```
     /// # use ptx_dsl_runtime::{Host, Numerics};
@@ -265,8 +265,8 @@ impl<M> Host<M> {
         self
     }
 
-    /// Does the checked host want `tcgen05.fence` between accesses of two warps to Tensor Memory? It does, unless this says false:
-    /// ptxas generates no instruction for these fences, and Triton leaves them out. Waits and commits are wanted in any case.
+    /// Does the checked host require `tcgen05.fence` between accesses of two warps to Tensor Memory? By default it does. ptxas generates no
+    /// instruction for these fences, and Triton leaves them out. Waits and commits are always required.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Host;
@@ -291,8 +291,8 @@ impl<M> Host<M> {
         self
     }
 
-    /// How many clusters are resident at a time (16 by default). The others are pending: cluster launch control can cancel them.
-    /// Several threads share the number, rounded up.
+    /// How many clusters are resident at a time (16 by default). The others are pending: cluster launch control can cancel them. Several
+    /// host threads divide this number among them, rounded up.
     pub fn resident_clusters(mut self, n: usize) -> Self {
         self.options.resident = n.max(1);
         self

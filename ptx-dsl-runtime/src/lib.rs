@@ -1,6 +1,6 @@
 //! The host machine of `ptx-dsl`: runs kernels across warps, CTAs and clusters, and reports what they do wrong.
 //!
-//! It knows nothing of PTX text. The macro emits a [`Kernel`] with an image, which the [`interpreter`] runs, and in optimised builds
+//! It does not process PTX text. The macro emits a [`Kernel`] with an image, which the [`interpreter`] runs, and in optimised builds also
 //! compiled code ([`CompiledKernel`]). Both call the functions of [`isa`].
 
 pub use ptx_dsl_isa::constant;

@@ -142,7 +142,7 @@ pub struct Who {
 pub enum Finding {
     /// It ends with this fault.
     Ends,
-    /// It goes on, and fails at its end with this fault among others ([`Fault::others`]).
+    /// It goes on, and fails at its end with this fault among others ([`Fault::others`](crate::fault::Fault::others)).
     Reported,
     /// It goes on; the same was reported before.
     Known,

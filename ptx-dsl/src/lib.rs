@@ -1,8 +1,7 @@
 //! PTX as a language inside Rust.
 //!
-//! [`ptx!`] takes real PTX tokens and checks them while rustc runs. It gives PTX text (for nvcc, ptxas or the CUDA driver) and a
-//! kernel that runs on the host machine, which emulates warps, CTAs, clusters, barriers, mbarriers, cluster launch control and Tensor
-//! Memory.
+//! [`ptx!`] takes PTX tokens and checks them at compile time. It produces PTX text (for nvcc, ptxas or the CUDA driver) and a kernel that
+//! runs on the host machine, which emulates warps, CTAs, clusters, barriers, mbarriers, cluster launch control and Tensor Memory.
 //!
 //! ```
 //! use ptx_dsl::prelude::*;
@@ -30,7 +29,7 @@
 //! # Ok::<(), ptx_dsl::Error>(())
 //! ```
 //!
-//! A kernel can also be an expression, with the parameters of a closure. In either form, `on` makes a Rust closure of a kernel:
+//! A kernel can also be an expression, with parameters like those of a closure. In both forms, `on` makes a Rust closure from a kernel:
 //!
 //! ```
 //! use ptx_dsl::{Error, prelude::*};
@@ -65,9 +64,9 @@
 //! opt-level = 3
 //! ```
 //!
-//! To compile a kernel in development builds too, write `compiled` in its header: `<sm_90, ptx 8.0, compiled>`. The feature `compiled`
-//! does so for all kernels. A host with a monitor, such as [`Host::checked`], always interprets, and so does a host with a seed, unless
-//! [`Host::engine`] asks for compiled code.
+//! To compile a kernel in development builds too, write `compiled` in its header: `<sm_90, ptx 8.0, compiled>`. The feature `compiled` does
+//! so for all kernels. A host with a monitor, such as [`Host::checked`], always interprets, and so does a host with a seed, a recording or
+//! a replay.
 //!
 #![doc = include_str!("examples.md")]
 
@@ -76,7 +75,7 @@ pub mod build;
 #[cfg(feature = "load")]
 pub mod load;
 
-/// Floats of 16 bits, as elements and values of parameters.
+/// 16-bit floats, as buffer elements and parameter values.
 ///
 /// ```
 /// use ptx_dsl::half::f16;
@@ -187,7 +186,7 @@ pub use ptx_dsl_runtime::{Engine, Numerics};
 pub use ptx_dsl_runtime::{Explore, Explored, Schedule};
 pub use ptx_dsl_runtime::{monitor, trace};
 
-/// This crate is optimised, which depends on the profile; crates with kernels then are too.
+/// Whether the profile optimises this crate. Crates with kernels are then assumed to be optimised too.
 #[doc(hidden)]
 pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 
@@ -197,7 +196,7 @@ pub mod prelude {
     pub use crate::{Arg, Error, Fault, Host, Launch, Report, include_ptx, ptx};
 }
 
-// The programs of README and of docs/run.md are compiled and run with the documentation tests.
+// The programs in README.md and docs/run.md are compiled and run as doc tests.
 #[cfg(doctest)]
 #[doc = include_str!("../../README.md")]
 struct Readme;

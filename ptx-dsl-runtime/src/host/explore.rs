@@ -96,8 +96,8 @@ impl<T> IntoIterator for Explored<T> {
 }
 
 impl<M> Host<M> {
-    /// Tries `n` schedules: seeds from [`Host::seed`]'s on, or from 0. In those of even seeds every instruction waits that
-    /// may wait or not (`tcgen05.dealloc.cta_group::2`), so the first schedule has all of these waits.
+    /// Tries `n` schedules: seeds from that of [`Host::seed`] on, or from 0. With an even seed, every instruction that may wait or not
+    /// (`tcgen05.dealloc.cta_group::2`) does wait, so seed 0 has all of these waits.
     ///
     /// ```
     /// # use ptx_dsl_runtime::{Host, Report, Error};
@@ -110,16 +110,16 @@ impl<M> Host<M> {
     /// # Ok::<(), Error>(())
     /// ```
     ///
-    /// [`Explore::pct`] and [`Explore::exhaustive`] choose schedules in other ways. With the environment variable
-    /// `PTX_DSL_SHARD=2/8` a process runs every eighth schedule, from the second on; an exhaustive exploration, which cannot be
-    /// divided, runs in one of the eight. `PTX_DSL_SCHEDULE` is the text of a [`Schedule`] to run instead of all others.
+    /// [`Explore::pct`] and [`Explore::exhaustive`] choose schedules in other ways. With the environment variable `PTX_DSL_SHARD=2/8` a
+    /// process runs every eighth schedule, starting with the second; an exhaustive exploration, which cannot be divided, runs in one of the
+    /// eight processes. `PTX_DSL_SCHEDULE` is the text of a [`Schedule`] to run instead of all others.
     #[track_caller]
     pub fn explore(&self, n: u64) -> Explore<M> {
         let first = if let super::Schedule::Seed(seed) = self.options.schedule { seed } else { 0 };
         Explore { host: self.clone(), first, schedules: n, mode: Mode::Seeds, place: Location::caller() }
     }
 
-    /// Runs one schedule, given as text, which the report of an exploration has.
+    /// Runs one schedule, given as text, as in the report of an exploration.
     ///
     /// # Errors
     /// [`Error::Schedule`] if the text is not a schedule of this version.
@@ -150,12 +150,13 @@ impl<M> Host<M> {
 }
 
 impl Explore<Checked> {
-    /// Runs all schedules, but at most the number given, with runs that turn out to repeat others: of those that differ only in the order of independent steps, one
-    /// (dynamic partial-order reduction). Steps are operations that other threads can see: synchronisation, strong and atomic
-    /// accesses, and completions of asynchronous operations. Weak accesses are ordered by these, or the checked host finds a race.
+    /// Runs all schedules; of those that differ only in the order of independent steps, one (dynamic partial-order reduction). It runs at
+    /// most the number given to [`Host::explore`], which counts runs that turn out to repeat others. Steps are operations that other
+    /// threads can see: synchronisation, strong and atomic accesses, and completions of asynchronous operations. Weak accesses are ordered
+    /// by these, or the checked host finds a race.
     ///
-    /// A loop around a test or a load that comes back to it with nothing changed counts as waiting. `try_wait` may also return
-    /// false. The lanes of a warp run in one order, and pending clusters are cancelled in order.
+    /// A loop around a test or a load that returns to it with nothing changed counts as waiting. `try_wait` may also return false. The
+    /// lanes of a warp run in one order, and pending clusters are cancelled in order.
     ///
     /// ```
     /// # use ptx_dsl_runtime::{Host, Report, Error};

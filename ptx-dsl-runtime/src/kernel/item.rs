@@ -24,7 +24,8 @@ pub trait Takes<'a, A>: Printed {
     fn arguments(arguments: A) -> Vec<Arg<'a>>;
 }
 
-/// The methods of a kernel item `k`: `k.launch(..)` and others. The macro imports it where the kernel is, and the prelude does.
+/// The methods of a kernel item `k`: `k.launch(..)` and others. The macro imports this trait where the kernel is, and the prelude exports
+/// it.
 ///
 /// `k` is a function that returns a value of the kernel's type `k`, which has the same methods. So without this trait
 /// `kernels::k().launch(..)` works.

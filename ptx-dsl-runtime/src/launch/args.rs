@@ -28,14 +28,14 @@ enum Kind<'a> {
 }
 
 impl<'a> Arg<'a> {
-    /// Device memory: the kernel gets its 64-bit address. The bytes hold the results when the launch returns.
+    /// A buffer in global memory: the kernel gets its 64-bit address. It holds the results when the launch returns.
     ///
-    /// The address is a multiple of 256. That of a part of a [`Buffer`] has the offset that the part has in the buffer.
+    /// The address is a multiple of 256. The address of a part of a [`Buffer`] has the offset that the part has in the buffer.
     pub fn buffer(bytes: &'a mut [u8]) -> Self {
         Arg::of(Kind::Buffer(bytes, 0))
     }
 
-    /// A buffer the kernel may only read.
+    /// A buffer that the kernel may only read.
     pub fn read_only(bytes: &'a [u8]) -> Self {
         Arg::of(Kind::ReadOnly(bytes, 0))
     }
@@ -50,7 +50,7 @@ impl<'a> Arg<'a> {
         Arg::of(Kind::Value(bytes.as_ref().to_vec()))
     }
 
-    /// The buffer has elements of so many bytes. Faults then name elements.
+    /// Sets the size of an element of the buffer, in bytes. Faults then name elements.
     ///
     /// ```
     /// # use ptx_dsl_runtime::Arg;

@@ -109,13 +109,13 @@ impl Launch {
         }
     }
 
-    /// Threads of a CTA. Without it: `.reqntid`, or one.
+    /// Threads of a CTA. The default is `.reqntid`, or one thread.
     pub fn block(mut self, block: impl Into<Dim3>) -> Self {
         self.block = Some(block.into().0);
         self
     }
 
-    /// CTAs of a cluster. Without it: `.reqnctapercluster`, or one.
+    /// CTAs of a cluster. The default is `.reqnctapercluster`, or one CTA.
     pub fn cluster(mut self, cluster: impl Into<Dim3>) -> Self {
         self.cluster = Some(cluster.into().0);
         self
@@ -129,15 +129,15 @@ impl Launch {
 
     /// How many regions (pieces of code between branches and waits) may run, counted per warp.
     ///
-    /// Without it the limit is [`DEFAULT_STEP_LIMIT`]. In addition a loop that never ends is a fault within seconds: each warp may
-    /// run 100 million instructions (10 million if the runtime is not optimised) while no thread of the launch ends, or 20 million
-    /// regions of compiled code that is not optimised.
+    /// By default the limit is [`DEFAULT_STEP_LIMIT`], and a loop that never ends is a fault within seconds: each warp may run 100 million
+    /// instructions (10 million if the runtime is not optimised) while no thread of the launch ends, or 20 million regions of compiled code
+    /// that is not optimised.
     pub fn step_limit(mut self, regions: u64) -> Self {
         self.step_limit = Some(regions);
         self
     }
 
-    /// Lets another thread end the launch.
+    /// Lets another host thread cancel the launch.
     pub fn cancel(mut self, handle: CancelHandle) -> Self {
         self.cancel = Some(handle);
         self

@@ -33,14 +33,14 @@ pub enum Error {
         /// line in the printed PTX
         line: u32,
     },
-    /// The engine that [`Host::engine`](crate::Host::engine) asks for is not there; nothing has run.
+    /// The kernel cannot run on the engine that [`Host::engine`](crate::Host::engine) selects; nothing has run.
     #[error("error: cannot run `{kernel}` on the {engine} engine: {why}")]
     Engine {
         /// name of the kernel
         kernel: String,
         /// the engine
         engine: Engine,
-        /// why it is not there
+        /// why it cannot
         why: &'static str,
     },
     /// The text is not a schedule ([`Host::schedule`](crate::Host::schedule)); nothing has run.
@@ -51,7 +51,7 @@ pub enum Error {
         /// why not
         why: String,
     },
-    /// An environment variable has a value without a meaning; nothing has run.
+    /// An environment variable has an invalid value; nothing has run.
     #[error("error: the environment variable `{name}` is `{value}`: {why}")]
     Environment {
         /// the variable
