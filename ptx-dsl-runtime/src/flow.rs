@@ -26,6 +26,8 @@ pub enum Flow {
 }
 
 /// What threads wait for.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wait {
     /// Barrier `id` of the CTA, until this generation is complete.

@@ -57,6 +57,8 @@ pub use order::{Order, Proxy, ProxyFence, Scope};
 pub use tensor::{TensorAccess, TensorArea, TensorBy};
 
 /// Who makes an access.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The thread.
@@ -66,6 +68,8 @@ pub enum By {
 }
 
 /// An asynchronous operation, and what completes it.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
     /// A copy with this number, which [`Sync::CopyCompletes`] tells.
@@ -86,6 +90,8 @@ pub enum Agent {
 }
 
 /// What a wait for the groups of a thread is for.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Groups {
     /// `cp.async.wait_group`
@@ -99,6 +105,8 @@ pub enum Groups {
 }
 
 /// An access of one lane.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy)]
 pub struct Access {
     /// What it touches.
@@ -122,6 +130,8 @@ pub struct Access {
 }
 
 /// Which threads, and where.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Who {
     /// PTX statement: the index in [`KernelInfo::sites`], which has its text, its line in the printed PTX and its line in the Rust
@@ -138,6 +148,8 @@ pub struct Who {
 }
 
 /// What becomes of a launch after a monitor has returned `Err`.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Finding {
     /// It ends with this fault.
@@ -175,6 +187,8 @@ pub struct Pieces {
 }
 
 /// A synchronisation. `rank` and `offset` are the CTA of an mbarrier object and its place in shared memory.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// `mbarrier.init`

@@ -39,6 +39,11 @@ pub struct Wanted {
 }
 
 impl Wanted {
+    /// One target of each module, and its launches under 20 schedules on the checked host.
+    pub fn for_ci() -> Self {
+        Wanted { run: true, schedules: 20, ..Wanted::default() }
+    }
+
     /// Reads `[--all] [--run] [--schedules N] [--target sm_NN] [--generator NAME]... [NAME...]`.
     pub fn parse(arguments: &[&str]) -> Result<Self, String> {
         let mut wanted = Wanted::default();

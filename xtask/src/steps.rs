@@ -40,7 +40,7 @@ pub fn ci() -> Result<(), String> {
     docs::run(ptxas::root(), true)?;
     test(true)?;
     nvcc::run(&nvcc::Wanted::default(), true)?;
-    real::run(&real::Wanted::default(), true)
+    real::run(&real::Wanted::for_ci(), true)
 }
 
 /// Every test of the workspace (libraries, documentation, integration tests), those of kernels on both engines, then the examples,

@@ -45,6 +45,8 @@ const SHARED_OFFSET: u64 = (1 << RANK_SHIFT) - 1;
 const OWN_SHARED: u64 = SHARED << (WINDOW_SHIFT - RANK_SHIFT);
 
 /// A decoded address.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Place {
     /// In a buffer of global memory

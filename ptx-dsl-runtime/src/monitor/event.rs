@@ -4,6 +4,8 @@ use crate::flow::Wait;
 use crate::monitor::Who;
 
 /// Something that has happened. Times are turns: each region that a warp runs is one.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'e> {

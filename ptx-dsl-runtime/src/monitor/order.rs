@@ -5,6 +5,8 @@ use ptx_dsl_isa::isa::effect::{Barrier, Fence, Issue, Mbarrier, Meeting};
 use ptx_dsl_isa::opcode::Opcode;
 
 /// The threads with which an instruction synchronises (8.5), from the narrowest to the widest.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
 pub enum Scope {
     /// `.cta`
@@ -31,6 +33,8 @@ impl Scope {
 }
 
 /// The proxy that makes an access (8.6).
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub enum Proxy {
     /// That of ordinary loads and stores.
@@ -43,6 +47,8 @@ pub enum Proxy {
 }
 
 /// Which accesses a proxy fence orders.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum ProxyFence {
     /// Those of the generic and the async proxy to shared or global memory, or both.
@@ -84,6 +90,8 @@ impl ProxyFence {
 }
 
 /// How an instruction orders memory accesses. The default is that of a weak one.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 pub struct Order {
     /// `.relaxed` or stronger, `.volatile`, atomic.

@@ -4,6 +4,8 @@ use crate::machine::tensor::Pipeline;
 use std::ops::Range;
 
 /// A rectangle of the Tensor Memory of a CTA of the cluster.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorArea {
     /// The rank of the CTA.
@@ -15,6 +17,8 @@ pub struct TensorArea {
 }
 
 /// Who accesses Tensor Memory.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum TensorBy {
     /// `tcgen05.ld` or `tcgen05.st` of the warp: complete at its next `tcgen05.wait`.
@@ -29,6 +33,8 @@ pub enum TensorBy {
 }
 
 /// An access to Tensor Memory, or an operation that makes it from now on.
+///
+/// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy)]
 pub struct TensorAccess<'a> {
     /// Who makes it.

@@ -6,6 +6,8 @@ pub(super) const TURN: u64 = 1000;
 const MOST: usize = 1_000_000;
 
 /// What a slice is.
+///
+/// [Example](crate::trace).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub enum Kind {
@@ -22,6 +24,8 @@ pub enum Kind {
 }
 
 /// A row of the timeline.
+///
+/// [Example](crate::trace).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Track {
@@ -34,6 +38,8 @@ pub struct Track {
 }
 
 /// Something that lasts. Times are thousandths of turns: a turn is a region that a warp runs.
+///
+/// [Example](crate::trace).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Slice {
@@ -52,6 +58,8 @@ pub struct Slice {
 }
 
 /// Something that does not last.
+///
+/// [Example](crate::trace).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Instant {
@@ -64,6 +72,8 @@ pub struct Instant {
 }
 
 /// From the end of an asynchronous operation to its arrival at an mbarrier object.
+///
+/// [Example](crate::trace).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Arrow {
@@ -74,6 +84,8 @@ pub struct Arrow {
 }
 
 /// What happened in a launch, and when.
+///
+/// [Example](crate::trace).
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Timeline {

@@ -9,6 +9,8 @@ use std::fmt;
 /// A text has errors. `{:?}` prints the same report as `{}`, for a `main` or a test that returns it.
 ///
 /// [Example](crate::load).
+///
+/// [Example](crate::load).
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextError {
     /// Errors and warnings, in the order of the text.
@@ -16,6 +18,8 @@ pub struct TextError {
 }
 
 /// One problem of a text.
+///
+/// [Example](crate::load).
 ///
 /// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -38,6 +42,8 @@ pub struct Finding {
 }
 
 /// A place in a text. Lines and columns count from 1; a column counts characters.
+///
+/// [Example](crate::load).
 ///
 /// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
