@@ -20,7 +20,7 @@ ptx! {
         .param .u64 .ptr .global .align 16 v: &[f16],
         .param .u64 .ptr .global .align 16 o: &mut [f32],
         .param .u32 n)
-        .reqntid 128
+    .reqntid 128
     {
         // Two stages: 64 rows of K, then 64 of V. After them 64 rows of Q.
         .shared .align 128 .b8 tiles[40960];
@@ -116,7 +116,7 @@ ptx! {
         mov.f32 %o28, %zero; mov.f32 %o29, %zero; mov.f32 %o30, %zero; mov.f32 %o31, %zero;
         mov.u32 %stage, 0;
 
-      tile:
+    tile:
         // the next tiles go to the other stage; after the last one the group is empty
         xor.b32 %x, %stage, 16384;
         add.u32 %x, %x, %to;
@@ -132,7 +132,7 @@ ptx! {
         cp.async.cg.shared.global [%x+10240], [%v+2048], 16;
         cp.async.cg.shared.global [%x+12288], [%v+4096], 16;
         cp.async.cg.shared.global [%x+14336], [%v+6144], 16;
-      issued:
+    issued:
         cp.async.commit_group;
         cp.async.wait_group 1;
         bar.sync 0;

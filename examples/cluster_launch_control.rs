@@ -29,8 +29,8 @@ ptx! {
         .param .u64 .ptr .global .align 4 result: &mut [f32],
         .param .u32 width,
         .param .u32 height)
-        .reqntid 256
-        .reqnctapercluster 2
+    .reqntid 256
+    .reqnctapercluster 2
     {
         .reg .pred p, p0, complete, q;
         .reg .b32 %r0, xctaid, %width, %height, %rank, %tiles, %x0, %y0;
@@ -58,7 +58,7 @@ ptx! {
         @p bra initialised;
         mbarrier.init.shared::cta.b64 [mbar], 1;
         fence.mbarrier_init.release.cluster;
-      initialised:
+    initialised:
 
         // The cluster of the next tile: at first the launched one.
         mov.b32 xctaid, %ctaid.x;
@@ -67,9 +67,9 @@ ptx! {
         barrier.cluster.arrive;
         barrier.cluster.wait;
 
-      processCluster:
+    processCluster:
         // Thread 0 of each CTA arrives and announces the 16 bytes of the response:
-        mov.u32  %r0, %tid.x;
+        mov.u32 %r0, %tid.x;
         setp.u32.eq p0, %r0, 0x0;
         @!p0 bra processCurrentCluster;
 
@@ -77,11 +77,11 @@ ptx! {
         st.shared.b64 [arrival], state;
 
         // One request per cluster, by its first CTA:
-        mov.u32  %r0, %cluster_ctaid.x;
+        mov.u32 %r0, %cluster_ctaid.x;
         setp.u32.eq p0, %r0, 0x0;
         @p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [addr], [mbar];
 
-      processCurrentCluster:
+    processCurrentCluster:
         // The tile has the number of the cluster; xctaid is any ctaid of it. The rank of this CTA in the cluster selects its
         // half.
         shr.u32 %i, xctaid, 1;
@@ -94,7 +94,7 @@ ptx! {
 
         // Stage the piece and its border.
         mov.u32 %i, %thread;
-      stage:
+    stage:
         div.u32 %sy, %i, 34;
         mul.lo.u32 %sx, %sy, 34;
         sub.u32 %sx, %i, %sx;
@@ -153,9 +153,9 @@ ptx! {
         ld.shared.b64 state, [arrival];
         bar.sync 0;
 
-      waitLoop:
+    waitLoop:
         // The response is read after this acquire, not before:
-        mbarrier.try_wait.cluster.acquire.shared::cta.b64   complete, [mbar], state;
+        mbarrier.try_wait.cluster.acquire.shared::cta.b64 complete, [mbar], state;
         @!complete bra waitLoop;
 
         // 16 opaque bytes:
@@ -166,7 +166,7 @@ ptx! {
         @!p ret;
 
         // The cancelled cluster's tile is next:
-        @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _},  handle;
+        @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _}, handle;
 
         // This iteration's read of the response (generic proxy) comes before the next iteration's write of it (async proxy):
         // released here, acquired after the cluster barrier, which itself may be relaxed.
@@ -186,8 +186,8 @@ ptx! {
         .param .u64 .ptr .global .align 4 result: &mut [f32],
         .param .u32 width,
         .param .u32 height)
-        .reqntid 256
-        .reqnctapercluster 2
+    .reqntid 256
+    .reqnctapercluster 2
     {
         .reg .pred p, p0, complete, q;
         .reg .b32 %r0, xctaid, parity, %width, %height, %rank, %tiles, %x0, %y0;
@@ -214,16 +214,16 @@ ptx! {
         @p bra initialised;
         mbarrier.init.shared::cta.b64 [mbar], 1;
         fence.mbarrier_init.release.cluster;
-      initialised:
+    initialised:
 
         // At first the launched cluster.
         mov.b32 xctaid, %ctaid.x;
         barrier.cluster.arrive.relaxed;
 
-      processCluster:
+    processCluster:
         // All CTAs are initialised, or done with the iteration before:
         barrier.cluster.wait.acquire;
-        mov.u32  %r0, %tid.x;
+        mov.u32 %r0, %tid.x;
         setp.u32.eq p0, %r0, 0x0;
         @!p0 bra asyncWork;
 
@@ -231,11 +231,11 @@ ptx! {
         mbarrier.arrive.expect_tx.cluster.relaxed.shared::cta.b64 state, [mbar], 16;
 
         // One request per cluster, by its first CTA:
-        mov.u32  %r0, %cluster_ctaid.x;
+        mov.u32 %r0, %cluster_ctaid.x;
         setp.u32.eq p0, %r0, 0x0;
         @p0 clusterlaunchcontrol.try_cancel.async.mbarrier::complete_tx::bytes.multicast::cluster::all.b128 [addr], [mbar];
 
-      asyncWork:
+    asyncWork:
         shr.u32 %i, xctaid, 1;
         div.u32 %y0, %i, %tiles;
         mul.lo.u32 %x0, %y0, %tiles;
@@ -245,7 +245,7 @@ ptx! {
         mad.lo.u32 %y0, %rank, 8, %y0;
 
         mov.u32 %i, %thread;
-      stage:
+    stage:
         div.u32 %sy, %i, 34;
         mul.lo.u32 %sx, %sy, 34;
         sub.u32 %sx, %i, %sx;
@@ -302,8 +302,8 @@ ptx! {
 
         // Every CTA waits for its own copy of the response. Only thread 0 has the state of an arrival, so the others name the
         // phase by its parity, which every thread counts.
-      waitLoop:
-        mbarrier.try_wait.parity.cluster.acquire.shared::cta.b64   complete, [mbar], parity;
+    waitLoop:
+        mbarrier.try_wait.parity.cluster.acquire.shared::cta.b64 complete, [mbar], parity;
         @!complete bra waitLoop;
         xor.b32 parity, parity, 1;
 
@@ -314,7 +314,7 @@ ptx! {
         @!p ret;
 
         // The cancelled cluster's tile is next,
-        @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _},  handle;
+        @p clusterlaunchcontrol.query_cancel.get_first_ctaid.v4.b32.b128 {xctaid, _, _, _}, handle;
 
         // and CTA 0 learns that the response has been read:
         fence.proxy.async.shared::cta;

@@ -23,7 +23,7 @@ ptx! {
         .param .u64 .ptr .global .align 16 c: &mut [f32],
         .param .u32 n,
         .param .u32 k)
-        .reqntid 384 .reqnctapercluster 2
+    .reqntid 384 .reqnctapercluster 2
     {
         .reg .pred %p, %more;
         .reg .b16 %both;
@@ -52,7 +52,7 @@ ptx! {
         mbarrier.init.shared::cta.b64 [%bars+48], 4;
         mbarrier.init.shared::cta.b64 [%bars+56], 4;
         fence.mbarrier_init.release.cluster;
-      ready:
+    ready:
         barrier.cluster.arrive.release;
         barrier.cluster.wait.acquire;
         mov.u32 %stage, 0;
@@ -70,20 +70,20 @@ ptx! {
         mov.u16 %both, 3;
         mad.lo.u32 %column, %rank, 32, %column;
         mov.u32 %parity, 1;
-      load:
+    load:
         mad.lo.u32 %full, %stage, 8, %bars;
         add.u32 %empty, %full, 32;
-      unread:
+    unread:
         mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p, [%empty], %parity;
         @!%p bra unread;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], 24576;
         mad.lo.u32 %to, %stage, 24576, %base;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
-            [%to], [%a, {%at, %row}], [%full];
+        [%to], [%a, {%at, %row}], [%full];
         add.u32 %to, %to, 16384;
         mad.lo.u32 %to, %rank, 4096, %to;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
-            [%to], [%b, {%at, %column}], [%full], %both;
+        [%to], [%b, {%at, %column}], [%full], %both;
         add.u32 %stage, %stage, 1;
         and.b32 %stage, %stage, 3;
         setp.eq.u32 %p, %stage, 0;
@@ -93,13 +93,13 @@ ptx! {
         @%p bra load;
         bra done;
 
-      multiply:
+    multiply:
         sub.u32 %group, %group, 1;
         mov.u32 %parity, 0;
-      next:
+    next:
         mad.lo.u32 %full, %stage, 8, %bars;
         add.u32 %empty, %full, 32;
-      unloaded:
+    unloaded:
         mbarrier.try_wait.parity.shared::cta.b64 %p, [%full], %parity;
         @!%p bra unloaded;
         // descriptors: 128-byte swizzle (bit 62), 1024 bytes from eight rows to the next
@@ -114,12 +114,12 @@ ptx! {
         or.b64 %db, %db, 0x4000004000010000;
         wgmma.fence.sync.aligned;
         mov.u32 %to, 0;
-      sixteen:
+    sixteen:
         or.b32 %x, %at, %to;
         setp.ne.u32 %more, %x, 0;
         wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
-            {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7, %d8, %d9, %d10, %d11, %d12, %d13, %d14, %d15,
-             %d16, %d17, %d18, %d19, %d20, %d21, %d22, %d23, %d24, %d25, %d26, %d27, %d28, %d29, %d30, %d31}, %da, %db, %more, 1, 1, 0, 0;
+        {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7, %d8, %d9, %d10, %d11, %d12, %d13, %d14, %d15,
+                %d16, %d17, %d18, %d19, %d20, %d21, %d22, %d23, %d24, %d25, %d26, %d27, %d28, %d29, %d30, %d31}, %da, %db, %more, 1, 1, 0, 0;
         add.u64 %da, %da, 2;
         add.u64 %db, %db, 2;
         add.u32 %to, %to, 16;
@@ -135,7 +135,7 @@ ptx! {
         mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%peer];
         mapa.shared::cluster.u32 %peer, %empty, 1;
         mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%peer];
-      read:
+    read:
         add.u32 %stage, %stage, 1;
         and.b32 %stage, %stage, 3;
         setp.eq.u32 %p, %stage, 0;
@@ -176,7 +176,7 @@ ptx! {
         st.global.v2.f32 [%below+192], {%d26, %d27};
         st.global.v2.f32 [%o+224], {%d28, %d29};
         st.global.v2.f32 [%below+224], {%d30, %d31};
-      done:
+    done:
         // no CTA ends before the other has arrived on its mbarriers
         barrier.cluster.arrive;
         barrier.cluster.wait;

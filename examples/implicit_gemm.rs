@@ -26,7 +26,7 @@ ptx! {
         .param .u32 width,
         .param .u32 channels,
         .param .u32 count)
-        .reqntid 160
+    .reqntid 160
     {
         .reg .pred %p, %more, %low;
         .reg .b16 %dx, %dy;
@@ -55,7 +55,7 @@ ptx! {
         mbarrier.init.shared::cta.b64 [%bars+48], 1;
         mbarrier.init.shared::cta.b64 [%bars+56], 1;
         fence.mbarrier_init.release.cluster;
-      ready:
+    ready:
         bar.sync 0;
         mov.u32 %stage, 0;
         mov.u32 %at, 0;
@@ -82,19 +82,19 @@ ptx! {
         mov.u16 %dy, 0;
         mov.u32 %channel, 0;
         mov.u32 %parity, 1;
-      load:
+    load:
         mad.lo.u32 %full, %stage, 8, %bars;
         add.u32 %empty, %full, 32;
-      unread:
+    unread:
         mbarrier.try_wait.parity.shared::cta.b64 %p, [%empty], %parity;
         @!%p bra unread;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], 16384;
         mad.lo.u32 %to, %stage, 16384, %base;
         cp.async.bulk.tensor.4d.shared::cluster.global.im2col.mbarrier::complete_tx::bytes
-            [%to], [%a, {%channel, %column, %line, %image}], [%full], {%dx, %dy};
+        [%to], [%a, {%channel, %column, %line, %image}], [%full], {%dx, %dy};
         add.u32 %to, %to, 8192;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
-            [%to], [%b, {%at, %filter}], [%full];
+        [%to], [%b, {%at, %filter}], [%full];
         // the next channels, or the next position in the filter
         add.u32 %channel, %channel, 64;
         setp.eq.u32 %p, %channel, %channels;
@@ -112,12 +112,12 @@ ptx! {
         @%p bra load;
         bra done;
 
-      multiply:
+    multiply:
         mov.u32 %parity, 0;
-      next:
+    next:
         mad.lo.u32 %full, %stage, 8, %bars;
         add.u32 %empty, %full, 32;
-      unloaded:
+    unloaded:
         mbarrier.try_wait.parity.shared::cta.b64 %p, [%full], %parity;
         @!%p bra unloaded;
         // descriptors: 128-byte swizzle (bit 62), 1024 bytes from eight rows to the next
@@ -131,12 +131,12 @@ ptx! {
         or.b64 %db, %db, 0x4000004000010000;
         wgmma.fence.sync.aligned;
         mov.u32 %to, 0;
-      sixteen:
+    sixteen:
         or.b32 %x, %at, %to;
         setp.ne.u32 %more, %x, 0;
         wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
-            {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7, %d8, %d9, %d10, %d11, %d12, %d13, %d14, %d15,
-             %d16, %d17, %d18, %d19, %d20, %d21, %d22, %d23, %d24, %d25, %d26, %d27, %d28, %d29, %d30, %d31}, %da, %db, %more, 1, 1, 0, 0;
+        {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7, %d8, %d9, %d10, %d11, %d12, %d13, %d14, %d15,
+                %d16, %d17, %d18, %d19, %d20, %d21, %d22, %d23, %d24, %d25, %d26, %d27, %d28, %d29, %d30, %d31}, %da, %db, %more, 1, 1, 0, 0;
         add.u64 %da, %da, 2;
         add.u64 %db, %db, 2;
         add.u32 %to, %to, 16;
@@ -148,7 +148,7 @@ ptx! {
         setp.ne.u32 %p, %t, 0;
         @%p bra read;
         mbarrier.arrive.shared::cta.b64 _, [%empty];
-      read:
+    read:
         add.u32 %stage, %stage, 1;
         and.b32 %stage, %stage, 3;
         setp.eq.u32 %p, %stage, 0;
@@ -192,7 +192,7 @@ ptx! {
         @%low st.global.v2.f32 [%below+192], {%d26, %d27};
         @%p st.global.v2.f32 [%o+224], {%d28, %d29};
         @%low st.global.v2.f32 [%below+224], {%d30, %d31};
-      done:
+    done:
         ret;
     }
 }

@@ -18,7 +18,7 @@ ptx! {
         .param .u64 .ptr .global .align 4 wanted: &[u32],     // for each consumer the number of chunks it reads
         .param .u64 .ptr .global .align 4 sums: &mut [u32],   // for each consumer 32 sums
         .param .u32 chunks)
-        .reqntid 128
+    .reqntid 128
     {
         .reg .pred %p, %done, %leaving, %whole;
         .reg .b32 %lane, %warp, %i, %chunks, %stage, %phase, %at, %slot, %full, %empty, %v, %sum, %mine, %last;
@@ -40,17 +40,17 @@ ptx! {
         mad.lo.u32 %empty, %at, 8, %empty;
         mbarrier.init.shared::cta.b64 [%full], 32;
         mbarrier.init.shared::cta.b64 [%empty], 96;
-      initialised:
+    initialised:
         bar.sync 0;
         mov.u32 %i, 0;
         setp.ne.u32 %p, %warp, 0;
         @%p bra consumer;
 
-      // The producer: lane l writes element l of every chunk.
+        // The producer: lane l writes element l of every chunk.
         ld.param.u64 %global, [data];
         mul.wide.u32 %offset, %lane, 4;
         add.u64 %global, %global, %offset;
-      produce:
+    produce:
         setp.ge.u32 %p, %i, %chunks;
         @%p ret;
         and.b32 %stage, %i, 3;
@@ -59,7 +59,7 @@ ptx! {
         xor.b32 %phase, %phase, 1;                            // the phase before the first counts as complete
         mov.u32 %empty, empty;
         mad.lo.u32 %empty, %stage, 8, %empty;
-      waitEmpty:
+    waitEmpty:
         mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %done, [%empty], %phase;
         @!%done bra waitEmpty;
         ld.global.u32 %v, [%global];
@@ -74,8 +74,8 @@ ptx! {
         add.u32 %i, %i, 1;
         bra produce;
 
-      // A consumer: lane l adds up what lane l ^ 1 of the producer wrote.
-      consumer:
+        // A consumer: lane l adds up what lane l ^ 1 of the producer wrote.
+    consumer:
         sub.u32 %warp, %warp, 1;
         ld.param.u64 %global, [wanted];
         mul.wide.u32 %offset, %warp, 4;
@@ -84,7 +84,7 @@ ptx! {
         sub.u32 %last, %mine, 4;                              // from this chunk on, each use of a stage is the last
         setp.lt.u32 %whole, %mine, %chunks;                   // who reads everything has nothing to leave early
         mov.u32 %sum, 0;
-      consume:
+    consume:
         setp.ge.u32 %p, %i, %mine;
         @%p bra store;
         and.b32 %stage, %i, 3;
@@ -92,7 +92,7 @@ ptx! {
         and.b32 %phase, %phase, 1;
         mov.u32 %full, full;
         mad.lo.u32 %full, %stage, 8, %full;
-      waitFull:
+    waitFull:
         mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %done, [%full], %phase;
         @!%done bra waitFull;
         mov.u32 %slot, ring;
@@ -108,7 +108,7 @@ ptx! {
         @!%leaving mbarrier.arrive.release.cta.shared::cta.b64 _, [%empty];
         add.u32 %i, %i, 1;
         bra consume;
-      store:
+    store:
         ld.param.u64 %global, [sums];
         mad.lo.u32 %at, %warp, 32, %lane;
         mul.wide.u32 %offset, %at, 4;

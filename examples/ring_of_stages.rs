@@ -35,7 +35,7 @@ mod parts {
                 mbarrier.init.shared::cta.b64 [%at], 32;
                 address!(%at, empty, %i);
                 mbarrier.init.shared::cta.b64 [%at], 32;
-              initialised:
+            initialised:
                 bar.sync 0;
             }
 
@@ -50,7 +50,7 @@ mod parts {
                 .reg .pred %done;
                 .reg .b32 %at;
                 address!(%at, barriers, stage);
-              again:
+            again:
                 mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %done, [%at], phase;
                 @!%done bra again;
             }
@@ -99,7 +99,7 @@ mod parts {
                 .reg .b32 %i, %stage, %phase, %slot, %v;
                 ring::start!(%stage, %phase, 1);
                 mov.u32 %i, 0;
-              chunk:
+            chunk:
                 setp.ge.u32 %p, %i, chunks;
                 @%p bra done;
                 ring::wait!(empty, %stage, %phase);
@@ -111,7 +111,7 @@ mod parts {
                 ring::next!(%stage, %phase, STAGES);
                 add.u32 %i, %i, 1;
                 bra chunk;
-              done:
+            done:
             }
         }
     }
@@ -129,7 +129,7 @@ mod sum {
             .param .u64 .ptr .global .align 4 x: &[u32],
             .param .u64 .ptr .global .align 4 sums: &mut [u32],
             .param .u32 chunks)
-            .reqntid 64
+        .reqntid 64
         {
             .reg .pred %p;
             .reg .b32 %lane, %warp, %chunks, %stage, %phase, %slot, %v, %sum, %i;
@@ -150,11 +150,11 @@ mod sum {
             producer::produce!(%x, %chunks, %lane, full, empty, data, STAGES);
             ret;
 
-          consumer:
+        consumer:
             ring::start!(%stage, %phase, 0);
             mov.u32 %sum, 0;
             mov.u32 %i, 0;
-          chunk:
+        chunk:
             setp.ge.u32 %p, %i, %chunks;
             @%p bra done;
             ring::wait!(full, %stage, %phase);
@@ -165,7 +165,7 @@ mod sum {
             add.u32 %sum, %sum, %v;
             add.u32 %i, %i, 1;
             bra chunk;
-          done:
+        done:
             st.global.u32 [%sums], %sum;
             ret;
         }
@@ -185,7 +185,7 @@ mod others {
             .param .u64 .ptr .global .align 4 y: &mut [f32],
             .param .f32 a: f32,
             .param .u32 chunks)
-            .reqntid 64
+        .reqntid 64
         {
             const STAGES: u32 = crate::STAGES;
             .reg .pred %p;
@@ -209,10 +209,10 @@ mod others {
             producer::produce!(%x, %chunks, %lane, full, empty, data, STAGES);
             ret;
 
-          consumer:
+        consumer:
             ring::start!(%stage, %phase, 0);
             mov.u32 %i, 0;
-          chunk:
+        chunk:
             setp.ge.u32 %p, %i, %chunks;
             @%p ret;
             ring::wait!(full, %stage, %phase);
@@ -232,7 +232,7 @@ mod others {
             .param .u64 .ptr .global .align 4 x: &[u32],
             .param .u64 .ptr .global .align 4 y: &mut [u32],
             .param .u32 chunks)
-            .reqntid 64
+        .reqntid 64
         {
             const STAGES: u32 = 3;
             .reg .pred %p;
@@ -254,12 +254,12 @@ mod others {
             producer::produce!(%x, %chunks, %lane, full, empty, data, STAGES);
             ret;
 
-          consumer:
+        consumer:
             add.u32 %neighbour, %lane, 1;
             and.b32 %neighbour, %neighbour, 31;
             ring::start!(%stage, %phase, 0);
             mov.u32 %i, 0;
-          chunk:
+        chunk:
             setp.ge.u32 %p, %i, %chunks;
             @%p ret;
             ring::wait!(full, %stage, %phase);

@@ -10,7 +10,7 @@ ptx! {
         .param .u64 .ptr .global .align 4 y: &mut [f32],
         .param .f32 a,
         .param .u32 n)
-        .reqntid 256
+    .reqntid 256
     {
         .reg .pred %p;
         .reg .b32 %r<5>;

@@ -11,8 +11,8 @@ ptx! {
     <sm_100a, ptx 8.6>
 
     .visible .entry table_47()
-        .reqntid 32
-        .reqnctapercluster 2
+    .reqntid 32
+    .reqnctapercluster 2
     {
         .reg .b32 %taddr;
         .shared .align 4 .b32 tensor;
@@ -31,8 +31,8 @@ ptx! {
     <sm_100a, ptx 8.6, allow(PTX0608)>
 
     .visible .entry table_48()
-        .reqntid 32
-        .reqnctapercluster 2
+    .reqntid 32
+    .reqnctapercluster 2
     {
         .reg .pred %odd;
         .reg .b32 %taddr, %rank;
@@ -47,7 +47,7 @@ ptx! {
         barrier.cluster.wait;
         tcgen05.dealloc.cta_group::2.sync.aligned.b32 %taddr, 32;
         exit;
-      odd:
+    odd:
         tcgen05.dealloc.cta_group::2.sync.aligned.b32 %taddr, 32;
         barrier.cluster.arrive;
         barrier.cluster.wait;

@@ -16,7 +16,7 @@ ptx! {
         .param .u64 .ptr .global .align 16 d: &mut [f32],
         .param .u32 n,
         .param .u32 k)
-        .reqntid 160
+    .reqntid 160
     {
         .reg .pred %p, %more, %leader, %add;
         .reg .b32 %thread, %warp, %lane, %n, %k, %i, %steps, %stage, %phase, %at, %row, %chunk, %base, %slot, %bar, %tmem, %idesc, %col;
@@ -39,7 +39,7 @@ ptx! {
         @%p bra allocated;
         tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [tensor], 128;
         tcgen05.relinquish_alloc_permit.cta_group::1.sync.aligned;
-      allocated:
+    allocated:
         setp.ne.u32 %p, %thread, 0;
         @%p bra initialised;
         mbarrier.init.shared::cta.b64 [full], 128;
@@ -50,7 +50,7 @@ ptx! {
         mbarrier.init.shared::cta.b64 [empty+16], 1;
         mbarrier.init.shared::cta.b64 [done], 1;
         fence.mbarrier_init.release.cluster;
-      initialised:
+    initialised:
         tcgen05.fence::before_thread_sync;
         bar.sync 0;
         tcgen05.fence::after_thread_sync;
@@ -86,17 +86,17 @@ ptx! {
         mad.lo.u32 %base, %row, 128, %base;
         mad.lo.u32 %base, %chunk, 16, %base;
 
-      bring:
+    bring:
         mov.u32 %bar, empty;
         mad.lo.u32 %bar, %stage, 8, %bar;
         xor.b32 %at, %phase, 1;                         // the phase before the first counts as complete
-      waitEmpty:
+    waitEmpty:
         mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p, [%bar], %at;
         @!%p bra waitEmpty;
         mad.lo.u32 %slot, %stage, 32768, %base;
         mov.b64 %from, %a;
         mov.u32 %at, 0;
-      bringA:
+    bringA:
         ld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%from];
         st.shared.v4.b32 [%slot], {%v0, %v1, %v2, %v3};
         add.u64 %from, %from, %pitch;
@@ -106,7 +106,7 @@ ptx! {
         @%more bra bringA;
         mov.b64 %from, %b;
         mov.u32 %at, 0;
-      bringB:
+    bringB:
         ld.global.v4.b32 {%v0, %v1, %v2, %v3}, [%from];
         st.shared.v4.b32 [%slot], {%v0, %v1, %v2, %v3};
         add.u64 %from, %from, %pitch;
@@ -129,7 +129,7 @@ ptx! {
         @%more bra bring;
 
         // All products are done: a thread has one row of the tile, its warp's quarter of the lanes, 128 columns.
-      waitDone:
+    waitDone:
         mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p, [done], 0;
         @!%p bra waitDone;
         tcgen05.fence::after_thread_sync;
@@ -144,10 +144,10 @@ ptx! {
         shl.b32 %at, %warp, 21;                         // lane 32 * warp, in the high half of the address
         add.u32 %tmem, %tmem, %at;
         mov.u32 %col, 0;
-      store:
+    store:
         tcgen05.ld.sync.aligned.32x32b.x32.b32
-            {%v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7, %v8, %v9, %v10, %v11, %v12, %v13, %v14, %v15,
-             %v16, %v17, %v18, %v19, %v20, %v21, %v22, %v23, %v24, %v25, %v26, %v27, %v28, %v29, %v30, %v31}, [%tmem];
+        {%v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7, %v8, %v9, %v10, %v11, %v12, %v13, %v14, %v15,
+                %v16, %v17, %v18, %v19, %v20, %v21, %v22, %v23, %v24, %v25, %v26, %v27, %v28, %v29, %v30, %v31}, [%tmem];
         tcgen05.wait::ld.sync.aligned;
         st.global.v4.b32 [%d], {%v0, %v1, %v2, %v3};
         st.global.v4.b32 [%d+16], {%v4, %v5, %v6, %v7};
@@ -166,16 +166,16 @@ ptx! {
         bar.sync 0;
         ret;
 
-      // Warp 4: one thread issues, the others wait at the end.
-      issue:
+        // Warp 4: one thread issues, the others wait at the end.
+    issue:
         elect.sync _|%leader, -1;
         @!%leader bra issued;
         mov.b32 %idesc, 0x08200010;                     // f16 * f16 to f32, N = 128, M = 128
         mov.u32 %base, ring;
-      multiply:
+    multiply:
         mov.u32 %bar, full;
         mad.lo.u32 %bar, %stage, 8, %bar;
-      waitFull:
+    waitFull:
         mbarrier.try_wait.parity.acquire.cta.shared::cta.b64 %p, [%bar], %phase;
         @!%p bra waitFull;
         tcgen05.fence::after_thread_sync;
@@ -187,7 +187,7 @@ ptx! {
         or.b64 %adesc, %desc, 0x4000404000010000;
         add.u64 %bdesc, %adesc, 1024;                   // the tile of B is 16384 bytes on
         mov.u32 %at, 0;
-      multiply16:
+    multiply16:
         or.b32 %slot, %i, %at;
         setp.ne.u32 %add, %slot, 0;                     // the first product does not add
         tcgen05.mma.cta_group::1.kind::f16 [%tmem], %adesc, %bdesc, %idesc, %add;
@@ -208,7 +208,7 @@ ptx! {
         @%more bra multiply;
         mov.u32 %bar, done;
         tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [%bar];
-      issued:
+    issued:
         bar.warp.sync -1;
         bar.sync 0;
         tcgen05.fence::after_thread_sync;

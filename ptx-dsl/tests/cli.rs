@@ -284,6 +284,16 @@ fn print_what_is_legal() {
 
 /// Comments in any encoding are kept, blank lines and white space included.
 #[test]
+fn the_examples_are_formatted() {
+    let examples = Path::new(env!("CARGO_MANIFEST_DIR")).join("../examples");
+    let files = std::fs::read_dir(examples).expect("the examples").map(|file| file.expect("a file").path());
+    let files: Vec<_> = files.filter(|file| file.extension().is_some_and(|e| e == "rs")).collect();
+    let arguments = ["fmt", "--check"].into_iter().chain(files.iter().filter_map(|file| file.to_str()));
+    let out = run(&arguments.collect::<Vec<_>>(), b"");
+    assert!(files.len() > 8 && out.status.code() == Some(0), "{}", String::from_utf8_lossy(&out.stderr));
+}
+
+#[test]
 fn fmt_keeps_comments() {
     let text = b".version 9.0\n.target sm_90\n// caf\xe9 \xc3\xa0\n/* a\n\n\n  \x80b   \n*/ .visible .entry k()\n{ /* c  \n  d */ ret;\n\n\n}\n";
     let out = run(&["fmt", "-"], text);
