@@ -67,19 +67,14 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
 /// The path of a constant of Rust, and its name, if an error is at the first `:` of it.
 fn path_at(tokens: &[Token], d: &Diagnostic) -> Option<(String, String)> {
     let colon = tokens.iter().position(|t| t.id == d.span.first).filter(|_| d.code == 110)?;
-    let word = |at: usize| match &tokens.get(at)?.kind {
-        Tok::Word(word) => Some(word.as_str()),
-        _ => None,
-    };
-    let is_colon = |at: usize| tokens.get(at).is_some_and(|t| t.kind == Tok::Punct(':'));
-    let mut path = word(colon.checked_sub(1)?)?.to_owned();
+    let mut path = word(tokens.get(colon.checked_sub(1)?))?.to_owned();
     let (mut at, mut last) = (colon, None);
-    while is_colon(at) && is_colon(at + 1) {
-        last = Some(word(at + 2)?);
-        path = format!("{path}::{}", word(at + 2)?);
+    while is(tokens.get(at), ':') && is(tokens.get(at + 1), ':') {
+        last = constant(tokens.get(at + 2)?);
+        path = format!("{path}::{}", word(tokens.get(at + 2))?);
         at += 3;
     }
-    Some((path, constant(&tokens[at.checked_sub(1)?]).filter(|name| Some(*name) == last)?.to_owned()))
+    Some((path, last?.to_owned()))
 }
 
 /// `.inline wait(...) { ... }` or `.layout ring(...) { ... }`
