@@ -531,3 +531,100 @@ fn products_of_shared_memory_and_factors_that_are_read_again() {
     // a round reads after the end
     said(|host| products.launch(host, Launch::grid(2).block((16, 16)), (&x, &mut [0.0f32; 512], 7, 200)));
 }
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    // A row of `a` times a column of `b`, 40 elements each, and the sum of the first 20 products.
+    .visible .entry chains(
+        .param .u64 .ptr .global .align 4 x: &[f32],
+        .param .u64 .ptr .global .align 4 out: &mut [f32],
+        .param .u32 rounds, .param .u32 step)
+    {
+        .shared .align 16 .b8 tile[8192];
+        .reg .pred %p;
+        .reg .b32 %x, %y, %nx, %i, %n, %at, %left, %above, %step;
+        .reg .b64 %from, %to, %o;
+        .reg .f32 %u, %v, %half, %s;
+        ld.param.u64 %from, [x];
+        ld.param.u64 %to, [out];
+        ld.param.u32 %n, [rounds];
+        ld.param.u32 %step, [step];
+        mov.u32 %x, %tid.x;
+        mov.u32 %y, %tid.y;
+        mov.u32 %nx, %ntid.x;
+        or.b32 %i, %x, %y;
+        setp.ne.u32 %p, %i, 0;
+        @%p bra FILLED;
+        mov.u32 %at, tile;
+        mov.u32 %i, 0;
+      FILL:
+        ld.global.f32 %u, [%from];
+        st.shared.f32 [%at], %u;
+        add.u64 %from, %from, 4;
+        add.u32 %at, %at, 4;
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %p, %i, 2048;
+        @%p bra FILL;
+      FILLED:
+        bar.sync 0;
+        mov.u32 %at, tile;
+        mad.lo.u32 %left, %y, 160, %at;
+        mad.lo.u32 %above, %x, 4, %at;
+        mov.f32 %s, 0f00000000;
+        mov.u32 %i, 0;
+      ROUND:
+        @for K in 0..20 {
+            ld.shared.f32 %u, [%left + 4 * K];
+            ld.shared.f32 %v, [%above + 128 * K];
+            fma.rn.f32 %s, %u, %v, %s;
+        }
+        mov.f32 %half, %s;
+        @for K in 20..40 {
+            ld.shared.f32 %u, [%left + 4 * K];
+            ld.shared.f32 %v, [%above + 128 * K];
+            fma.rn.f32 %s, %v, %u, %s;
+        }
+        add.u32 %left, %left, %step;
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %p, %i, %n;
+        @%p bra ROUND;
+        mad.lo.u32 %i, %y, %nx, %x;
+        mul.wide.u32 %o, %i, 8;
+        add.u64 %to, %to, %o;
+        st.global.f32 [%to], %s;
+        st.global.f32 [%to+4], %half;
+        ret;
+    }
+}
+
+#[test]
+fn chains_of_products_keep_sums_that_are_read_and_canonical_nans() {
+    let mut x: Vec<f32> = (0..2048).map(|i: u32| (i.wrapping_mul(2_654_435_761) >> 8) as f32 / 1e6 - 5.0).collect();
+    // column 3 of `b`: infinities of both signs, a NaN with a payload in column 5
+    (x[3], x[32 + 3], x[64 + 5]) = (f32::INFINITY, f32::NEG_INFINITY, f32::from_bits(0xffc0_1234));
+    let (rounds, step) = (5, 16);
+    let bits = |v: f32| if v.is_nan() { 0x7fff_ffff } else { v.to_bits() };
+    for [nx, ny] in [[16u32, 16], [8, 8], [32, 4]] {
+        for host in both() {
+            let mut out = vec![0.0f32; (2 * nx * ny) as usize];
+            chains.launch(&host, Launch::grid(2).block((nx, ny)), (&x, &mut out, rounds, step)).unwrap();
+            for (thread, found) in (0..).zip(out.chunks(2)) {
+                let (mut s, mut half) = (0f32, 0f32);
+                for i in 0..rounds {
+                    let (left, above) = (40 * (thread / nx) + i * step / 4, thread % nx);
+                    for k in 0..40 {
+                        if k == 20 {
+                            half = s;
+                        }
+                        s = x[(left + k) as usize].mul_add(x[(above + 32 * k) as usize], s);
+                    }
+                }
+                let found = [found[0].to_bits(), found[1].to_bits()];
+                assert_eq!(found, [bits(s), bits(half)], "thread {thread} of {nx} x {ny}, {host:?}");
+            }
+            assert!(out.iter().any(|v| v.is_nan()) && out.iter().any(|v| v.is_finite()));
+        }
+    }
+    // the last row of `a` reads after the end, in the middle of a chain
+    said(|host| chains.launch(host, Launch::grid(2).block((16, 16)), (&x, &mut [0.0f32; 512], 40, 192)));
+}

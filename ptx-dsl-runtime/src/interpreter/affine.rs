@@ -1,7 +1,7 @@
 //! Instructions whose result is affine if their operands are: sums, products with uniform values, and widening where no lane wraps
 //! around.
 
-use super::registers::{Kind, Scalar};
+use super::registers::{Kind, Line, Registers, Scalar};
 use super::runner::Runner;
 use crate::lanes::{self, just};
 
@@ -76,9 +76,6 @@ impl Compare {
     }
 }
 
-/// An affine value of 32 or 64 bits: base and strides.
-type Line = (u64, i64, i64);
-
 impl Rule {
     pub fn of(opcode: Opcode, q: Q, i: &Instr, width: &dyn Fn(&Register) -> u8) -> Option<Rule> {
         let ty = q.ty[0];
@@ -110,153 +107,149 @@ impl Rule {
         }
     }
 
-    /// The result for these operands (0 for one that is not there) in a register of `bits`, if it is affine.
-    #[inline]
-    pub fn apply(self, r: &Runner<'_, '_>, s: [Scalar; 3], bits: u32) -> Option<Scalar> {
-        if let Rule::Compare { compare, signed } = self {
-            return r.compared(compare, signed, s);
-        }
-        let line = match self {
-            Rule::Add => sum(line(s[0]), line(s[1])),
-            Rule::Sub => sum(line(s[0]), scaled(line(s[1]), u64::MAX)),
-            Rule::Mul => product(s[0], s[1])?,
-            Rule::Mad => sum(product(s[0], s[1])?, line(s[2])),
-            Rule::Shl => match s[1] {
-                Scalar::Uniform(n) if (n as u32) < bits => scaled(line(s[0]), 1 << (n as u32)),
-                _ => return None,
-            },
-            Rule::Wide { signed } => {
-                let (value, factor) = match (s[0], s[1]) {
-                    (a, Scalar::Uniform(b)) => (a, b),
-                    (Scalar::Uniform(a), b) => (b, a),
-                    _ => return None,
-                };
-                let factor = if signed { factor as u32 as i32 as i64 as u64 } else { factor as u32 as u64 };
-                let wide = scaled(r.extended(value, signed)?, factor);
-                sum(wide, line(s[2]))
+    /// The order in which [`Runner::set_line`] takes the operands: a uniform factor is second. `None` if they have no affine result.
+    pub fn order(self, [a, b, _]: [Kind; 3]) -> Option<[usize; 3]> {
+        match self {
+            Rule::Mul | Rule::Mad | Rule::Wide { .. } if b != Kind::Uniform => {
+                (a == Kind::Uniform).then_some([1, 0, 2])
             }
-            Rule::Extend { signed } => r.extended(s[0], signed)?,
-            Rule::Truncate => line(s[0]),
-            Rule::Compare { .. } => return None,
+            Rule::Shl if b != Kind::Uniform => None,
+            _ => Some([0, 1, 2]),
+        }
+    }
+
+    /// The result for these operands, if it is affine in a register of `bits`. One that is not there is 0.
+    #[inline(always)]
+    fn apply(self, r: &Registers, [a, b, c]: [Line; 3], bits: u32) -> Option<Line> {
+        let (base, x, y) = match self {
+            Rule::Add => sum(a, b),
+            Rule::Sub => sum(a, scaled(b, u64::MAX)),
+            Rule::Mul => scaled(a, b.0),
+            Rule::Mad => sum(scaled(a, b.0), c),
+            Rule::Shl if (b.0 as u32) < bits => scaled(a, 1 << (b.0 as u32)),
+            Rule::Wide { signed } => {
+                let factor = if signed { b.0 as u32 as i32 as i64 as u64 } else { b.0 as u32 as u64 };
+                sum(scaled(extended(r, a, signed)?, factor), c)
+            }
+            Rule::Extend { signed } => extended(r, a, signed)?,
+            Rule::Truncate => a,
+            Rule::Shl | Rule::Compare { .. } => return None,
         };
-        let (base, x, y) = line;
         Some(match bits {
-            64 => Scalar::Affine { base, x, y },
-            _ => Scalar::Affine { base: base as u32 as u64, x: x as i32 as i64, y: y as i32 as i64 },
+            64 => (base, x, y),
+            _ => (base as u32 as u64, x as i32 as i64, y as i32 as i64),
         })
     }
 }
 
-fn line(s: Scalar) -> Line {
-    match s {
-        Scalar::Uniform(v) => (v, 0, 0),
-        Scalar::Affine { base, x, y } => (base, x, y),
-        Scalar::Rows => (0, 0, 0),
-    }
-}
-
+#[inline(always)]
 fn sum(a: Line, b: Line) -> Line {
     (a.0.wrapping_add(b.0), a.1.wrapping_add(b.1), a.2.wrapping_add(b.2))
 }
 
+#[inline(always)]
 fn scaled((base, x, y): Line, by: u64) -> Line {
     (base.wrapping_mul(by), x.wrapping_mul(by as i64), y.wrapping_mul(by as i64))
 }
 
-fn product(a: Scalar, b: Scalar) -> Option<Line> {
-    match (a, b) {
-        (a, Scalar::Uniform(b)) => Some(scaled(line(a), b)),
-        (Scalar::Uniform(a), b) => Some(scaled(line(b), a)),
-        _ => None,
-    }
+/// A 32-bit value in 64 bits, if no lane wraps around.
+#[inline(always)]
+fn extended(r: &Registers, line: Line, signed: bool) -> Option<Line> {
+    range(r, line, signed)?;
+    let base = if signed { line.0 as u32 as i32 as i64 } else { line.0 as u32 as i64 };
+    Some((base as u64, i64::from(line.1 as i32), i64::from(line.2 as i32)))
+}
+
+/// The lowest and the highest value of a 32-bit value, if no lane wraps around.
+#[inline(always)]
+fn range(r: &Registers, (base, x, y): Line, signed: bool) -> Option<(i64, i64)> {
+    let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
+    let (x, y) = (x as i32 as i64, y as i32 as i64);
+    let (nx, ny) = r.shape;
+    let (dx, dy) = (x * i64::from(nx - 1), y * i64::from(ny - 1));
+    let (low, high) = (base + dx.min(0) + dy.min(0), base + dx.max(0) + dy.max(0));
+    let fits =
+        if signed { low >= i32::MIN.into() && high <= i32::MAX.into() } else { low >= 0 && high <= u32::MAX.into() };
+    fits.then_some((low, high))
 }
 
 impl Runner<'_, '_> {
-    /// The kind of what [`Runner::set_line`] sets. `None` if it cannot.
-    pub fn kind_of_line(&self, rule: Rule, s: [Scalar; 3], result: Register) -> Option<Kind> {
-        if let Some(scalar) = rule.apply(self, s, self.registers.slot(result).bits) {
-            return Some(scalar.kind());
+    /// The kind of what [`Runner::set_line`] sets for these operands, at least one of which is affine. `None` if it cannot.
+    pub fn kind_of_line(&self, rule: Rule, s: [Line; 3], kinds: [Kind; 3], result: Register) -> Option<Kind> {
+        let Rule::Compare { compare, signed } = rule else {
+            return rule.apply(self.registers, s, self.registers.slot(result).bits).map(|_| Kind::Affine);
+        };
+        if kinds[0] != Kind::Affine || kinds[1] != Kind::Uniform {
+            return None;
         }
-        let Rule::Compare { signed, .. } = rule else { return None };
-        self.compares_threads(signed, s[0], s[1]).then_some(Kind::Rows)
+        match self.compared(compare, signed, s[0], s[1].0) {
+            Some(_) => Some(Kind::Uniform),
+            None => self.compares_threads(signed, s[0]).then_some(Kind::Rows),
+        }
     }
 
     /// Computes an affine result, or that of a comparison. False, with nothing done, if it is not of that kind.
+    #[inline(always)]
+    pub fn set_line(&mut self, rule: Rule, s: [Line; 3], result: Register, kind: Kind) -> bool {
+        if let Rule::Compare { compare, signed } = rule {
+            return self.set_compared(compare, signed, (s[0], s[1].0), result, kind);
+        }
+        let Some((base, x, y)) = rule.apply(self.registers, s, self.registers.slot(result).bits) else { return false };
+        self.registers.set_scalar(self.lo, result, Scalar::Affine { base, x, y });
+        true
+    }
+
+    /// The same for a comparison.
     #[inline]
-    pub fn set_line(&mut self, rule: Rule, s: [Scalar; 3], result: Register, kind: Kind) -> bool {
+    fn set_compared(
+        &mut self,
+        compare: Compare,
+        signed: bool,
+        (line, with): (Line, u64),
+        result: Register,
+        kind: Kind,
+    ) -> bool {
         if kind == Kind::Rows {
-            return self.compare_rows(rule, s[0], s[1], result);
+            return self.compare_rows(compare, signed, line, with, result);
         }
-        match rule.apply(self, s, self.registers.slot(result).bits) {
-            Some(scalar) if scalar.kind() == kind => {
-                self.set(Some(result), scalar);
-                true
-            }
-            _ => false,
-        }
+        let Some(holds) = self.compared(compare, signed, line, with) else { return false };
+        self.registers.set_scalar(self.lo, result, Scalar::Uniform(holds.into()));
+        true
     }
 
     /// A comparison of an affine value with a uniform one, if all threads of the CTA give the same.
-    fn compared(&self, compare: Compare, signed: bool, s: [Scalar; 3]) -> Option<Scalar> {
-        let (affine @ Scalar::Affine { .. }, Scalar::Uniform(with)) = (s[0], s[1]) else { return None };
-        let (low, high) = self.range(affine, signed)?;
+    fn compared(&self, compare: Compare, signed: bool, line: Line, with: u64) -> Option<bool> {
+        let (low, high) = range(self.registers, line, signed)?;
         let with = if signed { with as u32 as i32 as i64 } else { with as u32 as i64 };
-        compare.of_range(low, high, with).map(|holds| Scalar::Uniform(holds.into()))
+        compare.of_range(low, high, with)
     }
 
-    /// Does this comparison of `%tid.x`-like values with a uniform one hold in the lanes up to some thread?
-    fn compares_threads(&self, signed: bool, a: Scalar, b: Scalar) -> bool {
-        let affine = matches!((a, b), (Scalar::Affine { x: 1, .. }, Scalar::Uniform(_)));
-        affine && self.registers.shape.1 == 1 && self.range(a, signed).is_some()
+    /// Does a comparison of this affine value with a uniform one hold in the lanes up to some thread, because it is like `%tid.x`?
+    fn compares_threads(&self, signed: bool, line: Line) -> bool {
+        line.1 == 1 && self.registers.shape.1 == 1 && range(self.registers, line, signed).is_some()
     }
 
     /// Such a comparison. False, with nothing done, if it is not of that kind.
-    pub fn compare_rows(&mut self, rule: Rule, a: Scalar, b: Scalar, result: Register) -> bool {
-        let Rule::Compare { compare, signed } = rule else { return false };
-        let (Scalar::Affine { base, .. }, Scalar::Uniform(with)) = (a, b) else { return false };
-        if !self.compares_threads(signed, a, b) {
+    fn compare_rows(&mut self, compare: Compare, signed: bool, line: Line, with: u64, result: Register) -> bool {
+        if !self.compares_threads(signed, line) {
             return false;
         }
         // the order of unsigned numbers, with the sign bit inverted for signed ones
         let flip = if signed { 1 << 31 } else { 0 };
-        let (base, with) = (base as u32 ^ flip, with as u32 ^ flip);
-        for k in 0..self.n {
+        let (base, with) = (line.0 as u32 ^ flip, with as u32 ^ flip);
+        let rows = self.registers.row(result, self.lo);
+        for (k, row) in self.registers.masks[rows..rows + self.n].iter().enumerate() {
             let first = base.wrapping_add(((self.lo + k) * 32) as u32);
-            let mask = match compare {
+            row.set(match compare {
                 Compare::Lt => lanes::below(first, with),
                 Compare::Ge => !lanes::below(first, with),
                 Compare::Le => lanes::up_to(first, with),
                 Compare::Gt => !lanes::up_to(first, with),
                 Compare::Eq => just(first, with),
                 Compare::Ne => !just(first, with),
-            };
-            self.registers.masks[self.registers.row(result, self.lo + k)].set(mask);
+            });
         }
         self.registers.set_scalar(self.lo, result, Scalar::Rows);
         true
-    }
-
-    /// A 32-bit value in 64 bits, if no lane wraps around.
-    fn extended(&self, s: Scalar, signed: bool) -> Option<Line> {
-        let (base, x, y) = line(s);
-        self.range(s, signed)?;
-        let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
-        Some((base as u64, i64::from(x as i32), i64::from(y as i32)))
-    }
-
-    /// The lowest and the highest value of a 32-bit value, if no lane wraps around.
-    fn range(&self, s: Scalar, signed: bool) -> Option<(i64, i64)> {
-        let (base, x, y) = line(s);
-        let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
-        let (x, y) = (x as i32 as i64, y as i32 as i64);
-        let (nx, ny) = self.registers.shape;
-        let (dx, dy) = (x * i64::from(nx - 1), y * i64::from(ny - 1));
-        let (low, high) = (base + dx.min(0) + dy.min(0), base + dx.max(0) + dy.max(0));
-        let fits = if signed {
-            low >= i32::MIN.into() && high <= i32::MAX.into()
-        } else {
-            low >= 0 && high <= u32::MAX.into()
-        };
-        fits.then_some((low, high))
     }
 }

@@ -80,11 +80,14 @@ impl Kinds {
         }
     }
 
-    /// The number of a kind.
     #[inline(always)]
-    pub fn get(&self, warp: usize, r: Register) -> u64 {
+    pub fn get(&self, warp: usize, r: Register) -> Kind {
         let (word, shift) = place(r);
-        self.words[warp * self.per_warp + word] >> shift & 3
+        match self.words[warp * self.per_warp + word] >> shift & 3 {
+            0 => Kind::Rows,
+            1 => Kind::Uniform,
+            _ => Kind::Affine,
+        }
     }
 
     pub fn of(&self, warp: usize, set: &KindSet) -> Box<[u64]> {
@@ -116,17 +119,17 @@ mod tests {
         for r in [0, 31, 32, 69] {
             for kind in [Kind::Rows, Kind::Affine] {
                 kinds.set(1, r, kind);
-                assert_eq!(kinds.get(1, r), kind as u64);
+                assert_eq!(kinds.get(1, r), kind);
                 assert!(!kinds.are(1, &set, &before) && kinds.are(0, &set, &before), "{r}");
             }
             kinds.set(1, r, Kind::Uniform);
             assert!(kinds.are(1, &set, &before), "{r}");
         }
         kinds.copy(1, 2);
-        assert_eq!((kinds.get(2, 30), kinds.get(2, 31)), (Kind::Rows as u64, Kind::Uniform as u64));
+        assert_eq!((kinds.get(2, 30), kinds.get(2, 31)), (Kind::Rows, Kind::Uniform));
         kinds.reset_first();
-        assert_eq!(kinds.get(1, 30), Kind::Rows as u64);
+        assert_eq!(kinds.get(1, 30), Kind::Rows);
         kinds.reset();
-        assert_eq!(kinds.get(1, 30), Kind::Uniform as u64);
+        assert_eq!(kinds.get(1, 30), Kind::Uniform);
     }
 }

@@ -11,10 +11,10 @@ mod product;
 mod scattered;
 
 pub(super) use access::Access;
-pub(super) use product::{Factor, Product};
+pub(super) use product::{CHAIN, Factor, Products};
 
 use super::op::{Op, WarpFunction};
-use super::registers::Scalar;
+use super::registers::{Line, Scalar};
 use super::runner::Runner;
 use crate::fault::Fault;
 use crate::isa::Done;
@@ -56,39 +56,42 @@ fn telling<T>(r: &mut Runner<'_, '_>, f: impl FnOnce(&mut Runner<'_, '_>) -> T) 
     done
 }
 
-/// What a plan has found out about an access.
-#[derive(Clone, Copy)]
-pub(super) enum Planned {
-    /// All lanes load the same elements.
-    Once(Scalar),
-    /// The addresses are affine.
-    Affine(Scalar),
-    /// The lanes access memory anywhere.
-    Each,
+/// A step of a plan: all lanes load the same elements. False, with nothing done, if it cannot run that way.
+#[inline]
+pub(super) fn run_once(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Result<bool, Box<Fault>> {
+    telling(r, |r| load_once(r, op, access, at))
 }
 
-/// Runs an access of a plan. False, with nothing done, if it cannot run that way.
-#[inline(always)]
-pub(super) fn run_planned(
+/// A step of a plan: the lanes access memory at affine addresses.
+#[inline]
+pub(super) fn run_affine(
     r: &mut Runner<'_, '_>,
     op: &Op,
     access: &Access,
     (compiled, f): (&Compiled, WarpFunction),
-    planned: Planned,
-) -> Result<bool, Box<Fault>> {
-    telling(r, |r| match planned {
-        Planned::Once(Scalar::Uniform(at)) => load_once(r, op, access, at),
-        Planned::Once(_) => Ok(false),
-        Planned::Affine(address) => run_affine(r, op, access, compiled, f, address).map(|()| true),
-        Planned::Each => run_each(r, op, access, compiled, f).map(|()| true),
-    })
+    address: &Line,
+) -> Done {
+    telling(r, |r| at_affine_addresses(r, op, access, (compiled, f), address))
+}
+
+/// A step of a plan: the lanes access memory anywhere.
+#[inline]
+pub(super) fn run_each(
+    r: &mut Runner<'_, '_>,
+    op: &Op,
+    access: &Access,
+    (compiled, f): (&Compiled, WarpFunction),
+) -> Done {
+    telling(r, |r| anywhere(r, op, access, (compiled, f)))
 }
 
 fn run_fast(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, f: WarpFunction) -> Done {
     match r.scalar_operand(&op.sources[0]) {
         Some(Scalar::Uniform(at)) if access.is_once(r.all) && load_once(r, op, access, at)? => Ok(()),
-        Some(affine @ Scalar::Affine { .. }) if access.is_in_pieces() => run_affine(r, op, access, compiled, f, affine),
-        _ => run_each(r, op, access, compiled, f),
+        Some(affine @ Scalar::Affine { .. }) if access.is_in_pieces() => {
+            at_affine_addresses(r, op, access, (compiled, f), &affine.line())
+        }
+        _ => anywhere(r, op, access, (compiled, f)),
     }
 }
 
@@ -104,23 +107,21 @@ fn load_once(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: u64) -> Resul
     Ok(true)
 }
 
-/// The lanes access memory at affine addresses.
-#[inline]
-fn run_affine(
+/// The address is not copied: it was stored in parts, and the processor would wait for them.
+#[inline(always)]
+fn at_affine_addresses(
     r: &mut Runner<'_, '_>,
     op: &Op,
     access: &Access,
-    compiled: &Compiled,
-    f: WarpFunction,
-    address: Scalar,
+    (compiled, f): (&Compiled, WarpFunction),
+    address: &Line,
 ) -> Done {
     r.x.at(op.site, op.order);
     if in_pieces(r, op, access, compiled, address) { Ok(()) } else { compiled.each.run(r, op, access, f) }
 }
 
-/// The lanes access memory anywhere.
-#[inline]
-fn run_each(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, f: WarpFunction) -> Done {
+#[inline(always)]
+fn anywhere(r: &mut Runner<'_, '_>, op: &Op, access: &Access, (compiled, f): (&Compiled, WarpFunction)) -> Done {
     r.x.at(op.site, op.order);
     compiled.each.run(r, op, access, f)
 }
@@ -128,7 +129,7 @@ fn run_each(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compile
 /// Accesses memory in pieces, if the first threads do, and none of the others. Lanes that have exited, or do not exist, access
 /// nothing. False, with nothing done, if that is not so.
 #[inline(always)]
-fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, address: Scalar) -> bool {
+fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, address: &Line) -> bool {
     let count = if r.full { 32 * r.n } else { first_threads(&r.masks[..r.n]) };
     count != 0 && compiled.pieces.run(r, op, access, address, count)
 }

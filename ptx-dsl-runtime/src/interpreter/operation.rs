@@ -6,7 +6,7 @@ use super::memory;
 use super::op::{Op, WarpFunction};
 use super::registers::Scalar;
 use super::rows::RowFunction;
-use super::runner::Runner;
+use super::runner::{Runner, copy};
 use crate::fault::Fault;
 use crate::isa::Done;
 
@@ -39,7 +39,7 @@ impl Runner<'_, '_> {
     #[inline(always)]
     pub fn unguarded(&mut self) {
         if self.guarded {
-            self.masks = self.active;
+            copy(&mut self.masks, &self.active, self.n);
             (self.all, self.guarded) = (self.whole(), false);
             self.full = self.active[..self.n].iter().all(|m| *m == u32::MAX);
         }
@@ -161,7 +161,7 @@ impl Runner<'_, '_> {
         true
     }
 
-    /// Computes an affine result, or the mask of a comparison. False, with nothing done, if operands are not affine.
+    /// Computes an affine result, or that of a comparison. False, with nothing done, if operands are not affine.
     fn line(&mut self, rule: Rule, op: &Op) -> bool {
         let (mut s, Some(result)) = ([Scalar::Uniform(0); 3], op.results[0]) else { return false };
         for (s, o) in s.iter_mut().zip(&op.sources) {
@@ -170,8 +170,11 @@ impl Runner<'_, '_> {
                 None => return false,
             }
         }
-        let kind = self.kind_of_line(rule, s, result);
-        kind.is_some_and(|kind| self.set_line(rule, s, result, kind))
+        let kinds = s.map(|s| s.kind());
+        let Some(order) = rule.order(kinds) else { return false };
+        let lines = order.map(|at| s[at].line());
+        let kind = self.kind_of_line(rule, lines, kinds, result);
+        kind.is_some_and(|kind| self.set_line(rule, lines, result, kind))
     }
 
     #[inline(never)]

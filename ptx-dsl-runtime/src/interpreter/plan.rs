@@ -78,7 +78,7 @@ impl Plans {
         if r.full {
             fusion::fuse(r, code, at, &mut steps);
         }
-        plan.steps = steps.into();
+        plan.steps = fusion::join_loops(steps).into();
         self.last = self.all.len();
         self.all.push(plan);
         Ok(())
@@ -112,7 +112,7 @@ impl Plan {
         r.unguarded();
         for Planned { at, step, all } in &self.steps {
             r.all = *all;
-            let outcome = step.run(r, &body[*at]).map_err(|fault| (*at, fault))?;
+            let outcome = step.run(r, body, *at).map_err(|fault| (*at, fault))?;
             r.describe_news(&body[*at].op);
             match outcome {
                 Outcome::Done => {}

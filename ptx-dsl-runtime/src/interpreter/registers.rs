@@ -11,6 +11,7 @@ use crate::Lanes;
 use crate::machine::geometry::Geometry;
 use ptx_dsl_isa::image::{Image, Register};
 use std::cell::Cell;
+use std::ops::Range;
 use std::rc::Rc;
 
 /// The lanes of a warp. Rows begin where cache lines do.
@@ -38,7 +39,20 @@ impl Scalar {
             Scalar::Affine { .. } => Kind::Affine,
         }
     }
+
+    /// A uniform value has strides of 0.
+    #[inline(always)]
+    pub fn line(&self) -> Line {
+        match *self {
+            Scalar::Rows => (0, 0, 0),
+            Scalar::Uniform(v) => (v, 0, 0),
+            Scalar::Affine { base, x, y } => (base, x, y),
+        }
+    }
 }
+
+/// An affine value: base and strides.
+pub(super) type Line = (u64, i64, i64);
 
 /// Where the rows of a register are.
 #[derive(Debug, Clone, Copy)]
@@ -84,6 +98,32 @@ pub(super) struct Constants {
     pub longs: Vec<u64>,
 }
 
+/// Scalars by warp and register. Each part has a list of its own: if a scalar were stored in parts and read as a whole, the processor
+/// would wait for the stores.
+#[derive(Debug, Clone)]
+struct Scalars {
+    bases: Vec<u64>,
+    xs: Vec<i64>,
+    ys: Vec<i64>,
+}
+
+impl Scalars {
+    fn new(n: usize) -> Self {
+        Scalars { bases: vec![0; n], xs: vec![0; n], ys: vec![0; n] }
+    }
+
+    /// All of the first `n` are 0 where they are uniform.
+    fn reset(&mut self, n: usize) {
+        self.bases[..n].fill(0);
+    }
+
+    fn copy(&mut self, from: Range<usize>, to: usize) {
+        self.bases.copy_within(from.clone(), to);
+        self.xs.copy_within(from.clone(), to);
+        self.ys.copy_within(from, to);
+    }
+}
+
 /// The registers of a CTA.
 #[derive(Debug, Clone)]
 pub(super) struct Registers {
@@ -95,9 +135,8 @@ pub(super) struct Registers {
     pub masks: Vec<Cell<u32>>,
     /// Where the scratch rows begin: of predicates, words and longs. Those of constants follow.
     pub scratch: [usize; 3],
-    /// By warp and register.
-    scalars: Vec<Scalar>,
     pub kinds: Kinds,
+    scalars: Scalars,
     /// By warp, between steps: whose scalars it holds.
     leaders: Vec<usize>,
     /// Warps with the same number hold the same scalars.
@@ -147,7 +186,7 @@ impl Registers {
         long_rows.extend(constants.longs.iter().map(|v| Cell::new(Row([*v; 32]))));
         Registers {
             warps,
-            scalars: vec![Scalar::Uniform(0); slots.len() * warps],
+            scalars: Scalars::new(slots.len() * warps),
             kinds: Kinds::new(slots.len(), warps),
             slots,
             words: word_rows,
@@ -168,7 +207,7 @@ impl Registers {
     /// All registers are 0, and the next step is one of all warps, which looks at those of the first alone.
     pub fn restart(&mut self) {
         let n = self.slots.len();
-        self.scalars[..n].fill(Scalar::Uniform(0));
+        self.scalars.reset(n);
         self.kinds.reset_first();
         self.leaders.fill(0);
         self.stamps.fill(0);
@@ -179,7 +218,7 @@ impl Registers {
 
     /// All registers are 0.
     pub fn reset(&mut self) {
-        self.scalars.fill(Scalar::Uniform(0));
+        self.scalars.reset(self.slots.len() * self.warps);
         self.kinds.reset();
         (0..).zip(&mut self.leaders).for_each(|(w, leader)| *leader = w);
         self.stamps.fill(0);
@@ -202,19 +241,46 @@ impl Registers {
     /// What a register holds in the cohort that begins with warp `lo`.
     #[inline(always)]
     pub fn scalar(&self, lo: usize, r: Register) -> Scalar {
-        self.scalars[lo * self.slots.len() + r as usize]
+        match self.kinds.get(lo, r) {
+            Kind::Rows => Scalar::Rows,
+            Kind::Uniform => Scalar::Uniform(self.base(lo, r)),
+            Kind::Affine => {
+                let (base, x, y) = self.line(lo, r);
+                Scalar::Affine { base, x, y }
+            }
+        }
+    }
+
+    /// The value of a uniform register, and the base of an affine one.
+    #[inline(always)]
+    pub fn base(&self, lo: usize, r: Register) -> u64 {
+        self.scalars.bases[lo * self.slots.len() + r as usize]
+    }
+
+    /// Base and strides of an affine register.
+    #[inline(always)]
+    pub fn line(&self, lo: usize, r: Register) -> Line {
+        let at = lo * self.slots.len() + r as usize;
+        (self.scalars.bases[at], self.scalars.xs[at], self.scalars.ys[at])
     }
 
     #[inline(always)]
     pub fn set_scalar(&mut self, lo: usize, r: Register, scalar: Scalar) {
-        self.scalars[lo * self.slots.len() + r as usize] = scalar;
+        let at = lo * self.slots.len() + r as usize;
+        match scalar {
+            Scalar::Rows => {}
+            Scalar::Uniform(v) => self.scalars.bases[at] = v,
+            Scalar::Affine { base, x, y } => {
+                (self.scalars.bases[at], self.scalars.xs[at], self.scalars.ys[at]) = (base, x, y);
+            }
+        }
         self.kinds.set(lo, r, scalar.kind());
     }
 
     /// Does a register hold rows in the cohort that begins with warp `lo`?
     #[inline(always)]
     pub fn is_rows(&self, lo: usize, r: Register) -> bool {
-        self.kinds.get(lo, r) == Kind::Rows as u64
+        self.kinds.get(lo, r) == Kind::Rows
     }
 
     /// A step of the warps `lo..hi` begins.
@@ -247,7 +313,7 @@ impl Registers {
         for (w, leader) in self.leaders.iter_mut().enumerate() {
             let lo = std::mem::replace(leader, w);
             if lo != w {
-                self.scalars.copy_within(lo * n..(lo + 1) * n, w * n);
+                self.scalars.copy(lo * n..(lo + 1) * n, w * n);
                 self.kinds.copy(lo, w);
             }
         }

@@ -203,6 +203,37 @@ impl RowFunction {
     }
 }
 
+/// Loops that run one after the other for all lanes. Their operands are rows, or constants.
+pub(super) struct Loops {
+    all: Box<[(Compiled, Places)]>,
+    /// Results that are no rows yet.
+    fresh: Box<[Register]>,
+}
+
+impl Loops {
+    /// Runs the loops. Nobody reads the results in lanes that do not run.
+    #[inline]
+    pub fn run(&self, r: &mut Runner<'_, '_>) {
+        for register in &self.fresh {
+            r.registers.set_scalar(r.lo, *register, Scalar::Rows);
+        }
+        for (compiled, places) in &self.all {
+            run_loop(*compiled, r, places);
+        }
+    }
+}
+
+impl FromIterator<Resolved> for Loops {
+    fn from_iter<T: IntoIterator<Item = Resolved>>(resolved: T) -> Self {
+        let (mut all, mut fresh) = (Vec::new(), Vec::new());
+        for Resolved { compiled, places, fresh: of_loop, .. } in resolved {
+            all.push((compiled, places));
+            fresh.extend(of_loop);
+        }
+        Loops { all: all.into(), fresh: fresh.into() }
+    }
+}
+
 impl Resolved {
     /// Are all operands rows, or constants?
     pub fn is_on_rows(&self) -> bool {

@@ -12,6 +12,16 @@ use ptx_dsl_isa::image::{Image, Register};
 /// The lanes of each warp of a cohort.
 pub(super) type Masks = [u32; 32];
 
+/// Copies those of the first `n` warps. Most cohorts have few.
+#[inline(always)]
+pub(super) fn copy(to: &mut Masks, from: &Masks, n: usize) {
+    if n <= 8 {
+        to[..8].copy_from_slice(&from[..8]);
+    } else {
+        *to = *from;
+    }
+}
+
 /// Where the lanes of warps are that do not run now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
@@ -108,7 +118,7 @@ impl<'s, 'a> Runner<'s, 'a> {
 
     /// These lanes of the cohort run.
     pub fn part(&mut self, masks: &Masks, rest: Rest) {
-        self.active = *masks;
+        copy(&mut self.active, masks, self.n);
         self.rest = rest;
         (self.guarded, self.joined) = (true, false);
     }

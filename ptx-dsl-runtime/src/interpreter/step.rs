@@ -290,19 +290,19 @@ impl Step<'_, '_> {
             return Ok(Some(if (v & 1 != 0) == guard.holds { taken } else { fall }));
         }
         let (mut jump, mut rest) = ([0; 32], [0; 32]);
-        let (mut all, mut any) = (0, 0);
+        let (mut some_jump, mut some_stay) = (0, 0);
         for k in 0..self.r.n {
             let p = self.r.registers.mask(self.r.leader(k), guard.register, self.r.lo + k);
             let active = self.r.active[k];
             jump[k] = active & if guard.holds { p } else { !p };
             rest[k] = active & !jump[k];
-            all |= rest[k];
-            any |= jump[k];
+            some_jump |= jump[k];
+            some_stay |= rest[k];
         }
-        if all == 0 {
+        if some_stay == 0 {
             return Ok(Some(taken));
         }
-        if any == 0 {
+        if some_jump == 0 {
             return Ok(Some(fall));
         }
         if self.is_skipped(fall, taken) {

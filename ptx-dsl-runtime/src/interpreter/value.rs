@@ -1,7 +1,7 @@
 //! Operands of planned steps: scalars whose place is known.
 
 use super::op::Operand;
-use super::registers::{Kind, Scalar};
+use super::registers::{Kind, Line, Scalar};
 use super::runner::Runner;
 use crate::Ctx;
 use ptx_dsl_isa::image::Register;
@@ -69,12 +69,29 @@ impl Value {
         }
     }
 
-    /// One that is uniform.
+    /// Its value, if it is uniform: the base of an affine one.
     #[inline(always)]
     pub fn uniform(&self, r: &Runner<'_, '_>) -> u64 {
-        match self.scalar(r) {
-            Scalar::Uniform(v) => v,
-            _ => 0,
+        match *self {
+            Value::Register(register, _) => r.registers.base(r.lo, register),
+            Value::Scalar(Scalar::Uniform(v)) => v,
+            Value::Scalar(scalar) => scalar.line().0,
+            Value::Offset { base, offset, low, .. } => r.registers.base(r.lo, base).wrapping_add_signed(offset) & low,
+            Value::Special(read) => read(r.x, 0),
         }
+    }
+
+    /// Base and strides.
+    #[inline(always)]
+    pub fn line(&self, r: &Runner<'_, '_>) -> Line {
+        let (base, register) = match *self {
+            Value::Scalar(scalar) => return scalar.line(),
+            Value::Register(register, Kind::Affine) | Value::Offset { base: register, kind: Kind::Affine, .. } => {
+                (self.uniform(r), register)
+            }
+            _ => return (self.uniform(r), 0, 0),
+        };
+        let (_, x, y) = r.registers.line(r.lo, register);
+        (base, x, y)
     }
 }

@@ -53,7 +53,20 @@ impl Ctx<'_> {
         }
     }
 
-    /// The same to write.
+    /// Where `n` bytes are in [`Ctx::own_shared`], if they are inside. Alignment is the caller's business.
+    #[inline(always)]
+    pub(crate) fn offset_in_shared(&self, addr: u64, n: usize) -> Option<usize> {
+        let (memory, at) = self.bytes_of(AddrSpace::SharedCta, addr)?;
+        part(memory, at, n).map(|_| at)
+    }
+
+    /// The shared memory of the CTA.
+    #[inline(always)]
+    pub(crate) fn own_shared(&self) -> &[u8] {
+        &self.memory.shared
+    }
+
+    /// The same as [`Ctx::bytes_of`], to write.
     #[inline(always)]
     fn bytes_of_mut(&mut self, space: AddrSpace, addr: u64) -> Option<(&mut [u8], usize)> {
         if self.is_watched() || self.scheduling.probing {

@@ -1,7 +1,7 @@
 //! Accesses at affine addresses by all lanes of a cohort: one check, then copies of pieces of lanes in which `%tid.x` counts up.
 
 use super::super::op::{Op, Operand};
-use super::super::registers::{Registers, Row, Scalar};
+use super::super::registers::{Line, Registers, Row, Scalar};
 use super::super::runner::Runner;
 use super::access::{Access, Kind};
 use super::concurrent;
@@ -39,10 +39,10 @@ pub(super) enum Next {
 }
 
 impl Pieces {
-    /// Of the first threads of the cohort. `None` if they do not access consecutive elements, or one element, in pieces.
+    /// Of the first threads of the cohort, at affine addresses. `None` if they do not access consecutive elements, or one element, in
+    /// pieces.
     #[inline(always)]
-    pub fn new(r: &Runner<'_, '_>, address: Scalar, bytes: u32, count: usize) -> Option<Pieces> {
-        let Scalar::Affine { base, x, y } = address else { return None };
+    pub fn new(r: &Runner<'_, '_>, &(base, x, y): &Line, bytes: u32, count: usize) -> Option<Pieces> {
         let size = i64::from(bytes);
         if (x != size && x != 0) || (base | x as u64 | y as u64) & (u64::from(bytes) - 1) != 0 {
             return None;
@@ -148,7 +148,7 @@ impl Pieces {
 }
 
 /// An access compiled for one instruction set and one size of elements. Only [`find`] takes one.
-pub(in super::super) struct Pieced(unsafe fn(&mut Runner<'_, '_>, &Op, &Access, Scalar, usize) -> bool);
+pub(in super::super) struct Pieced(unsafe fn(&mut Runner<'_, '_>, &Op, &Access, &Line, usize) -> bool);
 
 /// The wrappers for one instruction set.
 macro_rules! level {
@@ -157,12 +157,12 @@ macro_rules! level {
             use super::*;
 
             $(#[$attribute])*
-            pub fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: Scalar, count: usize) -> bool {
+            pub fn load<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: &Line, count: usize) -> bool {
                 load_elements::<T>(r, op, access, at, count)
             }
 
             $(#[$attribute])*
-            pub fn store<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: Scalar, count: usize) -> bool {
+            pub fn store<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: &Line, count: usize) -> bool {
                 store_elements::<T>(r, op, access, at, count)
             }
 
@@ -213,7 +213,7 @@ impl Pieced {
     /// The first `count` threads of the cohort load or store. False, with nothing done, if a check fails.
     #[inline(always)]
     #[allow(unsafe_code)]
-    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: Scalar, count: usize) -> bool {
+    pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, at: &Line, count: usize) -> bool {
         // SAFETY: `find` has taken the function for the instruction set of this processor.
         unsafe { (self.0)(r, op, access, at, count) }
     }
@@ -221,7 +221,7 @@ impl Pieced {
 
 /// The first `count` threads of the cohort load.
 #[inline(always)]
-fn load_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: Scalar, count: usize) -> bool {
+fn load_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: &Line, count: usize) -> bool {
     let Some(pieces) = Pieces::new(r, address, access.bytes, count) else { return false };
     let Some(register) = op.results[0] else { return false };
     let slot = r.registers.slot(register);
@@ -351,7 +351,7 @@ fn elements<T: Word, const P: usize>(memory: &[u8], at: usize, to: &mut [T; P]) 
 
 /// The first `count` threads of the cohort store.
 #[inline(always)]
-fn store_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: Scalar, count: usize) -> bool {
+fn store_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: &Line, count: usize) -> bool {
     let Some(pieces) = Pieces::new(r, address, access.bytes, count) else { return false };
     // lanes that store to one place do so in order
     if pieces.step == 0 || !count.is_multiple_of(32) && !pieces.is_block() {

@@ -1,14 +1,16 @@
-//! `fma` of two loaded rows: the inner loop of matrix products. The rows of the factors are not made.
+//! Chains of `fma` of two loaded rows: the inner loop of matrix products. The rows of the factors are not made, and the sums stay in
+//! vector registers.
 
-use super::super::registers::{Row, Scalar};
+use super::super::code::Instr;
+use super::super::op::Op;
+use super::super::registers::{Line, Row, Scalar};
 use super::super::runner::Runner;
 use super::super::value::Value;
 use super::access::{Access, Kind};
-use super::pieces::{Next, Pieces, element};
+use super::pieces::{Next, Pieces};
 use crate::isa::arith::float;
 use crate::lanes::{self, Level, Word};
 use crate::mem::address::AddrSpace;
-use crate::monitor::Order;
 use crate::qual::{Q, Qualifiers, Ty, q};
 use crate::simd::{InstructionSet, dispatch};
 use ptx_dsl_isa::image::Register;
@@ -19,16 +21,21 @@ pub(in super::super) struct Factor {
     pub access: Access,
     pub address: Value,
     pub to: Register,
-    /// For monitors.
-    pub site: u32,
-    pub order: Order,
+    /// The number of the instruction.
+    pub at: usize,
 }
 
-/// Two of them, and the `fma`.
-pub(in super::super) struct Product {
-    pub factors: [Factor; 2],
+/// The most products of a chain.
+pub(in super::super) const CHAIN: usize = 16;
+
+/// Instructions that add products of two factors each: the result of one is the addend of the next one.
+pub(in super::super) struct Products {
+    /// Up to [`CHAIN`].
+    pub factors: Vec<[Factor; 2]>,
+    /// Of the first one.
     pub addend: Register,
-    pub result: Register,
+    /// Of each one. Only that of the last one is read.
+    pub results: Vec<Register>,
 }
 
 impl Access {
@@ -38,128 +45,176 @@ impl Access {
     }
 }
 
-/// Where the elements of a factor are.
-#[derive(Clone, Copy)]
-struct Elements<'m> {
-    memory: &'m [u8],
-    first: usize,
+/// What corresponding factors of all products have in common.
+struct Like {
+    line: Line,
+    pieces: Pieces,
     /// From one piece to the next.
     distance: isize,
-    /// All lanes of a piece have one element.
-    same: bool,
 }
 
-impl Product {
-    /// Runs the three instructions for whole warps. False, with nothing done, if a check fails.
-    pub fn run(&self, r: &mut Runner<'_, '_>) -> bool {
-        r.full && r.x.set.has_rows() && super::telling(r, |r| self.run_whole(r))
+impl Products {
+    /// Runs the loads and the `fma` of a region for whole warps. False, with nothing done, if a check fails.
+    pub fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> bool {
+        r.full && r.x.set.has_rows() && super::telling(r, |r| self.run_whole(r, body))
     }
 
     #[inline(always)]
-    fn run_whole(&self, r: &mut Runner<'_, '_>) -> bool {
-        let [a, b] = &self.factors;
-        let (Some(of_a), Some(of_b)) = (a.pieces(r), b.pieces(r)) else { return false };
-        let lanes = of_a.lanes;
-        if lanes != of_b.lanes || r.x.monitor.is_on() && !(a.tell(r, &of_a) && b.tell(r, &of_b)) {
+    fn run_whole(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> bool {
+        if r.x.monitor.is_on() && !self.factors.iter().flatten().all(|factor| factor.tell(r, &body[factor.at].op)) {
             return false;
         }
-        let (Some(a), Some(b)) = (a.elements(r, &of_a), b.elements(r, &of_b)) else { return false };
-        // the addend is rows while the plan holds
-        let rows = (r.registers.row(self.addend, r.lo), r.registers.row(self.result, r.lo), r.n);
-        multiply(r.x.set, [a, b], lanes, &r.registers.words, rows);
-        for register in [self.result, self.factors[0].to, self.factors[1].to] {
-            r.registers.set_scalar(r.lo, register, Scalar::Rows);
+        let (Some([a, b]), Some(result)) = (self.factors.first(), self.results.last()) else { return false };
+        let (Some(like_a), Some(like_b)) = (a.like(r), b.like(r)) else { return false };
+        let mut places = [[0; 2]; CHAIN];
+        for ([to_a, to_b], [a, b]) in places.iter_mut().zip(&self.factors) {
+            let (Some(a), Some(b)) = (a.place(r, &like_a), b.place(r, &like_b)) else { return false };
+            (*to_a, *to_b) = (a, b);
+        }
+        let lanes = like_a.pieces.lanes;
+        if like_b.pieces.lanes != lanes {
+            return false;
+        }
+        let job = Job {
+            places: &places[..self.factors.len()],
+            distances: [like_a.distance as u32, like_b.distance as u32],
+            lanes,
+            same: [like_a.pieces.step == 0, like_b.pieces.step == 0],
+            memory: r.x.own_shared(),
+            words: &r.registers.words,
+            // the addend is rows while the plan holds
+            addend: r.registers.row(self.addend, r.lo),
+            result: r.registers.row(*result, r.lo),
+            warps: r.n,
+        };
+        multiply(r.x.set, &job);
+        for register in self.factors.iter().flatten().map(|factor| &factor.to).chain(&self.results) {
+            r.registers.set_scalar(r.lo, *register, Scalar::Rows);
         }
         true
     }
 }
 
 impl Factor {
-    #[inline(always)]
     fn pieces(&self, r: &Runner<'_, '_>) -> Option<Pieces> {
-        Pieces::new(r, self.address.scalar(r), self.access.bytes, 32 * r.n)
+        Pieces::new(r, &self.address.line(r), self.access.bytes, 32 * r.n)
     }
 
     /// Tells the monitor of the load. False if it wants to see more.
-    fn tell(&self, r: &mut Runner<'_, '_>, pieces: &Pieces) -> bool {
-        r.x.at(self.site, self.order);
-        self.elements(r, pieces).is_some() && pieces.tell(r, &self.access, false, r.n)
+    fn tell(&self, r: &mut Runner<'_, '_>, op: &Op) -> bool {
+        let Some(pieces) = self.pieces(r) else { return false };
+        r.x.at(op.site, op.order);
+        let inside = r.x.offset_in_shared(pieces.low, pieces.len).is_some();
+        let told = inside && pieces.tell(r, &self.access, false, r.n);
+        r.describe_news(op);
+        told
     }
 
-    /// Its elements.
-    #[inline(always)]
-    fn elements<'r>(&self, r: &'r Runner<'_, '_>, pieces: &Pieces) -> Option<Elements<'r>> {
+    #[inline]
+    fn like(&self, r: &Runner<'_, '_>) -> Option<Like> {
+        let (line, pieces) = (self.address.line(r), self.pieces(r)?);
         let Next::Distance(distance) = pieces.next else { return None };
-        let memory = r.x.bytes_at(self.access.cache, self.access.space, pieces.low, pieces.len)?;
-        Some(Elements { memory, first: pieces.first, distance, same: pieces.step == 0 })
+        Some(Like { line, pieces, distance })
+    }
+
+    /// Where its first element is in shared memory, if its address has the same strides and it is inside.
+    #[inline(always)]
+    fn place(&self, r: &Runner<'_, '_>, Like { line, pieces, .. }: &Like) -> Option<u32> {
+        let (base, x, y) = self.address.line(r);
+        let behind = base.wrapping_sub(line.0);
+        if (x, y) != (line.1, line.2) || !behind.is_multiple_of(self.access.bytes.into()) {
+            return None;
+        }
+        let low = r.x.offset_in_shared(pieces.low.wrapping_add(behind), pieces.len)?;
+        Some((low + pieces.first) as u32)
     }
 }
 
-/// The row of the addend for the first warp, that of the result, and the number of warps.
-type Rows = (usize, usize, usize);
+/// What a loop computes.
+struct Job<'j> {
+    /// The first elements of the factors of each product.
+    places: &'j [[u32; 2]],
+    /// From one piece to the next, modulo 2^32.
+    distances: [u32; 2],
+    /// Of a piece.
+    lanes: usize,
+    /// All lanes of a piece have one element of this factor.
+    same: [bool; 2],
+    memory: &'j [u8],
+    words: &'j [Cell<Row<u32>>],
+    /// The row of the first warp.
+    addend: usize,
+    result: usize,
+    warps: usize,
+}
 
 /// For an instruction set with loops on rows.
 #[inline(never)]
-fn multiply(set: InstructionSet, factors: [Elements<'_>; 2], lanes: usize, words: &[Cell<Row<u32>>], rows: Rows) {
+fn multiply(set: InstructionSet, job: &Job<'_>) {
     dispatch!(set, [in_pieces::<lanes::Avx512>, in_pieces::<lanes::Avx2>, in_pieces_elsewhere], (
-        factors: [Elements<'_>; 2] = factors, lanes: usize = lanes, words: &[Cell<Row<u32>>] = words, rows: Rows = rows
+        job: &Job<'_> = job
     ) -> ());
 }
 
-fn in_pieces_elsewhere(factors: [Elements<'_>; 2], lanes: usize, words: &[Cell<Row<u32>>], rows: Rows) {
+fn in_pieces_elsewhere(job: &Job<'_>) {
     if cfg!(not(target_arch = "x86_64")) {
-        in_pieces::<lanes::Base>(factors, lanes, words, rows);
+        in_pieces::<lanes::Base>(job);
     }
 }
 
 #[inline(always)]
-fn in_pieces<L: Level>(factors: [Elements<'_>; 2], lanes: usize, words: &[Cell<Row<u32>>], rows: Rows) {
-    match lanes {
-        32 => in_pieces_of::<L, 32>(factors, words, rows),
-        16 => in_pieces_of::<L, 16>(factors, words, rows),
-        _ => in_pieces_of::<L, 8>(factors, words, rows),
+fn in_pieces<L: Level>(job: &Job<'_>) {
+    match job.lanes {
+        32 => in_pieces_of::<L, 32>(job),
+        16 => in_pieces_of::<L, 16>(job),
+        _ => in_pieces_of::<L, 8>(job),
     }
 }
 
 #[inline(always)]
-fn in_pieces_of<L: Level, const P: usize>(factors: [Elements<'_>; 2], words: &[Cell<Row<u32>>], rows: Rows) {
-    match factors.map(|factor| factor.same) {
-        [false, false] => each::<L, P, false, false>(factors, words, rows),
-        [false, true] => each::<L, P, false, true>(factors, words, rows),
-        [true, false] => each::<L, P, true, false>(factors, words, rows),
-        [true, true] => each::<L, P, true, true>(factors, words, rows),
+fn in_pieces_of<L: Level, const P: usize>(job: &Job<'_>) {
+    match job.same {
+        [false, false] => each::<L, P, false, false>(job),
+        [false, true] => each::<L, P, false, true>(job),
+        [true, false] => each::<L, P, true, false>(job),
+        [true, true] => each::<L, P, true, true>(job),
     }
 }
 
 /// `A`, `B`: all lanes of a piece have one element of this factor.
 #[inline(always)]
-fn each<L: Level, const P: usize, const A: bool, const B: bool>(
-    [a, b]: [Elements<'_>; 2],
-    words: &[Cell<Row<u32>>],
-    (from, to, n): Rows,
-) {
+fn each<L: Level, const P: usize, const A: bool, const B: bool>(job: &Job<'_>) {
     const NEAR: Q = Q::of(&const { Qualifiers::new(&[q::rn], &[Ty::F32]) });
-    let (mut at_a, mut at_b) = (a.first as isize, b.first as isize);
-    for k in 0..n {
-        let mut row = words[from + k].get();
-        for sums in row.0.as_chunks_mut::<P>().0 {
-            let (Some(x), Some(y)) = (piece::<P, A>(a.memory, at_a), piece::<P, B>(b.memory, at_b)) else { return };
-            for l in 0..P {
-                sums[l] = float::fma_near::<L>(NEAR, [x[l], y[l], sums[l]].map(u64::from))[0] as u32;
+    for k in 0..job.warps {
+        let mut sums = job.words[job.addend + k].get();
+        for [a, b] in job.places {
+            for (p, sums) in sums.0.as_chunks_mut::<P>().0.iter_mut().enumerate() {
+                let nth = (k * (32 / P) + p) as u32;
+                let [to_a, to_b] = job.distances.map(|distance| distance.wrapping_mul(nth));
+                let (Some(x), Some(y)) =
+                    (piece::<P, A>(job.memory, a.wrapping_add(to_a)), piece::<P, B>(job.memory, b.wrapping_add(to_b)))
+                else {
+                    return;
+                };
+                for l in 0..P {
+                    sums[l] = lanes::ffma::<L>(x[l], y[l], sums[l]);
+                }
             }
-            at_a += a.distance;
-            at_b += b.distance;
         }
-        words[to + k].set(row);
+        // a NaN stays one: the canonical one is only needed at the end
+        for sum in &mut sums.0 {
+            *sum = float::out(NEAR, f32::from_bits(*sum)) as u32;
+        }
+        job.words[job.result + k].set(sums);
     }
 }
 
 /// The elements of a piece, which are inside.
 #[inline(always)]
-fn piece<const P: usize, const SAME: bool>(memory: &[u8], at: isize) -> Option<[u32; P]> {
+fn piece<const P: usize, const SAME: bool>(memory: &[u8], at: u32) -> Option<[u32; P]> {
     let at = at as usize;
     if SAME {
-        return Some([element(memory, at); P]);
+        return Some([u32::load(memory.get(at..at + 4)?); P]);
     }
     let mut lanes = [0; P];
     u32::load_row(memory.get(at..at + 4 * P)?, &mut lanes);

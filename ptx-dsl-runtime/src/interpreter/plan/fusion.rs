@@ -2,8 +2,9 @@
 
 use super::super::code::{Code, Instr, Run};
 use super::super::liveness::successors;
-use super::super::memory::{Factor, Product};
+use super::super::memory::{CHAIN, Factor, Products};
 use super::super::op::{Op, Operand};
+use super::super::rows::Resolved;
 use super::super::runner::{Rest, Runner};
 use super::Planned;
 use super::step::Step;
@@ -15,22 +16,72 @@ pub(super) fn fuse(r: &Runner<'_, '_>, code: &Code, at: usize, steps: &mut Vec<P
     if r.rest != Rest::Nowhere {
         return;
     }
-    let (mut products, mut from) = (Vec::new(), 0);
-    while let Some([first, second, third, ..]) = steps.get(from..) {
-        let product = product(code, at, [first, second, third]);
-        let length = if product.is_some() { 3 } else { 1 };
-        products.extend(product.map(|product| (from, product)));
+    let (mut chains, mut from) = (Vec::new(), 0);
+    while from < steps.len() {
+        let chain = chain(r, code, at, &steps[from..]);
+        let length = chain.as_ref().map_or(1, |chain| 3 * chain.factors.len());
+        chains.extend(chain.map(|chain| (from..from + length, chain)));
         from += length;
     }
-    for (from, product) in products.into_iter().rev() {
-        steps.splice(from..from + 3, [Planned { at: from, step: Step::Product(product), all: true }]);
+    for (steps_of_chain, chain) in chains.into_iter().rev() {
+        let first = steps[steps_of_chain.start].at;
+        steps.splice(steps_of_chain, [Planned { at: first, step: Step::Products(chain), all: true }]);
     }
 }
 
+/// Joins loops on rows that follow each other.
+pub(super) fn join_loops(steps: Vec<Planned>) -> Vec<Planned> {
+    let (mut joined, mut loops) = (Vec::with_capacity(steps.len()), Vec::new());
+    let mut first = 0;
+    let end = |loops: &mut Vec<Resolved>, first: usize| {
+        let step = match loops.len() {
+            0 => return None,
+            1 => Step::Rows(loops.pop()?),
+            _ => Step::Loops(loops.drain(..).collect()),
+        };
+        Some(Planned { at: first, step, all: true })
+    };
+    for Planned { at, step, all } in steps {
+        match step {
+            Step::Rows(resolved) if all && resolved.is_on_rows() => {
+                if loops.is_empty() {
+                    first = at;
+                }
+                loops.push(resolved);
+            }
+            step => {
+                joined.extend(end(&mut loops, first));
+                joined.push(Planned { at, step, all });
+            }
+        }
+    }
+    joined.extend(end(&mut loops, first));
+    joined
+}
+
+/// The products with which steps begin, as long as each adds to the result of the one before it, and
+/// addresses have the same strides.
+fn chain(r: &Runner<'_, '_>, code: &Code, at: usize, steps: &[Planned]) -> Option<Products> {
+    let mut triples = steps.as_chunks::<3>().0.iter();
+    let mut chain = product(code, at, triples.next()?)?;
+    let strides = |[a, b]: &[Factor; 2]| [a, b].map(|factor| factor.address.line(r)).map(|(_, x, y)| (x, y));
+    for triple in triples.take(CHAIN - 1) {
+        let Some(next) = product(code, at, triple) else { break };
+        let [.., sum] = chain.results[..] else { break };
+        let follows = next.addend == sum && (next.results[0] == sum || is_dead_behind(code, at, triple[2].at + 1, sum));
+        if !follows || strides(&next.factors[0]) != strides(&chain.factors[0]) {
+            break;
+        }
+        chain.factors.extend(next.factors);
+        chain.results.extend(next.results);
+    }
+    Some(chain)
+}
+
 /// Two loads and an `fma.rn.f32` that multiplies what they load.
-fn product(code: &Code, at: usize, [first, second, third]: [&Planned; 3]) -> Option<Product> {
+fn product(code: &Code, at: usize, [first, second, third]: &[Planned; 3]) -> Option<Products> {
     let body = &code.regions[at].body;
-    let (first, second) = (factor(first, &body[first.at])?, factor(second, &body[second.at])?);
+    let (first, second) = (factor(first, body)?, factor(second, body)?);
     let Instr { op, run: Run::Lane { rows: Some(function), .. } } = &body[third.at] else { return None };
     let (Step::Rows(resolved), [Operand::Register(a), Operand::Register(b), Operand::Register(addend)], [Some(result)]) =
         (&third.step, &op.sources[..], &op.results[..])
@@ -44,26 +95,21 @@ fn product(code: &Code, at: usize, [first, second, third]: [&Planned; 3]) -> Opt
     };
     let apart = [a, b].iter().all(|factor| *factor != addend && *factor != result);
     let dead = |register: &Register| is_dead_behind(code, at, third.at + 1, *register);
-    (function.fma && resolved.is_on_rows() && apart && dead(a) && dead(b)).then_some(Product {
-        factors,
+    (function.fma && resolved.is_on_rows() && apart && dead(a) && dead(b)).then_some(Products {
+        factors: vec![factors],
         addend: *addend,
-        result: *result,
+        results: vec![*result],
     })
 }
 
 /// A load of a factor.
-fn factor(planned: &Planned, Instr { op, run }: &Instr) -> Option<Factor> {
+fn factor(planned: &Planned, body: &[Instr]) -> Option<Factor> {
+    let Instr { op, run } = &body[planned.at];
     let (Step::Affine { address }, Run::Memory { access, .. }, [Some(to)]) = (&planned.step, run, &op.results[..])
     else {
         return None;
     };
-    access.loads_factors().then_some(Factor {
-        access: *access,
-        address: *address,
-        to: *to,
-        site: op.site,
-        order: op.order,
-    })
+    access.loads_factors().then_some(Factor { access: *access, address: *address, to: *to, at: planned.at })
 }
 
 /// Does nobody read a register, which is not a predicate, from an instruction of a region on before it is written?

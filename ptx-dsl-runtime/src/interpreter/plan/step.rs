@@ -2,10 +2,10 @@
 
 use super::super::affine::Rule;
 use super::super::code::{Instr, Run};
-use super::super::memory::{self, Product};
+use super::super::memory::{self, Products};
 use super::super::op::Op;
 use super::super::registers::{Kind, Scalar};
-use super::super::rows::{One, Resolved};
+use super::super::rows::{Loops, One, Resolved};
 use super::super::runner::Runner;
 use super::super::value::Value;
 use crate::fault::Fault;
@@ -26,20 +26,22 @@ pub(super) enum Outcome {
 pub(super) enum Step {
     /// Once: all operands are uniform.
     Once { one: One, sources: [Value; 4], results: [Option<Register>; 2] },
-    /// The result is affine, or follows from an affine operand of a comparison.
+    /// The result is affine, or that of a comparison of an affine value. The operands are in the order of the rule.
     Line { rule: Rule, sources: [Value; 3], result: Register, kind: Kind },
     /// `mov` of a scalar.
     Copy { source: Value, result: Register },
     /// In a loop over rows.
     Rows(Resolved),
+    /// Several of them.
+    Loops(Loops),
     /// All lanes load the same elements.
     LoadOnce { address: Value },
     /// The lanes access memory at affine addresses.
     Affine { address: Value },
     /// Each lane accesses memory.
     Each,
-    /// Two loads and the `fma` of what they load.
-    Product(Product),
+    /// Pairs of loads, and the `fma` of what they load.
+    Products(Products),
     /// In any way.
     Any { results: Box<[(Register, Kind)]> },
 }
@@ -87,7 +89,7 @@ impl Step {
             Step::Line { kind, .. } => Some(*kind),
             Step::Copy { source, .. } => Some(source.kind()),
             Step::Rows(_) | Step::Affine { .. } | Step::Each => Some(Kind::Rows),
-            Step::Product(_) | Step::Any { .. } => None,
+            Step::Loops(_) | Step::Products(_) | Step::Any { .. } => None,
         }
     }
 
@@ -101,10 +103,13 @@ impl Step {
                         results.iter_mut().zip(&op.results).for_each(|(to, result)| *to = *result);
                         return Some(Step::Once { one: function.one(), sources, results });
                     }
-                    if let (Some(rule), [a, b, c, _], [Some(result)]) = (rule, sources, &op.results[..]) {
-                        let s = [&a, &b, &c].map(|v| v.scalar(r));
-                        if let Some(kind) = r.kind_of_line(*rule, s, *result) {
-                            return Some(Step::Line { rule: *rule, sources: [a, b, c], result: *result, kind });
+                    if let (Some(rule), [a, b, c, _], [Some(result)]) = (rule, sources, &op.results[..])
+                        && let Some(order) = rule.order([a, b, c].map(|v| v.kind()))
+                    {
+                        let sources = order.map(|at| sources[at]);
+                        let (lines, kinds) = (sources.map(|v| v.line(r)), sources.map(|v| v.kind()));
+                        if let Some(kind) = r.kind_of_line(*rule, lines, kinds, *result) {
+                            return Some(Step::Line { rule: *rule, sources, result: *result, kind });
                         }
                     }
                 }
@@ -122,9 +127,10 @@ impl Step {
         }
     }
 
-    /// Runs the instruction. No lane is guarded, before and after it.
+    /// Runs instruction `at` of a region, or several from there on. No lane is guarded, before and after it.
     #[inline(always)]
-    pub fn run(&self, r: &mut Runner<'_, '_>, instr: &Instr) -> Result<Outcome, Box<Fault>> {
+    pub fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr], at: usize) -> Result<Outcome, Box<Fault>> {
+        let instr = &body[at];
         match self {
             Step::Once { one, sources: [a, b, c, d], results } => {
                 let v = one([a.uniform(r), b.uniform(r), c.uniform(r), d.uniform(r)]);
@@ -132,22 +138,30 @@ impl Step {
                 r.set(results[1], Scalar::Uniform(v[1]));
             }
             Step::Line { rule, sources: [a, b, c], result, kind } => {
-                let s = [a.scalar(r), b.scalar(r), c.scalar(r)];
+                let s = [a.line(r), b.line(r), c.line(r)];
                 if !r.set_line(*rule, s, *result, *kind) {
                     return Ok(Outcome::Left);
                 }
             }
             Step::Copy { source, result } => r.set(Some(*result), source.scalar(r)),
             Step::Rows(resolved) => resolved.run(r),
+            Step::Loops(loops) => loops.run(r),
             Step::LoadOnce { address } => {
-                return Self::access(r, instr, memory::Planned::Once(address.scalar(r)));
+                let Run::Memory { access, .. } = &instr.run else { return Ok(Outcome::Left) };
+                if !memory::run_once(r, &instr.op, access, address.uniform(r))? {
+                    return Ok(Outcome::Left);
+                }
             }
             Step::Affine { address } => {
-                return Self::access(r, instr, memory::Planned::Affine(address.scalar(r)));
+                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
+                memory::run_affine(r, &instr.op, access, (compiled, *function), &address.line(r))?;
             }
-            Step::Each => return Self::access(r, instr, memory::Planned::Each),
-            Step::Product(product) => {
-                if !product.run(r) {
+            Step::Each => {
+                let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
+                memory::run_each(r, &instr.op, access, (compiled, *function))?;
+            }
+            Step::Products(products) => {
+                if !products.run(r, body) {
                     return Ok(Outcome::Left);
                 }
             }
@@ -160,16 +174,5 @@ impl Step {
             }
         }
         Ok(Outcome::Done)
-    }
-
-    #[inline(always)]
-    fn access(
-        r: &mut Runner<'_, '_>,
-        Instr { op, run }: &Instr,
-        planned: memory::Planned,
-    ) -> Result<Outcome, Box<Fault>> {
-        let Run::Memory { access, compiled, function } = run else { return Ok(Outcome::Left) };
-        let done = memory::run_planned(r, op, access, (compiled, *function), planned)?;
-        Ok(if done { Outcome::Done } else { Outcome::Left })
     }
 }
