@@ -185,7 +185,9 @@ impl Shadow {
         self.notes(&event, view.warp) || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads))
     }
 
-    /// Accesses of warps that know the same, the first of them by the lanes of the record. False as above.
+    /// Accesses of warps that know the same, the first of them by the lanes of the record. False as above. Inlined: a record that is
+    /// stored in parts and then read waits for the stores.
+    #[inline(always)]
     pub fn pieces(
         &mut self,
         (from, size): (u64, u32),

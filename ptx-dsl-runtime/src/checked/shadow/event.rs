@@ -22,9 +22,9 @@ struct Places {
     distance: i64,
     /// Bytes of a piece.
     len: u32,
-    /// How many they are, and those of a warp.
+    /// How many they are, and the lanes of each.
     pieces: u8,
-    per_warp: u8,
+    lanes: u8,
     /// Neighbouring lanes access neighbouring elements: the logarithm of their size, 0 to 4. `None`: all lanes access all bytes.
     log: Option<u8>,
     /// The lanes of a warp exchange elements: lane `l` accesses element `l ^ exchange`.
@@ -34,7 +34,7 @@ struct Places {
 impl Event {
     /// Lanes access a piece.
     pub fn one(by: Record, from: u64, len: u32, log: Option<u8>) -> Event {
-        Event { by, at: Places { from, distance: 0, len, pieces: 1, per_warp: 1, log, exchange: 0 } }
+        Event { by, at: Places { from, distance: 0, len, pieces: 1, lanes: 32, log, exchange: 0 } }
     }
 
     /// All lanes of a warp access elements of a block, each at its place, if lane `l` accesses element `l ^ exchange`: where warps
@@ -57,14 +57,15 @@ impl Event {
     }
 
     /// Neighbouring warps, the first by this actor, access elements of some bytes. `None` if these are too many.
+    #[inline(always)]
     pub fn of_warps(by: Record, from: u64, bytes: u32, pieces: &Pieces) -> Option<Event> {
         let lanes = u32::MAX >> (32 - pieces.lanes);
         let (log, len) = match pieces.step {
             0 => (None, bytes),
             step => (Some(bytes.trailing_zeros() as u8), step * pieces.lanes),
         };
-        let (of, per_warp) = (pieces.count.try_into().ok()?, (32 / pieces.lanes) as u8);
-        let at = Places { from, distance: pieces.distance, len, pieces: of, per_warp, log, exchange: 0 };
+        let (of, of_piece) = (pieces.count.try_into().ok()?, pieces.lanes as u8);
+        let at = Places { from, distance: pieces.distance, len, pieces: of, lanes: of_piece, log, exchange: 0 };
         Some(Event { by: Record { lanes, ..by }, at })
     }
 
@@ -143,14 +144,15 @@ impl Event {
 
     /// Calls `f` with what it is for a line.
     pub fn stripes(&self, line: u64, mut f: impl FnMut(Stripe)) {
-        let Places { len, per_warp, log, exchange, .. } = self.at;
+        let Places { len, lanes: of_piece, log, exchange, .. } = self.at;
         for i in self.pieces(line) {
             let from = self.start(i);
             let (low, high) = (from.max(line * LINE), (from + u64::from(len)).min((line + 1) * LINE));
             if low >= high {
                 continue;
             }
-            let all = self.by.lanes << (u32::from(i % per_warp) * (32 / u32::from(per_warp)));
+            let thread = u32::from(i) * u32::from(of_piece);
+            let all = self.by.lanes << (thread % 32);
             let first = all.trailing_zeros() as u8;
             let (first, lanes) = match log {
                 None => (first, all),
@@ -159,8 +161,7 @@ impl Event {
                     (first, lanes_of(first, n, exchange))
                 }
             };
-            let actor = if per_warp == 1 { u32::from(i) } else { u32::from(i / per_warp) };
-            let new = Record { actor: self.by.actor.wrapping_add(actor), ..self.by };
+            let new = Record { actor: self.by.actor.wrapping_add(thread / 32), ..self.by };
             let (from, to) = ((low - line * LINE) as u8, (high - line * LINE) as u8);
             let extent = Extent { from, to, log, first, exchange };
             f(Stripe::new(&new, lanes, extent));

@@ -83,6 +83,19 @@ impl Pieces {
         Some(Pieces { low: u64::try_from(low).ok()?, len, first: (at - low) as usize, step: x as usize, lanes, next })
     }
 
+    /// Pieces of a warp.
+    #[inline(always)]
+    fn per_warp(&self) -> usize {
+        32 >> self.lanes.trailing_zeros()
+    }
+
+    /// The warp of a piece, and its first lane.
+    #[inline(always)]
+    fn part(&self, i: usize) -> (usize, usize) {
+        let thread = i * self.lanes;
+        (thread / 32, thread % 32)
+    }
+
     /// Do all elements follow each other?
     #[inline(always)]
     fn is_block(&self) -> bool {
@@ -102,7 +115,7 @@ impl Pieces {
 
     /// Tells the monitor of the accesses of whole warps.
     pub fn tell(&self, r: &mut Runner<'_, '_>, access: &Access, write: bool, warps: usize) -> bool {
-        let (lo, per_warp) = (r.lo, 32 / self.lanes);
+        let (lo, per_warp) = (r.lo, self.per_warp());
         let distance = match self.next {
             Next::Distance(distance) => Some(distance),
             // within one row of threads
@@ -120,8 +133,9 @@ impl Pieces {
         let lanes = u32::MAX >> (32 - self.lanes);
         let mut content = true;
         self.each(lo, warps * per_warp, |i, at| {
-            r.x.warp = (lo + i / per_warp) as u32;
-            let (addr, lanes) = (self.low + at as u64, lanes << (i % per_warp * self.lanes));
+            let (k, part) = self.part(i);
+            r.x.warp = (lo + k) as u32;
+            let (addr, lanes) = (self.low + at as u64, lanes << part);
             content &= r.x.tell_row(access.space, addr, (access.bytes, self.step as u32, write), lanes);
         });
         content
@@ -265,15 +279,14 @@ fn load_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, addr
     } else if T::BYTES == 8 && same {
         copy_in::<u64>(&pieces, memory, &mut r.registers.longs[rows], count);
     } else {
-        let per_warp = 32 / pieces.lanes;
         let mut row = [T::default(); 32];
-        pieces.each(r.lo, rows.len() * per_warp, |i, at| {
-            let part = i % per_warp * pieces.lanes;
+        pieces.each(r.lo, rows.len() * pieces.per_warp(), |i, at| {
+            let (k, part) = pieces.part(i);
             for l in 0..pieces.lanes {
                 row[part + l] = element(memory, at + l * pieces.step);
             }
-            if (i + 1) % per_warp == 0 {
-                put(r, register, i / per_warp, &row, access);
+            if part + pieces.lanes == 32 {
+                put(r, register, k, &row, access);
             }
         });
     }
@@ -382,10 +395,9 @@ fn store_elements<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, add
     }
     let Some(memory) = r.x.bytes_at_mut(access.cache, access.space, pieces.low, pieces.len) else { return false };
     if !pieces.is_block() {
-        let per_warp = 32 / pieces.lanes;
         let mut row = [T::default(); 32];
-        pieces.each(lo, n * per_warp, |i, at| {
-            let (k, part) = (i / per_warp, i % per_warp * pieces.lanes);
+        pieces.each(lo, n * pieces.per_warp(), |i, at| {
+            let (k, part) = pieces.part(i);
             if part == 0 {
                 row = rows.of(registers, lo + k);
             }

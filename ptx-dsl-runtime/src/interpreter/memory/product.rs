@@ -96,6 +96,7 @@ impl Products {
 }
 
 impl Factor {
+    #[inline(always)]
     fn pieces(&self, r: &Runner<'_, '_>) -> Option<Pieces> {
         Pieces::new(r, &self.address.line(r), self.access.bytes, 32 * r.n)
     }
