@@ -1,7 +1,7 @@
 //! Helps for what only Rust has: a constant that the kernel does not know.
 
 use crate::diag::{Diagnostic, Severity};
-use crate::token::{Tok, Token};
+use crate::token::{Token, is_at, word_at};
 use std::ops::Range;
 
 /// Errors about a name where a constant could stand.
@@ -67,11 +67,11 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
 /// The path of a constant of Rust, and its name, if an error is at the first `:` of it.
 fn path_at(tokens: &[Token], d: &Diagnostic) -> Option<(String, String)> {
     let colon = tokens.iter().position(|t| t.id == d.span.first).filter(|_| d.code == 110)?;
-    let mut path = word(tokens.get(colon.checked_sub(1)?))?.to_owned();
+    let mut path = word_at(tokens, colon.checked_sub(1)?)?.to_owned();
     let (mut at, mut last) = (colon, None);
-    while is(tokens.get(at), ':') && is(tokens.get(at + 1), ':') {
+    while is_at(tokens, at, ':') && is_at(tokens, at + 1, ':') {
         last = constant(tokens.get(at + 2)?);
-        path = format!("{path}::{}", word(tokens.get(at + 2))?);
+        path = format!("{path}::{}", word_at(tokens, at + 2)?);
         at += 3;
     }
     Some((path, last?.to_owned()))
@@ -84,13 +84,13 @@ struct Piece<'t> {
 }
 
 fn pieces_of(tokens: &[Token]) -> Vec<Piece<'_>> {
-    let begins = |at: usize| is(tokens.get(at), '.') && matches!(word(tokens.get(at + 1)), Some("inline" | "layout"));
+    let begins = |at: usize| is_at(tokens, at, '.') && matches!(word_at(tokens, at + 1), Some("inline" | "layout"));
     let piece = |at: usize| {
-        let name = word(tokens.get(at + 2))?;
-        let open = (at..tokens.len()).find(|open| is(tokens.get(*open), '{'))?;
+        let name = word_at(tokens, at + 2)?;
+        let open = (at..tokens.len()).find(|open| is_at(tokens, *open, '{'))?;
         let mut depth = 0;
         let close = (open..tokens.len()).find(|at| {
-            depth += i32::from(is(tokens.get(*at), '{')) - i32::from(is(tokens.get(*at), '}'));
+            depth += i32::from(is_at(tokens, *at, '{')) - i32::from(is_at(tokens, *at, '}'));
             depth == 0
         })?;
         Some(Piece { name, tokens: at..close + 1 })
@@ -107,9 +107,9 @@ fn around<'p, 't>(pieces: &'p [Piece<'t>], at: usize) -> Option<&'p Piece<'t>> {
 fn open_braces(tokens: &[Token], at: usize) -> Vec<usize> {
     let mut open = Vec::new();
     for (at, token) in tokens[..at].iter().enumerate() {
-        if is(Some(token), '{') {
+        if token.is('{') {
             open.push(at);
-        } else if is(Some(token), '}') {
+        } else if token.is('}') {
             open.pop();
         }
     }
@@ -118,13 +118,13 @@ fn open_braces(tokens: &[Token], at: usize) -> Vec<usize> {
 
 /// Are these the braces of `part ring` or `part ring as other`?
 fn is_part(tokens: &[Token], open: usize) -> bool {
-    let before = |n: usize| open.checked_sub(n).and_then(|at| word(tokens.get(at)));
+    let before = |n: usize| open.checked_sub(n).and_then(|at| word_at(tokens, at));
     before(2) == Some("part") || before(2) == Some("as") && before(4) == Some("part")
 }
 
 /// The name, if Rust programs name constants so.
 fn constant(token: &Token) -> Option<&str> {
-    let name = word(Some(token))?;
+    let name = token.word()?;
     let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
     let plain = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     (capital && plain && name != "WARP_SZ").then_some(name)
@@ -132,19 +132,8 @@ fn constant(token: &Token) -> Option<&str> {
 
 /// Is there a declaration of the constant? A piece sees its own ones, and those outside of pieces and kernels.
 fn is_declared(tokens: &[Token], name: &str, pieces: &[Piece], piece: Option<&Piece>) -> bool {
-    let declares = |at: &usize| word(tokens.get(*at)) == Some("const") && word(tokens.get(at + 1)) == Some(name);
+    let declares = |at: &usize| word_at(tokens, *at) == Some("const") && word_at(tokens, at + 1) == Some(name);
     let outside =
         |at| around(pieces, at).is_none() && open_braces(tokens, at).iter().all(|open| is_part(tokens, *open));
     (0..tokens.len()).filter(declares).any(|at| piece.is_none_or(|piece| piece.tokens.contains(&at) || outside(at)))
-}
-
-fn word(token: Option<&Token>) -> Option<&str> {
-    match &token?.kind {
-        Tok::Word(word) => Some(word),
-        _ => None,
-    }
-}
-
-fn is(token: Option<&Token>, c: char) -> bool {
-    token.is_some_and(|token| token.kind == Tok::Punct(c))
 }

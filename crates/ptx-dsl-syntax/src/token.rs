@@ -32,4 +32,27 @@ impl Token {
     pub fn span(&self) -> Span {
         Span::token(self.id)
     }
+
+    /// Is it this punctuation?
+    pub fn is(&self, c: char) -> bool {
+        self.kind == Tok::Punct(c)
+    }
+
+    /// Its text, if it is a word.
+    pub fn word(&self) -> Option<&str> {
+        match &self.kind {
+            Tok::Word(word) => Some(word),
+            _ => None,
+        }
+    }
+}
+
+/// Is the token at this place this punctuation? Not behind the end.
+pub fn is_at(tokens: &[Token], at: usize, c: char) -> bool {
+    tokens.get(at).is_some_and(|token| token.is(c))
+}
+
+/// The word at this place, if there is one.
+pub fn word_at(tokens: &[Token], at: usize) -> Option<&str> {
+    tokens.get(at).and_then(Token::word)
 }

@@ -5,7 +5,7 @@ use std::ops::Range;
 use ptx_dsl_frontend::lex::lex_rust;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
-use ptx_dsl_frontend::token::{Tok, Token};
+use ptx_dsl_frontend::token::{Tok, Token, is_at, word_at};
 
 use super::rust_source::without_nested_comments;
 
@@ -122,17 +122,6 @@ pub fn defines_parts(tokens: &[Token]) -> bool {
     !definitions(tokens).is_empty()
 }
 
-fn word(token: Option<&Token>) -> Option<&str> {
-    match &token?.kind {
-        Tok::Word(word) => Some(word),
-        _ => None,
-    }
-}
-
-fn is(token: Option<&Token>, c: char) -> bool {
-    token.is_some_and(|token| token.kind == Tok::Punct(c))
-}
-
 /// The tokens outside of braces, after the header.
 fn outside(tokens: &[Token]) -> impl Iterator<Item = usize> {
     let used = parse_header(tokens).1;
@@ -153,14 +142,14 @@ fn definitions(tokens: &[Token]) -> Vec<(String, Range<usize>)> {
     let mut found = Vec::new();
     for at in outside(tokens) {
         let (Some("part"), Some(name), true) =
-            (word(tokens.get(at)), word(tokens.get(at + 1)), is(tokens.get(at + 2), '{'))
+            (word_at(tokens, at), word_at(tokens, at + 1), is_at(tokens, at + 2, '{'))
         else {
             continue;
         };
         let mut depth = 0u32;
         let end = (at + 2..tokens.len()).find(|end| {
-            depth += u32::from(is(tokens.get(*end), '{'));
-            depth -= u32::from(is(tokens.get(*end), '}'));
+            depth += u32::from(is_at(tokens, *end, '{'));
+            depth -= u32::from(is_at(tokens, *end, '}'));
             depth == 0
         });
         if let Some(end) = end {
@@ -174,18 +163,18 @@ fn definitions(tokens: &[Token]) -> Vec<(String, Range<usize>)> {
 fn uses(tokens: &[Token]) -> Vec<String> {
     let mut found = Vec::new();
     for at in outside(tokens) {
-        let item = at == 0 || [';', '}', '>'].iter().any(|c| is(tokens.get(at - 1), *c));
-        if word(tokens.get(at)) != Some("use") || !item {
+        let item = at == 0 || [';', '}', '>'].iter().any(|c| is_at(tokens, at - 1, *c));
+        if word_at(tokens, at) != Some("use") || !item {
             continue;
         }
         for end in at + 1..tokens.len() {
-            if is(tokens.get(end), ';') {
+            if is_at(tokens, end, ';') {
                 break;
             }
-            let last = [',', '}', ';'].iter().any(|c| is(tokens.get(end + 1), *c));
-            let alias = word(tokens.get(end - 1)) == Some("as");
-            if let Some(name) = word(tokens.get(end))
-                && (last && !alias || word(tokens.get(end + 1)) == Some("as"))
+            let last = [',', '}', ';'].iter().any(|c| is_at(tokens, end + 1, *c));
+            let alias = word_at(tokens, end - 1) == Some("as");
+            if let Some(name) = word_at(tokens, end)
+                && (last && !alias || word_at(tokens, end + 1) == Some("as"))
             {
                 found.push(name.to_owned());
             }

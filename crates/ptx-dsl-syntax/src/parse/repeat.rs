@@ -31,7 +31,7 @@ use crate::ast::Expr;
 use crate::diag::Diagnostic;
 use crate::parse::Const;
 use crate::span::Span;
-use crate::token::{Tok, Token};
+use crate::token::{Tok, Token, is_at, word_at};
 use ptx_dsl_isa::constant::Kind;
 use std::ops::Range;
 
@@ -59,9 +59,9 @@ pub struct Expanded {
 /// Is there a repetition, a list of const parameters, a piece or a part among the tokens?
 pub fn repeats(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| match pair {
-        [at, word] if is(at, '@') => named(word, "for") || named(word, "if"),
+        [at, word] if at.is('@') => named(word, "for") || named(word, "if"),
         [Token { kind: Tok::Word(word), .. }, Token { kind: Tok::Word(next), .. }] => word == "part" || next == "in",
-        [Token { kind: Tok::Word(_), .. }, bang] => is(bang, '!'),
+        [Token { kind: Tok::Word(_), .. }, bang] => bang.is('!'),
         _ => false,
     }) || has_pieces(tokens)
 }
@@ -74,7 +74,7 @@ pub fn has_pieces(tokens: &[Token]) -> bool {
 /// `.inline` or `.layout`, which is not the qualifier `.layout::v1`.
 fn begins_piece(tokens: &[Token], at: usize) -> bool {
     let Some([dot, word, behind]) = tokens.get(at..at + 3) else { return false };
-    is(dot, '.') && (named(word, "inline") || named(word, "layout")) && !is(behind, ':')
+    dot.is('.') && (named(word, "inline") || named(word, "layout")) && !behind.is(':')
 }
 
 /// Expands all repetitions and uses of pieces. Numbers from `base` on are free.
@@ -144,12 +144,8 @@ struct Expander<'a> {
     alone: Option<Alone>,
 }
 
-fn is(token: &Token, c: char) -> bool {
-    token.kind == Tok::Punct(c)
-}
-
 fn named(token: &Token, name: &str) -> bool {
-    matches!(&token.kind, Tok::Word(word) if word == name)
+    token.word() == Some(name)
 }
 
 /// `4`, and of -4 `n4`.
@@ -159,14 +155,11 @@ fn part_of_name(value: i64) -> String {
 
 impl Expander<'_> {
     fn is(&self, at: usize, c: char) -> bool {
-        self.tokens.get(at).is_some_and(|token| is(token, c))
+        is_at(self.tokens, at, c)
     }
 
     fn word(&self, at: usize) -> Option<&str> {
-        match &self.tokens.get(at)?.kind {
-            Tok::Word(word) => Some(word),
-            _ => None,
-        }
+        word_at(self.tokens, at)
     }
 
     fn span(&self, from: usize, to: usize) -> Span {

@@ -182,7 +182,7 @@ impl Expanded {
     /// Does the statement depend on arguments of the piece? Then it is checked in each use.
     pub fn is_uncertain(&self, span: Span) -> bool {
         let Some(at) = self.tokens.iter().position(|token| token.id == span.first) else { return false };
-        let ends = |token: &Token| token.kind == Tok::Punct(';');
+        let ends = |token: &Token| token.is(';');
         let from = self.tokens[..at].iter().rposition(ends).map_or(0, |end| end + 1);
         let to = self.tokens[at..].iter().position(ends).map_or(self.tokens.len(), |end| at + end);
         self.tokens[from..to].iter().any(|token| match &token.kind {

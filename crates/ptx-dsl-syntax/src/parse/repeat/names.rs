@@ -2,7 +2,7 @@
 //! the same.
 
 use crate::parse::SPACES;
-use crate::token::{Tok, Token};
+use crate::token::{Tok, Token, is_at, word_at};
 
 /// A name that a piece declares.
 #[derive(Debug, Clone)]
@@ -32,39 +32,27 @@ impl Own {
     }
 }
 
-fn is(token: Option<&Token>, c: char) -> bool {
-    token.is_some_and(|token| token.kind == Tok::Punct(c))
-}
-
-fn word(token: Option<&Token>) -> Option<&str> {
-    match &token?.kind {
-        Tok::Word(word) => Some(word),
-        _ => None,
-    }
-}
-
 /// The names that these tokens declare. `first` is the number of the first one.
 pub(super) fn declared(tokens: &[Token], first: usize) -> Vec<Own> {
     let mut out = Vec::new();
     let mut at = 0;
     while at < tokens.len() {
-        let starts =
-            at == 0 || is(tokens.get(at - 1), ';') || is(tokens.get(at - 1), '{') || is(tokens.get(at - 1), '}');
-        let label = starts || is(tokens.get(at - 1), ':');
+        let starts = at == 0 || is_at(tokens, at - 1, ';') || is_at(tokens, at - 1, '{') || is_at(tokens, at - 1, '}');
+        let label = starts || is_at(tokens, at - 1, ':');
         match &tokens[at].kind {
-            Tok::Punct('.') if label && word(tokens.get(at + 1)).is_some_and(|name| SPACES.contains(&name)) => {
+            Tok::Punct('.') if label && word_at(tokens, at + 1).is_some_and(|name| SPACES.contains(&name)) => {
                 at = declaration(tokens, at + 2, first, &mut out);
                 continue;
             }
-            Tok::Word(name) if label && is(tokens.get(at + 1), ':') && !is(tokens.get(at + 2), ':') => {
+            Tok::Word(name) if label && is_at(tokens, at + 1, ':') && !is_at(tokens, at + 2, ':') => {
                 out.push(Own { name: name.clone(), prefix: false, at: first + at });
             }
-            Tok::Word(name) if label && is(tokens.get(at + 1), '{') && word(tokens.get(at + 2)).is_some() => {
+            Tok::Word(name) if label && is_at(tokens, at + 1, '{') && word_at(tokens, at + 2).is_some() => {
                 // `again{I}:`
                 out.push(Own { name: name.clone(), prefix: true, at: first + at });
             }
-            Tok::Word(name) if name == "const" && is(tokens.get(at + 2), ':') => {
-                if let Some(name) = word(tokens.get(at + 1)) {
+            Tok::Word(name) if name == "const" && is_at(tokens, at + 2, ':') => {
+                if let Some(name) = word_at(tokens, at + 1) {
                     out.push(Own { name: name.to_owned(), prefix: false, at: first + at + 1 });
                 }
             }
@@ -87,9 +75,9 @@ fn declaration(tokens: &[Token], mut at: usize, first: usize, out: &mut Vec<Own>
             Tok::Punct(',') if depth == 0 => value = false,
             Tok::Word(name) if depth == 0 && !value => {
                 let before = &tokens[at - 1];
-                let names = !is(Some(before), '.') && word(Some(before)) != Some("align") && !is(Some(before), '}');
+                let names = !before.is('.') && before.word() != Some("align") && !before.is('}');
                 if names {
-                    let prefix = is(tokens.get(at + 1), '<') || is(tokens.get(at + 1), '{');
+                    let prefix = is_at(tokens, at + 1, '<') || is_at(tokens, at + 1, '{');
                     out.push(Own { name: name.clone(), prefix, at: first + at });
                 }
             }

@@ -1,9 +1,9 @@
 //! Parts of one name in a module, constants of one name in several parts, and what stands beside or in a part where it must not.
 
-use super::{Expander, errors, is, named};
+use super::{Expander, errors, named};
 use crate::diag::Diagnostic;
 use crate::parse::parse_header;
-use crate::token::{Tok, Token};
+use crate::token::{Tok, Token, is_at, word_at};
 use std::borrow::Cow;
 use std::collections::HashMap;
 use std::ops::Range;
@@ -51,7 +51,7 @@ pub(super) fn apart(tokens: &[Token]) -> Cow<'_, [Token]> {
     let mut out = tokens.to_vec();
     for (part, name, new) in renamed {
         for token in &mut out[part] {
-            if matches!(&token.kind, Tok::Word(word) if word == name) {
+            if token.word() == Some(name) {
                 token.kind = Tok::Word(new.clone());
             }
         }
@@ -70,18 +70,18 @@ pub fn beside_part(tokens: &[Token]) -> Vec<Diagnostic> {
     while let Some(first) = rest.first() {
         let (item, behind) = rest.split_at(item_end(rest));
         rest = behind;
-        if is(first, '#') || is(first, ';') || named(first, "use") {
+        if first.is('#') || first.is(';') || named(first, "use") {
             continue;
         }
         let visible = match item {
-            [public, open, ..] if named(public, "pub") && is(open, '(') => {
-                item.iter().position(|token| is(token, ')')).map_or(1, |close| close + 1)
+            [public, open, ..] if named(public, "pub") && open.is('(') => {
+                item.iter().position(|token| token.is(')')).map_or(1, |close| close + 1)
             }
             [public, ..] if named(public, "pub") => 1,
             _ => 0,
         };
         match &item[visible..] {
-            [part, name, open, body @ ..] if named(part, "part") && is(open, '{') => {
+            [part, name, open, body @ ..] if named(part, "part") && open.is('{') => {
                 if parts > 0 {
                     found.push(errors::second_part(name.span()));
                 }
@@ -89,7 +89,7 @@ pub fn beside_part(tokens: &[Token]) -> Vec<Diagnostic> {
                 found.extend(entries(body).map(|at| errors::kernel_in_part(body[at].span().to(body[at + 1].span()))));
             }
             _ => {
-                let word = item.get(1).filter(|_| is(first, '.')).unwrap_or(first);
+                let word = item.get(1).filter(|_| first.is('.')).unwrap_or(first);
                 let kernel = entries(item).next().is_some();
                 found.push(errors::beside_part(first.span().to(word.span()), kernel));
             }
@@ -103,26 +103,19 @@ fn entries(tokens: &[Token]) -> impl Iterator<Item = usize> {
     let mut open = 0;
     (0..tokens.len()).filter(move |at| {
         open += depth(&tokens[*at].kind);
-        open == 0 && is(&tokens[*at], '.') && tokens.get(at + 1).is_some_and(|word| named(word, "entry"))
+        open == 0 && tokens[*at].is('.') && tokens.get(at + 1).is_some_and(|word| named(word, "entry"))
     })
 }
 
 /// Where the item ends with which the tokens begin: after a `;`, its braces, or the brackets of an attribute.
 fn item_end(tokens: &[Token]) -> usize {
-    let (mut open, attribute, to_semicolon) = (0, is(&tokens[0], '#'), named(&tokens[0], "use"));
+    let (mut open, attribute, to_semicolon) = (0, tokens[0].is('#'), named(&tokens[0], "use"));
     let end = tokens.iter().position(|token| {
         open += depth(&token.kind);
-        let closed = if attribute { is(token, ']') } else { !to_semicolon && is(token, '}') };
-        open <= 0 && (is(token, ';') || closed)
+        let closed = if attribute { token.is(']') } else { !to_semicolon && token.is('}') };
+        open <= 0 && (token.is(';') || closed)
     });
     end.map_or(tokens.len(), |end| end + 1)
-}
-
-fn word(token: Option<&Token>) -> Option<&str> {
-    match &token?.kind {
-        Tok::Word(word) => Some(word),
-        _ => None,
-    }
 }
 
 fn depth(kind: &Tok) -> i32 {
@@ -137,10 +130,9 @@ fn depth(kind: &Tok) -> i32 {
 fn parts(tokens: &[Token]) -> Vec<Range<usize>> {
     let (mut found, mut open, mut from) = (Vec::new(), 0, None);
     for (at, token) in tokens.iter().enumerate() {
-        let part = open == 0 && token.kind == Tok::Punct('{') && at >= 2;
-        let alias =
-            part && at >= 4 && word(tokens.get(at - 2)) == Some("as") && word(tokens.get(at - 4)) == Some("part");
-        if alias || part && word(tokens.get(at - 2)) == Some("part") && word(tokens.get(at - 1)).is_some() {
+        let part = open == 0 && token.is('{') && at >= 2;
+        let alias = part && at >= 4 && word_at(tokens, at - 2) == Some("as") && word_at(tokens, at - 4) == Some("part");
+        if alias || part && word_at(tokens, at - 2) == Some("part") && word_at(tokens, at - 1).is_some() {
             from = Some(at + 1);
         }
         open += depth(&token.kind);
@@ -157,11 +149,8 @@ fn parts(tokens: &[Token]) -> Vec<Range<usize>> {
 fn constants(tokens: &[Token], part: Range<usize>) -> Vec<&str> {
     let (mut found, mut open) = (Vec::new(), 0);
     for at in part {
-        if open == 0
-            && word(tokens.get(at)) == Some("const")
-            && tokens.get(at + 2).is_some_and(|token| token.kind == Tok::Punct(':'))
-        {
-            found.extend(word(tokens.get(at + 1)));
+        if open == 0 && word_at(tokens, at) == Some("const") && is_at(tokens, at + 2, ':') {
+            found.extend(word_at(tokens, at + 1));
         }
         open += depth(&tokens[at].kind);
     }

@@ -191,7 +191,7 @@ impl Expander<'_> {
             values.extend(value.map(|e| (p.name.as_str(), e)));
         }
         let mut frame = Frame::new(index, piece.part.clone(), self.variables.len(), constants);
-        let words: Vec<String> = given.iter().flatten().filter_map(word).collect();
+        let words: Vec<String> = given.iter().flatten().filter_map(Token::word).map(str::to_owned).collect();
         for own in &piece.own {
             if let Some(name) = own.renamed(&words, &piece.own) {
                 frame.renamed.push((own.clone(), name));
@@ -311,12 +311,5 @@ impl Expander<'_> {
         let declared = self.span(p.tokens.start, p.tokens.end - 1);
         self.fail(errors::no_name(span, &p.name, p.kind == Kind::Label, declared));
         None
-    }
-}
-
-fn word(token: &Token) -> Option<String> {
-    match &token.kind {
-        Tok::Word(word) => Some(word.clone()),
-        _ => None,
     }
 }
