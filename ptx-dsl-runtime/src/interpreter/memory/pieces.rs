@@ -16,6 +16,7 @@ use std::cell::Cell;
 use std::ops::Range;
 
 /// Where the lanes of a cohort access memory.
+#[derive(Clone, Copy)]
 pub(super) struct Pieces {
     /// The lowest address, and the number of bytes up to the end of the highest element.
     pub low: u64,

@@ -61,11 +61,14 @@ impl Products {
 
     #[inline(always)]
     fn run_whole(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> bool {
-        if r.x.monitor.is_on() && !self.factors.iter().flatten().all(|factor| factor.tell(r, &body[factor.at].op)) {
-            return false;
-        }
         let (Some([a, b]), Some(result)) = (self.factors.first(), self.results.last()) else { return false };
         let (Some(like_a), Some(like_b)) = (a.like(r), b.like(r)) else { return false };
+        if r.x.monitor.is_on() {
+            let mut factors = self.factors.iter().flat_map(|[a, b]| [(a, &like_a), (b, &like_b)]);
+            if !factors.all(|(factor, like)| factor.tell(r, &body[factor.at].op, like)) {
+                return false;
+            }
+        }
         let mut places = [[0; 2]; CHAIN];
         for ([to_a, to_b], [a, b]) in places.iter_mut().zip(&self.factors) {
             let (Some(a), Some(b)) = (a.place(r, &like_a), b.place(r, &like_b)) else { return false };
@@ -97,37 +100,36 @@ impl Products {
 
 impl Factor {
     #[inline(always)]
-    fn pieces(&self, r: &Runner<'_, '_>) -> Option<Pieces> {
-        Pieces::new(r, &self.address.line(r), self.access.bytes, 32 * r.n)
-    }
-
-    /// Tells the monitor of the load. False if it wants to see more.
-    fn tell(&self, r: &mut Runner<'_, '_>, op: &Op) -> bool {
-        let Some(pieces) = self.pieces(r) else { return false };
-        r.x.at(op.site, op.order);
-        let inside = r.x.offset_in_shared(pieces.low, pieces.len).is_some();
-        let told = inside && pieces.tell(r, &self.access, false, r.n);
-        r.describe_news(op);
-        told
-    }
-
-    #[inline]
     fn like(&self, r: &Runner<'_, '_>) -> Option<Like> {
-        let (line, pieces) = (self.address.line(r), self.pieces(r)?);
+        let line = self.address.line(r);
+        let pieces = Pieces::new(r, &line, self.access.bytes, 32 * r.n)?;
         let Next::Distance(distance) = pieces.next else { return None };
         Some(Like { line, pieces, distance })
     }
 
-    /// Where its first element is in shared memory, if its address has the same strides and it is inside.
+    /// Its lowest address, if the address has the same strides.
     #[inline(always)]
-    fn place(&self, r: &Runner<'_, '_>, Like { line, pieces, .. }: &Like) -> Option<u32> {
+    fn low(&self, r: &Runner<'_, '_>, Like { line, pieces, .. }: &Like) -> Option<u64> {
         let (base, x, y) = self.address.line(r);
         let behind = base.wrapping_sub(line.0);
-        if (x, y) != (line.1, line.2) || !behind.is_multiple_of(self.access.bytes.into()) {
-            return None;
-        }
-        let low = r.x.offset_in_shared(pieces.low.wrapping_add(behind), pieces.len)?;
-        Some((low + pieces.first) as u32)
+        let same = (x, y) == (line.1, line.2) && behind.is_multiple_of(self.access.bytes.into());
+        same.then(|| pieces.low.wrapping_add(behind))
+    }
+
+    /// Where its first element is in shared memory, if its address has the same strides and it is inside.
+    #[inline(always)]
+    fn place(&self, r: &Runner<'_, '_>, like: &Like) -> Option<u32> {
+        let low = r.x.offset_in_shared(self.low(r, like)?, like.pieces.len)?;
+        Some((low + like.pieces.first) as u32)
+    }
+
+    /// Tells the monitor of the load. False if it wants to see more.
+    fn tell(&self, r: &mut Runner<'_, '_>, op: &Op, like: &Like) -> bool {
+        let (Some(low), Some(_)) = (self.low(r, like), self.place(r, like)) else { return false };
+        r.x.at(op.site, op.order);
+        let told = Pieces { low, ..like.pieces }.tell(r, &self.access, false, r.n);
+        r.describe_news(op);
+        told
     }
 }
 
