@@ -63,12 +63,6 @@ impl Products {
     fn run_whole(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> bool {
         let (Some([a, b]), Some(result)) = (self.factors.first(), self.results.last()) else { return false };
         let (Some(like_a), Some(like_b)) = (a.like(r), b.like(r)) else { return false };
-        if r.x.monitor.is_on() {
-            let mut factors = self.factors.iter().flat_map(|[a, b]| [(a, &like_a), (b, &like_b)]);
-            if !factors.all(|(factor, like)| factor.tell(r, &body[factor.at].op, like)) {
-                return false;
-            }
-        }
         let mut places = [[0; 2]; CHAIN];
         for ([to_a, to_b], [a, b]) in places.iter_mut().zip(&self.factors) {
             let (Some(a), Some(b)) = (a.place(r, &like_a), b.place(r, &like_b)) else { return false };
@@ -77,6 +71,12 @@ impl Products {
         let lanes = like_a.pieces.lanes;
         if like_b.pieces.lanes != lanes {
             return false;
+        }
+        if r.x.monitor.is_on() {
+            let mut factors = self.factors.iter().flat_map(|[a, b]| [(a, &like_a), (b, &like_b)]);
+            if !factors.all(|(factor, like)| factor.tell(r, &body[factor.at].op, like)) {
+                return false;
+            }
         }
         let job = Job {
             places: &places[..self.factors.len()],
@@ -123,9 +123,9 @@ impl Factor {
         Some((low + like.pieces.first) as u32)
     }
 
-    /// Tells the monitor of the load. False if it wants to see more.
+    /// Tells the monitor of the load, which has a place. False if it wants to see more.
     fn tell(&self, r: &mut Runner<'_, '_>, op: &Op, like: &Like) -> bool {
-        let (Some(low), Some(_)) = (self.low(r, like), self.place(r, like)) else { return false };
+        let Some(low) = self.low(r, like) else { return false };
         r.x.at(op.site, op.order);
         let told = Pieces { low, ..like.pieces }.tell(r, &self.access, false, r.n);
         r.describe_news(op);
