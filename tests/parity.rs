@@ -17,7 +17,7 @@ fn function(opcode: Opcode) -> String {
 fn the_host_has_semantics_for_what_the_table_says_it_runs() {
     let mut table = BTreeMap::new();
     for instr in FAMILIES.iter().chain([&SYSTEM]).flat_map(|(_, list)| *list) {
-        if matches!(instr.host, Host::Lane | Host::Warp | Host::Block) {
+        if matches!(instr.host, Host::Lane | Host::Warp | Host::Block | Host::Registers) {
             let opcode = Opcode::of(instr.opcode);
             table.insert(opcode, function(opcode));
         }

@@ -28,6 +28,7 @@ mod undefined;
 mod value;
 mod visible;
 mod watched;
+mod wide;
 
 use crate::fault::Fault;
 use crate::flow::{Next, Pc};

@@ -34,6 +34,7 @@ macro_rules! call {
     };
     (warp $function:ident) => { $crate::isa::Call::Warp($function) };
     (block $function:ident) => { $crate::isa::Call::Block($function) };
+    (registers $function:ident) => { $crate::isa::Call::Registers($function) };
 }
 pub(crate) use call;
 
@@ -60,10 +61,16 @@ pub(crate) enum Call {
     Warp(OnWarp<()>),
     /// The same; the warp may wait.
     Block(OnWarp<crate::Flow>),
+    /// As `Block`, of registers as wide as they are.
+    Registers(OnRegisters),
 }
 
 /// A function of sources and destinations, for the active lanes of a warp.
 pub(crate) type OnWarp<R> = fn(&mut Ctx<'_>, Q, &[&Lanes], &mut [&mut Lanes]) -> Result<R, Box<Fault>>;
+
+/// The same with registers as wide as they are.
+pub(crate) type OnRegisters =
+    fn(&mut Ctx<'_>, Q, &[Source<'_>], &mut [Destination<'_>]) -> Result<crate::Flow, Box<Fault>>;
 
 pub mod address;
 pub mod arith;
@@ -99,6 +106,7 @@ pub mod wmma;
 mod tests;
 
 use crate::fault::{Fault, FaultKind};
+use crate::lanes::{Destination, Source};
 use crate::mem::address::{AddrSpace, Place, resolve};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes};

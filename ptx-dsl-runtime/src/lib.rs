@@ -56,3 +56,6 @@ pub use tensor_map::{
 
 /// A register of a warp: 32 lanes of bits, zero-extended.
 pub type Lanes = [u64; 32];
+
+/// A register of 32 bits in all lanes of a warp.
+pub type Words = [u32; 32];

@@ -109,7 +109,7 @@ fn row(i: &'static Instr, out: &mut String) {
     let host = match i.host {
         Host::UNWRITTEN => "not yet".to_owned(),
         Host::NotYet(why) => format!("not yet: {why}"),
-        Host::Lane | Host::Warp | Host::Block | Host::Control => "runs".to_owned(),
+        Host::Lane | Host::Warp | Host::Block | Host::Registers | Host::Control => "runs".to_owned(),
     };
     let mut targets =
         target::describe(i.requires).replace(" or higher in its family", " family").replace(" or higher", "+");

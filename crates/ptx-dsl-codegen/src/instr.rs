@@ -106,7 +106,7 @@ pub fn needs_full_warp_only(i: &Instr) -> bool {
 
 /// May it wait for the phase of an mbarrier: `mbarrier.try_wait`?
 pub fn is_try_wait(i: &Instr) -> bool {
-    i.entry.host == Host::Block && i.entry.effects.mbarrier == Mbarrier::Wait
+    i.entry.host.waits() && i.entry.effects.mbarrier == Mbarrier::Wait
 }
 
 /// Is its result the same for lanes whose operands are the same, and does the runtime compute it for the warp?

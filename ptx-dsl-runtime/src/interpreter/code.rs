@@ -12,7 +12,7 @@ use super::shuffle;
 use super::suspects::Suspects;
 use crate::isa::list::calls;
 use crate::isa::warp::Mode;
-use crate::isa::{Call, Lane, OnWarp, arith};
+use crate::isa::{Call, Lane, OnRegisters, OnWarp, arith};
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
 use crate::{Flow, Pc};
@@ -66,10 +66,17 @@ pub(super) enum Run {
     Nothing,
 }
 
+/// The function of an instruction that may wait.
+#[derive(Clone, Copy)]
+pub(super) enum BlockFunction {
+    Lanes(OnWarp<Flow>),
+    Registers(OnRegisters),
+}
+
 /// An instruction that may wait.
 pub(super) struct Block {
     pub op: Op,
-    pub function: OnWarp<Flow>,
+    pub function: BlockFunction,
     /// The number of the barrier, if all threads of the CTA take part in it.
     pub barrier: Option<u32>,
     /// How it finds its source, if it is a `shfl.sync` of whole warps.
@@ -148,7 +155,11 @@ impl Decoder<'_> {
 
     fn block(&mut self, i: &image::Instr) -> Option<Block> {
         let Action::Opcode { opcode, qualifiers, .. } = i.action else { return None };
-        let Some(&Call::Block(function)) = self.calls.get(&opcode) else { return None };
+        let function = match *self.calls.get(&opcode)? {
+            Call::Block(function) => BlockFunction::Lanes(function),
+            Call::Registers(function) => BlockFunction::Registers(function),
+            Call::Lane(_) | Call::Warp(_) => return None,
+        };
         let effects = opcode.entries().next()?.instr.effects;
         let barrier = match i.sources[..] {
             [Source::Constant { value: id @ 0..=15 }]

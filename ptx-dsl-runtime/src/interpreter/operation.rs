@@ -1,7 +1,7 @@
 //! Instructions: once for scalars, in rows for all warps, lane by lane, or warp by warp.
 
 use super::affine::Rule;
-use super::code::{Block, Instr, Run};
+use super::code::{Block, BlockFunction, Instr, Run};
 use super::memory;
 use super::op::{Op, WarpFunction};
 use super::registers::Scalar;
@@ -288,6 +288,10 @@ impl Runner<'_, '_> {
             }
             flow
         };
-        self.call(op, k, block.function, passed).map_err(|fault| self.with_reads(op, fault))
+        let flow = match block.function {
+            BlockFunction::Lanes(function) => self.call(op, k, function, passed),
+            BlockFunction::Registers(function) => self.call_with_registers(op, k, function, m),
+        };
+        flow.map_err(|fault| self.with_reads(op, fault))
     }
 }

@@ -7,6 +7,7 @@ pub(super) use super::kinds::Kind;
 use super::kinds::Kinds;
 use super::loaded::Pending;
 use super::watched::Undefined;
+use super::wide::Room;
 use crate::Lanes;
 use crate::machine::geometry::Geometry;
 use ptx_dsl_isa::image::{Image, Register};
@@ -152,6 +153,8 @@ pub(super) struct Registers {
     places: Rc<[(Row<u32>, Row<u32>)]>,
     /// `%ntid.x`, and the number of rows.
     pub shape: (u32, u32),
+    /// For instructions that have many.
+    pub room: Room,
 }
 
 impl Registers {
@@ -201,6 +204,7 @@ impl Registers {
             pending: [None, None],
             places: places.collect(),
             shape: (nx, (warps as u32 * 32).div_ceil(nx)),
+            room: Room::default(),
         }
     }
 

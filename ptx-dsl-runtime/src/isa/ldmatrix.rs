@@ -3,9 +3,10 @@
 //! A row is 16 bytes. Lane 8 *i* to 8 *i* + 7 (16 *i* to 16 *i* + 15 with `.m16n16`) give the addresses of the rows of matrix *i*.
 //! Lane *l* holds four bytes of row *l* / 4, from byte 4 (*l* mod 4) on, lowest first.
 
-use super::{active, own_shared_object, set, space};
+use super::{active, own_shared_object, space};
 use crate::fault::Fault;
 use crate::kernel::Flow;
+use crate::lanes::{Destination, Source};
 use crate::mem::address::{Place, decode_common};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes};
@@ -117,9 +118,9 @@ fn transposed(rows: &[[u8; 16]; 8]) -> [[u8; 16]; 8] {
 }
 
 /// The four bytes of a lane.
-fn word(rows: &[[u8; 16]; 8], lane: usize) -> u64 {
+fn word(rows: &[[u8; 16]; 8], lane: usize) -> u32 {
     let at = 4 * (lane % 4);
-    u32::from_le_bytes([0, 1, 2, 3].map(|i| rows[lane / 4][at + i])).into()
+    u32::from_le_bytes([0, 1, 2, 3].map(|i| rows[lane / 4][at + i]))
 }
 
 /// Matrices of whole rows from shared memory. `None` if an address is not that of a row there.
@@ -129,26 +130,32 @@ fn load(
     offset: impl Fn(u64) -> Option<usize>,
     addresses: &Lanes,
     transposes: bool,
-    d: &mut [&mut Lanes],
+    d: &mut [Destination<'_>],
 ) -> Option<()> {
     for (d, addresses) in d.iter_mut().zip(addresses.as_chunks::<8>().0) {
+        let mut words = [0; 32];
         // elements of 16 bits, which LLVM loads as vectors
         let mut rows = [[0u16; 8]; 8];
-        for (row, address) in rows.iter_mut().zip(addresses) {
+        for ((row, words), address) in rows.iter_mut().zip(words.as_chunks_mut::<4>().0).zip(addresses) {
             let bytes: &[u8; 16] = window.get(offset(*address)?..)?.first_chunk()?;
-            for (element, bytes) in row.iter_mut().zip(bytes.as_chunks::<2>().0) {
-                *element = u16::from_le_bytes(*bytes);
+            if transposes {
+                for (element, bytes) in row.iter_mut().zip(bytes.as_chunks::<2>().0) {
+                    *element = u16::from_le_bytes(*bytes);
+                }
+            } else {
+                for (word, bytes) in words.iter_mut().zip(bytes.as_chunks::<4>().0) {
+                    *word = u32::from_le_bytes(*bytes);
+                }
             }
         }
-        let word = |low: u16, high: u16| u64::from(u32::from(low) | u32::from(high) << 16);
-        for t in 0..4 {
-            for r in 0..8 {
-                d[4 * r + t] = match transposes {
-                    true => word(rows[2 * t][r], rows[2 * t + 1][r]),
-                    false => word(rows[r][2 * t], rows[r][2 * t + 1]),
-                };
+        if transposes {
+            for (r, words) in words.as_chunks_mut::<4>().0.iter_mut().enumerate() {
+                for t in 0..4 {
+                    words[t] = u32::from(rows[2 * t][r]) | u32::from(rows[2 * t + 1][r]) << 16;
+                }
             }
         }
+        d.put(&words);
     }
     Some(())
 }
@@ -171,25 +178,26 @@ fn tell(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, matrices: usize) -> bool {
 /// `ldmatrix r, [p]`. `.m8n8.trans` transposes elements of 16 bits, `.m16n16.trans` those of 8 bits: two registers have the upper and
 /// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
 /// signs.
-pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     if let Some(wait) = x.whole_warp("ldmatrix")? {
         return Ok(Flow::Wait(wait));
     }
+    let addresses = &*s[0].lanes();
     let whole = x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
-    let seen = whole && (!x.monitor.is_on() || tell(x, q, s[0], d.len()));
+    let seen = whole && (!x.monitor.is_on() || tell(x, q, addresses, d.len()));
     if seen && let Ok(window) = x.window(x.rank()) {
         let own = |address| match decode_common(space(q), address, x.rank()) {
             Some(Place::Shared { offset, .. }) if offset.is_multiple_of(16) => Some(offset as usize),
             _ => None,
         };
-        if load(window, own, s[0], q.has(q::trans), d).is_some() {
+        if load(window, own, addresses, q.has(q::trans), d).is_some() {
             return Ok(Flow::Next);
         }
     }
     let mut rows = [[0; 16]; 32];
     let of_each = if q.has(q::m16n16) { 2 } else { 1 };
     for lane in 0..(8 * d.len()).min(32) {
-        let row = row(x, q, s[0][lane], lane)?;
+        let row = row(x, q, addresses[lane], lane)?;
         rows[lane] = if is_packed(q) { unpack(q, row) } else { row };
     }
     for r in 0..d.len() {
@@ -200,30 +208,21 @@ pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Bl
             let own = std::array::from_fn(|line| rows[8 * r + line]);
             if q.has(q::trans) { transposed(&own) } else { own }
         };
-        if x.mask == u32::MAX {
-            for (lanes, row) in d[r].chunks_exact_mut(4).zip(&part) {
-                for (lane, bytes) in lanes.iter_mut().zip(row.chunks_exact(4)) {
-                    *lane = bytes.iter().rev().fold(0, |word, b| word << 8 | u64::from(*b));
-                }
-            }
-        } else {
-            for l in active(x.mask) {
-                set(d, r, l, word(&part, l));
-            }
-        }
+        d[r].put(&std::array::from_fn(|lane| word(&part, lane)));
     }
     Ok(Flow::Next)
 }
 
 /// `stmatrix [p], r`: as [`ldmatrix`], the other way round. A register of `.m16n8.trans` has four elements of 8 bits: two neighbours in
 /// row *l* / 4, and those in row *l* / 4 + 8. The columns of the matrix are the rows in shared memory.
-pub fn stmatrix(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn stmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<'_>]) -> Blocks {
     if let Some(wait) = x.whole_warp("stmatrix")? {
         return Ok(Flow::Wait(wait));
     }
     let [address, registers @ ..] = s else { return Ok(Flow::Next) };
     for (r, register) in registers.iter().enumerate() {
-        let byte = |lane: usize, i: usize| (register[lane] >> (8 * i)) as u8;
+        let words = register.words();
+        let byte = |lane: usize, i: usize| (words[lane] >> (8 * i)) as u8;
         let rows: [[u8; 16]; 8] = if q.has(q::m16n8) {
             std::array::from_fn(|n| std::array::from_fn(|m| byte(m % 8 * 4 + n / 2, n % 2 + m / 8 * 2)))
         } else {
@@ -232,27 +231,28 @@ pub fn stmatrix(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Bl
         };
         for (line, bytes) in rows.iter().enumerate() {
             let lane = 8 * r + line;
-            store_row(x, q, address[lane], lane, bytes)?;
+            store_row(x, q, address.lane(lane), lane, bytes)?;
         }
     }
     Ok(Flow::Next)
 }
 
 /// `movmatrix d, a`: the transposed matrix.
-pub fn movmatrix(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn movmatrix(x: &mut Ctx<'_>, _: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     if let Some(wait) = x.whole_warp("movmatrix")? {
         return Ok(Flow::Wait(wait));
     }
-    let element = |row: usize, column: usize| s[0][4 * row + column / 2] >> (16 * (column % 2)) & 0xffff;
+    let words = s[0].words();
+    let element = |row: usize, column: usize| words[4 * row + column / 2] >> (16 * (column % 2)) & 0xffff;
     for l in active(x.mask) {
         let (row, column) = (l / 4, 2 * (l % 4));
-        set(d, 0, l, element(column, row) | element(column + 1, row) << 16);
+        d.iter_mut().for_each(|d| d.set(l, (element(column, row) | element(column + 1, row) << 16).into()));
     }
     Ok(Flow::Next)
 }
 
 semantics! {
-    block "ldmatrix" => ldmatrix,
-    block "movmatrix" => movmatrix,
-    block "stmatrix" => stmatrix,
+    registers "ldmatrix" => ldmatrix,
+    registers "movmatrix" => movmatrix,
+    registers "stmatrix" => stmatrix,
 }

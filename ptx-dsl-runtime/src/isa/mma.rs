@@ -13,26 +13,27 @@ use super::matrix::fragment::{self, Rows};
 use super::matrix::model::{self, Model};
 use super::matrix::sparse::{Elements, Metadata};
 use super::matrix::tile::{Tile, every_second_pair};
+use crate::Ctx;
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
+use crate::lanes::{Destination, Source};
 use crate::numerics::Numerics;
 use crate::qual::{Q, q};
-use crate::{Ctx, Lanes};
 use form::{Form, Kind};
 
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// `mma d, a, b, c`, and with block scaling the factors of A, their byte and thread, and those of B.
-pub fn mma(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn mma(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     multiply(x, q, s, d, false)
 }
 
 /// `mma.sp d, a, b, c, e, f`: as [`mma`]; `e` and `f` are the metadata and their selector.
-pub fn mma_sp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn mma_sp(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     multiply(x, q, s, d, true)
 }
 
-fn multiply(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], sparse: bool) -> Blocks {
+fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], sparse: bool) -> Blocks {
     if let Some(wait) = x.whole_warp(if sparse { "mma.sp" } else { "mma" })? {
         return Ok(Flow::Wait(wait));
     }
@@ -47,10 +48,10 @@ fn multiply(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], sparse: b
 /// Registers of A, B and C, and what follows.
 #[derive(Clone, Copy)]
 pub(super) struct Sources<'a> {
-    pub a: &'a [&'a Lanes],
-    pub b: &'a [&'a Lanes],
-    pub c: &'a [&'a Lanes],
-    pub rest: &'a [&'a Lanes],
+    pub a: &'a [Source<'a>],
+    pub b: &'a [Source<'a>],
+    pub c: &'a [Source<'a>],
+    pub rest: &'a [Source<'a>],
 }
 
 /// The product of a warp's fragments. `d` is empty if the result is not wanted.
@@ -59,7 +60,7 @@ pub(super) fn fragments(
     q: Q,
     machine: Machine,
     s: Sources<'_>,
-    d: &mut [&mut Lanes],
+    d: &mut [Destination<'_>],
 ) -> Result<(), FaultKind> {
     if d.is_empty() {
         return Ok(());
@@ -70,7 +71,8 @@ pub(super) fn fragments(
         Kind::Bits => exact::bits(form, q, s, d),
         Kind::Floats | Kind::Integers => {
             let sum = direct_sum(form, q, machine);
-            if let Some(job) = sum.and_then(|sum| direct::Job::new(form, s, sum))
+            let spare = direct::spare(&s);
+            if let Some(job) = sum.and_then(|sum| direct::Job::new(form, &s, &spare, sum))
                 && direct::multiply(machine.set, &job, d)
             {
                 return Ok(());
@@ -124,8 +126,8 @@ impl<'a> Product<'a> {
         let (mut positions, mut rest) = (None, s.rest);
         if let ([register, selector, more @ ..], true) = (rest, form.sparse) {
             let metadata = Metadata {
-                register,
-                selector: selector[0] as usize,
+                register: *register,
+                selector: selector.lane(0) as usize,
                 ordered: q.has(q::ordered_metadata),
                 section: "9.7.14.6.1",
             };
@@ -208,6 +210,6 @@ impl<'a> Product<'a> {
 }
 
 semantics! {
-    block "mma" => mma,
-    block "mma.sp" => mma_sp,
+    registers "mma" => mma,
+    registers "mma.sp" => mma_sp,
 }

@@ -12,6 +12,7 @@ use super::matrix::sparse::Metadata;
 use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::kernel::Flow;
+use crate::lanes::{Destination, Source};
 use crate::machine::copy::JobAccess;
 use crate::monitor::{Agent, By, Groups as Waited, Order, Place, Sync};
 use crate::qual::Q;
@@ -23,16 +24,16 @@ use product::Product;
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// `wgmma.mma_async d, a, b-desc, scale-d, ...`, and from code generation the old `d` and the sets of registers that it holds.
-pub fn wgmma_mma_async(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wgmma_mma_async(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     multiply(x, q, s, d, false)
 }
 
 /// `wgmma.mma_async.sp d, a, b-desc, sp-meta, sp-sel, scale-d, ...`: as [`wgmma_mma_async`].
-pub fn wgmma_mma_async_sp(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wgmma_mma_async_sp(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     multiply(x, q, s, d, true)
 }
 
-fn multiply(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], sparse: bool) -> Blocks {
+fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], sparse: bool) -> Blocks {
     if let Some(wait) = x.whole_warp("wgmma.mma_async")? {
         return Ok(Flow::Wait(wait));
     }
@@ -195,7 +196,7 @@ pub fn wgmma_wait_group(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes
 semantics! {
     block "wgmma.commit_group" => wgmma_commit_group,
     warp "wgmma.fence" => wgmma_fence,
-    block "wgmma.mma_async" => wgmma_mma_async,
-    block "wgmma.mma_async.sp" => wgmma_mma_async_sp,
+    registers "wgmma.mma_async" => wgmma_mma_async,
+    registers "wgmma.mma_async.sp" => wgmma_mma_async_sp,
     block "wgmma.wait_group" => wgmma_wait_group,
 }

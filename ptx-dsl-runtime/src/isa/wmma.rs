@@ -12,6 +12,7 @@ use super::{same, set, space};
 use crate::fault::Fault;
 use crate::isa::float16::{f16_to_f32, f32_to_f16};
 use crate::kernel::Flow;
+use crate::lanes::{Destination, Source};
 use crate::mem::address::AddrSpace;
 use crate::qual::{Q, Qualifier, q};
 use crate::{Ctx, Lanes};
@@ -219,7 +220,7 @@ pub fn wmma_store_d(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -
 }
 
 /// `wmma.mma d, a, b, c`: the tiles of D one after the other, each as an `mma`.
-pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     if let Some(wait) = x.whole_warp("wmma.mma")? {
         return Ok(Flow::Wait(wait));
     }
@@ -243,7 +244,7 @@ pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Bl
     let of_d = d.len() / (high * wide);
     let machine = Machine::of(x);
     for (tile, d) in d.chunks_mut(of_d.max(1)).enumerate().take(high * wide) {
-        let part = |all: &'_ [&'_ Lanes], of: usize, i: usize| -> std::ops::Range<usize> {
+        let part = |all: &[Source<'_>], of: usize, i: usize| -> std::ops::Range<usize> {
             (i * of).min(all.len())..((i + 1) * of).min(all.len())
         };
         let sources = Sources {
@@ -261,16 +262,19 @@ pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Bl
 }
 
 /// `.satfinite` of floating-point numbers, before PTX 6.5: the largest number in place of infinity, and 0 in place of NaN.
-fn saturate(cells: Cells, d: &mut [&mut Lanes]) {
+fn saturate(cells: Cells, d: &mut [Destination<'_>]) {
     let clamp = |v: f32, most: f32| if v.is_nan() { 0.0 } else { v.clamp(-most, most) };
-    for word in d.iter_mut().flat_map(|d| d.iter_mut()) {
-        *word = match cells {
-            Cells::Word => clamp(f32::from_bits(*word as u32), f32::MAX).to_bits().into(),
-            Cells::Half => [0, 16].iter().fold(0, |all, shift| {
-                let v = clamp(f16_to_f32((*word >> shift) as u16), 65504.0);
-                all | u64::from(f32_to_f16(v)) << shift
-            }),
-        };
+    for d in d.iter_mut() {
+        let Destination::Words(words) = d else { continue };
+        for word in words.iter_mut() {
+            *word = match cells {
+                Cells::Word => clamp(f32::from_bits(*word), f32::MAX).to_bits(),
+                Cells::Half => [0, 16].iter().fold(0, |all, shift| {
+                    let v = clamp(f16_to_f32((*word >> shift) as u16), 65504.0);
+                    all | u32::from(f32_to_f16(v)) << shift
+                }),
+            };
+        }
     }
 }
 
@@ -278,6 +282,6 @@ semantics! {
     block "wmma.load.a" => wmma_load_a,
     block "wmma.load.b" => wmma_load_b,
     block "wmma.load.c" => wmma_load_c,
-    block "wmma.mma" => wmma_mma,
+    registers "wmma.mma" => wmma_mma,
     block "wmma.store.d" => wmma_store_d,
 }

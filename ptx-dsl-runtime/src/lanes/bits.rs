@@ -1,5 +1,7 @@
 //! Blends and bit masks of 32 lanes. Emitted code calls them: LLVM would unroll each inlined copy into 32 moves.
 
+use crate::isa::float16::f16_to_f32;
+
 /// The bit of each lane.
 pub(crate) const LANE: [u32; 32] = {
     let mut bits = [0; 32];
@@ -72,6 +74,30 @@ pub(super) fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
         *out = (*out).max(a.wrapping_add(*b));
     }
     out
+}
+
+/// Two f16 of each word to f32, side by side.
+#[inline(always)]
+pub(super) fn widen(words: &[u32; 4]) -> [f32; 8] {
+    array(|i| f16_to_f32((words[i / 2] >> (16 * (i % 2))) as u16))
+}
+
+/// The same: the lower ones of all words, then the upper ones.
+#[inline(always)]
+pub(super) fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
+    [array(|i| f16_to_f32(words[i] as u16)), array(|i| f16_to_f32((words[i] >> 16) as u16))]
+}
+
+/// `sums + a * b`, for each b.
+#[inline(always)]
+pub(super) fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
+    array(|i| sums[i] + a * b[i])
+}
+
+/// Columns as rows.
+#[inline(always)]
+pub(super) fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    array(|i| array(|j| rows[j][i]))
 }
 
 /// An array from a function of the index. `std::array::from_fn` is not always inlined, and then its function is compiled without the

@@ -49,15 +49,25 @@ pub trait Level: Copy + 'static {
     fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
         bits::raise_words(most, a, b)
     }
-    /// f16 to f32; a NaN stays some NaN.
+    /// Two f16 of each word to f32, side by side, the lower one first. A NaN stays some NaN.
     #[inline(always)]
-    fn widen(halves: &[u16; 8]) -> [f32; 8] {
-        halves.map(crate::isa::float16::f16_to_f32)
+    fn widen(words: &[u32; 4]) -> [f32; 8] {
+        bits::widen(words)
+    }
+    /// The same: the lower ones of all words, then the upper ones.
+    #[inline(always)]
+    fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
+        bits::widen_apart(words)
+    }
+    /// `sums + a * b`, for each b, where the product is exact: it does not matter whether it is rounded.
+    #[inline(always)]
+    fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
+        bits::multiply_add(sums, a, b)
     }
     /// Columns as rows.
     #[inline(always)]
-    fn transpose(rows: &[[u64; 4]; 4]) -> [[u64; 4]; 4] {
-        std::array::from_fn(|i| std::array::from_fn(|j| rows[j][i]))
+    fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
+        bits::transpose(rows)
     }
     /// 32, the lanes of a warp, as the bound of lane loops. A constant with wide vectors, so that LLVM unrolls the loops;
     /// elsewhere `rows` times 8 at run time, so that they stay loops. They stay loops in development builds too, which do not

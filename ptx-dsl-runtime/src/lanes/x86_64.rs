@@ -56,23 +56,43 @@ fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
 }
 
 #[inline(always)]
-fn widen(halves: &[u16; 8]) -> [f32; 8] {
+fn widen(words: &[u32; 4]) -> [f32; 8] {
     // SAFETY: as above, and both have F16C.
-    bytemuck::cast(unsafe { _mm256_cvtph_ps(bytemuck::cast(*halves)) })
+    bytemuck::cast(unsafe { _mm256_cvtph_ps(bytemuck::cast(*words)) })
 }
 
 #[inline(always)]
-fn transpose(rows: &[[u64; 4]; 4]) -> [[u64; 4]; 4] {
-    let [a, b, c, d]: [__m256i; 4] = bytemuck::cast(*rows);
+fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
+    let [first, second]: [__m128i; 2] = bytemuck::cast(*words);
     // SAFETY: as above.
     bytemuck::cast(unsafe {
-        let (low, high) = (_mm256_unpacklo_epi64(a, b), _mm256_unpackhi_epi64(a, b));
-        let (lower, higher) = (_mm256_unpacklo_epi64(c, d), _mm256_unpackhi_epi64(c, d));
+        let half = _mm_set1_epi32(0xffff);
+        let low = _mm_packus_epi32(_mm_and_si128(first, half), _mm_and_si128(second, half));
+        let high = _mm_packus_epi32(_mm_srli_epi32::<16>(first), _mm_srli_epi32::<16>(second));
+        [_mm256_cvtph_ps(low), _mm256_cvtph_ps(high)]
+    })
+}
+
+/// Of plain loops over rows LLVM makes vectors of two rows, whose factors it has to put together.
+#[inline(always)]
+fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
+    let (sums, b): (__m256, __m256) = (bytemuck::cast(*sums), bytemuck::cast(*b));
+    // SAFETY: only code of the two levels calls it, and both have FMA.
+    bytemuck::cast(unsafe { _mm256_fmadd_ps(_mm256_set1_ps(a), b, sums) })
+}
+
+#[inline(always)]
+fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
+    let [a, b, c, d]: [__m128i; 4] = bytemuck::cast(*rows);
+    // SAFETY: all of x86-64 has SSE2.
+    bytemuck::cast(unsafe {
+        let (low, high) = (_mm_unpacklo_epi32(a, b), _mm_unpackhi_epi32(a, b));
+        let (lower, higher) = (_mm_unpacklo_epi32(c, d), _mm_unpackhi_epi32(c, d));
         [
-            _mm256_permute2x128_si256::<0x20>(low, lower),
-            _mm256_permute2x128_si256::<0x20>(high, higher),
-            _mm256_permute2x128_si256::<0x31>(low, lower),
-            _mm256_permute2x128_si256::<0x31>(high, higher),
+            _mm_unpacklo_epi64(low, lower),
+            _mm_unpackhi_epi64(low, lower),
+            _mm_unpacklo_epi64(high, higher),
+            _mm_unpackhi_epi64(high, higher),
         ]
     })
 }
@@ -108,12 +128,22 @@ impl Level for Avx512 {
     }
 
     #[inline(always)]
-    fn widen(halves: &[u16; 8]) -> [f32; 8] {
-        widen(halves)
+    fn widen(words: &[u32; 4]) -> [f32; 8] {
+        widen(words)
     }
 
     #[inline(always)]
-    fn transpose(rows: &[[u64; 4]; 4]) -> [[u64; 4]; 4] {
+    fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
+        widen_apart(words)
+    }
+
+    #[inline(always)]
+    fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
+        multiply_add(sums, a, b)
+    }
+
+    #[inline(always)]
+    fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
         transpose(rows)
     }
 
@@ -184,12 +214,22 @@ impl Level for Avx2 {
     }
 
     #[inline(always)]
-    fn widen(halves: &[u16; 8]) -> [f32; 8] {
-        widen(halves)
+    fn widen(words: &[u32; 4]) -> [f32; 8] {
+        widen(words)
     }
 
     #[inline(always)]
-    fn transpose(rows: &[[u64; 4]; 4]) -> [[u64; 4]; 4] {
+    fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
+        widen_apart(words)
+    }
+
+    #[inline(always)]
+    fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
+        multiply_add(sums, a, b)
+    }
+
+    #[inline(always)]
+    fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
         transpose(rows)
     }
 
@@ -258,10 +298,16 @@ mod tests {
             let words = std::array::from_fn(|i| m.rotate_left(4 * i as u32) as i32 >> 3);
             let most = words.map(|w| -w);
             assert_eq!(L::raise_words(&most, 77, &words), Base::raise_words(&most, 77, &words), "{m:08x}");
-            let squares = std::array::from_fn(|i| std::array::from_fn(|j| u64::from(m) * (i * 4 + j) as u64));
+            let squares = std::array::from_fn(|i| std::array::from_fn(|j| m.wrapping_mul(1 + (i * 4 + j) as u32)));
             assert_eq!(L::transpose(&squares), Base::transpose(&squares), "{m:08x}");
-            let halves = std::array::from_fn(|i| m.rotate_left(5 * i as u32) as u16 & 0xfbff);
-            assert_eq!(L::widen(&halves), Base::widen(&halves), "{m:08x}");
+            let words: [u32; 8] = std::array::from_fn(|i| m.rotate_left(5 * i as u32) & 0xfbff_fbff);
+            assert_eq!(L::widen_apart(&words), Base::widen_apart(&words), "{m:08x}");
+            let [first, second]: [[u32; 4]; 2] = bytemuck::cast(words);
+            assert_eq!(L::widen(&first), Base::widen(&first), "{m:08x}");
+            let (sums, factors) = (Base::widen(&first), Base::widen(&second));
+            for a in factors {
+                assert_eq!(L::multiply_add(&sums, a, &factors), Base::multiply_add(&sums, a, &factors), "{m:08x}");
+            }
         }
     }
 

@@ -21,6 +21,8 @@ pub(crate) enum Regions {
 #[derive(Debug)]
 pub(crate) struct Geometry<'a> {
     pub info: &'a KernelInfo<'a>,
+    /// The number of the target: 90 for `sm_90a`.
+    pub target: u32,
     /// CTAs of the grid.
     pub grid: [u32; 3],
     /// Threads of a CTA.
@@ -49,6 +51,12 @@ pub(crate) struct Geometry<'a> {
     tids: Vec<[u32; 3]>,
 }
 
+/// The number of a target.
+fn number(target: &str) -> u32 {
+    let digits = target.bytes().filter(u8::is_ascii_digit);
+    digits.fold(0, |number, digit| 10 * number + u32::from(digit - b'0'))
+}
+
 /// `%tid` of all lanes of a CTA.
 fn tids([x, y, z]: [u32; 3]) -> Vec<[u32; 3]> {
     let mut next = [0; 3];
@@ -71,6 +79,7 @@ impl<'a> Geometry<'a> {
         let (block, cluster) = (launch.block_dims(info), launch.cluster_dims(info));
         Geometry {
             info,
+            target: number(info.target),
             grid: launch.grid,
             block,
             cluster,

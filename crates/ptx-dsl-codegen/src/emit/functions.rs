@@ -14,13 +14,16 @@ use quote::{ToTokens, format_ident, quote};
 /// The signature and body of a function for a warp while they grow, and the arguments of a call.
 #[derive(Default)]
 struct WarpFunction {
+    /// The runtime's function takes registers as wide as they are.
+    registers: bool,
     arguments: Vec<TokenStream>,
     parameters: Vec<TokenStream>,
     /// Statements of the body before and after the call of the runtime.
     before: TokenStream,
     after: TokenStream,
     sources: Vec<TokenStream>,
-    destinations: Vec<Ident>,
+    /// Each a name and a type: `Lanes` or `Words`.
+    destinations: Vec<(Ident, Ident)>,
     /// Values that the caller computes first.
     computed: TokenStream,
 }
@@ -36,19 +39,50 @@ impl WarpFunction {
         }
         self.arguments.push(argument);
         self.parameters.push(quote!(#s: #ty));
-        let Some(inside) = given.inside(&s) else { return self.sources.push(s.to_token_stream()) };
+        let Some(inside) = given.inside(&s) else { return self.lanes(s.to_token_stream()) };
+        if self.registers && matches!(inside, Argument::Register(32, _)) {
+            return self.sources.push(quote!(#rt::lanes::Source::Words(#s)));
+        }
         for value in inside.into_lanes() {
             let v = format_ident!("v{}", self.sources.len());
             self.before.extend(quote!(let #v: #rt::Lanes = #value;));
-            self.sources.push(quote!(&#v));
+            self.lanes(quote!(&#v));
         }
+    }
+
+    /// A source that is a reference to `Lanes`.
+    fn lanes(&mut self, source: TokenStream) {
+        let rt = RT;
+        self.sources.push(if self.registers { quote!(#rt::lanes::Source::Lanes(#source)) } else { source });
     }
 
     /// A name for the next result.
     fn result(&mut self) -> Ident {
+        self.result_of("Lanes")
+    }
+
+    fn result_of(&mut self, ty: &str) -> Ident {
         let name = format_ident!("d{}", self.destinations.len());
-        self.destinations.push(name.clone());
+        self.destinations.push((name.clone(), format_ident!("{ty}")));
         name
+    }
+
+    /// A name for the next result, a register of so many bits, and the function that stores it.
+    fn stored_result(&mut self, bits: u32) -> (Ident, Ident) {
+        if !self.registers || bits != 32 {
+            return (self.result(), format_ident!("put_u{bits}"));
+        }
+        (self.result_of("Words"), format_ident!("put_words"))
+    }
+
+    /// The results as they are passed to the function.
+    fn passed_results(&self) -> Vec<TokenStream> {
+        let rt = RT;
+        let passed = |(name, ty): &(Ident, Ident)| match self.registers {
+            true => quote!(#rt::lanes::Destination::#ty(&mut #name)),
+            false => quote!(&mut #name),
+        };
+        self.destinations.iter().map(passed).collect()
     }
 
     fn destination(&mut self, to: &Destination) {
@@ -68,12 +102,13 @@ impl WarpFunction {
                 (place, quote!([#t; 32]), quote!(#rt::lanes::put_u128(#r, &#low, &#high, mask);))
             }
             Destination::Register(bits, place) => {
-                let (t, d, put) = (ty(*bits), self.result(), format_ident!("put_u{bits}"));
+                let (t, (d, put)) = (ty(*bits), self.stored_result(*bits));
                 (place, quote!([#t; 32]), quote!(#rt::lanes::#put(#r, &#d, mask);))
             }
             Destination::Registers(bits, count, place) => {
-                let (t, put) = (ty(*bits), format_ident!("put_u{bits}"));
-                let d: Vec<Ident> = (0..*count).map(|_| self.result()).collect();
+                let t = ty(*bits);
+                let (d, put): (Vec<Ident>, Vec<Ident>) = (0..*count).map(|_| self.stored_result(*bits)).unzip();
+                let put = put.first();
                 let store = quote!(for (r, d) in #r.iter_mut().zip([#(&#d),*]) { #rt::lanes::#put(r, d, mask); });
                 (place, quote!([[#t; 32]; #count]), store)
             }
@@ -132,18 +167,20 @@ impl Emitter<'_> {
     pub fn warp_call(&mut self, i: &Instr, given: &[Argument], taken: &[Destination], mask: &Ident) -> TokenStream {
         let rt = RT;
         let (q, function, site) = (self.qualifiers(i), runtime_function(i), self.constants.site(i));
-        let mut f = WarpFunction::default();
+        let mut f = WarpFunction { registers: i.entry.host == Host::Registers, ..WarpFunction::default() };
         given.iter().for_each(|argument| f.source(argument));
         taken.iter().for_each(|destination| f.destination(destination));
         // A missing `|p` still has its place.
         for _ in f.destinations.len()..destination_count(i, f.destinations.len()) {
             f.result();
         }
-        let blocks = i.entry.host == Host::Block;
+        let blocks = i.entry.host.waits();
         let keys: String = given.iter().map(Argument::key).chain(taken.iter().map(Destination::key)).collect();
         let key = format!("{} {q} {keys}{} {blocks}", path_of(i), f.destinations.len());
-        let WarpFunction { arguments, parameters, before, after, sources, destinations, computed } = f;
-        let call = quote!(#function(x, #q, &[#(#sources),*], &mut [#(&mut #destinations),*])?);
+        let results = f.passed_results();
+        let WarpFunction { arguments, parameters, before, after, sources, destinations, computed, .. } = f;
+        let call = quote!(#function(x, #q, &[#(#sources),*], &mut [#(#results),*])?);
+        let (destinations, types): (Vec<_>, Vec<_>) = destinations.into_iter().unzip();
         let (result, body) = match blocks {
             true if after.is_empty() => (quote!(#rt::Flow), quote!(Ok(#call))),
             true => (quote!(#rt::Flow), quote!(let flow = #call; if let #rt::Flow::Next = flow { #after } Ok(flow))),
@@ -159,7 +196,7 @@ impl Emitter<'_> {
                     #(#parameters),*
                 ) -> ::core::result::Result<#result, ::std::boxed::Box<#rt::Fault>> {
                     #before
-                    #(let mut #destinations: #rt::Lanes = [0; 32];)* x.site = site;
+                    #(let mut #destinations: #rt::#types = [0; 32];)* x.site = site;
                     #body
                 }
             };

@@ -35,7 +35,7 @@ impl RegionBuilder<'_, '_> {
             (Host::Warp, _) if scalar_op(kernel, self.f, i).is_some() => self.lane_instruction(i),
             (Host::Warp, _) if is_uniform_for_uniform(i) && self.affine_of(i).is_uniform() => self.uniform_call(i),
             (Host::Warp, _) => self.warp_instruction(i),
-            (Host::Block | Host::NotYet(_), _) => {}
+            (Host::Block | Host::Registers | Host::NotYet(_), _) => {}
         }
     }
 

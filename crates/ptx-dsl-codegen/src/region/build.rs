@@ -141,7 +141,7 @@ impl<'m> Builder<'m, '_> {
                 self.end(if exits { End::Exit } else { End::Return }, after);
             }
             (Host::Control, Control::Call) => self.call(module, instr),
-            (Host::Block, _) => {
+            (Host::Block | Host::Registers, _) => {
                 // a region of its own, which is entered again when the wait is over
                 if instr.pred.is_none() {
                     let block = self.region(format!("`{}`", instr.spelling));

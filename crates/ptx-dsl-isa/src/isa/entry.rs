@@ -54,6 +54,8 @@ pub enum Host {
     Warp,
     /// As `Warp`, but it may wait: `-> Result<Flow, Fault>`.
     Block,
+    /// As `Block`, for instructions of many registers, which stay as wide as they are: `&[Source]`, `&mut [Destination]`.
+    Registers,
     /// `mov`, `bra`, `brx.idx`, `call`, `ret`, `exit`: the engines do it themselves.
     Control,
 }
@@ -61,6 +63,11 @@ pub enum Host {
 impl Host {
     /// Not yet, for no other reason than that nobody has written it.
     pub const UNWRITTEN: Host = Host::NotYet("it is not written");
+
+    /// May its function wait?
+    pub const fn waits(self) -> bool {
+        matches!(self, Host::Block | Host::Registers)
+    }
 
     /// Does the host run it?
     pub const fn runs(self) -> bool {

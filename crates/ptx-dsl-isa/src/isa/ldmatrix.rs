@@ -48,7 +48,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED])
         .gates(&[CTA])
-        .host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .host(Host::Registers).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(8, 6)).requires(NARROW)
         .syntax(
             "ldmatrix.sync.aligned.m16n16.pair.trans{.ss}.b8 r, [p];
@@ -59,14 +59,14 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }
              .src_fmt = { .b6x16_p32, .b4x16_p64 }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).host(Host::Registers).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("ldmatrix").section("9.7.14.5.15").since(ptx(9, 4)).requires(SIGNED)
         .syntax(
             "ldmatrix.sync.aligned.m8n16.num{.ss}.s8.s4 r, [p];
              .num = { .x1, .x2, .x4 }
              .ss = { .shared{::cta} }",
         )
-        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Load),
+        .operands(&[dst("r", OpTy::Fragment(loaded)).or_sink(), LOADED]).host(Host::Registers).issue(Issue::FullWarp).memory(MemoryOp::Load),
     instr("stmatrix").section("9.7.14.5.16").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "stmatrix.sync.aligned.m8n8.num{.trans}{.ss}.b16 [p], r;
@@ -75,9 +75,9 @@ pub const LIST: &[Instr] = &[
              .ss = { .shared{::cta} }",
         )
         .operands(&[STORED, src("r", OpTy::Fragment(stored))])
-        .gates(&[gate(&[has(q::m16n8)]).since(ptx(8, 6)).requires(NARROW)]).host(Host::Block).issue(Issue::FullWarp).memory(MemoryOp::Store),
+        .gates(&[gate(&[has(q::m16n8)]).since(ptx(8, 6)).requires(NARROW)]).host(Host::Registers).issue(Issue::FullWarp).memory(MemoryOp::Store),
     instr("movmatrix").section("9.7.14.5.17").since(ptx(7, 8)).requires(sm(75))
         .syntax("movmatrix.sync.aligned.m8n8.trans.b16 d, a;")
         .operands(&[dst("d", ty(Ty::B32)), src("a", ty(Ty::B32)).reg()])
-        .host(Host::Block).issue(Issue::FullWarp),
+        .host(Host::Registers).issue(Issue::FullWarp),
 ];

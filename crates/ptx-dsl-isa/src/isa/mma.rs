@@ -136,7 +136,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(q::m16n8k8)]).since(ptx(6, 5)).requires(sm(75)),
             gate(&[has(q::m16n8k16)]).since(ptx(7, 0)).requires(sm(80)),
         ])
-        .rules(&[ACCUMULATORS]).host(Host::Block).issue(Issue::FullWarp),
+        .rules(&[ACCUMULATORS]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "mma.sync.aligned.tf32shape.row.col.f32.tf32.tf32.f32 d, a, b, c;
@@ -144,7 +144,7 @@ pub const LIST: &[Instr] = &[
              .tf32shape = { .m16n8k4, .m16n8k8 }
              .bf16shape = { .m16n8k8, .m16n8k16 }",
         )
-        .operands(DENSE).host(Host::Block).issue(Issue::FullWarp),
+        .operands(DENSE).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 4)).requires(sm(89))
         .syntax(
             "mma.sync.aligned.shape.row.col.dtype.f8type.f8type.ctype d, a, b, c;
@@ -158,7 +158,7 @@ pub const LIST: &[Instr] = &[
             gate(&[has(q::m16n8k16)]).since(ptx(8, 7)),
             gate(&[has(q::f16)]).since(ptx(8, 7)),
         ])
-        .rules(&[ACCUMULATORS]).host(Host::Block).issue(Issue::FullWarp),
+        .rules(&[ACCUMULATORS]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 6)).requires(KINDS_OF_8)
         .syntax(
             "mma.sync.aligned.m16n8k32.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c;
@@ -168,13 +168,13 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DENSE)
         .gates(&[NARROW, gate(&[has(q::f16)]).since(ptx(8, 7))])
-        .rules(&[ACCUMULATORS]).host(Host::Block).issue(Issue::FullWarp),
+        .rules(&[ACCUMULATORS]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS)
         .syntax(
             "mma.sync.aligned.m16n8k32.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f8f6f4type.f8f6f4type.f32.ue8m0 d, a, b, c, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
              .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
         )
-        .operands(&[D, A, B, C, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B]).host(Host::Block).issue(Issue::FullWarp),
+        .operands(&[D, A, B, C, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(8, 7)).requires(KINDS_OF_4)
         .syntax(
             "mma.sync.aligned.m16n8k64.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
@@ -187,7 +187,7 @@ pub const LIST: &[Instr] = &[
         .rules(&[
             Rule::Never(&[has(q::scale_vec_2X), has(q::ue4m3)], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
             Rule::Custom(bytes),
-        ]).host(Host::Block).issue(Issue::FullWarp),
+        ]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(7, 0)).requires(sm(80))
         .syntax(
             "mma.sync.aligned.shape.row.col{.rnd}.f64.f64.f64.f64 d, a, b, c;
@@ -196,7 +196,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(DENSE)
         .gates(&[gate(&[any(&[q::m16n8k4, q::m16n8k8, q::m16n8k16])]).since(ptx(7, 8)).requires(sm(90))])
-        .defaults(&[(".rnd", q::rn)]).host(Host::Block).issue(Issue::FullWarp),
+        .defaults(&[(".rnd", q::rn)]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma").section("9.7.14.5.14").since(ptx(6, 5)).requires(sm(75))
         .syntax(
             "mma.sync.aligned.shape.row.col{.satfinite}.s32.int.int.s32 d, a, b, c;
@@ -214,7 +214,7 @@ pub const LIST: &[Instr] = &[
             gate(&[any(&[q::m16n8k16, q::m16n8k32, q::m16n8k64, q::m16n8k128, q::m16n8k256])]).since(ptx(7, 0)).requires(sm(80)),
             gate(&[has(q::b1)]).since(ptx(7, 0)),
             gate(&[has(q::and)]).since(ptx(7, 1)).requires(sm(80)),
-        ]).host(Host::Block).issue(Issue::FullWarp),
+        ]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(7, 1)).requires(sm(80))
         .syntax(
             "mma.sp{::ordered_metadata}.sync.aligned.f16shape.row.col.dtype.f16.f16.ctype d, a, b, c, e, f;
@@ -233,7 +233,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(SPARSE)
         .gates(&[gate(&[has(q::ordered_metadata)]).since(ptx(8, 5))])
-        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).host(Host::Block).issue(Issue::FullWarp),
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(8, 4)).requires(sm(89))
         .syntax(
             "mma.sp{::ordered_metadata}.sync.aligned.m16n8k64.row.col.dtype.f8type.f8type.ctype d, a, b, c, e, f;
@@ -250,7 +250,7 @@ pub const LIST: &[Instr] = &[
             ACCUMULATORS,
             Rule::Custom(selector),
             Rule::Needs(has(q::f16), has(q::ordered_metadata), "accumulators of `.f16` are for `.sp::ordered_metadata`"),
-        ]).host(Host::Block).issue(Issue::FullWarp),
+        ]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(8, 6)).requires(KINDS_OF_8)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::f8f6f4.dtype.f8f6f4type.f8f6f4type.ctype d, a, b, c, e, f;
@@ -261,14 +261,14 @@ pub const LIST: &[Instr] = &[
         .operands(SPARSE)
         // Accumulators of half precision: ptxas has them on fewer targets.
         .gates(&[NARROW, gate(&[has(q::f16)]).since(ptx(8, 7)).requires(KINDS)])
-        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).host(Host::Block).issue(Issue::FullWarp),
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(8, 7)).requires(KINDS)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k64.row.col.kind::mxf8f6f4.block_scale{.scale_vec::1X}.f32.f8f6f4type.f8f6f4type.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
              .f8f6f4type = { .e4m3, .e5m2, .e3m2, .e2m3, .e2m1 }",
         )
         .operands(&[D, SPARSE_A, B, C, E, F, SCALE_A, BYTE_A, THREAD_A, SCALE_B, BYTE_B, THREAD_B])
-        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).host(Host::Block).issue(Issue::FullWarp),
+        .rules(&[ACCUMULATORS, Rule::Custom(selector)]).host(Host::Registers).issue(Issue::FullWarp),
     instr("mma.sp").movable().section("9.7.14.6.3").since(ptx(8, 7)).requires(SPARSE_KINDS_OF_4)
         .syntax(
             "mma.sp::ordered_metadata.sync.aligned.m16n8k128.row.col.kind::mxf4.block_scale{.scale_vec::2X}.f32.e2m1.e2m1.f32.ue8m0 d, a, b, c, e, f, scale-a-data, {byte-id-a, thread-id-a}, scale-b-data, {byte-id-b, thread-id-b};
@@ -282,5 +282,5 @@ pub const LIST: &[Instr] = &[
             Rule::Custom(selector),
             Rule::Custom(bytes),
             Rule::Never(&[has(q::scale_vec_2X), has(q::ue4m3)], "scales of `.ue4m3` are for 16 elements: `.scale_vec::4X`"),
-        ]).host(Host::Block).issue(Issue::FullWarp),
+        ]).host(Host::Registers).issue(Issue::FullWarp),
 ];

@@ -85,7 +85,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(OPERANDS)
         .gates(&[MIXED])
-        .rules(&[FACTORS]).host(Host::Block).issue(Issue::FullWarp).group(Group::Wgmma(Step::Start)).asynchronous(MemoryOp::Load, Proxy::Async),
+        .rules(&[FACTORS]).host(Host::Registers).issue(Issue::FullWarp).group(Group::Wgmma(Step::Start)).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("wgmma.mma_async.sp").movable().section("9.7.15.6.3").since(ptx(8, 2)).requires(HOPPER)
         .syntax(
             "wgmma.mma_async.sp.sync.aligned.k32.dtype.f16.f16 d, a-desc, b-desc, sp-meta, sp-sel, scale-d, imm-scale-a, imm-scale-b, imm-trans-a, imm-trans-b;
@@ -108,7 +108,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(OPERANDS)
         .gates(&[MIXED])
-        .rules(&[SELECTOR, FACTORS]).host(Host::Block).issue(Issue::FullWarp).group(Group::Wgmma(Step::Start)).asynchronous(MemoryOp::Load, Proxy::Async),
+        .rules(&[SELECTOR, FACTORS]).host(Host::Registers).issue(Issue::FullWarp).group(Group::Wgmma(Step::Start)).asynchronous(MemoryOp::Load, Proxy::Async),
     instr("wgmma.fence").section("9.7.15.7.1").since(ptx(8, 0)).requires(HOPPER)
         .syntax("wgmma.fence.sync.aligned;").host(Host::Warp).issue(Issue::FullWarp),
     instr("wgmma.commit_group").section("9.7.15.7.2").since(ptx(8, 0)).requires(HOPPER)

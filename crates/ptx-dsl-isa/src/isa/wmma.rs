@@ -165,7 +165,7 @@ pub const LIST: &[Instr] = &[
         .operands(MMA)
         .gates(&[ALIGNED, SHAPES, INTEGERS, BITS, FLOATS, TF32_SHAPE, AND])
         .rules(&[Rule::Custom(same_integers)])
-        .defaults(&[(".rnd", q::rn)]).host(Host::Block).issue(Issue::FullWarp),
+        .defaults(&[(".rnd", q::rn)]).host(Host::Registers).issue(Issue::FullWarp),
     // As it was before 6.3: half precision without `.aligned`.
     instr("wmma.load.a").section("9.7.14.4.3").since(ptx(6, 0)).until(ptx(6, 3), ANY).requires(sm(70))
         .syntax(
@@ -215,7 +215,7 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(MMA)
-        .gates(&[SHAPES]).host(Host::Block).issue(Issue::FullWarp),
+        .gates(&[SHAPES]).host(Host::Registers).issue(Issue::FullWarp),
     // `.satfinite` of floating point went with 6.5.
     instr("wmma.mma").section("9.7.14.4.5").since(ptx(6, 3)).until(ptx(6, 5), ANY).requires(sm(70))
         .syntax(
@@ -227,5 +227,5 @@ pub const LIST: &[Instr] = &[
              .ctype = { .f16, .f32 }",
         )
         .operands(MMA)
-        .gates(&[SHAPES]).host(Host::Block).issue(Issue::FullWarp),
+        .gates(&[SHAPES]).host(Host::Registers).issue(Issue::FullWarp),
 ];

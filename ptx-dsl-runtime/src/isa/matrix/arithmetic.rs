@@ -3,7 +3,7 @@
 use super::block_scale::{self, Factors};
 use super::dot::{self, Operands, Sums};
 use super::fragment::Cells;
-use super::model::{Model, To, generation};
+use super::model::{Model, To};
 use super::plain;
 use crate::Ctx;
 use crate::machine::geometry::Geometry;
@@ -21,8 +21,8 @@ pub(crate) struct Machine {
 
 impl Machine {
     pub fn of(x: &Ctx<'_>) -> Machine {
-        let Geometry { info, numerics, .. } = x.geometry;
-        Machine { target: generation(info.target), set: x.set, numerics }
+        let Geometry { target, numerics, .. } = x.geometry;
+        Machine { target, set: x.set, numerics }
     }
 }
 

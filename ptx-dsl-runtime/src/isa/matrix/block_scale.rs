@@ -5,7 +5,7 @@ use super::format::Format;
 use super::model::least_exponent;
 use super::plain;
 use super::tile::exponent;
-use crate::Lanes;
+use crate::lanes::Source;
 use crate::qual::{Q, q};
 
 /// The scale factors of a row or column.
@@ -80,8 +80,8 @@ impl Factors {
 
     /// From the operands of an `mma`: a register with the factors of A, the number of a byte and of a thread, and the same of B. The
     /// factors of A are in a pair of lanes of each four, for rows *g* and *g* + 8; those of B in one.
-    pub fn of_registers(scale: Scale, s: &[&Lanes]) -> Factors {
-        let operand = |i: usize, lane: usize| s.get(i).map_or(0, |v| v[lane]);
+    pub fn of_registers(scale: Scale, s: &[Source<'_>]) -> Factors {
+        let operand = |i: usize, lane: usize| s.get(i).map_or(0, |v| v.lane(lane));
         let values = scale.format.values();
         Factors::new(scale, [16, 8], |side, line, i| {
             let [byte, thread] = [1, 2].map(|n| operand(3 * side + n, 0) as usize);

@@ -6,8 +6,9 @@
 use super::dot::{HIGH, Sums, WIDE};
 use super::format::{Format, Packing, register};
 use super::tile::Tile;
-use crate::Lanes;
+use crate::Words;
 use crate::isa::float16::{bf16_to_f32, f16_to_f32, f32_to_f16};
+use crate::lanes::{Destination, Source};
 
 /// Row and first k of a register of A.
 pub(crate) fn of_a(rows: usize, register: usize, lane: usize, per: usize) -> (usize, usize) {
@@ -29,27 +30,27 @@ pub(crate) fn of_c(element: usize, lane: usize) -> (usize, usize) {
 type Elements = [[f32; 32]; 8];
 
 /// Decodes a register; returns how many elements it has.
-fn decode(packing: Packing, lanes: &Lanes, all: &mut Elements) -> usize {
+fn decode(packing: Packing, words: &Words, all: &mut Elements) -> usize {
     let [low, high, ..] = all;
     match packing {
         // by far the most frequent ones: loops that are vectorised
         Packing::Wide(Format::F16) => {
-            for ((low, high), word) in low.iter_mut().zip(high).zip(lanes) {
+            for ((low, high), word) in low.iter_mut().zip(high).zip(words) {
                 (*low, *high) = (f16_to_f32(*word as u16), f16_to_f32((*word >> 16) as u16));
             }
             2
         }
         Packing::Wide(Format::Bf16) => {
-            for ((low, high), word) in low.iter_mut().zip(high).zip(lanes) {
+            for ((low, high), word) in low.iter_mut().zip(high).zip(words) {
                 (*low, *high) = (bf16_to_f32(*word as u16), bf16_to_f32((*word >> 16) as u16));
             }
             2
         }
         _ => {
             let mut per = 0;
-            for (lane, word) in lanes.iter().enumerate() {
+            for (lane, word) in words.iter().enumerate() {
                 let values;
-                (values, per) = register(packing, *word as u32);
+                (values, per) = register(packing, *word);
                 all.iter_mut().zip(&values[..per]).for_each(|(all, value)| all[lane] = *value);
             }
             per
@@ -70,20 +71,20 @@ fn put<const W: usize>(tile: &mut Tile<W>, (line, k): (usize, usize), values: &E
 }
 
 /// A matrix A of so many rows (8 or 16) from the registers of a warp.
-pub(crate) fn a(rows: usize, k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<HIGH> {
+pub(crate) fn a(rows: usize, k: usize, packing: Packing, registers: &[Source<'_>]) -> Tile<HIGH> {
     let (mut tile, mut values) = (Tile::new(rows, k), [[0.0; 32]; 8]);
-    for (r, lanes) in registers.iter().enumerate() {
-        let per = decode(packing, lanes, &mut values);
+    for (r, register) in registers.iter().enumerate() {
+        let per = decode(packing, &register.words(), &mut values);
         put(&mut tile, of_a(rows, r, 0, per), &values, per);
     }
     tile
 }
 
 /// A matrix B of eight columns.
-pub(crate) fn b(k: usize, packing: Packing, registers: &[&Lanes]) -> Tile<WIDE> {
+pub(crate) fn b(k: usize, packing: Packing, registers: &[Source<'_>]) -> Tile<WIDE> {
     let (mut tile, mut values) = (Tile::new(WIDE, k), [[0.0; 32]; 8]);
-    for (r, lanes) in registers.iter().enumerate() {
-        let per = decode(packing, lanes, &mut values);
+    for (r, register) in registers.iter().enumerate() {
+        let per = decode(packing, &register.words(), &mut values);
         put(&mut tile, of_b(r, 0, per), &values, per);
     }
     tile
@@ -109,37 +110,33 @@ impl Cells {
         }
     }
 
-    /// Calls `each` for every element: row, column, register, lane, shift.
-    #[inline(always)]
-    fn each(self, registers: usize, mut each: impl FnMut(usize, usize, usize, usize, usize)) {
-        for r in 0..registers {
-            for lane in 0..32 {
+    /// C.
+    pub fn load(self, registers: &[Source<'_>]) -> Rows {
+        let mut rows = [[[0; WIDE]; HIGH]; 4];
+        let mask = if self == Cells::Word { u32::MAX } else { 0xffff };
+        for (r, register) in registers.iter().enumerate() {
+            for (lane, word) in register.words().iter().enumerate() {
                 for i in 0..self.per() {
                     let (row, column) = of_c(r * self.per() + i, lane);
-                    each(row, column, r, lane, 16 * i);
+                    rows[row / HIGH % 4][row % HIGH][column] = word >> (16 * i) & mask;
                 }
             }
         }
-    }
-
-    /// C.
-    pub fn load(self, registers: &[&Lanes]) -> Rows {
-        let mut rows = [[[0; WIDE]; HIGH]; 4];
-        let mask = if self == Cells::Word { u32::MAX } else { 0xffff };
-        self.each(registers.len(), |row, column, r, lane, shift| {
-            rows[row / HIGH % 4][row % HIGH][column] = (registers[r][lane] as u32) >> shift & mask;
-        });
         rows
     }
 
     /// Stores D.
-    pub fn store(self, rows: &Rows, registers: &mut [&mut Lanes]) {
-        for r in registers.iter_mut() {
-            **r = [0; 32];
+    pub fn store(self, rows: &Rows, registers: &mut [Destination<'_>]) {
+        for (r, to) in registers.iter_mut().enumerate() {
+            let mut words = [0; 32];
+            for (lane, word) in words.iter_mut().enumerate() {
+                for i in 0..self.per() {
+                    let (row, column) = of_c(r * self.per() + i, lane);
+                    *word |= rows[row / HIGH % 4][row % HIGH][column] << (16 * i);
+                }
+            }
+            to.put(&words);
         }
-        self.each(registers.len(), |row, column, r, lane, shift| {
-            registers[r][lane] |= u64::from(rows[row / HIGH % 4][row % HIGH][column]) << shift;
-        });
     }
 
     /// C of floating-point numbers.

@@ -27,12 +27,6 @@ pub(crate) struct Model {
     pub to: To,
 }
 
-/// Number of a target: 90 for `sm_90a`.
-pub(crate) fn generation(target: &str) -> u32 {
-    let digits = target.bytes().filter(u8::is_ascii_digit);
-    digits.fold(0, |number, digit| 10 * number + u32::from(digit - b'0'))
-}
-
 /// The least exponent of a format.
 pub(crate) const fn least_exponent(format: Format) -> i16 {
     match format {

@@ -2,13 +2,13 @@
 
 use super::dot::HIGH;
 use super::format::Format;
-use crate::Lanes;
 use crate::fault::FaultKind;
+use crate::lanes::Source;
 
 /// Two 2-bit positions for each chunk of a row, a 32-bit word of several chunks.
 #[derive(Debug, Clone, Copy)]
 pub(crate) struct Metadata<'a> {
-    pub register: &'a Lanes,
+    pub register: Source<'a>,
     /// Which lanes of each four have it.
     pub selector: usize,
     /// `::ordered_metadata`: the first position of two is less than the second.
@@ -60,7 +60,7 @@ impl Metadata<'_> {
         } else {
             (self.selector * 2 + lower + chunk / 8 * 2, chunk % 8 * 4)
         };
-        self.register[(group + lane) & 31] as u32 >> shift & 15
+        self.register.lane((group + lane) & 31) as u32 >> shift & 15
     }
 
     /// The k of each stored element, in the order of a tile of rows of A.

@@ -1,13 +1,13 @@
 //! `mma.m8n8k4` of f16: each quarter of the warp, lanes 4 *i* to 4 *i* + 3 and the same plus 16, multiplies matrices of its own.
 
 use super::Sources;
-use crate::Lanes;
 use crate::isa::float16::{f16_to_f32, f32_to_f16};
 use crate::isa::matrix::arithmetic::Machine;
 use crate::isa::matrix::dot::{self, HIGH, Operands, Sums, WIDE, canonical};
 use crate::isa::matrix::format::Format;
 use crate::isa::matrix::model::{Model, To, least_exponent};
 use crate::isa::matrix::tile::Tile;
+use crate::lanes::{Destination, Source};
 use crate::qual::{Q, Ty, q};
 use crate::simd::InstructionSet;
 
@@ -26,8 +26,8 @@ struct Quad {
 }
 
 /// Element `i` of a lane.
-fn element(registers: &[&Lanes], half: bool, lane: usize, i: usize) -> f32 {
-    let word = |r: usize| registers.get(r).map_or(0, |r| r[lane]) as u32;
+fn element(registers: &[Source<'_>], half: bool, lane: usize, i: usize) -> f32 {
+    let word = |r: usize| registers.get(r).map_or(0, |r| r.lane(lane)) as u32;
     if half { f16_to_f32((word(i / 2) >> (16 * (i % 2))) as u16) } else { f32::from_bits(word(i)) }
 }
 
@@ -85,10 +85,10 @@ impl Quad {
 }
 
 /// The product of each quarter.
-pub(super) fn multiply(q: Q, s: Sources<'_>, d: &mut [&mut Lanes], Machine { target, set, .. }: Machine) {
+pub(super) fn multiply(q: Q, s: Sources<'_>, d: &mut [Destination<'_>], Machine { target, set, .. }: Machine) {
     let f16 = q.ty[0] == Ty::F16;
     let to = if f16 { To::F16 } else { To::F32 };
-    d.iter_mut().for_each(|d| **d = [0; 32]);
+    let mut words = [[0; 32]; 8];
     for quarter in 0..4 {
         let lane = |l: usize| quarter * 4 + l % 4 + l / 4 * 16;
         let quad = Quad::new(q, s, lane);
@@ -98,11 +98,12 @@ pub(super) fn multiply(q: Q, s: Sources<'_>, d: &mut [&mut Lanes], Machine { tar
                 let (row, column) = of_c(f16, l, i);
                 let sum = sums[row / HIGH][row % HIGH][column];
                 if f16 {
-                    d[i / 2][lane(l)] |= u64::from(f32_to_f16(sum)) << (16 * (i % 2));
+                    words[i / 2][lane(l)] |= u32::from(f32_to_f16(sum)) << (16 * (i % 2));
                 } else {
-                    d[i][lane(l)] = sum.to_bits().into();
+                    words[i][lane(l)] = sum.to_bits();
                 }
             }
         }
     }
+    d.iter_mut().zip(&words).for_each(|(d, words)| d.put(words));
 }

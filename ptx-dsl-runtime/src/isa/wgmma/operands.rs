@@ -1,14 +1,14 @@
 //! Operands of `wgmma.mma_async`, and its shared-memory descriptors (PTX ISA 9.7.15.5.1.2).
 
-use crate::Lanes;
 use crate::fault::FaultKind;
 use crate::isa::matrix::shared::{Major, Shared, Swizzle};
+use crate::lanes::Source;
 use crate::qual::{Q, Ty};
 
 /// Where A is.
 #[derive(Debug, Clone, Copy)]
 pub(super) enum A<'a> {
-    Registers(&'a [&'a Lanes]),
+    Registers(&'a [Source<'a>]),
     Shared(Shared, Major),
 }
 
@@ -20,13 +20,13 @@ pub(super) struct Operands<'a> {
     /// The descriptors of A, unless it is in registers, and of B.
     pub descriptors: [Option<u64>; 2],
     /// The register and the selector.
-    pub metadata: Option<(&'a Lanes, usize)>,
+    pub metadata: Option<(Source<'a>, usize)>,
     /// D is read.
     pub accumulate: bool,
     /// A and B times -1.
     pub negate: [bool; 2],
     /// The old D.
-    pub c: &'a [&'a Lanes],
+    pub c: &'a [Source<'a>],
     /// The sets of registers that belong to the operation until the wait.
     pub held: u64,
 }
@@ -46,11 +46,12 @@ fn descriptor(x: u64) -> Shared {
 }
 
 /// The same descriptor, in all lanes.
-fn uniform(lanes: &Lanes, of: &str) -> Result<Shared, FaultKind> {
-    match lanes.iter().find(|v| **v != lanes[0]) {
-        None => Ok(descriptor(lanes[0])),
+fn uniform(given: Source<'_>, of: &str) -> Result<Shared, FaultKind> {
+    let first = given.lane(0);
+    match given.lanes().iter().find(|v| **v != first) {
+        None => Ok(descriptor(first)),
         Some(other) => Err(FaultKind::undefined(
-            format!("the descriptor of {of} differs between threads: {:#x} and {other:#x}", lanes[0]),
+            format!("the descriptor of {of} differs between threads: {first:#x} and {other:#x}"),
             "9.7.15.5.1.2",
             "give all threads of the warpgroup the same descriptor",
         )),
@@ -59,7 +60,7 @@ fn uniform(lanes: &Lanes, of: &str) -> Result<Shared, FaultKind> {
 
 impl<'a> Operands<'a> {
     /// From the sources; D has so many registers.
-    pub fn new(q: Q, sparse: bool, s: &'a [&'a Lanes], registers: usize) -> Result<Operands<'a>, FaultKind> {
+    pub fn new(q: Q, sparse: bool, s: &'a [Source<'a>], registers: usize) -> Result<Operands<'a>, FaultKind> {
         let absent = || FaultKind::Internal("operands of `wgmma.mma_async`".into());
         let floats = q.ty[0] != Ty::S32;
         let wide = matches!(q.ty[1], Ty::F16 | Ty::Bf16);
@@ -74,15 +75,16 @@ impl<'a> Operands<'a> {
         let mut rest = rest.iter();
         let mut next = || rest.next().copied().ok_or_else(absent);
         let of_b = next()?;
-        let descriptors = [(!in_registers).then_some(a[0][0]), Some(of_b[0])];
+        let descriptors = [(!in_registers).then_some(a[0].lane(0)), Some(of_b.lane(0))];
         let b = uniform(of_b, "B")?;
-        let metadata = if sparse { Some((next()?, next()?[0] as usize)) } else { None };
-        let accumulate = next()?[0] & 1 != 0;
+        let metadata = if sparse { Some((next()?, next()?.lane(0) as usize)) } else { None };
+        let accumulate = next()?.lane(0) & 1 != 0;
         let mut negate = [false; 2];
         if floats {
-            negate = [next()?[0] as u32 as i32 == -1, next()?[0] as u32 as i32 == -1];
+            negate = [next()?.lane(0) as u32 as i32 == -1, next()?.lane(0) as u32 as i32 == -1];
         }
-        let mut major = || -> Result<Major, FaultKind> { Ok(if next()?[0] & 1 != 0 { Major::Mn } else { Major::K }) };
+        let mut major =
+            || -> Result<Major, FaultKind> { Ok(if next()?.lane(0) & 1 != 0 { Major::Mn } else { Major::K }) };
         let of_a = if wide && !in_registers { major()? } else { Major::K };
         let of_b = if wide { major()? } else { Major::K };
         let rest = rest.as_slice();
@@ -95,7 +97,7 @@ impl<'a> Operands<'a> {
             accumulate,
             negate,
             c,
-            held: held.first().map_or(0, |v| v[0]),
+            held: held.first().map_or(0, |v| v.lane(0)),
         })
     }
 }

@@ -1,7 +1,6 @@
 //! What a `wgmma.mma_async` computes: a warp's 16 rows.
 
 use super::operands::{A, Operands};
-use crate::Lanes;
 use crate::fault::FaultKind;
 use crate::isa::matrix::arithmetic::{Arithmetic, Machine};
 use crate::isa::matrix::dot::{self, HIGH, WIDE};
@@ -13,6 +12,7 @@ use crate::isa::matrix::shared::{Major, Shared};
 use crate::isa::matrix::sparse::{Elements, Metadata};
 use crate::isa::matrix::tile::Tile;
 use crate::isa::mma::form;
+use crate::lanes::Destination;
 use crate::numerics::Numerics;
 use crate::qual::{Q, Ty, q};
 
@@ -90,7 +90,7 @@ impl Product {
         o: &Operands<'_>,
         metadata: Option<Metadata<'_>>,
         (shared, warp, machine): (&[u8], usize, Machine),
-        d: &mut [&mut Lanes],
+        d: &mut [Destination<'_>],
     ) -> Result<(), FaultKind> {
         let Some(formats) = self.formats else { return self.bits(o, (shared, warp), d) };
         let positions = match metadata {
@@ -141,7 +141,12 @@ impl Product {
     }
 
     /// Counts the bits of `and` of rows and columns.
-    fn bits(&self, o: &Operands<'_>, (shared, warp): (&[u8], usize), d: &mut [&mut Lanes]) -> Result<(), FaultKind> {
+    fn bits(
+        &self,
+        o: &Operands<'_>,
+        (shared, warp): (&[u8], usize),
+        d: &mut [Destination<'_>],
+    ) -> Result<(), FaultKind> {
         let line = |from: Shared, line: usize| -> Result<[u8; ROW], FaultKind> {
             let mut all = [0; ROW];
             for (i, to) in all.chunks_exact_mut(16).enumerate() {
@@ -158,21 +163,21 @@ impl Product {
             }
             A::Registers(registers) => {
                 for (r, lanes) in registers.iter().enumerate() {
-                    for (lane, word) in lanes.iter().enumerate() {
+                    for (lane, word) in lanes.words().iter().enumerate() {
                         let (row, word_of_row) = of_a(ROWS, r, lane, 1);
-                        a[row][4 * word_of_row..][..4].copy_from_slice(&(*word as u32).to_le_bytes());
+                        a[row][4 * word_of_row..][..4].copy_from_slice(&word.to_le_bytes());
                     }
                 }
             }
         }
         let b: Vec<[u8; ROW]> = (0..self.n).map(|column| line(o.b.0, column)).collect::<Result<_, _>>()?;
         for (r, d) in d.iter_mut().enumerate() {
-            for (lane, d) in d.iter_mut().enumerate() {
+            for lane in 0..32 {
                 let (row, column) = of_c(r % 4, lane);
                 let both = a[row].iter().zip(&b[r / 4 * WIDE + column]);
                 let count: u32 = both.map(|(x, y)| (x & y).count_ones()).sum();
-                let c = if o.accumulate { o.c.get(r).map_or(0, |c| c[lane]) as u32 } else { 0 };
-                *d = c.wrapping_add(count).into();
+                let c = if o.accumulate { o.c.get(r).map_or(0, |c| c.lane(lane)) as u32 } else { 0 };
+                d.set(lane, c.wrapping_add(count).into());
             }
         }
         Ok(())

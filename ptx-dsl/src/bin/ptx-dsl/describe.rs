@@ -212,6 +212,6 @@ fn host(h: Host) -> String {
     match h {
         Host::NotYet(why) => format!("does not run it yet: {why}. It is checked and printed"),
         Host::Lane | Host::Warp | Host::Control => "runs it".into(),
-        Host::Block => "runs it; it may wait".into(),
+        Host::Block | Host::Registers => "runs it; it may wait".into(),
     }
 }

@@ -1,5 +1,6 @@
 //! The elements of a register of A or B as f32.
 
+use crate::Words;
 use crate::isa::float16::bf16_to_f32;
 use crate::isa::matrix::dot::WIDE;
 use crate::isa::matrix::format::tf32;
@@ -9,10 +10,36 @@ use crate::lanes::Level;
 pub trait Elements {
     /// Elements of a register.
     const PER: usize;
+    /// Is the product of two elements exact in f32?
+    const EXACT: bool;
     /// The elements of eight lanes, those of each lane side by side.
     fn in_order<L: Level>(&self, words: &[u32; 8], to: &mut [f32]);
     /// The elements of eight lanes: the first of each, then the next.
     fn across<L: Level>(&self, words: &[u32; 8], to: &mut [[f32; WIDE]]);
+}
+
+/// The elements of a register of A: eight rows, those of each side by side.
+#[inline(always)]
+pub fn rows<L: Level, E: Elements>(elements: &E, register: &Words, to: &mut [f32]) {
+    for (words, to) in register.as_chunks::<8>().0.iter().zip(to.chunks_exact_mut(8 * E::PER)) {
+        elements.in_order::<L>(words, to);
+    }
+}
+
+/// The elements of a register of B, by k. The even columns come first: so four lanes of a register of C, which are even or odd columns
+/// of a row, are half of a row of sums.
+#[inline(always)]
+pub fn columns<L: Level, E: Elements>(elements: &E, register: &Words, to: &mut [[f32; WIDE]]) {
+    let (columns, _) = register.as_chunks::<4>();
+    let even = L::transpose(&[columns[0], columns[2], columns[4], columns[6]]);
+    let odd = L::transpose(&[columns[1], columns[3], columns[5], columns[7]]);
+    for ((even, odd), to) in even.iter().zip(&odd).zip(to.chunks_exact_mut(E::PER)) {
+        let mut words = [0; 8];
+        let (first, second) = words.split_at_mut(4);
+        first.copy_from_slice(even);
+        second.copy_from_slice(odd);
+        elements.across::<L>(&words, to);
+    }
 }
 
 /// Two f16.
@@ -20,25 +47,18 @@ pub struct F16;
 
 impl Elements for F16 {
     const PER: usize = 2;
+    const EXACT: bool = true;
 
     #[inline(always)]
     fn in_order<L: Level>(&self, words: &[u32; 8], to: &mut [f32]) {
-        for (to, words) in to.chunks_exact_mut(8).zip(words.chunks_exact(4)) {
-            let mut halves = [0; 8];
-            for (to, word) in halves.chunks_exact_mut(2).zip(words) {
-                (to[0], to[1]) = (*word as u16, (word >> 16) as u16);
-            }
-            to.copy_from_slice(&L::widen(&halves));
+        for (to, words) in to.chunks_exact_mut(8).zip(words.as_chunks::<4>().0) {
+            to.copy_from_slice(&L::widen(words));
         }
     }
 
     #[inline(always)]
     fn across<L: Level>(&self, words: &[u32; 8], to: &mut [[f32; WIDE]]) {
-        let (mut low, mut high) = ([0; 8], [0; 8]);
-        for ((low, high), word) in low.iter_mut().zip(&mut high).zip(words) {
-            (*low, *high) = (*word as u16, (word >> 16) as u16);
-        }
-        (to[0], to[1]) = (L::widen(&low), L::widen(&high));
+        to.copy_from_slice(&L::widen_apart(words));
     }
 }
 
@@ -47,6 +67,7 @@ pub struct Bf16;
 
 impl Elements for Bf16 {
     const PER: usize = 2;
+    const EXACT: bool = false;
 
     #[inline(always)]
     fn in_order<L: Level>(&self, words: &[u32; 8], to: &mut [f32]) {
@@ -68,6 +89,7 @@ pub struct Tf32;
 
 impl Elements for Tf32 {
     const PER: usize = 1;
+    const EXACT: bool = false;
 
     #[inline(always)]
     fn in_order<L: Level>(&self, words: &[u32; 8], to: &mut [f32]) {
@@ -85,6 +107,7 @@ pub struct Four(pub &'static [f32; 256]);
 
 impl Elements for Four {
     const PER: usize = 4;
+    const EXACT: bool = true;
 
     #[inline(always)]
     fn in_order<L: Level>(&self, words: &[u32; 8], to: &mut [f32]) {
@@ -106,6 +129,7 @@ pub struct Two(pub &'static [f32; 256], pub u32);
 
 impl Elements for Two {
     const PER: usize = 2;
+    const EXACT: bool = true;
 
     #[inline(always)]
     fn in_order<L: Level>(&self, words: &[u32; 8], to: &mut [f32]) {

@@ -2,7 +2,9 @@
 
 use super::super::{Product, direct_sum};
 use super::*;
+use crate::Lanes;
 use crate::isa::matrix::arithmetic::Machine;
+use crate::isa::matrix::fragment::Cells;
 use crate::numerics::Numerics;
 use crate::qual::{Q, Qualifier, Qualifiers, Ty, q};
 
@@ -71,20 +73,32 @@ fn direct_products_have_the_bits_of_those_of_tiles() {
             let b = registers(&mut random, form.registers_of_b(), form.formats[1], any);
             let of_c = if form.cells[1] == Cells::Half { Format::F16 } else { Format::Tf32 };
             let c = registers(&mut random, form.registers_of_c(), of_c, any);
-            let [a, b, c] = [&a, &b, &c].map(|all| all.iter().collect::<Vec<_>>());
-            let s = Sources { a: &a, b: &b, c: &c, rest: &[] };
-            for (target, numerics) in targets.iter().zip([Numerics::Exact, Numerics::Exact, Numerics::Fast]) {
+            // constants are no registers of 32 bits
+            let narrow: Vec<Words> = a.iter().chain(&b).chain(&c).map(|l| l.map(|v| v as u32)).collect();
+            let wide = a.iter().chain(&b).chain(&c).map(Source::Lanes);
+            let mixed = wide.zip(narrow.iter().map(Source::Words)).enumerate();
+            let all: Vec<Source> = mixed.map(|(i, (l, w))| if round % 3 == 0 && i % 5 == 1 { l } else { w }).collect();
+            let (of_a, rest) = all.split_at(a.len());
+            let (of_b, of_c) = rest.split_at(b.len());
+            let s = Sources { a: of_a, b: of_b, c: of_c, rest: &[] };
+            for (target, numerics) in targets.iter().flat_map(|t| [(t, Numerics::Exact), (t, Numerics::Fast)]) {
                 let count = if form.cells[0] == Cells::Half { 2 } else { 4 };
                 let machine = Machine { target: *target, set, numerics };
                 let product = Product::new(&form, q, machine, s).expect("no metadata");
                 let rows = if product.is_halved() { product.by_halves() } else { product.run() };
                 let mut want = vec![[0; 32]; count];
-                form.cells[0].store(&rows, &mut want.iter_mut().collect::<Vec<_>>());
-                let Some(job) = direct_sum(&form, q, machine).and_then(|sum| Job::new(&form, s, sum)) else { continue };
+                form.cells[0].store(&rows, &mut want.iter_mut().map(Destination::Words).collect::<Vec<_>>());
+                let spare = spare(&s);
+                let sum = direct_sum(&form, q, machine);
+                let Some(job) = sum.and_then(|sum| Job::new(&form, &s, &spare, sum)) else { continue };
                 let mut found = vec![[0; 32]; count];
-                let done = multiply(set, &job, &mut found.iter_mut().collect::<Vec<_>>());
+                let done = multiply(set, &job, &mut found.iter_mut().map(Destination::Words).collect::<Vec<_>>());
                 (runs, direct) = (runs + 1, direct + usize::from(done));
                 assert!(!done || found == want, "{form:?} {machine:?}: {found:x?}, not {want:x?}");
+                let mut found = vec![[0; 32]; count];
+                multiply(set, &job, &mut found.iter_mut().map(Destination::Lanes).collect::<Vec<_>>());
+                let want: Vec<Lanes> = want.iter().map(|w| w.map(u64::from)).collect();
+                assert!(!done || found == want, "{form:?} {machine:?}, in lanes: {found:x?}, not {want:x?}");
             }
         }
         // any bits have infinities and NaNs now and then
