@@ -63,6 +63,15 @@ pub enum Destination<'a> {
 }
 
 impl Destination<'_> {
+    /// The value in a lane.
+    #[inline(always)]
+    pub fn lane(&self, lane: usize) -> u64 {
+        match self {
+            Destination::Words(words) => words[lane].into(),
+            Destination::Lanes(lanes) => lanes[lane],
+        }
+    }
+
     /// Sets the value in a lane.
     #[inline(always)]
     pub fn set(&mut self, lane: usize, value: u64) {

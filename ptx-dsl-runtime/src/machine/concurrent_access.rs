@@ -11,6 +11,7 @@ use crate::machine::ctx::Ctx;
 use crate::machine::vector_access::ONE_ROW;
 use crate::mem::address::{AddrSpace, Place, decode, decode_common};
 use crate::mem::atomic_bytes;
+use crate::mem::bounds::aligned;
 use crate::mem::prefetch::{DISTANCE, prefetch};
 use crate::monitor::{Access, By, Proxy};
 use crate::{Lanes, lanes};
@@ -25,6 +26,20 @@ impl Ctx<'_> {
         match decode_common(space, addr, self.cur.cta) {
             Some(Place::Global { segment, offset }) => self.memory.global.concurrent(segment, offset, bytes),
             _ => None,
+        }
+    }
+
+    /// The concurrent memory that the first lane of `m` accesses, for accesses of elements of so many bytes.
+    #[inline(always)]
+    fn elements(&self, space: AddrSpace, m: u32, addr: &Lanes, bytes: usize) -> Elements<'_> {
+        let first = addr[m.trailing_zeros() as usize & 31];
+        match decode_common(space, first, self.cur.cta) {
+            Some(Place::Global { segment, offset }) if !self.monitor.is_on() => Elements {
+                memory: self.memory.global.concurrent_segment(segment),
+                base: first.wrapping_sub(offset.wrapping_sub(self.memory.global.start(segment))),
+                bytes,
+            },
+            _ => Elements { memory: &[], base: 0, bytes },
         }
     }
 
@@ -130,8 +145,9 @@ impl Ctx<'_> {
         {
             return true;
         }
+        let elements = self.elements(space, m, addr, T::BYTES * D);
         let mut ok = true;
-        lanes(m, |l| match self.concurrent(space, addr[l], T::BYTES * D, T::BYTES * D) {
+        lanes(m, |l| match elements.at(self, space, addr[l]) {
             Some(s) => {
                 for (i, s) in s.chunks_exact(T::BYTES).enumerate() {
                     out[i][l] = T::narrow(atomic_bytes::load(s));
@@ -143,6 +159,7 @@ impl Ctx<'_> {
     }
 
     /// Loads `D` consecutive elements for one lane.
+    #[inline(always)]
     pub(crate) fn load_one_concurrent<T: Word, const D: usize>(&self, space: AddrSpace, addr: u64) -> Option<[T; D]> {
         let s = self.concurrent(space, addr, T::BYTES * D, T::BYTES * D)?;
         let mut v = [T::default(); D];
@@ -151,6 +168,7 @@ impl Ctx<'_> {
     }
 
     /// Stores `D` consecutive elements of one lane.
+    #[inline(always)]
     pub(crate) fn store_one_concurrent<T: Word, const D: usize>(
         &mut self,
         space: AddrSpace,
@@ -183,8 +201,9 @@ impl Ctx<'_> {
         {
             return true;
         }
+        let elements = self.elements(space, m, addr, T::BYTES * D);
         let mut ok = true;
-        lanes(m, |l| match self.concurrent(space, addr[l], T::BYTES * D, T::BYTES * D) {
+        lanes(m, |l| match elements.at(self, space, addr[l]) {
             Some(s) => {
                 for (i, s) in s.chunks_exact(T::BYTES).enumerate() {
                     atomic_bytes::store(s, v[i][l].widen());
@@ -207,10 +226,11 @@ impl Ctx<'_> {
         if !self.memory.global.is_concurrent() || self.scheduling.probing {
             return m;
         }
+        let elements = self.elements(space, m, addr, T::BYTES);
         let mut rest = m;
         while rest != 0 {
             let l = rest.trailing_zeros() as usize;
-            let Some(s) = self.concurrent(space, addr[l], T::BYTES, T::BYTES) else { return rest };
+            let Some(s) = elements.at(self, space, addr[l]) else { return rest };
             old(l, atomic_bytes::add(s, v[l].widen()));
             rest &= rest - 1;
         }
@@ -252,6 +272,27 @@ impl Ctx<'_> {
         }
         self.write(space, addr, bytes, f(old), lane)?;
         Ok(old)
+    }
+}
+
+/// Elements in concurrent memory that lanes access: most are in the memory of the first.
+struct Elements<'a> {
+    memory: &'a [AtomicU8],
+    /// The address of its first byte.
+    base: u64,
+    /// Of an element.
+    bytes: usize,
+}
+
+impl<'a> Elements<'a> {
+    /// The element at an address, if it is aligned.
+    #[inline(always)]
+    fn at(&self, x: &'a Ctx<'_>, space: AddrSpace, addr: u64) -> Option<&'a [AtomicU8]> {
+        let at = addr.wrapping_sub(self.base) as usize;
+        match self.memory.get(at..at.wrapping_add(self.bytes)) {
+            Some(element) => aligned(addr, self.bytes).then_some(element),
+            None => x.concurrent(space, addr, self.bytes, self.bytes),
+        }
     }
 }
 

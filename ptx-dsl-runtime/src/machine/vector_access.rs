@@ -430,6 +430,9 @@ impl Ctx<'_> {
             None
         } else {
             if !self.memory.global.is_cached(access, addr) {
+                if self.memory.global.is_concurrent() {
+                    return false;
+                }
                 self.memory.global.cache_segment(access, addr);
             }
             self.memory.global.cached_mut(access, addr, n)

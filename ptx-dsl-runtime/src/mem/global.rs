@@ -94,6 +94,12 @@ impl<'a> Global<'a> {
         shared.get(from..from.checked_add(bytes)?)
     }
 
+    /// All bytes of a segment that several host threads access; none if it is another one.
+    #[inline]
+    pub fn concurrent_segment(&self, segment: usize) -> &'a [AtomicU8] {
+        self.concurrent.get(segment).copied().unwrap_or_default()
+    }
+
     /// The offset of the first byte of a segment.
     #[inline(always)]
     pub fn start(&self, segment: usize) -> u64 {

@@ -12,10 +12,10 @@ pub mod mma;
 const ALLOC: Host = Host::Block; // Block: waits while Tensor Memory is taken, and for the peer CTA
 const DEALLOC: Host = Host::Block; // Block: may wait for the peer CTA
 const RELINQUISH: Host = Host::Block;
-const LD: Host = Host::Block;
-const LD_RED: Host = Host::Block;
+const LD: Host = Host::Registers;
+const LD_RED: Host = Host::Registers;
 const LD_SPCOMPRESS: Host = Host::NotYet("how it orders elements and metadata is not public");
-const ST: Host = Host::Block;
+const ST: Host = Host::Registers;
 const WAIT: Host = Host::Block;
 const CP: Host = Host::Warp;
 const SHIFT: Host = Host::Warp;

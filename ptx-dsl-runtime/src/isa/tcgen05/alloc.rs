@@ -4,6 +4,7 @@
 use crate::fault::{Fault, FaultKind};
 use crate::isa::{active, own_shared_object};
 use crate::kernel::Flow;
+use crate::lanes::Source;
 use crate::mem::address::AddrSpace;
 use crate::mem::tmem;
 use crate::monitor::{Sync, TensorBy};
@@ -13,9 +14,9 @@ use crate::{Ctx, Lanes};
 type Blocks = Result<Flow, Box<Fault>>;
 
 /// A warp-uniform operand.
-pub(super) fn agreed(x: &Ctx<'_>, v: Option<&&Lanes>, what: &str) -> Result<u64, Box<Fault>> {
+pub(super) fn agreed(x: &Ctx<'_>, v: Option<Source<'_>>, what: &str) -> Result<u64, Box<Fault>> {
     let Some(v) = v else { return Ok(0) };
-    let mut lanes = active(x.mask).map(|l| (l, v[l]));
+    let mut lanes = active(x.mask).map(|l| (l, v.lane(l)));
     let Some((_, first)) = lanes.next() else { return Ok(0) };
     match lanes.find(|&(_, value)| value != first) {
         None => Ok(first),
@@ -39,8 +40,8 @@ pub fn tcgen05_alloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
         return Ok(Flow::Wait(wait));
     }
     let lane = leader(x);
-    let dst = agreed(x, s.first(), "the address of `tcgen05.alloc`")?;
-    let columns = agreed(x, s.get(1), "the number of columns of `tcgen05.alloc`")? as u32;
+    let dst = agreed(x, s.first().copied().map(Source::Lanes), "the address of `tcgen05.alloc`")?;
+    let columns = agreed(x, s.get(1).copied().map(Source::Lanes), "the number of columns of `tcgen05.alloc`")? as u32;
     let space = if q.has(q::shared_cta) || q.has(q::shared) { AddrSpace::SharedCta } else { AddrSpace::Generic };
     let offset = own_shared_object(x, space, dst, 4, lane as usize, "the result of `tcgen05.alloc`")?;
     match x.allocated() {
@@ -68,8 +69,9 @@ pub fn tcgen05_dealloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]
         return Ok(Flow::Wait(wait));
     }
     let lane = leader(x);
-    let taddr = agreed(x, s.first(), "the Tensor Memory address of `tcgen05.dealloc`")? as u32;
-    let columns = agreed(x, s.get(1), "the number of columns of `tcgen05.dealloc`")? as u32;
+    let taddr =
+        agreed(x, s.first().copied().map(Source::Lanes), "the Tensor Memory address of `tcgen05.dealloc`")? as u32;
+    let columns = agreed(x, s.get(1).copied().map(Source::Lanes), "the number of columns of `tcgen05.dealloc`")? as u32;
     let (row, column) = tmem::split(taddr);
     if row != 0 {
         let what = format!("deallocation at lane {row} of Tensor Memory; allocations start at lane 0");

@@ -11,6 +11,7 @@ use super::layout::{Cell, Fragment, Shape};
 use crate::fault::{Fault, FaultKind};
 use crate::isa::{active, warp};
 use crate::kernel::Flow;
+use crate::lanes::{Destination, Source};
 use crate::mem::tmem;
 use crate::monitor::Sync;
 use crate::qual::{Q, q};
@@ -40,18 +41,21 @@ impl Access {
 fn access(
     x: &mut Ctx<'_>,
     q: Q,
-    s: &[&Lanes],
+    s: &[Source<'_>],
     registers: usize,
     write: bool,
     opcode: &str,
 ) -> Result<Access, Box<Fault>> {
     let lane = leader(x);
-    let taddr = agreed(x, s.first(), "the Tensor Memory address")? as u32;
+    let taddr = agreed(x, s.first().copied(), "the Tensor Memory address")? as u32;
     let fragment = Shape::of(q).fragment();
     let stretch = 1 + (q.has(q::pack_16b) || q.has(q::unpack_16b)) as usize;
     let width = fragment.span(registers) * stretch;
-    let second =
-        if fragment.split { taddr.wrapping_add(agreed(x, s.get(1), "`immHalfSplitoff`")? as u32) } else { taddr };
+    let second = if fragment.split {
+        taddr.wrapping_add(agreed(x, s.get(1).copied(), "`immHalfSplitoff`")? as u32)
+    } else {
+        taddr
+    };
     let pieces = [tmem::split(taddr), tmem::split(second)];
     for (row, column) in &pieces[..1 + fragment.split as usize] {
         let (lanes, columns) = (*row..row + fragment.rows, *column..column + width);
@@ -79,7 +83,7 @@ fn quarter(x: &Ctx<'_>, lanes: &Range<usize>, lane: u32, opcode: &str) -> Result
 }
 
 /// Loads into the first registers of `d`.
-fn load(x: &Ctx<'_>, a: &Access, d: &mut [&mut Lanes]) {
+fn load(x: &Ctx<'_>, a: &Access, d: &mut [Destination<'_>]) {
     let (tmem, mask) = (x.tmem(), x.mask);
     let row = |lane, column| tmem.lane(lane).get(column..).unwrap_or_default();
     let rows_are_lanes = a.fragment.registers() == 1 && a.fragment.columns == 1;
@@ -88,7 +92,7 @@ fn load(x: &Ctx<'_>, a: &Access, d: &mut [&mut Lanes]) {
         for l in active(mask) {
             let (lane, column) = a.at(a.fragment.cell(l, 0));
             for (d, &word) in d.iter_mut().zip(row(lane, column)) {
-                d[l] = word.into();
+                d.set(l, word.into());
             }
         }
         return;
@@ -100,17 +104,18 @@ fn load(x: &Ctx<'_>, a: &Access, d: &mut [&mut Lanes]) {
         for l in active(mask) {
             let c = Cell { row: by_lane[l].row + of.row, column: by_lane[l].column + of.column, ..by_lane[l] };
             let (lane, column) = a.at(c);
-            d[l] = match *row(lane, column) {
-                [low, high, ..] if a.stretch == 2 => (low & 0xffff | high << 16).into(),
-                [word, ..] => word.into(),
+            let word = match *row(lane, column) {
+                [low, high, ..] if a.stretch == 2 => low & 0xffff | high << 16,
+                [word, ..] => word,
                 [] => 0,
             };
+            d.set(l, word.into());
         }
     }
 }
 
 /// Stores registers. True if that changes a cell.
-fn store(x: &mut Ctx<'_>, a: &Access, s: &[&Lanes]) -> bool {
+fn store(x: &mut Ctx<'_>, a: &Access, s: &[Source<'_>]) -> bool {
     let mask = x.mask;
     let tmem = x.tmem_mut();
     let mut changed = 0;
@@ -126,7 +131,7 @@ fn store(x: &mut Ctx<'_>, a: &Access, s: &[&Lanes]) -> bool {
             let (lane, column) = a.at(a.fragment.cell(l, 0));
             let row = tmem.lane_mut(lane).get_mut(column..).unwrap_or_default();
             for (s, cell) in s.iter().zip(row) {
-                put(Some(cell), s[l] as u32);
+                put(Some(cell), s.lane(l) as u32);
             }
         }
         return changed != 0;
@@ -137,7 +142,7 @@ fn store(x: &mut Ctx<'_>, a: &Access, s: &[&Lanes]) -> bool {
         for l in active(mask) {
             let c = Cell { row: by_lane[l].row + of.row, column: by_lane[l].column + of.column, ..by_lane[l] };
             let (lane, column) = a.at(c);
-            let (row, word) = (tmem.lane_mut(lane), s[l] as u32);
+            let (row, word) = (tmem.lane_mut(lane), s.lane(l) as u32);
             if a.stretch == 2 {
                 put(row.get_mut(column), word & 0xffff);
                 put(row.get_mut(column + 1), word >> 16);
@@ -150,7 +155,7 @@ fn store(x: &mut Ctx<'_>, a: &Access, s: &[&Lanes]) -> bool {
 }
 
 /// `tcgen05.ld r, [taddr]{, immHalfSplitoff}`
-pub fn tcgen05_ld(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_ld(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.ld")? {
         return Ok(Flow::Wait(wait));
     }
@@ -160,7 +165,7 @@ pub fn tcgen05_ld(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> 
 }
 
 /// `tcgen05.ld.red r, redval, [taddr]{, immHalfSplitoff}`: each lane also gets the least or greatest of what it loads.
-pub fn tcgen05_ld_red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_ld_red(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.ld.red")? {
         return Ok(Flow::Wait(wait));
     }
@@ -168,13 +173,13 @@ pub fn tcgen05_ld_red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes])
     let a = access(x, q, s, r.len(), false, "tcgen05.ld.red")?;
     load(x, &a, r);
     for l in active(x.mask) {
-        redval[l] = warp::reduce(q, r.iter().map(|r| r[l] as u32)).into();
+        redval.set(l, warp::reduce(q, r.iter().map(|r| r.lane(l) as u32)).into());
     }
     Ok(Flow::Next)
 }
 
 /// `tcgen05.st [taddr]{, immHalfSplitoff}, r`
-pub fn tcgen05_st(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
+pub fn tcgen05_st(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], _: &mut [Destination<'_>]) -> Blocks {
     if let Some(wait) = x.whole_warp("tcgen05.st")? {
         return Ok(Flow::Wait(wait));
     }
@@ -197,9 +202,9 @@ pub fn tcgen05_wait(x: &mut Ctx<'_>, q: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -
 }
 
 semantics! {
-    block "tcgen05.ld" => tcgen05_ld,
-    block "tcgen05.ld.red" => tcgen05_ld_red,
-    block "tcgen05.st" => tcgen05_st,
+    registers "tcgen05.ld" => tcgen05_ld,
+    registers "tcgen05.ld.red" => tcgen05_ld_red,
+    registers "tcgen05.st" => tcgen05_st,
     block "tcgen05.wait" => tcgen05_wait,
 }
 

@@ -5,6 +5,7 @@ use std::marker::PhantomData;
 use super::*;
 use crate::Lanes;
 use crate::isa::tcgen05::{tcgen05_alloc, tcgen05_dealloc, tcgen05_ld, tcgen05_relinquish_alloc_permit, tcgen05_wait};
+use crate::lanes::{Destination, Source};
 use crate::qual::{Q, Ty, q};
 
 #[derive(Debug, Clone, Copy)]
@@ -135,7 +136,7 @@ fn operation<P: Program>(x: &mut Ctx<'_>, op: Op, m: u32) -> Result<Flow, Box<Fa
         Bar => wait_here(x, 0, None),
         Load(taddr) => {
             x.site = 3;
-            tcgen05_ld(x, q, &[&all(taddr)], &mut [&mut [0; 32]])
+            tcgen05_ld(x, q, &[Source::Lanes(&all(taddr))], &mut [Destination::Words(&mut [0; 32])])
         }
         WaitLd => {
             x.site = 4;

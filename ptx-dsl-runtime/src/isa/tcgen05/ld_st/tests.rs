@@ -72,19 +72,20 @@ const IMM: u32 = 100;
 
 fn ld<const D: usize>(x: &mut Ctx<'_>, q: Q, taddr: u32) -> Result<Vec<Lanes>, FaultKind> {
     let mut v = vec![[u64::MAX; 32]; D];
-    let mut d: Vec<&mut Lanes> = v.iter_mut().collect();
-    let flow = tcgen05_ld(x, q, &[&same(taddr), &same(IMM)], &mut d).map_err(|f| f.kind)?;
+    let mut d: Vec<Destination> = v.iter_mut().map(Destination::Lanes).collect();
+    let flow =
+        tcgen05_ld(x, q, &[Source::Lanes(&same(taddr)), Source::Lanes(&same(IMM))], &mut d).map_err(|f| f.kind)?;
     assert_eq!(flow, Flow::Next);
     Ok(v)
 }
 
 fn st(x: &mut Ctx<'_>, q: Q, taddr: u32, r: &[Lanes]) -> Result<(), FaultKind> {
     let (t, imm) = (same(taddr), same(IMM));
-    let mut s: Vec<&Lanes> = vec![&t];
+    let mut s = vec![Source::Lanes(&t)];
     if q.has(q::_16x32bx2) {
-        s.push(&imm);
+        s.push(Source::Lanes(&imm));
     }
-    s.extend(r);
+    s.extend(r.iter().map(Source::Lanes));
     let flow = tcgen05_st(x, q, &s, &mut []);
     flow.map(|f| assert_eq!(f, Flow::Next)).map_err(|f| f.kind)
 }
@@ -185,11 +186,17 @@ fn the_second_piece_may_lie_in_other_lanes() {
     let got = with(1, |x| {
         let mut d = [0; 32];
         let (t, imm) = (same(taddr(32, 64)), same(taddr(16, 3)));
-        tcgen05_ld(x, qs(&[q::_16x32bx2]), &[&t, &imm], &mut [&mut d]).unwrap();
+        tcgen05_ld(
+            x,
+            qs(&[q::_16x32bx2]),
+            &[Source::Lanes(&t), Source::Lanes(&imm)],
+            &mut [Destination::Words(&mut d)],
+        )
+        .unwrap();
         d
     });
-    assert_eq!(got[..16], std::array::from_fn::<u64, 16, _>(|l| word(32 + l, 64).into()));
-    assert_eq!(got[16..], std::array::from_fn::<u64, 16, _>(|l| word(48 + l, 67).into()));
+    assert_eq!(got[..16], std::array::from_fn::<u32, 16, _>(|l| word(32 + l, 64)));
+    assert_eq!(got[16..], std::array::from_fn::<u32, 16, _>(|l| word(48 + l, 67)));
 }
 
 #[test]
@@ -202,11 +209,17 @@ fn reductions_over_the_columns_of_a_lane() {
             let (mut a, mut b, mut red) = ([7; 32], [7; 32], [7; 32]);
             let mut all = vec![q::_32x32b];
             all.extend(flags);
-            tcgen05_ld_red(x, Q::new(&all, &[ty]), &[&same(32)], &mut [&mut a, &mut b, &mut red]).unwrap();
+            tcgen05_ld_red(
+                x,
+                Q::new(&all, &[ty]),
+                &[Source::Lanes(&same(32))],
+                &mut [&mut a, &mut b, &mut red].map(Destination::Words),
+            )
+            .unwrap();
             for (lane, row) in rows.iter().enumerate() {
-                assert_eq!([a[lane] as u32, b[lane] as u32], *row);
+                assert_eq!([a[lane], b[lane]], *row);
             }
-            [red[0] as u32, red[1] as u32, red[2] as u32]
+            [red[0], red[1], red[2]]
         })
     };
     let minus = u32::MAX;
@@ -249,7 +262,8 @@ fn the_warp_is_whole_and_of_one_mind() {
     let differs = with(0, |x| {
         let mut t = same(32);
         t[9] = 33;
-        tcgen05_ld(x, qs(&[q::_32x32b]), &[&t], &mut [&mut [0; 32]]).map_err(|f| f.kind)
+        tcgen05_ld(x, qs(&[q::_32x32b]), &[Source::Lanes(&t)], &mut [Destination::Words(&mut [0; 32])])
+            .map_err(|f| f.kind)
     });
     assert!(
         matches!(differs, Err(FaultKind::IssueGranularity { what }) if what.contains("Tensor Memory address differs"))
@@ -257,7 +271,8 @@ fn the_warp_is_whole_and_of_one_mind() {
     let some = with(0, |x| {
         x.mask = 0xff;
         x.cur.mask = 0xff;
-        tcgen05_st(x, qs(&[q::_32x32b]), &[&same(32), &same(1)], &mut []).map_err(|f| f.kind)
+        tcgen05_st(x, qs(&[q::_32x32b]), &[Source::Lanes(&same(32)), Source::Lanes(&same(1))], &mut [])
+            .map_err(|f| f.kind)
     });
     assert_eq!(some, Ok(Flow::Wait(Wait::WholeWarp { pc: 0 })));
     let exited = with(0, |x| {
