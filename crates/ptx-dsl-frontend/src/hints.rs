@@ -1,33 +1,23 @@
 //! Helps for what only Rust has: a constant that the kernel does not know.
 
-use crate::diag::{Diagnostic, Severity};
+use crate::diag::{Constant, Diagnostic, Severity};
 use crate::token::{Token, is_at, word_at};
 use std::ops::Range;
 
-/// Errors about a name where a constant could stand.
-const CODES: [u16; 7] = [110, 122, 157, 401, 408, 416, 504];
+/// Errors about a value for which a constant could stand.
+const VALUES: [u16; 3] = [408, 416, 504];
 
 /// Tells how to declare what looks like a constant of Rust: `TILE`. `header`: in the header of the expression form.
 pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
     let mut pieces = None;
-    for d in found.iter_mut().filter(|d| d.severity == Severity::Error && CODES.contains(&d.code)) {
-        // `%r{N}`
-        let of_a_name = d.code == 157 && d.message.contains("is not a constant, and not a variable of a repetition");
-        let value = of_a_name
-            || !matches!(d.code, 110 | 157 | 401)
-            || d.message.ends_with("is a constant integer")
-            || d.message.starts_with("expected a constant")
-            || d.message.starts_with("expected an alignment")
-            || d.message.contains("number of registers")
-            || d.message.starts_with("register `")
-            || d.message.starts_with("name `");
+    for d in found.iter_mut().filter(|d| d.severity == Severity::Error) {
         if let Some((path, name)) = path_at(tokens, d) {
             d.helps = vec![format!(
                 "put `const {name}: u32 = {path};` after the header, with its type, and write `{name}` here"
             )];
             continue;
         }
-        if !value {
+        if d.constant.is_none() && !VALUES.contains(&d.code) {
             continue;
         }
         let pieces = pieces.get_or_insert_with(|| pieces_of(tokens));
@@ -41,7 +31,7 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
         // what decides which names and statements there are
         let known = d.code == 157;
         let (braces, piece) = (open_braces(tokens, at), around(pieces, at));
-        if of_a_name && piece.is_none() {
+        if d.constant == Some(Constant::Name) && piece.is_none() {
             continue;
         }
         let part = braces.first().is_some_and(|open| is_part(tokens, *open));

@@ -54,6 +54,15 @@ pub fn sort(found: &mut [Diagnostic]) {
     found.sort_by_key(|d| (d.span.first, d.span.last, d.code, Reverse(d.severity)));
 }
 
+/// What a constant of Rust at the place of an error would be.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub enum Constant {
+    /// A value.
+    Value,
+    /// The part of a name in braces, as in `%r{N}`.
+    Name,
+}
+
 /// One finding, in rustc's voice.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Diagnostic {
@@ -73,6 +82,8 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Edits that compile.
     pub helps: Vec<String>,
+    /// A constant of Rust could stand there: if the kernel does not know it, the help says how to declare it.
+    pub constant: Option<Constant>,
 }
 
 impl Diagnostic {
@@ -87,6 +98,7 @@ impl Diagnostic {
             labels: Vec::new(),
             notes: Vec::new(),
             helps: Vec::new(),
+            constant: None,
         }
     }
 
@@ -109,6 +121,12 @@ impl Diagnostic {
     /// Adds a `help:`.
     pub fn help(mut self, text: impl Into<String>) -> Self {
         self.helps.push(text.into());
+        self
+    }
+
+    /// A constant of Rust could stand there, if the condition holds.
+    pub fn wants(mut self, constant: Constant, holds: bool) -> Self {
+        self.constant = holds.then_some(constant);
         self
     }
 

@@ -2,7 +2,7 @@
 
 use std::fmt::{Arguments, format};
 
-use crate::diag::Diagnostic;
+use crate::diag::{Constant, Diagnostic};
 use crate::parse::all_digits;
 use crate::span::Span;
 
@@ -104,7 +104,7 @@ pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
 
 pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
     let message = format_args!("expected {what}, found {found}");
-    match sign_of_c(what, found).or_else(|| expected_help(what)) {
+    let d = match sign_of_c(what, found).or_else(|| expected_help(what)) {
         Some(help) => helped_error(110, span, message, format_args!("{help}")),
         // One sign: `]`, `)`.
         None if what.len() == 3 && what.starts_with('`') && !found.starts_with("`.") => {
@@ -112,7 +112,8 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
             helped_error(110, span, message, format_args!("write {what} {side} it"))
         }
         None => error(110, span, format(message)),
-    }
+    };
+    d.wants(Constant::Value, matches!(what, "a constant" | "an alignment in bytes" | "the number of registers"))
 }
 
 /// The text for the end of input.
@@ -387,6 +388,7 @@ pub(crate) fn signed_bits(span: Span, op: char, text: &str) -> Diagnostic {
 
 pub(crate) fn not_constant(span: Span, what: &str) -> Diagnostic {
     helped_error(122, span, format_args!("{what} must be a constant integer"), format_args!("put a number here"))
+        .wants(Constant::Value, true)
 }
 
 pub(crate) fn header_item(span: Span, found: &str, nearest: Option<&str>) -> Diagnostic {

@@ -1,6 +1,6 @@
 //! The catalogue of 04xx: names, operands and types.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Constant, Diagnostic};
 use crate::span::Span;
 use ptx_dsl_isa::isa::Multiple;
 use ptx_dsl_isa::ty::{Class, Ty};
@@ -8,7 +8,8 @@ use ptx_dsl_isa::ty::{Class, Ty};
 use super::*;
 
 pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&str>) -> Diagnostic {
-    let d = did_you_mean(error(401, span, format!("{what} `{name}` is not declared")), nearest);
+    let d = did_you_mean(error(401, span, format!("{what} `{name}` is not declared")), nearest)
+        .wants(Constant::Value, matches!(what, "register" | "name"));
     match what {
         "label" if nearest.is_none() => d
             .note("a label belongs to the `{ }` it stands in, and can be named in all of it")

@@ -1,6 +1,6 @@
 //! Errors of repetitions: 0157, of pieces: 0159, and of their uses: 0160.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Constant, Diagnostic};
 use crate::span::Span;
 
 fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
@@ -29,6 +29,7 @@ pub(super) fn unknown_part(span: Span, name: &str) -> Diagnostic {
         format!("`{name}` is not a constant, and not a variable of a repetition around this place"),
         format!("put the statement into `@for {name} in 0..4 {{ ... }}`, or name a constant"),
     )
+    .wants(Constant::Name, true)
 }
 
 pub(super) fn too_large(span: Span, what: &str, value: i128) -> Diagnostic {
@@ -69,6 +70,7 @@ pub(super) fn list_range(span: Span, value: i64, ty: &str) -> Diagnostic {
 
 pub(super) fn no_integer(span: Span, what: &str) -> Diagnostic {
     error(span, format!("{what} is a constant integer"), "write a number, or declare `const N: u32 = 4;` before it")
+        .wants(Constant::Value, true)
 }
 
 pub(super) fn too_long(span: Span, limit: usize) -> Diagnostic {
