@@ -273,6 +273,61 @@ fn vectors_of_elements_on_all_hosts() {
     assert!(fault.contains("ld.global.v4.u16"), "{fault}");
 }
 
+ptx! {
+    <sm_90, ptx 8.0>
+    // Even threads add their number to elements of x and odd ones to those of y, in another order; the first element of each counts them.
+    .visible .entry two_buffers(
+        .param .u64 .ptr .global .align 4 x: &mut [u32],
+        .param .u64 .ptr .global .align 4 y: &mut [u32])
+        .reqntid 64
+    {
+        .reg .pred %odd;
+        .reg .b32 %i, %n, %at, %v;
+        .reg .b64 %px, %py, %p, %o;
+        ld.param.u64 %px, [x];
+        ld.param.u64 %py, [y];
+        mov.u32 %i, %ctaid.x;
+        mov.u32 %n, %tid.x;
+        mad.lo.u32 %i, %i, 64, %n;
+        and.b32 %n, %i, 1;
+        setp.ne.u32 %odd, %n, 0;
+        selp.b64 %p, %py, %px, %odd;
+        atom.global.add.u32 %n, [%p], 1;
+        mul.lo.u32 %at, %i, 77;
+        and.b32 %at, %at, 127;
+        mad.wide.u32 %p, %at, 4, %p;
+        ld.global.u32 %v, [%p+4];
+        add.u32 %v, %v, %i;
+        st.global.u32 [%p+4], %v;
+        ret;
+    }
+}
+
+#[test]
+fn lanes_of_two_buffers_on_all_hosts() {
+    let data =
+        || -> [Vec<u32>; 2] { [1000, 5000].map(|from| (0..129).map(|i| if i == 0 { 0 } else { from + i }).collect()) };
+    let mut wanted = data();
+    for i in 0..128 {
+        let buffer = &mut wanted[i % 2];
+        buffer[0] += 1;
+        buffer[1 + i * 77 % 128] += i as u32;
+    }
+    let launch = || Launch::grid(2).block(64);
+    for host in [Host::new(), Host::new().threads(2), Host::new().seed(3)] {
+        let [mut x, mut y] = data();
+        two_buffers.launch(&host, launch(), (&mut x, &mut y)).unwrap();
+        assert_eq!([x, y], wanted);
+    }
+    let [mut x, mut y] = data();
+    two_buffers.launch(&Host::checked(), launch(), (&mut x, &mut y)).unwrap();
+    assert_eq!([x, y], wanted);
+    // past the end of the second one alone
+    let [mut x, mut y] = data();
+    let fault = two_buffers.launch(&Host::new().threads(2), launch(), (&mut x, &mut y[..100])).unwrap_err().to_string();
+    assert!(fault.contains("y["), "{fault}");
+}
+
 /// More straight code than one region holds (`LONGEST` in `regions.rs`), twice around a loop, with instructions that only some
 /// lanes run.
 macro_rules! straight {

@@ -56,7 +56,10 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
 
 /// The path of a constant of Rust, and its name, if an error is at the first `:` of it.
 fn path_at(tokens: &[Token], d: &Diagnostic) -> Option<(String, String)> {
-    let colon = tokens.iter().position(|t| t.id == d.span.first).filter(|_| d.code == 110)?;
+    if d.code != 110 {
+        return None;
+    }
+    let colon = tokens.iter().position(|t| t.id == d.span.first)?;
     let mut path = word_at(tokens, colon.checked_sub(1)?)?.to_owned();
     let (mut at, mut last) = (colon, None);
     while is_at(tokens, at, ':') && is_at(tokens, at + 1, ':') {

@@ -265,15 +265,16 @@ pub fn wmma_mma(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_
 fn saturate(cells: Cells, d: &mut [Destination<'_>]) {
     let clamp = |v: f32, most: f32| if v.is_nan() { 0.0 } else { v.clamp(-most, most) };
     for d in d.iter_mut() {
-        let Destination::Words(words) = d else { continue };
-        for word in words.iter_mut() {
-            *word = match cells {
-                Cells::Word => clamp(f32::from_bits(*word), f32::MAX).to_bits(),
+        for lane in 0..32 {
+            let word = d.lane(lane) as u32;
+            let clamped = match cells {
+                Cells::Word => clamp(f32::from_bits(word), f32::MAX).to_bits(),
                 Cells::Half => [0, 16].iter().fold(0, |all, shift| {
-                    let v = clamp(f16_to_f32((*word >> shift) as u16), 65504.0);
+                    let v = clamp(f16_to_f32((word >> shift) as u16), 65504.0);
                     all | u32::from(f32_to_f16(v)) << shift
                 }),
             };
+            d.set(lane, clamped.into());
         }
     }
 }

@@ -7,7 +7,7 @@ use std::borrow::Cow;
 #[cfg_attr(debug_assertions, inline(never))]
 #[cfg_attr(not(debug_assertions), inline(always))]
 pub fn put_words(to: &mut Words, v: &Words, m: u32) {
-    if m == u32::MAX { *to = *v } else { super::active::lanes(m, |l| to[l] = v[l]) }
+    super::put::<super::Base, u32>(to, v, m);
 }
 
 /// What an instruction reads.

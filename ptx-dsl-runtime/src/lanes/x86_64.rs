@@ -97,55 +97,62 @@ fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
     })
 }
 
+/// What both levels have.
+macro_rules! both {
+    () => {
+        #[inline(always)]
+        fn mask(lanes: &[u8; 32]) -> u32 {
+            mask(lanes)
+        }
+
+        #[inline(always)]
+        fn truncate(v: &[f32; 8]) -> [i32; 8] {
+            truncate(v)
+        }
+
+        #[inline(always)]
+        fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
+            truncate_f64(v)
+        }
+
+        #[inline(always)]
+        fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
+            raise(most, a, b)
+        }
+
+        #[inline(always)]
+        fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
+            raise_words(most, a, b)
+        }
+
+        #[inline(always)]
+        fn widen(words: &[u32; 4]) -> [f32; 8] {
+            widen(words)
+        }
+
+        #[inline(always)]
+        fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
+            widen_apart(words)
+        }
+
+        #[inline(always)]
+        fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
+            multiply_add(sums, a, b)
+        }
+
+        #[inline(always)]
+        fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
+            transpose(rows)
+        }
+    };
+}
+
 #[cfg(not(debug_assertions))]
 impl Level for Avx512 {
     const FMA: bool = true;
     const FEW: u32 = 10;
 
-    #[inline(always)]
-    fn mask(lanes: &[u8; 32]) -> u32 {
-        mask(lanes)
-    }
-
-    #[inline(always)]
-    fn truncate(v: &[f32; 8]) -> [i32; 8] {
-        truncate(v)
-    }
-
-    #[inline(always)]
-    fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
-        truncate_f64(v)
-    }
-
-    #[inline(always)]
-    fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
-        raise(most, a, b)
-    }
-
-    #[inline(always)]
-    fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
-        raise_words(most, a, b)
-    }
-
-    #[inline(always)]
-    fn widen(words: &[u32; 4]) -> [f32; 8] {
-        widen(words)
-    }
-
-    #[inline(always)]
-    fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
-        widen_apart(words)
-    }
-
-    #[inline(always)]
-    fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
-        multiply_add(sums, a, b)
-    }
-
-    #[inline(always)]
-    fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
-        transpose(rows)
-    }
+    both!();
 
     #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
@@ -188,50 +195,7 @@ impl Level for Avx512 {
 impl Level for Avx2 {
     const FMA: bool = true;
 
-    #[inline(always)]
-    fn mask(lanes: &[u8; 32]) -> u32 {
-        mask(lanes)
-    }
-
-    #[inline(always)]
-    fn truncate(v: &[f32; 8]) -> [i32; 8] {
-        truncate(v)
-    }
-
-    #[inline(always)]
-    fn truncate_f64(v: &[f64; 8]) -> [i32; 8] {
-        truncate_f64(v)
-    }
-
-    #[inline(always)]
-    fn raise(most: &[i16; 8], a: i16, b: &[i16; 8]) -> [i16; 8] {
-        raise(most, a, b)
-    }
-
-    #[inline(always)]
-    fn raise_words(most: &[i32; 8], a: i32, b: &[i32; 8]) -> [i32; 8] {
-        raise_words(most, a, b)
-    }
-
-    #[inline(always)]
-    fn widen(words: &[u32; 4]) -> [f32; 8] {
-        widen(words)
-    }
-
-    #[inline(always)]
-    fn widen_apart(words: &[u32; 8]) -> [[f32; 8]; 2] {
-        widen_apart(words)
-    }
-
-    #[inline(always)]
-    fn multiply_add(sums: &[f32; 8], a: f32, b: &[f32; 8]) -> [f32; 8] {
-        multiply_add(sums, a, b)
-    }
-
-    #[inline(always)]
-    fn transpose(rows: &[[u32; 4]; 4]) -> [[u32; 4]; 4] {
-        transpose(rows)
-    }
+    both!();
 
     #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
