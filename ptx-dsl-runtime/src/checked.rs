@@ -167,6 +167,10 @@ impl Monitor for Checked {
         self.all_warps(a, pieces)
     }
 
+    fn chain(&mut self, a: &Access, pieces: &Pieces, others: &[(u32, i32)]) -> bool {
+        self.all_warps_of_chain(a, pieces, others)
+    }
+
     fn barrier(&mut self, who: Who, warps: u32) {
         self.threads.meet_all(who.slot, who.rank, warps);
     }

@@ -402,6 +402,12 @@ pub trait Monitor: 'static {
     fn warps(&mut self, _first: &Access, _: &Pieces) -> bool {
         false
     }
+    /// The same for loads of more than one statement: those after that of `first` have their sites, and places so many bytes from
+    /// that of `first`.
+    #[doc(hidden)]
+    fn chain(&mut self, _first: &Access, _: &Pieces, _others: &[(u32, i32)]) -> bool {
+        false
+    }
     /// All threads of a CTA, which are so many warps, pass a barrier, if it wants to be told so.
     #[doc(hidden)]
     fn barrier(&mut self, _: Who, _warps: u32) {}

@@ -1,9 +1,11 @@
 //! Accesses through the address of a variable stay in that variable.
 
 use super::Checked;
+use crate::Lanes;
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
 use crate::monitor::{Access, Offsets, Pieces};
+use crate::simd::{best, dispatch};
 use ptx_dsl_isa::hir::GLOBALS;
 
 /// The segment of the module's variables.
@@ -58,10 +60,24 @@ impl Checked {
             Offsets::Row { step } => {
                 inside(from, from + u64::from(step) * u64::from(a.who.lanes.count_ones().max(1) - 1) + bytes)
             }
+            Offsets::Lanes(_) if !self.variables.has_any(a.who.site) => true,
             Offsets::Lanes(all) => {
-                let active = || (0..32).filter(|l| a.who.lanes >> l & 1 != 0).map(|l| all[l as usize]);
-                inside(active().min().unwrap_or(from), active().max().unwrap_or(from) + bytes)
+                let (low, high) = range(all, a.who.lanes);
+                inside(low, high + bytes)
             }
         }
     }
+}
+
+/// The least and the greatest offset of some lanes.
+fn range(offsets: &Lanes, lanes: u32) -> (u64, u64) {
+    dispatch!(best(true), range_at, (offsets: &Lanes = offsets, lanes: u32 = lanes) -> (u64, u64))
+}
+
+#[inline(always)]
+fn range_at(offsets: &Lanes, lanes: u32) -> (u64, u64) {
+    (0..32u32).zip(offsets).fold((u64::MAX, 0), |(low, high), (lane, at)| {
+        let idle = u64::from(lanes >> lane & 1).wrapping_sub(1);
+        (low.min(at | idle), high.max(at & !idle))
+    })
 }

@@ -3,20 +3,26 @@
 //! A line of 64 bytes that warps access in regular pieces refers to the last accesses to it ([`last`]), which other lines refer to as
 //! well ([`event`], decoded for a line to [`stripe`]). Other lines have records for each four bytes ([`cell`]).
 
+mod atomics;
+mod blocks;
 mod cell;
 mod event;
+mod lanes;
 mod last;
 mod line;
+mod packed;
 mod phase;
 mod stripe;
 
 use super::operations::{Operations, View};
 use super::threads::Warp;
 use crate::monitor::Pieces;
-use cell::Cell;
+use atomics::Atomics;
+use blocks::CELLS;
 use event::Event;
 use last::Pass;
-use line::{CELLS, Line, More, piece_of};
+use line::{Line, More, piece_of};
+use packed::Cell;
 use phase::Phase;
 use stripe::LINE;
 
@@ -39,7 +45,15 @@ impl Memory {
 }
 
 /// Lines of a page.
-const PAGE: usize = 256;
+const PAGE: usize = 1024;
+
+/// Lines that nobody has accessed.
+#[cold]
+fn new_page() -> Box<[Line; PAGE]> {
+    // on the heap from the start
+    let lines = vec![Line::default(); PAGE].into_boxed_slice();
+    lines.try_into().unwrap_or_else(|_| Box::new([Line::default(); PAGE]))
+}
 
 /// The shadow of a memory, made as it is used.
 #[derive(Debug, Default)]
@@ -48,6 +62,7 @@ pub(super) struct Shadow {
     /// The lines from here on have no accesses.
     end: u64,
     phase: Phase,
+    atomics: Atomics,
     more: More,
 }
 
@@ -88,13 +103,13 @@ impl Shadow {
         }
         let mut pass = Pass::new(Event::one(new, from, len, None), std::slice::from_ref(view.warp), *view, reads);
         for number in from / LINE..to.div_ceil(LINE) {
-            if self.is_as_before(number, &pass) {
+            if self.pass_like(number, number + 1, &pass) > number {
                 continue;
             }
             let Some((line, more)) = self.line(number) else { continue };
             let (low, high) = piece_of(number, from, to);
             let whole = high - low == LINE as u32 && !line.guarded;
-            let fits = line.cells.is_none() && !line.guarded && (whole || !new.what.writes());
+            let fits = line.cells == 0 && !line.guarded && (whole || !new.what.writes());
             if fits && line.last.access(&mut more.events, &mut pass, number) {
                 continue;
             }
@@ -118,6 +133,10 @@ impl Shadow {
         if !new.lanes.is_power_of_two() && new.what == What::Store {
             return false;
         }
+        let event = Event::one(new, from, len, None);
+        if self.notes(&event, view.warp) {
+            return true;
+        }
         if self.more.events.are_many() {
             self.collect();
         }
@@ -126,8 +145,7 @@ impl Shadow {
             self.writes((from, from + u64::from(len)), view.warp);
         }
         let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded) else { return false };
-        if line.cells.is_none() && !writes {
-            let event = Event::one(new, from, len, None);
+        if line.cells == 0 && !writes {
             return line.last.access(
                 &mut more.events,
                 &mut Pass::new(event, std::slice::from_ref(view.warp), *view, reads),
@@ -138,44 +156,6 @@ impl Shadow {
         let piece = piece_of(number, from, from + u64::from(len));
         line.access(more, number, piece, (reads, false), new, view, &mut outcome);
         outcome.is_fine()
-    }
-
-    /// Accesses of lanes that know the same, each to an element at its place. False as above.
-    pub fn lanes(&mut self, (offsets, size): (&[u64; 32], u32), reads: bool, new: Record, view: &View<'_>) -> bool {
-        if let Some(event) = Event::exchanged(new, offsets, size) {
-            return self.notes(&event, view.warp)
-                || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads));
-        }
-        if self.phase.alone {
-            self.settle(view.warp);
-        }
-        let mut rest = new.lanes;
-        while rest != 0 {
-            let lane = rest.trailing_zeros();
-            rest &= rest - 1;
-            let (at, lanes) = (offsets[lane as usize], 1 << lane);
-            if size <= 4 && self.is_quick((at, size), reads, (&new, lanes), view.warp) {
-                continue;
-            }
-            if !self.element((at, size), reads, Record { lanes, ..new }, &View { lanes, ..*view }) {
-                return false;
-            }
-        }
-        true
-    }
-
-    /// An access of one lane to at most four bytes that have cells: is it fine at first sight?
-    #[inline]
-    fn is_quick(&mut self, (at, size): (u64, u32), reads: bool, (new, lanes): (&Record, u32), warp: &Warp) -> bool {
-        let number = at / LINE;
-        if self.phase.alone && new.what.writes() && !self.phase.is_written(number) {
-            return false;
-        }
-        let page = self.pages.get_mut(number as usize / PAGE).and_then(Option::as_deref_mut);
-        let Some(line) = page.map(|page| &mut page[number as usize % PAGE]) else { return false };
-        let Some(cells) = line.cells.as_deref_mut().filter(|_| !line.guarded) else { return false };
-        let bytes = ((1u32 << size) - 1) << (at % 4);
-        cells[at as usize / 4 % CELLS].is_quick(reads, new, (lanes, bytes as u8), warp)
     }
 
     /// An access of elements by neighbouring lanes that know the same. False as above.
@@ -200,6 +180,21 @@ impl Shadow {
         self.notes(&event, &warps[0]) || self.pass(Pass::new(event, warps, view, reads))
     }
 
+    /// Weak loads of warps in several statements: the first one as above, others from it on. False, with nothing done, if there is more
+    /// to do than to note them.
+    pub fn chain(
+        &mut self,
+        (from, size): (u64, u32),
+        pieces: &Pieces,
+        new: Record,
+        others: &[(u32, i32)],
+        warp: &Warp,
+    ) -> bool {
+        let Some(event) = Event::of_warps(new, from, size, pieces).filter(|_| self.phase.alone) else { return false };
+        self.settle(warp);
+        self.phase.note_chain(&event, others)
+    }
+
     /// Notes a read for later, if that is all there is to do.
     #[inline]
     fn notes(&mut self, event: &Event, warp: &Warp) -> bool {
@@ -214,9 +209,10 @@ impl Shadow {
     #[inline]
     fn settle(&mut self, warp: &Warp) {
         let Shadow { pages, phase, more, .. } = self;
+        let mut before = 0;
         phase.at(warp.floor(), |number| {
             let page = pages.get(number as usize / PAGE).and_then(Option::as_deref);
-            page.is_some_and(|page| page[number as usize % PAGE].is_quiet(more, number, warp))
+            page.is_some_and(|page| page[number as usize % PAGE].is_quiet(more, number, warp, &mut before))
         });
     }
 
@@ -272,44 +268,76 @@ impl Shadow {
         if self.more.events.are_many() {
             self.collect();
         }
-        let (new, writes) = (pass.new, pass.new.by.what.writes());
-        new.lines(|number| {
-            if self.is_as_before(number, &pass) {
-                return true;
+        let new = pass.new;
+        if let Some((mut next, to)) = new.block_of_lines() {
+            while next < to {
+                next = self.pass_like(next, to, &pass);
+                if next < to && !self.pass_line(next, &mut pass) {
+                    return false;
+                }
+                next += 1;
             }
-            let may = |line: &Line| !line.guarded || pass.is_again();
-            let Some((line, more)) = self.line(number).filter(|(line, _)| may(line)) else { return false };
-            if line.cells.is_none() && (!writes || line.last.has_room(&more.events, number, new.bytes(number))) {
-                line.last.access(&mut more.events, &mut pass, number)
-            } else {
-                line.access_elements(more, number, &mut pass)
-            }
-        })
+            return true;
+        }
+        new.lines(|number| self.pass_like(number, number + 1, &pass) > number || self.pass_line(number, &mut pass))
     }
 
-    /// Is a line like the one before? Most are. Then it has the access.
+    fn pass_line(&mut self, number: u64, pass: &mut Pass<'_>) -> bool {
+        let (new, again) = (pass.new, pass.is_again());
+        let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded || again) else { return false };
+        let writes = new.by.what.writes();
+        if line.cells == 0 && (!writes || line.last.has_room(&more.events, number, new.bytes(number))) {
+            line.last.access(&mut more.events, pass, number)
+        } else {
+            line.access_elements(more, number, pass)
+        }
+    }
+
+    /// Lines that are like the one before have the access: most are. Returns the first line that is not.
     #[inline(always)]
-    fn is_as_before(&mut self, number: u64, pass: &Pass<'_>) -> bool {
+    fn pass_like(&mut self, from: u64, to: u64, pass: &Pass<'_>) -> u64 {
+        if !pass.is_kept() {
+            return from;
+        }
         let (writes, whole) = (pass.new.by.what.writes(), pass.new.whole_lines());
-        if writes && !(whole.0..whole.1).contains(&number) {
-            return false;
+        let end = match writes {
+            true if from < whole.0 => return from,
+            true => to.min(whole.1),
+            false => to,
+        };
+        let mut next = from;
+        while next < end {
+            let at = next as usize % PAGE;
+            let Some(page) = self.pages.get_mut(next as usize / PAGE).and_then(Option::as_deref_mut) else { break };
+            let most = (end - next).min((PAGE - at) as u64) as usize;
+            let mut lines = page[at..at + most].iter_mut();
+            let like = |line: &mut Line| !line.guarded && line.cells == 0 && line.last.is_as_before(pass, writes);
+            let differs = lines.position(|line| !like(line));
+            next += differs.unwrap_or(most) as u64;
+            if differs.is_some() {
+                break;
+            }
         }
-        let page = self.pages.get_mut(number as usize / PAGE).and_then(Option::as_deref_mut);
-        let Some(line) = page.map(|page| &mut page[number as usize % PAGE]) else { return false };
-        let same = !line.guarded && line.cells.is_none() && line.last.is_as_before(pass, writes);
-        if same {
-            self.end = self.end.max(number + 1);
-        }
-        same
+        self.end = if next > from { self.end.max(next) } else { self.end };
+        next
     }
 
     /// Forgets accesses that no line refers to, if there are many.
     #[cold]
     fn collect(&mut self) {
-        let Shadow { pages, more, .. } = self;
+        let Shadow { pages, more, atomics, .. } = self;
         if more.events.are_many() {
+            let More { events, blocks, .. } = more;
+            atomics.take_lines().take(|line| {
+                let page = &mut pages[line as usize / PAGE];
+                let cells = page.as_ref().map_or(0, |page| page[line as usize % PAGE].cells);
+                atomics.give_back(line, blocks.get(cells));
+            });
             let lines = pages.iter_mut().flatten().flat_map(|page| page.iter_mut());
-            more.events.collect(|visit| lines.for_each(|line| line.last.visit(visit)));
+            events.collect(|visit| {
+                lines.for_each(|line| line.last.visit(visit));
+                blocks.visit(visit);
+            });
         }
     }
 
@@ -331,9 +359,13 @@ impl Shadow {
         if self.pages.len() <= page {
             self.pages.resize_with(page + 1, || None);
         }
-        let lines = self.pages[page].get_or_insert_with(|| Box::new(std::array::from_fn(|_| Line::default())));
+        let lines = self.pages[page].get_or_insert_with(new_page);
         self.end = self.end.max(number + 1);
-        Some((&mut lines[number as usize % PAGE], &mut self.more))
+        let line = &mut lines[number as usize % PAGE];
+        if self.atomics.has_line(number) {
+            self.atomics.give_back(number, self.more.blocks.get(line.cells));
+        }
+        Some((line, &mut self.more))
     }
 
     /// Has nobody written some of these bytes?
@@ -347,9 +379,14 @@ impl Shadow {
 
     /// Nobody has accessed anything. Keeps the pages.
     pub fn clear(&mut self) {
+        if self.end == 0 && self.phase.is_new() {
+            return;
+        }
         self.phase.start();
+        self.atomics.clear();
         self.more.cells.clear();
         self.more.events.clear();
+        self.more.blocks.clear();
         let used = self.end.div_ceil(PAGE as u64) as usize;
         for (page, number) in self.pages.iter_mut().take(used).zip(0..) {
             let lines = (self.end - number * PAGE as u64).min(PAGE as u64) as usize;
@@ -363,7 +400,7 @@ impl Shadow {
         for number in from / 4..(from + len).div_ceil(4) {
             self.phase.disturb(number * 4 / LINE);
             if let Some((line, more)) = self.line(number * 4 / LINE) {
-                line.split(more, number * 4 / LINE)[number as usize % CELLS] = Cell::default();
+                line.split(more, number * 4 / LINE).all[number as usize % CELLS] = Cell::default();
             }
         }
     }

@@ -6,7 +6,7 @@ use super::operations::View;
 use super::shadow::{Memory, Record, What};
 use super::threads::Warp;
 use crate::mem::address::Place;
-use crate::monitor::{Access, Pieces};
+use crate::monitor::{Access, Pieces, Who};
 
 impl Checked {
     /// Weak accesses by all lanes. False if there is more to it than that nothing is wrong: then each warp comes by itself.
@@ -36,5 +36,27 @@ impl Checked {
         let view = View { warp: &warps[0], lanes, operations, bridge: None, reads: false, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
         shadow.pieces((from, a.bytes), pieces, reads, new, (warps, view))
+    }
+
+    /// Weak loads from shared memory by all lanes, in several statements. False as above.
+    pub(super) fn all_warps_of_chain(&mut self, a: &Access, pieces: &Pieces, others: &[(u32, i32)]) -> bool {
+        let Place::Shared { rank, offset } = a.place else { return false };
+        if self.weak.is_some() || rank != a.who.rank || !self.all_inside(a, pieces) {
+            return false;
+        }
+        let is_inside = |&(site, distance): &(u32, i32)| {
+            let place = Place::Shared { rank, offset: offset.wrapping_add_signed(distance) };
+            self.all_inside(&Access { place, who: Who { site, ..a.who }, ..*a }, pieces)
+        };
+        if !others.iter().all(is_inside) {
+            return false;
+        }
+        let Some(warps) = self.threads.access(a.who, pieces.count * pieces.lanes / 32) else { return false };
+        let Some(warp) = warps.first() else { return false };
+        let Warp { id: actor, time, .. } = *warp;
+        let (site, what) = (a.who.site, What::Load);
+        let new = Record { actor, time, lanes: u32::MAX, site, bytes: 0, strong: None, what };
+        let memory = Memory::Shared { slot: a.who.slot, rank };
+        shadow_of(&mut self.shared, &mut self.global, memory).chain((offset.into(), a.bytes), pieces, new, others, warp)
     }
 }

@@ -67,6 +67,12 @@ impl Variables {
         Variables { list: image.variables.clone(), of_site }
     }
 
+    /// Must the accesses of a statement be in variables?
+    #[inline]
+    pub(crate) fn has_any(&self, site: u32) -> bool {
+        self.of_site.get(site as usize).is_some_and(|all| !all.is_empty())
+    }
+
     /// The variable of a window in which all accesses of a statement must be, if it is known. None if these bytes are in one of the
     /// statement's variables.
     #[inline]

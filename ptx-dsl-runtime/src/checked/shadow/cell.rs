@@ -1,4 +1,4 @@
-//! Four bytes: who has written them last and who has read them since.
+//! Four bytes: who has written them last and who has read them since. [`packed`](super::packed) is how they are kept.
 //!
 //! A record is an access by lanes of one actor at one time, to some of the four bytes. A write replaces the records of the bytes that it
 //! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
@@ -105,7 +105,7 @@ impl Record {
 
     /// The same of their scopes alone.
     #[inline]
-    fn is_mutual_scope(&self, other: &Record) -> bool {
+    pub fn is_mutual_scope(&self, other: &Record) -> bool {
         let (Some(a), Some(b)) = (self.strong, other.strong) else { return false };
         a.min(b) >= Scope::Gpu || includes(a.min(b), self.actor, other.actor)
     }
@@ -139,13 +139,16 @@ impl Record {
 /// So many reads are kept for a place; of more than that some are forgotten, and races with them.
 pub(super) const MOST_READS: usize = 32;
 
-/// Four bytes.
+/// So many places can have further records; more places are kept without them, and some races there are not found.
+const MOST_LISTS: usize = (1 << 24) - 1;
+
+/// The last accesses to four bytes.
 #[derive(Debug, Clone, Copy, Default)]
-pub(super) struct Cell {
+pub(super) struct Accesses {
     pub write: Record,
     pub read: Record,
     /// The number of further records plus 1; 0: none.
-    more: u32,
+    pub more: u32,
 }
 
 /// What an access finds.
@@ -173,7 +176,7 @@ impl Outcome {
     }
 }
 
-impl Cell {
+impl Accesses {
     /// Has another record.
     pub fn add(&mut self, more: &mut Vec<Vec<Record>>, r: Record) {
         let place = if r.what.writes() { &mut self.write } else { &mut self.read };
@@ -190,48 +193,6 @@ impl Cell {
         let missing = |written: u8| written & bytes != bytes;
         let all = |m: u8, r: &Record| if r.what.writes() { m | r.bytes } else { m };
         missing(self.write.bytes) && missing(self.others(more).iter().fold(self.write.bytes, all))
-    }
-
-    /// An access of lanes to bytes, otherwise as `of` says: true, and done, if it is easily seen to be fine. It needs a write before, if
-    /// `reads`.
-    #[inline]
-    pub fn is_quick(&mut self, reads: bool, of: &Record, (lanes, bytes): (u32, u8), warp: &Warp) -> bool {
-        let is_own = |r: &Record| r.actor == of.actor && r.lanes == lanes;
-        let is_before = |r: &Record| r.lanes == 0 || is_own(r) || warp.knows_by_barrier(r.actor, r.time);
-        let is_mutual = |r: &Record| r.bytes == bytes && r.strong == of.strong && r.is_mutual_scope(of);
-        let fine = |r: &Record| is_before(r) || is_mutual(r);
-        if self.more != 0 || !fine(&self.write) || reads && bytes & !self.write.bytes != 0 {
-            return false;
-        }
-        // fields by themselves: to load a record that was just put together stalls
-        let set = |r: &mut Record| {
-            *r = *of;
-            (r.lanes, r.bytes) = (lanes, bytes);
-        };
-        if of.what.writes() {
-            let covers = (self.write.bytes | self.read.bytes) & !bytes == 0;
-            if !covers || !fine(&self.read) {
-                return false;
-            }
-            set(&mut self.write);
-            self.read = Record::default();
-            return true;
-        }
-        let r = &mut self.read;
-        let same = (r.actor, r.time, r.site, r.bytes) == (of.actor, of.time, of.site, bytes);
-        let alike = r.strong == of.strong && r.what == of.what;
-        if same && alike && r.lanes != 0 {
-            r.lanes |= lanes;
-            return true;
-        }
-        // it says all that the older one says
-        let own = r.actor == of.actor && r.lanes & !lanes == 0;
-        let replaces = alike && r.bytes & !bytes == 0 && (own || warp.knows_by_barrier(r.actor, r.time));
-        if r.lanes == 0 || replaces {
-            set(r);
-            return true;
-        }
-        false
     }
 
     #[inline]
@@ -335,6 +296,9 @@ impl Cell {
 
     fn push(&mut self, more: &mut Vec<Vec<Record>>, record: Record) {
         if self.more == 0 {
+            if more.len() >= MOST_LISTS {
+                return;
+            }
             more.push(Vec::new());
             self.more = more.len() as u32;
         }

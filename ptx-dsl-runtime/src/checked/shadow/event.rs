@@ -69,6 +69,12 @@ impl Event {
         Some(Event { by: Record { lanes, ..by }, at })
     }
 
+    /// The same access so many bytes further on, by another statement.
+    pub fn moved(&self, (site, distance): (u32, i32)) -> Event {
+        let from = self.at.from.wrapping_add_signed(distance.into());
+        Event { by: Record { site, ..self.by }, at: Places { from, ..self.at } }
+    }
+
     /// The lanes that access each byte, if they are the same for all.
     #[inline]
     pub fn lanes_of_all(&self) -> Option<u32> {
@@ -91,11 +97,17 @@ impl Event {
         }
     }
 
+    /// From the first line to after the last, if all bytes follow each other.
+    #[inline]
+    pub fn block_of_lines(&self) -> Option<(u64, u64)> {
+        self.block().map(|(from, to)| (from / LINE, to.div_ceil(LINE)))
+    }
+
     /// Calls `f` with each line, until it is false.
     #[inline]
     pub fn lines(&self, mut f: impl FnMut(u64) -> bool) -> bool {
-        if let Some((from, to)) = self.block() {
-            return (from / LINE..to.div_ceil(LINE)).all(f);
+        if let Some((from, to)) = self.block_of_lines() {
+            return (from..to).all(f);
         }
         let (mut next, pieces) = (0, self.at.pieces);
         (0..pieces).all(|i| {
@@ -253,7 +265,7 @@ pub(super) struct Events {
 }
 
 /// The least number at which they are removed.
-const LEAST: usize = 1 << 16;
+const LEAST: usize = 1 << 12;
 
 impl Events {
     #[inline]
@@ -265,6 +277,12 @@ impl Events {
     #[inline]
     pub fn keep(&mut self, event: Event) -> u32 {
         self.all.push(event);
+        self.all.len() as u32
+    }
+
+    /// The number of the last one.
+    #[inline]
+    pub fn last(&self) -> u32 {
         self.all.len() as u32
     }
 
@@ -281,7 +299,7 @@ impl Events {
     /// Removes all that `visit` does not show, and gives the others new numbers.
     #[cold]
     pub fn collect(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut u32))) {
-        let (mut kept, mut numbers) = (Vec::new(), vec![0; self.all.len() + 1]);
+        let (mut kept, mut numbers) = (Vec::with_capacity(self.all.len() / 2), vec![0; self.all.len() + 1]);
         let mut renumber = |id: &mut u32| {
             let Some(event) = self.all.get((*id as usize).wrapping_sub(1)) else { return };
             let number: &mut u32 = &mut numbers[*id as usize];
@@ -293,7 +311,7 @@ impl Events {
         };
         self.lists.iter_mut().flatten().for_each(&mut renumber);
         visit(&mut renumber);
-        self.limit = 2 * kept.len();
+        self.limit = 4 * kept.len();
         self.all = kept;
     }
 }

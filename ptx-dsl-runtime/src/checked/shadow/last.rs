@@ -73,6 +73,12 @@ impl<'v> Pass<'v> {
         &self.warps[0]
     }
 
+    /// Does a record refer to it?
+    #[inline]
+    pub fn is_kept(&self) -> bool {
+        self.id != 0
+    }
+
     #[inline]
     fn id(&mut self, events: &mut Events) -> u32 {
         if self.id == 0 {
@@ -126,9 +132,26 @@ impl<'v> Pass<'v> {
 }
 
 impl Last {
-    /// Have threads of the CTA of a warp written all bytes, and does a barrier come after that?
+    /// Has nobody accessed anything?
     #[inline]
-    pub fn is_quiet(&self, events: &Events, line: u64, warp: &Warp) -> bool {
+    pub fn is_empty(&self) -> bool {
+        (self.write, self.read, self.more) == (0, 0, 0)
+    }
+
+    /// Have threads of the CTA of a warp written all bytes, and does a barrier come after that? `before` is the write of the line
+    /// before, if that is so for it.
+    #[inline]
+    pub fn is_quiet(&self, events: &Events, line: u64, warp: &Warp, before: &mut u32) -> bool {
+        let alone = self.full && self.more == 0;
+        if alone && self.write == *before {
+            return self.write != 0;
+        }
+        let quiet = self.is_quiet_itself(events, line, warp);
+        *before = if quiet && alone { self.write } else { 0 };
+        quiet
+    }
+
+    fn is_quiet_itself(&self, events: &Events, line: u64, warp: &Warp) -> bool {
         let is_behind = |id: &u32| {
             events.get(*id).is_some_and(|e| {
                 !e.by.what.writes()
@@ -166,10 +189,10 @@ impl Last {
         self.more.checked_sub(1).and_then(|at| events.lists.get(at as usize)).map_or(&[], Vec::as_slice)
     }
 
-    /// A read, or a write of the whole line: true, and done, if the line has what other lines had.
+    /// A read, or a write of the whole line, that records refer to: true, and done, if the line has what other lines had.
     #[inline(always)]
     pub fn is_as_before(&mut self, pass: &Pass<'_>, writes: bool) -> bool {
-        if pass.id == 0 || self.more != 0 || self.write != 0 && self.write != pass.before[0] {
+        if self.more != 0 || self.write != 0 && self.write != pass.before[0] {
             return false;
         }
         if writes {
@@ -299,19 +322,20 @@ impl Last {
         *self.list(events) = others;
     }
 
-    /// Calls `f` with the records of four bytes.
-    pub fn records(&self, events: &Events, line: u64, cell: u32, mut f: impl FnMut(Record)) {
+    /// Calls `f` with the records of four bytes, and the events that they are of.
+    pub fn records(&self, events: &Events, line: u64, cell: u32, mut f: impl FnMut(u32, Record)) {
         let ids = [self.write, self.read];
         let mut covered = 0;
         // the last write first: it hides what others have written there
-        for event in ids.iter().chain(self.others(events).iter().rev()).filter_map(|id| events.get(*id)) {
+        for id in ids.iter().chain(self.others(events).iter().rev()) {
+            let Some(event) = events.get(*id) else { continue };
             let hidden = if event.by.what.writes() { covered } else { 0 };
             event.stripes(line, |stripe| {
                 for record in stripe.records(cell) {
                     let bytes = record.bytes & !hidden;
                     if bytes != 0 {
                         covered |= if record.what.writes() { bytes } else { 0 };
-                        f(Record { bytes, ..record });
+                        f(*id, Record { bytes, ..record });
                     }
                 }
             });

@@ -1,23 +1,22 @@
 //! 64 bytes: the last accesses to them, in one of two forms.
 
-use super::cell::{Cell, Outcome, Record};
+use super::blocks::{Blocks, CELLS};
+use super::cell::{Outcome, Record};
 use super::event::Events;
 use super::last::{Last, Pass};
+use super::packed::Cell;
 use super::stripe::LINE;
 use crate::checked::operations::View;
 use crate::checked::threads::Warp;
 
-/// Cells of a line.
-pub(super) const CELLS: usize = 16;
-
 /// 64 bytes.
-#[derive(Debug, Default)]
+#[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Line {
     pub last: Last,
     /// It has or had an mbarrier object: every access is looked at by itself.
     pub guarded: bool,
-    /// In place of `last`, once the bytes are not accessed in one piece.
-    pub cells: Option<Box<[Cell; CELLS]>>,
+    /// The number of its cells, in place of `last` once the bytes are not accessed in one piece. 0: none.
+    pub cells: u32,
 }
 
 /// Records for which lines and cells have no place.
@@ -25,27 +24,49 @@ pub(super) struct Line {
 pub(super) struct More {
     pub cells: Vec<Vec<Record>>,
     pub events: Events,
+    pub blocks: Blocks,
+}
+
+/// The cells of a line.
+pub(super) struct Cells<'m> {
+    pub all: &'m mut [Cell; CELLS],
+    lists: &'m mut Vec<Vec<Record>>,
+    events: &'m mut Events,
 }
 
 impl Line {
     /// Its cells, made if need be.
     #[inline]
-    pub fn split(&mut self, more: &mut More, number: u64) -> &mut [Cell; CELLS] {
-        let Line { last, cells, .. } = self;
-        cells.get_or_insert_with(|| {
-            let mut cells = Box::new([Cell::default(); CELLS]);
-            for (i, cell) in (0..).zip(&mut *cells) {
-                last.records(&more.events, number, i, |r| cell.add(&mut more.cells, r));
+    pub fn split<'m>(&mut self, more: &'m mut More, number: u64) -> Cells<'m> {
+        let More { cells: lists, events, blocks } = more;
+        if self.cells == 0 {
+            self.cells = blocks.add();
+            if !self.last.is_empty() {
+                self.fill(blocks.get(self.cells), lists, events, number);
+                self.last = Last::default();
             }
-            *last = Last::default();
-            cells
-        })
+        }
+        Cells { all: blocks.get(self.cells), lists, events }
     }
 
-    /// Have threads of the CTA written all its bytes, and does a barrier come after that?
+    /// Gives cells the accesses to the line.
+    fn fill(&self, cells: &mut [Cell; CELLS], lists: &mut Vec<Vec<Record>>, events: &mut Events, number: u64) {
+        let mut records = Vec::new();
+        for (i, cell) in (0..).zip(cells) {
+            self.last.records(events, number, i, |id, record| records.push((id, record)));
+            for (id, record) in records.drain(..) {
+                let old = cell.open(events);
+                let mut new = old;
+                new.add(lists, record);
+                cell.close(events, &new, &old, id);
+            }
+        }
+    }
+
+    /// Have threads of the CTA written all its bytes, and does a barrier come after that? See [`Last::is_quiet`].
     #[inline]
-    pub fn is_quiet(&self, more: &More, number: u64, warp: &Warp) -> bool {
-        !self.guarded && self.cells.is_none() && self.last.is_quiet(&more.events, number, warp)
+    pub fn is_quiet(&self, more: &More, number: u64, warp: &Warp, before: &mut u32) -> bool {
+        !self.guarded && self.cells == 0 && self.last.is_quiet(&more.events, number, warp, before)
     }
 
     /// An access to the bytes of a range.
@@ -61,16 +82,19 @@ impl Line {
         view: &View<'_>,
         outcome: &mut Outcome,
     ) {
-        let cells = self.split(more, number);
+        let Cells { all, lists, events } = self.split(more, number);
         for number in from / 4..to.div_ceil(4) {
             let bytes = bytes_of(number, from, to);
-            let cell = &mut cells[number as usize % CELLS];
-            if reads && cell.is_unwritten(&more.cells, bytes) {
+            let cell = &mut all[number as usize % CELLS];
+            if reads && cell.is_unwritten(events, lists, bytes) {
                 // not counted: it may come again, lane by lane
                 outcome.unwritten = true;
                 continue;
             }
-            cell.access(&mut more.cells, Record { bytes, ..new }, same, view, outcome);
+            let before = cell.open(events);
+            let mut now = before;
+            now.access(lists, Record { bytes, ..new }, same, view, outcome);
+            cell.close(events, &now, &before, 0);
         }
     }
 
@@ -93,14 +117,14 @@ impl Line {
 
     /// All of it is written in one piece: it has one record again.
     pub fn join(&mut self, more: &mut More, pass: &mut Pass<'_>) {
-        self.cells = None;
+        more.blocks.remove(std::mem::take(&mut self.cells));
         self.last.set(&mut more.events, pass);
     }
 
     pub fn is_unwritten(&mut self, more: &mut More, number: u64, from: u32, to: u32) -> bool {
-        let cells = self.split(more, number);
+        let Cells { all, lists, events } = self.split(more, number);
         (from / 4..to.div_ceil(4))
-            .any(|number| cells[number as usize % CELLS].is_unwritten(&more.cells, bytes_of(number, from, to)))
+            .any(|number| all[number as usize % CELLS].is_unwritten(events, lists, bytes_of(number, from, to)))
     }
 }
 

@@ -49,7 +49,7 @@ impl Lines {
         }
     }
 
-    fn clear(&mut self) {
+    pub fn clear(&mut self) {
         self.0.clear();
     }
 
@@ -61,8 +61,24 @@ impl Lines {
         other.clear();
     }
 
+    /// Removes them all, and adds to others those for which `f` holds.
+    fn move_to(&mut self, others: &mut Lines, f: &mut impl FnMut(u64) -> bool) {
+        if others.0.len() < self.0.len() {
+            others.0.resize(self.0.len(), 0);
+        }
+        for ((word, from), to) in (0..).zip(&self.0).zip(&mut others.0) {
+            let mut rest = *from;
+            while rest != 0 {
+                let bit = rest & rest.wrapping_neg();
+                rest ^= bit;
+                *to |= if f(word * 64 + u64::from(bit.trailing_zeros())) { bit } else { 0 };
+            }
+        }
+        self.0.clear();
+    }
+
     /// Calls `f` with each of them, and removes them.
-    fn take(&mut self, mut f: impl FnMut(u64)) {
+    pub fn take(&mut self, mut f: impl FnMut(u64)) {
         for (word, bits) in (0..).zip(&mut self.0) {
             while *bits != 0 {
                 f(word * 64 + u64::from(bits.trailing_zeros()));
@@ -76,6 +92,29 @@ impl Lines {
 /// So many reads are noted.
 const MOST: usize = 4096;
 
+/// Noted reads of several statements, which are alike but for statement and place.
+#[derive(Debug, Default)]
+struct Chains {
+    /// The first read of each, and where its others end.
+    first: Vec<(Event, usize)>,
+    others: Vec<(u32, i32)>,
+}
+
+impl Chains {
+    fn clear(&mut self) {
+        self.first.clear();
+        self.others.clear();
+    }
+
+    /// All reads.
+    fn reads(&self) -> impl Iterator<Item = Event> + '_ {
+        let starts = std::iter::once(0).chain(self.first.iter().map(|(_, end)| *end));
+        self.first.iter().zip(starts).flat_map(|((first, end), start)| {
+            std::iter::once(*first).chain(self.others[start..*end].iter().map(|other| first.moved(*other)))
+        })
+    }
+}
+
 /// What is known of the lines between two barriers.
 #[derive(Debug, Default)]
 pub(super) struct Phase {
@@ -88,6 +127,7 @@ pub(super) struct Phase {
     written: Lines,
     /// The noted reads, and the lines from the first to the last of each.
     reads: Vec<Event>,
+    chains: Chains,
     touched: Lines,
     /// The lines of those that are forgotten, if nobody has written there since.
     pub read: Lines,
@@ -96,10 +136,17 @@ pub(super) struct Phase {
 }
 
 impl Phase {
+    /// Has nothing happened since a CTA started?
+    #[inline]
+    pub fn is_new(&self) -> bool {
+        self.floor == 0 && self.written.0.is_empty()
+    }
+
     /// A CTA starts.
     pub fn start(&mut self) {
         self.floor = 0;
         self.reads.clear();
+        self.chains.clear();
         [&mut self.quiet, &mut self.written, &mut self.touched, &mut self.read].into_iter().for_each(Lines::clear);
     }
 
@@ -115,13 +162,9 @@ impl Phase {
     fn next(&mut self, floor: u32, mut is_quiet: impl FnMut(u64) -> bool) {
         self.floor = floor;
         self.reads.clear();
+        self.chains.clear();
         self.read.append(&mut self.touched);
-        let quiet = &mut self.quiet;
-        self.written.take(|line| {
-            if is_quiet(line) {
-                quiet.insert((line, line + 1));
-            }
-        });
+        self.written.move_to(&mut self.quiet, &mut is_quiet);
     }
 
     /// Notes a read, if that is all there is to do.
@@ -133,6 +176,25 @@ impl Phase {
         }
         self.touched.insert(lines);
         self.reads.push(*read);
+        true
+    }
+
+    /// Notes reads that are alike, if that is all there is to do. Otherwise nothing is done.
+    #[inline]
+    pub fn note_chain(&mut self, first: &Event, others: &[(u32, i32)]) -> bool {
+        let (low, high) = others.iter().fold((0, 0), |(low, high), other| (low.min(other.1), high.max(other.1)));
+        let (Some((from, _)), Some((_, to))) =
+            (first.moved((0, low)).dense_lines(), first.moved((0, high)).dense_lines())
+        else {
+            return false;
+        };
+        let full = self.chains.others.len() >= MOST || self.chains.first.len() >= MOST;
+        if self.proxies || full || !self.quiet.has_all((from, to)) {
+            return false;
+        }
+        self.touched.insert((from, to));
+        self.chains.others.extend_from_slice(others);
+        self.chains.first.push((*first, self.chains.others.len()));
         true
     }
 
@@ -155,8 +217,7 @@ impl Phase {
         if !self.touched.has_any(lines) {
             return Vec::new();
         }
-        self.touched.clear();
-        std::mem::take(&mut self.reads)
+        self.take()
     }
 
     /// The bytes of a line are no longer written, or not ordinary memory.
@@ -173,6 +234,9 @@ impl Phase {
     /// The noted reads.
     pub fn take(&mut self) -> Vec<Event> {
         self.touched.clear();
-        std::mem::take(&mut self.reads)
+        let mut reads = std::mem::take(&mut self.reads);
+        reads.extend(self.chains.reads());
+        self.chains.clear();
+        reads
     }
 }

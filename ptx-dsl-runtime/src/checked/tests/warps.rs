@@ -31,6 +31,36 @@ struct Step {
     /// Of a single warp.
     lanes: u32,
     site: u32,
+    /// Each lane of a single warp accesses its own place.
+    scattered: Option<Scattered>,
+    /// Two more statements load, at such distances.
+    others: Option<[i32; 2]>,
+}
+
+/// Where lanes access memory, and whether the accesses are atomic.
+#[derive(Debug, Clone, Copy)]
+struct Scattered {
+    offsets: [u64; 32],
+    atomic: bool,
+}
+
+impl Scattered {
+    fn random(r: &mut Random, from: u64) -> Scattered {
+        let (kind, step, turn) = (r.below(4), r.of(&[1, 1, 5, 33]), r.below(32));
+        let offsets = std::array::from_fn(|lane| {
+            let word = match kind {
+                // a row that wraps around
+                0 => (lane as u32 + turn) % 32,
+                // a stride, in words
+                1 => lane as u32 * step,
+                // a few words, and any
+                2 => r.below(4),
+                _ => r.below(64),
+            };
+            from / 4 * 4 + 4 * u64::from(word)
+        });
+        Scattered { offsets, atomic: r.below(2) == 0 }
+    }
 }
 
 impl Step {
@@ -48,7 +78,7 @@ impl Step {
         }
         let distance = if write { distance.max(row) } else { distance };
         let lanes_of_one = u32::MAX >> r.below(32) << r.of(&[0, 0, 0, 8]);
-        Step {
+        let one = Step {
             shared: r.below(3) != 0,
             write,
             from: 2048 + u64::from(r.below(24) * r.of(&[64, 64, 64, bytes])),
@@ -57,6 +87,20 @@ impl Step {
             pieces: Pieces { count, lanes, step, distance },
             lanes: if r.below(3) == 0 { lanes_of_one } else { 0 },
             site,
+            scattered: None,
+            others: None,
+        };
+        match r.below(8) {
+            0..4 => {
+                let scattered = Scattered::random(r, one.from);
+                let lanes = r.of(&[u32::MAX, u32::MAX, lanes_of_one]);
+                Step { scattered: Some(scattered), bytes: 4, lanes, write: write || scattered.atomic, ..one }
+            }
+            4 if !write => {
+                let others = [(); 2].map(|()| bytes.cast_signed() * (r.below(64).cast_signed() - 32));
+                Step { others: Some(others), shared: true, lanes: 0, ..one }
+            }
+            _ => one,
         }
     }
 
@@ -66,7 +110,9 @@ impl Step {
             false => Place::Global { segment: 5, offset: from },
         };
         let who = Who { site: self.site, slot: 0, rank: 0, warp, lanes };
-        let (by, proxy, order) = (By::Thread, Proxy::Generic, Order::default());
+        let atomic = self.scattered.is_some_and(|scattered| scattered.atomic);
+        let order = Order { atomic, strong: atomic, scope: Scope::Cta, ..Order::default() };
+        let (by, proxy) = (By::Thread, Proxy::Generic);
         Access { place, addr: from, bytes: self.bytes, write: self.write, same: false, by, proxy, order, who }
     }
 
@@ -89,11 +135,48 @@ impl Step {
         all.try_for_each(|(lane, i)| m.memory(self.access(from + u64::from(i * self.pieces.step), warp, 1 << lane)))
     }
 
+    /// The loads of each statement after the first.
+    fn others(&self) -> impl Iterator<Item = Step> + '_ {
+        let moved = |(site, distance): (u32, &i32)| Step {
+            site,
+            from: self.from.wrapping_add_signed(i64::from(*distance)),
+            others: None,
+            ..*self
+        };
+        (1000..).zip(self.others.iter().flatten()).map(moved)
+    }
+
+    /// Each lane of a warp that accesses its own place.
+    fn scattered_lanes(&self, m: &mut Checked, offsets: &[u64; 32]) -> Result<(), FaultKind> {
+        let mut lanes = (0..32).filter(|l| self.lanes >> l & 1 != 0);
+        lanes.try_for_each(|lane| m.memory(self.access(offsets[lane], self.warp, 1 << lane)))
+    }
+
     fn slowly(&self, m: &mut Checked) -> Result<(), FaultKind> {
+        if let Some(Scattered { offsets, .. }) = &self.scattered {
+            return self.scattered_lanes(m, offsets);
+        }
+        if self.others.is_some() {
+            Step { others: None, ..*self }.slowly(m)?;
+            return self.others().try_for_each(|other| other.slowly(m));
+        }
         self.each().into_iter().try_for_each(|piece| self.lane_by_lane(m, piece))
     }
 
     fn fast(&self, m: &mut Checked) -> Result<(), FaultKind> {
+        if let Some(Scattered { offsets, .. }) = &self.scattered {
+            let first = self.access(offsets[self.lanes.trailing_zeros() as usize], self.warp, self.lanes);
+            let seen = m.warp(&first, Offsets::Lanes(offsets));
+            return if seen { Ok(()) } else { self.scattered_lanes(m, offsets) };
+        }
+        if let Some(distances) = &self.others {
+            let others = [(1000, distances[0]), (1001, distances[1])];
+            if m.chain(&self.access(self.from, self.warp, u32::MAX), &self.pieces, &others) {
+                return Ok(());
+            }
+            Step { others: None, ..*self }.fast(m)?;
+            return self.others().try_for_each(|other| other.fast(m));
+        }
         if self.lanes == 0 && m.warps(&self.access(self.from, self.warp, u32::MAX), &self.pieces) {
             return Ok(());
         }
@@ -145,8 +228,19 @@ fn warps_find_what_lanes_find() {
         if r.below(4) != 0 {
             let pieces = Pieces { count: 4, lanes: 32, step: 8, distance: 256 };
             for i in 0..4 {
-                let all =
-                    Step { shared: true, write: true, from: 1024 * i, bytes: 8, warp: 0, pieces, lanes: 0, site: 1 };
+                let (scattered, others) = (None, None);
+                let all = Step {
+                    write: true,
+                    from: 1024 * i,
+                    bytes: 8,
+                    warp: 0,
+                    pieces,
+                    lanes: 0,
+                    site: 1,
+                    scattered,
+                    others,
+                    shared: true,
+                };
                 both.iter_mut().for_each(|m| all.fast(m).unwrap());
             }
             both.iter_mut().for_each(|m| barrier(m, 0, 0..WARPS));
@@ -197,5 +291,5 @@ fn warps_find_what_lanes_find() {
     }
     // each of them many times, and launches without any
     assert!(["race", "fence", "uninitialised"].iter().all(|kind| found[kind] > 100), "{found:?}");
-    assert!(found.values().sum::<i32>() < 19_000, "{found:?}");
+    assert!(found.values().sum::<i32>() < 19_500, "{found:?}");
 }

@@ -114,22 +114,26 @@ impl Pieces {
         rest == 0 || r.x.tell_row(access.space, addr, (access.bytes, self.step as u32, write), (1 << rest) - 1)
     }
 
+    /// The accesses of whole warps for monitors, if the pieces are at one distance.
+    pub fn even(&self, warps: usize) -> Option<monitor::Pieces> {
+        let distance = match self.next {
+            Next::Distance(distance) => distance,
+            // within one row of threads
+            Next::Rows { warps: of_row, within, at, .. } if at % of_row + warps <= of_row => within,
+            Next::Rows { warps: 1, row, .. } => row,
+            Next::Rows { .. } => return None,
+        };
+        let (count, lanes) = ((warps * self.per_warp()) as u32, self.lanes as u32);
+        Some(monitor::Pieces { count, lanes, step: self.step as u32, distance: distance as i64 })
+    }
+
     /// Tells the monitor of the accesses of whole warps.
     pub fn tell(&self, r: &mut Runner<'_, '_>, access: &Access, write: bool, warps: usize) -> bool {
         let (lo, per_warp) = (r.lo, self.per_warp());
-        let distance = match self.next {
-            Next::Distance(distance) => Some(distance),
-            // within one row of threads
-            Next::Rows { warps: of_row, within, at, .. } if at % of_row + warps <= of_row => Some(within),
-            Next::Rows { warps: 1, row, .. } => Some(row),
-            Next::Rows { .. } => None,
-        };
-        if let Some(distance) = distance {
-            let (count, lanes) = ((warps * per_warp) as u32, self.lanes as u32);
-            let pieces = monitor::Pieces { count, lanes, step: self.step as u32, distance: distance as i64 };
-            if r.x.tell_pieces(access.space, self.low + self.first as u64, (access.bytes, write), lo, &pieces) {
-                return true;
-            }
+        if let Some(pieces) = self.even(warps)
+            && r.x.tell_pieces(access.space, self.low + self.first as u64, (access.bytes, write), lo, &pieces)
+        {
+            return true;
         }
         let lanes = u32::MAX >> (32 - self.lanes);
         let mut content = true;

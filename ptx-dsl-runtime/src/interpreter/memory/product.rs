@@ -72,7 +72,9 @@ impl Products {
         if like_b.pieces.lanes != lanes {
             return false;
         }
-        if r.x.monitor.is_on() {
+        if r.x.monitor.is_on()
+            && !(self.tell(r, body, &like_a, (0, &places)) && self.tell(r, body, &like_b, (1, &places)))
+        {
             let mut factors = self.factors.iter().flat_map(|[a, b]| [(a, &like_a), (b, &like_b)]);
             if !factors.all(|(factor, like)| factor.tell(r, &body[factor.at].op, like)) {
                 return false;
@@ -95,6 +97,26 @@ impl Products {
             r.registers.set_scalar(r.lo, *register, Scalar::Rows);
         }
         true
+    }
+}
+
+impl Products {
+    /// Tells the monitor of the first or second factors of all products, which have places. False if it wants to see each.
+    fn tell(&self, r: &mut Runner<'_, '_>, body: &[Instr], like: &Like, (n, places): (usize, &[[u32; 2]])) -> bool {
+        let mut others = [(0, 0); CHAIN];
+        let mut plain = true;
+        for ((other, factors), place) in others.iter_mut().zip(&self.factors).zip(places) {
+            let op = &body[factors[n].at].op;
+            plain &= !op.order.strong;
+            *other = (op.site, place[n].wrapping_sub(places[0][n]).cast_signed());
+        }
+        let first = &self.factors[0][n];
+        let Some(low) = first.low(r, like).filter(|_| plain) else { return false };
+        let op = &body[first.at].op;
+        r.x.at(op.site, op.order);
+        let Some(pieces) = like.pieces.even(r.n) else { return false };
+        let addr = low + like.pieces.first as u64;
+        r.x.tell_chain(addr, first.access.bytes, r.lo, &pieces, &others[1..self.factors.len()])
     }
 }
 

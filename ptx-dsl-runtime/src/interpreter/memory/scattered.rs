@@ -171,7 +171,9 @@ impl Blocks {
         if r.masks[k] != u32::MAX || at[31].wrapping_sub(first) != 124 || first & 3 != 0 {
             return None;
         }
-        (*at == lanes::array(|l| first.wrapping_add(4 * l as u32))).then_some(first)
+        // not `==`, which is a call
+        let differ = (0..).zip(at).fold(0, |differ, (l, at)| differ | at ^ first.wrapping_add(4 * l));
+        (differ == 0).then_some(first)
     }
 
     /// Tells the monitor of such loads of warps from `k` on, if they are at one distance from each other. Returns the warp after the

@@ -44,6 +44,27 @@ impl Ctx<'_> {
         self.monitor.get().is_some_and(|monitor| monitor.warps(&first, pieces))
     }
 
+    /// Tells the monitor that warps from `warp` on load from shared memory in several statements, the first of them the current one.
+    /// See [`Monitor::chain`](crate::monitor::Monitor::chain).
+    pub(crate) fn tell_chain(
+        &mut self,
+        addr: u64,
+        bytes: u32,
+        warp: usize,
+        pieces: &Pieces,
+        others: &[(u32, i32)],
+    ) -> bool {
+        if self.scheduling.steps.is_some() {
+            return false;
+        }
+        let Some(place) = decode(AddrSpace::SharedCta, addr, self.cur.cta) else { return false };
+        self.warp = warp as u32;
+        let who = self.who(u32::MAX);
+        let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
+        let first = Access { place, addr, bytes, write: false, same: false, by, proxy, order, who };
+        self.monitor.get().is_some_and(|monitor| monitor.chain(&first, pieces, others))
+    }
+
     /// Tells the monitor that lanes of the current warp, which are neighbours, load or store `bytes` each: the first at an address,
     /// the next ones `step` bytes further on. The caller has checked that the memory has them. True if it has seen them all.
     pub(crate) fn tell_row(

@@ -1,0 +1,97 @@
+//! Accesses of lanes of a warp, each to its own place.
+
+use super::blocks::CELLS;
+use super::event::Event;
+use super::last::Pass;
+use super::packed::Quick;
+use super::stripe::LINE;
+use super::{PAGE, Record, Shadow};
+use crate::checked::operations::View;
+
+/// So many neighbouring lanes that access neighbouring elements are looked at together.
+const LONG: u32 = 8;
+
+/// How many of these lanes, from one on, follow each other and access elements that do.
+#[inline]
+fn neighbours(offsets: &[u64; 32], size: u32, lane: u32, lanes: u32) -> u32 {
+    let follow = |next: &u32| {
+        let before = offsets[*next as usize - 1];
+        lanes >> next & 1 != 0 && offsets[*next as usize] == before + u64::from(size)
+    };
+    1 + (lane + 1..32).take_while(follow).count() as u32
+}
+
+impl Shadow {
+    /// Accesses of lanes that know the same, each to an element at its place. False if one has to be looked at by itself, or
+    /// something is wrong.
+    pub fn lanes(&mut self, (offsets, size): (&[u64; 32], u32), reads: bool, new: Record, view: &View<'_>) -> bool {
+        if let Some(event) = Event::exchanged(new, offsets, size) {
+            return self.notes(&event, view.warp)
+                || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads));
+        }
+        if self.phase.alone {
+            self.settle(view.warp);
+        }
+        if self.more.events.are_many() {
+            self.collect();
+        }
+        let of_class = self.atomics.are_of_class(&new, size, view.warp, self.more.events.last() + 1);
+        if of_class && self.atomics.has_all(offsets, new.lanes) {
+            let event = self.more.events.keep(Event::one(new, 0, 0, None));
+            self.atomics.update(offsets, new.lanes, event);
+            return true;
+        }
+        let mut rest = new.lanes;
+        let mut quick = Quick::new(&new, view.warp, reads);
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            let (at, mut lanes) = (offsets[lane as usize], 1 << lane);
+            if size <= 4 && self.is_quick((at, size), &mut quick, lane, of_class) {
+                rest &= !lanes;
+                continue;
+            }
+            let neighbours = neighbours(offsets, size, lane, rest);
+            let fine = if neighbours >= LONG {
+                lanes = (u32::MAX >> (32 - neighbours)) << lane;
+                self.row((at, size), reads, Record { lanes, ..new }, &View { lanes, ..*view })
+            } else {
+                self.element((at, size), reads, Record { lanes, ..new }, &View { lanes, ..*view })
+            };
+            if !fine {
+                return false;
+            }
+            quick.forget();
+            rest &= !lanes;
+        }
+        true
+    }
+
+    /// An access of one lane to at most four bytes that have cells: is it fine at first sight?
+    #[inline]
+    fn is_quick(&mut self, (at, size): (u64, u32), quick: &mut Quick<'_>, lane: u32, of_class: bool) -> bool {
+        let number = at / LINE;
+        if self.phase.alone && quick.new.what.writes() && !self.phase.is_written(number) {
+            return false;
+        }
+        let page = self.pages.get_mut(number as usize / PAGE).and_then(Option::as_deref_mut);
+        let Some(line) = page.map(|page| &mut page[number as usize % PAGE]) else { return false };
+        if line.cells == 0 && quick.new.what.writes() && line.last.is_empty() && !line.guarded {
+            line.cells = self.more.blocks.add();
+            self.end = self.end.max(number + 1);
+        }
+        if line.cells == 0 || line.guarded {
+            return false;
+        }
+        let bytes = ((1u32 << size) - 1) << (at % 4);
+        let cell = &mut self.more.blocks.get(line.cells)[at as usize / 4 % CELLS];
+        self.atomics.give_back_word(at, cell);
+        let fine = cell.is_quick(&mut self.more.events, quick, lane, bytes as u8);
+        if fine
+            && of_class
+            && let Some(write) = cell.only_write()
+        {
+            self.atomics.add(at, write);
+        }
+        fine
+    }
+}

@@ -1,0 +1,210 @@
+//! The last accesses to four bytes as they are kept: numbers of events, and which of their threads made the access.
+
+use super::cell::{Accesses, Record};
+use super::event::{Event, Events};
+use crate::checked::threads::Warp;
+
+/// The last accesses to four bytes.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Cell {
+    /// The events of the last write and the last read. 0: none.
+    write: u32,
+    read: u32,
+    write_by: By,
+    read_by: By,
+    /// From bit 0: the bytes written, the bytes read (4 bits each), and the number of a list of further records plus 1, 0: none.
+    rest: u32,
+}
+
+/// Who of an event.
+#[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
+pub(super) struct By(u16);
+
+impl By {
+    /// All lanes of the event.
+    const ALL: By = By(u16::MAX);
+
+    /// One thread: lanes are counted from the first of the event's warp.
+    fn thread(warp: u32, lane: u32) -> By {
+        By((warp * 32 + lane) as u16)
+    }
+
+    /// The record of an event for some bytes.
+    #[inline]
+    fn record(self, event: &Event, bytes: u8) -> Record {
+        let Record { actor, lanes, .. } = event.by;
+        let (thread, one) = (u32::from(self.0), self != By::ALL);
+        let (actor, lanes) = if one { (actor.wrapping_add(thread / 32), 1 << (thread % 32)) } else { (actor, lanes) };
+        Record { actor, lanes, bytes, ..event.by }
+    }
+
+    /// Who of an event a record is of, if it is.
+    fn of(record: &Record, event: &Event) -> Option<By> {
+        let Record { actor, time, lanes, site, strong, what, .. } = *record;
+        let same = (time, site, strong, what) == (event.by.time, event.by.site, event.by.strong, event.by.what);
+        let warp = actor.wrapping_sub(event.by.actor);
+        match () {
+            () if !same => None,
+            () if lanes.is_power_of_two() && warp < 32 => Some(By::thread(warp, lanes.trailing_zeros())),
+            () if warp == 0 && lanes == event.by.lanes => Some(By::ALL),
+            () => None,
+        }
+    }
+}
+
+/// An access of some lanes, one after the other, that is compared with cells.
+pub(super) struct Quick<'q> {
+    pub new: &'q Record,
+    pub warp: &'q Warp,
+    /// It needs a write before.
+    pub reads: bool,
+    /// Its event, once there is one.
+    id: u32,
+    /// An event that is before all its lanes.
+    before: u32,
+}
+
+impl<'q> Quick<'q> {
+    pub fn new(new: &'q Record, warp: &'q Warp, reads: bool) -> Quick<'q> {
+        Quick { new, warp, reads, id: 0, before: 0 }
+    }
+
+    #[inline]
+    fn id(&mut self, events: &mut Events) -> u32 {
+        if self.id == 0 {
+            self.id = kept(events, &Record { lanes: 1, ..*self.new }, 0).0;
+        }
+        self.id
+    }
+
+    /// Events may have other numbers now.
+    pub fn forget(&mut self) {
+        (self.id, self.before) = (0, 0);
+    }
+
+    /// Is an old access before that of a lane to bytes, or in no race with it?
+    #[inline]
+    fn is_fine(&mut self, events: &Events, (id, by): (u32, By), old: u8, (lane, bytes): (u32, u8)) -> bool {
+        if id == 0 || id == self.before {
+            return true;
+        }
+        let Some(event) = events.get(id) else { return false };
+        if self.is_own(event, by, lane) {
+            return true;
+        }
+        let r = by.record(event, old);
+        if self.warp.knows_by_barrier(r.actor, r.time) {
+            self.before = if by.0 < 32 { id } else { self.before };
+            return true;
+        }
+        old == bytes && r.strong == self.new.strong && r.is_mutual_scope(self.new)
+    }
+
+    /// Is it an access of the same lane?
+    #[inline]
+    fn is_own(&self, event: &Event, by: By, lane: u32) -> bool {
+        event.by.actor == self.new.actor && u32::from(by.0) == lane
+    }
+}
+
+impl Cell {
+    #[inline]
+    fn bytes(&self) -> (u8, u8) {
+        ((self.rest & 15) as u8, (self.rest >> 4 & 15) as u8)
+    }
+
+    /// An access of a lane to bytes: true, and done, if it is easily seen to be fine.
+    #[inline]
+    pub fn is_quick(&mut self, events: &mut Events, quick: &mut Quick<'_>, lane: u32, bytes: u8) -> bool {
+        let (written, read) = self.bytes();
+        let write = (self.write, self.write_by);
+        if self.rest > 255 || quick.reads && bytes & !written != 0 {
+            return false;
+        }
+        if !quick.is_fine(events, write, written, (lane, bytes)) {
+            return false;
+        }
+        let by = By::thread(0, lane);
+        if quick.new.what.writes() {
+            let covers = (written | read) & !bytes == 0;
+            if !covers || !quick.is_fine(events, (self.read, self.read_by), read, (lane, bytes)) {
+                return false;
+            }
+            (self.write, self.write_by) = (quick.id(events), by);
+            (self.read, self.rest) = (0, bytes.into());
+            return true;
+        }
+        if !self.is_replaced(events, quick, lane, bytes) {
+            return false;
+        }
+        (self.read, self.read_by) = (quick.id(events), by);
+        self.rest = u32::from(written) | u32::from(bytes) << 4;
+        true
+    }
+
+    /// Does a read say all that the last one says?
+    #[inline]
+    fn is_replaced(&self, events: &Events, quick: &Quick<'_>, lane: u32, bytes: u8) -> bool {
+        let Some(event) = events.get(self.read) else { return true };
+        let r = self.read_by.record(event, self.bytes().1);
+        let alike = (r.strong, r.what) == (quick.new.strong, quick.new.what);
+        let own = quick.is_own(event, self.read_by, lane);
+        alike && r.bytes & !bytes == 0 && (own || quick.warp.knows_by_barrier(r.actor, r.time))
+    }
+
+    /// The event and the lane of the last write, if it is one of all bytes by a lane of the event's first warp, and there are no other
+    /// accesses.
+    #[inline]
+    pub fn only_write(&self) -> Option<(u32, u32)> {
+        (self.rest == 15 && self.write_by.0 < 32).then_some((self.write, self.write_by.0.into()))
+    }
+
+    /// A lane of the first warp of an event has written after the last write, and nobody has read.
+    pub fn is_written_by(&mut self, event: u32, lane: u32) {
+        (self.write, self.write_by) = (event, By::thread(0, lane));
+    }
+
+    /// Has nobody written some of these bytes?
+    #[inline]
+    pub fn is_unwritten(&self, events: &Events, lists: &[Vec<Record>], bytes: u8) -> bool {
+        self.bytes().0 & bytes != bytes && self.open(events).is_unwritten(lists, bytes)
+    }
+
+    /// The accesses themselves.
+    #[inline]
+    pub fn open(&self, events: &Events) -> Accesses {
+        let record = |id, by: By, bytes| events.get(id).map_or(Record::default(), |event| by.record(event, bytes));
+        let (written, read) = self.bytes();
+        let (write, read) = (record(self.write, self.write_by, written), record(self.read, self.read_by, read));
+        Accesses { write, read, more: self.rest >> 8 }
+    }
+
+    /// Keeps accesses that were these before. New ones are probably of an event.
+    #[inline]
+    pub fn close(&mut self, events: &mut Events, new: &Accesses, old: &Accesses, near: u32) {
+        if new.write != old.write {
+            (self.write, self.write_by) = kept(events, &new.write, near);
+        }
+        if new.read != old.read {
+            (self.read, self.read_by) = kept(events, &new.read, near);
+        }
+        self.rest = u32::from(new.write.bytes & 15) | u32::from(new.read.bytes & 15) << 4 | new.more << 8;
+    }
+
+    /// Calls `f` with the numbers of its events.
+    pub fn visit(&mut self, f: &mut dyn FnMut(&mut u32)) {
+        [&mut self.write, &mut self.read].into_iter().filter(|id| **id != 0).for_each(f);
+    }
+}
+
+/// The event of a record, and who of it: this one, the last one, or a new one.
+fn kept(events: &mut Events, record: &Record, near: u32) -> (u32, By) {
+    if record.lanes == 0 {
+        return (0, By::default());
+    }
+    let known = [near, events.last()].into_iter().find_map(|id| Some((id, By::of(record, events.get(id)?)?)));
+    known.unwrap_or_else(|| {
+        let by = if record.lanes.is_power_of_two() { By::thread(0, record.lanes.trailing_zeros()) } else { By::ALL };
+        (events.keep(Event::one(*record, 0, 0, None)), by)
+    })
+}
