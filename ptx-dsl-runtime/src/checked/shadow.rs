@@ -220,16 +220,16 @@ impl Shadow {
     #[inline]
     fn writes(&mut self, (from, to): (u64, u64), warp: &Warp) {
         if self.phase.alone {
-            self.writes_lines((from / LINE, to.div_ceil(LINE)), (from.div_ceil(LINE), to / LINE), warp);
+            self.writes_lines((from / LINE, to.div_ceil(LINE)), (from.div_ceil(LINE), to / LINE), None, warp);
         }
     }
 
     /// The same: lines, and those among them that it writes as a whole.
     #[inline]
-    fn writes_lines(&mut self, lines: (u64, u64), whole: (u64, u64), warp: &Warp) {
+    fn writes_lines(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>, warp: &Warp) {
         if self.phase.alone {
             self.settle(warp);
-            let reads = self.phase.write(lines, whole);
+            let reads = self.phase.write(lines, whole, by);
             if !reads.is_empty() {
                 self.keep(reads, warp);
             }
@@ -255,7 +255,7 @@ impl Shadow {
         if self.phase.alone {
             self.settle(pass.warp());
             if pass.new.by.what.writes() {
-                self.writes_lines(pass.new.all_lines(), pass.new.whole_lines(), pass.warp());
+                self.writes_lines(pass.new.all_lines(), pass.new.whole_lines(), Some(&pass.new), pass.warp());
             } else if self.phase.is_full() {
                 let reads = self.phase.take();
                 self.keep(reads, pass.warp());

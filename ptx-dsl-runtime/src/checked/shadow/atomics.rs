@@ -109,8 +109,9 @@ impl Atomics {
         }
     }
 
-    /// The lines that have operations, which are given back.
+    /// The lines that have operations, which are given back: events have other numbers afterwards.
     pub fn take_lines(&mut self) -> Lines {
+        self.class = None;
         std::mem::take(&mut self.lines)
     }
 

@@ -92,6 +92,9 @@ impl Lines {
 /// So many reads are noted.
 const MOST: usize = 4096;
 
+/// With more noted reads, all are kept by line as soon as one is.
+const FEW: usize = 16;
+
 /// Noted reads of several statements, which are alike but for statement and place.
 #[derive(Debug, Default)]
 struct Chains {
@@ -204,9 +207,9 @@ impl Phase {
         self.written.has_all((line, line + 1))
     }
 
-    /// Somebody writes to these lines, of which some as a whole: the noted reads, if they matter.
+    /// Somebody writes to these lines, of which some as a whole, perhaps with accesses of warps: the noted reads that matter.
     #[inline]
-    pub fn write(&mut self, lines: (u64, u64), whole: (u64, u64)) -> Vec<Event> {
+    pub fn write(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>) -> Vec<Event> {
         // nobody notes a read of what is written since the barrier
         if self.written.has_all(lines) {
             return Vec::new();
@@ -217,7 +220,17 @@ impl Phase {
         if !self.touched.has_any(lines) {
             return Vec::new();
         }
-        self.take()
+        if self.reads.len() > FEW || !self.chains.first.is_empty() {
+            return self.take();
+        }
+        self.touched.remove(lines);
+        let is_there = |read: &mut Event| {
+            let (from, to) = read.all_lines();
+            from < lines.1 && lines.0 < to
+        };
+        let there = self.reads.extract_if(.., is_there);
+        // what a thread writes after it has read it, it says all of
+        there.filter(|read| by.is_none_or(|by| !read.is_alike(by))).collect()
     }
 
     /// The bytes of a line are no longer written, or not ordinary memory.
