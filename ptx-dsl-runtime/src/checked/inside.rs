@@ -59,8 +59,13 @@ impl Checked {
                 inside(from, from + u64::from(step) * u64::from(a.who.lanes.count_ones().max(1) - 1) + bytes)
             }
             Offsets::Lanes(all) => {
-                let active = || (0..32).filter(|l| a.who.lanes >> l & 1 != 0).map(|l| all[l as usize]);
-                inside(active().min().unwrap_or(from), active().max().unwrap_or(from) + bytes)
+                let (mut low, mut high) = (u64::MAX, 0);
+                for (lane, at) in all.iter().enumerate() {
+                    let is_active = a.who.lanes >> lane & 1 != 0;
+                    low = low.min(if is_active { *at } else { u64::MAX });
+                    high = high.max(if is_active { *at } else { 0 });
+                }
+                a.who.lanes == 0 || inside(low, high + bytes)
             }
         }
     }
