@@ -10,6 +10,7 @@ mod actor;
 mod clock;
 mod inside;
 mod local;
+mod mbarriers;
 mod misses;
 mod objects;
 mod operations;
@@ -33,10 +34,10 @@ use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Pieces, S
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use local::Local;
-use misses::{Events, Misses};
-use objects::{Barriers, Mbarriers, Messages, Publishing};
+use mbarriers::Mbarriers;
+use misses::Misses;
+use objects::{Barriers, Messages};
 use operations::Operations;
-use phases::AllPhases;
 use remotes::Remotes;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shadow::{Memory, Shadow, What};
@@ -75,7 +76,6 @@ pub struct Checked {
     live: BTreeSet<(u32, u32, u32)>,
     barriers: Barriers,
     mbarriers: Mbarriers,
-    phases: AllPhases,
     messages: Messages,
     /// If memory is weak.
     weak: Option<Weak>,
@@ -124,7 +124,6 @@ impl Monitor for Checked {
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
         self.mbarriers.start(slot);
-        self.phases.start(slot);
         self.messages.start(slot);
         if let Some(weak) = &mut self.weak {
             weak.start(slot);
@@ -177,40 +176,13 @@ impl Monitor for Checked {
 
     fn sync(&mut self, what: Sync, order: Order, who: Who) -> Result<(), FaultKind> {
         match what {
-            Sync::MbarrierInit { rank, offset } => {
-                if !self.live.insert((who.slot, rank, offset)) {
-                    return Err(FaultKind::MbarrierMisused { offset, what: "`mbarrier.init` over".into() });
-                }
-                if let Some(warp) = self.threads.warp(who.slot, rank, 0) {
-                    self.mbarriers.init((who.slot, rank, offset), warp.id);
-                }
-                self.phases.init((who.slot, rank, offset));
-                self.object(rank, offset, What::Init, who)?;
-            }
-            Sync::MbarrierInval { rank, offset } => {
-                self.live.remove(&(who.slot, rank, offset));
-                self.object(rank, offset, What::Init, who)?;
-                // the memory is as if never written
-                self.shadow(Memory::Shared { slot: who.slot, rank }).forget(offset.into(), 8);
-            }
-            Sync::Mbarrier { rank, offset } => self.object(rank, offset, What::Mbarrier, who)?,
-            Sync::MbarrierArrive { rank, offset } => {
-                self.object(rank, offset, What::Mbarrier, who)?;
-                if let Some(warp) = self.threads.of(who) {
-                    self.phases.arrive((who.slot, rank, offset), warp, who.lanes);
-                    let place = (who.rank, who.site);
-                    self.mbarriers.arrive((who.slot, rank, offset), warp.publish(who.lanes), order, place);
-                }
-            }
-            Sync::MbarrierTest { rank, offset, parity } => self.late((who.slot, rank, offset), parity, who)?,
-            Sync::MbarrierWait { rank, offset } => {
-                self.phases.sees((who.slot, rank, offset), who);
-                self.waited((who.slot, rank, offset), order, who);
-            }
-            Sync::MbarrierPhase { rank, offset } => {
-                self.phases.complete((who.slot, rank, offset));
-                self.mbarriers.complete((who.slot, rank, offset));
-            }
+            Sync::MbarrierInit { rank, offset } => self.begins((who.slot, rank, offset), who)?,
+            Sync::MbarrierInval { rank, offset } => self.ends((who.slot, rank, offset), who)?,
+            Sync::Mbarrier { rank, offset } => self.object((who.slot, rank, offset), What::Mbarrier, who)?,
+            Sync::MbarrierArrive { rank, offset } => self.arrives((who.slot, rank, offset), order, who)?,
+            Sync::MbarrierTest { rank, offset, parity } => self.tests((who.slot, rank, offset), parity, who)?,
+            Sync::MbarrierWait { rank, offset } => self.waited((who.slot, rank, offset), order, who),
+            Sync::MbarrierPhase { rank, offset } => self.mbarriers.complete((who.slot, rank, offset)),
             Sync::Barrier { id, waits } => {
                 self.barriers.arrive(id, who, waits, &mut self.threads);
                 if let Some(other) = self.barriers.apart(who, Some(id), order.aligned) {
@@ -331,7 +303,6 @@ impl Checked {
             live: BTreeSet::new(),
             barriers: Barriers::default(),
             mbarriers: Mbarriers::default(),
-            phases: AllPhases::default(),
             messages: Messages::default(),
             weak: None,
             operations: Operations::default(),
@@ -370,42 +341,6 @@ impl Checked {
                 warp.learn(lanes, &Rc::new(clock));
             }
         }
-    }
-
-    /// A thread has seen the completion of a phase.
-    fn waited(&mut self, object: (u32, u32, u32), order: Order, who: Who) {
-        let (Some(warp), Some(done)) = (self.threads.of(who), self.mbarriers.done(object)) else { return };
-        for (clock, how) in done {
-            let why = match how {
-                Publishing::Released | Publishing::Remote if !order.acquire => {
-                    warp.observe(who.lanes, &clock, None);
-                    "the wait is `.relaxed`, and no fence of acquire semantics follows it"
-                }
-                Publishing::Remote if order.scope < Scope::Cluster => {
-                    "the scope of the wait does not include the thread that arrives"
-                }
-                Publishing::Released | Publishing::Remote => {
-                    warp.learn(who.lanes, &clock);
-                    continue;
-                }
-                Publishing::Narrow => "the scope of the arrival does not include the thread that waits",
-                Publishing::Relaxed => "the arrival is `.relaxed`, and no fence of release semantics precedes it",
-            };
-            warp.meet(who.lanes, &clock);
-            self.misses.remember(who, Events::Known(clock), why, self.mbarriers.site(object));
-        }
-    }
-
-    /// A thread tests a phase of this parity.
-    fn late(&mut self, object: (u32, u32, u32), parity: u64, who: Who) -> Result<(), FaultKind> {
-        let Some(warp) = self.threads.of(who) else { return Ok(()) };
-        let Some(late) = self.phases.test(object, parity, who, warp) else { return Ok(()) };
-        let what = format!(
-            "a wait for phase {} of the mbarrier object at shared address {:#x}, counted from 0, comes too late: {} phases are \
-             complete, and parity {parity} names a later one",
-            late.wanted, object.2, late.complete
-        );
-        Err(FaultKind::MbarrierPhase { what })
     }
 
     /// Lanes of a warp execute an aligned barrier, other lanes another one at this statement.

@@ -11,7 +11,7 @@ use super::shadow::{Memory, Outcome, Record, Shadow, What};
 use super::threads::{Fenced, Warp};
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
-use crate::monitor::{Access, Agent, By, Offsets, Order, Proxy, Scope, Who};
+use crate::monitor::{Access, Agent, By, Offsets, Order, Proxy, Who};
 use std::rc::Rc;
 
 impl Checked {
@@ -129,7 +129,7 @@ impl Checked {
     }
 
     /// An access to the shared memory of another CTA, which must have started.
-    fn reaches(&mut self, a: &Access, memory: Memory, record: Record) -> Result<(), FaultKind> {
+    pub(super) fn reaches(&mut self, a: &Access, memory: Memory, record: Record) -> Result<(), FaultKind> {
         let Memory::Shared { slot, rank } = memory else { return Ok(()) };
         if rank == a.who.rank {
             return Ok(());
@@ -291,33 +291,6 @@ impl Checked {
                 Observed::Missed { events, why } => (events, why),
             };
             self.misses.remember(a.who, events, why, site);
-        }
-    }
-
-    /// An operation on the bytes of an mbarrier object.
-    pub(super) fn object(&mut self, rank: u32, offset: u32, what: What, who: Who) -> Result<(), FaultKind> {
-        let Some(warp) = self.threads.of(who) else { return Ok(()) };
-        if !warp.is_together(who.lanes) {
-            let mut lanes = (0..32).map(|l| who.lanes & 1 << l).filter(|lane| *lane != 0);
-            return lanes.try_for_each(|lanes| self.object(rank, offset, what, Who { lanes, ..who }));
-        }
-        let strong = what == What::Mbarrier;
-        let order = Order { strong, scope: Scope::Sys, ..Order::default() };
-        let record = Record::new(warp, who.lanes, who.site, what, order);
-        let place = Place::Shared { rank, offset };
-        let (by, proxy, addr, write) = (By::Thread, Proxy::Generic, offset.into(), what == What::Init);
-        let a = Access { place, addr, bytes: 8, write, same: false, by, proxy, order, who };
-        self.inside(&a)?;
-        self.reaches(&a, Memory::Shared { slot: who.slot, rank }, record)?;
-        let Some(warp) = self.threads.of(who) else { return Ok(()) };
-        let view =
-            View { warp, lanes: who.lanes, operations: &self.operations, bridge: None, reads: false, content: None };
-        let shadow = shadow_of(&mut self.shared, &mut self.global, Memory::Shared { slot: who.slot, rank });
-        shadow.guard(offset.into());
-        let outcome = shadow.access((offset.into(), 8), (false, false), record, &view);
-        match outcome.race {
-            Some(other) => Err(self.race(&a, "shared", record, other)),
-            None => Ok(()),
         }
     }
 }

@@ -6,12 +6,7 @@
 
 use super::actor::Actor;
 use super::threads::Warp;
-use crate::monitor::Who;
-use rustc_hash::FxHashMap;
 use std::collections::VecDeque;
-
-/// Slot, rank, offset.
-type Object = (u32, u32, u32);
 
 /// An arrival: lanes of a warp at a time.
 type Arrival = (Actor, u32, u32);
@@ -19,15 +14,16 @@ type Arrival = (Actor, u32, u32);
 /// Complete phases whose arrivals are kept.
 const KEPT: usize = 64;
 
+/// The phases of an mbarrier object.
 #[derive(Debug, Default)]
-struct Phases {
+pub(super) struct Phases {
     /// Complete ones since `mbarrier.init`.
     complete: u64,
     /// The arrivals of the last ones, the youngest last.
     last: VecDeque<Vec<Arrival>>,
     current: Vec<Arrival>,
     /// By warp of the CTA: phases that it has seen complete, counted from the first.
-    seen: FxHashMap<u32, u64>,
+    seen: Vec<u64>,
 }
 
 /// A wait that is late.
@@ -39,58 +35,42 @@ pub(super) struct Late {
     pub complete: u64,
 }
 
-/// The phases of the mbarrier objects of all resident clusters.
-#[derive(Debug, Default)]
-pub(super) struct AllPhases {
-    objects: FxHashMap<Object, Phases>,
-}
-
-impl AllPhases {
-    /// A cluster starts in this slot.
-    pub fn start(&mut self, slot: u32) {
-        self.objects.retain(|key, _| key.0 != slot);
-    }
-
-    /// `mbarrier.init`
-    pub fn init(&mut self, object: Object) {
-        self.objects.insert(object, Phases::default());
-    }
-
+impl Phases {
     /// Lanes of a warp arrive; their accesses until now have this time.
-    pub fn arrive(&mut self, object: Object, warp: &Warp, lanes: u32) {
-        if let Some(phases) = self.objects.get_mut(&object) {
-            match phases.current.last_mut() {
-                Some(last) if (last.0, last.2) == (warp.id, warp.time) => last.1 |= lanes,
-                _ => phases.current.push((warp.id, lanes, warp.time)),
-            }
+    pub fn arrive(&mut self, warp: &Warp, lanes: u32) {
+        match self.current.last_mut() {
+            Some(last) if (last.0, last.2) == (warp.id, warp.time) => last.1 |= lanes,
+            _ => self.current.push((warp.id, lanes, warp.time)),
         }
     }
 
     /// A phase is complete.
-    pub fn complete(&mut self, object: Object) {
-        let Some(phases) = self.objects.get_mut(&object) else { return };
-        phases.complete += 1;
-        if phases.last.len() == KEPT {
-            phases.last.pop_front();
-        }
-        phases.last.push_back(std::mem::take(&mut phases.current));
+    pub fn complete(&mut self) {
+        self.complete += 1;
+        let mut next = if self.last.len() == KEPT { self.last.pop_front().unwrap_or_default() } else { Vec::new() };
+        next.clear();
+        self.last.push_back(std::mem::replace(&mut self.current, next));
     }
 
-    /// A thread sees that the last phase is complete.
-    pub fn sees(&mut self, object: Object, who: Who) {
-        if let Some(phases) = self.objects.get_mut(&object) {
-            phases.seen.insert(who.warp, phases.complete);
+    /// A warp sees that the last phase is complete.
+    pub fn sees(&mut self, warp: u32) {
+        let warp = warp as usize;
+        if self.seen.len() <= warp {
+            self.seen.resize(warp + 1, 0);
         }
+        self.seen[warp] = self.complete;
     }
 
-    /// Lanes of a warp test the phase of this parity. Are they late?
-    pub fn test(&self, object: Object, parity: u64, who: Who, warp: &Warp) -> Option<Late> {
-        let phases = self.objects.get(&object)?;
-        let mut known = phases.seen.get(&who.warp).copied().unwrap_or(0);
+    /// A warp with this number in its CTA tests the phase of this parity. Is it late?
+    pub fn test(&self, parity: u64, number: u32, warp: &Warp) -> Option<Late> {
+        let mut known = self.seen.get(number as usize).copied().unwrap_or(0);
+        if self.complete < known + 2 {
+            return None;
+        }
         // an arrival of the warp itself is known to it
         let knows = |(id, lanes, time): &Arrival| *id == warp.id || warp.any_knows(*id, *lanes, *time);
-        for (back, arrivals) in (0..).zip(phases.last.iter().rev()) {
-            let number = phases.complete - back;
+        for (back, arrivals) in (0..).zip(self.last.iter().rev()) {
+            let number = self.complete - back;
             if number <= known {
                 break;
             }
@@ -103,8 +83,8 @@ impl AllPhases {
             }
         }
         // phase `known` is the one after those that are known, and has its parity
-        let kept = phases.complete <= known + phases.last.len() as u64;
-        let late = kept && known % 2 == parity & 1 && phases.complete >= known + 2;
-        late.then_some(Late { wanted: known, complete: phases.complete })
+        let kept = self.complete <= known + self.last.len() as u64;
+        let late = kept && known % 2 == parity & 1 && self.complete >= known + 2;
+        late.then_some(Late { wanted: known, complete: self.complete })
     }
 }

@@ -95,7 +95,9 @@ impl Runner<'_, '_> {
                 continue;
             }
             self.enter(k, m);
-            if !self.x.arrive_together(op.q, m, address, bytes as u32, drop) {
+            self.x.at(op.site, op.order);
+            let done = self.x.arrive_together(op.q, m, address, bytes as u32, drop);
+            if !done && !self.x.arrive_monitored(op.q, address, drop)? {
                 slowly(self, k)?;
             }
         }

@@ -94,48 +94,8 @@ fn arrive_on(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bo
         && operands.is_empty()
         && !q.has(q::expect_tx)
         && !q.has(q::multicast_cluster_32b)
-        && !is_parted(x, q, addr)?
+        && arrive_together(x, q, addr, drop, d)?
     {
-        // one object, one arrival each: its word is read and written once
-        let (first, lanes) = (x.mask.trailing_zeros() as usize, x.mask);
-        let (rank, offset) = find(x, q, addr, first)?;
-        returns_state(x, q, rank, drop, first)?;
-        x.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
-        let own = rank == x.rank();
-        let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx: None };
-        let (mut at, mut several) = (first, false);
-        let all = |mut word: u64| {
-            let n = lanes.count_ones();
-            if let Some(s) = object::State::decode(word).filter(|s| s.pending >= n) {
-                // no arrival before the last completes a phase
-                for (i, l) in (0..).zip(active(lanes)) {
-                    let expected = s.expected - if drop { i } else { 0 };
-                    let state = object::State { pending: s.pending - i, expected, ..s }.encode();
-                    set(d, 0, l, if own { state } else { 0 });
-                }
-                at = 31 - lanes.leading_zeros() as usize;
-                let (word, arrived) = object::arrive(word, n, how)?;
-                return Ok((word, arrived.completed));
-            }
-            several = true;
-            let mut completed = false;
-            for l in active(lanes) {
-                at = l;
-                let (new, arrived) = object::arrive(word, 1, how)?;
-                (word, completed) = (new, completed | arrived.completed);
-                set(d, 0, l, if own { arrived.state } else { 0 });
-            }
-            Ok((word, completed))
-        };
-        let done = x.update_mbarrier(rank, offset, all, first as u32);
-        // several phases may have completed
-        if done.map_err(|kind| x.fault(kind, at as u32))? {
-            x.notify_waiters();
-        }
-        if several {
-            // the last lanes have arrived in the next phase
-            x.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
-        }
         return Ok(());
     }
     for l in active(x.mask) {
@@ -153,15 +113,58 @@ fn arrive_on(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bo
     Ok(())
 }
 
-/// Do the last lanes arrive in the next phase? A monitor has to know which ones.
-fn is_parted(x: &mut Ctx<'_>, q: Q, addr: u64) -> Result<bool, Box<Fault>> {
-    if !x.monitor.is_on() {
+/// The active lanes arrive on one object, with a count of 1 each: its word is read and written once. False, with nothing done, if a monitor
+/// has to know which of them arrive in the next phase.
+pub(crate) fn arrive_together(
+    x: &mut Ctx<'_>,
+    q: Q,
+    addr: u64,
+    drop: bool,
+    d: &mut [&mut Lanes],
+) -> Result<bool, Box<Fault>> {
+    let (first, lanes) = (x.mask.trailing_zeros() as usize, x.mask);
+    let (rank, offset) = find(x, q, addr, first)?;
+    if x.monitor.is_on() && x.mbarrier_state(rank, offset).is_some_and(|s| s.pending < lanes.count_ones()) {
         return Ok(false);
     }
-    let lane = x.mask.trailing_zeros() as usize;
-    let (rank, offset) = find(x, q, addr, lane)?;
-    let lanes = x.mask.count_ones();
-    Ok(x.mbarrier_state(rank, offset).is_some_and(|s| s.pending < lanes))
+    returns_state(x, q, rank, drop, first)?;
+    x.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
+    let own = rank == x.rank();
+    let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx: None };
+    let (mut at, mut several) = (first, false);
+    let all = |mut word: u64| {
+        let n = lanes.count_ones();
+        if let Some(s) = object::State::decode(word).filter(|s| s.pending >= n) {
+            // no arrival before the last completes a phase
+            for (i, l) in (0..).zip(active(if d.is_empty() { 0 } else { lanes })) {
+                let expected = s.expected - if drop { i } else { 0 };
+                let state = object::State { pending: s.pending - i, expected, ..s }.encode();
+                set(d, 0, l, if own { state } else { 0 });
+            }
+            at = 31 - lanes.leading_zeros() as usize;
+            let (word, arrived) = object::arrive(word, n, how)?;
+            return Ok((word, arrived.completed));
+        }
+        several = true;
+        let mut completed = false;
+        for l in active(lanes) {
+            at = l;
+            let (new, arrived) = object::arrive(word, 1, how)?;
+            (word, completed) = (new, completed | arrived.completed);
+            set(d, 0, l, if own { arrived.state } else { 0 });
+        }
+        Ok((word, completed))
+    };
+    let done = x.update_mbarrier(rank, offset, all, first as u32);
+    // several phases may have completed
+    if done.map_err(|kind| x.fault(kind, at as u32))? {
+        x.notify_waiters();
+    }
+    if several {
+        // the last lanes have arrived in the next phase
+        x.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
+    }
+    Ok(true)
 }
 
 /// An arrival on an object of another CTA returns no state: it must be written with `_`.
@@ -198,7 +201,21 @@ fn shared_by_all(x: &Ctx<'_>, addr: &Lanes) -> Option<u64> {
     (x.mask != 0 && differ == 0).then_some(first)
 }
 
-/// The same if all active lanes test one object and one parity: that, and whether its phase is complete.
+/// The active lanes test one object and the phase of one parity: whether it is complete, and what a wait for it waits for.
+pub(crate) fn test_together(x: &mut Ctx<'_>, q: Q, addr: u64, parity: u64) -> Result<(bool, Wait), Box<Fault>> {
+    let (rank, first) = (x.rank(), x.mask.trailing_zeros() as usize);
+    let (offset, parity) = (find_own(x, q, addr, first)?, parity & 1);
+    x.tell_sync(Sync::Mbarrier { rank, offset }, x.mask)?;
+    x.tell_sync(Sync::MbarrierTest { rank, offset, parity }, x.mask)?;
+    let look = |word| object::passed(word, parity).map(|passed| (word, passed));
+    let done = x.update_mbarrier(rank, offset, look, first as u32).map_err(|kind| x.fault(kind, first as u32))?;
+    if done {
+        x.tell_sync(Sync::MbarrierWait { rank, offset }, x.mask)?;
+    }
+    Ok((done, Wait::Phase { rank, offset, parity }))
+}
+
+/// The same for all active lanes, if they test one object and one parity, with their results.
 fn look_together(
     x: &mut Ctx<'_>,
     q: Q,
@@ -210,21 +227,13 @@ fn look_together(
     else {
         return Ok(None);
     };
-    let (rank, first) = (x.rank(), x.mask.trailing_zeros() as usize);
-    let (offset, parity) = (find_own(x, q, addr, first)?, phase & 1);
-    x.tell_sync(Sync::Mbarrier { rank, offset }, x.mask)?;
-    x.tell_sync(Sync::MbarrierTest { rank, offset, parity }, x.mask)?;
-    let look = |word| object::passed(word, parity).map(|passed| (word, passed));
-    let done = x.update_mbarrier(rank, offset, look, first as u32).map_err(|kind| x.fault(kind, first as u32))?;
-    if done {
-        x.tell_sync(Sync::MbarrierWait { rank, offset }, x.mask)?;
-    }
+    let (done, wait) = test_together(x, q, addr, phase)?;
     for l in active(x.mask) {
         set(d, 0, l, done.into());
         set(d, 1, l, 0);
         set(d, 2, l, 0);
     }
-    Ok(Some((done, Wait::Phase { rank, offset, parity })))
+    Ok(Some((done, wait)))
 }
 
 /// Tests the object of every active lane and writes `waitComplete`. Returns whether any lane's phase is complete, and the objects

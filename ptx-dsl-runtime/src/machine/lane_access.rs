@@ -226,15 +226,15 @@ impl Ctx<'_> {
             return Err(FaultKind::Misaligned { space: "shared", addr: offset as u64, align: 8 });
         }
         let window = self.window(rank)?;
-        let outside =
-            FaultKind::OutOfBounds { space: "shared", addr: offset as u64, bytes: 8, size: window.len() as u64 };
-        let Some([old, ..]) = little_endian::load(window, offset as u64, 8) else { return Err(outside) };
+        let size = window.len() as u64;
+        let outside = || FaultKind::OutOfBounds { space: "shared", addr: offset as u64, bytes: 8, size };
+        let Some([old, ..]) = little_endian::load(window, offset as u64, 8) else { return Err(outside()) };
         let (new, result) = update(old).map_err(|e| e.fault(offset))?;
         let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
         let completes = phase(old) != phase(new) && phase(old).is_some() && phase(new).is_some();
         self.step_updates_mbarrier(rank, offset, (new != old, completes));
         if new != old {
-            little_endian::store(self.window_mut(rank)?, offset as u64, 8, [new, 0, 0, 0]).ok_or(outside)?;
+            little_endian::store(self.window_mut(rank)?, offset as u64, 8, [new, 0, 0, 0]).ok_or_else(outside)?;
             self.changed();
             if phase(old) != phase(new) {
                 if let (Some(completed), Some(_)) = (phase(old), phase(new)) {

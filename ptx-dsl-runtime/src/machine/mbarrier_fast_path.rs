@@ -3,7 +3,7 @@
 //! All other cases, and all faults, go through [`crate::isa::mbarrier`].
 
 use crate::fault::Fault;
-use crate::flow::{Flow, Pc, Wait};
+use crate::flow::{Pc, Wait};
 use crate::isa::{mbarrier, space};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode_common};
@@ -71,14 +71,22 @@ impl Ctx<'_> {
     #[inline(never)]
     fn try_wait_slow(&mut self, q: Q, addr: u64, parity: u64, here: Pc, site: u32) -> Result<Option<bool>, Box<Fault>> {
         self.site = site;
-        let mut done = [0; 32];
-        match mbarrier::mbarrier_try_wait(self, q, &[&[addr; 32], &[parity; 32]], &mut [&mut done])? {
-            Flow::Next => Ok(Some(done[self.mask.trailing_zeros() as usize & 31] & 1 != 0)),
-            Flow::Wait(wait) | Flow::Part(_, wait) => {
-                self.park(here, wait);
-                Ok(None)
-            }
+        if self.mask == 0 {
+            return Ok(Some(false));
         }
+        let (done, wait) = mbarrier::test_together(self, q, addr, parity)?;
+        if done || self.resumed() || self.gives_up() {
+            return Ok(Some(done));
+        }
+        self.park(here, wait);
+        Ok(None)
+    }
+
+    /// The same as [`Ctx::arrive_together`] of the active lanes, of which a monitor learns.
+    #[inline]
+    pub(crate) fn arrive_monitored(&mut self, q: Q, addr: u64, drop: bool) -> Result<bool, Box<Fault>> {
+        let fits = self.monitor.is_on() && self.mask != 0 && !q.has(q::expect_tx);
+        Ok(fits && mbarrier::arrive_together(self, q, addr, drop, &mut [])?)
     }
 
     /// `mbarrier.arrive` and `arrive_drop` of the lanes of `m` with unused `state`, each with a count of 1 or with `tx` bytes to

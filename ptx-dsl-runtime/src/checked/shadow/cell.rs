@@ -3,6 +3,8 @@
 //! A record is an access by lanes of one actor at one time, to some of the four bytes. A write replaces the records of the bytes that it
 //! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
 
+mod object;
+
 use crate::checked::actor::{Actor, COPIES, includes};
 use crate::checked::clock::Bridge;
 use crate::checked::operations::View;

@@ -248,10 +248,12 @@ impl Event {
 #[inline]
 fn lanes_of(first: u8, n: u8, exchange: u8) -> u32 {
     let lanes = ((u64::from(u32::MAX) >> (32 - n)) << first) as u32;
-    match exchange {
-        0 => lanes,
-        _ => (0..32).filter(|l| lanes >> l & 1 != 0).fold(0, |all, l| all | 1 << (l ^ exchange)),
-    }
+    // each bit of the exchange swaps neighbouring groups of lanes
+    const EVEN: [u32; 5] = [0x5555_5555, 0x3333_3333, 0x0F0F_0F0F, 0x00FF_00FF, 0x0000_FFFF];
+    (0..).zip(EVEN).filter(|(bit, _)| exchange >> bit & 1 != 0).fold(lanes, |lanes, (bit, even)| {
+        let by = 1 << bit;
+        (lanes & even) << by | lanes >> by & even
+    })
 }
 
 /// The accesses that records of lines refer to: by number, from 1 on.

@@ -1,7 +1,7 @@
 //! 64 bytes: the last accesses to them, in one of two forms.
 
 use super::blocks::{Blocks, CELLS};
-use super::cell::{Outcome, Record};
+use super::cell::{Accesses, Outcome, Record};
 use super::event::Events;
 use super::last::{Last, Pass};
 use super::packed::Cell;
@@ -32,6 +32,24 @@ pub(super) struct Cells<'m> {
     pub all: &'m mut [Cell; CELLS],
     lists: &'m mut Vec<Vec<Record>>,
     events: &'m mut Events,
+}
+
+impl Cells<'_> {
+    /// Has nobody written some of these bytes of a cell?
+    #[inline]
+    fn is_unwritten(&self, cell: usize, bytes: u8) -> bool {
+        self.all[cell].is_unwritten(self.events, self.lists, bytes)
+    }
+
+    /// Changes the accesses of a cell.
+    #[inline]
+    pub fn change(&mut self, cell: usize, f: impl FnOnce(&mut Accesses, &mut Vec<Vec<Record>>)) {
+        let cell = &mut self.all[cell];
+        let before = cell.open(self.events);
+        let mut now = before;
+        f(&mut now, self.lists);
+        cell.close(self.events, &now, &before, 0);
+    }
 }
 
 impl Line {
@@ -82,19 +100,15 @@ impl Line {
         view: &View<'_>,
         outcome: &mut Outcome,
     ) {
-        let Cells { all, lists, events } = self.split(more, number);
+        let mut cells = self.split(more, number);
         for number in from / 4..to.div_ceil(4) {
-            let bytes = bytes_of(number, from, to);
-            let cell = &mut all[number as usize % CELLS];
-            if reads && cell.is_unwritten(events, lists, bytes) {
+            let (bytes, at) = (bytes_of(number, from, to), number as usize % CELLS);
+            if reads && cells.is_unwritten(at, bytes) {
                 // not counted: it may come again, lane by lane
                 outcome.unwritten = true;
                 continue;
             }
-            let before = cell.open(events);
-            let mut now = before;
-            now.access(lists, Record { bytes, ..new }, same, view, outcome);
-            cell.close(events, &now, &before, 0);
+            cells.change(at, |cell, lists| cell.access(lists, Record { bytes, ..new }, same, view, outcome));
         }
     }
 
@@ -122,9 +136,8 @@ impl Line {
     }
 
     pub fn is_unwritten(&mut self, more: &mut More, number: u64, from: u32, to: u32) -> bool {
-        let Cells { all, lists, events } = self.split(more, number);
-        (from / 4..to.div_ceil(4))
-            .any(|number| all[number as usize % CELLS].is_unwritten(events, lists, bytes_of(number, from, to)))
+        let cells = self.split(more, number);
+        (from / 4..to.div_ceil(4)).any(|number| cells.is_unwritten(number as usize % CELLS, bytes_of(number, from, to)))
     }
 }
 

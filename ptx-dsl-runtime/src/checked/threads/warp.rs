@@ -278,8 +278,21 @@ impl Warp {
         all
     }
 
+    /// Adds what these lanes publish to a clock.
+    pub fn publish_to(&mut self, lanes: u32, clock: &mut Clock) {
+        self.tell_clocks();
+        self.end_event();
+        self.groups.iter().filter(|g| g.lanes & lanes != 0).for_each(|g| clock.join(&g.known));
+        self.own(lanes).for_each(|(actor, lanes, time)| clock.learn(actor, lanes, time));
+    }
+
     /// Makes groups of these lanes alone, and calls `f` with each.
     fn for_lanes(&mut self, lanes: u32, mut f: impl FnMut(&mut Group)) {
+        if let [all] = &mut self.groups[..]
+            && all.lanes & !lanes == 0
+        {
+            return f(all);
+        }
         let mut parted = Vec::new();
         for g in &mut self.groups {
             let inside = g.lanes & lanes;

@@ -1,0 +1,235 @@
+//! The mbarrier objects: what their phases hand from thread to thread.
+
+mod bytes;
+mod events;
+#[cfg(test)]
+mod tests;
+
+use super::actor::{self, Actor};
+use super::clock::{Bridge, Clock};
+use super::phases::Phases;
+use super::threads::Warp;
+use crate::monitor::{Order, Scope, Who};
+use bytes::Bytes;
+use rustc_hash::FxHashMap;
+use std::rc::Rc;
+
+/// Slot, rank, offset.
+pub(super) type Object = (u32, u32, u32);
+
+/// How arrivals of a phase publish what their threads know.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+enum Publishing {
+    /// With release semantics, in the CTA of the object.
+    Released,
+    /// The same in another CTA, with a scope that includes the waiting threads.
+    Remote,
+    /// The same, but the scope is `.cta`.
+    Narrow,
+    /// Without release semantics.
+    Relaxed,
+}
+
+/// What the arrivals of a phase have published.
+#[derive(Debug, Default)]
+struct Phase {
+    released: Clock,
+    remote: Option<Clock>,
+    narrow: Option<Clock>,
+    relaxed: Option<Clock>,
+}
+
+/// An mbarrier object, or what was one.
+#[derive(Debug, Default)]
+pub(super) struct Mbarrier {
+    /// Rank and offset.
+    place: (u32, u32),
+    /// `None` if the CTA has too many objects.
+    actor: Option<Actor>,
+    /// Phases that are complete, those of earlier objects at this place included.
+    complete: u32,
+    current: Phase,
+    /// What the last complete phase has published: first what is released.
+    done: Vec<(Rc<Clock>, Publishing)>,
+    /// The last arrival.
+    site: u32,
+    /// Since `mbarrier.init`.
+    phases: Option<Phases>,
+    /// While it is live.
+    bytes: Option<Bytes>,
+}
+
+impl Mbarrier {
+    /// Lanes of a warp arrive.
+    fn arrive(&mut self, warp: &mut Warp, order: Order, who: Who) {
+        if let Some(phases) = &mut self.phases {
+            phases.arrive(warp, who.lanes);
+        }
+        let own = self.place.0 == who.rank;
+        self.site = who.site;
+        if order.release {
+            return warp.publish_to(who.lanes, self.current.of(own, order, order.scope));
+        }
+        let published = warp.publish(who.lanes);
+        published.fenced.iter().for_each(|(scope, clock)| self.current.of(own, order, *scope).join(clock));
+        self.current.relaxed.get_or_insert_default().join(&published.known);
+    }
+
+    /// A phase is complete.
+    fn complete(&mut self) {
+        if let Some(phases) = &mut self.phases {
+            phases.complete();
+        }
+        self.complete += 1;
+        let Phase { released, remote, narrow, relaxed } = &mut self.current;
+        if let Some(actor) = self.actor {
+            released.learn(actor, 1, self.complete);
+        }
+        self.done.truncate(1);
+        match self.done.first_mut().and_then(|(clock, _)| Rc::get_mut(clock)) {
+            // nobody else has the clock of the phase before: its memory is that of the next one
+            Some(clock) => {
+                std::mem::swap(clock, released);
+                released.clear();
+            }
+            None => self.done = vec![(Rc::new(std::mem::take(released)), Publishing::Released)],
+        }
+        let others = [(remote, Publishing::Remote), (narrow, Publishing::Narrow), (relaxed, Publishing::Relaxed)];
+        self.done.extend(others.into_iter().filter_map(|(clock, how)| Some((Rc::new(clock.take()?), how))));
+    }
+}
+
+impl Phase {
+    /// Where arrivals in the CTA of the object or another one publish with a scope.
+    fn of(&mut self, own: bool, order: Order, scope: Scope) -> &mut Clock {
+        match () {
+            () if own => &mut self.released,
+            () if order.scope.min(scope) >= Scope::Cluster => self.remote.get_or_insert_default(),
+            () => self.narrow.get_or_insert_default(),
+        }
+    }
+}
+
+/// The objects of a cluster.
+#[derive(Debug, Default)]
+struct Cluster {
+    all: Vec<Mbarrier>,
+    /// Where they are among all, by rank and offset.
+    places: FxHashMap<(u32, u32), usize>,
+    /// The last one that was used.
+    last: usize,
+    /// How many each CTA has.
+    numbers: [u32; 16],
+}
+
+impl Cluster {
+    #[inline]
+    fn find(&mut self, place: (u32, u32)) -> Option<&mut Mbarrier> {
+        if self.all.get(self.last).is_none_or(|object| object.place != place) {
+            self.last = *self.places.get(&place)?;
+        }
+        self.all.get_mut(self.last)
+    }
+
+    #[cold]
+    fn insert(&mut self, object: Mbarrier) {
+        self.places.insert(object.place, self.all.len());
+        self.all.push(object);
+    }
+}
+
+/// The mbarrier objects of all resident clusters.
+#[derive(Debug, Default)]
+pub(super) struct Mbarriers {
+    /// By slot.
+    clusters: Vec<Cluster>,
+    /// What the threads of commits knew, and how many arrivals of each are to come: by warp, lanes, number.
+    commits: FxHashMap<(Actor, u32, u64), (Clock, u32)>,
+}
+
+impl Mbarriers {
+    pub fn start(&mut self, slot: u32) {
+        if let Some(cluster) = self.clusters.get_mut(slot as usize) {
+            cluster.all.clear();
+            cluster.places.clear();
+            cluster.numbers = [0; 16];
+        }
+    }
+
+    #[inline]
+    fn cluster(&mut self, slot: u32) -> &mut Cluster {
+        let slot = slot as usize;
+        if self.clusters.len() <= slot {
+            self.clusters.resize_with(slot + 1, Cluster::default);
+        }
+        &mut self.clusters[slot]
+    }
+
+    #[inline]
+    fn find(&mut self, (slot, rank, offset): Object) -> Option<&mut Mbarrier> {
+        self.clusters.get_mut(slot as usize)?.find((rank, offset))
+    }
+
+    /// An object, made if need be.
+    #[inline]
+    fn of(&mut self, (slot, rank, offset): Object) -> &mut Mbarrier {
+        let (cluster, place) = (self.cluster(slot), (rank, offset));
+        if cluster.find(place).is_none() {
+            cluster.last = cluster.all.len();
+            cluster.insert(Mbarrier { place, ..Mbarrier::default() });
+        }
+        &mut cluster.all[cluster.last]
+    }
+
+    /// An object of the CTA of this warp.
+    fn init(&mut self, (slot, rank, offset): Object, warp: Actor) {
+        let (cluster, place) = (self.cluster(slot), (rank, offset));
+        if cluster.find(place).is_none() {
+            let number = &mut cluster.numbers[rank as usize & 15];
+            *number += 1;
+            let actor = actor::object(warp, *number - 1);
+            cluster.insert(Mbarrier { place, actor, ..Mbarrier::default() });
+        }
+        if let Some(known) = cluster.find(place) {
+            let (actor, complete, phases) = (known.actor, known.complete + 1, Some(Phases::default()));
+            *known = Mbarrier { place, actor, complete, phases, ..Mbarrier::default() };
+        }
+    }
+
+    /// The current phase of an object.
+    pub fn phase(&mut self, object: Object) -> Option<(Actor, u32)> {
+        let object = self.find(object)?;
+        Some((object.actor?, object.complete))
+    }
+
+    /// A commit makes known what its thread knows, when it arrives.
+    pub fn commit(&mut self, commit: (Actor, u32, u64), known: Clock, arrivals: u32) {
+        if arrivals > 0 {
+            self.commits.insert(commit, (known, arrivals));
+        }
+    }
+
+    /// It arrives on an object.
+    pub fn commit_arrives(&mut self, commit: (Actor, u32, u64), object: Object) {
+        let Some((known, arrivals)) = self.commits.remove(&commit) else { return };
+        self.of(object).current.released.join(&known);
+        self.commit(commit, known, arrivals - 1);
+    }
+
+    /// Operations before this time are complete when the current phase is.
+    pub fn completes(&mut self, object: Object, actor: Actor, lanes: u32, time: u32) {
+        self.of(object).current.released.learn(actor, lanes, time);
+    }
+
+    /// The same of `tcgen05` operations. A commit is a `tcgen05.fence::before_thread_sync` too.
+    pub fn completes_tensor(&mut self, object: Object, actor: Actor, lanes: u32, time: u32) {
+        let released = &mut self.of(object).current.released;
+        released.learn(actor, lanes, time);
+        released.add(Bridge::TensorReleased, [(actor, lanes, time)]);
+    }
+
+    /// A phase of an object is complete.
+    pub fn complete(&mut self, object: Object) {
+        self.of(object).complete();
+    }
+}
