@@ -2,8 +2,10 @@
 
 use super::Record;
 use super::stripe::{Extent, LINE, Stripe};
+use crate::Lanes;
 use crate::checked::actor::COPIES;
 use crate::monitor::Pieces;
+use crate::simd::{best, dispatch};
 
 /// Accesses of one statement at one time: pieces of memory, each accessed by neighbouring lanes of a warp.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -39,21 +41,16 @@ impl Event {
 
     /// All lanes of a warp access elements of a block, each at its place, if lane `l` accesses element `l ^ exchange`: where warps
     /// swizzle addresses.
-    pub fn exchanged(by: Record, offsets: &[u64; 32], size: u32) -> Option<Event> {
+    pub fn exchanged(by: Record, offsets: &Lanes, size: u32) -> Option<Event> {
         let log = size.trailing_zeros();
         let near = offsets[0].abs_diff(offsets[1]) == u64::from(size);
         if !near || by.lanes != u32::MAX || log > 4 {
             return None;
         }
-        let low = offsets.iter().fold(u64::MAX, |low, offset| low.min(*offset));
-        let first = (offsets[0] - low) >> log;
-        if first > 31 {
-            return None;
-        }
-        let differ =
-            (0..).zip(offsets).fold(0, |differ, (lane, offset)| differ | offset ^ (low + ((lane ^ first) << log)));
+        let (low, exchange) =
+            dispatch!(best(true), exchange_of, (offsets: &Lanes = offsets, log: u32 = log) -> Option<(u64, u8)>)?;
         let event = Event::one(by, low, size * 32, Some(log as u8));
-        (differ == 0).then_some(Event { at: Places { exchange: first as u8, ..event.at }, ..event })
+        Some(Event { at: Places { exchange, ..event.at }, ..event })
     }
 
     /// Neighbouring warps, the first by this actor, access elements of some bytes. `None` if these are too many.
@@ -79,6 +76,12 @@ impl Event {
     #[inline]
     pub fn lanes_of_all(&self) -> Option<u32> {
         (self.at.pieces == 1 && self.at.log.is_none()).then_some(self.by.lanes)
+    }
+
+    /// The lanes of an access by one warp.
+    #[inline]
+    pub fn lanes(&self) -> Option<u32> {
+        (self.at.pieces == 1).then_some(self.by.lanes)
     }
 
     fn start(&self, piece: u8) -> u64 {
@@ -242,6 +245,15 @@ impl Event {
         let same = Places { from, len, ..next.at } == self.at && next.at.distance == 0;
         (goes_on && same).then_some(Event { at, ..*next })
     }
+}
+
+/// The first byte of a block whose elements lanes exchange, and how.
+#[inline(always)]
+fn exchange_of(offsets: &Lanes, log: u32) -> Option<(u64, u8)> {
+    let low = offsets.iter().fold(u64::MAX, |low, offset| low.min(*offset));
+    let first = (offsets[0] - low) >> log;
+    let differ = (0..).zip(offsets).fold(0, |differ, (lane, offset)| differ | offset ^ (low + ((lane ^ first) << log)));
+    (first < 32 && differ == 0).then_some((low, first as u8))
 }
 
 /// The lanes that access elements from one on, so many.

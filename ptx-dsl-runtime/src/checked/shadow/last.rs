@@ -101,14 +101,15 @@ impl<'v> Pass<'v> {
         }
         let Some(old) = events.get(id) else { return true };
         let plain = self.view.bridge.is_none() && (self.is_behind_barrier(old) || old.is_alike(&self.new));
-        if plain || self.starts && old.lanes_of_all().is_some_and(|lanes| self.knows(old, lanes)) {
+        let alone = if self.starts { old.lanes_of_all() } else { old.lanes().filter(|_| self.warps.len() == 1) };
+        if plain || alone.is_some_and(|lanes| self.knows(old, lanes)) {
             self.before[slot] = id;
             return true;
         }
         self.is_after_each(old, line)
     }
 
-    /// Does whoever starts the operation know all of an access by these lanes?
+    /// Do the lanes, or whoever starts the operation, know all of an access by these lanes?
     fn knows(&self, old: &Event, lanes: u32) -> bool {
         let Record { actor, time, what, .. } = old.by;
         self.view.is_behind(what, actor, lanes, time)
