@@ -126,7 +126,7 @@ impl Shadow {
             self.writes((from, from + u64::from(len)), view.warp);
         }
         let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded) else { return false };
-        if line.cells.is_none() && !writes {
+        if line.cells.is_none() && !writes && new.strong.is_none() {
             let event = Event::one(new, from, len, None);
             return line.last.access(
                 &mut more.events,
@@ -142,11 +142,13 @@ impl Shadow {
 
     /// Accesses of lanes that know the same, each to an element at its place. False as above.
     pub fn lanes(&mut self, (offsets, size): (&[u64; 32], u32), reads: bool, new: Record, view: &View<'_>) -> bool {
-        if let Some(event) = Event::exchanged(new, offsets, size) {
+        // strong loads and stores are of single flags and marks: cells at once
+        let is_regular = new.strong.is_none() || new.what == What::Atomic;
+        if is_regular && let Some(event) = Event::exchanged(new, offsets, size) {
             return self.notes(&event, view.warp)
                 || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads));
         }
-        if self.phase.alone {
+        if self.phase.alone && (is_regular || new.what.writes()) {
             self.settle(view.warp);
         }
         let mut rest = new.lanes;

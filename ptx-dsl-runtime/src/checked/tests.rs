@@ -1,5 +1,6 @@
 //! Unit tests of the checked host: one monitor, without a machine.
 
+mod strong;
 mod warps;
 
 use super::*;
