@@ -2,21 +2,24 @@
 //!
 //! It computes the happens-before relation of the memory consistency model (causality order, 8.9.5) with vector clocks ([`clock`]) and
 //! compares each access with the last ones to the same bytes ([`shadow`]). What orders threads is what the manual says, not what this
-//! run happens to do, so one run finds races of other schedules too. [`threads`] has what each thread knows, [`objects`] what barriers,
-//! mbarrier objects and memory hand from thread to thread.
+//! run happens to do, so one run finds races of other schedules too. [`threads`] has what each thread knows, [`objects`] what barriers
+//! and mbarrier objects hand from thread to thread, [`messages`] what memory does.
 
 mod accesses;
 mod actor;
 mod clock;
+mod exchange;
 mod inside;
 mod local;
 mod mbarriers;
+mod messages;
 mod misses;
 mod objects;
 mod operations;
 mod phases;
 mod remotes;
 mod report;
+mod rows;
 mod shadow;
 mod tensor;
 #[cfg(test)]
@@ -35,8 +38,9 @@ use actor::{Actor, Work, includes};
 use clock::Clock;
 use local::Local;
 use mbarriers::Mbarriers;
+use messages::Messages;
 use misses::Misses;
-use objects::{Barriers, Messages};
+use objects::Barriers;
 use operations::Operations;
 use remotes::Remotes;
 use rustc_hash::{FxHashMap, FxHashSet};

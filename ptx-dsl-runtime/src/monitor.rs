@@ -172,6 +172,24 @@ pub enum Offsets<'a> {
     Lanes(&'a [u64; 32]),
 }
 
+impl Offsets<'_> {
+    /// Each active lane, as a bit, and where it accesses memory, if the first of them does so at `first`.
+    #[inline]
+    pub(crate) fn each(self, lanes: u32, first: u64) -> impl Iterator<Item = (u32, u64)> {
+        let (low, mut rest) = (lanes.trailing_zeros(), lanes);
+        std::iter::from_fn(move || {
+            let lane = rest.trailing_zeros();
+            rest &= rest.wrapping_sub(1);
+            let at = match self {
+                _ if lane == 32 => return None,
+                Offsets::Row { step } => first + u64::from(step * (lane - low)),
+                Offsets::Lanes(all) => all[lane as usize],
+            };
+            Some((1 << lane, at))
+        })
+    }
+}
+
 /// Where neighbouring warps access memory, each of them with all lanes: pieces of neighbouring lanes.
 #[doc(hidden)]
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]

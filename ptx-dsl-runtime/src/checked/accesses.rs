@@ -3,16 +3,12 @@
 use super::Checked;
 use super::actor::{COPIES, Work};
 use super::clock::Bridge;
-use super::misses::Events;
-use super::objects::{Issuer, Observed, Seen};
 use super::operations::View;
 use super::remotes::Remote;
 use super::shadow::{Memory, Outcome, Record, Shadow, What};
-use super::threads::{Fenced, Warp};
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
-use crate::monitor::{Access, Agent, By, Offsets, Order, Proxy, Who};
-use std::rc::Rc;
+use crate::monitor::{Access, Agent, By, Order, Proxy, Who};
 
 impl Checked {
     pub(super) fn shadow(&mut self, memory: Memory) -> &mut Shadow {
@@ -189,60 +185,6 @@ impl Checked {
         Ok(())
     }
 
-    /// Accesses of several lanes. False if there is more to it than that nothing is wrong: then each of them comes again.
-    pub(super) fn row(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> bool {
-        let (lanes, order) = (a.who.lanes, a.order);
-        let Some(warp) = self.threads.of(a.who) else { return false };
-        if !warp.is_together(lanes) {
-            return false;
-        }
-        let lane = lanes.trailing_zeros() & 31;
-        let plain = !order.strong
-            || order.atomic
-                && !order.acquire
-                && !order.release
-                && self.messages.is_empty()
-                && warp.fenced(lane).is_empty();
-        if !plain {
-            return false;
-        }
-        let what = match (order.atomic, a.write) {
-            (true, _) => What::Atomic,
-            (false, true) => What::Store,
-            (false, false) => What::Load,
-        };
-        let new = Record::new(warp, lanes, a.who.site, what, order);
-        if self.reaches(a, memory, new).is_err() {
-            return false;
-        }
-        let Some(warp) = self.threads.of(a.who) else { return false };
-        // whoever reads shared memory needs a write before
-        let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
-        let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
-        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
-        let ends = a.write && !self.messages.is_empty();
-        match offsets {
-            Offsets::Row { step: 0 } => {
-                if ends {
-                    self.messages.overwrite((memory, offset));
-                }
-                shadow.element((offset, a.bytes), reads, new, &view)
-            }
-            Offsets::Row { .. } => {
-                let len = u64::from(a.bytes * lanes.count_ones());
-                !(ends && self.messages.may_be_in(memory, offset, len))
-                    && shadow.row((offset, a.bytes), reads, new, &view)
-            }
-            Offsets::Lanes(all) => {
-                if ends {
-                    let active = (0..32).filter(|l| lanes >> l & 1 != 0);
-                    active.for_each(|l| self.messages.overwrite((memory, all[l])));
-                }
-                shadow.lanes((all, a.bytes), reads, new, &view)
-            }
-        }
-    }
-
     /// The first byte that the access uses and nobody has written.
     #[cold]
     fn unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> Option<u32> {
@@ -256,55 +198,6 @@ impl Checked {
     pub(super) fn used(&self, a: &Access) -> u64 {
         self.used_bytes.get(&a.who.site).map_or(u64::MAX, |mask| u64::from(*mask))
     }
-
-    /// A release or acquire pattern through this place (8.8).
-    fn exchange(&mut self, a: &Access, memory: Memory, offset: u64) {
-        let Some(warp) = self.threads.of(a.who) else { return };
-        let key = (memory, offset);
-        if !a.write && a.order.strong {
-            // `red` returns nothing, so it observes nothing: but its chain goes on
-            let seen = self.messages.seen(key, warp.id, a.order.scope);
-            self.observes(a, seen);
-        } else if a.write && !a.order.strong {
-            self.messages.overwrite(key);
-        } else if a.write {
-            let clocks = published(warp, a);
-            self.messages.send(key, Issuer::of(warp, a), clocks, a.order);
-        }
-    }
-
-    /// A strong load sees this.
-    pub(super) fn observes(&mut self, a: &Access, seen: Vec<Seen>) {
-        let Some(warp) = self.threads.of(a.who) else { return };
-        let lanes = a.who.lanes;
-        for Seen { what, site } in seen {
-            let (events, why) = match what {
-                Observed::Released { clock, .. } if a.order.acquire => {
-                    warp.learn(lanes, &clock);
-                    continue;
-                }
-                Observed::Released { clock, issuer } => {
-                    warp.meet(lanes, &clock);
-                    warp.observe(lanes, &clock, Some(issuer));
-                    (Events::Known(clock), "the load is `.relaxed`, and no fence of acquire semantics follows it")
-                }
-                Observed::Missed { events, why } => (events, why),
-            };
-            self.misses.remember(a.who, events, why, site);
-        }
-    }
-}
-
-/// What a strong store of one lane publishes.
-pub(super) fn published(warp: &mut Warp, a: &Access) -> Fenced {
-    let (lanes, order) = (a.who.lanes, a.order);
-    let mut clocks = warp.fenced(lanes.trailing_zeros() & 31).clone();
-    if order.release {
-        let now = Rc::new(warp.publish(lanes).known);
-        clocks.retain(|(scope, _)| *scope > order.scope);
-        clocks.push((order.scope, now));
-    }
-    clocks
 }
 
 /// The shadow of a memory.

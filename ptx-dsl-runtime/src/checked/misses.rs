@@ -3,7 +3,8 @@
 use super::actor::Actor;
 use super::clock::Clock;
 use crate::monitor::Who;
-use std::collections::VecDeque;
+use rustc_hash::FxBuildHasher;
+use std::hash::BuildHasher;
 use std::rc::Rc;
 
 /// The events that a thread has observed.
@@ -21,6 +22,14 @@ impl Events {
         match *self {
             Events::Known(ref clock) => clock.knows(actor, lanes, time),
             Events::Of { warp, lanes: of, before } => warp == actor && lanes & !of == 0 && time < before,
+        }
+    }
+
+    /// The same for events of the same lanes, or if others knew them together: one takes over the other.
+    fn source(&self) -> (usize, u32, u32) {
+        match *self {
+            Events::Known(ref clock) => (Rc::as_ptr(clock).addr(), 0, 0),
+            Events::Of { warp, lanes, .. } => (0, warp, lanes),
         }
     }
 
@@ -49,29 +58,100 @@ pub(super) struct Miss {
     pub to: u32,
 }
 
-/// The last of them.
-#[derive(Debug, Default)]
-pub(super) struct Misses(VecDeque<Miss>);
-
 /// So many are kept.
 const MISSES: usize = 64;
+
+/// The last of them.
+#[derive(Debug)]
+pub(super) struct Misses {
+    all: Vec<Miss>,
+    /// The place of the next one.
+    next: usize,
+    /// For each place a number that says which observations it takes over, perhaps.
+    keys: [u32; MISSES],
+}
+
+impl Default for Misses {
+    fn default() -> Misses {
+        Misses { all: Vec::new(), next: 0, keys: [0; MISSES] }
+    }
+}
 
 impl Misses {
     /// Keeps an observation that does not synchronise, for the report of a race. `from` is the statement of the other thread.
     pub fn remember(&mut self, who: Who, events: Events, why: &'static str, from: u32) {
         let warp = (who.slot, who.rank, who.warp);
-        let is_of_same = |m: &Miss| m.warp == warp && m.to == who.site && m.from == from;
-        if self.0.iter_mut().rev().any(|m| is_of_same(m) && m.events.take_over(&events)) {
-            return;
+        let key = FxBuildHasher.hash_one((warp, who.site, from, events.source())) as u32;
+        if self.has_key(key) {
+            let is_of_same = |m: &Miss| m.warp == warp && m.to == who.site && m.from == from;
+            if self.all.iter_mut().any(|m| is_of_same(m) && m.events.take_over(&events)) {
+                return;
+            }
         }
-        if self.0.len() == MISSES {
-            self.0.pop_front();
+        let miss = Miss { warp, events, why, from, to: who.site };
+        match self.all.get_mut(self.next) {
+            Some(oldest) => *oldest = miss,
+            None => self.all.push(miss),
         }
-        self.0.push_back(Miss { warp, events, why, from, to: who.site });
+        self.keys[self.next] = key;
+        self.next = (self.next + 1) % MISSES;
+    }
+
+    /// Is it the key of any? Without a branch for each, which is faster.
+    #[inline]
+    fn has_key(&self, key: u32) -> bool {
+        self.keys.iter().fold(false, |any, k| any | (*k == key))
     }
 
     /// The last one of an observer (slot, rank, warp) that has these events.
     pub fn last(&self, observer: (u32, u32, u32), actor: Actor, lanes: u32, time: u32) -> Option<&Miss> {
-        self.0.iter().rev().find(|m| m.warp == observer && m.events.have(actor, lanes, time))
+        let (newer, older) = self.all.split_at(self.next.min(self.all.len()));
+        let mut latest_first = newer.iter().rev().chain(older.iter().rev());
+        latest_first.find(|m| m.warp == observer && m.events.have(actor, lanes, time))
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+    use crate::checked::tests::Random;
+    use std::collections::VecDeque;
+
+    /// What is kept, from the oldest to the latest, by the definition.
+    fn expected(all: &mut VecDeque<(Who, Events, u32)>, (who, events, from): (Who, Events, u32)) {
+        if all.iter_mut().any(|m| (m.0, m.2) == (who, from) && m.1.take_over(&events)) {
+            return;
+        }
+        if all.len() == MISSES {
+            all.pop_front();
+        }
+        all.push_back((who, events, from));
+    }
+
+    #[test]
+    fn the_last_ones_are_kept() {
+        let (r, mut misses, mut all) = (&mut Random(3), Misses::default(), VecDeque::new());
+        let clocks: Vec<Rc<Clock>> = (0..4)
+            .map(|actor| {
+                let mut clock = Clock::default();
+                clock.learn(actor, u32::MAX, 1000);
+                Rc::new(clock)
+            })
+            .collect();
+        for time in 0..20_000 {
+            let who = Who { site: r.below(2), slot: 0, rank: 0, warp: r.below(4), lanes: 1 };
+            let events = match r.below(8) {
+                0 => Events::Known(clocks[r.below(4) as usize].clone()),
+                _ => Events::Of { warp: r.below(4), lanes: 1 << r.below(3), before: time + r.below(9) },
+            };
+            let from = r.below(2);
+            misses.remember(who, events.clone(), "it is so", from);
+            expected(&mut all, (who, events, from));
+            let (actor, lanes, at) = (r.below(4), 1 << r.below(3), r.below(time + 9));
+            let found = misses.last((0, 0, who.warp), actor, lanes, at).map(|m| (m.from, m.to));
+            let last = all.iter().rev().find(|m| m.0.warp == who.warp && m.1.have(actor, lanes, at));
+            assert_eq!(found, last.map(|m| (m.2, m.0.site)), "at {time}");
+        }
+        assert_eq!(all.len(), MISSES);
     }
 }

@@ -145,7 +145,7 @@ impl Shadow {
             self.writes((from, from + u64::from(len)), view.warp);
         }
         let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded) else { return false };
-        if line.cells == 0 && !writes {
+        if line.cells == 0 && !writes && new.strong.is_none() {
             return line.last.access(
                 &mut more.events,
                 &mut Pass::new(event, std::slice::from_ref(view.warp), *view, reads),

@@ -1,9 +1,11 @@
 //! Unit tests of the checked host: one monitor, without a machine.
 
+mod strong;
 mod warps;
 
 use super::*;
 use crate::monitor::{By, Proxy};
+pub(super) use warps::Random;
 
 const WHO: Who = Who { site: 0, slot: 3, rank: 1, warp: 0, lanes: 1 };
 

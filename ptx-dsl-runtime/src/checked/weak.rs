@@ -9,9 +9,9 @@
 //! from stores that follow the other load in program order (load buffering).
 
 use super::Checked;
-use super::accesses::published;
 use super::actor::Actor;
-use super::objects::{Issuer, Message};
+use super::exchange::published;
+use super::messages::{Issuer, Message};
 use super::shadow::Memory;
 use super::threads::{Fenced, Warp, join_fenced};
 use crate::mem::address::Place;

@@ -5,7 +5,7 @@ use super::event::Event;
 use super::last::Pass;
 use super::packed::Quick;
 use super::stripe::LINE;
-use super::{PAGE, Record, Shadow};
+use super::{PAGE, Record, Shadow, What};
 use crate::checked::operations::View;
 
 /// So many neighbouring lanes that access neighbouring elements are looked at together.
@@ -25,11 +25,13 @@ impl Shadow {
     /// Accesses of lanes that know the same, each to an element at its place. False if one has to be looked at by itself, or
     /// something is wrong.
     pub fn lanes(&mut self, (offsets, size): (&[u64; 32], u32), reads: bool, new: Record, view: &View<'_>) -> bool {
-        if let Some(event) = Event::exchanged(new, offsets, size) {
+        // strong loads and stores are of single flags and marks: cells at once
+        let is_regular = new.strong.is_none() || new.what == What::Atomic;
+        if is_regular && let Some(event) = Event::exchanged(new, offsets, size) {
             return self.notes(&event, view.warp)
                 || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads));
         }
-        if self.phase.alone {
+        if self.phase.alone && (is_regular || new.what.writes()) {
             self.settle(view.warp);
         }
         if self.more.events.are_many() {
@@ -50,7 +52,7 @@ impl Shadow {
                 rest &= !lanes;
                 continue;
             }
-            let neighbours = neighbours(offsets, size, lane, rest);
+            let neighbours = if is_regular { neighbours(offsets, size, lane, rest) } else { 1 };
             let fine = if neighbours >= LONG {
                 lanes = (u32::MAX >> (32 - neighbours)) << lane;
                 self.row((at, size), reads, Record { lanes, ..new }, &View { lanes, ..*view })

@@ -6,15 +6,15 @@ use crate::monitor::{Agent, ProxyFence};
 /// Warps of the CTA.
 const WARPS: u32 = 4;
 
-struct Random(u64);
+pub(in crate::checked) struct Random(pub u64);
 
 impl Random {
-    fn below(&mut self, n: u32) -> u32 {
+    pub fn below(&mut self, n: u32) -> u32 {
         self.0 = self.0.wrapping_mul(6_364_136_223_846_793_005).wrapping_add(1_442_695_040_888_963_407);
         ((self.0 >> 33) as u32) % n
     }
 
-    fn of<T: Copy>(&mut self, all: &[T]) -> T {
+    pub fn of<T: Copy>(&mut self, all: &[T]) -> T {
         all[self.below(all.len() as u32) as usize]
     }
 }
@@ -191,7 +191,7 @@ impl Step {
 }
 
 /// A barrier of some warps.
-fn barrier(m: &mut Checked, id: u32, warps: impl Iterator<Item = u32> + Clone) {
+pub(super) fn barrier(m: &mut Checked, id: u32, warps: impl Iterator<Item = u32> + Clone) {
     let who = |warp| Who { site: 0, slot: 0, rank: 0, warp, lanes: u32::MAX };
     let order = Order::default();
     warps.clone().for_each(|w| m.sync(Sync::Barrier { id, waits: true }, order, who(w)).unwrap());

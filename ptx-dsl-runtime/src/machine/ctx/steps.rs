@@ -105,14 +105,8 @@ impl Ctx<'_> {
             Place::Global { segment, offset } => (offset, Box::new(move |at| Object::Global(segment as u32, at))),
             Place::Local { .. } | Place::Const { .. } | Place::Param { .. } => return,
         };
-        let lanes = (0..32).filter(|l| a.who.lanes >> l & 1 != 0);
-        for (i, lane) in (0..).zip(lanes) {
-            let offset = match offsets {
-                None if i > 0 => return,
-                None | Some(Offsets::Row { step: 0 }) => first,
-                Some(Offsets::Row { step }) => first + i * u64::from(step),
-                Some(Offsets::Lanes(all)) => all[lane],
-            };
+        let Some(offsets) = offsets else { return steps.access(&object, first, a.bytes, a.write) };
+        for (_, offset) in offsets.each(a.who.lanes, first) {
             steps.access(&object, offset, a.bytes, a.write);
         }
     }
