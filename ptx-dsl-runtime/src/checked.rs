@@ -73,6 +73,8 @@ pub struct Checked {
     threads: Threads,
     /// By slot and CTA rank, of which there are 16.
     shared: Vec<Shadow>,
+    /// CTAs of the largest cluster so far.
+    ranks: usize,
     /// By segment.
     global: Vec<Shadow>,
     local: Local,
@@ -120,7 +122,9 @@ impl Monitor for Checked {
 
     fn cluster(&mut self, slot: u32, ctas: &[[u32; 3]], threads: u32) {
         self.threads.start(slot, ctas, threads);
-        self.shared.iter_mut().skip(slot as usize * 16).take(16).for_each(Shadow::clear);
+        let ranks = self.ranks.max(ctas.len());
+        self.ranks = ranks;
+        self.shared.iter_mut().skip(slot as usize * 16).take(ranks).for_each(Shadow::clear);
         // another CTA could access the memory, and a proxy fence could be needed after a read
         let alone = ctas.len() == 1 && self.weak.is_none() && !self.read_fences;
         self.shadow(Memory::Shared { slot, rank: 0 }).is_alone(alone);
@@ -302,6 +306,7 @@ impl Checked {
             found: FxHashSet::default(),
             threads: Threads::default(),
             shared: Vec::new(),
+            ranks: 0,
             global: Vec::new(),
             local: Local::default(),
             live: BTreeSet::new(),

@@ -13,6 +13,7 @@ mod line;
 mod packed;
 mod phase;
 mod stripe;
+mod tags;
 
 use super::operations::{Operations, View};
 use super::threads::Warp;
@@ -108,8 +109,8 @@ impl Shadow {
             }
             let Some((line, more)) = self.line(number) else { continue };
             let (low, high) = piece_of(number, from, to);
-            let whole = high - low == LINE as u32 && !line.guarded;
-            let fits = line.cells == 0 && !line.guarded && (whole || !new.what.writes());
+            let whole = high - low == LINE as u32 && !line.is_guarded();
+            let fits = line.cells() == 0 && !line.is_guarded() && (whole || !new.what.writes());
             if fits && line.last.access(&mut more.events, &mut pass, number) {
                 continue;
             }
@@ -144,8 +145,8 @@ impl Shadow {
         if writes {
             self.writes((from, from + u64::from(len)), view.warp);
         }
-        let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded) else { return false };
-        if line.cells == 0 && !writes && new.strong.is_none() {
+        let Some((line, more)) = self.line(number).filter(|(line, _)| !line.is_guarded()) else { return false };
+        if line.cells() == 0 && !writes && new.strong.is_none() {
             return line.last.access(
                 &mut more.events,
                 &mut Pass::new(event, std::slice::from_ref(view.warp), *view, reads),
@@ -284,9 +285,11 @@ impl Shadow {
 
     fn pass_line(&mut self, number: u64, pass: &mut Pass<'_>) -> bool {
         let (new, again) = (pass.new, pass.is_again());
-        let Some((line, more)) = self.line(number).filter(|(line, _)| !line.guarded || again) else { return false };
+        let Some((line, more)) = self.line(number).filter(|(line, _)| !line.is_guarded() || again) else {
+            return false;
+        };
         let writes = new.by.what.writes();
-        if line.cells == 0 && (!writes || line.last.has_room(&more.events, number, new.bytes(number))) {
+        if line.cells() == 0 && (!writes || line.last.has_room(&more.events, number, new.bytes(number))) {
             line.last.access(&mut more.events, pass, number)
         } else {
             line.access_elements(more, number, pass)
@@ -311,7 +314,7 @@ impl Shadow {
             let Some(page) = self.pages.get_mut(next as usize / PAGE).and_then(Option::as_deref_mut) else { break };
             let most = (end - next).min((PAGE - at) as u64) as usize;
             let mut lines = page[at..at + most].iter_mut();
-            let like = |line: &mut Line| !line.guarded && line.cells == 0 && line.last.is_as_before(pass, writes);
+            let like = |line: &mut Line| line.last.is_as_before(pass, writes);
             let differs = lines.position(|line| !like(line));
             next += differs.unwrap_or(most) as u64;
             if differs.is_some() {
@@ -330,7 +333,7 @@ impl Shadow {
             let More { events, blocks, .. } = more;
             atomics.take_lines().take(|line| {
                 let page = &mut pages[line as usize / PAGE];
-                let cells = page.as_ref().map_or(0, |page| page[line as usize % PAGE].cells);
+                let cells = page.as_ref().map_or(0, |page| page[line as usize % PAGE].cells());
                 atomics.give_back(line, blocks.get(cells));
             });
             let lines = pages.iter_mut().flatten().flat_map(|page| page.iter_mut());
@@ -345,7 +348,7 @@ impl Shadow {
     pub fn guard(&mut self, at: u64) {
         self.phase.disturb(at / LINE);
         if let Some((line, _)) = self.line(at / LINE) {
-            line.guarded = true;
+            line.last.tags.guard();
         }
     }
 
@@ -363,7 +366,7 @@ impl Shadow {
         self.end = self.end.max(number + 1);
         let line = &mut lines[number as usize % PAGE];
         if self.atomics.has_line(number) {
-            self.atomics.give_back(number, self.more.blocks.get(line.cells));
+            self.atomics.give_back(number, self.more.blocks.get(line.cells()));
         }
         Some((line, &mut self.more))
     }

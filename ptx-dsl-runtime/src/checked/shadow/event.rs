@@ -279,7 +279,7 @@ pub(super) struct Events {
 }
 
 /// The least number at which they are removed.
-const LEAST: usize = 1 << 12;
+const LEAST: usize = 1 << 13;
 
 impl Events {
     #[inline]

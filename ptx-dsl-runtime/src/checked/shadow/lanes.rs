@@ -77,15 +77,15 @@ impl Shadow {
         }
         let page = self.pages.get_mut(number as usize / PAGE).and_then(Option::as_deref_mut);
         let Some(line) = page.map(|page| &mut page[number as usize % PAGE]) else { return false };
-        if line.cells == 0 && quick.new.what.writes() && line.last.is_empty() && !line.guarded {
-            line.cells = self.more.blocks.add();
+        if line.cells() == 0 && quick.new.what.writes() && line.last.is_empty() && !line.is_guarded() {
+            line.last.tags.set_cells(self.more.blocks.add());
             self.end = self.end.max(number + 1);
         }
-        if line.cells == 0 || line.guarded {
+        if line.cells() == 0 || line.is_guarded() {
             return false;
         }
         let bytes = ((1u32 << size) - 1) << (at % 4);
-        let cell = &mut self.more.blocks.get(line.cells)[at as usize / 4 % CELLS];
+        let cell = &mut self.more.blocks.get(line.cells())[at as usize / 4 % CELLS];
         self.atomics.give_back_word(at, cell);
         let fine = cell.is_quick(&mut self.more.events, quick, lane, bytes as u8);
         if fine

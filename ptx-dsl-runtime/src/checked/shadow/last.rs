@@ -3,6 +3,7 @@
 use super::Record;
 use super::event::{Event, Events};
 use super::stripe::Stripe;
+use super::tags::Tags;
 use crate::checked::actor::are_neighbours;
 use crate::checked::operations::View;
 use crate::checked::threads::Warp;
@@ -12,10 +13,7 @@ use crate::checked::threads::Warp;
 pub(super) struct Last {
     write: u32,
     read: u32,
-    /// The number of a list plus 1; 0: none. It has further reads, and in their order the writes to bytes that later ones do not cover.
-    more: u32,
-    /// All bytes are written.
-    full: bool,
+    pub tags: Tags,
 }
 
 /// So many further reads of a line are kept; of more than that some are forgotten, and races with them.
@@ -133,17 +131,23 @@ impl<'v> Pass<'v> {
 }
 
 impl Last {
+    /// Cells have the accesses from now on.
+    pub fn leave(&mut self, cells: u32) {
+        (self.write, self.read) = (0, 0);
+        self.tags.set_cells(cells);
+    }
+
     /// Has nobody accessed anything?
     #[inline]
     pub fn is_empty(&self) -> bool {
-        (self.write, self.read, self.more) == (0, 0, 0)
+        (self.write, self.read, self.tags.list()) == (0, 0, 0)
     }
 
     /// Have threads of the CTA of a warp written all bytes, and does a barrier come after that? `before` is the write of the line
     /// before, if that is so for it.
     #[inline]
     pub fn is_quiet(&self, events: &Events, line: u64, warp: &Warp, before: &mut u32) -> bool {
-        let alone = self.full && self.more == 0;
+        let alone = self.tags.is_full() && self.tags.list() == 0;
         if alone && self.write == *before {
             return self.write != 0;
         }
@@ -162,7 +166,7 @@ impl Last {
         self.write != 0
             && is_behind(&self.write)
             && self.others(events).iter().all(is_behind)
-            && (self.full || self.has_written(events, line, u64::MAX))
+            && (self.tags.is_full() || self.has_written(events, line, u64::MAX))
     }
 
     /// Can a write to these bytes be kept? It must say all of a read or nothing.
@@ -182,27 +186,28 @@ impl Last {
     fn has_written(&self, events: &Events, line: u64, bytes: u64) -> bool {
         let writes = [self.write].into_iter().chain(self.others(events).iter().copied());
         let written = writes.filter_map(|id| events.get(id)).filter(|event| event.by.what.writes());
-        self.full || bytes & !written.fold(0, |all, event| all | event.bytes(line)) == 0
+        self.tags.is_full() || bytes & !written.fold(0, |all, event| all | event.bytes(line)) == 0
     }
 
     #[inline]
     fn others<'m>(&self, events: &'m Events) -> &'m [u32] {
-        self.more.checked_sub(1).and_then(|at| events.lists.get(at as usize)).map_or(&[], Vec::as_slice)
+        self.tags.list().checked_sub(1).and_then(|at| events.lists.get(at as usize)).map_or(&[], Vec::as_slice)
     }
 
     /// A read, or a write of the whole line, that records refer to: true, and done, if the line has what other lines had.
     #[inline(always)]
     pub fn is_as_before(&mut self, pass: &Pass<'_>, writes: bool) -> bool {
-        if self.more != 0 || self.write != 0 && self.write != pass.before[0] {
+        if !self.tags.is_plain() || self.write != 0 && self.write != pass.before[0] {
             return false;
         }
         if writes {
             if self.read != 0 && self.read != pass.before[1] {
                 return false;
             }
-            (self.write, self.read, self.full) = (pass.id, 0, true);
+            (self.write, self.read) = (pass.id, 0);
+            self.tags.set_full(true);
         } else {
-            if self.read != 0 && self.read != pass.replaced || pass.reads && !self.full {
+            if self.read != 0 && self.read != pass.replaced || pass.reads && !self.tags.is_full() {
                 return false;
             }
             self.read = pass.id;
@@ -214,7 +219,10 @@ impl Last {
     /// write before.
     #[inline]
     pub fn access(&mut self, events: &mut Events, pass: &mut Pass<'_>, line: u64) -> bool {
-        if pass.reads && !self.full && (self.write == 0 || !self.has_written(events, line, pass.new.bytes(line))) {
+        if pass.reads
+            && !self.tags.is_full()
+            && (self.write == 0 || !self.has_written(events, line, pass.new.bytes(line)))
+        {
             return false;
         }
         let writes = pass.new.by.what.writes();
@@ -254,35 +262,38 @@ impl Last {
         if is_covered(events, self.read) {
             self.read = 0;
         }
-        if self.more != 0
-            && let Some(mut others) = events.lists.get_mut(self.more as usize - 1).map(std::mem::take)
+        let list = self.tags.list() as usize;
+        if list != 0
+            && let Some(mut others) = events.lists.get_mut(list - 1).map(std::mem::take)
         {
             others.retain(|id| !is_covered(events, *id));
-            events.lists[self.more as usize - 1] = others;
+            events.lists[list - 1] = others;
         }
         if !is_covered(events, self.write) {
             let old = self.write;
             self.list(events).push(old);
         }
         self.write = pass.id(events);
-        self.full = self.has_written(events, line, u64::MAX);
+        self.tags.set_full(false);
+        self.tags.set_full(self.has_written(events, line, u64::MAX));
     }
 
     /// Its list, made if need be.
     fn list<'m>(&mut self, events: &'m mut Events) -> &'m mut Vec<u32> {
-        if self.more == 0 {
+        if self.tags.list() == 0 {
             events.lists.push(Vec::new());
-            self.more = events.lists.len() as u32;
+            self.tags.set_list(events.lists.len() as u32);
         }
-        &mut events.lists[self.more as usize - 1]
+        &mut events.lists[self.tags.list() as usize - 1]
     }
 
     /// A write that comes after everything.
     #[inline]
     pub fn set(&mut self, events: &mut Events, pass: &mut Pass<'_>) {
-        (self.write, self.read, self.full) = (pass.id(events), 0, true);
-        if self.more != 0
-            && let Some(others) = events.lists.get_mut(self.more as usize - 1)
+        (self.write, self.read) = (pass.id(events), 0);
+        self.tags.set_full(true);
+        if let Some(list) = self.tags.list().checked_sub(1)
+            && let Some(others) = events.lists.get_mut(list as usize)
         {
             others.clear();
         }

@@ -13,10 +13,6 @@ use crate::checked::threads::Warp;
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Line {
     pub last: Last,
-    /// It has or had an mbarrier object: every access is looked at by itself.
-    pub guarded: bool,
-    /// The number of its cells, in place of `last` once the bytes are not accessed in one piece. 0: none.
-    pub cells: u32,
 }
 
 /// Records for which lines and cells have no place.
@@ -53,18 +49,30 @@ impl Cells<'_> {
 }
 
 impl Line {
+    /// The number of its cells, 0: none.
+    #[inline]
+    pub fn cells(&self) -> u32 {
+        self.last.tags.cells()
+    }
+
+    /// Is every access to be looked at by itself?
+    #[inline]
+    pub fn is_guarded(&self) -> bool {
+        self.last.tags.is_guarded()
+    }
+
     /// Its cells, made if need be.
     #[inline]
     pub fn split<'m>(&mut self, more: &'m mut More, number: u64) -> Cells<'m> {
         let More { cells: lists, events, blocks } = more;
-        if self.cells == 0 {
-            self.cells = blocks.add();
+        if self.cells() == 0 {
+            let cells = blocks.add();
             if !self.last.is_empty() {
-                self.fill(blocks.get(self.cells), lists, events, number);
-                self.last = Last::default();
+                self.fill(blocks.get(cells), lists, events, number);
             }
+            self.last.leave(cells);
         }
-        Cells { all: blocks.get(self.cells), lists, events }
+        Cells { all: blocks.get(self.cells()), lists, events }
     }
 
     /// Gives cells the accesses to the line.
@@ -84,7 +92,7 @@ impl Line {
     /// Have threads of the CTA written all its bytes, and does a barrier come after that? See [`Last::is_quiet`].
     #[inline]
     pub fn is_quiet(&self, more: &More, number: u64, warp: &Warp, before: &mut u32) -> bool {
-        !self.guarded && self.cells == 0 && self.last.is_quiet(&more.events, number, warp, before)
+        !self.is_guarded() && self.cells() == 0 && self.last.is_quiet(&more.events, number, warp, before)
     }
 
     /// An access to the bytes of a range.
@@ -131,7 +139,8 @@ impl Line {
 
     /// All of it is written in one piece: it has one record again.
     pub fn join(&mut self, more: &mut More, pass: &mut Pass<'_>) {
-        more.blocks.remove(std::mem::take(&mut self.cells));
+        more.blocks.remove(self.cells());
+        self.last.tags.set_cells(0);
         self.last.set(&mut more.events, pass);
     }
 

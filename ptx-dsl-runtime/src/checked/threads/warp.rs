@@ -112,11 +112,13 @@ impl Warp {
         (self.id, self.time, self.exist, self.floor, self.told, self.neighbours) = (id, 0, exist, 0, 0, neighbours);
         (self.used, self.whole) = (false, true);
         self.waits.clear();
-        self.met = Clock::default();
+        self.met.clear();
         self.groups.truncate(1);
         if let Some(group) = self.groups.first_mut() {
             group.lanes = exist;
-            group.known = known.clone();
+            if !Rc::ptr_eq(&group.known, known) {
+                group.known = known.clone();
+            }
             group.fenced.clear();
             group.observed.clear();
         }

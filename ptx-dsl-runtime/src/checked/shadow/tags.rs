@@ -1,0 +1,61 @@
+//! What is to be known of a line beside its last accesses, in four bytes: lines are many.
+
+/// From bit 0: all bytes are written, the line is guarded, it has cells; the number of its cells or of its list, 0: none.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Tags(u32);
+
+const FULL: u32 = 1;
+const GUARDED: u32 = 2;
+const CELLS: u32 = 4;
+const NUMBER: u32 = 3;
+
+impl Tags {
+    /// Are all bytes written? Not known if it has cells.
+    #[inline]
+    pub fn is_full(self) -> bool {
+        self.0 & FULL != 0
+    }
+
+    #[inline]
+    pub fn set_full(&mut self, full: bool) {
+        self.0 = self.0 & !FULL | u32::from(full);
+    }
+
+    /// It has or had an mbarrier object: every access is looked at by itself.
+    #[inline]
+    pub fn is_guarded(self) -> bool {
+        self.0 & GUARDED != 0
+    }
+
+    pub fn guard(&mut self) {
+        self.0 |= GUARDED;
+    }
+
+    /// The number of its cells, in place of the last accesses once the bytes are not accessed in one piece. 0: none.
+    #[inline]
+    pub fn cells(self) -> u32 {
+        if self.0 & CELLS != 0 { self.0 >> NUMBER } else { 0 }
+    }
+
+    /// It has cells from now on, or none.
+    #[inline]
+    pub fn set_cells(&mut self, number: u32) {
+        self.0 = self.0 & GUARDED | if number == 0 { 0 } else { CELLS | number << NUMBER };
+    }
+
+    /// The number of a list plus 1; 0: none. It has further reads, and in their order the writes to bytes that later ones do not cover.
+    #[inline]
+    pub fn list(self) -> u32 {
+        if self.0 & CELLS == 0 { self.0 >> NUMBER } else { 0 }
+    }
+
+    pub fn set_list(&mut self, number: u32) {
+        self.0 = self.0 & (FULL | GUARDED) | number << NUMBER;
+    }
+
+    /// Are there neither cells, nor a list, nor a guard?
+    #[inline]
+    pub fn is_plain(self) -> bool {
+        self.0 & !FULL == 0
+    }
+}
