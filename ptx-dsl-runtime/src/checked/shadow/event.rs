@@ -21,7 +21,7 @@ struct Places {
     /// The first byte of the first piece.
     from: u64,
     /// From piece to piece.
-    distance: i64,
+    distance: i32,
     /// Bytes of a piece.
     len: u32,
     /// How many they are, and the lanes of each.
@@ -62,7 +62,8 @@ impl Event {
             step => (Some(bytes.trailing_zeros() as u8), step * pieces.lanes),
         };
         let (of, of_piece) = (pieces.count.try_into().ok()?, pieces.lanes as u8);
-        let at = Places { from, distance: pieces.distance, len, pieces: of, lanes: of_piece, log, exchange: 0 };
+        let distance = pieces.distance.try_into().ok()?;
+        let at = Places { from, distance, len, pieces: of, lanes: of_piece, log, exchange: 0 };
         Some(Event { by: Record { lanes, ..by }, at })
     }
 
@@ -85,7 +86,7 @@ impl Event {
     }
 
     fn start(&self, piece: u8) -> u64 {
-        self.at.from.wrapping_add_signed(self.at.distance * i64::from(piece))
+        self.at.from.wrapping_add_signed(i64::from(self.at.distance) * i64::from(piece))
     }
 
     /// All bytes, if they follow each other.
@@ -95,7 +96,7 @@ impl Event {
         match pieces {
             1 => Some((from, from + u64::from(len))),
             _ if distance == 0 => Some((from, from + u64::from(len))),
-            _ if distance == i64::from(len) => Some((from, from + u64::from(len) * u64::from(pieces))),
+            _ if i64::from(distance) == i64::from(len) => Some((from, from + u64::from(len) * u64::from(pieces))),
             _ => None,
         }
     }
@@ -125,7 +126,7 @@ impl Event {
     #[inline]
     pub fn all_lines(&self) -> (u64, u64) {
         let Places { from, distance, len, pieces, .. } = self.at;
-        let far = distance * i64::from(pieces - 1);
+        let far = i64::from(distance) * i64::from(pieces - 1);
         let (low, high) = (from.wrapping_add_signed(far.min(0)), from.wrapping_add_signed(far.max(0)));
         (low / LINE, (high + u64::from(len)).div_ceil(LINE))
     }
@@ -139,7 +140,7 @@ impl Event {
     /// From the first line to after the last, if it accesses all of them.
     #[inline]
     pub fn dense_lines(&self) -> Option<(u64, u64)> {
-        let dense = self.at.distance.unsigned_abs() <= LINE.max(u64::from(self.at.len));
+        let dense = u64::from(self.at.distance.unsigned_abs()) <= LINE.max(self.at.len.into());
         dense.then(|| self.all_lines())
     }
 
@@ -150,7 +151,7 @@ impl Event {
         if pieces <= 2 || distance <= 0 {
             return 0..pieces;
         }
-        let (low, high, distance) = (line * LINE, (line + 1) * LINE, distance.unsigned_abs());
+        let (low, high, distance) = (line * LINE, (line + 1) * LINE, u64::from(distance.unsigned_abs()));
         let first = (low + 1).saturating_sub(from + u64::from(len)).div_ceil(distance);
         let end = high.saturating_sub(from).div_ceil(distance);
         let most = u64::from(pieces);
@@ -202,7 +203,7 @@ impl Event {
     /// Does the same thread access each byte of both?
     #[inline]
     pub fn is_alike(&self, other: &Event) -> bool {
-        let apart = self.at.pieces == 1 || self.at.distance.unsigned_abs() >= u64::from(self.at.len);
+        let apart = self.at.pieces == 1 || self.at.distance.unsigned_abs() >= self.at.len;
         self.at.log.is_some() && apart && self.is_of_same(other)
     }
 
