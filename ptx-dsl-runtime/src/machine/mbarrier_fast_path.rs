@@ -15,7 +15,13 @@ impl Ctx<'_> {
     /// The offset of an object of this CTA; `None` for the slow path.
     #[inline(always)]
     fn own_object(&self, space: AddrSpace, addr: u64) -> Option<usize> {
-        if self.monitor.is_on() || !addr.is_multiple_of(8) {
+        if self.monitor.is_on() { None } else { self.object_of_cta(space, addr) }
+    }
+
+    /// The same, with a monitor too.
+    #[inline(always)]
+    fn object_of_cta(&self, space: AddrSpace, addr: u64) -> Option<usize> {
+        if !addr.is_multiple_of(8) {
             return None;
         }
         match decode_common(space, addr, self.cur.cta) {
@@ -74,12 +80,29 @@ impl Ctx<'_> {
         if self.mask == 0 {
             return Ok(Some(false));
         }
-        let (done, wait) = mbarrier::test_together(self, q, addr, parity)?;
+        let (done, wait) = match self.test_monitored(q, addr, parity & 1) {
+            Some(looked) => looked,
+            None => mbarrier::test_together(self, q, addr, parity)?,
+        };
         if done || self.resumed() || self.gives_up() {
             return Ok(Some(done));
         }
         self.park(here, wait);
         Ok(None)
+    }
+
+    /// The active lanes test an object, of which a monitor learns: whether the phase is complete, and what a wait for it waits for. `None`
+    /// for the slow path, with nothing done.
+    #[inline]
+    fn test_monitored(&mut self, q: Q, addr: u64, parity: u64) -> Option<(bool, Wait)> {
+        if self.scheduling.steps.is_some() {
+            return None;
+        }
+        let at = self.object_of_cta(space(q), addr)?;
+        let done = object::passed(self.own_word(at)?, parity).ok()?;
+        let (who, order, offset) = (self.who(self.mask), self.order, at as u32);
+        let seen = self.monitor.get()?.test(offset, (parity, done), order, who);
+        seen.then_some((done, Wait::Phase { rank: who.rank, offset, parity }))
     }
 
     /// The same as [`Ctx::arrive_together`] of the active lanes, of which a monitor learns.
