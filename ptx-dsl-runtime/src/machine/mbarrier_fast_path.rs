@@ -7,6 +7,7 @@ use crate::flow::{Pc, Wait};
 use crate::isa::{mbarrier, space};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode_common};
+use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self as object, Arrive, State};
@@ -109,7 +110,27 @@ impl Ctx<'_> {
     #[inline]
     pub(crate) fn arrive_monitored(&mut self, q: Q, addr: u64, drop: bool) -> Result<bool, Box<Fault>> {
         let fits = self.monitor.is_on() && self.mask != 0 && !q.has(q::expect_tx);
-        Ok(fits && mbarrier::arrive_together(self, q, addr, drop, &mut [])?)
+        Ok(fits
+            && (!drop && self.arrive_early_monitored(q, addr)?
+                || mbarrier::arrive_together(self, q, addr, drop, &mut [])?))
+    }
+
+    /// The same on an object of the CTA, if that does not complete its phase.
+    #[inline]
+    fn arrive_early_monitored(&mut self, q: Q, addr: u64) -> Result<bool, Box<Fault>> {
+        if self.scheduling.steps.is_some() {
+            return Ok(false);
+        }
+        let Some(at) = self.object_of_cta(space(q), addr) else { return Ok(false) };
+        let (rank, lanes) = (self.cur.cta, self.mask);
+        let early = self.own_word(at).and_then(|word| object::arrive_early(word, lanes.count_ones()));
+        let Some(new) = early else { return Ok(false) };
+        self.tell_sync(Sync::MbarrierArrive { rank, offset: at as u32 }, lanes)?;
+        if let Some(place) = self.memory.shared.get_mut(at..).and_then(|s| s.first_chunk_mut()) {
+            *place = new.to_le_bytes();
+        }
+        self.changed();
+        Ok(true)
     }
 
     /// `mbarrier.arrive` and `arrive_drop` of the lanes of `m` with unused `state`, each with a count of 1 or with `tx` bytes to

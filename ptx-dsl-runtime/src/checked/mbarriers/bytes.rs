@@ -48,6 +48,8 @@ pub(in crate::checked) struct Bytes {
     init: Record,
     /// Those that others do not say all of, in no order.
     all: Vec<Operation>,
+    /// All of them are by all lanes of a warp: each warp has one.
+    whole: bool,
     /// The number of the last one.
     last: u64,
     /// The CTA of a warp, and what it knew by barriers: operations before that are no longer kept.
@@ -56,7 +58,7 @@ pub(in crate::checked) struct Bytes {
 
 impl Bytes {
     pub fn new(init: Record) -> Bytes {
-        Bytes { init: Record { bytes: CELL, ..init }, all: Vec::new(), last: 0, settled: (0, 0) }
+        Bytes { init: Record { bytes: CELL, ..init }, all: Vec::new(), whole: true, last: 0, settled: (0, 0) }
     }
 
     /// An operation on the object. If it has a race with the initialisation: that.
@@ -77,10 +79,15 @@ impl Bytes {
             self.settled = settled;
             self.all.retain(|old| !warp.knows_by_barrier(old.actor, old.time));
         }
-        if let Some(at) = self.all.iter().position(|old| old.actor == new.actor)
-            && self.joins(at, &new)
-        {
-            return;
+        self.whole &= new.lanes == u32::MAX;
+        if let Some(at) = self.all.iter().position(|old| old.actor == new.actor) {
+            if self.whole && !self.all[at].joins(&new) {
+                (self.all[at], self.last) = (new, new.number);
+                return;
+            }
+            if self.joins(at, &new) {
+                return;
+            }
         }
         if self.all.len() > Record::MOST {
             self.all.retain(|old| old.number != self.last);
