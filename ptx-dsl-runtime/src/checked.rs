@@ -259,6 +259,10 @@ impl Monitor for Checked {
         Ok(())
     }
 
+    fn test(&mut self, offset: u32, phase: (u64, bool), order: Order, who: Who) -> bool {
+        self.test_at_once((who.slot, who.rank, offset), phase, order, who)
+    }
+
     fn weak(&mut self) -> Option<&mut dyn WeakMemory> {
         self.weak.is_some().then_some(self)
     }

@@ -433,6 +433,12 @@ pub trait Monitor: 'static {
     fn sync(&mut self, _: Sync, _order: Order, _: Who) -> Result<(), FaultKind> {
         Ok(())
     }
+    /// Lanes of a warp test one mbarrier object of their CTA, at this place: the phase of a parity is complete or not. True if it has seen
+    /// that; otherwise it is told of each synchronisation.
+    #[doc(hidden)]
+    fn test(&mut self, _offset: u32, _phase: (u64, bool), _order: Order, _: Who) -> bool {
+        false
+    }
     /// Who chooses the stores from which strong loads read. `None`: they read what memory has.
     #[doc(hidden)]
     fn weak(&mut self) -> Option<&mut dyn weak::WeakMemory> {

@@ -18,8 +18,61 @@ struct Entry {
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
 pub(super) struct Clock {
     known: Frontier,
-    /// What of it a proxy fence separates from now, by [`Bridge`]. Whatever hands on a clock hands on these.
-    fenced: [Option<Rc<Frontier>>; 8],
+    /// What of it a proxy fence separates from now. Whatever hands on a clock hands on these.
+    fenced: Fences,
+}
+
+/// What proxy fences separate from now.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+struct Fences {
+    /// By [`Bridge`].
+    all: [Option<Rc<Frontier>>; 8],
+    /// Is there any?
+    any: bool,
+}
+
+impl Fences {
+    #[inline]
+    fn get(&self, bridge: Bridge) -> Option<&Rc<Frontier>> {
+        self.all[bridge as usize].as_ref()
+    }
+
+    /// That of a bridge, made if need be.
+    fn of(&mut self, bridge: Bridge) -> &mut Rc<Frontier> {
+        self.any = true;
+        self.all[bridge as usize].get_or_insert_default()
+    }
+
+    fn join_one(&mut self, bridge: Bridge, other: Option<&Rc<Frontier>>) {
+        if let Some(other) = other {
+            self.any = true;
+            join_frontier(&mut self.all[bridge as usize], other);
+        }
+    }
+
+    #[inline]
+    fn join(&mut self, other: &Fences) {
+        if other.any {
+            self.join_all(other);
+        }
+    }
+
+    #[inline(never)]
+    fn join_all(&mut self, other: &Fences) {
+        self.any = true;
+        for (own, other) in self.all.iter_mut().zip(&other.all) {
+            if let Some(other) = other {
+                join_frontier(own, other);
+            }
+        }
+    }
+
+    #[inline]
+    fn clear(&mut self) {
+        if self.any {
+            *self = Fences::default();
+        }
+    }
 }
 
 /// What proxy fences order: accesses of the generic proxy with later ones of another proxy. And what `tcgen05.fence` orders.
@@ -52,7 +105,7 @@ impl Clock {
 
     /// Is a proxy fence between these events and now?
     pub fn is_fenced(&self, bridge: Bridge, actor: Actor, lanes: u32, time: u32) -> bool {
-        self.fenced[bridge as usize].as_ref().is_some_and(|fenced| fenced.knows(actor, lanes, time))
+        self.fenced.get(bridge).is_some_and(|fenced| fenced.knows(actor, lanes, time))
     }
 
     /// Is any event of a CTA known?
@@ -70,34 +123,31 @@ impl Clock {
     /// All that `other` knows becomes known.
     pub fn join(&mut self, other: &Clock) {
         self.known.join(&other.known);
-        for (own, fenced) in self.fenced.iter_mut().zip(&other.fenced) {
-            join_frontier(own, fenced);
-        }
+        self.fenced.join(&other.fenced);
     }
 
     /// Nothing is known. Keeps the memory.
     pub fn clear(&mut self) {
         self.known.clear();
-        self.fenced = Default::default();
+        self.fenced.clear();
     }
 
     /// Lanes of a warp, with events of their own, execute a proxy fence.
     pub fn fence(&mut self, bridge: Bridge, own: impl IntoIterator<Item = (Actor, u32, u32)>) {
         let mut now = self.known.clone();
         own.into_iter().for_each(|(actor, lanes, time)| now.learn(actor, lanes, time));
-        self.fenced[bridge as usize] = Some(Rc::new(now));
+        *self.fenced.of(bridge) = Rc::new(now);
     }
 
     /// Adds events to those after a fence.
     pub fn add(&mut self, bridge: Bridge, events: impl IntoIterator<Item = (Actor, u32, u32)>) {
-        let frontier = Rc::make_mut(self.fenced[bridge as usize].get_or_insert_default());
+        let frontier = Rc::make_mut(self.fenced.of(bridge));
         events.into_iter().for_each(|(actor, lanes, time)| frontier.learn(actor, lanes, time));
     }
 
     /// Has anything that a bridge hands on, which the other one has not?
     pub fn has_news(&self, bridge: Bridge, other: &Clock) -> bool {
-        let (own, other) = (&self.fenced[bridge as usize], &other.fenced[bridge as usize]);
-        match (own, other) {
+        match (self.fenced.get(bridge), other.fenced.get(bridge)) {
             (None, _) => false,
             (Some(_), None) => true,
             (Some(own), Some(other)) => !Rc::ptr_eq(own, other) && own != other,
@@ -106,22 +156,21 @@ impl Clock {
 
     /// Takes over what a bridge of another clock hands on, and nothing else.
     pub fn carry(&mut self, bridge: Bridge, other: &Clock) {
-        join_frontier(&mut self.fenced[bridge as usize], &other.fenced[bridge as usize]);
+        self.fenced.join_one(bridge, other.fenced.get(bridge));
     }
 
     /// They acquire what others have released to a proxy.
     pub fn acquire(&mut self, released: Bridge, to: Bridge) {
-        let released = self.fenced[released as usize].clone();
-        join_frontier(&mut self.fenced[to as usize], &released);
+        let released = self.fenced.get(released).cloned();
+        self.fenced.join_one(to, released.as_ref());
     }
 }
 
-fn join_frontier(own: &mut Option<Rc<Frontier>>, other: &Option<Rc<Frontier>>) {
-    match (&mut *own, other) {
-        (_, None) => {}
-        (None, _) => own.clone_from(other),
-        (Some(own), Some(other)) if Rc::ptr_eq(own, other) => {}
-        (Some(own), Some(other)) => Rc::make_mut(own).join(other),
+fn join_frontier(own: &mut Option<Rc<Frontier>>, other: &Rc<Frontier>) {
+    match own {
+        None => *own = Some(other.clone()),
+        Some(own) if Rc::ptr_eq(own, other) => {}
+        Some(own) => Rc::make_mut(own).join(other),
     }
 }
 
@@ -240,6 +289,10 @@ impl Frontier {
     /// The same, up to the first difference in actors or lanes: most clocks of a CTA have none.
     #[inline]
     fn join_alike(&mut self, other: &[Entry]) -> usize {
+        if are_alike(&self.entries, other) {
+            self.entries.iter_mut().zip(other).for_each(|(own, new)| own.time = own.time.max(new.time));
+            return other.len();
+        }
         let (mut joined, mut last) = (0, None);
         for (own, new) in self.entries.iter_mut().zip(other) {
             if own.actor != new.actor || own.lanes != new.lanes || last == Some(new.actor) {
@@ -280,6 +333,20 @@ impl Frontier {
             self.entries.retain(|e| cluster_of(e.actor) >= middle);
         }
     }
+}
+
+/// Are these entries of the same actors and lanes, one of each actor? Without a branch for each, which is faster.
+#[inline]
+fn are_alike(a: &[Entry], b: &[Entry]) -> bool {
+    if a.len() != b.len() {
+        return false;
+    }
+    let mut before = None;
+    let differ = a.iter().zip(b).fold(0, |differ, (x, y)| {
+        let twice = before.replace(x.actor) == Some(x.actor);
+        differ | (x.actor ^ y.actor) | (x.lanes ^ y.lanes) | u32::from(twice)
+    });
+    differ == 0
 }
 
 /// How many entries at the start are of an actor.

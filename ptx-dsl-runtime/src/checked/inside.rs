@@ -11,11 +11,14 @@ use ptx_dsl_isa::hir::GLOBALS;
 /// The segment of the module's variables.
 const MODULE: usize = (GLOBALS >> 40) as usize;
 
+/// The window of shared memory.
+pub(super) const SHARED: u8 = 1;
+
 /// Window, name and offset of a place that can be in a variable.
 fn place(place: Place) -> Option<(u8, &'static str, u64)> {
     match place {
         Place::Global { segment: MODULE, offset } => Some((0, "global", offset)),
-        Place::Shared { offset, .. } => Some((1, "shared", offset.into())),
+        Place::Shared { offset, .. } => Some((SHARED, "shared", offset.into())),
         Place::Local { offset } => Some((2, "local", offset)),
         Place::Const { offset } => Some((3, "const", offset)),
         Place::Global { .. } | Place::Param { .. } => None,

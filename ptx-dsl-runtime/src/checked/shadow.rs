@@ -243,7 +243,7 @@ impl Shadow {
         for read in reads {
             let operations = &Operations::default();
             let view = View { warp, lanes: u32::MAX, operations, bridge: None, reads: false, content: None };
-            self.pass_lines(Pass::new(read, std::slice::from_ref(warp), view, false).again());
+            self.pass_lines(&mut Pass::new(read, std::slice::from_ref(warp), view, false).again());
         }
     }
 
@@ -252,7 +252,7 @@ impl Shadow {
         self.phase.alone = alone;
     }
 
-    fn pass(&mut self, pass: Pass<'_>) -> bool {
+    fn pass(&mut self, mut pass: Pass<'_>) -> bool {
         if self.phase.alone {
             self.settle(pass.warp());
             if pass.new.by.what.writes() {
@@ -262,34 +262,34 @@ impl Shadow {
                 self.keep(reads, pass.warp());
             }
         }
-        self.pass_lines(pass)
+        self.pass_lines(&mut pass)
     }
 
-    fn pass_lines(&mut self, mut pass: Pass<'_>) -> bool {
+    fn pass_lines(&mut self, pass: &mut Pass<'_>) -> bool {
         if self.more.events.are_many() {
             self.collect();
         }
-        let new = pass.new;
-        if let Some((mut next, to)) = new.block_of_lines() {
+        if let Some((mut next, to)) = pass.new.block_of_lines() {
             while next < to {
-                next = self.pass_like(next, to, &pass);
-                if next < to && !self.pass_line(next, &mut pass) {
+                next = self.pass_like(next, to, pass);
+                if next < to && !self.pass_line(next, pass) {
                     return false;
                 }
                 next += 1;
             }
             return true;
         }
-        new.lines(|number| self.pass_like(number, number + 1, &pass) > number || self.pass_line(number, &mut pass))
+        let new = pass.new;
+        new.lines(|number| self.pass_like(number, number + 1, pass) > number || self.pass_line(number, pass))
     }
 
     fn pass_line(&mut self, number: u64, pass: &mut Pass<'_>) -> bool {
-        let (new, again) = (pass.new, pass.is_again());
-        let Some((line, more)) = self.line(number).filter(|(line, _)| !line.is_guarded() || again) else {
+        let Some((line, more)) = self.line(number) else { return false };
+        if line.is_guarded() && !pass.is_again() {
             return false;
-        };
-        let writes = new.by.what.writes();
-        if line.cells() == 0 && (!writes || line.last.has_room(&more.events, number, new.bytes(number))) {
+        }
+        let writes = pass.new.by.what.writes();
+        if line.cells() == 0 && (!writes || line.last.has_room(&more.events, number, pass.new.bytes(number))) {
             line.last.access(&mut more.events, pass, number)
         } else {
             line.access_elements(more, number, pass)

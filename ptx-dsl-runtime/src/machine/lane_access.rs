@@ -231,13 +231,14 @@ impl Ctx<'_> {
         let Some([old, ..]) = little_endian::load(window, offset as u64, 8) else { return Err(outside()) };
         let (new, result) = update(old).map_err(|e| e.fault(offset))?;
         let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
-        let completes = phase(old) != phase(new) && phase(old).is_some() && phase(new).is_some();
+        let (before, after) = if new == old { (None, None) } else { (phase(old), phase(new)) };
+        let completes = before != after && before.is_some() && after.is_some();
         self.step_updates_mbarrier(rank, offset, (new != old, completes));
         if new != old {
             little_endian::store(self.window_mut(rank)?, offset as u64, 8, [new, 0, 0, 0]).ok_or_else(outside)?;
             self.changed();
-            if phase(old) != phase(new) {
-                if let (Some(completed), Some(_)) = (phase(old), phase(new)) {
+            if before != after {
+                if let (Some(completed), Some(_)) = (before, after) {
                     let slot = self.residents.slot as u32;
                     self.tell(Event::Phase { slot, rank, offset, phase: completed });
                     self.tell_sync_of(Sync::MbarrierPhase { rank, offset }, self.order, 1 << lane)?;

@@ -7,6 +7,7 @@ use crate::flow::{Pc, Wait};
 use crate::isa::{mbarrier, space};
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode_common};
+use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self as object, Arrive, State};
@@ -15,7 +16,13 @@ impl Ctx<'_> {
     /// The offset of an object of this CTA; `None` for the slow path.
     #[inline(always)]
     fn own_object(&self, space: AddrSpace, addr: u64) -> Option<usize> {
-        if self.monitor.is_on() || !addr.is_multiple_of(8) {
+        if self.monitor.is_on() { None } else { self.object_of_cta(space, addr) }
+    }
+
+    /// The same, with a monitor too.
+    #[inline(always)]
+    fn object_of_cta(&self, space: AddrSpace, addr: u64) -> Option<usize> {
+        if !addr.is_multiple_of(8) {
             return None;
         }
         match decode_common(space, addr, self.cur.cta) {
@@ -74,7 +81,10 @@ impl Ctx<'_> {
         if self.mask == 0 {
             return Ok(Some(false));
         }
-        let (done, wait) = mbarrier::test_together(self, q, addr, parity)?;
+        let (done, wait) = match self.test_monitored(q, addr, parity & 1) {
+            Some(looked) => looked,
+            None => mbarrier::test_together(self, q, addr, parity)?,
+        };
         if done || self.resumed() || self.gives_up() {
             return Ok(Some(done));
         }
@@ -82,11 +92,45 @@ impl Ctx<'_> {
         Ok(None)
     }
 
+    /// The active lanes test an object, of which a monitor learns: whether the phase is complete, and what a wait for it waits for. `None`
+    /// for the slow path, with nothing done.
+    #[inline]
+    fn test_monitored(&mut self, q: Q, addr: u64, parity: u64) -> Option<(bool, Wait)> {
+        if self.scheduling.steps.is_some() {
+            return None;
+        }
+        let at = self.object_of_cta(space(q), addr)?;
+        let done = object::passed(self.own_word(at)?, parity).ok()?;
+        let (who, order, offset) = (self.who(self.mask), self.order, at as u32);
+        let seen = self.monitor.get()?.test(offset, (parity, done), order, who);
+        seen.then_some((done, Wait::Phase { rank: who.rank, offset, parity }))
+    }
+
     /// The same as [`Ctx::arrive_together`] of the active lanes, of which a monitor learns.
     #[inline]
     pub(crate) fn arrive_monitored(&mut self, q: Q, addr: u64, drop: bool) -> Result<bool, Box<Fault>> {
         let fits = self.monitor.is_on() && self.mask != 0 && !q.has(q::expect_tx);
-        Ok(fits && mbarrier::arrive_together(self, q, addr, drop, &mut [])?)
+        Ok(fits
+            && (!drop && self.arrive_early_monitored(q, addr)?
+                || mbarrier::arrive_together(self, q, addr, drop, &mut [])?))
+    }
+
+    /// The same on an object of the CTA, if that does not complete its phase.
+    #[inline]
+    fn arrive_early_monitored(&mut self, q: Q, addr: u64) -> Result<bool, Box<Fault>> {
+        if self.scheduling.steps.is_some() {
+            return Ok(false);
+        }
+        let Some(at) = self.object_of_cta(space(q), addr) else { return Ok(false) };
+        let (rank, lanes) = (self.cur.cta, self.mask);
+        let early = self.own_word(at).and_then(|word| object::arrive_early(word, lanes.count_ones()));
+        let Some(new) = early else { return Ok(false) };
+        self.tell_sync(Sync::MbarrierArrive { rank, offset: at as u32 }, lanes)?;
+        if let Some(place) = self.memory.shared.get_mut(at..).and_then(|s| s.first_chunk_mut()) {
+            *place = new.to_le_bytes();
+        }
+        self.changed();
+        Ok(true)
     }
 
     /// `mbarrier.arrive` and `arrive_drop` of the lanes of `m` with unused `state`, each with a count of 1 or with `tx` bytes to

@@ -3,55 +3,125 @@
 //! Only operations on the object access them, and these do not conflict with each other, only with the initialisation. So they are kept in
 //! one list, as the shadow keeps reads, and are added to the shadow when the object ends.
 
+use crate::checked::actor::{Actor, cta_of};
 use crate::checked::operations::View;
-use crate::checked::shadow::Record;
+use crate::checked::shadow::{Record, What};
 use crate::checked::threads::Warp;
+use crate::monitor::Scope;
+
+/// All bytes of a cell.
+const CELL: u8 = 0b1111;
+
+/// An operation: what differs from others.
+#[derive(Debug, Clone, Copy)]
+struct Operation {
+    actor: Actor,
+    time: u32,
+    lanes: u32,
+    site: u32,
+    /// Counts those that are kept, in their order.
+    number: u64,
+}
+
+impl Operation {
+    /// Is it a part of the same instruction as a new one?
+    #[inline]
+    fn joins(&self, new: &Operation) -> bool {
+        (self.actor, self.time, self.site) == (new.actor, new.time, new.site)
+    }
+
+    /// Does a later one say all that it says?
+    #[inline]
+    fn is_replaced(&self, new: &Operation) -> bool {
+        self.actor == new.actor && self.lanes & !new.lanes == 0
+    }
+
+    fn record(self) -> Record {
+        let Operation { actor, time, lanes, site, .. } = self;
+        Record { actor, time, lanes, site, bytes: CELL, strong: Some(Scope::Sys), what: What::Mbarrier }
+    }
+}
 
 /// The accesses to the bytes of a live object.
 #[derive(Debug)]
 pub(in crate::checked) struct Bytes {
     init: Record,
-    /// No lanes: there is none.
-    pub last: Record,
-    /// Those before that it does not say all of.
-    pub others: Vec<Record>,
+    /// Those that others do not say all of, in no order.
+    all: Vec<Operation>,
+    /// All of them are by all lanes of a warp: each warp has one.
+    whole: bool,
+    /// The number of the last one.
+    last: u64,
+    /// The CTA of a warp, and what it knew by barriers: operations before that are no longer kept.
+    settled: (u32, u32),
 }
 
 impl Bytes {
     pub fn new(init: Record) -> Bytes {
-        Bytes { init, last: Record::default(), others: Vec::new() }
+        Bytes { init: Record { bytes: CELL, ..init }, all: Vec::new(), whole: true, last: 0, settled: (0, 0) }
     }
 
     /// An operation on the object. If it has a race with the initialisation: that.
     #[inline]
-    pub fn access(&mut self, new: Record, view: &View<'_>) -> Option<Record> {
-        if self.last == new {
-            return None;
-        }
-        if !self.init.is_behind(view) {
+    pub fn access(&mut self, new: &Record, view: &View<'_>) -> Option<Record> {
+        let Record { actor, time, lanes, site, .. } = *new;
+        if !view.warp.knows_by_barrier(self.init.actor, self.init.time) && !self.init.is_behind(view) {
             return Some(self.init);
         }
-        self.keep(new, view.warp);
+        self.keep(Operation { actor, time, lanes, site, number: self.last + 1 }, view.warp);
         None
     }
 
     #[inline]
-    fn keep(&mut self, new: Record, warp: &Warp) {
-        let is_near = |r: &Record| r.actor == new.actor || warp.knows_by_barrier(r.actor, r.time);
-        if let Some(at) = self.others.iter().position(is_near) {
-            if let Some(same) = self.others[at..].iter_mut().find(|r| r.joins(&new)) {
-                same.lanes |= new.lanes;
+    fn keep(&mut self, new: Operation, warp: &Warp) {
+        let settled = (cta_of(warp.id), warp.floor());
+        if settled != self.settled && settled.1 != 0 {
+            self.settled = settled;
+            self.all.retain(|old| !warp.knows_by_barrier(old.actor, old.time));
+        }
+        self.whole &= new.lanes == u32::MAX;
+        if let Some(at) = self.all.iter().position(|old| old.actor == new.actor) {
+            if self.whole && !self.all[at].joins(&new) {
+                (self.all[at], self.last) = (new, new.number);
                 return;
             }
-            self.others.extract_if(at.., |r| r.is_replaced(&new, warp)).for_each(drop);
+            if self.joins(at, &new) {
+                return;
+            }
         }
-        if self.last.joins(&new) {
-            self.last.lanes |= new.lanes;
-            return;
+        if self.all.len() > Record::MOST {
+            self.all.retain(|old| old.number != self.last);
         }
-        if self.last.lanes != 0 && !self.last.is_replaced(&new, warp) && self.others.len() < Record::MOST {
-            self.others.push(self.last);
+        self.last = new.number;
+        self.all.push(new);
+    }
+
+    /// Removes what a new operation says all of, from a place on. True if it is a part of one that is there.
+    #[inline]
+    fn joins(&mut self, from: usize, new: &Operation) -> bool {
+        let same = self.all[from..].iter_mut().find(|old| old.joins(new));
+        let joins = same.is_some();
+        if let Some(same) = same {
+            let again = same.number != self.last || same.lanes == new.lanes;
+            same.lanes |= new.lanes;
+            if again {
+                return true;
+            }
         }
-        self.last = new;
+        let mut at = from;
+        while let Some(old) = self.all.get(at) {
+            if old.is_replaced(new) && !old.joins(new) {
+                self.all.swap_remove(at);
+            } else {
+                at += 1;
+            }
+        }
+        joins
+    }
+
+    /// The operations, from the oldest to the last.
+    pub fn operations(mut self) -> Vec<Record> {
+        self.all.sort_unstable_by_key(|operation| operation.number);
+        self.all.into_iter().map(Operation::record).collect()
     }
 }

@@ -1,18 +1,28 @@
 //! Operations on mbarrier objects.
 
 use super::bytes::Bytes;
-use super::{Object, Publishing};
+use super::{Mbarrier, Object, Publishing};
 use crate::checked::Checked;
 use crate::checked::accesses::shadow_of;
-use crate::checked::misses::Events;
+use crate::checked::inside::SHARED;
+use crate::checked::misses::{Events, Misses};
 use crate::checked::operations::View;
 use crate::checked::shadow::{Memory, Record, What};
+use crate::checked::threads::Warp;
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
 use crate::monitor::{Access, By, Order, Proxy, Scope, Who};
 
-/// All bytes of a cell.
-const CELL: u8 = 0b1111;
+/// How an operation on an object orders the accesses to its bytes: as one that is strong.
+const OPERATION: Order = Order {
+    strong: true,
+    atomic: false,
+    acquire: false,
+    release: false,
+    sequential: false,
+    scope: Scope::Sys,
+    aligned: false,
+};
 
 impl Checked {
     /// `mbarrier.init`
@@ -30,7 +40,7 @@ impl Checked {
             && offset.is_multiple_of(8)
         {
             let init = Record::new(warp, who.lanes, who.site, What::Init, Order::default());
-            self.mbarriers.of(object).bytes = Some(Bytes::new(Record { bytes: CELL, ..init }));
+            self.mbarriers.of(object).bytes = Some(Bytes::new(init));
         }
         Ok(())
     }
@@ -40,7 +50,7 @@ impl Checked {
         let (slot, rank, offset) = object;
         self.live.remove(&object);
         if let Some(bytes) = self.mbarriers.find(object).and_then(|object| object.bytes.take()) {
-            self.shadow(Memory::Shared { slot, rank }).add(offset.into(), &bytes.others, bytes.last);
+            self.shadow(Memory::Shared { slot, rank }).add(offset.into(), &bytes.operations());
         }
         self.object(object, What::Init, who)?;
         // the memory is as if never written
@@ -56,8 +66,7 @@ impl Checked {
             let mut lanes = (0..32).map(|l| who.lanes & 1 << l).filter(|lane| *lane != 0);
             return lanes.try_for_each(|lanes| self.object(object, what, Who { lanes, ..who }));
         }
-        let strong = what == What::Mbarrier;
-        let order = Order { strong, scope: Scope::Sys, ..Order::default() };
+        let order = if what == What::Mbarrier { OPERATION } else { Order { strong: false, ..OPERATION } };
         let record = Record::new(warp, who.lanes, who.site, what, order);
         let place = Place::Shared { rank, offset };
         let (by, proxy, addr, write) = (By::Thread, Proxy::Generic, offset.into(), what == What::Init);
@@ -69,7 +78,7 @@ impl Checked {
         let (lanes, operations) = (who.lanes, &self.operations);
         let view = View { warp, lanes, operations, bridge: None, reads: false, content: None };
         let race = match self.mbarriers.find(object).and_then(|object| object.bytes.as_mut()) {
-            Some(bytes) => bytes.access(Record { bytes: CELL, ..record }, &view),
+            Some(bytes) => bytes.access(&record, &view),
             None => {
                 let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
                 shadow.guard(offset.into());
@@ -82,13 +91,53 @@ impl Checked {
         }
     }
 
+    /// An operation by lanes that know the same on the bytes of a live object of their CTA: the warp, and the object. `None` if there is
+    /// more to it than that nothing is wrong.
+    #[inline]
+    fn operation(&mut self, object: Object, who: Who) -> Option<(&mut Warp, &mut Mbarrier, &mut Misses)> {
+        let (_, rank, offset) = object;
+        let bytes = (offset.into(), u64::from(offset) + 8);
+        if rank != who.rank || self.variables.left_by(who.site, SHARED, bytes).is_some() {
+            return None;
+        }
+        let (warp, object) = (self.threads.of(who)?, self.mbarriers.find(object)?);
+        let bytes = object.bytes.as_mut().filter(|_| warp.is_together(who.lanes))?;
+        let record = Record::new(warp, who.lanes, who.site, What::Mbarrier, OPERATION);
+        let (lanes, operations) = (who.lanes, &self.operations);
+        let view = View { warp, lanes, operations, bridge: None, reads: false, content: None };
+        bytes.access(&record, &view).is_none().then_some((warp, object, &mut self.misses))
+    }
+
     /// Lanes of a warp arrive.
     pub(in crate::checked) fn arrives(&mut self, object: Object, order: Order, who: Who) -> Result<(), FaultKind> {
+        if let Some((warp, object, _)) = self.operation(object, who) {
+            object.arrive(warp, order, who);
+            return Ok(());
+        }
         self.object(object, What::Mbarrier, who)?;
         if let Some(warp) = self.threads.of(who) {
             self.mbarriers.of(object).arrive(warp, order, who);
         }
         Ok(())
+    }
+
+    /// Lanes of a warp test a phase, which is complete or not. False if there is more to it than that nothing is wrong: then the test
+    /// comes again, in parts.
+    pub(in crate::checked) fn test_at_once(
+        &mut self,
+        object: Object,
+        (parity, complete): (u64, bool),
+        order: Order,
+        who: Who,
+    ) -> bool {
+        let Some((warp, object, misses)) = self.operation(object, who) else { return false };
+        if object.phases.as_ref().is_some_and(|phases| phases.test(parity, who.warp, warp).is_some()) {
+            return false;
+        }
+        if complete {
+            object.waited(warp, order, who, misses);
+        }
+        true
     }
 
     /// A thread tests a phase of this parity.
@@ -106,11 +155,19 @@ impl Checked {
 
     /// A thread has seen the completion of a phase.
     pub(in crate::checked) fn waited(&mut self, object: Object, order: Order, who: Who) {
-        let (Some(warp), Some(object)) = (self.threads.of(who), self.mbarriers.find(object)) else { return };
-        if let Some(phases) = &mut object.phases {
+        if let (Some(warp), Some(object)) = (self.threads.of(who), self.mbarriers.find(object)) {
+            object.waited(warp, order, who, &mut self.misses);
+        }
+    }
+}
+
+impl Mbarrier {
+    /// A warp has seen the completion of a phase.
+    fn waited(&mut self, warp: &mut Warp, order: Order, who: Who, misses: &mut Misses) {
+        if let Some(phases) = &mut self.phases {
             phases.sees(who.warp);
         }
-        for (clock, how) in &object.done {
+        for (clock, how) in &self.done {
             let why = match how {
                 Publishing::Released | Publishing::Remote if !order.acquire => {
                     warp.observe(who.lanes, clock, None);
@@ -127,7 +184,7 @@ impl Checked {
                 Publishing::Relaxed => "the arrival is `.relaxed`, and no fence of release semantics precedes it",
             };
             warp.meet(who.lanes, clock);
-            self.misses.remember(who, Events::Known(clock.clone()), why, object.site);
+            misses.remember(who, Events::Known(clock.clone()), why, self.site);
         }
     }
 }

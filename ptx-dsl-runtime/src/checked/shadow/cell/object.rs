@@ -1,11 +1,10 @@
 //! The operations on a live mbarrier object, which are kept with the object until something else happens to its bytes.
 
-use super::{MOST_READS, Record, joins, replaces};
+use super::{MOST_READS, Record};
 use crate::checked::operations::View;
 use crate::checked::shadow::Shadow;
 use crate::checked::shadow::blocks::CELLS;
 use crate::checked::shadow::stripe::LINE;
-use crate::checked::threads::Warp;
 
 impl Record {
     /// So many operations on an object are kept beside the last one.
@@ -17,31 +16,18 @@ impl Record {
         let is_fenced = |bridge| view.has_met_fenced(bridge, self.actor, self.lanes, self.time);
         self.is_before(view) || self.bridge(view).is_some_and(is_fenced)
     }
-
-    /// Is it a part of the same instruction as a new one?
-    #[inline]
-    pub(in crate::checked) fn joins(&self, new: &Record) -> bool {
-        joins(self, new)
-    }
-
-    /// Does a new one say all that it says?
-    #[inline]
-    pub(in crate::checked) fn is_replaced(&self, new: &Record, warp: &Warp) -> bool {
-        replaces(new, self, warp)
-    }
 }
 
 impl Shadow {
-    /// Adds the operations on an object to its bytes: the last one, and others.
+    /// Adds the operations on an object to its bytes, from the oldest to the last.
     #[cold]
-    pub(in crate::checked) fn add(&mut self, from: u64, others: &[Record], last: Record) {
+    pub(in crate::checked) fn add(&mut self, from: u64, operations: &[Record]) {
+        let Some((last, others)) = operations.split_last() else { return };
         for at in [from, from + 4] {
             let Some((line, more)) = self.line(at / LINE) else { continue };
             line.split(more, at / LINE).change(at as usize / 4 % CELLS, |cell, lists| {
                 others.iter().for_each(|r| cell.push(lists, *r));
-                if last.lanes != 0 {
-                    cell.add(lists, last);
-                }
+                cell.add(lists, *last);
             });
         }
     }
