@@ -3,6 +3,7 @@
 use super::blocks::CELLS;
 use super::event::Event;
 use super::last::Pass;
+use super::line::More;
 use super::packed::Quick;
 use super::stripe::LINE;
 use super::{PAGE, Record, Shadow, What};
@@ -85,9 +86,10 @@ impl Shadow {
             return false;
         }
         let bytes = ((1u32 << size) - 1) << (at % 4);
-        let cell = &mut self.more.blocks.get(line.cells)[at as usize / 4 % CELLS];
+        let More { events, cells: lists, blocks } = &mut self.more;
+        let cell = &mut blocks.get(line.cells)[at as usize / 4 % CELLS];
         self.atomics.give_back_word(at, cell);
-        let fine = cell.is_quick(&mut self.more.events, quick, lane, bytes as u8);
+        let fine = cell.is_quick((events, lists), quick, lane, bytes as u8);
         if fine
             && of_class
             && let Some(write) = cell.only_write()

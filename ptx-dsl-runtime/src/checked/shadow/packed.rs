@@ -1,6 +1,6 @@
 //! The last accesses to four bytes as they are kept: numbers of events, and which of their threads made the access.
 
-use super::cell::{Accesses, Record};
+use super::cell::{Accesses, Record, joins, replaces};
 use super::event::{Event, Events};
 use crate::checked::threads::Warp;
 
@@ -113,43 +113,91 @@ impl Cell {
         ((self.rest & 15) as u8, (self.rest >> 4 & 15) as u8)
     }
 
+    fn list<'l>(&self, lists: &'l [Vec<Record>]) -> &'l [Record] {
+        (self.rest >> 8).checked_sub(1).and_then(|at| lists.get(at as usize)).map_or(&[], Vec::as_slice)
+    }
+
     /// An access of a lane to bytes: true, and done, if it is easily seen to be fine.
     #[inline]
-    pub fn is_quick(&mut self, events: &mut Events, quick: &mut Quick<'_>, lane: u32, bytes: u8) -> bool {
+    pub fn is_quick(
+        &mut self,
+        (events, lists): (&mut Events, &mut Vec<Vec<Record>>),
+        quick: &mut Quick<'_>,
+        lane: u32,
+        bytes: u8,
+    ) -> bool {
+        let written = self.bytes().0;
+        if quick.reads && bytes & !written != 0
+            || !quick.is_fine(events, (self.write, self.write_by), written, (lane, bytes))
+        {
+            return false;
+        }
+        match quick.new.what.writes() {
+            true => self.is_quick_write((events, lists), quick, lane, bytes),
+            false => self.is_quick_read((events, lists), quick, lane, bytes),
+        }
+    }
+
+    #[inline]
+    fn is_quick_write(
+        &mut self,
+        (events, lists): (&mut Events, &mut [Vec<Record>]),
+        quick: &mut Quick<'_>,
+        lane: u32,
+        bytes: u8,
+    ) -> bool {
         let (written, read) = self.bytes();
-        let write = (self.write, self.write_by);
-        if self.rest > 255 || quick.reads && bytes & !written != 0 {
+        let covers = (written | read) & !bytes == 0;
+        if !covers || !quick.is_fine(events, (self.read, self.read_by), read, (lane, bytes)) {
             return false;
         }
-        if !quick.is_fine(events, write, written, (lane, bytes)) {
-            return false;
-        }
-        let by = By::thread(0, lane);
-        if quick.new.what.writes() {
-            let covers = (written | read) & !bytes == 0;
-            if !covers || !quick.is_fine(events, (self.read, self.read_by), read, (lane, bytes)) {
+        if let Some(list) = (self.rest >> 8).checked_sub(1).and_then(|at| lists.get_mut(at as usize)) {
+            if !list.iter().all(|r| r.bytes == bytes && r.is_mutual_scope(quick.new)) {
                 return false;
             }
-            (self.write, self.write_by) = (quick.id(events), by);
-            (self.read, self.rest) = (0, bytes.into());
-            return true;
+            list.clear();
         }
-        if !self.is_replaced(events, quick, lane, bytes) {
-            return false;
-        }
-        (self.read, self.read_by) = (quick.id(events), by);
-        self.rest = u32::from(written) | u32::from(bytes) << 4;
+        (self.write, self.write_by) = (quick.id(events), By::thread(0, lane));
+        self.read = 0;
+        self.rest = self.rest & !255 | u32::from(bytes);
         true
     }
 
-    /// Does a read say all that the last one says?
     #[inline]
-    fn is_replaced(&self, events: &Events, quick: &Quick<'_>, lane: u32, bytes: u8) -> bool {
-        let Some(event) = events.get(self.read) else { return true };
-        let r = self.read_by.record(event, self.bytes().1);
-        let alike = (r.strong, r.what) == (quick.new.strong, quick.new.what);
-        let own = quick.is_own(event, self.read_by, lane);
-        alike && r.bytes & !bytes == 0 && (own || quick.warp.knows_by_barrier(r.actor, r.time))
+    fn is_quick_read(
+        &mut self,
+        (events, lists): (&mut Events, &mut Vec<Vec<Record>>),
+        quick: &mut Quick<'_>,
+        lane: u32,
+        bytes: u8,
+    ) -> bool {
+        let new = Record { lanes: 1 << lane, bytes, ..*quick.new };
+        let fine = match events.get(self.read) {
+            None => self.list(lists).is_empty(),
+            Some(event) => self.takes_over(lists, self.read_by.record(event, self.bytes().1), &new, quick.warp),
+        };
+        if fine {
+            (self.read, self.read_by) = (quick.id(events), By::thread(0, lane));
+            self.rest = self.rest & !240 | u32::from(bytes) << 4;
+        }
+        fine
+    }
+
+    /// May a read take the place of the last one? That one is kept in the list if it is the first of strong ones that are alike.
+    #[inline]
+    fn takes_over(&mut self, lists: &mut Vec<Vec<Record>>, last: Record, new: &Record, warp: &Warp) -> bool {
+        let is_other = |r: &Record| r.is_alike(new) && !joins(r, new);
+        match self.list(lists) {
+            [] if replaces(new, &last, warp) => true,
+            [] if is_other(&last) => {
+                let mut all = Accesses { more: self.rest >> 8, ..Accesses::default() };
+                all.push(lists, last);
+                self.rest = self.rest & 255 | all.more << 8;
+                true
+            }
+            [first] => is_other(&last) && is_other(first) && !replaces(new, first, warp),
+            _ => false,
+        }
     }
 
     /// The event and the lane of the last write, if it is one of all bytes by a lane of the event's first warp, and there are no other
