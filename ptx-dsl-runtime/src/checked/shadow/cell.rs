@@ -312,7 +312,8 @@ impl Accesses {
             if more.len() >= MOST_LISTS {
                 return;
             }
-            more.push(Vec::new());
+            // most have one record
+            more.push(Vec::with_capacity(1));
             self.more = more.len() as u32;
         }
         if let Some(others) = more.get_mut(self.more as usize - 1)
