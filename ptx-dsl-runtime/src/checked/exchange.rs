@@ -25,9 +25,9 @@ impl Checked {
         }
     }
 
-    /// Strong loads of lanes, in their order.
-    pub(super) fn see_all(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) {
-        for (lanes, at) in offsets.each(a.who.lanes, offset) {
+    /// Strong loads of lanes, in their order, of which only some may find a message.
+    pub(super) fn see_all(&mut self, a: &Access, some: u32, (memory, offset): (Memory, u64), offsets: Offsets<'_>) {
+        for (lanes, at) in offsets.each(a.who.lanes, offset).filter(|(lanes, _)| lanes & some != 0) {
             self.sees(&Access { who: Who { lanes, ..a.who }, ..*a }, memory, at);
         }
     }

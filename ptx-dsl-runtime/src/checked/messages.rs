@@ -160,13 +160,6 @@ impl Messages {
         self.places(memory).is_some_and(|places| places.may_be_in(from, len))
     }
 
-    /// Is there a message at any of these places, perhaps? Without a branch for each, so that the processor looks them up together.
-    #[inline]
-    pub fn may_be_at(&self, memory: Memory, offsets: impl Iterator<Item = u64>) -> bool {
-        let Some(places) = self.places(memory) else { return false };
-        offsets.fold(false, |any, offset| any | (places.get(offset) != Place::Empty))
-    }
-
     /// The message at a place.
     #[inline]
     pub fn at(&self, key: Key) -> Option<Found<'_>> {

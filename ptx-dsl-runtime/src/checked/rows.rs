@@ -14,13 +14,9 @@ impl Checked {
         if order.release || order.atomic && !self.is_unchained(a.who) {
             return false;
         }
-        // before the shadow is looked up, so that the processor waits for both at once
-        let sees = order.strong && !a.write && self.are_messages_at(a, memory, offset, offsets);
-        if !self.is_fine(a, memory, offset, offsets) {
-            return false;
-        }
+        let Some(seen) = self.is_fine(a, memory, offset, offsets) else { return false };
         match (a.write, order.strong) {
-            (false, _) if sees => self.see_all(a, memory, offset, offsets),
+            (false, true) if seen != 0 && !self.messages.is_empty() => self.see_all(a, seen, (memory, offset), offsets),
             (true, true) if !order.atomic => self.send_all(a, memory, offset, offsets),
             (true, false) if !self.messages.is_empty() => self.overwrite_all(a, memory, offset, offsets),
             _ => {}
@@ -34,11 +30,6 @@ impl Checked {
             && self.threads.of(who).is_some_and(|warp| warp.fenced(who.lanes.trailing_zeros() & 31).is_empty())
     }
 
-    fn are_messages_at(&self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> bool {
-        !self.messages.is_empty()
-            && self.messages.may_be_at(memory, offsets.each(a.who.lanes, offset).map(|(_, at)| at))
-    }
-
     /// Weak stores of lanes end what was there.
     fn overwrite_all(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) {
         if let Offsets::Row { .. } = offsets
@@ -49,12 +40,12 @@ impl Checked {
         offsets.each(a.who.lanes, offset).for_each(|(_, at)| self.messages.overwrite((memory, at)));
     }
 
-    /// Are accesses of lanes that know the same seen to be fine at once? Then they are done.
-    fn is_fine(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> bool {
+    /// Are accesses of lanes that know the same seen to be fine at once? Then they are done: the lanes that may find a message.
+    fn is_fine(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> Option<u32> {
         let (lanes, order) = (a.who.lanes, a.order);
-        let Some(warp) = self.threads.of(a.who) else { return false };
+        let warp = self.threads.of(a.who)?;
         if !warp.is_together(lanes) {
-            return false;
+            return None;
         }
         let what = match (order.atomic, a.write) {
             (true, _) => What::Atomic,
@@ -62,23 +53,22 @@ impl Checked {
             (false, false) => What::Load,
         };
         let new = Record::new(warp, lanes, a.who.site, what, order);
-        if self.reaches(a, memory, new).is_err() {
-            return false;
-        }
-        let Some(warp) = self.threads.of(a.who) else { return false };
+        self.reaches(a, memory, new).ok()?;
+        let warp = self.threads.of(a.who)?;
         // whoever reads shared memory needs a write before
         let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let all = |fine: bool| fine.then_some(lanes);
         match offsets {
             Offsets::Row { step } if order.strong && !order.atomic => {
                 let first = offset.wrapping_sub(u64::from(step * (lanes.trailing_zeros() & 31)));
-                let all = std::array::from_fn(|lane| first.wrapping_add(u64::from(step) * lane as u64));
-                shadow.lanes((&all, a.bytes), reads, new, &view)
+                let places = std::array::from_fn(|lane| first.wrapping_add(u64::from(step) * lane as u64));
+                shadow.lanes((&places, a.bytes), reads, new, &view)
             }
-            Offsets::Row { step: 0 } => shadow.element((offset, a.bytes), reads, new, &view),
-            Offsets::Row { .. } => shadow.row((offset, a.bytes), reads, new, &view),
-            Offsets::Lanes(all) => shadow.lanes((all, a.bytes), reads, new, &view),
+            Offsets::Row { step: 0 } => all(shadow.element((offset, a.bytes), reads, new, &view)),
+            Offsets::Row { .. } => all(shadow.row((offset, a.bytes), reads, new, &view)),
+            Offsets::Lanes(places) => shadow.lanes((places, a.bytes), reads, new, &view),
         }
     }
 }

@@ -403,7 +403,7 @@ impl Shadow {
         for number in from / 4..(from + len).div_ceil(4) {
             self.phase.disturb(number * 4 / LINE);
             if let Some((line, more)) = self.line(number * 4 / LINE) {
-                line.split(more, number * 4 / LINE).all[number as usize % CELLS] = Cell::default();
+                line.split(more, number * 4 / LINE).all[number as usize % CELLS] = Cell::forgotten();
             }
         }
     }

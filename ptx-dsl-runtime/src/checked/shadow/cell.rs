@@ -2,6 +2,9 @@
 //!
 //! A record is an access by lanes of one actor at one time, to some of the four bytes. A write replaces the records of the bytes that it
 //! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
+//!
+//! Of strong reads that are alike only two are kept: the first one that does not come before the others, and the newest. So a weak write
+//! that comes after these two, but not after a third one, is no race here.
 
 mod object;
 
@@ -112,6 +115,13 @@ impl Record {
         a.min(b) >= Scope::Gpu || includes(a.min(b), self.actor, other.actor)
     }
 
+    /// Are both strong loads that are in a race with the same writes, unless these come after them?
+    #[inline]
+    pub fn is_alike(&self, other: &Record) -> bool {
+        let what = (self.what, other.what) == (What::Load, What::Load);
+        what && self.bytes == other.bytes && self.strong == other.strong && self.is_mutual_scope(other)
+    }
+
     /// Has it happened before an access of lanes?
     #[inline]
     fn is_before(&self, view: &View<'_>) -> bool {
@@ -210,7 +220,7 @@ impl Accesses {
         // the thread itself did the same last
         let mut equal = false;
         let old = if writes { &mut self.write } else { &mut self.read };
-        if self.more == 0 && *old == new && (!writes || self.read.lanes == 0) {
+        if *old == new && (!writes || self.read.lanes == 0) && self.others(more).is_empty() {
             return;
         }
         // compilers write over a store that threads have read since: it has reached the memory
@@ -289,19 +299,21 @@ impl Accesses {
             self.read.lanes |= new.lanes;
             return;
         }
-        if self.read.lanes != 0 && !replaces(&new, &self.read, warp) {
+        let are_two = self.read.is_alike(&new) && self.others(more).iter().any(|r| r.is_alike(&new));
+        if self.read.lanes != 0 && !are_two && !replaces(&new, &self.read, warp) {
             let old = self.read;
             self.push(more, old);
         }
         self.read = new;
     }
 
-    fn push(&mut self, more: &mut Vec<Vec<Record>>, record: Record) {
+    pub fn push(&mut self, more: &mut Vec<Vec<Record>>, record: Record) {
         if self.more == 0 {
             if more.len() >= MOST_LISTS {
                 return;
             }
-            more.push(Vec::new());
+            // most have one record
+            more.push(Vec::with_capacity(1));
             self.more = more.len() as u32;
         }
         if let Some(others) = more.get_mut(self.more as usize - 1)
@@ -313,12 +325,12 @@ impl Accesses {
 }
 
 /// Are two reads of one instruction?
-fn joins(old: &Record, new: &Record) -> bool {
+pub(super) fn joins(old: &Record, new: &Record) -> bool {
     Record { lanes: new.lanes, ..*old } == *new && old.lanes != 0
 }
 
 /// Does a read say all that an older one says?
-fn replaces(new: &Record, old: &Record, warp: &Warp) -> bool {
+pub(super) fn replaces(new: &Record, old: &Record, warp: &Warp) -> bool {
     let own = old.actor == new.actor && old.actor != COPIES && old.lanes & !new.lanes == 0;
     // a strong read is in no race with strong writes, but a weak one is
     old.bytes & !new.bytes == 0

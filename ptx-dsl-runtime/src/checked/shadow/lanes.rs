@@ -3,6 +3,7 @@
 use super::blocks::CELLS;
 use super::event::Event;
 use super::last::Pass;
+use super::line::More;
 use super::packed::Quick;
 use super::stripe::LINE;
 use super::{PAGE, Record, Shadow, What};
@@ -22,14 +23,21 @@ fn neighbours(offsets: &[u64; 32], size: u32, lane: u32, lanes: u32) -> u32 {
 }
 
 impl Shadow {
-    /// Accesses of lanes that know the same, each to an element at its place. False if one has to be looked at by itself, or
-    /// something is wrong.
-    pub fn lanes(&mut self, (offsets, size): (&[u64; 32], u32), reads: bool, new: Record, view: &View<'_>) -> bool {
+    /// Accesses of lanes that know the same, each to an element at its place. `None` if one has to be looked at by itself, or
+    /// something is wrong. Otherwise the lanes at whose places there may be a message.
+    pub fn lanes(
+        &mut self,
+        (offsets, size): (&[u64; 32], u32),
+        reads: bool,
+        new: Record,
+        view: &View<'_>,
+    ) -> Option<u32> {
         // strong loads and stores are of single flags and marks: cells at once
         let is_regular = new.strong.is_none() || new.what == What::Atomic;
         if is_regular && let Some(event) = Event::exchanged(new, offsets, size) {
-            return self.notes(&event, view.warp)
+            let fine = self.notes(&event, view.warp)
                 || self.pass(Pass::new(event, std::slice::from_ref(view.warp), *view, reads));
+            return fine.then_some(new.lanes);
         }
         if self.phase.alone && (is_regular || new.what.writes()) {
             self.settle(view.warp);
@@ -41,7 +49,7 @@ impl Shadow {
         if of_class && self.atomics.has_all(offsets, new.lanes) {
             let event = self.more.events.keep(Event::one(new, 0, 0, None));
             self.atomics.update(offsets, new.lanes, event);
-            return true;
+            return Some(new.lanes);
         }
         let mut rest = new.lanes;
         let mut quick = Quick::new(&new, view.warp, reads);
@@ -60,12 +68,13 @@ impl Shadow {
                 self.element((at, size), reads, Record { lanes, ..new }, &View { lanes, ..*view })
             };
             if !fine {
-                return false;
+                return None;
             }
             quick.forget();
+            quick.messages |= lanes;
             rest &= !lanes;
         }
-        true
+        Some(quick.messages)
     }
 
     /// An access of one lane to at most four bytes that have cells: is it fine at first sight?
@@ -85,9 +94,11 @@ impl Shadow {
             return false;
         }
         let bytes = ((1u32 << size) - 1) << (at % 4);
-        let cell = &mut self.more.blocks.get(line.cells())[at as usize / 4 % CELLS];
+        let More { events, cells: lists, blocks } = &mut self.more;
+        let cell = &mut blocks.get(line.cells())[at as usize / 4 % CELLS];
         self.atomics.give_back_word(at, cell);
-        let fine = cell.is_quick(&mut self.more.events, quick, lane, bytes as u8);
+        quick.messages |= u32::from(cell.has_message()) << lane;
+        let fine = cell.is_quick((events, lists), quick, lane, bytes as u8);
         if fine
             && of_class
             && let Some(write) = cell.only_write()

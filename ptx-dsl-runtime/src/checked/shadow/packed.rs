@@ -1,8 +1,10 @@
 //! The last accesses to four bytes as they are kept: numbers of events, and which of their threads made the access.
 
-use super::cell::{Accesses, Record};
+use super::cell::{Accesses, Record, joins, replaces};
 use super::event::{Event, Events};
+use crate::checked::shadow::What;
 use crate::checked::threads::Warp;
+use crate::monitor::Scope;
 
 /// The last accesses to four bytes.
 #[derive(Debug, Clone, Copy, Default)]
@@ -16,13 +18,37 @@ pub(super) struct Cell {
     rest: u32,
 }
 
-/// Who of an event.
+/// Who of an event, and what a cell knows of an access without it.
 #[derive(Debug, Clone, Copy, Default, PartialEq, Eq)]
 pub(super) struct By(u16);
 
 impl By {
     /// All lanes of the event.
-    const ALL: By = By(u16::MAX);
+    const ALL: By = By(1 << 10);
+
+    /// The bits of the above.
+    const WHO: u16 = 0x7FF;
+
+    /// Of a write: there may be a message of strong accesses.
+    const MESSAGE: u16 = 1 << 14;
+
+    /// It is strong, of scope `.gpu`.
+    const GPU: u16 = 1 << 15;
+
+    #[inline]
+    fn who(self) -> u16 {
+        self.0 & By::WHO
+    }
+
+    #[inline]
+    fn has(self, bits: u16) -> bool {
+        self.0 & bits != 0
+    }
+
+    #[inline]
+    fn with(self, bits: u16, set: bool) -> By {
+        By(self.0 & !bits | if set { bits } else { 0 })
+    }
 
     /// One thread: lanes are counted from the first of the event's warp.
     fn thread(warp: u32, lane: u32) -> By {
@@ -33,7 +59,7 @@ impl By {
     #[inline]
     fn record(self, event: &Event, bytes: u8) -> Record {
         let Record { actor, lanes, .. } = event.by;
-        let (thread, one) = (u32::from(self.0), self != By::ALL);
+        let (thread, one) = (u32::from(self.who()), !self.has(By::ALL.0));
         let (actor, lanes) = if one { (actor.wrapping_add(thread / 32), 1 << (thread % 32)) } else { (actor, lanes) };
         Record { actor, lanes, bytes, ..event.by }
     }
@@ -58,6 +84,10 @@ pub(super) struct Quick<'q> {
     pub warp: &'q Warp,
     /// It needs a write before.
     pub reads: bool,
+    /// It is strong, of scope `.gpu`.
+    is_gpu: bool,
+    /// The lanes at whose places there may be a message.
+    pub messages: u32,
     /// Its event, once there is one.
     id: u32,
     /// An event that is before all its lanes.
@@ -66,7 +96,7 @@ pub(super) struct Quick<'q> {
 
 impl<'q> Quick<'q> {
     pub fn new(new: &'q Record, warp: &'q Warp, reads: bool) -> Quick<'q> {
-        Quick { new, warp, reads, id: 0, before: 0 }
+        Quick { new, warp, reads, is_gpu: is_gpu(new), messages: 0, id: 0, before: 0 }
     }
 
     #[inline]
@@ -85,7 +115,7 @@ impl<'q> Quick<'q> {
     /// Is an old access before that of a lane to bytes, or in no race with it?
     #[inline]
     fn is_fine(&mut self, events: &Events, (id, by): (u32, By), old: u8, (lane, bytes): (u32, u8)) -> bool {
-        if id == 0 || id == self.before {
+        if id == 0 || id == self.before || old == bytes && self.is_gpu && by.has(By::GPU) {
             return true;
         }
         let Some(event) = events.get(id) else { return false };
@@ -94,7 +124,7 @@ impl<'q> Quick<'q> {
         }
         let r = by.record(event, old);
         if self.warp.knows_by_barrier(r.actor, r.time) {
-            self.before = if by.0 < 32 { id } else { self.before };
+            self.before = if by.who() < 32 { id } else { self.before };
             return true;
         }
         old == bytes && r.strong == self.new.strong && r.is_mutual_scope(self.new)
@@ -103,7 +133,13 @@ impl<'q> Quick<'q> {
     /// Is it an access of the same lane?
     #[inline]
     fn is_own(&self, event: &Event, by: By, lane: u32) -> bool {
-        event.by.actor == self.new.actor && u32::from(by.0) == lane
+        event.by.actor == self.new.actor && u32::from(by.who()) == lane
+    }
+
+    /// Who it is for a lane.
+    #[inline]
+    fn by(&self, lane: u32) -> By {
+        By::thread(0, lane).with(By::GPU, self.is_gpu)
     }
 }
 
@@ -113,55 +149,118 @@ impl Cell {
         ((self.rest & 15) as u8, (self.rest >> 4 & 15) as u8)
     }
 
+    fn list<'l>(&self, lists: &'l [Vec<Record>]) -> &'l [Record] {
+        (self.rest >> 8).checked_sub(1).and_then(|at| lists.get(at as usize)).map_or(&[], Vec::as_slice)
+    }
+
     /// An access of a lane to bytes: true, and done, if it is easily seen to be fine.
     #[inline]
-    pub fn is_quick(&mut self, events: &mut Events, quick: &mut Quick<'_>, lane: u32, bytes: u8) -> bool {
+    pub fn is_quick(
+        &mut self,
+        (events, lists): (&mut Events, &mut Vec<Vec<Record>>),
+        quick: &mut Quick<'_>,
+        lane: u32,
+        bytes: u8,
+    ) -> bool {
+        let written = self.bytes().0;
+        if quick.reads && bytes & !written != 0
+            || !quick.is_fine(events, (self.write, self.write_by), written, (lane, bytes))
+        {
+            return false;
+        }
+        match quick.new.what.writes() {
+            true => self.is_quick_write((events, lists), quick, lane, bytes),
+            false => self.is_quick_read((events, lists), quick, lane, bytes),
+        }
+    }
+
+    #[inline]
+    fn is_quick_write(
+        &mut self,
+        (events, lists): (&mut Events, &mut [Vec<Record>]),
+        quick: &mut Quick<'_>,
+        lane: u32,
+        bytes: u8,
+    ) -> bool {
         let (written, read) = self.bytes();
-        let write = (self.write, self.write_by);
-        if self.rest > 255 || quick.reads && bytes & !written != 0 {
+        let covers = (written | read) & !bytes == 0;
+        if !covers || !quick.is_fine(events, (self.read, self.read_by), read, (lane, bytes)) {
             return false;
         }
-        if !quick.is_fine(events, write, written, (lane, bytes)) {
-            return false;
-        }
-        let by = By::thread(0, lane);
-        if quick.new.what.writes() {
-            let covers = (written | read) & !bytes == 0;
-            if !covers || !quick.is_fine(events, (self.read, self.read_by), read, (lane, bytes)) {
+        if let Some(list) = (self.rest >> 8).checked_sub(1).and_then(|at| lists.get_mut(at as usize)) {
+            if !list.iter().all(|r| r.bytes == bytes && r.is_mutual_scope(quick.new)) {
                 return false;
             }
-            (self.write, self.write_by) = (quick.id(events), by);
-            (self.read, self.rest) = (0, bytes.into());
-            return true;
+            list.clear();
         }
-        if !self.is_replaced(events, quick, lane, bytes) {
-            return false;
-        }
-        (self.read, self.read_by) = (quick.id(events), by);
-        self.rest = u32::from(written) | u32::from(bytes) << 4;
+        // a weak store ends a message that begins with the word, others stay
+        let message = quick.new.strong.is_some() || bytes != 15 && self.has_message();
+        (self.write, self.write_by) = (quick.id(events), quick.by(lane).with(By::MESSAGE, message));
+        self.read = 0;
+        self.rest = self.rest & !255 | u32::from(bytes);
         true
     }
 
-    /// Does a read say all that the last one says?
     #[inline]
-    fn is_replaced(&self, events: &Events, quick: &Quick<'_>, lane: u32, bytes: u8) -> bool {
-        let Some(event) = events.get(self.read) else { return true };
-        let r = self.read_by.record(event, self.bytes().1);
-        let alike = (r.strong, r.what) == (quick.new.strong, quick.new.what);
-        let own = quick.is_own(event, self.read_by, lane);
-        alike && r.bytes & !bytes == 0 && (own || quick.warp.knows_by_barrier(r.actor, r.time))
+    fn is_quick_read(
+        &mut self,
+        (events, lists): (&mut Events, &mut Vec<Vec<Record>>),
+        quick: &mut Quick<'_>,
+        lane: u32,
+        bytes: u8,
+    ) -> bool {
+        let new = Record { lanes: 1 << lane, bytes, ..*quick.new };
+        let fine = match events.get(self.read) {
+            None => self.list(lists).is_empty(),
+            Some(event) => self.takes_over(lists, self.read_by.record(event, self.bytes().1), &new, quick.warp),
+        };
+        if fine {
+            (self.read, self.read_by) = (quick.id(events), quick.by(lane));
+            self.rest = self.rest & !240 | u32::from(bytes) << 4;
+        }
+        fine
+    }
+
+    /// May a read take the place of the last one? That one is kept in the list if it is the first of strong ones that are alike.
+    #[inline]
+    fn takes_over(&mut self, lists: &mut Vec<Vec<Record>>, last: Record, new: &Record, warp: &Warp) -> bool {
+        let is_other = |r: &Record| r.is_alike(new) && !joins(r, new);
+        match self.list(lists) {
+            [] if replaces(new, &last, warp) => true,
+            [] if is_other(&last) => {
+                let mut all = Accesses { more: self.rest >> 8, ..Accesses::default() };
+                all.push(lists, last);
+                self.rest = self.rest & 255 | all.more << 8;
+                true
+            }
+            [first] => is_other(&last) && is_other(first) && !replaces(new, first, warp),
+            _ => false,
+        }
     }
 
     /// The event and the lane of the last write, if it is one of all bytes by a lane of the event's first warp, and there are no other
     /// accesses.
     #[inline]
     pub fn only_write(&self) -> Option<(u32, u32)> {
-        (self.rest == 15 && self.write_by.0 < 32).then_some((self.write, self.write_by.0.into()))
+        let by = self.write_by.who();
+        (self.rest == 15 && by < 32).then_some((self.write, by.into()))
     }
 
     /// A lane of the first warp of an event has written after the last write, and nobody has read.
     pub fn is_written_by(&mut self, event: u32, lane: u32) {
-        (self.write, self.write_by) = (event, By::thread(0, lane));
+        let bits = By(self.write_by.0 & !By::WHO);
+        (self.write, self.write_by) = (event, By(By::thread(0, lane).0 | bits.0));
+    }
+
+    /// Has a strong access left a message here, perhaps?
+    #[inline]
+    pub fn has_message(&self) -> bool {
+        self.write_by.has(By::MESSAGE)
+    }
+
+    /// Nobody has accessed it, but a message may be there.
+    pub fn forgotten() -> Cell {
+        Cell { write_by: By(By::MESSAGE), ..Cell::default() }
     }
 
     /// Has nobody written some of these bytes?
@@ -183,7 +282,11 @@ impl Cell {
     #[inline]
     pub fn close(&mut self, events: &mut Events, new: &Accesses, old: &Accesses, near: u32) {
         if new.write != old.write {
-            (self.write, self.write_by) = kept(events, &new.write, near);
+            // of a write that comes from the line, it is not known what was before
+            let message =
+                self.has_message() || near != 0 || new.write.strong.is_some() || new.write.what != What::Store;
+            let (id, by) = kept(events, &new.write, near);
+            (self.write, self.write_by) = (id, by.with(By::MESSAGE, message));
         }
         if new.read != old.read {
             (self.read, self.read_by) = kept(events, &new.read, near);
@@ -197,14 +300,20 @@ impl Cell {
     }
 }
 
+/// Is it a strong access of threads, of scope `.gpu`? All such accesses of the same bytes are in no race with each other.
+fn is_gpu(record: &Record) -> bool {
+    record.strong == Some(Scope::Gpu) && matches!(record.what, What::Load | What::Store | What::Atomic)
+}
+
 /// The event of a record, and who of it: this one, the last one, or a new one.
 fn kept(events: &mut Events, record: &Record, near: u32) -> (u32, By) {
     if record.lanes == 0 {
         return (0, By::default());
     }
     let known = [near, events.last()].into_iter().find_map(|id| Some((id, By::of(record, events.get(id)?)?)));
-    known.unwrap_or_else(|| {
+    let (id, by) = known.unwrap_or_else(|| {
         let by = if record.lanes.is_power_of_two() { By::thread(0, record.lanes.trailing_zeros()) } else { By::ALL };
         (events.keep(Event::one(*record, 0, 0, None)), by)
-    })
+    });
+    (id, by.with(By::GPU, is_gpu(record)))
 }
