@@ -103,9 +103,12 @@ impl Shadow {
             self.phase.proxies |= view.bridge.is_some();
         }
         let mut pass = Pass::new(Event::one(new, from, len, None), std::slice::from_ref(view.warp), *view, reads);
-        for number in from / LINE..to.div_ceil(LINE) {
-            if self.pass_like(number, number + 1, &pass) > number {
-                continue;
+        let mut next = lines.0;
+        while next < lines.1 {
+            let number = self.pass_like(next, lines.1, &pass);
+            next = number + 1;
+            if number == lines.1 {
+                break;
             }
             let Some((line, more)) = self.line(number) else { continue };
             let (low, high) = piece_of(number, from, to);

@@ -287,7 +287,7 @@ impl Accesses {
         self.write = new;
     }
 
-    fn read(&mut self, more: &mut Vec<Vec<Record>>, new: Record, warp: &Warp) {
+    pub fn read(&mut self, more: &mut Vec<Vec<Record>>, new: Record, warp: &Warp) {
         if let Some(others) = self.more.checked_sub(1).and_then(|at| more.get_mut(at as usize)) {
             if let Some(same) = others.iter_mut().find(|r| joins(r, &new)) {
                 same.lanes |= new.lanes;

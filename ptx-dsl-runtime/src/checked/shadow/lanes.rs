@@ -10,7 +10,7 @@ use super::{PAGE, Record, Shadow, What};
 use crate::checked::operations::View;
 
 /// So many neighbouring lanes that access neighbouring elements are looked at together.
-const LONG: u32 = 8;
+const LONG: u32 = 16;
 
 /// How many of these lanes, from one on, follow each other and access elements that do.
 #[inline]
@@ -52,11 +52,11 @@ impl Shadow {
             return Some(new.lanes);
         }
         let mut rest = new.lanes;
-        let mut quick = Quick::new(&new, view.warp, reads);
+        let mut quick = Quick::new(&new, size, view.warp, reads);
         while rest != 0 {
             let lane = rest.trailing_zeros();
             let (at, mut lanes) = (offsets[lane as usize], 1 << lane);
-            if size <= 4 && self.is_quick((at, size), &mut quick, lane, of_class) {
+            if self.is_quick((at, size), &mut quick, lane, of_class) {
                 rest &= !lanes;
                 continue;
             }
@@ -77,7 +77,7 @@ impl Shadow {
         Some(quick.messages)
     }
 
-    /// An access of one lane to at most four bytes that have cells: is it fine at first sight?
+    /// An access of one lane to bytes that have cells: is it fine at first sight? If not, some of the cells may have it.
     #[inline]
     fn is_quick(&mut self, (at, size): (u64, u32), quick: &mut Quick<'_>, lane: u32, of_class: bool) -> bool {
         let number = at / LINE;
@@ -93,9 +93,19 @@ impl Shadow {
         if line.cells() == 0 || line.is_guarded() {
             return false;
         }
-        let bytes = ((1u32 << size) - 1) << (at % 4);
         let More { events, cells: lists, blocks } = &mut self.more;
-        let cell = &mut blocks.get(line.cells())[at as usize / 4 % CELLS];
+        let cells = blocks.get(line.cells());
+        let first = at as usize / 4 % CELLS;
+        if size > 4 {
+            quick.messages |= 1 << lane;
+            if self.atomics.has_line(number) {
+                self.atomics.give_back(number, cells);
+            }
+            let Some(cells) = cells.get_mut(first..first + size as usize / 4) else { return false };
+            return cells.iter_mut().all(|cell| cell.is_quick((events, lists), quick, lane, 15));
+        }
+        let bytes = ((1u32 << size) - 1) << (at % 4);
+        let cell = &mut cells[first];
         self.atomics.give_back_word(at, cell);
         quick.messages |= u32::from(cell.has_message()) << lane;
         let fine = cell.is_quick((events, lists), quick, lane, bytes as u8);

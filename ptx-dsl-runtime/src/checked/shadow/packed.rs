@@ -1,6 +1,6 @@
 //! The last accesses to four bytes as they are kept: numbers of events, and which of their threads made the access.
 
-use super::cell::{Accesses, Record, joins, replaces};
+use super::cell::{Accesses, Record, joins};
 use super::event::{Event, Events};
 use crate::checked::shadow::What;
 use crate::checked::threads::Warp;
@@ -84,6 +84,8 @@ pub(super) struct Quick<'q> {
     pub warp: &'q Warp,
     /// It needs a write before.
     pub reads: bool,
+    /// Of more than one cell.
+    is_wide: bool,
     /// It is strong, of scope `.gpu`.
     is_gpu: bool,
     /// The lanes at whose places there may be a message.
@@ -95,8 +97,8 @@ pub(super) struct Quick<'q> {
 }
 
 impl<'q> Quick<'q> {
-    pub fn new(new: &'q Record, warp: &'q Warp, reads: bool) -> Quick<'q> {
-        Quick { new, warp, reads, is_gpu: is_gpu(new), messages: 0, id: 0, before: 0 }
+    pub fn new(new: &'q Record, size: u32, warp: &'q Warp, reads: bool) -> Quick<'q> {
+        Quick { new, warp, reads, is_wide: size > 4, is_gpu: is_gpu(new), messages: 0, id: 0, before: 0 }
     }
 
     #[inline]
@@ -194,7 +196,8 @@ impl Cell {
             list.clear();
         }
         // a weak store ends a message that begins with the word, others stay
-        let message = quick.new.strong.is_some() || bytes != 15 && self.has_message();
+        let ends = bytes == 15 && !quick.is_wide;
+        let message = quick.new.strong.is_some() || !ends && self.has_message();
         (self.write, self.write_by) = (quick.id(events), quick.by(lane).with(By::MESSAGE, message));
         self.read = 0;
         self.rest = self.rest & !255 | u32::from(bytes);
@@ -221,21 +224,16 @@ impl Cell {
         fine
     }
 
-    /// May a read take the place of the last one? That one is kept in the list if it is the first of strong ones that are alike.
+    /// A read takes the place of the last one, which goes to the list if need be. False, with nothing done, if there is more to it.
     #[inline]
     fn takes_over(&mut self, lists: &mut Vec<Vec<Record>>, last: Record, new: &Record, warp: &Warp) -> bool {
-        let is_other = |r: &Record| r.is_alike(new) && !joins(r, new);
-        match self.list(lists) {
-            [] if replaces(new, &last, warp) => true,
-            [] if is_other(&last) => {
-                let mut all = Accesses { more: self.rest >> 8, ..Accesses::default() };
-                all.push(lists, last);
-                self.rest = self.rest & 255 | all.more << 8;
-                true
-            }
-            [first] => is_other(&last) && is_other(first) && !replaces(new, first, warp),
-            _ => false,
+        if joins(&last, new) || self.list(lists).iter().any(|r| r.what.writes() || joins(r, new)) {
+            return false;
         }
+        let mut all = Accesses { read: last, more: self.rest >> 8, ..Accesses::default() };
+        all.read(lists, *new, warp);
+        self.rest = self.rest & 255 | all.more << 8;
+        true
     }
 
     /// The event and the lane of the last write, if it is one of all bytes by a lane of the event's first warp, and there are no other

@@ -45,7 +45,7 @@ struct Scattered {
 }
 
 impl Scattered {
-    fn random(r: &mut Random, from: u64) -> Scattered {
+    fn random(r: &mut Random, from: u64, bytes: u32) -> Scattered {
         let (kind, step, turn) = (r.below(4), r.of(&[1, 1, 5, 33]), r.below(32));
         let offsets = std::array::from_fn(|lane| {
             let word = match kind {
@@ -57,9 +57,9 @@ impl Scattered {
                 2 => r.below(4),
                 _ => r.below(64),
             };
-            from / 4 * 4 + 4 * u64::from(word)
+            from / 16 * 16 + u64::from(bytes * word)
         });
-        Scattered { offsets, atomic: r.below(2) == 0 }
+        Scattered { offsets, atomic: bytes == 4 && r.below(2) == 0 }
     }
 }
 
@@ -92,9 +92,10 @@ impl Step {
         };
         match r.below(8) {
             0..4 => {
-                let scattered = Scattered::random(r, one.from);
+                let bytes = r.of(&[4, 4, 4, 8, 16]);
+                let scattered = Scattered::random(r, one.from, bytes);
                 let lanes = r.of(&[u32::MAX, u32::MAX, lanes_of_one]);
-                Step { scattered: Some(scattered), bytes: 4, lanes, write: write || scattered.atomic, ..one }
+                Step { scattered: Some(scattered), bytes, lanes, write: write || scattered.atomic, ..one }
             }
             4 if !write => {
                 let others = [(); 2].map(|()| bytes.cast_signed() * (r.below(64).cast_signed() - 32));
@@ -227,7 +228,7 @@ fn warps_find_what_lanes_find() {
         let mut history = Vec::new();
         if r.below(4) != 0 {
             let pieces = Pieces { count: 4, lanes: 32, step: 8, distance: 256 };
-            for i in 0..4 {
+            for i in 0..6 {
                 let (scattered, others) = (None, None);
                 let all = Step {
                     write: true,
@@ -291,5 +292,5 @@ fn warps_find_what_lanes_find() {
     }
     // each of them many times, and launches without any
     assert!(["race", "fence", "uninitialised"].iter().all(|kind| found[kind] > 100), "{found:?}");
-    assert!(found.values().sum::<i32>() < 19_500, "{found:?}");
+    assert!(found.values().sum::<i32>() < 19_700, "{found:?}");
 }
