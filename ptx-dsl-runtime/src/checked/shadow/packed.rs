@@ -104,7 +104,12 @@ impl<'q> Quick<'q> {
     #[inline]
     fn id(&mut self, events: &mut Events) -> u32 {
         if self.id == 0 {
-            self.id = kept(events, &Record { lanes: 1, ..*self.new }, 0).0;
+            // the event of another warp would do for `kept`, but not for `by`
+            let last = events.last();
+            let one = Record { lanes: 1, ..*self.new };
+            let is_own = |event: &&Event| event.by.actor == one.actor && By::of(&one, event).is_some();
+            let known = events.get(last).filter(is_own);
+            self.id = if known.is_some() { last } else { events.keep(Event::one(*self.new, 0, 0, None)) };
         }
         self.id
     }

@@ -276,7 +276,8 @@ fn warps_find_what_lanes_find() {
                     both.each_mut().map(|m| m.sync(what, Order::default(), who))
                 }
                 _ => {
-                    let step = Step::random(r, site);
+                    // warps execute the same statements
+                    let step = Step::random(r, 2 + site / 8);
                     history.push(step);
                     let [fast, slow] = &mut both;
                     [step.fast(fast), step.slowly(slow)]
@@ -293,4 +294,34 @@ fn warps_find_what_lanes_find() {
     // each of them many times, and launches without any
     assert!(["race", "fence", "uninitialised"].iter().all(|kind| found[kind] > 100), "{found:?}");
     assert!(found.values().sum::<i32>() < 19_700, "{found:?}");
+}
+
+/// Warps that execute one statement at one time are different threads.
+#[test]
+fn warps_of_one_statement_are_apart() {
+    let mut m = Checked::default();
+    m.cluster(0, &[[0; 3]], WARPS * 32);
+    let pieces = Pieces { count: 1, lanes: 32, step: 4, distance: 0 };
+    let of_warp = |warp: u32, write, site| {
+        let offsets = std::array::from_fn(|lane| 1024 * u64::from(warp) + 20 * lane as u64);
+        let scattered = Some(Scattered { offsets, atomic: false });
+        Step {
+            shared: true,
+            write,
+            from: offsets[0],
+            bytes: 4,
+            warp,
+            pieces,
+            lanes: u32::MAX,
+            site,
+            scattered,
+            others: None,
+        }
+    };
+    // each its own words
+    for (write, site) in [(true, 1), (false, 2), (true, 3)] {
+        (0..WARPS).for_each(|warp| of_warp(warp, write, site).fast(&mut m).unwrap());
+    }
+    let other = Step { warp: 2, ..of_warp(1, false, 4) };
+    assert_eq!(name(&other.fast(&mut m)), "race");
 }
