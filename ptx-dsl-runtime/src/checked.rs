@@ -21,6 +21,7 @@ mod remotes;
 mod report;
 mod rows;
 mod shadow;
+mod shadows;
 mod tensor;
 #[cfg(test)]
 mod tests;
@@ -44,7 +45,8 @@ use objects::Barriers;
 use operations::Operations;
 use remotes::Remotes;
 use rustc_hash::{FxHashMap, FxHashSet};
-use shadow::{Memory, Shadow, What};
+use shadow::{Memory, What};
+use shadows::Shadows;
 use std::collections::BTreeSet;
 use std::rc::Rc;
 use std::sync::Arc;
@@ -71,12 +73,9 @@ pub struct Checked {
     /// Statements of findings, two for a race, with the state space.
     found: FxHashSet<(u32, u32, &'static str)>,
     threads: Threads,
-    /// By slot and CTA rank, of which there are 16.
-    shared: Vec<Shadow>,
+    shadows: Shadows,
     /// CTAs of the largest cluster so far.
     ranks: usize,
-    /// By segment.
-    global: Vec<Shadow>,
     local: Local,
     /// Live mbarrier objects: slot, rank, offset.
     live: BTreeSet<(u32, u32, u32)>,
@@ -124,10 +123,10 @@ impl Monitor for Checked {
         self.threads.start(slot, ctas, threads);
         let ranks = self.ranks.max(ctas.len());
         self.ranks = ranks;
-        self.shared.iter_mut().skip(slot as usize * 16).take(ranks).for_each(Shadow::clear);
+        self.shadows.start(slot, ranks);
         // another CTA could access the memory, and a proxy fence could be needed after a read
         let alone = ctas.len() == 1 && self.weak.is_none() && !self.read_fences;
-        self.shadow(Memory::Shared { slot, rank: 0 }).is_alone(alone);
+        self.shadows.of(Memory::Shared { slot, rank: 0 }).is_alone(alone);
         self.local.start(slot);
         self.live.retain(|key| key.0 != slot);
         self.barriers.start(slot);
@@ -309,9 +308,8 @@ impl Checked {
             read_fences: false,
             found: FxHashSet::default(),
             threads: Threads::default(),
-            shared: Vec::new(),
+            shadows: Shadows::default(),
             ranks: 0,
-            global: Vec::new(),
             local: Local::default(),
             live: BTreeSet::new(),
             barriers: Barriers::default(),

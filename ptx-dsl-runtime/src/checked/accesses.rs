@@ -5,16 +5,12 @@ use super::actor::{COPIES, Work};
 use super::clock::Bridge;
 use super::operations::View;
 use super::remotes::Remote;
-use super::shadow::{Memory, Outcome, Record, Shadow, What};
+use super::shadow::{Memory, Outcome, Record, What};
 use crate::fault::FaultKind;
 use crate::mem::address::Place;
 use crate::monitor::{Access, Agent, By, Order, Proxy, Who};
 
 impl Checked {
-    pub(super) fn shadow(&mut self, memory: Memory) -> &mut Shadow {
-        shadow_of(&mut self.shared, &mut self.global, memory)
-    }
-
     /// A live mbarrier object is not an ordinary memory.
     pub(super) fn ordinary(&self, a: &Access, rank: u32, offset: u32) -> Result<(), FaultKind> {
         let of = |offset| (a.who.slot, rank, offset);
@@ -45,7 +41,7 @@ impl Checked {
         self.reaches(a, memory, record)?;
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
-        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let shadow = self.shadows.of(memory);
         // the host has written global memory
         let reads = !a.write && matches!(memory, Memory::Shared { .. });
         let outcome = shadow.access((offset, a.bytes), (reads, a.same && !self.same_values), record, &view);
@@ -116,7 +112,7 @@ impl Checked {
             _ => None,
         };
         let view = View { warp, lanes, operations: &self.operations, bridge, reads: self.read_fences, content };
-        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let shadow = self.shadows.of(memory);
         let outcome = shadow.span((offset, a.bytes), shared && !a.write, record, &view);
         if let Some(content) = content {
             self.operations.writes((actor, of, time, a.who.site), content);
@@ -189,7 +185,7 @@ impl Checked {
     #[cold]
     fn unwritten(&mut self, a: &Access, memory: Memory, offset: u64) -> Option<u32> {
         let used = self.used(a);
-        let shadow = self.shadow(memory);
+        let shadow = self.shadows.of(memory);
         let is_used = |byte: u32| used.checked_shr(byte).is_none_or(|used| used & 1 != 0);
         (0..a.bytes).find(|byte| is_used(*byte) && shadow.is_unwritten(offset + u64::from(*byte), 1))
     }
@@ -198,20 +194,4 @@ impl Checked {
     pub(super) fn used(&self, a: &Access) -> u64 {
         self.used_bytes.get(&a.who.site).map_or(u64::MAX, |mask| u64::from(*mask))
     }
-}
-
-/// The shadow of a memory.
-pub(super) fn shadow_of<'s>(
-    shared: &'s mut Vec<Shadow>,
-    global: &'s mut Vec<Shadow>,
-    memory: Memory,
-) -> &'s mut Shadow {
-    let (all, at) = match memory {
-        Memory::Shared { slot, rank } => (shared, (slot * 16 + rank) as usize),
-        Memory::Global { segment } => (global, segment),
-    };
-    if all.len() <= at {
-        all.resize_with(at + 1, Shadow::default);
-    }
-    &mut all[at]
 }

@@ -1,7 +1,6 @@
 //! Accesses of several lanes of a warp in one instruction.
 
 use super::Checked;
-use super::accesses::shadow_of;
 use super::operations::View;
 use super::shadow::{Memory, Record, What};
 use crate::monitor::{Access, Offsets, Who};
@@ -58,7 +57,7 @@ impl Checked {
         // whoever reads shared memory needs a write before
         let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
-        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let shadow = self.shadows.of(memory);
         let all = |fine: bool| fine.then_some(lanes);
         match offsets {
             Offsets::Row { step } if order.strong && !order.atomic => {

@@ -1,7 +1,8 @@
 //! Shadow memory: who has written each place last and who has read it since.
 //!
 //! A line of 64 bytes that warps access in regular pieces refers to the last accesses to it ([`last`]), which other lines refer to as
-//! well ([`event`], decoded for a line to [`stripe`]). Other lines have records for each four bytes ([`cell`]).
+//! well ([`event`], decoded for a line to [`stripe`]). Other lines have records for each four bytes ([`cell`]). Neighbouring lines that
+//! have had the same accesses are kept as one ([`pages`]).
 
 mod atomics;
 mod blocks;
@@ -11,6 +12,7 @@ mod lanes;
 mod last;
 mod line;
 mod packed;
+mod pages;
 mod phase;
 mod stripe;
 mod tags;
@@ -24,6 +26,7 @@ use event::Event;
 use last::Pass;
 use line::{Line, More, piece_of};
 use packed::Cell;
+use pages::{GROUP, Pages};
 use phase::Phase;
 use stripe::LINE;
 
@@ -45,23 +48,10 @@ impl Memory {
     }
 }
 
-/// Lines of a page.
-const PAGE: usize = 1024;
-
-/// Lines that nobody has accessed.
-#[cold]
-fn new_page() -> Box<[Line; PAGE]> {
-    // on the heap from the start
-    let lines = vec![Line::default(); PAGE].into_boxed_slice();
-    lines.try_into().unwrap_or_else(|_| Box::new([Line::default(); PAGE]))
-}
-
 /// The shadow of a memory, made as it is used.
 #[derive(Debug, Default)]
 pub(super) struct Shadow {
-    pages: Vec<Option<Box<[Line; PAGE]>>>,
-    /// The lines from here on have no accesses.
-    end: u64,
+    pages: Pages,
     phase: Phase,
     atomics: Atomics,
     more: More,
@@ -215,8 +205,7 @@ impl Shadow {
         let Shadow { pages, phase, more, .. } = self;
         let mut before = 0;
         phase.at(warp.floor(), |number| {
-            let page = pages.get(number as usize / PAGE).and_then(Option::as_deref);
-            page.is_some_and(|page| page[number as usize % PAGE].is_quiet(more, number, warp, &mut before))
+            pages.get(number).is_some_and(|line| line.is_quiet(more, number, warp, &mut before))
         });
     }
 
@@ -275,11 +264,16 @@ impl Shadow {
         if let Some((mut next, to)) = pass.new.block_of_lines() {
             while next < to {
                 next = self.pass_like(next, to, pass);
+                if next < to && self.pass_group(next, pass) {
+                    next += GROUP;
+                    continue;
+                }
                 if next < to && !self.pass_line(next, pass) {
                     return false;
                 }
                 next += 1;
             }
+            self.forget_replaced(pass);
             return true;
         }
         let new = pass.new;
@@ -299,6 +293,31 @@ impl Shadow {
         }
     }
 
+    /// The lines of a group have the access, if it has all their bytes and they have had the same accesses.
+    #[inline]
+    fn pass_group(&mut self, first: u64, pass: &mut Pass<'_>) -> bool {
+        let whole = pass.new.whole_lines();
+        if !first.is_multiple_of(GROUP) || first < whole.0 || whole.1 < first + GROUP {
+            return false;
+        }
+        let Shadow { pages, more, .. } = self;
+        pages.group(first).is_some_and(|line| line.last.access_all(&mut more.events, pass))
+    }
+
+    /// No line refers any more to a read all of whose lines a write has replaced.
+    #[inline]
+    fn forget_replaced(&mut self, pass: &Pass<'_>) {
+        if pass.new.by.what.writes()
+            && let Some(read) = pass.last_read_before()
+        {
+            let whole = pass.new.whole_lines();
+            self.more.events.free(read, |read| {
+                let lines = read.all_lines();
+                whole.0 <= lines.0 && lines.1 <= whole.1
+            });
+        }
+    }
+
     /// Lines that are like the one before have the access: most are. Returns the first line that is not.
     #[inline(always)]
     fn pass_like(&mut self, from: u64, to: u64, pass: &Pass<'_>) -> u64 {
@@ -311,21 +330,7 @@ impl Shadow {
             true => to.min(whole.1),
             false => to,
         };
-        let mut next = from;
-        while next < end {
-            let at = next as usize % PAGE;
-            let Some(page) = self.pages.get_mut(next as usize / PAGE).and_then(Option::as_deref_mut) else { break };
-            let most = (end - next).min((PAGE - at) as u64) as usize;
-            let mut lines = page[at..at + most].iter_mut();
-            let like = |line: &mut Line| line.last.is_as_before(pass, writes);
-            let differs = lines.position(|line| !like(line));
-            next += differs.unwrap_or(most) as u64;
-            if differs.is_some() {
-                break;
-            }
-        }
-        self.end = if next > from { self.end.max(next) } else { self.end };
-        next
+        self.pages.change_while((from, end), writes, |line| line.last.is_as_before(pass, writes))
     }
 
     /// Forgets accesses that no line refers to, if there are many.
@@ -335,13 +340,11 @@ impl Shadow {
         if more.events.are_many() {
             let More { events, blocks, .. } = more;
             atomics.take_lines().take(|line| {
-                let page = &mut pages[line as usize / PAGE];
-                let cells = page.as_ref().map_or(0, |page| page[line as usize % PAGE].cells());
+                let cells = pages.get(line).map_or(0, Line::cells);
                 atomics.give_back(line, blocks.get(cells));
             });
-            let lines = pages.iter_mut().flatten().flat_map(|page| page.iter_mut());
             events.collect(|visit| {
-                lines.for_each(|line| line.last.visit(visit));
+                pages.each(|line| line.last.visit(visit));
                 blocks.visit(visit);
             });
         }
@@ -357,17 +360,7 @@ impl Shadow {
 
     #[inline]
     fn line(&mut self, number: u64) -> Option<(&mut Line, &mut More)> {
-        let page = usize::try_from(number / PAGE as u64).ok()?;
-        // larger than any memory of the host
-        if page >= 1 << 24 {
-            return None;
-        }
-        if self.pages.len() <= page {
-            self.pages.resize_with(page + 1, || None);
-        }
-        let lines = self.pages[page].get_or_insert_with(new_page);
-        self.end = self.end.max(number + 1);
-        let line = &mut lines[number as usize % PAGE];
+        let line = self.pages.line(number)?;
         if self.atomics.has_line(number) {
             self.atomics.give_back(number, self.more.blocks.get(line.cells()));
         }
@@ -385,7 +378,7 @@ impl Shadow {
 
     /// Nobody has accessed anything. Keeps the pages.
     pub fn clear(&mut self) {
-        if self.end == 0 && self.phase.is_new() {
+        if self.pages.is_empty() && self.phase.is_new() {
             return;
         }
         self.phase.start();
@@ -393,12 +386,19 @@ impl Shadow {
         self.more.cells.clear();
         self.more.events.clear();
         self.more.blocks.clear();
-        let used = self.end.div_ceil(PAGE as u64) as usize;
-        for (page, number) in self.pages.iter_mut().take(used).zip(0..) {
-            let lines = (self.end - number * PAGE as u64).min(PAGE as u64) as usize;
-            page.iter_mut().for_each(|page| page[..lines].fill_with(Line::default));
-        }
-        self.end = 0;
+        self.pages.clear();
+    }
+
+    /// The memory is another one, and nobody has accessed it. Keeps the pages.
+    pub fn start_anew(&mut self) {
+        self.clear();
+        self.more.events.start_anew();
+        self.phase.start_anew();
+    }
+
+    /// Of its own memory.
+    pub fn bytes(&self) -> usize {
+        self.pages.bytes() + self.more.events.bytes() + self.more.blocks.bytes() + self.atomics.bytes()
     }
 
     /// Nobody has accessed these bytes, which are whole cells.

@@ -1,7 +1,6 @@
 //! Accesses of neighbouring warps of a CTA in one instruction.
 
 use super::Checked;
-use super::accesses::shadow_of;
 use super::operations::View;
 use super::shadow::{Memory, Record, What};
 use super::threads::Warp;
@@ -34,7 +33,7 @@ impl Checked {
         let reads = matches!(memory, Memory::Shared { .. }) && !a.write;
         let (lanes, operations) = (u32::MAX, &self.operations);
         let view = View { warp: &warps[0], lanes, operations, bridge: None, reads: false, content: None };
-        let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+        let shadow = self.shadows.of(memory);
         shadow.pieces((from, a.bytes), pieces, reads, new, (warps, view))
     }
 
@@ -57,6 +56,6 @@ impl Checked {
         let (site, what) = (a.who.site, What::Load);
         let new = Record { actor, time, lanes: u32::MAX, site, bytes: 0, strong: None, what };
         let memory = Memory::Shared { slot: a.who.slot, rank };
-        shadow_of(&mut self.shared, &mut self.global, memory).chain((offset.into(), a.bytes), pieces, new, others, warp)
+        self.shadows.of(memory).chain((offset.into(), a.bytes), pieces, new, others, warp)
     }
 }

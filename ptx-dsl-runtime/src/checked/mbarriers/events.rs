@@ -3,7 +3,6 @@
 use super::bytes::Bytes;
 use super::{Mbarrier, Object, Publishing};
 use crate::checked::Checked;
-use crate::checked::accesses::shadow_of;
 use crate::checked::inside::SHARED;
 use crate::checked::misses::{Events, Misses};
 use crate::checked::operations::View;
@@ -50,11 +49,11 @@ impl Checked {
         let (slot, rank, offset) = object;
         self.live.remove(&object);
         if let Some(bytes) = self.mbarriers.find(object).and_then(|object| object.bytes.take()) {
-            self.shadow(Memory::Shared { slot, rank }).add(offset.into(), &bytes.operations());
+            self.shadows.of(Memory::Shared { slot, rank }).add(offset.into(), &bytes.operations());
         }
         self.object(object, What::Init, who)?;
         // the memory is as if never written
-        self.shadow(Memory::Shared { slot, rank }).forget(offset.into(), 8);
+        self.shadows.of(Memory::Shared { slot, rank }).forget(offset.into(), 8);
         Ok(())
     }
 
@@ -80,7 +79,7 @@ impl Checked {
         let race = match self.mbarriers.find(object).and_then(|object| object.bytes.as_mut()) {
             Some(bytes) => bytes.access(&record, &view),
             None => {
-                let shadow = shadow_of(&mut self.shared, &mut self.global, memory);
+                let shadow = self.shadows.of(memory);
                 shadow.guard(offset.into());
                 shadow.access((offset.into(), 8), (false, false), record, &view).race
             }

@@ -115,6 +115,10 @@ impl Atomics {
         std::mem::take(&mut self.lines)
     }
 
+    pub fn bytes(&self) -> usize {
+        size_of_val(&self.last[..])
+    }
+
     pub fn clear(&mut self) {
         self.last.clear();
         self.lines.clear();

@@ -13,6 +13,8 @@ pub(super) struct Event {
     /// Who: the actor is that of the first piece, the lanes those of each first piece of a warp.
     pub by: Record,
     at: Places,
+    /// Cells refer to it, wherever they are.
+    of_cells: bool,
 }
 
 /// The pieces of memory.
@@ -36,7 +38,13 @@ struct Places {
 impl Event {
     /// Lanes access a piece.
     pub fn one(by: Record, from: u64, len: u32, log: Option<u8>) -> Event {
-        Event { by, at: Places { from, distance: 0, len, pieces: 1, lanes: 32, log, exchange: 0 } }
+        let at = Places { from, distance: 0, len, pieces: 1, lanes: 32, log, exchange: 0 };
+        Event { by, at, of_cells: false }
+    }
+
+    /// An access to which only cells refer: they know the places.
+    pub fn of_cells(by: Record) -> Event {
+        Event { of_cells: true, ..Event::one(by, 0, 0, None) }
     }
 
     /// All lanes of a warp access elements of a block, each at its place, if lane `l` accesses element `l ^ exchange`: where warps
@@ -64,13 +72,13 @@ impl Event {
         let (of, of_piece) = (pieces.count.try_into().ok()?, pieces.lanes as u8);
         let distance = pieces.distance.try_into().ok()?;
         let at = Places { from, distance, len, pieces: of, lanes: of_piece, log, exchange: 0 };
-        Some(Event { by: Record { lanes, ..by }, at })
+        Some(Event { by: Record { lanes, ..by }, at, of_cells: false })
     }
 
     /// The same access so many bytes further on, by another statement.
     pub fn moved(&self, (site, distance): (u32, i32)) -> Event {
         let from = self.at.from.wrapping_add_signed(distance.into());
-        Event { by: Record { site, ..self.by }, at: Places { from, ..self.at } }
+        Event { by: Record { site, ..self.by }, at: Places { from, ..self.at }, of_cells: false }
     }
 
     /// The lanes that access each byte, if they are the same for all.
@@ -200,6 +208,12 @@ impl Event {
         }
     }
 
+    /// Are they the same?
+    #[inline]
+    pub fn is(&self, other: &Event) -> bool {
+        (self.by, self.at) == (other.by, other.at)
+    }
+
     /// Does the same thread access each byte of both?
     #[inline]
     pub fn is_alike(&self, other: &Event) -> bool {
@@ -213,14 +227,16 @@ impl Event {
         (self.by.actor, self.by.lanes) == (other.by.actor, other.by.lanes) && self.at == other.at
     }
 
-    /// Does a later read, whose threads come after those of this one or are the same, say all that this one says about a line?
+    /// Does a later read, whose threads come after those of this one or are the same, say all that this one says about a line? Without
+    /// a line: about one all of whose bytes it reads.
     #[inline]
-    pub fn is_replaced(&self, new: &Event, is_known: impl Fn(&Event) -> bool, line: u64) -> bool {
+    pub fn is_replaced(&self, new: &Event, is_known: impl Fn(&Event) -> bool, line: Option<u64>) -> bool {
         // a strong read is in no race with strong writes, but a weak one is
         self.by.strong == new.by.strong
             && self.by.what == new.by.what
             && (self.by.actor != COPIES && self.is_of_same(new)
-                || (is_known(self) || self.is_part_of(new)) && self.bytes(line) & !new.bytes(line) == 0)
+                || (is_known(self) || self.is_part_of(new))
+                    && line.is_none_or(|line| self.bytes(line) & !new.bytes(line) == 0))
     }
 
     /// Lanes of a warp, each of which accesses the same elements in both.
@@ -277,6 +293,8 @@ pub(super) struct Events {
     pub lists: Vec<Vec<u32>>,
     /// With so many, those that no record refers to are removed.
     limit: usize,
+    /// Numbers to which no record refers.
+    free: Vec<u32>,
 }
 
 /// The least number at which they are removed.
@@ -295,6 +313,36 @@ impl Events {
         self.all.len() as u32
     }
 
+    /// The same for an access to which lines refer, and cells in place of these lines.
+    #[inline]
+    pub fn keep_for_lines(&mut self, event: Event) -> u32 {
+        match self.free.pop() {
+            Some(id) => {
+                self.all[id as usize - 1] = event;
+                id
+            }
+            None => self.keep(event),
+        }
+    }
+
+    /// No record refers to an access any more, if `is_unused` says so.
+    #[inline]
+    pub fn free(&mut self, id: u32, is_unused: impl FnOnce(&Event) -> bool) {
+        if self.get(id).is_some_and(|event| !event.of_cells && is_unused(event)) {
+            self.free.push(id);
+        }
+    }
+
+    /// The last one, if it will do for a cell.
+    #[inline]
+    pub fn last_for_cell<T>(&mut self, will_do: impl FnOnce(&Event) -> Option<T>) -> Option<(u32, T)> {
+        let id = self.last();
+        let event = self.all.last_mut()?;
+        let found = will_do(event)?;
+        event.of_cells = true;
+        Some((id, found))
+    }
+
     /// The number of the last one.
     #[inline]
     pub fn last(&self) -> u32 {
@@ -305,6 +353,17 @@ impl Events {
     pub fn clear(&mut self) {
         self.all.clear();
         self.lists.clear();
+        self.free.clear();
+    }
+
+    /// The memory is another one.
+    pub fn start_anew(&mut self) {
+        self.clear();
+        self.limit = 0;
+    }
+
+    pub fn bytes(&self) -> usize {
+        size_of::<Event>() * self.all.capacity()
     }
 
     pub fn are_many(&self) -> bool {
@@ -328,6 +387,7 @@ impl Events {
         visit(&mut renumber);
         self.limit = 4 * kept.len();
         self.all = kept;
+        self.free.clear();
     }
 }
 

@@ -6,7 +6,7 @@ use super::last::Pass;
 use super::line::More;
 use super::packed::Quick;
 use super::stripe::LINE;
-use super::{PAGE, Record, Shadow, What};
+use super::{Record, Shadow, What};
 use crate::checked::operations::View;
 
 /// So many neighbouring lanes that access neighbouring elements are looked at together.
@@ -47,7 +47,7 @@ impl Shadow {
         }
         let of_class = self.atomics.are_of_class(&new, size, view.warp, self.more.events.last() + 1);
         if of_class && self.atomics.has_all(offsets, new.lanes) {
-            let event = self.more.events.keep(Event::one(new, 0, 0, None));
+            let event = self.more.events.keep(Event::of_cells(new));
             self.atomics.update(offsets, new.lanes, event);
             return Some(new.lanes);
         }
@@ -84,11 +84,9 @@ impl Shadow {
         if self.phase.alone && quick.new.what.writes() && !self.phase.is_written(number) {
             return false;
         }
-        let page = self.pages.get_mut(number as usize / PAGE).and_then(Option::as_deref_mut);
-        let Some(line) = page.map(|page| &mut page[number as usize % PAGE]) else { return false };
+        let Some(line) = self.pages.line(number) else { return false };
         if line.cells() == 0 && quick.new.what.writes() && line.last.is_empty() && !line.is_guarded() {
             line.last.tags.set_cells(self.more.blocks.add());
-            self.end = self.end.max(number + 1);
         }
         if line.cells() == 0 || line.is_guarded() {
             return false;

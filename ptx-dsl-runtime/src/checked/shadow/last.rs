@@ -71,6 +71,12 @@ impl<'v> Pass<'v> {
         &self.warps[0]
     }
 
+    /// The last read that came before it on a line, if it is a write.
+    #[inline]
+    pub fn last_read_before(&self) -> Option<u32> {
+        (self.before[1] != 0).then_some(self.before[1])
+    }
+
     /// Does a record refer to it?
     #[inline]
     pub fn is_kept(&self) -> bool {
@@ -80,7 +86,7 @@ impl<'v> Pass<'v> {
     #[inline]
     fn id(&mut self, events: &mut Events) -> u32 {
         if self.id == 0 {
-            self.id = events.keep(self.new);
+            self.id = events.keep_for_lines(self.new);
         }
         self.id
     }
@@ -94,17 +100,23 @@ impl<'v> Pass<'v> {
     /// Have these accesses to a line happened before, or do the two not conflict?
     #[inline]
     fn is_after(&mut self, events: &Events, id: u32, line: u64, slot: usize) -> bool {
+        self.is_after_all(events, id, slot) || events.get(id).is_none_or(|old| self.is_after_each(old, line))
+    }
+
+    /// Is that so for all lines, and seen without a look at the places?
+    #[inline]
+    fn is_after_all(&mut self, events: &Events, id: u32, slot: usize) -> bool {
         if id == self.before[slot] {
             return true;
         }
         let Some(old) = events.get(id) else { return true };
         let plain = self.view.bridge.is_none() && (self.is_behind_barrier(old) || old.is_alike(&self.new));
         let alone = if self.starts { old.lanes_of_all() } else { old.lanes().filter(|_| self.warps.len() == 1) };
-        if plain || alone.is_some_and(|lanes| self.knows(old, lanes)) {
+        let after = plain || alone.is_some_and(|lanes| self.knows(old, lanes));
+        if after {
             self.before[slot] = id;
-            return true;
         }
-        self.is_after_each(old, line)
+        after
     }
 
     /// Do the lanes, or whoever starts the operation, know all of an access by these lanes?
@@ -124,8 +136,9 @@ impl<'v> Pass<'v> {
         fine
     }
 
+    /// Does it say all of a read of a line, or of a line all of whose bytes it reads?
     #[inline]
-    fn replaces(&self, old: &Event, line: u64) -> bool {
+    fn replaces(&self, old: &Event, line: Option<u64>) -> bool {
         old.is_replaced(&self.new, |old| self.is_behind_barrier(old), line)
     }
 }
@@ -227,7 +240,7 @@ impl Last {
         }
         let writes = pass.new.by.what.writes();
         let last = if writes { self.write } else { self.read };
-        if last != 0 && (last == pass.id || pass.id == 0 && events.get(last) == Some(&pass.new)) {
+        if last != 0 && (last == pass.id || pass.id == 0 && events.get(last).is_some_and(|event| event.is(&pass.new))) {
             pass.id = last;
             if !writes || self.read == 0 && self.others(events).is_empty() {
                 return true;
@@ -253,6 +266,41 @@ impl Last {
             u64::MAX => self.set(events, pass),
             bytes => self.write_part(events, pass, line, bytes),
         }
+        true
+    }
+
+    /// The same for several lines that have had the same accesses, all of whose bytes it reads or writes. False, with nothing done, if
+    /// each line has to be looked at by itself.
+    #[inline]
+    pub fn access_all(&mut self, events: &mut Events, pass: &mut Pass<'_>) -> bool {
+        if !self.tags.is_plain() || pass.reads && !self.tags.is_full() {
+            return false;
+        }
+        let writes = pass.new.by.what.writes();
+        let last = if writes { self.write } else { self.read };
+        if last != 0 && (last == pass.id || pass.id == 0 && events.get(last).is_some_and(|event| event.is(&pass.new))) {
+            pass.id = last;
+            if !writes || self.read == 0 {
+                return true;
+            }
+        }
+        if self.write != 0 && !pass.is_after_all(events, self.write, 0) {
+            return false;
+        }
+        if writes {
+            if self.read != 0 && !pass.is_after_all(events, self.read, 1) {
+                return false;
+            }
+            self.set(events, pass);
+            return true;
+        }
+        if self.read != 0 && self.read != pass.replaced {
+            let Some(event) = events.get(self.read).filter(|event| pass.replaces(event, None)) else { return false };
+            if event.is_alike(&pass.new) {
+                pass.replaced = self.read;
+            }
+        }
+        self.read = pass.id(events);
         true
     }
 
@@ -307,7 +355,7 @@ impl Last {
             return;
         }
         let Some(event) = events.get(old) else { return };
-        if pass.replaces(event, line) {
+        if pass.replaces(event, Some(line)) {
             if event.is_alike(&pass.new) {
                 pass.replaced = old;
             }
@@ -323,7 +371,7 @@ impl Last {
     /// Keeps a read beside the last one.
     fn keep(&mut self, events: &mut Events, pass: &Pass<'_>, old: u32, line: u64) {
         let mut others = std::mem::take(self.list(events));
-        let goes = |id: &u32| events.get(*id).is_none_or(|event| pass.replaces(event, line));
+        let goes = |id: &u32| events.get(*id).is_none_or(|event| pass.replaces(event, Some(line)));
         // those of one loop are replaced in their order
         if others.len() >= MOST || others.first().is_some_and(goes) {
             others.retain(|id| !goes(id));

@@ -6,6 +6,7 @@ use super::event::Events;
 use super::last::{Last, Pass};
 use super::packed::Cell;
 use super::stripe::LINE;
+use super::tags::Tags;
 use crate::checked::operations::View;
 use crate::checked::threads::Warp;
 
@@ -49,6 +50,18 @@ impl Cells<'_> {
 }
 
 impl Line {
+    /// The group of the line has its accesses.
+    pub fn of_group() -> Line {
+        let mut line = Line::default();
+        line.last.tags = Tags::of_group();
+        line
+    }
+
+    #[inline]
+    pub fn is_of_group(self) -> bool {
+        self.last.tags.is_of_group()
+    }
+
     /// The number of its cells, 0: none.
     #[inline]
     pub fn cells(&self) -> u32 {

@@ -105,11 +105,9 @@ impl<'q> Quick<'q> {
     fn id(&mut self, events: &mut Events) -> u32 {
         if self.id == 0 {
             // the event of another warp would do for `kept`, but not for `by`
-            let last = events.last();
             let one = Record { lanes: 1, ..*self.new };
-            let is_own = |event: &&Event| event.by.actor == one.actor && By::of(&one, event).is_some();
-            let known = events.get(last).filter(is_own);
-            self.id = if known.is_some() { last } else { events.keep(Event::one(*self.new, 0, 0, None)) };
+            let known = events.last_for_cell(|event| By::of(&one, event).filter(|_| event.by.actor == one.actor));
+            self.id = known.map_or_else(|| events.keep(Event::of_cells(*self.new)), |(last, _)| last);
         }
         self.id
     }
@@ -313,10 +311,11 @@ fn kept(events: &mut Events, record: &Record, near: u32) -> (u32, By) {
     if record.lanes == 0 {
         return (0, By::default());
     }
-    let known = [near, events.last()].into_iter().find_map(|id| Some((id, By::of(record, events.get(id)?)?)));
+    let known = events.get(near).and_then(|event| Some((near, By::of(record, event)?)));
+    let known = known.or_else(|| events.last_for_cell(|event| By::of(record, event)));
     let (id, by) = known.unwrap_or_else(|| {
         let by = if record.lanes.is_power_of_two() { By::thread(0, record.lanes.trailing_zeros()) } else { By::ALL };
-        (events.keep(Event::one(*record, 0, 0, None)), by)
+        (events.keep(Event::of_cells(*record)), by)
     });
     (id, by.with(By::GPU, is_gpu(record)))
 }

@@ -153,6 +153,12 @@ impl Phase {
         [&mut self.quiet, &mut self.written, &mut self.touched, &mut self.read].into_iter().for_each(Lines::clear);
     }
 
+    /// The memory is another one.
+    pub fn start_anew(&mut self) {
+        self.start();
+        (self.alone, self.proxies) = (false, false);
+    }
+
     /// The CTA is at this time: `is_quiet` says which of the lines written before are quiet.
     #[inline]
     pub fn at(&mut self, floor: u32, is_quiet: impl FnMut(u64) -> bool) {

@@ -1,15 +1,27 @@
 //! What is to be known of a line beside its last accesses, in four bytes: lines are many.
 
-/// From bit 0: all bytes are written, the line is guarded, it has cells; the number of its cells or of its list, 0: none.
+/// From bit 0: all bytes are written, the line is guarded, it has cells, its group has its accesses; the number of its cells or of its
+/// list, 0: none.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Tags(u32);
 
 const FULL: u32 = 1;
 const GUARDED: u32 = 2;
 const CELLS: u32 = 4;
-const NUMBER: u32 = 3;
+const GROUP: u32 = 8;
+const NUMBER: u32 = 4;
 
 impl Tags {
+    /// The group of the line has its accesses.
+    pub fn of_group() -> Tags {
+        Tags(GROUP)
+    }
+
+    #[inline]
+    pub fn is_of_group(self) -> bool {
+        self.0 & GROUP != 0
+    }
+
     /// Are all bytes written? Not known if it has cells.
     #[inline]
     pub fn is_full(self) -> bool {

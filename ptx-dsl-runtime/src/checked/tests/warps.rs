@@ -81,7 +81,11 @@ impl Step {
         let one = Step {
             shared: r.below(3) != 0,
             write,
-            from: 2048 + u64::from(r.below(24) * r.of(&[64, 64, 64, bytes])),
+            from: match r.below(4) {
+                // groups of lines as a whole
+                0 => 2048 + 512 * u64::from(r.below(3)),
+                _ => 2048 + u64::from(r.below(24) * r.of(&[64, 64, 64, bytes])),
+            },
             bytes,
             warp,
             pieces: Pieces { count, lanes, step, distance },
