@@ -10,6 +10,7 @@ mod event;
 mod lanes;
 mod last;
 mod line;
+mod lists;
 mod packed;
 mod phase;
 mod stripe;
@@ -390,7 +391,7 @@ impl Shadow {
         }
         self.phase.start();
         self.atomics.clear();
-        self.more.cells.clear();
+        self.more.lists.clear();
         self.more.events.clear();
         self.more.blocks.clear();
         let used = self.end.div_ceil(PAGE as u64) as usize;

@@ -30,6 +30,12 @@ impl Blocks {
         &mut self.all[number as usize - 1]
     }
 
+    /// The cells of a line, if it has some.
+    #[inline]
+    pub fn known(&self, number: u32) -> Option<&[Cell; CELLS]> {
+        self.all.get((number as usize).wrapping_sub(1))
+    }
+
     /// The line has no cells any more.
     pub fn remove(&mut self, number: u32) {
         if number != 0 {
