@@ -17,6 +17,7 @@ mod misses;
 mod objects;
 mod operations;
 mod phases;
+mod recent;
 mod remotes;
 mod report;
 mod rows;

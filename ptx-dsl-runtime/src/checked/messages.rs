@@ -1,6 +1,7 @@
 //! What strong accesses hand from thread to thread through memory.
 
 mod places;
+mod stores;
 #[cfg(test)]
 mod tests;
 
@@ -166,7 +167,7 @@ impl Messages {
         match self.place(key) {
             Place::Empty => None,
             Place::Table => self.table.get(&key).map(Found::Message),
-            place => place.issuer().filter(|_| is_aligned(key.1)).map(Found::Relaxed),
+            Place::Relaxed(issuer) => is_aligned(key.1).then_some(Found::Relaxed(issuer)),
         }
     }
 
@@ -174,11 +175,11 @@ impl Messages {
     #[inline]
     pub fn overwrite(&mut self, key: Key) {
         match self.place(key) {
-            Place::Relaxed { .. } if is_aligned(key.1) => self.set(key, Place::Empty),
+            Place::Relaxed(_) if is_aligned(key.1) => self.change(key.0, |places| places.set_empty(key.1)),
             Place::Table => {
                 self.table.remove(&key);
             }
-            Place::Relaxed { .. } | Place::Empty => {}
+            Place::Relaxed(_) | Place::Empty => {}
         }
     }
 
@@ -189,15 +190,14 @@ impl Messages {
         if order.atomic && clocks.is_empty() && self.at(key).is_none() {
             return;
         }
-        let place = self.place(key);
-        if clocks.is_empty() && is_aligned(key.1) && place != Place::Table {
-            self.set(key, Place::of(issuer));
+        let is_relaxed = clocks.is_empty() && is_aligned(key.1);
+        if is_relaxed && self.change(key.0, |places| places.store(key.1, &issuer)) {
             return;
         }
-        if let Some(earlier) = place.issuer() {
+        if let Place::Relaxed(earlier) = self.place(key) {
             self.table.insert((key.0, key.1 & !3), Message::new(earlier));
         }
-        self.set(key, Place::Table);
+        self.change(key.0, |places| places.set_table(key.1));
         self.table.entry(key).or_insert_with(|| Message::new(issuer)).publish(issuer, clocks, order.atomic);
     }
 
@@ -214,18 +214,21 @@ impl Messages {
         self.places(key.0).map_or(Place::Empty, |places| places.get(key.1))
     }
 
+    /// Changes the places of a memory.
     #[inline]
-    fn set(&mut self, key: Key, place: Place) {
-        let (all, number) = match key.0 {
+    fn change<T>(&mut self, memory: Memory, f: impl FnOnce(&mut Places) -> T) -> T {
+        let (all, number) = match memory {
             Memory::Shared { slot, rank } => (&mut self.shared, (slot * 16 + rank) as usize),
             Memory::Global { segment } => (&mut self.global, segment),
         };
         if all.len() <= number {
             all.resize_with(number + 1, Places::default);
         }
-        let before = all[number].relaxed();
-        all[number].set(key.1, place);
-        self.relaxed = self.relaxed - before + all[number].relaxed();
+        let places = &mut all[number];
+        let before = places.relaxed();
+        let changed = f(places);
+        self.relaxed = self.relaxed - before + places.relaxed();
+        changed
     }
 }
 

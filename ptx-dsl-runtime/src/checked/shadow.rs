@@ -11,6 +11,7 @@ mod event;
 mod lanes;
 mod last;
 mod line;
+mod lists;
 mod packed;
 mod pages;
 mod phase;
@@ -383,7 +384,7 @@ impl Shadow {
         }
         self.phase.start();
         self.atomics.clear();
-        self.more.cells.clear();
+        self.more.lists.clear();
         self.more.events.clear();
         self.more.blocks.clear();
         self.pages.clear();

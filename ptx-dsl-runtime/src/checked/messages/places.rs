@@ -1,46 +1,30 @@
 //! Messages of stores that have released nothing: for each four bytes of a memory, who has stored there.
 
 use super::Issuer;
-use crate::checked::actor::Actor;
+use super::stores::Stores;
 
 /// What is known of four bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Place {
     /// No message begins there.
-    #[default]
     Empty,
-    /// One begins at the first byte, of a store by a lane that released nothing: its [`Issuer`], in 16 bytes with the tag.
-    Relaxed { lane: u8, warp: Actor, time: u32, site: u32 },
+    /// One begins at the first byte, of a store by a lane that released nothing.
+    Relaxed(Issuer),
     /// The table has those that begin there, if any.
     Table,
 }
 
-impl Place {
-    /// That of a store of one lane.
-    #[inline]
-    pub fn of(issuer: Issuer) -> Place {
-        let Issuer { warp, lanes, time, site } = issuer;
-        Place::Relaxed { lane: lanes.trailing_zeros() as u8, warp, time, site }
-    }
+/// A place as it is kept: the number of a store and its lane in 5 bits, or one of these.
+type Packed = u32;
 
-    /// Who has stored there, if that released nothing.
-    #[inline]
-    pub fn issuer(self) -> Option<Issuer> {
-        match self {
-            Place::Relaxed { lane, warp, time, site } => Some(Issuer { warp, lanes: 1 << (lane & 31), time, site }),
-            Place::Empty | Place::Table => None,
-        }
-    }
+const EMPTY: Packed = 0;
 
-    fn is_relaxed(self) -> bool {
-        matches!(self, Place::Relaxed { .. })
-    }
-}
+const TABLE: Packed = u32::MAX;
 
 /// Places of a page.
 const PAGE: u64 = 256;
 
-type Page = [Place; PAGE as usize];
+type Page = [Packed; PAGE as usize];
 
 /// The pages that can be kept: more than any memory of the host has.
 const MOST_PAGES: u64 = 1 << 28;
@@ -49,6 +33,8 @@ const MOST_PAGES: u64 = 1 << 28;
 #[derive(Debug, Default)]
 pub(super) struct Places {
     pages: Vec<Option<Box<Page>>>,
+    stores: Stores,
+    /// How many places have a message that has released nothing.
     relaxed: usize,
     has_table: bool,
 }
@@ -84,26 +70,62 @@ impl Places {
     #[inline]
     pub fn get(&self, offset: u64) -> Place {
         let (number, at) = split(offset);
-        match self.page(number) {
-            Some(page) => page[at],
+        match self.page(number).map(|page| page[at]) {
+            Some(EMPTY) => Place::Empty,
+            Some(TABLE) => Place::Table,
+            Some(packed) => self.stores.get(packed).map_or(Place::Empty, Place::Relaxed),
             _ if number >= MOST_PAGES => Place::Table,
             _ => Place::Empty,
         }
     }
 
+    /// A store that has released nothing. False, with nothing done, if the table is to have it.
     #[inline]
-    pub fn set(&mut self, offset: u64, place: Place) {
+    pub fn store(&mut self, offset: u64, issuer: &Issuer) -> bool {
+        if self.stores.are_many() {
+            let pages = &mut self.pages;
+            self.stores.collect(|visit| {
+                let places = pages.iter_mut().flatten().flat_map(|page| page.iter_mut());
+                places.filter(|place| !matches!(**place, EMPTY | TABLE)).for_each(visit);
+            });
+        }
+        let Some(store) = self.stores.of(issuer) else { return false };
+        let Some(place) = self.place(offset).filter(|place| **place != TABLE) else { return false };
+        let is_new = *place == EMPTY;
+        *place = store;
+        self.relaxed += usize::from(is_new);
+        true
+    }
+
+    /// The table has what begins there, if anything.
+    pub fn set_table(&mut self, offset: u64) {
+        self.has_table = true;
+        self.replace(offset, TABLE);
+    }
+
+    /// No message begins there.
+    pub fn set_empty(&mut self, offset: u64) {
+        self.replace(offset, EMPTY);
+    }
+
+    fn replace(&mut self, offset: u64, new: Packed) {
+        let Some(place) = self.place(offset) else { return };
+        let old = std::mem::replace(place, new);
+        self.relaxed -= usize::from(!matches!(old, EMPTY | TABLE));
+    }
+
+    /// A place, if it can be kept.
+    #[inline]
+    fn place(&mut self, offset: u64) -> Option<&mut Packed> {
         let (number, at) = split(offset);
-        self.has_table |= place == Place::Table;
         if number >= MOST_PAGES {
-            return;
+            return None;
         }
         if self.pages.len() as u64 <= number {
             self.pages.resize_with(number as usize + 1, || None);
         }
-        let page = self.pages[number as usize].get_or_insert_with(|| Box::new([Place::Empty; PAGE as usize]));
-        let old = std::mem::replace(&mut page[at], place);
-        self.relaxed = self.relaxed + usize::from(place.is_relaxed()) - usize::from(old.is_relaxed());
+        let page = self.pages[number as usize].get_or_insert_with(|| Box::new([EMPTY; PAGE as usize]));
+        Some(&mut page[at])
     }
 
     /// Nobody has stored anything.

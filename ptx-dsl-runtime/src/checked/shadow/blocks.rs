@@ -51,6 +51,13 @@ impl Blocks {
         &mut self.chunks[at / CHUNK][at % CHUNK]
     }
 
+    /// The cells of a line, if it has some.
+    #[inline]
+    pub fn known(&self, number: u32) -> Option<&[Cell; CELLS]> {
+        let at = (number as usize).wrapping_sub(1);
+        self.chunks.get(at / CHUNK).map(|chunk| &chunk[at % CHUNK])
+    }
+
     /// The line has no cells any more.
     pub fn remove(&mut self, number: u32) {
         if number != 0 {

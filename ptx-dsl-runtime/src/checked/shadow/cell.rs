@@ -8,6 +8,7 @@
 
 mod object;
 
+use super::lists::Lists;
 use crate::checked::actor::{Actor, COPIES, includes};
 use crate::checked::clock::Bridge;
 use crate::checked::operations::View;
@@ -151,15 +152,12 @@ impl Record {
 /// So many reads are kept for a place; of more than that some are forgotten, and races with them.
 pub(super) const MOST_READS: usize = 32;
 
-/// So many places can have further records; more places are kept without them, and some races there are not found.
-const MOST_LISTS: usize = (1 << 24) - 1;
-
 /// The last accesses to four bytes.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Accesses {
     pub write: Record,
     pub read: Record,
-    /// The number of further records plus 1; 0: none.
+    /// The number of the list of further records.
     pub more: u32,
 }
 
@@ -190,7 +188,7 @@ impl Outcome {
 
 impl Accesses {
     /// Has another record.
-    pub fn add(&mut self, more: &mut Vec<Vec<Record>>, r: Record) {
+    pub fn add(&mut self, more: &mut Lists, r: Record) {
         let place = if r.what.writes() { &mut self.write } else { &mut self.read };
         if place.lanes == 0 {
             *place = r;
@@ -201,21 +199,14 @@ impl Accesses {
 
     /// Has nobody written some of these bytes?
     #[inline]
-    pub fn is_unwritten(&self, more: &[Vec<Record>], bytes: u8) -> bool {
+    pub fn is_unwritten(&self, more: &Lists, bytes: u8) -> bool {
         let missing = |written: u8| written & bytes != bytes;
         let all = |m: u8, r: &Record| if r.what.writes() { m | r.bytes } else { m };
         missing(self.write.bytes) && missing(self.others(more).iter().fold(self.write.bytes, all))
     }
 
     #[inline]
-    pub fn access(
-        &mut self,
-        more: &mut Vec<Vec<Record>>,
-        new: Record,
-        same: bool,
-        view: &View<'_>,
-        outcome: &mut Outcome,
-    ) {
+    pub fn access(&mut self, more: &mut Lists, new: Record, same: bool, view: &View<'_>, outcome: &mut Outcome) {
         let writes = new.what.writes();
         // the thread itself did the same last
         let mut equal = false;
@@ -266,17 +257,17 @@ impl Accesses {
         if writes { self.write(more, new) } else { self.read(more, new, view.warp) }
     }
 
-    fn others<'m>(&self, more: &'m [Vec<Record>]) -> &'m [Record] {
-        self.more.checked_sub(1).and_then(|at| more.get(at as usize)).map_or(&[], Vec::as_slice)
+    fn others<'m>(&self, more: &'m Lists) -> &'m [Record] {
+        more.records(self.more)
     }
 
-    fn write(&mut self, more: &mut Vec<Vec<Record>>, new: Record) {
+    fn write(&mut self, more: &mut Lists, new: Record) {
         self.read.bytes &= !new.bytes;
         if self.read.bytes == 0 {
             self.read = Record::default();
         }
-        if let Some(others) = self.more.checked_sub(1).and_then(|at| more.get_mut(at as usize)) {
-            others.iter_mut().for_each(|r| r.bytes &= !new.bytes);
+        if let Some(others) = more.get_mut(self.more) {
+            others.records_mut().iter_mut().for_each(|r| r.bytes &= !new.bytes);
             others.retain(|r| r.bytes != 0);
         }
         self.write.bytes &= !new.bytes;
@@ -287,9 +278,9 @@ impl Accesses {
         self.write = new;
     }
 
-    pub fn read(&mut self, more: &mut Vec<Vec<Record>>, new: Record, warp: &Warp) {
-        if let Some(others) = self.more.checked_sub(1).and_then(|at| more.get_mut(at as usize)) {
-            if let Some(same) = others.iter_mut().find(|r| joins(r, &new)) {
+    pub fn read(&mut self, more: &mut Lists, new: Record, warp: &Warp) {
+        if let Some(others) = more.get_mut(self.more) {
+            if let Some(same) = others.records_mut().iter_mut().find(|r| joins(r, &new)) {
                 same.lanes |= new.lanes;
                 return;
             }
@@ -307,17 +298,9 @@ impl Accesses {
         self.read = new;
     }
 
-    pub fn push(&mut self, more: &mut Vec<Vec<Record>>, record: Record) {
-        if self.more == 0 {
-            if more.len() >= MOST_LISTS {
-                return;
-            }
-            // most have one record
-            more.push(Vec::with_capacity(1));
-            self.more = more.len() as u32;
-        }
-        if let Some(others) = more.get_mut(self.more as usize - 1)
-            && (record.what.writes() || others.len() < MOST_READS)
+    pub fn push(&mut self, more: &mut Lists, record: Record) {
+        if let Some(others) = more.of(&mut self.more)
+            && (record.what.writes() || others.records().len() < MOST_READS)
         {
             others.push(record);
         }

@@ -47,6 +47,11 @@ impl Event {
         Event { of_cells: true, ..Event::one(by, 0, 0, None) }
     }
 
+    #[inline]
+    pub fn is_of_cells(&self) -> bool {
+        self.of_cells
+    }
+
     /// All lanes of a warp access elements of a block, each at its place, if lane `l` accesses element `l ^ exchange`: where warps
     /// swizzle addresses.
     pub fn exchanged(by: Record, offsets: &Lanes, size: u32) -> Option<Event> {

@@ -4,7 +4,7 @@ use super::blocks::CELLS;
 use super::event::Event;
 use super::last::Pass;
 use super::line::More;
-use super::packed::Quick;
+use super::packed::{Kept, Quick};
 use super::stripe::LINE;
 use super::{Record, Shadow, What};
 use crate::checked::operations::View;
@@ -53,6 +53,7 @@ impl Shadow {
         }
         let mut rest = new.lanes;
         let mut quick = Quick::new(&new, size, view.warp, reads);
+        quick.messages = if size > 4 { new.lanes } else { self.messages(offsets, new.lanes) };
         while rest != 0 {
             let lane = rest.trailing_zeros();
             let (at, mut lanes) = (offsets[lane as usize], 1 << lane);
@@ -77,6 +78,22 @@ impl Shadow {
         Some(quick.messages)
     }
 
+    /// The lanes at whose words there may be a message, if these have cells.
+    ///
+    /// All cells are looked at before each of them is compared with the access: so the processor waits for several at a time.
+    #[inline]
+    fn messages(&self, offsets: &[u64; 32], lanes: u32) -> u32 {
+        let (mut rest, mut messages) = (lanes, 0);
+        while rest != 0 {
+            let lane = rest.trailing_zeros();
+            rest &= rest - 1;
+            let (number, word) = (offsets[lane as usize] / LINE, offsets[lane as usize] as usize / 4 % CELLS);
+            let cells = self.pages.get(number).and_then(|line| self.more.blocks.known(line.cells()));
+            messages |= u32::from(cells.is_some_and(|cells| cells[word].has_message())) << lane;
+        }
+        messages
+    }
+
     /// An access of one lane to bytes that have cells: is it fine at first sight? If not, some of the cells may have it.
     #[inline]
     fn is_quick(&mut self, (at, size): (u64, u32), quick: &mut Quick<'_>, lane: u32, of_class: bool) -> bool {
@@ -91,22 +108,20 @@ impl Shadow {
         if line.cells() == 0 || line.is_guarded() {
             return false;
         }
-        let More { events, cells: lists, blocks } = &mut self.more;
-        let cells = blocks.get(line.cells());
+        let More { events, lists, blocks, recent } = &mut self.more;
+        let (cells, mut kept) = (blocks.get(line.cells()), Kept { events, lists, recent });
         let first = at as usize / 4 % CELLS;
         if size > 4 {
-            quick.messages |= 1 << lane;
             if self.atomics.has_line(number) {
                 self.atomics.give_back(number, cells);
             }
             let Some(cells) = cells.get_mut(first..first + size as usize / 4) else { return false };
-            return cells.iter_mut().all(|cell| cell.is_quick((events, lists), quick, lane, 15));
+            return cells.iter_mut().all(|cell| cell.is_quick(&mut kept, quick, lane, 15));
         }
         let bytes = ((1u32 << size) - 1) << (at % 4);
         let cell = &mut cells[first];
         self.atomics.give_back_word(at, cell);
-        quick.messages |= u32::from(cell.has_message()) << lane;
-        let fine = cell.is_quick((events, lists), quick, lane, bytes as u8);
+        let fine = cell.is_quick(&mut kept, quick, lane, bytes as u8);
         if fine
             && of_class
             && let Some(write) = cell.only_write()

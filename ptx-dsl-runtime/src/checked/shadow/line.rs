@@ -4,10 +4,12 @@ use super::blocks::{Blocks, CELLS};
 use super::cell::{Accesses, Outcome, Record};
 use super::event::Events;
 use super::last::{Last, Pass};
+use super::lists::Lists;
 use super::packed::Cell;
 use super::stripe::LINE;
 use super::tags::Tags;
 use crate::checked::operations::View;
+use crate::checked::recent::Recent;
 use crate::checked::threads::Warp;
 
 /// 64 bytes.
@@ -19,15 +21,16 @@ pub(super) struct Line {
 /// Records for which lines and cells have no place.
 #[derive(Debug, Default)]
 pub(super) struct More {
-    pub cells: Vec<Vec<Record>>,
+    pub lists: Lists,
     pub events: Events,
     pub blocks: Blocks,
+    pub recent: Recent,
 }
 
 /// The cells of a line.
 pub(super) struct Cells<'m> {
     pub all: &'m mut [Cell; CELLS],
-    lists: &'m mut Vec<Vec<Record>>,
+    lists: &'m mut Lists,
     events: &'m mut Events,
 }
 
@@ -40,7 +43,7 @@ impl Cells<'_> {
 
     /// Changes the accesses of a cell.
     #[inline]
-    pub fn change(&mut self, cell: usize, f: impl FnOnce(&mut Accesses, &mut Vec<Vec<Record>>)) {
+    pub fn change(&mut self, cell: usize, f: impl FnOnce(&mut Accesses, &mut Lists)) {
         let cell = &mut self.all[cell];
         let before = cell.open(self.events);
         let mut now = before;
@@ -77,7 +80,7 @@ impl Line {
     /// Its cells, made if need be.
     #[inline]
     pub fn split<'m>(&mut self, more: &'m mut More, number: u64) -> Cells<'m> {
-        let More { cells: lists, events, blocks } = more;
+        let More { lists, events, blocks, .. } = more;
         if self.cells() == 0 {
             let cells = blocks.add();
             if !self.last.is_empty() {
@@ -89,7 +92,7 @@ impl Line {
     }
 
     /// Gives cells the accesses to the line.
-    fn fill(&self, cells: &mut [Cell; CELLS], lists: &mut Vec<Vec<Record>>, events: &mut Events, number: u64) {
+    fn fill(&self, cells: &mut [Cell; CELLS], lists: &mut Lists, events: &mut Events, number: u64) {
         let mut records = Vec::new();
         for (i, cell) in (0..).zip(cells) {
             self.last.records(events, number, i, |id, record| records.push((id, record)));

@@ -1,7 +1,10 @@
 //! The last accesses to four bytes as they are kept: numbers of events, and which of their threads made the access.
 
-use super::cell::{Accesses, Record, joins};
+use super::cell::{Accesses, Record, joins, replaces};
 use super::event::{Event, Events};
+use super::lists::Lists;
+use crate::checked::actor::{Actor, cta_of};
+use crate::checked::recent::Recent;
 use crate::checked::shadow::What;
 use crate::checked::threads::Warp;
 use crate::monitor::Scope;
@@ -14,7 +17,7 @@ pub(super) struct Cell {
     read: u32,
     write_by: By,
     read_by: By,
-    /// From bit 0: the bytes written, the bytes read (4 bits each), and the number of a list of further records plus 1, 0: none.
+    /// From bit 0: the bytes written, the bytes read (4 bits each), and the number of the list of further records.
     rest: u32,
 }
 
@@ -34,6 +37,26 @@ impl By {
 
     /// It is strong, of scope `.gpu`.
     const GPU: u16 = 1 << 15;
+
+    /// Of a read: the first of four bits of a hash of the CTA.
+    const CTA: u32 = 11;
+
+    /// The hash of the CTA of a warp.
+    #[inline]
+    fn cta_of(actor: Actor) -> u16 {
+        (cta_of(actor).wrapping_mul(0x9E37_79B9) >> 28) as u16
+    }
+
+    #[inline]
+    fn of_cta(self, hash: u16) -> By {
+        By(self.0 & !(15 << By::CTA) | hash << By::CTA)
+    }
+
+    /// The hash of the CTA of a read.
+    #[inline]
+    fn cta(self) -> u16 {
+        self.0 >> By::CTA & 15
+    }
 
     #[inline]
     fn who(self) -> u16 {
@@ -78,6 +101,13 @@ impl By {
     }
 }
 
+/// What is kept of accesses beside cells.
+pub(super) struct Kept<'k> {
+    pub events: &'k mut Events,
+    pub lists: &'k mut Lists,
+    pub recent: &'k mut Recent,
+}
+
 /// An access of some lanes, one after the other, that is compared with cells.
 pub(super) struct Quick<'q> {
     pub new: &'q Record,
@@ -88,6 +118,8 @@ pub(super) struct Quick<'q> {
     is_wide: bool,
     /// It is strong, of scope `.gpu`.
     is_gpu: bool,
+    /// The hash of its CTA.
+    cta: u16,
     /// The lanes at whose places there may be a message.
     pub messages: u32,
     /// Its event, once there is one.
@@ -98,16 +130,22 @@ pub(super) struct Quick<'q> {
 
 impl<'q> Quick<'q> {
     pub fn new(new: &'q Record, size: u32, warp: &'q Warp, reads: bool) -> Quick<'q> {
-        Quick { new, warp, reads, is_wide: size > 4, is_gpu: is_gpu(new), messages: 0, id: 0, before: 0 }
+        let (is_gpu, cta) = (is_gpu(new), By::cta_of(new.actor));
+        Quick { new, warp, reads, is_wide: size > 4, is_gpu, cta, messages: 0, id: 0, before: 0 }
     }
 
     #[inline]
-    fn id(&mut self, events: &mut Events) -> u32 {
+    fn id(&mut self, kept: &mut Kept<'_>) -> u32 {
         if self.id == 0 {
+            let Kept { events, recent, .. } = kept;
             // the event of another warp would do for `kept`, but not for `by`
             let one = Record { lanes: 1, ..*self.new };
-            let known = events.last_for_cell(|event| By::of(&one, event).filter(|_| event.by.actor == one.actor));
-            self.id = known.map_or_else(|| events.keep(Event::of_cells(*self.new)), |(last, _)| last);
+            let is_own = |event: &Event| event.by.actor == one.actor && By::of(&one, event).is_some();
+            let place = recent.of(one.actor, one.site);
+            if !events.get(*place).is_some_and(|event| event.is_of_cells() && is_own(event)) {
+                *place = events.keep(Event::of_cells(*self.new));
+            }
+            self.id = *place;
         }
         self.id
     }
@@ -154,46 +192,36 @@ impl Cell {
         ((self.rest & 15) as u8, (self.rest >> 4 & 15) as u8)
     }
 
-    fn list<'l>(&self, lists: &'l [Vec<Record>]) -> &'l [Record] {
-        (self.rest >> 8).checked_sub(1).and_then(|at| lists.get(at as usize)).map_or(&[], Vec::as_slice)
+    /// The number of its list of further records.
+    #[inline]
+    fn list(&self) -> u32 {
+        self.rest >> 8
     }
 
     /// An access of a lane to bytes: true, and done, if it is easily seen to be fine.
     #[inline]
-    pub fn is_quick(
-        &mut self,
-        (events, lists): (&mut Events, &mut Vec<Vec<Record>>),
-        quick: &mut Quick<'_>,
-        lane: u32,
-        bytes: u8,
-    ) -> bool {
+    pub fn is_quick(&mut self, kept: &mut Kept<'_>, quick: &mut Quick<'_>, lane: u32, bytes: u8) -> bool {
         let written = self.bytes().0;
         if quick.reads && bytes & !written != 0
-            || !quick.is_fine(events, (self.write, self.write_by), written, (lane, bytes))
+            || !quick.is_fine(kept.events, (self.write, self.write_by), written, (lane, bytes))
         {
             return false;
         }
         match quick.new.what.writes() {
-            true => self.is_quick_write((events, lists), quick, lane, bytes),
-            false => self.is_quick_read((events, lists), quick, lane, bytes),
+            true => self.is_quick_write(kept, quick, lane, bytes),
+            false => self.is_quick_read(kept, quick, lane, bytes),
         }
     }
 
     #[inline]
-    fn is_quick_write(
-        &mut self,
-        (events, lists): (&mut Events, &mut [Vec<Record>]),
-        quick: &mut Quick<'_>,
-        lane: u32,
-        bytes: u8,
-    ) -> bool {
+    fn is_quick_write(&mut self, kept: &mut Kept<'_>, quick: &mut Quick<'_>, lane: u32, bytes: u8) -> bool {
         let (written, read) = self.bytes();
         let covers = (written | read) & !bytes == 0;
-        if !covers || !quick.is_fine(events, (self.read, self.read_by), read, (lane, bytes)) {
+        if !covers || !quick.is_fine(kept.events, (self.read, self.read_by), read, (lane, bytes)) {
             return false;
         }
-        if let Some(list) = (self.rest >> 8).checked_sub(1).and_then(|at| lists.get_mut(at as usize)) {
-            if !list.iter().all(|r| r.bytes == bytes && r.is_mutual_scope(quick.new)) {
+        if let Some(list) = kept.lists.get_mut(self.list()) {
+            if !list.records().iter().all(|r| r.bytes == bytes && r.is_mutual_scope(quick.new)) {
                 return false;
             }
             list.clear();
@@ -201,27 +229,22 @@ impl Cell {
         // a weak store ends a message that begins with the word, others stay
         let ends = bytes == 15 && !quick.is_wide;
         let message = quick.new.strong.is_some() || !ends && self.has_message();
-        (self.write, self.write_by) = (quick.id(events), quick.by(lane).with(By::MESSAGE, message));
+        (self.write, self.write_by) = (quick.id(kept), quick.by(lane).with(By::MESSAGE, message));
         self.read = 0;
         self.rest = self.rest & !255 | u32::from(bytes);
         true
     }
 
     #[inline]
-    fn is_quick_read(
-        &mut self,
-        (events, lists): (&mut Events, &mut Vec<Vec<Record>>),
-        quick: &mut Quick<'_>,
-        lane: u32,
-        bytes: u8,
-    ) -> bool {
+    fn is_quick_read(&mut self, kept: &mut Kept<'_>, quick: &mut Quick<'_>, lane: u32, bytes: u8) -> bool {
         let new = Record { lanes: 1 << lane, bytes, ..*quick.new };
-        let fine = match events.get(self.read) {
-            None => self.list(lists).is_empty(),
-            Some(event) => self.takes_over(lists, self.read_by.record(event, self.bytes().1), &new, quick.warp),
+        let fine = if self.read == 0 {
+            kept.lists.records(self.list()).is_empty()
+        } else {
+            self.takes_over(kept, &new, quick)
         };
         if fine {
-            (self.read, self.read_by) = (quick.id(events), quick.by(lane));
+            (self.read, self.read_by) = (quick.id(kept), quick.by(lane).of_cta(quick.cta));
             self.rest = self.rest & !240 | u32::from(bytes) << 4;
         }
         fine
@@ -229,12 +252,28 @@ impl Cell {
 
     /// A read takes the place of the last one, which goes to the list if need be. False, with nothing done, if there is more to it.
     #[inline]
-    fn takes_over(&mut self, lists: &mut Vec<Vec<Record>>, last: Record, new: &Record, warp: &Warp) -> bool {
-        if joins(&last, new) || self.list(lists).iter().any(|r| r.what.writes() || joins(r, new)) {
+    fn takes_over(&mut self, kept: &mut Kept<'_>, new: &Record, quick: &Quick<'_>) -> bool {
+        let is_of_others = |r: &Record| r.what.writes() || joins(r, new);
+        if kept.lists.records(self.list()).iter().any(is_of_others) {
             return false;
         }
-        let mut all = Accesses { read: last, more: self.rest >> 8, ..Accesses::default() };
-        all.read(lists, *new, warp);
+        let (old, warp) = (self.bytes().1, quick.warp);
+        // a strong load by another CTA, which is alike: that is known without its event, and often the list has one already
+        if quick.is_gpu && self.read_by.has(By::GPU) && old == new.bytes && self.read_by.cta() != quick.cta {
+            if let Some(list) = kept.lists.get_mut(self.list()) {
+                list.retain(|r| !replaces(new, r, warp));
+                if list.records().iter().any(|r| r.is_alike(new)) {
+                    return true;
+                }
+            }
+        }
+        let Some(event) = kept.events.get(self.read) else { return false };
+        let last = self.read_by.record(event, old);
+        if joins(&last, new) {
+            return false;
+        }
+        let mut all = Accesses { read: last, more: self.list(), ..Accesses::default() };
+        all.read(kept.lists, *new, warp);
         self.rest = self.rest & 255 | all.more << 8;
         true
     }
@@ -266,7 +305,7 @@ impl Cell {
 
     /// Has nobody written some of these bytes?
     #[inline]
-    pub fn is_unwritten(&self, events: &Events, lists: &[Vec<Record>], bytes: u8) -> bool {
+    pub fn is_unwritten(&self, events: &Events, lists: &Lists, bytes: u8) -> bool {
         self.bytes().0 & bytes != bytes && self.open(events).is_unwritten(lists, bytes)
     }
 
@@ -276,7 +315,7 @@ impl Cell {
         let record = |id, by: By, bytes| events.get(id).map_or(Record::default(), |event| by.record(event, bytes));
         let (written, read) = self.bytes();
         let (write, read) = (record(self.write, self.write_by, written), record(self.read, self.read_by, read));
-        Accesses { write, read, more: self.rest >> 8 }
+        Accesses { write, read, more: self.list() }
     }
 
     /// Keeps accesses that were these before. New ones are probably of an event.
@@ -290,7 +329,8 @@ impl Cell {
             (self.write, self.write_by) = (id, by.with(By::MESSAGE, message));
         }
         if new.read != old.read {
-            (self.read, self.read_by) = kept(events, &new.read, near);
+            let (id, by) = kept(events, &new.read, near);
+            (self.read, self.read_by) = (id, by.of_cta(By::cta_of(new.read.actor)));
         }
         self.rest = u32::from(new.write.bytes & 15) | u32::from(new.read.bytes & 15) << 4 | new.more << 8;
     }

@@ -3,8 +3,11 @@
 use super::warps::{Random, barrier};
 use super::*;
 
-/// Warps of the CTA.
+/// Warps of a CTA.
 const WARPS: u32 = 4;
+
+/// CTAs, each a cluster in a slot of its own.
+const CTAS: u32 = 3;
 
 /// An access of lanes of a warp to global or shared memory.
 #[derive(Debug, Clone, Copy)]
@@ -30,10 +33,11 @@ fn warp(warp: u32, site: u32) -> Who {
     Who { site, slot: 0, rank: 0, warp, lanes: u32::MAX }
 }
 
-fn random_order(r: &mut Random) -> Order {
-    let strong = strong(r.of(&[Scope::Gpu, Scope::Cta]));
+/// Of accesses of several CTAs most do not race.
+fn random_order(r: &mut Random, ctas: u32) -> Order {
+    let strong = strong(if ctas > 1 && r.below(32) != 0 { Scope::Gpu } else { r.of(&[Scope::Gpu, Scope::Cta]) });
     match r.below(12) {
-        0 => Order::default(),
+        0 if ctas == 1 || r.below(8) == 0 => Order::default(),
         1..3 => Order { atomic: true, ..strong },
         3 => Order { acquire: true, ..strong },
         4 => Order { release: true, ..strong },
@@ -43,10 +47,10 @@ fn random_order(r: &mut Random) -> Order {
 }
 
 impl Step {
-    /// Most accesses of a launch have one size: others race.
-    fn random(r: &mut Random, site: u32, size: u32) -> Step {
-        let bytes = if r.below(16) == 0 { r.of(&[4, 8, 2]) } else { size };
-        let order = random_order(r);
+    /// Most accesses of a launch have one size: others race. CTAs share global memory.
+    fn random(r: &mut Random, site: u32, (size, ctas): (u32, u32)) -> Step {
+        let bytes = if r.below(16 * ctas) == 0 { r.of(&[4, 8, 2]) } else { size };
+        let order = random_order(r, ctas);
         let from = 2048 + u64::from(r.below(64) * bytes);
         let scattered = r.below(3) != 0;
         let few = 1 << r.below(32) | 1 << r.below(32);
@@ -59,8 +63,9 @@ impl Step {
         let offsets = scattered.then(|| std::array::from_fn(|_| 2048 + u64::from(r.below(256 / bytes) * bytes)));
         // the lanes of a row are neighbours
         let lanes = if scattered || lanes != few { lanes } else { 1 << r.below(32) };
-        let who = Who { lanes, ..warp(r.below(WARPS), site) };
-        Step { shared: r.below(4) == 0, write, same: r.below(8) == 0, order, bytes, from, offsets, who }
+        let (shared, slot) = (r.below(4) == 0, r.below(ctas));
+        let who = Who { lanes, slot: if shared { 0 } else { slot }, ..warp(r.below(WARPS), site) };
+        Step { shared, write, same: r.below(8) == 0, order, bytes, from, offsets, who }
     }
 
     fn access(&self, from: u64, lanes: u32) -> Access {
@@ -115,15 +120,15 @@ impl Step {
 
 fn checked() -> Checked {
     let mut m = Checked::default();
-    m.cluster(0, &[[0; 3]], WARPS * 32);
+    (0..CTAS).for_each(|slot| m.cluster(slot, &[[0; 3]], WARPS * 32));
     m
 }
 
 /// Fences and barriers.
 fn synchronise(r: &mut Random, both: &mut [Checked; 2], site: u32) {
-    let (w, way, lane) = (r.below(WARPS), r.below(6), r.below(32));
+    let (w, way, lane, slot) = (r.below(WARPS), r.below(6), r.below(32), r.below(CTAS));
     let fence = Order { acquire: way != 1, release: way != 2, ..strong(Scope::Gpu) };
-    let who = if way == 3 { Who { lanes: 1 << lane, ..warp(w, site) } } else { warp(w, site) };
+    let who = Who { slot, lanes: if way == 3 { 1 << lane } else { u32::MAX }, ..warp(w, site) };
     for m in both {
         match way {
             0 => barrier(m, 0, 0..WARPS),
@@ -134,7 +139,7 @@ fn synchronise(r: &mut Random, both: &mut [Checked; 2], site: u32) {
 
 #[test]
 fn warps_report_what_lanes_report() {
-    let (mut races, mut near, mut whole, mut clean) = (0, 0, 0, 0);
+    let (mut races, mut near, mut whole, mut far, mut clean) = (0, 0, 0, 0, 0);
     for seed in 0..10_000 {
         let r = &mut Random(seed);
         let mut both = [checked(), checked()];
@@ -152,16 +157,17 @@ fn warps_report_what_lanes_report() {
             (2048..2560).step_by(256).for_each(|from| all(from).fast(m).1.unwrap());
             barrier(m, 0, 0..WARPS);
         }
-        let (mut history, size) = (Vec::new(), r.of(&[4, 4, 8, 2]));
+        let (mut history, size, ctas) = (Vec::new(), r.of(&[4, 4, 8, 2]), r.of(&[1, 1, CTAS]));
         let found = (1..24).find_map(|site| {
             if r.below(3) == 0 {
                 synchronise(r, &mut both, site);
                 return None;
             }
-            let step = Step::random(r, site, size);
+            let step = Step::random(r, site, (size, ctas));
             history.push(step);
             let ((is_whole, fast), slow) = (step.fast(&mut both[0]), step.slowly(&mut both[1]));
             whole += usize::from(is_whole && step.order.strong);
+            far += usize::from(is_whole && !step.write && step.who.slot > 0);
             assert_eq!(fast, slow, "seed {seed}: {history:#?}");
             fast.err()
         });
@@ -174,8 +180,8 @@ fn warps_report_what_lanes_report() {
             None => clean += 1,
         }
     }
-    let counts = format!("{races} races, {near} near misses, {whole} whole warps, {clean} without a race");
-    assert!(races > 2000 && near > 50 && whole > 10_000 && clean > 1000, "{counts}");
+    let counts = format!("{races} races, {near} near misses, {whole} ({far}) whole warps, {clean} without a race");
+    assert!(races > 2000 && near > 50 && whole > 10_000 && far > 3000 && clean > 1000, "{counts}");
 }
 
 /// An access of a warp to words of global memory.
@@ -246,4 +252,47 @@ fn lanes_store_to_one_place() {
     // weak ones of two threads race
     let found = step(true, Order::default(), places.map(|at| at + 4), warp(0, 2)).fast(m).1;
     assert!(matches!(found, Err(FaultKind::DataRace(_))), "{found:?}");
+}
+
+/// Of strong loads by CTAs that nothing orders, a word keeps the first and the newest.
+#[test]
+fn a_store_races_with_loads_of_several_ctas() {
+    let (relaxed, places) = (strong(Scope::Gpu), spread(0));
+    for (loads, writer) in (1..8).flat_map(|loads| (0..loads).map(move |writer| (loads, writer))) {
+        let mut m = Checked::default();
+        (0..loads).for_each(|slot| m.cluster(slot, &[[0; 3]], 32));
+        for slot in 0..loads {
+            let who = Who { slot, ..warp(0, 1 + slot) };
+            // a loop, whose lanes come one by one the second time
+            assert!(step(false, relaxed, places, who).fast(&mut m).0);
+            (0..32).for_each(|lane| {
+                step(false, relaxed, places, Who { lanes: 1 << lane, ..who }).fast(&mut m).1.unwrap();
+            });
+        }
+        let found = step(true, Order::default(), places, Who { slot: writer, ..warp(0, 100) }).fast(&mut m).1;
+        let site = match found {
+            Ok(()) => None,
+            Err(FaultKind::DataRace(race)) => Some(race.other.site),
+            Err(other) => panic!("{other:?}"),
+        };
+        let expected = if writer + 1 < loads { Some(loads) } else { (loads > 1).then_some(1) };
+        assert_eq!(site, expected, "{loads} loads, then a store of CTA {writer}");
+    }
+}
+
+/// So many accesses that those that no word refers to are forgotten in between.
+#[test]
+fn what_has_happened_is_known_for_long() {
+    let (m, relaxed, places) = (&mut checked(), strong(Scope::Gpu), spread(0));
+    for site in 1..40_000 {
+        let at = places.map(|at| at + 1024 * u64::from(site % 16));
+        let who = Who { lanes: 1 << (site / 16 % 32), ..warp(site % WARPS, site) };
+        assert!(step(site % 3 != 0, relaxed, at, who).fast(m).0);
+    }
+    // the last store to the words of lane 31
+    let last = (1..40_000).rev().find(|site| site % 3 != 0 && site % 16 == 5 && site / 16 % 32 == 31).unwrap();
+    let load =
+        step(false, Order::default(), places.map(|at| at + 1024 * 5), Who { slot: 1, lanes: 1 << 31, ..warp(0, 0) });
+    let Err(FaultKind::DataRace(race)) = load.fast(m).1 else { panic!() };
+    assert_eq!((race.other.site, race.other.thread.warp), (last, last % WARPS));
 }
