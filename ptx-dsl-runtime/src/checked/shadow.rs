@@ -54,6 +54,8 @@ impl Memory {
 pub(super) struct Shadow {
     pages: Pages,
     phase: Phase,
+    /// Reads that are no longer noted and not yet kept by line. Empty between accesses.
+    kept: Vec<Event>,
     atomics: Atomics,
     more: More,
 }
@@ -223,21 +225,23 @@ impl Shadow {
     fn writes_lines(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>, warp: &Warp) {
         if self.phase.alone {
             self.settle(warp);
-            let reads = self.phase.write(lines, whole, by);
-            if !reads.is_empty() {
-                self.keep(reads, warp);
+            self.phase.write(lines, whole, by, &mut self.kept);
+            if !self.kept.is_empty() {
+                self.keep(warp);
             }
         }
     }
 
-    /// Keeps noted reads by line.
+    /// Keeps reads that are no longer noted by line.
     #[inline(never)]
-    fn keep(&mut self, reads: Vec<Event>, warp: &Warp) {
-        for read in reads {
+    fn keep(&mut self, warp: &Warp) {
+        let mut reads = std::mem::take(&mut self.kept);
+        for read in reads.drain(..) {
             let operations = &Operations::default();
             let view = View { warp, lanes: u32::MAX, operations, bridge: None, reads: false, content: None };
             self.pass_lines(&mut Pass::new(read, std::slice::from_ref(warp), view, false).again());
         }
+        self.kept = reads;
     }
 
     /// Reads of the CTA may be noted, and not kept by line.
@@ -251,8 +255,8 @@ impl Shadow {
             if pass.new.by.what.writes() {
                 self.writes_lines(pass.new.all_lines(), pass.new.whole_lines(), Some(&pass.new), pass.warp());
             } else if self.phase.is_full() {
-                let reads = self.phase.take();
-                self.keep(reads, pass.warp());
+                self.phase.take(&mut self.kept);
+                self.keep(pass.warp());
             }
         }
         self.pass_lines(&mut pass)

@@ -135,13 +135,20 @@ impl Event {
         })
     }
 
-    /// From the first line to after the last.
+    /// From the first byte to after the last.
     #[inline]
-    pub fn all_lines(&self) -> (u64, u64) {
+    pub fn all_bytes(&self) -> (u64, u64) {
         let Places { from, distance, len, pieces, .. } = self.at;
         let far = i64::from(distance) * i64::from(pieces - 1);
         let (low, high) = (from.wrapping_add_signed(far.min(0)), from.wrapping_add_signed(far.max(0)));
-        (low / LINE, (high + u64::from(len)).div_ceil(LINE))
+        (low, high + u64::from(len))
+    }
+
+    /// From the first line to after the last.
+    #[inline]
+    pub fn all_lines(&self) -> (u64, u64) {
+        let (from, to) = self.all_bytes();
+        (from / LINE, to.div_ceil(LINE))
     }
 
     /// Lines all of whose bytes it accesses, if they follow each other.

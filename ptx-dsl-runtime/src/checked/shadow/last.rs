@@ -128,6 +128,9 @@ impl<'v> Pass<'v> {
     /// The same, piece by piece.
     #[inline(never)]
     fn is_after_each(&self, old: &Event, line: u64) -> bool {
+        if old.bytes(line) & self.new.bytes(line) == 0 {
+            return true;
+        }
         let mut fine = true;
         self.new.stripes(line, |new| {
             let view = self.view(&new);

@@ -33,6 +33,9 @@ impl Lines {
 
     #[inline]
     pub fn insert(&mut self, range: (u64, u64)) {
+        if range.0 >= range.1 {
+            return;
+        }
         let words = range.1.div_ceil(64) as usize;
         if self.0.len() < words {
             self.0.resize(words, 0);
@@ -53,12 +56,13 @@ impl Lines {
         self.0.clear();
     }
 
-    fn append(&mut self, other: &mut Lines) {
+    /// Adds all that another one has and a third one has not.
+    fn add_but(&mut self, other: &Lines, but: &Lines) {
         if self.0.len() < other.0.len() {
             self.0.resize(other.0.len(), 0);
         }
-        self.0.iter_mut().zip(&other.0).for_each(|(to, from)| *to |= from);
-        other.clear();
+        let but = but.0.iter().copied().chain(std::iter::repeat(0));
+        self.0.iter_mut().zip(&other.0).zip(but).for_each(|((to, from), but)| *to |= from & !but);
     }
 
     /// Removes them all, and adds to others those for which `f` holds.
@@ -172,7 +176,9 @@ impl Phase {
         self.floor = floor;
         self.reads.clear();
         self.chains.clear();
-        self.read.append(&mut self.touched);
+        // of what is written since, lines know who has read it
+        self.read.add_but(&self.touched, &self.written);
+        self.touched.clear();
         self.written.move_to(&mut self.quiet, &mut is_quiet);
     }
 
@@ -207,36 +213,48 @@ impl Phase {
         true
     }
 
-    /// Has somebody written to a line since the barrier?
+    /// Has somebody written to a line since the barrier, of which no read is noted?
     #[inline]
     pub fn is_written(&self, line: u64) -> bool {
-        self.written.has_all((line, line + 1))
+        self.written.has_all((line, line + 1)) && !self.touched.has_any((line, line + 1))
     }
 
-    /// Somebody writes to these lines, of which some as a whole, perhaps with accesses of warps: the noted reads that matter.
+    /// Somebody writes to these lines, of which some as a whole, perhaps with accesses of warps. The noted reads that matter are to be
+    /// kept by line.
     #[inline]
-    pub fn write(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>) -> Vec<Event> {
-        // nobody notes a read of what is written since the barrier
-        if self.written.has_all(lines) {
-            return Vec::new();
+    pub fn write(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>, kept: &mut Vec<Event>) {
+        if !self.written.has_all(lines) {
+            self.quiet.remove(lines);
+            self.read.remove(whole);
+            self.written.insert(lines);
         }
-        self.quiet.remove(lines);
-        self.read.remove(whole);
-        self.written.insert(lines);
-        if !self.touched.has_any(lines) {
-            return Vec::new();
+        if self.touched.has_any(lines) {
+            self.keep(lines, by, kept);
         }
+    }
+
+    #[inline(never)]
+    fn keep(&mut self, lines: (u64, u64), by: Option<&Event>, kept: &mut Vec<Event>) {
         if self.reads.len() > FEW || !self.chains.first.is_empty() {
-            return self.take();
+            self.take(kept);
+            return;
         }
+        let meet = |a: (u64, u64), b: (u64, u64)| a.0 < b.1 && b.0 < a.1;
+        self.reads.retain(|read| {
+            let matters = match by {
+                Some(by) => meet(read.all_bytes(), by.all_bytes()),
+                None => meet(read.all_lines(), lines),
+            };
+            // what a thread writes after it has read it, it says all of
+            if matters && by.is_none_or(|by| !read.is_alike(by)) {
+                kept.push(*read);
+            }
+            !matters
+        });
         self.touched.remove(lines);
-        let is_there = |read: &mut Event| {
-            let (from, to) = read.all_lines();
-            from < lines.1 && lines.0 < to
-        };
-        let there = self.reads.extract_if(.., is_there);
-        // what a thread writes after it has read it, it says all of
-        there.filter(|read| by.is_none_or(|by| !read.is_alike(by))).collect()
+        for (from, to) in self.reads.iter().map(Event::all_lines) {
+            self.touched.insert((from.max(lines.0), to.min(lines.1)));
+        }
     }
 
     /// The bytes of a line are no longer written, or not ordinary memory.
@@ -250,12 +268,11 @@ impl Phase {
         self.reads.len() >= MOST
     }
 
-    /// The noted reads.
-    pub fn take(&mut self) -> Vec<Event> {
+    /// The noted reads, to be kept elsewhere.
+    pub fn take(&mut self, reads: &mut Vec<Event>) {
         self.touched.clear();
-        let mut reads = std::mem::take(&mut self.reads);
+        reads.append(&mut self.reads);
         reads.extend(self.chains.reads());
         self.chains.clear();
-        reads
     }
 }

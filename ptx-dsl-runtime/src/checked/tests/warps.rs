@@ -329,3 +329,32 @@ fn warps_of_one_statement_are_apart() {
     let other = Step { warp: 2, ..of_warp(1, false, 4) };
     assert_eq!(name(&other.fast(&mut m)), "race");
 }
+
+/// A read that is only noted is found by a write to its bytes, whatever others have done to the rest of their line.
+#[test]
+fn noted_reads_are_found_after_other_writes() {
+    let mut m = Checked::default();
+    m.cluster(0, &[[0; 3]], WARPS * 32);
+    let row = |warp: u32, lanes: u32, write: bool, from: u64, site: u32| Step {
+        shared: true,
+        write,
+        from,
+        bytes: 4,
+        warp,
+        pieces: Pieces { count: 1, lanes: 32, step: 4, distance: 0 },
+        lanes,
+        site,
+        scattered: None,
+        others: None,
+    };
+    row(0, 0xffff, true, 2048, 1).fast(&mut m).unwrap();
+    barrier(&mut m, 0, 0..WARPS);
+    row(0, 0xff, false, 2048, 2).fast(&mut m).unwrap();
+    // the other half of the line, in pieces: each word has a record of its own now
+    row(1, 0xff, true, 2080, 3).fast(&mut m).unwrap();
+    row(1, 0xff, false, 2080, 4).fast(&mut m).unwrap();
+    row(1, 0xf, true, 2080, 5).fast(&mut m).unwrap();
+    let scattered = Some(Scattered { offsets: [2052; 32], atomic: false });
+    let other = Step { scattered, ..row(2, 1, true, 2052, 6) };
+    assert_eq!(name(&other.fast(&mut m)), "race");
+}
