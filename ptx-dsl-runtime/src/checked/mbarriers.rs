@@ -116,19 +116,26 @@ struct Cluster {
     all: Vec<Mbarrier>,
     /// Where they are among all, by rank and offset.
     places: FxHashMap<(u32, u32), usize>,
-    /// The last one that was used.
-    last: usize,
+    /// The last ones that were used, by a hash of the offset: those of a ring are neighbours.
+    last: [usize; 16],
     /// How many each CTA has.
     numbers: [u32; 16],
 }
 
 impl Cluster {
+    /// Where an object is among all.
+    #[inline]
+    fn number(&mut self, place: (u32, u32)) -> Option<usize> {
+        let last = &mut self.last[place.1 as usize / 8 % 16];
+        if self.all.get(*last).is_none_or(|object| object.place != place) {
+            *last = *self.places.get(&place)?;
+        }
+        Some(*last)
+    }
+
     #[inline]
     fn find(&mut self, place: (u32, u32)) -> Option<&mut Mbarrier> {
-        if self.all.get(self.last).is_none_or(|object| object.place != place) {
-            self.last = *self.places.get(&place)?;
-        }
-        self.all.get_mut(self.last)
+        self.number(place).and_then(|number| self.all.get_mut(number))
     }
 
     #[cold]
@@ -174,11 +181,11 @@ impl Mbarriers {
     #[inline]
     fn of(&mut self, (slot, rank, offset): Object) -> &mut Mbarrier {
         let (cluster, place) = (self.cluster(slot), (rank, offset));
-        if cluster.find(place).is_none() {
-            cluster.last = cluster.all.len();
+        let number = cluster.number(place).unwrap_or_else(|| {
             cluster.insert(Mbarrier { place, ..Mbarrier::default() });
-        }
-        &mut cluster.all[cluster.last]
+            cluster.all.len() - 1
+        });
+        &mut cluster.all[number]
     }
 
     /// An object of the CTA of this warp.

@@ -48,8 +48,10 @@ pub(in crate::checked) struct Bytes {
     init: Record,
     /// Those that others do not say all of, in no order.
     all: Vec<Operation>,
-    /// All of them are by all lanes of a warp: each warp has one.
+    /// Each warp has one, by all lanes.
     whole: bool,
+    /// Where the last one of a warp is, perhaps, by the number of the warp.
+    places: [u8; 32],
     /// The number of the last one.
     last: u64,
     /// The CTA of a warp, and what it knew by barriers: operations before that are no longer kept.
@@ -58,7 +60,14 @@ pub(in crate::checked) struct Bytes {
 
 impl Bytes {
     pub fn new(init: Record) -> Bytes {
-        Bytes { init: Record { bytes: CELL, ..init }, all: Vec::new(), whole: true, last: 0, settled: (0, 0) }
+        Bytes {
+            init: Record { bytes: CELL, ..init },
+            all: Vec::new(),
+            whole: true,
+            places: [0; 32],
+            last: 0,
+            settled: (0, 0),
+        }
     }
 
     /// An operation on the object. If it has a race with the initialisation: that.
@@ -80,8 +89,10 @@ impl Bytes {
             self.all.retain(|old| !warp.knows_by_barrier(old.actor, old.time));
         }
         self.whole &= new.lanes == u32::MAX;
-        if let Some(at) = self.all.iter().position(|old| old.actor == new.actor) {
+        let place = new.actor as usize % 32;
+        if let Some(at) = self.first(self.places[place], new.actor) {
             if self.whole && !self.all[at].joins(&new) {
+                self.places[place] = at as u8;
                 (self.all[at], self.last) = (new, new.number);
                 return;
             }
@@ -94,6 +105,23 @@ impl Bytes {
         }
         self.last = new.number;
         self.all.push(new);
+        self.whole = self.whole || new.lanes == u32::MAX && self.are_whole();
+    }
+
+    /// Has each warp one, by all lanes?
+    fn are_whole(&self) -> bool {
+        let is_only = |(at, new): (usize, &Operation)| self.all[..at].iter().all(|old| old.actor != new.actor);
+        self.all.iter().all(|new| new.lanes == u32::MAX) && self.all.iter().enumerate().all(is_only)
+    }
+
+    /// The first operation of a warp, which is at a place, perhaps.
+    #[inline]
+    fn first(&self, place: u8, actor: Actor) -> Option<usize> {
+        let is_of = |old: &Operation| old.actor == actor;
+        if self.whole && self.all.get(usize::from(place)).is_some_and(is_of) {
+            return Some(place.into());
+        }
+        self.all.iter().position(is_of)
     }
 
     /// Removes what a new operation says all of, from a place on. True if it is a part of one that is there.

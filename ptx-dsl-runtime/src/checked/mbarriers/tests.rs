@@ -22,9 +22,10 @@ fn operations_are_kept_as_in_the_shadow() {
     let (mut races, mut fine) = (0, 0);
     for _ in 0..1000 {
         let (mut with, mut without) = (checked(), checked());
+        let mut parts = 5;
         for _ in 0..60 {
             let (rank, offset) = (draw(2), 64 + 8 * draw(2));
-            let lanes = [u32::MAX, 1, 2, 0xFFFF, 0xFFFF_0000][draw(5) as usize];
+            let lanes = [u32::MAX, 1, 2, 0xFFFF, 0xFFFF_0000][draw(parts) as usize];
             let who =
                 Who { site: draw(4), slot: 0, rank: if draw(3) == 0 { 1 - rank } else { rank }, warp: draw(3), lanes };
             let what = match draw(12) {
@@ -39,6 +40,8 @@ fn operations_are_kept_as_in_the_shadow() {
                 }
                 _ => Sync::Mbarrier { rank, offset },
             };
+            // for a while whole warps alone
+            parts = if draw(8) == 0 { 6 - parts } else { parts };
             let begins = matches!(what, Sync::MbarrierInit { .. });
             let who = if begins { Who { rank, lanes: 1, ..who } } else { who };
             let found = with.sync(what, order, who);

@@ -22,6 +22,9 @@ const MOST: usize = 128;
 /// With so many further accesses, writes to a part of the line are kept otherwise.
 const MOST_PARTS: usize = 24;
 
+/// The lists of neighbouring lines have the same accesses: so many are known to come before a pass.
+const OTHERS: usize = 8;
+
 /// An access that goes from line to line.
 pub(super) struct Pass<'v> {
     pub new: Event,
@@ -36,6 +39,8 @@ pub(super) struct Pass<'v> {
     id: u32,
     /// The last ones that came before it on any line.
     before: [u32; 2],
+    /// The last ones of lists that did, by number.
+    others: [u32; OTHERS],
     /// The last read that it says all of.
     replaced: u32,
 }
@@ -44,7 +49,7 @@ impl<'v> Pass<'v> {
     /// By warps that know the same.
     pub fn new(new: Event, warps: &'v [Warp], view: View<'v>, reads: bool) -> Pass<'v> {
         let starts = new.by.actor != warps[0].id;
-        Pass { new, warps, view, starts, reads, id: 0, before: [0; 2], replaced: 0 }
+        Pass { new, warps, view, starts, reads, id: 0, before: [0; 2], others: [0; OTHERS], replaced: 0 }
     }
 
     /// For a piece of it: who, and what they know.
@@ -89,6 +94,21 @@ impl<'v> Pass<'v> {
             self.id = events.keep_for_lines(self.new);
         }
         self.id
+    }
+
+    /// The same for an access in the list of a line.
+    #[inline]
+    fn is_after_other(&mut self, events: &Events, id: u32, line: u64) -> bool {
+        let place = id as usize % OTHERS;
+        if self.others[place] == id {
+            return true;
+        }
+        let after = self.is_after(events, id, line, 1);
+        // if that is not so for this line alone
+        if self.before[1] == id {
+            self.others[place] = id;
+        }
+        after
     }
 
     /// Does a barrier of the CTA come between?
@@ -254,7 +274,7 @@ impl Last {
         }
         if !self.others(events).is_empty() {
             let conflicts = |id: &u32| writes || events.get(*id).is_some_and(|event| event.by.what.writes());
-            if !self.others(events).iter().filter(|id| conflicts(id)).all(|id| pass.is_after(events, *id, line, 1)) {
+            if !self.others(events).iter().filter(|id| conflicts(id)).all(|id| pass.is_after_other(events, *id, line)) {
                 return false;
             }
         }
