@@ -113,7 +113,12 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
         }
         None => error(110, span, format(message)),
     };
-    d.wants(Constant::Value, matches!(what, "a constant" | "an alignment in bytes" | "the number of registers"))
+    match found {
+        "`:`" => d.wants(Constant::Path, true),
+        _ => {
+            d.wants(Constant::Value, matches!(what, "a constant" | "an alignment in bytes" | "the number of registers"))
+        }
+    }
 }
 
 /// The text for the end of input.

@@ -1,6 +1,6 @@
 //! The catalogue of 05xx: directives, declarations, linkage, calls. Codes of warnings are listed in `levels`.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Constant, Diagnostic};
 use crate::span::Span;
 use ptx_dsl_isa::isa::Ptx;
 
@@ -60,6 +60,7 @@ pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: String) 
         format_args!("see PTX ISA {}", directive_section(name)),
         format_args!("{help}"),
     )
+    .wants(Constant::Value, true)
 }
 
 /// `value`: the required one, for a help.

@@ -246,6 +246,7 @@ pub(crate) fn not_constant(span: Span) -> Diagnostic {
         ),
         format_args!("put the value here as one number"),
     )
+    .wants(Constant::Value, true)
 }
 
 pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, sec: &str) -> Diagnostic {
@@ -499,6 +500,7 @@ pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
         format_args!("an address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]` (PTX ISA 6.4.1)"),
     );
     d.help(help.unwrap_or_else(|| "compute the address with instructions, and name the register".to_string()))
+        .wants(Constant::Value, true)
 }
 
 /// `value`: as written; `bits`: of an address; `x`: a free name.
@@ -570,11 +572,12 @@ pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagno
         format_args!("only addresses add a constant to a register"),
     )
     .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
+    .wants(Constant::Value, true)
 }
 
 /// `value`: the subtrahend, if it is a constant.
 pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnostic {
-    let d = error(416, span, format!("an offset is added after the name `{name}`"));
+    let d = error(416, span, format!("an offset is added after the name `{name}`")).wants(Constant::Value, true);
     match value {
         Some(n) => d.help(format!("write `{name}+{}`", n.wrapping_neg())),
         None => d.help("put the name first, and add a constant after it"),

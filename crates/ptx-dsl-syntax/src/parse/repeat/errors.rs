@@ -70,7 +70,7 @@ pub(super) fn list_range(span: Span, value: i64, ty: &str) -> Diagnostic {
 
 pub(super) fn no_integer(span: Span, what: &str) -> Diagnostic {
     error(span, format!("{what} is a constant integer"), "write a number, or declare `const N: u32 = 4;` before it")
-        .wants(Constant::Value, true)
+        .wants(Constant::Known, true)
 }
 
 pub(super) fn too_long(span: Span, limit: usize) -> Diagnostic {
