@@ -12,7 +12,7 @@ pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&st
         .wants(Constant::Value, matches!(what, "register" | "name"));
     match what {
         "label" if nearest.is_none() => d
-            .note("a label belongs to the `{ }` it stands in, and can be named in all of it")
+            .note("a label belongs to the block `{ }` that it is in, and can be named anywhere in that block")
             .help(format!("put `{name}:` before an instruction of this function")),
         "function" => d.note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)"),
         _ => d,
@@ -33,7 +33,7 @@ pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
         402,
         span,
         format_args!("`{name}` is declared twice in this scope"),
-        format_args!("a name is declared once in each `{{ }}`, and hides that of an outer one"),
+        format_args!("a name is declared once in each block `{{ }}`, and hides the same name of an outer block"),
         format_args!("rename one of them"),
     )
     .label(first, format!("the first `{name}` is here"))
@@ -49,7 +49,7 @@ pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
         403,
         span,
         format_args!("`{name}` is declared only below"),
-        format_args!("a list of targets and a prototype stand before the instruction that names them (PTX ISA 11.3)"),
+        format_args!("a list of targets or a prototype comes before the instruction that names it (PTX ISA 11.3)"),
         format_args!("move its declaration above this instruction"),
     )
 }
@@ -108,7 +108,7 @@ pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
         406,
         span,
         format_args!("operand `{operand}` cannot be `_`"),
-        format_args!("`_` stands only where the syntax of an instruction shows it (PTX ISA 9.2)"),
+        format_args!("`_` is allowed only where the syntax of an instruction shows it (PTX ISA 9.2)"),
         format_args!("name a register"),
     )
 }
@@ -254,7 +254,7 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
         409,
         span,
         format_args!("`{value}` is out of range for operand `{operand}`"),
-        format_args!("it lies between {low} and {high} (PTX ISA {sec})"),
+        format_args!("it must be between {low} and {high} (PTX ISA {sec})"),
         format_args!("the nearest that is allowed is `{}`", value.clamp(low, high.max(low))),
     )
 }
@@ -434,7 +434,9 @@ pub(crate) fn needs_register(span: Span, operand: &str, help: Option<String>) ->
         415,
         span,
         format_args!("operand `{operand}` must be a register"),
-        format_args!("a destination, and what is not marked as a constant, is a register (PTX ISA 6.3)"),
+        format_args!(
+            "destinations, and operands that the syntax does not mark as constants, are registers (PTX ISA 6.3)"
+        ),
     );
     d.help(help.unwrap_or_else(|| "name a register declared with `.reg`".to_string()))
 }
@@ -548,7 +550,7 @@ pub(crate) fn no_negation(span: Span, operand: &str, help: Option<String>) -> Di
         419,
         span,
         format_args!("operand `{operand}` cannot be negated with `!`"),
-        format_args!("only predicates that are read are negated in place (PTX ISA 9.3)"),
+        format_args!("`!` negates only predicates that are read (PTX ISA 9.3)"),
     );
     d.help(help.unwrap_or_else(|| "remove the `!`".to_string()))
 }

@@ -194,7 +194,7 @@ pub(super) fn recursive(span: Span, name: &str) -> Diagnostic {
 }
 
 pub(super) fn outside(span: Span, name: &str) -> Diagnostic {
-    of_use(span, format!("`{name}` is code, and stands in the body of a function"), "move it into a body")
+    of_use(span, format!("`{name}` is code, and belongs in the body of a function"), "move it into a body")
 }
 
 pub(super) fn wrong_count(
