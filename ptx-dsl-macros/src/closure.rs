@@ -80,7 +80,7 @@ pub fn closure(
     expand::place(source, (expanded, &[]), &mut compiled.diagnostics);
     let written = expanded.map_or(tokens, |expanded| &expanded.written);
     hints::constants(written, true, &mut compiled.diagnostics);
-    let (items, names) = expand::kernels(source, &compiled, pass);
+    let (items, names) = expand::kernels(source, (&compiled, &[]), pass);
     if pass.0 == Pass::Code {
         return items;
     }

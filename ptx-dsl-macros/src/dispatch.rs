@@ -59,12 +59,11 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     }
     expand::place(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
     hints::constants(written, false, &mut compiled.diagnostics);
-    let mut out = kernels(&source, &compiled, (pass, always, &again)).0;
-    if pass == Pass::Types
-        && let Some(expanded) = &expanded
-    {
+    let listed = expanded.as_ref().map_or(&[][..], |expanded| &expanded.instances);
+    let mut out = kernels(&source, (&compiled, listed), (pass, always, &again)).0;
+    if pass == Pass::Types {
         let made = compiled.hir.functions.iter().map(|f| f.name.as_str()).collect();
-        out.extend(expanded.instances.iter().map(|all| instances::items(all, &made, &source)));
+        out.extend(listed.iter().map(|all| instances::items(all, &made, &source)));
     }
     out
 }

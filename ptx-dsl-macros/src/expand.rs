@@ -1,5 +1,6 @@
 //! From a compiled module to Rust items: the findings, then an item for each kernel.
 
+use crate::instances;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::rust_type;
@@ -8,7 +9,7 @@ use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::hir::FuncId;
-use ptx_dsl_frontend::parse::repeat::Expanded;
+use ptx_dsl_frontend::parse::repeat::{Expanded, Instances};
 use ptx_dsl_frontend::{Compiled, add_alone};
 use quote::{ToTokens, quote};
 use std::borrow::Cow;
@@ -32,18 +33,20 @@ pub fn place(source: &Source, (expanded, alone): (Option<&Expanded>, &[Diagnosti
     add_alone(alone, found);
 }
 
-/// The items of all kernels, with findings in the first pass, and the Rust names of the kernels. `again` is the input of the second
-/// pass; `always`: kernels are compiled in development builds too.
+/// The items of all kernels, with findings in the first pass, and the Rust names of the kernels. `instances`: those of kernels with
+/// listed const parameters. `again` is the input of the second pass; `always`: kernels are compiled in development builds too.
 pub fn kernels(
     source: &Source,
-    compiled: &Compiled,
+    (compiled, instances): (&Compiled, &[Instances]),
     (pass, always, again): (Pass, bool, &TokenStream),
 ) -> (TokenStream, Vec<Ident>) {
     let line = |s| source.line(s);
     let rust = |s| source.rust(s);
     let spans = |s| source.span(s);
     let place = |s| source.place(s);
-    let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &place };
+    let instance = |name: &str| instances::path(instances, name, source);
+    let expansion =
+        Expansion { line: &line, spans: &spans, rust: &rust, file: None, place: &place, instance: &instance };
     match pass {
         Pass::Types => expansion.types(compiled, always, again),
         Pass::Code => (expansion.code(compiled), Vec::new()),
@@ -64,6 +67,8 @@ pub struct Expansion<'a> {
     pub file: Option<String>,
     /// `file:line:column` and the source line, for places that rustc cannot show.
     pub place: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> Option<String>,
+    /// The path of the type of a kernel that is an instance.
+    pub instance: &'a dyn Fn(&str) -> Option<TokenStream>,
 }
 
 impl Expansion<'_> {
@@ -81,10 +86,11 @@ impl Expansion<'_> {
             if always || cfg!(feature = "compiled") { quote!() } else { quote!(#[cfg(not(debug_assertions))]) };
         let mut out = report::items(&compiled.diagnostics, self.spans, self.place);
         let entries = entries(compiled);
-        if let Some((id, first, _)) = entries.first() {
+        if let Some((id, first, at)) = entries.first() {
             let module = if broken { Cow::Borrowed(&compiled.hir) } else { emit::for_engines(&compiled.hir) };
             let first = (first, &module.functions[id.0 as usize]);
-            let text = emit::Text::new(&compiled.ptx, &compiled.lines, &module.constants, first, broken);
+            let text =
+                emit::Text::new((&compiled.ptx, &compiled.lines), &module.constants, first, self.position(*at), broken);
             out.extend(text.items(source.places));
             for (entry, ..) in &entries {
                 out.extend(emit::kernel(&module, *entry, &source, &text, broken, &attribute));
@@ -114,10 +120,11 @@ impl Expansion<'_> {
         let places = emit::Places { rust: self.rust, span: self.spans };
         let source = self.source(&name, &rust_type, &|_| None, (&places, &problems));
         let entries = entries(compiled);
-        let Some((id, first, _)) = entries.first() else { return TokenStream::new() };
+        let Some((id, first, at)) = entries.first() else { return TokenStream::new() };
         let module = emit::for_engines(&compiled.hir);
         let first = (first, &module.functions[id.0 as usize]);
-        let text = emit::Text::new(&compiled.ptx, &compiled.lines, &module.constants, first, false);
+        let text =
+            emit::Text::new((&compiled.ptx, &compiled.lines), &module.constants, first, self.position(*at), false);
         entries.iter().map(|(entry, ..)| emit::compiled(&module, *entry, &source, &text)).collect()
     }
 
@@ -139,7 +146,12 @@ impl Expansion<'_> {
         alone: &'s dyn Fn(&str) -> Option<String>,
         (places, problems): (&'s emit::Places<'s>, &'s RefCell<Vec<emit::Problem>>),
     ) -> emit::Source<'s> {
-        emit::Source { line: self.line, name, rust_type, file: self.file.clone(), alone, places, problems }
+        let (line, file, instance) = (self.line, self.file.clone(), self.instance);
+        emit::Source { line, name, rust_type, file, alone, instance, places, problems }
+    }
+
+    fn position(&self, at: ptx_dsl_frontend::span::Span) -> String {
+        position((self.spans)(at).0)
     }
 
     /// The same name with the span of the user's.
@@ -148,6 +160,12 @@ impl Expansion<'_> {
         name.set_span((self.spans)(at).0);
         name
     }
+}
+
+/// The line and the column of a place, for names of hidden items.
+pub fn position(at: Span) -> String {
+    let at = at.unwrap();
+    format!("{}_{}", at.line(), at.column())
 }
 
 /// The kernels of a module, with their Rust names.

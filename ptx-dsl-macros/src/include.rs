@@ -120,7 +120,14 @@ fn expand(
         let parameter = about.iter().find(|(finding, _)| *finding == s).map_or(s, |(_, ty)| *ty);
         types.span(parameter).unwrap_or((span, span))
     };
-    let expansion = Expansion { line: &line, spans: &spans, rust: &rust, file: Some(name.to_owned()), place: &place };
+    let expansion = Expansion {
+        line: &line,
+        spans: &spans,
+        rust: &rust,
+        file: Some(name.to_owned()),
+        place: &place,
+        instance: &|_| None,
+    };
     if pass == Pass::Code {
         return expansion.code(&compiled);
     }

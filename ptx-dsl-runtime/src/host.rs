@@ -187,7 +187,7 @@ impl<M> Host<M> {
         (self.make)()
     }
 
-    /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed, every instruction that may wait or not does wait.
+    /// Pseudo-random scheduling from this seed instead of round-robin. With an even seed, every instruction that may or may not wait does wait.
     /// The interpreter runs the kernel, so that a seed gives the same schedule in all builds.
     pub fn seed(mut self, seed: u64) -> Self {
         self.options.schedule = Schedule::Seed(seed);

@@ -9,12 +9,12 @@
 //! }
 //! ```
 //!
-//! Of a Rust file all `ptx!` in item form are taken; those in expression form have no name and are left out, and so are those in a
+//! From a Rust file it takes all `ptx!` in item form. It leaves out those in expression form, which have no name, and those in a
 //! `macro_rules!`. `kernels.rs` with one module gives `kernels.ptx`, with several `kernels_1.ptx` and so on; both give `kernels.h`.
 //!
 //! A build script runs before rustc, so a constant whose value only rustc knows, and a const parameter without a list, are errors (PTX0156).
-//! Declare the constant with its number, `const TILE: u32 = 64;`, let `const _: () = assert!(crate::TILE == 64);` beside the `ptx!` compare
-//! it, and list the values of the parameter. Or let a program that is built with the kernels write `kernel::<64>::PTX`.
+//! Declare the constant with its number, `const TILE: u32 = 64;`, compare it with `const _: () = assert!(crate::TILE == 64);`
+//! beside the `ptx!`, and list the values of the parameter. Or let a program that is built with the kernels write `kernel::<64>::PTX`.
 //!
 //! # The header
 //!
@@ -67,11 +67,11 @@ pub struct Kernels {
 pub enum Error {
     /// A file cannot be read or written.
     File(PathBuf, std::io::Error),
-    /// A Rust file is not a Rust.
+    /// A Rust file has a syntax error.
     NoRust(PathBuf, String),
     /// A file has no module that could be written.
     NoModule(PathBuf),
-    /// Two files would be written as the same.
+    /// Two files would be written to the same path.
     SameName(PathBuf, PathBuf),
     /// A module of this file uses a part of this name, which is in another file that was not named.
     NoPart(PathBuf, String),
@@ -123,14 +123,15 @@ impl Kernels {
         Kernels::default()
     }
 
-    /// A file of PTX, or of Rust (.rs) with `ptx!`. Relative to the current directory: for a build script that of the package.
+    /// Adds a PTX file, or a Rust file (.rs) with `ptx!`. The path is relative to the current directory, which for a build script is that
+    /// of the package.
     pub fn file(mut self, path: impl Into<PathBuf>) -> Self {
         self.files.push(path.into());
         self
     }
 
-    /// A file of Rust, of this package or another, whose parts modules use (`use crate::parts::ring;`). It is searched by the last
-    /// name of the path, after the file of the module.
+    /// Adds a Rust file, of this package or another, with parts that modules use (`use crate::parts::ring;`). A part is found by the last
+    /// name of its path, first in the file of the module and then in these files.
     ///
     /// ```no_run
     /// # let out = "";
@@ -142,8 +143,7 @@ impl Kernels {
         self
     }
 
-    /// Writes each kernel also as a module of its own, with what it needs of the module: `kernels.scale.ptx`, and in the header
-    /// `scale_ENTRY_ptx`.
+    /// Also writes each kernel as a module of its own, with what it needs: `kernels.scale.ptx`, and in the header `scale_ENTRY_ptx`.
     pub fn entries(mut self) -> Self {
         self.entries = true;
         self

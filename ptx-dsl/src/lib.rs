@@ -194,6 +194,8 @@ pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 pub mod prelude {
     pub use crate::KernelFn as _;
     pub use crate::{Arg, Error, Fault, Host, Launch, Report, include_ptx, ptx};
+    #[doc(hidden)]
+    pub use ptx_dsl_runtime::kernel::item::NoInstanceFn as _;
 }
 
 // The programs in README.md and docs/run.md are compiled and run as doc tests.

@@ -148,7 +148,7 @@ impl Options {
         }
     }
 
-    /// Sets the level of findings, as `ptx-dsl check --warn` does. Of several levels for a finding the last counts.
+    /// Sets the level of findings, as `ptx-dsl check --warn` does. If several levels apply to a finding, the last one counts.
     ///
     /// ```
     /// use ptx_dsl::load::{Level, Options, Selector};
@@ -384,7 +384,7 @@ impl Kernel {
         self.function().maxntid
     }
 
-    /// `.minnctapersm`: so many CTAs, at least, shall fit on a multiprocessor.
+    /// `.minnctapersm`: at least this many CTAs should fit on a multiprocessor.
     pub fn least_resident(&self) -> Option<u32> {
         self.function().minnctapersm
     }

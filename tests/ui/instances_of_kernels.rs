@@ -1,4 +1,4 @@
-use ptx_dsl::ptx;
+use ptx_dsl::prelude::*;
 
 ptx! {
     <sm_90, ptx 8.0>
@@ -34,4 +34,9 @@ mod lists {
 fn main() {
     let _ = right::add::<3, true>::PTX;
     let _ = right::add::<2, true>::PTX;
+    let _ = right::add::<4, true>();
+    let (host, launch) = (Host::new(), Launch::grid(1));
+    right::add::<5, true>().launch(&host, launch.clone(), ()).unwrap();
+    right::add::<6, true>.launch(&host, launch.clone(), ()).unwrap();
+    right::add::<7, true>.on(&host, launch)().unwrap();
 }

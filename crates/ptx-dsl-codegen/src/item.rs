@@ -14,14 +14,72 @@ use crate::step::dispatch::Code;
 use crate::values::entry_name;
 use info::kernel_info;
 use parameters::Passing;
-use proc_macro2::{Ident, TokenStream};
-use quote::{format_ident, quote};
+use proc_macro2::{Ident, Span, TokenStream};
+use ptx_dsl_isa::hir::Function;
+use quote::{ToTokens, format_ident, quote, quote_spanned};
 use warp::{agreement, warp_state};
 
 /// The name of the module with a kernel's code.
 fn module_name(ident: &Ident) -> Ident {
     // `format_ident` drops the `r#` of an argument
     format_ident!("__ptx_{}", ident)
+}
+
+/// A kernel's type.
+enum KernelType {
+    /// It is in a module of its own.
+    Own { module: Ident, ident: Ident, arguments: Vec<Ident> },
+    /// An instance of a type that is defined elsewhere.
+    Instance(TokenStream),
+}
+
+impl KernelType {
+    fn of(f: &Function, source: &Source<'_>, text: &Text<'_>) -> Self {
+        if let Some(path) = (source.instance)(&f.name) {
+            return KernelType::Instance(path);
+        }
+        let name = rust_name(&f.name);
+        let module = format_ident!("__ptx_{}_{}", name, text.at);
+        KernelType::Own { module, ident: (source.name)(&name, f.span), arguments: text.values.parameters(f).1 }
+    }
+
+    /// The type and the function that makes a value of it.
+    fn items(&self, ident: &Ident, doc: &str, parameters: &[TokenStream]) -> TokenStream {
+        let at = Span::call_site().located_at(ident.span());
+        let function = quote_spanned! {at=>
+            #[doc = #doc]
+            #[allow(non_snake_case, dead_code)]
+            pub const fn #ident<#(#parameters),*>() -> #self {
+                #self {}
+            }
+        };
+        match self {
+            KernelType::Own { module, .. } => {
+                let items = quote_spanned! {at=>
+                    #[doc = #doc]
+                    #[allow(non_camel_case_types)]
+                    #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
+                    pub struct #ident<#(#parameters),*> {}
+                };
+                exported(module, ident, &items, &function)
+            }
+            KernelType::Instance(path) => quote_spanned! {at=>
+                #[doc = #doc]
+                #[allow(non_camel_case_types, dead_code)]
+                pub type #ident = #path;
+                #function
+            },
+        }
+    }
+}
+
+impl ToTokens for KernelType {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(match self {
+            KernelType::Own { module, ident, arguments } => quote!(#module::#ident::<#(#arguments),*>),
+            KernelType::Instance(path) => path.clone(),
+        });
+    }
 }
 
 /// The compiled code, for the type that [`kernel_type`] makes.
@@ -33,10 +91,9 @@ pub fn compiled(
 ) -> TokenStream {
     let rt = RT;
     let f = &e.kernel.module.functions[e.kernel.entry.0 as usize];
-    let ident = rust_name(&f.name);
-    let module = module_name(&ident);
-    let ident = (source.name)(&ident, f.span);
-    let (parameters, arguments) = text.values.parameters(f);
+    let module = module_name(&rust_name(&f.name));
+    let path = KernelType::of(f, source, text);
+    let parameters = text.values.parameters(f).0;
     let (agree, agrees) = agreement(e, &module);
     let functions = &e.function_items;
     let (warp, frames, broadcast) = (warp_state(e), e.frames(), e.hoist.broadcast_function());
@@ -79,7 +136,7 @@ pub fn compiled(
             #(#items)*
         }
 
-        impl<#(#parameters),*> #rt::CompiledKernel for #ident<#(#arguments),*> {
+        impl<#(#parameters),*> #rt::CompiledKernel for #path {
             type Warp = #module::Warp;
             const FRESH: ::core::primitive::bool = #fresh;
             const LARGE: ::core::primitive::bool = #large;
@@ -105,6 +162,33 @@ pub fn compiled(
     }
 }
 
+/// A type and a function of this name. `items` are those of the module of the type.
+///
+/// All other items of a kernel belong to the type by its path. So if two kernels have one name, only the function and the import of the
+/// type clash. They have equal spans, so rustc reports the name once, as that of a function.
+pub fn exported(module: &Ident, ident: &Ident, items: &TokenStream, function: &TokenStream) -> TokenStream {
+    let at = Span::call_site().located_at(ident.span());
+    let (mut first, mut last) = (module.clone(), ident.clone());
+    first.set_span(at);
+    last.set_span(at);
+    quote! {
+        #[allow(non_snake_case)]
+        mod #module {
+            #items
+        }
+        #[allow(unused_imports, unreachable_pub)]
+        pub use #first::#ident as #last;
+        #function
+    }
+}
+
+/// What rustdoc shows of a kernel.
+fn documentation(f: &Function) -> String {
+    let params: Vec<String> = f.params.iter().map(|p| format!("`{}`", p.name)).collect();
+    let params = if params.is_empty() { "none".into() } else { params.join(", ") };
+    format!("Kernel `{}`. Arguments of `launch`: {params}.", f.name)
+}
+
 /// The type, which is where the user's names are. `compiled`: the attribute under which there is compiled code.
 pub fn kernel_type(
     kernel: &Kernel<'_>,
@@ -115,10 +199,13 @@ pub fn kernel_type(
 ) -> TokenStream {
     let rt = RT;
     let f = &kernel.module.functions[kernel.entry.0 as usize];
-    let ident = (source.name)(&rust_name(&f.name), f.span);
+    let path = KernelType::of(f, source, text);
+    let ident = &(source.name)(&rust_name(&f.name), f.span);
+    let on_trait = format_ident!("__PtxOn_{}_{}", rust_name(&f.name), text.at);
     let values = &text.values;
     let info = kernel_info(kernel, prepared, (source.file.as_deref(), values), passing);
     let (parameters, arguments) = text.values.parameters(f);
+    let type_items = path.items(ident, &documentation(f), &parameters);
     let (in_impl, force) = (values.in_impl(source.places), values.force());
     let compiled = compiled.map(|attribute| {
         quote! {
@@ -141,10 +228,6 @@ pub fn kernel_type(
     let types: Vec<&TokenStream> = passing.iter().map(|p| &p.ty).collect();
     let closure: Vec<&TokenStream> = passing.iter().map(|p| &p.closure).collect();
     let generics: Vec<&TokenStream> = passing.iter().filter_map(|p| p.generic.as_ref()).collect();
-    let params: Vec<String> = f.params.iter().map(|p| format!("`{}`", p.name)).collect();
-    let params = if params.is_empty() { "none".into() } else { params.join(", ") };
-    let doc = format!("Kernel `{name}`. Arguments of `launch`: {params}.");
-    let on_trait = format_ident!("__PtxOn_{}", ident);
     let on = quote! {
         fn on<__PtxMonitor>(
             &self,
@@ -155,37 +238,28 @@ pub fn kernel_type(
     quote! {
         #(#checks)*
 
-        #[doc = #doc]
-        #[allow(non_camel_case_types)]
-        #[derive(::core::clone::Clone, ::core::marker::Copy, ::core::fmt::Debug, ::core::default::Default)]
-        pub struct #ident<#(#parameters),*> {}
+        #type_items
 
-        #[doc = #doc]
-        #[allow(non_snake_case, dead_code)]
-        pub const fn #ident<#(#parameters),*>() -> #ident<#(#arguments),*> {
-            #ident {}
-        }
-
-        impl<#(#parameters),*> #rt::Kernel for #ident<#(#arguments),*> {
+        impl<#(#parameters),*> #rt::Kernel for #path {
             const INFO: &'static #rt::KernelInfo<'static> = &#info;
             #compiled
         }
 
-        impl<#(#parameters),*> #rt::kernel::Printed for #ident<#(#arguments),*> {
+        impl<#(#parameters),*> #rt::kernel::Printed for #path {
             const PTX: &'static ::core::primitive::str = Self::PTX;
             const ENTRY_PTX: &'static ::core::primitive::str = Self::ENTRY_PTX;
             const NAME: &'static ::core::primitive::str = Self::NAME;
         }
 
         #[allow(clippy::all)]
-        impl<'a, #(#parameters,)* #(#generics),*> #rt::kernel::Takes<'a, (#(#types,)*)> for #ident<#(#arguments),*> {
+        impl<'a, #(#parameters,)* #(#generics),*> #rt::kernel::Takes<'a, (#(#types,)*)> for #path {
             fn arguments((#(#names,)*): (#(#types,)*)) -> ::std::vec::Vec<#rt::Arg<'a>> {
                 ::std::vec![#(#args),*]
             }
         }
 
         #[allow(dead_code, clippy::all)]
-        impl<#(#parameters),*> #ident<#(#arguments),*> {
+        impl<#(#parameters),*> #path {
             #in_impl
             /// The module's PTX text, for ptxas, nvcc or the CUDA driver.
             pub const PTX: &'static ::core::primitive::str = #text;
@@ -250,7 +324,7 @@ pub fn kernel_type(
             #on + use<Self, #(#arguments,)* __PtxMonitor>;
         }
 
-        impl<#(#parameters,)* __PtxF: ::core::ops::Fn() -> #ident<#(#arguments),*>> #on_trait<#(#arguments),*> for __PtxF {
+        impl<#(#parameters,)* __PtxF: ::core::ops::Fn() -> #path> #on_trait<#(#arguments),*> for __PtxF {
             #on + use<__PtxF, #(#arguments,)* __PtxMonitor> {
                 self().on(__ptx_host, __ptx_launch)
             }

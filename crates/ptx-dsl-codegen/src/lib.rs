@@ -47,6 +47,7 @@ use std::collections::BTreeSet;
 
 pub use emit::constants::Site;
 pub use info::{Info, Parameter};
+pub use item::exported;
 pub use names::{primitive, rust_name, shown};
 pub use ptx_dsl_isa::image::Image;
 pub use rewrite::for_engines;

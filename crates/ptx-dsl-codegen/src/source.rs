@@ -20,6 +20,8 @@ pub struct Source<'a> {
     pub file: Option<String>,
     /// The text of a kernel without what it does not need; `None` if it needs all of the module.
     pub alone: &'a dyn Fn(&str) -> Option<String>,
+    /// The path of the type of a kernel that is an instance of another one: `gemm::<64, 2>`.
+    pub instance: &'a dyn Fn(&str) -> Option<TokenStream>,
     /// Places of Rust constants.
     pub places: &'a Places<'a>,
     /// Mistakes that code generation finds in the types of parameters.
@@ -71,6 +73,8 @@ impl<T> RustType<T> {
 pub struct Text<'m> {
     /// The type that holds it, unless it depends on the kernel's parameters.
     name: Ident,
+    /// Distinguishes this module in the names of hidden items.
+    pub(crate) at: String,
     ptx: &'m str,
     pub(crate) printed: Printed<'m>,
     /// The Rust constants in it.
@@ -78,16 +82,20 @@ pub struct Text<'m> {
 }
 
 impl<'m> Text<'m> {
-    /// Named after the first kernel. `line_of` gives the line of each instruction in `ptx`, from 1. `stub`: the module has errors.
+    /// Named after the first kernel, and `at`, which no other module of the file has. `line_of` gives the line of each instruction in
+    /// `ptx`, from 1. `stub`: the module has errors.
     pub fn new(
-        ptx: &'m str,
-        line_of: &'m [u32],
+        (ptx, line_of): (&'m str, &'m [u32]),
         constants: &'m Constants,
-        first: (&Ident, &Function),
+        (first, function): (&Ident, &Function),
+        at: String,
         stub: bool,
     ) -> Self {
-        let name = format_ident!("__PTX_{}", first.0);
-        Text { name, ptx, printed: Printed::new(ptx, line_of), values: Values::new(constants, first, stub) }
+        // `format_ident` drops the `r#` of an argument
+        let first = format_ident!("{}_{}", first, at);
+        let name = format_ident!("__PTX_{}", first);
+        let values = Values::new(constants, (&first, function), stub);
+        Text { name, at, ptx, printed: Printed::new(ptx, line_of), values }
     }
 
     /// The constants of the module.

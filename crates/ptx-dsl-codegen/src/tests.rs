@@ -34,11 +34,12 @@ fn take(text: &str) -> (TokenStream, Duration) {
         rust_type: &|_| None,
         file: Some("k.ptx".into()),
         alone: &|name| compiled.entries().alone(name),
+        instance: &|_| None,
         places: &Places { rust: &|_| TokenStream::new(), span: &|_| (Span::call_site(), Span::call_site()) },
         problems: &problems,
     };
     let first = (&rust_name("k"), &compiled.hir.functions[0]);
-    let constant = Text::new(&compiled.ptx, &compiled.lines, &compiled.hir.constants, first, false);
+    let constant = Text::new((&compiled.ptx, &compiled.lines), &compiled.hir.constants, first, "1_1".into(), false);
     let start = Instant::now();
     let item = kernel(&compiled.hir, FuncId(0), &source, &constant, false, &TokenStream::new());
     let code = super::compiled(&compiled.hir, FuncId(0), &source, &constant);

@@ -4,20 +4,16 @@ use crate::diag::{Constant, Diagnostic, Severity};
 use crate::token::{Token, is_at, word_at};
 use std::ops::Range;
 
-/// Errors about a value for which a constant could stand.
-const VALUES: [u16; 3] = [408, 416, 504];
-
 /// Tells how to declare what looks like a constant of Rust: `TILE`. `header`: in the header of the expression form.
 pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
     let mut pieces = None;
     for d in found.iter_mut().filter(|d| d.severity == Severity::Error) {
-        if let Some((path, name)) = path_at(tokens, d) {
+        let Some(kind) = d.constant else { continue };
+        let known = matches!(kind, Constant::Known | Constant::Name);
+        if let Some((path, name)) = path_at(tokens, d).filter(|_| !known) {
             d.helps = vec![format!(
                 "put `const {name}: u32 = {path};` after the header, with its type, and write `{name}` here"
             )];
-            continue;
-        }
-        if d.constant.is_none() && !VALUES.contains(&d.code) {
             continue;
         }
         let pieces = pieces.get_or_insert_with(|| pieces_of(tokens));
@@ -28,10 +24,8 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
         }) else {
             continue;
         };
-        // what decides which names and statements there are
-        let known = d.code == 157;
         let (braces, piece) = (open_braces(tokens, at), around(pieces, at));
-        if d.constant == Some(Constant::Name) && piece.is_none() {
+        if kind == Constant::Name && piece.is_none() {
             continue;
         }
         let part = braces.first().is_some_and(|open| is_part(tokens, *open));
@@ -54,12 +48,10 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
     }
 }
 
-/// The path of a constant of Rust, and its name, if an error is at the first `:` of it.
+/// The path of a constant of Rust, and its name, if an error is at the first word of the path or at the `:` after it.
 fn path_at(tokens: &[Token], d: &Diagnostic) -> Option<(String, String)> {
-    if d.code != 110 {
-        return None;
-    }
-    let colon = tokens.iter().position(|t| t.id == d.span.first)?;
+    let at = tokens.iter().position(|t| t.id == d.span.first)?;
+    let colon = if tokens[at].is(':') { at } else { at + 1 };
     let mut path = word_at(tokens, colon.checked_sub(1)?)?.to_owned();
     let (mut at, mut last) = (colon, None);
     while is_at(tokens, at, ':') && is_at(tokens, at + 1, ':') {

@@ -57,10 +57,14 @@ pub fn sort(found: &mut [Diagnostic]) {
 /// What a constant of Rust at the place of an error would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Constant {
-    /// A value.
+    /// A value, which rustc may compute.
     Value,
-    /// The part of a name in braces, as in `%r{N}`.
+    /// A number that the front end must know, because it decides which names and statements there are.
+    Known,
+    /// The part of a name in braces, as in `%r{N}`. The front end must know it too.
     Name,
+    /// A path such as `crate::TILE`, if the `:` of the error belongs to one.
+    Path,
 }
 
 /// One finding, in rustc's voice.

@@ -68,7 +68,7 @@ pub static RULES: &[Rule] = &[
     rule(601, "9.7.16.5", "`tcgen05.alloc`, `dealloc`, `relinquish_alloc_permit`, `ld`, `st` or `wait` where some lanes of the warp cannot be",
         &[BROKEN]),
     rule(602, "9.7.16.5", "`tcgen05.mma`, `cp`, `shift` or `commit` that every lane of a warp executes",
-        &[BROKEN, suspicious("for `commit`, whose arrivals the mbarrier may count, and where a CTA may have one thread")]),
+        &[BROKEN, suspicious("for `commit`, because the mbarrier may expect all arrivals, and where a CTA may have one thread")]),
     rule(603, "9.7.13.1", "`bar`, or an `.aligned` instruction, where some lanes of the warp cannot be",
         &[BROKEN, suspicious("where the other lanes have exited, a CTA may have one thread, or lanes compare their own number with an unknown one")]),
     rule(604, "9.7.13", "a constant mask with lanes that cannot be there and have not exited, or without lanes that are there",

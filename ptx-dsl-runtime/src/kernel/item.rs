@@ -6,6 +6,7 @@
 use super::Kernel;
 use crate::launch::{self, Arg, Error, Launch};
 use crate::{Host, Report};
+use std::ops::Deref;
 
 /// The text of a kernel.
 pub trait Printed: Kernel {
@@ -81,6 +82,90 @@ pub trait KernelFn: Fn() -> Self::Kernel {
 }
 
 impl<F: Fn() -> K, K: Printed> KernelFn for F {
+    type Kernel = K;
+}
+
+/// What the type of a kernel with listed const parameters dereferences to. If an instance is not in the list, rustc reports that at its
+/// values. It then finds the methods here, and reports nothing else.
+#[doc(hidden)]
+pub enum NoInstance {}
+
+impl NoInstance {
+    /// Nobody dereferences a kernel: an instance has these methods itself.
+    #[allow(clippy::panic)]
+    pub fn none() -> &'static Self {
+        panic!("a kernel is no pointer")
+    }
+
+    /// As [`KernelFn::launch`].
+    pub fn launch<M, A>(&self, _: &Host<M>, _: Launch, _: A) -> Result<Report, Error> {
+        match *self {}
+    }
+
+    /// As [`KernelFn::launch_raw`].
+    pub fn launch_raw<M>(&self, _: &Host<M>, _: Launch, _: &mut [Arg<'_>]) -> Result<Report, Error> {
+        match *self {}
+    }
+
+    /// The kernel as a closure.
+    pub fn on<M, F>(&self, _: &Host<M>, _: Launch) -> F {
+        match *self {}
+    }
+
+    /// As [`KernelFn::ptx`].
+    pub fn ptx(&self) -> &'static str {
+        match *self {}
+    }
+
+    /// As [`KernelFn::entry_ptx`].
+    pub fn entry_ptx(&self) -> &'static str {
+        match *self {}
+    }
+
+    /// As [`KernelFn::name`].
+    pub fn name(&self) -> &'static str {
+        match *self {}
+    }
+}
+
+/// The methods of [`NoInstance`] for the function of a kernel. The methods of [`KernelFn`] come first, because they take `&self`.
+#[doc(hidden)]
+pub trait NoInstanceFn: Fn() -> Self::Kernel {
+    /// The kernel's type.
+    type Kernel: Deref<Target = NoInstance>;
+
+    /// As [`KernelFn::launch`].
+    fn launch<M, A>(&mut self, host: &Host<M>, launch: Launch, arguments: A) -> Result<Report, Error> {
+        self().launch(host, launch, arguments)
+    }
+
+    /// As [`KernelFn::launch_raw`].
+    fn launch_raw<M>(&mut self, host: &Host<M>, launch: Launch, args: &mut [Arg<'_>]) -> Result<Report, Error> {
+        self().launch_raw(host, launch, args)
+    }
+
+    /// The kernel as a closure.
+    fn on<M, F>(&mut self, host: &Host<M>, launch: Launch) -> F {
+        self().on(host, launch)
+    }
+
+    /// As [`KernelFn::ptx`].
+    fn ptx(&mut self) -> &'static str {
+        self().ptx()
+    }
+
+    /// As [`KernelFn::entry_ptx`].
+    fn entry_ptx(&mut self) -> &'static str {
+        self().entry_ptx()
+    }
+
+    /// As [`KernelFn::name`].
+    fn name(&mut self) -> &'static str {
+        self().name()
+    }
+}
+
+impl<F: Fn() -> K, K: Deref<Target = NoInstance>> NoInstanceFn for F {
     type Kernel = K;
 }
 

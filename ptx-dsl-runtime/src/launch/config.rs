@@ -50,7 +50,7 @@ impl CancelHandle {
 /// The progress of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct Progress {
-    /// Clusters that have ended, those cancelled by cluster launch control included.
+    /// Clusters that have ended, including those cancelled by cluster launch control.
     pub clusters_done: u64,
     /// Clusters of the grid.
     pub clusters: u64,

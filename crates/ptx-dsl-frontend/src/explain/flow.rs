@@ -59,7 +59,7 @@ pub(super) const LIST: &[Explanation] = explained! {
         "A kernel may only read the memory behind a parameter whose Rust type is `&[T]`, so that several launches can \
          share it."
     633 "access outside of a variable"
-        "It is undefined what lies next to a variable (PTX ISA 5.4)."
+        "The memory next to a variable is undefined (PTX ISA 5.4)."
     634 "misaligned address"
         "An address must be a multiple of the access size (PTX ISA 6.4.1)."
     635 "address in another CTA"

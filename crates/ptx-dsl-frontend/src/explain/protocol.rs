@@ -17,11 +17,11 @@ pub(super) const LIST: &[Explanation] = explained! {
         "Threads store through the generic proxy. Bulk copies, `wgmma` and `tcgen05` read through the asynchronous \
          proxy. A barrier does not order the two: put `fence.proxy.async` between them."
     641 "data overwritten without a proxy fence"
-        "Without a proxy fence, loads through the generic proxy and a later copy that overwrites what they read are \
-         not ordered."
+        "Threads load through the generic proxy, and a later copy overwrites the same bytes through the asynchronous proxy. Without a \
+         proxy fence the two are not ordered."
     642 "phase that cannot complete"
-        "`mbarrier.init` gives the number of arrivals of a phase. The whole kernel, or one iteration of a ring, makes \
-         fewer, and a thread waits for the phase."
+        "`mbarrier.init` gives the number of arrivals of a phase. A thread waits for a phase, but the whole kernel, or one iteration of a \
+         ring, makes fewer arrivals."
     643 "wrong number of expected bytes"
         "A phase completes when its tx-count is zero, so `expect_tx` must give exactly the number of bytes that the \
          copies write."
@@ -131,8 +131,7 @@ pub(super) const LIST: &[Explanation] = explained! {
         "`tcgen05.mma` is asynchronous. `tcgen05.commit` makes an mbarrier track it. Wait for that mbarrier before \
          `tcgen05.ld` of the accumulators."
     684 "request after a failed one"
-        "A response that says that nothing was cancelled means that no cluster is left. Another \
-         `clusterlaunchcontrol.try_cancel` is then undefined."
+        "If a response says that nothing was cancelled, no cluster is left. Another `clusterlaunchcontrol.try_cancel` is then undefined."
     685 "memory used before `griddepcontrol.wait`"
         "With programmatic dependent launch, a grid can start before the grid that it depends on has completed. What \
          that grid writes is available only after `griddepcontrol.wait`."

@@ -17,7 +17,7 @@ pub(super) const LIST: &[Explanation] = explained! {
     112 "unclosed bracket"
         "Every `(`, `[` and `{` needs its counterpart. The place shown is the bracket that stays open."
     113 "unmatched closing bracket"
-        "No bracket is open here. Often an earlier closing bracket is one too many."
+        "No bracket is open here. Often there is one closing bracket too many before this place."
     114 "unknown directive"
         "No directive has this name (PTX ISA 4.3.1, 11)."
     115 "directive in the wrong place"
@@ -35,8 +35,8 @@ pub(super) const LIST: &[Explanation] = explained! {
         "PTX has no calls with parentheses around the operands, no `if`, loops, assignments or operators. An \
          instruction names its operation, its destination and its sources, and can have a guard."
     120 "malformed number"
-        "Integers are decimal, `0x`, `0b` or octal with a leading `0`; exact floating-point numbers are `0f` and \
-         eight or `0d` and sixteen hexadecimal digits. There are no digit separators."
+        "Integers are decimal, hexadecimal (`0x`), binary (`0b`) or octal (a leading `0`). Exact floating-point numbers are `0f` and \
+         eight hexadecimal digits, or `0d` and sixteen. There are no digit separators."
     121 "number too large"
         "Integer constants have 64 bits (PTX ISA 4.5.1)."
     122 "constant integer needed"
@@ -83,12 +83,12 @@ pub(super) const RUST: &[Explanation] = explained! { rust
     152 "no file to include"
         "`include_ptx!` takes the path of a file, relative to the source file of the call."
     153 "Rust type that does not match the parameter"
-        "A slice needs a `.u64` parameter, a scalar a parameter of its size. A floating-point number needs a floating-point parameter or \
-         `.b32`, and an integer another one or `.b32`. A struct by value derives `ptx_dsl::Param`, is `#[repr(C)]`, \
+        "A slice needs a `.u64` parameter, and a scalar a parameter of its size. A floating-point number needs a floating-point \
+         parameter, and an integer an integer parameter; `.b32` takes both. A struct by value derives `ptx_dsl::Param`, is `#[repr(C)]`, \
          and has the size of an array of bytes and no larger alignment: `.param .align 8 .b8 options[24]: Options`."
     154 "capture in a kernel"
-        "A kernel in expression form cannot capture Rust values: pass them as parameters. The closure that `on` \
-         returns owns what it needs, so nothing is moved into it either."
+        "A kernel in expression form cannot capture Rust values: pass them as parameters. It takes no `move` either, because the closure \
+         that `on` returns owns what it needs."
     155 "malformed constant"
         "A constant has a name, a type and a value: `const TILE: u32 = crate::TILE;`. The value is an expression of Rust, in the \
          scope around the macro. A kernel with const parameters, `.entry k<const N: u32>()`, is alone in its module \
@@ -101,15 +101,16 @@ pub(super) const RUST: &[Explanation] = explained! { rust
         "A repetition runs over a range or a list of constant integers, `@for I in 0..4 { ... }`; a condition is a constant integer, \
          `@if I > 0 { ... } else { ... }`. A const parameter lists its values in the same way, `<const N: u32 in [2, 4]>`."
     158 "access of another type than the elements"
-        "The kernel accesses floating-point values, and Rust passes a slice of floating-point numbers of another type. Integers of any \
-         size may be the bits of floating-point numbers, as accesses and as elements, and are no finding. A warning."
+        "A warning: the kernel accesses floating-point values of one type, and Rust passes a slice of another floating-point type. \
+         Integers have no such warning, in the kernel or in Rust, because they may hold the bits of floating-point numbers."
     159 "malformed part"
         "A part is `pub part ring { ... }`, alone in its `ptx!`, and another module names it with `use crate::parts::ring;`. Its pieces \
          are `.inline wait(.reg .b32 %bar, .b32 %parity) { ... }` and `.layout stages(full, const N: u32) { ... }`."
     160 "use of a piece that does not fit"
-        "A use, `ring::wait!(%bar, 0);`, gives as many arguments as the piece has parameters: registers of the same type, for a value \
-         also a constant, variables of the same state space, constant integers, and labels of the kernel."
+        "A use, `ring::wait!(%bar, 0);`, gives one argument for each parameter of the piece. A register parameter takes a register of the \
+         same type, and a parameter by value also a constant. Other parameters take variables of the same state space, constant integers, \
+         or labels of the kernel."
     161 "load that suits no field"
-        "A parameter by value has a Rust struct or array as its type, and the load has another type than the field at its offset. \
+        "A parameter by value has a Rust struct or array as its type, and the load does not have the type of the field at its offset. \
          `.u32` and `.s32` load whole integers or floats, `.f32` an `f32` or an integer with its bits, `.b32` any bits."
 };

@@ -280,6 +280,35 @@ fn mistakes_with_constants_are_explained() {
                 "for a constant of Rust put `const TILE: u32 = TILE;` after the header, with its type and its path",
             )],
         ),
+        (
+            ".visible .entry k() { .reg .b32 %r; mov.u32 %r, crate::TILE; ret; }",
+            &[(110, "put `const TILE: u32 = crate::TILE;` after the header, with its type, and write `TILE` here")],
+        ),
+        (
+            ".visible .entry k() { .reg .b32 %r<crate::TILE>; ret; }",
+            &[(110, "put `const TILE: u32 = crate::TILE;` after the header, with its type, and write `TILE` here")],
+        ),
+        (
+            ".shared .align crate::TILE .b32 x; .visible .entry k() { ret; }",
+            &[(110, "put `const TILE: u32 = crate::TILE;` after the header, with its type, and write `TILE` here")],
+        ),
+        (
+            ".shared .b32 x[crate::TILE]; .visible .entry k() { ret; }",
+            &[(110, "put `const TILE: u32 = crate::TILE;` after the header, with its type, and write `TILE` here")],
+        ),
+        (
+            ".visible .entry k() { .reg .b32 %r; .reg .b64 %x; mov.b64 %x, 0; ld.global.u32 %r, [%x + crate::TILE]; ret; }",
+            &[(110, "put `const TILE: u32 = crate::TILE;` after the header, with its type, and write `TILE` here")],
+        ),
+        (
+            ".visible .entry k() { @for I in 0..crate::TILE { bar.sync 0; } ret; }",
+            &[(157, "write a number, or put `const TILE: u32 = 16;` after the header")],
+        ),
+        // registers, not constants of Rust
+        (
+            ".visible .entry k() { .reg .b32 %r; .reg .f32 AT; ld.global.u32 %r, [AT]; ret; }",
+            &[(416, "keep the address in a `.b64` or `.u64` register")],
+        ),
         (".visible .entry k<const N>() { ret; }", &[(155, "write `const N: u32`")]),
         (
             "const r: u32 = 3; .visible .entry k() { .reg .b32 r; mov.u32 r, 4; ret; }",

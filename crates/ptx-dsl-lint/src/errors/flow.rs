@@ -12,45 +12,45 @@ fn at(d: Diagnostic, span: Option<Span>, text: &str) -> Diagnostic {
 }
 
 fn here(one: bool) -> &'static str {
-    if one { "at most one lane of a warp is here" } else { "some lanes of the warp are certainly not here" }
+    if one { "at most one lane of a warp reaches it" } else { "some lanes of the warp never reach it" }
 }
 
 const BRANCH: &str = "because of this branch";
 
 pub(crate) fn warp_in_part(span: Span, op: &str, one: bool, why: Option<Span>, sure: bool) -> Diagnostic {
-    let d = found(601, span, sure, format!("`{op}` is issued by a whole warp, and {}", here(one)));
+    let d = found(601, span, sure, format!("`{op}` is issued by a whole warp, but {}", here(one)));
     section(at(d, why, BRANCH), "Table 46 gives who issues each `tcgen05` instruction", "9.7.16.5").help(
-        "run it in all lanes of one warp: choose the warp with a predicate that its lanes share, such as one that compares `%tid.x` with 32",
+        "run it in all lanes of one warp: choose the warp with a predicate that is uniform in the warp, such as one that compares `%tid.x` with 32",
     )
 }
 
 pub(crate) fn thread_in_all_lanes(span: Span, op: &str, sure: bool) -> Diagnostic {
     section(
-        found(602, span, sure, format!("`{op}` is issued by a single thread, and every lane of the warp runs it")),
-        "each thread that runs it starts the operation once more: Table 46",
+        found(602, span, sure, format!("`{op}` is issued by a single thread, but every lane of the warp runs it")),
+        "each thread that runs it starts the operation again: Table 46",
         "9.7.16.5",
     )
     .help("elect a lane: `elect.sync _|p, 0xffffffff;`, and guard the instruction with `@p`")
 }
 
 pub(crate) fn aligned_in_part(span: Span, op: &str, one: bool, why: Option<Span>, sure: bool, sec: &str) -> Diagnostic {
-    let d = found(603, span, sure, format!("all lanes of a warp run `{op}` together, and {}", here(one)));
+    let d = found(603, span, sure, format!("all lanes of a warp must run `{op}` together, but {}", here(one)));
     let d = section(
         at(d, why, BRANCH),
-        "an aligned instruction in conditional code needs a condition that the warp shares",
+        "an aligned instruction in conditional code needs a condition that is uniform in the warp",
         sec,
     );
-    d.help("move it to where the lanes are together again")
+    d.help("move it to where the lanes have converged")
 }
 
 pub(crate) fn aligned_uneven(span: Span, op: &str, why: Span, sec: &str) -> Diagnostic {
-    let d = suspicious(603, span, format!("all lanes of a warp run `{op}` together, and some may go another way"));
+    let d = suspicious(603, span, format!("all lanes of a warp must run `{op}` together, but some may go another way"));
     let d = section(
-        if why == span { d } else { d.label(why, "each lane compares a number of its own here") },
-        "an aligned instruction in conditional code needs a condition that the warp shares",
+        if why == span { d } else { d.label(why, "each lane compares its own value here") },
+        "an aligned instruction in conditional code needs a condition that is uniform in the warp",
         sec,
     );
-    d.help("move it to where the lanes are together again")
+    d.help("move it to where the lanes have converged")
 }
 
 pub(crate) fn mask_names_absent(
@@ -80,7 +80,7 @@ pub(crate) fn mask_lacks_lanes(span: Span, op: &str, mask: u32, lacking: u32, se
         .help("write `0xffffffff`, or let only those lanes run it")
 }
 
-const AWAIT: &str = "`tcgen05.ld` is asynchronous: it is done after `tcgen05.wait::ld`";
+const AWAIT: &str = "`tcgen05.ld` is asynchronous: it is complete after `tcgen05.wait::ld`";
 
 pub(crate) fn load_not_awaited(span: Span, reg: &str, load: Span, every: bool) -> Diagnostic {
     let when = if every { "" } else { " on some path" };
@@ -109,7 +109,7 @@ pub(crate) fn never_freed(span: Span, sure: bool) -> Diagnostic {
     let what = if sure { "is never deallocated" } else { "is not deallocated by the warp that allocates it" };
     section(
         found(606, span, sure, format!("this Tensor Memory {what}")),
-        "what a kernel allocates it deallocates before it ends",
+        "a kernel deallocates what it allocates before it ends",
         "9.7.16.7",
     )
     .help("end with `tcgen05.dealloc` of the same address, number of columns and `.cta_group`")
@@ -117,7 +117,7 @@ pub(crate) fn never_freed(span: Span, sure: bool) -> Diagnostic {
 
 pub(crate) fn left_allocated(span: Span, alloc: Span, sure: bool) -> Diagnostic {
     let d = found(606, span, sure, "the kernel ends here with Tensor Memory that is still allocated");
-    section(d.label(alloc, "allocated here"), "what a kernel allocates it deallocates before it ends", "9.7.16.7")
+    section(d.label(alloc, "allocated here"), "a kernel deallocates what it allocates before it ends", "9.7.16.7")
         .help("put `tcgen05.dealloc` before this exit too")
 }
 
@@ -127,7 +127,7 @@ pub(crate) fn alloc_after_relinquish(span: Span, gave: Span, sure: bool) -> Diag
         found(607, span, sure, format!("`tcgen05.alloc` comes{when} after the CTA has given up the right to allocate"));
     section(
         d.label(gave, "given up here"),
-        "after `tcgen05.relinquish_alloc_permit` a CTA allocates no more",
+        "a CTA may not allocate after `tcgen05.relinquish_alloc_permit`",
         "9.7.16.7",
     )
     .help("move `tcgen05.relinquish_alloc_permit` after the last `tcgen05.alloc`")
@@ -135,11 +135,7 @@ pub(crate) fn alloc_after_relinquish(span: Span, gave: Span, sure: bool) -> Diag
 
 pub(crate) fn dealloc_without_rendezvous(span: Span) -> Diagnostic {
     section(
-        suspicious(
-            608,
-            span,
-            "nothing makes the peer CTA meet this one before the pair's Tensor Memory is deallocated",
-        ),
+        suspicious(608, span, "the CTAs of the pair do not synchronise before their Tensor Memory is deallocated"),
         "`.dealloc` of a pair may or may not wait for the peer, which must no longer access that memory: Table 48",
         "9.7.16.5",
     )
@@ -152,11 +148,11 @@ pub(crate) fn response_not_awaited(span: Span, ask: Span, sure: bool) -> Diagnos
         609,
         span,
         sure,
-        format!("the response of `clusterlaunchcontrol.try_cancel` is read{when} before it has come"),
+        format!("the response of `clusterlaunchcontrol.try_cancel` is read{when} before it has arrived"),
     );
     section(
         d.label(ask, "asked for here"),
-        "the response is written asynchronously; only a wait on its mbarrier shows that it is there",
+        "the response is written asynchronously; only a wait on its mbarrier shows that it has arrived",
         "9.7.13.17",
     )
     .help("loop on `mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64` of its mbarrier before this load")
@@ -172,7 +168,7 @@ const USED: &str = "the result is used here";
 /// `sure`: it decides or addresses whatever the answer is.
 pub(crate) fn first_ctaid_used(span: Span, used: Span, sure: bool) -> Diagnostic {
     let text = if sure {
-        "the result of this is used, and nothing asks before whether the request succeeded"
+        "the result of this is used without a check that the request succeeded"
     } else {
         "the result of this may be used where the request failed"
     };
@@ -188,7 +184,7 @@ pub(crate) fn first_ctaid_sunk(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn first_ctaid_unasked(span: Span) -> Diagnostic {
-    first_ctaid(suspicious(610, span, "nothing asks whether the request succeeded before its response is decoded"))
+    first_ctaid(suspicious(610, span, "the response is decoded without a check that the request succeeded"))
 }
 
 pub(crate) fn arrives_twice(span: Span, sure: bool) -> Diagnostic {
@@ -226,7 +222,7 @@ pub(crate) fn before_init(span: Span, name: &str) -> Diagnostic {
 }
 
 pub(crate) fn init_by_many(span: Span, name: &str, elected: bool) -> Diagnostic {
-    let who = if elected { "the elected lane of each warp" } else { "every lane that comes here" };
+    let who = if elected { "the elected lane of each warp" } else { "every lane that reaches this" };
     section(
         suspicious(614, span, format!("{who} initialises the mbarrier `{name}`")),
         "`mbarrier.init` of an object that is initialised and not invalidated is undefined",
@@ -237,29 +233,31 @@ pub(crate) fn init_by_many(span: Span, name: &str, elected: bool) -> Diagnostic 
 
 pub(crate) fn barrier_without_all(span: Span, op: &str, missing: usize, why: Option<Span>, sec: &str) -> Diagnostic {
     let d =
-        suspicious(615, span, format!("this `{op}` waits for the whole CTA, and thread {missing} never comes to it"));
+        suspicious(615, span, format!("this `{op}` waits for the whole CTA, but thread {missing} never reaches it"));
     section(at(d, why, BRANCH), "without a number of threads a barrier is for all threads of the CTA", sec).help(
-        format!("give the number of threads that meet here, and another barrier than 0: `{op} 1, 32;` for one warp"),
+        format!(
+            "give the number of threads that wait here, and use a barrier other than 0: `{op} 1, 32;` for one warp"
+        ),
     )
 }
 
 pub(crate) fn unwritten(span: Span, reg: &str, never: bool) -> Diagnostic {
     let path = if never { "" } else { " on some path" };
-    suspicious(620, span, format!("`{reg}` is read here, and nothing wrote it before{path}"))
-        .note("the value of such a register is anything (PTX ISA 5.1.1)")
+    suspicious(620, span, format!("`{reg}` is read here, but nothing wrote it before{path}"))
+        .note("the value of a register is undefined until it is written (PTX ISA 5.1.1)")
         .help("write it first, if only with `mov`")
 }
 
 pub(crate) fn unreachable(span: Span) -> Diagnostic {
     suspicious(621, span, "no path leads to this instruction")
-        .note("what stands before it always branches, returns or exits, and no label here is a target (PTX ISA 9.7.12)")
+        .note("the code before it always branches, returns or exits, and no branch leads here (PTX ISA 9.7.12)")
         .help("remove it, or branch to it")
 }
 
 pub(crate) fn never_runs(span: Span, op: &str, why: &str) -> Diagnostic {
     suspicious(622, span, format!("this `{op}` never runs: {why}"))
         .note("an instruction under a guard runs in the threads whose predicate is true (PTX ISA 9.3)")
-        .help("remove the instruction, or compare with what can be")
+        .help("remove the instruction, or correct its guard")
 }
 
 fn points(is: &str, generic: bool, of: Option<&str>) -> String {
@@ -270,7 +268,7 @@ fn points(is: &str, generic: bool, of: Option<&str>) -> String {
     }
 }
 
-const SPACES: &str = "an access reaches the state space that it names, by an address in that space";
+const SPACES: &str = "an access needs an address in the state space that it names";
 const MADE: &str = "made here";
 
 pub(crate) fn space_of_register(
@@ -305,8 +303,8 @@ pub(crate) fn object_elsewhere(span: Span, what: &str, by: Option<Span>) -> Diag
 }
 
 pub(crate) fn map_elsewhere(span: Span, what: &str, by: Option<Span>) -> Diagnostic {
-    let d = error(630, span, format!("{what} and this operand is a tensor's map"));
-    section(at(d, by, MADE), "a tensor's map lies in `.param`, `.const` or `.global` memory", "9.7.9.26")
+    let d = error(630, span, format!("{what} and this operand is a tensor map"));
+    section(at(d, by, MADE), "a tensor map lies in `.param`, `.const` or `.global` memory", "9.7.9.26")
         .help("give the map as a kernel parameter, and its generic address here")
 }
 
@@ -346,16 +344,12 @@ pub(crate) fn cvta_direction(span: Span, reg: &str, is: &str, to: bool, by: Opti
     } else {
         (
             "a generic address already".to_string(),
-            format!("use `{reg}` as it is, or write `cvta.to{is}` for the way back"),
+            format!("use `{reg}` as it is, or write `cvta.to{is}` to convert it back"),
         )
     };
     let d = error(631, span, format!("`{reg}` is {have}"));
-    section(
-        at(d, by, MADE),
-        "`cvta` makes an address generic, `cvta.to` takes a generic one back into its space",
-        "9.7.9.20",
-    )
-    .help(help)
+    section(at(d, by, MADE), "`cvta` converts an address to a generic one, and `cvta.to` converts it back", "9.7.9.20")
+        .help(help)
 }
 
 pub(crate) fn mapa_form(span: Span, op: &str, reg: &str, generic: bool, by: Option<Span>) -> Diagnostic {
@@ -379,7 +373,7 @@ pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: 
         635,
         span,
         sure,
-        format!("`{reg}` {what} an address in another CTA, and the instruction reaches the own CTA only"),
+        format!("`{reg}` {what} an address in another CTA, but the instruction reaches only its own CTA"),
     );
     section(at(d, by, "mapped here"), "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7")
         .help("write `.shared::cluster` if the instruction takes it; wait, `mbarrier.init` and `mbarrier.inval` are for the CTA that owns the mbarrier")
@@ -423,15 +417,15 @@ pub(crate) fn read_only_space(span: Span, reg: &str, is: &str, of: Option<&str>,
 pub(crate) fn apart(span: Span, op: &str, data: Span, sure: bool) -> Diagnostic {
     let what = if sure { "is" } else { "may be" };
     let d = found(664, span, sure, format!("the mbarrier of this `{op}` {what} in another CTA than its data"));
-    section(d.label(data, "the data"), "the bytes complete on an mbarrier in the CTA that they come to", "9.7.9.25.4")
-        .help("map both by `mapa` with the same rank, or none")
+    section(d.label(data, "the data"), "the bytes complete on an mbarrier of the CTA that receives them", "9.7.9.25.4")
+        .help("map both with `mapa` and the same rank, or neither")
 }
 
 pub(crate) fn not_read_only(span: Span, store: Span) -> Diagnostic {
     section(
-        suspicious(665, span, "this load takes memory for read-only, and the kernel writes to it")
+        suspicious(665, span, "this load treats memory as read-only, but the kernel writes to it")
             .label(store, "written here"),
-        "`ld.global.nc` is for what nobody writes while the kernel runs",
+        "`ld.global.nc` is for memory that is not written while the kernel runs",
         "9.7.9.9",
     )
     .help("leave out `.nc`")

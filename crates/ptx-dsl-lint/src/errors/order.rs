@@ -4,22 +4,22 @@ use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
-const BOTH: &str = "operations of two CTAs synchronise if both scopes hold the two";
+const BOTH: &str = "operations of two CTAs synchronise only if the scope of each includes both";
 
 pub(crate) fn scope_too_narrow(span: Span, sure: bool) -> Diagnostic {
-    let d = found(657, span, sure, "this reaches the mbarrier of another CTA with a scope that ends at its own");
+    let d = found(657, span, sure, "this accesses the mbarrier of another CTA, but its scope is its own CTA");
     section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
 }
 
 pub(crate) fn peer_out_of_scope(span: Span, op: &str, sure: bool) -> Diagnostic {
-    let d = found(657, span, sure, format!("this `{op}` of `.cta` scope reaches the memory of another CTA"));
+    let d = found(657, span, sure, format!("this `{op}` of `.cta` scope accesses the memory of another CTA"));
     section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
 }
 
 pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {
     section(
-        suspicious(658, span, "other CTAs arrive on this mbarrier, and the wait has the scope of its own CTA"),
-        "operations of two CTAs synchronise if both scopes hold the two; without one a wait is `.acquire.cta`",
+        suspicious(658, span, "other CTAs arrive on this mbarrier, but the scope of the wait is its own CTA"),
+        "operations of two CTAs synchronise only if the scope of each includes both; a wait without a scope is `.acquire.cta`",
         "8.5",
     )
     .help("write `.acquire.cluster`")
@@ -27,31 +27,31 @@ pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {
 
 pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
     section(
-        suspicious(661, span, "this load need not see what was written before the flag")
+        suspicious(661, span, "this load may not see what was written before the flag")
             .label(poll, "the flag is polled here"),
-        "a volatile or relaxed operation orders nothing after it",
+        "a volatile or relaxed operation does not order later accesses",
         "8.8",
     )
-    .help("poll with `.acquire` and a scope that holds the writer, or put a `fence` with `.acq_rel` after the loop")
+    .help("poll with `.acquire` and a scope that includes the writer, or put a `fence` with `.acq_rel` after the loop")
 }
 
 pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
     let (what, label, help) = if acquire {
         (
-            "this acquires, and nothing in the kernel that writes to the object releases",
+            "this acquires, but no write to the object in the kernel releases",
             "written here",
             "use `st`, `red` or `atom` with `.release` there, or put a `fence` with `.acq_rel` before it",
         )
     } else {
         (
-            "this releases, and nothing in the kernel that reads the object acquires",
+            "this releases, but no read of the object in the kernel acquires",
             "read here",
             "use `ld` or `atom` with `.acquire` there, or put a `fence` with `.acq_rel` after it",
         )
     };
     section(
         suspicious(671, span, what).label(other, label),
-        "a release pattern on an object synchronises with an acquire pattern on it, and neither does anything alone",
+        "a release pattern on an object synchronises with an acquire pattern on it; either one alone has no effect",
         "8.8",
     )
     .help(help)
@@ -73,9 +73,9 @@ pub(crate) fn no_release_on_object(span: Span, name: &str, wait: Span) -> Diagno
 
 pub(crate) fn flag_scope(span: Span, other: Span, sure: bool) -> Diagnostic {
     let what = if sure {
-        "this is for the own CTA only, and the other side of the flag is in another one"
+        "the scope of this is its own CTA, but the other side of the flag is in another CTA"
     } else {
-        "this is for the own CTA only, and the other side of the flag has a wider scope"
+        "the scope of this is its own CTA, but the other side of the flag has a wider scope"
     };
     section(found(672, span, sure, what).label(other, "the other side"), BOTH, "8.5")
         .help("write the same scope on both sides: `.gpu` for all CTAs of the device")
@@ -83,7 +83,7 @@ pub(crate) fn flag_scope(span: Span, other: Span, sure: bool) -> Diagnostic {
 
 pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
     section(
-        suspicious(672, span, "this fence is for the own CTA, and the flag after it for all that poll it")
+        suspicious(672, span, "the scope of this fence is its own CTA, but the flag after it has a wider scope")
             .label(flag, "the flag"),
         BOTH,
         "8.5",
@@ -96,9 +96,9 @@ pub(crate) fn atomic_in_one_cta(span: Span, op: &str) -> Diagnostic {
         suspicious(
             673,
             span,
-            format!("all CTAs come to this place in memory, and this `{op}` is atomic in its own one"),
+            format!("all CTAs access this location, but this `{op}` is atomic only within its own CTA"),
         ),
-        "two operations are atomic with respect to each other if both scopes hold the two threads",
+        "two operations are atomic with respect to each other only if the scope of each includes both threads",
         "8.10.3",
     )
     .help("write `.gpu`, or leave the scope out")
@@ -112,7 +112,7 @@ pub(crate) fn parity_again(span: Span, name: &str, looped: bool, sure: bool) -> 
     };
     section(
         found(666, span, sure, what),
-        "phases have parity 0 and 1 in turn; a wait for that of the phase before the current one returns at once",
+        "phases have parity 0 and 1 in turn; a wait for the parity of the preceding phase returns at once",
         "9.7.13.15.16",
     )
     .help("keep the parity in a register, and flip it after each wait: `xor.b32 %r, %r, 1;`")
@@ -138,7 +138,7 @@ pub(crate) fn state_of_other(span: Span, of: &str, on: &str, arrival: Span) -> D
     section(
         error(667, span, format!("this is a state of `{of}`, and the wait is on `{on}`"))
             .label(arrival, "the state is from here"),
-        "a state is for the object that its arrival was on",
+        "a state belongs to the object of its arrival",
         "9.7.13.15.16",
     )
     .help("wait on the object that this arrival was on")
@@ -146,12 +146,8 @@ pub(crate) fn state_of_other(span: Span, of: &str, on: &str, arrival: Span) -> D
 
 pub(crate) fn count_of_other_state(span: Span, arrival: Span) -> Diagnostic {
     section(
-        suspicious(
-            668,
-            span,
-            "the pending count is asked of a state that is not that of an arrival with `.noComplete`",
-        )
-        .label(arrival, "the state is from here"),
+        suspicious(668, span, "this state has no pending count: it is not that of an arrival with `.noComplete`")
+            .label(arrival, "the state is from here"),
         "`mbarrier.pending_count` takes the state of an `mbarrier.arrive.noComplete` or `arrive_drop.noComplete`",
         "9.7.13.15.17",
     )
@@ -167,13 +163,13 @@ pub(crate) fn more_than_pending(
     init: Span,
 ) -> Diagnostic {
     let what = if never {
-        format!("{come} arrive here on `{name}` and must not complete the phase, which is for {pending}")
+        format!("{come} arrivals here would complete the phase of `{name}`, which has {pending} pending")
     } else {
-        format!("{come} arrive here on `{name}`, and at most {pending} are pending")
+        format!("{come} arrivals on `{name}` here, but at most {pending} are pending")
     };
     section(
         error(668, span, what).label(init, "the count is given here"),
-        "an arrival takes no more than is pending, and one with `.noComplete` leaves something",
+        "an arrival must not exceed the pending count, and one with `.noComplete` must leave the phase incomplete",
         "9.7.13.15.13",
     )
     .help("give `init` a higher count, or arrive with less")
@@ -181,7 +177,7 @@ pub(crate) fn more_than_pending(
 
 pub(crate) fn expected_somewhere(span: Span, name: &str, copy: Span, wait: Span, sure: bool) -> Diagnostic {
     section(
-        found(669, span, sure, format!("bytes come to `{name}` in several CTAs, and only some of these expect them"))
+        found(669, span, sure, format!("bytes arrive at `{name}` in several CTAs, but only some of these expect them"))
             .label(copy, "copied to several here")
             .label(wait, "waited for here, in the others too"),
         "a copy with `.multicast::cluster` completes on the mbarrier at the same place in each destination CTA",

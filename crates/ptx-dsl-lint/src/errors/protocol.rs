@@ -7,11 +7,10 @@ use ptx_dsl_isa::span::Span;
 
 pub(crate) fn not_seen(span: Span, name: &str, other: Option<usize>, made: Span, op: &str) -> Diagnostic {
     let who = other.map_or("a lane that is not elected".to_string(), |t| format!("thread {t}"));
-    let d =
-        error(616, span, format!("{who} uses `{name}` here, and nothing made it wait for `{op}` by another thread"));
+    let d = error(616, span, format!("{who} uses `{name}` here, but does not wait for `{op}` by another thread"));
     section(
         d.label(made, "made ready here, by other threads"),
-        "threads see what another one did after a barrier",
+        "what one thread did is visible to others only after a barrier",
         "8.9",
     )
     .help("put `bar.sync 0;` between the two")
@@ -19,12 +18,12 @@ pub(crate) fn not_seen(span: Span, name: &str, other: Option<usize>, made: Span,
 
 pub(crate) fn init_twice(span: Span, name: &str, first: Span) -> Diagnostic {
     section(
-        error(617, span, format!("`{name}` is an mbarrier already when this initialises it again"))
+        error(617, span, format!("`{name}` is initialised again while it is a valid mbarrier object"))
             .label(first, "initialised here"),
-        "`mbarrier.init` of a valid object is undefined; `mbarrier.inval` ends its life",
+        "`mbarrier.init` of a valid object is undefined; `mbarrier.inval` makes it invalid",
         "9.7.13.15.9",
     )
-    .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or give the second one a place of its own")
+    .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or use other memory for the second object")
 }
 
 pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) -> Diagnostic {
@@ -32,7 +31,7 @@ pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) 
     section(
         error(618, span, format!("this {what} the mbarrier `{name}`, which is still valid"))
             .label(first, "initialised here"),
-        "the memory of an mbarrier is for other things after `mbarrier.inval` only",
+        "the memory of an mbarrier may hold other data only after `mbarrier.inval`",
         "9.7.13.15.10",
     )
     .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or store elsewhere")
@@ -40,8 +39,7 @@ pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) 
 
 pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
     section(
-        error(674, span, format!("`{name}` is not a mbarrier any more when this uses it"))
-            .label(end, "invalidated here"),
+        error(674, span, format!("`{name}` is used here after `mbarrier.inval`")).label(end, "invalidated here"),
         "after `mbarrier.inval` any operation but `mbarrier.init` on the object is undefined",
         "9.7.13.15.10",
     )
@@ -49,7 +47,7 @@ pub(crate) fn after_inval(span: Span, name: &str, end: Span) -> Diagnostic {
 }
 
 pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
-    let what = format!("the other CTAs are let go on here, and need not see that `{name}` is initialised");
+    let what = format!("this lets the other CTAs continue, but they may not see that `{name}` is initialised");
     section(
         against_the_manual(619, span, what).label(init, "initialised here"),
         "a relaxed arrival publishes nothing; `fence.mbarrier_init` by the thread that initialised does",
@@ -58,12 +56,12 @@ pub(crate) fn not_published(span: Span, name: &str, init: Span) -> Diagnostic {
     .help("put `fence.mbarrier_init.release.cluster;` after the `init`, under the same guard")
 }
 
-const PROXY: &str = "what threads write by the generic proxy, an asynchronous operation sees after a proxy fence";
+const PROXY: &str = "an asynchronous operation sees stores through the generic proxy only after a proxy fence";
 
 pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) -> Diagnostic {
     let space = if global { ".global" } else { ".shared::cta" };
     section(
-        error(640, span, format!("`{op}` reads what threads stored, and no proxy fence stands between"))
+        error(640, span, format!("`{op}` reads what threads stored, but there is no proxy fence in between"))
             .label(store, "stored here"),
         PROXY,
         "9.7.13.4",
@@ -72,7 +70,7 @@ pub(crate) fn no_proxy_fence(span: Span, op: &str, store: Span, global: bool) ->
 }
 
 pub(crate) fn copied_without_fence(span: Span, op: &str, copy: Span) -> Diagnostic {
-    let what = format!("`{op}` reads what `cp.async` copied, and no proxy fence stands between");
+    let what = format!("`{op}` reads what `cp.async` copied, but there is no proxy fence in between");
     section(against_the_manual(640, span, what).label(copy, "copied here"), PROXY, "9.7.13.4")
         .help("put `fence.proxy.async.shared::cta;` after the wait for the copy, before the barrier")
 }
@@ -85,7 +83,7 @@ pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic 
             format!("`{op}` reads what many threads stored, and the proxy fence is after their barrier, in one thread"),
         )
         .label(store, "stored here"),
-        "a proxy fence is for what its own thread did: those who store run it, and then meet",
+        "a proxy fence covers only accesses of its own thread: the threads that store execute it, and then synchronise",
         "9.7.13.4",
     )
     .help("put `fence.proxy.async.shared::cta;` after the stores, before the barrier")
@@ -94,9 +92,9 @@ pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic 
 pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool) -> Diagnostic {
     let fence = if half { "only the release of a proxy fence" } else { "no proxy fence" };
     section(
-        suspicious(641, span, format!("`{op}` writes over what was loaded before, and {fence} stands between"))
+        suspicious(641, span, format!("`{op}` writes over what was loaded before, but there is {fence} in between"))
             .label(load, "loaded here"),
-        "loads of the generic proxy and later writes of the asynchronous one have no order without a proxy fence",
+        "without a proxy fence, loads through the generic proxy are not ordered before later writes through the asynchronous proxy",
         "9.7.13.4",
     )
     .help("put `fence.proxy.async.shared::cta;` after the loads")
@@ -107,10 +105,10 @@ pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init
         error(
             642,
             span,
-            format!("this waits for {count} arrivals on `{name}`, and in the whole kernel {come} can come"),
+            format!("this waits for {count} arrivals on `{name}`, but the whole kernel makes at most {come}"),
         )
         .label(init, "the count is given here"),
-        "a phase completes when as many have arrived as `init` says; `expect_tx` alone is not an arrival",
+        "a phase completes after as many arrivals as `mbarrier.init` says; `expect_tx` alone is not an arrival",
         "9.7.13.15.2",
     )
     .help("give `init` the number of threads that arrive, or let the others arrive too")
@@ -118,9 +116,9 @@ pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init
 
 pub(crate) fn bytes_differ(span: Span, name: &str, want: u64, come: u64, copy: Span) -> Diagnostic {
     section(
-        error(643, span, format!("`{name}` is told to expect {want} bytes, and the copies bring {come}"))
+        error(643, span, format!("`{name}` expects {want} bytes, but the copies write {come}"))
             .label(copy, "copied here"),
-        "a phase completes when its tx-count is zero: what was expected has come, to the byte",
+        "a phase completes when its tx-count is zero: exactly the expected bytes have arrived",
         "9.7.13.15.2",
     )
     .help(format!("write {come}, or copy {want} bytes"))
@@ -129,7 +127,7 @@ pub(crate) fn bytes_differ(span: Span, name: &str, want: u64, come: u64, copy: S
 pub(crate) fn parity_of_no_phase(span: Span, name: &str) -> Diagnostic {
     section(
         error(644, span, format!("only the first phase of `{name}` can complete, and this waits for parity 1")),
-        "the first phase has parity 0; a wait for the other one returns at once, before anything has come",
+        "the first phase has parity 0; a wait for parity 1 returns at once, before anything has arrived",
         "9.7.13.15.16",
     )
     .help("wait for parity 0")
@@ -137,8 +135,8 @@ pub(crate) fn parity_of_no_phase(span: Span, name: &str) -> Diagnostic {
 
 pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64) -> Diagnostic {
     section(
-        error(645, span, format!("barrier {id} is for {count} threads, and {come} come to it")),
-        "the number of threads is that of all who wait or arrive",
+        error(645, span, format!("barrier {id} is for {count} threads, but {come} reach it")),
+        "the number counts all threads that wait or arrive",
         "9.7.13.1",
     )
     .help(format!("write {come}"))
@@ -153,14 +151,14 @@ pub(crate) fn load_unfinished(
     by_copy: bool,
 ) -> Diagnostic {
     let what = match (map, writes) {
-        (true, _) => "this changes the tensor's map while a copy may read it",
+        (true, _) => "this changes the tensor map while a copy may read it",
         (_, true) => "this writes to where a copy is still writing",
-        _ => "this reads what a copy need not have brought yet",
+        _ => "this reads data that a copy may not have written yet",
     };
     let note = if waited {
-        "a copy is done when a wait for the phase of its mbarrier says so"
+        "a copy is complete after a wait for the phase of its mbarrier"
     } else {
-        "a copy is done when a wait for the phase of its mbarrier says so, and nobody waits for that one"
+        "a copy is complete after a wait for the phase of its mbarrier, and no thread waits for that mbarrier"
     };
     // One copy after another may be ordered by what is not seen here.
     let d = found(646, span, !by_copy, what);
@@ -170,8 +168,8 @@ pub(crate) fn load_unfinished(
 
 pub(crate) fn nobody_waits(span: Span, name: &str) -> Diagnostic {
     section(
-        error(647, span, format!("nobody waits for this copy: no wait in the kernel is for `{name}`")),
-        "a copy is done when a wait for the phase of its mbarrier says so, and the CTA stays until then",
+        error(647, span, format!("no thread waits for this copy: the kernel has no wait for `{name}`")),
+        "a copy is complete after a wait for the phase of its mbarrier; the CTA must not exit before",
         "9.7.9.25.4",
     )
     .help(format!("loop on `mbarrier.try_wait.parity.shared::cta.b64 p, [{name}], 0;` where the data is used"))
@@ -183,17 +181,17 @@ pub(crate) fn copy_not_awaited(span: Span, copy: Span, writes: bool, never: bool
     let note = if never {
         "`cp.async.wait_group` waits for committed groups; this copy is in none yet"
     } else {
-        "all but the newest N groups are done after `cp.async.wait_group N`"
+        "after `cp.async.wait_group N`, all but the newest N groups are complete"
     };
     section(d, note, "9.7.9.25.3.3").help("put `cp.async.commit_group; cp.async.wait_group 0;` before this place")
 }
 
 pub(crate) fn source_rewritten(span: Span, copy: Span, never: bool, map: bool) -> Diagnostic {
-    let what = if map { "this changes the tensor's map" } else { "this writes over the source" };
+    let what = if map { "this changes the tensor map" } else { "this writes over the source" };
     let note = if never {
         "`cp.async.bulk.wait_group` waits for committed groups; this copy is in none yet"
     } else {
-        "the source of a bulk copy is left alone until `cp.async.bulk.wait_group.read`"
+        "the source of a bulk copy must not change before `cp.async.bulk.wait_group.read`"
     };
     section(
         error(649, span, format!("{what} of a bulk copy that may still read it")).label(copy, "copied here"),
@@ -208,20 +206,20 @@ pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
         error(
             649,
             span,
-            "threads that did not issue the bulk copy write over its source, and do not know that it is done",
+            "threads that did not issue the bulk copy overwrite its source, and do not know that it is complete",
         )
         .label(copy, "issued here, by other threads"),
-        "bulk groups are those of the thread that issued the copies; its wait is for nobody else",
+        "bulk groups belong to the thread that issued the copies; its wait does not synchronise other threads",
         "9.7.9.25.6",
     )
     .help("put `bar.sync 0;` after the wait")
 }
 
 pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnostic {
-    let what = if never { "that was not committed" } else { "that nobody waited for" };
+    let what = if never { "that was not committed" } else { "that no thread waited for" };
     section(
-        suspicious(650, span, format!("the thread leaves with a bulk copy {what}")).label(copy, "copied here"),
-        "the shared memory that a copy reads goes with the CTA",
+        suspicious(650, span, format!("the thread exits with a bulk copy {what}")).label(copy, "copied here"),
+        "the shared memory that a copy reads is gone when the CTA exits",
         "9.7.9.25.6",
     )
     .help("put `cp.async.bulk.commit_group; cp.async.bulk.wait_group 0;` before this place")
@@ -229,15 +227,15 @@ pub(crate) fn leaves_with_copy(span: Span, copy: Span, never: bool) -> Diagnosti
 
 /// A thread ends while an operation is in flight. `commit`: what closes its group, if nothing did.
 fn leaves_with(span: Span, started: Span, opcode: Opcode, commit: Option<&str>) -> Diagnostic {
-    let what = if commit.is_some() { "that was not committed" } else { "that nobody waited for" };
-    suspicious(650, span, format!("the thread leaves with a `{}` {what}", opcode.name())).label(started, "started here")
+    let what = if commit.is_some() { "that was not committed" } else { "that no thread waited for" };
+    suspicious(650, span, format!("the thread exits with a `{}` {what}", opcode.name())).label(started, "started here")
 }
 
 pub(crate) fn leaves_with_cp_async(span: Span, copy: Span, never: bool) -> Diagnostic {
     let commit = never.then_some("cp.async.commit_group; ");
     section(
         leaves_with(span, copy, op::cp_async, commit),
-        "what a thread copies it waits for: `cp.async.wait_group`, `cp.async.wait_all` or an mbarrier",
+        "a thread must wait for its copies: with `cp.async.wait_group`, `cp.async.wait_all` or an mbarrier",
         "9.7.9.25.3.3",
     )
     .help(format!("put `{}cp.async.wait_group 0;` before this place", commit.unwrap_or_default()))
@@ -275,7 +273,7 @@ pub(crate) fn wgmma_overwritten(span: Span, reg: &str, mma: Span) -> Diagnostic 
 
 pub(crate) fn no_wgmma_fence(span: Span) -> Diagnostic {
     section(
-        error(652, span, "no `wgmma.fence` stands between the writing of its registers and this MMA"),
+        error(652, span, "there is no `wgmma.fence` between the write to its registers and this MMA"),
         "`wgmma.fence` comes before the first MMA, and after each other access to the registers of one",
         "9.7.15.7.1",
     )
@@ -284,8 +282,8 @@ pub(crate) fn no_wgmma_fence(span: Span) -> Diagnostic {
 
 pub(crate) fn never_committed(span: Span) -> Diagnostic {
     section(
-        error(653, span, "no `wgmma.commit_group` follows, so that nobody can wait for this MMA"),
-        "`wgmma.wait_group` waits for groups, and `wgmma.commit_group` makes one of the MMAs before it",
+        error(653, span, "no `wgmma.commit_group` follows, so no thread can wait for this MMA"),
+        "`wgmma.wait_group` waits for groups, and `wgmma.commit_group` puts the MMAs before it into one",
         "9.7.15.7.2",
     )
     .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` after the MMAs")
@@ -303,8 +301,8 @@ pub(crate) fn arrives_while_loading(span: Span, load: Span, sure: bool) -> Diagn
 
 pub(crate) fn peer_not_there(span: Span, op: &str) -> Diagnostic {
     section(
-        error(655, span, format!("this `{op}` reaches into another CTA, which need not have started")),
-        "the shared memory of a CTA is there when it runs; nothing before this place waits for it",
+        error(655, span, format!("this `{op}` accesses another CTA, which may not have started")),
+        "the shared memory of a CTA exists once the CTA runs; nothing before this place waits for that",
         "5.1.7",
     )
     .help("put `barrier.cluster.arrive; barrier.cluster.wait;` before it in all CTAs")
@@ -312,9 +310,9 @@ pub(crate) fn peer_not_there(span: Span, op: &str) -> Diagnostic {
 
 pub(crate) fn leaves_peer(span: Span, leave: Span) -> Diagnostic {
     section(
-        error(656, span, "this reaches into another CTA, which may have left: nothing keeps it there")
-            .label(leave, "a CTA leaves here"),
-        "the shared memory of a CTA goes when it leaves",
+        error(656, span, "this accesses another CTA, which may have exited: nothing makes it wait")
+            .label(leave, "a CTA exits here"),
+        "the shared memory of a CTA is gone when it exits",
         "5.1.7",
     )
     .help("put `barrier.cluster.arrive; barrier.cluster.wait;` before the end in all CTAs")
@@ -322,11 +320,11 @@ pub(crate) fn leaves_peer(span: Span, leave: Span) -> Diagnostic {
 
 pub(crate) fn too_many_registers(span: Span, asked: u64, most: u64) -> Diagnostic {
     section(
-        error(659, span, format!("the warpgroups ask for {asked} registers together, and the CTA has {most}")),
-        "`setmaxnreg.inc` waits until so many are free in the pool of the CTA",
+        error(659, span, format!("the warpgroups request {asked} registers together, but the CTA has {most}")),
+        "`setmaxnreg.inc` waits until enough registers are free in the pool of the CTA",
         "9.7.19.5",
     )
-    .help("ask for less, let other warpgroups give more, or launch with more by `.maxnreg`")
+    .help("request fewer, let other warpgroups release more, or start with more by `.maxnreg`")
 }
 
 pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
@@ -335,7 +333,7 @@ pub(crate) fn part_of_warpgroup(span: Span, group: usize) -> Diagnostic {
         "all warps of a warpgroup run the same `setmaxnreg`",
         "9.7.19.5",
     )
-    .help("choose by `%tid.x` divided by 128, so that each warpgroup is here as a whole")
+    .help("branch on `%tid.x` divided by 128, so that whole warpgroups take the branch")
 }
 
 pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Diagnostic {
@@ -351,10 +349,10 @@ pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Dia
         error(
             662,
             span,
-            format!("this uses a tensor's map that was changed, and no {what} of the tensormap proxy stands between"),
+            format!("this uses a tensor map that was changed, with no {what} of the tensormap proxy in between"),
         )
         .label(change, "changed here"),
-        "maps are read by the tensormap proxy: release by `fence.proxy.tensormap::generic`, then acquire",
+        "copies read maps through the tensormap proxy: release with `fence.proxy.tensormap::generic`, then acquire",
         "9.7.13.4",
     )
     .help(help)
@@ -362,9 +360,9 @@ pub(crate) fn map_without_fence(span: Span, change: Span, released: bool) -> Dia
 
 pub(crate) fn more_arrive(span: Span, name: &str, count: u64, come: u64, init: Span) -> Diagnostic {
     section(
-        suspicious(663, span, format!("{come} arrive here on `{name}`, which is for {count}"))
+        suspicious(663, span, format!("{come} arrivals on `{name}` here, but its count is {count}"))
             .label(init, "the count is given here"),
-        "each time as many have arrived as `init` says, a phase completes; the others count for the next ones",
+        "a phase completes after as many arrivals as `mbarrier.init` says; further arrivals count for the next phases",
         "9.7.13.15.2",
     )
     .help("give `init` that number, or let one thread arrive, as with `setp.eq.u32 p, %r, 0;` where `%r` is `%tid.x`")

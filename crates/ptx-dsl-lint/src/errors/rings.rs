@@ -13,8 +13,7 @@ pub(crate) fn never_complete_round(
     init: Span,
     sure: bool,
 ) -> Diagnostic {
-    let message =
-        format!("this waits for {count} arrivals on `{name}`, but at most {come} come in a round of the ring");
+    let message = format!("this waits for {count} arrivals on `{name}`, but a round of the ring makes at most {come}");
     section(
         found(642, span, sure, message).label(init, "the count is given here"),
         "a phase completes after as many arrivals as `mbarrier.init` says; `expect_tx` alone is not an arrival",
@@ -83,7 +82,7 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
 pub(crate) fn copied_by_all(span: Span, op: &str) -> Diagnostic {
     section(
         suspicious(691, span, format!("all lanes of the warp run this `{op}` with the same operands")),
-        "each thread that executes it starts the whole operation once more",
+        "each thread that executes it starts the whole operation again",
         "9.7.9.25.4",
     )
     .help("elect one lane, `elect.sync _|p, 0xffffffff;`, and guard this and its `expect_tx` with `@p`")
@@ -104,7 +103,7 @@ pub(crate) fn not_expected(span: Span, op: &str, name: &str) -> Diagnostic {
     let message = format!("this `{op}` completes bytes on `{name}`, but no `expect_tx` of the kernel announces any");
     section(
         error(693, span, message),
-        "a phase completes when all have arrived and the tx-count is zero; bytes that were not expected are not waited for",
+        "a phase completes when all arrivals have come and the tx-count is zero; a wait does not cover bytes that were not expected",
         "9.7.13.15.2",
     )
     .help("announce the bytes with `.expect_tx` on the arrival")

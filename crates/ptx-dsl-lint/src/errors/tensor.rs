@@ -36,12 +36,12 @@ pub(crate) fn fence_missing(span: Span, op: &str, from: Span, access: &str, whic
     };
     let put = match which {
         Fence::Before => {
-            format!("put `tcgen05.fence::before_thread_sync;` after the `{access}`, before the threads synchronize")
+            format!("put `tcgen05.fence::before_thread_sync;` after the `{access}`, before the threads synchronise")
         }
         Fence::After => {
-            format!("put `tcgen05.fence::after_thread_sync;` before this `{op}`, after the threads synchronize")
+            format!("put `tcgen05.fence::after_thread_sync;` before this `{op}`, after the threads synchronise")
         }
-        Fence::Both => "put `tcgen05.fence::before_thread_sync;` before the place where the threads synchronize, and \
+        Fence::Both => "put `tcgen05.fence::before_thread_sync;` before the place where the threads synchronise, and \
                         `tcgen05.fence::after_thread_sync;` after it"
             .to_string(),
     };
@@ -134,7 +134,7 @@ pub(crate) fn leaves_allocated(span: Span, alloc: Span) -> Diagnostic {
     section(
         error(606, span, "the CTA can exit from here with Tensor Memory that is still allocated")
             .label(alloc, "allocated here"),
-        "what a kernel allocates it deallocates before it ends",
+        "a kernel deallocates what it allocates before it ends",
         "9.7.16.7",
     )
     .help("branch before `tcgen05.alloc`, or to `tcgen05.dealloc`")

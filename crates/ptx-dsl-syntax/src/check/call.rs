@@ -37,7 +37,7 @@ impl Checker {
                 errors::call_form(
                     ast.span,
                     "`call` needs a function",
-                    "name one: results stand before it and arguments after it, both in `( )`",
+                    "name one: results come before it and arguments after it, both in `( )`",
                 ),
                 3,
             );
@@ -116,7 +116,7 @@ impl Checker {
                 errors::call_form(
                     callee.span,
                     "a function's name or a register is expected here",
-                    "put one here: results stand before it and arguments after it, both in `( )`",
+                    "put one here: results come before it and arguments after it, both in `( )`",
                 ),
                 3,
             );

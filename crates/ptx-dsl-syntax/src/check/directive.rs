@@ -214,7 +214,7 @@ impl Checker {
             ".maxnreg" => fun.maxnreg = Some(all[0]),
             ".minnctapersm" => fun.minnctapersm = Some(all[0]),
             name @ ".noreturn" if !f.rets.is_empty() => {
-                let rule = "stands on a function that returns a value";
+                let rule = "is not allowed on a function that returns a value";
                 let help = "remove it, or the return parameters".to_string();
                 self.report(errors::directive_value(d.name.span, name, rule, help));
             }

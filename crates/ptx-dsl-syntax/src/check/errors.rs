@@ -164,7 +164,7 @@ pub(crate) fn misplaced(span: Span, word: &str, behind: &str, right: &str, sec: 
     explained_error(
         204,
         span,
-        format_args!("`.{word}` stands directly after `{behind}`"),
+        format_args!("`.{word}` comes directly after `{behind}`"),
         format_args!("most qualifiers come in any order, this one does not (PTX ISA {sec})"),
         format_args!("write `{right}`"),
     )

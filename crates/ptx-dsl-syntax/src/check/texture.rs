@@ -184,7 +184,7 @@ impl Checker {
         let entry = typed.entry;
         let Some((parts, span)) = parts_of(typed) else { return };
         if fetches(typed.opcode) && self.independent && parts.len() < 3 {
-            let text = "with `texmode_independent` a sampler stands beside the texture: `[tex, sampler, coordinates]`";
+            let text = "with `texmode_independent` an operand names a sampler beside the texture: `[tex, sampler, coordinates]`";
             errors.push(errors::custom(span, text, entry.section));
         }
         if parts.len() == 3 && !self.independent && misread(typed) {

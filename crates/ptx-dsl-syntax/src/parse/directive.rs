@@ -18,7 +18,7 @@ pub(super) enum Place {
 }
 
 impl Place {
-    /// For messages: "is not allowed ..." and "stands ...".
+    /// For messages: "is not allowed ..." and "belongs ...".
     fn phrase(self) -> &'static str {
         match self {
             Place::Module => "at module scope",

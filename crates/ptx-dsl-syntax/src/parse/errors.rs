@@ -44,10 +44,10 @@ pub(crate) fn unknown_character(span: Span, text: &str) -> Diagnostic {
             d.note("it stands for bytes that are not UTF-8; PTX is ASCII (PTX ISA 4.1)")
         }
         "\u{feff}" => d.note("it is a byte order mark; PTX is ASCII (PTX ISA 4.1)").help("save the file without it"),
-        "#" => d.note("numbers stand without a sign before them (PTX ISA 4.5)").help("remove it"),
+        "#" => d.note("no `#` comes before a number (PTX ISA 4.5)").help("remove it"),
         "$" => d.note("a `$` starts a name only when a letter, a digit, `_` or `$` follows (PTX ISA 4.4)"),
         "'" => d.help("strings are written with double quotes"),
-        _ => d.note("PTX is ASCII; only comments hold other characters (PTX ISA 4.1)"),
+        _ => d.note("PTX is ASCII; only comments may contain other characters (PTX ISA 4.1)"),
     }
 }
 
@@ -80,7 +80,7 @@ pub(crate) fn character_in_string(span: Span, character: char) -> Diagnostic {
     let d = error(101, span, format!("a string cannot hold `{character}`"));
     match character {
         '"' => d.note("there are no escapes: a string ends at the next double quote"),
-        _ => d.note("PTX is ASCII; only comments hold other characters (PTX ISA 4.1)"),
+        _ => d.note("PTX is ASCII; only comments may contain other characters (PTX ISA 4.1)"),
     }
 }
 
@@ -113,7 +113,12 @@ pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
         }
         None => error(110, span, format(message)),
     };
-    d.wants(Constant::Value, matches!(what, "a constant" | "an alignment in bytes" | "the number of registers"))
+    match found {
+        "`:`" => d.wants(Constant::Path, true),
+        _ => {
+            d.wants(Constant::Value, matches!(what, "a constant" | "an alignment in bytes" | "the number of registers"))
+        }
+    }
 }
 
 /// The text for the end of input.
@@ -257,7 +262,7 @@ pub fn misplaced_directive(span: Span, name: &str, place: &str, belongs: &str) -
         115,
         span,
         format_args!("`.{name}` is not allowed {place}"),
-        format_args!("`.{name}` stands {belongs}"),
+        format_args!("`.{name}` belongs {belongs}"),
         format_args!("remove it here"),
     )
 }
@@ -288,7 +293,7 @@ pub(crate) fn body_after_semicolon(semicolon: Span) -> Diagnostic {
         118,
         semicolon,
         format_args!("this `;` ends the declaration, and a body follows"),
-        format_args!("directives before the body stand without `;`; only `.pragma` has one of its own (PTX ISA 11.2)"),
+        format_args!("directives before the body have no `;`, except for `.pragma` (PTX ISA 11.2)"),
         format_args!("remove the `;`"),
     )
 }
@@ -299,7 +304,7 @@ pub(crate) fn outside_function(span: Span, found: &str) -> Diagnostic {
         span,
         format_args!("expected a directive, found {found}"),
         format_args!(
-            "at module scope stand only directives, variables and functions; instructions belong into a function body (PTX ISA 11.2)"
+            "module scope has only directives, variables and functions; instructions belong in a function body (PTX ISA 11.2)"
         ),
         format_args!("move it into the body of a `.func` or `.entry`"),
     )
@@ -318,7 +323,7 @@ pub(crate) fn rust_attribute(span: Span, name: &str, in_body: bool) -> Diagnosti
     noted_error(
         110,
         span,
-        format_args!("an attribute of Rust stands only before a part"),
+        format_args!("a Rust attribute is allowed only before a part"),
         format_args!("PTX has no attributes, and rustc sees none in `ptx!` but that of a part"),
     )
     .help(help)
@@ -464,7 +469,7 @@ pub(crate) fn too_deep(span: Span) -> Diagnostic {
         140,
         span,
         format_args!("nested too deeply"),
-        format_args!("this front end follows 64 levels"),
+        format_args!("at most 64 levels are allowed"),
         format_args!("use fewer levels"),
     )
 }
@@ -474,7 +479,7 @@ pub(crate) fn too_long(span: Span) -> Diagnostic {
         141,
         span,
         format_args!("this constant expression is too long"),
-        format_args!("this front end takes 256 operators in one expression"),
+        format_args!("at most 256 operators are allowed in one expression"),
         format_args!("write the result instead"),
     )
 }
@@ -486,8 +491,8 @@ pub fn array_index(span: Span, name: &str, offset: Option<u64>) -> Diagnostic {
         span,
         format_args!("`{name}` cannot be indexed here"),
         format_args!(
-            "what is indexed is an array of several elements and known size, by one constant that is not negative, \
-             as an operand of `ld`, `ldu`, `st`, `mov` or `cvta` (PTX ISA 6.4.2)"
+            "an index is one constant that is not negative; it selects an element of an array of known size, in an \
+             operand of `ld`, `ldu`, `st`, `mov` or `cvta` (PTX ISA 6.4.2)"
         ),
     );
     match offset {
@@ -537,7 +542,7 @@ pub(crate) fn one_name(span: Span) -> Diagnostic {
         147,
         span,
         format_args!("a parameter has one name"),
-        format_args!("repeat space and type for every parameter, separated by commas"),
+        format_args!("repeat the state space and the type for each parameter, separated by commas"),
     )
 }
 

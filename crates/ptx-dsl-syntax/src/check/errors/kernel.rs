@@ -1,6 +1,6 @@
 //! The catalogue of 05xx: directives, declarations, linkage, calls. Codes of warnings are listed in `levels`.
 
-use crate::diag::Diagnostic;
+use crate::diag::{Constant, Diagnostic};
 use crate::span::Span;
 use ptx_dsl_isa::isa::Ptx;
 
@@ -60,6 +60,7 @@ pub(crate) fn directive_value(span: Span, name: &str, rule: &str, help: String) 
         format_args!("see PTX ISA {}", directive_section(name)),
         format_args!("{help}"),
     )
+    .wants(Constant::Value, true)
 }
 
 /// `value`: the required one, for a help.
@@ -68,18 +69,19 @@ pub(crate) fn directive_needs(span: Span, name: &str, needs: &str, value: &str) 
         505,
         span,
         format_args!("`{name}` needs `{needs}`"),
-        format_args!("the directive says nothing without `{needs}` (PTX ISA {})", directive_section(name)),
+        format_args!("the directive has no meaning without `{needs}` (PTX ISA {})", directive_section(name)),
         format_args!("add `{needs}{value}`, or remove `{name}`"),
     )
 }
 
 /// `what`: return values or parameters; `word`: what a call writes for them.
 pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: usize) -> Diagnostic {
+    let counted = if want == 1 { what.trim_end_matches('s') } else { what };
     let d = noted_error(
         506,
         span,
-        format_args!("`{func}` has {want} {what}, and {have} {} given", if have == 1 { "is" } else { "are" }),
-        format_args!("a call gives one for each of the function's signature (PTX ISA 9.7.12.5)"),
+        format_args!("`{func}` has {want} {counted}, and {have} {} given", if have == 1 { "is" } else { "are" }),
+        format_args!("a call has one for each in the signature of the function (PTX ISA 9.7.12.5)"),
     );
     let place = if what == "return values" { "before the function's name" } else { "after the function's name" };
     match (want, have) {
@@ -138,8 +140,8 @@ pub(crate) fn module_scope(span: Span, space: &str, old: bool) -> Diagnostic {
     let what = if space == ".reg" { "a register" } else { "a `.local` variable" };
     let help = "move it into the function that needs it";
     if old {
-        return Diagnostic::warning(519, span, format!("{what} of the module: PTX ISA 3.0 has none"))
-            .note("with one ptxas gives up its ABI for the whole module (PTX ISA 5.1)")
+        return Diagnostic::warning(519, span, format!("{what} at module scope, which PTX ISA 3.0 removed"))
+            .note("ptxas then gives up its ABI for the whole module (PTX ISA 5.1)")
             .help(help);
     }
     explained_error(
@@ -225,7 +227,7 @@ pub(crate) fn inlined_at(span: Span, caller: &str) -> Diagnostic {
     explained_error(
         515,
         span,
-        format_args!("no `.loc {caller}` stands before what is inlined at that place"),
+        format_args!("no `.loc {caller}` comes before what is inlined at that place"),
         format_args!("see PTX ISA 11.5.4"),
         format_args!("put `.loc {caller}` before it, or leave `inlined_at` out"),
     )

@@ -12,7 +12,7 @@ pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&st
         .wants(Constant::Value, matches!(what, "register" | "name"));
     match what {
         "label" if nearest.is_none() => d
-            .note("a label belongs to the `{ }` it stands in, and can be named in all of it")
+            .note("a label belongs to the block `{ }` that it is in, and can be named anywhere in that block")
             .help(format!("put `{name}:` before an instruction of this function")),
         "function" => d.note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)"),
         _ => d,
@@ -33,7 +33,7 @@ pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
         402,
         span,
         format_args!("`{name}` is declared twice in this scope"),
-        format_args!("a name is declared once in each `{{ }}`, and hides that of an outer one"),
+        format_args!("a name is declared once in each block `{{ }}`, and hides the same name of an outer block"),
         format_args!("rename one of them"),
     )
     .label(first, format!("the first `{name}` is here"))
@@ -49,7 +49,7 @@ pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
         403,
         span,
         format_args!("`{name}` is declared only below"),
-        format_args!("a list of targets and a prototype stand before the instruction that names them (PTX ISA 11.3)"),
+        format_args!("a list of targets or a prototype comes before the instruction that names it (PTX ISA 11.3)"),
         format_args!("move its declaration above this instruction"),
     )
 }
@@ -108,7 +108,7 @@ pub(crate) fn no_sink(span: Span, operand: &str) -> Diagnostic {
         406,
         span,
         format_args!("operand `{operand}` cannot be `_`"),
-        format_args!("`_` stands only where the syntax of an instruction shows it (PTX ISA 9.2)"),
+        format_args!("`_` is allowed only where the syntax of an instruction shows it (PTX ISA 9.2)"),
         format_args!("name a register"),
     )
 }
@@ -246,6 +246,7 @@ pub(crate) fn not_constant(span: Span) -> Diagnostic {
         ),
         format_args!("put the value here as one number"),
     )
+    .wants(Constant::Value, true)
 }
 
 pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, sec: &str) -> Diagnostic {
@@ -253,7 +254,7 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
         409,
         span,
         format_args!("`{value}` is out of range for operand `{operand}`"),
-        format_args!("it lies between {low} and {high} (PTX ISA {sec})"),
+        format_args!("it must be between {low} and {high} (PTX ISA {sec})"),
         format_args!("the nearest that is allowed is `{}`", value.clamp(low, high.max(low))),
     )
 }
@@ -433,7 +434,9 @@ pub(crate) fn needs_register(span: Span, operand: &str, help: Option<String>) ->
         415,
         span,
         format_args!("operand `{operand}` must be a register"),
-        format_args!("a destination, and what is not marked as a constant, is a register (PTX ISA 6.3)"),
+        format_args!(
+            "destinations, and operands that the syntax does not mark as constants, are registers (PTX ISA 6.3)"
+        ),
     );
     d.help(help.unwrap_or_else(|| "name a register declared with `.reg`".to_string()))
 }
@@ -499,6 +502,7 @@ pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
         format_args!("an address is `[reg]`, `[reg+imm]`, `[var]` or `[var+imm]` (PTX ISA 6.4.1)"),
     );
     d.help(help.unwrap_or_else(|| "compute the address with instructions, and name the register".to_string()))
+        .wants(Constant::Value, true)
 }
 
 /// `value`: as written; `bits`: of an address; `x`: a free name.
@@ -546,7 +550,7 @@ pub(crate) fn no_negation(span: Span, operand: &str, help: Option<String>) -> Di
         419,
         span,
         format_args!("operand `{operand}` cannot be negated with `!`"),
-        format_args!("only predicates that are read are negated in place (PTX ISA 9.3)"),
+        format_args!("`!` negates only predicates that are read (PTX ISA 9.3)"),
     );
     d.help(help.unwrap_or_else(|| "remove the `!`".to_string()))
 }
@@ -570,11 +574,12 @@ pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagno
         format_args!("only addresses add a constant to a register"),
     )
     .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
+    .wants(Constant::Value, true)
 }
 
 /// `value`: the subtrahend, if it is a constant.
 pub(crate) fn offset_form(span: Span, name: &str, value: Option<i64>) -> Diagnostic {
-    let d = error(416, span, format!("an offset is added after the name `{name}`"));
+    let d = error(416, span, format!("an offset is added after the name `{name}`")).wants(Constant::Value, true);
     match value {
         Some(n) => d.help(format!("write `{name}+{}`", n.wrapping_neg())),
         None => d.help("put the name first, and add a constant after it"),

@@ -23,7 +23,7 @@ pub(crate) fn rust_range(
     section: &str,
 ) -> Diagnostic {
     error(409, span, format!("{} out of range for operand `{operand}`", is(shown, value)))
-        .note(format!("it lies between {low} and {high} (PTX ISA {section})"))
+        .note(format!("it must be between {low} and {high} (PTX ISA {section})"))
 }
 
 pub(crate) fn rust_multiple(span: Span, rule: &Multiple, (shown, value): (&str, &str), section: &str) -> Diagnostic {

@@ -76,7 +76,7 @@ pub(crate) fn gone(span: Span, opcode: &str, since: Ptx, have: &str, sec: &str) 
     noted_error(
         303,
         span,
-        format_args!("`{opcode}` is gone for `{have}` since PTX ISA {}.{}", since.0, since.1),
+        format_args!("`{opcode}` was removed for `{have}` in PTX ISA {}.{}", since.0, since.1),
         format_args!("see PTX ISA {sec}"),
     )
 }
@@ -100,7 +100,7 @@ pub(crate) fn no_target(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn unknown_version(span: Span, have: Ptx, ceiling: (u32, u32)) -> Diagnostic {
-    error(306, span, format!("PTX ISA {}.{} is not known here", have.0, have.1))
+    error(306, span, format!("unknown PTX ISA version {}.{}", have.0, have.1))
         .note(if have.0 == ceiling.0 {
             format!("the last known version of PTX ISA {0} is {0}.{1}", ceiling.0, ceiling.1)
         } else {
@@ -144,7 +144,7 @@ pub(crate) fn address_size(span: Span, n: u32) -> Diagnostic {
         309,
         span,
         format_args!("{text}"),
-        format_args!("of the two sizes of PTX ISA 11.1.3, ptxas 13 has given up 32 for every target"),
+        format_args!("PTX ISA 11.1.3 has 32 and 64, but ptxas 13 refuses 32 for every target"),
         format_args!("write `.address_size 64`"),
     )
 }

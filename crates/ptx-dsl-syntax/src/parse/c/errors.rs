@@ -12,7 +12,7 @@ pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
         span,
         format_args!("`{name}(...)` is a call of C"),
         format_args!(
-            "operands stand after the opcode without parentheses; functions are called with `call` (PTX ISA 4.3.2)"
+            "operands follow the opcode without parentheses; functions are called with `call` (PTX ISA 4.3.2)"
         ),
     );
     if let Some(advice) = foreign::advice(name) {
@@ -94,7 +94,7 @@ pub(crate) fn assignment(span: Span, sign: &str, own: &str) -> Diagnostic {
         format_args!(
             "an instruction names its operation first, then the destination, then the sources (PTX ISA 4.3.2)"
         ),
-        format_args!("use `{own}`: the destination stands first, then the sources"),
+        format_args!("use `{own}`: the destination comes first, then the sources"),
     )
 }
 

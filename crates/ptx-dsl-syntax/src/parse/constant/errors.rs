@@ -90,12 +90,12 @@ pub(super) fn generic_function(span: Span) -> Diagnostic {
 
 pub(super) fn no_operator(span: Span, operator: &str) -> Diagnostic {
     Diagnostic::error(155, span, format!("`{operator}` does not take constants of these types"))
-        .note("an operator takes integers, or `f64`; an `f32` stands alone (PTX ISA 4.5)")
+        .note("operators take integers and `f64`; an `f32` cannot be an operand (PTX ISA 4.5)")
         .help("declare constants of one type: integers or `f64`")
 }
 
 pub(super) fn no_count(span: Span) -> Diagnostic {
-    Diagnostic::error(155, span, "a number that is not negative stands here")
+    Diagnostic::error(155, span, "this must be a number that is not negative")
         .help("declare an unsigned integer constant")
 }
 

@@ -70,7 +70,7 @@ pub(super) fn list_range(span: Span, value: i64, ty: &str) -> Diagnostic {
 
 pub(super) fn no_integer(span: Span, what: &str) -> Diagnostic {
     error(span, format!("{what} is a constant integer"), "write a number, or declare `const N: u32 = 4;` before it")
-        .wants(Constant::Value, true)
+        .wants(Constant::Known, true)
 }
 
 pub(super) fn too_long(span: Span, limit: usize) -> Diagnostic {
@@ -194,7 +194,7 @@ pub(super) fn recursive(span: Span, name: &str) -> Diagnostic {
 }
 
 pub(super) fn outside(span: Span, name: &str) -> Diagnostic {
-    of_use(span, format!("`{name}` is code, and stands in the body of a function"), "move it into a body")
+    of_use(span, format!("`{name}` is code, and belongs in the body of a function"), "move it into a body")
 }
 
 pub(super) fn wrong_count(
