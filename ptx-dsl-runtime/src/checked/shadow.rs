@@ -134,7 +134,7 @@ impl Shadow {
         if self.notes(&event, view.warp) {
             return true;
         }
-        if self.more.events.are_many() {
+        if self.more.has_many_events() {
             self.collect();
         }
         let number = from / LINE;
@@ -263,7 +263,7 @@ impl Shadow {
     }
 
     fn pass_lines(&mut self, pass: &mut Pass<'_>) -> bool {
-        if self.more.events.are_many() {
+        if self.more.has_many_events() {
             self.collect();
         }
         if let Some((mut next, to)) = pass.new.block_of_lines() {
@@ -342,7 +342,7 @@ impl Shadow {
     #[cold]
     fn collect(&mut self) {
         let Shadow { pages, more, atomics, .. } = self;
-        if more.events.are_many() {
+        if more.has_many_events() {
             let More { events, blocks, .. } = more;
             atomics.take_lines().take(|line| {
                 let cells = pages.get(line).map_or(0, Line::cells);

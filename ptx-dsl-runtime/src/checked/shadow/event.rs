@@ -378,8 +378,10 @@ impl Events {
         size_of::<Event>() * self.all.capacity()
     }
 
-    pub fn are_many(&self) -> bool {
-        self.all.len() >= self.limit.max(LEAST)
+    /// Are there many, beside so many bytes that refer to them?
+    #[inline]
+    pub fn are_many(&self, beside: usize) -> bool {
+        self.all.len() >= self.limit.max(LEAST).max(beside / 4 / size_of::<Event>())
     }
 
     /// Removes all that `visit` does not show, and gives the others new numbers.

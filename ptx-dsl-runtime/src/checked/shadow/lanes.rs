@@ -42,7 +42,7 @@ impl Shadow {
         if self.phase.alone && (is_regular || new.what.writes()) {
             self.settle(view.warp);
         }
-        if self.more.events.are_many() {
+        if self.more.has_many_events() {
             self.collect();
         }
         let of_class = self.atomics.are_of_class(&new, size, view.warp, self.more.events.last() + 1);

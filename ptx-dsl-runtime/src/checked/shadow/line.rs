@@ -27,6 +27,14 @@ pub(super) struct More {
     pub recent: Recent,
 }
 
+impl More {
+    /// Is it time to look for accesses to which no record refers?
+    #[inline]
+    pub fn has_many_events(&self) -> bool {
+        self.events.are_many(self.blocks.bytes())
+    }
+}
+
 /// The cells of a line.
 pub(super) struct Cells<'m> {
     pub all: &'m mut [Cell; CELLS],

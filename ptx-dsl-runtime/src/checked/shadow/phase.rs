@@ -56,6 +56,18 @@ impl Lines {
         self.0.clear();
     }
 
+    fn append(&mut self, other: &mut Lines) {
+        if self.0.len() < other.0.len() {
+            self.0.resize(other.0.len(), 0);
+        }
+        self.0.iter_mut().zip(&other.0).for_each(|(to, from)| *to |= from);
+        other.clear();
+    }
+
+    fn remove_all(&mut self, other: &Lines) {
+        self.0.iter_mut().zip(&other.0).for_each(|(from, bits)| *from &= !bits);
+    }
+
     /// Adds all that another one has and a third one has not.
     fn add_but(&mut self, other: &Lines, but: &Lines) {
         if self.0.len() < other.0.len() {
@@ -63,6 +75,20 @@ impl Lines {
         }
         let but = but.0.iter().copied().chain(std::iter::repeat(0));
         self.0.iter_mut().zip(&other.0).zip(but).for_each(|((to, from), but)| *to |= from & !but);
+    }
+
+    /// Removes some lines, and adds those that were there to others.
+    #[inline]
+    fn give(&mut self, range: (u64, u64), others: &mut Lines) {
+        if others.0.len() < self.0.len() {
+            others.0.resize(self.0.len(), 0);
+        }
+        for (word, bits) in Lines::words(range) {
+            if let Some((from, to)) = self.0.get_mut(word).zip(others.0.get_mut(word)) {
+                *to |= *from & bits;
+                *from &= !bits;
+            }
+        }
     }
 
     /// Removes them all, and adds to others those for which `f` holds.
@@ -132,6 +158,8 @@ pub(super) struct Phase {
     quiet: Lines,
     /// Written since.
     written: Lines,
+    /// Of these, the ones that were quiet, and that threads have written alone: they are quiet again after the next barrier.
+    again: Lines,
     /// The noted reads, and the lines from the first to the last of each.
     reads: Vec<Event>,
     chains: Chains,
@@ -154,7 +182,8 @@ impl Phase {
         self.floor = 0;
         self.reads.clear();
         self.chains.clear();
-        [&mut self.quiet, &mut self.written, &mut self.touched, &mut self.read].into_iter().for_each(Lines::clear);
+        let lines = [&mut self.quiet, &mut self.written, &mut self.again, &mut self.touched, &mut self.read];
+        lines.into_iter().for_each(Lines::clear);
     }
 
     /// The memory is another one.
@@ -179,6 +208,8 @@ impl Phase {
         // of what is written since, lines know who has read it
         self.read.add_but(&self.touched, &self.written);
         self.touched.clear();
+        self.written.remove_all(&self.again);
+        self.quiet.append(&mut self.again);
         self.written.move_to(&mut self.quiet, &mut is_quiet);
     }
 
@@ -223,8 +254,12 @@ impl Phase {
     /// kept by line.
     #[inline]
     pub fn write(&mut self, lines: (u64, u64), whole: (u64, u64), by: Option<&Event>, kept: &mut Vec<Event>) {
+        match by {
+            Some(_) if self.written.has_all(lines) => {}
+            Some(_) => self.quiet.give(lines, &mut self.again),
+            None => [&mut self.quiet, &mut self.again].into_iter().for_each(|set| set.remove(lines)),
+        }
         if !self.written.has_all(lines) {
-            self.quiet.remove(lines);
             self.read.remove(whole);
             self.written.insert(lines);
         }
@@ -259,7 +294,7 @@ impl Phase {
 
     /// The bytes of a line are no longer written, or not ordinary memory.
     pub fn disturb(&mut self, line: u64) {
-        self.quiet.remove((line, line + 1));
+        [&mut self.quiet, &mut self.again].into_iter().for_each(|set| set.remove((line, line + 1)));
     }
 
     /// Are there too many reads? Then they are to be kept elsewhere.
