@@ -53,7 +53,9 @@ impl Shadow {
         }
         let mut rest = new.lanes;
         let mut quick = Quick::new(&new, size, view.warp, reads);
-        quick.messages = if size > 4 { new.lanes } else { self.messages(offsets, new.lanes) };
+        // shared memory is in the cache, and no other accesses have to know of messages
+        let is_near = is_regular && self.phase.alone;
+        quick.messages = if size > 4 || is_near { new.lanes } else { self.messages(offsets, new.lanes) };
         while rest != 0 {
             let lane = rest.trailing_zeros();
             let (at, mut lanes) = (offsets[lane as usize], 1 << lane);

@@ -259,12 +259,11 @@ impl Cell {
         }
         let (old, warp) = (self.bytes().1, quick.warp);
         // a strong load by another CTA, which is alike: that is known without its event, and often the list has one already
-        if quick.is_gpu && self.read_by.has(By::GPU) && old == new.bytes && self.read_by.cta() != quick.cta {
-            if let Some(list) = kept.lists.get_mut(self.list()) {
-                list.retain(|r| !replaces(new, r, warp));
-                if list.records().iter().any(|r| r.is_alike(new)) {
-                    return true;
-                }
+        let is_far = quick.is_gpu && self.read_by.has(By::GPU) && old == new.bytes && self.read_by.cta() != quick.cta;
+        if is_far && let Some(list) = kept.lists.get_mut(self.list()) {
+            list.retain(|r| !replaces(new, r, warp));
+            if list.records().iter().any(|r| r.is_alike(new)) {
+                return true;
             }
         }
         let Some(event) = kept.events.get(self.read) else { return false };
