@@ -31,7 +31,7 @@ impl Checked {
             return self.asynchronous(a, agent, memory, offset);
         }
         let lanes = a.who.lanes & a.who.lanes.wrapping_neg();
-        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
+        let Some(warp) = self.threads.accesses(a.who) else { return Ok(()) };
         let what = match (a.order.atomic, a.write) {
             (true, _) => What::Atomic,
             (false, true) => What::Store,
@@ -39,7 +39,7 @@ impl Checked {
         };
         let record = Record::new(warp, lanes, a.who.site, what, a.order);
         self.reaches(a, memory, record)?;
-        let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
+        let Some(warp) = self.threads.accesses(a.who) else { return Ok(()) };
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = self.shadows.of(memory);
         // the host has written global memory
@@ -127,7 +127,7 @@ impl Checked {
             return Ok(());
         }
         let of = self.threads.warp(slot, rank, 0).map(|warp| warp.id);
-        let (Some(of), Some(warp)) = (of, self.threads.of(a.who)) else { return Ok(()) };
+        let (Some(of), Some(warp)) = (of, self.threads.accesses(a.who)) else { return Ok(()) };
         let lanes = a.who.lanes;
         let remote = Remote { record, addr: a.addr, bytes: a.bytes };
         if self.remotes.access((slot, rank), of, warp, lanes, remote) {

@@ -26,7 +26,7 @@ impl Checked {
     /// Do atomic operations neither continue what earlier stores have published, nor publish anything?
     fn is_unchained(&mut self, who: Who) -> bool {
         self.messages.is_empty()
-            && self.threads.of(who).is_some_and(|warp| warp.fenced(who.lanes.trailing_zeros() & 31).is_empty())
+            && self.threads.accesses(who).is_some_and(|warp| warp.fenced(who.lanes.trailing_zeros() & 31).is_empty())
     }
 
     /// Weak stores of lanes end what was there.
@@ -42,7 +42,7 @@ impl Checked {
     /// Are accesses of lanes that know the same seen to be fine at once? Then they are done: the lanes that may find a message.
     fn is_fine(&mut self, a: &Access, memory: Memory, offset: u64, offsets: Offsets<'_>) -> Option<u32> {
         let (lanes, order) = (a.who.lanes, a.order);
-        let warp = self.threads.of(a.who)?;
+        let warp = self.threads.accesses(a.who)?;
         if !warp.is_together(lanes) {
             return None;
         }
@@ -53,7 +53,7 @@ impl Checked {
         };
         let new = Record::new(warp, lanes, a.who.site, what, order);
         self.reaches(a, memory, new).ok()?;
-        let warp = self.threads.of(a.who)?;
+        let warp = self.threads.accesses(a.who)?;
         // whoever reads shared memory needs a write before
         let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };

@@ -64,8 +64,9 @@ fn meet_all(warps: &mut [Warp], lanes: &[(u32, u32)]) -> bool {
         return false;
     };
     // each warp as a whole, in their order
+    let plain = warps.iter().all(|warp| warp.plain);
     let is_whole = |(warp, (at, (w, lanes))): (&Warp, (u32, &(u32, u32)))| {
-        at == *w && *lanes == warp.exist && warp.knows_only(&known)
+        at == *w && *lanes == warp.exist && (plain || warp.knows_only(&known))
     };
     if lanes.len() != warps.len() || !warps.iter().zip((0..).zip(lanes)).all(is_whole) {
         return false;
@@ -132,6 +133,14 @@ impl Threads {
     /// A warp of a resident cluster.
     #[inline]
     pub fn warp(&mut self, slot: u32, rank: u32, warp: u32) -> Option<&mut Warp> {
+        let warp = self.accessing(slot, rank, warp)?;
+        warp.plain = false;
+        Some(warp)
+    }
+
+    /// The same for a warp that accesses memory, and learns nothing.
+    #[inline]
+    fn accessing(&mut self, slot: u32, rank: u32, warp: u32) -> Option<&mut Warp> {
         let cluster = self.slots.get_mut(slot as usize)?;
         cluster.alike = (0, 0);
         let at = rank * 32 + warp;
@@ -143,7 +152,7 @@ impl Threads {
 
     /// This warp and those after it, so many, access memory at one time. `None` if their lanes do not know the same.
     #[inline]
-    pub fn access(&mut self, who: Who, count: u32) -> Option<&[Warp]> {
+    pub fn all_access(&mut self, who: Who, count: u32) -> Option<&[Warp]> {
         let cluster = self.slots.get_mut(who.slot as usize)?;
         let from = who.rank * 32 + who.warp;
         if cluster.alike != (from, count) && !cluster.access(from, count) {
@@ -171,6 +180,7 @@ impl Threads {
         if others.is_none() && meet_all(warps, lanes) {
             return;
         }
+        warps.iter_mut().for_each(|warp| warp.plain = false);
         warps.iter_mut().for_each(Warp::tell_clocks);
         let Some((mut known, mut fenced)) = join_groups(warps, lanes) else { return };
         if let Some(others) = others {
@@ -207,6 +217,12 @@ impl Threads {
     #[inline]
     pub fn of(&mut self, who: Who) -> Option<&mut Warp> {
         self.warp(who.slot, who.rank, who.warp)
+    }
+
+    /// The warp of lanes that access memory, and learn nothing.
+    #[inline]
+    pub fn accesses(&mut self, who: Who) -> Option<&mut Warp> {
+        self.accessing(who.slot, who.rank, who.warp)
     }
 
     /// The warp with this number, if its cluster is resident.

@@ -25,7 +25,7 @@ impl Checked {
             _ => return false,
         };
         let count = pieces.count * pieces.lanes / 32;
-        let Some(warps) = self.threads.access(a.who, count) else { return false };
+        let Some(warps) = self.threads.all_access(a.who, count) else { return false };
         let Some(&Warp { id: actor, time, .. }) = warps.first() else { return false };
         let what = if a.write { What::Store } else { What::Load };
         let new = Record { actor, time, lanes: u32::MAX, site: a.who.site, bytes: 0, strong: None, what };
@@ -50,7 +50,7 @@ impl Checked {
         if !others.iter().all(is_inside) {
             return false;
         }
-        let Some(warps) = self.threads.access(a.who, pieces.count * pieces.lanes / 32) else { return false };
+        let Some(warps) = self.threads.all_access(a.who, pieces.count * pieces.lanes / 32) else { return false };
         let Some(warp) = warps.first() else { return false };
         let Warp { id: actor, time, .. } = *warp;
         let (site, what) = (a.who.site, What::Load);

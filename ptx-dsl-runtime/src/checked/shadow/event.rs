@@ -310,7 +310,7 @@ pub(super) struct Events {
 }
 
 /// The least number at which they are removed.
-const LEAST: usize = 1 << 13;
+const LEAST: usize = 1 << 15;
 
 impl Events {
     #[inline]

@@ -57,6 +57,8 @@ pub(in crate::checked) struct Warp {
     used: bool,
     /// Do all lanes know the same?
     pub(super) whole: bool,
+    /// Nobody in it has learnt anything since its start, but from barriers of all threads of the CTA.
+    pub(super) plain: bool,
     pub(super) groups: Vec<Group>,
 }
 
@@ -103,6 +105,7 @@ impl Warp {
             met: Clock::default(),
             used: false,
             whole: true,
+            plain: true,
             groups: vec![Group { lanes: exist, known: known.clone(), ..Group::default() }],
         }
     }
@@ -111,6 +114,9 @@ impl Warp {
     pub(super) fn start(&mut self, id: Actor, exist: u32, neighbours: u32, known: &Rc<Clock>) {
         (self.id, self.time, self.exist, self.floor, self.told, self.neighbours) = (id, 0, exist, 0, 0, neighbours);
         (self.used, self.whole) = (false, true);
+        if std::mem::replace(&mut self.plain, true) && self.groups.first().is_some_and(|group| group.lanes == exist) {
+            return;
+        }
         self.waits.clear();
         self.met.clear();
         self.groups.truncate(1);

@@ -119,8 +119,11 @@ impl Ctx<'_> {
     #[inline(always)]
     pub(crate) fn tell_start(&mut self, slot: usize) {
         if let Some(monitor) = self.monitor.get() {
-            let ctas: Vec<_> = self.residents.clusters[slot].ctas.iter().map(|cta| cta.id).collect();
-            monitor.cluster(slot as u32, &ctas, self.geometry.threads);
+            let (slot, ctas, threads) = (slot as u32, &self.residents.clusters[slot].ctas, self.geometry.threads);
+            match &ctas[..] {
+                [cta] => monitor.cluster(slot, &[cta.id], threads),
+                _ => monitor.cluster(slot, &ctas.iter().map(|cta| cta.id).collect::<Vec<_>>(), threads),
+            }
         }
     }
 
