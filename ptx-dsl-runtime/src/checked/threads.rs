@@ -52,6 +52,15 @@ impl Cluster {
         alike
     }
 
+    /// The warps of a CTA, so many from one on, meet. False, with nothing done, if one of them has learnt anything but from such barriers.
+    fn meet_plain(&mut self, from: u32, count: u32) -> bool {
+        let warps = self.warps.get_mut(from as usize..(from + count) as usize);
+        let Some(warps) = warps.filter(|warps| warps.iter().all(|warp| warp.plain)) else { return false };
+        meet_at_one_time(warps);
+        self.alike = (0, 0);
+        true
+    }
+
     fn neighbours(&self) -> u32 {
         self.threads.div_ceil(32).min(32)
     }
@@ -64,17 +73,21 @@ fn meet_all(warps: &mut [Warp], lanes: &[(u32, u32)]) -> bool {
         return false;
     };
     // each warp as a whole, in their order
-    let plain = warps.iter().all(|warp| warp.plain);
     let is_whole = |(warp, (at, (w, lanes))): (&Warp, (u32, &(u32, u32)))| {
-        at == *w && *lanes == warp.exist && (plain || warp.knows_only(&known))
+        at == *w && *lanes == warp.exist && warp.knows_only(&known)
     };
     if lanes.len() != warps.len() || !warps.iter().zip((0..).zip(lanes)).all(is_whole) {
         return false;
     }
+    meet_at_one_time(warps);
+    true
+}
+
+/// The barrier says all that is to be known.
+fn meet_at_one_time(warps: &mut [Warp]) {
     warps.iter_mut().for_each(Warp::end_event);
     let time = warps.iter().map(|warp| warp.time).max().unwrap_or(0);
     warps.iter_mut().for_each(|warp| (warp.time, warp.floor) = (time, time));
-    true
 }
 
 /// What any of these lanes of warps knows, their own events excepted. `None` if a warp is missing.
@@ -163,6 +176,9 @@ impl Threads {
 
     /// All threads of a CTA, which has whole warps, have met.
     pub fn meet_all(&mut self, slot: u32, rank: u32, warps: u32) {
+        if self.slots.get_mut(slot as usize).is_some_and(|cluster| cluster.meet_plain(rank * 32, warps)) {
+            return;
+        }
         let mut lanes = [(0, u32::MAX); 32];
         lanes.iter_mut().zip(0..).for_each(|(lanes, warp)| lanes.0 = warp);
         self.meet(slot, rank, &lanes[..warps as usize], None);

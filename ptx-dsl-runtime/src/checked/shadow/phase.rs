@@ -275,17 +275,22 @@ impl Phase {
             return;
         }
         let meet = |a: (u64, u64), b: (u64, u64)| a.0 < b.1 && b.0 < a.1;
-        self.reads.retain(|read| {
+        let mut next = 0;
+        while let Some(read) = self.reads.get(next) {
             let matters = match by {
                 Some(by) => meet(read.all_bytes(), by.all_bytes()),
                 None => meet(read.all_lines(), lines),
             };
-            // what a thread writes after it has read it, it says all of
-            if matters && by.is_none_or(|by| !read.is_alike(by)) {
-                kept.push(*read);
+            if !matters {
+                next += 1;
+                continue;
             }
-            !matters
-        });
+            let read = self.reads.swap_remove(next);
+            // what a thread writes after it has read it, it says all of
+            if by.is_none_or(|by| !read.is_alike(by)) {
+                kept.push(read);
+            }
+        }
         self.touched.remove(lines);
         for (from, to) in self.reads.iter().map(Event::all_lines) {
             self.touched.insert((from.max(lines.0), to.min(lines.1)));
