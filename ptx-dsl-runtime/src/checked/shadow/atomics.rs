@@ -2,8 +2,8 @@
 //! that only the last one of each word is kept: here, until another access comes to its line.
 
 use super::blocks::CELLS;
+use super::lines::Lines;
 use super::packed::Cell;
-use super::phase::Lines;
 use super::{Record, What};
 use crate::Lanes;
 use crate::checked::actor::{Actor, cta_of};

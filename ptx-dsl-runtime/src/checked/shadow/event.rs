@@ -52,6 +52,12 @@ impl Event {
         self.of_cells
     }
 
+    /// Cells refer to it from now on.
+    #[inline]
+    pub fn give_to_cells(&mut self) {
+        self.of_cells = true;
+    }
+
     /// All lanes of a warp access elements of a block, each at its place, if lane `l` accesses element `l ^ exchange`: where warps
     /// swizzle addresses.
     pub fn exchanged(by: Record, offsets: &Lanes, size: u32) -> Option<Event> {
@@ -297,114 +303,6 @@ fn lanes_of(first: u8, n: u8, exchange: u8) -> u32 {
     })
 }
 
-/// The accesses that records of lines refer to: by number, from 1 on.
-#[derive(Debug, Default)]
-pub(super) struct Events {
-    all: Vec<Event>,
-    /// Lists of further reads, by number.
-    pub lists: Vec<Vec<u32>>,
-    /// With so many, those that no record refers to are removed.
-    limit: usize,
-    /// Numbers to which no record refers.
-    free: Vec<u32>,
-}
-
-/// The least number at which they are removed.
-const LEAST: usize = 1 << 15;
-
-impl Events {
-    #[inline]
-    pub fn get(&self, id: u32) -> Option<&Event> {
-        self.all.get((id as usize).wrapping_sub(1))
-    }
-
-    /// Keeps an access: its number.
-    #[inline]
-    pub fn keep(&mut self, event: Event) -> u32 {
-        self.all.push(event);
-        self.all.len() as u32
-    }
-
-    /// The same for an access to which lines refer, and cells in place of these lines.
-    #[inline]
-    pub fn keep_for_lines(&mut self, event: Event) -> u32 {
-        match self.free.pop() {
-            Some(id) => {
-                self.all[id as usize - 1] = event;
-                id
-            }
-            None => self.keep(event),
-        }
-    }
-
-    /// No record refers to an access any more, if `is_unused` says so.
-    #[inline]
-    pub fn free(&mut self, id: u32, is_unused: impl FnOnce(&Event) -> bool) {
-        if self.get(id).is_some_and(|event| !event.of_cells && is_unused(event)) {
-            self.free.push(id);
-        }
-    }
-
-    /// The last one, if it will do for a cell.
-    #[inline]
-    pub fn last_for_cell<T>(&mut self, will_do: impl FnOnce(&Event) -> Option<T>) -> Option<(u32, T)> {
-        let id = self.last();
-        let event = self.all.last_mut()?;
-        let found = will_do(event)?;
-        event.of_cells = true;
-        Some((id, found))
-    }
-
-    /// The number of the last one.
-    #[inline]
-    pub fn last(&self) -> u32 {
-        self.all.len() as u32
-    }
-
-    /// Nobody refers to any.
-    pub fn clear(&mut self) {
-        self.all.clear();
-        self.lists.clear();
-        self.free.clear();
-    }
-
-    /// The memory is another one.
-    pub fn start_anew(&mut self) {
-        self.clear();
-        self.limit = 0;
-    }
-
-    pub fn bytes(&self) -> usize {
-        size_of::<Event>() * self.all.capacity()
-    }
-
-    /// Are there many, beside so many bytes that refer to them?
-    #[inline]
-    pub fn are_many(&self, beside: usize) -> bool {
-        self.all.len() >= self.limit.max(LEAST).max(beside / 4 / size_of::<Event>())
-    }
-
-    /// Removes all that `visit` does not show, and gives the others new numbers.
-    #[cold]
-    pub fn collect(&mut self, visit: impl FnOnce(&mut dyn FnMut(&mut u32))) {
-        let (mut kept, mut numbers) = (Vec::with_capacity(self.all.len() / 2), vec![0; self.all.len() + 1]);
-        let mut renumber = |id: &mut u32| {
-            let Some(event) = self.all.get((*id as usize).wrapping_sub(1)) else { return };
-            let number: &mut u32 = &mut numbers[*id as usize];
-            if *number == 0 {
-                kept.push(*event);
-                *number = kept.len() as u32;
-            }
-            *id = *number;
-        };
-        self.lists.iter_mut().flatten().for_each(&mut renumber);
-        visit(&mut renumber);
-        self.limit = 4 * kept.len();
-        self.all = kept;
-        self.free.clear();
-    }
-}
-
 #[cfg(test)]
 mod tests {
     use super::*;
@@ -480,20 +378,5 @@ mod tests {
             other.swap(3, 9);
             assert_eq!(Event::exchanged(by, &other, size), None);
         }
-    }
-
-    #[test]
-    fn only_what_is_referred_to_stays() {
-        let mut events = Events::default();
-        let numbers: Vec<u32> = (0..10)
-            .map(|i| events.keep(event(Pieces { count: 1, lanes: 32, step: 4, distance: 0 }, 4, i * 128)))
-            .collect();
-        let (mut a, mut b, mut none) = (numbers[7], numbers[2], 0);
-        events.lists.push(vec![numbers[2], numbers[4]]);
-        events.collect(|visit| [&mut a, &mut b, &mut none].into_iter().for_each(visit));
-        let from = |id: u32| events.get(id).map(|event| event.at.from);
-        assert_eq!((from(a), from(b), none), (Some(7 * 128), Some(2 * 128), 0));
-        assert_eq!(events.lists[0].iter().map(|id| from(*id)).collect::<Vec<_>>(), [Some(2 * 128), Some(4 * 128)]);
-        assert_eq!(events.all.len(), 3);
     }
 }

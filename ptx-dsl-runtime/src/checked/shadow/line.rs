@@ -2,7 +2,7 @@
 
 use super::blocks::{Blocks, CELLS};
 use super::cell::{Accesses, Outcome, Record};
-use super::event::Events;
+use super::events::Events;
 use super::last::{Last, Pass};
 use super::lists::Lists;
 use super::packed::Cell;

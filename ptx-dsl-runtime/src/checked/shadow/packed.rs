@@ -1,7 +1,8 @@
 //! The last accesses to four bytes as they are kept: numbers of events, and which of their threads made the access.
 
 use super::cell::{Accesses, Record, joins, replaces};
-use super::event::{Event, Events};
+use super::event::Event;
+use super::events::Events;
 use super::lists::Lists;
 use crate::checked::actor::{Actor, cta_of};
 use crate::checked::recent::Recent;
