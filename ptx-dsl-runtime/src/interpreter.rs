@@ -41,7 +41,6 @@ use crate::machine::geometry::Regions;
 use crate::machine::{self, Body};
 use crate::simd::{self, InstructionSet};
 use code::Code;
-use loaded::Pending;
 use polling::Loops;
 use ptx_dsl_isa::image::{Image, Source};
 use registers::Registers;
@@ -50,14 +49,14 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use step::Stepper;
-use watched::Undefined;
 
 /// A kernel's code and the registers of all its resident clusters.
 struct Interpreter {
     code: Arc<Code>,
-    /// By slot and CTA; made when the first cluster is resident there.
+    /// By slot and CTA, from the first step of a CTA to its end.
     registers: Vec<Option<Registers>>,
-    fresh: Registers,
+    /// Those of CTAs that have ended, for others.
+    free: Vec<Registers>,
     ctas: usize,
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<u64>)>,
@@ -75,11 +74,26 @@ impl Interpreter {
     }
 }
 
+/// Are the lanes of the current cohort all that the CTA has left?
+fn is_whole(x: &Ctx<'_>) -> bool {
+    let (cur, live) = (&x.cur, &x.cta().live);
+    let cohort = cur.lo as usize..cur.hi as usize;
+    live.iter().enumerate().all(|(w, live)| live & if cohort.contains(&w) { !cur.mask } else { u32::MAX } == 0)
+}
+
 impl Body for Interpreter {
     fn step(&mut self, x: &mut Ctx<'_>) -> Result<Next, Box<Fault>> {
-        let registers = &mut self.registers[x.residents.slot * self.ctas + x.cur.cta as usize];
-        let registers = registers.get_or_insert_with(|| self.fresh.clone());
-        step::run(&self.code, registers, &mut self.stepper, x)
+        let place = &mut self.registers[x.residents.slot * self.ctas + x.cur.cta as usize];
+        let registers = place.get_or_insert_with(|| match self.free.pop() {
+            Some(registers) => registers,
+            None => self.code.registers(&x.geometry),
+        });
+        let next = step::run(&self.code, registers, &mut self.stepper, x)?;
+        if next == Next::Exit && is_whole(x) {
+            registers.reset();
+            self.free.extend(place.take());
+        }
+        Ok(next)
     }
 
     fn agree(&self, _: usize, _: usize, _: usize) -> bool {
@@ -168,14 +182,11 @@ impl machine::Code for Executable {
             monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
         }
         let ctas = warps / warps_per_cta.max(1);
-        let mut fresh = Registers::new(&self.image, &x.geometry, &code.constants);
-        fresh.undefined = Undefined::new(&code.suspects, self.image.registers.len(), warps_per_cta);
-        fresh.pending = code.suspects.loaded.each_ref().map(|of| Pending::new(of, warps_per_cta));
         let stepper = Stepper::new(code.regions.len());
         Box::new(Interpreter {
             code,
             registers: (0..slots * ctas).map(|_| None).collect(),
-            fresh,
+            free: Vec::new(),
             ctas,
             warps_per_cta,
             snapshot: Vec::new(),

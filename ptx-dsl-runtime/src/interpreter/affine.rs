@@ -1,7 +1,7 @@
 //! Instructions whose result is affine if their operands are: sums, products with uniform values, and widening where no lane wraps
 //! around.
 
-use super::registers::{Kind, Line, Registers, Scalar};
+use super::registers::{Kind, Line, Scalar};
 use super::runner::Runner;
 use crate::lanes::{self, just};
 
@@ -118,22 +118,29 @@ impl Rule {
         }
     }
 
-    /// The result for these operands, if it is affine in a register of `bits`. One that is not there is 0.
+    /// The result for these operands, if it is affine in a register of `bits`. One that is not there is 0. `shape`: of the CTA.
     #[inline(always)]
-    fn apply(self, r: &Registers, [a, b, c]: [Line; 3], bits: u32) -> Option<Line> {
+    pub fn apply(self, shape: (u32, u32), s: impl Fn(usize) -> Line, bits: u32) -> Option<Line> {
         let (base, x, y) = match self {
-            Rule::Add => sum(a, b),
-            Rule::Sub => sum(a, scaled(b, u64::MAX)),
-            Rule::Mul => scaled(a, b.0),
-            Rule::Mad => sum(scaled(a, b.0), c),
-            Rule::Shl if (b.0 as u32) < bits => scaled(a, 1 << (b.0 as u32)),
-            Rule::Wide { signed } => {
-                let factor = if signed { b.0 as u32 as i32 as i64 as u64 } else { b.0 as u32 as u64 };
-                sum(scaled(extended(r, a, signed)?, factor), c)
+            Rule::Add => sum(s(0), s(1)),
+            Rule::Sub => sum(s(0), scaled(s(1), u64::MAX)),
+            Rule::Mul => scaled(s(0), s(1).0),
+            Rule::Mad => sum(scaled(s(0), s(1).0), s(2)),
+            Rule::Shl => {
+                let by = s(1).0 as u32;
+                if by >= bits {
+                    return None;
+                }
+                scaled(s(0), 1 << by)
             }
-            Rule::Extend { signed } => extended(r, a, signed)?,
-            Rule::Truncate => a,
-            Rule::Shl | Rule::Compare { .. } => return None,
+            Rule::Wide { signed } => {
+                let factor = s(1).0 as u32;
+                let factor = if signed { factor as i32 as i64 as u64 } else { factor.into() };
+                sum(scaled(extended(shape, s(0), signed)?, factor), s(2))
+            }
+            Rule::Extend { signed } => extended(shape, s(0), signed)?,
+            Rule::Truncate => s(0),
+            Rule::Compare { .. } => return None,
         };
         Some(match bits {
             64 => (base, x, y),
@@ -154,18 +161,17 @@ fn scaled((base, x, y): Line, by: u64) -> Line {
 
 /// A 32-bit value in 64 bits, if no lane wraps around.
 #[inline(always)]
-fn extended(r: &Registers, line: Line, signed: bool) -> Option<Line> {
-    range(r, line, signed)?;
+fn extended(shape: (u32, u32), line: Line, signed: bool) -> Option<Line> {
+    range(shape, line, signed)?;
     let base = if signed { line.0 as u32 as i32 as i64 } else { line.0 as u32 as i64 };
     Some((base as u64, i64::from(line.1 as i32), i64::from(line.2 as i32)))
 }
 
 /// The lowest and the highest value of a 32-bit value, if no lane wraps around.
 #[inline(always)]
-fn range(r: &Registers, (base, x, y): Line, signed: bool) -> Option<(i64, i64)> {
+fn range((nx, ny): (u32, u32), (base, x, y): Line, signed: bool) -> Option<(i64, i64)> {
     let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
     let (x, y) = (x as i32 as i64, y as i32 as i64);
-    let (nx, ny) = r.shape;
     let (dx, dy) = (x * i64::from(nx - 1), y * i64::from(ny - 1));
     let (low, high) = (base + dx.min(0) + dy.min(0), base + dx.max(0) + dy.max(0));
     let fits =
@@ -177,7 +183,8 @@ impl Runner<'_, '_> {
     /// The kind of what [`Runner::set_line`] sets for these operands, at least one of which is affine. `None` if it cannot.
     pub fn kind_of_line(&self, rule: Rule, s: [Line; 3], kinds: [Kind; 3], result: Register) -> Option<Kind> {
         let Rule::Compare { compare, signed } = rule else {
-            return rule.apply(self.registers, s, self.registers.slot(result).bits).map(|_| Kind::Affine);
+            let bits = self.registers.slot(result).bits;
+            return rule.apply(self.registers.shape, |i| s[i], bits).map(|_| Kind::Affine);
         };
         if kinds[0] != Kind::Affine || kinds[1] != Kind::Uniform {
             return None;
@@ -194,7 +201,8 @@ impl Runner<'_, '_> {
         if let Rule::Compare { compare, signed } = rule {
             return self.set_compared(compare, signed, (s[0], s[1].0), result, kind);
         }
-        let Some((base, x, y)) = rule.apply(self.registers, s, self.registers.slot(result).bits) else { return false };
+        let bits = self.registers.slot(result).bits;
+        let Some((base, x, y)) = rule.apply(self.registers.shape, |i| s[i], bits) else { return false };
         self.registers.set_scalar(self.lo, result, Scalar::Affine { base, x, y });
         true
     }
@@ -219,14 +227,14 @@ impl Runner<'_, '_> {
 
     /// A comparison of an affine value with a uniform one, if all threads of the CTA give the same.
     fn compared(&self, compare: Compare, signed: bool, line: Line, with: u64) -> Option<bool> {
-        let (low, high) = range(self.registers, line, signed)?;
+        let (low, high) = range(self.registers.shape, line, signed)?;
         let with = if signed { with as u32 as i32 as i64 } else { with as u32 as i64 };
         compare.of_range(low, high, with)
     }
 
     /// Does a comparison of this affine value with a uniform one hold in the lanes up to some thread, because it is like `%tid.x`?
     fn compares_threads(&self, signed: bool, line: Line) -> bool {
-        line.1 == 1 && self.registers.shape.1 == 1 && range(self.registers, line, signed).is_some()
+        line.1 == 1 && self.registers.shape.1 == 1 && range(self.registers.shape, line, signed).is_some()
     }
 
     /// Such a comparison. False, with nothing done, if it is not of that kind.

@@ -3,20 +3,23 @@
 use super::affine::Rule;
 use super::kinds::KindSet;
 use super::liveness::Liveness;
+use super::loaded::Pending;
 use super::mbarrier::Fast;
 use super::memory::{Access, Compiled};
 use super::op::{Op, WarpFunction};
-use super::registers::Constants;
+use super::registers::{Constants, Registers};
 use super::rows::RowFunction;
 use super::shuffle;
 use super::suspects::Suspects;
+use super::watched::Undefined;
 use crate::isa::list::calls;
 use crate::isa::warp::Mode;
 use crate::isa::{Call, Lane, OnRegisters, OnWarp, arith};
+use crate::machine::geometry::Geometry;
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
 use crate::{Flow, Pc};
-use ptx_dsl_isa::image::{self, Action, End, Image, Register, Source, Transfer};
+use ptx_dsl_isa::image::{self, Action, Guard, Image, Register, Source, Transfer};
 use ptx_dsl_isa::isa::effect::{Barrier, Meeting};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use std::collections::HashMap;
@@ -33,13 +36,36 @@ pub(super) struct Code {
     liveness: OnceLock<Liveness>,
 }
 
-/// A region. How it ends is in the image.
+/// A region.
 pub(super) struct Region {
+    pub end: End,
     pub body: Vec<Instr>,
     /// The registers that `body` uses.
     pub registers: KindSet,
     /// The instruction that may wait, if it ends with one.
     pub block: Option<Block>,
+}
+
+/// How a region ends.
+pub(super) enum End {
+    Goto(Pc),
+    Branch {
+        guard: Guard,
+        taken: Pc,
+        fall: Pc,
+    },
+    /// As the image says.
+    Other,
+}
+
+impl End {
+    fn of(end: &image::End) -> End {
+        match *end {
+            image::End::Goto { to } => End::Goto(to),
+            image::End::Branch { guard, taken, fall } => End::Branch { guard, taken, fall },
+            _ => End::Other,
+        }
+    }
 }
 
 /// An instruction, and how it runs.
@@ -97,6 +123,15 @@ impl Code {
         Code { image: image.clone(), regions, constants: decoder.constants, suspects, liveness: OnceLock::new() }
     }
 
+    /// Registers for a CTA.
+    pub fn registers(&self, geometry: &Geometry<'_>) -> Registers {
+        let mut registers = Registers::new(&self.image, geometry, &self.constants);
+        let (suspects, warps) = (&self.suspects, registers.warps);
+        registers.undefined = Undefined::new(suspects, self.image.registers.len(), warps);
+        registers.pending = suspects.loaded.each_ref().map(|of| Pending::new(of, warps));
+        registers
+    }
+
     /// Does no thread that is at region `pc` read what this register holds?
     pub fn is_dead(&self, r: Register, pc: Pc) -> bool {
         let live = || self.liveness.get_or_init(|| Liveness::new(&self.image));
@@ -108,7 +143,7 @@ impl Code {
         self.image.regions[pc].results.as_ref()
     }
 
-    pub fn end(&self, pc: usize) -> &End {
+    pub fn end(&self, pc: usize) -> &image::End {
         &self.image.regions[pc].end
     }
 }
@@ -140,7 +175,7 @@ struct Decoder<'i> {
 
 impl Decoder<'_> {
     fn region(&mut self, region: &image::Region) -> Region {
-        let block = if let End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
+        let block = if let image::End::Block { instr, .. } = &region.end { self.block(instr) } else { None };
         let used = region.body.iter().flat_map(|i| {
             let bases = i.sources.iter().filter_map(|s| match s {
                 Source::Address { base, .. } => Some(*base),
@@ -150,7 +185,8 @@ impl Decoder<'_> {
             registers(i).into_iter().chain(bases).chain(results).chain(i.guard.map(|g| g.register))
         });
         let registers = KindSet::of(used);
-        Region { body: region.body.iter().map(|i| self.instr(i)).collect(), registers, block }
+        let body = region.body.iter().map(|i| self.instr(i)).collect();
+        Region { end: End::of(&region.end), body, registers, block }
     }
 
     fn block(&mut self, i: &image::Instr) -> Option<Block> {

@@ -48,6 +48,22 @@ impl KindSet {
     }
 }
 
+/// New kinds of some registers: words, the bits that change in each, and what they become.
+#[derive(Debug, Default)]
+pub(super) struct Patch(Vec<(usize, u64, u64)>);
+
+impl Patch {
+    /// This register gets this kind.
+    pub fn add(&mut self, r: Register, kind: Kind) {
+        let (word, shift) = place(r);
+        let (bits, new) = (3 << shift, (kind as u64) << shift);
+        match self.0.iter_mut().find(|(at, ..)| *at == word) {
+            Some((_, changed, to)) => (*changed, *to) = (*changed | bits, *to & !bits | new),
+            None => self.0.push((word, bits, new)),
+        }
+    }
+}
+
 impl Kinds {
     /// All uniform.
     pub fn new(registers: usize, warps: usize) -> Self {
@@ -77,6 +93,18 @@ impl Kinds {
         // most often it is: then the next one need not wait for a store
         if *old != new {
             *old = new;
+        }
+    }
+
+    /// Sets the kinds of several registers.
+    #[inline(always)]
+    pub fn patch(&mut self, warp: usize, patch: &Patch) {
+        for (word, bits, to) in &patch.0 {
+            let old = &mut self.words[warp * self.per_warp + word];
+            let new = *old & !bits | to;
+            if *old != new {
+                *old = new;
+            }
         }
     }
 

@@ -5,11 +5,13 @@
 //! cannot do its work, the rest of the region runs as if there were no plan. A plan never faults: it leaves that to the instruction.
 
 mod fusion;
+mod scalars;
 mod step;
 
-use super::code::{Code, Instr};
+use super::code::{Code, Instr, Region};
 use super::runner::{Rest, Runner};
 use crate::fault::Fault;
+use crate::isa::Done;
 
 use step::{Outcome, Step};
 
@@ -41,46 +43,34 @@ struct Planned {
     all: bool,
 }
 
-/// An instruction of a region has failed: which one.
-pub(super) type Failed = (usize, Box<Fault>);
-
 impl Plans {
     pub fn new() -> Self {
         Plans { known: false, last: 0, all: Vec::new() }
     }
 
     /// Runs the body of region `at`.
-    #[inline]
-    pub fn run(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Result<(), Failed> {
+    #[inline(always)]
+    pub fn run(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Done {
         let region = &code.regions[at];
-        let fits = |plan: &Plan| plan.rest == r.rest && r.registers.kinds.are(r.lo, &region.registers, &plan.kinds);
-        if self.all.get(self.last).is_some_and(fits) {
-            return self.all[self.last].run(r, &region.body);
+        match self.all.get(self.last) {
+            Some(plan) if plan.fits(r, region) => plan.run(r, &region.body),
+            _ => self.find_or_record(r, code, at),
         }
-        if let Some(at) = self.all.iter().position(fits) {
+    }
+
+    /// The same if the plan that was used last does not fit.
+    #[inline(never)]
+    fn find_or_record(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Done {
+        let region = &code.regions[at];
+        if let Some(at) = self.all.iter().position(|plan| plan.fits(r, region)) {
             self.last = at;
             return self.all[at].run(r, &region.body);
         }
         if !std::mem::replace(&mut self.known, true) || self.all.len() == MOST {
             return run_from(r, &region.body, 0);
         }
-        let kinds = r.registers.kinds.of(r.lo, &region.registers);
-        let mut plan = Plan { rest: r.rest, kinds, steps: Box::new([]) };
-        let mut steps = Vec::with_capacity(region.body.len());
-        for (i, instr) in region.body.iter().enumerate() {
-            r.unguarded();
-            let all = instr.op.guard.is_none() && are_dead(code, instr, r.rest);
-            r.all = all;
-            let step = Step::record(r, instr).map_err(|fault| (i, fault))?;
-            r.describe_news(&instr.op);
-            steps.push(Planned { at: i, step, all });
-        }
-        if r.full {
-            fusion::fuse(r, code, at, &mut steps);
-        }
-        plan.steps = fusion::join_loops(steps).into();
-        self.last = self.all.len();
-        self.all.push(plan);
+        self.all.push(Plan::record(r, code, at)?);
+        self.last = self.all.len() - 1;
         Ok(())
     }
 }
@@ -96,27 +86,64 @@ fn are_dead(code: &Code, instr: &Instr, rest: Rest) -> bool {
 }
 
 /// Runs the instructions of a region from one on, without a plan.
-pub(super) fn run_from(r: &mut Runner<'_, '_>, body: &[Instr], from: usize) -> Result<(), Failed> {
+pub(super) fn run_from(r: &mut Runner<'_, '_>, body: &[Instr], from: usize) -> Done {
     // a planned step may have changed `all`
     r.guarded = true;
     for (i, instr) in body.iter().enumerate().skip(from) {
-        r.execute(instr).map_err(|fault| (i, fault))?;
+        r.execute(instr).map_err(|fault| failed(r, body, i, fault))?;
         r.describe_news(&instr.op);
     }
     Ok(())
 }
 
+/// The fault of instruction `at` of a region, with what it has read, or that of an earlier warp.
+#[cold]
+#[inline(never)]
+fn failed(r: &mut Runner<'_, '_>, body: &[Instr], at: usize, fault: Box<Fault>) -> Box<Fault> {
+    let fault = r.with_reads(&body[at].op, fault);
+    r.first_fault(&body[at + 1..], fault)
+}
+
 impl Plan {
+    /// Runs the body of region `at`, and notes how.
+    fn record(r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Result<Plan, Box<Fault>> {
+        let region = &code.regions[at];
+        let (rest, kinds) = (r.rest, r.registers.kinds.of(r.lo, &region.registers));
+        let mut steps = Vec::with_capacity(region.body.len());
+        for (i, instr) in region.body.iter().enumerate() {
+            r.unguarded();
+            let all = instr.op.guard.is_none() && are_dead(code, instr, rest);
+            r.all = all;
+            let step = Step::record(r, i, instr).map_err(|fault| failed(r, &region.body, i, fault))?;
+            r.describe_news(&instr.op);
+            steps.push(Planned { at: i, step, all });
+        }
+        if r.full {
+            fusion::fuse(r, code, at, &mut steps);
+        }
+        let steps = fusion::join_scalars(fusion::join_loops(steps)).into();
+        Ok(Plan { rest, kinds, steps })
+    }
+
+    /// Does it hold for the running lanes?
     #[inline(always)]
-    fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> Result<(), Failed> {
+    fn fits(&self, r: &Runner<'_, '_>, region: &Region) -> bool {
+        self.rest == r.rest && r.registers.kinds.are(r.lo, &region.registers, &self.kinds)
+    }
+
+    #[inline(never)]
+    fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> Done {
         r.unguarded();
         for Planned { at, step, all } in &self.steps {
             r.all = *all;
-            let outcome = step.run(r, body, *at).map_err(|fault| (*at, fault))?;
-            r.describe_news(&body[*at].op);
+            let outcome = step.run(r, body, *at).map_err(|fault| failed(r, body, *at, fault))?;
+            if r.x.findings.has_news() {
+                r.describe_findings(&body[*at].op);
+            }
             match outcome {
                 Outcome::Done => {}
                 Outcome::Left => return run_from(r, body, *at),
+                Outcome::LeftAt(at) => return run_from(r, body, at),
                 Outcome::Otherwise => return run_from(r, body, at + 1),
             }
         }

@@ -99,6 +99,22 @@ pub(super) struct Constants {
     pub longs: Vec<u64>,
 }
 
+/// The scalars of a cohort, by register.
+pub(super) struct Own<'r> {
+    pub bases: &'r mut [u64],
+    pub xs: &'r mut [i64],
+    pub ys: &'r mut [i64],
+}
+
+impl Own<'_> {
+    /// Sets base and strides.
+    #[inline(always)]
+    pub fn set(&mut self, r: Register, (base, x, y): Line) {
+        let at = r as usize;
+        (self.bases[at], self.xs[at], self.ys[at]) = (base, x, y);
+    }
+}
+
 /// Scalars by warp and register. Each part has a list of its own: if a scalar were stored in parts and read as a whole, the processor
 /// would wait for the stores.
 #[derive(Debug, Clone)]
@@ -266,6 +282,15 @@ impl Registers {
     pub fn line(&self, lo: usize, r: Register) -> Line {
         let at = lo * self.slots.len() + r as usize;
         (self.scalars.bases[at], self.scalars.xs[at], self.scalars.ys[at])
+    }
+
+    /// The scalars of the cohort that begins with warp `lo`. Who changes one also sets its kind.
+    #[inline(always)]
+    pub fn own(&mut self, lo: usize) -> Own<'_> {
+        // slices of one length: an index is compared once with that of all
+        let n = self.slots.len();
+        let (from, Scalars { bases, xs, ys }) = (lo * n, &mut self.scalars);
+        Own { bases: &mut bases[from..][..n], xs: &mut xs[from..][..n], ys: &mut ys[from..][..n] }
     }
 
     #[inline(always)]

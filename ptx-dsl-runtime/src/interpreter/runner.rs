@@ -33,6 +33,14 @@ pub(super) enum Rest {
     Anywhere,
 }
 
+/// The lanes that run.
+pub(super) struct Running {
+    active: Masks,
+    warps: u64,
+    rest: Rest,
+    joined: bool,
+}
+
 /// The running cohort with its registers.
 pub(super) struct Runner<'s, 'a> {
     pub image: &'s Image,
@@ -48,6 +56,8 @@ pub(super) struct Runner<'s, 'a> {
     pub count: usize,
     /// Each warp runs a region by itself.
     pub apart: bool,
+    /// The warps with lanes that run.
+    pub warps: u64,
     /// The lanes that run.
     pub active: Masks,
     /// Where the others are.
@@ -84,6 +94,7 @@ impl<'s, 'a> Runner<'s, 'a> {
             first: lo,
             count: n,
             apart,
+            warps: 0,
             active,
             rest: Rest::Anywhere,
             joined: false,
@@ -101,6 +112,7 @@ impl<'s, 'a> Runner<'s, 'a> {
         }
         let mask = self.x.cur.mask;
         self.active[..self.n].fill(mask);
+        self.warps = self.n as u64;
         self.rest = if self.has_all_lanes(mask) { Rest::Nowhere } else { Rest::Anywhere };
         (self.guarded, self.joined) = (true, true);
     }
@@ -119,16 +131,27 @@ impl<'s, 'a> Runner<'s, 'a> {
     /// These lanes of the cohort run.
     pub fn part(&mut self, masks: &Masks, rest: Rest) {
         copy(&mut self.active, masks, self.n);
+        self.warps = masks[..self.n].iter().filter(|m| **m != 0).count() as u64;
         self.rest = rest;
         (self.guarded, self.joined) = (true, false);
     }
 
-    /// Calls `f` for each warp of the cohort that runs by itself, or once for all of them.
-    #[inline]
-    pub fn for_runners(&mut self, mut f: impl FnMut(&mut Self) -> Done) -> Done {
-        if !self.apart {
-            return f(self);
-        }
+    /// The lanes that run, to be restored after others have run.
+    #[inline(always)]
+    pub fn running(&self) -> Running {
+        Running { active: self.active, warps: self.warps, rest: self.rest, joined: self.joined }
+    }
+
+    /// These lanes run again.
+    #[inline(always)]
+    pub fn restore(&mut self, lanes: &Running) {
+        copy(&mut self.active, &lanes.active, self.n);
+        (self.warps, self.rest) = (lanes.warps, lanes.rest);
+        (self.guarded, self.joined) = (true, lanes.joined);
+    }
+
+    /// Calls `f` for each warp of the cohort, which runs by itself.
+    pub fn for_warps(&mut self, mut f: impl FnMut(&mut Self) -> Done) -> Done {
         let (active, rest) = (self.active, self.rest);
         for (k, &mask) in active.iter().enumerate().take(self.count) {
             let warp = self.first + k;

@@ -59,6 +59,18 @@ pub(super) fn join_loops(steps: Vec<Planned>) -> Vec<Planned> {
     joined
 }
 
+/// Joins steps that compute scalars and follow each other.
+pub(super) fn join_scalars(steps: Vec<Planned>) -> Vec<Planned> {
+    let mut joined: Vec<Planned> = Vec::with_capacity(steps.len());
+    for Planned { at, step, all } in steps {
+        match (step, joined.last_mut()) {
+            (Step::Scalars(next), Some(Planned { step: Step::Scalars(before), .. })) => before.append(next),
+            (step, _) => joined.push(Planned { at, step, all }),
+        }
+    }
+    joined
+}
+
 /// The products with which steps begin, as long as each adds to the result of the one before it, and
 /// addresses have the same strides.
 fn chain(r: &Runner<'_, '_>, code: &Code, at: usize, steps: &[Planned]) -> Option<Products> {

@@ -5,9 +5,10 @@ use super::super::code::{Instr, Run};
 use super::super::memory::{self, Products};
 use super::super::op::Op;
 use super::super::registers::{Kind, Scalar};
-use super::super::rows::{Loops, One, Resolved};
+use super::super::rows::{Loops, Resolved};
 use super::super::runner::Runner;
 use super::super::value::Value;
+use super::scalars::{Computed, How, Scalars};
 use crate::fault::Fault;
 
 use ptx_dsl_isa::image::Register;
@@ -18,18 +19,16 @@ pub(super) enum Outcome {
     Done,
     /// It has not run.
     Left,
+    /// This instruction has not run, but those before it have.
+    LeftAt(usize),
     /// It has run, and its results have other kinds.
     Otherwise,
 }
 
 /// How an instruction runs.
 pub(super) enum Step {
-    /// Once: all operands are uniform.
-    Once { one: One, sources: [Value; 4], results: [Option<Register>; 2] },
-    /// The result is affine, or that of a comparison of an affine value. The operands are in the order of the rule.
-    Line { rule: Rule, sources: [Value; 3], result: Register, kind: Kind },
-    /// `mov` of a scalar.
-    Copy { source: Value, result: Register },
+    /// Once for all lanes; several of them.
+    Scalars(Scalars),
     /// In a loop over rows.
     Rows(Resolved),
     /// Several of them.
@@ -48,7 +47,7 @@ pub(super) enum Step {
 
 /// The operands, if they are scalars.
 fn values<const N: usize>(r: &Runner<'_, '_>, op: &Op) -> Option<[Value; N]> {
-    let mut values = [(); N].map(|()| Value::Scalar(Scalar::Uniform(0)));
+    let mut values = [Value::constant(Scalar::Uniform(0)); N];
     for (at, o) in op.sources.iter().enumerate() {
         *values.get_mut(at)? = Value::of(r, o)?;
     }
@@ -57,13 +56,13 @@ fn values<const N: usize>(r: &Runner<'_, '_>, op: &Op) -> Option<[Value; N]> {
 
 impl Step {
     /// Runs an instruction, and finds how that went.
-    pub fn record(r: &mut Runner<'_, '_>, instr: &Instr) -> Result<Step, Box<Fault>> {
+    pub fn record(r: &mut Runner<'_, '_>, at: usize, instr: &Instr) -> Result<Step, Box<Fault>> {
         let plain = instr.op.guard.is_none() && instr.op.watched.is_none();
-        let step = if plain { Step::of(r, instr) } else { None };
+        let step = if plain { Step::of(r, at, instr) } else { None };
         r.execute(instr)?;
         let results = instr.op.results.iter().flatten();
         let results: Box<[_]> = results.map(|register| (*register, r.scalar(*register).kind())).collect();
-        let step = step.map(|step| step.folded(r, instr));
+        let step = step.map(|step| step.folded(r, at, instr));
         Ok(match step {
             Some(step) if results.iter().all(|(_, kind)| step.gives() == Some(*kind)) => step,
             _ => Step::Any { results },
@@ -71,37 +70,45 @@ impl Step {
     }
 
     /// The same as a copy of its result, which has run, if that is the same in all of the launch: the load of a kernel parameter.
-    fn folded(self, r: &Runner<'_, '_>, Instr { op, run }: &Instr) -> Step {
+    fn folded(self, r: &Runner<'_, '_>, at: usize, Instr { op, run }: &Instr) -> Step {
         match (&self, run, &op.results[..]) {
-            (Step::LoadOnce { address: Value::Scalar(_) }, Run::Memory { access, .. }, [Some(result)])
-                if access.is_of_constants() && r.scalar(*result).kind() == Kind::Uniform =>
+            (Step::LoadOnce { address }, Run::Memory { access, .. }, [Some(result)])
+                if address.is_constant() && access.is_of_constants() && r.scalar(*result).kind() == Kind::Uniform =>
             {
-                Step::Copy { source: Value::Scalar(r.scalar(*result)), result: *result }
+                let how = How::Copy(Value::constant(r.scalar(*result)));
+                Step::computed(r, at, how, &op.results, Kind::Uniform).unwrap_or(self)
             }
             _ => self,
         }
     }
 
+    /// One instruction that computes scalars. `None` without a first result.
+    fn computed(r: &Runner<'_, '_>, at: usize, how: How, to: &[Option<Register>], kind: Kind) -> Option<Step> {
+        let place = |register: Register| (register, r.registers.slot(register).truncated(u64::MAX));
+        let first = place((*to.first()?)?);
+        let second = to.get(1).copied().flatten().map_or((0, 0), place);
+        Some(Step::Scalars(Scalars::of(Computed { at, how, places: [first, second], kind })))
+    }
+
     /// The kind of its results.
     fn gives(&self) -> Option<Kind> {
         match self {
-            Step::Once { .. } | Step::LoadOnce { .. } => Some(Kind::Uniform),
-            Step::Line { kind, .. } => Some(*kind),
-            Step::Copy { source, .. } => Some(source.kind()),
+            Step::Scalars(scalars) => scalars.gives(),
+            Step::LoadOnce { .. } => Some(Kind::Uniform),
             Step::Rows(_) | Step::Affine { .. } | Step::Each => Some(Kind::Rows),
             Step::Loops(_) | Step::Products(_) | Step::Any { .. } => None,
         }
     }
 
     /// How an instruction runs while registers are what they are now. `None`: in any way.
-    fn of(r: &Runner<'_, '_>, Instr { op, run }: &Instr) -> Option<Step> {
+    fn of(r: &Runner<'_, '_>, at: usize, Instr { op, run }: &Instr) -> Option<Step> {
         match run {
             Run::Lane { rows: Some(function), rule, .. } => {
                 if let (true, Some(sources)) = (r.all, values::<4>(r, op)) {
                     if sources.iter().all(|v| v.kind() == Kind::Uniform) {
-                        let mut results = [None; 2];
-                        results.iter_mut().zip(&op.results).for_each(|(to, result)| *to = *result);
-                        return Some(Step::Once { one: function.one(), sources, results });
+                        let sources = sources[..op.sources.len()].into();
+                        let how = How::Once { one: function.one(), sources };
+                        return Step::computed(r, at, how, &op.results, Kind::Uniform);
                     }
                     if let (Some(rule), [a, b, c, _], [Some(result)]) = (rule, sources, &op.results[..])
                         && let Some(order) = rule.order([a, b, c].map(|v| v.kind()))
@@ -109,13 +116,20 @@ impl Step {
                         let sources = order.map(|at| sources[at]);
                         let (lines, kinds) = (sources.map(|v| v.line(r)), sources.map(|v| v.kind()));
                         if let Some(kind) = r.kind_of_line(*rule, lines, kinds, *result) {
-                            return Some(Step::Line { rule: *rule, sources, result: *result, kind });
+                            let how = match rule {
+                                Rule::Compare { .. } => How::Compare { rule: *rule, sources: [sources[0], sources[1]] },
+                                rule => How::Line { rule: *rule, sources },
+                            };
+                            return Step::computed(r, at, how, &op.results, kind);
                         }
                     }
                 }
                 function.resolve(r, op).map(Step::Rows)
             }
-            Run::Copy if r.all => Some(Step::Copy { source: Value::of(r, &op.sources[0])?, result: op.results[0]? }),
+            Run::Copy if r.all => {
+                let value = Value::of(r, &op.sources[0])?;
+                Step::computed(r, at, How::Copy(value), &op.results, value.kind())
+            }
             Run::Memory { access, .. } => match Value::of(r, &op.sources[0]) {
                 Some(address) => match address.kind() {
                     Kind::Uniform => access.is_once(r.all).then_some(Step::LoadOnce { address }),
@@ -132,18 +146,11 @@ impl Step {
     pub fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr], at: usize) -> Result<Outcome, Box<Fault>> {
         let instr = &body[at];
         match self {
-            Step::Once { one, sources: [a, b, c, d], results } => {
-                let v = one([a.uniform(r), b.uniform(r), c.uniform(r), d.uniform(r)]);
-                r.set(results[0], Scalar::Uniform(v[0]));
-                r.set(results[1], Scalar::Uniform(v[1]));
-            }
-            Step::Line { rule, sources: [a, b, c], result, kind } => {
-                let s = [a.line(r), b.line(r), c.line(r)];
-                if !r.set_line(*rule, s, *result, *kind) {
-                    return Ok(Outcome::Left);
+            Step::Scalars(scalars) => {
+                if let Err(at) = scalars.run(r) {
+                    return Ok(Outcome::LeftAt(at));
                 }
             }
-            Step::Copy { source, result } => r.set(Some(*result), source.scalar(r)),
             Step::Rows(resolved) => resolved.run(r),
             Step::Loops(loops) => loops.run(r),
             Step::LoadOnce { address } => {
