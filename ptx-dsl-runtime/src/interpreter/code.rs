@@ -14,8 +14,9 @@ use super::suspects::Suspects;
 use super::watched::Undefined;
 use crate::isa::list::calls;
 use crate::isa::warp::Mode;
-use crate::isa::{Call, Lane, OnRegisters, OnWarp, arith};
+use crate::isa::{Call, Lane, OnRegisters, OnWarp, arith, space};
 use crate::machine::geometry::Geometry;
+use crate::mem::address::AddrSpace;
 use crate::qual::{Q, Qualifiers};
 use crate::simd::InstructionSet;
 use crate::{Flow, Pc};
@@ -78,8 +79,8 @@ pub(super) struct Instr {
 pub(super) enum Run {
     /// Lane by lane.
     Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule>, registers: Vec<Register> },
-    /// Warp by warp. The result of a pure one depends on its operands alone.
-    Warp { function: WarpFunction, pure: bool },
+    /// Warp by warp, or once if all lanes do the same.
+    Warp { function: WarpFunction, once: Once },
     /// An arrival at an mbarrier object; `drop`: it lowers the expected count.
     Arrive { function: WarpFunction, drop: bool },
     /// `mov`.
@@ -90,6 +91,27 @@ pub(super) enum Run {
     Memory { access: Access, compiled: Compiled, function: WarpFunction },
     /// The host has no such instruction; a launch has refused it.
     Nothing,
+}
+
+/// When an instruction on warps can run once, if its operands are uniform.
+#[derive(Clone, Copy, PartialEq)]
+pub(super) enum Once {
+    /// Always: its result depends on its operands alone.
+    Always,
+    /// If all lanes load the same from this state space, which no monitor sees.
+    Load(AddrSpace),
+    Never,
+}
+
+impl Once {
+    fn of(opcode: Opcode, q: Q) -> Once {
+        let space = space(q);
+        match opcode.entries().next() {
+            Some(entry) if entry.instr.effects.pure => Once::Always,
+            _ if opcode == op::ld && !space.is_of_lanes() => Once::Load(space),
+            _ => Once::Never,
+        }
+    }
 }
 
 /// The function of an instruction that may wait.
@@ -251,10 +273,7 @@ impl Decoder<'_> {
                 None if let Some(Fast::Arrive { drop }) = Fast::of(opcode, q, i) => {
                     Run::Arrive { function: *function, drop }
                 }
-                None => {
-                    let pure = opcode.entries().next().is_some_and(|e| e.instr.effects.pure);
-                    Run::Warp { function: *function, pure }
-                }
+                None => Run::Warp { function: *function, once: Once::of(opcode, q) },
             },
             _ => Run::Nothing,
         }

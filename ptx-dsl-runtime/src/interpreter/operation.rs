@@ -1,7 +1,7 @@
 //! Instructions: once for scalars, in rows for all warps, lane by lane, or warp by warp.
 
 use super::affine::Rule;
-use super::code::{Block, BlockFunction, Instr, Run};
+use super::code::{Block, BlockFunction, Instr, Once, Run};
 use super::memory;
 use super::op::{Op, WarpFunction};
 use super::registers::Scalar;
@@ -9,6 +9,7 @@ use super::rows::RowFunction;
 use super::runner::{Runner, copy};
 use crate::fault::Fault;
 use crate::isa::Done;
+use crate::mem::address::{AddrSpace, names_local};
 
 use crate::{Flow, Lanes};
 
@@ -93,8 +94,8 @@ impl Runner<'_, '_> {
                 self.movement(op, *from, *to);
                 Ok(())
             }
-            Run::Warp { function, pure } => {
-                if *pure && self.all && op.sources.iter().all(|o| self.uniform(o).is_some()) {
+            Run::Warp { function, once } => {
+                if self.all && self.runs_once(op, *once) {
                     return self.once_for_all(op, *function);
                 }
                 self.warp_by_warp(op, *function)
@@ -258,7 +259,20 @@ impl Runner<'_, '_> {
         self.results_are_rows(op);
     }
 
-    /// Calls a pure function whose operands are uniform once: its results are uniform.
+    /// Do all lanes do the same?
+    fn runs_once(&self, op: &Op, once: Once) -> bool {
+        let may = match once {
+            Once::Always => true,
+            Once::Load(AddrSpace::Generic) => op.sources.first().is_some_and(|address| {
+                !self.x.monitor.is_on() && self.uniform(address).is_some_and(|at| !names_local(at))
+            }),
+            Once::Load(_) => !self.x.monitor.is_on(),
+            Once::Never => false,
+        };
+        may && op.sources.iter().all(|o| self.uniform(o).is_some())
+    }
+
+    /// Calls a function whose operands are uniform once: its results are uniform.
     #[inline(never)]
     fn once_for_all(&mut self, op: &Op, function: WarpFunction) -> Done {
         let (k, m) = self.first_lane();

@@ -27,6 +27,13 @@ pub enum AddrSpace {
     ParamFunc,
 }
 
+impl AddrSpace {
+    /// Is it a memory of its own for each lane?
+    pub(crate) fn is_of_lanes(self) -> bool {
+        matches!(self, AddrSpace::Local | AddrSpace::ParamFunc)
+    }
+}
+
 const WINDOW_SHIFT: u32 = 56;
 const SHARED: u64 = 1;
 const LOCAL: u64 = 2;

@@ -1,7 +1,7 @@
 //! Software prefetch: warps read consecutive rows, too far apart in time for the processor's own prefetcher.
 
 /// Prefetch distance in bytes: what the next warps and the next CTA read.
-pub(crate) const DISTANCE: usize = 4096;
+pub(crate) const DISTANCE: usize = 3072;
 
 /// Prefetches the `bytes` bytes that lie `distance` beyond `at`.
 #[cfg(all(target_arch = "x86_64", not(miri)))]

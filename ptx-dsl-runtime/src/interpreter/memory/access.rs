@@ -69,7 +69,7 @@ impl Access {
 impl Access {
     /// Is it a memory of its own for each lane?
     pub fn is_local(&self) -> bool {
-        matches!(self.space, AddrSpace::Local | AddrSpace::ParamFunc)
+        self.space.is_of_lanes()
     }
 
     /// Is it memory that no kernel can change?
