@@ -5,7 +5,7 @@ use super::code::{Block, BlockFunction, Instr, Once, Run};
 use super::memory;
 use super::op::{Op, WarpFunction};
 use super::registers::Scalar;
-use super::rows::RowFunction;
+use super::rows::{One, RowFunction};
 use super::runner::{Runner, copy};
 use crate::fault::Fault;
 use crate::isa::Done;
@@ -132,7 +132,7 @@ impl Runner<'_, '_> {
 
     /// Computes a result once, if all operands are uniform.
     #[inline(always)]
-    fn once(&mut self, op: &Op, form: Option<fn([u64; 4]) -> [u64; 2]>, one: crate::isa::Lane) -> bool {
+    fn once(&mut self, op: &Op, form: Option<One>, one: crate::isa::Lane) -> bool {
         let d = if let Some(form) = form {
             let mut values = [0; 4];
             for (to, o) in values.iter_mut().zip(&op.sources) {
@@ -141,7 +141,8 @@ impl Runner<'_, '_> {
                     None => return false,
                 }
             }
-            form(values)
+            let [a, b, c, d] = values;
+            form(a, b, c, d)
         } else {
             let mut values = [0; 8];
             let n = op.sources.len();

@@ -33,14 +33,6 @@ pub(super) enum Rest {
     Anywhere,
 }
 
-/// The lanes that run.
-pub(super) struct Running {
-    active: Masks,
-    warps: u64,
-    rest: Rest,
-    joined: bool,
-}
-
 /// The running cohort with its registers.
 pub(super) struct Runner<'s, 'a> {
     pub image: &'s Image,
@@ -111,10 +103,22 @@ impl<'s, 'a> Runner<'s, 'a> {
             return;
         }
         let mask = self.x.cur.mask;
-        self.active[..self.n].fill(mask);
-        self.warps = self.n as u64;
         self.rest = if self.has_all_lanes(mask) { Rest::Nowhere } else { Rest::Anywhere };
-        (self.guarded, self.joined) = (true, true);
+        self.run_lanes(|_| mask);
+        self.joined = true;
+    }
+
+    /// These lanes of each warp run from now on.
+    #[inline(always)]
+    fn run_lanes(&mut self, lanes: impl Fn(usize) -> u32) {
+        let (mut warps, mut full) = (0, true);
+        for k in 0..self.n {
+            let m = lanes(k);
+            (self.active[k], self.masks[k]) = (m, m);
+            warps += u64::from(m != 0);
+            full &= m == u32::MAX;
+        }
+        (self.warps, self.full, self.all, self.guarded) = (warps, full, self.whole(), false);
     }
 
     /// Do all lanes run that have not exited?
@@ -129,25 +133,25 @@ impl<'s, 'a> Runner<'s, 'a> {
     }
 
     /// These lanes of the cohort run.
+    #[inline]
     pub fn part(&mut self, masks: &Masks, rest: Rest) {
-        copy(&mut self.active, masks, self.n);
-        self.warps = masks[..self.n].iter().filter(|m| **m != 0).count() as u64;
         self.rest = rest;
-        (self.guarded, self.joined) = (true, false);
+        self.run_lanes(|k| masks[k]);
+        self.joined = false;
     }
 
-    /// The lanes that run, to be restored after others have run.
+    /// What [`Runner::unite`] wants back.
     #[inline(always)]
-    pub fn running(&self) -> Running {
-        Running { active: self.active, warps: self.warps, rest: self.rest, joined: self.joined }
+    pub fn place(&self) -> (Rest, bool) {
+        (self.rest, self.joined)
     }
 
-    /// These lanes run again.
-    #[inline(always)]
-    pub fn restore(&mut self, lanes: &Running) {
-        copy(&mut self.active, &lanes.active, self.n);
-        (self.warps, self.rest) = (lanes.warps, lanes.rest);
-        (self.guarded, self.joined) = (true, lanes.joined);
+    /// After [`Runner::part`]: the lanes of both sides run, as they did before.
+    #[inline]
+    pub fn unite(&mut self, [first, second]: &[Masks; 2], (rest, joined): (Rest, bool)) {
+        self.rest = rest;
+        self.run_lanes(|k| first[k] | second[k]);
+        self.joined = joined;
     }
 
     /// Calls `f` for each warp of the cohort, which runs by itself.

@@ -11,7 +11,7 @@ use super::calls;
 use super::code::{Code, End};
 use super::plan::{self, Plans};
 use super::registers::Registers;
-use super::runner::{Runner, runs_apart};
+use super::runner::{Masks, Runner, runs_apart};
 use crate::fault::Fault;
 use crate::flow::{Next, Pc};
 use crate::isa::Done;
@@ -24,11 +24,12 @@ pub(super) struct Stepper {
     groups: Vec<Group>,
     /// By region.
     plans: Vec<Plans>,
+    sides: [Masks; 2],
 }
 
 impl Stepper {
     pub fn new(regions: usize) -> Self {
-        Stepper { groups: Vec::new(), plans: (0..regions).map(|_| Plans::new()).collect() }
+        Stepper { groups: Vec::new(), plans: (0..regions).map(|_| Plans::new()).collect(), sides: [[0; 32]; 2] }
     }
 }
 
@@ -48,7 +49,8 @@ pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper,
         stepper.groups.clear();
         let runner = Runner::new(&code.image, registers, x);
         let (groups, plans) = (&mut stepper.groups, &mut stepper.plans);
-        let mut step = Step { code, groups, plans, r: runner, known: false, in_group: false };
+        let mut step =
+            Step { code, groups, plans, r: runner, known: false, in_group: false, sides: &mut stepper.sides };
         match step.run() {
             Ok(Next::Exit) if x.start_next_cluster() => match apart {
                 true => registers.reset(),
@@ -73,6 +75,8 @@ struct Step<'s, 'a> {
     known: bool,
     /// The running lanes are a group.
     in_group: bool,
+    /// The lanes that jump at a branch, and those that do not.
+    sides: &'s mut [Masks; 2],
 }
 
 impl Step<'_, '_> {

@@ -100,9 +100,8 @@ impl Computed {
         let [(first, low), (second, low_of_second)] = self.places;
         match &self.how {
             How::Once { one, sources } => {
-                let mut values = [0; 4];
-                values.iter_mut().zip(sources).for_each(|(to, source)| *to = source.uniform_of(own, x));
-                let [v, w] = one(values);
+                let value = |at: usize| sources.get(at).map_or(0, |source| source.uniform_of(own, x));
+                let [v, w] = one(value(0), value(1), value(2), value(3));
                 own.bases[first as usize] = v & low;
                 if low_of_second != 0 {
                     own.bases[second as usize] = w & low_of_second;

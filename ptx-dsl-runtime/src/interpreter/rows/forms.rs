@@ -76,7 +76,7 @@ macro_rules! forms {
             }
         }
         let loops = forms!(@loops This ($($s)*) ($($r)*));
-        $all.push((Opcode::of($opcode), Form { sets: SETS, one: This::lane::<Base>, sources: &[$(Kind::$s),*], results: &[$(Kind::$r),*], loops }));
+        $all.push((Opcode::of($opcode), Form { sets: SETS, one: |a, b, c, d| This::lane::<Base>([a, b, c, d]), sources: &[$(Kind::$s),*], results: &[$(Kind::$r),*], loops }));
     }};
     (@sets $q:tt {$({$($t:ident)*})+}) => { &[$(forms!(@set $q {$($t)*})),+] };
     (@sets {$({$($q:ident)*})+} $t:tt) => { &[$(forms!(@set {$($q)*} $t)),+] };
@@ -251,7 +251,7 @@ mod tests {
                     let of = |d: [u64; 2]| -> Vec<u64> {
                         form.results.iter().zip(d).map(|(kind, v)| low(kind, v)).collect()
                     };
-                    let found = of((form.one)(s));
+                    let found = of((form.one)(s[0], s[1], s[2], s[3]));
                     for q in form.sets {
                         assert_eq!(found, of(lane(*q, &s[..form.sources.len()])), "{opcode:?} {q:?} {s:x?}");
                         compared += 1;

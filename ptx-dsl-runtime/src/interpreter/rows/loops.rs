@@ -9,7 +9,7 @@ use std::cell::Cell;
 pub(super) const OPERANDS: usize = 4;
 
 /// What an instruction computes in one lane.
-pub(in super::super) type One = fn([u64; 4]) -> [u64; 2];
+pub(in super::super) type One = fn(u64, u64, u64, u64) -> [u64; 2];
 
 /// Where the operands and results of an instruction are.
 #[derive(Clone, Copy)]

@@ -61,23 +61,22 @@ impl Step<'_, '_> {
     /// Some lanes jump, and others do not.
     #[inline(never)]
     fn part(&mut self, guard: Guard, taken: Pc, fall: Pc) -> Result<After, Box<Fault>> {
-        let (mut jump, mut stay): (Masks, Masks) = ([0; 32], [0; 32]);
         for k in 0..self.r.n {
-            jump[k] = self.jump(guard, k);
-            stay[k] = self.r.active[k] & !jump[k];
+            let jump = self.jump(guard, k);
+            (self.sides[0][k], self.sides[1][k]) = (jump, self.r.active[k] & !jump);
         }
         if self.is_skipped(fall, taken) {
-            self.without_others(fall, taken, &stay)?;
+            self.without_others(fall, taken)?;
             return Ok(Some(taken));
         }
-        let (low, high) = if taken < fall { ((taken, jump), (fall, stay)) } else { ((fall, stay), (taken, jump)) };
-        self.add(high.0, &high.1);
+        let (low, high) = if taken < fall { ((taken, 0), (fall, 1)) } else { ((fall, 1), (taken, 0)) };
+        self.add_side(high.0, high.1);
         // the lower ones run next: they need not become a group first
         if self.in_group && low.0 < high.0 && !self.r.apart && self.is_lowest(low.0) {
-            self.run_part(&low.1);
+            self.run_side(low.1);
             return Ok(Some(low.0));
         }
-        self.add(low.0, &low.1);
+        self.add_side(low.0, low.1);
         Ok(None)
     }
 

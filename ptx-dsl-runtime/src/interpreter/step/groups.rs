@@ -13,6 +13,14 @@ pub(super) struct Group {
     pub masks: Masks,
 }
 
+fn add(groups: &mut Vec<Group>, pc: Pc, masks: &[u32]) {
+    let group = match groups.iter().position(|g| g.pc == pc) {
+        Some(at) => &mut groups[at],
+        None => groups.push_mut(Group { pc, masks: [0; 32] }),
+    };
+    group.masks.iter_mut().zip(masks).for_each(|(to, m)| *to |= m);
+}
+
 impl Step<'_, '_> {
     /// Runs the groups until all lanes are together: then where. `None` if the machine knows where all lanes are.
     pub(super) fn parted(&mut self) -> Result<Option<Pc>, Box<Fault>> {
@@ -57,7 +65,8 @@ impl Step<'_, '_> {
                 return Ok(None);
             };
             let group = self.groups.swap_remove(at);
-            self.run_part(&group.masks);
+            let rest = self.rest(None);
+            self.r.part(&group.masks, rest);
             self.in_group = true;
             let after = self.run_group(group.pc);
             self.in_group = false;
@@ -103,10 +112,12 @@ impl Step<'_, '_> {
     }
 
     pub(super) fn add(&mut self, pc: Pc, masks: &Masks) {
-        match self.groups.iter_mut().find(|g| g.pc == pc) {
-            Some(g) => g.masks.iter_mut().zip(masks).for_each(|(to, m)| *to |= m),
-            None => self.groups.push(Group { pc, masks: *masks }),
-        }
+        add(self.groups, pc, &masks[..self.r.n]);
+    }
+
+    /// Adds the lanes of one of two sides.
+    pub(super) fn add_side(&mut self, pc: Pc, side: usize) {
+        add(self.groups, pc, &self.sides[side][..self.r.n]);
     }
 
     /// Where the lanes are that do not run: those of the groups, and others at a region.
@@ -128,9 +139,10 @@ impl Step<'_, '_> {
         }
     }
 
-    /// These lanes run, and those of the groups do not.
-    pub(super) fn run_part(&mut self, masks: &Masks) {
-        self.r.part(masks, self.rest(None));
+    /// One of two sides runs, and the lanes of the groups do not.
+    pub(super) fn run_side(&mut self, side: usize) {
+        let rest = self.rest(None);
+        self.r.part(&self.sides[side], rest);
     }
 
     /// If some lanes go to `fall` and the others to `taken`: does the first group run one region, and then join the others?
@@ -141,13 +153,14 @@ impl Step<'_, '_> {
         joins && lowest && !self.r.apart && !self.r.x.diverged()
     }
 
-    /// These lanes run a region, while the others of the running group are at `others`.
-    pub(super) fn without_others(&mut self, pc: Pc, others: Pc, masks: &Masks) -> Done {
-        let before = self.r.running();
-        self.r.part(masks, self.rest(Some(others)));
+    /// The second of two sides runs a region, while the first is at `others`. Then they run together, as before.
+    pub(super) fn without_others(&mut self, pc: Pc, others: Pc) -> Done {
+        let before = self.r.place();
+        let rest = self.rest(Some(others));
+        self.r.part(&self.sides[1], rest);
         self.begin(pc)?;
         self.region(pc)?;
-        self.r.restore(&before);
+        self.r.unite(self.sides, before);
         Ok(())
     }
 }
