@@ -123,7 +123,7 @@ impl Ctx<'_> {
     /// The fast path from one cluster to the next: the current cohort exits, its cluster ends, and the same cohort starts the next
     /// cluster in this slot. The caller resets the registers. False, with nothing done, if there is more to do.
     pub(crate) fn start_next_cluster(&mut self) -> bool {
-        if self.scheduling.leave || !self.ends_at_once() || !self.residents.here().is_reusable() {
+        if self.leaves() || !self.ends_at_once() || !self.residents.here().is_reusable() {
             return false;
         }
         let Some(n) = self.claim_next() else { return false };

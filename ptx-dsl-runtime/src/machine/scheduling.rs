@@ -18,6 +18,8 @@ pub(crate) struct Scheduling<'a> {
     checkpoint: u64,
     /// The running step returns to the driver after this region.
     pub leave: bool,
+    /// The turn is over: the running step ends with its cluster.
+    pub over: bool,
     /// Another resident cluster gets a turn next.
     pub rotate: bool,
     /// The running cohort lets others go first.
@@ -60,6 +62,7 @@ impl<'a> Scheduling<'a> {
             turns: 0,
             checkpoint: 0,
             leave: false,
+            over: false,
             rotate: false,
             yielded: false,
             progress: 0,
@@ -126,7 +129,7 @@ impl<'a> Scheduling<'a> {
     pub fn begin_turn(&mut self, diverged: bool) {
         let quantum = QUANTUM >> (2 * self.choose(Choice::Quantum, 7));
         self.checkpoint = self.limit.min(self.turns + quantum);
-        self.leave = diverged;
+        (self.leave, self.over) = (diverged, false);
         self.yielded = false;
     }
 
@@ -135,6 +138,17 @@ impl<'a> Scheduling<'a> {
     pub fn count(&mut self, regions: u64) -> bool {
         self.turns += regions;
         self.turns >= self.checkpoint
+    }
+
+    /// The turn is over. The cohort may first end its CTA, whose registers and shared memory are in the caches, and whose lanes may have
+    /// parted; but it gets no more than another turn.
+    pub fn end_turn(&mut self) {
+        if self.over || self.probing || !self.always_first || self.turns >= self.limit {
+            self.leave = true;
+        } else {
+            self.over = true;
+            self.checkpoint = self.limit.min(self.turns + QUANTUM);
+        }
     }
 
     /// Nothing has ended for some time: watches for loops that poll, while stores of equal values do not count as progress.

@@ -14,6 +14,7 @@ impl Ctx<'_> {
     }
 
     /// The same for some warps of the cohort.
+    #[inline(always)]
     pub(crate) fn turn_of(&mut self, pc: Pc, warps: u64) -> Result<(), Box<Fault>> {
         self.cur.pc = pc;
         if self.scheduling.count(warps) { self.end_turn() } else { Ok(()) }
@@ -21,7 +22,7 @@ impl Ctx<'_> {
 
     #[cold]
     fn end_turn(&mut self) -> Result<(), Box<Fault>> {
-        self.scheduling.leave = true;
+        self.scheduling.end_turn();
         self.check_limits()
     }
 
@@ -133,6 +134,12 @@ impl Ctx<'_> {
     #[inline(always)]
     pub fn diverged(&self) -> bool {
         self.scheduling.leave
+    }
+
+    /// The same at the end of a cluster.
+    #[inline(always)]
+    pub(crate) fn leaves(&self) -> bool {
+        self.scheduling.leave || self.scheduling.over
     }
 
     /// Has the wait of this blocking instruction ended?
