@@ -89,8 +89,8 @@ pub(super) struct Stack {
     pub saved: Vec<u64>,
 }
 
-/// Rows for each warp after the registers: for operands that are no rows, four, and for results that nobody wants, two.
-pub(super) const SCRATCH: usize = 6;
+/// Rows for each warp after the registers: for operands that are no rows, four, and for a result that nobody wants.
+pub(super) const SCRATCH: usize = 5;
 
 /// Rows of constants, after the scratch rows.
 #[derive(Default)]

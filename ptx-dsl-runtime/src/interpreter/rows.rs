@@ -16,7 +16,7 @@ use crate::qual::{Q, q};
 use crate::simd::InstructionSet;
 use kind::Kind;
 pub(super) use loops::One;
-use loops::{Compiled, Form, Loop, OPERANDS, Places};
+use loops::{Call, Compiled, Form, Loop, Needs, OPERANDS, Place, Places};
 use ptx_dsl_isa::image::{Instr, Register, Source};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -35,9 +35,9 @@ fn constant(constants: &mut Constants, kind: Kind, v: u64) -> Option<usize> {
     }
 }
 
-/// Where an operand is.
+/// What an operand is.
 #[derive(Debug, Clone, Copy)]
-enum Place {
+enum Given {
     /// In the rows of a register, if it has rows.
     Register(Register),
     /// A constant.
@@ -50,7 +50,7 @@ enum Place {
 pub(super) struct RowFunction {
     form: &'static Form,
     compiled: Compiled,
-    places: [Place; OPERANDS],
+    given: [Given; OPERANDS],
     /// It is `fma.rn.f32`.
     pub fma: bool,
 }
@@ -88,14 +88,14 @@ impl RowFunction {
             return None;
         }
         let form: &'static Form = forms::of(opcode).iter().find(fits)?;
-        let mut places = [Place::Other; OPERANDS];
-        for ((to, kind), source) in places.iter_mut().zip(form.sources).zip(&i.sources) {
+        let mut given = [Given::Other; OPERANDS];
+        for ((to, kind), source) in given.iter_mut().zip(form.sources).zip(&i.sources) {
             *to = match source {
-                Source::Register { register } => Place::Register(*register),
+                Source::Register { register } => Given::Register(*register),
                 Source::Constant { value } | Source::Variable { value, .. } => {
-                    constant(constants, *kind, *value).map_or(Place::Other, Place::Constant)
+                    constant(constants, *kind, *value).map_or(Given::Other, Given::Constant)
                 }
-                _ => Place::Other,
+                _ => Given::Other,
             };
         }
         let compiled = match set {
@@ -104,49 +104,69 @@ impl RowFunction {
             _ => form.loops[1],
         };
         let fma = opcode == op::fma && form.results == [Kind::W] && !q.has(q::ftz);
-        Some(RowFunction { form, compiled, places, fma })
+        Some(RowFunction { form, compiled, given, fma })
     }
 
     /// Runs the instruction on rows.
     pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op) {
         let form = self.form;
-        let mut sources = [(0, 0); OPERANDS];
-        for ((at, kind), place) in form.sources.iter().enumerate().zip(&self.places) {
-            sources[at] = match *place {
-                Place::Register(register) if r.registers.is_rows(r.lo, register) => (r.registers.row(register, 0), 1),
-                Place::Constant(n) => (constant_row(r, *kind, n), 0),
+        let mut places = Places::default();
+        for ((at, kind), given) in form.sources.iter().enumerate().zip(&self.given) {
+            places.sources[at] = match *given {
+                Given::Register(register) if r.registers.is_rows(r.lo, register) => rows_of(r, register),
+                Given::Constant(n) => Place { first: constant_row(r, *kind, n) as u32, by_warp: false },
                 _ => fill(r, at, *kind, &op.sources[at]),
             };
         }
-        let mut results = [0; 2];
-        for (at, kind) in form.results.iter().enumerate() {
-            results[at] = match op.results.get(at) {
-                Some(Some(register)) => {
-                    r.rows_for(*register);
-                    r.registers.row(*register, 0)
-                }
-                _ => scratch_row(r, *kind, OPERANDS + at),
-            };
+        for register in op.results.iter().flatten() {
+            r.rows_for(*register);
         }
-        run_loop(self.compiled, r, &Places { sources, results });
+        self.place_results(r, op, &mut places);
+        let (call, needs) = self.call(r, places);
+        run_calls(&[call], &needs, &loop_of(r));
+    }
+
+    /// The loop with these places.
+    fn call(&self, r: &Runner<'_, '_>, places: Places) -> (Call, Needs) {
+        ((self.compiled, places), Needs::of(self.form, &places, r.registers.warps))
+    }
+
+    /// Where the results go: one that nobody wants to scratch rows, or nowhere.
+    fn place_results(&self, r: &Runner<'_, '_>, op: &Op, places: &mut Places) {
+        let [first, second] = [0, 1].map(|at| op.results.get(at).copied().flatten().map(|to| rows_of(r, to)));
+        let unwanted = || Place { first: scratch_row(r, self.form.results[0], OPERANDS) as u32, by_warp: true };
+        (places.result, places.second) = (first.unwrap_or_else(unwanted), second);
     }
 }
 
-/// Runs a loop that [`RowFunction::find`] has taken.
+/// The rows of a register.
 #[inline(always)]
-#[allow(unsafe_code)]
-fn run_loop(compiled: Compiled, r: &Runner<'_, '_>, places: &Places) {
-    let body = Loop {
+fn rows_of(r: &Runner<'_, '_>, register: Register) -> Place {
+    Place { first: r.registers.row(register, 0) as u32, by_warp: true }
+}
+
+/// The rows on which loops run now.
+#[inline(always)]
+fn loop_of<'c>(r: &'c Runner<'_, '_>) -> Loop<'c> {
+    Loop {
         words: &r.registers.words,
         longs: &r.registers.longs,
         predicates: &r.registers.masks,
-        places,
-        lo: r.lo,
+        lo: r.lo as u32,
         masks: &r.masks[..r.n],
         all: r.all,
-    };
-    // SAFETY: `RowFunction::find` has taken the loop for the instruction set of this processor.
-    unsafe { compiled(&body) };
+    }
+}
+
+/// Runs loops that [`RowFunction::find`] has taken, one after the other.
+#[inline(always)]
+#[allow(unsafe_code)]
+fn run_calls(calls: &[Call], needs: &Needs, x: &Loop<'_>) {
+    assert!(x.has(needs), "a row is outside of the registers");
+    for (compiled, places) in calls {
+        // SAFETY: the loops are for the instruction set of this processor, and their rows are inside.
+        unsafe { compiled(x, places) };
+    }
 }
 
 /// An operand that gets rows before the loop runs.
@@ -159,8 +179,8 @@ struct Fill {
 
 /// A loop with the places of its operands and results, which hold while registers have the same kinds of values.
 pub(super) struct Resolved {
-    compiled: Compiled,
-    places: Places,
+    call: Call,
+    needs: Needs,
     fills: Box<[Fill]>,
     /// Results that are no rows yet.
     fresh: Box<[Register]>,
@@ -169,43 +189,34 @@ pub(super) struct Resolved {
 impl RowFunction {
     /// The places of operands and results now. `None` if an operand has to be computed by lane.
     pub fn resolve(&self, r: &Runner<'_, '_>, op: &Op) -> Option<Resolved> {
-        let (form, first) = (self.form, |register: &Register| r.registers.row(*register, 0));
-        let (mut sources, mut fills) = ([(0, 0); OPERANDS], Vec::new());
-        for ((at, kind), place) in form.sources.iter().enumerate().zip(&self.places) {
-            sources[at] = match place {
-                Place::Register(register) if r.registers.is_rows(r.lo, *register) => (first(register), 1),
-                Place::Constant(n) => (constant_row(r, *kind, *n), 0),
+        let (mut places, mut fills) = (Places::default(), Vec::new());
+        for ((at, kind), given) in self.form.sources.iter().enumerate().zip(&self.given) {
+            places.sources[at] = match given {
+                Given::Register(register) if r.registers.is_rows(r.lo, *register) => rows_of(r, *register),
+                Given::Constant(n) => Place { first: constant_row(r, *kind, *n) as u32, by_warp: false },
                 _ => {
                     let (value, to) = (Value::of(r, &op.sources[at])?, scratch_row(r, *kind, at));
-                    let step = usize::from(value.kind() == super::registers::Kind::Affine);
-                    if step == 1 && *kind == Kind::P {
+                    let by_warp = value.kind() == super::registers::Kind::Affine;
+                    if by_warp && *kind == Kind::P {
                         return None;
                     }
                     fills.push(Fill { kind: *kind, value, to });
-                    (to, step)
+                    Place { first: to as u32, by_warp }
                 }
             };
         }
-        let (mut results, mut fresh) = ([0; 2], Vec::new());
-        for (at, kind) in form.results.iter().enumerate() {
-            results[at] = match op.results.get(at) {
-                Some(Some(register)) => {
-                    if !r.registers.is_rows(r.lo, *register) {
-                        fresh.push(*register);
-                    }
-                    first(register)
-                }
-                _ => scratch_row(r, *kind, OPERANDS + at),
-            };
-        }
-        let places = Places { sources, results };
-        Some(Resolved { compiled: self.compiled, places, fills: fills.into(), fresh: fresh.into() })
+        self.place_results(r, op, &mut places);
+        let results = op.results.iter().flatten().copied();
+        let fresh = results.filter(|register| !r.registers.is_rows(r.lo, *register)).collect();
+        let (call, needs) = self.call(r, places);
+        Some(Resolved { call, needs, fills: fills.into(), fresh })
     }
 }
 
 /// Loops that run one after the other for all lanes. Their operands are rows, or constants.
 pub(super) struct Loops {
-    all: Box<[(Compiled, Places)]>,
+    calls: Box<[Call]>,
+    needs: Needs,
     /// Results that are no rows yet.
     fresh: Box<[Register]>,
 }
@@ -217,20 +228,19 @@ impl Loops {
         for register in &self.fresh {
             r.registers.set_scalar(r.lo, *register, Scalar::Rows);
         }
-        for (compiled, places) in &self.all {
-            run_loop(*compiled, r, places);
-        }
+        run_calls(&self.calls, &self.needs, &loop_of(r));
     }
 }
 
 impl FromIterator<Resolved> for Loops {
     fn from_iter<T: IntoIterator<Item = Resolved>>(resolved: T) -> Self {
-        let (mut all, mut fresh) = (Vec::new(), Vec::new());
-        for Resolved { compiled, places, fresh: of_loop, .. } in resolved {
-            all.push((compiled, places));
+        let (mut calls, mut needs, mut fresh) = (Vec::new(), Needs::default(), Vec::new());
+        for Resolved { call, needs: of_call, fresh: of_loop, .. } in resolved {
+            needs = if calls.is_empty() { of_call } else { needs.and(of_call) };
+            calls.push(call);
             fresh.extend(of_loop);
         }
-        Loops { all: all.into(), fresh: fresh.into() }
+        Loops { calls: calls.into(), needs, fresh: fresh.into() }
     }
 }
 
@@ -249,7 +259,7 @@ impl Resolved {
         for register in &self.fresh {
             r.rows_for(*register);
         }
-        run_loop(self.compiled, r, &self.places);
+        run_calls(std::slice::from_ref(&self.call), &self.needs, &loop_of(r));
     }
 }
 
@@ -300,14 +310,14 @@ fn constant_row(r: &Runner<'_, '_>, kind: Kind, n: usize) -> usize {
     scratch_row(r, kind, SCRATCH) + n
 }
 
-/// Makes rows of an operand that has none: that of warp 0, and the distance between them.
+/// Makes rows of an operand that has none: where they are.
 #[inline(never)]
-fn fill(r: &mut Runner<'_, '_>, at: usize, kind: Kind, o: &Operand) -> (usize, usize) {
+fn fill(r: &mut Runner<'_, '_>, at: usize, kind: Kind, o: &Operand) -> Place {
     let from = scratch_row(r, kind, at);
     match r.scalar_operand(o) {
         Some(Scalar::Uniform(v)) => {
             fill_uniform(r, kind, from, v);
-            return (from, 0);
+            return Place { first: from as u32, by_warp: false };
         }
         Some(affine @ Scalar::Affine { .. }) if kind != Kind::P => fill_affine(r, kind, from + r.lo, affine),
         _ => {
@@ -322,5 +332,5 @@ fn fill(r: &mut Runner<'_, '_>, at: usize, kind: Kind, o: &Operand) -> (usize, u
             }
         }
     }
-    (from, 1)
+    Place { first: from as u32, by_warp: true }
 }

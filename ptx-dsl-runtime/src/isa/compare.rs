@@ -1,6 +1,6 @@
 //! Comparisons and selections of one lane (manual, 9.7.6 and 9.7.7).
 
-use super::arith::integer::{self, sext, value, zext};
+use super::arith::integer::{self, value, zext};
 use super::arith::{float, half};
 use crate::isa::float16;
 use crate::qual::{Q, Ty, q};
@@ -44,8 +44,11 @@ fn compare(q: Q, ty: Ty, a: u64, b: u64) -> bool {
         Ty::F16 | Ty::F16x2 | Ty::Bf16 | Ty::Bf16x2 => {
             float16::to_f64(ty, half::arg(q, ty, a)).partial_cmp(&float16::to_f64(ty, half::arg(q, ty, b)))
         }
-        _ if ty.is_signed() => Some(sext(a, ty.bits()).cmp(&sext(b, ty.bits()))),
-        _ => Some(zext(a, ty.bits()).cmp(&zext(b, ty.bits()))),
+        _ => {
+            // with the sign flipped, signed numbers have the order of unsigned ones: LLVM does not make lanes longs to extend them
+            let flip = if ty.is_signed() { 1 << (ty.bits() - 1) } else { 0 };
+            Some((zext(a, ty.bits()) ^ flip).cmp(&(zext(b, ty.bits()) ^ flip)))
+        }
     };
     holds(q, order)
 }

@@ -52,39 +52,43 @@ pub fn lop3<const N: usize>(q: Q, s: [u64; N]) -> [u64; 2] {
     [d, if q.has(q::or) { p | at(4) & 1 } else { p & at(4) & 1 }]
 }
 
-/// `shf`: a funnel shift of `b:a`.
+/// `shf`: a funnel shift of `b:a`, by shifts of words.
 #[inline(always)]
 pub fn shf(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
-    let both = zext(b, 32) << 32 | zext(a, 32);
     let n = if q.has(q::wrap) { c & 31 } else { zext(c, 32).min(32) };
-    [if q.has(q::l) { (both << n) >> 32 } else { zext(both >> n, 32) }]
+    let (up, left) = (n & 31, q.has(q::l));
+    let back = 31 - up;
+    let d = if left { b << up | zext(a, 32) >> 1 >> back } else { zext(a, 32) >> up | b << 1 << back };
+    [match n {
+        32 if left => zext(a, 32),
+        32 => zext(b, 32),
+        _ => zext(d, 32),
+    }]
 }
 
 /// `shl`: amounts beyond the width count as the width.
 #[inline(always)]
 pub fn shl(q: Q, [a, b]: [u64; 2]) -> [u64; 1] {
-    let n = zext(b, 32);
-    [if n >= q.ty[0].bits() as u64 { 0 } else { zext(a << n, q.ty[0].bits()) }]
+    let (bits, n) = (u64::from(q.ty[0].bits()), zext(b, 32));
+    [if n >= bits { 0 } else { zext(a << (n & (bits - 1)), bits as u32) }]
 }
 
 /// `shr`: with the sign for signed types; amounts beyond the width count as the width.
 #[inline(always)]
 pub fn shr(q: Q, [a, b]: [u64; 2]) -> [u64; 1] {
-    let bits = q.ty[0].bits();
-    let n = zext(b, 32);
+    let (bits, n) = (u64::from(q.ty[0].bits()), zext(b, 32));
     [if q.ty[0].is_signed() {
-        (sext(a, bits) >> n.min(63)) as u64
-    } else if n >= bits as u64 {
+        (sext(a, bits as u32) >> n.min(bits - 1)) as u64
+    } else if n >= bits {
         0
     } else {
-        zext(a, bits) >> n
+        zext(a, bits as u32) >> (n & (bits - 1))
     }]
 }
 
 /// `prmt`: bytes of `b:a`.
 #[inline(always)]
 pub fn prmt(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
-    let bytes = zext(b, 32) << 32 | zext(a, 32);
     let n = c & 3;
     let mut d = 0;
     for i in 0..4 {
@@ -104,7 +108,7 @@ pub fn prmt(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
             let nibble = c >> (4 * i);
             (nibble & 7, nibble & 8 != 0)
         };
-        let byte = bytes >> (8 * select) & 0xff;
+        let byte = (if select & 4 == 0 { a } else { b }) >> (8 * (select & 3)) & 0xff;
         let byte = if sign { (byte >> 7) * 0xff } else { byte };
         d |= byte << (8 * i);
     }

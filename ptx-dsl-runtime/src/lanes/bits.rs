@@ -44,6 +44,18 @@ pub(super) fn mask(lanes: &[u8; 32]) -> u32 {
     })
 }
 
+/// The lanes whose word is all ones. All other words must be zero.
+#[inline(always)]
+pub(super) fn mask_of_words(lanes: &[u32; 32]) -> u32 {
+    lanes.iter().zip(LANE).fold(0, |m, (v, bit)| m | v & bit)
+}
+
+/// Words that are all ones in the lanes of `m`, else zero.
+#[inline(always)]
+pub(super) fn words_of_mask(m: u32) -> [u32; 32] {
+    array(|l| (m >> l & 1).wrapping_neg())
+}
+
 /// The integer parts of numbers below 2^31.
 #[inline(always)]
 pub(super) fn truncate(v: &[f32; 8]) -> [i32; 8] {

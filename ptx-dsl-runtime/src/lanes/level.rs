@@ -14,6 +14,16 @@ pub trait Level: Copy + 'static {
     fn mask(lanes: &[u8; 32]) -> u32 {
         bits::mask(lanes)
     }
+    /// The lanes whose word is all ones. All other words must be zero.
+    #[inline(always)]
+    fn mask_of_words(lanes: &[u32; 32]) -> u32 {
+        bits::mask_of_words(lanes)
+    }
+    /// Words that are all ones in the lanes of `m`, else zero.
+    #[inline(always)]
+    fn words_of_mask(m: u32) -> [u32; 32] {
+        bits::words_of_mask(m)
+    }
     /// Sets the lanes of `m`.
     #[inline(always)]
     fn put_u32(to: &mut [u32; 32], v: &[u32; 32], m: u32) {

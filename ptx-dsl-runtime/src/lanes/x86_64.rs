@@ -2,6 +2,7 @@
 
 #![allow(unsafe_code)]
 
+use super::bits::LANE;
 use super::level::Level;
 use std::arch::x86_64::*;
 
@@ -155,6 +156,28 @@ impl Level for Avx512 {
     both!();
 
     #[inline(always)]
+    fn mask_of_words(lanes: &[u32; 32]) -> u32 {
+        // SAFETY: the level has AVX-512F, and each half of the lanes is 64 bytes long.
+        let [low, high] = unsafe {
+            let low = _mm512_loadu_si512(lanes.as_ptr().cast());
+            let high = _mm512_loadu_si512(lanes[16..].as_ptr().cast());
+            [_mm512_test_epi32_mask(low, low), _mm512_test_epi32_mask(high, high)]
+        };
+        u32::from(low) | u32::from(high) << 16
+    }
+
+    #[inline(always)]
+    fn words_of_mask(m: u32) -> [u32; 32] {
+        let mut out = [0; 32];
+        // SAFETY: as above.
+        unsafe {
+            _mm512_storeu_si512(out.as_mut_ptr().cast(), _mm512_maskz_set1_epi32(m as u16, -1));
+            _mm512_storeu_si512(out[16..].as_mut_ptr().cast(), _mm512_maskz_set1_epi32((m >> 16) as u16, -1));
+        }
+        out
+    }
+
+    #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
         let mut out = [0; 32];
         for half in [0, 16] {
@@ -196,6 +219,22 @@ impl Level for Avx2 {
     const FMA: bool = true;
 
     both!();
+
+    #[inline(always)]
+    fn mask_of_words(lanes: &[u32; 32]) -> u32 {
+        let eights: [__m256; 4] = bytemuck::cast(*lanes);
+        // SAFETY: the level has AVX.
+        eights.into_iter().rev().fold(0, |m, eight| m << 8 | unsafe { _mm256_movemask_ps(eight) } as u32)
+    }
+
+    #[inline(always)]
+    fn words_of_mask(m: u32) -> [u32; 32] {
+        let mut out = [0; 32];
+        for (out, bit) in out.iter_mut().zip(LANE) {
+            *out = if m & bit != 0 { u32::MAX } else { 0 };
+        }
+        out
+    }
 
     #[inline(always)]
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
@@ -244,6 +283,9 @@ mod tests {
         for m in [0u32, 1, 0x8000_0001, 0xdead_beef, 0x0102_0304, u32::MAX] {
             let lanes: [u8; 32] = std::array::from_fn(|l| (m >> l & 1) as u8);
             assert_eq!(L::mask(&lanes), m);
+            let words = lanes.map(|l| u32::from(l).wrapping_neg());
+            assert_eq!(L::words_of_mask(m), words, "{m:08x}");
+            assert_eq!(L::mask_of_words(&words), m);
             let numbers: [f64; 8] = std::array::from_fn(|i| f64::from(m.rotate_left(i as u32) as i32) / 3.0);
             assert_eq!(L::truncate_f64(&numbers), numbers.map(|v| v as i32), "{m:08x}");
             let numbers = numbers.map(|v| v as f32);

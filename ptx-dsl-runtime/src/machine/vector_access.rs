@@ -11,6 +11,7 @@ use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode, decode_common};
 use crate::mem::bounds::{aligned, part, part_mut, row};
 use crate::mem::prefetch::{DISTANCE, prefetch};
+use crate::mem::scattered;
 
 /// Consecutive elements.
 #[inline(always)]
@@ -456,5 +457,15 @@ impl Ctx<'_> {
         let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);
         let Some((memory, at)) = self.bytes_of_mut(space, first) else { return m };
         T::add(set, memory, first.wrapping_sub(at as u64), m, addr, v, old)
+    }
+
+    /// `red.add.u32` of one value at addresses of 32 bits. `false`, with nothing done, if one is not plainly right.
+    #[inline(always)]
+    pub(crate) fn add_to_words(&mut self, space: AddrSpace, m: u32, addr: &[u32; 32], v: u32) -> bool {
+        let (set, first) = (self.set, addr[m.trailing_zeros() as usize & 31]);
+        match self.bytes_of_mut(space, first.into()) {
+            Some((memory, at)) if at == first as usize => scattered::add_to_words(set, memory, m, addr, v),
+            _ => false,
+        }
     }
 }

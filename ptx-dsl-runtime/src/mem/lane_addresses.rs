@@ -74,29 +74,40 @@ impl<'a, T: Word, O: Offset> LaneAddresses<'a, T, O> {
 }
 
 /// 32 checked offsets for stores.
-pub(crate) struct LaneAddressesMut<'a, T> {
+pub(crate) struct LaneAddressesMut<'a, T, O> {
     memory: &'a mut [u8],
     /// As in [`LaneAddresses`].
-    at: [u64; 32],
+    at: [O; 32],
     of: PhantomData<T>,
 }
 
-impl<'a, T: Word> LaneAddressesMut<'a, T> {
+impl<'a, T: Word, O: Offset> LaneAddressesMut<'a, T, O> {
     /// `None` if one lane is outside or misaligned.
     #[inline(always)]
-    pub fn check(memory: &'a mut [u8], at: [u64; 32]) -> Option<Self> {
-        fit::<T, u64>(memory.len(), &at).then_some(LaneAddressesMut { memory, at, of: PhantomData })
+    pub fn check(memory: &'a mut [u8], at: [O; 32]) -> Option<Self> {
+        fit::<T, O>(memory.len(), &at).then_some(LaneAddressesMut { memory, at, of: PhantomData })
     }
 
     /// Updates the element of each lane, in lane order.
     #[inline(always)]
-    pub fn change(self, mut change: impl FnMut(usize, T) -> T) {
-        for (l, at) in self.at.iter().enumerate() {
-            let at = *at as usize;
-            // SAFETY: `check` has verified that `at + T::BYTES` is at most the length.
-            let s = unsafe { self.memory.get_unchecked_mut(at..at.wrapping_add(T::BYTES)) };
-            change(l, T::load(s)).store(s);
+    pub fn change(mut self, mut change: impl FnMut(usize, T) -> T) {
+        for l in 0..32 {
+            self.change_lane(l, |was| change(l, was));
         }
+    }
+
+    /// Updates the elements of the lanes of `m`, in lane order.
+    #[inline(always)]
+    pub fn change_some(mut self, m: u32, change: impl Fn(T) -> T) {
+        crate::lanes(m, |l| self.change_lane(l, &change));
+    }
+
+    #[inline(always)]
+    fn change_lane(&mut self, l: usize, change: impl FnOnce(T) -> T) {
+        let at = self.at[l & 31].into() as usize;
+        // SAFETY: `check` has verified that `at + T::BYTES` is at most the length.
+        let s = unsafe { self.memory.get_unchecked_mut(at..at.wrapping_add(T::BYTES)) };
+        change(T::load(s)).store(s);
     }
 }
 
@@ -118,7 +129,7 @@ mod tests {
                 assert!(LaneAddresses::<u32, u32>::check(&memory, at).is_none(), "{wrong}");
                 assert!(LaneAddresses::<u32, u64>::check(&memory, at.map(u64::from)).is_none(), "{wrong}");
                 let mut copy = memory.clone();
-                assert!(LaneAddressesMut::<u32>::check(&mut copy, at.map(u64::from)).is_none(), "{wrong}");
+                assert!(LaneAddressesMut::<u32, u64>::check(&mut copy, at.map(u64::from)).is_none(), "{wrong}");
             }
         }
         for wrong in [u64::MAX, u64::MAX - 3, 1 << 32, (1 << 32) + 4] {
@@ -135,11 +146,14 @@ mod tests {
     fn lanes_change_one_after_the_other() {
         let mut memory = vec![1u8, 0, 0, 0];
         let mut seen = Vec::new();
-        LaneAddressesMut::check(&mut memory, [0; 32]).expect("inside").change(|l, was: u16| {
+        LaneAddressesMut::check(&mut memory, [0u64; 32]).expect("inside").change(|l, was: u16| {
             seen.push(was);
             was + l as u16
         });
         assert_eq!(u16::from_le_bytes([memory[0], memory[1]]), 1 + 31 * 32 / 2);
         assert_eq!(seen[..4], [1, 1, 2, 4]);
+        let lanes = LaneAddressesMut::check(&mut memory, [2u32; 32]).expect("inside");
+        lanes.change_some(0x8000_0103, |was: u16| was + 5);
+        assert_eq!(memory[2..], [20, 0]);
     }
 }

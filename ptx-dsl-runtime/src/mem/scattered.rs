@@ -121,6 +121,28 @@ macro_rules! scattered {
 }
 scattered!(u8 u16 u32 u64);
 
+/// Adds one value to the words of the lanes of `m`, in lane order, in a memory that starts at address 0. `false`, with nothing done, if
+/// one is outside or misaligned.
+#[inline(never)]
+pub(crate) fn add_to_words(set: InstructionSet, memory: &mut [u8], m: u32, addr: &[u32; 32], v: u32) -> bool {
+    dispatch!(set, add_one_value, (memory: &mut [u8] = memory, m: u32 = m, addr: &[u32; 32] = addr, v: u32 = v) -> bool)
+}
+
+#[inline(always)]
+fn add_one_value(memory: &mut [u8], m: u32, addr: &[u32; 32], v: u32) -> bool {
+    let mut at = *addr;
+    if m != u32::MAX {
+        // inactive lanes have the address of the first one
+        let first = addr[m.trailing_zeros() as usize & 31];
+        for (at, bit) in at.iter_mut().zip(LANE) {
+            *at = if m & bit != 0 { *at } else { first };
+        }
+    }
+    let Some(at) = LaneAddressesMut::<u32, u32>::check(memory, at) else { return false };
+    at.change_some(m, |was| was.wrapping_add(v));
+    true
+}
+
 /// Calls `f` in lane order until it returns `false`. Returns the lanes that are left.
 #[inline(always)]
 fn each(mut m: u32, mut f: impl FnMut(usize) -> bool) -> u32 {
@@ -365,7 +387,7 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
         });
     }
     if m == u32::MAX
-        && let Some(at) = LaneAddressesMut::<T>::check(memory, offsets(base, addr))
+        && let Some(at) = LaneAddressesMut::<T, u64>::check(memory, offsets(base, addr))
     {
         at.change(|l, _| v[l]);
         return true;
@@ -382,7 +404,7 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
 #[inline(always)]
 fn add<T: Word>(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[T; 32], mut old: Option<&mut [T; 32]>) -> u32 {
     if m == u32::MAX
-        && let Some(at) = LaneAddressesMut::<T>::check(memory, offsets(base, addr))
+        && let Some(at) = LaneAddressesMut::<T, u64>::check(memory, offsets(base, addr))
     {
         match old {
             Some(old) => at.change(|l, was| {

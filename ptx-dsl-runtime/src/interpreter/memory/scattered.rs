@@ -330,15 +330,23 @@ fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: 
 #[inline(always)]
 fn add<T: Scattered>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
     let result = op.results.first().copied().flatten();
+    let value = r.uniform(&op.sources[1]);
+    // as of loads
+    let near = word_place(r, &op.sources[0], 0).filter(|_| T::BYTES == 4 && result.is_none() && !r.x.monitor.is_on());
     for k in 0..r.n {
         let m = r.masks[k];
         if m == 0 {
             continue;
         }
         r.enter(k, m);
+        if let (Some(near), Some(v)) = (near, value)
+            && r.x.add_to_words(access.space, m, &r.registers.words[near + k].get_mut().0, v as u32)
+        {
+            continue;
+        }
         let at = addresses(r, &op.sources[0], k);
         r.tell(access, &at, m);
-        let v: [T; 32] = match r.uniform(&op.sources[1]) {
+        let v: [T; 32] = match value {
             Some(v) => [T::narrow(v); 32],
             None => narrowed(r, &op.sources[1], k),
         };

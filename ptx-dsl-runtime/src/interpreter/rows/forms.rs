@@ -4,7 +4,7 @@
 
 use super::kind::Kind;
 use super::kinds::{H, L, N, P, Semantics, W, each};
-use super::loops::{Compiled, Form, Loop};
+use super::loops::{Compiled, Form, Loop, Places};
 use crate::isa::arith::float;
 use crate::isa::{arith, compare, cvt, logic};
 use crate::lanes::{self, Base, Level};
@@ -16,7 +16,7 @@ use std::sync::OnceLock;
 macro_rules! level {
     ($(#[$attribute:meta])* $name:ident $level:ty) => {
         $(#[$attribute])*
-        fn $name<F: Semantics, A, B, C, D, R, S>(x: &Loop<'_>)
+        fn $name<F: Semantics, A, B, C, D, R, S>(x: &Loop<'_>, places: &Places)
         where
             A: super::kinds::Register,
             B: super::kinds::Register,
@@ -25,7 +25,7 @@ macro_rules! level {
             R: super::kinds::Register,
             S: super::kinds::Register,
         {
-            each::<F, A, B, C, D, R, S, $level>(x);
+            each::<F, A, B, C, D, R, S, $level>(x, places);
         }
     };
 }

@@ -11,31 +11,91 @@ pub(super) const OPERANDS: usize = 4;
 /// What an instruction computes in one lane.
 pub(in super::super) type One = fn(u64, u64, u64, u64) -> [u64; 2];
 
-/// Where the operands and results of an instruction are.
-#[derive(Clone, Copy)]
-pub(super) struct Places {
-    /// The row of each operand for warp 0 of the CTA, and the distance to that for the next one, 0 or 1.
-    pub sources: [(usize, usize); OPERANDS],
-    /// The same of results, whose rows follow each other.
-    pub results: [usize; 2],
+/// Where the rows of an operand or a result are.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Place {
+    /// The row for warp 0 of the CTA.
+    pub first: u32,
+    /// The rows of the other warps follow; else it is that of all.
+    pub by_warp: bool,
 }
 
-/// What a loop works on: rows of registers.
+/// Where the operands and results of an instruction are.
+#[derive(Clone, Copy, Default)]
+pub(super) struct Places {
+    pub sources: [Place; OPERANDS],
+    pub result: Place,
+    /// The second result, if somebody wants it.
+    pub second: Option<Place>,
+}
+
+/// What loops need: so many warps, and so many rows of each kind.
+#[derive(Debug, Clone, Copy, Default)]
+pub(super) struct Needs {
+    warps: usize,
+    words: usize,
+    longs: usize,
+    predicates: usize,
+}
+
+impl Needs {
+    /// What a loop needs to run for any of the warps of a CTA.
+    pub fn of(form: &Form, places: &Places, warps: usize) -> Needs {
+        let mut needs = Needs { warps, ..Needs::default() };
+        let results = [Some(places.result), places.second];
+        let results = form.results.iter().zip(results.into_iter().flatten());
+        for (kind, place) in form.sources.iter().zip(places.sources).chain(results) {
+            let end = place.first as usize + if place.by_warp { warps } else { 1 };
+            let rows = match kind {
+                Kind::P => &mut needs.predicates,
+                Kind::L => &mut needs.longs,
+                Kind::H | Kind::W => &mut needs.words,
+            };
+            *rows = (*rows).max(end);
+        }
+        needs
+    }
+
+    /// Those of both.
+    pub fn and(self, other: Needs) -> Needs {
+        Needs {
+            warps: self.warps.min(other.warps),
+            words: self.words.max(other.words),
+            longs: self.longs.max(other.longs),
+            predicates: self.predicates.max(other.predicates),
+        }
+    }
+}
+
+/// What loops work on: rows of registers.
 pub(super) struct Loop<'c> {
     pub words: &'c [Cell<Row<u32>>],
     pub longs: &'c [Cell<Row<u64>>],
     pub predicates: &'c [Cell<u32>],
-    pub places: &'c Places,
     /// The first warp.
-    pub lo: usize,
+    pub lo: u32,
     /// The lanes of each warp that get a result.
     pub masks: &'c [u32],
     /// All lanes get one.
     pub all: bool,
 }
 
-/// A loop compiled for one instruction set. Only [`forms`] makes them, for each set.
-pub(super) type Compiled = unsafe fn(&Loop<'_>);
+impl Loop<'_> {
+    /// Are all rows that loops need inside?
+    #[inline(always)]
+    pub fn has(&self, needs: &Needs) -> bool {
+        self.lo as usize + self.masks.len() <= needs.warps
+            && needs.words <= self.words.len()
+            && needs.longs <= self.longs.len()
+            && needs.predicates <= self.predicates.len()
+    }
+}
+
+/// A loop compiled for one instruction set, whose rows must be inside. Only [`super::forms`] makes them, for each set.
+pub(super) type Compiled = unsafe fn(&Loop<'_>, &Places);
+
+/// A loop with the places of its operands and results.
+pub(super) type Call = (Compiled, Places);
 
 /// A form of an instruction: the kinds of its operands, and its loops.
 pub(super) struct Form {

@@ -234,27 +234,25 @@ pub fn pick32<const N: usize>(q: Q, s: [u64; N], max: bool) -> u64 {
 #[inline(always)]
 pub fn pick<const N: usize>(f: Format, q: Q, s: [u64; N], max: bool) -> u64 {
     let sign = f.sign();
-    let mut d = None;
-    let mut nan = false;
+    // without branches, which LLVM does not vectorise
+    let (mut d, mut found, mut nan) = (f.nan, false, false);
     let mut signs = 0;
     for x in s {
         signs ^= x & sign;
         let x = if q.has(q::abs) { x & (sign - 1) } else { x & (sign | (sign - 1)) };
-        if f.is_nan(x) {
-            nan = true;
-            continue;
-        }
         let key = |x: u64| if x & sign != 0 { !(x & (sign - 1)) as i64 } else { x as i64 };
-        d = match d {
-            Some(y) if max == (key(y) >= key(x)) => Some(y),
-            _ => Some(x),
-        };
+        let number = !f.is_nan(x);
+        let stays = found && max == (key(d) >= key(x));
+        d = if number && !stays { x } else { d };
+        found |= number;
+        nan |= !number;
     }
-    match d {
-        Some(_) if nan && q.has(q::NaN) => f.nan,
-        Some(d) if q.has(q::xorsign) => d & (sign - 1) | signs,
-        Some(d) => d,
-        None => f.nan,
+    if !found || nan && q.has(q::NaN) {
+        f.nan
+    } else if q.has(q::xorsign) {
+        d & (sign - 1) | signs
+    } else {
+        d
     }
 }
 

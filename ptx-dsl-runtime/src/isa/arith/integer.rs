@@ -207,30 +207,50 @@ fn place(bits: u32, x: u64) -> u32 {
     if bits == 64 { (x as u32).min(255) } else { (x & 0xff) as u32 }
 }
 
+/// Bit fields of words and longs: in the width of the type, because LLVM does not make words of longs.
+macro_rules! fields {
+    ($($module:ident $unsigned:ident $signed:ident)*) => {$(
+        mod $module {
+            const BITS: u32 = $unsigned::BITS;
+
+            #[inline(always)]
+            pub fn bfe(signed: bool, a: $unsigned, pos: u32, len: u32) -> $unsigned {
+                // bits beyond the value are copies of its sign for signed types, else zero
+                if len == 0 || pos >= BITS && !signed {
+                    return 0;
+                }
+                let above = BITS - len.min(BITS);
+                if signed {
+                    (a as $signed >> pos.min(BITS - 1) << above >> above) as $unsigned
+                } else {
+                    a >> pos << above >> above
+                }
+            }
+
+            #[inline(always)]
+            pub fn bfi(a: $unsigned, b: $unsigned, pos: u32, len: u32) -> $unsigned {
+                if len == 0 || pos >= BITS {
+                    return b;
+                }
+                let field = $unsigned::MAX >> (BITS - len.min(BITS)) << pos;
+                b & !field | a << pos & field
+            }
+        }
+    )*};
+}
+fields! {
+    words u32 i32
+    longs u64 i64
+}
+
 /// `bfe`: a field, sign-extended from its last bit for signed types.
 #[inline(always)]
 pub fn bfe(q: Q, a: u64, pos: u64, len: u64) -> u64 {
-    let ty = q.ty[0];
-    let bits = ty.bits();
+    let (ty, bits) = (q.ty[0], q.ty[0].bits());
     let (pos, len) = (place(bits, pos), place(bits, len));
-    if len == 0 {
-        return 0;
-    }
-    let a = if ty.is_signed() { sext(a, bits) } else { zext(a, bits) as i64 };
-    // bits beyond the value are copies of its sign for signed types, else zero
-    let v = if ty.is_signed() {
-        a >> pos.min(63)
-    } else if pos > 63 {
-        0
-    } else {
-        (a as u64 >> pos) as i64
-    };
-    if len >= 64 {
-        v as u64
-    } else if ty.is_signed() {
-        sext(v as u64, len) as u64
-    } else {
-        zext(v as u64, len)
+    match bits {
+        64 => longs::bfe(ty.is_signed(), a, pos, len),
+        _ => words::bfe(ty.is_signed(), a as u32, pos, len).into(),
     }
 }
 
@@ -239,11 +259,10 @@ pub fn bfe(q: Q, a: u64, pos: u64, len: u64) -> u64 {
 pub fn bfi(q: Q, a: u64, b: u64, pos: u64, len: u64) -> u64 {
     let bits = q.ty[0].bits();
     let (pos, len) = (place(bits, pos), place(bits, len));
-    if len == 0 || pos >= bits {
-        return b;
+    match bits {
+        64 => longs::bfi(a, b, pos, len),
+        _ => words::bfi(a as u32, b as u32, pos, len).into(),
     }
-    let field = zext(u64::MAX, len.min(64)) << pos;
-    b & !field | a << pos & field
 }
 
 /// `szext`: from the low bits.
