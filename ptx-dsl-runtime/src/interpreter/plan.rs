@@ -4,6 +4,7 @@
 //! affine, rows) when the region begins; a region keeps a plan for each of the few combinations that occur. Where a planned step
 //! cannot do its work, the rest of the region runs as if there were no plan. A plan never faults: it leaves that to the instruction.
 
+mod deferred;
 mod fusion;
 mod step;
 
@@ -11,6 +12,7 @@ use super::code::{Code, Instr};
 use super::runner::{Rest, Runner};
 use crate::fault::Fault;
 
+use deferred::{Deferred, Tracker};
 use step::{Outcome, Step};
 
 /// Plans of a region.
@@ -23,6 +25,8 @@ pub(super) struct Plans {
     /// The one that was used last.
     last: usize,
     all: Vec<Plan>,
+    /// Accesses that could not run at an index.
+    refused: Vec<usize>,
 }
 
 struct Plan {
@@ -31,6 +35,8 @@ struct Plan {
     /// What the registers of the region are before it.
     kinds: Box<[u64]>,
     steps: Box<[Planned]>,
+    /// In the order of the region.
+    deferred: Box<[Deferred]>,
 }
 
 struct Planned {
@@ -46,7 +52,7 @@ pub(super) type Failed = (usize, Box<Fault>);
 
 impl Plans {
     pub fn new() -> Self {
-        Plans { known: false, last: 0, all: Vec::new() }
+        Plans { known: false, last: 0, all: Vec::new(), refused: Vec::new() }
     }
 
     /// Runs the body of region `at`.
@@ -54,27 +60,40 @@ impl Plans {
     pub fn run(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Result<(), Failed> {
         let region = &code.regions[at];
         let fits = |plan: &Plan| plan.rest == r.rest && r.registers.kinds.are(r.lo, &region.registers, &plan.kinds);
-        if self.all.get(self.last).is_some_and(fits) {
-            return self.all[self.last].run(r, &region.body);
-        }
-        if let Some(at) = self.all.iter().position(fits) {
+        if !self.all.get(self.last).is_some_and(fits) {
+            let Some(at) = self.all.iter().position(fits) else { return self.record(r, code, at) };
             self.last = at;
-            return self.all[at].run(r, &region.body);
         }
+        match self.all[self.last].run(r, &region.body)? {
+            None => Ok(()),
+            Some(refused) => {
+                self.all.swap_remove(self.last);
+                self.refused.push(refused);
+                run_from(r, &region.body, refused)
+            }
+        }
+    }
+
+    /// Runs it without a plan, and perhaps makes one.
+    fn record(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Result<(), Failed> {
+        let region = &code.regions[at];
         if !std::mem::replace(&mut self.known, true) || self.all.len() == MOST {
             return run_from(r, &region.body, 0);
         }
         let kinds = r.registers.kinds.of(r.lo, &region.registers);
-        let mut plan = Plan { rest: r.rest, kinds, steps: Box::new([]) };
+        let mut plan = Plan { rest: r.rest, kinds, steps: Box::new([]), deferred: Box::new([]) };
         let mut steps = Vec::with_capacity(region.body.len());
+        let mut tracker = Tracker::default();
         for (i, instr) in region.body.iter().enumerate() {
             r.unguarded();
+            tracker.note(r, instr, i, self.refused.contains(&i));
             let all = instr.op.guard.is_none() && are_dead(code, instr, r.rest);
             r.all = all;
             let step = Step::record(r, instr).map_err(|fault| (i, fault))?;
             r.describe_news(&instr.op);
             steps.push(Planned { at: i, step, all });
         }
+        plan.deferred = tracker.apply(code, at, &mut steps);
         if r.full {
             fusion::fuse(r, code, at, &mut steps);
         }
@@ -107,19 +126,39 @@ pub(super) fn run_from(r: &mut Runner<'_, '_>, body: &[Instr], from: usize) -> R
 }
 
 impl Plan {
+    /// Runs it. Returns the instruction before which it has stopped because that has refused to run.
     #[inline(always)]
-    fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> Result<(), Failed> {
+    fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> Result<Option<usize>, Failed> {
         r.unguarded();
         for Planned { at, step, all } in &self.steps {
             r.all = *all;
-            let outcome = step.run(r, body, *at).map_err(|fault| (*at, fault))?;
+            let outcome = step.run(r, body, *at).map_err(|fault| {
+                self.leave(r, at + 1);
+                (*at, fault)
+            })?;
             r.describe_news(&body[*at].op);
             match outcome {
                 Outcome::Done => {}
-                Outcome::Left => return run_from(r, body, *at),
-                Outcome::Otherwise => return run_from(r, body, at + 1),
+                Outcome::Left => {
+                    self.leave(r, *at);
+                    return run_from(r, body, *at).map(|()| None);
+                }
+                Outcome::Refused => {
+                    self.leave(r, *at);
+                    return Ok(Some(*at));
+                }
+                Outcome::Otherwise => {
+                    self.leave(r, at + 1);
+                    return run_from(r, body, at + 1).map(|()| None);
+                }
             }
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Instruction `next` runs now, without the plan.
+    #[cold]
+    fn leave(&self, r: &mut Runner<'_, '_>, next: usize) {
+        self.deferred.iter().for_each(|deferred| deferred.catch_up(r, next));
     }
 }
