@@ -5,6 +5,7 @@ pub(crate) mod atomic_bytes;
 pub(crate) mod bounds;
 pub(crate) mod cache_lines;
 pub mod global;
+pub(crate) mod indexed;
 pub(crate) mod lane_addresses;
 pub(crate) mod little_endian;
 pub(crate) mod prefetch;

@@ -6,6 +6,8 @@ mod async_races;
 mod cluster_barrier;
 #[path = "load/explore.rs"]
 mod explore;
+#[path = "load/indexed.rs"]
+mod indexed;
 #[path = "load/misuse.rs"]
 mod misuse;
 #[path = "load/polling.rs"]

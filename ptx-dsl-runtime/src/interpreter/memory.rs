@@ -6,11 +6,13 @@
 
 mod access;
 mod concurrent;
+mod indexed;
 mod pieces;
 mod product;
 mod scattered;
 
 pub(super) use access::Access;
+pub(super) use indexed::Indexed;
 pub(super) use product::{CHAIN, Factor, Products};
 
 use super::op::{Op, WarpFunction};

@@ -4,6 +4,7 @@
 //! affine, rows) when the region begins; a region keeps a plan for each of the few combinations that occur. Where a planned step
 //! cannot do its work, the rest of the region runs as if there were no plan. A plan never faults: it leaves that to the instruction.
 
+mod deferred;
 mod fusion;
 mod scalars;
 mod step;
@@ -13,6 +14,7 @@ use super::runner::{Rest, Runner};
 use crate::fault::Fault;
 use crate::isa::Done;
 
+use deferred::{Deferred, Tracker};
 use step::{Outcome, Step};
 
 /// Plans of a region.
@@ -25,6 +27,8 @@ pub(super) struct Plans {
     /// The one that was used last.
     last: usize,
     all: Vec<Plan>,
+    /// Accesses that could not run at an index.
+    refused: Vec<usize>,
 }
 
 struct Plan {
@@ -33,6 +37,8 @@ struct Plan {
     /// What the registers of the region are before it.
     kinds: Box<[u64]>,
     steps: Box<[Planned]>,
+    /// In the order of the region.
+    deferred: Box<[Deferred]>,
 }
 
 struct Planned {
@@ -45,31 +51,42 @@ struct Planned {
 
 impl Plans {
     pub fn new() -> Self {
-        Plans { known: false, last: 0, all: Vec::new() }
+        Plans { known: false, last: 0, all: Vec::new(), refused: Vec::new() }
     }
 
     /// Runs the body of region `at`.
     #[inline(always)]
     pub fn run(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Done {
         let region = &code.regions[at];
-        match self.all.get(self.last) {
-            Some(plan) if plan.fits(r, region) => plan.run(r, &region.body),
-            _ => self.find_or_record(r, code, at),
+        if !self.all.get(self.last).is_some_and(|plan| plan.fits(r, region)) {
+            let Some(at) = self.all.iter().position(|plan| plan.fits(r, region)) else {
+                return self.record(r, code, at);
+            };
+            self.last = at;
+        }
+        match self.all[self.last].run(r, &region.body)? {
+            None => Ok(()),
+            Some(refused) => self.forget(r, &region.body, refused),
         }
     }
 
-    /// The same if the plan that was used last does not fit.
+    /// An instruction has refused to run from the last plan: it runs in another way, and so does its next plan.
+    #[cold]
     #[inline(never)]
-    fn find_or_record(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Done {
+    fn forget(&mut self, r: &mut Runner<'_, '_>, body: &[Instr], refused: usize) -> Done {
+        self.all.swap_remove(self.last);
+        self.refused.push(refused);
+        run_from(r, body, refused)
+    }
+
+    /// Runs it without a plan, and perhaps makes one.
+    #[inline(never)]
+    fn record(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Done {
         let region = &code.regions[at];
-        if let Some(at) = self.all.iter().position(|plan| plan.fits(r, region)) {
-            self.last = at;
-            return self.all[at].run(r, &region.body);
-        }
         if !std::mem::replace(&mut self.known, true) || self.all.len() == MOST {
             return run_from(r, &region.body, 0);
         }
-        self.all.push(Plan::record(r, code, at)?);
+        self.all.push(Plan::record(r, code, at, &self.refused)?);
         self.last = self.all.len() - 1;
         Ok(())
     }
@@ -105,24 +122,27 @@ fn failed(r: &mut Runner<'_, '_>, body: &[Instr], at: usize, fault: Box<Fault>) 
 }
 
 impl Plan {
-    /// Runs the body of region `at`, and notes how.
-    fn record(r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Result<Plan, Box<Fault>> {
+    /// Runs the body of region `at`, and notes how. These instructions have refused to run from a plan.
+    fn record(r: &mut Runner<'_, '_>, code: &Code, at: usize, refused: &[usize]) -> Result<Plan, Box<Fault>> {
         let region = &code.regions[at];
         let (rest, kinds) = (r.rest, r.registers.kinds.of(r.lo, &region.registers));
         let mut steps = Vec::with_capacity(region.body.len());
+        let mut tracker = Tracker::default();
         for (i, instr) in region.body.iter().enumerate() {
             r.unguarded();
+            tracker.note(r, instr, i, refused.contains(&i));
             let all = instr.op.guard.is_none() && are_dead(code, instr, rest);
             r.all = all;
             let step = Step::record(r, i, instr).map_err(|fault| failed(r, &region.body, i, fault))?;
             r.describe_news(&instr.op);
             steps.push(Planned { at: i, step, all });
         }
+        let deferred = tracker.apply(code, at, &mut steps);
         if r.full {
             fusion::fuse(r, code, at, &mut steps);
         }
         let steps = fusion::join_scalars(fusion::join_loops(steps)).into();
-        Ok(Plan { rest, kinds, steps })
+        Ok(Plan { rest, kinds, steps, deferred })
     }
 
     /// Does it hold for the running lanes?
@@ -131,22 +151,50 @@ impl Plan {
         self.rest == r.rest && r.registers.kinds.are(r.lo, &region.registers, &self.kinds)
     }
 
+    /// Runs it. Returns the instruction before which it has stopped because that has refused to run.
     #[inline(never)]
-    fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> Done {
+    fn run(&self, r: &mut Runner<'_, '_>, body: &[Instr]) -> Result<Option<usize>, Box<Fault>> {
         r.unguarded();
         for Planned { at, step, all } in &self.steps {
             r.all = *all;
-            let outcome = step.run(r, body, *at).map_err(|fault| failed(r, body, *at, fault))?;
+            let outcome = step.run(r, body, *at).map_err(|fault| self.failed(r, body, *at, fault))?;
             if r.x.findings.has_news() {
                 r.describe_findings(&body[*at].op);
             }
             match outcome {
                 Outcome::Done => {}
-                Outcome::Left => return run_from(r, body, *at),
-                Outcome::LeftAt(at) => return run_from(r, body, at),
-                Outcome::Otherwise => return run_from(r, body, at + 1),
+                Outcome::Left => return self.run_rest(r, body, *at),
+                Outcome::LeftAt(at) => return self.run_rest(r, body, at),
+                Outcome::Otherwise => return self.run_rest(r, body, at + 1),
+                Outcome::Refused => {
+                    self.leave(r, *at);
+                    return Ok(Some(*at));
+                }
             }
         }
-        Ok(())
+        Ok(None)
+    }
+
+    /// Leaves the plan: the instructions from `next` on run without it.
+    #[cold]
+    #[inline(never)]
+    fn run_rest(&self, r: &mut Runner<'_, '_>, body: &[Instr], next: usize) -> Result<Option<usize>, Box<Fault>> {
+        self.leave(r, next);
+        run_from(r, body, next)?;
+        Ok(None)
+    }
+
+    /// Instruction `at` has failed.
+    #[cold]
+    #[inline(never)]
+    fn failed(&self, r: &mut Runner<'_, '_>, body: &[Instr], at: usize, fault: Box<Fault>) -> Box<Fault> {
+        self.leave(r, at + 1);
+        failed(r, body, at, fault)
+    }
+
+    /// Instruction `next` runs now, without the plan.
+    #[cold]
+    fn leave(&self, r: &mut Runner<'_, '_>, next: usize) {
+        self.deferred.iter().for_each(|deferred| deferred.catch_up(r, next));
     }
 }

@@ -51,6 +51,7 @@ pub(super) struct RowFunction {
     form: &'static Form,
     compiled: Compiled,
     given: [Given; OPERANDS],
+    pub opcode: Opcode,
     /// It is `fma.rn.f32`.
     pub fma: bool,
 }
@@ -104,7 +105,7 @@ impl RowFunction {
             _ => form.loops[1],
         };
         let fma = opcode == op::fma && form.results == [Kind::W] && !q.has(q::ftz);
-        Some(RowFunction { form, compiled, given, fma })
+        Some(RowFunction { form, compiled, given, opcode, fma })
     }
 
     /// Runs the instruction on rows.
@@ -248,6 +249,11 @@ impl Resolved {
     /// Are all operands rows, or constants?
     pub fn is_on_rows(&self) -> bool {
         self.fills.is_empty()
+    }
+
+    /// The results that are no rows yet.
+    pub fn fresh(&self) -> &[Register] {
+        &self.fresh
     }
 
     /// Runs the loop.

@@ -39,6 +39,17 @@ pub trait Level: Copy + 'static {
     fn pick(row: &[u32; 32], at: &[u32; 32]) -> [u32; 32] {
         at.map(|at| row[at as usize & 31])
     }
+    /// Loads words into the lanes of `m`, at addresses in a memory that begins at `base`. False, with nothing done, if one is outside
+    /// or misaligned; `None` if there are no instructions for it.
+    #[inline(always)]
+    fn gather_at(_: &[u8], _: u64, _: &[u64; 32], _: u32, _: &mut [u32; 32]) -> Option<bool> {
+        None
+    }
+    /// Stores words of the lanes of `m`, in their order; otherwise the same.
+    #[inline(always)]
+    fn scatter_at(_: &mut [u8], _: u64, _: &[u64; 32], _: u32, _: &[u32; 32]) -> Option<bool> {
+        None
+    }
     /// The integer parts of numbers below 2^31.
     #[inline(always)]
     fn truncate(v: &[f32; 8]) -> [i32; 8] {

@@ -148,6 +148,25 @@ macro_rules! both {
     };
 }
 
+/// The offsets of words in a memory of so many bytes that begins at `base`. `None` if one of a lane of `m` is outside or misaligned.
+#[cfg(not(debug_assertions))]
+#[inline(always)]
+fn offsets_of_words(len: usize, base: u64, addr: &[u64; 32], m: u32) -> Option<[[u64; 8]; 4]> {
+    let last = len.checked_sub(4)?;
+    let (mut offsets, mut wrong) = ([[0; 8]; 4], 0);
+    for ((to, addr), eight) in offsets.iter_mut().zip(addr.chunks_exact(8)).zip(m.to_le_bytes()) {
+        // SAFETY: only code of the level calls it, which has AVX-512F, and the slices are 64 bytes long.
+        unsafe {
+            let addr = _mm512_loadu_si512(addr.as_ptr().cast());
+            let offset = _mm512_sub_epi64(addr, _mm512_set1_epi64(base.cast_signed()));
+            wrong |= _mm512_mask_cmpgt_epu64_mask(eight, offset, _mm512_set1_epi64(last as i64));
+            wrong |= _mm512_mask_test_epi64_mask(eight, addr, _mm512_set1_epi64(3));
+            _mm512_storeu_si512(to.as_mut_ptr().cast(), offset);
+        }
+    }
+    (wrong == 0).then_some(offsets)
+}
+
 #[cfg(not(debug_assertions))]
 impl Level for Avx512 {
     const FMA: bool = true;
@@ -190,6 +209,35 @@ impl Level for Avx512 {
             }
         }
         out
+    }
+
+    #[inline(always)]
+    fn gather_at(memory: &[u8], base: u64, addr: &[u64; 32], m: u32, to: &mut [u32; 32]) -> Option<bool> {
+        let Some(offsets) = offsets_of_words(memory.len(), base, addr, m) else { return Some(false) };
+        for ((to, offsets), eight) in to.chunks_exact_mut(8).zip(&offsets).zip(m.to_le_bytes()) {
+            // SAFETY: the level has AVX-512F and VL, the slices are 32 and 64 bytes long, and what the lanes load is inside.
+            unsafe {
+                let offset = _mm512_loadu_si512(offsets.as_ptr().cast());
+                let old = _mm256_loadu_si256(to.as_ptr().cast());
+                let new = _mm512_mask_i64gather_epi32::<1>(old, eight, offset, memory.as_ptr().cast());
+                _mm256_storeu_si256(to.as_mut_ptr().cast(), new);
+            }
+        }
+        Some(true)
+    }
+
+    #[inline(always)]
+    fn scatter_at(memory: &mut [u8], base: u64, addr: &[u64; 32], m: u32, v: &[u32; 32]) -> Option<bool> {
+        let Some(offsets) = offsets_of_words(memory.len(), base, addr, m) else { return Some(false) };
+        for ((v, offsets), eight) in v.chunks_exact(8).zip(&offsets).zip(m.to_le_bytes()) {
+            // SAFETY: as above; lanes that store to one place do so in their order.
+            unsafe {
+                let offset = _mm512_loadu_si512(offsets.as_ptr().cast());
+                let v = _mm256_loadu_si256(v.as_ptr().cast());
+                _mm512_mask_i64scatter_epi32::<1>(memory.as_mut_ptr().cast(), eight, offset, v);
+            }
+        }
+        Some(true)
     }
 
     #[inline(always)]

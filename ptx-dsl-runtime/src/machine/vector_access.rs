@@ -108,6 +108,32 @@ impl Ctx<'_> {
         part_mut(memory, at, n)
     }
 
+    /// The memory from an address on. Alignment is the caller's business.
+    #[inline(always)]
+    pub(crate) fn memory_from(&self, access: usize, space: AddrSpace, addr: u64) -> Option<&[u8]> {
+        if space == AddrSpace::Global && !self.is_watched() {
+            if !self.memory.global.is_cached(access, addr) {
+                self.memory.global.cache_segment(access, addr);
+            }
+            return self.memory.global.cached_from(access, addr);
+        }
+        let (memory, at) = self.bytes_of(space, addr)?;
+        memory.get(at..)
+    }
+
+    /// The same to write.
+    #[inline(always)]
+    pub(crate) fn memory_from_mut(&mut self, access: usize, space: AddrSpace, addr: u64) -> Option<&mut [u8]> {
+        if space == AddrSpace::Global && !self.is_watched() && !self.scheduling.probing {
+            if !self.memory.global.is_cached(access, addr) {
+                self.memory.global.cache_segment(access, addr);
+            }
+            return self.memory.global.cached_from_mut(access, addr);
+        }
+        let (memory, at) = self.bytes_of_mut(space, addr)?;
+        memory.get_mut(at..)
+    }
+
     /// Shared memory of a CTA of the cluster, where the address names a rank.
     #[inline(never)]
     fn peer_shared(&self, space: AddrSpace, addr: u64) -> Option<(&[u8], usize)> {

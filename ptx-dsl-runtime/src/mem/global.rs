@@ -168,6 +168,26 @@ impl<'a> Global<'a> {
         Some(unsafe { std::slice::from_raw_parts_mut(span.at.as_ptr().add(at), n) })
     }
 
+    /// The bytes from an address on, which is in the cached segment of access `site`.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn cached_from(&self, site: usize, addr: u64) -> Option<&[u8]> {
+        let Cached { start, span } = self.cache[site % ENTRIES].get();
+        let at = offset_in(addr.wrapping_sub(start), span.len, 0)?;
+        // SAFETY: as in `bytes`; `at` is at most the length.
+        Some(unsafe { std::slice::from_raw_parts(span.at.as_ptr().add(at), span.len - at) })
+    }
+
+    /// The same, to write.
+    #[inline(always)]
+    #[allow(unsafe_code)]
+    pub fn cached_from_mut(&mut self, site: usize, addr: u64) -> Option<&mut [u8]> {
+        let Cached { start, span } = self.cache[site % ENTRIES].get();
+        let at = offset_in(addr.wrapping_sub(start), span.writable, 0)?;
+        // SAFETY: as in `bytes_mut`; `at` is at most the length.
+        Some(unsafe { std::slice::from_raw_parts_mut(span.at.as_ptr().add(at), span.writable - at) })
+    }
+
     /// Is the address in the cached segment of access `site`?
     #[inline(always)]
     pub fn is_cached(&self, site: usize, addr: u64) -> bool {

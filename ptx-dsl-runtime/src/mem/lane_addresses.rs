@@ -9,28 +9,46 @@ use std::marker::PhantomData;
 /// An offset of 32 or 64 bits.
 pub(crate) trait Offset: Copy + PartialEq + Into<u64> {
     const ZERO: Self;
-    /// Nonzero if it is greater than `last`.
+    /// The top bit is set if it is greater than `last`, which is less than 2^63.
     fn beyond(self, last: u64) -> Self;
+    /// Is the top bit set?
+    fn is_beyond(self) -> bool;
     fn or(self, other: Self) -> Self;
 }
 
-macro_rules! offset {
-    ($($t:ident)*) => {$(
-        impl Offset for $t {
-            const ZERO: $t = 0;
-            #[inline(always)]
-            fn beyond(self, last: u64) -> $t {
-                // no u32 is beyond a `last` that u32 cannot hold
-                $t::from(self > $t::try_from(last).unwrap_or($t::MAX))
-            }
-            #[inline(always)]
-            fn or(self, other: $t) -> $t {
-                self | other
-            }
-        }
-    )*};
+impl Offset for u32 {
+    const ZERO: u32 = 0;
+    #[inline(always)]
+    fn beyond(self, last: u64) -> u32 {
+        // no u32 is beyond a `last` that u32 cannot hold
+        u32::from(self > u32::try_from(last).unwrap_or(u32::MAX)) << 31
+    }
+    #[inline(always)]
+    fn is_beyond(self) -> bool {
+        self >> 31 != 0
+    }
+    #[inline(always)]
+    fn or(self, other: u32) -> u32 {
+        self | other
+    }
 }
-offset!(u32 u64);
+
+impl Offset for u64 {
+    const ZERO: u64 = 0;
+    #[inline(always)]
+    fn beyond(self, last: u64) -> u64 {
+        // not a comparison: LLVM makes 32 branches of those
+        self | last.wrapping_sub(self)
+    }
+    #[inline(always)]
+    fn is_beyond(self) -> bool {
+        self >> 63 != 0
+    }
+    #[inline(always)]
+    fn or(self, other: u64) -> u64 {
+        self | other
+    }
+}
 
 /// Is a `T` at each offset inside a memory of `len` bytes, and aligned?
 #[inline(always)]
@@ -44,7 +62,7 @@ fn fit<T: Word, O: Offset>(len: usize, at: &[O; 32]) -> bool {
     for at in at {
         beyond = beyond.or(at.beyond(last as u64));
     }
-    cfg!(ptx_dsl_unchecked) || beyond == O::ZERO && aligned(bits.into(), T::BYTES)
+    cfg!(ptx_dsl_unchecked) || !beyond.is_beyond() && aligned(bits.into(), T::BYTES)
 }
 
 /// 32 checked offsets for loads.

@@ -79,7 +79,7 @@ macro_rules! scattered {
             }
             #[inline(never)]
             fn scatter(set: InstructionSet, memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[$t; 32]) -> bool {
-                dispatch!(set, scatter::<$t>, (
+                dispatch!(set, [scatter::<$t, crate::lanes::Avx512>, scatter::<$t, crate::lanes::Avx2>, scatter::<$t, crate::lanes::Base>], (
                     memory: &mut [u8] = memory, base: u64 = base, first: u64 = first, m: u32 = m, addr: &Lanes = addr, v: &[$t; 32] = v
                 ) -> bool)
             }
@@ -203,15 +203,22 @@ fn gather<T: Word, L: crate::lanes::Level>(
     addr: &Lanes,
     out: &mut [T; 32],
 ) -> bool {
-    if m != u32::MAX {
-        return gather_some::<T, L>(memory, base, first, m, addr, out);
-    }
-    if let Some(at) = rows::<T>(base, first, addr) {
+    if m == u32::MAX
+        && let Some(at) = rows::<T>(base, first, addr)
+    {
         return at.into_iter().zip(out.chunks_exact_mut(16)).all(|(at, out)| {
             let Some(s) = part(memory, at, 16 * T::BYTES) else { return false };
             T::load_row(s, out);
             true
         });
+    }
+    if T::BYTES == 4
+        && let Some(done) = L::gather_at(memory, base, addr, m, bytemuck::cast_mut(out))
+    {
+        return done;
+    }
+    if m != u32::MAX {
+        return gather_some::<T, L>(memory, base, first, m, addr, out);
     }
     let Some(at) = LaneAddresses::<T, u64>::check(memory, offsets(base, addr)) else { return false };
     at.load(out);
@@ -376,7 +383,14 @@ fn store_some<T: Word>(memory: &mut [u8], m: u32, v: &[T]) -> bool {
 }
 
 #[inline(always)]
-fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lanes, v: &[T; 32]) -> bool {
+fn scatter<T: Word, L: crate::lanes::Level>(
+    memory: &mut [u8],
+    base: u64,
+    first: u64,
+    m: u32,
+    addr: &Lanes,
+    v: &[T; 32],
+) -> bool {
     if m == u32::MAX
         && let Some(at) = rows::<T>(base, first, addr)
     {
@@ -385,6 +399,12 @@ fn scatter<T: Word>(memory: &mut [u8], base: u64, first: u64, m: u32, addr: &Lan
             T::store_row(v, s);
             true
         });
+    }
+    if T::BYTES == 4
+        && m.count_ones() >= FEW
+        && let Some(done) = L::scatter_at(memory, base, addr, m, bytemuck::cast_ref(v))
+    {
+        return done;
     }
     if m == u32::MAX
         && let Some(at) = LaneAddressesMut::<T, u64>::check(memory, offsets(base, addr))

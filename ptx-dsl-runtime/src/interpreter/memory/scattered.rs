@@ -99,6 +99,10 @@ fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &
     let blocks = if T::BYTES == 4 { near.and_then(|near| Blocks::of(r, op, near)) } else { None };
     // a monitor sees addresses of 64 bits
     let near = near.filter(|_| !r.x.monitor.is_on());
+    let far = match op.results[..] {
+        [Some(register)] => Far::of::<T>(r, address, register).map(|far| (far, register)),
+        _ => None,
+    };
     let mut k = 0;
     while k < r.n {
         if let Some(blocks) = &blocks {
@@ -110,6 +114,12 @@ fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &
             continue;
         }
         r.enter(k, m);
+        if let Some((far, register)) = &far {
+            spread(r, *register, k);
+            far.load::<T>(r, op, access, k)?;
+            k += 1;
+            continue;
+        }
         let mut out = [[T::default(); 32]; D];
         if let Some(near) = near {
             let row = r.registers.words[near + k].get();
@@ -128,6 +138,52 @@ fn load<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &
     }
     r.results_are_rows(op);
     Ok(())
+}
+
+/// Accesses to words, which no monitor sees, at addresses of 64 bits in rows: right from and to the row of a register.
+struct Far {
+    /// The rows of the first warp: of the addresses, and of the words.
+    at: usize,
+    words: usize,
+}
+
+impl Far {
+    /// Of what a register gets or holds.
+    #[inline(always)]
+    fn of<T: Word>(r: &Runner<'_, '_>, address: &Operand, register: Register) -> Option<Far> {
+        let Operand::Register(address) = address else { return None };
+        let sizes = (r.registers.slot(*address).bits, r.registers.slot(register).bits, T::BYTES);
+        let rows = r.registers.is_rows(r.lo, *address) && !r.x.monitor.is_on();
+        let row = |register| r.registers.row(register, r.lo);
+        (rows && sizes == (64, 32, 4)).then(|| Far { at: row(*address), words: row(register) })
+    }
+
+    /// Of what is stored.
+    #[inline(always)]
+    fn of_store<T: Word>(r: &Runner<'_, '_>, op: &Op) -> Option<Far> {
+        match op.sources[1] {
+            Operand::Register(register) if r.registers.is_rows(r.lo, register) => {
+                Far::of::<T>(r, &op.sources[0], register)
+            }
+            _ => None,
+        }
+    }
+
+    /// Loads for warp `k`, which is the current one.
+    #[inline(always)]
+    fn load<T: Scattered>(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, k: usize) -> Done {
+        let (m, registers) = (r.masks[k], &mut *r.registers);
+        let (at, words) = (registers.longs[self.at + k].get_mut(), registers.words[self.words + k].get_mut());
+        lanes::load::<T, 1>(r.x, &op.q, access.space, op.site, m, &at.0, [bytemuck::cast_mut(&mut words.0)])
+    }
+
+    /// The same to store.
+    #[inline(always)]
+    fn store<T: Scattered>(&self, r: &mut Runner<'_, '_>, op: &Op, access: &Access, k: usize) -> Done {
+        let (m, registers) = (r.masks[k], &mut *r.registers);
+        let (at, words) = (registers.longs[self.at + k].get_mut(), registers.words[self.words + k].get_mut());
+        lanes::store::<T, 1>(r.x, &op.q, access.space, op.site, m, &at.0, [bytemuck::cast_ref(&words.0)])
+    }
 }
 
 /// A load of words at addresses in rows, into rows.
@@ -250,10 +306,16 @@ fn word_place(r: &Runner<'_, '_>, o: &Operand, k: usize) -> Option<usize> {
 /// still read.
 #[inline(always)]
 fn keep<T: Word>(r: &Runner<'_, '_>, register: Register, k: usize, v: &[T; 32], access: &Access) {
+    spread(r, register, k);
+    put(r, register, k, v, access);
+}
+
+/// Makes a row of a scalar of which some lanes are set.
+#[inline(always)]
+fn spread(r: &Runner<'_, '_>, register: Register, k: usize) {
     if !r.all && !r.registers.is_rows(r.lo, register) {
         r.registers.spread(r.scalar(register), register, r.lo + k);
     }
-    put(r, register, k, v, access);
 }
 
 /// Sets lanes of a register to loaded elements.
@@ -309,12 +371,17 @@ pub(super) fn narrowed<T: Word>(r: &Runner<'_, '_>, o: &Operand, k: usize) -> [T
 
 #[inline(always)]
 fn store<T: Scattered, const D: usize>(r: &mut Runner<'_, '_>, op: &Op, access: &Access) -> Done {
+    let far = if D == 1 { Far::of_store::<T>(r, op) } else { None };
     for k in 0..r.n {
         let m = r.masks[k];
         if m == 0 {
             continue;
         }
         r.enter(k, m);
+        if let Some(far) = &far {
+            far.store::<T>(r, op, access, k)?;
+            continue;
+        }
         let at = addresses(r, &op.sources[0], k);
         r.tell(access, &at, m);
         let mut v = [[T::default(); 32]; D];

@@ -134,12 +134,17 @@ fn is_dead_behind(code: &Code, at: usize, from: usize, register: Register) -> bo
             return true;
         }
     }
+    is_dead_at_end(code, at, register)
+}
+
+/// Does nobody read a register after a region?
+pub(super) fn is_dead_at_end(code: &Code, at: usize, register: Register) -> bool {
     let end = code.end(at);
     let plain = matches!(end, End::Goto { .. } | End::Branch { .. } | End::Exit {});
     plain && successors(end).into_iter().all(|pc| code.is_dead(register, pc as crate::Pc))
 }
 
-fn reads(op: &Op, register: Register) -> bool {
+pub(super) fn reads(op: &Op, register: Register) -> bool {
     op.sources.iter().any(|source| match source {
         Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => *r == register,
         Operand::Constant(_) | Operand::Special(_) | Operand::Frame { .. } => false,

@@ -2,7 +2,7 @@
 
 use super::super::affine::Rule;
 use super::super::code::{Instr, Run};
-use super::super::memory::{self, Products};
+use super::super::memory::{self, Indexed, Products};
 use super::super::op::Op;
 use super::super::registers::{Kind, Scalar};
 use super::super::rows::{Loops, Resolved};
@@ -21,6 +21,8 @@ pub(super) enum Outcome {
     Left,
     /// This instruction has not run, but those before it have.
     LeftAt(usize),
+    /// It has not run, and would better be planned in another way.
+    Refused,
     /// It has run, and its results have other kinds.
     Otherwise,
 }
@@ -39,6 +41,9 @@ pub(super) enum Step {
     Affine { address: Value },
     /// Each lane accesses memory.
     Each,
+    /// Each lane accesses memory at an index. After it, registers of addresses that were not made are rows; and for which lanes they
+    /// would be made.
+    Indexed { indexed: Indexed, fresh: Box<[(Register, bool)]> },
     /// Pairs of loads, and the `fma` of what they load.
     Products(Products),
     /// In any way.
@@ -96,7 +101,7 @@ impl Step {
             Step::Scalars(scalars) => scalars.gives(),
             Step::LoadOnce { .. } => Some(Kind::Uniform),
             Step::Rows(_) | Step::Affine { .. } | Step::Each => Some(Kind::Rows),
-            Step::Loops(_) | Step::Products(_) | Step::Any { .. } => None,
+            Step::Loops(_) | Step::Indexed { .. } | Step::Products(_) | Step::Any { .. } => None,
         }
     }
 
@@ -166,6 +171,16 @@ impl Step {
             Step::Each => {
                 let Run::Memory { access, compiled, function } = &instr.run else { return Ok(Outcome::Left) };
                 memory::run_each(r, &instr.op, access, (compiled, *function))?;
+            }
+            Step::Indexed { indexed, fresh } => {
+                let Run::Memory { access, .. } = &instr.run else { return Ok(Outcome::Left) };
+                if !indexed.run(r, &instr.op, access) {
+                    return Ok(Outcome::Refused);
+                }
+                for (register, all) in fresh {
+                    r.all = *all;
+                    r.rows_for(*register);
+                }
             }
             Step::Products(products) => {
                 if !products.run(r, body) {

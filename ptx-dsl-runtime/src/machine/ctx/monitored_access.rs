@@ -16,6 +16,20 @@ impl Ctx<'_> {
         self.watched
     }
 
+    /// Is the monitor told of no load from the memory that this address is in?
+    pub(crate) fn loads_unseen(&self, space: AddrSpace, addr: u64) -> bool {
+        match decode(space, addr, self.cur.cta) {
+            Some(Place::Global { segment, .. }) => self.is_unseen(segment, false),
+            _ => false,
+        }
+    }
+
+    /// Is the monitor told of no such access to a segment of global memory?
+    #[inline(always)]
+    fn is_unseen(&self, segment: usize, write: bool) -> bool {
+        !self.monitor.wants().read_only && !write && self.memory.global.is_read_only(segment)
+    }
+
     /// Tells the monitor that warps from `warp` on access memory with all lanes. As below; false if each warp is to be told of.
     #[inline]
     pub(crate) fn tell_pieces(
@@ -31,9 +45,7 @@ impl Ctx<'_> {
         }
         let Some(place) = decode(space, addr, self.cur.cta) else { return false };
         if let Place::Global { segment, .. } = place
-            && !self.monitor.wants().read_only
-            && !write
-            && self.memory.global.is_read_only(segment)
+            && self.is_unseen(segment, write)
         {
             return true;
         }
@@ -132,9 +144,7 @@ impl Ctx<'_> {
     ) -> bool {
         let wants = self.monitor.wants();
         match place {
-            Place::Global { segment, .. } if !wants.read_only && !write && self.memory.global.is_read_only(segment) => {
-                return true;
-            }
+            Place::Global { segment, .. } if self.is_unseen(segment, write) => return true,
             Place::Const { .. } if wants.variables => {}
             Place::Const { .. } | Place::Param { .. } => return true,
             Place::Local { .. } => return false,
