@@ -16,7 +16,7 @@ use crate::{Flow, Lanes};
 impl Runner<'_, '_> {
     /// Finds the lanes in which an instruction takes effect. False if there are none.
     #[inline(never)]
-    fn guard(&mut self, op: &Op) -> bool {
+    pub fn guard(&mut self, op: &Op) -> bool {
         self.guarded = true;
         self.unguarded();
         let Some(guard) = op.guard else { return true };

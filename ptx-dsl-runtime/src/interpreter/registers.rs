@@ -154,6 +154,9 @@ pub(super) struct Registers {
     pub scratch: [usize; 3],
     pub kinds: Kinds,
     scalars: Scalars,
+    /// Between steps: all warps hold the scalars of the first one, whatever `leaders` and `stamps` say. They are not written for each
+    /// CTA, because the next step would wait until the processor has stored them, after all that the CTA has stored.
+    as_one: bool,
     /// By warp, between steps: whose scalars it holds.
     leaders: Vec<usize>,
     /// Warps with the same number hold the same scalars.
@@ -212,6 +215,7 @@ impl Registers {
             longs: long_rows,
             masks: vec![Cell::new(0); with_scratch(masks)],
             scratch: [masks, words, longs],
+            as_one: false,
             leaders: (0..warps).collect(),
             stamps: vec![0; warps],
             last_stamp: 0,
@@ -229,8 +233,7 @@ impl Registers {
         let n = self.slots.len();
         self.scalars.reset(n);
         self.kinds.reset_first();
-        self.leaders.fill(0);
-        self.stamps.fill(0);
+        self.as_one = true;
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
         self.pending.iter_mut().flatten().for_each(Pending::reset);
@@ -240,6 +243,7 @@ impl Registers {
     pub fn reset(&mut self) {
         self.scalars.reset(self.slots.len() * self.warps);
         self.kinds.reset();
+        self.as_one = false;
         (0..).zip(&mut self.leaders).for_each(|(w, leader)| *leader = w);
         self.stamps.fill(0);
         self.stacks.fill(Stack::default());
@@ -314,6 +318,14 @@ impl Registers {
 
     /// A step of the warps `lo..hi` begins.
     pub fn begin(&mut self, lo: usize, hi: usize) {
+        if std::mem::take(&mut self.as_one) {
+            if (lo, hi) == (0, self.warps) {
+                self.as_one = true;
+                return;
+            }
+            self.leaders.fill(0);
+            self.stamps.fill(0);
+        }
         let (before, rest) = self.leaders.split_at(lo);
         let (own, behind) = rest.split_at(hi - lo);
         let elsewhere = |leader: &usize| !(lo..hi).contains(leader);
@@ -350,14 +362,17 @@ impl Registers {
 
     /// The step ends: all its warps hold the scalars of the first.
     pub fn end(&mut self, lo: usize, hi: usize) {
-        self.last_stamp += 1;
-        self.leaders[lo..hi].fill(lo);
-        self.stamps[lo..hi].fill(self.last_stamp);
+        self.as_one = (lo, hi) == (0, self.warps);
+        if !self.as_one {
+            self.last_stamp += 1;
+            self.leaders[lo..hi].fill(lo);
+            self.stamps[lo..hi].fill(self.last_stamp);
+        }
     }
 
     /// Between steps: a register in all lanes of a warp.
     pub fn lanes_of_warp(&self, r: Register, w: usize) -> Lanes {
-        self.lanes(self.leaders[w], r, w)
+        self.lanes(if self.as_one { 0 } else { self.leaders[w] }, r, w)
     }
 
     /// Writes a scalar to the row of a warp.

@@ -33,7 +33,9 @@ pub(super) enum Step {
     Scalars(Scalars),
     /// In a loop over rows.
     Rows(Resolved),
-    /// Several of them.
+    /// The same in the lanes whose guard holds.
+    Guarded(Resolved),
+    /// Several loops.
     Loops(Loops),
     /// All lanes load the same elements.
     LoadOnce { address: Value },
@@ -62,8 +64,11 @@ fn values<const N: usize>(r: &Runner<'_, '_>, op: &Op) -> Option<[Value; N]> {
 impl Step {
     /// Runs an instruction, and finds how that went.
     pub fn record(r: &mut Runner<'_, '_>, at: usize, instr: &Instr) -> Result<Step, Box<Fault>> {
-        let plain = instr.op.guard.is_none() && instr.op.watched.is_none();
-        let step = if plain { Step::of(r, at, instr) } else { None };
+        let step = match (&instr.op.guard, &instr.op.watched) {
+            (None, None) => Step::of(r, at, instr),
+            (Some(_), None) => Step::guarded(r, instr),
+            _ => None,
+        };
         r.execute(instr)?;
         let results = instr.op.results.iter().flatten();
         let results: Box<[_]> = results.map(|register| (*register, r.scalar(*register).kind())).collect();
@@ -100,9 +105,15 @@ impl Step {
         match self {
             Step::Scalars(scalars) => scalars.gives(),
             Step::LoadOnce { .. } => Some(Kind::Uniform),
-            Step::Rows(_) | Step::Affine { .. } | Step::Each => Some(Kind::Rows),
+            Step::Rows(_) | Step::Guarded(_) | Step::Affine { .. } | Step::Each => Some(Kind::Rows),
             Step::Loops(_) | Step::Indexed { .. } | Step::Products(_) | Step::Any { .. } => None,
         }
+    }
+
+    /// The same for an instruction with a guard.
+    fn guarded(r: &Runner<'_, '_>, Instr { op, run }: &Instr) -> Option<Step> {
+        let Run::Lane { rows: Some(function), .. } = run else { return None };
+        function.resolve(r, op).map(Step::Guarded)
     }
 
     /// How an instruction runs while registers are what they are now. `None`: in any way.
@@ -157,6 +168,16 @@ impl Step {
                 }
             }
             Step::Rows(resolved) => resolved.run(r),
+            Step::Guarded(resolved) => {
+                let some = r.guard(&instr.op);
+                if some {
+                    resolved.run(r);
+                }
+                r.unguarded();
+                if !some && !resolved.fresh().is_empty() {
+                    return Ok(Outcome::Otherwise);
+                }
+            }
             Step::Loops(loops) => loops.run(r),
             Step::LoadOnce { address } => {
                 let Run::Memory { access, .. } = &instr.run else { return Ok(Outcome::Left) };
