@@ -61,6 +61,9 @@ struct Maker {
     last: usize,
 }
 
+/// The most of a region that are looked at, because each instruction looks at all of them.
+const MAKERS: usize = 256;
+
 /// An access at one.
 struct Access {
     at: usize,
@@ -93,7 +96,9 @@ impl Tracker {
         }
         self.accesses.extend(access);
         op.results.iter().flatten().for_each(|register| self.write(*register));
-        if let (Some((value, from)), [Some(result)]) = (made, &op.results[..]) {
+        if let (Some((value, from)), [Some(result)]) = (made, &op.results[..])
+            && self.makers.len() < MAKERS
+        {
             let (result, known, held) = (*result, true, true);
             self.makers.push(Maker { at, result, value, from, known, held, needed: false, last: at });
         }
@@ -205,8 +210,10 @@ impl Tracker {
         let mut kept = Vec::with_capacity(steps.len());
         for planned in steps.drain(..) {
             let Planned { at, step, all } = planned;
-            let maker = self.makers.iter().find(|maker| maker.at == at && !maker.needed);
-            let access = self.accesses.iter().find(|a| a.at == at && !self.makers[a.maker].needed);
+            let maker = self.makers.binary_search_by_key(&at, |maker| maker.at).ok().map(|n| &self.makers[n]);
+            let maker = maker.filter(|maker| !maker.needed);
+            let access = self.accesses.binary_search_by_key(&at, |a| a.at).ok().map(|n| &self.accesses[n]);
+            let access = access.filter(|a| !self.makers[a.maker].needed);
             match (step, maker, access) {
                 (Step::Rows(step), Some(Maker { last, .. }), _) => {
                     fresh.extend(step.fresh().iter().map(|register| (*last, *register, all)));
