@@ -9,9 +9,9 @@ use std::marker::PhantomData;
 /// An offset of 32 or 64 bits.
 pub(crate) trait Offset: Copy + PartialEq + Into<u64> {
     const ZERO: Self;
-    /// The top bit is set if it is greater than `last`, which is less than 2^63.
+    /// A mark if it is greater than `last`, which is less than 2^63. Marks of several offsets can be joined by `or`.
     fn beyond(self, last: u64) -> Self;
-    /// Is the top bit set?
+    /// Is there a mark?
     fn is_beyond(self) -> bool;
     fn or(self, other: Self) -> Self;
 }
@@ -21,11 +21,11 @@ impl Offset for u32 {
     #[inline(always)]
     fn beyond(self, last: u64) -> u32 {
         // no u32 is beyond a `last` that u32 cannot hold
-        u32::from(self > u32::try_from(last).unwrap_or(u32::MAX)) << 31
+        u32::from(self > u32::try_from(last).unwrap_or(u32::MAX))
     }
     #[inline(always)]
     fn is_beyond(self) -> bool {
-        self >> 31 != 0
+        self != 0
     }
     #[inline(always)]
     fn or(self, other: u32) -> u32 {
@@ -37,7 +37,7 @@ impl Offset for u64 {
     const ZERO: u64 = 0;
     #[inline(always)]
     fn beyond(self, last: u64) -> u64 {
-        // not a comparison: LLVM makes 32 branches of those
+        // the top bit, without a comparison: LLVM makes 32 branches of those
         self | last.wrapping_sub(self)
     }
     #[inline(always)]
