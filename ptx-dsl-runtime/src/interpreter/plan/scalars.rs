@@ -67,12 +67,11 @@ impl Scalars {
         loop {
             let shape = r.registers.shape;
             let mut own = r.registers.own(r.lo);
-            let plain = left.iter().position(|computed| !computed.run(&mut own, r.x, shape));
-            let Some(computed) = plain.and_then(|at| left.get(at)) else { break };
-            if !computed.compare(r) {
-                return Err(self.stop(r, computed.at));
+            let Some(at) = left.iter().position(|computed| !computed.run(&mut own, r.x, shape)) else { break };
+            if !left[at].compare(r) {
+                return Err(self.stop(r, left[at].at));
             }
-            left = &left[plain.map_or(left.len(), |at| at + 1)..];
+            left = &left[at + 1..];
         }
         r.registers.kinds.patch(r.lo, &self.kinds);
         Ok(())
