@@ -12,6 +12,7 @@ mod liveness;
 mod loaded;
 mod mbarrier;
 mod memory;
+mod nans;
 mod op;
 mod operation;
 mod pending;

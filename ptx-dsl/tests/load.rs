@@ -10,6 +10,8 @@ mod explore;
 mod indexed;
 #[path = "load/misuse.rs"]
 mod misuse;
+#[path = "load/nans.rs"]
+mod nans;
 #[path = "load/polling.rs"]
 mod polling;
 #[path = "load/races.rs"]

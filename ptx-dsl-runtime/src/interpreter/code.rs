@@ -6,6 +6,7 @@ use super::liveness::Liveness;
 use super::loaded::Pending;
 use super::mbarrier::Fast;
 use super::memory::{Access, Compiled};
+use super::nans::AnyNan;
 use super::op::{Op, WarpFunction};
 use super::registers::{Constants, Registers};
 use super::rows::RowFunction;
@@ -137,10 +138,18 @@ impl Code {
     /// `variables`: a monitor wants to know what registers and variables hold.
     pub fn new(image: &Arc<Image>, set: InstructionSet, variables: bool) -> Self {
         let calls: HashMap<Opcode, Call> = calls().into_iter().collect();
-        let qualifiers = image.qualifiers.iter().map(interned).collect();
+        let qualifiers: Vec<Q> = image.qualifiers.iter().map(interned).collect();
+        let any_nan = AnyNan::new(image, &qualifiers);
         let suspects = Arc::new(if variables { Suspects::new(image) } else { Suspects::default() });
-        let mut decoder =
-            Decoder { image, calls, qualifiers, set, constants: Constants::default(), suspects: suspects.clone() };
+        let mut decoder = Decoder {
+            image,
+            calls,
+            qualifiers,
+            any_nan,
+            set,
+            constants: Constants::default(),
+            suspects: suspects.clone(),
+        };
         let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
         Code { image: image.clone(), regions, constants: decoder.constants, suspects, liveness: OnceLock::new() }
     }
@@ -190,6 +199,7 @@ struct Decoder<'i> {
     image: &'i Image,
     calls: HashMap<Opcode, Call>,
     qualifiers: Vec<Q>,
+    any_nan: AnyNan,
     set: InstructionSet,
     constants: Constants,
     suspects: Arc<Suspects>,
@@ -265,7 +275,15 @@ impl Decoder<'_> {
         match self.calls.get(&opcode) {
             Some(Call::Lane(one)) => {
                 let widths = |r: &Register| self.image.registers[*r as usize];
-                let rows = RowFunction::find(opcode, q, i, &self.image.registers, self.set, &mut self.constants);
+                let rows = RowFunction::find(
+                    opcode,
+                    q,
+                    i,
+                    &self.image.registers,
+                    &self.any_nan,
+                    self.set,
+                    &mut self.constants,
+                );
                 Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths), registers: registers(i) }
             }
             Some(Call::Warp(function)) => match self.access(i, opcode, q) {

@@ -1,7 +1,7 @@
 //! Which registers are live where a region starts: those that some path from there reads before it writes them. The registers that
 //! a recursive call saves do not count.
 
-use ptx_dsl_isa::image::{End, Image, Instr, Place, Register, Source, Transfer};
+use ptx_dsl_isa::image::{End, Image, Instr, Place, Region, Register, Source, Transfer};
 
 /// The register of a source, if it is one.
 pub(super) fn register(source: &Source) -> Option<Register> {
@@ -14,9 +14,9 @@ pub(super) fn register(source: &Source) -> Option<Register> {
 }
 
 /// What a region reads before it writes it, and what it writes for certain, in this order.
-struct Walk<'w> {
-    read: &'w mut dyn FnMut(Register),
-    write: &'w mut dyn FnMut(Register),
+pub(super) struct Walk<'w> {
+    pub read: &'w mut dyn FnMut(Register),
+    pub write: &'w mut dyn FnMut(Register),
 }
 
 impl Walk<'_> {
@@ -48,8 +48,22 @@ impl Walk<'_> {
 
     fn region(&mut self, image: &Image, at: usize) {
         let region = &image.regions[at];
-        region.results.iter().for_each(|t| self.transfer(t, true));
+        self.start(region);
         region.body.iter().for_each(|i| self.instr(i));
+        self.end(region);
+    }
+
+    /// A region without its instructions.
+    pub fn around_body(&mut self, region: &Region) {
+        self.start(region);
+        self.end(region);
+    }
+
+    fn start(&mut self, region: &Region) {
+        region.results.iter().for_each(|t| self.transfer(t, true));
+    }
+
+    fn end(&mut self, region: &Region) {
         match &region.end {
             End::Branch { guard, .. } => (self.read)(guard.register),
             End::Switch { index, .. } => self.sources(std::slice::from_ref(index)),
@@ -159,7 +173,7 @@ impl Liveness {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx_dsl_isa::image::{Action, Guard, Region};
+    use ptx_dsl_isa::image::{Action, Guard};
     use ptx_dsl_isa::opcode::op;
 
     fn instr(guard: Option<Guard>, sources: &[Register], result: Register) -> Instr {

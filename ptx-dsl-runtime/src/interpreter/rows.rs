@@ -7,6 +7,7 @@ mod kind;
 mod kinds;
 mod loops;
 
+use super::nans::AnyNan;
 use super::op::{Op, Operand};
 use super::registers::{Constants, Row, SCRATCH, Scalar};
 use super::runner::Runner;
@@ -31,7 +32,7 @@ fn constant(constants: &mut Constants, kind: Kind, v: u64) -> Option<usize> {
     match kind {
         Kind::P => None,
         Kind::L => Some(place(&mut constants.longs, v)),
-        Kind::H | Kind::W => Some(place(&mut constants.words, v as u32)),
+        Kind::H | Kind::W | Kind::F => Some(place(&mut constants.words, v as u32)),
     }
 }
 
@@ -44,6 +45,38 @@ enum Given {
     Constant(usize),
     /// Anywhere else.
     Other,
+}
+
+/// The forms that an instruction fits.
+fn forms_for<'a>(
+    opcode: Opcode,
+    q: Q,
+    i: &'a Instr,
+    widths: &'a [u8],
+) -> impl Iterator<Item = &'static Form> + use<'a> {
+    let holds = |kind: &Kind, bits: u8| kind.bits() == u32::from(bits);
+    let takes = move |kind: &Kind, source: &Source| match source {
+        Source::Register { register } | Source::Not { register } => holds(kind, widths[*register as usize]),
+        Source::Address { .. } | Source::Frame { .. } => false,
+        Source::Constant { .. } | Source::Variable { .. } | Source::Special { .. } => true,
+    };
+    forms::of(opcode).iter().copied().filter(move |form| {
+        let given = form.sources.len() == i.sources.len() && form.results.len() >= i.results.len();
+        let mut results = form.results.iter().zip(&i.results);
+        given
+            && form.sets.contains(&q)
+            && form.sources.iter().zip(&i.sources).all(|(kind, s)| takes(kind, s))
+            && results.all(|(kind, r)| r.is_none_or(|r| holds(kind, widths[r as usize])))
+    })
+}
+
+/// The operands whose NaNs an instruction does not distinguish.
+pub(super) fn takes_any_nan(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> [bool; OPERANDS] {
+    let mut takes = [false; OPERANDS];
+    if let Some(form) = forms_for(opcode, q, i, widths).next() {
+        takes.iter_mut().zip(form.sources).for_each(|(takes, kind)| *takes = *kind == Kind::F);
+    }
+    takes
 }
 
 /// The loop of an instruction on this processor.
@@ -68,27 +101,16 @@ impl RowFunction {
         q: Q,
         i: &Instr,
         widths: &[u8],
+        any_nan: &AnyNan,
         set: InstructionSet,
         constants: &mut Constants,
     ) -> Option<RowFunction> {
-        let holds = |kind: &Kind, bits: u8| kind.bits() == u32::from(bits);
-        let takes = |kind: &Kind, source: &Source| match source {
-            Source::Register { register } | Source::Not { register } => holds(kind, widths[*register as usize]),
-            Source::Address { .. } | Source::Frame { .. } => false,
-            Source::Constant { .. } | Source::Variable { .. } | Source::Special { .. } => true,
-        };
-        let fits = |form: &&&'static Form| {
-            let given = form.sources.len() == i.sources.len() && form.results.len() >= i.results.len();
-            let mut results = form.results.iter().zip(&i.results);
-            given
-                && form.sets.contains(&q)
-                && form.sources.iter().zip(&i.sources).all(|(kind, s)| takes(kind, s))
-                && results.all(|(kind, r)| r.is_none_or(|r| holds(kind, widths[r as usize])))
-        };
         if !set.has_rows() {
             return None;
         }
-        let form: &'static Form = forms::of(opcode).iter().find(fits)?;
+        let nan = |(kind, r): (&Kind, &Option<Register>)| *kind != Kind::F || r.is_some_and(|r| any_nan.has(r));
+        let mut forms = forms_for(opcode, q, i, widths);
+        let form = forms.find(|form| form.results.iter().zip(&i.results).all(nan))?;
         let mut given = [Given::Other; OPERANDS];
         for ((to, kind), source) in given.iter_mut().zip(form.sources).zip(&i.sources) {
             *to = match source {
@@ -104,7 +126,7 @@ impl RowFunction {
             InstructionSet::Avx512 => form.loops[0],
             _ => form.loops[1],
         };
-        let fma = opcode == op::fma && form.results == [Kind::W] && !q.has(q::ftz);
+        let fma = opcode == op::fma && matches!(form.results, [Kind::W | Kind::F]) && !q.has(q::ftz);
         Some(RowFunction { form, compiled, given, opcode, fma })
     }
 
@@ -285,7 +307,7 @@ fn fill_uniform(r: &Runner<'_, '_>, kind: Kind, to: usize, v: u64) {
     match kind {
         Kind::P => r.registers.masks[to].set((v as u32 & 1).wrapping_neg()),
         Kind::L => r.registers.longs[to].set(Row([v; 32])),
-        Kind::H | Kind::W => r.registers.words[to].set(Row([v as u32; 32])),
+        Kind::H | Kind::W | Kind::F => r.registers.words[to].set(Row([v as u32; 32])),
     }
 }
 
@@ -306,7 +328,7 @@ fn scratch_row(r: &Runner<'_, '_>, kind: Kind, at: usize) -> usize {
         + match kind {
             Kind::P => r.registers.scratch[0],
             Kind::L => r.registers.scratch[2],
-            Kind::H | Kind::W => r.registers.scratch[1],
+            Kind::H | Kind::W | Kind::F => r.registers.scratch[1],
         }
 }
 
@@ -333,7 +355,7 @@ fn fill(r: &mut Runner<'_, '_>, at: usize, kind: Kind, o: &Operand) -> Place {
                 match kind {
                     Kind::P => r.registers.masks[to].set(crate::lanes::narrow_mask(&v)),
                     Kind::L => r.registers.longs[to].set(Row(v)),
-                    Kind::H | Kind::W => r.registers.words[to].set(Row(v.map(|v| v as u32))),
+                    Kind::H | Kind::W | Kind::F => r.registers.words[to].set(Row(v.map(|v| v as u32))),
                 }
             }
         }

@@ -10,6 +10,8 @@ pub(super) enum Kind {
     H,
     /// 32 bits.
     W,
+    /// An f32. For an operand: the instruction does not distinguish NaNs. For a result: a NaN may be any.
+    F,
     /// 64 bits.
     L,
 }
@@ -19,7 +21,7 @@ impl Kind {
         match self {
             Kind::P => 1,
             Kind::H => 16,
-            Kind::W => 32,
+            Kind::W | Kind::F => 32,
             Kind::L => 64,
         }
     }

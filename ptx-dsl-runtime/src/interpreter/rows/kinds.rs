@@ -33,6 +33,7 @@ pub(super) struct P;
 pub(super) struct H;
 pub(super) struct W;
 pub(super) struct L;
+pub(super) type F = W;
 /// No operand.
 pub(super) struct N;
 

@@ -49,7 +49,7 @@ impl Needs {
             let rows = match kind {
                 Kind::P => &mut needs.predicates,
                 Kind::L => &mut needs.longs,
-                Kind::H | Kind::W => &mut needs.words,
+                Kind::H | Kind::W | Kind::F => &mut needs.words,
             };
             *rows = (*rows).max(end);
         }

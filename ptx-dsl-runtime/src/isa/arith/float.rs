@@ -2,6 +2,7 @@
 
 use super::soft::{self, F32, F64, Format, Round};
 use crate::isa::float16;
+use crate::lanes;
 use crate::qual::{Q, Ty, q};
 
 /// The canonical NaN of f32 arithmetic.
@@ -203,9 +204,33 @@ pub fn basic<const N: usize>(q: Q, op: Op, s: [u64; N], minus: bool) -> u64 {
 
 /// `fma.rn.f32` without `.ftz`, with the instruction of the processor if it has one: the same bits as [`basic`].
 #[inline(always)]
-pub fn fma_near<L: crate::lanes::Level>(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
+pub fn fma_near<L: lanes::Level>(q: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
     let [a, b, c] = [a, b, c].map(|x| arg(q, x).to_bits());
-    [out(q, f32::from_bits(crate::lanes::ffma::<L>(a, b, c)))]
+    [out(q, f32::from_bits(lanes::ffma::<L>(a, b, c)))]
+}
+
+/// `add.rn.f32` without `.ftz`, like the following: a NaN may be any.
+#[inline(always)]
+pub fn add_any_nan(_: Q, [a, b]: [u64; 2]) -> [u64; 1] {
+    [lanes::fadd(a as u32, b as u32).into()]
+}
+
+/// `sub`
+#[inline(always)]
+pub fn sub_any_nan(_: Q, [a, b]: [u64; 2]) -> [u64; 1] {
+    [lanes::fsub(a as u32, b as u32).into()]
+}
+
+/// `mul`
+#[inline(always)]
+pub fn mul_any_nan(_: Q, [a, b]: [u64; 2]) -> [u64; 1] {
+    [lanes::fmul(a as u32, b as u32).into()]
+}
+
+/// `fma`
+#[inline(always)]
+pub fn fma_any_nan<L: lanes::Level>(_: Q, [a, b, c]: [u64; 3]) -> [u64; 1] {
+    [lanes::ffma::<L>(a as u32, b as u32, c as u32).into()]
 }
 
 #[inline(always)]
