@@ -8,6 +8,8 @@ mod cluster_barrier;
 mod explore;
 #[path = "load/indexed.rs"]
 mod indexed;
+#[path = "load/indexed_shared.rs"]
+mod indexed_shared;
 #[path = "load/misuse.rs"]
 mod misuse;
 #[path = "load/nans.rs"]

@@ -3,6 +3,7 @@
 
 #![allow(unsafe_code)]
 
+use crate::lanes;
 use crate::lanes::Word;
 use std::marker::PhantomData;
 
@@ -103,13 +104,34 @@ impl<'a, T: Word> ElementsMut<'a, T> {
         self.spacing.last
     }
 
-    /// Changes one.
     #[inline(always)]
-    pub fn change(&mut self, index: u32, change: impl FnOnce(T) -> T) {
-        let at = self.spacing.at(index, self.spacing.distance);
+    fn change_at(&mut self, at: usize, change: impl FnOnce(T) -> T) {
         // SAFETY: as in `Elements::at`.
         let s = unsafe { self.memory.get_unchecked_mut(at..at.wrapping_add(T::BYTES)) };
         change(T::load(s)).store(s);
+    }
+
+    /// Changes one.
+    #[inline(always)]
+    pub fn change(&mut self, index: u32, change: impl FnOnce(T) -> T) {
+        self.change_at(self.spacing.at(index, self.spacing.distance), change);
+    }
+
+    /// Changes one for each lane of `m`, in order.
+    #[inline(always)]
+    pub fn change_row(&mut self, index: &[u32; 32], m: u32, mut change: impl FnMut(usize, T) -> T) {
+        let Spacing { distance, last } = self.spacing;
+        // all at once before the loop
+        let mut index = *index;
+        for index in &mut index {
+            *index = (*index).min(last);
+        }
+        // the usual distance, by which addressing modes can multiply
+        if distance == T::BYTES {
+            lanes(m, |l| self.change_at(index[l] as usize * T::BYTES, |was| change(l, was)));
+        } else {
+            lanes(m, |l| self.change_at(index[l] as usize * distance, |was| change(l, was)));
+        }
     }
 }
 
@@ -140,5 +162,16 @@ mod tests {
         elements.change(3, |was| was + 1);
         elements.change(u32::MAX, |_| 0x0102);
         assert_eq!((memory[6], memory[7], &memory[62..]), (7, 7, &[2, 1][..]));
+        for distance in [2, 4] {
+            let mut memory = vec![0; 64];
+            let mut elements = ElementsMut::<u16>::new(&mut memory, distance).expect("some");
+            let mut index = [1; 32];
+            (index[4], index[30], index[31]) = (0, u32::MAX, 100);
+            elements.change_row(&index, 0xc000_0013, |l, was| was * 3 + l as u16 + 1);
+            let word = |at: usize| u16::from_le_bytes([memory[at], memory[at + 1]]);
+            let last = 64 - distance as usize;
+            // lanes 0 and 1; 4; 30 and 31
+            assert_eq!([word(distance as usize), word(0), word(last)], [5, 5, 31 * 3 + 32], "{distance}");
+        }
     }
 }

@@ -13,7 +13,7 @@ use crate::simd::dispatch;
 use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
 
-/// An address: `base + offset + scale * index`.
+/// An address: `base + offset + scale * index`. Where that wraps around, the access does not run.
 #[derive(Clone, Copy)]
 pub(in super::super) struct Indexed {
     /// A register of 32 bits.
@@ -22,11 +22,13 @@ pub(in super::super) struct Indexed {
     pub base: Value,
     pub offset: i64,
     pub scale: u32,
+    /// The bits of an address register.
+    pub low: u64,
 }
 
 impl Access {
     /// Can it run at an index, with what registers are now?
-    pub fn is_indexed(&self, r: &Runner<'_, '_>, op: &Op) -> bool {
+    pub fn is_indexed(&self, r: &Runner<'_, '_>, op: &Op, scale: u32) -> bool {
         let plain = match self.kind {
             Kind::Load => op.guard.is_none() && op.results[0].is_some(),
             Kind::Store => Stored::of(r, &op.sources[1]).is_some(),
@@ -35,7 +37,7 @@ impl Access {
                 counts && Stored::of(r, &op.sources[1]).is_some()
             }
         };
-        plain && self.count == 1 && !self.is_local() && op.watched.is_none()
+        plain && self.count == 1 && scale.is_multiple_of(self.bytes) && !self.is_local() && op.watched.is_none()
     }
 }
 
@@ -69,7 +71,7 @@ impl Indexed {
     /// The address of index 0.
     #[inline(always)]
     fn first(&self, r: &Runner<'_, '_>) -> u64 {
-        self.base.uniform(r).wrapping_add_signed(self.offset)
+        self.base.uniform(r).wrapping_add_signed(self.offset) & self.low
     }
 
     /// Would the monitor not be told of it?
@@ -221,26 +223,17 @@ fn change<T: Word>(
             }
             continue;
         }
-        let at = words[index + k].get().0;
+        let index = &words[index + k].get().0;
         let v = match stored {
-            Stored::One(v) => [T::narrow(v); 32],
+            Stored::One(v) => {
+                let v = T::narrow(v);
+                elements.change_row(index, m, |_, was| change(was, v));
+                continue;
+            }
             Stored::Words(row) => narrow(&words[row + k].get().0, |v| T::narrow(v.into())),
             Stored::Longs(row) => narrow(&longs[row + k].get().0, T::narrow),
         };
-        each_lane(m, |l| elements.change(at[l], |was| change(was, v[l])));
+        elements.change_row(index, m, |l, was| change(was, v[l]));
     }
     true
-}
-
-/// Calls `f` for these lanes, in order.
-#[inline(always)]
-fn each_lane(mut m: u32, mut f: impl FnMut(usize)) {
-    if m == u32::MAX {
-        (0..32).for_each(f);
-        return;
-    }
-    while m != 0 {
-        f(m.trailing_zeros() as usize & 31);
-        m &= m - 1;
-    }
 }

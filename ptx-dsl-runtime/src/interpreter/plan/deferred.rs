@@ -1,11 +1,13 @@
 //! Addresses that are not made: `base + offset + scale * index`, where all lanes have one base. If only accesses of the region read
 //! them, and neither base nor index changes before, the accesses compute them ([`Indexed`]), and the instructions that make them do
 //! not run. Where a plan is left, those run whose results are still to be read.
+//!
+//! An address may take the register of its index: as long as the instruction has not run, the register holds the index.
 
 use super::super::code::{Code, Instr, Run};
 use super::super::memory::Indexed;
 use super::super::op::{Op, Operand};
-use super::super::registers::Kind;
+use super::super::registers::{Kind, Scalar};
 use super::super::rows::Resolved;
 use super::super::runner::Runner;
 use super::super::value::Value;
@@ -42,9 +44,12 @@ struct Linear {
     scale: u64,
     base: Option<(Register, Value)>,
     offset: i64,
+    /// Of the register that holds it: it is modulo 2 to this power.
+    bits: u8,
 }
 
 /// An instruction that makes one.
+#[derive(Clone, Copy)]
 struct Maker {
     at: usize,
     result: Register,
@@ -132,11 +137,16 @@ impl Tracker {
             _ => return None,
         };
         let maker = self.held(&Operand::Register(register))?;
-        let Linear { index, scale, base, offset } = self.makers[maker].value;
-        let (_, base) = base?;
+        let Linear { index, scale, base, offset, bits } = self.makers[maker].value;
+        let base = match base {
+            Some((_, base)) => base,
+            // a variable in shared memory
+            None if bits == 32 => Value::constant(Scalar::Uniform(0)),
+            None => return None,
+        };
         let scale = u32::try_from(scale).ok()?;
-        let indexed = Indexed { index, base, offset: offset.wrapping_add(more), scale };
-        access.is_indexed(r, op).then_some(Access { at, maker, indexed })
+        let indexed = Indexed { index, base, offset: offset.wrapping_add(more), scale, low: u64::MAX >> (64 - bits) };
+        access.is_indexed(r, op, scale).then_some(Access { at, maker, indexed })
     }
 
     /// The value that an instruction makes, and the maker of an operand.
@@ -148,12 +158,18 @@ impl Tracker {
         let index = |o: &Operand| match o {
             Operand::Register(register) => {
                 let rows = r.registers.slot(*register).bits == 32 && r.registers.is_rows(r.lo, *register);
-                rows.then_some(Linear { index: *register, scale: 1, base: None, offset: 0 })
+                rows.then_some(Linear { index: *register, scale: 1, base: None, offset: 0, bits: 64 })
             }
             _ => None,
         };
-        let wide = op.q.has(q::wide);
+        let near = |o: &Operand| index(o).map(|index| Linear { bits: 32, ..index });
+        let (wide, low) = (op.q.has(q::wide), op.q.has(q::lo));
         match (function.opcode, op.q.ty[0], &op.sources[..]) {
+            (op::mul, Ty::U32 | Ty::S32, [a, b]) if low => Some((scaled(near(a)?, b)?, None)),
+            (op::mad, Ty::U32 | Ty::S32, [a, b, c]) if low => Some((added(r, scaled(near(a)?, b)?, c)?, None)),
+            (op::shl, Ty::B32, [a, Operand::Constant(by @ 0..=12)]) => {
+                Some((scaled(near(a)?, &Operand::Constant(1 << by))?, None))
+            }
             (op::mul, Ty::U32 | Ty::S32, [a, b]) if wide => {
                 let (a, b) = if matches!(a, Operand::Constant(_)) { (b, a) } else { (a, b) };
                 Some((scaled(index(a)?, b)?, None))
@@ -168,7 +184,7 @@ impl Tracker {
                 let from = self.held(a)?;
                 Some((scaled(self.makers[from].value, b)?, Some(from)))
             }
-            (op::add, Ty::U64 | Ty::S64, [a, b]) => {
+            (op::add, Ty::U32 | Ty::S32 | Ty::U64 | Ty::S64, [a, b]) => {
                 let (from, other) = self.held(a).map(|a| (a, b)).or_else(|| Some((self.held(b)?, a)))?;
                 Some((added(r, self.makers[from].value, other)?, Some(from)))
             }
@@ -197,13 +213,20 @@ impl Tracker {
             let used = |n: usize| self.accesses.iter().any(|a| self.is_made_from(a.maker, n));
             self.makers[n].needed |= !used(n);
         }
-        // what is needed needs its operands
+        // what is needed needs its operands, and what runs takes the index from those who need that
         for n in (0..self.makers.len()).rev() {
             let (needed, last) = (self.makers[n].needed, self.makers[n].last);
             if let Some(from) = self.makers[n].from {
                 self.makers[from].needed |= needed;
                 self.makers[from].last = self.makers[from].last.max(last);
             }
+        }
+        let mut spoiled = vec![false; self.makers.len()];
+        for n in 0..self.makers.len() {
+            let Maker { from, result, value, .. } = self.makers[n];
+            let of_from = from.is_some_and(|from| spoiled[from]);
+            self.makers[n].needed |= of_from;
+            spoiled[n] = of_from || self.makers[n].needed && value.index == result;
         }
         let mut fresh: Vec<(usize, Register, bool)> = Vec::new();
         let mut deferred = Vec::new();
