@@ -154,14 +154,13 @@ pub(super) struct Registers {
     pub scratch: [usize; 3],
     pub kinds: Kinds,
     scalars: Scalars,
-    /// Between steps: all warps hold the scalars of the first one, whatever `leaders` and `stamps` say. They are not written for each
-    /// CTA, because the next step would wait until the processor has stored them, after all that the CTA has stored.
+    /// Between steps: all warps hold the scalars of the first one, whatever `leaders` says. They are not written for each CTA, because
+    /// the next step would wait until the processor has stored them, after all that the CTA has stored.
     as_one: bool,
-    /// By warp, between steps: whose scalars it holds.
+    /// All registers are 0.
+    fresh: bool,
+    /// By warp: whose scalars it holds, its own or those of a warp before it.
     leaders: Vec<usize>,
-    /// Warps with the same number hold the same scalars.
-    stamps: Vec<u64>,
-    last_stamp: u64,
     /// By thread; empty without recursion.
     pub stacks: Vec<Stack>,
     /// If a monitor wants to know.
@@ -216,9 +215,8 @@ impl Registers {
             masks: vec![Cell::new(0); with_scratch(masks)],
             scratch: [masks, words, longs],
             as_one: false,
+            fresh: true,
             leaders: (0..warps).collect(),
-            stamps: vec![0; warps],
-            last_stamp: 0,
             stacks: vec![Stack::default(); threads],
             undefined: None,
             pending: [None, None],
@@ -243,9 +241,8 @@ impl Registers {
     pub fn reset(&mut self) {
         self.scalars.reset(self.slots.len() * self.warps);
         self.kinds.reset();
-        self.as_one = false;
+        (self.as_one, self.fresh) = (false, true);
         (0..).zip(&mut self.leaders).for_each(|(w, leader)| *leader = w);
-        self.stamps.fill(0);
         self.stacks.fill(Stack::default());
         self.undefined.iter_mut().for_each(Undefined::reset);
         self.pending.iter_mut().flatten().for_each(Pending::reset);
@@ -318,56 +315,63 @@ impl Registers {
 
     /// A step of the warps `lo..hi` begins.
     pub fn begin(&mut self, lo: usize, hi: usize) {
-        if std::mem::take(&mut self.as_one) {
+        if std::mem::take(&mut self.as_one) | std::mem::take(&mut self.fresh) {
             if (lo, hi) == (0, self.warps) {
                 self.as_one = true;
                 return;
             }
             self.leaders.fill(0);
-            self.stamps.fill(0);
         }
-        let (before, rest) = self.leaders.split_at(lo);
-        let (own, behind) = rest.split_at(hi - lo);
-        let elsewhere = |leader: &usize| !(lo..hi).contains(leader);
-        if own.iter().all(|leader| *leader == lo) && before.iter().chain(behind).all(elsewhere) {
-            return;
+        self.hand_over(lo, hi);
+        let leader = self.leaders[lo];
+        if leader != lo {
+            self.copy_scalars(leader, lo);
         }
-        self.settle();
-        let first = self.stamps[lo];
-        if self.stamps[lo + 1..hi].iter().all(|s| *s == first) {
-            return;
+        if self.leaders[lo..hi].iter().any(|other| *other != leader) {
+            self.merge(lo, hi, leader);
         }
+        self.leaders[lo..hi].fill(lo);
+    }
+
+    /// Other warps no longer hold the scalars of one of these.
+    fn hand_over(&mut self, lo: usize, hi: usize) {
+        for w in hi..self.warps {
+            let leader = self.leaders[w];
+            if !(lo..hi).contains(&leader) {
+                continue;
+            }
+            self.copy_scalars(leader, w);
+            self.leaders[w..].iter_mut().filter(|other| **other == leader).for_each(|other| *other = w);
+        }
+    }
+
+    /// Scalars that differ between these warps become rows. The first of them has those of `leader`.
+    #[inline(never)]
+    fn merge(&mut self, lo: usize, hi: usize, leader: usize) {
+        let mut others: Vec<usize> = self.leaders[lo..hi].iter().copied().filter(|other| *other != leader).collect();
+        others.dedup();
         for r in 0..self.slots.len() as Register {
             let first = self.scalar(lo, r);
-            if (lo + 1..hi).any(|w| self.scalar(w, r) != first) {
+            if others.iter().any(|other| self.scalar(*other, r) != first) {
                 for w in lo..hi {
-                    self.spread(self.scalar(w, r), r, w);
-                    self.set_scalar(w, r, Scalar::Rows);
+                    let leader = self.leaders[w];
+                    self.spread(if leader == lo { first } else { self.scalar(leader, r) }, r, w);
                 }
+                self.set_scalar(lo, r, Scalar::Rows);
             }
         }
     }
 
-    /// Each warp gets scalars of its own.
-    fn settle(&mut self) {
+    /// A warp gets the scalars of another.
+    fn copy_scalars(&mut self, from: usize, to: usize) {
         let n = self.slots.len();
-        for (w, leader) in self.leaders.iter_mut().enumerate() {
-            let lo = std::mem::replace(leader, w);
-            if lo != w {
-                self.scalars.copy(lo * n..(lo + 1) * n, w * n);
-                self.kinds.copy(lo, w);
-            }
-        }
+        self.scalars.copy(from * n..(from + 1) * n, to * n);
+        self.kinds.copy(from, to);
     }
 
     /// The step ends: all its warps hold the scalars of the first.
     pub fn end(&mut self, lo: usize, hi: usize) {
         self.as_one = (lo, hi) == (0, self.warps);
-        if !self.as_one {
-            self.last_stamp += 1;
-            self.leaders[lo..hi].fill(lo);
-            self.stamps[lo..hi].fill(self.last_stamp);
-        }
     }
 
     /// Between steps: a register in all lanes of a warp.

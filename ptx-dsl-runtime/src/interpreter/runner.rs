@@ -381,6 +381,10 @@ impl<'s, 'a> Runner<'s, 'a> {
         f: impl FnOnce(&mut Self, R, &[Lanes]) -> T,
     ) -> Result<T, Box<Fault>> {
         let n = op.results.len();
+        if n == 0 {
+            let returned = self.with_operands(op, k, |x, s| function(x, op.q, s, &mut []))?;
+            return Ok(f(self, returned, &[]));
+        }
         let (mut few, mut many) = ([[0; 32]; 2], Vec::new());
         let d = match few.get_mut(..n) {
             Some(few) => few,
@@ -390,7 +394,6 @@ impl<'s, 'a> Runner<'s, 'a> {
             }
         };
         let returned = self.with_operands(op, k, |x, s| match d {
-            [] => function(x, op.q, s, &mut []),
             [a] => function(x, op.q, s, &mut [a]),
             [a, b] => function(x, op.q, s, &mut [a, b]),
             _ => function(x, op.q, s, &mut d.iter_mut().collect::<Vec<_>>()),
@@ -402,7 +405,8 @@ impl<'s, 'a> Runner<'s, 'a> {
     /// need, because it is cleared.
     fn with_operands<R>(&mut self, op: &Op, k: usize, f: impl FnOnce(&mut Ctx<'_>, &[&Lanes]) -> R) -> R {
         match op.sources.len() {
-            0..=1 => self.with_few_operands::<1, R>(op, k, f),
+            0 => f(self.x, &[]),
+            1 => self.with_few_operands::<1, R>(op, k, f),
             2 => self.with_few_operands::<2, R>(op, k, f),
             3..=6 => self.with_few_operands::<6, R>(op, k, f),
             _ => {

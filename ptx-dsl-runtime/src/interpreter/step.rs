@@ -47,10 +47,16 @@ pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper,
             registers.begin(lo, hi);
         }
         stepper.groups.clear();
-        let runner = Runner::new(&code.image, registers, x);
-        let (groups, plans) = (&mut stepper.groups, &mut stepper.plans);
-        let mut step =
-            Step { code, groups, plans, r: runner, known: false, in_group: false, sides: &mut stepper.sides };
+        let mut step = Step {
+            code,
+            groups: &mut stepper.groups,
+            plans: &mut stepper.plans,
+            // here, so that it need not be moved
+            r: Runner::new(&code.image, registers, x),
+            known: false,
+            in_group: false,
+            sides: &mut stepper.sides,
+        };
         match step.run() {
             Ok(Next::Exit) if x.start_next_cluster() => match apart {
                 true => registers.reset(),
