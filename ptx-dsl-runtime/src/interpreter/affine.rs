@@ -180,6 +180,16 @@ fn range((nx, ny): (u32, u32), (base, x, y): Line, signed: bool) -> Option<(i64,
 }
 
 impl Runner<'_, '_> {
+    /// The least and the greatest value of all threads of the CTA, if none wraps around.
+    pub fn ends(&self, (base, x, y): Line, bits: u32) -> Option<[u64; 2]> {
+        let (nx, ny) = self.registers.shape;
+        let (x, y) = if bits == 32 { (i64::from(x as i32), i64::from(y as i32)) } else { (x, y) };
+        let (dx, dy) = (i128::from(x) * i128::from(nx - 1), i128::from(y) * i128::from(ny - 1));
+        let ends = [i128::from(base) + dx.min(0) + dy.min(0), i128::from(base) + dx.max(0) + dy.max(0)];
+        let most = u64::MAX >> (64 - bits);
+        (ends[0] >= 0 && ends[1] <= i128::from(most)).then(|| ends.map(|v| v as u64))
+    }
+
     /// The kind of what [`Runner::set_line`] sets for these operands, at least one of which is affine. `None` if it cannot.
     pub fn kind_of_line(&self, rule: Rule, s: [Line; 3], kinds: [Kind; 3], result: Register) -> Option<Kind> {
         let Rule::Compare { compare, signed } = rule else {

@@ -100,6 +100,15 @@ impl Runner<'_, '_> {
                 }
                 self.warp_by_warp(op, *function)
             }
+            Run::Translation { function } => {
+                if self.all && self.runs_once(op, Once::Always) {
+                    return self.once_for_all(op, *function);
+                }
+                if self.all && self.translate(op, *function) {
+                    return Ok(());
+                }
+                self.warp_by_warp(op, *function)
+            }
             Run::Arrive { function, drop } => {
                 if self.arrive_together(op, *drop, |r, k| r.one_warp(op, *function, k))? {
                     return Ok(());
@@ -287,11 +296,41 @@ impl Runner<'_, '_> {
         })
     }
 
+    /// Translates affine addresses. False, with nothing done, if they are not affine, or do not all stay in a window: then the least
+    /// and the greatest have another distance, or have no translation.
+    #[inline(never)]
+    fn translate(&mut self, op: &Op, function: WarpFunction) -> bool {
+        let (Some(result), Some(Scalar::Affine { base, x, y })) = (op.results[0], self.scalar_operand(&op.sources[0]))
+        else {
+            return false;
+        };
+        let Some([low, high]) = self.ends((base, x, y), self.registers.slot(result).bits) else { return false };
+        let mut second = [0; 32];
+        if let Some(o) = op.sources.get(1) {
+            let Some(v) = self.uniform(o) else { return false };
+            second = [v; 32];
+        }
+        let (mut addresses, mut d) = ([low; 32], [0; 32]);
+        addresses[1] = high;
+        let (k, _) = self.first_lane();
+        self.enter(k, 3);
+        self.x.at(op.site, op.order);
+        let sources = [&addresses, &second];
+        let done = function(self.x, op.q, &sources[..op.sources.len()], &mut [&mut d]);
+        if done.is_err() || d[1].wrapping_sub(d[0]) != high - low {
+            return false;
+        }
+        let base = base.wrapping_add(d[0].wrapping_sub(low));
+        self.set(Some(result), Scalar::Affine { base, x, y });
+        true
+    }
+
     /// Calls the function of an instruction that may wait for warp `k`. It sets results only if the warp does not wait.
     #[inline(never)]
     pub fn call_block(&mut self, block: &Block, k: usize, m: u32) -> Result<Flow, Box<Fault>> {
         let op = &block.op;
-        (self.masks, self.all, self.guarded) = (self.active, false, true);
+        copy(&mut self.masks, &self.active, self.n);
+        (self.all, self.guarded) = (false, true);
         self.x.at(op.site, op.order);
         let passed = |r: &mut Self, flow, d: &[Lanes]| {
             r.describe_news(op);

@@ -37,7 +37,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("p", slot(".size")), src("a", slot(".size"))])
         .gates(GATES)
-        .host(Host::Warp),
+        .host(Host::Warp).translates(),
     // A variable's address is converted to generic only: here `a` is a register.
     instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
         .first(&["to"])
@@ -48,7 +48,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("p", slot(".size")), src("a", slot(".size")).reg()])
         .gates(GATES)
-        .host(Host::Warp),
+        .host(Host::Warp).translates(),
     instr("mapa").section("9.7.9.23").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "mapa{.space}.type d, a, b;
@@ -56,7 +56,7 @@ pub const LIST: &[Instr] = &[
              .type = { .u32, .u64 }",
         )
         .operands(&[dst("d", T), src("a", T), src("b", ty(Ty::U32))])
-        .host(Host::Warp).pure(),
+        .host(Host::Warp).translates(),
     instr("getctarank").section("9.7.9.24").since(ptx(7, 8)).requires(sm(90))
         .syntax(
             "getctarank{.space}.type d, a;

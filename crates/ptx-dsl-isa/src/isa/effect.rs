@@ -10,6 +10,8 @@ pub struct Effects {
     pub carry: Carry,
     /// Its results depend on its operands alone, not on the thread or on memory.
     pub pure: bool,
+    /// Its result is the address that it takes, in another window: addresses that stay in a window keep their distances.
+    pub translates: bool,
     /// It takes many times as long as an addition: division, roots, transcendental functions.
     pub slow: bool,
     /// What it does to memory.
@@ -44,6 +46,7 @@ impl Effects {
         control: Control::Next,
         carry: Carry::None,
         pure: false,
+        translates: false,
         slow: false,
         memory: MemoryOp::None,
         proxy: Proxy::Generic,

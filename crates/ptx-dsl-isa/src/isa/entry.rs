@@ -229,6 +229,11 @@ impl Instr {
         self.effects.pure = true;
         self
     }
+    /// Its result is the address that it takes, in another window, and depends on its operands alone.
+    pub const fn translates(mut self) -> Self {
+        self.effects.translates = true;
+        self.pure()
+    }
     /// It moves or reads the stack pointer.
     pub const fn stack(mut self) -> Self {
         self.effects.stack = true;
