@@ -58,13 +58,31 @@ impl Step<'_, '_> {
         self.r.active[k] & if guard.holds { p } else { !p }
     }
 
+    /// The lanes that jump, and those that do not.
+    #[inline(always)]
+    fn set_sides(&mut self, guard: Guard) {
+        let (r, [jumps, stays]) = (&self.r, &mut *self.sides);
+        let flip = if guard.holds { 0 } else { u32::MAX };
+        let mut set = |k: usize, p: u32| {
+            let (active, p) = (r.active[k], p ^ flip);
+            (jumps[k], stays[k]) = (active & p, active & !p);
+        };
+        if !r.apart && r.registers.is_rows(r.lo, guard.register) {
+            let row = r.registers.row(guard.register, r.lo);
+            for (k, p) in r.registers.masks[row..row + r.n].iter().enumerate().take(32) {
+                set(k, p.get());
+            }
+        } else {
+            for k in 0..r.n {
+                set(k, r.registers.mask(r.leader(k), guard.register, r.lo + k));
+            }
+        }
+    }
+
     /// Some lanes jump, and others do not.
     #[inline(never)]
     fn part(&mut self, guard: Guard, taken: Pc, fall: Pc) -> Result<After, Box<Fault>> {
-        for k in 0..self.r.n {
-            let jump = self.jump(guard, k);
-            (self.sides[0][k], self.sides[1][k]) = (jump, self.r.active[k] & !jump);
-        }
+        self.set_sides(guard);
         if self.is_skipped(fall, taken) {
             self.without_others(fall, taken)?;
             return Ok(Some(taken));
