@@ -132,17 +132,8 @@ fn anywhere(r: &mut Runner<'_, '_>, op: &Op, access: &Access, (compiled, f): (&C
 /// nothing. False, with nothing done, if that is not so.
 #[inline(always)]
 fn in_pieces(r: &mut Runner<'_, '_>, op: &Op, access: &Access, compiled: &Compiled, address: &Line) -> bool {
-    let count = if r.full { 32 * r.n } else { first_threads(&r.masks[..r.n]) };
+    let count = r.first_threads();
     count != 0 && compiled.pieces.run(r, op, access, address, count)
-}
-
-/// How many threads these are, if they are the first ones; else 0.
-#[inline]
-fn first_threads(masks: &[u32]) -> usize {
-    let whole = masks.iter().take_while(|m| **m == u32::MAX).count();
-    let Some((part, rest)) = masks[whole..].split_first() else { return 32 * whole };
-    let first = part & part.wrapping_add(1) == 0 && rest.iter().all(|m| *m == 0);
-    if first { 32 * whole + part.count_ones() as usize } else { 0 }
 }
 
 /// Tells the monitor of a load of the same elements by all lanes.

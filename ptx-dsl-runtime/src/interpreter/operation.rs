@@ -36,16 +36,6 @@ impl Runner<'_, '_> {
         any
     }
 
-    /// An instruction without a guard follows.
-    #[inline(always)]
-    pub fn unguarded(&mut self) {
-        if self.guarded {
-            copy(&mut self.masks, &self.active, self.n);
-            (self.all, self.guarded) = (self.whole(), false);
-            self.full = self.active[..self.n].iter().all(|m| *m == u32::MAX);
-        }
-    }
-
     /// Runs an instruction that does not wait.
     #[inline(always)]
     pub fn execute(&mut self, Instr { op, run }: &Instr) -> Done {

@@ -22,6 +22,15 @@ pub(super) fn copy(to: &mut Masks, from: &Masks, n: usize) {
     }
 }
 
+/// How many threads these are, if they are the first ones; else 0.
+#[inline(never)]
+fn first_threads(masks: &[u32]) -> usize {
+    let whole = masks.iter().take_while(|m| **m == u32::MAX).count();
+    let Some((part, rest)) = masks[whole..].split_first() else { return 32 * whole };
+    let first = part & part.wrapping_add(1) == 0 && rest.iter().all(|m| *m == 0);
+    if first { 32 * whole + part.trailing_ones() as usize } else { 0 }
+}
+
 /// Where the lanes of warps are that do not run now.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Rest {
@@ -64,6 +73,8 @@ pub(super) struct Runner<'s, 'a> {
     pub full: bool,
     /// `masks` and `all` are not those of `active` and `whole`.
     pub guarded: bool,
+    /// What [`Runner::first_threads`] has found for `active`.
+    threads: Option<usize>,
 }
 
 /// Does each warp run a region by itself? So that a monitor and a schedule see the warps one after the other; else they run each
@@ -94,6 +105,7 @@ impl<'s, 'a> Runner<'s, 'a> {
             all: false,
             full: false,
             guarded: true,
+            threads: None,
         }
     }
 
@@ -119,6 +131,28 @@ impl<'s, 'a> Runner<'s, 'a> {
             full &= m == u32::MAX;
         }
         (self.warps, self.full, self.all, self.guarded) = (warps, full, self.whole(), false);
+        self.threads = None;
+    }
+
+    /// In how many threads the current instruction takes effect, if they are the first ones of the cohort; else 0.
+    #[inline]
+    pub fn first_threads(&mut self) -> usize {
+        let find = || first_threads(&self.masks[..self.n]);
+        match self.full {
+            true => 32 * self.n,
+            false if self.guarded => find(),
+            false => *self.threads.get_or_insert_with(find),
+        }
+    }
+
+    /// An instruction without a guard follows.
+    #[inline(always)]
+    pub fn unguarded(&mut self) {
+        if self.guarded {
+            copy(&mut self.masks, &self.active, self.n);
+            (self.all, self.guarded, self.threads) = (self.whole(), false, None);
+            self.full = self.active[..self.n].iter().all(|m| *m == u32::MAX);
+        }
     }
 
     /// Do all lanes run that have not exited?
