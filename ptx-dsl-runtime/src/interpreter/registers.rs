@@ -503,3 +503,6 @@ impl Registers {
         values
     }
 }
+
+#[cfg(test)]
+mod tests;

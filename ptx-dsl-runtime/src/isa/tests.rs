@@ -23,18 +23,9 @@ const INFO: KernelInfo<'_> = KernelInfo {
     local_size: 32,
     const_image: &[0xfe, 2, 3, 4],
     global_image: &[0; 64],
-    reqntid: None,
-    maxntid: None,
-    reqnctapercluster: None,
-    maxclusterrank: None,
-    uses_dynamic_shared: false,
-    explicit_cluster: false,
     target: "sm_100",
     sites: &[Site { text: "probe;", line: 1, rust_line: 0, used_bytes: None }],
-    registers: 0,
-    values: &[],
-    not_yet: &[],
-    image: &[],
+    ..KernelInfo::NONE
 };
 /// The first module variable.
 const GLOBAL: u64 = 1 << 40;

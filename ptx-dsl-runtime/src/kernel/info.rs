@@ -75,6 +75,32 @@ impl KernelInfo<'_> {
     }
 }
 
+#[cfg(test)]
+impl KernelInfo<'static> {
+    /// A kernel with nothing.
+    pub const NONE: Self = KernelInfo {
+        name: "none",
+        file: "none.rs",
+        params: &[],
+        shared_size: 0,
+        local_size: 0,
+        const_image: &[],
+        global_image: &[],
+        reqntid: None,
+        maxntid: None,
+        reqnctapercluster: None,
+        maxclusterrank: None,
+        uses_dynamic_shared: false,
+        explicit_cluster: false,
+        target: "sm_90",
+        sites: &[],
+        registers: 0,
+        values: &[],
+        not_yet: &[],
+        image: &[],
+    };
+}
+
 /// A kernel parameter.
 #[derive(Debug)]
 pub struct ParamInfo<'k> {

@@ -20,19 +20,9 @@ const INFO: KernelInfo<'_> = KernelInfo {
     shared_size: 4096,
     local_size: 8,
     const_image: &[1, 2, 3, 4],
-    global_image: &[],
-    reqntid: None,
-    maxntid: None,
-    reqnctapercluster: None,
-    maxclusterrank: None,
-    uses_dynamic_shared: false,
-    explicit_cluster: false,
     target: "sm_90",
     sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0, used_bytes: None }],
-    registers: 0,
-    values: &[],
-    not_yet: &[],
-    image: &[],
+    ..KernelInfo::NONE
 };
 
 /// Registers of the toys.

@@ -11,27 +11,8 @@ use crate::monitor::Monitored;
 use crate::qual::{Qualifier, Ty};
 use crate::{Ctx, Host};
 
-const INFO: KernelInfo<'_> = KernelInfo {
-    name: "warp",
-    file: "warp.rs",
-    params: &[],
-    shared_size: 64,
-    local_size: 0,
-    const_image: &[],
-    global_image: &[],
-    reqntid: None,
-    maxntid: None,
-    reqnctapercluster: None,
-    maxclusterrank: None,
-    uses_dynamic_shared: false,
-    explicit_cluster: false,
-    target: "sm_100a",
-    sites: &[],
-    registers: 0,
-    values: &[],
-    not_yet: &[],
-    image: &[],
-};
+const INFO: KernelInfo<'_> =
+    KernelInfo { name: "warp", file: "warp.rs", shared_size: 64, target: "sm_100a", ..KernelInfo::NONE };
 
 /// Warp `warp` of a CTA of eight, with columns 32 to 511 allocated. Every cell tells its lane and column.
 fn with<R>(warp: u32, f: impl FnOnce(&mut Ctx<'_>) -> R) -> R {
