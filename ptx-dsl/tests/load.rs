@@ -20,6 +20,8 @@ mod polling;
 mod races;
 #[path = "load/reused_registers.rs"]
 mod reused_registers;
+#[path = "load/translations.rs"]
+mod translations;
 #[path = "load/weak.rs"]
 mod weak;
 
