@@ -42,9 +42,9 @@ fn write(random: &mut Random, registers: &mut Registers, model: &mut Model, (lo,
         }
         _ => {
             registers.set_scalar(lo, r as Register, Scalar::Rows);
-            for w in lo..hi {
-                model[r][w] = std::array::from_fn(|l| (v ^ (w * 37 + l) as u64) & low);
-                registers.put(r as Register, w, &model[r][w], u32::MAX);
+            for (w, lanes) in model[r].iter_mut().enumerate().take(hi).skip(lo) {
+                *lanes = std::array::from_fn(|l| (v ^ (w * 37 + l) as u64) & low);
+                registers.put(r as Register, w, lanes, u32::MAX);
             }
         }
     }
