@@ -167,27 +167,32 @@ fn extended(shape: (u32, u32), line: Line, signed: bool) -> Option<Line> {
     Some((base as u64, i64::from(line.1 as i32), i64::from(line.2 as i32)))
 }
 
+/// How far the values of all threads are below and above the base.
+#[inline(always)]
+fn extent((nx, ny): (u32, u32), x: i64, y: i64) -> Option<(i64, i64)> {
+    let (dx, dy) = (x.checked_mul(i64::from(nx - 1))?, y.checked_mul(i64::from(ny - 1))?);
+    Some((dx.min(0).checked_add(dy.min(0))?, dx.max(0).checked_add(dy.max(0))?))
+}
+
 /// The lowest and the highest value of a 32-bit value, if no lane wraps around.
 #[inline(always)]
-fn range((nx, ny): (u32, u32), (base, x, y): Line, signed: bool) -> Option<(i64, i64)> {
+fn range(shape: (u32, u32), (base, x, y): Line, signed: bool) -> Option<(i64, i64)> {
     let base = if signed { base as u32 as i32 as i64 } else { base as u32 as i64 };
-    let (x, y) = (x as i32 as i64, y as i32 as i64);
-    let (dx, dy) = (x * i64::from(nx - 1), y * i64::from(ny - 1));
-    let (low, high) = (base + dx.min(0) + dy.min(0), base + dx.max(0) + dy.max(0));
+    let (below, above) = extent(shape, x as i32 as i64, y as i32 as i64)?;
+    let (low, high) = (base + below, base + above);
     let fits =
         if signed { low >= i32::MIN.into() && high <= i32::MAX.into() } else { low >= 0 && high <= u32::MAX.into() };
     fits.then_some((low, high))
 }
 
 impl Runner<'_, '_> {
-    /// The least and the greatest value of all threads of the CTA, if none wraps around.
+    /// The lowest and the highest value of all threads of the CTA, if none wraps around.
     pub fn ends(&self, (base, x, y): Line, bits: u32) -> Option<[u64; 2]> {
-        let (nx, ny) = self.registers.shape;
-        let (x, y) = if bits == 32 { (i64::from(x as i32), i64::from(y as i32)) } else { (x, y) };
-        let (dx, dy) = (i128::from(x) * i128::from(nx - 1), i128::from(y) * i128::from(ny - 1));
-        let ends = [i128::from(base) + dx.min(0) + dy.min(0), i128::from(base) + dx.max(0) + dy.max(0)];
-        let most = u64::MAX >> (64 - bits);
-        (ends[0] >= 0 && ends[1] <= i128::from(most)).then(|| ends.map(|v| v as u64))
+        if bits == 32 {
+            return range(self.registers.shape, (base, x, y), false).map(|(low, high)| [low as u64, high as u64]);
+        }
+        let (below, above) = extent(self.registers.shape, x, y)?;
+        Some([base.checked_add_signed(below)?, base.checked_add_signed(above)?])
     }
 
     /// The kind of what [`Runner::set_line`] sets for these operands, at least one of which is affine. `None` if it cannot.

@@ -82,8 +82,6 @@ pub(super) enum Run {
     Lane { one: Lane, rows: Option<RowFunction>, rule: Option<Rule>, registers: Vec<Register> },
     /// Warp by warp, or once if all lanes do the same.
     Warp { function: WarpFunction, once: Once },
-    /// The same for an instruction that translates an address.
-    Translation { function: WarpFunction },
     /// An arrival at an mbarrier object; `drop`: it lowers the expected count.
     Arrive { function: WarpFunction, drop: bool },
     /// `mov`.
@@ -101,6 +99,8 @@ pub(super) enum Run {
 pub(super) enum Once {
     /// Always: its result depends on its operands alone.
     Always,
+    /// Always, and for affine addresses: it translates them.
+    Translation,
     /// If all lanes load the same from this state space, which no monitor sees.
     Load(AddrSpace),
     Never,
@@ -110,6 +110,7 @@ impl Once {
     fn of(opcode: Opcode, q: Q) -> Once {
         let space = space(q);
         match opcode.entries().next() {
+            Some(entry) if entry.instr.effects.translates => Once::Translation,
             Some(entry) if entry.instr.effects.pure => Once::Always,
             _ if opcode == op::ld && !space.is_of_lanes() => Once::Load(space),
             _ => Once::Never,
@@ -293,18 +294,11 @@ impl Decoder<'_> {
                 None if let Some(Fast::Arrive { drop }) = Fast::of(opcode, q, i) => {
                     Run::Arrive { function: *function, drop }
                 }
-                None if translates(opcode, i) => Run::Translation { function: *function },
                 None => Run::Warp { function: *function, once: Once::of(opcode, q) },
             },
             _ => Run::Nothing,
         }
     }
-}
-
-/// Does an instruction translate an address in a register?
-fn translates(opcode: Opcode, i: &image::Instr) -> bool {
-    let effects = opcode.entries().next().map(|entry| entry.instr.effects);
-    effects.is_some_and(|effects| effects.translates) && matches!(i.results[..], [Some(_)]) && i.sources.len() <= 2
 }
 
 /// The registers among the operands of an instruction.

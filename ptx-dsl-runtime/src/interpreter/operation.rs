@@ -88,13 +88,7 @@ impl Runner<'_, '_> {
                 if self.all && self.runs_once(op, *once) {
                     return self.once_for_all(op, *function);
                 }
-                self.warp_by_warp(op, *function)
-            }
-            Run::Translation { function } => {
-                if self.all && self.runs_once(op, Once::Always) {
-                    return self.once_for_all(op, *function);
-                }
-                if self.all && self.translate(op, *function) {
+                if self.all && *once == Once::Translation && self.translate(op, *function) {
                     return Ok(());
                 }
                 self.warp_by_warp(op, *function)
@@ -262,7 +256,7 @@ impl Runner<'_, '_> {
     /// Do all lanes do the same?
     fn runs_once(&self, op: &Op, once: Once) -> bool {
         let may = match once {
-            Once::Always => true,
+            Once::Always | Once::Translation => true,
             Once::Load(AddrSpace::Generic) => op.sources.first().is_some_and(|address| {
                 !self.x.monitor.is_on() && self.uniform(address).is_some_and(|at| !names_local(at))
             }),
@@ -295,18 +289,19 @@ impl Runner<'_, '_> {
             return false;
         };
         let Some([low, high]) = self.ends((base, x, y), self.registers.slot(result).bits) else { return false };
-        let mut second = [0; 32];
-        if let Some(o) = op.sources.get(1) {
-            let Some(v) = self.uniform(o) else { return false };
-            second = [v; 32];
-        }
-        let (mut addresses, mut d) = ([low; 32], [0; 32]);
+        let rank = match op.sources.get(1) {
+            Some(o) => self.uniform(o),
+            None => Some(0),
+        };
+        let Some(rank) = rank else { return false };
+        let (mut addresses, ranks, mut d) = ([low; 32], [rank; 32], [0; 32]);
         addresses[1] = high;
         let (k, _) = self.first_lane();
         self.enter(k, 3);
         self.x.at(op.site, op.order);
-        let sources = [&addresses, &second];
-        let done = function(self.x, op.q, &sources[..op.sources.len()], &mut [&mut d]);
+        let sources = [&addresses, &ranks];
+        let Some(sources) = sources.get(..op.sources.len()) else { return false };
+        let done = function(self.x, op.q, sources, &mut [&mut d]);
         if done.is_err() || d[1].wrapping_sub(d[0]) != high - low {
             return false;
         }

@@ -24,48 +24,26 @@ impl Step<'_, '_> {
     }
 
     fn branch_by_lane(&mut self, guard: Guard, taken: Pc, fall: Pc) -> Result<After, Box<Fault>> {
-        let r = &self.r;
-        let (mut some_jump, mut some_stay) = (0, 0);
-        if !r.apart && r.registers.is_rows(r.lo, guard.register) {
-            let row = r.registers.row(guard.register, r.lo);
-            for (p, active) in r.registers.masks[row..row + r.n].iter().zip(&r.active) {
-                some_jump |= active & p.get();
-                some_stay |= active & !p.get();
-            }
-            if !guard.holds {
-                std::mem::swap(&mut some_jump, &mut some_stay);
-            }
-        } else {
-            for k in 0..r.n {
-                let jump = self.jump(guard, k);
-                some_jump |= jump;
-                some_stay |= r.active[k] & !jump;
-            }
-        }
+        let (some_jump, some_stay) = self.set_sides(guard);
         if some_stay == 0 {
             Ok(Some(taken))
         } else if some_jump == 0 {
             Ok(Some(fall))
         } else {
-            self.part(guard, taken, fall)
+            self.part(taken, fall)
         }
     }
 
-    /// The lanes of warp `k` that jump.
+    /// Finds the lanes that jump, and those that do not. Numbers that are not 0 if there are any.
     #[inline(always)]
-    fn jump(&self, guard: Guard, k: usize) -> u32 {
-        let p = self.r.registers.mask(self.r.leader(k), guard.register, self.r.lo + k);
-        self.r.active[k] & if guard.holds { p } else { !p }
-    }
-
-    /// The lanes that jump, and those that do not.
-    #[inline(always)]
-    fn set_sides(&mut self, guard: Guard) {
+    fn set_sides(&mut self, guard: Guard) -> (u32, u32) {
         let (r, [jumps, stays]) = (&self.r, &mut *self.sides);
         let flip = if guard.holds { 0 } else { u32::MAX };
+        let mut some = (0, 0);
         let mut set = |k: usize, p: u32| {
             let (active, p) = (r.active[k], p ^ flip);
             (jumps[k], stays[k]) = (active & p, active & !p);
+            some = (some.0 | jumps[k], some.1 | stays[k]);
         };
         if !r.apart && r.registers.is_rows(r.lo, guard.register) {
             let row = r.registers.row(guard.register, r.lo);
@@ -77,12 +55,12 @@ impl Step<'_, '_> {
                 set(k, r.registers.mask(r.leader(k), guard.register, r.lo + k));
             }
         }
+        some
     }
 
-    /// Some lanes jump, and others do not.
+    /// Some lanes jump, and others do not: those of the sides.
     #[inline(never)]
-    fn part(&mut self, guard: Guard, taken: Pc, fall: Pc) -> Result<After, Box<Fault>> {
-        self.set_sides(guard);
+    fn part(&mut self, taken: Pc, fall: Pc) -> Result<After, Box<Fault>> {
         if self.is_skipped(fall, taken) {
             self.without_others(fall, taken)?;
             return Ok(Some(taken));
