@@ -393,6 +393,26 @@ fn bytes_exhaustively() {
     }
 }
 
+/// Multiples of a divisor and the integers next to them: an inexact quotient would be one off.
+#[test]
+fn quotients_next_to_integers_are_exact() {
+    let divisors: Vec<u32> = (0..32).flat_map(|b| [1 << b, (1 << b) + 1, (1u32 << b).wrapping_sub(1)]).collect();
+    for y in divisors.into_iter().filter(|y| *y != 0) {
+        let most = u32::MAX / y;
+        for n in [1, 2, 3, most / 3, most / 2, most - 1, most] {
+            for x in [n.wrapping_mul(y).wrapping_sub(1), n.wrapping_mul(y), n.wrapping_mul(y).wrapping_add(1)] {
+                let (unsigned, signed) = (k(&[], &[Ty::U32]), k(&[], &[Ty::S32]));
+                let wide = [x, y].map(u64::from);
+                assert_eq!(div(unsigned, wide), [u64::from(x / y)], "{x} / {y}");
+                assert_eq!(rem(unsigned, wide), [u64::from(x % y)], "{x} % {y}");
+                let (a, b) = (x as i32, y as i32);
+                assert_eq!(div(signed, wide)[0] as i32, a.wrapping_div(b), "{a} / {b}");
+                assert_eq!(rem(signed, wide)[0] as i32, a.wrapping_rem(b), "{a} % {b}");
+            }
+        }
+    }
+}
+
 #[test]
 fn integers_against_i128() {
     let edge = [
