@@ -208,9 +208,15 @@ impl Launch {
         if asked > 227 * 1024 {
             return Err(LaunchError::SharedMemory { asked, fixed: info.shared_size });
         }
+        if u64::from(info.local_size) * threads.next_multiple_of(32) > MAX_LOCAL {
+            return Err(LaunchError::LocalMemory { bytes: info.local_size, threads });
+        }
         Ok(())
     }
 }
+
+/// Bytes of local memory of a CTA: that of 1024 threads on hardware, where each has at most 512 KiB.
+const MAX_LOCAL: u64 = 1024 * 512 * 1024;
 
 /// Product of dimensions, without overflow.
 pub(crate) fn volume(d: [u32; 3]) -> u64 {

@@ -165,6 +165,16 @@ pub enum LaunchError {
         /// The static ones
         fixed: u32,
     },
+    /// More local memory than a CTA can have. The `.local` variables of all kernels and functions of a module before it count, too.
+    #[error(
+        "{bytes} bytes of local memory for each of {threads} threads, the limit is 512 MiB for a block; make the `.local` variables smaller"
+    )]
+    LocalMemory {
+        /// For each thread
+        bytes: u32,
+        /// Of a block
+        threads: u64,
+    },
     /// Too many or too few arguments
     #[error("{}", counted(*given, names))]
     ArgumentCount {

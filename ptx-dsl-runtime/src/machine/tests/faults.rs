@@ -115,6 +115,11 @@ kernel!(
     }
 );
 
+kernel!(Deep, KernelInfo { local_size: 1 << 20, ..INFO }, |x, pc, ws| {
+    let _ = (&x, pc, &ws);
+    Some(Next::Exit)
+});
+
 #[test]
 fn launches_that_do_not_fit() {
     let problem = |r: Result<Report, Error>| match r {
@@ -130,6 +135,10 @@ fn launches_that_do_not_fit() {
     assert_eq!(of(Launch::grid(3).cluster(2)), odd);
     let shared = LaunchError::SharedMemory { asked: 232_449, fixed: 4096 };
     assert_eq!(of(Launch::grid(1).dynamic_shared(232_449 - 4096)), shared);
+
+    let deep = |threads: u32| run::<Deep>(&Host::new(), Launch::grid(1).block(threads), &mut [0]);
+    assert_eq!(problem(deep(513)), LaunchError::LocalMemory { bytes: 1 << 20, threads: 513 });
+    assert_eq!(deep(512).expect("512 MiB").clusters_launched, 1);
 
     let limited = |l: Launch| run::<Limited>(&Host::new(), l, &mut [0]);
     assert!(matches!(problem(limited(Launch::grid(2).block(32))), LaunchError::Reqntid { .. }));
