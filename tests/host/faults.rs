@@ -109,12 +109,13 @@ ptx! {
 fn faults_name_what_the_program_names() {
     // only the interpreter knows the names of registers
     let host = Host::new().engine(Engine::Interpreted);
-    let fault = |what: u32| {
-        let error = objects.launch(&host, one(), (&[0f32; 11], &mut [0u16; 8], what, &[0f32; 11])).unwrap_err();
+    let of = |launch: Launch, what: u32| {
+        let error = objects.launch(&host, launch, (&[0f32; 11], &mut [0u16; 8], what, &[0f32; 11])).unwrap_err();
         assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!(error.fault().map(|f| format!("{f:?}")), Some(error.to_string()));
         error.to_string()
     };
+    let fault = |what| of(one(), what);
     says(&fault(0), &["access of 4 bytes at `x[-1]` of 11 elements", "`%p` is true, `%x` is 0x20000000000 (`x`)\n"]);
     says(&fault(1), &["access of 16 bytes at `x[8..12]` of 11 elements", "`%x` is 0x20000000020 (`x` + 32 bytes)\n"]);
     says(&fault(2), &["access of 4 bytes at `y[8..10]` of 8 elements is out of bounds", "`%f0` is 2.5\n"]);
@@ -122,7 +123,60 @@ fn faults_name_what_the_program_names() {
     says(&fault(3), &["address 0x30000000003, byte 3 of `y`, is not a multiple of 2", "PTX ISA 6.4.1.1"]);
     says(&fault(4), &["store to `z[2]`, which is read-only", "`%s` is -3\n"]);
     let shared = "access of 4 bytes at byte 8 of dynamic shared memory is out of bounds: the launch gives none";
-    says(&fault(5), &[shared, "`%t` is 0x20\n", "help: give its size with `Launch::dynamic_shared`"]);
+    let size = "help: give its size with `Launch::dynamic_shared`";
+    says(&fault(5), &[shared, "`%t` is 0x20\n", size]);
+    let less = "at byte 8 of dynamic shared memory is out of bounds: the launch gives 8 bytes";
+    says(&of(one().dynamic_shared(8), 5), &[less, size]);
+}
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .global .align 4 .u32 counter;
+    .const .align 4 .u32 limits[2] = {1, 2};
+    .visible .entry variables(.param .u32 what, .param .u32 at)
+    {
+        .reg .b32 %w, %i, %a, %v;
+        .reg .b64 %g, %o;
+        .shared .align 4 .b32 other[8];
+        .shared .align 4 .b32 tile[64];
+        .local .align 4 .b32 own[4];
+        TARGETS: .branchtargets SHARED, GLOBAL, CONST, LOCAL;
+        ld.param.u32 %w, [what];
+        ld.param.u32 %i, [at];
+        brx.idx.uni %w, TARGETS;
+      SHARED:
+        mov.u32 %a, tile;
+        add.u32 %a, %a, %i;
+        st.shared.u32 [%a], 1;
+        ret;
+      GLOBAL:
+        mov.u64 %g, counter;
+        cvt.s64.s32 %o, %i;
+        add.u64 %g, %g, %o;
+        st.global.u32 [%g], 1;
+        ret;
+      CONST:
+        mov.u32 %a, limits;
+        add.u32 %a, %a, %i;
+        ld.const.u32 %v, [%a];
+        ret;
+      LOCAL:
+        mov.u32 %a, own;
+        add.u32 %a, %a, %i;
+        st.local.u32 [%a], 1;
+        ret;
+    }
+}
+
+#[test]
+fn accesses_outside_of_memory_name_the_variable() {
+    let fault =
+        |what: u32, at: i32| variables.launch(&Host::new(), one(), (what, at.cast_unsigned())).unwrap_err().to_string();
+    says(&fault(0, 256), &["access of 4 bytes at byte 256 of `tile` is out of bounds: it has 256 bytes"]);
+    says(&fault(1, 16), &["access of 4 bytes at byte 16 of `counter` is out of bounds: it has 4 bytes"]);
+    says(&fault(1, -4), &["access of 4 bytes at byte -4 of `counter`"]);
+    says(&fault(2, 64), &["access of 4 bytes at byte 64 of `limits` is out of bounds: it has 8 bytes"]);
+    says(&fault(3, 4096), &["access of 4 bytes at byte 4096 of `own` is out of bounds: it has 16 bytes"]);
 }
 
 #[test]
@@ -385,10 +439,11 @@ ptx! {
 fn an_endless_loop_of_one_thread_ends_without_a_limit() {
     let error = searching.launch(&Host::new(), one(), (&[1; 1000], 1000)).unwrap_err();
     let Some(FaultKind::StepLimit { turns, loops, .. }) = error.fault().map(|f| &f.kind) else { panic!("{error}") };
-    // two or three instructions in a region
-    assert!((20_000_000..60_000_000).contains(turns), "{turns}");
+    // two or three instructions in a region; fewer regions of unoptimised code
+    assert!((10_000_000..60_000_000).contains(turns), "{turns}");
     assert_eq!(loops[..], ["ELEMENT", "AGAIN"]);
-    says(&error.to_string(), &["in the loop at `ELEMENT`, inside of the loop at `AGAIN`\n", "`Launch::step_limit`"]);
+    let inside = "in the loop at `ELEMENT`, inside of the loop at `AGAIN`\n";
+    says(&error.to_string(), &[inside, "`ld.global.u32 %v, [%a];`", "`Launch::step_limit`"]);
     // a launch that says how long it may take
     let error = searching.launch(&Host::new(), one().step_limit(1000), (&[1; 1000], 1000)).unwrap_err();
     says(&error.to_string(), &["no end after 1000 steps, last ", "in the loop at `ELEMENT`"]);

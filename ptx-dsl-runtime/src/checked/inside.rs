@@ -3,24 +3,23 @@
 use super::Checked;
 use crate::Lanes;
 use crate::fault::FaultKind;
-use crate::mem::address::Place;
+use crate::mem::address::{self, Place};
 use crate::monitor::{Access, Offsets, Pieces};
 use crate::simd::{best, dispatch};
-use ptx_dsl_isa::hir::GLOBALS;
 
 /// The segment of the module's variables.
-const MODULE: usize = (GLOBALS >> 40) as usize;
+const MODULE: usize = address::MODULE as usize;
 
 /// The window of shared memory.
-pub(super) const SHARED: u8 = 1;
+pub(super) const SHARED: u8 = address::SHARED as u8;
 
 /// Window, name and offset of a place that can be in a variable.
 fn place(place: Place) -> Option<(u8, &'static str, u64)> {
     match place {
         Place::Global { segment: MODULE, offset } => Some((0, "global", offset)),
         Place::Shared { offset, .. } => Some((SHARED, "shared", offset.into())),
-        Place::Local { offset } => Some((2, "local", offset)),
-        Place::Const { offset } => Some((3, "const", offset)),
+        Place::Local { offset } => Some((address::LOCAL as u8, "local", offset)),
+        Place::Const { offset } => Some((address::CONST as u8, "const", offset)),
         Place::Global { .. } | Place::Param { .. } => None,
     }
 }

@@ -19,15 +19,26 @@ pub enum Object {
         /// Bytes of an element; 1 if unknown.
         element: u32,
     },
+    /// A variable of the kernel or of the module, from whose address that of the access is made.
+    Variable {
+        /// As written.
+        name: String,
+        /// From its first byte, in bytes. Negative before the variable.
+        offset: i64,
+        /// Bytes of the variable.
+        len: u64,
+    },
     /// Near address 0 of global memory.
     Null {
         /// The pointer parameters whose argument is null.
         parameters: Vec<String>,
     },
-    /// Dynamic shared memory, of which the launch gives none.
-    NoDynamicShared {
+    /// Dynamic shared memory, behind what the launch gives.
+    DynamicShared {
         /// From its first byte, in bytes.
         offset: u64,
+        /// The bytes that the launch gives.
+        given: u32,
     },
 }
 
@@ -47,8 +58,12 @@ impl Object {
         write!(f, "access of {bytes} bytes ")?;
         match self {
             Object::Null { .. } => write!(f, "through a null pointer, at global address {addr:#x}"),
-            Object::NoDynamicShared { offset } => {
-                write!(f, "at byte {offset} of dynamic shared memory is out of bounds: the launch gives none")
+            Object::DynamicShared { offset, given } => {
+                write!(f, "at byte {offset} of dynamic shared memory is out of bounds: the launch gives ")?;
+                match given {
+                    0 => f.write_str("none"),
+                    _ => write!(f, "{given} bytes"),
+                }
             }
             Object::Buffer { name, offset, len, .. } => match self.elements(bytes) {
                 Some((place, count)) => {
@@ -57,6 +72,9 @@ impl Object {
                 }
                 None => write!(f, "at byte {offset} of `{name}` is out of bounds: it has {len} bytes"),
             },
+            Object::Variable { name, offset, len } => {
+                write!(f, "at byte {offset} of `{name}` is out of bounds: it has {len} bytes")
+            }
         }
     }
 
@@ -64,7 +82,9 @@ impl Object {
     pub(super) fn misaligned(&self, f: &mut fmt::Formatter<'_>, addr: u64, align: u32) -> fmt::Result {
         match self {
             Object::Null { .. } => write!(f, "access through a null pointer, at global address {addr:#x}"),
-            Object::NoDynamicShared { .. } => write!(f, "address {addr:#x} is not a multiple of {align}"),
+            Object::DynamicShared { .. } | Object::Variable { .. } => {
+                write!(f, "address {addr:#x} is not a multiple of {align}")
+            }
             Object::Buffer { name, offset, start, .. } => {
                 write!(f, "address {addr:#x}, byte {offset} of `{name}`, is not a multiple of {align}")?;
                 match start {
@@ -99,9 +119,9 @@ impl Object {
     /// A fix, if it is not that of the kind of fault.
     pub(super) fn help(&self) -> Option<&'static str> {
         match self {
-            Object::Buffer { .. } => None,
+            Object::Buffer { .. } | Object::Variable { .. } => None,
             Object::Null { .. } => Some("pass a buffer, or compare the address with 0 before the access"),
-            Object::NoDynamicShared { .. } => {
+            Object::DynamicShared { .. } => {
                 Some("give its size with `Launch::dynamic_shared`, or `--shared` of `ptx-dsl run`")
             }
         }

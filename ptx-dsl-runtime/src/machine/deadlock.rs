@@ -4,7 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::machine::cluster::{Cluster, Parked};
 use crate::machine::ctx::Ctx;
-use crate::machine::describe::{lanes, threads};
+use crate::machine::describe::{groups, groups_of_cluster, lanes, threads};
 use crate::machine::geometry::Geometry;
 use crate::sync::mbarrier::State;
 use crate::sync::tensor_memory::WaitsFor;
@@ -68,7 +68,7 @@ impl Ctx<'_> {
                 None => String::new(),
             });
             let (here, missing) = (lanes(cluster.gathered(p)), lanes(cluster.missing(p)));
-            let what = format!("executed by lanes {here} of a warp, but not by its lanes {missing}{at}");
+            let what = format!("executed by {here} of a warp, but not by its {missing}{at}");
             (self.residents.slot, self.cur, self.site, self.warp) = (slot, p.c, p.site, p.c.lo);
             let lane = self.cur.mask.trailing_zeros().min(31);
             return Some(self.fault(FaultKind::IssueGranularity { what }, lane));
@@ -96,17 +96,13 @@ impl Cluster {
                 match count {
                     Some(n) => format!("waits for barrier {id}, {arrived} of {n} threads have arrived"),
                     None => {
-                        let missing = barrier.missing(&cta.live).map(|(w, m)| threads(w, w + 1, m));
-                        let missing: Vec<_> = missing.take(8).collect();
-                        format!("waits for barrier {id}, not arrived: {}", missing.join("; "))
+                        format!("waits for barrier {id}, not arrived: {}", groups(barrier.missing(&cta.live)))
                     }
                 }
             }
             Wait::Cluster { .. } => {
-                let missing = self.not_at_cluster_barrier().into_iter().take(8);
-                let missing: Vec<_> =
-                    missing.map(|(rank, w, m)| format!("CTA rank {rank} {}", threads(w, w + 1, m))).collect();
-                format!("waits for the cluster barrier, not arrived: {}", missing.join("; "))
+                let missing = groups_of_cluster(&self.not_at_cluster_barrier());
+                format!("waits for the cluster barrier, not arrived: {missing}")
             }
             Wait::Phase { rank, offset, parity } => format!("waits for {}", self.phase(*rank, *offset, *parity)),
             Wait::Mbarrier(objects) => {
@@ -116,7 +112,7 @@ impl Cluster {
             }
             Wait::WholeWarp { .. } => {
                 let missing = lanes(self.missing(p));
-                format!("waits for lanes {missing} of its warp: the whole warp executes it together")
+                format!("waits for {missing} of its warp: the whole warp executes it together")
             }
             Wait::TensorMemory { pair, ticket } => match self.tensor_memory_waits(p.c.cta, *pair, *ticket) {
                 Some(WaitsFor::Peer(opcode)) => format!("waits for `{opcode}` of CTA rank {}", p.c.cta ^ 1),
@@ -142,7 +138,7 @@ impl Cluster {
             }
             Wait::WarpSync { members, .. } => {
                 let missing = lanes(self.missing(p));
-                format!("waits for lanes {missing} of its warp (members {members:#010x})")
+                format!("waits for {missing} of its warp (members {members:#010x})")
             }
         }
     }

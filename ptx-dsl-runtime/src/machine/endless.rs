@@ -6,9 +6,9 @@
 use crate::launch::config::Launch;
 
 /// Instructions that a warp may run on the interpreter while no thread ends: what takes a few seconds.
-const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 10_000_000 };
-/// The same for code that rustc has compiled without optimising it: 20 million regions.
-pub(super) const UNOPTIMISED: u64 = 20_000_000 * OF_A_REGION;
+const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 4_000_000 };
+/// The same for code that rustc has compiled without optimising it: 12 million regions.
+pub(super) const UNOPTIMISED: u64 = 12_000_000 * OF_A_REGION;
 /// Instructions of a warp after which loops are looked at.
 const PATIENCE: u64 = INTERPRETED / 400;
 /// Instructions that a region counts for where they are not counted.

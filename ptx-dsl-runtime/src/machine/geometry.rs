@@ -3,11 +3,13 @@
 use crate::fault::At;
 use crate::flow::Pc;
 use crate::kernel::KernelInfo;
+use crate::kernel::variables::Variables;
 use crate::launch::config::Launch;
-use crate::machine::loops;
+use crate::machine::loops::Loops;
 use crate::numerics::Numerics;
 use crate::print::Print;
 use ptx_dsl_isa::image::{Image, Region};
+use std::borrow::Cow;
 use std::sync::Arc;
 
 /// Where the names of regions are.
@@ -163,23 +165,28 @@ impl<'a> Geometry<'a> {
         name.unwrap_or("the end").into()
     }
 
-    /// The names of the heads of the loops that a region is in, the innermost first.
-    pub fn loops(&self, pc: Pc) -> Vec<String> {
-        let decoded;
-        let (image, pc) = match &self.regions {
-            Regions::Interpreted(image) => (&**image, Some(pc)),
-            Regions::Compiled(_) => {
-                decoded = Image::decode(self.info.image).unwrap_or_default();
-                let name = self.region(pc);
-                let same = |r: &Region| r.name == name;
-                // the regions of compiled code may have other numbers
-                let at = decoded.regions.get(pc as usize).is_some_and(same).then_some(pc);
-                let found = decoded.regions.iter().position(same);
-                (&decoded, at.or(found.and_then(|at| at.try_into().ok())))
-            }
-        };
-        let heads = pc.map(|pc| loops::heads(image, pc)).unwrap_or_default();
-        heads.into_iter().map(|head| image.regions[head as usize].name.clone()).collect()
+    /// The code for the interpreter, which compiled kernels have, too.
+    fn image(&self) -> Cow<'_, Image> {
+        match &self.regions {
+            Regions::Interpreted(image) => Cow::Borrowed(image),
+            Regions::Compiled(_) => Cow::Owned(Image::decode(self.info.image).unwrap_or_default()),
+        }
+    }
+
+    /// The loops that a region is in.
+    pub fn loops(&self, pc: Pc) -> Loops {
+        let image = self.image();
+        let name = self.region(pc);
+        let same = |r: &Region| r.name == name;
+        // the regions of compiled code may have other numbers
+        let at = image.regions.get(pc as usize).is_some_and(same).then_some(pc);
+        let found = || image.regions.iter().position(same).and_then(|at| at.try_into().ok());
+        at.or_else(found).map(|pc| Loops::around(&image, pc)).unwrap_or_default()
+    }
+
+    /// Which variables statements access.
+    pub fn variables(&self) -> Variables {
+        Variables::new(&self.image())
     }
 
     /// The statement `site`, for faults.

@@ -1,12 +1,39 @@
 //! The loops that a region is in, for the report of an endless one: natural loops of the region graph.
 
 use crate::flow::Pc;
-use ptx_dsl_isa::image::{End, Image};
+use ptx_dsl_isa::image::{End, Image, Region};
 
-/// The heads of the loops that contain region `pc`, the innermost first. A loop in a caller does not contain the callee.
-pub(super) fn heads(image: &Image, pc: Pc) -> Vec<Pc> {
-    let n = image.regions.len();
-    let mut predecessors: Vec<Vec<Pc>> = vec![Vec::new(); n];
+/// The loops that contain a region.
+#[derive(Debug, Default, PartialEq)]
+pub(crate) struct Loops {
+    /// The names of their heads, the innermost first.
+    pub heads: Vec<String>,
+    /// The first statement with a number in the region, or else in the innermost loop.
+    pub statement: Option<u32>,
+}
+
+impl Loops {
+    /// Those that contain region `pc`. A loop in a caller does not contain the callee.
+    pub fn around(image: &Image, pc: Pc) -> Loops {
+        let predecessors = predecessors(image);
+        // regions are in reverse postorder: an edge that does not go forward closes a loop
+        let closed = |head: &Pc| predecessors[usize::from(*head)].iter().any(|from| from >= head);
+        let candidates = (0..image.regions.len() as Pc).rev().filter(|head| *head <= pc);
+        let mut loops = candidates
+            .filter(closed)
+            .map(|head| (head, members(&predecessors, head)))
+            .filter(|(_, members)| members.get(usize::from(pc)) == Some(&true))
+            .peekable();
+        let innermost = loops.peek().map(|(_, members)| members.clone()).unwrap_or_default();
+        let body = image.regions.iter().zip(innermost).filter_map(|(region, is_member)| is_member.then_some(region));
+        let statement = image.regions.get(usize::from(pc)).into_iter().chain(body).find_map(statement);
+        let heads = loops.map(|(head, _)| image.regions[usize::from(head)].name.clone()).collect();
+        Loops { heads, statement }
+    }
+}
+
+fn predecessors(image: &Image) -> Vec<Vec<Pc>> {
+    let mut predecessors: Vec<Vec<Pc>> = vec![Vec::new(); image.regions.len()];
     for (from, region) in (0..).zip(&image.regions) {
         for to in successors(&region.end) {
             if let Some(list) = predecessors.get_mut(usize::from(to)) {
@@ -14,22 +41,31 @@ pub(super) fn heads(image: &Image, pc: Pc) -> Vec<Pc> {
             }
         }
     }
-    // regions are in reverse postorder: an edge that does not go forward closes a loop
-    let contains = |head: Pc| {
-        let closing = predecessors[usize::from(head)].iter().filter(|from| **from >= head);
-        let mut seen = vec![false; n];
-        seen[usize::from(head)] = true;
-        let mut work: Vec<Pc> = closing.copied().collect();
-        while let Some(at) = work.pop() {
-            if !std::mem::replace(&mut seen[usize::from(at)], true) {
-                work.extend(&predecessors[usize::from(at)]);
-            }
+    predecessors
+}
+
+/// Is each region in the loop with this head?
+fn members(predecessors: &[Vec<Pc>], head: Pc) -> Vec<bool> {
+    let closing = predecessors[usize::from(head)].iter().filter(|from| **from >= head);
+    let mut seen = vec![false; predecessors.len()];
+    seen[usize::from(head)] = true;
+    let mut work: Vec<Pc> = closing.copied().collect();
+    while let Some(at) = work.pop() {
+        if !std::mem::replace(&mut seen[usize::from(at)], true) {
+            work.extend(&predecessors[usize::from(at)]);
         }
-        seen[usize::from(pc)]
+    }
+    seen
+}
+
+/// The number of the first statement that has one. 0 is that of all others, too.
+fn statement(region: &Region) -> Option<u32> {
+    let end = match &region.end {
+        End::Block { instr, .. } => instr.site,
+        End::Switch { site, .. } | End::Call { site, .. } => *site,
+        _ => 0,
     };
-    let closed = |head: &Pc| predecessors[usize::from(*head)].iter().any(|from| from >= head);
-    let candidates = (0..n as Pc).rev().filter(|head| *head <= pc && usize::from(pc) < n);
-    candidates.filter(closed).filter(|head| contains(*head)).collect()
+    region.body.iter().map(|instr| instr.site).chain([end]).find(|site| *site != 0)
 }
 
 fn successors(end: &End) -> Vec<Pc> {
@@ -46,7 +82,7 @@ fn successors(end: &End) -> Vec<Pc> {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx_dsl_isa::image::{Guard, Region};
+    use ptx_dsl_isa::image::{Action, Guard, Instr};
 
     #[test]
     fn loops_are_listed_from_the_inside() {
@@ -63,11 +99,26 @@ mod tests {
             End::Branch { guard, taken: 5, fall: 6 },
             End::Exit {},
         ];
-        let region = |end| Region { name: String::new(), results: None, body: Vec::new(), end };
-        let image = Image { regions: ends.into_iter().map(region).collect(), ..Image::default() };
-        let all: Vec<_> = (0..8).map(|pc| heads(&image, pc)).collect();
-        let none: Vec<Pc> = Vec::new();
-        let wanted = [none.clone(), vec![1], vec![2, 1], vec![2, 1], vec![1], vec![5], none.clone(), none];
+        let region = |(n, end): (usize, End)| {
+            let (action, site) = (Action::Move { from: 32, to: 32 }, 10 + n as u32);
+            let instr = Instr { action, site, guard: None, sources: Vec::new(), results: Vec::new() };
+            // of the inner loop only the head has numbered statements
+            let body = if n == 3 { Vec::new() } else { vec![instr] };
+            Region { name: n.to_string(), results: None, body, end }
+        };
+        let image = Image { regions: ends.into_iter().enumerate().map(region).collect(), ..Image::default() };
+        let all: Vec<_> = (0..8).map(|pc| Loops::around(&image, pc)).collect();
+        let of = |heads: &[&str], statement| Loops { heads: heads.iter().map(|h| h.to_string()).collect(), statement };
+        let wanted = [
+            of(&[], Some(10)),
+            of(&["1"], Some(11)),
+            of(&["2", "1"], Some(12)),
+            of(&["2", "1"], Some(12)),
+            of(&["1"], Some(14)),
+            of(&["5"], Some(15)),
+            of(&[], Some(16)),
+            of(&[], None),
+        ];
         assert_eq!(all, wanted);
     }
 }

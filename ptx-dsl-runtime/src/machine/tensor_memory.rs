@@ -108,8 +108,9 @@ impl Ctx<'_> {
         if born & !live == 0 {
             return Ok(None);
         }
+        let have = if (born & !live).count_ones() == 1 { "has" } else { "have" };
         let gone = lanes(born & !live);
-        let what = format!("`{opcode}` needs the whole warp, and of this one lanes {gone} have exited");
+        let what = format!("`{opcode}` needs the whole warp, and of this one {gone} {have} exited");
         Err(self.fault(FaultKind::IssueGranularity { what }, self.mask.trailing_zeros().min(31)))
     }
 

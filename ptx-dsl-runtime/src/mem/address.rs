@@ -5,6 +5,7 @@
 //! of a CTA of the cluster (`mapa`). So the rank is in the lowest of these bits, as on hardware.
 
 use crate::fault::FaultKind;
+use ptx_dsl_isa::hir::GLOBALS;
 
 /// The state space an instruction names; without one it is generic.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
@@ -35,14 +36,17 @@ impl AddrSpace {
 }
 
 const WINDOW_SHIFT: u32 = 56;
-const SHARED: u64 = 1;
-const LOCAL: u64 = 2;
-const CONST: u64 = 3;
+/// Windows of generic addresses: their top bits.
+pub(crate) const SHARED: u64 = 1;
+pub(crate) const LOCAL: u64 = 2;
+pub(crate) const CONST: u64 = 3;
 const PARAM: u64 = 4;
 
 const SEGMENT_SHIFT: u32 = 40;
-/// Segment of the first buffer. Segment 0 is empty, segment 1 holds the module's `.global` variables.
-pub const FIRST_BUFFER: u64 = 2;
+/// Segment of the module's `.global` variables. Segment 0 is empty.
+pub(crate) const MODULE: u64 = GLOBALS >> SEGMENT_SHIFT;
+/// Segment of the first buffer.
+pub const FIRST_BUFFER: u64 = MODULE + 1;
 
 const RANK_SHIFT: u32 = 24;
 /// Of bits 24 to 31: they name a rank, rank 0 too.

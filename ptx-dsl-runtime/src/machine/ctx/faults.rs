@@ -78,7 +78,10 @@ impl Ctx<'_> {
 
     fn out_of_steps(&mut self, turns: u64) -> Box<Fault> {
         let (region, loops) = (self.geometry.region(self.cur.pc), self.geometry.loops(self.cur.pc));
-        self.fault_of_cohort(FaultKind::StepLimit { turns, region, loops })
+        let mut fault = self.fault_of_cohort(FaultKind::StepLimit { turns, region, loops: loops.heads });
+        // what has run last may be before the loop: not every statement is noted
+        fault.at = loops.statement.and_then(|site| self.geometry.at(site));
+        fault
     }
 
     /// A fault if nothing ends: see [`EndlessGuard`](crate::machine::endless::EndlessGuard).

@@ -2,7 +2,7 @@
 
 use crate::fault::{FaultKind, Object};
 use crate::machine::ctx::Ctx;
-use crate::mem::address::{FIRST_BUFFER, nearest_segment};
+use crate::mem::address::{self, FIRST_BUFFER, nearest_segment};
 
 /// Addresses below it, and offsets from a null pointer up to it, are near 0.
 const NEAR_NULL: i64 = 1 << 32;
@@ -16,11 +16,33 @@ impl Ctx<'_> {
             | FaultKind::ReadOnly { space, addr } => (space, addr),
             _ => return None,
         };
-        match space {
-            "global" => self.global_object(addr),
-            "shared" if matches!(kind, FaultKind::OutOfBounds { .. }) => self.shared_object(addr),
-            _ => None,
+        let of_buffer = if space == "global" { self.global_object(addr) } else { None };
+        match *kind {
+            FaultKind::OutOfBounds { bytes, .. } => {
+                of_buffer.or_else(|| self.variable(space, addr, bytes)).or_else(|| self.dynamic_shared(space, addr))
+            }
+            _ => of_buffer,
         }
+    }
+
+    /// The variable from whose address that of the access is made, if these bytes are outside of it.
+    fn variable(&self, space: &str, addr: u64, bytes: u32) -> Option<Object> {
+        let (window, offset) = match space {
+            "global" => match nearest_segment(addr) {
+                (address::MODULE, offset) => (0, offset),
+                _ => return None,
+            },
+            "shared" => (address::SHARED, offset_in_shared(addr)),
+            // of a window, or without one
+            "local" => (address::LOCAL, i64::from(addr as u32 as i32)),
+            "const" => (address::CONST, i64::from(addr as u32 as i32)),
+            _ => return None,
+        };
+        let from = offset.cast_unsigned();
+        let variables = self.geometry.variables();
+        let of = variables.left_by(self.site, window as u8, (from, from.saturating_add(bytes.into())))?;
+        let (name, offset) = (of.name.clone(), from.wrapping_sub(of.from).cast_signed());
+        Some(Object::Variable { name, offset, len: of.to - of.from })
     }
 
     fn global_object(&self, addr: u64) -> Option<Object> {
@@ -54,12 +76,18 @@ impl Ctx<'_> {
         params.map(|p| p.name.to_owned()).collect()
     }
 
-    fn shared_object(&self, addr: u64) -> Option<Object> {
+    /// Dynamic shared memory, if the address is behind the static one.
+    fn dynamic_shared(&self, space: &str, addr: u64) -> Option<Object> {
         let info = self.geometry.info;
-        // without rank and window
-        let offset = addr & 0xff_ffff;
-        let missing = info.uses_dynamic_shared && self.geometry.dynamic_shared == 0;
-        let behind = offset.checked_sub(u64::from(info.shared_size))?;
-        missing.then_some(Object::NoDynamicShared { offset: behind })
+        if space != "shared" || !info.uses_dynamic_shared {
+            return None;
+        }
+        let offset = offset_in_shared(addr).checked_sub(i64::from(info.shared_size))?;
+        Some(Object::DynamicShared { offset: offset.try_into().ok()?, given: self.geometry.dynamic_shared })
     }
+}
+
+/// The offset of an address of shared memory, without rank and window.
+fn offset_in_shared(addr: u64) -> i64 {
+    (addr & 0xff_ffff) as i64
 }
