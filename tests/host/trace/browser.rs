@@ -109,6 +109,14 @@ fn a_browser_draws_it() {
 }
 
 #[test]
+fn a_browser_counts() {
+    let Some(browser) = chromium() else { return };
+    let mut t = Timeline::default();
+    (t.kernel, t.dropped) = ("empty".to_owned(), 1);
+    assert_eq!(opened(browser, "timeline-of-nothing", &t)["title"], "empty, 1 turn, 1 slice left out");
+}
+
+#[test]
 fn a_browser_scrolls_through_500_warps() {
     let Some(browser) = chromium() else { return };
     let t = timeline(250);
