@@ -2,6 +2,7 @@
 //! through ptxas, and the parity of the table with the runtime.
 
 mod bugs;
+mod documentation;
 mod editor;
 mod explained;
 mod host;

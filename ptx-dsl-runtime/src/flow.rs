@@ -27,7 +27,7 @@ pub enum Flow {
 
 /// What threads wait for.
 ///
-/// [Example](crate::monitor).
+/// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, PartialEq)]
 pub enum Wait {
     /// Barrier `id` of the CTA, until this generation is complete.

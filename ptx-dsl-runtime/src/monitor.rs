@@ -1,11 +1,14 @@
-//! Monitors: hooks that see every memory access and every synchronisation of a launch.
+//! Monitors: hooks that see every memory access and every synchronisation of a launch, and what happens when.
 //!
 //! A monitor is a type with [`Monitor`]. [`Host::monitored`](crate::Host::monitored) takes a function that makes one for each launch;
 //! what it finds leaves it through what the function captures.
 //!
+//! # Accesses
+//!
 //! ```
-//! use ptx_dsl_runtime::monitor::{Access, Monitor, Place};
-//! use ptx_dsl_runtime::{FaultKind, Host, KernelInfo};
+//! # use ptx_dsl_runtime as ptx_dsl;
+//! use ptx_dsl::monitor::{Access, Monitor, Place};
+//! use ptx_dsl::{FaultKind, Host, KernelInfo};
 //! use std::collections::BTreeMap;
 //! use std::sync::{Arc, Mutex};
 //!
@@ -36,6 +39,76 @@
 //! # drop(host);
 //! assert!(bytes.lock().unwrap().is_empty());
 //! ```
+//!
+//! # Events and synchronisations
+//!
+//! [`Monitor::sync`] is told what threads and asynchronous operations ([`Agent`]) do to barriers and mbarrier objects. [`Monitor::event`]
+//! is told what runs, waits and completes, and when, if [`Monitor::wants`] says so. [`KernelInfo::at`] gives the PTX line and the Rust
+//! line of a statement.
+//!
+//! ```
+//! # use ptx_dsl_runtime as ptx_dsl;
+//! use ptx_dsl::monitor::{Access, Agent, By, Event, Monitor, Order, Sync, Wait, Wants, Who};
+//! use ptx_dsl::{FaultKind, Host, KernelInfo};
+//! use std::sync::{Arc, Mutex};
+//!
+//! /// Writes down which barriers warps wait at, and what copies do.
+//! #[derive(Default)]
+//! struct Diary {
+//!     statements: Vec<String>,
+//!     lines: Arc<Mutex<Vec<String>>>,
+//! }
+//!
+//! impl Diary {
+//!     fn note(&self, who: Who, text: String) {
+//!         let statement = self.statements.get(who.site as usize).map_or("", String::as_str);
+//!         self.lines.lock().unwrap().push(format!("{text}: {statement}"));
+//!     }
+//! }
+//!
+//! impl Monitor for Diary {
+//!     fn wants(&self) -> Wants {
+//!         Wants { events: true, ..Wants::default() }
+//!     }
+//!     fn launch(&mut self, kernel: &KernelInfo<'_>) {
+//!         let all = (0..).map_while(|site| kernel.at(site));
+//!         self.statements =
+//!             all.map(|at| format!("`{}` (PTX line {}, {}:{})", at.text, at.line, at.file, at.rust_line)).collect();
+//!     }
+//!     fn memory(&mut self, access: Access) -> Result<(), FaultKind> {
+//!         if let By::Agent(Agent::Copy(copy)) = access.by {
+//!             self.note(access.who, format!("copy {copy} accesses {} bytes", access.bytes));
+//!         }
+//!         Ok(())
+//!     }
+//!     fn sync(&mut self, what: Sync, _order: Order, who: Who) -> Result<(), FaultKind> {
+//!         if let Sync::CopyCompletes { copy, offset, .. } = what {
+//!             self.note(who, format!("copy {copy} completes at mbarrier {offset:#x}"));
+//!         }
+//!         Ok(())
+//!     }
+//!     fn event(&mut self, turns: u64, event: Event<'_>) {
+//!         match event {
+//!             Event::Waits { who, wait: Wait::Barrier { id, .. }, reason, .. } => {
+//!                 self.note(who, format!("turn {turns}: warp {} waits at barrier {id}: {reason}", who.warp));
+//!             }
+//!             Event::Phase { offset, .. } => {
+//!                 self.lines.lock().unwrap().push(format!("turn {turns}: a phase of mbarrier {offset:#x} completes"));
+//!             }
+//!             _ => {}
+//!         }
+//!     }
+//! }
+//!
+//! let lines = Arc::new(Mutex::new(Vec::new()));
+//! let shared = lines.clone();
+//! let host = Host::monitored(move || Diary { lines: shared.clone(), ..Diary::default() });
+//! // kernel.launch(&host, ...)?;
+//! # drop(host);
+//! # assert!(lines.lock().unwrap().is_empty());
+//! ```
+//!
+//! `examples/monitor.rs` in the repository runs such monitors.
 
 mod event;
 mod monitored;
@@ -58,7 +131,7 @@ pub use tensor::{TensorAccess, TensorArea, TensorBy};
 
 /// Who makes an access.
 ///
-/// [Example](crate::monitor).
+/// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum By {
     /// The thread.
@@ -69,7 +142,7 @@ pub enum By {
 
 /// An asynchronous operation, and what completes it.
 ///
-/// [Example](crate::monitor).
+/// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Agent {
     /// A copy with this number, which [`Sync::CopyCompletes`] tells.
@@ -91,7 +164,7 @@ pub enum Agent {
 
 /// What a wait for the groups of a thread is for.
 ///
-/// [Example](crate::monitor).
+/// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Groups {
     /// `cp.async.wait_group`
@@ -206,7 +279,7 @@ pub struct Pieces {
 
 /// A synchronisation. `rank` and `offset` are the CTA of an mbarrier object and its place in shared memory.
 ///
-/// [Example](crate::monitor).
+/// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Sync {
     /// `mbarrier.init`
@@ -354,7 +427,8 @@ pub enum Sync {
 /// What a monitor wants to see, and how warps then run.
 ///
 /// ```
-/// use ptx_dsl_runtime::monitor::Wants;
+/// # use ptx_dsl_runtime as ptx_dsl;
+/// use ptx_dsl::monitor::Wants;
 /// let wants = Wants { events: true, ..Wants::default() };
 /// # assert!(!wants.per_thread);
 /// ```

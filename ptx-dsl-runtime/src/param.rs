@@ -12,7 +12,7 @@ use std::num::Wrapping;
 ///
 /// ```
 /// # extern crate ptx_dsl_runtime as ptx_dsl;
-/// use ptx_dsl_runtime::param::Param;
+/// use ptx_dsl::Param;
 ///
 /// let mut bytes = [0; 8];
 /// [1.0f32, 0.5].write(&mut bytes);

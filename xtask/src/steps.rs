@@ -7,7 +7,7 @@ use crate::kernels::crates::Engine;
 use crate::{assemble, docs, hardware, kernels, mutants, nvcc, oracle, ptxas, real};
 
 /// Examples that `test` runs too: each checks its own result.
-const EXAMPLES: [&str; 9] = [
+const EXAMPLES: [&str; 10] = [
     "saxpy",
     "mbarrier_pipeline",
     "cluster_launch_control",
@@ -17,6 +17,7 @@ const EXAMPLES: [&str; 9] = [
     "ring_of_stages",
     "ampere_attention",
     "implicit_gemm",
+    "monitor",
 ];
 
 /// Is this a run of CI, where a test that is skipped without ptxas is a failure?

@@ -5,7 +5,7 @@ use crate::monitor::Who;
 
 /// Something that has happened. Times are turns: each region that a warp runs is one.
 ///
-/// [Example](crate::monitor).
+/// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy)]
 #[non_exhaustive]
 pub enum Event<'e> {

@@ -9,8 +9,6 @@ use std::fmt;
 /// A text has errors. `{:?}` prints the same report as `{}`, for a `main` or a test that returns it.
 ///
 /// [Example](crate::load).
-///
-/// [Example](crate::load).
 #[derive(Clone, PartialEq, Eq)]
 pub struct TextError {
     /// Errors and warnings, in the order of the text.
@@ -18,8 +16,6 @@ pub struct TextError {
 }
 
 /// One problem of a text.
-///
-/// [Example](crate::load).
 ///
 /// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -42,8 +38,6 @@ pub struct Finding {
 }
 
 /// A place in a text. Lines and columns count from 1; a column counts characters.
-///
-/// [Example](crate::load).
 ///
 /// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]

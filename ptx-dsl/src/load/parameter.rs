@@ -10,8 +10,6 @@ use std::fmt;
 /// A parameter of a kernel.
 ///
 /// [Example](crate::load).
-///
-/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Parameter {
@@ -32,8 +30,6 @@ pub struct Parameter {
 /// What a pointer parameter points to.
 ///
 /// [Example](crate::load).
-///
-/// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]
 #[non_exhaustive]
 pub struct Pointer {
@@ -48,8 +44,6 @@ pub struct Pointer {
 }
 
 /// A Rust type of elements and values.
-///
-/// [Example](crate::load).
 ///
 /// [Example](crate::load).
 pub trait Element: bytemuck::Pod {
@@ -69,8 +63,6 @@ elements! {
 }
 
 /// A value or buffer has another type than the parameter.
-///
-/// [Example](crate::load).
 ///
 /// [Example](crate::load).
 #[derive(Debug, Clone, PartialEq, Eq)]

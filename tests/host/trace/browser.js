@@ -18,6 +18,21 @@ try {
     canvas.dispatchEvent(new kind(type, { clientX: box.left + at[0], clientY: box.top + at[1], cancelable: true, ...more }));
   };
   const shownRow = y => Math.floor((y - AXIS + above) / ROW);
+  /// Presses a key. Did the page use it?
+  const press = (key, more) => {
+    const e = new KeyboardEvent("keydown", { key, cancelable: true, ...more });
+    document.dispatchEvent(e);
+    return e.defaultPrevented;
+  };
+  const find = text => {
+    search.value = text;
+    search.dispatchEvent(new Event("input"));
+    return document.getElementById("found").textContent;
+  };
+  const next = () => {
+    search.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
+    return document.getElementById("found").textContent;
+  };
 
   said.title = document.getElementById("title").textContent;
   said.legend = document.querySelectorAll("#legend .key").length;
@@ -33,17 +48,36 @@ try {
   fire(PointerEvent, "pointermove", middle);
   said.tip = tip.style.display === "block" ? tip.textContent : "";
 
-  // the search
-  search.value = "try_wait";
-  search.dispatchEvent(new Event("input"));
-  said.found = document.getElementById("found").textContent;
-  search.dispatchEvent(new KeyboardEvent("keydown", { key: "Enter" }));
-  said.next = document.getElementById("found").textContent;
+  // the search: notes, names of slices, tracks and processes, and moments
+  said.finds = {};
+  for (const text of ["try_wait", "phase 1", "warp 1", "slot 1", "SLOT 2, cta rank 0 warp 1", "cluster [1, 0, 0] starts"]) {
+    said.finds[text] = [find(text), next()];
+  }
+  // the moment that was found last is on the page, with a frame
+  said.moment = { row: rowOf[matches[match].track] - shownRow(AXIS), from, to, at: matches[match].from, frame: drawn("#cc0000") };
+  find("");
+  said.frame = drawn("#cc0000");
 
   fire(WheelEvent, "wheel", [LABEL + 100, 100], { ctrlKey: true, deltaY: -300 });
   said.zoomed = (to - from) / end;
-  document.dispatchEvent(new KeyboardEvent("keydown", { key: "f" }));
+  // keys with Ctrl, Alt or Meta are those of the browser
+  said.kept = [];
+  for (const key of ["f", "s", "w", "a", "d", "ArrowLeft", "PageDown"]) {
+    for (const more of [{ ctrlKey: true }, { metaKey: true }, { altKey: true }]) {
+      const before = [from, to, above].join();
+      if (press(key, more) || [from, to, above].join() !== before) said.kept.push([key, more]);
+    }
+  }
+  press("F", { shiftKey: true });
   said.all = (to - from) / end;
+  press("W", { shiftKey: true });
+  said.key = (to - from) / end;
+  press("f");
+  said.keys = [];
+  for (const key of ["ArrowDown", "PageDown", "ArrowUp", "PageUp", "End", "Home"]) {
+    const used = press(key);
+    said.keys.push([key, used, shownRow(AXIS), Math.min(shownRow(canvas.clientHeight - 1), rows.length - 1)]);
+  }
 
   fire(WheelEvent, "wheel", [LABEL + 100, 100], { deltaY: 1e6 });
   said.last = Math.min(shownRow(canvas.clientHeight - 1), rows.length - 1);

@@ -1,0 +1,53 @@
+//! The documentation of the sources that users of `ptx-dsl` see.
+
+use std::path::{Path, PathBuf};
+
+/// The lines of the documentation in a file, each with its number, without the marks of comments.
+fn documentation(path: &Path) -> Vec<(usize, String)> {
+    let text = std::fs::read_to_string(path).expect("a source");
+    let lines = text.lines().enumerate().filter_map(|(i, line)| {
+        let line = line.trim_start();
+        let rest = line.strip_prefix("///").or_else(|| line.strip_prefix("//!"))?;
+        Some((i + 1, rest.trim().to_owned()))
+    });
+    lines.collect()
+}
+
+/// The Rust files in a directory and those within.
+fn sources(directory: &Path) -> Vec<PathBuf> {
+    let entries = std::fs::read_dir(directory).expect("a directory").map(|entry| entry.expect("an entry").path());
+    let within = entries.flat_map(|path| if path.is_dir() { sources(&path) } else { vec![path] });
+    within.filter(|path| path.extension().is_some_and(|e| e == "rs")).collect()
+}
+
+/// What is wrong in the documentation of the facade and of the runtime, whose items it shows.
+fn wrong(is_wrong: impl Fn(&[(usize, String)]) -> Vec<usize>) -> Vec<String> {
+    let root = Path::new(env!("CARGO_MANIFEST_DIR"));
+    let files = ["ptx-dsl/src", "ptx-dsl-runtime/src"].map(|crate_| sources(&root.join(crate_))).concat();
+    assert!(files.len() > 100, "{} files", files.len());
+    let found = files.iter().flat_map(|path| {
+        let lines = is_wrong(&documentation(path));
+        lines.into_iter().map(|line| format!("{}:{line}", path.display())).collect::<Vec<_>>()
+    });
+    found.collect()
+}
+
+/// A user of `ptx-dsl` does not have the crate of the runtime. Doc tests of the runtime begin with a hidden
+/// `# use ptx_dsl_runtime as ptx_dsl;`.
+#[test]
+fn examples_name_the_crate_that_users_have() {
+    let shown = |line: &str| line.contains("ptx_dsl_runtime") && !line.starts_with("# ");
+    let found = wrong(|lines| lines.iter().filter(|(_, line)| shown(line)).map(|(number, _)| *number).collect());
+    assert_eq!(found, [""; 0]);
+}
+
+#[test]
+fn links_to_examples_stand_once() {
+    let found = wrong(|lines| {
+        let is_link = |line: &(usize, String)| line.1.starts_with("[Example](");
+        // with one line between them, which is one of the documentation too
+        let twice = |l: &[(usize, String)]| is_link(&l[0]) && is_link(&l[2]) && l[2].0 == l[0].0 + 2;
+        lines.windows(3).filter(|l| twice(l)).map(|l| l[2].0).collect()
+    });
+    assert_eq!(found, [""; 0]);
+}
