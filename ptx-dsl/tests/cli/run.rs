@@ -66,12 +66,13 @@ fn what_kernels_want() {
     expect("run-wants.txt", &["run", "run/saxpy.ptx"], b"");
     expect("run-wants-several.txt", &["run", "run/several.ptx"], b"");
     expect("run-wants-one.txt", &["run", "run/several.ptx", "--entry", "copied"], b"");
+    expect("run-wants-wide.txt", &["run", "run/wide.ptx"], b"");
     expect("run-missing.txt", &["run", "run/saxpy.ptx", "--arg", "a=1", "--arg", "x=[8]"], b"");
 }
 
 #[test]
 fn what_is_wanted_runs() {
-    for file in ["run/saxpy.ptx", "run/several.ptx"] {
+    for file in ["run/saxpy.ptx", "run/several.ptx", "run/wide.ptx"] {
         let (_, wants, _) = launch(&[file]);
         for line in wants.lines().filter_map(|l| l.strip_prefix("ptx-dsl run ")) {
             let words: Vec<&str> = line.split(' ').map(|word| word.trim_matches('\'')).collect();
