@@ -166,6 +166,19 @@ fn files_of_numpy() {
 }
 
 #[test]
+#[cfg(target_os = "linux")]
+fn standard_output_that_cannot_be_written() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ptx-dsl"));
+    let out = command.args(["run", "run/printf.ptx"]).current_dir(here()).stdout(full).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.code() == Some(2) && stderr.contains("error: cannot write to standard output: "), "{stderr}");
+    // bytes of any encoding
+    let out = run(&["run", "run/printf.ptx"], b"");
+    assert_eq!((out.status.code(), &out.stdout[..]), (Some(0), &b"caf\xe9\n"[..]));
+}
+
+#[test]
 fn raw_files() {
     let raw: Vec<u8> = (0..1024).flat_map(|i| (i as f32).sqrt().to_le_bytes()).collect();
     let input = Temporary::with("in.bin", &raw);

@@ -100,6 +100,8 @@ fn on_with<M>(
     if let Some(limit) = matches.get_one("step-limit") {
         launch = launch.step_limit(*limit);
     }
+    // errors of writing standard output are reported
+    host = host.print_bytes(crate::write_bytes);
     host = host.tensor_fences(!allows(matches, MISSING_FENCE)?).tensor_registers(!allows(matches, EARLY_READ)?);
     let seed = matches.get_one::<u64>("seed").copied();
     if let Some(seed) = seed {
