@@ -165,6 +165,73 @@ fn files_of_numpy() {
     assert!(text.contains("'shape': (32, 32"), "{text}");
 }
 
+/// A file as NumPy writes it.
+fn array(descr: &str, count: usize, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}");
+    [&b"\x93NUMPY\x01\x00v\x00"[..], format!("{header:<117}\n").as_bytes(), data].concat()
+}
+
+#[test]
+fn arrays_of_other_types() {
+    let integers = Temporary::with("i8.npy", &array("<i8", 4, &[1i64, 2, 3, 4].map(i64::to_le_bytes).concat()));
+    let short = Temporary::with("i4.npy", &array("<i4", 4, &[1i32, 2, 3, 4].map(i32::to_le_bytes).concat()));
+    let doubles = Temporary::with("f8.npy", &array("<f8", 4, &[1f64, 2.0, 3.0, 4.0].map(f64::to_le_bytes).concat()));
+    let flags = Temporary::with("b1.npy", &array("|b1", 4, &[1, 0, 1, 1]));
+    let run = |kernel: &str, file: &Temporary, ty: &str| {
+        let x = format!("x=@{}{ty}", file.path());
+        launch(&["run/arrays.ptx", "--entry", kernel, "--block", "4", "--arg", &x, "--arg", "y=[4]", "--print", "y"])
+    };
+    for (kernel, file, given, wanted, numpy) in [
+        ("integers", &integers, "s64", "s32", "int32"),
+        ("integers", &doubles, "f64", "s32", "int32"),
+        ("integers", &flags, "u8", "s32", "int32"),
+        ("floats", &short, "s32", "f32", "float32"),
+        ("floats", &flags, "u8", "f32", "float32"),
+        ("bits", &integers, "s64", "b32", "int32"),
+    ] {
+        let (status, stdout, stderr) = run(kernel, file, "");
+        let path = file.path();
+        let message = format!(
+            "error: `--arg x`: the elements of `{path}` are `.{given}`, but the kernel accesses `.{wanted}`; convert them with \
+             NumPy's `.astype(\"{numpy}\")`, or write `x=@{path}:{given}` to pass them as they are\n"
+        );
+        assert_eq!((status, stdout.as_str(), stderr), (2, "", message));
+    }
+    // with the type written, the kernel takes words of the eight bytes
+    let (status, stdout, stderr) = run("integers", &integers, ":s64");
+    assert_eq!((status, stdout), (0, printed("y", 0, &[1, 0, 2, 0])), "{stderr}");
+    let (status, stdout, stderr) = run("integers", &short, "");
+    assert_eq!((status, stdout), (0, printed("y", 0, &[1, 2, 3, 4])), "{stderr}");
+    // a number
+    let number = Temporary::with("n.npy", &array("<i8", 1, &4i64.to_le_bytes()));
+    let n = format!("n=@{}", number.path());
+    let (status, _, stderr) =
+        launch(&["run/saxpy.ptx", "--arg", "x=[4]", "--arg", "y=[4]", "--arg", "a=1", "--arg", &n]);
+    let help = "are `.s64`, but the kernel wants `.u32`; convert them with NumPy's `.astype(\"uint32\")`\n";
+    assert!(status == 2 && stderr.ends_with(help), "{stderr}");
+    // accesses of several types, bits of several elements
+    assert_eq!(run("mixed", &integers, "").0, 0);
+    let halves = Temporary::with("f2.npy", &array("<f2", 8, &[0; 16]));
+    assert_eq!(run("bits", &halves, "").0, 0);
+}
+
+#[test]
+fn values_of_other_types() {
+    let value = |a: &str, n: &str| {
+        let (a, n) = (format!("a={a}"), format!("n={n}"));
+        launch(&["run/saxpy.ptx", "--arg", "x=[4]:1", "--arg", "y=[4]", "--arg", &a, "--arg", &n, "--print", "y"])
+    };
+    let (status, _, stderr) = value("1", "f32:4");
+    let help = "the kernel wants a value of `.u32`, not of `.f32`; write `n=4` for the number, or `n=b32:0x40800000` for its bits";
+    assert!(status == 2 && stderr.contains(help), "{stderr}");
+    let (status, _, stderr) = value("1", "f32:0.5");
+    assert!(status == 2 && stderr.contains("not of `.f32`; write `n=b32:0x3f000000` for its bits"), "{stderr}");
+    let (status, _, stderr) = value("u32:2", "4");
+    assert!(status == 2 && stderr.contains("write `a=2` for the number"), "{stderr}");
+    let (status, stdout, stderr) = value("b32:0x40000000", "s32:4");
+    assert_eq!((status, stdout), (0, printed("y", 0, &[2.0f32; 4])), "{stderr}");
+}
+
 #[test]
 #[cfg(target_os = "linux")]
 fn standard_output_that_cannot_be_written() {

@@ -1,6 +1,7 @@
 //! `run`: launches a kernel of a PTX file on the interpreter.
 
 pub mod arguments;
+mod array_type;
 mod data;
 mod launch;
 mod npy;
