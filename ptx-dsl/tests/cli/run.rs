@@ -233,6 +233,26 @@ fn values_of_other_types() {
 }
 
 #[test]
+fn results_are_kept() {
+    let file = Temporary::new("kept.bin");
+    let out = format!("y={}", file.path());
+    // a range that does not fit is noticed before the kernel runs
+    let (status, _, stderr) = saxpy(&["--arg", "y=[1024]", "--print", "y[2000]", "--out", &out]);
+    assert_eq!((status, stderr.as_str()), (2, "error: `y` has 1024 elements\n"));
+    // one file that cannot be written does not keep the others from being written
+    let nowhere = ["--out", "x=/no/such/folder/x.npy", "--trace", "/no/such/folder/trace.json"];
+    let more = ["--arg", "y=[1024]:1", "--out", &out, "--print", "y[2]"];
+    let (status, stdout, stderr) = saxpy(&[&nowhere[..], &more].concat());
+    let y = expected(|_| 1.0);
+    assert_eq!((status, stdout), (2, printed("y", 2, &y[2..3])), "{stderr}");
+    assert_eq!(file.bytes(), y.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
+    assert!(stderr.starts_with("ran `saxpy`: "), "{stderr}");
+    for failed in ["x.npy", "trace.json"] {
+        assert!(stderr.contains(&format!("\nerror: cannot write `/no/such/folder/{failed}`: ")), "{stderr}");
+    }
+}
+
+#[test]
 #[cfg(target_os = "linux")]
 fn standard_output_that_cannot_be_written() {
     let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
@@ -383,6 +403,11 @@ fn a_timeline() {
     let (status, _, stderr) =
         launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[2]", "--trace", "/nowhere/at/all"]);
     assert!(status == 2 && stderr.contains("cannot write `/nowhere/at/all`"), "{stderr}");
+    // the report of a fault stands beside the file that cannot be written
+    let (status, _, stderr) =
+        launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[1]", "--trace", "/nowhere/at/all"]);
+    assert!(status == 3 && stderr.contains("cannot write `/nowhere/at/all`"), "{stderr}");
+    assert!(stderr.contains("--> kernel `outside`"), "{stderr}");
     let (status, _, stderr) = launch(&["run/faults.ptx", "--trace", "x", "--checked"]);
     assert!(status == 2 && stderr.contains("cannot be used with"), "{stderr}");
 }

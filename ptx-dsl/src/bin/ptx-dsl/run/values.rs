@@ -226,12 +226,18 @@ pub fn buffer<'v>(kernel: &Kernel, values: &'v [Value], name: &str) -> Result<&'
     value.and_then(Value::data).ok_or_else(|| format!("`{name}` is not a buffer"))
 }
 
-/// Elements in words, eight on a line.
-pub fn show(name: &str, data: &Data, range: Range<u64>) -> Result<String, String> {
+/// Are there these elements? Returns the end of the range.
+pub fn within(name: &str, data: &Data, range: &Range<u64>) -> Result<u64, String> {
     let end = if range.end == u64::MAX { data.len() } else { range.end };
     if range.start > end || end > data.len() {
         return Err(format!("`{name}` has {} elements", data.len()));
     }
+    Ok(end)
+}
+
+/// Elements in words, eight on a line.
+pub fn show(name: &str, data: &Data, range: Range<u64>) -> Result<String, String> {
+    let end = within(name, data, &range)?;
     let mut text = String::new();
     let mut first = range.start;
     while first < end {
