@@ -356,6 +356,7 @@ fn wrong_arguments() {
         (&["--arg", "y=[4]", "--print", "q"], "no parameter `q`"),
         (&["--arg", "y=[1024]", "--print", "y[0..2000]"], "`y` has 1024 elements"),
         (&["--arg", "y=[1024]", "--out", "y=/no/such/folder/y.npy"], "cannot write `/no/such/folder/y.npy`"),
+        (&["--arg", "y=[4]", "--schedule", "foo"], "error: `foo` is not a schedule: it begins with none of"),
         (&["--arg", "y=[1024]", "--block", "512"], "a block of 512 threads, but the kernel says `.maxntid"),
         (&["--arg", "y=[1024]", "--block", "0"], "contain a zero"),
         (&["--arg", "y=[1024]", "--cluster", "3"], "not a multiple of the cluster dimensions"),
@@ -365,6 +366,7 @@ fn wrong_arguments() {
         let (status, _, stderr) = saxpy(arguments);
         let message = if *message == "no-such" { "cannot read `cli.rs`" } else { message };
         assert!(status == 2 && stderr.contains(message), "{arguments:?}: {status}\n{stderr}");
+        assert!(!stderr.contains("error: error: "), "{stderr}");
     }
     for arguments in [
         &["run/saxpy.ptx", "--arg", "x"][..],

@@ -111,7 +111,7 @@ fn on_with<M>(
         host = host.seed(seed);
     }
     if let Some(text) = matches.get_one::<String>("schedule") {
-        host = host.schedule(text).map_err(|e| e.to_string())?;
+        host = host.schedule(text).map_err(|e| without_level(&e))?;
     }
     if let Some(clusters) = matches.get_one::<u64>("resident") {
         host = host.resident_clusters(usize::try_from(*clusters).unwrap_or(usize::MAX));
@@ -161,6 +161,12 @@ fn allows(matches: &ArgMatches, code: u16) -> Result<bool, String> {
 fn level(matches: &ArgMatches, code: u16) -> Result<Option<Level>, String> {
     let levels = check::levels(matches)?;
     Ok(levels.iter().rev().find(|(_, of)| *of == Selector::Code(code)).map(|(level, _)| *level))
+}
+
+/// An error as the end of a line that begins with its level.
+fn without_level(error: &Error) -> String {
+    let text = error.to_string();
+    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
 
 /// A value as a launch takes it.
