@@ -266,6 +266,27 @@ fn standard_output_that_cannot_be_written() {
 }
 
 #[test]
+fn warnings_of_the_chosen_kernel() {
+    let unwritten = "{ .reg .b32 %r<3>; add.u32 %r1, %r2, 1; ret; }";
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .func first() {unwritten}\n.func second() {unwritten}\n\
+         .visible .entry a() .reqntid 32 {{ call second; ret; }}\n.visible .entry b() .reqntid 32 {unwritten}\n\
+         .visible .entry c() .reqntid 32 {{ ret; }}\n"
+    );
+    // the lines of the warnings
+    let lines = |entry: &str| {
+        let out = run(&["run", "-", "--entry", entry], text.as_bytes());
+        let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(0), "{stderr}");
+        (4..10).filter(|line| stderr.contains(&format!("<stdin>:{line}:"))).collect::<Vec<_>>()
+    };
+    assert_eq!(lines("a"), [5]);
+    assert_eq!(lines("b"), [7]);
+    assert_eq!(lines("c"), [0; 0]);
+}
+
+#[test]
 fn raw_files() {
     let raw: Vec<u8> = (0..1024).flat_map(|i| (i as f32).sqrt().to_le_bytes()).collect();
     let input = Temporary::with("in.bin", &raw);

@@ -37,14 +37,14 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let module = match options.parse(&text) {
         Ok(module) => module,
         Err(_) => {
-            check::show(&text, &name, levels);
+            check::show(&text, &name, levels, None);
             return Ok(WRONG_TEXT);
         }
     };
-    if !module.warnings().is_empty() {
-        check::show(&text, &name, levels);
-    }
     let entry = matches.get_one::<String>("entry").map(String::as_str);
+    if !module.warnings().is_empty() {
+        check::show(&text, &name, levels, entry);
+    }
     let kernels = match entry {
         Some(entry) => vec![module.kernel(entry).map_err(|e| e.to_string())?],
         None => module.kernels().iter().collect(),
