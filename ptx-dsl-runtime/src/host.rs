@@ -248,7 +248,19 @@ impl<M> Host<M> {
     /// let host = Host::new().print(move |text| to.lock().unwrap().push_str(text));
     /// # let _ = host;
     /// ```
-    pub fn print(mut self, function: impl Fn(&str) + Send + Sync + 'static) -> Self {
+    pub fn print(self, function: impl Fn(&str) + Send + Sync + 'static) -> Self {
+        self.print_bytes(move |text| function(&String::from_utf8_lossy(text)))
+    }
+
+    /// The same, with the bytes that the kernels print, in any encoding.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// use std::io::Write;
+    /// let host = Host::new().print_bytes(|text| drop(std::io::stderr().write_all(text)));
+    /// # let _ = host;
+    /// ```
+    pub fn print_bytes(mut self, function: impl Fn(&[u8]) + Send + Sync + 'static) -> Self {
         self.options.print = Print::Function(Arc::new(function));
         self
     }

@@ -4,13 +4,16 @@ use std::fmt;
 use std::io::Write;
 use std::sync::Arc;
 
+/// A function of the caller, which takes the text of each call.
+type Function = dyn Fn(&[u8]) + Send + Sync;
+
 /// Takes the text of each call of `printf`.
 #[derive(Clone)]
 pub(crate) enum Print {
     /// The standard output of the process.
     Standard,
-    /// A function of the caller.
-    Function(Arc<dyn Fn(&str) + Send + Sync>),
+    /// It is passed on.
+    Function(Arc<Function>),
 }
 
 impl Print {
@@ -19,7 +22,7 @@ impl Print {
         match self {
             // a closed pipe is not a reason to stop
             Print::Standard => drop(std::io::stdout().write_all(text)),
-            Print::Function(function) => function(&String::from_utf8_lossy(text)),
+            Print::Function(function) => function(text),
         }
     }
 }

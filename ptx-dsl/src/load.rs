@@ -394,9 +394,20 @@ impl Kernel {
         self.function().reqnctapercluster
     }
 
-    /// Does the module have shared memory whose size the launch gives (`.extern .shared`)?
+    /// Does the kernel, or a function that it calls, name shared memory whose size the launch gives (`.extern .shared`)?
+    ///
+    /// ```
+    /// use ptx_dsl::load::Module;
+    /// let module = Module::parse(
+    ///     ".version 8.0 .target sm_90 .address_size 64 .extern .shared .b8 scratch[];
+    ///      .func stored() { st.shared.u32 [scratch], 1; ret; }
+    ///      .visible .entry a() { call stored; ret; } .visible .entry b() { ret; }",
+    /// )?;
+    /// assert!(module.kernel("a")?.uses_dynamic_shared() && !module.kernel("b")?.uses_dynamic_shared());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
     pub fn uses_dynamic_shared(&self) -> bool {
-        self.0.source.hir.vars.iter().any(|v| v.dynamic)
+        self.function().dynamic_shared
     }
 
     /// Runs the kernel on the interpreter. The arguments are checked for count, size and alignment.

@@ -228,6 +228,7 @@ fn head(f: &Function) -> Function {
         maxclusterrank: f.maxclusterrank,
         explicitcluster: f.explicitcluster,
         shared_size: f.shared_size,
+        dynamic_shared: f.dynamic_shared,
         maxnreg: f.maxnreg,
         minnctapersm: f.minnctapersm,
         rust: f.rust.clone(),

@@ -35,7 +35,7 @@ pub struct Info {
     pub maxclusterrank: Option<u32>,
     /// `.explicitcluster`
     pub explicit_cluster: bool,
-    /// The module declares `.extern .shared`.
+    /// The kernel reaches a variable of `.extern .shared`.
     pub uses_dynamic_shared: bool,
     /// Registers of a thread when the kernel starts, if the directives say so; else 0.
     pub registers: u32,
@@ -96,7 +96,7 @@ impl Info {
             reqnctapercluster: f.reqnctapercluster,
             maxclusterrank: f.maxclusterrank,
             explicit_cluster: f.explicitcluster,
-            uses_dynamic_shared: module.vars.iter().any(|v| v.dynamic),
+            uses_dynamic_shared: f.dynamic_shared,
             registers: registers(f.maxnreg, f.minnctapersm, f.reqntid.or(f.maxntid), most_registers),
             most_registers,
             not_yet,

@@ -225,6 +225,8 @@ pub struct Function {
     pub explicitcluster: bool,
     /// Static shared memory of the kernel in bytes, up to the end of the last variable it reaches.
     pub shared_size: u32,
+    /// The kernel reaches a variable in shared memory whose size the launch gives (`.extern .shared x[]`).
+    pub dynamic_shared: bool,
     /// `.maxnreg`.
     pub maxnreg: Option<u32>,
     /// `.minnctapersm`.

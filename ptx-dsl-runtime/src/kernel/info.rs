@@ -29,7 +29,7 @@ pub struct KernelInfo<'k> {
     pub reqnctapercluster: Option<[u32; 3]>,
     /// `.maxclusterrank`
     pub maxclusterrank: Option<u32>,
-    /// The module declares `.extern .shared`.
+    /// The kernel reaches a variable of `.extern .shared`.
     pub uses_dynamic_shared: bool,
     /// `.explicitcluster`
     pub explicit_cluster: bool,

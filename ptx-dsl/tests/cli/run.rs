@@ -66,12 +66,13 @@ fn what_kernels_want() {
     expect("run-wants.txt", &["run", "run/saxpy.ptx"], b"");
     expect("run-wants-several.txt", &["run", "run/several.ptx"], b"");
     expect("run-wants-one.txt", &["run", "run/several.ptx", "--entry", "copied"], b"");
+    expect("run-wants-wide.txt", &["run", "run/wide.ptx"], b"");
     expect("run-missing.txt", &["run", "run/saxpy.ptx", "--arg", "a=1", "--arg", "x=[8]"], b"");
 }
 
 #[test]
 fn what_is_wanted_runs() {
-    for file in ["run/saxpy.ptx", "run/several.ptx"] {
+    for file in ["run/saxpy.ptx", "run/several.ptx", "run/wide.ptx"] {
         let (_, wants, _) = launch(&[file]);
         for line in wants.lines().filter_map(|l| l.strip_prefix("ptx-dsl run ")) {
             let words: Vec<&str> = line.split(' ').map(|word| word.trim_matches('\'')).collect();
@@ -162,6 +163,127 @@ fn files_of_numpy() {
     assert!(header.starts_with(b"\x93NUMPY\x01\x00") && header.len().is_multiple_of(64), "{text}");
     assert!(text.contains("'descr': '<f4'") && text.contains("'fortran_order': False"), "{text}");
     assert!(text.contains("'shape': (32, 32"), "{text}");
+}
+
+/// A file as NumPy writes it.
+fn array(descr: &str, count: usize, data: &[u8]) -> Vec<u8> {
+    let header = format!("{{'descr': '{descr}', 'fortran_order': False, 'shape': ({count},), }}");
+    [&b"\x93NUMPY\x01\x00v\x00"[..], format!("{header:<117}\n").as_bytes(), data].concat()
+}
+
+#[test]
+fn arrays_of_other_types() {
+    let integers = Temporary::with("i8.npy", &array("<i8", 4, &[1i64, 2, 3, 4].map(i64::to_le_bytes).concat()));
+    let short = Temporary::with("i4.npy", &array("<i4", 4, &[1i32, 2, 3, 4].map(i32::to_le_bytes).concat()));
+    let doubles = Temporary::with("f8.npy", &array("<f8", 4, &[1f64, 2.0, 3.0, 4.0].map(f64::to_le_bytes).concat()));
+    let flags = Temporary::with("b1.npy", &array("|b1", 4, &[1, 0, 1, 1]));
+    let run = |kernel: &str, file: &Temporary, ty: &str| {
+        let x = format!("x=@{}{ty}", file.path());
+        launch(&["run/arrays.ptx", "--entry", kernel, "--block", "4", "--arg", &x, "--arg", "y=[4]", "--print", "y"])
+    };
+    for (kernel, file, given, wanted, numpy) in [
+        ("integers", &integers, "s64", "s32", "int32"),
+        ("integers", &doubles, "f64", "s32", "int32"),
+        ("integers", &flags, "u8", "s32", "int32"),
+        ("floats", &short, "s32", "f32", "float32"),
+        ("floats", &flags, "u8", "f32", "float32"),
+        ("bits", &integers, "s64", "b32", "int32"),
+    ] {
+        let (status, stdout, stderr) = run(kernel, file, "");
+        let path = file.path();
+        let message = format!(
+            "error: `--arg x`: the elements of `{path}` are `.{given}`, but the kernel accesses `.{wanted}`; convert them with \
+             NumPy's `.astype(\"{numpy}\")`, or write `x=@{path}:{given}` to pass them as they are\n"
+        );
+        assert_eq!((status, stdout.as_str(), stderr), (2, "", message));
+    }
+    // with the type written, the kernel takes words of the eight bytes
+    let (status, stdout, stderr) = run("integers", &integers, ":s64");
+    assert_eq!((status, stdout), (0, printed("y", 0, &[1, 0, 2, 0])), "{stderr}");
+    let (status, stdout, stderr) = run("integers", &short, "");
+    assert_eq!((status, stdout), (0, printed("y", 0, &[1, 2, 3, 4])), "{stderr}");
+    // a number
+    let number = Temporary::with("n.npy", &array("<i8", 1, &4i64.to_le_bytes()));
+    let n = format!("n=@{}", number.path());
+    let (status, _, stderr) =
+        launch(&["run/saxpy.ptx", "--arg", "x=[4]", "--arg", "y=[4]", "--arg", "a=1", "--arg", &n]);
+    let help = "are `.s64`, but the kernel wants `.u32`; convert them with NumPy's `.astype(\"uint32\")`\n";
+    assert!(status == 2 && stderr.ends_with(help), "{stderr}");
+    // accesses of several types, bits of several elements
+    assert_eq!(run("mixed", &integers, "").0, 0);
+    let halves = Temporary::with("f2.npy", &array("<f2", 8, &[0; 16]));
+    assert_eq!(run("bits", &halves, "").0, 0);
+}
+
+#[test]
+fn values_of_other_types() {
+    let value = |a: &str, n: &str| {
+        let (a, n) = (format!("a={a}"), format!("n={n}"));
+        launch(&["run/saxpy.ptx", "--arg", "x=[4]:1", "--arg", "y=[4]", "--arg", &a, "--arg", &n, "--print", "y"])
+    };
+    let (status, _, stderr) = value("1", "f32:4");
+    let help = "the kernel wants a value of `.u32`, not of `.f32`; write `n=4` for the number, or `n=b32:0x40800000` for its bits";
+    assert!(status == 2 && stderr.contains(help), "{stderr}");
+    let (status, _, stderr) = value("1", "f32:0.5");
+    assert!(status == 2 && stderr.contains("not of `.f32`; write `n=b32:0x3f000000` for its bits"), "{stderr}");
+    let (status, _, stderr) = value("u32:2", "4");
+    assert!(status == 2 && stderr.contains("write `a=2` for the number"), "{stderr}");
+    let (status, stdout, stderr) = value("b32:0x40000000", "s32:4");
+    assert_eq!((status, stdout), (0, printed("y", 0, &[2.0f32; 4])), "{stderr}");
+}
+
+#[test]
+fn results_are_kept() {
+    let file = Temporary::new("kept.bin");
+    let out = format!("y={}", file.path());
+    // a range that does not fit is noticed before the kernel runs
+    let (status, _, stderr) = saxpy(&["--arg", "y=[1024]", "--print", "y[2000]", "--out", &out]);
+    assert_eq!((status, stderr.as_str()), (2, "error: `y` has 1024 elements\n"));
+    // one file that cannot be written does not keep the others from being written
+    let nowhere = ["--out", "x=/no/such/folder/x.npy", "--trace", "/no/such/folder/trace.json"];
+    let more = ["--arg", "y=[1024]:1", "--out", &out, "--print", "y[2]"];
+    let (status, stdout, stderr) = saxpy(&[&nowhere[..], &more].concat());
+    let y = expected(|_| 1.0);
+    assert_eq!((status, stdout), (2, printed("y", 2, &y[2..3])), "{stderr}");
+    assert_eq!(file.bytes(), y.iter().flat_map(|v| v.to_le_bytes()).collect::<Vec<u8>>());
+    assert!(stderr.starts_with("ran `saxpy`: "), "{stderr}");
+    for failed in ["x.npy", "trace.json"] {
+        assert!(stderr.contains(&format!("\nerror: cannot write `/no/such/folder/{failed}`: ")), "{stderr}");
+    }
+}
+
+#[test]
+#[cfg(target_os = "linux")]
+fn standard_output_that_cannot_be_written() {
+    let full = std::fs::OpenOptions::new().write(true).open("/dev/full").unwrap();
+    let mut command = std::process::Command::new(env!("CARGO_BIN_EXE_ptx-dsl"));
+    let out = command.args(["run", "run/printf.ptx"]).current_dir(here()).stdout(full).output().unwrap();
+    let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+    assert!(out.status.code() == Some(2) && stderr.contains("error: cannot write to standard output: "), "{stderr}");
+    // bytes of any encoding
+    let out = run(&["run", "run/printf.ptx"], b"");
+    assert_eq!((out.status.code(), &out.stdout[..]), (Some(0), &b"caf\xe9\n"[..]));
+}
+
+#[test]
+fn warnings_of_the_chosen_kernel() {
+    let unwritten = "{ .reg .b32 %r<3>; add.u32 %r1, %r2, 1; ret; }";
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .func first() {unwritten}\n.func second() {unwritten}\n\
+         .visible .entry a() .reqntid 32 {{ call second; ret; }}\n.visible .entry b() .reqntid 32 {unwritten}\n\
+         .visible .entry c() .reqntid 32 {{ ret; }}\n"
+    );
+    // the lines of the warnings
+    let lines = |entry: &str| {
+        let out = run(&["run", "-", "--entry", entry], text.as_bytes());
+        let stderr = String::from_utf8_lossy(&out.stderr).into_owned();
+        assert_eq!(out.status.code(), Some(0), "{stderr}");
+        (4..10).filter(|line| stderr.contains(&format!("<stdin>:{line}:"))).collect::<Vec<_>>()
+    };
+    assert_eq!(lines("a"), [5]);
+    assert_eq!(lines("b"), [7]);
+    assert_eq!(lines("c"), [0; 0]);
 }
 
 #[test]
@@ -255,6 +377,7 @@ fn wrong_arguments() {
         (&["--arg", "y=[4]", "--print", "q"], "no parameter `q`"),
         (&["--arg", "y=[1024]", "--print", "y[0..2000]"], "`y` has 1024 elements"),
         (&["--arg", "y=[1024]", "--out", "y=/no/such/folder/y.npy"], "cannot write `/no/such/folder/y.npy`"),
+        (&["--arg", "y=[4]", "--schedule", "foo"], "error: `foo` is not a schedule: it begins with none of"),
         (&["--arg", "y=[1024]", "--block", "512"], "a block of 512 threads, but the kernel says `.maxntid"),
         (&["--arg", "y=[1024]", "--block", "0"], "contain a zero"),
         (&["--arg", "y=[1024]", "--cluster", "3"], "not a multiple of the cluster dimensions"),
@@ -264,6 +387,7 @@ fn wrong_arguments() {
         let (status, _, stderr) = saxpy(arguments);
         let message = if *message == "no-such" { "cannot read `cli.rs`" } else { message };
         assert!(status == 2 && stderr.contains(message), "{arguments:?}: {status}\n{stderr}");
+        assert!(!stderr.contains("error: error: "), "{stderr}");
     }
     for arguments in [
         &["run/saxpy.ptx", "--arg", "x"][..],
@@ -302,6 +426,11 @@ fn a_timeline() {
     let (status, _, stderr) =
         launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[2]", "--trace", "/nowhere/at/all"]);
     assert!(status == 2 && stderr.contains("cannot write `/nowhere/at/all`"), "{stderr}");
+    // the report of a fault stands beside the file that cannot be written
+    let (status, _, stderr) =
+        launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[1]", "--trace", "/nowhere/at/all"]);
+    assert!(status == 3 && stderr.contains("cannot write `/nowhere/at/all`"), "{stderr}");
+    assert!(stderr.contains("--> kernel `outside`"), "{stderr}");
     let (status, _, stderr) = launch(&["run/faults.ptx", "--trace", "x", "--checked"]);
     assert!(status == 2 && stderr.contains("cannot be used with"), "{stderr}");
 }

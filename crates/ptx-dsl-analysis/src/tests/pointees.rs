@@ -1,23 +1,33 @@
 //! What kernels access through their parameters.
 
 use super::*;
-use crate::pointees::pointees;
+use crate::pointees::{Pointee, pointees};
 use ptx_dsl_isa::ty::Ty;
 
 /// By parameter: `!` for what is written, and the type.
 fn of(body: &str) -> Vec<String> {
-    let text = format!(
-        ".version 8.0\n.target sm_90\n.address_size 64\n\
-         .visible .entry k(.param .u64 .ptr .global .align 4 x, .param .u64 y, .param .u32 n)\n\
-         {{\n.reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .pred %p;\n\
-         ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;\n{body}\nret;\n}}\n"
-    );
-    let module = module(&text);
-    let pointee = |p: Option<crate::pointees::Pointee>| match p {
+    let pointee = |p: Option<Pointee>| match p {
         None => "-".to_string(),
         Some(p) => format!("{}{}", if p.written { "!" } else { "" }, p.element.map_or("?", Ty::name)),
     };
-    pointees(module, &module.functions[0]).into_iter().map(pointee).collect()
+    found(body).into_iter().map(pointee).collect()
+}
+
+/// The bytes of the largest access through `x`.
+fn largest(body: &str) -> u32 {
+    found(body)[0].map_or(0, |p| p.bytes)
+}
+
+fn found(body: &str) -> Vec<Option<Pointee>> {
+    let text = format!(
+        ".version 8.0\n.target sm_90\n.address_size 64\n\
+         .visible .entry k(.param .u64 .ptr .global .align 4 x, .param .u64 y, .param .u32 n)\n\
+         {{\n.reg .b32 %r<9>; .reg .f32 %f<9>; .reg .b64 %rd<9>; .reg .pred %p;
+          .shared .align 128 .b8 s[4096]; .shared .b64 m;\n\
+         ld.param.u64 %rd1, [x]; ld.param.u64 %rd2, [y]; ld.param.u32 %r1, [n]; mov.u32 %r2, %tid.x;\n{body}\nret;\n}}\n"
+    );
+    let module = module(&text);
+    pointees(module, &module.functions[0])
 }
 
 #[test]
@@ -37,4 +47,15 @@ fn bits_are_less_than_a_type() {
     assert_eq!(of("st.global.f32 [%rd1], %f1; ld.global.b32 %r3, [%rd1];"), ["!f32", "-", "-"]);
     assert_eq!(of("ld.global.u32 %r3, [%rd1]; ld.global.f32 %f1, [%rd1];"), ["?", "-", "-"]);
     assert_eq!(of("ld.global.b64 %rd3, [%rd1]; ld.global.f32 %f1, [%rd1];"), ["?", "-", "-"]);
+}
+
+#[test]
+fn the_largest_access_counts() {
+    assert_eq!(largest(""), 0);
+    assert_eq!(largest("ld.global.v4.u32 {%r1, %r2, %r3, %r4}, [%rd1]; ld.global.u32 %r5, [%rd1];"), 16);
+    assert_eq!(largest("st.global.u8 [%rd1], %r1; ld.global.v2.u64 {%rd3, %rd4}, [%rd1];"), 16);
+    let copy = "mov.u32 %r3, s; mov.u32 %r4, m;\
+                cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [%r3], [%rd1], SIZE, [%r4];";
+    assert_eq!(largest(&copy.replace("SIZE", "2048")), 2048);
+    assert_eq!(largest(&copy.replace("SIZE", "%r1")), 0);
 }

@@ -39,6 +39,7 @@ fn empty(f: &ast::Function) -> hir::Function {
         maxclusterrank: None,
         explicitcluster: false,
         shared_size: 0,
+        dynamic_shared: false,
         maxnreg: None,
         minnctapersm: None,
         rust: hir::RustParts { generics: f.generics.clone(), ..hir::RustParts::default() },

@@ -1,5 +1,5 @@
 //! Layout of static shared memory (PTX ISA 5.1.7). A kernel has the variables that it and the functions it calls declare, and
-//! those of the module that they name. Those of different kernels overlap.
+//! those of the module that they name. Those of different kernels overlap. Dynamic variables begin where the static ones end.
 
 use super::Checker;
 use crate::check::errors;
@@ -50,6 +50,11 @@ fn is_static(v: &Var) -> bool {
     v.space == Space::Shared && !v.is_open()
 }
 
+/// Does the launch give its size?
+fn is_dynamic(v: &Var) -> bool {
+    v.space == Space::Shared && v.dynamic
+}
+
 /// Records the kernel with each variable that it reaches. `reached`: by function, the last kernel that reaches it.
 fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &mut [Vec<usize>]) {
     let mut open = vec![kernel];
@@ -95,13 +100,14 @@ fn put(var: &mut Var, users: &[usize], ends: &mut [End]) {
 }
 
 impl Checker {
-    /// Places the variables in `.shared`, and sets the size of each kernel and the largest of them for the module.
+    /// Places the variables in `.shared`, and sets the size of each kernel and the largest of them for the module. Notes which
+    /// kernels have dynamic ones.
     pub(super) fn lay_out_shared(&mut self) {
         let mut any = false;
         // The kernels that reach each variable.
         let mut users: Vec<Vec<usize>> = Vec::with_capacity(self.out.vars.len());
         for v in &self.out.vars {
-            any |= is_static(v) || v.rust.is_some();
+            any |= is_static(v) || is_dynamic(v) || v.rust.is_some();
             users.push(Vec::new());
         }
         if !any {
@@ -125,6 +131,8 @@ impl Checker {
         for (v, var) in self.out.vars.iter_mut().enumerate() {
             if is_static(var) {
                 put(var, &users[v], &mut ends);
+            } else if is_dynamic(var) {
+                users[v].iter().for_each(|kernel| functions[*kernel].dynamic_shared = true);
             }
         }
         let limit = limit(self.target);

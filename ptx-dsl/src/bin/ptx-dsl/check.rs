@@ -20,6 +20,7 @@ use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rus
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::inputs;
+use crate::reach;
 use crate::rust_file::{self, Job, Seen, is_text_of_rust, with_included};
 use crate::rust_types;
 use crate::shown::Shown;
@@ -31,6 +32,8 @@ pub struct Request<'m> {
     levels: Vec<(levels::Level, levels::Selector)>,
     json: bool,
     styled: bool,
+    /// Only what is about this kernel is shown.
+    entry: Option<&'m str>,
 }
 
 impl<'m> Request<'m> {
@@ -41,6 +44,7 @@ impl<'m> Request<'m> {
             levels: levels(matches)?,
             json: matches.try_get_one::<String>("format").ok().flatten().is_some_and(|f| f == "json"),
             styled: std::io::stderr().is_terminal(),
+            entry: None,
         })
     }
 }
@@ -271,10 +275,10 @@ fn outcome(Job { file, levels }: &Job, request: &Request) -> Outcome {
     findings(&text, (0..text.len(), &Seen::default()), &file.name(), &request)
 }
 
-/// Shows what is wrong with a text on standard error.
-pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>) {
+/// Shows what is wrong with a text on standard error; with `entry`, with this kernel and what it calls.
+pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>, entry: Option<&str>) {
     let styled = std::io::stderr().is_terminal();
-    let request = Request { target: None, version: None, levels, json: false, styled };
+    let request = Request { target: None, version: None, levels, json: false, styled, entry };
     crate::write_err(&findings(text, (0..text.len(), &Seen::default()), name, &request).shown);
 }
 
@@ -329,6 +333,9 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
     } else {
         compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
     };
+    if let Some(entry) = request.entry {
+        reach::retain(&compiled.hir, entry, &mut compiled.diagnostics);
+    }
     if of_rust && !rust_parts::defines_parts(&lexed.tokens[..own]) {
         if !closure {
             let text = |span| text.get(lexed.bytes(span)).unwrap_or_default().to_owned();

@@ -6,6 +6,7 @@ mod describe;
 mod format;
 mod input;
 mod layout;
+mod reach;
 mod run;
 mod rust_file;
 mod rust_types;

@@ -1,6 +1,7 @@
 //! `run`: launches a kernel of a PTX file on the interpreter.
 
 pub mod arguments;
+mod array_type;
 mod data;
 mod launch;
 mod npy;
@@ -16,12 +17,14 @@ use std::time::{Duration, Instant};
 
 use crate::check;
 use crate::input::{Input, input};
-use launch::Outcome;
+use launch::{Launched, Outcome};
 use spec::{Argument, Named};
 use values::Value;
 
 /// There is an error in the text.
 const WRONG_TEXT: u8 = 1;
+/// The arguments are wrong, or a file cannot be written.
+const FAILED: u8 = 2;
 /// The kernel went wrong.
 const FAULT: u8 = 3;
 
@@ -34,14 +37,14 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let module = match options.parse(&text) {
         Ok(module) => module,
         Err(_) => {
-            check::show(&text, &name, levels);
+            check::show(&text, &name, levels, None);
             return Ok(WRONG_TEXT);
         }
     };
-    if !module.warnings().is_empty() {
-        check::show(&text, &name, levels);
-    }
     let entry = matches.get_one::<String>("entry").map(String::as_str);
+    if !module.warnings().is_empty() {
+        check::show(&text, &name, levels, entry);
+    }
     let kernels = match entry {
         Some(entry) => vec![module.kernel(entry).map_err(|e| e.to_string())?],
         None => module.kernels().iter().collect(),
@@ -78,42 +81,56 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
     }
     let given: Vec<&Argument> = given.into_iter().flatten().collect();
     let mut values = values::values(kernel, &given)?;
-    // names are checked before the kernel runs
-    for name in outputs.iter().map(|o| &o.name).chain(shown.iter().map(|s| &s.name)) {
-        values::buffer(kernel, &values, name)?;
+    // names and ranges are checked before the kernel runs
+    for output in &outputs {
+        values::buffer(kernel, &values, &output.name)?;
+    }
+    for part in &shown {
+        values::within(&part.name, values::buffer(kernel, &values, &part.name)?, &part.value)?;
     }
     let start = Instant::now();
-    let result = launch::launch(matches, kernel, &mut values)?;
+    let Launched { result, unwritten } = launch::launch(matches, kernel, &mut values)?;
     let time = start.elapsed();
-    match result {
+    let mut failures = unwritten;
+    let status = match result {
         Ok(outcome) => {
             crate::write_err(&summary(kernel, &outcome, time));
-            finish(kernel, &values, &outputs, &shown).map(|()| 0)
+            failures.extend(finish(kernel, &values, &outputs, &shown));
+            if failures.is_empty() { 0 } else { FAILED }
         }
         Err(error) => {
             crate::write_err(&format!("{error}\n"));
-            Ok(if matches!(error, ptx_dsl::Error::Launch { .. }) { 2 } else { FAULT })
+            if matches!(error, ptx_dsl::Error::Launch { .. }) { FAILED } else { FAULT }
         }
-    }
+    };
+    failures.iter().for_each(|failure| crate::write_err(&format!("error: {failure}\n")));
+    Ok(status)
 }
 
-/// Prints and writes what was asked for.
+/// Writes and prints what was asked for: one failure does not keep the rest from being written. Returns the failures.
 fn finish(
     kernel: &Kernel,
     values: &[Value],
     outputs: &[&Named<String>],
     shown: &[&Named<std::ops::Range<u64>>],
-) -> Result<(), String> {
-    for range in shown {
-        let data = values::buffer(kernel, values, &range.name)?;
-        crate::write_out(&values::show(&range.name, data, range.value.clone())?);
-    }
-    for output in outputs {
+) -> Vec<String> {
+    let save = |output: &&Named<String>| {
         let data = values::buffer(kernel, values, &output.name)?;
         let bytes = if values::is_npy(&output.value) { &npy::write(data)? } else { &data.bytes };
-        std::fs::write(&output.value, bytes).map_err(|e| format!("cannot write `{}`: {e}", output.value))?;
-    }
-    Ok(())
+        write(&output.value, bytes)
+    };
+    let print = |part: &&Named<std::ops::Range<u64>>| {
+        let data = values::buffer(kernel, values, &part.name)?;
+        crate::write_out(&values::show(&part.name, data, part.value.clone())?);
+        Ok(())
+    };
+    // files first: they remain when standard output is closed
+    outputs.iter().map(save).chain(shown.iter().map(print)).filter_map(Result::err).collect()
+}
+
+/// Writes a file.
+fn write(path: &str, bytes: &[u8]) -> Result<(), String> {
+    std::fs::write(path, bytes).map_err(|e| format!("cannot write `{path}`: {e}"))
 }
 
 /// What ran.

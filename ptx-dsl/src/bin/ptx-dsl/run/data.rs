@@ -81,7 +81,8 @@ fn fits(v: i128, low: i128, width: u32) -> bool {
     (low..1 << width).contains(&v)
 }
 
-fn is_bits(ty: Ty) -> bool {
+/// Is it untyped bits?
+pub fn is_bits(ty: Ty) -> bool {
     matches!(ty, Ty::B8 | Ty::B16 | Ty::B32 | Ty::B64)
 }
 

@@ -10,6 +10,7 @@ use super::data::Data;
 use super::progress::Progress;
 use super::spec::{Exploration, How};
 use super::values::Value;
+use super::write;
 
 /// The code of the finding that `tcgen05.fence` is missing.
 const MISSING_FENCE: u16 = 679;
@@ -32,34 +33,36 @@ pub struct Outcome {
     pub complete: bool,
 }
 
-/// Launches the kernel. The outer error is about the options.
-pub fn launch(
-    matches: &ArgMatches,
-    kernel: &Kernel,
-    values: &mut Vec<Value>,
-) -> Result<Result<Outcome, Error>, String> {
+/// A launch, and what it left behind.
+pub struct Launched {
+    pub result: Result<Outcome, Error>,
+    /// Timelines that could not be written.
+    pub unwritten: Vec<String>,
+}
+
+/// Launches the kernel. The error is about the options.
+pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) -> Result<Launched, String> {
     let trace = matches.get_one::<String>("trace");
     let page = matches.get_one::<String>("timeline");
     if trace.is_some() || page.is_some() {
         let host = Host::trace();
-        let outcome = on(host.clone(), matches, kernel, values);
+        let result = on(host.clone(), matches, kernel, values)?;
         // of a launch that fails too: that is when it is wanted most
         let timeline = host.timeline();
         let json = trace.map(|path| (path, timeline.to_json()));
         let html = page.map(|path| (path, timeline.to_html()));
-        for (path, text) in json.into_iter().chain(html) {
-            std::fs::write(path, text).map_err(|e| format!("cannot write `{path}`: {e}"))?;
-        }
-        return outcome;
+        let written = json.into_iter().chain(html).map(|(path, text)| write(path, text.as_bytes()));
+        return Ok(Launched { result, unwritten: written.filter_map(Result::err).collect() });
     }
     let exploration = matches.get_one::<Exploration>("explore");
-    if exploration.is_some_and(|e| e.how == How::Exhaustive) {
+    let result = if exploration.is_some_and(|e| e.how == How::Exhaustive) {
         on_with(checked(matches)?, matches, kernel, values, |host, n| host.explore(n).exhaustive())
     } else if matches.get_flag("checked") {
         on(checked(matches)?, matches, kernel, values)
     } else {
         on(Host::new(), matches, kernel, values)
-    }
+    }?;
+    Ok(Launched { result, unwritten: Vec::new() })
 }
 
 fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
@@ -100,13 +103,15 @@ fn on_with<M>(
     if let Some(limit) = matches.get_one("step-limit") {
         launch = launch.step_limit(*limit);
     }
+    // errors of writing standard output are reported
+    host = host.print_bytes(crate::write_bytes);
     host = host.tensor_fences(!allows(matches, MISSING_FENCE)?).tensor_registers(!allows(matches, EARLY_READ)?);
     let seed = matches.get_one::<u64>("seed").copied();
     if let Some(seed) = seed {
         host = host.seed(seed);
     }
     if let Some(text) = matches.get_one::<String>("schedule") {
-        host = host.schedule(text).map_err(|e| e.to_string())?;
+        host = host.schedule(text).map_err(|e| without_level(&e))?;
     }
     if let Some(clusters) = matches.get_one::<u64>("resident") {
         host = host.resident_clusters(usize::try_from(*clusters).unwrap_or(usize::MAX));
@@ -156,6 +161,12 @@ fn allows(matches: &ArgMatches, code: u16) -> Result<bool, String> {
 fn level(matches: &ArgMatches, code: u16) -> Result<Option<Level>, String> {
     let levels = check::levels(matches)?;
     Ok(levels.iter().rev().find(|(_, of)| *of == Selector::Code(code)).map(|(level, _)| *level))
+}
+
+/// An error as the end of a line that begins with its level.
+fn without_level(error: &Error) -> String {
+    let text = error.to_string();
+    text.strip_prefix("error: ").unwrap_or(&text).to_owned()
 }
 
 /// A value as a launch takes it.

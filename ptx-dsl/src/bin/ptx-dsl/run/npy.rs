@@ -64,6 +64,24 @@ fn check_header(file: &[u8]) -> Result<(), String> {
     Ok(())
 }
 
+/// The type in NumPy; `None` if it has none.
+pub fn name(ty: Ty) -> Option<&'static str> {
+    Some(match ty {
+        Ty::U8 => "uint8",
+        Ty::U16 => "uint16",
+        Ty::U32 => "uint32",
+        Ty::U64 => "uint64",
+        Ty::S8 => "int8",
+        Ty::S16 => "int16",
+        Ty::S32 => "int32",
+        Ty::S64 => "int64",
+        Ty::F16 => "float16",
+        Ty::F32 => "float32",
+        Ty::F64 => "float64",
+        _ => return None,
+    })
+}
+
 /// Writes an array. Untyped bits are unsigned integers, and so are `.bf16`, which NumPy lacks.
 pub fn write(data: &Data) -> Result<Vec<u8>, String> {
     let size = data.ty.bytes();

@@ -4,7 +4,8 @@ use std::ops::Range;
 
 use ptx_dsl::load::{Kernel, Parameter, Pointee, Ty};
 
-use super::data::{Data, encode, is_element};
+use super::array_type;
+use super::data::{Data, encode, is_bits, is_element};
 use super::npy;
 use super::spec::{Argument, Named};
 use super::tensor_map::Mapped;
@@ -100,10 +101,18 @@ fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) 
                 return Err(format!("the kernel wants {parameter}; write the type and number of elements"));
             }
             let bytes = encode(ty.unwrap_or(parameter.ty), text)?;
+            if let Some(ty) = ty.filter(|ty| ty.bits() == parameter.ty.bits() && !fits(*ty, parameter.ty)) {
+                return Err(other_class(parameter, ty, text, &bytes));
+            }
             return by_value(parameter, bytes);
         }
         argument => data(parameter, pointee, argument)?,
     };
+    if let Argument::File { path, ty: None, .. } = argument
+        && is_npy(path)
+    {
+        array_type::check(parameter, pointee, path, &data)?;
+    }
     if !parameter.takes_buffer() {
         return by_value(parameter, data.bytes);
     }
@@ -125,6 +134,26 @@ fn data(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -
         }
         _ => Err(format!("the kernel wants {parameter}")),
     }
+}
+
+/// Can a value of one type be passed as the other, of the same width? The bits of a float are no integer, but `.b32` is any bits.
+fn fits(given: Ty, wanted: Ty) -> bool {
+    is_bits(given) || is_bits(wanted) || given.is_float() == wanted.is_float()
+}
+
+/// A float for an integer, or the other way round.
+fn other_class(parameter: &Parameter, given: Ty, text: &str, bytes: &[u8]) -> String {
+    let name = &parameter.name;
+    let bits: String = bytes.iter().rev().map(|b| format!("{b:02x}")).collect();
+    let number = match encode(parameter.ty, text) {
+        Ok(_) => format!("`{name}={text}` for the number, or "),
+        Err(_) => String::new(),
+    };
+    format!(
+        "the kernel wants {parameter}, not of `.{}`; write {number}`{name}=b{}:0x{bits}` for its bits",
+        given.name(),
+        given.bits(),
+    )
 }
 
 fn by_value(parameter: &Parameter, bytes: Vec<u8>) -> Result<Value, String> {
@@ -180,7 +209,7 @@ fn untyped(parameter: &Parameter) -> String {
 }
 
 /// Elements of another width than that of the Rust type, or floats of another width than the kernel accesses, are a mistake.
-fn check_type(parameter: &Parameter, pointee: Option<&Pointee>, given: Ty) -> Result<(), String> {
+pub fn check_type(parameter: &Parameter, pointee: Option<&Pointee>, given: Ty) -> Result<(), String> {
     let declared = parameter.pointer.as_ref().and_then(|p| p.element);
     let accessed = pointee.and_then(|p| p.element).filter(|ty| ty.is_float() && given.is_float());
     match declared.or(accessed) {
@@ -197,12 +226,18 @@ pub fn buffer<'v>(kernel: &Kernel, values: &'v [Value], name: &str) -> Result<&'
     value.and_then(Value::data).ok_or_else(|| format!("`{name}` is not a buffer"))
 }
 
-/// Elements in words, eight on a line.
-pub fn show(name: &str, data: &Data, range: Range<u64>) -> Result<String, String> {
+/// Are there these elements? Returns the end of the range.
+pub fn within(name: &str, data: &Data, range: &Range<u64>) -> Result<u64, String> {
     let end = if range.end == u64::MAX { data.len() } else { range.end };
     if range.start > end || end > data.len() {
         return Err(format!("`{name}` has {} elements", data.len()));
     }
+    Ok(end)
+}
+
+/// Elements in words, eight on a line.
+pub fn show(name: &str, data: &Data, range: Range<u64>) -> Result<String, String> {
+    let end = within(name, data, &range)?;
     let mut text = String::new();
     let mut first = range.start;
     while first < end {

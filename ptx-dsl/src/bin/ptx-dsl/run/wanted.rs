@@ -75,11 +75,17 @@ fn example(parameter: &Parameter, pointee: Option<&Pointee>, threads: u64) -> St
         };
     }
     match (element(parameter, pointee), pointee) {
-        (Some(ty), Some(p)) if p.written => format!("{}[{threads}]", ty.name()),
-        (Some(ty), _) => format!("{}[{threads}]:iota", ty.name()),
-        (None, Some(_)) => format!("u8[{}]", threads * 4),
+        (Some(ty), Some(p)) if p.written => format!("{}[{}]", ty.name(), elements(ty, p, threads)),
+        (Some(ty), Some(p)) => format!("{}[{}]:iota", ty.name(), elements(ty, p, threads)),
+        (Some(ty), None) => format!("{}[{threads}]:iota", ty.name()),
+        (None, Some(p)) => format!("u8[{}]", threads * u64::from(p.bytes.max(4))),
         (None, None) => "null".into(),
     }
+}
+
+/// As many as there are if each thread makes the largest access.
+fn elements(ty: Ty, pointee: &Pointee, threads: u64) -> u64 {
+    threads * u64::from(pointee.bytes.div_ceil(ty.bytes()).max(1))
 }
 
 fn dims(dims: [u32; 3]) -> String {
