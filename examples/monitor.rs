@@ -39,7 +39,7 @@ ptx! {
         @!%first bra wait;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [full], 256;
         cp.async.bulk.shared::cta.global.mbarrier::complete_tx::bytes [tile], [%x], 256, [full];
-      wait:
+    wait:
         mbarrier.try_wait.parity.shared::cta.b64 %done, [full], 0;
         @!%done bra wait;
         mov.u32 %at, tile;

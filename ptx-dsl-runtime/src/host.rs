@@ -320,6 +320,9 @@ pub struct Report {
     pub clusters_cancelled: u64,
     /// Regions run, counted per warp. The engines divide a kernel into different regions.
     pub turns: u64,
+    /// Instructions that the interpreter ran, counted per warp. The end of each region counts as one, also where it is not an instruction.
+    /// Compiled code does not count: 0.
+    pub instructions: u64,
     /// The scheduler's decisions, if [`Host::record`] was asked for.
     pub schedule: Vec<u32>,
 }

@@ -166,6 +166,7 @@ fn combine(outcomes: Vec<Outcome>) -> Result<Report, Box<Fault>> {
                 sum.clusters_launched += r.clusters_launched;
                 sum.clusters_cancelled += r.clusters_cancelled;
                 sum.turns += r.turns;
+                sum.instructions += r.instructions;
             }
             Err(f) => failures.push(f),
         }
@@ -247,6 +248,7 @@ fn work(grid: &Grid<'_>, monitor: Monitored, params: Vec<u8>, global: Global<'_>
             clusters_launched: x.residents.launched,
             clusters_cancelled: x.residents.cancelled,
             turns: x.scheduling.turns,
+            instructions: x.scheduling.endless.instructions,
             schedule: x.scheduling.take_record(),
         }),
         Some(mut fault) => {

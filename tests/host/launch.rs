@@ -9,6 +9,16 @@ ptx! {
     .visible .entry fixed(.param .u32 n) .reqntid 64, 2 { ret; }
     .visible .entry pairs(.param .u32 n) .reqnctapercluster 2 { ret; }
     .visible .entry narrow() .maxntid 128 { ret; }
+    .visible .entry straight(.param .u64 .ptr .global .align 4 to: &mut [u32])
+    {
+        .reg .b32 %i;
+        .reg .b64 %a;
+        ld.param.u64 %a, [to];
+        mov.u32 %i, %tid.x;
+        mad.wide.u32 %a, %i, 4, %a;
+        st.global.u32 [%a], %i;
+        ret;
+    }
     .visible .entry copy(
         .param .u64 .ptr .global .align 16 from,
         .param .u64 .ptr .global .align 16 to,
@@ -31,6 +41,16 @@ ptx! {
         add.u32 %v, %v, %k;
         st.global.u32 [%b], %v;
         ret;
+    }
+}
+
+#[test]
+fn the_report_counts_instructions_by_warp() {
+    let host = Host::new().engine(Engine::Interpreted);
+    for host in [host.clone(), host.clone().threads(2), host.seed(3)] {
+        let report = straight.launch(&host, Launch::grid(3).block(70), (&mut [0; 70],)).expect("a clean run");
+        // three CTAs of three warps
+        assert_eq!(report.instructions, 5 * 9);
     }
 }
 

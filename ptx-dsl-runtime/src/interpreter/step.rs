@@ -116,8 +116,8 @@ impl Step<'_, '_> {
     #[inline(always)]
     fn begin(&mut self, pc: Pc) -> Done {
         let warps = self.r.warps;
-        let length = self.code.regions.get(usize::from(pc)).map_or(0, |region| region.body.len());
-        self.r.x.scheduling.endless.instructions += (length as u64 + 1) * warps;
+        let length = self.code.regions.get(usize::from(pc)).map_or(0, |region| region.body.len() + 1);
+        self.r.x.scheduling.endless.instructions += length as u64 * warps;
         self.r.x.turn_of(pc, warps)?;
         if self.r.x.monitor.wants().events {
             self.tell_region(pc);

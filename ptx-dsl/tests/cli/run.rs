@@ -89,7 +89,8 @@ fn initial_values_and_results() {
     let y = expected(|_| 1.0);
     let (status, stdout, stderr) = saxpy(&["--arg", "y=[1024]:ones", "--print", "y[2..21]", "--print", "y[998..1002]"]);
     assert_eq!((status, stdout), (0, printed("y", 2, &y[2..21]) + &printed("y", 998, &y[998..1002])), "{stderr}");
-    assert!(stderr.starts_with("ran `saxpy`: 4 clusters of 1 x 256 threads, "), "{stderr}");
+    let summary = stderr.lines().find(|line| line.starts_with("ran `saxpy`: 4 clusters of 1 x 256 threads, "));
+    assert!(summary.is_some_and(|line| line.contains(" turns, ") && line.contains(" instructions in ")), "{stderr}");
     // the whole, by positions
     let arguments =
         ["run/saxpy.ptx", "--arg", "0=[4]:2.5", "--arg", "1=[4]:0x40000000", "--arg", "2=2", "--arg", "3=4"];

@@ -144,16 +144,22 @@ fn summary(kernel: &Kernel, outcome: &Outcome, time: Duration) -> String {
     if outcome.complete {
         text += if reports.len() == 1 { " under the one schedule there is" } else { ", all there are" };
     }
-    text += &format!(": {} clusters of {}", sum(|r| r.clusters_launched), outcome.shape);
+    let clusters = counted(sum(|r| r.clusters_launched), "cluster");
+    text += &format!(": {clusters} of {}", outcome.shape);
     match sum(|r| r.clusters_cancelled) {
         0 => {}
         n => text += &format!(", {n} cancelled"),
     }
-    text += &format!(", {} turns in {}\n", sum(|r| r.turns), seconds(time));
+    let (turns, instructions) = (counted(sum(|r| r.turns), "turn"), counted(sum(|r| r.instructions), "instruction"));
+    text += &format!(", {turns}, {instructions} in {}\n", seconds(time));
     for (name, schedule) in differ {
         text += &format!("note: `{name}` depends on the schedule: it differs {schedule}\n");
     }
     text
+}
+
+fn counted(number: u64, what: &str) -> String {
+    format!("{number} {what}{}", if number == 1 { "" } else { "s" })
 }
 
 fn seconds(time: Duration) -> String {
