@@ -98,6 +98,18 @@ pub enum End<'m> {
     Exit,
 }
 
+impl End<'_> {
+    /// Does it branch or go on to region `at`, which it ends, or to one before it? Regions are in reverse postorder: then it closes a loop.
+    pub fn goes_back(&self, at: usize) -> bool {
+        match self {
+            End::Goto(to) => *to <= at,
+            End::Branch { taken, fall, .. } => *taken.min(fall) <= at,
+            End::Switch { targets, .. } => targets.iter().any(|to| *to <= at),
+            End::Block { .. } | End::Call { .. } | End::Return | End::Exit => false,
+        }
+    }
+}
+
 /// A function that a call may reach.
 pub struct Callee {
     pub func: FuncId,
