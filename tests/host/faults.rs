@@ -447,6 +447,7 @@ fn an_endless_loop_of_one_thread_ends_without_a_limit() {
     let of_loop = ["ld.global.u32 %v, [%a];", "setp.lt.u32 %q, %i, %n;"];
     let at = error.fault().and_then(|fault| fault.at.as_ref()).map(|at| at.text.as_str());
     assert!(at.is_some_and(|text| of_loop.contains(&text)), "{error}");
+    assert!(!error.to_string().contains("``"), "{error}");
     // a launch that says how long it may take
     let error = searching.launch(&Host::new(), one().step_limit(1000), (&[1; 1000], 1000)).unwrap_err();
     says(&error.to_string(), &["no end after 1000 steps, last ", "in the loop at `ELEMENT`"]);

@@ -237,7 +237,7 @@ fn a_grid_that_takes_for_ever_is_ended() {
     let handle = ptx_dsl::CancelHandle::new();
     handle.cancel();
     let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).cancel(handle), (&mut out,)).unwrap_err();
-    assert!(error.to_string().contains("cancelled, last at `"), "{error}");
+    assert!(error.to_string().contains("cancelled, last at start of `idle`"), "{error}");
     assert!(!error.to_string().contains("`?`"), "{error}");
 }
 

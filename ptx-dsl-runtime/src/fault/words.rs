@@ -1,6 +1,7 @@
 //! What went wrong, in words.
 
 use super::FaultKind;
+use std::borrow::Cow;
 use std::fmt;
 
 impl fmt::Display for FaultKind {
@@ -92,19 +93,24 @@ impl fmt::Display for FaultKind {
             StepLimit { turns, region, loops } => {
                 write!(f, "no end after {turns} steps, last ")?;
                 match &loops[..] {
-                    [] => write!(f, "at `{region}`"),
+                    [] => write!(f, "at {}", named(region)),
                     [head, outer @ ..] => {
                         if head != region {
-                            write!(f, "at `{region}` ")?;
+                            write!(f, "at {} ", named(region))?;
                         }
                         write!(f, "in the loop at `{head}`")?;
                         outer.iter().try_for_each(|head| write!(f, ", inside of the loop at `{head}`"))
                     }
                 }
             }
-            Cancelled { region } => write!(f, "cancelled, last at `{region}`"),
+            Cancelled { region } => write!(f, "cancelled, last at {}", named(region)),
             NotYet { what } => write!(f, "the host does not run {what} yet"),
             Internal(what) => write!(f, "bug in ptx-dsl: {what}"),
         }
     }
+}
+
+/// A region in a sentence: its label, or words such as "after `bra`".
+fn named(region: &str) -> Cow<'_, str> {
+    if region.contains('`') { Cow::Borrowed(region) } else { Cow::Owned(format!("`{region}`")) }
 }
