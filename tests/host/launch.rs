@@ -237,7 +237,9 @@ fn a_grid_that_takes_for_ever_is_ended() {
     let handle = ptx_dsl::CancelHandle::new();
     handle.cancel();
     let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).cancel(handle), (&mut out,)).unwrap_err();
-    assert!(error.to_string().contains("cancelled, last at start of `idle`"), "{error}");
+    // each engine looks at another moment
+    let places = ["cancelled, last at start of `idle`\n", "cancelled, last at the end of `idle`\n"];
+    assert!(places.iter().any(|place| error.to_string().contains(place)), "{error}");
     assert!(!error.to_string().contains("`?`"), "{error}");
 }
 

@@ -162,7 +162,7 @@ impl<'a> Geometry<'a> {
             Regions::Interpreted(image) => image.regions.get(pc as usize).map(|r| r.name.as_str()),
             Regions::Compiled(names) => names.get(pc as usize).copied(),
         };
-        name.unwrap_or("the end").into()
+        name.map_or_else(|| format!("the end of `{}`", self.info.name), str::to_owned)
     }
 
     /// The code for the interpreter, which compiled kernels have, too.
