@@ -149,6 +149,66 @@ fn dynamic_shared_memory_follows_the_static() {
     assert_eq!(d, [5, 6, 64]);
 }
 
+ptx! {
+    <sm_90, ptx 8.0>
+    // `callee` is laid out after its callers are known, behind the variables of both.
+    .func (.param .u32 result) callee(.param .u32 i);
+    .visible .entry large(.param .u64 .ptr .global .align 4 d: &mut [u32]) {
+        .reg .b32 %v;
+        .reg .b64 %pd;
+        .local .align 4 .u32 other[40];
+        ld.param.u64 %pd, [d];
+        st.local.u32 [other + 156], 100;
+        { .param .u32 i; .param .u32 result;
+          st.param.u32 [i], 7;
+          call (result), callee, (i);
+          ld.param.u32 %v, [result]; }
+        st.global.u32 [%pd], %v;
+        ld.local.u32 %v, [other + 156];
+        st.global.u32 [%pd + 4], %v;
+        ret;
+    }
+    .visible .entry last(.param .u64 .ptr .global .align 4 d: &mut [u32], .param .s64 at) {
+        .reg .b32 %v;
+        .reg .b64 %pd, %a, %b;
+        .local .align 4 .u32 own[4];
+        ld.param.u64 %pd, [d];
+        ld.param.s64 %b, [at];
+        mov.u64 %a, own;
+        add.s64 %a, %a, %b;
+        st.local.u32 [%a], 3;
+        ld.local.u32 %v, [%a];
+        st.global.u32 [%pd], %v;
+        ret;
+    }
+    .func (.param .u32 result) callee(.param .u32 i) {
+        .reg .b32 %v;
+        .local .align 4 .u32 table[50];
+        ld.param.u32 %v, [i];
+        st.local.u32 [table], %v;
+        st.local.u32 [table + 196], %v;
+        ld.local.u32 %v, [table];
+        add.u32 %v, %v, 1;
+        st.param.u32 [result], %v;
+        ret;
+    }
+}
+
+#[test]
+fn a_kernel_has_only_its_own_local_memory_and_that_of_the_functions_it_calls() {
+    let one = || Launch::grid(1).block(1);
+    let mut d = [0u32; 2];
+    large.launch(&Host::new(), one(), (&mut d,)).unwrap();
+    assert_eq!(d, [8, 100]);
+    last.launch(&Host::new(), one(), (&mut d, 12)).unwrap();
+    assert_eq!(d[0], 3);
+    // The variables of the kernels before it are not behind a negative index.
+    for at in [-4, 16] {
+        let fault = last.launch(&Host::new(), one(), (&mut d, at)).unwrap_err().to_string();
+        assert!(fault.contains("`own`"), "{fault}");
+    }
+}
+
 #[test]
 fn a_read_only_load_prefetched_and_fenced() {
     let k = ptx!(<sm_90, ptx 9.5> |x: &[i16], d: &mut [u32]| {

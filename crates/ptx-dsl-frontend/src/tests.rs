@@ -74,14 +74,14 @@ fn layout() {
             ("s", 0, 1),
             ("t", 8, 8),
             ("l", 0, 12),
-            ("l", 12, 4)
+            ("l", 0, 4)
         ]
     );
     assert_eq!(m.const_image, [1, 2, 3, 0, 0, 0, 0, 0x3f]);
     let mut image = vec![1, 0, 0, 0, 0, 0, 0, 0];
     image.extend_from_slice(&((1u64 << 40) + 4).to_le_bytes());
     assert_eq!(m.global_image, image);
-    assert_eq!((m.shared_size, m.functions[0].local_end, m.functions[1].local_end), (16, 12, 16));
+    assert_eq!((m.shared_size, m.functions[0].local_end, m.functions[1].local_end), (16, 12, 4));
 }
 
 /// Every order of the qualifiers that are not types gives the same instruction, spelt in the manual's order.

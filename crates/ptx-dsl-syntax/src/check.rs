@@ -28,6 +28,7 @@ mod errors;
 mod explain;
 mod function;
 mod instr;
+mod layout;
 mod mend;
 mod names;
 mod opcode_match;
@@ -35,7 +36,6 @@ mod operand;
 mod rules;
 mod rust;
 mod select;
-mod shared;
 mod signature;
 mod symbol;
 mod texture;
@@ -186,8 +186,8 @@ struct Checker {
     independent: bool,
     scopes: Vec<Scope>,
     table: Table,
-    /// `.shared` variables of functions, with the function.
-    shared_of: Vec<(hir::VarId, hir::FuncId)>,
+    /// `.shared`, `.local` and `.param` variables of functions, with the function.
+    declared_in: Vec<(hir::VarId, hir::FuncId)>,
     ends: MemoryEnds,
     /// Functions with a body and no broken statement, sorted.
     whole: Vec<hir::FuncId>,
@@ -213,7 +213,6 @@ struct Checker {
 /// The ends of the memory images so far, in bytes.
 #[derive(Default)]
 struct MemoryEnds {
-    local: u64,
     constant: u64,
     global: u64,
 }
@@ -258,7 +257,7 @@ impl Checker {
             independent: false,
             scopes: vec![Scope::default()],
             table: TABLE.take(),
-            shared_of: Vec::new(),
+            declared_in: Vec::new(),
             ends: MemoryEnds::default(),
             fun: None,
             externals: Vec::new(),
@@ -378,7 +377,7 @@ impl Checker {
         }
         self.share_registers();
         self.alone_with_parameters();
-        self.lay_out_shared();
+        self.lay_out();
         self.lay_out_rust();
         self.diags.extend(self.out.constants.broken_by_all());
         let shared = self.out.shared_size;

@@ -143,8 +143,7 @@ impl Checker {
         while self.scopes.len() > 1 {
             self.close_scope();
         }
-        if let Some(mut fun) = self.fun.take() {
-            fun.local_end = u32::try_from(self.ends.local).unwrap_or(u32::MAX);
+        if let Some(fun) = self.fun.take() {
             let slot = &mut self.out.functions[id.0 as usize];
             // A prototype after the definition changes nothing.
             if fun.defined || !slot.defined {

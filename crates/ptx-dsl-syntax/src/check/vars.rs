@@ -217,11 +217,11 @@ impl Checker {
             rust: shape.rust.map(|(size, align)| hir::RustLayout { size, align, offset: size, span }),
         });
         self.define(name, span, Sym::Var(id));
-        if space == Space::Shared
+        if matches!(space, Space::Shared | Space::Local | Space::ParamFunc)
             && let Some(fun) = &self.fun
             && let Some(declared) = self.declared.get(&fun.name)
         {
-            self.shared_of.push((id, declared.id));
+            self.declared_in.push((id, declared.id));
         }
         (id, offset)
     }
@@ -264,9 +264,8 @@ impl Checker {
         let end = match space {
             Space::Const => &mut self.ends.constant,
             Space::Global => &mut self.ends.global,
-            Space::Local | Space::ParamFunc => &mut self.ends.local,
-            // The function lays out its own parameters, and shared memory is laid out when all kernels are known.
-            Space::ParamEntry | Space::Shared => return 0,
+            // The function lays out its own parameters; shared and local memory are laid out when all kernels are known.
+            Space::ParamEntry | Space::Shared | Space::Local | Space::ParamFunc => return 0,
         };
         let offset = end.next_multiple_of(u64::from(shape.align.max(1)));
         *end = offset.saturating_add(shape.size).min(u64::from(u32::MAX));

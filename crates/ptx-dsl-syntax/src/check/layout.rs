@@ -1,5 +1,6 @@
-//! Layout of static shared memory (PTX ISA 5.1.7). A kernel has the variables that it and the functions it calls declare, and
-//! those of the module that they name. Those of different kernels overlap. Dynamic variables begin where the static ones end.
+//! Layout of local memory and of static shared memory (PTX ISA 5.1.5, 5.1.7). A kernel has the variables that it and the functions
+//! it calls declare, and those of the module that they name. Those of different kernels overlap. Dynamic shared variables begin where
+//! the static ones end.
 
 use super::Checker;
 use crate::check::errors;
@@ -15,8 +16,7 @@ fn limit(target: Option<&Target>) -> u64 {
     }
 }
 
-/// The names in the body of a function, repeated or not.
-#[derive(Default)]
+/// What a function declares and names, repeated or not.
 struct Named {
     vars: Vec<u32>,
     functions: Vec<u32>,
@@ -24,7 +24,8 @@ struct Named {
 
 impl Named {
     fn of(function: &Function) -> Self {
-        let mut named = Named::default();
+        let parameters = function.params.iter().chain(&function.rets).filter_map(|p| p.var);
+        let mut named = Named { vars: parameters.map(|v| v.0).collect(), functions: Vec::new() };
         for stmt in &function.body {
             if let Stmt::Instr(i) = stmt {
                 for arg in &i.operands {
@@ -45,9 +46,14 @@ impl Named {
     }
 }
 
-/// Lays out static variables in `.shared`.
+/// Is it in `.shared`, with a size?
 fn is_static(v: &Var) -> bool {
     v.space == Space::Shared && !v.is_open()
+}
+
+/// Is it in the local memory of a thread?
+fn is_local(v: &Var) -> bool {
+    matches!(v.space, Space::Local | Space::ParamFunc) && !v.is_open()
 }
 
 /// Does the launch give its size?
@@ -75,7 +81,7 @@ fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &
 }
 
 /// The end of the variables of a kernel.
-#[derive(Default)]
+#[derive(Default, Clone)]
 struct End {
     /// Laid out together with other kernels.
     among: u64,
@@ -100,49 +106,55 @@ fn put(var: &mut Var, users: &[usize], ends: &mut [End]) {
 }
 
 impl Checker {
-    /// Places the variables in `.shared`, and sets the size of each kernel and the largest of them for the module. Notes which
-    /// kernels have dynamic ones.
-    pub(super) fn lay_out_shared(&mut self) {
-        let mut any = false;
-        // The kernels that reach each variable.
-        let mut users: Vec<Vec<usize>> = Vec::with_capacity(self.out.vars.len());
-        for v in &self.out.vars {
-            any |= is_static(v) || is_dynamic(v) || v.rust.is_some();
-            users.push(Vec::new());
-        }
-        if !any {
+    /// Places the variables of kernels. Sets the sizes of each kernel's shared and local memory, and the largest of the shared ones
+    /// for the module. Notes which kernels have dynamic shared memory.
+    pub(super) fn lay_out(&mut self) {
+        let placed = |v: &Var| is_static(v) || is_dynamic(v) || is_local(v) || v.rust.is_some();
+        if !self.out.vars.iter().any(placed) {
             return;
         }
         let functions = &mut self.out.functions;
-        let (mut named, mut reached, mut ends) = (Vec::new(), Vec::new(), Vec::new());
-        for f in functions.iter() {
-            named.push(Named::of(f));
-            reached.push(None);
-            ends.push(End::default());
-        }
-        for (var, function) in &self.shared_of {
+        let mut named: Vec<_> = functions.iter().map(Named::of).collect();
+        for (var, function) in &self.declared_in {
             named[function.0 as usize].vars.push(var.0);
         }
+        // The kernels that reach each variable.
+        let mut users = vec![Vec::new(); self.out.vars.len()];
+        let mut reached = vec![None; functions.len()];
         for (kernel, f) in functions.iter().enumerate() {
             if f.entry {
                 reach(kernel, &named, &mut reached, &mut users);
             }
         }
-        for (v, var) in self.out.vars.iter_mut().enumerate() {
+        // Functions that no kernel calls lay out their variables together.
+        let others = functions.len();
+        for (_, named) in reached.iter().zip(&named).filter(|(reached, _)| reached.is_none()) {
+            for v in named.vars.iter().map(|v| *v as usize).filter(|v| is_local(&self.out.vars[*v])) {
+                if users[v].last() != Some(&others) {
+                    users[v].push(others);
+                }
+            }
+        }
+        let (mut shared, mut local) = (vec![End::default(); others], vec![End::default(); others + 1]);
+        for (var, users) in self.out.vars.iter_mut().zip(&users) {
             if is_static(var) {
-                put(var, &users[v], &mut ends);
+                put(var, users, &mut shared);
+            } else if is_local(var) {
+                put(var, users, &mut local);
             } else if is_dynamic(var) {
-                users[v].iter().for_each(|kernel| functions[*kernel].dynamic_shared = true);
+                users.iter().for_each(|kernel| functions[*kernel].dynamic_shared = true);
             }
         }
         let limit = limit(self.target);
         for (f, function) in functions.iter_mut().enumerate() {
-            function.shared_size = u32::try_from(ends[f].among).unwrap_or(u32::MAX);
+            function.local_end = u32::try_from(local[f].among).unwrap_or(u32::MAX);
+            function.shared_size = u32::try_from(shared[f].among).unwrap_or(u32::MAX);
             self.out.shared_size = self.out.shared_size.max(function.shared_size);
-            if ends[f].alone > limit {
-                self.diags.push(errors::shared_size(function.span, &function.name, ends[f].alone, limit));
+            if shared[f].alone > limit {
+                self.diags.push(errors::shared_size(function.span, &function.name, shared[f].alone, limit));
             }
         }
-        self.lay_out_rust_shared(&users, limit, &ends.iter().map(|end| end.alone).collect::<Vec<_>>());
+        let alone: Vec<_> = shared.iter().map(|end| end.alone).collect();
+        self.lay_out_rust_shared(&users, limit, &alone);
     }
 }
