@@ -201,6 +201,13 @@ ptx! {
         bar.sync 2, %n;
         ret;
     }
+    .visible .entry unmarked(.param .u64 x, .param .u64 n)
+    {
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        st.global.u32 [%x+4], 1;
+        ret;
+    }
     .visible .entry endless(.param .u64 .ptr .global .align 4 x: &mut [u32])
     {
         .reg .b32 %t;
@@ -224,6 +231,8 @@ fn both_engines_report_the_same() {
     let fault = said(|host| nowhere.launch(host, Launch::grid(1), (Arg::value([0; 8]),)));
     assert!(fault.contains("access of 4 bytes through a null pointer, at global address 0x0"), "{fault}");
     assert!(fault.contains("  = note: the launch passes a null pointer for `x`"), "{fault}");
+    let fault = said(|host| unmarked.launch(host, Launch::grid(1).block(1), (0, 3)));
+    assert!(fault.contains("  = note: the launch passes 0 for `x`\n"), "{fault}");
     let mut deadlock = said(|host| stuck.launch(host, Launch::grid(1), (&mut [0u32; 4], 96)));
     assert!(deadlock.contains("deadlock") && deadlock.contains("bar.sync 2, %n;"), "{deadlock}");
     deadlock = said(|host| endless.launch(host, Launch::grid(1).block(32).step_limit(1000), (&mut [0u32; 4],)));

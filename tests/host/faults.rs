@@ -287,7 +287,9 @@ fn an_endless_loop_ends_by_its_budget() {
         add.u32 %r0, %r0, 1;
         bra FOREVER;
     });
-    says(&report, &["in the loop at `FOREVER`", "`add.u32 %r0, %r0, 1;`", "10000"]);
+    says(&report, &["in the loop at `FOREVER`", "`bra FOREVER;`", "10000"]);
+    let report = fault!(sm_90, one().step_limit(10_000), { FOREVER: bra FOREVER; });
+    says(&report, &["in the loop at `FOREVER`", "`bra FOREVER;`", "10000"]);
 }
 
 #[test]
@@ -444,11 +446,11 @@ fn an_endless_loop_of_one_thread_ends_without_a_limit() {
     assert_eq!(loops[..], ["ELEMENT", "AGAIN"]);
     let inside = "in the loop at `ELEMENT`, inside of the loop at `AGAIN`\n";
     says(&error.to_string(), &[inside, "`Launch::step_limit`"]);
-    let of_loop = ["ld.global.u32 %v, [%a];", "setp.lt.u32 %q, %i, %n;"];
+    let of_loop = ["ld.global.u32 %v, [%a];", "@%q bra ELEMENT;"];
     let at = error.fault().and_then(|fault| fault.at.as_ref()).map(|at| at.text.as_str());
     assert!(at.is_some_and(|text| of_loop.contains(&text)), "{error}");
     assert!(!error.to_string().contains("``"), "{error}");
     // a launch that says how long it may take
     let error = searching.launch(&Host::new(), one().step_limit(1000), (&[1; 1000], 1000)).unwrap_err();
-    says(&error.to_string(), &["no end after 1000 steps, last ", "in the loop at `ELEMENT`"]);
+    says(&error.to_string(), &["no end after 1000 turns, last ", "in the loop at `ELEMENT`"]);
 }

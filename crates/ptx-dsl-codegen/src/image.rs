@@ -27,12 +27,9 @@ pub fn image<'m>(kernel: &Kernel<'m>, program: &Program<'_>, constants: &mut Con
         sets: HashMap::new(),
         saved: kernel.recursive.iter().copied().zip(0..).collect(),
     };
-    for (at, region) in program.regions.iter().enumerate() {
-        let mut written = writer.region(program, region);
-        if region.end.goes_back(at) {
-            writer.name_loop(region, &mut written.body);
-        }
-        writer.image.regions.push(written);
+    for region in &program.regions {
+        let region = writer.region(program, region);
+        writer.image.regions.push(region);
     }
     writer.finish()
 }
@@ -63,16 +60,7 @@ impl Writer<'_, '_> {
             results: region.results.map(|(call, callee)| self.call_results(f, call, callee)),
             body: instructions.map(|i| self.instruction(f, i)).collect(),
             end: self.end(program, f, &region.end),
-        }
-    }
-
-    /// The region closes a loop: one of its instructions has a number, which the report of an endless loop needs.
-    fn name_loop(&mut self, region: &Region<'_>, body: &mut [image::Instr]) {
-        let last = region.body.iter().rev().find_map(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
-        if let (Some(instr), Some(last)) = (body.last_mut(), last)
-            && instr.site == 0
-        {
-            instr.site = self.constants.site(last);
+            branch: region.branch.map_or(0, |i| self.constants.site(i)),
         }
     }
 

@@ -14,7 +14,7 @@ use crate::ty::Ty;
 use code::{Code, code};
 
 /// Changes with every change of the format. An image of another version does not decode.
-const VERSION: u32 = 3;
+const VERSION: u32 = 4;
 
 /// A register: an index into [`Image::registers`].
 pub type Register = u32;
@@ -82,6 +82,8 @@ code! {
         pub body: Vec<Instr>,
         /// How it ends.
         pub end: End,
+        /// The number of the statement `bra` that ends it, or 0; for reports.
+        pub branch: u32,
     }
 }
 
@@ -249,7 +251,8 @@ mod tests {
             ],
             results: vec![Some(2), None],
         };
-        let region = |end| Region { name: "start of `k`".into(), results: None, body: vec![load.clone()], end };
+        let region =
+            |end| Region { name: "start of `k`".into(), results: None, body: vec![load.clone()], end, branch: 0 };
         Image {
             registers: vec![64, 1, 32],
             names: vec!["%rd1".into(), "%p".into(), String::new()],

@@ -32,6 +32,8 @@ pub enum Object {
     Null {
         /// The pointer parameters whose argument is null.
         parameters: Vec<String>,
+        /// Other parameters of 64 bits whose argument is 0, which may be pointers, if there is no such pointer parameter.
+        integers: Vec<String>,
     },
     /// Dynamic shared memory, behind what the launch gives.
     DynamicShared {
@@ -108,9 +110,11 @@ impl Object {
     /// What else there is to say, or "".
     pub(super) fn note(&self) -> String {
         match self {
-            Object::Null { parameters } if !parameters.is_empty() => {
-                let list: Vec<_> = parameters.iter().map(|p| format!("`{p}`")).collect();
-                format!("the launch passes a null pointer for {}", list.join(", "))
+            Object::Null { parameters, .. } if !parameters.is_empty() => {
+                format!("the launch passes a null pointer for {}", quoted(parameters))
+            }
+            Object::Null { integers, .. } if !integers.is_empty() => {
+                format!("the launch passes 0 for {}", quoted(integers))
             }
             _ => String::new(),
         }
@@ -126,4 +130,8 @@ impl Object {
             }
         }
     }
+}
+
+fn quoted(names: &[String]) -> String {
+    names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
 }

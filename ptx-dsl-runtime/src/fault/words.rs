@@ -91,7 +91,7 @@ impl fmt::Display for FaultKind {
             Undefined { what, .. } => f.write_str(what),
             Deadlock { .. } => f.write_str("deadlock: no thread can go on and nothing is under way"),
             StepLimit { turns, region, loops } => {
-                write!(f, "no end after {turns} steps, last ")?;
+                write!(f, "no end after {turns} turns, last ")?;
                 match &loops[..] {
                     [] => write!(f, "at {}", named(region)),
                     [head, outer @ ..] => {

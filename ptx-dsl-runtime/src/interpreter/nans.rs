@@ -96,7 +96,7 @@ mod tests {
             copy(5, 6),
             Instr { results: Vec::new(), ..of(op::st, &[7, 6], 0) },
         ];
-        let region = Region { name: String::new(), results: None, body, end: End::Exit {} };
+        let region = Region { name: String::new(), results: None, body, end: End::Exit {}, branch: 0 };
         let image =
             Image { registers: vec![32, 32, 32, 32, 32, 32, 32, 64], regions: vec![region], ..Image::default() };
         let q = Q::of(Box::leak(Box::new(Qualifiers::new(&[q::rn], &[Ty::F32]))));

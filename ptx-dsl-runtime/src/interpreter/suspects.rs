@@ -121,7 +121,7 @@ mod tests {
     }
 
     fn suspects(regions: Vec<(Vec<Instr>, End)>) -> Vec<Register> {
-        let region = |(body, end)| Region { name: String::new(), results: None, body, end };
+        let region = |(body, end)| Region { name: String::new(), results: None, body, end, branch: 0 };
         let image =
             Image { registers: vec![32; 8], regions: regions.into_iter().map(region).collect(), ..Image::default() };
         let found = Suspects::new(&image);

@@ -45,7 +45,9 @@ pub(super) fn split(image: &Image) -> (Image, Vec<bool>) {
                 let name = rest.name.clone();
                 begins.push(rest.body.first().is_some_and(visible));
                 let end = std::mem::replace(&mut rest.end, End::Goto { to: next });
-                regions.push(std::mem::replace(&mut rest, Region { name, results: None, body: Vec::new(), end }));
+                let branch = std::mem::take(&mut rest.branch);
+                let new = Region { name, results: None, body: Vec::new(), end, branch };
+                regions.push(std::mem::replace(&mut rest, new));
             }
             rest.body.push(instr.clone());
         }
@@ -109,7 +111,7 @@ mod tests {
             results: Vec::new(),
         };
         let (weak, strong) = (instr(op::ld, 0, 1), instr(op::st, 1, 2));
-        let region = |body, end| Region { name: "r".into(), results: None, body, end };
+        let region = |body, end| Region { name: "r".into(), results: None, body, end, branch: 0 };
         let guard = Guard { register: 0, holds: true };
         let image = Image {
             qualifiers: vec![

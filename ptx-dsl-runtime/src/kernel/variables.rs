@@ -238,7 +238,7 @@ mod tests {
             names: vec![String::new(); 8],
             qualifiers: vec![Qualifiers { written: Vec::new(), types: Vec::new() }],
             variables: vec![variable("a", 0, 64), variable("b", 64, 128)],
-            regions: vec![Region { name: String::new(), results: None, body, end: End::Exit {} }],
+            regions: vec![Region { name: String::new(), results: None, body, end: End::Exit {}, branch: 0 }],
             ..Image::default()
         }
     }

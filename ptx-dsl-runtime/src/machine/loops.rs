@@ -63,7 +63,7 @@ fn statement(region: &Region) -> Option<u32> {
     let end = match &region.end {
         End::Block { instr, .. } => instr.site,
         End::Switch { site, .. } | End::Call { site, .. } => *site,
-        _ => 0,
+        _ => region.branch,
     };
     region.body.iter().map(|instr| instr.site).chain([end]).find(|site| *site != 0)
 }
@@ -102,9 +102,9 @@ mod tests {
         let region = |(n, end): (usize, End)| {
             let (action, site) = (Action::Move { from: 32, to: 32 }, 10 + n as u32);
             let instr = Instr { action, site, guard: None, sources: Vec::new(), results: Vec::new() };
-            // of the inner loop only the head has numbered statements
-            let body = if n == 3 { Vec::new() } else { vec![instr] };
-            Region { name: n.to_string(), results: None, body, end }
+            // a branch alone, and a region without numbered statements
+            let body = if n == 2 || n == 3 { Vec::new() } else { vec![instr] };
+            Region { name: n.to_string(), results: None, body, end, branch: if n == 2 { 20 } else { 0 } }
         };
         let image = Image { regions: ends.into_iter().enumerate().map(region).collect(), ..Image::default() };
         let all: Vec<_> = (0..8).map(|pc| Loops::around(&image, pc)).collect();
@@ -112,8 +112,8 @@ mod tests {
         let wanted = [
             of(&[], Some(10)),
             of(&["1"], Some(11)),
-            of(&["2", "1"], Some(12)),
-            of(&["2", "1"], Some(12)),
+            of(&["2", "1"], Some(20)),
+            of(&["2", "1"], Some(20)),
             of(&["1"], Some(14)),
             of(&["5"], Some(15)),
             of(&[], Some(16)),

@@ -121,6 +121,7 @@ impl<'m> Builder<'m, '_> {
             (Host::Control, Control::Branch) => {
                 let Some(Operand::Label(target)) = instr.operands.first().map(|a| &a.value) else { return };
                 let taken = self.label(module, *target);
+                self.p.regions[self.current].branch = Some(instr);
                 if let Some(pred) = &instr.pred {
                     let fall = self.region(format!("after `{}`", instr.spelling));
                     self.end(End::Branch { pred, taken, fall }, fall);

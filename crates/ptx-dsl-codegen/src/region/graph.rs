@@ -17,6 +17,8 @@ pub struct Region<'m> {
     pub body: Vec<Item<'m>>,
     /// The terminator.
     pub end: End<'m>,
+    /// The statement `bra` that is the terminator.
+    pub branch: Option<&'m Instr>,
 }
 
 /// A part of a region's body.
@@ -40,7 +42,7 @@ pub struct Condition<'m> {
 
 impl<'m> Region<'m> {
     pub fn new(func: FuncId, name: String) -> Self {
-        Region { func, name, results: None, body: Vec::new(), end: End::Exit }
+        Region { func, name, results: None, body: Vec::new(), end: End::Exit, branch: None }
     }
 
     /// Moves the region out and leaves an empty one.
@@ -96,18 +98,6 @@ pub enum End<'m> {
     /// `ret` of a function: to any of its call sites.
     Return,
     Exit,
-}
-
-impl End<'_> {
-    /// Does it branch or go on to region `at`, which it ends, or to one before it? Regions are in reverse postorder: then it closes a loop.
-    pub fn goes_back(&self, at: usize) -> bool {
-        match self {
-            End::Goto(to) => *to <= at,
-            End::Branch { taken, fall, .. } => *taken.min(fall) <= at,
-            End::Switch { targets, .. } => targets.iter().any(|to| *to <= at),
-            End::Block { .. } | End::Call { .. } | End::Return | End::Exit => false,
-        }
-    }
 }
 
 /// A function that a call may reach.

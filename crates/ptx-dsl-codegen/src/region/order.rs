@@ -36,7 +36,7 @@ fn merge(p: &mut Program) {
             }
             let mut tail = p.regions[t].take();
             p.regions[r].body.append(&mut tail.body);
-            p.regions[r].end = tail.end;
+            (p.regions[r].end, p.regions[r].branch) = (tail.end, tail.branch);
             predecessors[t] = 0;
         }
     }
@@ -60,6 +60,7 @@ fn split_long(p: &mut Program) {
             let mut rest = Region::new(region.func, region.name.clone());
             rest.body = region.body.split_off(at);
             rest.end = std::mem::replace(&mut region.end, End::Goto(next));
+            rest.branch = region.branch.take();
             p.regions.push(rest);
             last = next;
         }

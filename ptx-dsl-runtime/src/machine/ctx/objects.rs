@@ -1,6 +1,7 @@
 //! What the address of a fault belongs to.
 
 use crate::fault::{FaultKind, Object};
+use crate::kernel::ParamInfo;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::{self, FIRST_BUFFER, nearest_segment};
 
@@ -49,7 +50,11 @@ impl Ctx<'_> {
         let (segment, offset) = nearest_segment(addr);
         let start = self.memory.global.start(segment as usize);
         if segment == 0 && offset < NEAR_NULL {
-            return Some(Object::Null { parameters: self.null_parameters() });
+            let (parameters, mut integers) = self.null_parameters();
+            if !parameters.is_empty() {
+                integers.clear();
+            }
+            return Some(Object::Null { parameters, integers });
         }
         let index = usize::try_from(segment.checked_sub(FIRST_BUFFER)?).ok()?;
         let element = self.geometry.elements.get(index).copied().flatten()?;
@@ -69,11 +74,13 @@ impl Ctx<'_> {
         }
     }
 
-    /// The pointer parameters whose argument is null.
-    fn null_parameters(&self) -> Vec<String> {
+    /// The pointer parameters whose argument is null, and other parameters of 64 bits that are 0.
+    fn null_parameters(&self) -> (Vec<String>, Vec<String>) {
         let null = |at: u32| self.memory.params.get(at as usize..at as usize + 8).is_some_and(|b| b == [0; 8]);
-        let params = self.geometry.info.params.iter().filter(|p| p.pointer.is_some() && null(p.offset));
-        params.map(|p| p.name.to_owned()).collect()
+        let params = self.geometry.info.params.iter().filter(|p| p.size == 8 && null(p.offset));
+        let (pointers, integers): (Vec<_>, Vec<_>) = params.partition(|p| p.pointer.is_some());
+        let names = |list: Vec<&ParamInfo>| list.iter().map(|p| p.name.to_owned()).collect();
+        (names(pointers), names(integers))
     }
 
     /// Dynamic shared memory, if the address is behind the static one.
