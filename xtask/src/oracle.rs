@@ -121,7 +121,7 @@ fn compare(ptxas: &Path, options: &Options) -> Result<(), String> {
     }
     let start = Instant::now();
     let mut random = Random::new(options.seed);
-    let quota = options.count / families.len();
+    let quota = (options.count / families.len()).max(3);
     let mut run = Run::default();
     run.legal(&families, quota / 3, &mut random);
     run.verdicts = batch::judge(ptxas, &run.cases)?;

@@ -68,7 +68,7 @@ fn note(i: &Instr, widths: &[u8], qualifiers: &[Q], any: &mut [bool]) {
 #[cfg(all(test, ptx_dsl_optimised))]
 mod tests {
     use super::*;
-    use crate::qual::{Qualifiers, Ty, q};
+    use crate::qual::{Ty, q};
     use ptx_dsl_isa::image::{End, Region};
     use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -99,7 +99,7 @@ mod tests {
         let region = Region { name: String::new(), results: None, body, end: End::Exit {}, branch: 0 };
         let image =
             Image { registers: vec![32, 32, 32, 32, 32, 32, 32, 64], regions: vec![region], ..Image::default() };
-        let q = Q::of(Box::leak(Box::new(Qualifiers::new(&[q::rn], &[Ty::F32]))));
+        let q = Q::new(&[q::rn], &[Ty::F32]);
         let any = AnyNan::new(&image, &[q]);
         let found: Vec<Register> = (0..8).filter(|r| any.has(*r)).collect();
         assert_eq!(found, [0, 1, 2, 3]);

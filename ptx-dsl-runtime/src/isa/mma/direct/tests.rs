@@ -6,7 +6,7 @@ use crate::Lanes;
 use crate::isa::matrix::arithmetic::Machine;
 use crate::isa::matrix::fragment::Cells;
 use crate::numerics::Numerics;
-use crate::qual::{Q, Qualifier, Qualifiers, Ty, q};
+use crate::qual::{Q, Qualifier, Ty, q};
 
 struct Random(u64);
 
@@ -64,7 +64,7 @@ fn direct_products_have_the_bits_of_those_of_tiles() {
     }
     for &(shape, more, types, targets) in CASES {
         let written: Vec<Qualifier> = more.iter().copied().chain([shape]).collect();
-        let q = Q::of(Box::leak(Box::new(Qualifiers::new(&written, &types))));
+        let q = Q::new(&written, &types);
         let form = Form::of(q, false);
         let (mut direct, mut runs) = (0, 0);
         for round in 0..400 {
