@@ -232,3 +232,48 @@ fn a_wait_that_counts_its_failures_gets_them() {
     k.launch(&Host::new(), Launch::grid(1).block(1), (&mut d,)).unwrap();
     assert_eq!(d, [10]);
 }
+
+ptx! {
+    <sm_90, ptx 8.0, allow(PTX0663)>
+    // All threads arrive. A lane leaves for its warp, as in the pipelines of libcu++, and the last one invalidates the object.
+    .visible .entry leave(.param .u64 .ptr .global .align 4 d: &mut [u32], .param .u32 fenced) {
+        .reg .pred %p;
+        .reg .b32 %t, %n, %old, %same, %lane;
+        .reg .b64 %pd;
+        .shared .align 8 .b64 mb;
+        .shared .align 4 .u32 users;
+        mov.u32 %t, %tid.x;
+        setp.eq.u32 %p, %t, 0;
+        @%p mbarrier.init.shared::cta.b64 [mb], 128;
+        @%p st.shared.u32 [users], 128;
+        bar.sync 0;
+        mbarrier.arrive.shared::cta.b64 _, [mb];
+        match.any.sync.b32 %same, 0, -1;
+        popc.b32 %n, %same;
+        neg.s32 %n, %n;
+        mov.u32 %lane, %laneid;
+        setp.ne.u32 %p, %lane, 0;
+        @%p bra END;
+        ld.param.u32 %t, [fenced];
+        setp.ne.u32 %p, %t, 0;
+        @%p fence.acq_rel.cta;
+        atom.acquire.cta.shared.add.u32 %old, [users], %n;
+        add.s32 %n, %old, %n;
+        setp.ne.s32 %p, %n, 0;
+        @%p bra END;
+        mbarrier.inval.shared::cta.b64 [mb];
+        ld.param.u64 %pd, [d];
+        st.global.u32 [%pd], 1;
+      END:
+        ret;
+    }
+}
+
+#[test]
+fn one_lane_leaves_an_mbarrier_object_for_its_warp() {
+    let mut d = [0u32];
+    leave.launch(&Host::checked(), Launch::grid(1).block(128), (&mut d, 1)).unwrap();
+    assert_eq!(d, [1]);
+    let race = leave.launch(&Host::checked(), Launch::grid(1).block(128), (&mut d, 0)).unwrap_err().to_string();
+    assert!(race.contains("data race") && race.contains("mbarrier.inval"), "{race}");
+}
