@@ -232,7 +232,7 @@ ptx! {
 fn a_grid_that_takes_for_ever_is_ended() {
     let mut out = [0];
     let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).step_limit(100_000), (&mut out,)).unwrap_err();
-    assert!(error.to_string().contains("no end after 100000 steps"), "{error}");
+    assert!(error.to_string().contains("no end after 100000 turns"), "{error}");
     assert_eq!(out, [3]);
     let handle = ptx_dsl::CancelHandle::new();
     handle.cancel();

@@ -126,21 +126,20 @@ impl Record {
     /// Has it happened before an access of lanes?
     #[inline]
     fn is_before(&self, view: &View<'_>) -> bool {
+        if self.what == What::Mbarrier {
+            return self.is_operation_before(view);
+        }
         // a thread's accesses are in order
         let own = if self.actor == view.warp.id && view.lanes.is_power_of_two() { view.lanes } else { 0 };
-        if self.what == What::Mbarrier {
-            return self.is_operation_before(own, view);
-        }
         let others = self.lanes & !own;
         others == 0 || view.knows(self.actor, others, self.time)
     }
 
-    /// The same for an operation on an mbarrier object: one lane of the instruction is enough. libcu++ relies on that: a lane leaves a
-    /// pipeline for its warp after `match.any.sync`, and the last one to leave invalidates the objects.
+    /// The same for an operation on an mbarrier object, for which a lane speaks for its warp. libcu++ relies on that: one lane leaves a
+    /// pipeline for all after `match.any.sync`, and the last one to leave invalidates the objects.
     #[cold]
-    fn is_operation_before(&self, own: u32, view: &View<'_>) -> bool {
-        let mut lanes = (0..32).map(|lane| self.lanes & 1 << lane).filter(|lane| *lane != 0);
-        lanes.any(|lane| lane & own != 0 || view.knows(self.actor, lane, self.time))
+    fn is_operation_before(&self, view: &View<'_>) -> bool {
+        self.actor == view.warp.id || (0..32).any(|lane| view.knows(self.actor, 1 << lane, self.time))
     }
 
     /// The fence that orders it with an access even if what synchronises the two is relaxed: a proxy fence loads and copies with accesses
