@@ -221,6 +221,8 @@ pub enum FaultKind {
     },
     /// `trap`
     Trap,
+    /// `trap` in a kernel that reads the address of the memory of a cooperative launch, and the launch is not cooperative
+    NotCooperative,
     /// A false `assert` of CUDA C++.
     Assertion {
         /// the condition
@@ -309,7 +311,7 @@ impl FaultKind {
             TensorMemory { .. } => "9.7.16.1",
             Descriptor { .. } => "9.7.16.4",
             IssueGranularity { .. } => "9.7.16.5",
-            Trap => "9.7.19.4",
+            Trap | NotCooperative => "9.7.19.4",
             Undefined { section, .. } => section,
             Assertion { .. } | Deadlock { .. } | StepLimit { .. } | Cancelled { .. } | NotYet { .. } | Internal(_) => {
                 ""
@@ -370,6 +372,7 @@ impl FaultKind {
             UnfencedRegister { .. } => {
                 "execute `wgmma.fence.sync.aligned` between the last write to A or D and the `wgmma.mma_async` that reads it"
             }
+            NotCooperative => "launch it with `Launch::cooperative`, or `--cooperative` of `ptx-dsl run`",
             DataRace(_)
             | Trap
             | Assertion { .. }

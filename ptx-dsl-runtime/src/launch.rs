@@ -128,7 +128,12 @@ fn run(
     let mut module = info.global_image.to_vec();
     let mut maps = Vec::new();
     let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
-    let (params, segments) = prepare(info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
+    let mut workspace = [0; 64];
+    let (params, mut segments) = prepare(info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
+    if launch.cooperative {
+        launch.workspace = global_address(segments.len() as u64, 0);
+        segments.push(Segment::writable(&mut workspace));
+    }
     let report = machine::run(&Grid { info, code, options, launch: &launch }, params, segments).map_err(Error::Fault);
     unoptimised::note(began);
     report

@@ -410,6 +410,22 @@ impl Kernel {
         self.function().dynamic_shared
     }
 
+    /// Does the kernel, or a function that it calls, want a [cooperative launch](Launch::cooperative)? `grid.sync()` of cooperative groups
+    /// reads `%envreg1` and `%envreg2`.
+    ///
+    /// ```
+    /// use ptx_dsl::load::Module;
+    /// let module = Module::parse(
+    ///     ".version 8.0 .target sm_90 .address_size 64
+    ///      .visible .entry a() { .reg .b32 %r; mov.b32 %r, %envreg2; ret; } .visible .entry b() { ret; }",
+    /// )?;
+    /// assert!(module.kernel("a")?.is_cooperative() && !module.kernel("b")?.is_cooperative());
+    /// # Ok::<(), Box<dyn std::error::Error>>(())
+    /// ```
+    pub fn is_cooperative(&self) -> bool {
+        self.function().cooperative
+    }
+
     /// Runs the kernel on the interpreter. The arguments are checked for count, size and alignment.
     ///
     /// # Errors

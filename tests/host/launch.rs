@@ -280,3 +280,90 @@ fn a_small_launch_takes_some_microseconds() {
     }
     assert!(fastest < limit, "{fastest:?}");
 }
+
+ptx! {
+    <sm_90, ptx 8.0>
+    // Four rounds: each element becomes another one and the number of the round. A barrier of the grid, as `grid.sync()` has it, is
+    // between the loads and the stores of a round.
+    .visible .entry rounds(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 n) .reqntid 32
+    {
+        .reg .pred %p, %leads;
+        .reg .b32 %lo, %hi, %i, %at, %n, %v, %s, %k, %old, %new, %add, %cta;
+        .reg .b64 %x, %of, %own, %barrier;
+        mov.b32 %lo, %envreg2;
+        mov.b32 %hi, %envreg1;
+        mov.b64 %barrier, {%lo, %hi};
+        setp.ne.s64 %p, %barrier, 0;
+        @%p bra COOPERATIVE;
+        trap;
+      COOPERATIVE:
+        add.s64 %barrier, %barrier, 4;
+        ld.param.u64 %x, [x];
+        ld.param.u32 %n, [n];
+        mov.u32 %cta, %ctaid.x;
+        mov.u32 %i, %tid.x;
+        setp.eq.u32 %leads, %i, 0;
+        mad.lo.u32 %i, %cta, 32, %i;
+        mad.wide.u32 %own, %i, 4, %x;
+        mov.u32 %add, %nctaid.x;
+        sub.u32 %add, 0x80000001, %add;
+        setp.eq.u32 %p, %cta, 0;
+        selp.u32 %add, %add, 1, %p;
+        mov.u32 %s, 0;
+      ROUND:
+        mad.lo.u32 %at, %i, 7, %s;
+        rem.u32 %at, %at, %n;
+        mad.wide.u32 %of, %at, 4, %x;
+        ld.global.u32 %v, [%of];
+        mov.u32 %k, 0;
+      SYNC:
+        bar.sync 0;
+        @!%leads bra ARRIVED;
+        atom.acq_rel.gpu.global.add.u32 %old, [%barrier], %add;
+      WAIT:
+        ld.acquire.gpu.global.u32 %new, [%barrier];
+        xor.b32 %new, %new, %old;
+        setp.ge.s32 %p, %new, 0;
+        @%p bra WAIT;
+      ARRIVED:
+        bar.sync 0;
+        setp.ne.u32 %p, %k, 0;
+        @%p bra NEXT;
+        add.u32 %v, %v, %s;
+        st.global.u32 [%own], %v;
+        mov.u32 %k, 1;
+        bra.uni SYNC;
+      NEXT:
+        add.u32 %s, %s, 1;
+        setp.lt.u32 %p, %s, 4;
+        @%p bra ROUND;
+        ret;
+    }
+}
+
+#[test]
+fn all_ctas_of_a_cooperative_launch_are_resident() {
+    let n = 40 * 32;
+    let first: Vec<u32> = (0..n).map(|i| i * i).collect();
+    let mut wanted = first.clone();
+    for s in 0..4 {
+        wanted = (0..n).map(|i| wanted[((i * 7 + s) % n) as usize] + s).collect();
+    }
+    let launch = || Launch::grid(40).cooperative();
+    for host in [Host::new(), Host::new().threads(2), Host::new().seed(5), Host::new().resident_clusters(1)] {
+        let mut x = first.clone();
+        rounds.launch(&host, launch(), (&mut x, n)).unwrap();
+        assert_eq!(x, wanted);
+    }
+    let mut x = first.clone();
+    rounds.launch(&Host::checked(), launch(), (&mut x, n)).unwrap();
+    assert_eq!(x, wanted);
+    // again: its memory starts as zeros
+    rounds.launch(&Host::new(), launch(), (&mut x, n)).unwrap();
+
+    let error = rounds.launch(&Host::new(), Launch::grid(40), (&mut x, n)).unwrap_err();
+    assert_eq!(error.fault().map(|fault| &fault.kind), Some(&ptx_dsl::FaultKind::NotCooperative));
+    assert!(error.to_string().contains("launch it with `Launch::cooperative`"), "{error}");
+    let error = rounds.launch(&Host::new(), Launch::grid(4225).cooperative(), (&mut x, n)).unwrap_err();
+    assert!(error.to_string().contains("a cooperative launch of 4225 CTAs, the limit is 4224"), "{error}");
+}

@@ -107,7 +107,12 @@ fn structs_and_arrays_are_passed_by_value() {
     let options = Options(point, [5u16, 6], true);
     let points = [point, Point { at: [7.0, 8.0, 9.0], ..point }];
     fields.launch(&Host::new(), Launch::grid(1), (&mut out, options, points, [-1, 2])).unwrap();
-    assert_eq!(out, [1.0, 2.0, 3.0, 0.1, 4.0, 6.0 * 65536.0 + 5.0, 1.0, 9.0, -3.0]);
+    let wanted = [1.0, 2.0, 3.0, 0.1, 4.0, 6.0 * 65536.0 + 5.0, 1.0, 9.0, -3.0];
+    assert_eq!(out, wanted);
+    // as a closure: rustc 1.96 and later refuse private types in the interface of its trait
+    let (mut out, options) = ([0.0; 9], Options(point, [5u16, 6], true));
+    fields.on(&Host::new(), Launch::grid(1))(&mut out, options, points, [-1, 2]).unwrap();
+    assert_eq!(out, wanted);
 }
 
 ptx! {

@@ -229,6 +229,7 @@ fn head(f: &Function) -> Function {
         explicitcluster: f.explicitcluster,
         shared_size: f.shared_size,
         dynamic_shared: f.dynamic_shared,
+        cooperative: f.cooperative,
         maxnreg: f.maxnreg,
         minnctapersm: f.minnctapersm,
         rust: f.rust.clone(),

@@ -37,6 +37,8 @@ pub struct Info {
     pub explicit_cluster: bool,
     /// The kernel reaches a variable of `.extern .shared`.
     pub uses_dynamic_shared: bool,
+    /// It wants a cooperative launch.
+    pub cooperative: bool,
     /// Registers of a thread when the kernel starts, if the directives say so; else 0.
     pub registers: u32,
     /// The largest number that these can be.
@@ -97,6 +99,7 @@ impl Info {
             maxclusterrank: f.maxclusterrank,
             explicit_cluster: f.explicitcluster,
             uses_dynamic_shared: f.dynamic_shared,
+            cooperative: f.cooperative,
             registers: registers(f.maxnreg, f.minnctapersm, f.reqntid.or(f.maxntid), most_registers),
             most_registers,
             not_yet,

@@ -13,7 +13,7 @@ use crate::source::{Source, Text};
 use crate::step::dispatch::Code;
 use crate::values::entry_name;
 use info::kernel_info;
-use parameters::Passing;
+use parameters::{Closure, Passing};
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_isa::hir::Function;
 use quote::{ToTokens, format_ident, quote, quote_spanned};
@@ -226,15 +226,23 @@ pub fn kernel_type(
     });
     let checks = passing.iter().filter_map(|p| p.check.as_ref());
     let types: Vec<&TokenStream> = passing.iter().map(|p| &p.ty).collect();
-    let closure: Vec<&TokenStream> = passing.iter().map(|p| &p.closure).collect();
+    let closure: Vec<&Closure> = passing.iter().map(|p| &p.closure).collect();
+    // The trait of `on` is public. Types that the program names are parameters of it, because they may be private.
+    let named: Vec<&TokenStream> = closure.iter().filter_map(|closure| closure.named()).collect();
+    let stand_ins: Vec<Ident> = (0..named.len()).map(|i| format_ident!("__PtxT{i}")).collect();
+    let mut next = stand_ins.iter();
+    let open = closure.iter().map(|closure| closure.with(&closure.named().and_then(|_| next.next())));
     let generics: Vec<&TokenStream> = passing.iter().filter_map(|p| p.generic.as_ref()).collect();
-    let on = quote! {
-        fn on<__PtxMonitor>(
-            &self,
-            __ptx_host: &#rt::Host<__PtxMonitor>,
-            __ptx_launch: #rt::Launch,
-        ) -> impl ::core::ops::Fn(#(#closure),*) -> ::core::result::Result<#rt::Report, #rt::Error> + ::core::clone::Clone
+    let on_of = |closure: TokenStream| {
+        quote! {
+            fn on<__PtxMonitor>(
+                &self,
+                __ptx_host: &#rt::Host<__PtxMonitor>,
+                __ptx_launch: #rt::Launch,
+            ) -> impl ::core::ops::Fn(#closure) -> ::core::result::Result<#rt::Report, #rt::Error> + ::core::clone::Clone
+        }
     };
+    let (on, declared_on) = (on_of(quote!(#(#closure),*)), on_of(quote!(#(#open),*)));
     quote! {
         #(#checks)*
 
@@ -319,12 +327,12 @@ pub fn kernel_type(
 
         #[doc(hidden)]
         #[allow(non_camel_case_types, dead_code, private_bounds, private_interfaces)]
-        pub trait #on_trait<#(#parameters),*> {
+        pub trait #on_trait<#(#parameters,)* #(#stand_ins),*> {
             #[doc = "The kernel as a closure."]
-            #on + use<Self, #(#arguments,)* __PtxMonitor>;
+            #declared_on + use<Self, #(#arguments,)* #(#stand_ins,)* __PtxMonitor>;
         }
 
-        impl<#(#parameters,)* __PtxF: ::core::ops::Fn() -> #path> #on_trait<#(#arguments),*> for __PtxF {
+        impl<#(#parameters,)* __PtxF: ::core::ops::Fn() -> #path> #on_trait<#(#arguments,)* #(#named),*> for __PtxF {
             #on + use<__PtxF, #(#arguments,)* __PtxMonitor> {
                 self().on(__ptx_host, __ptx_launch)
             }

@@ -227,6 +227,8 @@ pub struct Function {
     pub shared_size: u32,
     /// The kernel reaches a variable in shared memory whose size the launch gives (`.extern .shared x[]`).
     pub dynamic_shared: bool,
+    /// It or a function that it calls reads `%envreg1` or `%envreg2`, where `grid.sync()` finds the memory of a cooperative launch.
+    pub cooperative: bool,
     /// `.maxnreg`.
     pub maxnreg: Option<u32>,
     /// `.minnctapersm`.

@@ -85,6 +85,7 @@ impl fmt::Display for FaultKind {
             }
             CallTarget => f.write_str("indirect call of an address that is not a function it may call"),
             Trap => f.write_str("`trap` executed"),
+            NotCooperative => f.write_str("`trap` executed: `grid.sync()` needs a cooperative launch"),
             Assertion { message, file, line, function } => {
                 write!(f, "assertion `{message}` failed in `{function}`, {file}:{line}")
             }

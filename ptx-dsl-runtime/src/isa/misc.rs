@@ -25,7 +25,9 @@ pub fn setmaxnreg(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> 
 
 /// `trap`: ends the launch.
 pub fn trap(x: &mut Ctx<'_>, _: Q, _: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
-    Err(x.fault(FaultKind::Trap, x.mask.trailing_zeros() % 32))
+    // the check of cooperative groups: their memory is at address 0
+    let cooperative = x.geometry.info.cooperative && x.geometry.workspace == 0;
+    Err(x.fault(if cooperative { FaultKind::NotCooperative } else { FaultKind::Trap }, x.mask.trailing_zeros() % 32))
 }
 
 /// These have no effect on the host.

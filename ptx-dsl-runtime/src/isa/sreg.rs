@@ -20,7 +20,9 @@ macro_rules! registers {
         let name = register.name().trim_start_matches('%').replace('.', "_");
         match name.as_str() {
             $(stringify!($name) => $name,)*
-            // `%envreg` and `%pm`
+            "envreg1" => |x, lane| envreg(x, lane, 1),
+            "envreg2" => |x, lane| envreg(x, lane, 2),
+            // the others, and `%pm`
             _ => |_, _| 0,
         }
     }
@@ -101,10 +103,15 @@ const fn lanemasks(lane: usize) -> [u32; 5] {
     [eq, lt | eq, lt, !lt, !(lt | eq)]
 }
 
-/// `%envreg0` to `%envreg31`: what a driver may define, 0 here.
+/// `%envreg0` to `%envreg31`: what a driver may define. `%envreg1` and `%envreg2` are the upper and lower half of the address of the
+/// memory of a cooperative launch; the others are 0.
 #[inline(always)]
-pub fn envreg(_: &Ctx<'_>, _: usize, _: u32) -> u64 {
-    0
+pub fn envreg(x: &Ctx<'_>, _: usize, n: u32) -> u64 {
+    match n {
+        1 => x.geometry.workspace >> 32,
+        2 => x.geometry.workspace & u64::from(u32::MAX),
+        _ => 0,
+    }
 }
 
 /// `%pm0` to `%pm7` and `%pm0_64` to `%pm7_64`: no counters.

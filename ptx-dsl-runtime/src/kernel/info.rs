@@ -31,6 +31,8 @@ pub struct KernelInfo<'k> {
     pub maxclusterrank: Option<u32>,
     /// The kernel reaches a variable of `.extern .shared`.
     pub uses_dynamic_shared: bool,
+    /// It reads `%envreg1` or `%envreg2`, where `grid.sync()` finds the memory of a cooperative launch.
+    pub cooperative: bool,
     /// `.explicitcluster`
     pub explicit_cluster: bool,
     /// Registers of a thread when the kernel starts, as `setmaxnreg` needs to know; 0 if the directives do not say.
@@ -91,6 +93,7 @@ impl KernelInfo<'static> {
         reqnctapercluster: None,
         maxclusterrank: None,
         uses_dynamic_shared: false,
+        cooperative: false,
         explicit_cluster: false,
         target: "sm_90",
         sites: &[],

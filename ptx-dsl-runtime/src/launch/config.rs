@@ -78,6 +78,7 @@ pub struct Launch {
     pub(crate) block: Option<[u32; 3]>,
     pub(crate) cluster: Option<[u32; 3]>,
     pub(crate) dynamic_shared: u32,
+    pub(crate) cooperative: bool,
     pub(crate) step_limit: Option<u64>,
     pub(crate) cancel: Option<CancelHandle>,
     pub(crate) listener: Option<Listener>,
@@ -89,6 +90,8 @@ pub struct Launch {
     pub(crate) tensor_fences: bool,
     /// That of the host. Known when the kernel runs.
     pub(crate) tensor_registers: bool,
+    /// The address of the memory of a cooperative launch, or 0. Known when the kernel runs.
+    pub(crate) workspace: u64,
 }
 
 impl Launch {
@@ -99,6 +102,7 @@ impl Launch {
             block: None,
             cluster: None,
             dynamic_shared: 0,
+            cooperative: false,
             step_limit: None,
             cancel: None,
             listener: None,
@@ -106,6 +110,7 @@ impl Launch {
             numerics: Numerics::default(),
             tensor_fences: true,
             tensor_registers: true,
+            workspace: 0,
         }
     }
 
@@ -124,6 +129,14 @@ impl Launch {
     /// Bytes of dynamic shared memory (`.extern .shared`).
     pub fn dynamic_shared(mut self, bytes: u32) -> Self {
         self.dynamic_shared = bytes;
+        self
+    }
+
+    /// All CTAs are resident at the same time and can wait for each other, as after `cudaLaunchCooperativeKernel`. `%envreg1` and
+    /// `%envreg2` are the upper and lower half of the address of zeroed global memory, in which `grid.sync()` of cooperative groups
+    /// counts arrivals. There are at most 4,224 CTAs: 32 for each of the 132 multiprocessors of an H200.
+    pub fn cooperative(mut self) -> Self {
+        self.cooperative = true;
         self
     }
 
@@ -204,6 +217,9 @@ impl Launch {
         if self.grid.iter().zip(cluster).any(|(g, c)| g % c != 0) {
             return Err(LaunchError::ClusterDividesGrid { grid: self.grid, cluster });
         }
+        if self.cooperative && volume(self.grid) > MOST_COOPERATIVE {
+            return Err(LaunchError::Cooperative { ctas: volume(self.grid) });
+        }
         let asked = info.shared_size as u64 + self.dynamic_shared as u64;
         if asked > 227 * 1024 {
             return Err(LaunchError::SharedMemory { asked, fixed: info.shared_size });
@@ -214,6 +230,9 @@ impl Launch {
         Ok(())
     }
 }
+
+/// CTAs of a cooperative launch.
+pub(super) const MOST_COOPERATIVE: u64 = 132 * 32;
 
 /// Bytes of local memory of a CTA: that of 1024 threads on hardware, where each has at most 512 KiB.
 const MAX_LOCAL: u64 = 1024 * 512 * 1024;

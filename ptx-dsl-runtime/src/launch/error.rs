@@ -165,7 +165,13 @@ pub enum LaunchError {
         /// The static ones
         fixed: u32,
     },
-    /// More local memory than a CTA can have. The `.local` variables of all kernels and functions of a module before it count, too.
+    /// More CTAs than can be resident at the same time
+    #[error("a cooperative launch of {ctas} CTAs, the limit is 4224")]
+    Cooperative {
+        /// Of the grid
+        ctas: u64,
+    },
+    /// More local memory than a CTA can have
     #[error(
         "{bytes} bytes of local memory for each of {threads} threads, the limit is 512 MiB for a block; make the `.local` variables smaller"
     )]

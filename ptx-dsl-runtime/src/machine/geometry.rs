@@ -49,6 +49,8 @@ pub(crate) struct Geometry<'a> {
     pub tensor_fences: bool,
     /// Does it report registers that are read before `tcgen05.wait::ld`?
     pub tensor_registers: bool,
+    /// The address of the memory of a cooperative launch, or 0.
+    pub workspace: u64,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
 }
@@ -94,6 +96,7 @@ impl<'a> Geometry<'a> {
             numerics: launch.numerics,
             tensor_fences: launch.tensor_fences,
             tensor_registers: launch.tensor_registers,
+            workspace: launch.workspace,
             tids: tids(block),
         }
     }

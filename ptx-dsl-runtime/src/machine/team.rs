@@ -75,7 +75,9 @@ impl Team {
     /// At most `threads` threads, and no more than clusters.
     pub fn new(threads: usize, clusters: u64, launch: &Launch) -> Self {
         let threads = (threads as u64).min(clusters).max(1) as usize;
-        let batch = if threads == 1 { 1 } else { (clusters / (threads as u64 * 64)).clamp(1, MAX_CLAIM) };
+        // of a cooperative launch each thread takes only what it has room for
+        let batch =
+            if threads == 1 || launch.cooperative { 1 } else { (clusters / (threads as u64 * 64)).clamp(1, MAX_CLAIM) };
         Team {
             threads,
             batch,
@@ -133,7 +135,7 @@ impl Team {
             self.next.store(more(n)?, Relaxed);
             n
         } else {
-            self.next.fetch_update(Relaxed, Relaxed, more).ok()?
+            self.next.try_update(Relaxed, Relaxed, more).ok()?
         };
         Some(n..more(n)?)
     }

@@ -82,6 +82,7 @@ impl Code {
             reqnctapercluster: info.reqnctapercluster,
             maxclusterrank: info.maxclusterrank,
             uses_dynamic_shared: info.uses_dynamic_shared,
+            cooperative: info.cooperative,
             explicit_cluster: info.explicit_cluster,
             registers: info.registers,
             target: &source.hir.target,

@@ -22,7 +22,17 @@ pub fn kernel_info(
     passing: &[Passing],
 ) -> TokenStream {
     let (rt, module) = (RT, kernel.module);
-    let Info { name, shared_size, local_size, stack, explicit_cluster, uses_dynamic_shared, registers, .. } = info;
+    let Info {
+        name,
+        shared_size,
+        local_size,
+        stack,
+        explicit_cluster,
+        uses_dynamic_shared,
+        cooperative,
+        registers,
+        ..
+    } = info;
     let most_registers = info.most_registers;
     let file = file.map_or_else(|| quote!(::core::file!()), |file| quote!(#file));
     let params = info.parameters.iter().zip(passing).map(|(p, pass)| {
@@ -109,6 +119,7 @@ pub fn kernel_info(
             reqnctapercluster: #cluster,
             maxclusterrank: #rank,
             uses_dynamic_shared: #uses_dynamic_shared,
+            cooperative: #cooperative,
             explicit_cluster: #explicit_cluster,
             registers: #registers,
             target: #target,

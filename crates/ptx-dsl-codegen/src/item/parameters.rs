@@ -16,7 +16,7 @@ pub struct Passing {
     /// Its type in the argument tuple.
     pub ty: TokenStream,
     /// Its type as a parameter of the closure that `on` returns.
-    pub closure: TokenStream,
+    pub closure: Closure,
     /// A type parameter of `launch`, with its bound.
     pub generic: Option<TokenStream>,
     /// The `Arg` of the value `__ptx_a`.
@@ -28,6 +28,43 @@ pub struct Passing {
     pub pointer: Option<u32>,
     /// The same, if only rustc knows it.
     pub rust_align: Option<ConstId>,
+}
+
+/// The type of a parameter of a closure.
+#[derive(Clone)]
+pub enum Closure {
+    /// It names no type of the program.
+    Known(TokenStream),
+    /// It is one that the program names, and may be private.
+    Value(TokenStream),
+    /// `&[T]` or `&mut [T]` of such a type.
+    Slice { mutable: bool, element: TokenStream },
+}
+
+impl Closure {
+    /// The type that the program names.
+    pub fn named(&self) -> Option<&TokenStream> {
+        match self {
+            Closure::Known(_) => None,
+            Closure::Value(ty) | Closure::Slice { element: ty, .. } => Some(ty),
+        }
+    }
+
+    /// With another type in its place.
+    pub fn with(&self, ty: &impl ToTokens) -> TokenStream {
+        match self {
+            Closure::Known(known) => known.clone(),
+            Closure::Value(_) => quote!(#ty),
+            Closure::Slice { mutable: true, .. } => quote!(&mut [#ty]),
+            Closure::Slice { mutable: false, .. } => quote!(&[#ty]),
+        }
+    }
+}
+
+impl ToTokens for Closure {
+    fn to_tokens(&self, tokens: &mut TokenStream) {
+        tokens.extend(self.with(&self.named()));
+    }
 }
 
 /// How the `i`th parameter is passed.
@@ -88,7 +125,8 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, (align, body): (Op
         Some(RustType::Value(ty)) => {
             let own = Primitive::of(&ty).is_none();
             let check = own.then(|| value_checks(source, p, &loads(body, p), tokens, &ty));
-            Passing { check, ..Passing::scalar(ty) }
+            let closure = if own { Closure::Value(ty.clone()) } else { Closure::Known(ty.clone()) };
+            Passing { check, closure, ..Passing::scalar(ty) }
         }
         None => Passing::scalar(quote!(::core::primitive::u32)),
     }
@@ -169,7 +207,7 @@ impl Passing {
     fn scalar(ty: TokenStream) -> Self {
         let arg = quote!(::ptx_dsl::runtime::param::by_value::<#ty>().arg(__ptx_a));
         Passing {
-            closure: ty.clone(),
+            closure: Closure::Known(ty.clone()),
             ty,
             generic: None,
             arg,
@@ -183,9 +221,11 @@ impl Passing {
     /// `&[T]` or `&mut [T]`
     fn slice((mutable, element): (bool, &TokenStream), align: Option<u32>) -> Self {
         let (method, mutability) = if mutable { (quote!(slice_mut), quote!(mut)) } else { (quote!(slice), quote!()) };
+        let closure = Closure::Slice { mutable, element: element.clone() };
+        let known = Primitive::of(element).is_some();
         Passing {
             ty: quote!(&'a #mutability [#element]),
-            closure: quote!(&#mutability [#element]),
+            closure: if known { Closure::Known(closure.to_token_stream()) } else { closure },
             generic: None,
             arg: quote!(::ptx_dsl::runtime::param::elements::<#element>().#method(__ptx_a)),
             check: None,
@@ -198,6 +238,7 @@ impl Passing {
     /// A parameter without a Rust type: `launch` takes every type that satisfies the bound, a closure takes `Arg`.
     fn generic(name: Ident, bound: TokenStream, arg: TokenStream, pointer: Option<u32>) -> Self {
         let (ty, closure) = (name.to_token_stream(), quote!(::ptx_dsl::runtime::Arg<'_>));
+        let closure = Closure::Known(closure);
         Passing { ty, closure, generic: Some(bound), arg, check: None, read_only: false, pointer, rust_align: None }
     }
 }

@@ -238,6 +238,7 @@ pub mod special {
         cluster_ctaid_x "%cluster_ctaid.x", cluster_ctaid_y "%cluster_ctaid.y", cluster_ctaid_z "%cluster_ctaid.z",
         cluster_nctaid_x "%cluster_nctaid.x", cluster_nctaid_y "%cluster_nctaid.y", cluster_nctaid_z "%cluster_nctaid.z",
         cluster_ctarank "%cluster_ctarank", cluster_nctarank "%cluster_nctarank",
+        envreg1 "%envreg1", envreg2 "%envreg2",
     }
 }
 

@@ -40,6 +40,7 @@ fn empty(f: &ast::Function) -> hir::Function {
         explicitcluster: false,
         shared_size: 0,
         dynamic_shared: false,
+        cooperative: false,
         maxnreg: None,
         minnctapersm: None,
         rust: hir::RustParts { generics: f.generics.clone(), ..hir::RustParts::default() },

@@ -5,6 +5,7 @@
 use super::Checker;
 use crate::check::errors;
 use ptx_dsl_isa::hir::{Base, Function, Operand, Space, Stmt, Var, VarId};
+use ptx_dsl_isa::isa::sreg::special;
 use ptx_dsl_isa::isa::target::{Suffix, Target};
 
 /// The limit of static shared memory of a kernel in ptxas 13.5: all of a multiprocessor's for `sm_90a` and similar targets.
@@ -20,12 +21,14 @@ fn limit(target: Option<&Target>) -> u64 {
 struct Named {
     vars: Vec<u32>,
     functions: Vec<u32>,
+    /// It reads a special register with the address of a cooperative launch.
+    cooperative: bool,
 }
 
 impl Named {
     fn of(function: &Function) -> Self {
         let parameters = function.params.iter().chain(&function.rets).filter_map(|p| p.var);
-        let mut named = Named { vars: parameters.map(|v| v.0).collect(), functions: Vec::new() };
+        let mut named = Named { vars: parameters.map(|v| v.0).collect(), functions: Vec::new(), cooperative: false };
         for stmt in &function.body {
             if let Stmt::Instr(i) = stmt {
                 for arg in &i.operands {
@@ -40,6 +43,7 @@ impl Named {
         operand.visit(&mut |operand| match operand {
             Operand::VarAddr(VarId(v), _) | Operand::Address(Base::Var(VarId(v)), _) => self.vars.push(*v),
             Operand::Func(f) | Operand::FuncAddr(f) => self.functions.push(f.0),
+            Operand::Sreg(special::envreg1 | special::envreg2) => self.cooperative = true,
             Operand::Funcs(list) => self.functions.extend(list.iter().map(|f| f.0)),
             _ => {}
         });
@@ -61,13 +65,15 @@ fn is_dynamic(v: &Var) -> bool {
     v.space == Space::Shared && v.dynamic
 }
 
-/// Records the kernel with each variable that it reaches. `reached`: by function, the last kernel that reaches it.
-fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &mut [Vec<usize>]) {
-    let mut open = vec![kernel];
+/// Records the kernel with each variable that it reaches. `reached`: by function, the last kernel that reaches it. Returns whether the
+/// kernel finds the memory of a cooperative launch.
+fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &mut [Vec<usize>]) -> bool {
+    let (mut open, mut cooperative) = (vec![kernel], false);
     while let Some(f) = open.pop() {
         if reached[f].replace(kernel) == Some(kernel) {
             continue;
         }
+        cooperative |= named[f].cooperative;
         for v in &named[f].vars {
             let users = &mut users[*v as usize];
             if users.last() != Some(&kernel) {
@@ -78,6 +84,7 @@ fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &
             open.push(*f as usize);
         }
     }
+    cooperative
 }
 
 /// The end of the variables of a kernel.
@@ -107,12 +114,8 @@ fn put(var: &mut Var, users: &[usize], ends: &mut [End]) {
 
 impl Checker {
     /// Places the variables of kernels. Sets the sizes of each kernel's shared and local memory, and the largest of the shared ones
-    /// for the module. Notes which kernels have dynamic shared memory.
+    /// for the module. Notes which kernels have dynamic shared memory, and which want a cooperative launch.
     pub(super) fn lay_out(&mut self) {
-        let placed = |v: &Var| is_static(v) || is_dynamic(v) || is_local(v) || v.rust.is_some();
-        if !self.out.vars.iter().any(placed) {
-            return;
-        }
         let functions = &mut self.out.functions;
         let mut named: Vec<_> = functions.iter().map(Named::of).collect();
         for (var, function) in &self.declared_in {
@@ -121,10 +124,8 @@ impl Checker {
         // The kernels that reach each variable.
         let mut users = vec![Vec::new(); self.out.vars.len()];
         let mut reached = vec![None; functions.len()];
-        for (kernel, f) in functions.iter().enumerate() {
-            if f.entry {
-                reach(kernel, &named, &mut reached, &mut users);
-            }
+        for (kernel, f) in functions.iter_mut().enumerate().filter(|(_, f)| f.entry) {
+            f.cooperative = reach(kernel, &named, &mut reached, &mut users);
         }
         // Functions that no kernel calls lay out their variables together.
         let others = functions.len();

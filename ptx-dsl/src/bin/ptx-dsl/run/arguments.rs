@@ -46,6 +46,10 @@ pub fn command() -> Command {
             dims("block", "Threads of a CTA; `.reqntid` or else `.maxntid` if it is left out"),
             dims("cluster", "CTAs of a cluster; `.reqnctapercluster` or else 1 if it is left out"),
             option("shared", "BYTES", "Dynamic shared memory").value_parser(clap::value_parser!(u32)),
+            Arg::new("cooperative")
+                .long("cooperative")
+                .action(ArgAction::SetTrue)
+                .help("All CTAs are resident at the same time, and `grid.sync()` works"),
             option("arg", "NAME=VALUE", "The value of a parameter, named or by its position from 0; see below")
                 .action(ArgAction::Append)
                 .value_parser(spec::argument),

@@ -100,6 +100,9 @@ fn on_with<M>(
     if let Some(bytes) = matches.get_one("shared") {
         launch = launch.dynamic_shared(*bytes);
     }
+    if matches.get_flag("cooperative") {
+        launch = launch.cooperative();
+    }
     if let Some(limit) = matches.get_one("step-limit") {
         launch = launch.step_limit(*limit);
     }

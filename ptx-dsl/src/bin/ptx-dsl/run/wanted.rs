@@ -22,6 +22,9 @@ pub fn command_line(kernel: &Kernel, file: &str, named: bool) -> String {
     if kernel.uses_dynamic_shared() {
         line += " --shared 1024";
     }
+    if kernel.is_cooperative() {
+        line += " --cooperative";
+    }
     let volume = |dims: [u32; 3]| dims.iter().map(|d| u64::from(*d)).product::<u64>();
     let threads = volume(cluster) * volume(block.unwrap_or([32, 1, 1]));
     let mut prints = String::new();
