@@ -7,7 +7,7 @@ use super::kinds::{F, H, L, N, P, Semantics, W, each};
 use super::loops::{Compiled, Form, Loop, Places};
 use crate::isa::arith::float;
 use crate::isa::{arith, compare, cvt, logic};
-use crate::lanes::{self, Base, Level};
+use crate::lanes::{Base, Level};
 use crate::qual::{Q, Qualifiers, Ty, q};
 use ptx_dsl_isa::opcode::Opcode;
 use std::collections::HashMap;
@@ -32,12 +32,12 @@ macro_rules! level {
 #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
 level!(
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
-    avx512 lanes::Avx512
+    avx512 crate::lanes::Avx512
 );
 #[cfg(target_arch = "x86_64")]
 level!(
     #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    avx2 lanes::Avx2
+    avx2 crate::lanes::Avx2
 );
 #[cfg(all(target_arch = "x86_64", debug_assertions))]
 use avx2 as avx512;
