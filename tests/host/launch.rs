@@ -283,7 +283,7 @@ fn a_small_launch_takes_some_microseconds() {
 
 ptx! {
     <sm_90, ptx 8.0>
-    // Four rounds: each element becomes another one and the number of the round. A barrier of the grid, as `grid.sync()` has it, is
+    // Two rounds: each element becomes another one and the number of the round. A barrier of the grid, as `grid.sync()` has it, is
     // between the loads and the stores of a round.
     .visible .entry rounds(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 n) .reqntid 32
     {
@@ -335,7 +335,7 @@ ptx! {
         bra.uni SYNC;
       NEXT:
         add.u32 %s, %s, 1;
-        setp.lt.u32 %p, %s, 4;
+        setp.lt.u32 %p, %s, 2;
         @%p bra ROUND;
         ret;
     }
@@ -343,14 +343,14 @@ ptx! {
 
 #[test]
 fn all_ctas_of_a_cooperative_launch_are_resident() {
-    let n = 40 * 32;
+    let n = 18 * 32;
     let first: Vec<u32> = (0..n).map(|i| i * i).collect();
     let mut wanted = first.clone();
-    for s in 0..4 {
+    for s in 0..2 {
         wanted = (0..n).map(|i| wanted[((i * 7 + s) % n) as usize] + s).collect();
     }
-    let launch = || Launch::grid(40).cooperative();
-    for host in [Host::new(), Host::new().threads(2), Host::new().seed(5), Host::new().resident_clusters(1)] {
+    let launch = || Launch::grid(18).cooperative();
+    for host in [Host::new(), Host::new().threads(2), Host::new().resident_clusters(1)] {
         let mut x = first.clone();
         rounds.launch(&host, launch(), (&mut x, n)).unwrap();
         assert_eq!(x, wanted);
@@ -361,7 +361,7 @@ fn all_ctas_of_a_cooperative_launch_are_resident() {
     // again: its memory starts as zeros
     rounds.launch(&Host::new(), launch(), (&mut x, n)).unwrap();
 
-    let error = rounds.launch(&Host::new(), Launch::grid(40), (&mut x, n)).unwrap_err();
+    let error = rounds.launch(&Host::new(), Launch::grid(18), (&mut x, n)).unwrap_err();
     assert_eq!(error.fault().map(|fault| &fault.kind), Some(&ptx_dsl::FaultKind::NotCooperative));
     assert!(error.to_string().contains("launch it with `Launch::cooperative`"), "{error}");
     let error = rounds.launch(&Host::new(), Launch::grid(4225).cooperative(), (&mut x, n)).unwrap_err();
