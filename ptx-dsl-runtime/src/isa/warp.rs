@@ -154,30 +154,15 @@ pub(crate) fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     if ok { (from as u32 & 31, true) } else { (lane, false) }
 }
 
-/// `lanes` take part; `born` are the lanes that the warp started with.
-fn exchange(q: Q, lanes: u32, born: u32, s: &[&Lanes], d: &mut [&mut Lanes]) {
+/// `lanes` take part.
+fn exchange(q: Q, lanes: u32, s: &[&Lanes], d: &mut [&mut Lanes]) {
     let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]);
     for l in active(lanes) {
         let (from, ok) = source(mode(q), l as u32, operand(1, l) as u32, operand(2, l) as u32);
-        // inactive lanes are unspecified in the manual; on hardware a lane that the warp never had reads as 0
-        let (value, ok) = if born >> from & 1 == 0 {
-            (0, ok)
-        } else if lanes >> from & 1 == 0 {
-            (operand(0, l), false)
-        } else {
-            (operand(0, from as usize), ok)
-        };
+        // inactive lanes are unspecified in the manual; on an H100 one that has exited, or that the warp never had, reads as 0
+        let value = if lanes >> from & 1 == 0 { 0 } else { operand(0, from as usize) };
         set(d, 0, l, value & 0xffff_ffff);
         set(d, 1, l, ok.into());
-    }
-}
-
-/// The lanes the warp started with: the last warp of a CTA may be partial.
-fn born(x: &Ctx<'_>) -> u32 {
-    let threads = x.ntid().into_iter().map(u64::from).product::<u64>();
-    match threads.saturating_sub(u64::from(x.warp) * 32) {
-        n @ 0..32 => (1 << n) - 1,
-        _ => u32::MAX,
     }
 }
 
@@ -190,7 +175,7 @@ pub fn shfl_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> B
             let what = format!("lane {lane} reads from lane {from}, which the membermask {named:#010x} leaves out");
             return Err(x.fault(FaultKind::Members { what }, lane));
         }
-        exchange(q, lanes, born(x), s, d);
+        exchange(q, lanes, s, d);
         Ok(())
     })
 }
@@ -206,7 +191,7 @@ fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
 
 /// `shfl d|p, a, b, c`, without a mask: the active lanes.
 pub fn shfl(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    exchange(q, x.mask, born(x), s, d);
+    exchange(q, x.mask, s, d);
     Ok(Flow::Next)
 }
 
@@ -360,11 +345,9 @@ mod tests {
         let (b, c) = ([3; 32], [31; 32]);
         let (mut d, mut p) = ([7; 32], [7; 32]);
         let q = Q::new(&[q::idx], &[Ty::B32]);
-        exchange(q, 0b0111, 0b1111, &[&a, &b, &c], &mut [&mut d, &mut p]);
-        assert_eq!((&d[..4], &p[..4]), (&[100, 101, 102, 7][..], &[0, 0, 0, 7][..]), "lane 3 does not take part");
-        exchange(q, 0b0111, 0b0111, &[&a, &b, &c], &mut [&mut d, &mut p]);
-        assert_eq!(&d[..4], &[0, 0, 0, 7], "lane 3 never was");
-        exchange(q, 0b1111, 0b1111, &[&a, &b, &c], &mut [&mut d, &mut p]);
+        exchange(q, 0b0111, &[&a, &b, &c], &mut [&mut d, &mut p]);
+        assert_eq!((&d[..4], &p[..4]), (&[0, 0, 0, 7][..], &[1, 1, 1, 7][..]), "lane 3 does not take part");
+        exchange(q, 0b1111, &[&a, &b, &c], &mut [&mut d, &mut p]);
         assert_eq!((&d[..4], &p[..4]), (&[103; 4][..], &[1; 4][..]));
     }
 
