@@ -210,6 +210,36 @@ fn a_kernel_has_only_its_own_local_memory_and_that_of_the_functions_it_calls() {
 }
 
 #[test]
+fn reserved_shared_memory_is_behind_the_rest() {
+    // What cooperative groups do for tiles of several warps: they initialise their memory, and use it.
+    let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
+        .reg .b32 %a, %b, %v;
+        .reg .b64 %pd, %g;
+        .shared .align 4 .u32 own[5];
+        ld.param.u64 %pd, [d];
+        st.shared.u32 [own], 7;
+        st.shared.u32 [own + 16], 8;
+        mov.u32 %a, %reserved_smem_offset_1;
+        mov.u32 %b, %reserved_smem_offset_end;
+        cvt.u64.u32 %g, %a;
+        cvta.shared.u64 %g, %g;
+        st.u32 [%g], 0;
+        st.u32 [%g + 284], 5;
+        atom.add.u32 %v, [%g], 3;
+        ld.shared.u32 %v, [%a];
+        st.global.v2.u32 [%pd], {%a, %b};
+        st.global.u32 [%pd + 8], %v;
+        ld.shared.u32 %v, [own];
+        st.global.u32 [%pd + 12], %v;
+        ld.shared.u32 %v, [own + 16];
+        st.global.u32 [%pd + 16], %v;
+    });
+    let mut d = [0u32; 5];
+    k.launch(&Host::checked(), Launch::grid(1).block(1), (&mut d,)).unwrap();
+    assert_eq!(d, [32, 320, 3, 7, 8]);
+}
+
+#[test]
 fn a_read_only_load_prefetched_and_fenced() {
     let k = ptx!(<sm_90, ptx 9.5> |x: &[i16], d: &mut [u32]| {
         .reg .b32 %a, %b;

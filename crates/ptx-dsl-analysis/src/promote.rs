@@ -230,6 +230,7 @@ fn head(f: &Function) -> Function {
         shared_size: f.shared_size,
         dynamic_shared: f.dynamic_shared,
         cooperative: f.cooperative,
+        reserved_shared: f.reserved_shared,
         maxnreg: f.maxnreg,
         minnctapersm: f.minnctapersm,
         rust: f.rust.clone(),

@@ -39,6 +39,8 @@ pub struct Info {
     pub uses_dynamic_shared: bool,
     /// It wants a cooperative launch.
     pub cooperative: bool,
+    /// It uses reserved shared memory.
+    pub reserved_shared: bool,
     /// Registers of a thread when the kernel starts, if the directives say so; else 0.
     pub registers: u32,
     /// The largest number that these can be.
@@ -100,6 +102,7 @@ impl Info {
             explicit_cluster: f.explicitcluster,
             uses_dynamic_shared: f.dynamic_shared,
             cooperative: f.cooperative,
+            reserved_shared: f.reserved_shared,
             registers: registers(f.maxnreg, f.minnctapersm, f.reqntid.or(f.maxntid), most_registers),
             most_registers,
             not_yet,

@@ -229,6 +229,8 @@ pub struct Function {
     pub dynamic_shared: bool,
     /// It or a function that it calls reads `%envreg1` or `%envreg2`, where `grid.sync()` finds the memory of a cooperative launch.
     pub cooperative: bool,
+    /// The same for `%reserved_smem_offset_1` and similar ones, where cooperative groups find memory for tiles of several warps.
+    pub reserved_shared: bool,
     /// `.maxnreg`.
     pub maxnreg: Option<u32>,
     /// `.minnctapersm`.

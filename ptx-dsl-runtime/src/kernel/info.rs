@@ -33,6 +33,8 @@ pub struct KernelInfo<'k> {
     pub uses_dynamic_shared: bool,
     /// It reads `%envreg1` or `%envreg2`, where `grid.sync()` finds the memory of a cooperative launch.
     pub cooperative: bool,
+    /// It reads `%reserved_smem_offset_1` or a similar one, where cooperative groups find memory for tiles of several warps.
+    pub reserved_shared: bool,
     /// `.explicitcluster`
     pub explicit_cluster: bool,
     /// Registers of a thread when the kernel starts, as `setmaxnreg` needs to know; 0 if the directives do not say.
@@ -94,6 +96,7 @@ impl KernelInfo<'static> {
         maxclusterrank: None,
         uses_dynamic_shared: false,
         cooperative: false,
+        reserved_shared: false,
         explicit_cluster: false,
         target: "sm_90",
         sites: &[],

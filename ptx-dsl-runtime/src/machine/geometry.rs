@@ -19,6 +19,9 @@ pub(crate) enum Regions {
     Interpreted(Arc<Image>),
 }
 
+/// Bytes of reserved shared memory: those of an H100, all for cooperative groups.
+const RESERVED: u32 = 288;
+
 /// What stays the same during a launch.
 #[derive(Debug)]
 pub(crate) struct Geometry<'a> {
@@ -152,6 +155,12 @@ impl<'a> Geometry<'a> {
     /// Bytes of shared memory of a CTA, static and dynamic.
     pub fn shared_size(&self) -> u32 {
         self.info.shared_size + self.dynamic_shared
+    }
+
+    /// Where reserved shared memory begins and ends: behind the rest. It is empty if the kernel does not ask for it.
+    pub fn reserved_shared(&self) -> (u32, u32) {
+        let begin = self.shared_size().next_multiple_of(16);
+        if self.info.reserved_shared { (begin, begin + RESERVED) } else { (self.shared_size(), self.shared_size()) }
     }
 
     /// Bytes of local memory of a CTA.

@@ -83,6 +83,7 @@ impl Code {
             maxclusterrank: info.maxclusterrank,
             uses_dynamic_shared: info.uses_dynamic_shared,
             cooperative: info.cooperative,
+            reserved_shared: info.reserved_shared,
             explicit_cluster: info.explicit_cluster,
             registers: info.registers,
             target: &source.hir.target,

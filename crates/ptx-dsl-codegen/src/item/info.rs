@@ -30,6 +30,7 @@ pub fn kernel_info(
         explicit_cluster,
         uses_dynamic_shared,
         cooperative,
+        reserved_shared,
         registers,
         ..
     } = info;
@@ -120,6 +121,7 @@ pub fn kernel_info(
             maxclusterrank: #rank,
             uses_dynamic_shared: #uses_dynamic_shared,
             cooperative: #cooperative,
+            reserved_shared: #reserved_shared,
             explicit_cluster: #explicit_cluster,
             registers: #registers,
             target: #target,

@@ -240,6 +240,15 @@ pub mod special {
         cluster_ctarank "%cluster_ctarank", cluster_nctarank "%cluster_nctarank",
         envreg1 "%envreg1", envreg2 "%envreg2",
     }
+
+    /// Where reserved shared memory is.
+    pub const RESERVED: [SpecialRegister; 5] = [
+        SpecialRegister::of("%reserved_smem_offset_begin"),
+        SpecialRegister::of("%reserved_smem_offset_end"),
+        SpecialRegister::of("%reserved_smem_offset_cap"),
+        SpecialRegister::of("%reserved_smem_offset_0"),
+        SpecialRegister::of("%reserved_smem_offset_1"),
+    ];
 }
 
 /// A special register by its name.

@@ -41,6 +41,7 @@ fn empty(f: &ast::Function) -> hir::Function {
         shared_size: 0,
         dynamic_shared: false,
         cooperative: false,
+        reserved_shared: false,
         maxnreg: None,
         minnctapersm: None,
         rust: hir::RustParts { generics: f.generics.clone(), ..hir::RustParts::default() },

@@ -21,14 +21,23 @@ fn limit(target: Option<&Target>) -> u64 {
 struct Named {
     vars: Vec<u32>,
     functions: Vec<u32>,
-    /// It reads a special register with the address of a cooperative launch.
+    wants: Wants,
+}
+
+/// What special registers a function reads that give the address of memory.
+#[derive(Clone, Copy, Default)]
+struct Wants {
+    /// That of a cooperative launch.
     cooperative: bool,
+    /// Reserved shared memory.
+    reserved: bool,
 }
 
 impl Named {
     fn of(function: &Function) -> Self {
         let parameters = function.params.iter().chain(&function.rets).filter_map(|p| p.var);
-        let mut named = Named { vars: parameters.map(|v| v.0).collect(), functions: Vec::new(), cooperative: false };
+        let mut named =
+            Named { vars: parameters.map(|v| v.0).collect(), functions: Vec::new(), wants: Wants::default() };
         for stmt in &function.body {
             if let Stmt::Instr(i) = stmt {
                 for arg in &i.operands {
@@ -43,7 +52,8 @@ impl Named {
         operand.visit(&mut |operand| match operand {
             Operand::VarAddr(VarId(v), _) | Operand::Address(Base::Var(VarId(v)), _) => self.vars.push(*v),
             Operand::Func(f) | Operand::FuncAddr(f) => self.functions.push(f.0),
-            Operand::Sreg(special::envreg1 | special::envreg2) => self.cooperative = true,
+            Operand::Sreg(special::envreg1 | special::envreg2) => self.wants.cooperative = true,
+            Operand::Sreg(register) if special::RESERVED.contains(register) => self.wants.reserved = true,
             Operand::Funcs(list) => self.functions.extend(list.iter().map(|f| f.0)),
             _ => {}
         });
@@ -65,15 +75,15 @@ fn is_dynamic(v: &Var) -> bool {
     v.space == Space::Shared && v.dynamic
 }
 
-/// Records the kernel with each variable that it reaches. `reached`: by function, the last kernel that reaches it. Returns whether the
-/// kernel finds the memory of a cooperative launch.
-fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &mut [Vec<usize>]) -> bool {
-    let (mut open, mut cooperative) = (vec![kernel], false);
+/// Records the kernel with each variable that it reaches. `reached`: by function, the last kernel that reaches it.
+fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &mut [Vec<usize>]) -> Wants {
+    let (mut open, mut wants) = (vec![kernel], Wants::default());
     while let Some(f) = open.pop() {
         if reached[f].replace(kernel) == Some(kernel) {
             continue;
         }
-        cooperative |= named[f].cooperative;
+        wants.cooperative |= named[f].wants.cooperative;
+        wants.reserved |= named[f].wants.reserved;
         for v in &named[f].vars {
             let users = &mut users[*v as usize];
             if users.last() != Some(&kernel) {
@@ -84,7 +94,7 @@ fn reach(kernel: usize, named: &[Named], reached: &mut [Option<usize>], users: &
             open.push(*f as usize);
         }
     }
-    cooperative
+    wants
 }
 
 /// The end of the variables of a kernel.
@@ -114,7 +124,8 @@ fn put(var: &mut Var, users: &[usize], ends: &mut [End]) {
 
 impl Checker {
     /// Places the variables of kernels. Sets the sizes of each kernel's shared and local memory, and the largest of the shared ones
-    /// for the module. Notes which kernels have dynamic shared memory, and which want a cooperative launch.
+    /// for the module. Notes which kernels have dynamic or reserved shared memory, and which
+    /// want a cooperative launch.
     pub(super) fn lay_out(&mut self) {
         let functions = &mut self.out.functions;
         let mut named: Vec<_> = functions.iter().map(Named::of).collect();
@@ -125,7 +136,8 @@ impl Checker {
         let mut users = vec![Vec::new(); self.out.vars.len()];
         let mut reached = vec![None; functions.len()];
         for (kernel, f) in functions.iter_mut().enumerate().filter(|(_, f)| f.entry) {
-            f.cooperative = reach(kernel, &named, &mut reached, &mut users);
+            let wants = reach(kernel, &named, &mut reached, &mut users);
+            (f.cooperative, f.reserved_shared) = (wants.cooperative, wants.reserved);
         }
         // Functions that no kernel calls lay out their variables together.
         let others = functions.len();

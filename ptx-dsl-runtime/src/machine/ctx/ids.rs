@@ -100,6 +100,11 @@ impl Ctx<'_> {
         (self.geometry.info.shared_size, self.geometry.dynamic_shared, self.geometry.shared_size())
     }
 
+    /// Where reserved shared memory begins and ends.
+    pub fn reserved_shared(&self) -> (u32, u32) {
+        self.geometry.reserved_shared()
+    }
+
     /// Time: regions run so far, counted per warp.
     pub fn clock(&self) -> u64 {
         self.scheduling.turns
