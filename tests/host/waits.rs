@@ -297,3 +297,74 @@ fn a_register_for_several_things() {
         }
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0, allow(PTX0642)>
+    .visible .entry polls_for_ever(.param .u64 .ptr .global .align 4 x: &mut [u32], .param .u32 how) .reqntid 64
+    {
+        .reg .pred %p;
+        .reg .b32 %v, %t, %how;
+        .reg .b64 %x;
+        .shared .align 8 .b64 mb;
+        ld.param.u64 %x, [x];
+        ld.param.u32 %how, [how];
+        mov.u32 %t, %tid.x;
+        setp.eq.u32 %p, %t, 0;
+        @%p mbarrier.init.shared::cta.b64 [mb], 3;
+        bar.sync 1;
+        setp.ne.u32 %p, %t, 0;
+        @%p bra DONE;
+        setp.eq.u32 %p, %how, 1;
+        @%p bra TEST;
+      POLL:
+        ld.acquire.gpu.global.u32 %v, [%x];
+        setp.eq.u32 %p, %v, 0;
+        @%p bra POLL;
+        bra.uni DONE;
+      TEST:
+        mbarrier.test_wait.parity.shared::cta.b64 %p, [mb], 0;
+        @!%p bra TEST;
+      DONE:
+        bar.sync 0;
+        ret;
+    }
+    // Gives up after a hundred tests.
+    .visible .entry counts_its_tests(.param .u64 .ptr .global .align 4 x: &mut [u32]) .reqntid 1
+    {
+        .reg .pred %p, %more;
+        .reg .b32 %v, %n;
+        .reg .b64 %x;
+        ld.param.u64 %x, [x];
+        mov.u32 %n, 0;
+      AGAIN:
+        ld.acquire.gpu.global.u32 %v, [%x];
+        add.u32 %n, %n, 1;
+        setp.eq.u32 %p, %v, 0;
+        setp.lt.and.u32 %more, %n, 100, %p;
+        @%more bra AGAIN;
+        st.global.u32 [%x + 4], %n;
+        ret;
+    }
+}
+
+#[test]
+fn an_explored_poll_of_what_never_changes_is_a_deadlock() {
+    let explores = || {
+        let all = || Host::checked().explore(100);
+        [all(), all().pct(3), all().exhaustive(), all().exhaustive().weak()]
+    };
+    for (how, statement) in [(0, "ld.acquire.gpu.global.u32 %v, [%x];"), (1, "mbarrier.test_wait.parity")] {
+        for explore in explores() {
+            let fault = explore
+                .run(|host| polls_for_ever.launch(host, Launch::grid(1), (&mut [0u32; 2], how)))
+                .unwrap_err()
+                .to_string();
+            assert!(fault.contains("deadlock") && fault.contains(&format!("polls `{statement}")), "{fault}");
+        }
+    }
+    for explore in explores() {
+        let mut x = [0u32; 2];
+        explore.run(|host| counts_its_tests.launch(host, Launch::grid(1), (&mut x,))).unwrap();
+        assert_eq!(x, [0, 100]);
+    }
+}

@@ -153,7 +153,7 @@ impl<'a> Scheduling<'a> {
 
     /// Nothing has ended for some time: watches for loops that poll, while stores of equal values do not count as progress.
     pub fn start_polling(&mut self) {
-        if self.polling.is_none() && self.steps.is_none() && self.team.is_single() {
+        if self.polling.is_none() && self.team.is_single() {
             self.polling = Some(Polling::new(self.progress, self.turns));
             self.probing = true;
         }
@@ -162,7 +162,8 @@ impl<'a> Scheduling<'a> {
     /// Ends that.
     pub fn stop_polling(&mut self) {
         self.polling = None;
-        self.probing = false;
+        // step by step, stores of equal values never count as progress
+        self.probing = self.steps.is_some();
     }
 
     /// Lets other cohorts go first.

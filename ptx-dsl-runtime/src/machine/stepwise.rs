@@ -10,12 +10,16 @@ use crate::machine::body::Body;
 use crate::machine::cluster::{Cluster, Cohort};
 use crate::machine::ctx::Ctx;
 use crate::machine::driver::{self, Probe, exit, merge, probe_deadlock, split, start, wake};
+use crate::machine::polling::{self, Verdict};
 use crate::monitor::Event;
 use crate::steps::effect::{Action, Object};
 use crate::steps::{Process, Steps};
 
 /// Regions of a step without a visible operation, after which others have a turn.
 const LONGEST: u64 = 1 << 16;
+
+/// So often all that can run test something in a loop and find it unchanged. Then their registers are looked at: they may count.
+const ROUNDS: u32 = 16;
 
 /// Who can make a step.
 #[derive(Clone, Copy)]
@@ -33,6 +37,8 @@ impl Ctx<'_> {
 
 fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
     let mut probe: Option<Probe> = None;
+    // how often all have tested again since the last progress
+    let mut rounds = (0, x.scheduling.progress);
     // stores of what is there already are no progress
     x.scheduling.probing = true;
     loop {
@@ -43,11 +49,19 @@ fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
             return x.check_step_limit();
         }
         x.check_limits_if_due()?;
+        if let Verdict::Stuck = polling::verdict(x) {
+            return Err(polling::stuck(body, x));
+        }
         for slot in 0..x.residents.clusters.len() {
             wake_warps(x, slot);
         }
         let mut able = able(x);
         if able.is_empty() && steps(x).is_some_and(Steps::forget_idle) {
+            let before = if rounds.1 == x.scheduling.progress { rounds.0 } else { 0 };
+            rounds = (before + 1, x.scheduling.progress);
+            if rounds.0 == ROUNDS {
+                x.scheduling.start_polling();
+            }
             able = self::able(x);
         }
         if able.is_empty() {
@@ -214,6 +228,9 @@ fn run_region(body: &mut dyn Body, x: &mut Ctx<'_>, i: usize) -> Result<bool, Bo
         c = merge(ready, c, joins);
     }
     x.cur = c;
+    if x.scheduling.polling.is_some() {
+        polling::watch(body, x);
+    }
     x.scheduling.begin_turn(true);
     x.step.clear();
     x.fragments.clear();

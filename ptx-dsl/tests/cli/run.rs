@@ -214,6 +214,10 @@ fn arrays_of_other_types() {
     assert_eq!(run("mixed", &integers, "").0, 0);
     let halves = Temporary::with("f2.npy", &array("<f2", 8, &[0; 16]));
     assert_eq!(run("bits", &halves, "").0, 0);
+    let one_to_four = [0x3c00u16, 0x4000, 0x4200, 0x4400].map(u16::to_le_bytes).concat();
+    let halves = Temporary::with("h.npy", &array("<f2", 4, &one_to_four));
+    let (status, stdout, stderr) = run("halves", &halves, "");
+    assert_eq!((status, stdout), (0, printed("y", 0, &[1, 2, 3, 4])), "{stderr}");
 }
 
 #[test]

@@ -431,11 +431,16 @@ pub(crate) fn not_read_only(span: Span, store: Span) -> Diagnostic {
     .help("leave out `.nc`")
 }
 
-pub(crate) fn past_the_end(span: Span, name: &str, offset: i64, access: u32, size: u32) -> Diagnostic {
+pub(crate) fn past_the_end(
+    span: Span,
+    (name, size): (&str, u32),
+    (offset, access): (i64, u32),
+    sure: bool,
+) -> Diagnostic {
     let bytes = if access == 1 { "1 byte".to_string() } else { format!("{access} bytes") };
     let unit = if size == 1 { "byte" } else { "bytes" };
     let place = if offset < 0 { "before the start" } else { "past the end" };
-    error(633, span, format!("this accesses {bytes} at `{name}+{offset}`, {place} of `{name}`"))
+    found(633, span, sure, format!("this accesses {bytes} at `{name}+{offset}`, {place} of `{name}`"))
         .note(format!("`{name}` has {size} {unit}, and what lies next to a variable is not defined (PTX ISA 5.4)"))
         .help("declare the variable larger, or change the offset")
 }

@@ -158,7 +158,9 @@ fn check_address(kernel: &Kernel, access: &Access, a: Address, offset: i64, name
             // Misalignment is reported before the end of the variable.
             let misaligned = var.align >= access.align && total.rem_euclid(i64::from(access.align)) != 0;
             if !misaligned && past(var.size, var.is_open(), total, access.size) {
-                kernel.report(errors::past_the_end(span, &var.name, total, access.size, var.size));
+                // what a string holds decides how much of it is read
+                let sure = always || !matches!(var.space, Space::Global | Space::Const);
+                kernel.report(errors::past_the_end(span, (&var.name, var.size), (total, access.size), sure));
                 return;
             }
             var.align
@@ -197,7 +199,7 @@ fn of_variable(kernel: &Kernel, id: VarId, offset: i64, access: &Access) {
         _ => {}
     }
     if var.space != Space::ParamFunc && past(var.size, var.is_open(), offset, access.size) {
-        kernel.report(errors::past_the_end(access.arg.span, &var.name, offset, access.size, var.size));
+        kernel.report(errors::past_the_end(access.arg.span, (&var.name, var.size), (offset, access.size), true));
     }
 }
 

@@ -4,6 +4,7 @@
 use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
+use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
 use ptx_dsl_analysis::lanes::{CtaSize, LaneFact, Uniformity};
 use ptx_dsl_analysis::reaching::{OtherThreads, PartialWarp, ReachingThreads};
@@ -62,7 +63,7 @@ pub(crate) fn check(kernel: &Kernel) {
             kernel.report(errors::thread_in_all_lanes(i.span, &op, error));
         }
         if let Some((span, mask)) = mask {
-            let masked = Masked { instr: i, present: &present, size: lanes.cta_size, span, mask };
+            let masked = Masked { instr: i, block, present: &present, size: lanes.cta_size, span, mask };
             masked.check_bounds(kernel);
             masked.check_lanes(kernel, all_lanes);
         }
@@ -153,6 +154,7 @@ fn compares_lane_values(kernel: &Kernel, at: u32) -> bool {
 /// An instruction with a constant member mask, and the threads that reach it.
 struct Masked<'i> {
     instr: &'i Instr,
+    block: u32,
     present: &'i ReachingThreads,
     size: CtaSize,
     span: Span,
@@ -189,12 +191,30 @@ impl Masked<'_> {
         let why = self.present.why;
         let left = self.present.others == OtherThreads::Leave && why.is_some();
         let (op, section) = (opcode(self.instr), self.instr.entry.section);
-        kernel.report(errors::mask_names_absent(self.span, &op, self.mask, what, why, !left, section));
+        let sure = !left && !self.others_may_run_it(kernel);
+        kernel.report(errors::mask_names_absent(self.span, &op, self.mask, what, why, sure, section));
+    }
+
+    /// Can the lanes that are missing here meet these at another statement with the same qualifiers, to which these do not come, too? A
+    /// function is called from several places.
+    fn others_may_run_it(&self, kernel: &Kernel) -> bool {
+        let cfg = &kernel.flow.cfg;
+        let (mut behind, mut b) = (vec![self.block], self.block);
+        while let Some(&next) = cfg.ipdom.get(b as usize)
+            && next != NONE
+            && !behind.contains(&next)
+        {
+            behind.push(next);
+            b = next;
+        }
+        let is_alike = |at: u32| kernel.flow.instr(at).spelling == self.instr.spelling;
+        let mut elsewhere = (0..cfg.blocks.len() as u32).filter(|b| !behind.contains(b));
+        !kernel.flow.function.entry || elsewhere.any(|b| cfg.range(b).any(is_alike))
     }
 
     /// Masks with lanes that the CTA does not have, and source lanes outside of the mask.
     fn check_bounds(&self, kernel: &Kernel) {
-        let Masked { instr, present, size, span, mask } = *self;
+        let Masked { instr, present, size, span, mask, .. } = *self;
         if instr.opcode == op::elect_sync
             && size.exact.is_some()
             && missing_lanes(present, size, &|there, _| mask & !there).is_some()

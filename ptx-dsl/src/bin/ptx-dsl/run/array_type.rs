@@ -16,7 +16,9 @@ pub fn check(parameter: &Parameter, pointee: Option<&Pointee>, path: &str, array
         (None, Some(Pointee { element: Some(ty), bytes, .. })) => (*ty, *bytes),
         _ => return Ok(()),
     };
-    if !contradicts(array.ty, wanted, bytes) {
+    // nvcc moves halves as integers
+    let halves = declared.or(by_value).is_none() && matches!(array.ty, Ty::F16 | Ty::Bf16);
+    if halves || !contradicts(array.ty, wanted, bytes) {
         return Ok(());
     }
     let mut help = match npy::name(same_kind(array.ty, wanted)) {
