@@ -312,6 +312,9 @@ ptx! {
         setp.eq.u32 %p, %t, 0;
         @%p mbarrier.init.shared::cta.b64 [mb], 3;
         bar.sync 1;
+        setp.eq.u32 %p, %how, 2;
+        setp.eq.and.u32 %p, %t, 32, %p;
+        @%p bra WAIT;
         setp.ne.u32 %p, %t, 0;
         @%p bra DONE;
         setp.eq.u32 %p, %how, 1;
@@ -324,6 +327,10 @@ ptx! {
       TEST:
         mbarrier.test_wait.parity.shared::cta.b64 %p, [mb], 0;
         @!%p bra TEST;
+        bra.uni DONE;
+      WAIT:
+        mbarrier.try_wait.parity.shared::cta.b64 %p, [mb], 0;
+        @!%p bra WAIT;
       DONE:
         bar.sync 0;
         ret;
@@ -353,7 +360,9 @@ fn an_explored_poll_of_what_never_changes_is_a_deadlock() {
         let all = || Host::checked().explore(100);
         [all(), all().pct(3), all().exhaustive(), all().exhaustive().weak()]
     };
-    for (how, statement) in [(0, "ld.acquire.gpu.global.u32 %v, [%x];"), (1, "mbarrier.test_wait.parity")] {
+    let load = "ld.acquire.gpu.global.u32 %v, [%x];";
+    // with 2, a lane of the other warp waits
+    for (how, statement) in [(0, load), (1, "mbarrier.test_wait.parity"), (2, load)] {
         for explore in explores() {
             let fault = explore
                 .run(|host| polls_for_ever.launch(host, Launch::grid(1), (&mut [0u32; 2], how)))

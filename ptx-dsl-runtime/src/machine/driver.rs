@@ -413,7 +413,7 @@ fn ended(x: &mut Ctx<'_>) -> Result<bool, Box<Fault>> {
 }
 
 /// Times out every wait at an mbarrier: `try_wait` returns false.
-fn time_out_waits(x: &mut Ctx<'_>) {
+pub(super) fn time_out_waits(x: &mut Ctx<'_>) {
     for slot in 0..x.residents.clusters.len() {
         let parked = std::mem::take(&mut x.residents.clusters[slot].parked);
         for p in parked {

@@ -9,7 +9,7 @@ use crate::flow::{Next, Pc};
 use crate::machine::body::Body;
 use crate::machine::cluster::{Cluster, Cohort};
 use crate::machine::ctx::Ctx;
-use crate::machine::driver::{self, Probe, exit, merge, probe_deadlock, split, start, wake};
+use crate::machine::driver::{self, Probe, exit, merge, probe_deadlock, split, start, time_out_waits, wake};
 use crate::machine::polling::{self, Verdict};
 use crate::monitor::Event;
 use crate::steps::effect::{Action, Object};
@@ -49,8 +49,10 @@ fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
             return x.check_step_limit();
         }
         x.check_limits_if_due()?;
-        if let Verdict::Stuck = polling::verdict(x) {
-            return Err(polling::stuck(body, x));
+        match polling::verdict(x) {
+            Verdict::Stuck => return Err(polling::stuck(body, x)),
+            Verdict::TimeOut => time_out_waits(x),
+            Verdict::Unknown => {}
         }
         for slot in 0..x.residents.clusters.len() {
             wake_warps(x, slot);

@@ -31,7 +31,6 @@ pub struct Passing {
 }
 
 /// The type of a parameter of a closure.
-#[derive(Clone)]
 pub enum Closure {
     /// It names no type of the program.
     Known(TokenStream),
