@@ -156,6 +156,24 @@ impl Monitor for Checked {
         }
     }
 
+    fn unwritten(&mut self, a: &Access) -> u64 {
+        let unused = !self.used(a);
+        match a.place {
+            Place::Shared { rank, offset } => {
+                unused | self.unwritten_bytes(a, Memory::Shared { slot: a.who.slot, rank }, offset.into())
+            }
+            Place::Local { offset } => unused | self.local.unwritten(a, offset),
+            _ => 0,
+        }
+    }
+
+    fn undefined(&mut self, a: &Access) {
+        // what shared memory holds counts as written
+        if let Place::Local { offset } = a.place {
+            self.local.forget(a, offset);
+        }
+    }
+
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
         if self.weak.is_some() || !self.are_inside(a, offsets) {
             return false;

@@ -438,6 +438,8 @@ pub struct Fault {
     pub thread: Option<ThreadId>,
     /// The registers that the statement has read in this thread. Empty on the compiled engine.
     pub registers: Vec<RegisterValue>,
+    /// Of a load from memory that nobody has written: what the value is used as, and by which statement.
+    pub used: Option<String>,
     /// How to reproduce the fault, if the schedule matters: a Rust expression of a host with a seed or a schedule.
     pub replay: Option<String>,
     /// The scheduler's decisions up to the fault, if [`Host::record`](crate::Host::record) was set.
@@ -505,6 +507,9 @@ impl fmt::Display for Fault {
         if !self.registers.is_empty() {
             let list: Vec<_> = self.registers.iter().map(|r| format!("`{}` is {}", r.name, r.text)).collect();
             write!(f, "\n  = registers: {}", list.join(", "))?;
+        }
+        if let Some(used) = &self.used {
+            write!(f, "\n  = {used}")?;
         }
         if let FaultKind::Deadlock { waiting } = &self.kind {
             for line in waiting {

@@ -182,6 +182,7 @@ impl machine::Code for Executable {
         {
             monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());
         }
+        x.findings.followed = code.followed.clone();
         let ctas = warps / warps_per_cta.max(1);
         let stepper = Stepper::new(code.regions.len());
         Box::new(Interpreter {

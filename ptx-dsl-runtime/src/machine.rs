@@ -14,7 +14,7 @@ mod deadlock;
 mod describe;
 mod driver;
 pub(crate) mod endless;
-mod findings;
+pub(crate) mod findings;
 mod fragments;
 pub(crate) mod geometry;
 mod instruction_sets;

@@ -483,6 +483,14 @@ pub trait Monitor: 'static {
     fn memory(&mut self, _: Access) -> Result<(), FaultKind> {
         Ok(())
     }
+    /// The bytes of a load that nobody has written, or that it does not use, a bit each, after [`Monitor::memory`] has found some.
+    #[doc(hidden)]
+    fn unwritten(&mut self, _: &Access) -> u64 {
+        0
+    }
+    /// What a thread has just stored comes from bytes that nobody has written.
+    #[doc(hidden)]
+    fn undefined(&mut self, _: &Access) {}
     /// Loads, stores or additions of several lanes of a warp: `first` is that of the lowest of the lanes [`Access::who`]. True if it
     /// has seen them all; otherwise it is told of each.
     fn warp(&mut self, _first: &Access, _: Offsets<'_>) -> bool {

@@ -190,6 +190,14 @@ impl Checked {
         (0..a.bytes).find(|byte| is_used(*byte) && shadow.is_unwritten(offset + u64::from(*byte), 1))
     }
 
+    /// The bytes of an access that nobody has written, a bit each.
+    #[cold]
+    pub(super) fn unwritten_bytes(&mut self, a: &Access, memory: Memory, offset: u64) -> u64 {
+        let shadow = self.shadows.of(memory);
+        let bytes = 0..a.bytes.min(64);
+        bytes.filter(|byte| shadow.is_unwritten(offset + u64::from(*byte), 1)).fold(0, |all, byte| all | 1 << byte)
+    }
+
     /// The bytes that a load uses, a bit each.
     pub(super) fn used(&self, a: &Access) -> u64 {
         self.used_bytes.get(&a.who.site).map_or(u64::MAX, |mask| u64::from(*mask))

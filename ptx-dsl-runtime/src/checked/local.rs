@@ -60,6 +60,23 @@ impl Local {
         Ok(())
     }
 
+    /// The bytes of a load that the thread has not written, a bit each.
+    #[cold]
+    pub fn unwritten(&self, a: &Access, from: u64) -> u64 {
+        let thread = thread(a.who);
+        let is_written = |at: u64| self.written.get(&(thread, at / 64)).is_some_and(|line| line >> (at % 64) & 1 != 0);
+        let bytes = 0..u64::from(a.bytes.min(64));
+        bytes.filter(|byte| !is_written(from + byte)).fold(0, |all, byte| all | 1 << byte)
+    }
+
+    /// The thread has stored undefined values: as if it had written nothing.
+    #[cold]
+    pub fn forget(&mut self, a: &Access, from: u64) {
+        for (line, bits) in lines(from, from + u64::from(a.bytes)) {
+            self.written.entry((thread(a.who), line)).and_modify(|written| *written &= !bits);
+        }
+    }
+
     /// These bytes are the free part of a thread's stack from now on. What it has freed is as if never written.
     pub fn stack(&mut self, who: Who, from: u64, to: u64) {
         let thread = thread(who);

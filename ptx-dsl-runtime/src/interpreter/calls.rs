@@ -94,7 +94,7 @@ fn write(r: &mut Runner<'_, '_>, transfer: &Transfer, k: usize, values: &[Vec<La
                     if let Some(register) = register {
                         r.registers.put(*register, r.lo + k, v, m);
                         if let Some(undefined) = &mut r.registers.undefined {
-                            undefined.set(*register, r.lo + k, m, (0, *register));
+                            undefined.set(*register, r.lo + k, m, None);
                         }
                     }
                 }

@@ -12,7 +12,7 @@ use super::registers::{Constants, Registers};
 use super::rows::RowFunction;
 use super::shuffle;
 use super::suspects::Suspects;
-use super::watched::Undefined;
+use super::watched::{self, Undefined};
 use crate::isa::list::calls;
 use crate::isa::warp::Mode;
 use crate::isa::{Call, Lane, OnRegisters, OnWarp, arith, space};
@@ -32,8 +32,10 @@ pub(super) struct Code {
     pub image: Arc<Image>,
     pub regions: Vec<Region>,
     pub constants: Constants,
-    /// Empty unless the monitor asks for variables.
-    pub suspects: Arc<Suspects>,
+    /// If the monitor asks for variables.
+    suspects: Option<Arc<Suspects>>,
+    /// By site: loads whose values are followed, if they are.
+    pub followed: Arc<[bool]>,
     /// Made when lanes part.
     liveness: OnceLock<Liveness>,
 }
@@ -143,7 +145,7 @@ impl Code {
         let calls: HashMap<Opcode, Call> = calls().into_iter().collect();
         let qualifiers: Vec<Q> = image.qualifiers.iter().map(interned).collect();
         let any_nan = AnyNan::new(image, &qualifiers);
-        let suspects = Arc::new(if variables { Suspects::new(image) } else { Suspects::default() });
+        let suspects = variables.then(|| Arc::new(Suspects::new(image)));
         let mut decoder = Decoder {
             image,
             calls,
@@ -154,15 +156,25 @@ impl Code {
             suspects: suspects.clone(),
         };
         let regions = image.regions.iter().map(|r| decoder.region(r)).collect();
-        Code { image: image.clone(), regions, constants: decoder.constants, suspects, liveness: OnceLock::new() }
+        let followed = if variables { watched::followed(image, &decoder.qualifiers) } else { Arc::default() };
+        Code {
+            image: image.clone(),
+            regions,
+            constants: decoder.constants,
+            suspects,
+            followed,
+            liveness: OnceLock::new(),
+        }
     }
 
     /// Registers for a CTA.
     pub fn registers(&self, geometry: &Geometry<'_>) -> Registers {
         let mut registers = Registers::new(&self.image, geometry, &self.constants);
-        let (suspects, warps) = (&self.suspects, registers.warps);
-        registers.undefined = Undefined::new(suspects, self.image.registers.len(), warps);
-        registers.pending = suspects.loaded.each_ref().map(|of| Pending::new(of, warps));
+        if let Some(suspects) = &self.suspects {
+            let warps = registers.warps;
+            registers.undefined = Some(Undefined::new(suspects, warps));
+            registers.pending = suspects.loaded.each_ref().map(|of| Pending::new(of, warps));
+        }
         registers
     }
 
@@ -205,7 +217,7 @@ struct Decoder<'i> {
     any_nan: AnyNan,
     set: InstructionSet,
     constants: Constants,
-    suspects: Arc<Suspects>,
+    suspects: Option<Arc<Suspects>>,
 }
 
 impl Decoder<'_> {
@@ -243,7 +255,7 @@ impl Decoder<'_> {
         let q = self.qualifiers[qualifiers as usize];
         let shuffle = shuffle::find(opcode, q, i);
         let waits = Fast::of(opcode, q, i) == Some(Fast::Wait);
-        Some(Block { op: Op::new(i, q, &self.suspects), function, barrier, shuffle, waits })
+        Some(Block { op: Op::new(i, q, self.suspects.as_deref()), function, barrier, shuffle, waits })
     }
 
     fn instr(&mut self, i: &image::Instr) -> Instr {
@@ -254,7 +266,7 @@ impl Decoder<'_> {
                 (self.run(i, opcode, q, carry_out), q)
             }
         };
-        Instr { op: Op::new(i, q, &self.suspects), run }
+        Instr { op: Op::new(i, q, self.suspects.as_deref()), run }
     }
 
     fn movement(&self, i: &image::Instr, from: u32, to: u32) -> Run {

@@ -46,7 +46,7 @@ impl Walk<'_> {
         }
     }
 
-    fn region(&mut self, image: &Image, at: usize) {
+    pub fn region(&mut self, image: &Image, at: usize) {
         let region = &image.regions[at];
         self.start(region);
         region.body.iter().for_each(|i| self.instr(i));

@@ -21,19 +21,24 @@ pub(super) struct Op {
     pub guard: Option<Guard>,
     pub sources: Vec<Operand>,
     pub results: Vec<Option<Register>>,
-    /// It has registers that may be undefined, or not loaded yet.
+    /// If the monitor wants to know of undefined registers.
     pub watched: Option<Box<Watched>>,
 }
 
 impl Op {
-    pub fn new(i: &Instr, q: Q, suspects: &Suspects) -> Self {
+    pub fn new(i: &Instr, q: Q, suspects: Option<&Suspects>) -> Self {
         let sources = i.sources.iter().map(operand).collect();
         let order = match i.action {
             Action::Opcode { opcode, .. } => Order::of(opcode, q),
             _ => Order::default(),
         };
-        let watched = Watched::new(i, q, suspects);
+        let watched = suspects.map(|suspects| Watched::new(i, q, suspects));
         Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone(), watched }
+    }
+
+    /// Is it watched even if no load has read what nobody has written?
+    pub fn is_watched(&self) -> bool {
+        self.watched.as_ref().is_some_and(|watched| watched.always)
     }
 }
 

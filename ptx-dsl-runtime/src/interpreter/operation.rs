@@ -39,7 +39,9 @@ impl Runner<'_, '_> {
     /// Runs an instruction that does not wait.
     #[inline(always)]
     pub fn execute(&mut self, Instr { op, run }: &Instr) -> Done {
-        if let Some(watched) = &op.watched {
+        if let Some(watched) = &op.watched
+            && (watched.always || self.registers.has_undefined())
+        {
             self.watch(op, watched)?;
         }
         if (self.guarded || op.guard.is_some()) && !self.guard(op) {

@@ -58,6 +58,9 @@ impl Plans {
     #[inline(always)]
     pub fn run(&mut self, r: &mut Runner<'_, '_>, code: &Code, at: usize) -> Done {
         let region = &code.regions[at];
+        if r.registers.has_undefined() {
+            return run_from(r, &region.body, 0);
+        }
         if !self.all.get(self.last).is_some_and(|plan| plan.fits(r, region)) {
             let Some(at) = self.all.iter().position(|plan| plan.fits(r, region)) else {
                 return self.record(r, code, at);
@@ -160,6 +163,9 @@ impl Plan {
             let outcome = step.run(r, body, *at).map_err(|fault| self.failed(r, body, *at, fault))?;
             if r.x.findings.has_news() {
                 r.describe_findings(&body[*at].op);
+                if r.registers.has_undefined() && matches!(outcome, Outcome::Done) {
+                    return self.run_rest(r, body, at + 1);
+                }
             }
             match outcome {
                 Outcome::Done => {}

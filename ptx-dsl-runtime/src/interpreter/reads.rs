@@ -16,10 +16,12 @@ impl Runner<'_, '_> {
         }
     }
 
-    /// The instruction has run: adds the values that the threads of new findings have read, but for registers that it has written.
+    /// The instruction has run: follows undefined values, and adds to new findings the values that their threads have read, but for
+    /// registers that it has written.
     #[cold]
     #[inline(never)]
     pub fn describe_findings(&mut self, op: &Op) {
+        self.follow(op);
         let mut findings = std::mem::take(&mut self.x.findings);
         for fault in findings.news() {
             self.add_reads(op, fault);
@@ -40,6 +42,10 @@ impl Runner<'_, '_> {
     }
 
     fn add_reads(&self, op: &Op, fault: &mut Fault) {
+        if fault.used.is_some() {
+            // it is about an earlier instruction
+            return;
+        }
         let guard = op.guard.map(|g| g.register);
         let operands = op.sources.iter().filter_map(|o| match o {
             Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => Some(*r),

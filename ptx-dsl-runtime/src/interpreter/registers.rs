@@ -248,6 +248,12 @@ impl Registers {
         self.pending.iter_mut().flatten().for_each(Pending::reset);
     }
 
+    /// Has a load read what nobody has written, so that registers are undefined now?
+    #[inline(always)]
+    pub fn has_undefined(&self) -> bool {
+        self.undefined.as_ref().is_some_and(|undefined| undefined.spread)
+    }
+
     #[inline(always)]
     pub fn slot(&self, r: Register) -> Slot {
         self.slots[r as usize]

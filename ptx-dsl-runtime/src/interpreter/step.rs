@@ -151,7 +151,7 @@ impl Step<'_, '_> {
         match code.regions[at].end {
             End::Goto(to) => Ok(Some(to)),
             End::Branch { guard, taken, fall } => {
-                if self.r.registers.undefined.is_some() {
+                if self.r.registers.undefined.as_ref().is_some_and(|u| !u.is_empty()) {
                     self.r.watch_branch(guard, &code.image.regions[at].name)?;
                 }
                 self.branch(guard, taken, fall)

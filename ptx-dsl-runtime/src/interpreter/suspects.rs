@@ -4,13 +4,15 @@
 use super::liveness::{Liveness, register};
 use super::loaded::{Loaded, Rule};
 use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
+use ptx_dsl_isa::isa::Host;
+use ptx_dsl_isa::isa::effect;
 use ptx_dsl_isa::opcode::op;
 use std::sync::Arc;
 
 /// How the lanes of a result are undefined, where those of sources are.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(super) enum Carry {
-    /// Never. Also where bits are combined: some of the result may be defined.
+    /// Never. Also where the operands are parts of the result.
     Never,
     /// If a source is.
     Any,
@@ -23,32 +25,16 @@ pub(super) enum Carry {
 impl Carry {
     pub fn of(i: &Instr) -> Carry {
         let Action::Opcode { opcode, .. } = i.action else { return Carry::All };
+        let Some(instr) = opcode.entries().next().map(|e| e.instr) else { return Carry::Never };
+        let effects = &instr.effects;
         let zero = |s: &Source| matches!(s, Source::Constant { value: 0 });
-        match opcode {
-            op::selp => Carry::Selected,
-            op::mul | op::mad | op::mul24 | op::mad24 if i.sources.iter().take(2).any(zero) => Carry::Never,
-            op::add
-            | op::sub
-            | op::mul
-            | op::mad
-            | op::mul24
-            | op::mad24
-            | op::fma
-            | op::div
-            | op::rem
-            | op::neg
-            | op::min
-            | op::max
-            | op::cvt
-            | op::cvta
-            | op::setp
-            | op::set
-            | op::shl
-            | op::shr => match &i.sources[..] {
-                // the same register twice may be a way to write zero
-                [a, b, ..] if a == b => Carry::Never,
-                _ => Carry::Any,
-            },
+        let computes = instr.host == Host::Lane && effects.carry == effect::Carry::None && !effects.selectors;
+        match (opcode, &i.sources[..]) {
+            (op::selp, _) => Carry::Selected,
+            (op::mul | op::mad | op::mul24 | op::mad24, [a, b, ..]) if zero(a) || zero(b) => Carry::Never,
+            // the same register twice may be a way to write zero
+            (_, [a, b, ..]) if a == b => Carry::Never,
+            _ if (computes || effects.translates) && !effects.merges => Carry::Any,
             _ => Carry::Never,
         }
     }
@@ -57,9 +43,8 @@ impl Carry {
 /// The registers of a kernel that are watched.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Suspects {
-    /// By register: its number among them.
-    numbers: Vec<Option<u32>>,
-    pub count: usize,
+    /// By register.
+    found: Vec<bool>,
     /// Those that wait for `tcgen05.wait::ld`, and for `wgmma.fence`.
     pub loaded: [Arc<Loaded>; 2],
 }
@@ -73,24 +58,17 @@ impl Suspects {
         if found.contains(&true) {
             while spread(image, &mut found) {}
         }
-        let mut count = 0;
-        let number = |found: bool| {
-            found.then(|| {
-                count += 1;
-                count - 1
-            })
-        };
-        let numbers = found.into_iter().map(number).collect();
-        Suspects {
-            numbers,
-            count: count as usize,
-            loaded: [Rule::Loads, Rule::Products].map(|rule| Arc::new(Loaded::new(rule, image))),
-        }
+        Suspects { found, loaded: [Rule::Loads, Rule::Products].map(|rule| Arc::new(Loaded::new(rule, image))) }
     }
 
     #[inline]
-    pub fn number(&self, r: Register) -> Option<usize> {
-        self.numbers.get(r as usize).copied().flatten().map(|n| n as usize)
+    pub fn has(&self, r: Register) -> bool {
+        self.found.get(r as usize) == Some(&true)
+    }
+
+    /// All of them.
+    pub fn registers(&self) -> impl Iterator<Item = Register> + '_ {
+        (0..).zip(&self.found).filter(|(_, found)| **found).map(|(r, _)| r)
     }
 }
 
@@ -125,7 +103,7 @@ mod tests {
         let image =
             Image { registers: vec![32; 8], regions: regions.into_iter().map(region).collect(), ..Image::default() };
         let found = Suspects::new(&image);
-        (0..8).filter(|r| found.number(*r).is_some()).collect()
+        found.registers().collect()
     }
 
     #[test]

@@ -1,27 +1,41 @@
-//! Undefined registers, for the checked host: reports where a value that no instruction of its thread has written matters. A copy of an
-//! undefined value is undefined, and so is a sum with it; compilers make them and throw them away.
+//! Undefined values, for the checked host: reports where a value that nobody has written matters. It is in a register that the thread
+//! has not written, or a load has read it from memory that nobody has written. A copy of an undefined value is undefined, and so is a sum
+//! with it; compilers make them and throw them away, and copy the padding of structures.
 
 use super::op::{Op, Operand};
 use super::runner::Runner;
 use super::suspects::Carry;
-use super::watched::Watched;
+use super::watched::{Root, Watched};
 use crate::fault::FaultKind;
 use crate::isa::Done;
-use crate::mem::address::AddrSpace;
+use crate::isa::ld_st::{element, elements};
+use crate::machine::findings::Undefined;
+use crate::mem::address::{AddrSpace, Place, decode};
+use crate::monitor::{Access, By, Proxy};
+use std::rc::Rc;
 
 use ptx_dsl_isa::image::{Guard, Register};
 
+/// Lanes in which a value is undefined, and where that comes from.
+type Lost = Option<(u32, Root)>;
+
 impl Runner<'_, '_> {
-    /// Lanes of a register of warp `k` that are undefined, and where that comes from.
-    fn undefined(&self, r: Register, k: usize) -> (u32, Register) {
-        self.registers.undefined.as_ref().map_or((0, r), |u| u.of(r, self.lo + k))
+    /// The undefined lanes of a register of warp `k`.
+    fn lost_lanes(&self, r: Register, k: usize) -> u32 {
+        self.registers.undefined.as_ref().and_then(|u| u.of(r, self.lo + k)).map_or(0, |(lanes, _)| lanes)
+    }
+
+    /// The same with the place that they come from.
+    fn lost(&self, r: Register, k: usize) -> Lost {
+        let (lanes, root) = self.registers.undefined.as_ref()?.of(r, self.lo + k)?;
+        Some((lanes, root.clone()))
     }
 
     /// The same of an operand.
-    fn undefined_operand(&self, o: &Operand, k: usize) -> (u32, Register) {
+    fn lost_operand(&self, o: &Operand, k: usize) -> Lost {
         match o {
-            Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => self.undefined(*r, k),
-            _ => (0, 0),
+            Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => self.lost(*r, k),
+            _ => None,
         }
     }
 
@@ -54,10 +68,10 @@ impl Runner<'_, '_> {
             if let Some((from, to)) = watched.stored {
                 self.stores(op, (from, to), k, m)?;
             }
-            let undefined = self.carried(op, watched.carry, k);
+            let lost = self.carried(op, watched.carry, k);
             if let Some(u) = &mut self.registers.undefined {
                 for r in op.results.iter().flatten() {
-                    u.set(*r, self.lo + k, m, undefined);
+                    u.set(*r, self.lo + k, m, lost.clone());
                 }
             }
         }
@@ -69,33 +83,52 @@ impl Runner<'_, '_> {
     }
 
     /// Lanes in which the results are undefined.
-    fn carried(&self, op: &Op, carry: Carry, k: usize) -> (u32, Register) {
-        let all: Vec<_> = op.sources.iter().map(|o| self.undefined_operand(o, k)).collect();
-        let root = |lanes: u32| (lanes, all.iter().find(|u| u.0 & lanes != 0).map_or(0, |u| u.1));
-        match (carry, &op.sources[..]) {
-            (Carry::Never, _) | (_, []) => (0, 0),
-            (Carry::Any, _) => root(all.iter().fold(0, |m, u| m | u.0)),
-            (Carry::All, _) => root(all.iter().fold(u32::MAX, |m, u| m & u.0)),
+    fn carried(&self, op: &Op, carry: Carry, k: usize) -> Lost {
+        if carry == Carry::Never || op.sources.is_empty() {
+            return None;
+        }
+        let all: Vec<_> = op.sources.iter().map(|o| self.lost_operand(o, k)).collect();
+        let lanes = |lost: &Lost| lost.as_ref().map_or(0, |(lanes, _)| *lanes);
+        let lost = match (carry, &op.sources[..]) {
+            (Carry::Never, _) => 0,
+            (Carry::Any, _) => all.iter().fold(0, |m, u| m | lanes(u)),
+            (Carry::All, _) => all.iter().fold(u32::MAX, |m, u| m & lanes(u)),
             (Carry::Selected, [_, _, p]) => {
                 let p = self.operand(p, k);
                 let p = crate::mask_by(|l| p[l] & 1 != 0);
-                root(p & all[0].0 | !p & all[1].0 | all[2].0)
+                p & lanes(&all[0]) | !p & lanes(&all[1]) | lanes(&all[2])
             }
-            (Carry::Selected, _) => (0, 0),
-        }
+            (Carry::Selected, _) => 0,
+        };
+        let (_, root) = all.into_iter().flatten().find(|(lanes, _)| lanes & lost != 0)?;
+        Some((lost, root))
     }
 
-    /// A store of undefined values to global memory. Of a vector some elements may be undefined: padding.
+    /// A store of undefined values. Of a vector some elements may be undefined: padding. So may a byte be that is copied from memory. A
+    /// store to local memory passes the values on.
     fn stores(&mut self, op: &Op, (from, to): (usize, usize), k: usize, m: u32) -> Done {
         let sources = op.sources.get(from..to).unwrap_or_default();
-        let all: Vec<_> = sources.iter().map(|o| self.undefined_operand(o, k)).collect();
-        let bad = all.iter().fold(m, |m, u| m & u.0);
-        if bad == 0 {
+        let all: Vec<_> = sources.iter().map(|o| self.lost_operand(o, k)).collect();
+        if all.iter().all(Option::is_none) {
             return Ok(());
         }
         let address = self.operand(&op.sources[0], k);
+        let space = crate::isa::space(op.q);
+        let bytes = element(op.q.types()[0]);
+        for (i, lost) in all.iter().enumerate().take(elements(op.q)) {
+            let Some((lanes, _)) = lost else { continue };
+            for l in (0..32).filter(|l| (lanes & m) >> l & 1 != 0) {
+                self.passes_on(space, address[l as usize] + u64::from(bytes) * i as u64, bytes, l);
+            }
+        }
+        let copied_byte = |lost: &Lost| bytes == 1 && matches!(lost, Some((_, Root::Memory { .. })));
+        let needed = |lost: &Lost| lost.as_ref().filter(|_| !copied_byte(lost)).map_or(0, |(lanes, _)| *lanes);
+        let bad = all.iter().fold(m, |m, u| m & needed(u));
+        if bad == 0 {
+            return Ok(());
+        }
         let bad = bad
-            & match crate::isa::space(op.q) {
+            & match space {
                 AddrSpace::Global => u32::MAX,
                 AddrSpace::Generic => crate::mask_by(|l| address[l] >> 56 == 0),
                 _ => 0,
@@ -106,11 +139,54 @@ impl Runner<'_, '_> {
         self.need(register, k, bad, "a value stored to global memory")
     }
 
+    /// A lane stores an undefined value, which is then in its local memory.
+    fn passes_on(&mut self, space: AddrSpace, addr: u64, bytes: u32, lane: u32) {
+        let Some(place @ Place::Local { .. }) = decode(space, addr, self.x.cur.cta) else { return };
+        let (who, order) = (self.x.who(1 << lane), self.x.order);
+        let (by, proxy) = (By::Thread, Proxy::Generic);
+        let access = Access { place, addr, bytes, write: true, same: false, by, proxy, order, who };
+        self.x.findings.undefined.push(Undefined::Store(access));
+    }
+
+    /// The instruction has run: takes over what it has done with memory that nobody has written.
+    pub(super) fn follow(&mut self, op: &Op) {
+        for access in std::mem::take(&mut self.x.findings.undefined) {
+            match access {
+                Undefined::Load(access, bytes) => self.loaded(op, &access, bytes),
+                Undefined::Store(access) => {
+                    if let Some(monitor) = self.x.monitor.get() {
+                        monitor.undefined(&access);
+                    }
+                }
+            }
+        }
+    }
+
+    /// A lane has loaded bytes of which some were never written. Elements without another byte are undefined.
+    fn loaded(&mut self, op: &Op, access: &Access, unwritten: u64) {
+        let Some(undefined) = &mut self.registers.undefined else { return };
+        let Some(size) = access.bytes.checked_div(op.results.len() as u32).filter(|size| *size != 0) else { return };
+        let space = if matches!(access.place, Place::Local { .. }) { "local" } else { "shared" };
+        let (warp, lane, site) = (access.who.warp as usize, access.who.lanes.trailing_zeros() & 31, access.who.site);
+        let element = u64::MAX >> (64 - (size * 8).min(64) / 8);
+        for (i, r) in (0..).zip(&op.results) {
+            let (Some(r), true) = (*r, unwritten.checked_shr(i * size).unwrap_or(0) & element == element) else {
+                continue;
+            };
+            let mut addresses = match undefined.of(r, warp) {
+                Some((_, Root::Memory { site: of, addresses, .. })) if *of == site => addresses.clone(),
+                _ => Rc::new([0; 32]),
+            };
+            Rc::make_mut(&mut addresses)[lane as usize] = access.addr + u64::from(i * size);
+            undefined.set(r, warp, 1 << lane, Some((1 << lane, Root::Memory { site, space, addresses })));
+        }
+    }
+
     /// The predicate of a branch.
     pub fn watch_branch(&mut self, guard: Guard, region: &str) -> Done {
         for k in 0..self.n {
             let active = self.active[k];
-            if active & self.undefined(guard.register, k).0 != 0 {
+            if active & self.lost_lanes(guard.register, k) != 0 {
                 self.enter(k, active);
                 // branches have no number among the statements
                 self.x.site = u32::MAX;
@@ -124,17 +200,40 @@ impl Runner<'_, '_> {
 
     /// A finding, if a register is undefined in one of these lanes.
     fn need(&mut self, r: Register, k: usize, lanes: u32, what: &str) -> Done {
-        let (undefined, root) = self.undefined(r, k);
-        if undefined & lanes == 0 {
-            return Ok(());
-        }
-        let lane = (undefined & lanes).trailing_zeros();
-        let name = |r: Register| self.image.names.get(r as usize).cloned().unwrap_or_default();
-        let kind = FaultKind::UndefinedRegister { register: name(r), from: name(root), what: what.to_owned() };
+        let bad = self.lost_lanes(r, k) & lanes;
+        let Some((_, root)) = self.lost(r, k).filter(|_| bad != 0) else { return Ok(()) };
+        let lane = bad.trailing_zeros();
         // it is reported once
         if let Some(u) = &mut self.registers.undefined {
-            u.set(r, self.lo + k, u32::MAX, (0, r));
+            u.set(r, self.lo + k, u32::MAX, None);
         }
-        self.x.found(kind, lane).map_err(|kind| self.x.fault(kind, lane))
+        let name = |r: Register| self.image.names.get(r as usize).cloned().unwrap_or_default();
+        match root {
+            Root::Register(root) => {
+                let kind = FaultKind::UndefinedRegister { register: name(r), from: name(root), what: what.to_owned() };
+                self.x.found(kind, lane).map_err(|kind| self.x.fault(kind, lane))
+            }
+            Root::Memory { site, space, addresses } => {
+                let statement = self.x.geometry.statement(self.x.site, "");
+                let by = if statement.is_empty() { String::new() } else { format!(" by {statement}") };
+                let used = format!("`{}` is used as {what}{by}", name(r));
+                let (here, order) = (self.x.site, self.x.order);
+                self.x.at(site, order);
+                let kind = FaultKind::Uninitialised { space, addr: addresses[lane as usize] };
+                let known = self.x.findings.list.len();
+                let done = self.x.found(kind, lane);
+                let new = self.x.findings.list.get_mut(known..).unwrap_or_default();
+                new.iter_mut().for_each(|fault| fault.used = Some(used.clone()));
+                // its registers have changed since
+                self.x.findings.news();
+                let done = done.map_err(|kind| {
+                    let mut fault = self.x.fault(kind, lane);
+                    fault.used = Some(used);
+                    fault
+                });
+                self.x.at(here, order);
+                done
+            }
+        }
     }
 }

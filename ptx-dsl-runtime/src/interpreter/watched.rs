@@ -1,18 +1,24 @@
 //! What the checked host keeps of undefined registers: the instructions that are watched, and the lanes that hold what no instruction
 //! of their thread has written.
 
-use super::liveness::register;
+use super::liveness::{Walk, register};
 use super::loaded::Touch;
 use super::suspects::{Carry, Suspects};
-use crate::qual::Q;
-use ptx_dsl_isa::image::{Action, Instr, Register, Source};
+use crate::Lanes;
+use crate::qual::{Q, q};
+use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
 use ptx_dsl_isa::isa::effect::{self, MemoryOp};
+use ptx_dsl_isa::opcode::op;
+use rustc_hash::FxHashMap;
 use std::rc::Rc;
 use std::sync::Arc;
 
 /// What a watched instruction does with registers that may be undefined.
 #[derive(Debug)]
 pub(super) struct Watched {
+    /// Its registers may be undefined from the start, or not loaded yet: it is watched always, others once a load of the CTA has read
+    /// what nobody has written.
+    pub always: bool,
     pub carry: Carry,
     /// Its sources that have to be defined, with what they are.
     pub needed: Vec<(Register, &'static str)>,
@@ -25,15 +31,11 @@ pub(super) struct Watched {
 }
 
 impl Watched {
-    /// `None` if no register of the instruction is suspected or loaded.
-    pub fn new(i: &Instr, qualifiers: Q, suspects: &Suspects) -> Option<Box<Watched>> {
-        let suspected = |r: &Register| suspects.number(*r).is_some();
+    pub fn new(i: &Instr, qualifiers: Q, suspects: &Suspects) -> Box<Watched> {
         let guard = i.guard.map(|g| g.register);
         let mut all = i.sources.iter().filter_map(register).chain(guard).chain(i.results.iter().flatten().copied());
         let touches: Vec<_> = suspects.loaded.iter().filter_map(|of| Touch::new(i, qualifiers, of)).collect();
-        if touches.is_empty() && (suspects.count == 0 || !all.any(|r| suspected(&r))) {
-            return None;
-        }
+        let always = !touches.is_empty() || all.any(|r| suspects.has(r));
         let effects = match i.action {
             Action::Opcode { opcode, .. } => opcode.entries().next().map(|e| e.instr.effects),
             Action::Move { .. } => None,
@@ -41,81 +43,111 @@ impl Watched {
         let memory = effects.map_or(MemoryOp::None, |e| e.memory);
         let barrier = effects.is_some_and(|e| e.barrier != effect::Barrier::None);
         let needed = i.sources.iter().filter_map(|source| match *source {
-            Source::Address { base, .. } if suspected(&base) => Some((base, "an address")),
-            Source::Register { register } if barrier && suspected(&register) => {
-                Some((register, "an operand of a barrier"))
-            }
+            Source::Address { base, .. } => Some((base, "an address")),
+            Source::Register { register } if barrier => Some((register, "an operand of a barrier")),
             _ => None,
         });
         let stores = memory.stores() && i.sources.len() > 1;
-        Some(Box::new(Watched {
+        Box::new(Watched {
+            always,
             carry: Carry::of(i),
             needed: needed.collect(),
             stored: stores.then_some((1, i.sources.len())),
             effect: barrier || memory != MemoryOp::None,
             touches,
-        }))
+        })
     }
 }
 
-/// The undefined lanes of the watched registers of a CTA.
+/// The loads whose values are followed, by site: `ld`, and `atom.exch`, which gives the old value and puts another one in its place.
+/// A load whose value nobody reads is a finding at once.
+pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
+    let mut read = vec![false; image.registers.len()];
+    for at in 0..image.regions.len() {
+        Walk { read: &mut |r| read[r as usize] = true, write: &mut |_| {} }.region(image, at);
+    }
+    let all = image.regions.iter().flat_map(|region| &region.body);
+    let is_followed = |i: &&Instr| match i.action {
+        Action::Opcode { opcode: op::ld, .. } => i.results.iter().flatten().any(|r| read[*r as usize]),
+        Action::Opcode { opcode: op::atom, qualifiers: q, .. } => qualifiers[q as usize].has(q::exch),
+        _ => false,
+    };
+    let mut by_site = Vec::new();
+    for i in all.filter(is_followed) {
+        let site = i.site as usize;
+        by_site.resize(by_site.len().max(site + 1), false);
+        by_site[site] = true;
+    }
+    by_site.into()
+}
+
+/// Where an undefined value comes from.
+#[derive(Debug, Clone)]
+pub(super) enum Root {
+    /// A register that the thread has not written.
+    Register(Register),
+    /// A load from memory that nobody has written.
+    Memory {
+        /// Of the load.
+        site: u32,
+        space: &'static str,
+        /// By lane; 0 if another load has read it.
+        addresses: Rc<Lanes>,
+    },
+}
+
+/// The undefined lanes of the registers of a CTA.
 #[derive(Debug, Clone)]
 pub(super) struct Undefined {
     suspects: Arc<Suspects>,
     warps: usize,
-    /// By register and warp.
-    lanes: Vec<u32>,
-    /// The register that nobody has written, from which the value comes.
-    roots: Vec<Register>,
-    all: Rc<[Register]>,
+    /// By register and warp: its undefined lanes, if it has some, and where that comes from.
+    all: FxHashMap<(Register, usize), (u32, Root)>,
+    /// A load has read what nobody has written: all instructions are watched, not only those with suspected registers.
+    pub spread: bool,
 }
 
 impl Undefined {
-    /// `None` if no register is suspected.
-    pub fn new(suspects: &Arc<Suspects>, registers: usize, warps: usize) -> Option<Undefined> {
-        if suspects.count == 0 {
-            return None;
-        }
-        let mut all = vec![0; suspects.count];
-        for r in 0..registers as Register {
-            if let Some(n) = suspects.number(r) {
-                all[n] = r;
-            }
-        }
-        let mut new = Undefined {
-            suspects: suspects.clone(),
-            warps,
-            lanes: vec![0; suspects.count * warps],
-            roots: vec![0; suspects.count * warps],
-            all: all.into(),
-        };
+    pub fn new(suspects: &Arc<Suspects>, warps: usize) -> Undefined {
+        let mut new = Undefined { suspects: suspects.clone(), warps, all: FxHashMap::default(), spread: false };
         new.reset();
-        Some(new)
+        new
     }
 
     /// Nobody has written anything.
     pub fn reset(&mut self) {
-        self.lanes.fill(u32::MAX);
-        for (n, r) in self.all.iter().enumerate() {
-            self.roots[n * self.warps..(n + 1) * self.warps].fill(*r);
+        self.all.clear();
+        self.spread = false;
+        for r in self.suspects.registers() {
+            self.all.extend((0..self.warps).map(|w| ((r, w), (u32::MAX, Root::Register(r)))));
         }
+    }
+
+    /// Is every register defined?
+    pub fn is_empty(&self) -> bool {
+        self.all.is_empty()
     }
 
     /// The lanes of a warp in which a register is undefined, and where that comes from.
-    pub fn of(&self, r: Register, w: usize) -> (u32, Register) {
-        match self.suspects.number(r) {
-            Some(n) => (self.lanes[n * self.warps + w], self.roots[n * self.warps + w]),
-            None => (0, r),
-        }
+    pub fn of(&self, r: Register, w: usize) -> Option<(u32, &Root)> {
+        self.all.get(&(r, w)).map(|(lanes, root)| (*lanes, root))
     }
 
     /// Lanes of a register get a value, which is undefined in some of them.
-    pub fn set(&mut self, r: Register, w: usize, lanes: u32, undefined: (u32, Register)) {
-        let Some(n) = self.suspects.number(r) else { return };
-        let at = n * self.warps + w;
-        self.lanes[at] = self.lanes[at] & !lanes | undefined.0 & lanes;
-        if undefined.0 & lanes != 0 {
-            self.roots[at] = undefined.1;
+    pub fn set(&mut self, r: Register, w: usize, lanes: u32, undefined: Option<(u32, Root)>) {
+        let old = self.of(r, w).map_or(0, |(old, _)| old & !lanes);
+        match undefined {
+            Some((new, root)) if new & lanes != 0 => {
+                self.spread |= matches!(root, Root::Memory { .. });
+                self.all.insert((r, w), (old | new & lanes, root));
+            }
+            _ if old == 0 => {
+                self.all.remove(&(r, w));
+                self.spread &= !self.all.is_empty();
+            }
+            _ => {
+                self.all.entry((r, w)).and_modify(|(lanes, _)| *lanes = old);
+            }
         }
     }
 }

@@ -23,7 +23,7 @@ const fn extend(ty: Ty, value: u64) -> u64 {
 
 /// Size of one element of the operand list: a `.b128` value is two elements.
 #[inline(always)]
-pub(super) const fn element(ty: Ty) -> u32 {
+pub(crate) const fn element(ty: Ty) -> u32 {
     if ty.bytes() > 8 { 8 } else { ty.bytes() }
 }
 
@@ -64,7 +64,7 @@ pub fn ldu(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
 
 /// Elements that a store has.
 #[inline(always)]
-const fn elements(q: Q) -> usize {
+pub(crate) const fn elements(q: Q) -> usize {
     if q.has(q::v8) {
         8
     } else if q.has(q::v4) {

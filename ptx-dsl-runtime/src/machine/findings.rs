@@ -1,6 +1,8 @@
 //! What a monitor has found, if the launch goes on after it.
 
 use crate::fault::Fault;
+use crate::monitor::Access;
+use std::sync::Arc;
 
 /// The findings of a launch so far, in order.
 #[derive(Debug, Default)]
@@ -8,13 +10,32 @@ pub(crate) struct Findings {
     pub list: Vec<Fault>,
     /// Those that have the registers which their statement has read.
     described: usize,
+    /// By site: a load from memory that nobody has written is no finding yet, because the engine follows the value. Empty if it follows
+    /// none.
+    pub followed: Arc<[bool]>,
+    /// Accesses of the current instruction, for the engine that follows values.
+    pub undefined: Vec<Undefined>,
+}
+
+/// An access to bytes whose values nobody has written.
+#[derive(Debug, Clone, Copy)]
+pub(crate) enum Undefined {
+    /// A load of them, a bit each.
+    Load(Access, u64),
+    /// A store to them of undefined values.
+    Store(Access),
 }
 
 impl Findings {
-    /// Are there findings without registers?
+    /// Are there findings without registers, or undefined values in memory?
     #[inline(always)]
     pub fn has_news(&self) -> bool {
-        self.described < self.list.len()
+        self.described < self.list.len() || !self.undefined.is_empty()
+    }
+
+    /// Does the engine follow what this statement loads?
+    pub fn follows(&self, site: u32) -> bool {
+        self.followed.get(site as usize) == Some(&true)
     }
 
     /// Those, which have them from now on.

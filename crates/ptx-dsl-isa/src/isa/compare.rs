@@ -117,7 +117,8 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("d", slot(".dtype")), src("a", slot(".dtype")), src("b", slot(".dtype")), src("c", T)])
         .gates(&[gate(&[has(q::f64)]).requires(sm(13))])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
     instr("set")
         .section("9.7.7.1")
         .since(ptx(4, 2))

@@ -170,7 +170,8 @@ pub const LIST: &[Instr] = &[
              .abType = { .s32 }",
         )
         .operands(&[dst("d", slot(".abType")), src("a", slot(".abType")), src("b", slot(".abType"))])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
     instr("cvt.pack")
         .section("9.7.9.22")
         .since(ptx(6, 5))
@@ -188,5 +189,6 @@ pub const LIST: &[Instr] = &[
             src("c", slot(".cType")),
         ])
         .gates(&[gate(&[any(&[q::u2, q::s2, q::u4, q::s4])]).requires(sm(75))])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
 ];

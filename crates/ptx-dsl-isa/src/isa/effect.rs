@@ -12,6 +12,8 @@ pub struct Effects {
     pub pure: bool,
     /// Its result is the address that it takes, in another window: addresses that stay in a window keep their distances.
     pub translates: bool,
+    /// Its operands are parts of its result, which may be undefined where another part is not: a logical operation, or one that packs.
+    pub merges: bool,
     /// It takes many times as long as an addition: division, roots, transcendental functions.
     pub slow: bool,
     /// What it does to memory.
@@ -47,6 +49,7 @@ impl Effects {
         carry: Carry::None,
         pure: false,
         translates: false,
+        merges: false,
         slow: false,
         memory: MemoryOp::None,
         proxy: Proxy::Generic,

@@ -234,6 +234,11 @@ impl Instr {
         self.effects.translates = true;
         self.pure()
     }
+    /// Its operands are parts of its result.
+    pub const fn merges(mut self) -> Self {
+        self.effects.merges = true;
+        self
+    }
     /// It moves or reads the stack pointer.
     pub const fn stack(mut self) -> Self {
         self.effects.stack = true;

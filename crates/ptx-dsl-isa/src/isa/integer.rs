@@ -237,7 +237,8 @@ pub const LIST: &[Instr] = &[
             src("c", ty(Ty::U32)).range(0, 255),
             src("d", ty(Ty::U32)).range(0, 255),
         ])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
     instr("szext")
         .section("9.7.1.21")
         .since(ptx(7, 6))

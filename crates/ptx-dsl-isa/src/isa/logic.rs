@@ -16,7 +16,8 @@ pub const LIST: &[Instr] = &[
              .type = { .pred, .b16, .b32, .b64 }",
         )
         .operands(DAB)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
     instr("or")
         .section("9.7.8.2")
         .syntax(
@@ -24,7 +25,8 @@ pub const LIST: &[Instr] = &[
              .type = { .pred, .b16, .b32, .b64 }",
         )
         .operands(DAB)
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
     instr("xor")
         .section("9.7.8.3")
         .syntax(
@@ -68,7 +70,8 @@ pub const LIST: &[Instr] = &[
             src("q", PRED),
         ])
         .gates(&[gate(&[any(&[q::or, q::and])]).since(ptx(8, 2)).requires(sm(70))])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
     instr("shf")
         .section("9.7.8.7")
         .since(ptx(3, 1))
@@ -80,7 +83,8 @@ pub const LIST: &[Instr] = &[
              .mode = { .clamp, .wrap }",
         )
         .operands(&[dst("d", T), src("a", T), src("b", T), src("c", ty(Ty::U32))])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
     instr("shl")
         .section("9.7.8.8")
         .syntax(
@@ -106,5 +110,6 @@ pub const LIST: &[Instr] = &[
              .mode = { .f4e, .b4e, .rc8, .ecl, .ecr, .rc16 }",
         )
         .operands(&[dst("d", T), src("a", T), src("b", T), src("c", T)])
-        .host(Host::Lane),
+        .host(Host::Lane)
+        .merges(),
 ];

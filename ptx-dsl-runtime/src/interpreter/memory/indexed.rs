@@ -37,7 +37,7 @@ impl Access {
                 counts && Stored::of(r, &op.sources[1]).is_some()
             }
         };
-        plain && self.count == 1 && scale.is_multiple_of(self.bytes) && !self.is_local() && op.watched.is_none()
+        plain && self.count == 1 && scale.is_multiple_of(self.bytes) && !self.is_local() && !op.is_watched()
     }
 }
 

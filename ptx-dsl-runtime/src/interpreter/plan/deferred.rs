@@ -152,7 +152,7 @@ impl Tracker {
     /// The value that an instruction makes, and the maker of an operand.
     fn made(&self, r: &Runner<'_, '_>, op: &Op, run: &Run) -> Option<(Linear, Option<usize>)> {
         let Run::Lane { rows: Some(function), .. } = run else { return None };
-        if op.guard.is_some() || op.watched.is_some() {
+        if op.guard.is_some() || op.is_watched() {
             return None;
         }
         let index = |o: &Operand| match o {

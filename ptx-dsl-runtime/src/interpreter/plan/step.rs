@@ -64,9 +64,9 @@ fn values<const N: usize>(r: &Runner<'_, '_>, op: &Op) -> Option<[Value; N]> {
 impl Step {
     /// Runs an instruction, and finds how that went.
     pub fn record(r: &mut Runner<'_, '_>, at: usize, instr: &Instr) -> Result<Step, Box<Fault>> {
-        let step = match (&instr.op.guard, &instr.op.watched) {
-            (None, None) => Step::of(r, at, instr),
-            (Some(_), None) => Step::guarded(r, instr),
+        let step = match (&instr.op.guard, instr.op.is_watched()) {
+            (None, false) => Step::of(r, at, instr),
+            (Some(_), false) => Step::guarded(r, instr),
             _ => None,
         };
         r.execute(instr)?;

@@ -156,7 +156,9 @@ impl Step<'_, '_> {
         let End::Block { next, .. } = self.code.end(usize::from(pc)) else {
             return Err(self.r.x.fault(FaultKind::Internal("a wait without a next region".into()), 0));
         };
-        if let Some(watched) = &block.op.watched {
+        if let Some(watched) = &block.op.watched
+            && (watched.always || self.r.registers.has_undefined())
+        {
             self.r.watch(&block.op, watched)?;
         }
         if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id))

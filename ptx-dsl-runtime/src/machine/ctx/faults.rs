@@ -23,8 +23,9 @@ impl Ctx<'_> {
         });
         let (kernel, at) = (self.geometry.info.name.to_owned(), self.geometry.at(self.site));
         let object = self.object(&kind);
-        let (registers, replay, schedule, steps, others) = (Vec::new(), None, Vec::new(), Vec::new(), Vec::new());
-        Box::new(Fault { kind, kernel, object, at, thread, registers, replay, schedule, steps, others })
+        let (registers, schedule, steps, others) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        let (used, replay) = (None, None);
+        Box::new(Fault { kind, kernel, object, at, thread, registers, used, replay, schedule, steps, others })
     }
 
     /// Adds the statements and the thread of the other side of a race.

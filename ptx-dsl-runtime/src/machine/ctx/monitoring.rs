@@ -3,7 +3,8 @@
 use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
-use crate::monitor::{Access, Event, Finding, Order, Sync, Who};
+use crate::machine::findings::Undefined;
+use crate::monitor::{Access, By, Event, Finding, Order, Sync, Who};
 
 impl Ctx<'_> {
     /// Lanes of the current warp at the current statement.
@@ -35,8 +36,17 @@ impl Ctx<'_> {
     pub(crate) fn tell_access(&mut self, access: Access) -> Result<(), FaultKind> {
         self.step_accesses(&access, None);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
-        let done = monitor.memory(access);
-        done.or_else(|kind| self.found(kind, access.who.lanes.trailing_zeros().min(31)))
+        match monitor.memory(access) {
+            Ok(()) => Ok(()),
+            Err(FaultKind::Uninitialised { .. })
+                if access.by == By::Thread && self.findings.follows(access.who.site) =>
+            {
+                let bytes = monitor.unwritten(&access);
+                self.findings.undefined.push(Undefined::Load(access, bytes));
+                Ok(())
+            }
+            Err(kind) => self.found(kind, access.who.lanes.trailing_zeros().min(31)),
+        }
     }
 
     /// The monitor has found something about a lane. Err if that ends the launch.
