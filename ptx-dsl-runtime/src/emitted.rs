@@ -82,27 +82,34 @@ pub fn write_param(x: &mut Ctx<'_>, frame: Option<&Lanes>, at: u64, size: u32, v
     Ok(())
 }
 
-/// A recursive call: the active lanes get a frame of `size` bytes of local memory. Their registers are already saved on `stack`.
+/// A call of a recursive function, whose variables are so far from the start of the stack and take so many bytes: the active lanes get
+/// a frame. `stack` keeps the caller's registers, which are saved already, and its frame.
 pub fn nest(
     x: &mut Ctx<'_>,
     frame: &mut Lanes,
-    stack: &[Vec<u64>; 32],
-    size: u64,
+    used: &mut Lanes,
+    stack: &mut [Vec<u64>; 32],
+    (moved, size): (u64, u64),
     limit: u64,
 ) -> Result<(), Box<Fault>> {
     for lane in active(x.mask) {
         let l = lane as usize;
-        frame[l] += size;
-        if frame[l] > limit || stack[l].len() as u64 * 8 > limit {
+        stack[l].push(frame[l]);
+        frame[l] = moved + used[l];
+        used[l] += size;
+        if used[l] > limit || stack[l].len() as u64 * 8 > limit {
             return Err(x.fault(FaultKind::StackOverflow { bytes: limit }, lane));
         }
     }
     Ok(())
 }
 
-/// The lanes of `mask` return from a recursive call.
-pub fn unnest(frame: &mut Lanes, size: u64, mask: u32) {
-    active(mask).for_each(|lane| frame[lane as usize] -= size);
+/// The lanes of `mask` return from such a call.
+pub fn unnest(frame: &mut Lanes, used: &mut Lanes, stack: &mut [Vec<u64>; 32], size: u64, mask: u32) {
+    for l in active(mask).map(|lane| lane as usize) {
+        frame[l] = stack[l].pop().unwrap_or_default();
+        used[l] = used[l].saturating_sub(size);
+    }
 }
 
 /// `brx.idx` past the end of its table is undefined.

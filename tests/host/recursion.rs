@@ -167,6 +167,83 @@ fn local_variables_belong_to_an_activation() {
     assert_eq!(out, std::array::from_fn::<_, 48, _>(|n| (n * (n + 1) / 2) as u32));
 }
 
+ptx! {
+    <sm_80, ptx 7.0>
+    // The sum of 1 to n, each number from the local memory of its activation.
+    .func (.reg .u32 %sum) below(.reg .u32 %n)
+    {
+        .reg .pred %p;
+        .reg .b32 %m;
+        .local .align 64 .b32 own[3];
+        setp.eq.u32 %p, %n, 0;
+        mov.u32 %sum, 0;
+        @%p ret;
+        st.local.u32 [own+8], %n;
+        sub.u32 %m, %n, 1;
+        call (%sum), below, (%m);
+        ld.local.u32 %m, [own+8];
+        add.u32 %sum, %sum, %m;
+        ret;
+    }
+    // Not recursive, but recursive functions call it and are called by it.
+    .func (.reg .u32 %sum) between(.reg .u32 %n)
+    {
+        .reg .b32 %m;
+        .local .align 4 .b32 own;
+        st.local.u32 [own], %n;
+        call (%sum), below, (%n);
+        ld.local.u32 %m, [own];
+        add.u32 %sum, %sum, %m;
+        ret;
+    }
+    .func (.reg .u32 %sum) above(.reg .u32 %n)
+    {
+        .reg .pred %p;
+        .reg .b32 %m, %s;
+        .local .align 4 .b32 own[5];
+        setp.eq.u32 %p, %n, 0;
+        mov.u32 %sum, 0;
+        @%p ret;
+        st.local.u32 [own+16], %n;
+        call (%s), between, (%n);
+        ld.local.u32 %m, [own+16];
+        add.u32 %s, %s, %m;
+        sub.u32 %m, %m, 1;
+        call (%sum), above, (%m);
+        add.u32 %sum, %sum, %s;
+        ret;
+    }
+    .visible .entry deep(.param .u64 .ptr .global .align 4 out: &mut [u32], .param .u32 n)
+    {
+        .reg .b32 %n, %s, %t;
+        .reg .b64 %p;
+        .local .align 16 .b8 large[20000];
+        ld.param.u64 %p, [out];
+        ld.param.u32 %n, [n];
+        st.local.u32 [large], 7;
+        st.local.u32 [large+19996], 9;
+        call (%s), above, (%n);
+        ld.local.u32 %t, [large];
+        add.u32 %s, %s, %t;
+        ld.local.u32 %t, [large+19996];
+        add.u32 %s, %s, %t;
+        st.global.u32 [%p], %s;
+        ret;
+    }
+}
+
+/// The local memory of the kernel does not count, nor does that of functions which are not running.
+#[test]
+fn frames_are_as_large_as_the_variables_of_a_function() {
+    let sum = |n: u32| (1..=n).map(|k| 2 * k + (1..=k).sum::<u32>()).sum::<u32>() + 16;
+    for n in [0, 1, 2, 50, 300] {
+        let mut out = [0u32];
+        deep.launch(&Host::new(), Launch::grid(1).block(1), (&mut out, n)).unwrap();
+        assert_eq!(out, [sum(n)], "{n}");
+        deep.launch(&Host::checked(), Launch::grid(1).block(1), (&mut out, n)).unwrap();
+    }
+}
+
 #[test]
 fn recursion_without_end_is_a_fault() {
     let mut out = [0u32; 2];

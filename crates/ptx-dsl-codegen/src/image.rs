@@ -175,8 +175,7 @@ impl Writer<'_, '_> {
     }
 
     fn finish(mut self) -> Image {
-        self.image.frame_size = self.kernel.frame_size;
-        self.image.stack = if self.kernel.recursive.is_empty() { 0 } else { u64::from(crate::emit::calls::STACK) };
+        self.image.stack = if self.kernel.recursive.is_empty() { 0 } else { u64::from(crate::frames::STACK) };
         self.image.saved = vec![Vec::new(); self.saved.len()];
         for (key, first) in &self.registers {
             let Some(n) = self.saved.get(&key.func.0) else { continue };

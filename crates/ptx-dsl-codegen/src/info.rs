@@ -1,8 +1,8 @@
 //! What the runtime knows of a kernel before it runs, as data: `item/info.rs` emits it, a module that is loaded at run time keeps it.
 //! What is the module's (target, images of variables) stays there.
 
-use crate::emit::calls::STACK;
 use crate::emit::constants::Constants;
+use crate::frames::STACK;
 use crate::kernel::Kernel;
 use crate::region::graph::{NotYet, Program};
 use crate::stack;
@@ -93,7 +93,7 @@ impl Info {
             name: f.name.clone(),
             parameters: parameters.collect(),
             shared_size: kernel.static_shared(),
-            local_size: program.local_size(module).next_multiple_of(16).saturating_add(stack),
+            local_size: u32::try_from(kernel.frames.base).unwrap_or(u32::MAX).saturating_add(stack),
             stack,
             reqntid: f.reqntid,
             maxntid: f.maxntid,

@@ -1,5 +1,6 @@
 //! The kernel that code is generated for: facts about registers, variables and memory accesses. All stages read it, none changes it.
 
+use crate::frames::{Frames, is_local};
 use crate::instr::elements;
 use ptx_dsl_analysis::use_def::{destinations, sources};
 use ptx_dsl_isa::hir::{Base, FuncId, Function, Instr, Module, Operand, RegId, Space, VarId};
@@ -16,8 +17,8 @@ pub struct Kernel<'m> {
     pub function: &'m Function,
     /// Functions that a thread may enter again before they return.
     pub recursive: BTreeSet<u32>,
-    /// Bytes of local memory that one activation takes.
-    pub frame_size: u64,
+    /// The frames of these functions.
+    pub frames: Frames,
 }
 
 impl Kernel<'_> {
@@ -57,8 +58,7 @@ impl Kernel<'_> {
     /// Has each activation of `f` its own copy of the variable?
     pub fn is_framed(&self, f: FuncId, var: VarId) -> bool {
         let var = &self.module.vars[var.0 as usize];
-        let local = matches!(var.space, Space::Local | Space::ParamFunc) && !var.of_module;
-        local && self.recursive.contains(&f.0)
+        is_local(var) && self.recursive.contains(&f.0)
     }
 
     /// `.param` alone does not say whose parameter it is; the variable does.

@@ -9,6 +9,7 @@
 mod analysis;
 mod cluster_address;
 mod emit;
+mod frames;
 mod image;
 mod info;
 mod instr;
@@ -34,6 +35,7 @@ mod wgmma;
 use emit::Emitter;
 use emit::constants::Constants;
 use emit::scale::Scale;
+use frames::Frames;
 use item::parameters::passing;
 use kernel::Kernel;
 use layout::scalar_op::weight;
@@ -78,8 +80,9 @@ fn prepare<'m>(
     mut constants: Constants<'m>,
 ) -> (Kernel<'m>, Prepared<'m>) {
     let program = region::build::program(module, entry, function);
-    let frame_size = u64::from(program.local_size(module).next_multiple_of(16));
-    let kernel = Kernel { module, entry, function, recursive: program.recursive.clone(), frame_size };
+    let recursive = program.recursive.clone();
+    let frames = Frames::new(module, &recursive, program.local_size(module));
+    let kernel = Kernel { module, entry, function, recursive, frames };
     let image = image::image(&kernel, &program, &mut constants);
     let info = Info::new(&kernel, &program, &mut constants);
     (kernel, Prepared { program, constants, image, info })
@@ -100,7 +103,8 @@ pub fn kernel(
     let function = split.as_ref().unwrap_or(original);
     let mut constants = Constants::new(source.line, &text.printed);
     let (kernel, prepared) = if stub {
-        let kernel = Kernel { module, entry, function, recursive: BTreeSet::new(), frame_size: 0 };
+        let frames = Frames::new(module, &BTreeSet::new(), 0);
+        let kernel = Kernel { module, entry, function, recursive: BTreeSet::new(), frames };
         let program = Program::empty(entry);
         let info = Info::new(&kernel, &program, &mut constants);
         (kernel, Prepared { program, constants, image: Image::default(), info })

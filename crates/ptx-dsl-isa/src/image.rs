@@ -14,7 +14,7 @@ use crate::ty::Ty;
 use code::{Code, code};
 
 /// Changes with every change of the format. An image of another version does not decode.
-const VERSION: u32 = 4;
+const VERSION: u32 = 5;
 
 /// A register: an index into [`Image::registers`].
 pub type Register = u32;
@@ -37,8 +37,6 @@ code! {
         pub variables: Vec<Variable>,
         /// The registers of each recursive function, by the number that [`Transfer::saves`] has. A call saves them.
         pub saved: Vec<Vec<Register>>,
-        /// Bytes of local memory of one activation of a recursive function.
-        pub frame_size: u64,
         /// Bytes of stack that recursive calls of a thread may take.
         pub stack: u64,
     }
@@ -191,10 +189,23 @@ code! {
     pub struct Transfer {
         /// For faults.
         pub site: u32,
-        /// The call needs a frame of its own: the number in [`Image::saved`] of the caller's registers.
+        /// The number in [`Image::saved`] of the caller's registers, if it is recursive, and the callee too.
         pub saves: Option<u32>,
+        /// That of the callee, if it is recursive.
+        pub frame: Option<Frame>,
         /// From where to where.
         pub moves: Vec<(Place, Place)>,
+    }
+}
+
+code! {
+    /// The variables of a recursive function: a part of local memory, of which each activation has a copy on the stack.
+    #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+    pub struct Frame {
+        /// How far the first copy is from the variables.
+        pub moved: u64,
+        /// In bytes.
+        pub size: u64,
     }
 }
 
@@ -263,7 +274,6 @@ mod tests {
                 region(End::Exit {}),
             ],
             saved: vec![vec![0, 2]],
-            frame_size: 1 << 40,
             stack: 1,
         }
     }

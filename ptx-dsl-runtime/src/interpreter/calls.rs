@@ -4,7 +4,7 @@ use super::runner::{Masks, Runner};
 use crate::fault::{Fault, FaultKind};
 
 use crate::{Lanes, emitted};
-use ptx_dsl_isa::image::{Callee, Place, Register, Transfer};
+use ptx_dsl_isa::image::{Callee, Frame, Place, Register, Transfer};
 
 type Done = Result<(), Box<Fault>>;
 
@@ -21,7 +21,10 @@ pub(super) fn pass_arguments(r: &mut Runner<'_, '_>, callee: &Callee, masks: &Ma
         r.x.site = callee.arguments.site;
         let values = read(r, &callee.arguments, k)?;
         if let Some(n) = callee.arguments.saves {
-            push_frame(r, n, k, m)?;
+            save(r, n, k, m);
+        }
+        if let Some(frame) = callee.arguments.frame {
+            push_frame(r, frame, k, m)?;
         }
         write(r, &callee.arguments, k, &values, m)?;
         r.registers.put(callee.return_address, r.lo + k, &[u64::from(callee.back); 32], m);
@@ -44,8 +47,11 @@ pub(super) fn give_results(r: &mut Runner<'_, '_>, results: &Transfer, masks: &M
         r.enter(k, m);
         r.x.site = results.site;
         let values = read(r, results, k)?;
+        if let Some(frame) = results.frame {
+            pop_frame(r, frame, k, m);
+        }
         if let Some(n) = results.saves {
-            pop_frame(r, n, k, m);
+            restore(r, n, k, m);
         }
         write(r, results, k, &values, m)?;
     }
@@ -109,37 +115,55 @@ fn write(r: &mut Runner<'_, '_>, transfer: &Transfer, k: usize, values: &[Vec<La
     Ok(())
 }
 
-/// Saves the caller's registers, and gives the callee local memory of its own.
-fn push_frame(r: &mut Runner<'_, '_>, saved: u32, k: usize, m: u32) -> Done {
-    let image = r.image;
-    let (size, limit, w) = (image.frame_size, image.stack, r.lo + k);
+/// Saves the caller's registers.
+fn save(r: &mut Runner<'_, '_>, saved: u32, k: usize, m: u32) {
+    let (image, w) = (r.image, r.lo + k);
     let rows: Vec<Lanes> = image.saved[saved as usize].iter().map(|s| r.registers.lanes(r.leader(k), *s, w)).collect();
-    for l in (0..32).filter(|l| m >> l & 1 != 0) {
-        let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) else { continue };
-        stack.saved.extend(rows.iter().map(|row| row[l]));
-        stack.frame += size;
-        if stack.frame > limit || stack.saved.len() as u64 * 8 > limit {
-            return Err(r.x.fault(FaultKind::StackOverflow { bytes: limit }, l as u32));
+    for l in active(m) {
+        if let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) {
+            stack.saved.extend(rows.iter().map(|row| row[l]));
         }
     }
-    Ok(())
 }
 
-fn pop_frame(r: &mut Runner<'_, '_>, saved: u32, k: usize, m: u32) {
-    let image = r.image;
-    let w = r.lo + k;
+fn restore(r: &mut Runner<'_, '_>, saved: u32, k: usize, m: u32) {
+    let (image, w) = (r.image, r.lo + k);
     for register in image.saved[saved as usize].iter().rev() {
         let mut row = r.registers.lanes(r.leader(k), *register, w);
-        for l in (0..32).filter(|l| m >> l & 1 != 0) {
+        for l in active(m) {
             if let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) {
                 row[l] = stack.saved.pop().unwrap_or_default();
             }
         }
         r.registers.put(*register, w, &row, m);
     }
-    for l in (0..32).filter(|l| m >> l & 1 != 0) {
-        if let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) {
-            stack.frame -= image.frame_size;
+}
+
+/// Gives the callee local memory of its own.
+fn push_frame(r: &mut Runner<'_, '_>, frame: Frame, k: usize, m: u32) -> Done {
+    let (limit, w) = (r.image.stack, r.lo + k);
+    for l in active(m) {
+        let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) else { continue };
+        stack.saved.push(stack.frame);
+        stack.frame = frame.moved + stack.used;
+        stack.used += frame.size;
+        if stack.used > limit || stack.saved.len() as u64 * 8 > limit {
+            return Err(r.x.fault(FaultKind::StackOverflow { bytes: limit }, l as u32));
         }
     }
+    Ok(())
+}
+
+fn pop_frame(r: &mut Runner<'_, '_>, frame: Frame, k: usize, m: u32) {
+    let w = r.lo + k;
+    for l in active(m) {
+        if let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) {
+            stack.frame = stack.saved.pop().unwrap_or_default();
+            stack.used = stack.used.saturating_sub(frame.size);
+        }
+    }
+}
+
+fn active(m: u32) -> impl Iterator<Item = usize> {
+    (0..32).filter(move |l| m >> l & 1 != 0)
 }

@@ -85,7 +85,10 @@ pub(super) fn widened(row: &[u32; 32]) -> Lanes {
 /// Local memory and saved registers of recursive calls, of one thread.
 #[derive(Debug, Clone, Default, PartialEq)]
 pub(super) struct Stack {
+    /// How far the variables of the running function are from their places.
     pub frame: u64,
+    /// Bytes of frames.
+    pub used: u64,
     pub saved: Vec<u64>,
 }
 
@@ -503,7 +506,7 @@ impl Registers {
     pub fn values_of_warp(&self, w: usize) -> Vec<u64> {
         let mut values: Vec<u64> = (0..self.slots.len() as Register).flat_map(|r| self.lanes_of_warp(r, w)).collect();
         for stack in self.stacks.get(w * 32..(w + 1) * 32).unwrap_or_default() {
-            values.push(stack.frame);
+            values.extend([stack.frame, stack.used]);
             values.extend(&stack.saved);
         }
         values

@@ -1,21 +1,20 @@
 //! `call` and `ret`.
 //!
 //! The registers of a function are fields of the warp and its variables have fixed places in local memory, so there is one activation
-//! of it per lane, and the return address is a number per lane. Recursive functions have more: a call pushes the caller's registers
-//! to a stack and moves the frame of local memory, and the region that it returns to undoes that.
+//! of it per lane, and the return address is a number per lane. Recursive functions have more: a call pushes the registers of a
+//! recursive caller to a stack and moves the frame of local memory, and the region that it returns to undoes that.
 
 use super::Emitter;
 use super::argument::Argument;
+use crate::frames::STACK;
 use crate::instr::words;
 use crate::names::{RT, int, region_number};
 use crate::region::graph::Callee;
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Arg, Base, FUNCTIONS, FuncId, Instr, Operand, Param, VarId};
+use ptx_dsl_isa::image::Frame;
 use ptx_dsl_isa::isa::Role;
 use quote::{format_ident, quote};
-
-/// Bytes of stack a thread has for recursive calls: for frames of local memory, and once more for registers.
-pub const STACK: u32 = 1 << 16;
 
 impl Emitter<'_> {
     /// The field with the return addresses of a function.
@@ -25,7 +24,7 @@ impl Emitter<'_> {
         name
     }
 
-    /// Does a call need a new frame, because `f` may be entered again before it returns?
+    /// Does a call save the registers of `f`, because `f` may be entered again before it returns?
     fn nests(&self, f: FuncId, callee: FuncId) -> bool {
         self.kernel.recursive.contains(&f.0) && self.kernel.recursive.contains(&callee.0)
     }
@@ -82,14 +81,15 @@ impl Emitter<'_> {
             read.extend(self.load_words(f, arg, param, i));
             write.extend(self.store_words(callee, &to, param, i, quote!(mc)));
         }
-        let frame = if self.nests(f, callee) {
-            let (rt, save) = (RT, format_ident!("save_f{}", f.0));
-            let (size, limit) = (self.kernel.frame_size, u64::from(STACK));
-            quote!(w.#save(mc); #rt::nest(x, &mut w.frame, &w.stack, #size, #limit)?;)
-        } else {
-            quote!()
-        };
-        quote!(#read #frame #write)
+        let save = self.nests(f, callee).then(|| {
+            let save = format_ident!("save_f{}", f.0);
+            quote!(w.#save(mc);)
+        });
+        let frame = self.kernel.frames.of(callee.0).map(|Frame { moved, size }| {
+            let (rt, limit) = (RT, u64::from(STACK));
+            quote!(#rt::nest(x, &mut w.frame, &mut w.used, &mut w.stack, (#moved, #size), #limit)?;)
+        });
+        quote!(#read #save #frame #write)
     }
 
     /// Fetches the results of a call in the region that it comes back to.
@@ -103,14 +103,15 @@ impl Emitter<'_> {
             read.extend(self.load_words(callee, &from, param, i));
             write.extend(self.store_words(f, to, param, i, quote!(m)));
         }
-        let frame = if self.nests(f, callee) {
-            let (rt, restore) = (RT, format_ident!("restore_f{}", f.0));
-            let size = self.kernel.frame_size;
-            quote!(#rt::unnest(&mut w.frame, #size, m); w.#restore(m);)
-        } else {
-            quote!()
-        };
-        quote!(#read #frame #write)
+        let restore = self.nests(f, callee).then(|| {
+            let restore = format_ident!("restore_f{}", f.0);
+            quote!(w.#restore(m);)
+        });
+        let frame = self.kernel.frames.of(callee.0).map(|Frame { size, .. }| {
+            let rt = RT;
+            quote!(#rt::unnest(&mut w.frame, &mut w.used, &mut w.stack, #size, m);)
+        });
+        quote!(#read #frame #restore #write)
     }
 
     /// Loads an argument or a result as `v{i}`: eight bytes of each lane at a time.

@@ -28,7 +28,7 @@ impl Writer<'_, '_> {
             start: region_id(callee.start),
             back: region_id(callee.back),
             return_address: self.return_address(callee.func),
-            arguments: Transfer { site: self.constants.site(instr), saves: self.saves(f, callee.func), moves },
+            arguments: self.transfer(instr, (f, callee.func), moves),
         }
     }
 
@@ -41,12 +41,15 @@ impl Writer<'_, '_> {
             Some((from, self.place(f, to, param)))
         });
         let moves = moves.collect();
-        Transfer { site: self.constants.site(instr), saves: self.saves(f, callee), moves }
+        self.transfer(instr, (f, callee), moves)
     }
 
-    /// Does a call need a new frame, because `f` may be entered again before it returns?
-    fn saves(&self, f: FuncId, callee: FuncId) -> Option<u32> {
-        self.saved.get(&f.0).copied().filter(|_| self.saved.contains_key(&callee.0))
+    /// The moves of a call, with the frame of a recursive function, and the registers of its caller if that may be entered again
+    /// before it returns.
+    fn transfer(&mut self, instr: &Instr, (f, callee): (FuncId, FuncId), moves: Vec<(Place, Place)>) -> Transfer {
+        let frame = self.kernel.frames.of(callee.0);
+        let saves = self.saved.get(&f.0).copied().filter(|_| frame.is_some());
+        Transfer { site: self.constants.site(instr), saves, frame, moves }
     }
 
     /// Where a value comes from.

@@ -30,11 +30,17 @@ pub fn warp_state(e: &Emitter<'_>) -> TokenStream {
     }
     let frames = e.frames();
     let has_frames = !frames.is_empty();
-    let stack = if has_frames { quote!(frame: [u64; 32], stack: [::std::vec::Vec<u64>; 32],) } else { quote!() };
+    let stack = if has_frames {
+        quote!(frame: [u64; 32], used: [u64; 32], stack: [::std::vec::Vec<u64>; 32],)
+    } else {
+        quote!()
+    };
     if has_frames {
-        for (name, of, zero) in
-            [("frame", (64, 1), quote!([0; 32])), ("stack", (0, 0), quote!([const { ::std::vec::Vec::new() }; 32]))]
-        {
+        for (name, of, zero) in [
+            ("frame", (64, 1), quote!([0; 32])),
+            ("used", (64, 1), quote!([0; 32])),
+            ("stack", (0, 0), quote!([const { ::std::vec::Vec::new() }; 32])),
+        ] {
             by_type.entry(of).or_default().push(format_ident!("{name}"));
             names.push(format_ident!("{name}"));
             zeros.push(zero);

@@ -1,5 +1,6 @@
 //! What each stage makes of small kernels.
 
+use crate::frames::Frames;
 use crate::kernel::Kernel;
 use crate::lay_out;
 use crate::layout::solver::Layout;
@@ -27,7 +28,13 @@ fn laid_out(body: &str, look: impl Fn(&Program<'_>, &Layout, &dyn Fn(&str) -> Af
     let module = module(body);
     let function = &module.functions[0];
     let p = program(&module, FuncId(0), function);
-    let k = Kernel { module: &module, entry: FuncId(0), function, recursive: p.recursive.clone(), frame_size: 0 };
+    let k = Kernel {
+        module: &module,
+        entry: FuncId(0),
+        function,
+        recursive: p.recursive.clone(),
+        frames: Frames::new(&module, &p.recursive, 0),
+    };
     let (p, layout) = lay_out(&k, p);
     look(&p, &layout, &|name| {
         let reg = function.regs.iter().position(|r| r.name == name).unwrap();
@@ -93,7 +100,13 @@ fn affine_values_stay_affine_across_regions() {
         let module = module(&body);
         let function = &module.functions[0];
         let p = program(&module, FuncId(0), function);
-        let k = Kernel { module: &module, entry: FuncId(0), function, recursive: p.recursive.clone(), frame_size: 0 };
+        let k = Kernel {
+            module: &module,
+            entry: FuncId(0),
+            function,
+            recursive: p.recursive.clone(),
+            frames: Frames::new(&module, &p.recursive, 0),
+        };
         let (_, layout) = lay_out(&k, p);
         let reg = function.regs.iter().position(|r| r.name == "%r5").unwrap();
         layout.kept(&RegKey::new(FuncId(0), RegId(reg as u32), 0))
