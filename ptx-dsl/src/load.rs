@@ -48,7 +48,7 @@ use ptx_dsl_frontend::parse::repeat::{Expanded, expand, has_pieces, repeats};
 use ptx_dsl_frontend::parse::{parse, parse_header};
 use ptx_dsl_frontend::print::{Entries, print_with_lines};
 use ptx_dsl_frontend::token::Token;
-use ptx_dsl_frontend::{add_alone, check_parts};
+use ptx_dsl_frontend::{add_alone, check_parts, reach};
 use std::borrow::Cow;
 use std::fmt;
 use std::sync::{Arc, OnceLock};
@@ -105,12 +105,14 @@ pub struct Options {
     /// The text is that of a macro in a Rust file, which may have repetitions.
     of_rust: bool,
     levels: Vec<(Level, Selector)>,
+    /// The only kernel that findings are about.
+    entry: Option<String>,
     moved: Vec<Moved>,
 }
 
 impl Default for Options {
     fn default() -> Self {
-        Options { name: "<text>".to_owned(), of_rust: false, levels: Vec::new(), moved: Vec::new() }
+        Options { name: "<text>".to_owned(), of_rust: false, levels: Vec::new(), entry: None, moved: Vec::new() }
     }
 }
 
@@ -164,6 +166,25 @@ impl Options {
         self
     }
 
+    /// Only this kernel is to run: findings of 06xx are left out in functions that it does not reach.
+    ///
+    /// ```
+    /// use ptx_dsl::load::Options;
+    ///
+    /// let text = ".version 8.0 .target sm_90 .address_size 64
+    /// .visible .entry fine() { ret; }
+    /// .visible .entry twice() { barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }";
+    /// assert!(Options::new().parse(text).is_err());
+    /// assert!(Options::new().entry("twice").parse(text).is_err());
+    /// let module = Options::new().entry("fine").parse(text)?;
+    /// # assert_eq!(module.kernels().len(), 2);
+    /// # Ok::<(), ptx_dsl::load::TextError>(())
+    /// ```
+    pub fn entry(mut self, name: &str) -> Self {
+        self.entry = Some(name.to_owned());
+        self
+    }
+
     /// Reads a module.
     ///
     /// # Errors
@@ -188,6 +209,9 @@ impl Options {
         let mut compiled = ptx_dsl_frontend::compile_at(&lexed.tokens, None, None, &self.levels, notes);
         if let Some(expanded) = expanded {
             expanded.report(&mut compiled.diagnostics);
+        }
+        if let Some(entry) = &self.entry {
+            reach::retain(&compiled.hir, entry, &mut compiled.diagnostics);
         }
         add_alone(&alone, &mut compiled.diagnostics);
         found.append(&mut compiled.diagnostics);

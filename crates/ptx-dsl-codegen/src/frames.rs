@@ -23,13 +23,14 @@ impl Frames {
         let mut align = 16;
         let mut spans = BTreeMap::new();
         for f in recursive {
-            let mut span: Range<u64> = u64::MAX..0;
+            let mut span: Option<Range<u64>> = None;
             variables(module, *f, &mut |var| {
                 let (from, size) = (u64::from(var.offset), u64::from(var.size));
-                span = span.start.min(from)..span.end.max(from + size);
+                let all = span.take().unwrap_or(from..from);
+                span = Some(all.start.min(from)..all.end.max(from + size));
                 align = align.max(u64::from(var.align));
             });
-            spans.insert(*f, if span.is_empty() { 0..0 } else { span });
+            spans.insert(*f, span.unwrap_or_default());
         }
         let base = u64::from(local_size).next_multiple_of(align);
         let frame = |span: Range<u64>| {

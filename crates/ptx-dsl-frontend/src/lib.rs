@@ -8,6 +8,7 @@ pub mod closure;
 pub mod explain;
 pub mod hints;
 pub mod levels;
+pub mod reach;
 #[cfg(test)]
 mod tests;
 // The tests of helps name the crate.

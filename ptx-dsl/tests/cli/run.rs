@@ -292,6 +292,32 @@ fn warnings_of_the_chosen_kernel() {
 }
 
 #[test]
+fn an_error_in_another_kernel() {
+    let twice = "barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait;";
+    let module = |more: &str| {
+        format!(
+            ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry a() .reqntid 32 {{ {twice} ret; }}\n\
+             .visible .entry b() .reqntid 32 {{ {more} ret; }}\n"
+        )
+    };
+    let status = |arguments: &[&str], more: &str| {
+        let out = run(&[&["run", "-"], arguments].concat(), module(more).as_bytes());
+        (out.status.code().unwrap(), String::from_utf8_lossy(&out.stderr).into_owned())
+    };
+    let (code, stderr) = status(&["--entry", "b"], "");
+    assert!(code == 0 && stderr.starts_with("ran `b`"), "{stderr}");
+    let (code, stderr) = status(&["--entry", "a"], "");
+    assert!(code == 1 && stderr.contains("PTX0611") && !stderr.contains("--entry"), "{stderr}");
+    let (code, stderr) = status(&[], "");
+    assert!(code == 1 && stderr.contains("PTX0611") && stderr.contains("help: `--entry` runs a kernel"), "{stderr}");
+    // an error of the language is one of the whole module
+    let (code, stderr) = status(&["--entry", "a"], "add.u32;");
+    assert!(code == 1 && stderr.contains("<stdin>:5:"), "{stderr}");
+    let (code, stderr) = status(&[], "add.u32;");
+    assert!(code == 1 && !stderr.contains("help: `--entry`"), "{stderr}");
+}
+
+#[test]
 fn raw_files() {
     let raw: Vec<u8> = (0..1024).flat_map(|i| (i as f32).sqrt().to_le_bytes()).collect();
     let input = Temporary::with("in.bin", &raw);

@@ -16,11 +16,10 @@ use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
 use ptx_dsl_frontend::token::Token;
-use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rust_file, hints};
+use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rust_file, hints, reach};
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::input::inputs;
-use crate::reach;
 use crate::rust_file::{self, Job, Seen, is_text_of_rust, with_included};
 use crate::rust_types;
 use crate::shown::Shown;

@@ -6,7 +6,6 @@ mod describe;
 mod format;
 mod input;
 mod layout;
-mod reach;
 mod run;
 mod rust_file;
 mod rust_types;

@@ -13,6 +13,7 @@ mod wanted;
 
 use clap::ArgMatches;
 use ptx_dsl::load::{Kernel, Module, Options};
+use ptx_dsl_frontend::levels::is_lint;
 use std::time::{Duration, Instant};
 
 use crate::check;
@@ -33,15 +34,19 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let file = matches.get_one("file").map_or(Input::Stdin, |path: &std::ffi::OsString| input(path));
     let (text, name) = (file.read()?, file.name());
     let levels = check::levels(matches)?;
+    let entry = matches.get_one::<String>("entry").map(String::as_str);
     let options = levels.iter().fold(Options::new().name(&name), |options, (level, of)| options.level(*level, *of));
+    let options = entry.iter().fold(options, |options, entry| options.entry(entry));
     let module = match options.parse(&text) {
         Ok(module) => module,
-        Err(_) => {
-            check::show(&text, &name, levels, None);
+        Err(error) => {
+            check::show(&text, &name, levels, entry);
+            if entry.is_none() && error.findings.iter().all(|finding| !finding.is_error || is_lint(finding.code)) {
+                crate::write_err("help: `--entry` runs a kernel that has none of these errors\n");
+            }
             return Ok(WRONG_TEXT);
         }
     };
-    let entry = matches.get_one::<String>("entry").map(String::as_str);
     if !module.warnings().is_empty() {
         check::show(&text, &name, levels, entry);
     }

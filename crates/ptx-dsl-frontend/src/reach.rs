@@ -1,16 +1,19 @@
 //! Which findings are about a kernel: those in it, in functions that it names, and outside of functions.
 
-use ptx_dsl_frontend::diag::Diagnostic;
-use ptx_dsl_frontend::hir::{Function, Instr, Module, Operand, Stmt};
-use ptx_dsl_frontend::span::Span;
+use crate::diag::Diagnostic;
+use crate::hir::{Function, Instr, Module, Operand, Stmt};
+use crate::levels::is_lint;
+use crate::span::Span;
 
-/// Removes findings in functions that the kernel `entry` does not reach; none if there is no such kernel.
+/// Removes findings of 06xx in functions that the kernel `entry` does not reach; none if there is no such kernel.
 pub fn retain(module: &Module, entry: &str, found: &mut Vec<Diagnostic>) {
     let Some(kernel) = module.functions.iter().position(|f| f.entry && f.name == entry) else { return };
     let reached = reached(module, kernel);
     let others = module.functions.iter().zip(reached).filter(|(_, reached)| !reached);
     let others: Vec<Span> = others.map(|(function, _)| extent(function)).collect();
-    found.retain(|d| !others.iter().any(|other| other.first <= d.span.first && d.span.last <= other.last));
+    found.retain(|d| {
+        !is_lint(d.code) || !others.iter().any(|other| other.first <= d.span.first && d.span.last <= other.last)
+    });
 }
 
 /// By function: does the kernel name it, directly or through others?
