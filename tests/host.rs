@@ -26,6 +26,7 @@ mod matrix_moves;
 mod matrix_products;
 mod mbarrier_new;
 mod mbarrier_phases;
+mod meetings;
 mod memory;
 mod mixed;
 mod multicast;

@@ -59,6 +59,8 @@ pub enum Wait {
         members: u32,
         /// the region of the rendezvous; any if `None`
         pc: Option<Pc>,
+        /// the instruction, if lanes that execute the same at other regions belong to the rendezvous too
+        instruction: Option<u64>,
     },
     /// All live lanes of the same warp, for an instruction that the whole warp executes together.
     WholeWarp {
@@ -90,6 +92,17 @@ impl Wait {
     /// Is it a wait at mbarrier objects, which may time out?
     pub(crate) fn can_time_out(&self) -> bool {
         matches!(self, Wait::Mbarrier(_) | Wait::Phase { .. })
+    }
+
+    /// Do lanes of a warp that wait for these two go on together?
+    pub(crate) fn meets(&self, other: &Wait) -> bool {
+        match (self, other) {
+            (
+                Wait::WarpSync { members, pc, instruction },
+                Wait::WarpSync { members: of_other, pc: there, instruction: other },
+            ) => members == of_other && (pc == there || instruction.is_some() && instruction == other),
+            _ => self == other,
+        }
     }
 
     /// Is it a rendezvous of the fragments of one warp?

@@ -7,7 +7,7 @@ pub use ptx_dsl_isa::ty::Ty;
 const WORDS: usize = Qualifier::COUNT.div_ceil(64);
 
 /// An instruction's qualifiers, as written, and its types, in the order written.
-#[derive(Debug, Clone, PartialEq, Eq)]
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct Qualifiers {
     written: [u64; WORDS],
     /// The types, in the order written; `.pred` after the last.
@@ -70,6 +70,11 @@ impl Q {
     #[inline(always)]
     pub const fn written(self) -> usize {
         self.0.types
+    }
+
+    /// All of it.
+    pub(crate) const fn qualifiers(self) -> &'static Qualifiers {
+        self.0
     }
 
     /// Is the qualifier written?

@@ -1,12 +1,13 @@
 //! Warp-wide instructions: `elect.sync`, `vote`, `shfl`, `match`, `redux.sync`, `activemask` (PTX ISA 9.7.9.5, 9.7.9.6 and
 //! 9.7.13.9 to 9.7.13.14).
 //!
-//! The `.sync` ones wait until all live lanes of their membermask are at the instruction. Lanes of a warp may name
-//! different masks; each mask is then a group of its own.
+//! The `.sync` ones wait until all live lanes of their membermask are at the instruction, or at another statement with the same
+//! qualifiers. Lanes of a warp may name different masks; each mask is then a group of its own.
 
 use super::{Done, active, set};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
+use crate::machine::meetings::Meets;
 use crate::qual::{Q, Ty, q};
 use crate::{Ctx, Lanes};
 
@@ -37,23 +38,38 @@ fn split(mask: u32, members: &Lanes) -> Result<Vec<(u32, u32)>, u32> {
     Ok(all)
 }
 
-/// Waits for the members, then runs `f` once per group, with the lanes that take part.
-fn together(x: &mut Ctx<'_>, members: Option<&&Lanes>, opcode: &str, mut f: impl FnMut(&Ctx<'_>, u32)) -> Blocks {
-    grouped(x, members, opcode, |x, _, lanes| {
-        f(x, lanes);
-        Ok(())
-    })
+/// Lanes that execute an instruction together.
+struct Group {
+    /// The membermask.
+    named: u32,
+    /// The lanes that take part.
+    lanes: u32,
+    /// Those of them that are here, and get results.
+    here: u32,
 }
 
-/// The same with the membermask, and `f` may return a fault.
-fn grouped(
+/// Waits for the members, then runs `f` once per group, with the operands of all lanes that take part. The membermask is operand
+/// `members`.
+fn together(
     x: &mut Ctx<'_>,
-    members: Option<&&Lanes>,
-    opcode: &str,
-    mut f: impl FnMut(&Ctx<'_>, u32, u32) -> Done,
+    (opcode, q): (&str, Q),
+    s: &[&Lanes],
+    members: usize,
+    mut f: impl FnMut(&Ctx<'_>, &Group, &[&Lanes]) -> Done,
 ) -> Blocks {
-    let Some(members) = members else { return Ok(Flow::Next) };
+    let Some(members) = s.get(members) else { return Ok(Flow::Next) };
     let groups = groups(x, members, opcode)?;
+    if let [(named, lanes)] = groups[..] {
+        match x.meet(named, (opcode, q), s) {
+            Meets::Here => f(x, &Group { named, lanes, here: lanes }, s)?,
+            Meets::Elsewhere(all, operands) => {
+                let s: Vec<&Lanes> = operands.iter().take(s.len()).collect();
+                f(x, &Group { named, lanes: all, here: lanes }, &s)?;
+            }
+            Meets::Waits(wait) => return Ok(Flow::Wait(wait)),
+        }
+        return Ok(Flow::Next);
+    }
     for &(named, _) in &groups {
         if let Some(wait) = x.warp_rendezvous(named) {
             return Ok(Flow::Wait(wait));
@@ -70,19 +86,20 @@ fn grouped(
         }
     }
     for (named, lanes) in groups {
-        f(x, named, lanes)?;
+        f(x, &Group { named, lanes, here: lanes }, s)?;
     }
     Ok(Flow::Next)
 }
 
 /// `elect.sync d|p, membermask`: the lowest active lane, as hardware does; the manual leaves the choice open.
-pub fn elect_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    together(x, s.first(), "elect.sync", |_, lanes| {
-        let leader = lanes.trailing_zeros();
-        for l in active(lanes) {
+pub fn elect_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
+    together(x, ("elect.sync", q), s, 0, |_, group, _| {
+        let leader = group.lanes.trailing_zeros();
+        for l in active(group.here) {
             set(d, 0, l, leader.into());
             set(d, 1, l, (l as u32 == leader).into());
         }
+        Ok(())
     })
 }
 
@@ -99,21 +116,25 @@ fn tally(q: Q, lanes: u32, ayes: u32) -> u64 {
     }
 }
 
-fn vote_of(q: Q, lanes: u32, a: Option<&&Lanes>, d: &mut [&mut Lanes]) {
+/// `lanes` take part, and `here` get the result.
+fn vote_of(q: Q, (lanes, here): (u32, u32), a: Option<&&Lanes>, d: &mut [&mut Lanes]) {
     let ayes = active(lanes).filter(|&l| a.is_some_and(|a| a[l] & 1 != 0)).fold(0, |m, l| m | 1 << l);
-    for l in active(lanes) {
+    for l in active(here) {
         set(d, 0, l, tally(q, lanes, ayes));
     }
 }
 
 /// `vote.sync d, a, membermask`
 pub fn vote_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    together(x, s.get(1), "vote.sync", |_, lanes| vote_of(q, lanes, s.first(), d))
+    together(x, ("vote.sync", q), s, 1, |_, group, s| {
+        vote_of(q, (group.lanes, group.here), s.first(), d);
+        Ok(())
+    })
 }
 
 /// `vote d, a`, without a mask: the active lanes.
 pub fn vote(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    vote_of(q, x.mask, s.first(), d);
+    vote_of(q, (x.mask, x.mask), s.first(), d);
     Ok(Flow::Next)
 }
 
@@ -154,10 +175,10 @@ pub(crate) fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     if ok { (from as u32 & 31, true) } else { (lane, false) }
 }
 
-/// `lanes` take part.
-fn exchange(q: Q, lanes: u32, s: &[&Lanes], d: &mut [&mut Lanes]) {
+/// `lanes` take part, and `here` get results.
+fn exchange(q: Q, (lanes, here): (u32, u32), s: &[&Lanes], d: &mut [&mut Lanes]) {
     let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]);
-    for l in active(lanes) {
+    for l in active(here) {
         let (from, ok) = source(mode(q), l as u32, operand(1, l) as u32, operand(2, l) as u32);
         // inactive lanes are unspecified in the manual; on an H100 one that has exited, or that the warp never had, reads as 0
         let value = if lanes >> from & 1 == 0 { 0 } else { operand(0, from as usize) };
@@ -168,14 +189,14 @@ fn exchange(q: Q, lanes: u32, s: &[&Lanes], d: &mut [&mut Lanes]) {
 
 /// `shfl.sync d|p, a, b, c, membermask`
 pub fn shfl_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    grouped(x, s.get(3), "shfl.sync", |x, named, lanes| {
+    together(x, ("shfl.sync", q), s, 3, |x, &Group { named, lanes, here }, s| {
         if named != u32::MAX
-            && let Some((lane, from)) = stranger(q, named, lanes, s)
+            && let Some((lane, from)) = stranger(q, named, here, s)
         {
             let what = format!("lane {lane} reads from lane {from}, which the membermask {named:#010x} leaves out");
             return Err(x.fault(FaultKind::Members { what }, lane));
         }
-        exchange(q, lanes, s, d);
+        exchange(q, (lanes, here), s, d);
         Ok(())
     })
 }
@@ -191,21 +212,22 @@ fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
 
 /// `shfl d|p, a, b, c`, without a mask: the active lanes.
 pub fn shfl(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    exchange(q, x.mask, s, d);
+    exchange(q, (x.mask, x.mask), s, d);
     Ok(Flow::Next)
 }
 
 /// `match.any.sync` and `match.all.sync d|p, a, membermask`
 pub fn match_(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
     let unused = if matches!(q.ty[0], Ty::B64) { 0 } else { 32 };
-    let a = |l: usize| s.first().map_or(0, |a| a[l] << unused);
-    together(x, s.get(1), "match.sync", |_, lanes| {
-        for l in active(lanes) {
+    together(x, ("match.sync", q), s, 1, |_, &Group { lanes, here, .. }, s| {
+        let a = |l: usize| s.first().map_or(0, |a| a[l] << unused);
+        for l in active(here) {
             let same = active(lanes).filter(|&o| a(o) == a(l)).fold(0u32, |m, o| m | 1 << o);
             let all = same == lanes;
             set(d, 0, l, if all || q.has(q::any) { same.into() } else { 0 });
             set(d, 1, l, all.into());
         }
+        Ok(())
     })
 }
 
@@ -258,11 +280,12 @@ fn reduce_f32(q: Q, values: impl Iterator<Item = u32>) -> u32 {
 
 /// `redux.sync d, a, membermask`
 pub fn redux_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    together(x, s.get(1), "redux.sync", |_, lanes| {
+    together(x, ("redux.sync", q), s, 1, |_, &Group { lanes, here, .. }, s| {
         let result = reduce(q, active(lanes).map(|l| s.first().map_or(0, |a| a[l]) as u32));
-        for l in active(lanes) {
+        for l in active(here) {
             set(d, 0, l, result.into());
         }
+        Ok(())
     })
 }
 
@@ -345,9 +368,9 @@ mod tests {
         let (b, c) = ([3; 32], [31; 32]);
         let (mut d, mut p) = ([7; 32], [7; 32]);
         let q = Q::new(&[q::idx], &[Ty::B32]);
-        exchange(q, 0b0111, &[&a, &b, &c], &mut [&mut d, &mut p]);
+        exchange(q, (0b0111, 0b0111), &[&a, &b, &c], &mut [&mut d, &mut p]);
         assert_eq!((&d[..4], &p[..4]), (&[0, 0, 0, 7][..], &[1, 1, 1, 7][..]), "lane 3 does not take part");
-        exchange(q, 0b1111, &[&a, &b, &c], &mut [&mut d, &mut p]);
+        exchange(q, (0b1111, 0b1111), &[&a, &b, &c], &mut [&mut d, &mut p]);
         assert_eq!((&d[..4], &p[..4]), (&[103; 4][..], &[1; 4][..]));
     }
 

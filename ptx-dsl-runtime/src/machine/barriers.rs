@@ -52,13 +52,13 @@ impl Ctx<'_> {
     /// `None` if all live lanes of `members` are active here; otherwise what to wait for.
     pub fn warp_rendezvous(&mut self, members: u32) -> Option<Wait> {
         let live = self.live_mask() & members;
-        (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: Some(self.cur.pc) })
+        (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: Some(self.cur.pc), instruction: None })
     }
 
     /// The same for `bar.warp.sync`, where threads may wait at different statements.
     pub fn bar_warp_sync(&mut self, members: u32) -> Option<Wait> {
         let live = self.live_mask() & members;
-        (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: None })
+        (live & !self.mask != 0).then_some(Wait::WarpSync { members, pc: None, instruction: None })
     }
 
     fn cluster_warp(&self) -> usize {

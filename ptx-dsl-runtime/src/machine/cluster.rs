@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::flow::{Pc, Wait};
+use crate::machine::meetings::Meetings;
 use crate::mem::cache_lines::CacheLines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
@@ -69,6 +70,7 @@ pub(crate) struct Cta {
     pub clc_failed: bool,
     /// `wgmma` operations in flight, by warp.
     pub wgmma: Vec<Groups>,
+    pub meetings: Meetings,
 }
 
 /// A slot for a resident cluster.
@@ -184,6 +186,7 @@ impl Cta {
         self.registers.reset();
         self.clc_failed = false;
         self.wgmma.clear();
+        self.meetings.clear();
     }
 
     fn barrier_is_open(&self) -> bool {

@@ -18,9 +18,9 @@ impl Cluster {
         parked
     }
 
-    /// Lanes of the warp of `p` that wait for the same as `p`, where `p` waits.
+    /// Lanes of the warp of `p` that wait for the same as `p`.
     pub(crate) fn gathered(&self, p: &Parked) -> u32 {
-        let same = self.parked.iter().filter(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait == p.wait);
+        let same = self.parked.iter().filter(|o| o.c.cta == p.c.cta && o.c.lo == p.c.lo && o.wait.meets(&p.wait));
         same.fold(0, |m, o| m | o.c.mask)
     }
 

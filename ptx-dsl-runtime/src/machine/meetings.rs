@@ -1,0 +1,131 @@
+//! Lanes of a warp that execute a `.sync` instruction at different statements. They meet, as they do on an H100, if the instruction has
+//! the same qualifiers and they name the same members: each lane leaves its operands, and computes its result when all are there.
+
+use crate::Lanes;
+use crate::flow::Wait;
+use crate::machine::ctx::Ctx;
+use crate::qual::Q;
+use rustc_hash::{FxHashMap, FxHasher};
+use std::hash::{Hash, Hasher};
+
+/// Operands that an instruction has at most.
+const MOST: usize = 4;
+
+/// By operand and lane.
+pub(crate) type Operands = [Lanes; MOST];
+
+/// The meetings of the warps of a CTA.
+#[derive(Debug, Default)]
+pub(crate) struct Meetings {
+    /// By warp.
+    waiting: FxHashMap<u32, Box<Waiting>>,
+    /// Where some lanes have come from, and others will.
+    open: Vec<Meeting>,
+}
+
+/// Lanes of a warp that wait in such an instruction.
+#[derive(Debug)]
+struct Waiting {
+    lanes: u32,
+    /// What each of them executes.
+    instructions: [u64; 32],
+    operands: Operands,
+}
+
+/// All lanes of a meeting have come, but not all have their results.
+#[derive(Debug)]
+struct Meeting {
+    warp: u32,
+    lanes: u32,
+    /// Those without a result.
+    pending: u32,
+    operands: Box<Operands>,
+}
+
+impl Meetings {
+    /// Nobody waits.
+    pub fn clear(&mut self) {
+        if !self.waiting.is_empty() || !self.open.is_empty() {
+            *self = Meetings::default();
+        }
+    }
+
+    fn wait(&mut self, (warp, lanes): (u32, u32), instruction: u64, operands: &[&Lanes]) {
+        let new = || Box::new(Waiting { lanes: 0, instructions: [0; 32], operands: [[0; 32]; MOST] });
+        let waiting = self.waiting.entry(warp).or_insert_with(new);
+        waiting.lanes |= lanes;
+        for l in (0..32).filter(|l| lanes >> l & 1 != 0) {
+            waiting.instructions[l] = instruction;
+            waiting.operands.iter_mut().zip(operands).for_each(|(to, from)| to[l] = from[l]);
+        }
+    }
+
+    /// Lanes go on that have not needed the operands of others.
+    fn leave(&mut self, warp: u32, lanes: u32) {
+        if let Some(waiting) = self.waiting.get_mut(&warp) {
+            waiting.lanes &= !lanes;
+        }
+    }
+
+    /// The meeting in which these lanes are, of `all`; the lanes that take part. `None` if they all are at one statement.
+    fn join(&mut self, warp: u32, lanes: u32, all: u32) -> Option<(u32, Box<Operands>)> {
+        let open = self.open.iter().position(|meeting| meeting.warp == warp && meeting.pending & lanes == lanes);
+        let at = match open {
+            Some(at) => at,
+            None => {
+                let waiting = self.waiting.get_mut(&warp).filter(|_| all & !lanes != 0)?;
+                let instruction = waiting.instructions[lanes.trailing_zeros() as usize & 31];
+                let same = |l: usize| all >> l & 1 == 0 || waiting.instructions[l] == instruction;
+                if all & !waiting.lanes != 0 || !(0..32).all(same) {
+                    return None;
+                }
+                waiting.lanes &= !all;
+                let operands = Box::new(waiting.operands);
+                self.open.push(Meeting { warp, lanes: all, pending: all, operands });
+                self.open.len() - 1
+            }
+        };
+        let meeting = &mut self.open[at];
+        meeting.pending &= !lanes;
+        if meeting.pending != 0 {
+            return Some((meeting.lanes, meeting.operands.clone()));
+        }
+        let Meeting { lanes, operands, .. } = self.open.swap_remove(at);
+        Some((lanes, operands))
+    }
+}
+
+/// How the active lanes meet the other members.
+pub(crate) enum Meets {
+    /// All are here.
+    Here,
+    /// These lanes have met, with these operands.
+    Elsewhere(u32, Box<Operands>),
+    /// Some are missing.
+    Waits(Wait),
+}
+
+impl Ctx<'_> {
+    /// The active lanes, which all name these members, execute an instruction together with them.
+    pub(crate) fn meet(&mut self, members: u32, (opcode, q): (&str, Q), operands: &[&Lanes]) -> Meets {
+        let (warp, lanes) = (self.warp, self.mask);
+        if self.cur.resumed && self.cur.result == u64::from(members) {
+            let all = self.live_mask() & members;
+            if let Some((lanes, operands)) = self.cta_mut().meetings.join(warp, lanes, all) {
+                return Meets::Elsewhere(lanes, operands);
+            }
+        }
+        let Some(wait) = self.warp_rendezvous(members) else {
+            self.cta_mut().meetings.leave(warp, lanes);
+            return Meets::Here;
+        };
+        let mut hasher = FxHasher::default();
+        (opcode, q.qualifiers()).hash(&mut hasher);
+        let instruction = hasher.finish();
+        self.cta_mut().meetings.wait((warp, lanes), instruction, operands);
+        Meets::Waits(match wait {
+            Wait::WarpSync { members, pc, .. } => Wait::WarpSync { members, pc, instruction: Some(instruction) },
+            other => other,
+        })
+    }
+}
