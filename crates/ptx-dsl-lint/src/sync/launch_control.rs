@@ -11,7 +11,7 @@ use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::diag::Diagnostic;
-use ptx_dsl_isa::hir::{Base, Instr, Operand};
+use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::{Barrier, Control, Issue, MemoryOp, Proxy};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -273,7 +273,10 @@ impl Answer {
         };
         self.queries.iter().take(16).any(|&(block, query)| {
             let Some((_, p)) = flow.ssa.defs(query).first() else { return false };
-            let hit = Paths::new(flow, kernel.lanes).after(block, query, Some((*p, false)), &mut goes);
+            let depends = |v: Val| self.depends[v as usize];
+            let mut paths = Paths::new(flow, kernel.lanes);
+            paths.no_guess = Some(&depends);
+            let hit = paths.after(block, query, Some((*p, false)), &mut goes);
             matches!(hit, Some(hit) if hit.certain)
         })
     }
@@ -368,6 +371,8 @@ fn same_response(kernel: &Kernel, a: u32, b: u32) -> bool {
         kernel.region(first, flow.instr(first).address()?, 16)
     };
     match (place(x), place(y)) {
+        // responses are in shared memory; elsewhere are copies
+        (Some(x), Some(y)) if [x.space, y.space].iter().any(|space| *space != Space::Shared) => true,
         (Some(x), Some(y)) => x.may_overlap(&y),
         _ => true,
     }
