@@ -1,5 +1,6 @@
 //! Faults: undefined behaviour and traps of the *kernel*, and their reports. The machine never panics for one.
 
+mod at;
 mod object;
 mod race;
 mod tensor_race;
@@ -7,6 +8,7 @@ mod words;
 
 use std::fmt;
 
+pub use at::{At, Origin};
 pub use object::Object;
 pub use race::{NearMiss, Race, Side};
 pub use tensor_race::{TensorOrder, TensorRace};
@@ -399,19 +401,6 @@ pub struct ThreadId {
     pub rank: u32,
 }
 
-/// The statement a fault is about.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct At {
-    /// The PTX statement.
-    pub text: String,
-    /// Line in the printed PTX.
-    pub line: u32,
-    /// The file with the source: Rust, or PTX.
-    pub file: String,
-    /// Line in that file, 0 if unknown.
-    pub rust_line: u32,
-}
-
 /// The value of a register in a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct RegisterValue {
@@ -493,9 +482,7 @@ impl fmt::Display for Fault {
         match &self.at {
             Some(at) => {
                 write!(f, "\n  --> kernel `{}`, PTX line {}: `{}`", self.kernel, at.line, at.text)?;
-                if at.rust_line > 0 {
-                    write!(f, "\n  --> {}:{}", at.file, at.rust_line)?;
-                }
+                at.arrows(f)?;
             }
             None => write!(f, "\n  --> kernel `{}`", self.kernel)?,
         }

@@ -2,11 +2,13 @@
 
 mod info;
 pub mod item;
+mod origins;
 pub(crate) mod variables;
 
 pub use crate::flow::{Flow, Next, Pc, Wait};
 pub use crate::machine::Compiled;
 pub use info::{KernelInfo, NotYet, ParamInfo, Site};
+pub use origins::Origins;
 pub use item::{KernelFn, Printed, Takes};
 
 use crate::lanes::Level;

@@ -69,8 +69,8 @@ struct Running {
     regions: u64,
     /// The first and the last PTX line, as far as statements have numbers.
     lines: Option<(u32, u32)>,
-    /// The first line of the source.
-    source: Option<String>,
+    /// The place in the source of the first region, and where it is inlined.
+    source: Option<(String, String)>,
 }
 
 #[derive(Debug)]
@@ -164,7 +164,14 @@ impl Tracer {
         self.timeline.note(slice, "statement", at.text.clone());
         self.timeline.note(slice, "PTX line", at.line.to_string());
         let source = source(at);
+        self.note_source(slice, source);
+    }
+
+    fn note_source(&mut self, slice: usize, (source, inlined_at): (String, String)) {
         self.timeline.note(slice, "source", source);
+        if !inlined_at.is_empty() {
+            self.timeline.note(slice, "inlined at", inlined_at);
+        }
     }
 
     fn cluster_starts(&mut self, slot: u32, id: [u32; 3], ctas: &[[u32; 3]]) {
@@ -237,7 +244,7 @@ impl Tracer {
                 self.timeline.note(running.held.slice, "PTX lines", lines);
             }
             if let Some(source) = running.source.take() {
-                self.timeline.note(running.held.slice, "source", source);
+                self.note_source(running.held.slice, source);
             }
             self.end(&running.held);
         }
@@ -312,9 +319,9 @@ impl Tracer {
     }
 }
 
-/// The line in the source.
-fn source(at: &At) -> String {
-    format!("{}:{}", at.file, at.rust_line)
+/// The place in the source, and where that is inlined.
+fn source(at: &At) -> (String, String) {
+    (at.source(), at.inlined_at())
 }
 
 fn warp_key(who: Who, warp: u32, part: u32) -> Key {

@@ -7,6 +7,7 @@ mod fields;
 mod functions;
 pub mod hoist;
 pub mod operands;
+pub mod origins;
 pub mod scale;
 
 use crate::kernel::Kernel;

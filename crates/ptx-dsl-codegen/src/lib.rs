@@ -48,6 +48,7 @@ use region::if_conversion;
 use std::collections::BTreeSet;
 
 pub use emit::constants::Site;
+pub use emit::origins::Origins;
 pub use info::{Info, Parameter};
 pub use item::exported;
 pub use names::{primitive, rust_name, shown};
@@ -101,7 +102,7 @@ pub fn kernel(
     let original = &module.functions[entry.0 as usize];
     let split = if stub { None } else { split(module, entry) };
     let function = split.as_ref().unwrap_or(original);
-    let mut constants = Constants::new(source.line, &text.printed);
+    let mut constants = Constants::new(module, source.line, &text.printed);
     let (kernel, prepared) = if stub {
         let frames = Frames::new(module, &BTreeSet::new(), 0);
         let kernel = Kernel { module, entry, function, recursive: BTreeSet::new(), frames };
@@ -121,7 +122,7 @@ pub fn compiled(module: &Module, entry: FuncId, source: &Source<'_>, text: &Text
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     // the image numbers the sites
-    let constants = Constants::new(source.line, &text.printed);
+    let constants = Constants::new(module, source.line, &text.printed);
     let (kernel, Prepared { program, constants, .. }) = prepare(module, entry, function, constants);
     let (program, layout) = lay_out(&kernel, program);
     let scale = Scale::of(&kernel, &program);
@@ -137,6 +138,8 @@ pub struct Interpreted {
     pub info: Info,
     /// The statements that faults name, by number.
     pub sites: Vec<Site>,
+    /// The places in source files that they come from.
+    pub origins: Origins,
     /// Its code.
     pub image: Image,
 }
@@ -145,8 +148,10 @@ pub struct Interpreted {
 pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
-    let (_, Prepared { constants, image, info, .. }) = prepare(module, entry, function, Constants::new(line, text));
-    Interpreted { info, sites: constants.into_sites(), image }
+    let constants = Constants::new(module, line, text);
+    let (_, Prepared { constants, image, info, .. }) = prepare(module, entry, function, constants);
+    let (sites, origins) = constants.into_parts();
+    Interpreted { info, sites, origins, image }
 }
 
 /// Converts short branches and computes the layout of the result.

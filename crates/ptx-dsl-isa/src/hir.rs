@@ -7,6 +7,7 @@ use crate::constant::{ConstId, Constants, Count};
 use crate::isa::entry;
 use crate::isa::memory::Access;
 use crate::opcode::Entry;
+use crate::origin::Origins;
 use crate::qualifier::Qualifier;
 use crate::span::Span;
 use crate::ty::{Class, Ty};
@@ -36,6 +37,8 @@ pub struct Module {
     /// Functions that use a register of the module under a name that a `.func` uses too: PTX keeps its value over calls (PTX ISA
     /// 1 and 2). Here each function has a copy, which differs.
     pub shared_registers: Vec<(FuncId, String)>,
+    /// What `.file` and `.loc` say.
+    pub origins: Origins,
     /// Constants of Rust whose values the macro does not know, and the expressions over them.
     pub constants: Constants,
     /// Initial values of `.const` variables that depend on Rust constants, and those of `.global` variables.

@@ -9,6 +9,7 @@ mod ids;
 pub mod image;
 pub mod isa;
 pub mod opcode;
+pub mod origin;
 pub mod qualifier;
 pub mod span;
 pub mod table;

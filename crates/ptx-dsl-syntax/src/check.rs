@@ -3,7 +3,7 @@
 //!
 //! Every error of a module is reported. A broken statement is left out of the typed module and causes no further errors.
 
-use std::collections::{HashMap, HashSet};
+use std::collections::HashMap;
 use std::rc::Rc;
 
 use crate::{ast, parse};
@@ -29,6 +29,7 @@ mod explain;
 mod function;
 mod instr;
 mod layout;
+mod location;
 mod mend;
 mod names;
 mod opcode_match;
@@ -205,8 +206,7 @@ struct Checker {
     lists: Lists,
     /// Functions by name.
     declared: HashMap<String, Declared>,
-    /// File, line and column of each `.loc` so far.
-    locations: HashSet<String>,
+    locations: location::Locations,
     attempts: Attempts,
 }
 
@@ -266,7 +266,7 @@ impl Checker {
             module_registers: Vec::new(),
             lists: Lists::default(),
             declared: HashMap::new(),
-            locations: HashSet::new(),
+            locations: location::Locations::default(),
             attempts: Attempts { comparisons: names::COMPARED, tries: mend::TRIES, trying: false },
         }
     }

@@ -107,10 +107,10 @@ impl Race {
     }
 }
 
-/// A statement in words.
+/// A statement in words, for the middle of a sentence.
 fn place(at: &Option<At>) -> String {
     match at {
-        Some(At { text, line, .. }) => format!("`{text}` at PTX line {line}"),
+        Some(at) => format!("`{}` at {}", at.text, at.short()),
         None => "a statement without a number".into(),
     }
 }
@@ -125,11 +125,10 @@ impl Side {
     pub(super) fn note(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let d = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
         let Side { access, at, thread: t, .. } = self;
-        write!(f, "\n  = the earlier {access}: {}", place(at))?;
-        if let Some(At { file, rust_line, .. }) = at
-            && *rust_line > 0
-        {
-            write!(f, ", {file}:{rust_line}")?;
+        write!(f, "\n  = the earlier {access}: ")?;
+        match at {
+            Some(at) => at.within(f)?,
+            None => f.write_str("a statement without a number")?,
         }
         write!(f, "\n  = by thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)
     }

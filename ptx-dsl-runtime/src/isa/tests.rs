@@ -24,7 +24,9 @@ const INFO: KernelInfo<'_> = KernelInfo {
     const_image: &[0xfe, 2, 3, 4],
     global_image: &[0; 64],
     target: "sm_100",
-    sites: &[Site { text: "probe;", line: 1, rust_line: 0, used_bytes: None }],
+    of_file: false,
+    origins: crate::Origins::NONE,
+    sites: &[Site { text: "probe;", line: 1, rust_line: 0, origin: 0, used_bytes: None }],
     ..KernelInfo::NONE
 };
 /// The first module variable.

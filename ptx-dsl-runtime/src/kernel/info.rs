@@ -1,5 +1,6 @@
 //! The description of a kernel. The macro emits it as constants; a module that is loaded at run time owns what it borrows.
 
+use super::Origins;
 use crate::constant::{Const, Cut};
 use crate::fault::At;
 use std::borrow::Cow;
@@ -9,7 +10,7 @@ use std::borrow::Cow;
 pub struct KernelInfo<'k> {
     /// Name of the `.entry`.
     pub name: &'k str,
-    /// Rust file the kernel is written in.
+    /// The file the kernel is written in: Rust, or PTX.
     pub file: &'k str,
     /// Kernel parameters in order.
     pub params: &'k [ParamInfo<'k>],
@@ -41,8 +42,12 @@ pub struct KernelInfo<'k> {
     pub registers: u32,
     /// `.target`
     pub target: &'k str,
+    /// The source is a file of PTX, of which sites have the lines.
+    pub of_file: bool,
     /// The PTX statements, by number.
     pub sites: &'k [Site<'k>],
+    /// The places that `.loc` gives them.
+    pub origins: Origins<'k>,
     /// Values of expressions over Rust constants. Texts of statements have marks for them.
     pub values: &'k [Const],
     /// Instructions that the host cannot run, with their sites: a launch is an error that names the first.
@@ -66,7 +71,14 @@ impl KernelInfo<'_> {
     /// A statement, with its place in the PTX text and in the source. `None` if the kernel has no such statement.
     pub fn at(&self, site: u32) -> Option<At> {
         let s = self.sites.get(site as usize)?;
-        Some(At { text: self.text(s).into_owned(), line: s.line, file: self.file.to_owned(), rust_line: s.rust_line })
+        Some(At {
+            text: self.text(s).into_owned(),
+            line: s.line,
+            file: self.file.to_owned(),
+            rust_line: s.rust_line,
+            of_file: self.of_file,
+            origin: self.origins.of(s.origin),
+        })
     }
 
     /// The text of a statement of the kernel, with the values of Rust constants.
@@ -99,7 +111,9 @@ impl KernelInfo<'static> {
         reserved_shared: false,
         explicit_cluster: false,
         target: "sm_90",
+        of_file: false,
         sites: &[],
+        origins: Origins::NONE,
         registers: 0,
         values: &[],
         not_yet: &[],
@@ -129,10 +143,12 @@ pub struct ParamInfo<'k> {
 pub struct Site<'k> {
     /// The statement as printed; with Rust constants, [`KernelInfo::text`] has their values.
     pub text: &'k str,
-    /// Line in the printed PTX.
+    /// Line in the PTX: of the file, if the module is one ([`KernelInfo::of_file`]); else of the printed PTX.
     pub line: u32,
-    /// Line in the Rust file, 0 if unknown.
+    /// Line in the kernel's file, 0 if unknown.
     pub rust_line: u32,
+    /// The number of its place in [`KernelInfo::origins`] from 1, 0 if no `.loc` gives one. [`KernelInfo::at`] has it in words.
+    pub origin: u32,
     /// Of a load: the bytes that the program uses, a bit each, if it says so (`.pragma "used_bytes_mask"`).
     pub used_bytes: Option<u32>,
 }

@@ -208,8 +208,8 @@ impl<'a> Geometry<'a> {
 
     /// The statement `site` in words; `otherwise` if there is none.
     pub fn statement(&self, site: u32, otherwise: &str) -> String {
-        match self.info.sites.get(site as usize) {
-            Some(s) => format!("`{}` (PTX line {})", self.info.text(s), s.line),
+        match self.at(site) {
+            Some(at) => format!("`{}` ({})", at.text, at.short()),
             None => otherwise.into(),
         }
     }

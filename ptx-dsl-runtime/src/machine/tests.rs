@@ -11,7 +11,7 @@ use crate::sync::mbarrier::{self, Arrive, Layout};
 use crate::{Ctx, Fault, Host, Report, lanes};
 
 const REGIONS: &[&str] = &["entry", "LOOP", "DONE", "END"];
-const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70, used_bytes: None };
+const SITE: Site = Site { text: "bar.sync 0;", line: 7, rust_line: 70, origin: 0, used_bytes: None };
 const BUFFER: ParamInfo = ParamInfo { name: "out", offset: 0, size: 8, align: 8, pointer: Some(4), read_only: false };
 const INFO: KernelInfo<'_> = KernelInfo {
     name: "toy",
@@ -21,7 +21,9 @@ const INFO: KernelInfo<'_> = KernelInfo {
     local_size: 8,
     const_image: &[1, 2, 3, 4],
     target: "sm_90",
-    sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0, used_bytes: None }],
+    of_file: false,
+    origins: crate::Origins::NONE,
+    sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0, origin: 0, used_bytes: None }],
     ..KernelInfo::NONE
 };
 

@@ -8,7 +8,7 @@ use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_runtime::interpreter::Executable;
 use ptx_dsl_runtime::launch::launch_image;
-use ptx_dsl_runtime::{KernelInfo, NotYet, ParamInfo, Site};
+use ptx_dsl_runtime::{KernelInfo, NotYet, Origins, ParamInfo, Site};
 use std::sync::Arc;
 
 /// A module with its text.
@@ -31,6 +31,7 @@ pub(super) struct Source {
 pub(super) struct Code {
     info: Info,
     sites: Vec<ptx_dsl_codegen::Site>,
+    origins: ptx_dsl_codegen::Origins,
     image: Arc<Executable>,
 }
 
@@ -39,8 +40,8 @@ impl Code {
         let lines = Lines::new(&source.text);
         let line = |span| lines.line(source.lexed.bytes(span).start) as u32 + 1;
         let printed = Printed::new(&source.ptx, &source.lines);
-        let Interpreted { info, sites, image } = interpreted(&source.hir, entry, &line, &printed);
-        Code { info, sites, image: Arc::new(Executable::new(image)) }
+        let Interpreted { info, sites, origins, image } = interpreted(&source.hir, entry, &line, &printed);
+        Code { info, sites, origins, image: Arc::new(Executable::new(image)) }
     }
 
     pub fn launch<M>(
@@ -51,7 +52,7 @@ impl Code {
         launch: Launch,
         arguments: &mut [Arg<'_>],
     ) -> Result<Report, Error> {
-        let Code { info, sites, image } = self;
+        let Code { info, sites, origins, image } = self;
         let params = info.parameters.iter().zip(parameters).map(|(p, described)| ParamInfo {
             name: &p.name,
             offset: p.offset,
@@ -62,11 +63,13 @@ impl Code {
         });
         let sites = sites.iter().map(|s| Site {
             text: &s.text,
-            line: s.line,
+            line: s.source_line,
             rust_line: s.source_line,
+            origin: s.origin,
             used_bytes: s.used_bytes,
         });
         let (params, sites): (Vec<_>, Vec<_>) = (params.collect(), sites.collect());
+        let files: Vec<&str> = origins.files.iter().map(|name| name.as_str()).collect();
         let not_yet = info.not_yet.iter().map(|n| NotYet { what: &n.what, why: n.why, site: n.site });
         let not_yet: Vec<NotYet<'_>> = not_yet.collect();
         let info = KernelInfo {
@@ -87,7 +90,9 @@ impl Code {
             explicit_cluster: info.explicit_cluster,
             registers: info.registers,
             target: &source.hir.target,
+            of_file: true,
             sites: &sites,
+            origins: Origins { files: &files, places: &origins.places },
             values: &[],
             not_yet: &not_yet,
             image: &[],

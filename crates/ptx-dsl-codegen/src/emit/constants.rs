@@ -1,10 +1,11 @@
 //! Constants of a kernel: qualifiers of its instructions, and the sites that faults report.
 
+use super::origins::{Collector, Origins};
 use crate::kernel::Kernel;
 use crate::names::RT;
 use crate::source::Printed;
 use proc_macro2::{Ident, TokenStream};
-use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::hir::{Instr, Module, Operand};
 use ptx_dsl_isa::isa::{Role, fragment};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::span::Span;
@@ -21,6 +22,8 @@ pub struct Site {
     pub line: u32,
     /// Line in the source, 0 if unknown.
     pub source_line: u32,
+    /// The number of its place in [`Origins`] from 1, 0 if no `.loc` gives one.
+    pub origin: u32,
     /// Of a load: the bytes that the program uses, if not all.
     pub used_bytes: Option<u32>,
 }
@@ -34,11 +37,13 @@ pub struct Constants<'m> {
     /// Instructions that can fault, with the number of their site.
     numbers: BTreeMap<u32, u32>,
     sites: Vec<Site>,
+    origins: Collector<'m>,
 }
 
 impl<'m> Constants<'m> {
-    pub fn new(line: &'m dyn Fn(Span) -> u32, text: &'m Printed<'m>) -> Self {
-        Constants { line, text, qualifiers: Vec::new(), numbers: BTreeMap::new(), sites: Vec::new() }
+    pub fn new(module: &'m Module, line: &'m dyn Fn(Span) -> u32, text: &'m Printed<'m>) -> Self {
+        let origins = Collector::new(&module.origins);
+        Constants { line, text, qualifiers: Vec::new(), numbers: BTreeMap::new(), sites: Vec::new(), origins }
     }
 
     /// All sites so far.
@@ -46,9 +51,14 @@ impl<'m> Constants<'m> {
         &self.sites
     }
 
+    /// The places that they come from.
+    pub fn origins(&self) -> &Origins {
+        self.origins.all()
+    }
+
     /// The same, to keep.
-    pub fn into_sites(self) -> Vec<Site> {
-        self.sites
+    pub fn into_parts(self) -> (Vec<Site>, Origins) {
+        (self.sites, self.origins.into_all())
     }
 
     /// The qualifiers of an instruction as its semantics read them: without types, with what operands say besides.
@@ -97,7 +107,8 @@ impl<'m> Constants<'m> {
         let n = self.sites.len() as u32;
         let (line, text) = self.text.line(i);
         let source_line = (self.line)(i.span);
-        self.sites.push(Site { text: text.to_owned(), line, source_line, used_bytes: i.used_bytes });
+        let origin = self.origins.of(i.index);
+        self.sites.push(Site { text: text.to_owned(), line, source_line, origin, used_bytes: i.used_bytes });
         self.numbers.insert(i.index, n);
         n
     }

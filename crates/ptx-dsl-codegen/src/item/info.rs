@@ -2,6 +2,7 @@
 
 use super::parameters::Passing;
 use crate::Prepared;
+use crate::emit::origins::Origins;
 use crate::info::Info;
 use crate::kernel::Kernel;
 use crate::names::RT;
@@ -35,6 +36,7 @@ pub fn kernel_info(
         ..
     } = info;
     let most_registers = info.most_registers;
+    let of_file = file.is_some();
     let file = file.map_or_else(|| quote!(::core::file!()), |file| quote!(#file));
     let params = info.parameters.iter().zip(passing).map(|(p, pass)| {
         let (name, offset, size, align, read_only) = (&p.name, p.offset, p.size, p.align, pass.read_only);
@@ -101,10 +103,12 @@ pub fn kernel_info(
         .map(|NotYet { what, why, site }| quote!(#rt::NotYet { what: #what, why: #why, site: #site }));
     let image = Literal::byte_string(&image.encode());
     let sites = constants.sites().iter().map(|site| {
-        let (text, line, rust_line) = (values.marked(&site.text), site.line, site.source_line);
+        let (text, rust_line, origin) = (values.marked(&site.text), site.source_line, site.origin);
+        let line = if of_file { rust_line } else { site.line };
         let used_bytes = option(site.used_bytes);
-        quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line, used_bytes: #used_bytes })
+        quote!(#rt::Site { text: #text, line: #line, rust_line: #rust_line, origin: #origin, used_bytes: #used_bytes })
     });
+    let origins = origins(constants.origins());
     let values = values.all();
     quote! {
         #rt::KernelInfo {
@@ -125,12 +129,23 @@ pub fn kernel_info(
             explicit_cluster: #explicit_cluster,
             registers: #registers,
             target: #target,
+            of_file: #of_file,
             sites: &[#(#sites),*],
+            origins: #origins,
             values: #values,
             not_yet: &[#(#not_yet),*],
             image: #image,
         }
     }
+}
+
+fn origins(Origins { files, places }: &Origins) -> TokenStream {
+    let rt = RT;
+    if places.is_empty() {
+        return quote!(#rt::Origins::NONE);
+    }
+    let places = places.iter().map(|numbers| quote!([#(#numbers),*]));
+    quote!(#rt::Origins { files: &[#(#files),*], places: &[#(#places),*] })
 }
 
 fn option(n: Option<u32>) -> TokenStream {

@@ -69,6 +69,7 @@ impl Checker {
             ".alias" => self.alias(d),
             ".pragma" => self.pragma(d, false),
             ".section" => self.section(d),
+            ".file" => self.file(d),
             _ => {}
         }
     }
@@ -96,22 +97,6 @@ impl Checker {
             ".loc" => self.location(d),
             _ => {}
         }
-    }
-
-    /// A `.loc` with `inlined_at` must follow a `.loc` of that place, in any function (ptxas; PTX ISA 11.5.4).
-    fn location(&mut self, d: &ast::Directive) {
-        let text = d.text.as_deref().unwrap_or("");
-        let mut parts = text.split(", ");
-        let here = parts.next().unwrap_or("");
-        for part in parts {
-            if let Some(caller) = part.strip_prefix("inlined_at ") {
-                if !self.locations.contains(caller) {
-                    self.report(errors::inlined_at(value_span(d), caller));
-                }
-                break;
-            }
-        }
-        self.locations.insert(here.to_string());
     }
 
     /// `.reqntid` and friends.

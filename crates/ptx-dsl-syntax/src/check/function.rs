@@ -75,6 +75,7 @@ impl Checker {
         }
         self.fun = Some(empty(f));
         self.dropped = false;
+        self.forget_location();
         let before = self.diags.len();
         self.scopes.push(Scope::default());
         if f.entry
@@ -243,6 +244,7 @@ impl Checker {
                     }
                 }
                 ast::Stmt::Instr(i) => {
+                    self.locate(i);
                     let typed = self.instr(i);
                     self.dropped |= typed.is_none();
                     let used_bytes = used_bytes.take();

@@ -1,0 +1,93 @@
+//! The statement of a report, and where it comes from.
+
+use std::fmt;
+
+/// The statement a fault is about.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct At {
+    /// The PTX statement.
+    pub text: String,
+    /// Line in the PTX: of the file, if the module is one; else of the printed PTX.
+    pub line: u32,
+    /// The file with the source: Rust, or PTX.
+    pub file: String,
+    /// Line in that file, 0 if unknown.
+    pub rust_line: u32,
+    /// That file is one of PTX, so that both lines are the same.
+    pub of_file: bool,
+    /// The place in another source that `.loc` gives, as in PTX of `nvcc -lineinfo` or of Triton. The places behind it are those at which it
+    /// is inlined; the last one is in the kernel. Empty without `.loc`.
+    pub origin: Vec<Origin>,
+}
+
+/// A place in a source file. It is printed as `k.cu:17:5`.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Origin {
+    /// As `.file` names it.
+    pub file: String,
+    /// From 1.
+    pub line: u32,
+    /// From 1; 0 if unknown.
+    pub column: u32,
+}
+
+impl fmt::Display for Origin {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "{}:{}", self.file, self.line)?;
+        if self.column > 0 { write!(f, ":{}", self.column) } else { Ok(()) }
+    }
+}
+
+impl At {
+    /// The line of the file. A place of `.loc` takes the place of the line of a PTX file, which nobody has written then.
+    fn of_source(&self) -> Option<String> {
+        let shown = self.rust_line > 0 && !(self.of_file && !self.origin.is_empty());
+        shown.then(|| format!("{}:{}", self.file, self.rust_line))
+    }
+
+    /// The lines at which the place of `.loc` is inlined.
+    fn inlined(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.origin.iter().skip(1).try_for_each(|place| write!(f, "\n      inlined at {place}"))
+    }
+
+    /// The places of a report, each in a line.
+    pub(super) fn arrows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        if let Some(source) = self.of_source() {
+            write!(f, "\n  --> {source}")?;
+        }
+        if let Some(place) = self.origin.first() {
+            write!(f, "\n  --> {place}")?;
+        }
+        self.inlined(f)
+    }
+
+    /// The statement and its places, at the end of a line.
+    pub(super) fn within(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "`{}` at PTX line {}", self.text, self.line)?;
+        if let Some(source) = self.of_source().filter(|_| !self.of_file) {
+            write!(f, ", {source}")?;
+        }
+        if let Some(place) = self.origin.first() {
+            write!(f, ", {place}")?;
+        }
+        self.inlined(f)
+    }
+
+    /// The line in the PTX, and the place in the kernel that `.loc` gives.
+    pub(crate) fn short(&self) -> String {
+        match self.origin.last() {
+            Some(place) => format!("PTX line {}, {place}", self.line),
+            None => format!("PTX line {}", self.line),
+        }
+    }
+
+    /// The place in the source, in the words of `.loc` if it gives one.
+    pub(crate) fn source(&self) -> String {
+        self.origin.first().map_or_else(|| format!("{}:{}", self.file, self.rust_line), Origin::to_string)
+    }
+
+    /// The places at which that is inlined, or "".
+    pub(crate) fn inlined_at(&self) -> String {
+        self.origin.iter().skip(1).map(Origin::to_string).collect::<Vec<_>>().join(", ")
+    }
+}
