@@ -471,6 +471,17 @@ impl fmt::Display for Message<'_> {
             (Some(o), FaultKind::OutOfBounds { addr, bytes, .. }) => o.out_of_bounds(f, *addr, *bytes),
             (Some(o), FaultKind::Misaligned { addr, align, .. }) => o.misaligned(f, *addr, *align),
             (Some(o), FaultKind::ReadOnly { .. }) if o.read_only(f)? => Ok(()),
+            (Some(o), FaultKind::DataRace(race)) => race.message(f, Some(o)),
+            (Some(o), FaultKind::Uninitialised { space, addr }) => {
+                write!(f, "read of {}, which nobody has written", o.place(0, space, *addr))
+            }
+            (Some(o), FaultKind::MbarrierNotLive { offset }) => {
+                let place = o.place(8, "shared", u64::from(*offset));
+                write!(f, "{place} holds no mbarrier object: it was never initialised, or it was invalidated")
+            }
+            (Some(o), FaultKind::MbarrierMisused { offset, what }) => {
+                write!(f, "{what} a live mbarrier object, {}", o.place(8, "shared", u64::from(*offset)))
+            }
             (_, kind) => fmt::Display::fmt(kind, f),
         }
     }

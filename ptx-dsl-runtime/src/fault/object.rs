@@ -19,7 +19,7 @@ pub enum Object {
         /// Bytes of an element; 1 if unknown.
         element: u32,
     },
-    /// A variable of the kernel or of the module, from whose address that of the access is made.
+    /// A variable of the kernel or of the module, in which the bytes are, or from whose address that of the access is made.
     Variable {
         /// As written.
         name: String,
@@ -53,6 +53,21 @@ impl Object {
         let (first, count) = whole.then(|| (offset / size, i64::from(bytes) / size))?;
         let place = if count <= 1 { format!("{name}[{first}]") } else { format!("{name}[{first}..{}]", first + count) };
         Some((place, len / u64::from(*element)))
+    }
+
+    /// A place in the object in words, with its address: `` byte 16 of `tile` (shared address 0x90) ``.
+    pub(super) fn place(&self, bytes: u32, space: &str, addr: u64) -> String {
+        let place = match self {
+            Object::Buffer { name, offset, .. } => match self.elements(bytes) {
+                Some((place, _)) => format!("`{place}`"),
+                None => format!("byte {offset} of `{name}`"),
+            },
+            // all of it
+            Object::Variable { name, offset: 0, len } if *len == u64::from(bytes) => format!("`{name}`"),
+            Object::Variable { name, offset, .. } => format!("byte {offset} of `{name}`"),
+            Object::DynamicShared { .. } | Object::Null { .. } => return format!("{space} address {addr:#x}"),
+        };
+        format!("{place} ({space} address {addr:#x})")
     }
 
     /// The message of a fault: an access of so many bytes outside of the object.

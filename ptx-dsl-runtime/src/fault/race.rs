@@ -1,6 +1,6 @@
 //! Data races: two accesses that nothing orders.
 
-use super::{At, ThreadId};
+use super::{At, Object, ThreadId};
 use std::fmt;
 
 /// A data race (8.7.1): two accesses of different threads to the same bytes, at least one of which writes, that nothing orders, and
@@ -142,19 +142,30 @@ impl NearMiss {
     }
 }
 
-impl fmt::Display for Race {
-    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+impl Race {
+    /// The first line of a report; `object`: where the bytes are.
+    pub(super) fn message(&self, f: &mut fmt::Formatter<'_>, object: Option<&Object>) -> fmt::Result {
         let Race { space, addr, bytes, access, other, .. } = self;
         let article = article(other.access);
+        let place = match object {
+            Some(object) => object.place(*bytes, space, *addr),
+            None => format!("{space} address {addr:#x}"),
+        };
         if self.is_end() {
             write!(f, "nothing keeps this CTA until {article} {} by another CTA to its shared memory, ", other.access)?;
-            return write!(f, "{bytes} bytes at {addr:#x}, is done");
+            return write!(f, "{bytes} bytes at {place}, is done");
         }
         if let Some(fence) = self.fence {
             write!(f, "data race: no `{fence}` is between {article} {} and this {access} ", other.access)?;
-            return write!(f, "of {bytes} bytes at {space} address {addr:#x}, which are accesses of different proxies");
+            return write!(f, "of {bytes} bytes at {place}, which are accesses of different proxies");
         }
-        write!(f, "data race: nothing orders this {access} of {bytes} bytes at {space} address {addr:#x} and ")?;
+        write!(f, "data race: nothing orders this {access} of {bytes} bytes at {place} and ")?;
         write!(f, "{article} {}{}", other.access, if self.asynchronous { "" } else { " of another thread" })
+    }
+}
+
+impl fmt::Display for Race {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        self.message(f, None)
     }
 }

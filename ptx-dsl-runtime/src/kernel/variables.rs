@@ -73,6 +73,12 @@ impl Variables {
         self.of_site.get(site as usize).is_some_and(|all| !all.is_empty())
     }
 
+    /// The variable of all addresses of a statement.
+    pub(crate) fn only(&self, site: u32) -> Option<&Variable> {
+        let (first, others) = self.of_site.get(site as usize)?.split_first()?;
+        others.iter().all(|v| v == first).then(|| &self.list[*first as usize])
+    }
+
     /// The variable of a window in which all accesses of a statement must be, if it is known. None if these bytes are in one of the
     /// statement's variables.
     #[inline]

@@ -82,12 +82,15 @@ pub(super) fn line(geometry: &Geometry<'_>, cluster: &Cluster, p: &Parked) -> St
     let ctaid = geometry.ctaid(cluster.id, p.c.cta);
     let who = threads(p.c.lo, p.c.hi, p.c.mask);
     let place = geometry.statement(p.site, "an unknown statement");
-    format!("CTA {ctaid:?}, {who} at {place}: {}", cluster.waits_for(p))
+    format!("CTA {ctaid:?}, {who} at {place}: {}", cluster.waits_for(p, geometry))
 }
 
 impl Cluster {
     /// What a group of threads waits for.
-    pub(super) fn waits_for(&self, p: &Parked) -> String {
+    pub(super) fn waits_for(&self, p: &Parked, geometry: &Geometry<'_>) -> String {
+        let phase = |&(rank, offset, parity): &(u32, u32, u64)| {
+            self.phase(&geometry.mbarrier(p.site, offset), (rank, offset), parity)
+        };
         match &p.wait {
             Wait::Barrier { id, .. } => {
                 let cta = &self.ctas[p.c.cta as usize];
@@ -104,10 +107,9 @@ impl Cluster {
                 let missing = groups_of_cluster(&self.not_at_cluster_barrier());
                 format!("waits for the cluster barrier, not arrived: {missing}")
             }
-            Wait::Phase { rank, offset, parity } => format!("waits for {}", self.phase(*rank, *offset, *parity)),
+            Wait::Phase { rank, offset, parity } => format!("waits for {}", phase(&(*rank, *offset, *parity))),
             Wait::Mbarrier(objects) => {
-                let list: Vec<_> =
-                    objects.iter().take(4).map(|&(rank, offset, parity)| self.phase(rank, offset, parity)).collect();
+                let list: Vec<_> = objects.iter().take(4).map(phase).collect();
                 format!("waits for {}", list.join(" or "))
             }
             Wait::WholeWarp { .. } => {
@@ -143,7 +145,7 @@ impl Cluster {
         }
     }
 
-    fn phase(&self, rank: u32, offset: u32, parity: u64) -> String {
+    fn phase(&self, object: &str, (rank, offset): (u32, u32), parity: u64) -> String {
         let state = match self.word(rank, offset).and_then(State::decode) {
             Some(s) => {
                 let bytes = match s.tx {
@@ -156,6 +158,6 @@ impl Cluster {
             }
             None => "not a live object".into(),
         };
-        format!("mbarrier {offset:#x} of CTA rank {rank}, parity {parity} ({state})")
+        format!("{object} of CTA rank {rank}, parity {parity} ({state})")
     }
 }

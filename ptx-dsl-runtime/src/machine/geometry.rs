@@ -6,6 +6,7 @@ use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
 use crate::launch::config::Launch;
 use crate::machine::loops::Loops;
+use crate::mem::address;
 use crate::numerics::Numerics;
 use crate::print::Print;
 use ptx_dsl_isa::image::{Image, Region};
@@ -199,6 +200,29 @@ impl<'a> Geometry<'a> {
     /// Which variables statements access.
     pub fn variables(&self) -> Variables {
         Variables::new(&self.image())
+    }
+
+    /// The variable in which a byte of a window is: its name, its first byte and the byte after its last one. Where several begin at the
+    /// same place, as all of dynamic shared memory do, the one that the statement `site` accesses.
+    pub fn variable_at(&self, site: u32, window: u8, at: u64) -> Option<(String, u64, u64)> {
+        let image = self.image();
+        let mut there = image.variables.iter().filter(|v| v.window == window && (v.from..v.to).contains(&at));
+        let first = there.next()?;
+        let found = match there.next() {
+            None => first.clone(),
+            Some(_) => Variables::new(&image).only(site).filter(|v| (v.from..v.to).contains(&at))?.clone(),
+        };
+        Some((found.name, found.from, found.to))
+    }
+
+    /// An mbarrier object in words: its offset in shared memory, and the variable there if it is known.
+    pub fn mbarrier(&self, site: u32, offset: u32) -> String {
+        let found = self.variable_at(site, address::SHARED as u8, offset.into());
+        match found.map(|(name, from, _)| (name, u64::from(offset) - from)) {
+            None => format!("mbarrier {offset:#x}"),
+            Some((name, 0)) => format!("mbarrier {offset:#x} (`{name}`)"),
+            Some((name, bytes)) => format!("mbarrier {offset:#x} (`{name}` + {bytes} bytes)"),
+        }
     }
 
     /// The statement `site`, for faults.

@@ -113,7 +113,7 @@ impl Ctx<'_> {
     #[inline(always)]
     pub(crate) fn tell_waits(&mut self, p: &Parked) {
         if self.monitor.wants().events {
-            let reason = self.residents.here().waits_for(p);
+            let reason = self.residents.here().waits_for(p, &self.geometry);
             let (who, warps) = (p.c.who(self.residents.slot, p.site), p.c.warps());
             self.tell(Event::Waits { who, warps, wait: &p.wait, reason: &reason });
         }

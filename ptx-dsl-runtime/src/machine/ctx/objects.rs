@@ -11,6 +11,9 @@ const NEAR_NULL: i64 = 1 << 32;
 impl Ctx<'_> {
     /// The object that a fault of this kind is about.
     pub(super) fn object(&self, kind: &FaultKind) -> Option<Object> {
+        if let Some((space, addr)) = inside(kind) {
+            return self.object_at(space, addr);
+        }
         let (space, addr) = match *kind {
             FaultKind::OutOfBounds { space, addr, .. }
             | FaultKind::Misaligned { space, addr, .. }
@@ -28,22 +31,24 @@ impl Ctx<'_> {
 
     /// The variable from whose address that of the access is made, if these bytes are outside of it.
     fn variable(&self, space: &str, addr: u64, bytes: u32) -> Option<Object> {
-        let (window, offset) = match space {
-            "global" => match nearest_segment(addr) {
-                (address::MODULE, offset) => (0, offset),
-                _ => return None,
-            },
-            "shared" => (address::SHARED, offset_in_shared(addr)),
-            // of a window, or without one
-            "local" => (address::LOCAL, i64::from(addr as u32 as i32)),
-            "const" => (address::CONST, i64::from(addr as u32 as i32)),
-            _ => return None,
-        };
+        let (window, offset) = window(space, addr)?;
         let from = offset.cast_unsigned();
         let variables = self.geometry.variables();
-        let of = variables.left_by(self.site, window as u8, (from, from.saturating_add(bytes.into())))?;
+        let of = variables.left_by(self.site, window, (from, from.saturating_add(bytes.into())))?;
         let (name, offset) = (of.name.clone(), from.wrapping_sub(of.from).cast_signed());
         Some(Object::Variable { name, offset, len: of.to - of.from })
+    }
+
+    /// The buffer or the variable in which a byte is.
+    fn object_at(&self, space: &str, addr: u64) -> Option<Object> {
+        if let ("global", Some(object)) = (space, self.global_object(addr)) {
+            let within = matches!(object, Object::Buffer { offset, len, .. } if (0..len as i64).contains(&offset));
+            return within.then_some(object);
+        }
+        let (window, offset) = window(space, addr)?;
+        let (name, from, to) = self.geometry.variable_at(self.site, window, offset.try_into().ok()?)?;
+        let len = if to == u64::MAX { self.geometry.dynamic_shared.into() } else { to - from };
+        Some(Object::Variable { name, offset: offset - from as i64, len })
     }
 
     fn global_object(&self, addr: u64) -> Option<Object> {
@@ -92,6 +97,34 @@ impl Ctx<'_> {
         let offset = offset_in_shared(addr).checked_sub(i64::from(info.shared_size))?;
         Some(Object::DynamicShared { offset: offset.try_into().ok()?, given: self.geometry.dynamic_shared })
     }
+}
+
+/// State space and address of a fault that is about bytes of a buffer or a variable, not about what is outside of them.
+fn inside(kind: &FaultKind) -> Option<(&'static str, u64)> {
+    match kind {
+        FaultKind::DataRace(race) => Some((race.space, race.addr)),
+        FaultKind::Uninitialised { space, addr } => Some((space, *addr)),
+        FaultKind::MbarrierNotLive { offset } | FaultKind::MbarrierMisused { offset, .. } => {
+            Some(("shared", u64::from(*offset)))
+        }
+        _ => None,
+    }
+}
+
+/// The window of an address that variables of its state space have, and the offset there.
+fn window(space: &str, addr: u64) -> Option<(u8, i64)> {
+    let (window, offset) = match space {
+        "global" => match nearest_segment(addr) {
+            (address::MODULE, offset) => (0, offset),
+            _ => return None,
+        },
+        "shared" => (address::SHARED, offset_in_shared(addr)),
+        // of a window, or without one
+        "local" => (address::LOCAL, i64::from(addr as u32 as i32)),
+        "const" => (address::CONST, i64::from(addr as u32 as i32)),
+        _ => return None,
+    };
+    Some((window as u8, offset))
 }
 
 /// The offset of an address of shared memory, without rank and window.
