@@ -36,6 +36,7 @@ mod nvcc;
 mod parallel;
 mod parameters;
 mod parts;
+mod places;
 mod printed;
 mod recursion;
 mod registers;

@@ -8,6 +8,7 @@ mod words;
 
 use std::fmt;
 
+pub(crate) use at::Where;
 pub use at::{At, Origin};
 pub use object::Object;
 pub use race::{NearMiss, Race, Side};
@@ -489,14 +490,7 @@ impl fmt::Display for Message<'_> {
 
 impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "error: {}", Message(self))?;
-        match &self.at {
-            Some(at) => {
-                write!(f, "\n  --> kernel `{}`, PTX line {}: `{}`", self.kernel, at.line, at.text)?;
-                at.arrows(f)?;
-            }
-            None => write!(f, "\n  --> kernel `{}`", self.kernel)?,
-        }
+        write!(f, "error: {}{}", Message(self), Where(&self.kernel, self.at.as_ref()))?;
         if let Some(t) = self.thread {
             let d = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
             write!(f, "\n  = thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)?;

@@ -8,8 +8,8 @@ pub(crate) mod variables;
 pub use crate::flow::{Flow, Next, Pc, Wait};
 pub use crate::machine::Compiled;
 pub use info::{KernelInfo, NotYet, ParamInfo, Site};
-pub use origins::Origins;
 pub use item::{KernelFn, Printed, Takes};
+pub use origins::Origins;
 
 use crate::lanes::Level;
 use crate::{Ctx, Fault};

@@ -149,13 +149,11 @@ fn prepare<'s>(
 ) -> Result<(Vec<u8>, Vec<Segment<'s>>), Error> {
     let kernel = || info.name.to_owned();
     if let Some(&NotYet { what, why, site }) = info.not_yet.first() {
-        let (text, line) = info.sites.get(site as usize).map_or(("".into(), 0), |s| (info.text(s), s.line));
         return Err(Error::NotYet {
             kernel: kernel(),
             instruction: what.into(),
             why: why.into(),
-            text: text.into(),
-            line,
+            at: info.at(site).map(Box::new),
         });
     }
     let error = |problem| Error::Launch { kernel: kernel(), problem };

@@ -39,7 +39,8 @@ pub use fault::{Fault, FaultKind};
 pub use host::Off;
 pub use host::{Explore, Explored, Host, Report};
 pub use kernel::{
-    Compiled, CompiledKernel, Flow, Kernel, KernelFn, KernelInfo, Next, NotYet, Origins, ParamInfo, Pc, Piece, Site, Wait,
+    Compiled, CompiledKernel, Flow, Kernel, KernelFn, KernelInfo, Next, NotYet, Origins, ParamInfo, Pc, Piece, Site,
+    Wait,
 };
 pub use lanes::{Level, Word, lanes};
 pub use launch::{Arg, CancelHandle, Error, IntoBuffer, IntoU64, Launch, Progress, launch};

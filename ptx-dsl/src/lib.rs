@@ -162,7 +162,9 @@ pub use ptx_dsl_runtime::Arg;
 /// [Example](mod@crate::monitor).
 pub use ptx_dsl_runtime::Monitor;
 /// [Example](crate#faults).
-pub use ptx_dsl_runtime::fault::{At, NearMiss, Object, Origin, Race, RegisterValue, Side, TensorOrder, TensorRace, ThreadId};
+pub use ptx_dsl_runtime::fault::{
+    At, NearMiss, Object, Origin, Race, RegisterValue, Side, TensorOrder, TensorRace, ThreadId,
+};
 pub use ptx_dsl_runtime::kernel::KernelFn;
 /// [Example](crate#launches).
 pub use ptx_dsl_runtime::kernel::{KernelInfo, Origins, ParamInfo, Site};

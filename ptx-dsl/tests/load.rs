@@ -14,6 +14,8 @@ mod indexed_shared;
 mod misuse;
 #[path = "load/nans.rs"]
 mod nans;
+#[path = "load/places.rs"]
+mod places;
 #[path = "load/polling.rs"]
 mod polling;
 #[path = "load/races.rs"]
@@ -319,9 +321,9 @@ fn launches_that_do_not_fit() {
 fn instructions_that_the_host_lacks() {
     let kernel = one("", "txq.width.b32 %v, [%x]; ret;");
     let error = run(&kernel, Launch::grid(1), &mut [0; 4]).unwrap_err();
-    let Error::NotYet { instruction, why, text, .. } = error else { panic!("{error}") };
+    let Error::NotYet { instruction, why, at, .. } = error else { panic!("{error}") };
     assert_eq!(
-        (instruction.as_str(), why.as_str(), text.as_str()),
+        (instruction.as_str(), why.as_str(), at.unwrap().text.as_str()),
         ("txq.width.b32", "the host has no textures, and a launch cannot bind any", "txq.width.b32 %v, [%x];")
     );
 }

@@ -38,6 +38,18 @@ impl fmt::Display for Origin {
     }
 }
 
+/// The lines of a report that say where: a kernel, and a statement if it is known.
+pub(crate) struct Where<'a>(pub &'a str, pub Option<&'a At>);
+
+impl fmt::Display for Where<'_> {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n  --> kernel `{}`", self.0)?;
+        let Some(at) = self.1 else { return Ok(()) };
+        write!(f, ", PTX line {}: `{}`", at.line, at.text)?;
+        at.arrows(f)
+    }
+}
+
 impl At {
     /// The line of the file. A place of `.loc` takes the place of the line of a PTX file, which nobody has written then.
     fn of_source(&self) -> Option<String> {
@@ -51,7 +63,7 @@ impl At {
     }
 
     /// The places of a report, each in a line.
-    pub(super) fn arrows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+    fn arrows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(source) = self.of_source() {
             write!(f, "\n  --> {source}")?;
         }

@@ -19,7 +19,8 @@ impl Origins<'_> {
     /// The place with a number from 1, and those at which it is inlined.
     pub fn of(&self, number: u32) -> Vec<Origin> {
         let (mut origin, mut next) = (Vec::new(), number);
-        while let Some(&[file, line, column, caller]) = (next as usize).checked_sub(1).and_then(|n| self.places.get(n)) {
+        while let Some(&[file, line, column, caller]) = (next as usize).checked_sub(1).and_then(|n| self.places.get(n))
+        {
             let file = self.files.get(file as usize).copied().unwrap_or_default().to_owned();
             origin.push(Origin { file, line, column });
             next = if caller < next { caller } else { 0 };

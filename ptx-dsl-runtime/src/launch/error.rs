@@ -3,7 +3,7 @@
 use std::fmt;
 
 use crate::engine::Engine;
-use crate::fault::Fault;
+use crate::fault::{At, Fault, Where};
 
 /// Why a launch failed. `{:?}` prints the same report as `{}`, for a `main` or a test that returns it.
 #[derive(thiserror::Error)]
@@ -18,9 +18,7 @@ pub enum Error {
         problem: LaunchError,
     },
     /// The kernel uses an instruction that the host cannot run yet; nothing has run.
-    #[error(
-        "error: the host cannot run `{instruction}` yet: {why}\n  --> kernel `{kernel}`, PTX line {line}: `{text}`"
-    )]
+    #[error("error: the host cannot run `{instruction}` yet: {why}{}", Where(kernel, at.as_deref()))]
     NotYet {
         /// name of the kernel
         kernel: String,
@@ -28,10 +26,8 @@ pub enum Error {
         instruction: String,
         /// the reason
         why: String,
-        /// the statement
-        text: String,
-        /// line in the printed PTX
-        line: u32,
+        /// the statement, if known
+        at: Option<Box<At>>,
     },
     /// The kernel cannot run on the engine that [`Host::engine`](crate::Host::engine) selects; nothing has run.
     #[error("error: cannot run `{kernel}` on the {engine} engine: {why}")]

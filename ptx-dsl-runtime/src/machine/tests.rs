@@ -23,7 +23,10 @@ const INFO: KernelInfo<'_> = KernelInfo {
     target: "sm_90",
     of_file: false,
     origins: crate::Origins::NONE,
-    sites: &[SITE, Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0, origin: 0, used_bytes: None }],
+    sites: &[
+        SITE,
+        Site { text: "mbarrier.try_wait.b64 p, [mb], st;", line: 9, rust_line: 0, origin: 0, used_bytes: None },
+    ],
     ..KernelInfo::NONE
 };
 

@@ -316,7 +316,7 @@ fn the_message_of_a_failed_test_is_enough() {
         "PTX line",
         "= schedule: warp 0 of CTA (",
         "= then warp 0 of CTA (",
-        "from `ld.relaxed.gpu.global.u32 %v, [%x];` (PTX line 14)",
+        "from `ld.relaxed.gpu.global.u32 %v, [%x];` (PTX line 8)",
         "Host::checked().schedule(\"s1_",
         "`PTX_DSL_SCHEDULE=s1_",
         " cargo test explore::the_message_of_a_failed_test_is_enough -- --exact`",

@@ -312,7 +312,7 @@ fn a_report_has_both_sides() {
     // both warps have stored before the first of them loads
     assert_eq!((found.space, found.bytes, found.other.thread.warp), ("shared", 4, 1));
     for part in [
-        "data race: nothing orders this load of 4 bytes at shared address 0x80 and a store of another thread",
+        "data race: nothing orders this load of 4 bytes at byte 128 of `tile` (shared address 0x80) and a store of another thread",
         "`ld.shared.u32 %r3, [%r2];`",
         "thread (0, 0, 0) of CTA (0, 0, 0), warp 0 lane 0",
         "= the earlier store: `st.shared.u32 [%r1], %t;` at PTX line",

@@ -116,3 +116,45 @@ fn names_in_comments_need_nothing() {
     let k2 = entries.alone("k2").unwrap();
     assert!(k2.contains("// between") && !k2.contains("// end of k\n"), "{k2}");
 }
+
+/// File, line and column of the place of each instruction, with the number of the place it is inlined at.
+#[test]
+fn places_of_instructions() {
+    let text = "\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry a()
+{
+    .reg .b32 %r;
+    mov.u32 %r, 0;
+    .loc 1 10 3
+    mov.u32 %r, 1;
+    mov.u32 %r, 2;
+    {
+        .loc 2 20 5, function_name $L__info_string0, inlined_at 1 10 3
+        mov.u32 %r, 3;
+    }
+    mov.u32 %r, 4;
+    .loc 1 11 3
+    .loc 1 10 3
+    .loc 2 20 5, inlined_at 1 10 3
+    ret;
+}
+.visible .entry b()
+{
+    .reg .b32 %r;
+    mov.u32 %r, 5;
+    .loc 1 30 0
+    ret;
+}
+.file 1 \"k.cu\"
+.file 2 \"k.h\", 1234, 5678
+";
+    let hir = compile_at(&lex(text).0.tokens, None, None, &[], crate::notes::Notes::default()).hir;
+    let place = |instr| hir.origins.place(hir.origins.of(instr)).map(|p| (p.file, p.line, p.column, p.inlined_at));
+    let of: Vec<_> = (0..9).map(place).collect();
+    let [first, inlined, again] = [(1, 10, 3, 0), (2, 20, 5, 1), (2, 20, 5, 4)].map(Some);
+    assert_eq!(of, [None, first, first, inlined, inlined, again, None, Some((1, 30, 0, 0)), None]);
+    assert_eq!(hir.origins.files, [(1, "k.cu".to_owned()), (2, "k.h".to_owned())].into());
+}

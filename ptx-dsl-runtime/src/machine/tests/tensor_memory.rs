@@ -45,16 +45,34 @@ trait Program: 'static {
 }
 
 const TEXTS: [Site; 6] = [
-    Site { text: "tcgen05.alloc.cta_group::2.sync.aligned.b32 [dst], n;", line: 10, rust_line: 0, origin: 0, used_bytes: None },
-    Site { text: "tcgen05.dealloc.cta_group::2.sync.aligned.b32 t, n;", line: 11, rust_line: 0, origin: 0, used_bytes: None },
+    Site {
+        text: "tcgen05.alloc.cta_group::2.sync.aligned.b32 [dst], n;",
+        line: 10,
+        rust_line: 0,
+        origin: 0,
+        used_bytes: None,
+    },
+    Site {
+        text: "tcgen05.dealloc.cta_group::2.sync.aligned.b32 t, n;",
+        line: 11,
+        rust_line: 0,
+        origin: 0,
+        used_bytes: None,
+    },
     Site { text: "barrier.cluster.wait;", line: 12, rust_line: 0, origin: 0, used_bytes: None },
-    Site { text: "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r}, [t];", line: 13, rust_line: 0, origin: 0, used_bytes: None },
+    Site {
+        text: "tcgen05.ld.sync.aligned.32x32b.x1.b32 {r}, [t];",
+        line: 13,
+        rust_line: 0,
+        origin: 0,
+        used_bytes: None,
+    },
     Site { text: "tcgen05.wait::ld.sync.aligned;", line: 14, rust_line: 0, origin: 0, used_bytes: None },
     Site {
         text: "tcgen05.relinquish_alloc_permit.cta_group::2.sync.aligned;",
         line: 15,
         rust_line: 0,
-origin: 0,
+        origin: 0,
         used_bytes: None,
     },
 ];

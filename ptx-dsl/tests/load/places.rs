@@ -1,0 +1,255 @@
+//! Where reports say that a statement is: its line in the file, and the place in another source that `.loc` gives.
+
+use ptx_dsl::load::{Level, Module, Options, Selector};
+use ptx_dsl::prelude::*;
+use ptx_dsl::{Fault, Origin};
+
+/// As a compiler of CUDA writes it. Blank lines are not in the printed text, and a statement is on one line there.
+const TEXT: &str = r#"
+.version 8.3
+.target sm_90
+.address_size 64
+
+
+.func helper(.param .u64 address)
+{
+    .reg .b64 %x;
+    .loc 2 7 1
+    ld.param.u64 %x, [address];
+    st.global.u32 [%x+4096], 1; // in the function
+    ret;
+}
+
+.visible .entry inlined(.param .u64 .ptr .global .align 4 x)
+{
+    .reg .b64 %x;
+    .loc 1 90 3
+    ld.param.u64 %x, [x];
+    .loc 2 20 5, function_name $L__info_string0, inlined_at 1 90 3
+    {
+        .loc 2 30 7, function_name $L__info_string0, inlined_at 2 20 5
+        st.global.u32 [%x], 1;
+    }
+
+    st.global.u32
+        [%x+1024], 2; // after the block
+    ret;
+}
+
+.visible .entry calls(.param .u64 .ptr .global .align 4 x)
+{
+    .reg .b64 %x;
+    .loc 1 50 3
+    ld.param.u64 %x, [x];
+    {
+        .param .u64 a;
+        st.param.u64 [a], %x;
+        call helper, (a);
+    }
+    ret;
+}
+
+.visible .entry plain(.param .u64 .ptr .global .align 4 x)
+{
+    .reg .b64 %x;
+    ld.param.u64 %x, [x];
+    st.global.u32 [%x+1024], 3; // without .loc
+    .loc 1 0 3
+    st.global.u32 [%x+1024], 4;
+    ret;
+}
+
+.visible .entry races(.param .u64 .ptr .global .align 4 x) .reqntid 64
+{
+    .reg .b32 %t, %v, %r;
+    .shared .align 4 .b8 before[16];
+    .shared .align 4 .b8 buf[256];
+    .loc 1 60 1
+    mov.u32 %t, %tid.x;
+    mov.u32 %r, buf;
+    mad.lo.u32 %r, %t, 4, %r;
+    st.shared.u32 [before], 0;
+    .loc 1 61 9
+    .loc 2 5 3, function_name $L__info_string0, inlined_at 1 61 9
+    st.shared.u32 [%r], %t; // stores
+
+    bar.sync 1;
+    .loc 1 62 9
+    xor.b32 %t, %t, 32;
+    st.shared.u32 [%r], %t;
+    mov.u32 %r, buf;
+    mad.lo.u32 %r, %t, 4, %r;
+    .loc 1 63 0
+    ld.shared.u32 %v, [%r]; // loads
+    ret;
+}
+
+.visible .entry waits(.param .u64 .ptr .global .align 4 x) .reqntid 32
+{
+    .reg .pred %p;
+    .shared .align 8 .b64 bars[2];
+    mbarrier.init.shared.b64 [bars+8], 1;
+    .loc 1 70 1
+    .loc 2 8 3, function_name $L__info_string0, inlined_at 1 70 1
+
+
+again:
+    mbarrier.try_wait.parity.shared.b64 %p, [bars+8], 0; // waits
+    @!%p bra again;
+    ret;
+}
+.file 1 "/home/me/k.cu"
+.file 2 "/home/me/helpers.h"
+.section .debug_str
+{
+$L__info_string0:
+.b8 102,0
+}
+"#;
+
+/// The line of the file with this comment; a statement begins `up` lines before.
+fn line(comment: &str, up: usize) -> usize {
+    TEXT.lines().position(|line| line.ends_with(&format!("// {comment}"))).unwrap() + 1 - up
+}
+
+fn parse(text: &str) -> Module {
+    let options = super::races::permissive().level(Level::Allow, Selector::Code(642)).name("k.ptx");
+    options.parse(text).unwrap_or_else(|error| panic!("{error}"))
+}
+
+fn module() -> Module {
+    parse(TEXT)
+}
+
+/// The fault of a kernel of one warp.
+#[track_caller]
+fn fault<M>(host: &Host<M>, name: &str, threads: u32) -> Fault {
+    let launch = Launch::grid(1).block(threads);
+    let result = module().kernel(name).unwrap().launch_raw(host, launch, &mut [(&mut [0u32; 64][..]).into()]);
+    match result {
+        Err(ptx_dsl::Error::Fault(fault)) => *fault,
+        other => panic!("{other:?}"),
+    }
+}
+
+fn origin(file: &str, line: u32, column: u32) -> Origin {
+    Origin { file: file.to_owned(), line, column }
+}
+
+#[test]
+fn the_place_is_that_of_the_last_loc() {
+    let fault = fault(&Host::new(), "inlined", 1);
+    let (report, line) = (fault.to_string(), line("after the block", 1));
+    let places = format!(
+        "\n  --> kernel `inlined`, PTX line {line}: `st.global.u32 [%x+1024], 2;`\n  --> /home/me/helpers.h:30:7\n      \
+         inlined at /home/me/helpers.h:20:5\n      inlined at /home/me/k.cu:90:3\n  = thread"
+    );
+    assert!(report.contains(&places), "{report}");
+    let at = fault.at.unwrap();
+    assert_eq!((at.line as usize, at.rust_line as usize, &at.file[..], at.of_file), (line, line, "k.ptx", true));
+    let helper = |line, column| origin("/home/me/helpers.h", line, column);
+    assert_eq!(at.origin, [helper(30, 7), helper(20, 5), origin("/home/me/k.cu", 90, 3)]);
+}
+
+#[test]
+fn a_function_that_is_called_has_its_own_places() {
+    let report = fault(&Host::new(), "calls", 1).to_string();
+    let places = format!(
+        "PTX line {}: `st.global.u32 [%x+4096], 1;`\n  --> /home/me/helpers.h:7:1\n  = thread",
+        line("in the function", 0)
+    );
+    assert!(report.contains(&places), "{report}");
+}
+
+#[test]
+fn a_function_begins_without_a_place() {
+    let fault = fault(&Host::new(), "plain", 1);
+    let (report, line) = (fault.to_string(), line("without .loc", 0));
+    let places = format!("PTX line {line}: `st.global.u32 [%x+1024], 3;`\n  --> k.ptx:{line}\n  = thread");
+    assert!(report.contains(&places), "{report}");
+    assert_eq!(fault.at.unwrap().origin, []);
+}
+
+#[test]
+fn races_have_two_places_and_name_the_variable() {
+    let report = fault(&Host::checked(), "races", 64).to_string();
+    let found: Vec<&str> = report.split("\n\n").filter(|part| part.contains("this load")).collect();
+    let [report] = found[..] else { panic!("{report}") };
+    // thread 0 loads what thread 32 has stored there
+    let message =
+        "error: data race: nothing orders this load of 4 bytes at byte 128 of `buf` (shared address 0x90) and a store";
+    let own = format!("PTX line {}: `ld.shared.u32 %v, [%r];`\n  --> /home/me/k.cu:63\n", line("loads", 0));
+    for part in [message, &own, "= the earlier store: `st.shared.u32 [%r], %t;` at PTX line", ", /home/me/k.cu:62:9\n"]
+    {
+        assert!(report.contains(part), "`{part}` is not in\n{report}");
+    }
+    assert!(!report.contains("k.ptx"), "{report}");
+}
+
+#[test]
+fn an_earlier_access_is_inlined() {
+    // the first store races with the load, if there is no other and no barrier
+    let text = TEXT.replace("    bar.sync 1;\n", "").replace("32;\n    st.shared.u32 [%r], %t;\n", "32;\n");
+    let module = parse(&text);
+    let launch = Launch::grid(1).block(64);
+    let error = module
+        .kernel("races")
+        .unwrap()
+        .launch_raw(&Host::checked(), launch, &mut [(&mut [0u32; 64][..]).into()])
+        .unwrap_err()
+        .to_string();
+    let earlier = format!(
+        "\n  = the earlier store: `st.shared.u32 [%r], %t;` at PTX line {}, /home/me/helpers.h:5:3\n      \
+         inlined at /home/me/k.cu:61:9\n  = by thread",
+        line("stores", 0)
+    );
+    assert!(error.contains(&earlier), "{error}");
+}
+
+#[test]
+fn what_threads_wait_for_has_the_line_of_the_file() {
+    let fault = fault(&Host::new(), "waits", 32);
+    let (report, line) = (fault.to_string(), line("waits", 0));
+    let waiting = format!(
+        "\n  = waiting: CTA [0, 0, 0], threads 0 to 31 at `mbarrier.try_wait.parity.shared.b64 %p, [bars+8], 0;` \
+         (PTX line {line}, /home/me/k.cu:70:1): waits for mbarrier 0x8 (`bars` + 8 bytes) of CTA rank 0, parity 0"
+    );
+    assert!(report.contains(&waiting), "{report}");
+    assert!(report.contains("\n  --> /home/me/helpers.h:8:3\n      inlined at /home/me/k.cu:70:1\n"), "{report}");
+}
+
+#[test]
+fn timelines_have_the_places() {
+    let host = Host::trace();
+    let launch = Launch::grid(1).block(32);
+    module().kernel("waits").unwrap().launch_raw(&host, launch, &mut [(&mut [0u32; 1][..]).into()]).unwrap_err();
+    let timeline = host.timeline();
+    let wait = timeline.slices.iter().find(|slice| slice.name.starts_with("mbarrier 0x8")).unwrap();
+    let note = |name: &str| wait.notes.iter().find(|(n, _)| *n == name).map(|(_, text)| text.as_str());
+    assert_eq!(note("PTX line"), Some(&line("waits", 0).to_string()[..]));
+    assert_eq!(note("source"), Some("/home/me/helpers.h:8:3"));
+    assert_eq!(note("inlined at"), Some("/home/me/k.cu:70:1"));
+}
+
+#[test]
+fn schedules_and_the_step_limit_have_the_line_of_the_file() {
+    let text = format!(
+        "{}.visible .entry k(.param .u64 .ptr .global .align 4 x)\n{{\n.reg .pred %p; .reg .b32 %v; .reg .b64 %x;\n\n\n\
+         .loc 1 5 1\nld.param.u64 %x, [x];\nagain:\n\n.loc 1 6 1\nld.relaxed.gpu.global.u32 %v, [%x];\n\
+         setp.eq.u32 %p, %v, 0;\n@%p bra again;\ntrap;\n}}\n.file 1 \"k.cu\"\n",
+        super::HEAD
+    );
+    let module = Options::new().name("k.ptx").parse(&text).unwrap();
+    let line = text.lines().position(|line| line.starts_with("ld.relaxed")).unwrap() + 1;
+    let run = |host: &Host<_>, launch: Launch| {
+        module
+            .kernel("k")
+            .unwrap()
+            .launch_raw(host, launch, &mut [(&mut [0u32; 1][..]).into()])
+            .unwrap_err()
+            .to_string()
+    };
+    let report = run(&Host::new(), Launch::grid(1).step_limit(10_000));
+    let place = format!("PTX line {line}: `ld.relaxed.gpu.global.u32 %v, [%x];`\n  --> k.cu:6:1\n");
+    assert!(report.contains(&place), "{report}");
+}

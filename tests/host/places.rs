@@ -1,0 +1,66 @@
+//! Where faults of kernels that the macros read say that a statement is, if it has a `.loc`.
+
+use ptx_dsl::prelude::*;
+use ptx_dsl::runtime::Engine;
+use ptx_dsl::{Error, Report};
+
+/// The line of the macro.
+const LINE: u32 = line!() + 2;
+
+ptx! { <sm_90, ptx 8.0, compiled>
+    .file 1 "/home/me/k.cu"
+    .file 2 "/home/me/helpers.h"
+    .visible .entry located(.param .u64 .ptr .global .align 4 x: &mut [u32])
+    {
+        .reg .b64 %x;
+        .loc 1 90 3
+        ld.param.u64 %x, [x];
+        .loc 2 30 7, inlined_at 1 90 3
+        st.global.u32 [%x+4], 1;
+        ret;
+    }
+}
+
+ptx_dsl::include_ptx!("places.ptx");
+
+/// The lines of the report of a fault that say where.
+fn places(result: Result<Report, Error>) -> String {
+    let text = result.unwrap_err().to_string();
+    let (places, _) = text.split_once("\n  = thread").unwrap();
+    places.split_once('\n').unwrap().1.to_owned()
+}
+
+/// The line of a text, from 1, that consists of this statement.
+fn line_in(text: &str, statement: &str) -> usize {
+    text.lines().position(|line| line.trim() == statement).unwrap() + 1
+}
+
+#[test]
+fn a_kernel_in_rust_keeps_its_line() {
+    for engine in [Engine::Interpreted, Engine::Compiled] {
+        let host = Host::new().engine(engine);
+        let found = places(located.launch_raw(&host, Launch::grid(1).block(1), &mut [(&mut [0u32; 1][..]).into()]));
+        let (printed, rust) = (line_in(located::PTX, "st.global.u32 [%x+4], 1;"), LINE + 9);
+        let file = file!();
+        assert_eq!(
+            found,
+            format!(
+                "  --> kernel `located`, PTX line {printed}: `st.global.u32 [%x+4], 1;`\n  --> {file}:{rust}\n  \
+                 --> /home/me/helpers.h:30:7\n      inlined at /home/me/k.cu:90:3"
+            )
+        );
+    }
+}
+
+#[test]
+fn a_kernel_in_a_file_has_the_line_of_the_file() {
+    let line = line_in(include_str!("places.ptx"), "st.global.u32 [%x+4], 1;");
+    let (launch, host) = (|| Launch::grid(1).block(1), Host::new());
+    let found = places(in_file.launch_raw(&host, launch(), &mut [(&mut [0u32; 1][..]).into()]));
+    let statement = "`st.global.u32 [%x+4], 1;`";
+    assert_eq!(found, format!("  --> kernel `in_file`, PTX line {line}: {statement}\n  --> places.ptx:{line}"));
+    assert_ne!(line, line_in(in_file::PTX, "st.global.u32 [%x+4], 1;"));
+    // a place of `.loc` stands for the line of the file
+    let found = places(located_in_file.launch_raw(&host, launch(), &mut [(&mut [0u32; 1][..]).into()]));
+    assert!(found.ends_with(&format!(": {statement}\n  --> /home/me/k.cu:17:5")), "{found}");
+}
