@@ -43,8 +43,8 @@
 //! # Events and synchronisations
 //!
 //! [`Monitor::sync`] is told what threads and asynchronous operations ([`Agent`]) do to barriers and mbarrier objects. [`Monitor::event`]
-//! is told what runs, waits and completes, and when, if [`Monitor::wants`] says so. [`KernelInfo::at`] gives the PTX line and the Rust
-//! line of a statement.
+//! is told what runs, waits and completes, and when, if [`Monitor::wants`] says so. [`KernelInfo::at`] gives the PTX line, the Rust line
+//! and the places of `.loc` of a statement.
 //!
 //! ```
 //! # use ptx_dsl_runtime as ptx_dsl;

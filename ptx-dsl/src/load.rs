@@ -283,7 +283,7 @@ impl Module {
         &self.warnings
     }
 
-    /// The module as ptx-dsl prints it. Faults name lines of it.
+    /// The module as ptx-dsl prints it. Faults name lines of the text that was read.
     pub fn ptx(&self) -> &str {
         &self.source.ptx
     }
