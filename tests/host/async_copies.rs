@@ -348,8 +348,9 @@ fn a_read_before_the_wait_is_reported_by_the_checked_host() {
     let Err(Error::Fault(fault)) = result else { panic!("{result:?}") };
     let text = fault.to_string();
     assert!(
-        text.contains("nothing orders this load of 4 bytes at shared address 0x0 and an asynchronous store")
-            && text.contains("`cp.async.ca.shared.global [tile], [%x], 4;`"),
+        text.contains(
+            "nothing orders this load of 4 bytes at byte 0 of `tile` (shared address 0x0) and an asynchronous store"
+        ) && text.contains("`cp.async.ca.shared.global [tile], [%x], 4;`"),
         "{text}"
     );
 }

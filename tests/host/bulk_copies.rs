@@ -477,7 +477,12 @@ fn a_source_is_free_after_it_has_been_read() {
     }
     assert_eq!(seen, [true; 2], "a seed chooses");
     let text = fault(overwrite.launch(&Host::checked(), Launch::grid(1), (&mut y, 1))).to_string();
-    assert!(text.contains("this store of 4 bytes at shared address 0x0 and a read by an asynchronous copy"), "{text}");
+    assert!(
+        text.contains(
+            "this store of 4 bytes at byte 0 of `tile` (shared address 0x0) and a read by an asynchronous copy"
+        ),
+        "{text}"
+    );
     assert!(text.contains("`cp.async.bulk.global.shared::cta.bulk_group [%y], [tile], 16;`"), "{text}");
 }
 

@@ -53,7 +53,7 @@ impl fmt::Display for Where<'_> {
 impl At {
     /// The line of the file. A place of `.loc` takes the place of the line of a PTX file, which nobody has written then.
     fn of_source(&self) -> Option<String> {
-        let shown = self.rust_line > 0 && !(self.of_file && !self.origin.is_empty());
+        let shown = self.rust_line > 0 && (!self.of_file || self.origin.is_empty());
         shown.then(|| format!("{}:{}", self.file, self.rust_line))
     }
 

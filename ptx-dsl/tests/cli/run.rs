@@ -364,6 +364,7 @@ fn faults() {
     let fault = |entry: &str, more: &[&str]| launch(&[&["run/faults.ptx", "--entry", entry], more].concat());
     expect("run-fault.txt", &["run", "run/faults.ptx", "--entry", "outside", "--arg", "x=[1]", "--print", "x"], b"");
     expect("run-later.txt", &["run", "run/faults.ptx", "--entry", "later", "--arg", "x=u8[16]"], b"");
+    expect("run-located.txt", &["run", "run/located.ptx", "--checked"], b"");
     let (status, _, stderr) = fault("endless", &["--grid", "1", "--step-limit", "5000"]);
     assert!(status == 3 && stderr.contains("no end after") && stderr.contains("`again`"), "{stderr}");
     assert_eq!(fault("unwritten", &["--arg", "x=[1]"]).0, 0);

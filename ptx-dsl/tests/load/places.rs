@@ -113,7 +113,9 @@ fn line(comment: &str, up: usize) -> usize {
 }
 
 fn parse(text: &str) -> Module {
-    let options = super::races::permissive().level(Level::Allow, Selector::Code(642)).name("k.ptx");
+    let codes = [618, 642].map(Selector::Code);
+    let options =
+        codes.into_iter().fold(super::races::permissive(), |o, code| o.level(Level::Allow, code)).name("k.ptx");
     options.parse(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -252,4 +254,52 @@ fn schedules_and_the_step_limit_have_the_line_of_the_file() {
     let report = run(&Host::new(), Launch::grid(1).step_limit(10_000));
     let place = format!("PTX line {line}: `ld.relaxed.gpu.global.u32 %v, [%x];`\n  --> k.cu:6:1\n");
     assert!(report.contains(&place), "{report}");
+}
+
+/// The first line of the report of 32 threads on the checked host.
+#[track_caller]
+fn message(variables: &str, body: &str) -> String {
+    let text = format!(
+        "{}.extern .shared .align 4 .b8 dynamic[];\n.extern .shared .align 4 .b8 other[];\n.global .align 4 .u32 counts[8];\n\
+         .visible .entry k(.param .u64 .ptr .global .align 4 x)\n{{\n\
+         .reg .b32 %t, %v, %r; .reg .b64 %x, %d; .shared .align 8 .b64 unused, bar;\n{variables}\n\
+         ld.param.u64 %x, [x]; mov.u32 %t, %tid.x; mov.u64 %d, unused;\n{body}\nret;\n}}\n",
+        super::HEAD
+    );
+    let launch = Launch::grid(1).block(32).dynamic_shared(64);
+    let error = parse(&text)
+        .kernel("k")
+        .unwrap()
+        .launch_raw(&Host::checked(), launch, &mut [(&mut [0u32; 4][..]).into()])
+        .unwrap_err();
+    error.to_string().lines().next().unwrap().to_owned()
+}
+
+#[test]
+fn variables_and_elements_are_named() {
+    let race = |place: &str| {
+        format!("error: data race: nothing orders this store of 4 bytes at {place} and a store of another thread")
+    };
+    // static shared memory has 16 bytes
+    let (dynamic, other) =
+        (race("byte 8 of `dynamic` (shared address 0x18)"), race("byte 4 of `other` (shared address 0x14)"));
+    assert_eq!(message("", "st.shared.u32 [dynamic+8], %t;"), dynamic);
+    // both are at one place: the statement tells
+    assert_eq!(message("", "st.shared.u32 [dynamic+60], 0; st.shared.u32 [other+4], %t;"), other);
+    assert_eq!(message("", "st.global.u32 [counts+4], %t;"), race("byte 4 of `counts` (global address 0x10000000004)"));
+    // the first buffer is in the segment after that of the module's variables
+    assert_eq!(message("", "st.global.u32 [%x+12], %t;"), race("`x[3]` (global address 0x2000000000c)"));
+    let local = message(
+        ".local .align 4 .b8 first[16]; .local .align 4 .b8 second[16];",
+        "st.local.u32 [first], 0; ld.local.u32 %v, [second+4]; st.global.u32 [%x], %v;",
+    );
+    assert_eq!(local, "error: read of byte 4 of `second` (local address 0x14), which nobody has written");
+    assert_eq!(
+        message("", "mov.u32 %r, bar; mbarrier.arrive.shared.b64 _, [%r];"),
+        "error: `bar` (shared address 0x8) holds no mbarrier object: it was never initialised, or it was invalidated"
+    );
+    assert_eq!(
+        message("", "mbarrier.init.shared.b64 [bar], 1; st.shared.u32 [bar], 0;"),
+        "error: ordinary store to a live mbarrier object, `bar` (shared address 0x8)"
+    );
 }
