@@ -1,6 +1,6 @@
 //! Where reports say that a statement is: its line in the file, and the place in another source that `.loc` gives.
 
-use ptx_dsl::load::{Level, Module, Options, Selector};
+use ptx_dsl::load::{Level, Module, Selector};
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Fault, Origin};
 
@@ -113,9 +113,7 @@ fn line(comment: &str, up: usize) -> usize {
 }
 
 fn parse(text: &str) -> Module {
-    let codes = [618, 642].map(Selector::Code);
-    let options =
-        codes.into_iter().fold(super::races::permissive(), |o, code| o.level(Level::Allow, code)).name("k.ptx");
+    let options = super::races::permissive().level(Level::Allow, Selector::Code(642)).name("k.ptx");
     options.parse(text).unwrap_or_else(|error| panic!("{error}"))
 }
 
@@ -132,6 +130,13 @@ fn fault<M>(host: &Host<M>, name: &str, threads: u32) -> Fault {
         Err(ptx_dsl::Error::Fault(fault)) => *fault,
         other => panic!("{other:?}"),
     }
+}
+
+/// The report of a kernel of a text, which fails.
+#[track_caller]
+fn report<M>(text: &str, name: &str, host: &Host<M>, launch: Launch) -> String {
+    let result = parse(text).kernel(name).unwrap().launch_raw(host, launch, &mut [(&mut [0u32; 4][..]).into()]);
+    result.unwrap_err().to_string()
 }
 
 fn origin(file: &str, line: u32, column: u32) -> Origin {
@@ -192,20 +197,13 @@ fn races_have_two_places_and_name_the_variable() {
 fn an_earlier_access_is_inlined() {
     // the first store races with the load, if there is no other and no barrier
     let text = TEXT.replace("    bar.sync 1;\n", "").replace("32;\n    st.shared.u32 [%r], %t;\n", "32;\n");
-    let module = parse(&text);
-    let launch = Launch::grid(1).block(64);
-    let error = module
-        .kernel("races")
-        .unwrap()
-        .launch_raw(&Host::checked(), launch, &mut [(&mut [0u32; 64][..]).into()])
-        .unwrap_err()
-        .to_string();
+    let report = report(&text, "races", &Host::checked(), Launch::grid(1).block(64));
     let earlier = format!(
         "\n  = the earlier store: `st.shared.u32 [%r], %t;` at PTX line {}, /home/me/helpers.h:5:3\n      \
          inlined at /home/me/k.cu:61:9\n  = by thread",
         line("stores", 0)
     );
-    assert!(error.contains(&earlier), "{error}");
+    assert!(report.contains(&earlier), "{report}");
 }
 
 #[test]
@@ -234,24 +232,15 @@ fn timelines_have_the_places() {
 }
 
 #[test]
-fn schedules_and_the_step_limit_have_the_line_of_the_file() {
+fn the_step_limit_names_the_line_of_the_file() {
     let text = format!(
         "{}.visible .entry k(.param .u64 .ptr .global .align 4 x)\n{{\n.reg .pred %p; .reg .b32 %v; .reg .b64 %x;\n\n\n\
          .loc 1 5 1\nld.param.u64 %x, [x];\nagain:\n\n.loc 1 6 1\nld.relaxed.gpu.global.u32 %v, [%x];\n\
          setp.eq.u32 %p, %v, 0;\n@%p bra again;\ntrap;\n}}\n.file 1 \"k.cu\"\n",
         super::HEAD
     );
-    let module = Options::new().name("k.ptx").parse(&text).unwrap();
     let line = text.lines().position(|line| line.starts_with("ld.relaxed")).unwrap() + 1;
-    let run = |host: &Host<_>, launch: Launch| {
-        module
-            .kernel("k")
-            .unwrap()
-            .launch_raw(host, launch, &mut [(&mut [0u32; 1][..]).into()])
-            .unwrap_err()
-            .to_string()
-    };
-    let report = run(&Host::new(), Launch::grid(1).step_limit(10_000));
+    let report = report(&text, "k", &Host::new(), Launch::grid(1).step_limit(10_000));
     let place = format!("PTX line {line}: `ld.relaxed.gpu.global.u32 %v, [%x];`\n  --> k.cu:6:1\n");
     assert!(report.contains(&place), "{report}");
 }
@@ -267,12 +256,7 @@ fn message(variables: &str, body: &str) -> String {
         super::HEAD
     );
     let launch = Launch::grid(1).block(32).dynamic_shared(64);
-    let error = parse(&text)
-        .kernel("k")
-        .unwrap()
-        .launch_raw(&Host::checked(), launch, &mut [(&mut [0u32; 4][..]).into()])
-        .unwrap_err();
-    error.to_string().lines().next().unwrap().to_owned()
+    report(&text, "k", &Host::checked(), launch).lines().next().unwrap().to_owned()
 }
 
 #[test]
@@ -298,8 +282,9 @@ fn variables_and_elements_are_named() {
         message("", "mov.u32 %r, bar; mbarrier.arrive.shared.b64 _, [%r];"),
         "error: `bar` (shared address 0x8) holds no mbarrier object: it was never initialised, or it was invalidated"
     );
+    // of the second lane
     assert_eq!(
-        message("", "mbarrier.init.shared.b64 [bar], 1; st.shared.u32 [bar], 0;"),
-        "error: ordinary store to a live mbarrier object, `bar` (shared address 0x8)"
+        message("", "mbarrier.init.shared.b64 [bar], 1;"),
+        "error: `mbarrier.init` over a live mbarrier object, `bar` (shared address 0x8)"
     );
 }
