@@ -11,7 +11,7 @@ use crate::numerics::Numerics;
 use crate::print::Print;
 use ptx_dsl_isa::image::{Image, Region};
 use std::borrow::Cow;
-use std::sync::Arc;
+use std::sync::{Arc, OnceLock};
 
 /// Where the names of regions are.
 #[derive(Debug)]
@@ -57,6 +57,8 @@ pub(crate) struct Geometry<'a> {
     pub workspace: u64,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
+    /// Made for the first fault that asks.
+    variables: OnceLock<Variables>,
 }
 
 /// The number of a target.
@@ -102,6 +104,7 @@ impl<'a> Geometry<'a> {
             tensor_registers: launch.tensor_registers,
             workspace: launch.workspace,
             tids: tids(block),
+            variables: OnceLock::new(),
         }
     }
 
@@ -198,8 +201,8 @@ impl<'a> Geometry<'a> {
     }
 
     /// Which variables statements access.
-    pub fn variables(&self) -> Variables {
-        Variables::new(&self.image())
+    pub fn variables(&self) -> &Variables {
+        self.variables.get_or_init(|| Variables::new(&self.image()))
     }
 
     /// The variable in which a byte of a window is: its name, its first byte and the byte after its last one. Where several begin at the
@@ -210,7 +213,7 @@ impl<'a> Geometry<'a> {
         let first = there.next()?;
         let found = match there.next() {
             None => first.clone(),
-            Some(_) => Variables::new(&image).only(site).filter(|v| (v.from..v.to).contains(&at))?.clone(),
+            Some(_) => self.variables().only(site).filter(|v| (v.from..v.to).contains(&at))?.clone(),
         };
         Some((found.name, found.from, found.to))
     }
