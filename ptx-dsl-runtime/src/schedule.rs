@@ -18,6 +18,8 @@ pub enum Choice {
     Cluster,
     /// Which cohort of the cluster runs next, in round-robin order.
     Cohort,
+    /// Does only a part of a cohort run, and which? 0: all of its warps do.
+    Part,
     /// 0: the fragments of a warp that are behind run first, so that they reconverge.
     Converge,
     /// The length of a turn; 0 is the longest.

@@ -25,11 +25,11 @@ impl Ctx<'_> {
             (0..self.residents.clusters.len()).filter(|&slot| self.residents.clusters[slot].resident).collect();
         slots.sort_by_key(|&slot| self.geometry.cluster_number(self.residents.clusters[slot].id));
         for slot in slots {
-            for p in self.residents.clusters[slot].in_order() {
+            for p in joined(&self.residents.clusters[slot]) {
                 first = first.or(Some((slot, p.c, p.site)));
                 all += 1;
                 if waiting.len() < MOST {
-                    waiting.push(line(&self.geometry, &self.residents.clusters[slot], p));
+                    waiting.push(line(&self.geometry, &self.residents.clusters[slot], &p));
                 }
             }
         }
@@ -75,6 +75,22 @@ impl Ctx<'_> {
         }
         None
     }
+}
+
+/// The parked cohorts in order; neighbouring warps that wait for the same at one statement are one.
+fn joined(cluster: &Cluster) -> Vec<Parked> {
+    let mut all: Vec<Parked> = Vec::new();
+    for p in cluster.in_order() {
+        let fits = |o: &Parked| {
+            let places = |p: &Parked| (p.c.cta, p.c.mask, p.c.pc, p.site);
+            o.c.hi == p.c.lo && places(o) == places(p) && o.wait == p.wait && !p.wait.is_rendezvous()
+        };
+        match all.last_mut() {
+            Some(last) if fits(last) => last.c.hi = p.c.hi,
+            _ => all.push(p.clone()),
+        }
+    }
+    all
 }
 
 /// The line of a report for a group of threads.

@@ -230,7 +230,8 @@ fn pick(body: &dyn Body, x: &mut Ctx<'_>) -> Option<bool> {
     let mut c = match n {
         0 => return None,
         1 => {
-            x.cur = x.here().ready.pop_front()?;
+            let c = x.here().ready.pop_front()?;
+            x.cur = part(x, c);
             return Some(false);
         }
         _ => {
@@ -256,9 +257,31 @@ fn pick(body: &dyn Body, x: &mut Ctx<'_>) -> Option<bool> {
     if ready.iter().any(agree) {
         c = merge(ready, c, agree);
     }
+    let c = part(x, c);
     let diverged = x.here().ready.iter().any(|o| o.overlaps(&c));
     x.cur = c;
     Some(diverged)
+}
+
+/// The warps of a cohort that run now. The others are ready; a warp may run ahead of those before it.
+fn part(x: &mut Ctx<'_>, c: Cohort) -> Cohort {
+    let warps = c.warps();
+    if warps < 2 || x.scheduling.always_first {
+        return c;
+    }
+    let (lo, hi) = match x.scheduling.choose(Choice::Part, 4) {
+        // a warp
+        2 => {
+            let warp = c.lo + x.scheduling.choose(Choice::Part, warps as usize) as u32;
+            (warp, warp + 1)
+        }
+        // the last warps
+        3 => (c.lo + 1 + x.scheduling.choose(Choice::Part, warps as usize - 1) as u32, c.hi),
+        _ => return c,
+    };
+    let others = [Cohort { hi: lo, ..c }, Cohort { lo: hi, ..c }];
+    x.here().ready.extend(others.into_iter().filter(|others| others.warps() != 0));
+    Cohort { lo, hi, ..c }
 }
 
 /// Merges all ready cohorts that agree with `c` into as few as possible, each of neighbouring warps with equal lanes. Returns the

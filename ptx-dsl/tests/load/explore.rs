@@ -480,3 +480,25 @@ fn asynchronous_copies_complete_in_all_orders() {
     let wrong = copies("mbarrier.test_wait.parity.shared.b64 %q, [full], %ph;");
     fault(Host::checked().explore(1000).exhaustive().run(|host| run(&wrong, host)));
 }
+
+/// A missing barrier between a store and a load of other warps: schedules of the plain host run each of them before the other.
+#[test]
+fn warps_of_a_cohort_run_in_any_order() {
+    let text = format!(
+        "{HEAD}.visible .entry k(.param .u64 .ptr .global .align 4 x) .reqntid 128\n{{\n\
+         .reg .b32 %t, %a, %v; .reg .b64 %x; .shared .align 4 .b8 s[512];\n\
+         ld.param.u64 %x, [x]; mov.u32 %t, %tid.x; mov.u32 %a, s; mad.lo.u32 %a, %t, 4, %a; st.shared.u32 [%a], 1;\n\
+         mov.u32 %a, s; xor.b32 %v, %t, 32; mad.lo.u32 %a, %v, 4, %a; ld.shared.u32 %v, [%a];\n\
+         mad.wide.u32 %x, %t, 4, %x; st.global.u32 [%x], %v; ret;\n}}\n"
+    );
+    let module = Module::parse(&text).unwrap();
+    // by warp: has it read what the other warp of its pair has not stored yet?
+    let mut early = [false; 4];
+    for seed in 0..32 {
+        let mut x = [7u32; 128];
+        let host = Host::new().seed(seed);
+        module.kernel("k").unwrap().launch_raw(&host, Launch::grid(1), &mut [(&mut x).into()]).unwrap();
+        early.iter_mut().enumerate().for_each(|(w, early)| *early |= x[w * 32] == 0);
+    }
+    assert_eq!(early, [true; 4]);
+}
