@@ -230,8 +230,8 @@ impl Monitor for Checked {
                     return Err(self.not_aligned(other));
                 }
             }
-            Sync::ClusterWait => self.barriers.cluster_wait(who, &mut self.threads),
-            Sync::ClusterCompletes => self.barriers.cluster_complete(who.slot, &mut self.threads),
+            Sync::ClusterWait => self.barriers.cluster_wait(who, &mut self.threads, &mut self.misses),
+            Sync::ClusterCompletes => self.barriers.cluster_complete(who.slot, &mut self.threads, &mut self.misses),
             Sync::Fence => self.fence(order, who),
             Sync::ProxyFence(fence) => {
                 if let Some(warp) = self.threads.of(who) {

@@ -197,6 +197,8 @@ pub enum FaultKind {
     TensorMemory {
         /// what is wrong
         what: String,
+        /// a fix, or ""
+        help: &'static str,
     },
     /// A field of an instruction, shared-memory or zero-column-mask descriptor of tcgen05 that has no meaning.
     Descriptor {
@@ -209,6 +211,8 @@ pub enum FaultKind {
     IssueGranularity {
         /// what is wrong
         what: String,
+        /// a fix, or ""
+        help: &'static str,
     },
     /// The index of `brx.idx` is past the end of its table.
     BranchIndex {
@@ -358,14 +362,11 @@ impl FaultKind {
             BranchIndex { .. } => "compare the index with the length of the `.branchtargets` list first",
             CallTarget => "take the address of one of the functions that `.calltargets` or `.callprototype` allows",
             Members { .. } => "name exactly the lanes that execute the instruction together",
-            TensorMemory { .. } => {
-                "stay inside of columns that `tcgen05.alloc` has given, and `tcgen05.dealloc` them, all together, before the CTA ends"
-            }
             Descriptor { .. } => "build the descriptor field by field as the manual's table has it",
-            IssueGranularity { .. } => {
-                "elect one lane for `mma`, `cp` and `shift`; run allocations, loads and stores with the whole warp"
-            }
-            Undefined { help, .. } | HeldRegister { help, .. } => help,
+            Undefined { help, .. }
+            | HeldRegister { help, .. }
+            | TensorMemory { help, .. }
+            | IssueGranularity { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
             TensorRace(race) => race.help(),

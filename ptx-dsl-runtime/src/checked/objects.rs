@@ -1,13 +1,11 @@
 //! What barriers hand from thread to thread.
 
 use super::clock::Clock;
+use super::misses::{Events, Misses};
 use super::threads::{Published, Threads, Warp, join_fenced};
 use crate::monitor::Who;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
-
-/// Lanes of a warp: rank, warp, lanes.
-type Lanes = (u32, u32, u32);
 
 /// One generation of a barrier.
 #[derive(Debug, Default)]
@@ -30,13 +28,35 @@ struct ClusterBarrier {
     published: Published,
     /// By relaxed arrivals too.
     met: Clock,
-    /// Of the last complete phase: what is released, and all.
-    done: Option<(Rc<Clock>, Rc<Clock>)>,
+    /// What those have not released, and the statement of the last of them.
+    relaxed: Option<(Clock, u32)>,
+    /// Of the last complete phase.
+    done: Option<Done>,
     /// Lanes that have arrived in the current phase, by rank and warp. Other lanes of the warp may still have to wait for the last one.
     arrived: FxHashMap<(u32, u32), u32>,
     /// Waiting for the phase that is not complete.
-    waiting: Vec<Lanes>,
+    waiting: Vec<Who>,
     parts: Parts,
+}
+
+/// What a complete phase of the barrier of a cluster says.
+#[derive(Debug)]
+struct Done {
+    released: Rc<Clock>,
+    met: Rc<Clock>,
+    relaxed: Option<(Rc<Clock>, u32)>,
+}
+
+impl Done {
+    /// A thread has waited for it.
+    fn seen(&self, who: Who, warp: &mut Warp, misses: &mut Misses) {
+        warp.learn(who.lanes, &self.released);
+        warp.meet(who.lanes, &self.met);
+        if let Some((clock, from)) = &self.relaxed {
+            let why = "the arrival is `.relaxed`, and no fence of release semantics precedes it";
+            misses.remember(who, Events::Known(clock.clone()), why, *from);
+        }
+    }
 }
 
 /// The barriers of all resident clusters.
@@ -128,33 +148,35 @@ impl Barriers {
             barrier.published.join(&published);
         } else {
             join_fenced(&mut barrier.published.fenced, &published.fenced);
+            let (relaxed, site) = barrier.relaxed.get_or_insert_default();
+            relaxed.join(&published.known);
+            *site = who.site;
         }
     }
 
-    pub fn cluster_wait(&mut self, who: Who, threads: &mut Threads) {
+    pub fn cluster_wait(&mut self, who: Who, threads: &mut Threads, misses: &mut Misses) {
         let barrier = self.cluster.entry(who.slot).or_default();
         let arrived = barrier.arrived.get(&(who.rank, who.warp)).is_some_and(|lanes| lanes & who.lanes != 0);
         if arrived {
-            barrier.waiting.push((who.rank, who.warp, who.lanes));
-        } else if let (Some((done, met)), Some(warp)) = (&barrier.done, threads.of(who)) {
-            warp.learn(who.lanes, done);
-            warp.meet(who.lanes, met);
+            barrier.waiting.push(who);
+        } else if let (Some(done), Some(warp)) = (&barrier.done, threads.of(who)) {
+            done.seen(who, warp, misses);
         }
     }
 
-    pub fn cluster_complete(&mut self, slot: u32, threads: &mut Threads) {
+    pub fn cluster_complete(&mut self, slot: u32, threads: &mut Threads, misses: &mut Misses) {
         let barrier = self.cluster.entry(slot).or_default();
         let Published { mut known, fenced } = std::mem::take(&mut barrier.published);
         // relaxed arrivals after a fence, and relaxed waits before one, synchronise too
         fenced.iter().for_each(|(_, clock)| known.join(clock));
-        let (done, met) = (Rc::new(known), Rc::new(std::mem::take(&mut barrier.met)));
-        for (rank, warp, lanes) in barrier.waiting.drain(..) {
-            if let Some(warp) = threads.warp(slot, rank, warp) {
-                warp.learn(lanes, &done);
-                warp.meet(lanes, &met);
+        let relaxed = barrier.relaxed.take().map(|(clock, site)| (Rc::new(clock), site));
+        let done = Done { released: Rc::new(known), met: Rc::new(std::mem::take(&mut barrier.met)), relaxed };
+        for who in barrier.waiting.drain(..) {
+            if let Some(warp) = threads.of(who) {
+                done.seen(who, warp, misses);
             }
         }
-        barrier.done = Some((done, met));
+        barrier.done = Some(done);
         barrier.parts.clear();
         barrier.arrived.clear();
     }

@@ -78,7 +78,7 @@ impl fmt::Display for FaultKind {
             ClusterBarrier { what } => write!(f, "cluster barrier: {what}"),
             Members { what } => f.write_str(what),
             BranchIndex { count } => write!(f, "index of `brx.idx` outside of its table of {count} labels"),
-            TensorMemory { what } | IssueGranularity { what } => f.write_str(what),
+            TensorMemory { what, .. } | IssueGranularity { what, .. } => f.write_str(what),
             Descriptor { field, what } => write!(f, "{field}: {what}"),
             StackOverflow { bytes } => {
                 write!(f, "recursive calls need more than the {bytes} bytes of stack that a thread has")

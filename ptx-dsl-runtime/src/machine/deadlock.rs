@@ -71,7 +71,8 @@ impl Ctx<'_> {
             let what = format!("executed by {here} of a warp, but not by its {missing}{at}");
             (self.residents.slot, self.cur, self.site, self.warp) = (slot, p.c, p.site, p.c.lo);
             let lane = self.cur.mask.trailing_zeros().min(31);
-            return Some(self.fault(FaultKind::IssueGranularity { what }, lane));
+            let help = "execute it where all lanes of the warp are";
+            return Some(self.fault(FaultKind::IssueGranularity { what, help }, lane));
         }
         None
     }

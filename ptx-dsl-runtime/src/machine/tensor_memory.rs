@@ -83,18 +83,24 @@ impl Ctx<'_> {
         let what = format!(
             "`.cta_group::{one}` in a kernel that has used `.cta_group::{other}`: all of them must be the same"
         );
-        Err(self.fault(FaultKind::TensorMemory { what }, lane))
+        Err(self.fault(FaultKind::TensorMemory { what, help: "" }, lane))
     }
 
     /// The rank of the peer CTA, which must be there (PTX ISA 9.7.16.5.2).
     pub fn peer(&self, lane: u32) -> Result<u32, Box<Fault>> {
         let peer = self.rank() ^ 1;
-        let what = match self.residents.here().ctas.get(peer as usize) {
+        let (what, help) = match self.residents.here().ctas.get(peer as usize) {
             Some(cta) if !cta.exited => return Ok(peer),
-            Some(_) => format!("the peer CTA, rank {peer}, has exited"),
-            None => format!("`.cta_group::2` in a CTA without a peer: the cluster has no rank {peer}"),
+            Some(_) => (
+                format!("the peer CTA, rank {peer}, has exited"),
+                "keep both CTAs alive until they are done: `barrier.cluster.arrive` and `.wait` at the end",
+            ),
+            None => (
+                format!("`.cta_group::2` in a CTA without a peer: the cluster has no rank {peer}"),
+                "launch clusters of an even number of CTAs",
+            ),
         };
-        Err(self.fault(FaultKind::IssueGranularity { what }, lane))
+        Err(self.fault(FaultKind::IssueGranularity { what, help }, lane))
     }
 
     /// `None` if all live lanes of the warp are active here; otherwise what to wait for. A lane that has exited is a fault.
@@ -111,7 +117,8 @@ impl Ctx<'_> {
         let have = if (born & !live).count_ones() == 1 { "has" } else { "have" };
         let gone = lanes(born & !live);
         let what = format!("`{opcode}` needs the whole warp, and of this one {gone} {have} exited");
-        Err(self.fault(FaultKind::IssueGranularity { what }, self.mask.trailing_zeros().min(31)))
+        let help = "execute it while all lanes of the warp live";
+        Err(self.fault(FaultKind::IssueGranularity { what, help }, self.mask.trailing_zeros().min(31)))
     }
 
     fn origin(&self, lane: u32) -> Origin {
@@ -119,7 +126,7 @@ impl Ctx<'_> {
     }
 
     fn wrong(&self, what: String, lane: u32) -> Box<Fault> {
-        self.fault(FaultKind::TensorMemory { what }, lane)
+        self.fault(FaultKind::TensorMemory { what, help: "" }, lane)
     }
 
     /// Issues an operation of the allocator and applies the result to Tensor Memory: its ticket, and whether it is done.
@@ -205,11 +212,12 @@ impl Ctx<'_> {
                 what: format!(
                     "CTA rank {rank} exits without deallocating the {columns} columns it has allocated at column {column}"
                 ),
+                help: "`tcgen05.dealloc` all of them before the CTA ends",
             },
             Leftover::Unpaired(opcode) => {
                 self.cur.cta = rank ^ 1;
                 let what = format!("CTA rank {rank} exits without the `{opcode}` that its peer has executed");
-                FaultKind::IssueGranularity { what }
+                FaultKind::IssueGranularity { what, help: "execute it in both CTAs of the pair" }
             }
         };
         Err(self.fault(kind, origin.lane))

@@ -50,7 +50,8 @@ impl Tmem {
 
     /// A fault if these lanes or columns do not exist, or a column is not allocated.
     pub fn check(&self, lanes: Range<usize>, columns: Range<usize>) -> Result<(), FaultKind> {
-        let wrong = |what: String| Err(FaultKind::TensorMemory { what });
+        let help = "stay inside of the columns that `tcgen05.alloc` has given";
+        let wrong = |what: String| Err(FaultKind::TensorMemory { what, help });
         if lanes.end > LANES || columns.end > COLUMNS {
             return wrong(format!(
                 "lanes {lanes:?} and columns {columns:?} reach past the {LANES} lanes and {COLUMNS} columns of Tensor Memory"

@@ -266,6 +266,22 @@ fn a_stage_that_is_loaded_again() {
     assert_eq!((found.access, found.other.access), ("write by an asynchronous copy", "load"));
 }
 
+/// A relaxed arrival at the barrier of the cluster orders nothing; the report says so.
+#[test]
+fn a_relaxed_barrier_of_the_cluster() {
+    let body = "mapa.shared::cluster.u32 %r3, %r1, %r4; st.shared::cluster.u32 [%r3], %t; $ barrier.cluster.wait; ld.shared.u32 %r5, [%r1];\n\
+        mad.wide.u32 %d0, %t, 4, %b; st.relaxed.gpu.global.u32 [%d0], %r5; barrier.cluster.arrive; barrier.cluster.wait;";
+    let start = "mov.u32 %r4, %cluster_ctarank; xor.b32 %r4, %r4, 1; barrier.cluster.arrive; barrier.cluster.wait;\n";
+    let body = |arrive| format!("{start}{}", body.replace('$', arrive));
+    let two = || Launch::grid(2).block(32).cluster(2);
+    clean(two(), &body("barrier.cluster.arrive;"));
+    clean(two(), &body("fence.acq_rel.cluster; barrier.cluster.arrive.relaxed;"));
+    let (found, report) = race(two(), &body("barrier.cluster.arrive.relaxed;"));
+    let miss = found.near_miss.unwrap();
+    assert!(miss.why.contains("the arrival is `.relaxed`"), "{report}");
+    assert!(report.contains("`barrier.cluster.arrive.relaxed;` at PTX line"), "{report}");
+}
+
 /// `try_wait` may return false: with a seed it does now and then.
 #[test]
 fn a_wait_without_a_loop() {

@@ -22,7 +22,8 @@ pub(super) fn agreed(x: &Ctx<'_>, v: Option<Source<'_>>, what: &str) -> Result<u
         None => Ok(first),
         Some((l, value)) => {
             let what = format!("{what} differs between lanes of the warp: {first:#x} and {value:#x}");
-            Err(x.fault(FaultKind::IssueGranularity { what }, l as u32))
+            let help = "give all lanes of the warp the same value";
+            Err(x.fault(FaultKind::IssueGranularity { what, help }, l as u32))
         }
     }
 }
@@ -75,7 +76,8 @@ pub fn tcgen05_dealloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]
     let (row, column) = tmem::split(taddr);
     if row != 0 {
         let what = format!("deallocation at lane {row} of Tensor Memory; allocations start at lane 0");
-        return Err(x.fault(FaultKind::TensorMemory { what }, lane));
+        let help = "pass the address that `tcgen05.alloc` has written";
+        return Err(x.fault(FaultKind::TensorMemory { what, help }, lane));
     }
     let freed = column..column + columns as usize;
     x.tensor_columns(freed, TensorBy::Dealloc, lane)?;

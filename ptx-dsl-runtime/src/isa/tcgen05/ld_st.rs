@@ -79,7 +79,8 @@ fn quarter(x: &Ctx<'_>, lanes: &Range<usize>, lane: u32, opcode: &str) -> Result
         lanes.end - 1,
         first + 31
     );
-    Err(x.fault(FaultKind::TensorMemory { what }, lane))
+    let help = "add 32 times the number of the warp in its warpgroup to the lane of the address";
+    Err(x.fault(FaultKind::TensorMemory { what, help }, lane))
 }
 
 /// Loads into the first registers of `d`.

@@ -25,6 +25,7 @@ pub(super) fn operation_outlives(rank: u32, own: u32) -> FaultKind {
         what: format!(
             "CTA {rank} of the cluster, the peer of CTA {own}, ends while this operation on its Tensor Memory is under way"
         ),
+        help: "keep both CTAs alive until they are done: `barrier.cluster.arrive` and `.wait` at the end",
     }
 }
 
@@ -45,7 +46,8 @@ impl Ctx<'_> {
         if n > 1 {
             let what =
                 format!("{n} threads of the warp execute the instruction, and each issues an operation of its own");
-            return Err(self.fault(FaultKind::IssueGranularity { what }, lane));
+            let help = "elect one lane for `mma`, `cp` and `shift`: `elect.sync _|p, -1;`, and guard the instruction with `@p`";
+            return Err(self.fault(FaultKind::IssueGranularity { what, help }, lane));
         }
         self.may_issue(pair, lane)
     }
@@ -194,7 +196,10 @@ impl Ctx<'_> {
         match ctas {
             [one] => o.job.run(&mut [view(one)]),
             [even, odd] => o.job.run(&mut [view(even), view(odd)]),
-            _ => Err(FaultKind::IssueGranularity { what: format!("CTA {own} has no peer for `.cta_group::2`") }),
+            _ => Err(FaultKind::IssueGranularity {
+                what: format!("CTA {own} has no peer for `.cta_group::2`"),
+                help: "launch clusters of an even number of CTAs",
+            }),
         }?;
         Ok(())
     }

@@ -320,7 +320,7 @@ fn a_pair_and_a_multicast_commit() {
     });
     assert_eq!(reports.unwrap(), vec![[42, 42]; 40]);
     let alone = kind(run::<Pair>(&Host::new(), Launch::grid(1).block(32), &mut [0, 0]));
-    assert!(matches!(&alone, FaultKind::IssueGranularity { what } if what.contains("without a peer")), "{alone}");
+    assert!(matches!(&alone, FaultKind::IssueGranularity { what, .. } if what.contains("without a peer")), "{alone}");
 }
 
 macro_rules! faulty {
@@ -368,7 +368,7 @@ fn faults_of_asynchronous_operations() {
         kind(run::<K>(&Host::new(), Launch::grid(1).block(32), &mut [0]))
     }
     let fault = of::<WholeWarp>();
-    assert!(matches!(&fault, FaultKind::IssueGranularity { what } if what.contains("32 threads")), "{fault}");
+    assert!(matches!(&fault, FaultKind::IssueGranularity { what, .. } if what.contains("32 threads")), "{fault}");
     assert!(fault.help().contains("elect one lane"));
     assert!(of::<Leaves>().to_string().contains("ends while this operation"));
     assert!(of::<LeavesCommit>().to_string().contains("before this `tcgen05.commit` has arrived"));
@@ -420,7 +420,7 @@ kernel!(PeerLeaves, INFO, |x, pc, ws| {
 #[test]
 fn the_peer_must_stay() {
     let run = |host: &Host| run::<PeerLeaves>(host, Launch::grid(2).cluster(2).block(32), &mut [0]);
-    let peer = |fault: &FaultKind| matches!(fault, FaultKind::IssueGranularity { what } if what.contains("peer"));
+    let peer = |fault: &FaultKind| matches!(fault, FaultKind::IssueGranularity { what, .. } if what.contains("peer"));
     assert!(peer(&kind(run(&Host::new()))));
     // on another schedule the peer may live long enough
     for host in seeds() {

@@ -214,14 +214,14 @@ fn faulty<P: Program>(ctas: u32, warps: u32) -> (FaultKind, String) {
 
 fn tensor_memory<P: Program>(ctas: u32, warps: u32) -> String {
     match faulty::<P>(ctas, warps) {
-        (FaultKind::TensorMemory { what }, _) => what,
+        (FaultKind::TensorMemory { what, .. }, _) => what,
         other => panic!("{other:?}"),
     }
 }
 
 fn granularity<P: Program>(ctas: u32, warps: u32) -> String {
     match faulty::<P>(ctas, warps) {
-        (FaultKind::IssueGranularity { what }, _) => what,
+        (FaultKind::IssueGranularity { what, .. }, _) => what,
         other => panic!("{other:?}"),
     }
 }
@@ -406,7 +406,7 @@ impl Program for Mixed {
 fn wrong_use_of_the_allocator() {
     let (kind, text) = faulty::<Leak>(1, 1);
     let wanted = "CTA rank 0 exits without deallocating the 32 columns it has allocated at column 64";
-    assert_eq!(kind, FaultKind::TensorMemory { what: wanted.into() });
+    assert!(matches!(kind, FaultKind::TensorMemory { what, .. } if what == wanted));
     assert!(text.contains("PTX line 10: `tcgen05.alloc"), "{text}");
     let blocked = "CTA rank 1 exits without deallocating the 64 columns it has allocated at column 0";
     assert_eq!(tensor_memory::<LeakOfOne>(2, 1), blocked);
@@ -445,7 +445,7 @@ fn pairs_need_their_peer() {
         // whichever of the two is first
         for r in [go::<NeverComes>(&host, 2, 1).0, go::<OneRelinquishes>(&host, 2, 1).0] {
             let Err(Error::Fault(f)) = r else { panic!("no fault") };
-            let FaultKind::IssueGranularity { what } = &f.kind else { panic!("{f}") };
+            let FaultKind::IssueGranularity { what, .. } = &f.kind else { panic!("{f}") };
             assert!(what.contains("has exited") || what.contains("exits without the `tcgen05."), "{f}");
             assert!(f.thread.is_some_and(|t| t.rank == 0), "{f}");
         }

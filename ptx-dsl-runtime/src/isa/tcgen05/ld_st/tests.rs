@@ -219,7 +219,7 @@ fn reductions_over_the_columns_of_a_lane() {
 
 fn wrong(warp: u32, flag: Qualifier, taddr: u32) -> String {
     match with(warp, |x| ld::<4>(x, qs(&[flag]), taddr)) {
-        Err(FaultKind::TensorMemory { what }) => what,
+        Err(FaultKind::TensorMemory { what, .. }) => what,
         other => panic!("{other:?}"),
     }
 }
@@ -247,7 +247,7 @@ fn the_warp_is_whole_and_of_one_mind() {
             .map_err(|f| f.kind)
     });
     assert!(
-        matches!(differs, Err(FaultKind::IssueGranularity { what }) if what.contains("Tensor Memory address differs"))
+        matches!(differs, Err(FaultKind::IssueGranularity { what, .. }) if what.contains("Tensor Memory address differs"))
     );
     let some = with(0, |x| {
         x.mask = 0xff;
@@ -261,5 +261,7 @@ fn the_warp_is_whole_and_of_one_mind() {
         (x.mask, x.cur.mask) = (0xff, 0xff);
         tcgen05_wait(x, qs(&[q::ld]), &[], &mut []).map_err(|f| f.kind)
     });
-    assert!(matches!(exited, Err(FaultKind::IssueGranularity { what }) if what.contains("lanes 8 to 31 have exited")));
+    assert!(
+        matches!(exited, Err(FaultKind::IssueGranularity { what, .. }) if what.contains("lanes 8 to 31 have exited"))
+    );
 }

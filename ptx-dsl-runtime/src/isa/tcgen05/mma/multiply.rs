@@ -47,7 +47,7 @@ pub(super) struct Multiply {
 
 /// A fault of an address in Tensor Memory.
 pub(super) fn bad_address<T>(what: String) -> Result<T, FaultKind> {
-    Err(FaultKind::TensorMemory { what })
+    Err(FaultKind::TensorMemory { what, help: "" })
 }
 
 impl Multiply {
