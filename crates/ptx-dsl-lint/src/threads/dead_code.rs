@@ -96,9 +96,9 @@ fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
     }
     for (_, at, i) in flow.walk() {
         // Compilers select, move and pack unused values. Only the arriving thread holds the mbarrier state, though the manual's
-        // examples wait with it in all threads.
+        // examples wait with it in all threads. A shuffle may read the value of the lane that has written it.
         let op = i.opcode;
-        if matches!(op, op::mov | op::selp | op::call | op::bfi | op::prmt | op::shf)
+        if matches!(op, op::mov | op::selp | op::call | op::bfi | op::prmt | op::shf | op::shfl | op::shfl_sync)
             || i.entry.effects.mbarrier != Mbarrier::None
         {
             continue;
