@@ -85,21 +85,34 @@ fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
                 kernel.report(errors::no_wgmma_fence(i.span));
             }
         } else if !renames(i) {
+            // one finding for a statement: it may both read and write registers of several MMAs
+            let (mut read, mut written) = (None, None);
             for (k, vars) in vars.iter().enumerate() {
                 if reported.has(k) || groups.open(set, k).is_none() {
                     continue;
                 }
                 let mma = flow.instr(groups.copies[k]).span;
-                let found = if let Some(var) = reads_result(flow, at, groups.copies[k]) {
-                    errors::wgmma_result_early(flow.operand_span(i, var), flow.register_name(var), mma, moves(i))
+                if let Some(var) = reads_result(flow, at, groups.copies[k]) {
+                    read = read.or(Some((var, mma)));
                 } else if let Some(var) = writes_one(flow, at, vars) {
-                    errors::wgmma_overwritten(i.span, flow.register_name(var), mma)
+                    written = written.or(Some((var, mma)));
                 } else {
                     continue;
-                };
-                kernel.report(found);
+                }
                 reported.set(k);
                 any = true;
+            }
+            match (read, written) {
+                (Some((var, mma)), _) => kernel.report(errors::wgmma_result_early(
+                    flow.operand_span(i, var),
+                    flow.register_name(var),
+                    mma,
+                    moves(i),
+                )),
+                (None, Some((var, mma))) => {
+                    kernel.report(errors::wgmma_overwritten(i.span, flow.register_name(var), mma));
+                }
+                (None, None) => {}
             }
         }
         if ends_thread(i)
