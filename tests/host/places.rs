@@ -15,9 +15,14 @@ ptx! { <sm_90, ptx 8.0, compiled>
         .reg .b64 %x;
         .loc 1 90 3
         ld.param.u64 %x, [x];
-        .loc 2 30 7, inlined_at 1 90 3
+        .loc 2 30 7, function_name INLINED, inlined_at 1 90 3
         st.global.u32 [%x+4], 1;
         ret;
+    }
+    .section .debug_str
+    {
+    INLINED:
+        .b8 102, 0
     }
 }
 

@@ -8,6 +8,7 @@ pub mod closure;
 pub mod explain;
 pub mod hints;
 pub mod levels;
+mod origins;
 pub mod reach;
 #[cfg(test)]
 mod tests;
@@ -259,6 +260,7 @@ pub fn compile_ast(ast: ast::Module) -> Compiled {
     if !hir.constants.is_empty() {
         show_constants(&hir.constants, &mut diagnostics);
     }
+    origins::note(&hir, &mut diagnostics);
     let print::Printed { text: ptx, lines, items } =
         print::print_with_lines(&ast, &|i| hir.spelling.get(i.index as usize)?.clone());
     Compiled { ast, hir, ptx, lines, items, diagnostics }

@@ -41,6 +41,19 @@ impl Origins {
         self.of.get(instr as usize).copied().unwrap_or(0)
     }
 
+    /// The place of an instruction, and those at which it is inlined: `k.cu:17:5`. Without those that have no line or file.
+    pub fn in_words(&self, instr: u32) -> Vec<String> {
+        let (mut words, mut number) = (Vec::new(), self.of(instr));
+        while let Some(Place { file, line, column, inlined_at }) = self.place(number) {
+            if let (Some(name), 1..) = (self.files.get(file), *line) {
+                let column = if *column > 0 { format!(":{column}") } else { String::new() };
+                words.push(format!("{name}:{line}{column}"));
+            }
+            number = *inlined_at;
+        }
+        words
+    }
+
     /// The place with a number from 1.
     pub fn place(&self, number: u32) -> Option<&Place> {
         self.places.get((number as usize).checked_sub(1)?)

@@ -375,6 +375,7 @@ impl Checker {
         while !self.scopes.is_empty() {
             self.close_scope();
         }
+        self.names_of_inlined_functions();
         self.share_registers();
         self.alone_with_parameters();
         self.lay_out();

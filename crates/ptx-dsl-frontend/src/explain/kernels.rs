@@ -35,8 +35,9 @@ pub(super) const LIST: &[Explanation] = explained! {
         "`.managed` is for `.global` variables; `.unified` is for `.global` variables and functions."
     514 "linking directive"
         "`.extern` declares what another module defines; `.common` is for `.global` variables."
-    515 "malformed pragma"
-        "A `.pragma` has strings. Some of them have an argument, or are allowed only in certain places."
+    515 "malformed `.pragma` or `.loc`"
+        "A `.pragma` has strings. Some of them have an argument, or are allowed only in certain places. A `.loc` of inlined code \
+         follows one of the place where it is inlined, and names a function whose name is in a section."
     516 "directive without effect"
         "A warning: the directive has no effect here, or a later one overrides it."
     517 "limit above that of every target"

@@ -317,6 +317,7 @@ fn inlined_at_names_a_place_before() {
     for (first, second, right) in [
         (".loc 1 1 1", inlined, true),
         ("", ".loc 1 1 1 .loc 1 2 3, function_name L1, inlined_at 1 1 1", true),
+        (".loc 1 1 1 .loc 1 2 3, function_name L2, inlined_at 1 1 1", "", false),
         (".loc 1 1 2", inlined, false),
         (inlined, ".loc 1 1 1", false),
     ] {

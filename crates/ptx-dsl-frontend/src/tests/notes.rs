@@ -1,6 +1,7 @@
 //! Comments stay at their places in the printed text.
 
 use crate::compile_at;
+use crate::diag::Diagnostic;
 use crate::lex::lex;
 
 fn printed(text: &str) -> String {
@@ -117,6 +118,36 @@ fn names_in_comments_need_nothing() {
     assert!(k2.contains("// between") && !k2.contains("// end of k\n"), "{k2}");
 }
 
+/// A finding says where its instruction comes from.
+#[test]
+fn places_of_findings() {
+    let text = "\
+.version 8.0
+.target sm_90
+.address_size 64
+.visible .entry k()
+{
+    .reg .b32 %r<9>;
+    add.u32 %r1, %r2, 1;
+    .loc 1 10 3
+    add.u32 %r3, %r4, 1;
+    .loc 2 20 0, function_name NAME, inlined_at 1 10 3
+    add.u32 %r5, %r6, 1;
+    .loc 1 0 0
+    add.u32 %r7, %r8, 1;
+    ret;
+}
+.file 1 \"k.cu\"
+.file 2 \"k.h\"
+.section .debug_str { NAME: .b8 102,0 }
+";
+    let found = compile_at(&lex(text).0.tokens, None, None, &[], crate::notes::Notes::default()).diagnostics;
+    let last = |d: &Diagnostic| d.notes.last().filter(|note| note.contains("comes from")).cloned();
+    let notes: Vec<_> = found.iter().filter(|d| d.code == 620).map(last).collect();
+    let [first, second] = ["it comes from k.cu:10:3", "it comes from k.h:20, inlined at k.cu:10:3"].map(String::from);
+    assert_eq!(notes, [None, Some(first), Some(second), None]);
+}
+
 /// File, line and column of the place of each instruction, with the number of the place it is inlined at.
 #[test]
 fn places_of_instructions() {
@@ -138,7 +169,7 @@ fn places_of_instructions() {
     mov.u32 %r, 4;
     .loc 1 11 3
     .loc 1 10 3
-    .loc 2 20 5, inlined_at 1 10 3
+    .loc 2 20 5, function_name $L__info_string0, inlined_at 1 10 3
     ret;
 }
 .visible .entry b()
@@ -150,6 +181,11 @@ fn places_of_instructions() {
 }
 .file 1 \"k.cu\"
 .file 2 \"k.h\", 1234, 5678
+.section .debug_str
+{
+$L__info_string0:
+.b8 102,0
+}
 ";
     let hir = compile_at(&lex(text).0.tokens, None, None, &[], crate::notes::Notes::default()).hir;
     let place = |instr| hir.origins.place(hir.origins.of(instr)).map(|p| (p.file, p.line, p.column, p.inlined_at));

@@ -77,6 +77,11 @@ impl Checker {
     /// Labels of a section, and differences of labels, are newer.
     fn section(&mut self, d: &ast::Directive) {
         for arg in &d.args {
+            if let Arg::Expr(Expr::Name(label, _)) = arg {
+                self.section_label(&label.text);
+            }
+        }
+        for arg in &d.args {
             let Arg::Expr(e) = arg else { continue };
             let (what, since) = match e {
                 Expr::Name(..) => ("a label in `.section`", Ptx(7, 0)),

@@ -1,12 +1,13 @@
 //! `.file` and `.loc`: the places in source files that instructions come from (PTX ISA 11.5.3, 11.5.4).
 
-use std::collections::HashMap;
+use std::collections::{HashMap, HashSet};
 
 use super::Checker;
 use super::directive::value_span;
 use crate::ast::{self, Arg, Expr};
 use crate::check::errors;
 use ptx_dsl_isa::origin::Place;
+use ptx_dsl_isa::span::Span;
 
 /// The places so far.
 #[derive(Default)]
@@ -15,6 +16,10 @@ pub(super) struct Locations {
     last: HashMap<String, u32>,
     /// The number of the last `.loc` of the function, 0 if it has none.
     now: u32,
+    /// The names of inlined functions, each once: labels of sections.
+    names: HashMap<String, Span>,
+    /// The labels of sections.
+    labels: HashSet<String>,
 }
 
 impl Checker {
@@ -41,12 +46,29 @@ impl Checker {
                 break;
             }
         }
-        if let [file, line, column] = &d.args[..] {
+        if let [file, line, column, names @ ..] = &d.args[..] {
+            if let [Arg::Expr(Expr::Name(label, _))] = names {
+                self.locations.names.entry(label.text.clone()).or_insert(label.span);
+            }
             let (file, line, column) = (integer(file), integer(line), integer(column));
             self.out.origins.places.push(Place { file, line, column, inlined_at });
             self.locations.now = self.out.origins.places.len() as u32;
             self.locations.last.insert(here.to_string(), self.locations.now);
         }
+    }
+
+    /// A label of a section.
+    pub(super) fn section_label(&mut self, label: &str) {
+        self.locations.labels.insert(label.to_owned());
+    }
+
+    /// The names of inlined functions are in a section, which mostly comes last.
+    pub(super) fn names_of_inlined_functions(&mut self) {
+        let Locations { names, labels, .. } = std::mem::take(&mut self.locations);
+        let missing = names.iter().filter(|(name, _)| !labels.contains(*name));
+        let mut missing: Vec<_> = missing.map(|(name, span)| errors::function_name(*span, name)).collect();
+        missing.sort_by_key(|d| d.span.first);
+        self.diags.append(&mut missing);
     }
 
     /// A function begins: it has no place yet.

@@ -193,33 +193,33 @@ impl Parser<'_> {
     fn loc(&mut self, out: &mut Directive) -> Res<()> {
         self.numbers(out, 3)?;
         let mut text = out.text.take().unwrap_or_default();
-        while self.is(',') {
-            match self.word_at(1) {
-                Some("function_name") => {
-                    self.pos += 2;
-                    let label = self.name("a label")?;
-                    text.push_str(", function_name ");
-                    text.push_str(&label.text);
-                    if self.eat('+') {
-                        let (n, _) = self.number_argument("an offset")?;
-                        text.push_str(&format!("+{n}"));
-                    }
-                }
-                Some("inlined_at") => {
-                    self.pos += 2;
-                    text.push_str(", inlined_at");
-                    for _ in 0..3 {
-                        let (n, _) = self.number_argument("an integer")?;
-                        text.push_str(&format!(" {n}"));
-                    }
-                }
-                _ => {
-                    self.bump();
-                    return self.unexpected("`function_name` or `inlined_at`");
-                }
+        if self.eat(',') {
+            self.expect_word("function_name")?;
+            let label = self.name("a label")?;
+            text.push_str(", function_name ");
+            text.push_str(&label.text);
+            out.args.push(Arg::Expr(crate::ast::Expr::Name(label, None)));
+            if self.eat('+') {
+                let (n, _) = self.number_argument("an offset")?;
+                text.push_str(&format!("+{n}"));
+            }
+            self.expect(',')?;
+            self.expect_word("inlined_at")?;
+            text.push_str(", inlined_at");
+            for _ in 0..3 {
+                let (n, _) = self.number_argument("an integer")?;
+                text.push_str(&format!(" {n}"));
             }
         }
         out.text = Some(text);
+        Ok(())
+    }
+
+    fn expect_word(&mut self, word: &str) -> Res<()> {
+        if self.word_at(0) != Some(word) {
+            return self.unexpected(&format!("`{word}`"));
+        }
+        self.pos += 1;
         Ok(())
     }
 

@@ -202,6 +202,8 @@ fn errors_point_at_the_token() {
         ("L: :", &["110 :"]),
         ("P: .callprototype (.b32 _) _ (.param .b32 _);", &["110 .b32"]),
         (".loc 1 2;", &["110 ;"]),
+        (".loc 1 2 3, inlined_at 1 5 6", &["110 inlined_at"]),
+        (".loc 1 2 3, function_name $L ret;", &["110 ret"]),
         (".global .b32 x = {1, 2;", &["110 ;"]),
         (".global .b32 x = {1 2}, y; ret;", &["110 2"]),
         ("call (r), f, (a;", &["112 ("]),

@@ -233,6 +233,19 @@ pub(crate) fn inlined_at(span: Span, caller: &str) -> Diagnostic {
     )
 }
 
+/// The label of `function_name` is in no section.
+pub(crate) fn function_name(span: Span, label: &str) -> Diagnostic {
+    explained_error(
+        515,
+        span,
+        format_args!("no section has the label `{label}` with the name of the inlined function"),
+        format_args!("see PTX ISA 11.5.4"),
+        format_args!(
+            "put `.section .debug_str {{ {label}: .b8 102,0 }}` above this function, with the characters of the name"
+        ),
+    )
+}
+
 /// A warning: ptxas ignores it too.
 pub(crate) fn no_effect(span: Span, text: &str, help: &str) -> Diagnostic {
     Diagnostic::warning(516, span, text).help(help)
