@@ -317,6 +317,31 @@ fn an_error_in_another_kernel() {
     assert!(code == 1 && !stderr.contains("help: `--entry`"), "{stderr}");
 }
 
+/// `add(float*)` with a variable `s`, as nvcc names them.
+#[test]
+fn names_of_cpp() {
+    let text = ".version 8.0\n.target sm_90\n.address_size 64\n.visible .entry _Z3addPf(.param .u64 _Z3addPf_param_0)\n{\n\
+        .reg .b32 %r, %s; .shared .align 4 .b8 _ZZ3addPfE1s[64]; mov.u32 %r, %ntid.x; mov.u32 %s, _ZZ3addPfE1s; mad.lo.u32 %r, %r, 64, %s; ld.shared.u32 %r, [%r]; ret;\n}\n\
+        .visible .entry _Z3subPf() .reqntid 32 { ret; }\n";
+    let run = |arguments: &[&str]| {
+        let out = run(&[&["run", "-"], arguments].concat(), text.as_bytes());
+        let [stdout, stderr] = [out.stdout, out.stderr].map(|text| String::from_utf8(text).unwrap());
+        (out.status.code().unwrap(), stdout, stderr)
+    };
+    let (code, wants, stderr) = run(&[]);
+    assert!(
+        code == 0 && wants.contains("# kernel `add(float*)`\n") && wants.contains("--entry _Z3addPf "),
+        "{wants}{stderr}"
+    );
+    for entry in ["add", "add(float*)", "_Z3addPf"] {
+        let (code, _, stderr) = run(&["--entry", entry, "--grid", "1", "--block", "1", "--arg", "0=null"]);
+        assert!(code == 3 && stderr.contains("byte 64 of `add(float*)::s` is out of bounds"), "{stderr}");
+        assert!(stderr.contains("kernel `add(float*)`") && stderr.contains("`ld.shared.u32 %r, [%r];`"));
+    }
+    let (_, _, stderr) = run(&["--entry", "div"]);
+    assert!(stderr.contains("`add(float*)`, `sub(float*)`"), "{stderr}");
+}
+
 #[test]
 fn raw_files() {
     let raw: Vec<u8> = (0..1024).flat_map(|i| (i as f32).sqrt().to_le_bytes()).collect();

@@ -6,6 +6,7 @@ mod describe;
 mod format;
 mod input;
 mod layout;
+mod names;
 mod run;
 mod rust_file;
 mod rust_types;
@@ -60,7 +61,7 @@ fn write_bytes(bytes: &[u8]) {
     }
 }
 
-/// The same for standard error, where failure cannot be reported.
+/// The same for messages on standard error, with names of C++. Failure cannot be reported.
 fn write_err(text: &str) {
-    let _ = std::io::stderr().lock().write_all(text.as_bytes());
+    let _ = std::io::stderr().lock().write_all(names::in_message(text).as_bytes());
 }

@@ -18,6 +18,7 @@ use std::time::{Duration, Instant};
 
 use crate::check;
 use crate::input::{Input, input};
+use crate::names;
 use launch::{Launched, Outcome};
 use spec::{Argument, Named};
 use values::Value;
@@ -34,7 +35,8 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let file = matches.get_one("file").map_or(Input::Stdin, |path: &std::ffi::OsString| input(path));
     let (text, name) = (file.read()?, file.name());
     let levels = check::levels(matches)?;
-    let entry = matches.get_one::<String>("entry").map(String::as_str);
+    let entry = matches.get_one::<String>("entry").map(|asked| names::entry(&text, asked));
+    let entry = entry.as_deref();
     let options = levels.iter().fold(Options::new().name(&name), |options, (level, of)| options.level(*level, *of));
     let options = entry.iter().fold(options, |options, entry| options.entry(entry));
     let module = match options.parse(&text) {

@@ -3,6 +3,7 @@
 use ptx_dsl::load::{Kernel, Parameter, Pointee, Ty};
 
 use super::values::element;
+use crate::names;
 
 /// Can the kernel be launched without options?
 pub fn is_complete(kernel: &Kernel) -> bool {
@@ -11,7 +12,7 @@ pub fn is_complete(kernel: &Kernel) -> bool {
 
 /// The command line, and comments about the parameters. `named`: it says which kernel.
 pub fn command_line(kernel: &Kernel, file: &str, named: bool) -> String {
-    let mut text = format!("# kernel `{}`\n", kernel.name());
+    let mut text = format!("# kernel `{}`\n", names::shown(kernel.name()));
     let cluster = kernel.required_cluster().unwrap_or([1; 3]);
     let block = kernel.required_block().or(kernel.largest_block());
     let mut line = format!("ptx-dsl run {}", quoted(file));
