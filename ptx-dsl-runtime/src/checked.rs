@@ -9,6 +9,7 @@ mod accesses;
 mod actor;
 mod clock;
 mod exchange;
+mod heap;
 mod inside;
 mod local;
 mod mbarriers;
@@ -38,6 +39,7 @@ use crate::monitor::weak::WeakMemory;
 use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Wants, Who};
 use actor::{Actor, Work, includes};
 use clock::Clock;
+use heap::Heap;
 use local::Local;
 use mbarriers::Mbarriers;
 use messages::Messages;
@@ -49,6 +51,7 @@ use rustc_hash::{FxHashMap, FxHashSet};
 use shadow::{Memory, What};
 use shadows::Shadows;
 use std::collections::BTreeSet;
+use std::ops::Range;
 use std::rc::Rc;
 use std::sync::Arc;
 use tensor::TensorMemory;
@@ -95,6 +98,7 @@ pub struct Checked {
     /// By site: bytes that a load uses, where that is not all of them.
     used_bytes: FxHashMap<u32, u32>,
     variables: Arc<Variables>,
+    heap: Heap,
     /// The lines of the statements in the printed PTX.
     lines: Vec<u32>,
 }
@@ -172,6 +176,10 @@ impl Monitor for Checked {
         if let Place::Local { offset } = a.place {
             self.local.forget(a, offset);
         }
+    }
+
+    fn heap(&mut self, segment: usize, block: Range<u64>, allocated: bool) {
+        self.block(segment, block, allocated);
     }
 
     fn warp(&mut self, a: &Access, offsets: Offsets<'_>) -> bool {
@@ -342,6 +350,7 @@ impl Checked {
             misses: Misses::default(),
             used_bytes: FxHashMap::default(),
             variables: Arc::default(),
+            heap: Heap::default(),
             lines: Vec::new(),
         }
     }

@@ -14,6 +14,7 @@ use crate::host::{Host, Options, Report};
 use crate::interpreter;
 use crate::interpreter::Executable;
 use crate::kernel::{Compiled, Kernel, KernelInfo, NotYet};
+use crate::machine::heap::Heap;
 use crate::machine::{self, Code, Grid};
 use crate::mem::address::{FIRST_BUFFER, global_address};
 use crate::mem::segment::Segment;
@@ -129,10 +130,16 @@ fn run(
     let mut maps = Vec::new();
     let mut tensors: Vec<_> = args.iter().map(Arg::borrow).collect();
     let mut workspace = [0; 64];
+    let mut heap;
     let (params, mut segments) = prepare(info, &launch, args, &mut tensors, (&mut module, &mut maps))?;
     if launch.cooperative {
         launch.workspace = global_address(segments.len() as u64, 0);
         segments.push(Segment::writable(&mut workspace));
+    }
+    if info.heap {
+        heap = vec![0; launch.malloc_heap as usize];
+        launch.heap = Some(Arc::new(Heap::new(global_address(segments.len() as u64, 0), heap.len() as u64)));
+        segments.push(Segment::writable(&mut heap));
     }
     let report = machine::run(&Grid { info, code, options, launch: &launch }, params, segments).map_err(Error::Fault);
     unoptimised::note(began);

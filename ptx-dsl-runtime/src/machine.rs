@@ -17,6 +17,7 @@ pub(crate) mod endless;
 pub(crate) mod findings;
 mod fragments;
 pub(crate) mod geometry;
+pub(crate) mod heap;
 mod instruction_sets;
 mod lane_access;
 mod loops;

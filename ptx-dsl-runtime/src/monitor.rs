@@ -491,6 +491,9 @@ pub trait Monitor: 'static {
     /// What a thread has just stored comes from bytes that nobody has written.
     #[doc(hidden)]
     fn undefined(&mut self, _: &Access) {}
+    /// A block of a segment of global memory, which `malloc` uses, is allocated, or free again.
+    #[doc(hidden)]
+    fn heap(&mut self, _segment: usize, _block: std::ops::Range<u64>, _allocated: bool) {}
     /// Loads, stores or additions of several lanes of a warp: `first` is that of the lowest of the lanes [`Access::who`]. True if it
     /// has seen them all; otherwise it is told of each.
     fn warp(&mut self, _first: &Access, _: Offsets<'_>) -> bool {

@@ -1,4 +1,4 @@
-//! Functions of CUDA's device runtime in the output of nvcc 13.5 for `tests/nvcc/printf.cu`, and calls written by hand.
+//! Functions of CUDA's device runtime in the output of nvcc 13.5 for `tests/nvcc/printf.cu` and `heap.cu`, and calls written by hand.
 
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Engine, FaultKind};
@@ -6,6 +6,10 @@ use std::sync::{Arc, Mutex};
 
 mod printf {
     ptx_dsl::include_ptx!("nvcc/printf.ptx");
+}
+
+mod heap {
+    ptx_dsl::include_ptx!("nvcc/heap.ptx");
 }
 
 /// A host that collects its output.
@@ -105,5 +109,55 @@ fn a_bad_pointer_is_a_fault_of_its_thread() {
         assert!(fault.at.as_ref().unwrap().text.contains("vprintf"), "{fault}");
         assert!(matches!(fault.kind, FaultKind::OutOfBounds { addr: 64, .. }), "{fault}");
         assert_eq!(output.lock().unwrap().concat(), "0 word      0\n1 word      1\n2 word      2\n");
+    }
+}
+
+#[test]
+fn lists_on_the_heap() {
+    // the list of a thread has `n` numbers from its own on
+    let expected: Vec<i32> = (0..256).map(|t| (0..7).map(|i| ((t % 64) ^ 1) + i).sum()).collect();
+    for threads in [1, 2] {
+        let mut out = vec![0i32; 256];
+        heap::lists.launch(&Host::new().threads(threads), Launch::grid(4).block(64), (7, &mut out[..])).unwrap();
+        assert_eq!(out, expected);
+    }
+    // blocks that are used again, also by other CTAs, are not a race
+    for seed in 0..4 {
+        let mut out = vec![0i32; 256];
+        let launch = Launch::grid(4).block(64).malloc_heap(1 << 16);
+        heap::lists.launch(&Host::checked().seed(seed), launch, (7, &mut out[..])).unwrap();
+        assert_eq!(out, expected);
+    }
+}
+
+#[test]
+fn room_on_the_heap() {
+    let count = |bytes: u64, launch: Launch| {
+        let mut out = [7i32; 32];
+        heap::large.launch(&Host::new(), launch.block(32), (bytes, &mut out[..])).unwrap();
+        out.iter().sum::<i32>()
+    };
+    // a block takes 16 bytes more
+    assert_eq!(count(1 << 20, Launch::grid(1)), 7);
+    assert_eq!(count((1 << 20) - 16, Launch::grid(1)), 8);
+    assert_eq!(count(64, Launch::grid(1).malloc_heap(800)), 10);
+    assert_eq!((count(0, Launch::grid(1)), count(u64::MAX, Launch::grid(1))), (0, 0));
+    let large = Launch::grid(1).block(32).malloc_heap(1 << 40);
+    let error = heap::large.launch(&Host::new(), large, (1u64, &mut [0i32; 32][..])).unwrap_err().to_string();
+    assert!(error.contains("a heap of 1099511627776 bytes, the limit is 4 GiB"), "{error}");
+}
+
+#[test]
+fn wrong_uses_of_the_heap() {
+    for host in [Host::new(), Host::new().seed(1)] {
+        let error = heap::twice.launch(&host, Launch::grid(1).block(1), ()).unwrap_err().to_string();
+        assert!(error.contains("`free` of 0x") && error.contains("one that is free already"), "{error}");
+    }
+    let checked = Host::checked();
+    heap::overrun.launch(&checked, Launch::grid(1).block(1), (&mut [0i32],)).unwrap();
+    let overrun = heap::overrun.launch(&checked, Launch::grid(1).block(2), (&mut [0i32],)).unwrap_err().to_string();
+    let after = heap::after.launch(&checked, Launch::grid(1).block(1), (&mut [0i32],)).unwrap_err().to_string();
+    for error in [overrun, after] {
+        assert!(error.contains("in the heap of `malloc`, where no block is allocated"), "{error}");
     }
 }

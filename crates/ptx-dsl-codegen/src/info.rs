@@ -7,7 +7,7 @@ use crate::kernel::Kernel;
 use crate::region::graph::{NotYet, Program};
 use crate::stack;
 use ptx_dsl_isa::constant::registers;
-use ptx_dsl_isa::hir::{Instr, Module, Stmt};
+use ptx_dsl_isa::hir::{Function, Instr, Module, Stmt};
 use ptx_dsl_isa::isa::misc;
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -37,6 +37,8 @@ pub struct Info {
     pub explicit_cluster: bool,
     /// The kernel reaches a variable of `.extern .shared`.
     pub uses_dynamic_shared: bool,
+    /// It uses the heap.
+    pub heap: bool,
     /// It wants a cooperative launch.
     pub cooperative: bool,
     /// It uses reserved shared memory.
@@ -101,6 +103,7 @@ impl Info {
             maxclusterrank: f.maxclusterrank,
             explicit_cluster: f.explicitcluster,
             uses_dynamic_shared: f.dynamic_shared,
+            heap: program.funcs.iter().any(|f| uses_heap(&module.functions[f.0 as usize])),
             cooperative: f.cooperative,
             reserved_shared: f.reserved_shared,
             registers: registers(f.maxnreg, f.minnctapersm, f.reqntid.or(f.maxntid), most_registers),
@@ -128,4 +131,9 @@ fn instruction(module: &Module, index: u32) -> Option<&Instr> {
         Stmt::Label(_) => None,
     });
     instructions.into_iter().find(|i| i.index == index)
+}
+
+/// Does the function allocate or free memory of the heap?
+fn uses_heap(function: &Function) -> bool {
+    function.body.iter().any(|stmt| matches!(stmt, Stmt::Instr(i) if i.entry.effects.heap))
 }

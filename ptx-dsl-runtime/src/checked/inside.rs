@@ -28,6 +28,9 @@ impl Checked {
     /// An access of one lane.
     #[inline]
     pub(super) fn inside(&self, a: &Access) -> Result<(), FaultKind> {
+        if self.heap.has(a.place) {
+            return self.heap.access(a);
+        }
         let Some((window, space, from)) = place(a.place) else { return Ok(()) };
         match self.variables.left_by(a.who.site, window, (from, from + u64::from(a.bytes))) {
             None => Ok(()),
@@ -45,7 +48,7 @@ impl Checked {
     /// Accesses of several warps: are all of them inside?
     #[inline]
     pub(super) fn all_inside(&self, a: &Access, pieces: &Pieces) -> bool {
-        let Some((window, _, from)) = place(a.place) else { return true };
+        let Some((window, _, from)) = place(a.place) else { return !self.heap.has(a.place) };
         let last = pieces.distance * i64::from(pieces.count - 1);
         let (low, high) = (from.wrapping_add_signed(last.min(0)), from.wrapping_add_signed(last.max(0)));
         let len = u64::from(pieces.step * (pieces.lanes - 1) + a.bytes);
@@ -55,7 +58,7 @@ impl Checked {
     /// Accesses of several lanes: are all of them inside?
     #[inline]
     pub(super) fn are_inside(&self, a: &Access, offsets: Offsets<'_>) -> bool {
-        let Some((window, _, from)) = place(a.place) else { return true };
+        let Some((window, _, from)) = place(a.place) else { return !self.heap.has(a.place) };
         let bytes = u64::from(a.bytes);
         let inside = |from: u64, to: u64| self.variables.left_by(a.who.site, window, (from, to)).is_none();
         match offsets {

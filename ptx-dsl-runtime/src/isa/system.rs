@@ -1,4 +1,4 @@
-//! Functions of CUDA's device runtime: `vprintf` and `__assertfail` (PTX Writer's Guide to Interoperability, "System Calls").
+//! Functions of CUDA's device runtime: `vprintf`, `__assertfail`, `malloc` and `free` (PTX Writer's Guide to Interoperability, "System Calls").
 
 mod number;
 mod printf;
@@ -113,7 +113,39 @@ pub fn __assertfail(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -
     Err(x.fault(kind, l as u32))
 }
 
+/// `malloc (size)`: memory of the heap, or 0 if there is no room.
+pub fn malloc(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+    let &[size] = s else { return Ok(()) };
+    for l in active(x.mask) {
+        let block = x.geometry.heap.as_ref().and_then(|heap| heap.allocate(size[l]));
+        if let Some(address) = block {
+            x.tell_heap(address, size[l], true);
+        }
+        set(d, 0, l, block.unwrap_or(0));
+    }
+    Ok(())
+}
+
+/// `free (pointer)`
+pub fn free(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
+    let &[pointer] = s else { return Ok(()) };
+    for l in active(x.mask).filter(|l| pointer[*l] != 0) {
+        let address = pointer[l];
+        let Some(bytes) = x.geometry.heap.as_ref().and_then(|heap| heap.free(address)) else {
+            let what =
+                format!("`free` of {address:#x}, where no block of `malloc` begins, or one that is free already");
+            let kind =
+                FaultKind::undefined(what, "", "pass what `malloc` or `new` has returned, once, in the same launch");
+            return Err(x.fault(kind, l as u32));
+        };
+        x.tell_heap(address, bytes, false);
+    }
+    Ok(())
+}
+
 semantics! {
     warp "__assertfail" => __assertfail,
+    warp "free" => free,
+    warp "malloc" => malloc,
     warp "vprintf" => vprintf,
 }

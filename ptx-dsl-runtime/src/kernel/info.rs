@@ -32,6 +32,8 @@ pub struct KernelInfo<'k> {
     pub maxclusterrank: Option<u32>,
     /// The kernel reaches a variable of `.extern .shared`.
     pub uses_dynamic_shared: bool,
+    /// It calls `malloc` or `free`.
+    pub heap: bool,
     /// It reads `%envreg1` or `%envreg2`, where `grid.sync()` finds the memory of a cooperative launch.
     pub cooperative: bool,
     /// It reads `%reserved_smem_offset_1` or a similar one, where cooperative groups find memory for tiles of several warps.
@@ -107,6 +109,7 @@ impl KernelInfo<'static> {
         reqnctapercluster: None,
         maxclusterrank: None,
         uses_dynamic_shared: false,
+        heap: false,
         cooperative: false,
         reserved_shared: false,
         explicit_cluster: false,

@@ -5,6 +5,7 @@ use std::sync::atomic::{AtomicBool, Ordering};
 
 use crate::kernel::KernelInfo;
 use crate::launch::error::LaunchError;
+use crate::machine::heap::Heap;
 use crate::numerics::Numerics;
 
 /// Dimensions, from a number, a tuple or an array. A missing dimension is 1.
@@ -78,6 +79,7 @@ pub struct Launch {
     pub(crate) block: Option<[u32; 3]>,
     pub(crate) cluster: Option<[u32; 3]>,
     pub(crate) dynamic_shared: u32,
+    pub(crate) malloc_heap: u64,
     pub(crate) cooperative: bool,
     pub(crate) step_limit: Option<u64>,
     pub(crate) cancel: Option<CancelHandle>,
@@ -92,6 +94,8 @@ pub struct Launch {
     pub(crate) tensor_registers: bool,
     /// The address of the memory of a cooperative launch, or 0. Known when the kernel runs.
     pub(crate) workspace: u64,
+    /// If the kernel uses one. Known when it runs.
+    pub(crate) heap: Option<Arc<Heap>>,
 }
 
 impl Launch {
@@ -102,6 +106,7 @@ impl Launch {
             block: None,
             cluster: None,
             dynamic_shared: 0,
+            malloc_heap: 8 << 20,
             cooperative: false,
             step_limit: None,
             cancel: None,
@@ -111,6 +116,7 @@ impl Launch {
             tensor_fences: true,
             tensor_registers: true,
             workspace: 0,
+            heap: None,
         }
     }
 
@@ -129,6 +135,13 @@ impl Launch {
     /// Bytes of dynamic shared memory (`.extern .shared`).
     pub fn dynamic_shared(mut self, bytes: u32) -> Self {
         self.dynamic_shared = bytes;
+        self
+    }
+
+    /// Bytes of the heap of `malloc` and `free` in kernels, as `cudaLimitMallocHeapSize` sets it; 8 MiB by default. The heap is that of the
+    /// launch: what a kernel does not free is gone at its end.
+    pub fn malloc_heap(mut self, bytes: u64) -> Self {
+        self.malloc_heap = bytes;
         self
     }
 
@@ -217,6 +230,9 @@ impl Launch {
         if self.grid.iter().zip(cluster).any(|(g, c)| g % c != 0) {
             return Err(LaunchError::ClusterDividesGrid { grid: self.grid, cluster });
         }
+        if info.heap && self.malloc_heap > MOST_HEAP {
+            return Err(LaunchError::MallocHeap { bytes: self.malloc_heap });
+        }
         if self.cooperative && volume(self.grid) > MOST_COOPERATIVE {
             return Err(LaunchError::Cooperative { ctas: volume(self.grid) });
         }
@@ -233,6 +249,9 @@ impl Launch {
 
 /// CTAs of a cooperative launch.
 pub(super) const MOST_COOPERATIVE: u64 = 132 * 32;
+
+/// Bytes of the heap of `malloc`.
+const MOST_HEAP: u64 = 4 << 30;
 
 /// Bytes of local memory of a CTA: that of 1024 threads on hardware, where each has at most 512 KiB.
 const MAX_LOCAL: u64 = 1024 * 512 * 1024;

@@ -167,6 +167,12 @@ pub enum LaunchError {
         /// Of the grid
         ctas: u64,
     },
+    /// A larger heap than the host has
+    #[error("a heap of {bytes} bytes, the limit is 4 GiB")]
+    MallocHeap {
+        /// As asked for
+        bytes: u64,
+    },
     /// More local memory than a CTA can have
     #[error(
         "{bytes} bytes of local memory for each of {threads} threads, the limit is 512 MiB for a block; make the `.local` variables smaller"

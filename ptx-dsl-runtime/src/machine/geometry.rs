@@ -5,6 +5,7 @@ use crate::flow::Pc;
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
 use crate::launch::config::Launch;
+use crate::machine::heap::Heap;
 use crate::machine::loops::Loops;
 use crate::mem::address;
 use crate::numerics::Numerics;
@@ -55,6 +56,8 @@ pub(crate) struct Geometry<'a> {
     pub tensor_registers: bool,
     /// The address of the memory of a cooperative launch, or 0.
     pub workspace: u64,
+    /// That of `malloc`, if the kernel uses it.
+    pub heap: Option<Arc<Heap>>,
     /// `%tid` of all lanes of a CTA.
     tids: Vec<[u32; 3]>,
     /// Made for the first fault that asks.
@@ -103,6 +106,7 @@ impl<'a> Geometry<'a> {
             tensor_fences: launch.tensor_fences,
             tensor_registers: launch.tensor_registers,
             workspace: launch.workspace,
+            heap: launch.heap.clone(),
             tids: tids(block),
             variables: OnceLock::new(),
         }

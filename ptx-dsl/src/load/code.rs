@@ -85,6 +85,7 @@ impl Code {
             reqnctapercluster: info.reqnctapercluster,
             maxclusterrank: info.maxclusterrank,
             uses_dynamic_shared: info.uses_dynamic_shared,
+            heap: info.heap,
             cooperative: info.cooperative,
             reserved_shared: info.reserved_shared,
             explicit_cluster: info.explicit_cluster,

@@ -36,6 +36,8 @@ pub struct Effects {
     pub group: Group,
     /// Its effect on Tensor Memory.
     pub tensor: Tensor,
+    /// It allocates or frees memory of the heap.
+    pub heap: bool,
     /// It moves or reads the stack pointer.
     pub stack: bool,
     /// Its operands may have selectors and signs. Engines get them as a number, the last operand.
@@ -61,6 +63,7 @@ impl Effects {
         mbarrier: Mbarrier::None,
         group: Group::None,
         tensor: Tensor::None,
+        heap: false,
         stack: false,
         selectors: false,
     };

@@ -239,6 +239,11 @@ impl Instr {
         self.effects.merges = true;
         self
     }
+    /// It allocates or frees memory of the heap.
+    pub const fn heap(mut self) -> Self {
+        self.effects.heap = true;
+        self
+    }
     /// It moves or reads the stack pointer.
     pub const fn stack(mut self) -> Self {
         self.effects.stack = true;

@@ -19,4 +19,6 @@ pub const LIST: &[Instr] = &[
             src("charSize", U64),
         ])
         .host(Host::Warp),
+    instr("malloc").operands(&[dst("result", U64), src("size", U64)]).host(Host::Warp).heap(),
+    instr("free").operands(&[src("pointer", U64)]).host(Host::Warp).heap(),
 ];

@@ -4,6 +4,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::findings::Undefined;
+use crate::mem::address::{AddrSpace, Place, decode};
 use crate::monitor::{Access, By, Event, Finding, Order, Sync, Who};
 
 impl Ctx<'_> {
@@ -46,6 +47,16 @@ impl Ctx<'_> {
                 Ok(())
             }
             Err(kind) => self.found(kind, access.who.lanes.trailing_zeros().min(31)),
+        }
+    }
+
+    /// Tells the monitor that a block of the heap is allocated, or free again.
+    pub(crate) fn tell_heap(&mut self, address: u64, bytes: u64, allocated: bool) {
+        self.changed();
+        if let (Some(Place::Global { segment, offset }), Some(monitor)) =
+            (decode(AddrSpace::Global, address, self.cur.cta), self.monitor.get())
+        {
+            monitor.heap(segment, offset..offset + bytes, allocated);
         }
     }
 

@@ -46,6 +46,7 @@ pub fn command() -> Command {
             dims("block", "Threads of a CTA; `.reqntid` or else `.maxntid` if it is left out"),
             dims("cluster", "CTAs of a cluster; `.reqnctapercluster` or else 1 if it is left out"),
             option("shared", "BYTES", "Dynamic shared memory").value_parser(clap::value_parser!(u32)),
+            option("heap", "BYTES", "The heap of `malloc`; 8 MiB if it is left out").value_parser(clap::value_parser!(u64)),
             Arg::new("cooperative")
                 .long("cooperative")
                 .action(ArgAction::SetTrue)

@@ -100,6 +100,9 @@ fn on_with<M>(
     if let Some(bytes) = matches.get_one("shared") {
         launch = launch.dynamic_shared(*bytes);
     }
+    if let Some(bytes) = matches.get_one("heap") {
+        launch = launch.malloc_heap(*bytes);
+    }
     if matches.get_flag("cooperative") {
         launch = launch.cooperative();
     }
