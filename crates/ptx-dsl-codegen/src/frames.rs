@@ -35,7 +35,7 @@ impl Frames {
         let base = u64::from(local_size).next_multiple_of(align);
         let frame = |span: Range<u64>| {
             let from = span.start - span.start % align;
-            Frame { moved: base - from, size: (span.end - from).next_multiple_of(align) }
+            Frame { moved: base.saturating_sub(from), size: (span.end - from).next_multiple_of(align) }
         };
         Frames { base, frames: spans.into_iter().map(|(f, span)| (f, frame(span))).collect() }
     }

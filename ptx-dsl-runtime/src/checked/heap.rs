@@ -29,7 +29,7 @@ impl Heap {
     pub fn access(&self, a: &Access) -> Result<(), FaultKind> {
         let Place::Global { offset, .. } = a.place else { return Ok(()) };
         let block = self.blocks.range(..=offset).next_back();
-        if block.is_some_and(|(_, end)| offset + u64::from(a.bytes) <= *end) {
+        if block.is_some_and(|(_, end)| offset.saturating_add(u64::from(a.bytes)) <= *end) {
             return Ok(());
         }
         let what = format!(

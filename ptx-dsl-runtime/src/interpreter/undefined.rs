@@ -118,7 +118,7 @@ impl Runner<'_, '_> {
         for (i, lost) in all.iter().enumerate().take(elements(op.q)) {
             let Some((lanes, _)) = lost else { continue };
             for l in (0..32).filter(|l| (lanes & m) >> l & 1 != 0) {
-                self.passes_on(space, address[l as usize] + u64::from(bytes) * i as u64, bytes, l);
+                self.passes_on(space, address[l as usize].wrapping_add(u64::from(bytes) * i as u64), bytes, l);
             }
         }
         let copied_byte = |lost: &Lost| bytes == 1 && matches!(lost, Some((_, Root::Memory { .. })));
@@ -177,7 +177,7 @@ impl Runner<'_, '_> {
                 Some((_, Root::Memory { site: of, addresses, .. })) if *of == site => addresses.clone(),
                 _ => Rc::new([0; 32]),
             };
-            Rc::make_mut(&mut addresses)[lane as usize] = access.addr + u64::from(i * size);
+            Rc::make_mut(&mut addresses)[lane as usize] = access.addr.wrapping_add(u64::from(i * size));
             undefined.set(r, warp, 1 << lane, Some((1 << lane, Root::Memory { site, space, addresses })));
         }
     }

@@ -70,6 +70,8 @@ fn together(
         }
         return Ok(Flow::Next);
     }
+    // lanes that name different members meet others at this statement alone
+    x.forget_operands();
     for &(named, _) in &groups {
         if let Some(wait) = x.warp_rendezvous(named) {
             return Ok(Flow::Wait(wait));

@@ -106,6 +106,12 @@ pub(crate) enum Meets {
 }
 
 impl Ctx<'_> {
+    /// The active lanes have left operands earlier, perhaps, and will not meet others with them.
+    pub(crate) fn forget_operands(&mut self) {
+        let (warp, lanes) = (self.warp, self.mask);
+        self.cta_mut().meetings.leave(warp, lanes);
+    }
+
     /// The active lanes, which all name these members, execute an instruction together with them.
     pub(crate) fn meet(&mut self, members: u32, (opcode, q): (&str, Q), operands: &[&Lanes]) -> Meets {
         let (warp, lanes) = (self.warp, self.mask);
