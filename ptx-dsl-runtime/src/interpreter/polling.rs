@@ -8,14 +8,14 @@ use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Region, Register, Sou
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::isa::effect::{Effects, Mbarrier, MemoryOp};
 use ptx_dsl_isa::isa::sreg::Varies;
-use std::collections::HashMap;
+use std::collections::{HashMap, VecDeque};
 
 /// A loop with all that it is nested in.
 #[derive(Debug, Default)]
 pub(super) struct Loop {
     /// In order.
     pub registers: Vec<Register>,
-    /// Its loads, tests and atomic operations: statement and address.
+    /// Its loads, tests and atomic operations: statement and address. Those of the innermost loop come first.
     pub reads: Vec<(u32, Source)>,
     /// Statements outside of it that could change what it reads.
     pub writers: Vec<u32>,
@@ -58,6 +58,25 @@ fn members(image: &Image, pc: Pc) -> Vec<bool> {
     after.into_iter().zip(earlier).map(|(a, b)| a && b).collect()
 }
 
+/// The regions of a shortest way from `pc` back to it, by breadth-first search.
+fn shortest_cycle(image: &Image, pc: Pc) -> Vec<usize> {
+    let start = usize::from(pc);
+    let mut from = vec![None; image.regions.len()];
+    let mut queue = VecDeque::from([start]);
+    while let Some(at) = queue.pop_front() {
+        for to in image.regions.get(at).map(|region| successors(&region.end)).unwrap_or_default() {
+            if to == start {
+                return std::iter::successors(Some(at), |at| from[*at]).collect();
+            }
+            if to < from.len() && from[to].is_none() {
+                from[to] = Some(at);
+                queue.push_back(to);
+            }
+        }
+    }
+    Vec::new()
+}
+
 fn find(image: &Image, pc: Pc) -> Option<Loop> {
     let members = members(image, pc);
     // the stack of a recursive call is state too
@@ -86,10 +105,15 @@ fn find(image: &Image, pc: Pc) -> Option<Loop> {
     if slice.clock {
         return None;
     }
-    let mut reads = Vec::new();
-    for i in regions.iter().flat_map(|r| instructions(r)).filter(|i| reads_memory(i)) {
-        reads.extend(i.sources.first().map(|address| (i.site, *address)));
+    // those of the innermost loop first
+    let inner = shortest_cycle(image, pc);
+    let (mut reads, mut others) = (Vec::new(), Vec::new());
+    for (at, region) in image.regions.iter().enumerate().filter(|(at, _)| members[*at]) {
+        let list = if inner.contains(&at) { &mut reads } else { &mut others };
+        let polls = instructions(region).filter(|i| reads_memory(i));
+        list.extend(polls.filter_map(|i| Some((i.site, *i.sources.first()?))));
     }
+    reads.append(&mut others);
     let outside = image.regions.iter().zip(&members).filter(|(_, inside)| !**inside).map(|(r, _)| r);
     let mut writers: Vec<u32> = outside.flat_map(instructions).filter(|i| writes(i)).map(|i| i.site).collect();
     writers.sort_unstable();

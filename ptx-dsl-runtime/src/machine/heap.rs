@@ -40,9 +40,9 @@ impl Heap {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Allocates so many bytes: their address. `None` if there is no room, or nothing is asked for.
+    /// Allocates so many bytes: their address. `None` if there is no room. An H100 has a block for 0 bytes, too.
     pub fn allocate(&self, bytes: u64) -> Option<u64> {
-        let size = bytes.checked_next_multiple_of(UNIT).filter(|size| *size > 0)?.checked_add(GAP)?;
+        let size = bytes.checked_next_multiple_of(UNIT)?.checked_add(GAP)?;
         let mut blocks = self.blocks();
         let &(whole, at) = blocks.by_size.range((size, 0)..).next()?;
         blocks.remove(at, whole);
@@ -97,10 +97,10 @@ mod tests {
         assert_eq!(allocate(1), Some(0));
         assert_eq!(allocate(100), Some(32));
         assert_eq!(allocate(16), Some(160));
-        assert_eq!(allocate(0), None);
-        // 992 bytes in all, of which 800 are left
-        assert_eq!(allocate(785), None);
-        assert_eq!(allocate(784), Some(192));
+        assert_eq!((allocate(0), allocate(0)), (Some(192), Some(208)));
+        // 992 bytes in all, of which 768 are left
+        assert_eq!(allocate(753), None);
+        assert_eq!(allocate(752), Some(224));
         assert_eq!(allocate(1), None);
         assert_eq!(allocate(u64::MAX), None);
         // neighbours grow together
@@ -111,7 +111,8 @@ mod tests {
         assert_eq!(heap.free(START), Some(1));
         assert_eq!(heap.free(START + 160), Some(16));
         assert_eq!(allocate(176), Some(0));
-        assert_eq!(heap.free(START + 192), Some(784));
+        assert_eq!((heap.free(START + 192), heap.free(START + 208)), (Some(0), Some(0)));
+        assert_eq!(heap.free(START + 224), Some(752));
         assert_eq!(heap.free(START), Some(176));
         assert_eq!(allocate(976), Some(0));
     }

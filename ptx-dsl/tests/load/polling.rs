@@ -51,6 +51,15 @@ fn a_flag_that_nobody_sets() {
     // the store is after the loop of the same thread
     let behind = deadlock(Launch::grid(1).block(32), &format!("{LOAD} st.global.u32 [%a+4], 1;"));
     assert!(behind.contains("no thread will execute what could change that: `st.global.u32 [%a+4], 1;`"), "{behind}");
+    // the inner one of two loops is named first
+    let rounds = format!(
+        "mov.u32 %r2, 0; round: ld.relaxed.gpu.global.u32 %r3, [%a+8]; {LOAD}\n\
+        add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, 3; @%q bra round;"
+    );
+    let inner = deadlock(Launch::grid(1).block(32), &rounds);
+    let at = inner.lines().nth(1).unwrap();
+    assert!(at.ends_with("`ld.relaxed.gpu.global.u32 %r1, [%a+4];`"), "{inner}");
+    assert!(inner.contains("polls `ld.relaxed.gpu.global.u32 %r1, [%a+4];`"), "{inner}");
     // all places for clusters are taken by CTAs that poll
     let all = deadlock(Launch::grid(16).block(32), LOAD);
     assert!(all.contains("CTA [15, 0, 0]"), "{all}");
