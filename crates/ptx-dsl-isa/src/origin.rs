@@ -44,14 +44,19 @@ impl Origins {
     /// The place of an instruction, and those at which it is inlined: `k.cu:17:5`. Without those that have no line or file.
     pub fn in_words(&self, instr: u32) -> Vec<String> {
         let (mut words, mut number) = (Vec::new(), self.of(instr));
-        while let Some(Place { file, line, column, inlined_at }) = self.place(number) {
-            if let (Some(name), 1..) = (self.files.get(file), *line) {
-                let column = if *column > 0 { format!(":{column}") } else { String::new() };
-                words.push(format!("{name}:{line}{column}"));
+        while let Some(place) = self.place(number) {
+            if let Some(name) = self.file_of(place) {
+                let column = if place.column > 0 { format!(":{}", place.column) } else { String::new() };
+                words.push(format!("{name}:{}{column}", place.line));
             }
-            number = *inlined_at;
+            number = place.inlined_at;
         }
         words
+    }
+
+    /// The name of a place's file. `None` if the place says nothing: it has no line, or no declared file.
+    pub fn file_of(&self, place: &Place) -> Option<&str> {
+        self.files.get(&place.file).filter(|_| place.line > 0).map(String::as_str)
     }
 
     /// The place with a number from 1.

@@ -73,7 +73,8 @@ pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
         _ => false,
     };
     let mut by_site = Vec::new();
-    for i in all.filter(is_followed) {
+    // those without a number cannot be told from others
+    for i in all.filter(|i| i.site != u32::MAX).filter(is_followed) {
         let site = i.site as usize;
         by_site.resize(by_site.len().max(site + 1), false);
         by_site[site] = true;

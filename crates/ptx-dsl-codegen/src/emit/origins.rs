@@ -55,23 +55,17 @@ impl<'m> Collector<'m> {
 
     /// A place without a line or a file is that at which it is inlined.
     fn add(&mut self, place: origin::Place, inlined_at: u32) -> u32 {
-        let (Ok(line @ 1..), Ok(column)) = (u32::try_from(place.line), u32::try_from(place.column)) else {
+        let Some(name) = self.of_module.file_of(&place) else { return inlined_at };
+        let (Ok(line), Ok(column)) = (u32::try_from(place.line), u32::try_from(place.column)) else {
             return inlined_at;
         };
-        let Some(file) = self.file(place.file) else { return inlined_at };
+        let names = &mut self.of_kernel.files;
+        let file = *self.files.entry(place.file).or_insert_with(|| {
+            names.push(name.to_owned());
+            names.len() as u32 - 1
+        });
         self.of_kernel.places.push([file, line, column, inlined_at]);
         self.of_kernel.places.len() as u32
-    }
-
-    fn file(&mut self, number: u64) -> Option<u32> {
-        if let Some(&known) = self.files.get(&number) {
-            return Some(known);
-        }
-        let name = self.of_module.files.get(&number)?;
-        let at = self.of_kernel.files.len() as u32;
-        self.of_kernel.files.push(name.clone());
-        self.files.insert(number, at);
-        Some(at)
     }
 }
 

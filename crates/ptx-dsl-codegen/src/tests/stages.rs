@@ -23,19 +23,17 @@ fn module(body: &str) -> Module {
     compiled.hir
 }
 
+fn kernel<'m>(module: &'m Module, p: &Program<'m>) -> Kernel<'m> {
+    let (recursive, frames) = (p.recursive.clone(), Frames::new(module, &p.recursive, 0));
+    Kernel { module, entry: FuncId(0), function: &module.functions[0], recursive, frames }
+}
+
 /// Calls `look` with the regions and the layout of a kernel; the function finds a register by its name.
 fn laid_out(body: &str, look: impl Fn(&Program<'_>, &Layout, &dyn Fn(&str) -> Affine)) {
     let module = module(body);
     let function = &module.functions[0];
     let p = program(&module, FuncId(0), function);
-    let k = Kernel {
-        module: &module,
-        entry: FuncId(0),
-        function,
-        recursive: p.recursive.clone(),
-        frames: Frames::new(&module, &p.recursive, 0),
-    };
-    let (p, layout) = lay_out(&k, p);
+    let (p, layout) = lay_out(&kernel(&module, &p), p);
     look(&p, &layout, &|name| {
         let reg = function.regs.iter().position(|r| r.name == name).unwrap();
         layout.kept(&RegKey::new(FuncId(0), RegId(reg as u32), 0))
@@ -100,14 +98,7 @@ fn affine_values_stay_affine_across_regions() {
         let module = module(&body);
         let function = &module.functions[0];
         let p = program(&module, FuncId(0), function);
-        let k = Kernel {
-            module: &module,
-            entry: FuncId(0),
-            function,
-            recursive: p.recursive.clone(),
-            frames: Frames::new(&module, &p.recursive, 0),
-        };
-        let (_, layout) = lay_out(&k, p);
+        let (_, layout) = lay_out(&kernel(&module, &p), p);
         let reg = function.regs.iter().position(|r| r.name == "%r5").unwrap();
         layout.kept(&RegKey::new(FuncId(0), RegId(reg as u32), 0))
     };
