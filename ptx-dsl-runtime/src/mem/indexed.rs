@@ -121,16 +121,11 @@ impl<'a, T: Word> ElementsMut<'a, T> {
     #[inline(always)]
     pub fn change_row(&mut self, index: &[u32; 32], m: u32, mut change: impl FnMut(usize, T) -> T) {
         let Spacing { distance, last } = self.spacing;
-        // all at once before the loop
-        let mut index = *index;
-        for index in &mut index {
-            *index = (*index).min(last);
-        }
         // the usual distance, by which addressing modes can multiply
         if distance == T::BYTES {
-            lanes(m, |l| self.change_at(index[l] as usize * T::BYTES, |was| change(l, was)));
+            lanes(m, |l| self.change_at(index[l].min(last) as usize * T::BYTES, |was| change(l, was)));
         } else {
-            lanes(m, |l| self.change_at(index[l] as usize * distance, |was| change(l, was)));
+            lanes(m, |l| self.change_at(index[l].min(last) as usize * distance, |was| change(l, was)));
         }
     }
 }

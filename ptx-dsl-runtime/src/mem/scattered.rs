@@ -130,15 +130,17 @@ pub(crate) fn add_to_words(set: InstructionSet, memory: &mut [u8], m: u32, addr:
 
 #[inline(always)]
 fn add_one_value(memory: &mut [u8], m: u32, addr: &[u32; 32], v: u32) -> bool {
-    let mut at = *addr;
+    let mut some;
+    let mut all = addr;
     if m != u32::MAX {
         // inactive lanes have the address of the first one
-        let first = addr[m.trailing_zeros() as usize & 31];
-        for (at, bit) in at.iter_mut().zip(LANE) {
-            *at = if m & bit != 0 { *at } else { first };
+        some = [addr[m.trailing_zeros() as usize & 31]; 32];
+        for ((some, addr), bit) in some.iter_mut().zip(addr).zip(LANE) {
+            *some = if m & bit != 0 { *addr } else { *some };
         }
+        all = &some;
     }
-    let Some(at) = LaneAddressesMut::<u32, u32>::check(memory, at) else { return false };
+    let Some(at) = LaneAddressesMut::<u32, u32>::check(memory, 0, all) else { return false };
     at.change_some(m, |was| was.wrapping_add(v));
     true
 }
@@ -169,16 +171,6 @@ fn offset(base: u64, addr: u64, bytes: usize) -> Option<usize> {
     aligned(addr, bytes).then(|| addr.wrapping_sub(base) as usize)
 }
 
-/// The offset of each lane's element.
-#[inline(always)]
-fn offsets(base: u64, addr: &Lanes) -> Lanes {
-    let mut at = *addr;
-    for at in &mut at {
-        *at = at.wrapping_sub(base);
-    }
-    at
-}
-
 /// The offsets of two rows of 16 consecutive elements, a common pattern. The address of the first lane is a parameter: if it were
 /// read here, LLVM would drop that lane's comparison and no longer vectorise the loop.
 #[inline(always)]
@@ -193,6 +185,9 @@ fn rows<T: Word>(base: u64, first: u64, addr: &Lanes) -> Option<[usize; 2]> {
     }
     (bad == 0).then(|| firsts.map(|a| a.wrapping_sub(base) as usize))
 }
+
+/// With fewer active lanes, each is loaded by itself, even where there are instructions for vectors of addresses.
+const FEW_LOADS: u32 = 5;
 
 #[inline(always)]
 fn gather<T: Word, L: crate::lanes::Level>(
@@ -213,6 +208,7 @@ fn gather<T: Word, L: crate::lanes::Level>(
         });
     }
     if T::BYTES == 4
+        && m.count_ones() >= FEW_LOADS
         && let Some(done) = L::gather_at(memory, base, addr, m, bytemuck::cast_mut(out))
     {
         return done;
@@ -220,7 +216,7 @@ fn gather<T: Word, L: crate::lanes::Level>(
     if m != u32::MAX {
         return gather_some::<T, L>(memory, base, first, m, addr, out);
     }
-    let Some(at) = LaneAddresses::<T, u64>::check(memory, offsets(base, addr)) else { return false };
+    let Some(at) = LaneAddresses::<T, u64>::check(memory, base, addr) else { return false };
     at.load(out);
     true
 }
@@ -249,7 +245,7 @@ fn gather_here<T: Word, L: crate::lanes::Level>(
     if gather_row(memory, first, m, addr, out) {
         return true;
     }
-    let Some(at) = LaneAddresses::<T, u32>::check(memory, *addr).filter(|_| m == u32::MAX) else { return false };
+    let Some(at) = LaneAddresses::<T, u32>::check(memory, 0, addr).filter(|_| m == u32::MAX) else { return false };
     if T::BYTES == 4
         && let Some(v) = one_row::<L>(memory, addr).or_else(|| two_rows::<L>(memory, addr))
     {
@@ -310,6 +306,27 @@ fn row_at(memory: &[u8], begin: usize, addr: &[u32; 32]) -> Option<([u32; 32], [
     Some((row, at))
 }
 
+/// Are these the addresses of elements that follow each other, the first of which is at `first`?
+#[inline(always)]
+pub(crate) fn follow(addr: &[u32; 32], first: u32, bytes: usize) -> bool {
+    const LANES: [u32; 32] = {
+        let mut lanes = [0; 32];
+        let mut l = 0;
+        while l < 32 {
+            lanes[l] = l as u32;
+            l += 1;
+        }
+        lanes
+    };
+    // the constants are subtracted, not added to `first`: LLVM would drop the 0 among them, and compare the other lanes one by one
+    let mut differ = [0; 32];
+    for ((differ, addr), l) in differ.iter_mut().zip(addr).zip(LANES) {
+        *differ = addr.wrapping_sub(l * bytes as u32) ^ first;
+    }
+    // not `==`, which is a call
+    differ.iter().fold(0, |all, differ| all | differ) == 0
+}
+
 /// Loads a row if all lanes are active and their elements are consecutive.
 #[inline(always)]
 fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out: &mut [T; 32]) -> bool {
@@ -317,12 +334,8 @@ fn gather_row<T: Word>(memory: &[u8], first: u32, m: u32, addr: &[u32; 32], out:
     if addr[31].wrapping_sub(first) as usize != 31 * T::BYTES {
         return false;
     }
-    let mut off = [0; 32];
-    for l in 0..32 {
-        off[l] = addr[l] ^ first.wrapping_add((l * T::BYTES) as u32);
-    }
     let Some(s) = part(memory, first as usize, 32 * T::BYTES) else { return false };
-    if m != u32::MAX || !aligned(first as u64, T::BYTES) || off != [0; 32] {
+    if m != u32::MAX || !aligned(first as u64, T::BYTES) || !follow(addr, first, T::BYTES) {
         return false;
     }
     T::load_row(s, out);
@@ -355,7 +368,7 @@ fn gather_some<T: Word, L: crate::lanes::Level>(
     for ((all, a), bit) in all.iter_mut().zip(addr).zip(LANE) {
         *all = if m & bit != 0 { *a } else { *all };
     }
-    let Some(at) = LaneAddresses::<T, u64>::check(memory, offsets(base, &all)) else { return false };
+    let Some(at) = LaneAddresses::<T, u64>::check(memory, base, &all) else { return false };
     let mut row = [T::default(); 32];
     at.load(&mut row);
     for ((out, v), bit) in out.iter_mut().zip(row).zip(LANE) {
@@ -407,7 +420,7 @@ fn scatter<T: Word, L: crate::lanes::Level>(
         return done;
     }
     if m == u32::MAX
-        && let Some(at) = LaneAddressesMut::<T, u64>::check(memory, offsets(base, addr))
+        && let Some(at) = LaneAddressesMut::<T, u64>::check(memory, base, addr)
     {
         at.change(|l, _| v[l]);
         return true;
@@ -424,7 +437,7 @@ fn scatter<T: Word, L: crate::lanes::Level>(
 #[inline(always)]
 fn add<T: Word>(memory: &mut [u8], base: u64, m: u32, addr: &Lanes, v: &[T; 32], mut old: Option<&mut [T; 32]>) -> u32 {
     if m == u32::MAX
-        && let Some(at) = LaneAddressesMut::<T, u64>::check(memory, offsets(base, addr))
+        && let Some(at) = LaneAddressesMut::<T, u64>::check(memory, base, addr)
     {
         match old {
             Some(old) => at.change(|l, was| {

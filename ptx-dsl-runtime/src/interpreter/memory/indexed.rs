@@ -2,7 +2,7 @@
 
 use super::super::op::{Op, Operand};
 use super::super::registers::Row;
-use super::super::runner::{Masks, Runner, copy};
+use super::super::runner::{Masks, Runner};
 use super::super::value::Value;
 use super::access::{Access, Kind};
 use super::scattered::{narrow, put};
@@ -10,7 +10,7 @@ use super::telling;
 use crate::lanes::{LANE, Word};
 use crate::mem::indexed::{Elements, ElementsMut};
 use crate::simd::dispatch;
-use ptx_dsl_isa::image::Register;
+use ptx_dsl_isa::image::{Guard, Register};
 use std::cell::Cell;
 
 /// An address: `base + offset + scale * index`. Where that wraps around, the access does not run.
@@ -80,16 +80,12 @@ impl Indexed {
     }
 }
 
-/// The lanes in which an instruction takes effect. No lane is guarded before it.
-#[inline(always)]
-fn masks(r: &Runner<'_, '_>, op: &Op) -> Masks {
+/// The lanes in which an instruction with a guard takes effect. No lane is guarded before it.
+fn guarded(r: &Runner<'_, '_>, guard: Guard) -> Masks {
     let mut masks = [0; 32];
-    copy(&mut masks, &r.masks, r.n);
-    if let Some(guard) = op.guard {
-        for (k, m) in masks.iter_mut().enumerate().take(r.n) {
-            let p = r.registers.mask(r.lo, guard.register, r.lo + k);
-            *m &= if guard.holds { p } else { !p };
-        }
+    for (k, (to, m)) in masks.iter_mut().zip(&r.masks[..r.n]).enumerate() {
+        let p = r.registers.mask(r.lo, guard.register, r.lo + k);
+        *to = m & if guard.holds { p } else { !p };
     }
     masks
 }
@@ -118,7 +114,8 @@ fn run<T: Word>(r: &mut Runner<'_, '_>, op: &Op, access: &Access, address: &Inde
     match access.kind {
         Kind::Load => load::<T>(r, op, access, address, base),
         Kind::Store => change::<T>(r, op, access, address, base, |_, v| v),
-        Kind::Add => change::<T>(r, op, access, address, base, T::plus),
+        Kind::Add if T::BYTES >= 4 => change::<T>(r, op, access, address, base, T::plus),
+        Kind::Add => false,
     }
 }
 
@@ -194,18 +191,20 @@ fn change<T: Word>(
     base: u64,
     change: impl Fn(T, T) -> T,
 ) -> bool {
-    let (n, index, masks) = (r.n, r.registers.row(address.index, r.lo), masks(r, op));
-    if masks[..n].iter().all(|m| *m == 0) {
+    let (n, index) = (r.n, r.registers.row(address.index, r.lo));
+    let guarded = op.guard.map(|guard| guarded(r, guard));
+    if guarded.is_some_and(|masks| masks[..n].iter().all(|m| *m == 0)) {
         return true;
     }
     let Some(stored) = Stored::of(r, &op.sources[1]) else { return false };
     let Some(memory) = r.x.memory_from_mut(access.cache, access.space, base) else { return false };
     let Some(mut elements) = ElementsMut::<T>::new(memory, address.scale) else { return false };
     let (words, longs) = (&mut r.registers.words, &mut r.registers.longs);
-    if !within(&words[index..index + n], &masks, elements.last()) {
+    let masks = &guarded.as_ref().unwrap_or(&r.masks)[..n];
+    if !within(&words[index..index + n], masks, elements.last()) {
         return false;
     }
-    for (k, m) in masks.iter().enumerate().take(n) {
+    for (k, m) in masks.iter().enumerate() {
         let mut m = *m;
         if m == 0 {
             continue;
@@ -223,17 +222,16 @@ fn change<T: Word>(
             }
             continue;
         }
-        let index = &words[index + k].get().0;
         let v = match stored {
             Stored::One(v) => {
                 let v = T::narrow(v);
-                elements.change_row(index, m, |_, was| change(was, v));
+                elements.change_row(&words[index + k].get_mut().0, m, |_, was| change(was, v));
                 continue;
             }
             Stored::Words(row) => narrow(&words[row + k].get().0, |v| T::narrow(v.into())),
             Stored::Longs(row) => narrow(&longs[row + k].get().0, T::narrow),
         };
-        elements.change_row(index, m, |l, was| change(was, v[l]));
+        elements.change_row(&words[index + k].get_mut().0, m, |l, was| change(was, v[l]));
     }
     true
 }

@@ -7,6 +7,7 @@ use super::access::{Access, Kind, extended};
 use crate::Lanes;
 use crate::isa::Done;
 use crate::lanes::{self, Scattered, Word};
+use crate::mem::scattered::follow;
 use crate::monitor::Pieces;
 use crate::simd::InstructionSet;
 use ptx_dsl_isa::image::Register;
@@ -209,12 +210,25 @@ impl Blocks {
         let mut done = k;
         while done < seen
             && let Some(first) = self.first(r, done)
-            && let Some(bytes) = r.x.bytes_at(access.cache, access.space, first.into(), 128)
         {
-            u32::load_row(bytes, &mut r.registers.words[self.to + done].get_mut().0);
-            done += 1;
+            let mut count = 1;
+            while done + count < seen && self.is_row(r, done + count, first.wrapping_add(128 * count as u32)) {
+                count += 1;
+            }
+            let Some(bytes) = r.x.bytes_at(access.cache, access.space, first.into(), 128 * count) else { break };
+            let to = &mut r.registers.words[self.to + done..][..count];
+            for (to, bytes) in to.iter_mut().zip(bytes.as_chunks::<128>().0) {
+                u32::load_row(bytes, &mut to.get_mut().0);
+            }
+            done += count;
         }
         done - k
+    }
+
+    /// Do all lanes of a warp run, and load words that follow each other from an address on?
+    #[inline(always)]
+    fn is_row(&self, r: &mut Runner<'_, '_>, k: usize, first: u32) -> bool {
+        follow(&r.registers.words[self.at + k].get_mut().0, first, 4) && r.masks[k] == u32::MAX
     }
 
     /// The first address of a warp, if all its lanes run and load words that follow each other.
@@ -224,12 +238,12 @@ impl Blocks {
         let at = &r.registers.words[self.at + k].get_mut().0;
         let first = at[0];
         // most rows that are none end here
-        if r.masks[k] != u32::MAX || at[31].wrapping_sub(first) != 124 || first & 3 != 0 {
+        if at[31].wrapping_sub(first) != 124 || first & 3 != 0 {
             return None;
         }
-        // not `==`, which is a call
-        let differ = (0..).zip(at).fold(0, |differ, (l, at)| differ | at ^ first.wrapping_add(4 * l));
-        (differ == 0).then_some(first)
+        // LLVM must not know which lane it is, or it compares the others in three parts
+        let first = std::hint::black_box(first);
+        self.is_row(r, k, first).then_some(first)
     }
 
     /// Tells the monitor of such loads of warps from `k` on, if they are at one distance from each other. Returns the warp after the

@@ -122,14 +122,13 @@ impl Step<'_, '_> {
 
     /// Where the lanes are that do not run: those of the groups, and others at a region.
     fn rest(&self, others: Option<Pc>) -> Rest {
-        let mut at = [Pc::MAX; 2];
         let mut places = self.groups.iter().map(|g| g.pc).chain(others);
-        at.iter_mut().zip(&mut places).for_each(|(at, pc)| *at = pc);
+        // no array: reading as a whole what was just written in parts stalls
+        let [first, second] = [(); 2].map(|()| places.next().unwrap_or(Pc::MAX));
         if !self.known || places.next().is_some() {
             return Rest::Anywhere;
         }
-        at.sort_unstable();
-        Rest::At(at)
+        Rest::At([first.min(second), first.max(second)])
     }
 
     /// Adds lanes, if there are any.
