@@ -176,8 +176,9 @@ impl machine::Code for Executable {
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
         x.scheduling.endless = EndlessGuard::interpreted(launch);
-        let code = self.code(x.set, x.monitor.wants().variables);
-        if x.monitor.wants().variables
+        let wants = x.monitor.wants();
+        let code = self.code(x.set, wants.variables);
+        if (wants.variables || wants.events)
             && let Some(monitor) = x.monitor.get()
         {
             monitor.variables(self.variables.get_or_init(|| Arc::new(Variables::new(&self.image))).clone());

@@ -474,7 +474,7 @@ pub trait Monitor: 'static {
     }
     /// A launch begins. The statements of the kernel are in [`KernelInfo::sites`].
     fn launch(&mut self, _kernel: &KernelInfo<'_>) {}
-    /// The variables of the kernel, if it wants them, before it begins.
+    /// The variables of the kernel, if it wants them or events, before it begins.
     #[doc(hidden)]
     fn variables(&mut self, _: Arc<Variables>) {}
     /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank, for so many threads each.

@@ -22,6 +22,7 @@ use crate::fault::At;
 use crate::flow::Wait;
 use crate::host::Host;
 use crate::kernel::KernelInfo;
+use crate::kernel::variables::Variables;
 use crate::monitor::{Event, Monitor, Order, Sync, Wants, Who};
 use std::collections::HashMap;
 use std::sync::{Arc, Mutex, PoisonError};
@@ -103,6 +104,10 @@ impl Monitor for Tracer {
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
         self.timeline.kernel = kernel.name.to_owned();
         self.statements = (0..).map_while(|site| kernel.at(site)).collect();
+    }
+
+    fn variables(&mut self, variables: Arc<Variables>) {
+        self.tracks.name(variables);
     }
 
     fn sync(&mut self, what: Sync, _: Order, who: Who) -> Result<(), FaultKind> {

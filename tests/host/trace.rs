@@ -186,12 +186,12 @@ fn a_pipeline_of_two_warps() {
     assert_eq!(consumer, [full(1), full(0)]);
     // three phases of each object complete, and a fourth begins
     let phases = ["phase 0", "phase 1", "phase 2", "phase 3"];
-    assert_eq!(names(&t, "mbarrier 0x0", Kind::Phase), phases);
-    assert_eq!(names(&t, "mbarrier 0x8", Kind::Phase), phases);
+    assert_eq!(names(&t, "mbarrier 0x0 (`full`)", Kind::Phase), phases);
+    assert_eq!(names(&t, "mbarrier 0x8 (`empty`)", Kind::Phase), phases);
     // a wait ends when the phase has, and no earlier
     let of =
         |track: &str, name: &str| t.slices.iter().find(|s| t.tracks[s.track].name == track && s.name == name).unwrap();
-    let (wait, phase) = (of("warp 0", "mbarrier 0x8, parity 0"), of("mbarrier 0x8", "phase 0"));
+    let (wait, phase) = (of("warp 0", "mbarrier 0x8, parity 0"), of("mbarrier 0x8 (`empty`)", "phase 0"));
     assert!(phase.from < wait.from && phase.to <= wait.to, "{wait:?} {phase:?}");
     let note = |name: &str| wait.notes.iter().find(|(n, _)| *n == name).map(|(_, v)| v.as_str());
     assert!(note("reason").unwrap().contains("pending count 32 of 32"), "{wait:?}");

@@ -3,6 +3,7 @@
 //! A fact belongs to a register, wherever it is read; the image has a register for each live range. What is loaded from memory counts
 //! as a number, unless an address has been stored there.
 
+use crate::mem::address;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Register, Source, Transfer, Variable};
 use ptx_dsl_isa::isa::effect::MemoryOp;
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -73,6 +74,13 @@ impl Variables {
         self.of_site.get(site as usize).is_some_and(|all| !all.is_empty())
     }
 
+    /// The variable in which a byte of shared memory is, if only one can be there: all of dynamic shared memory begin at one place.
+    pub(crate) fn in_shared(&self, at: u32) -> Option<&Variable> {
+        let there = |v: &&Variable| v.window == address::SHARED as u8 && (v.from..v.to).contains(&at.into());
+        let mut there = self.list.iter().filter(there);
+        there.next().filter(|_| there.next().is_none())
+    }
+
     /// The variable of all addresses of a statement.
     pub(crate) fn only(&self, site: u32) -> Option<&Variable> {
         let (first, others) = self.of_site.get(site as usize)?.split_first()?;
@@ -88,6 +96,15 @@ impl Variables {
         let first = all.next()?;
         let inside = |v: &Variable| v.from <= from && to <= v.to;
         (!inside(first) && !all.any(inside)).then_some(first)
+    }
+}
+
+/// An mbarrier object in words: its offset in shared memory, and the variable in which it is, with its first byte, if it is known.
+pub(crate) fn mbarrier(offset: u32, variable: Option<(&str, u64)>) -> String {
+    match variable.map(|(name, from)| (name, u64::from(offset) - from)) {
+        None => format!("mbarrier {offset:#x}"),
+        Some((name, 0)) => format!("mbarrier {offset:#x} (`{name}`)"),
+        Some((name, bytes)) => format!("mbarrier {offset:#x} (`{name}` + {bytes} bytes)"),
     }
 }
 

@@ -3,7 +3,7 @@
 use crate::fault::At;
 use crate::flow::Pc;
 use crate::kernel::KernelInfo;
-use crate::kernel::variables::Variables;
+use crate::kernel::variables::{Variables, mbarrier};
 use crate::launch::config::Launch;
 use crate::machine::heap::Heap;
 use crate::machine::loops::Loops;
@@ -225,11 +225,7 @@ impl<'a> Geometry<'a> {
     /// An mbarrier object in words: its offset in shared memory, and the variable there if it is known.
     pub fn mbarrier(&self, site: u32, offset: u32) -> String {
         let found = self.variable_at(site, address::SHARED as u8, offset.into());
-        match found.map(|(name, from, _)| (name, u64::from(offset) - from)) {
-            None => format!("mbarrier {offset:#x}"),
-            Some((name, 0)) => format!("mbarrier {offset:#x} (`{name}`)"),
-            Some((name, bytes)) => format!("mbarrier {offset:#x} (`{name}` + {bytes} bytes)"),
-        }
+        mbarrier(offset, found.as_ref().map(|(name, from, _)| (name.as_str(), *from)))
     }
 
     /// The statement `site`, for faults.

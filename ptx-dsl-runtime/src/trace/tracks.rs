@@ -2,7 +2,9 @@
 //! Fragments of a warp that run and wait at the same time have tracks of their own.
 
 use super::timeline::Timeline;
+use crate::kernel::variables::{Variables, mbarrier};
 use std::collections::{HashMap, HashSet};
+use std::sync::Arc;
 
 /// What a track is for.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
@@ -16,7 +18,7 @@ pub(super) enum Key {
 
 impl Key {
     /// The process of the track, its name, and its place among the tracks of the process.
-    fn describe(self) -> (String, String, u64) {
+    fn describe(self, variables: Option<&Variables>) -> (String, String, u64) {
         let cta = |slot, rank| format!("slot {slot}, CTA rank {rank}");
         match self {
             Key::Grid => ("grid".to_owned(), "clusters".to_owned(), 0),
@@ -26,7 +28,9 @@ impl Key {
                 (cta(slot, rank), name, 1 + u64::from(warp) * 64 + u64::from(part))
             }
             Key::Mbarrier { slot, rank, offset } => {
-                (cta(slot, rank), format!("mbarrier {offset:#x}"), (1 << 20) + u64::from(offset))
+                let variable = variables.and_then(|all| all.in_shared(offset));
+                let name = mbarrier(offset, variable.map(|v| (v.name.as_str(), v.from)));
+                (cta(slot, rank), name, (1 << 20) + u64::from(offset))
             }
             Key::Async { slot, rank, part } => {
                 (cta(slot, rank), format!("asynchronous {}", part + 1), (1 << 40) + u64::from(part))
@@ -37,15 +41,21 @@ impl Key {
 
 #[derive(Debug, Default)]
 pub(super) struct Tracks {
+    variables: Option<Arc<Variables>>,
     known: HashMap<Key, usize>,
     occupied: HashSet<Key>,
 }
 
 impl Tracks {
+    /// The names of mbarrier objects are those of these variables.
+    pub fn name(&mut self, variables: Arc<Variables>) {
+        self.variables = Some(variables);
+    }
+
     /// The track for a key.
     pub fn get(&mut self, timeline: &mut Timeline, key: Key) -> usize {
         *self.known.entry(key).or_insert_with(|| {
-            let (process, name, order) = key.describe();
+            let (process, name, order) = key.describe(self.variables.as_deref());
             timeline.track(process, name, order)
         })
     }

@@ -229,6 +229,7 @@ fn timelines_have_the_places() {
     assert_eq!(note("PTX line"), Some(&line("waits", 0).to_string()[..]));
     assert_eq!(note("source"), Some("/home/me/helpers.h:8:3"));
     assert_eq!(note("inlined at"), Some("/home/me/k.cu:70:1"));
+    assert!(timeline.tracks.iter().any(|track| track.name == "mbarrier 0x8 (`bars` + 8 bytes)"));
 }
 
 #[test]
