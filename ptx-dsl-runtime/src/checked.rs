@@ -217,6 +217,10 @@ impl Monitor for Checked {
             Sync::MbarrierTest { rank, offset, parity } => self.tests((who.slot, rank, offset), parity, who)?,
             Sync::MbarrierWait { rank, offset } => self.waited((who.slot, rank, offset), order, who),
             Sync::MbarrierPhase { rank, offset } => self.mbarriers.complete((who.slot, rank, offset)),
+            Sync::MbarrierExpects { rank, offset, bytes } => self.expects((who.slot, rank, offset), bytes),
+            Sync::CopyStarts { copy, rank, offset, bytes } => {
+                self.copy_starts(copy, (who.slot, rank, offset), bytes, who);
+            }
             Sync::Barrier { id, waits } => {
                 self.barriers.arrive(id, who, waits, &mut self.threads);
                 if let Some(other) = self.barriers.apart(who, Some(id), order.aligned) {

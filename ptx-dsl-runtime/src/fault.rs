@@ -1,6 +1,7 @@
 //! Faults: undefined behaviour and traps of the *kernel*, and their reports. The machine never panics for one.
 
 mod at;
+mod early_phase;
 mod object;
 mod race;
 mod tensor_race;
@@ -10,6 +11,7 @@ use std::fmt;
 
 pub(crate) use at::Where;
 pub use at::{At, Origin};
+pub use early_phase::EarlyPhase;
 pub use object::Object;
 pub use race::{NearMiss, Race, Side};
 pub use tensor_race::{TensorOrder, TensorRace};

@@ -333,6 +333,15 @@ pub enum Sync {
         /// The place in its shared memory
         offset: u32,
     },
+    /// `expect_tx`, alone or with an arrival: an mbarrier object is about to count these bytes.
+    MbarrierExpects {
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+        /// How many
+        bytes: u32,
+    },
     /// `barrier`, `bar`: arrives, and waits or not.
     Barrier {
         /// The number of the barrier
@@ -362,6 +371,17 @@ pub enum Sync {
     Fence,
     /// A proxy fence.
     ProxyFence(ProxyFence),
+    /// An asynchronous copy starts, which has a number and will complete bytes of this mbarrier object.
+    CopyStarts {
+        /// The number of the copy
+        copy: u64,
+        /// The CTA of the object, by its rank in the cluster
+        rank: u32,
+        /// The place in its shared memory
+        offset: u32,
+        /// How many
+        bytes: u32,
+    },
     /// The asynchronous copy with this number is complete, and this mbarrier object is about to observe it.
     CopyCompletes {
         /// The number of the copy

@@ -163,7 +163,7 @@ pub use ptx_dsl_runtime::Arg;
 pub use ptx_dsl_runtime::Monitor;
 /// [Example](crate#faults).
 pub use ptx_dsl_runtime::fault::{
-    At, NearMiss, Object, Origin, Race, RegisterValue, Side, TensorOrder, TensorRace, ThreadId,
+    At, EarlyPhase, NearMiss, Object, Origin, Race, RegisterValue, Side, TensorOrder, TensorRace, ThreadId,
 };
 pub use ptx_dsl_runtime::kernel::KernelFn;
 /// [Example](crate#launches).

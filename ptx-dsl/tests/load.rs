@@ -4,6 +4,8 @@
 mod async_races;
 #[path = "load/cluster_barrier.rs"]
 mod cluster_barrier;
+#[path = "load/early_phases.rs"]
+mod early_phases;
 #[path = "load/explore.rs"]
 mod explore;
 #[path = "load/indexed.rs"]

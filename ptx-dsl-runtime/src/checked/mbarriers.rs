@@ -4,6 +4,8 @@ mod bytes;
 mod events;
 #[cfg(test)]
 mod tests;
+mod tx;
+mod unfinished;
 
 use super::actor::{self, Actor};
 use super::clock::{Bridge, Clock};
@@ -13,6 +15,7 @@ use crate::monitor::{Order, Scope, Who};
 use bytes::Bytes;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
+use tx::Tx;
 
 /// Slot, rank, offset.
 pub(super) type Object = (u32, u32, u32);
@@ -57,6 +60,8 @@ pub(super) struct Mbarrier {
     phases: Option<Phases>,
     /// While it is live.
     bytes: Option<Bytes>,
+    /// Of copies.
+    tx: Tx,
 }
 
 impl Mbarrier {

@@ -21,6 +21,8 @@ enum State {
 struct Copy {
     warp: Actor,
     lane: u32,
+    /// The mbarrier object that it completes, and the phase in which it has started.
+    starts: Option<(Actor, u32)>,
     state: State,
 }
 
@@ -43,9 +45,21 @@ impl Operations {
     pub fn start(&mut self, number: u64, warp: Actor, lane: u32) -> u32 {
         let all = &mut self.all;
         *self.in_flight.entry(number).or_insert_with(|| {
-            all.push(Copy { warp, lane, state: State::InFlight });
+            all.push(Copy { warp, lane, starts: None, state: State::InFlight });
             all.len() as u32 - 1
         })
+    }
+
+    /// A copy starts in a phase of its object.
+    pub fn starts_in(&mut self, time: u32, phase: (Actor, u32)) {
+        if let Some(copy) = self.all.get_mut(time as usize) {
+            copy.starts = Some(phase);
+        }
+    }
+
+    /// The phase in which a copy has started.
+    pub fn start_of(&self, time: u32) -> Option<(Actor, u32)> {
+        self.all.get(time as usize)?.starts
     }
 
     /// A copy is complete, with a phase of an object.

@@ -26,13 +26,14 @@ impl Checked {
     }
 
     fn finding_of(
-        &self,
+        &mut self,
         a: &Access,
         space: &'static str,
         (own, other): (Record, Record),
         near_miss: Option<NearMiss>,
         fence: Option<&'static str>,
     ) -> FaultKind {
+        let early = self.early_phase(a.who, other);
         let (actor, lanes) = self.operations.thread(other.actor, other.lanes, other.time);
         let (ctaid, rank, warp) = self.threads.place(actor);
         let lane = (lanes & !if actor == own.actor { own.lanes } else { 0 }).trailing_zeros() & 31;
@@ -41,6 +42,6 @@ impl Checked {
         let other = Side { access: other.what.name(), site: other.site, at: None, thread };
         let access = own.what.name();
         let (addr, bytes) = (a.addr, a.bytes);
-        FaultKind::DataRace(Box::new(Race { space, addr, bytes, access, other, near_miss, fence, asynchronous }))
+        FaultKind::DataRace(Box::new(Race { space, addr, bytes, access, other, near_miss, early, fence, asynchronous }))
     }
 }

@@ -1,6 +1,6 @@
 //! Data races: two accesses that nothing orders.
 
-use super::{At, Object, ThreadId};
+use super::{At, EarlyPhase, Object, ThreadId};
 use std::fmt;
 
 /// A data race (8.7.1): two accesses of different threads to the same bytes, at least one of which writes, that nothing orders, and
@@ -19,6 +19,8 @@ pub struct Race {
     pub other: Side,
     /// What would order them if it were a little stronger.
     pub near_miss: Option<NearMiss>,
+    /// A wait that does not cover the other access, of a copy.
+    pub early: Option<EarlyPhase>,
     /// They are ordered but for this fence of proxies (8.6).
     pub fence: Option<&'static str>,
     /// One of them is made by an asynchronous operation, which nobody has waited for, or which has not waited for the other.
@@ -80,6 +82,9 @@ impl Race {
         if self.is_end() {
             return "keep the CTA alive until its peers are done: `barrier.cluster.arrive` and `.wait` at the end";
         }
+        if let Some(early) = &self.early {
+            return early.help();
+        }
         if self.asynchronous {
             return if self.access.contains("asynchronous") || self.access.contains("matrix") {
                 "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation starts"
@@ -103,6 +108,7 @@ impl Race {
     /// The lines of a report after the first.
     pub(super) fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.other.note(f)?;
+        self.early.iter().try_for_each(|early| early.note(f))?;
         self.near_miss.iter().try_for_each(|miss| miss.note(f))
     }
 }

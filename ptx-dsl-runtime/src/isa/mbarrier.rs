@@ -71,6 +71,9 @@ fn tx(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], expect: bool) -> Done {
         let bytes = s.get(1).map_or(0, |t| t[l]) as u32;
         let step = if expect { object::expect_tx } else { object::complete_tx };
         for (rank, offset) in reached(x, q, s, l)? {
+            if expect {
+                x.tell_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
+            }
             x.mbarrier(rank, offset, |word| step(word, bytes), l as u32)?;
         }
     }
@@ -105,6 +108,9 @@ fn arrive_on(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bo
         let how = Arrive { drop, no_complete: q.has(q::noComplete), expect_tx };
         for (rank, offset) in reached(x, q, s, l)? {
             returns_state(x, q, rank, drop, l)?;
+            if let Some(bytes) = expect_tx {
+                x.tell_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
+            }
             x.tell_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
             let arrived = x.mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32)?;
             set(d, 0, l, if rank == x.rank() { arrived.state } else { 0 });

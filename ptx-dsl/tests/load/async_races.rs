@@ -4,12 +4,12 @@ use super::races::{run_on, threads};
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Error, FaultKind, Race};
 
-fn hosts() -> impl Iterator<Item = Host<ptx_dsl::Checked>> {
+pub(super) fn hosts() -> impl Iterator<Item = Host<ptx_dsl::Checked>> {
     std::iter::once(Host::checked()).chain((0..19).map(|seed| Host::checked().seed(seed)))
 }
 
 #[track_caller]
-fn clean(launch: &Launch, body: &str) {
+pub(super) fn clean(launch: &Launch, body: &str) {
     for host in hosts() {
         if let Err(error) = run_on(&host, launch.clone(), body) {
             panic!("{body}\n{error}");
@@ -19,7 +19,7 @@ fn clean(launch: &Launch, body: &str) {
 
 /// The first race in the kernel, which each schedule has, perhaps after reads of what nobody has written yet.
 #[track_caller]
-fn race(launch: &Launch, body: &str) -> Race {
+pub(super) fn race(launch: &Launch, body: &str) -> Race {
     let mut first = None;
     for host in hosts() {
         match run_on(&host, launch.clone(), body) {
@@ -48,12 +48,12 @@ const GLOBAL: &str = "fence.proxy.async.global";
 const MAP: &str = "fence.proxy.tensormap::generic";
 
 /// `$p` is true in thread 0, `$!p` in the others.
-fn leader(body: &str) -> String {
+pub(super) fn leader(body: &str) -> String {
     format!("setp.eq.u32 %p, %t, 0; {body}").replace("$p", "@%p").replace("$!p", "@!%p").replace("$q", "@%q")
 }
 
 /// Waits for phase 0 of `bar`.
-const WAIT: &str = "full: mbarrier.try_wait.parity.shared.b64 %q, [bar], 0; @!%q bra full;";
+pub(super) const WAIT: &str = "full: mbarrier.try_wait.parity.shared.b64 %q, [bar], 0; @!%q bra full;";
 /// Copies 128 bytes from `a` to `tile` and announces them.
 const LOAD: &str = "mbarrier.arrive.expect_tx.shared.b64 _, [bar], 128;\n\
     cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%a], 128, [bar];";

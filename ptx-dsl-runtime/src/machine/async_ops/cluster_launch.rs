@@ -53,6 +53,7 @@ impl Ctx<'_> {
         for rank in ranks {
             self.tell_sync(Sync::Mbarrier { rank, offset: mbarrier }, 1 << lane)?;
             let number = self.next_copy();
+            self.tell_sync(Sync::CopyStarts { copy: number, rank, offset: mbarrier, bytes: 16 }, 1 << lane)?;
             if self.monitor.is_on() {
                 let write = JobAccess::of_copy(Place::Shared { rank, offset: addr }, 16, true);
                 let by = By::Agent(Agent::Copy(number));

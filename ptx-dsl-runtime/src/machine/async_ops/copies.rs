@@ -8,12 +8,24 @@ use super::{AsyncOp, AsyncOps, Copy, Work};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::copy::{CopyJob, JobAccess, SharedRange, Signal};
 use crate::machine::ctx::Ctx;
-use crate::machine::spaces::{GlobalPlace, Spaces};
+use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
 use crate::mem::address::{Place, global_address};
+use crate::mem::little_endian;
 use crate::monitor::{Access, Agent, By, Groups, Order, Scope, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier;
 use std::hash::{DefaultHasher, Hash, Hasher};
+
+impl AsyncOp {
+    /// The bytes that it completes at an mbarrier object.
+    fn brings(&self, object: SharedPlace) -> i64 {
+        match &self.work {
+            Work::Copy(Copy { signal: Signal::Mbarrier { at, bytes }, .. }) if *at == object => (*bytes).into(),
+            Work::Response(r) if (r.rank, r.mbarrier) == (object.rank, object.offset) => 16,
+            _ => 0,
+        }
+    }
+}
 
 impl Copy {
     /// Does it still need the shared memory of CTA `rank`?
@@ -31,13 +43,21 @@ impl Copy {
 }
 
 /// CTA `rank` ends while a copy of CTA `own` needs its shared memory.
-pub(super) fn copy_outlives(copy: &Copy, rank: u32, own: u32) -> FaultKind {
+pub(super) fn copy_outlives(copy: &Copy, rank: u32, own: u32, uncounted: bool) -> FaultKind {
     let of = if rank == own { format!("CTA {rank} of the cluster ends") } else { format!("CTA {rank} ends") };
     match copy.signal {
         Signal::BulkGroup => FaultKind::undefined(
             format!("{of} while this copy reads its shared memory"),
             "9.7.9.25.6.2",
             "`cp.async.bulk.commit_group` and `cp.async.bulk.wait_group.read 0` before the thread ends",
+        ),
+        _ if uncounted => FaultKind::undefined(
+            format!(
+                "{of} while this copy on its shared memory is under way, and the tx-count of its mbarrier object does not \
+                 have its bytes"
+            ),
+            "9.7.9.25.4",
+            "let `expect_tx` count the bytes of all copies of a phase, before the last arrival of the phase, and wait for it",
         ),
         _ => FaultKind::undefined(
             format!("{of} while this copy on its shared memory is under way"),
@@ -84,11 +104,13 @@ impl Ctx<'_> {
 
     /// Starts a copy for `lane`, which completes later.
     pub(crate) fn start_copy(&mut self, lane: u32, job: Box<dyn CopyJob>, signal: Signal) -> Result<(), Box<Fault>> {
-        if let Signal::Mbarrier { at, .. } = signal {
+        let number = self.next_copy();
+        if let Signal::Mbarrier { at, bytes } = signal {
             self.window(at.rank).map_err(|kind| self.fault(kind, lane))?;
             self.tell_sync(Sync::Mbarrier { rank: at.rank, offset: at.offset }, 1 << lane)?;
+            self.tell_sync(Sync::CopyStarts { copy: number, rank: at.rank, offset: at.offset, bytes }, 1 << lane)?;
         }
-        let mut copy = Copy { job, read: None, signal, group: 0, number: self.next_copy() };
+        let mut copy = Copy { job, read: None, signal, group: 0, number };
         if signal == Signal::BulkGroup {
             copy.group = self.async_ops.bulk_groups.get(&self.warp_key()).map_or(0, |g| g[lane as usize & 31]);
         }
@@ -109,6 +131,20 @@ impl Ctx<'_> {
     pub(super) fn next_copy(&mut self) -> u64 {
         self.async_ops.copies += 1;
         self.async_ops.copies
+    }
+
+    /// Is the tx-count of the mbarrier object of a copy in flight less than the bytes that copies still bring?
+    pub(super) fn is_uncounted(&self, copy: &Copy) -> bool {
+        let Signal::Mbarrier { at, bytes } = copy.signal else { return false };
+        // the CTA may have exited
+        let shared = match self.residents.here().ctas.get(at.rank as usize) {
+            Some(cta) if at.rank != self.memory.shared_rank => &cta.shared,
+            _ => &self.memory.shared,
+        };
+        let word = little_endian::load(shared, at.offset.into(), 8).map_or(0, |[word, ..]| word);
+        let slot = self.residents.slot;
+        let others: i64 = self.async_ops.list.iter().filter(|op| op.slot == slot).map(|op| op.brings(at)).sum();
+        mbarrier::State::decode(word).is_some_and(|state| state.tx < others + i64::from(bytes))
     }
 
     /// Reads the source of a copy.

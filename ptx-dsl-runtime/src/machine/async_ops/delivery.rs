@@ -126,11 +126,7 @@ impl Ctx<'_> {
                 }
         });
         let Some(op) = op else { return self.lane_copy_outlives(rank) };
-        let kind = match &op.work {
-            Work::Operation(_) => tensor::operation_outlives(rank, op.cta),
-            Work::Copy(copy) => copies::copy_outlives(copy, rank, op.cta),
-            work => outlives_cluster(work, op.cta),
-        };
+        let kind = self.outlives(&op, rank);
         self.act_for(&op);
         Some(self.fault(kind, op.lane))
     }
@@ -139,13 +135,25 @@ impl Ctx<'_> {
     pub(crate) fn end_of_cluster(&mut self, slot: usize) -> Result<(), Box<Fault>> {
         while let Some(op) = self.async_ops.take_first(|a| a.slot == slot) {
             if !matches!(&op.work, Work::Copy(copy) if copy.is_detached()) {
+                let kind = self.outlives(&op, op.cta);
                 self.act_for(&op);
-                return Err(self.fault(outlives_cluster(&op.work, op.cta), op.lane));
+                return Err(self.fault(kind, op.lane));
             }
             self.deliver(op)?;
         }
         self.async_ops.forget_copies(slot);
         Ok(())
+    }
+
+    /// An operation is in flight that needs CTA `rank`, which ends.
+    fn outlives(&self, op: &AsyncOp, rank: u32) -> FaultKind {
+        match &op.work {
+            Work::Response(r) => cluster_launch::outlives(r),
+            Work::Operation(_) => tensor::operation_outlives(rank, op.cta),
+            Work::Commit(c) => tensor::commit_outlives(c.to.0),
+            Work::Copy(copy) => copies::copy_outlives(copy, rank, op.cta, self.is_uncounted(copy)),
+            Work::CopiesArrive(_) | Work::Nothing => lane_copies::arrival_outlives(op.cta),
+        }
     }
 }
 
@@ -164,15 +172,5 @@ fn precedes(before: &AsyncOp, op: &AsyncOp) -> bool {
     match (&before.work, &op.work) {
         (Work::Commit(a), Work::Commit(b)) => thread(before) == thread(op) && a.pair == b.pair && a.to.0 == b.to.0,
         _ => false,
-    }
-}
-
-fn outlives_cluster(work: &Work, own: u32) -> FaultKind {
-    match work {
-        Work::Response(r) => cluster_launch::outlives(r),
-        Work::Operation(_) => tensor::operation_outlives(own, own),
-        Work::Commit(c) => tensor::commit_outlives(c.to.0),
-        Work::Copy(copy) => copies::copy_outlives(copy, own, own),
-        Work::CopiesArrive(_) | Work::Nothing => lane_copies::arrival_outlives(own),
     }
 }

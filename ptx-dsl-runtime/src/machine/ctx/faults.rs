@@ -9,7 +9,12 @@ impl Ctx<'_> {
     #[cold]
     pub fn fault(&self, mut kind: FaultKind, lane: u32) -> Box<Fault> {
         match &mut kind {
-            FaultKind::DataRace(race) => self.describe_race(&mut race.other, &mut race.near_miss),
+            FaultKind::DataRace(race) => {
+                if let Some(early) = &mut race.early {
+                    early.object = self.geometry.mbarrier(self.site, early.offset);
+                }
+                self.describe_race(&mut race.other, &mut race.near_miss);
+            }
             FaultKind::TensorRace(race) => self.describe_race(&mut race.other, &mut race.near_miss),
             _ => {}
         }
