@@ -4,9 +4,12 @@ mod at;
 mod early_phase;
 mod object;
 mod race;
+mod strength;
 mod tensor_race;
+mod too_weak;
 mod words;
 
+use std::borrow::Cow;
 use std::fmt;
 
 pub(crate) use at::Where;
@@ -14,7 +17,9 @@ pub use at::{At, Origin};
 pub use early_phase::EarlyPhase;
 pub use object::Object;
 pub use race::{NearMiss, Race, Side};
+pub use strength::Strength;
 pub use tensor_race::{TensorOrder, TensorRace};
+pub use too_weak::TooWeak;
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -532,9 +537,9 @@ impl fmt::Display for Fault {
         }
         let kind = match &self.kind {
             FaultKind::DataRace(race) => race.help(self.thread),
-            kind => kind.help(),
+            kind => kind.help().into(),
         };
-        let help = object.and_then(Object::help).unwrap_or(kind);
+        let help = object.and_then(Object::help).map_or(kind, Cow::Borrowed);
         if !help.is_empty() {
             write!(f, "\n  = help: {help}")?;
         }

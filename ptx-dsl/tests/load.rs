@@ -12,6 +12,8 @@ mod explore;
 mod indexed;
 #[path = "load/indexed_shared.rs"]
 mod indexed_shared;
+#[path = "load/locks.rs"]
+mod locks;
 #[path = "load/misuse.rs"]
 mod misuse;
 #[path = "load/nans.rs"]

@@ -45,16 +45,17 @@ impl Checked {
         // the host has written global memory
         let reads = !a.write && matches!(memory, Memory::Shared { .. });
         let outcome = shadow.access((offset, a.bytes), (reads, a.same && !self.same_values), record, &view);
-        self.judge(a, memory, offset, record, &outcome)?;
+        let judged = self.judge(a, memory, offset, record, &outcome);
         if let Some(weak) = &mut self.weak {
             // strong accesses follow, once their stores are chosen
             if a.write && !a.order.strong {
                 weak.forget(memory, offset, a.bytes, None);
             }
         } else if a.order.strong || a.write {
+            // a finding is no reason for others: the access synchronises
             self.exchange(a, memory, offset);
         }
-        Ok(())
+        judged
     }
 
     /// An access that an asynchronous operation makes from now on.

@@ -5,6 +5,7 @@ use super::messages::{Found, Issuer, Observed, Seen};
 use super::misses::Events;
 use super::shadow::Memory;
 use super::threads::{Fenced, Warp};
+use crate::fault::TooWeak;
 use crate::monitor::{Access, Offsets, Who};
 use std::rc::Rc;
 
@@ -72,7 +73,7 @@ impl Checked {
                 Observed::Released { clock, issuer } => {
                     warp.meet(lanes, &clock);
                     warp.observe(lanes, &clock, Some(issuer));
-                    (Events::Known(clock), "the load is `.relaxed`, and no fence of acquire semantics follows it")
+                    (Events::Known(clock), TooWeak::RelaxedLoad)
                 }
                 Observed::Missed { events, why } => (events, why),
             };

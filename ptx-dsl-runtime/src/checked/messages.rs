@@ -10,6 +10,7 @@ use super::clock::Clock;
 use super::misses::Events;
 use super::shadow::Memory;
 use super::threads::{Fenced, Warp};
+use crate::fault::TooWeak;
 use crate::monitor::{Access, Order, Scope};
 use places::{Place, Places};
 use rustc_hash::FxHashMap;
@@ -31,9 +32,9 @@ impl Issuer {
 
     /// What a thread of another warp misses that loads what this store, which has released nothing, has stored: its own events until
     /// then.
-    pub fn missed(&self, by: Actor) -> Option<(Events, &'static str)> {
+    pub fn missed(&self, by: Actor) -> Option<(Events, TooWeak)> {
         let events = Events::Of { warp: self.warp, lanes: self.lanes, before: self.time + 1 };
-        (self.warp != by).then_some((events, "the store is `.relaxed`, and no fence of release semantics precedes it"))
+        (self.warp != by).then_some((events, TooWeak::RelaxedStore))
     }
 }
 
@@ -77,9 +78,9 @@ impl Message {
         let mut all = Vec::new();
         for (published, clock, issuer) in &self.released {
             let why = if !includes(*published, *issuer, warp) {
-                Some("the scope of the release does not include the thread that acquires")
+                Some(TooWeak::ReleaseScope)
             } else if !includes(scope, *issuer, warp) {
-                Some("the scope of the acquire does not include the thread that releases")
+                Some(TooWeak::AcquireScope)
             } else {
                 None
             };
@@ -112,7 +113,7 @@ pub(super) enum Observed {
     /// What this warp has released to whoever acquires it.
     Released { clock: Rc<Clock>, issuer: Actor },
     /// Events that do not synchronise, and why.
-    Missed { events: Events, why: &'static str },
+    Missed { events: Events, why: TooWeak },
 }
 
 /// What is at a place.

@@ -2,6 +2,7 @@
 
 use super::actor::Actor;
 use super::clock::Clock;
+use crate::fault::TooWeak;
 use crate::monitor::Who;
 use rustc_hash::FxBuildHasher;
 use std::hash::BuildHasher;
@@ -53,7 +54,7 @@ pub(super) struct Miss {
     /// The observer: slot, rank, warp.
     warp: (u32, u32, u32),
     events: Events,
-    pub why: &'static str,
+    pub why: TooWeak,
     pub from: u32,
     pub to: u32,
 }
@@ -79,7 +80,7 @@ impl Default for Misses {
 
 impl Misses {
     /// Keeps an observation that does not synchronise, for the report of a race. `from` is the statement of the other thread.
-    pub fn remember(&mut self, who: Who, events: Events, why: &'static str, from: u32) {
+    pub fn remember(&mut self, who: Who, events: Events, why: TooWeak, from: u32) {
         let warp = (who.slot, who.rank, who.warp);
         let key = FxBuildHasher.hash_one((warp, who.site, from, events.source())) as u32;
         if self.has_key(key) {
@@ -145,7 +146,7 @@ mod tests {
                 _ => Events::Of { warp: r.below(4), lanes: 1 << r.below(3), before: time + r.below(9) },
             };
             let from = r.below(2);
-            misses.remember(who, events.clone(), "it is so", from);
+            misses.remember(who, events.clone(), TooWeak::RelaxedLoad, from);
             expected(&mut all, (who, events, from));
             let (actor, lanes, at) = (r.below(4), 1 << r.below(3), r.below(time + 9));
             let found = misses.last((0, 0, who.warp), actor, lanes, at).map(|m| (m.from, m.to));

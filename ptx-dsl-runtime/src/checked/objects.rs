@@ -3,6 +3,7 @@
 use super::clock::Clock;
 use super::misses::{Events, Misses};
 use super::threads::{Published, Threads, Warp, join_fenced};
+use crate::fault::TooWeak;
 use crate::monitor::Who;
 use rustc_hash::FxHashMap;
 use std::rc::Rc;
@@ -53,8 +54,7 @@ impl Done {
         warp.learn(who.lanes, &self.released);
         warp.meet(who.lanes, &self.met);
         if let Some((clock, from)) = &self.relaxed {
-            let why = "the arrival is `.relaxed`, and no fence of release semantics precedes it";
-            misses.remember(who, Events::Known(clock.clone()), why, *from);
+            misses.remember(who, Events::Known(clock.clone()), TooWeak::RelaxedArrival, *from);
         }
     }
 }

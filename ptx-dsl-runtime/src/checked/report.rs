@@ -1,8 +1,8 @@
 //! Findings with both accesses, and what would have ordered them.
 
 use super::Checked;
-use super::shadow::Record;
-use crate::fault::{FaultKind, NearMiss, Race, Side, ThreadId};
+use super::shadow::{Record, What};
+use crate::fault::{FaultKind, NearMiss, Race, Side, Strength, ThreadId};
 use crate::monitor::{Access, Proxy};
 
 impl Checked {
@@ -39,9 +39,26 @@ impl Checked {
         let lane = (lanes & !if actor == own.actor { own.lanes } else { 0 }).trailing_zeros() & 31;
         let thread = ThreadId { ctaid, tid: [0; 3], warp, lane, rank };
         let asynchronous = own.what.is_asynchronous() || other.what.is_asynchronous();
+        let by_thread = |of: &Record| matches!(of.what, What::Load | What::Store | What::Atomic);
+        let strength = (by_thread(&own) && by_thread(&other)).then_some(Strength {
+            own: own.strong,
+            other: other.strong,
+            differ: own.is_mutual_scope(&other),
+        });
         let other = Side { access: other.what.name(), site: other.site, at: None, thread };
         let access = own.what.name();
         let (addr, bytes) = (a.addr, a.bytes);
-        FaultKind::DataRace(Box::new(Race { space, addr, bytes, access, other, near_miss, early, fence, asynchronous }))
+        FaultKind::DataRace(Box::new(Race {
+            space,
+            addr,
+            bytes,
+            access,
+            other,
+            near_miss,
+            early,
+            strength,
+            fence,
+            asynchronous,
+        }))
     }
 }

@@ -1,6 +1,8 @@
 //! Data races: two accesses that nothing orders.
 
-use super::{At, EarlyPhase, Object, ThreadId};
+use super::{At, EarlyPhase, Object, Strength, ThreadId, TooWeak};
+use crate::monitor::Scope;
+use std::borrow::Cow;
 use std::fmt;
 
 /// A data race (8.7.1): two accesses of different threads to the same bytes, at least one of which writes, that nothing orders, and
@@ -21,6 +23,8 @@ pub struct Race {
     pub near_miss: Option<NearMiss>,
     /// A wait that does not cover the other access, of a copy.
     pub early: Option<EarlyPhase>,
+    /// Of accesses by threads.
+    pub strength: Option<Strength>,
     /// They are ordered but for this fence of proxies (8.6).
     pub fence: Option<&'static str>,
     /// One of them is made by an asynchronous operation, which nobody has waited for, or which has not waited for the other.
@@ -44,7 +48,7 @@ pub struct Side {
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct NearMiss {
     /// Why it does not order them.
-    pub why: &'static str,
+    pub why: TooWeak,
     /// The statement that publishes.
     pub from: u32,
     /// In words.
@@ -62,47 +66,81 @@ impl Race {
     }
 
     /// What would order the accesses.
-    pub(super) fn help(&self, thread: Option<ThreadId>) -> &'static str {
-        match self.fence {
-            Some("fence.proxy.tensormap::generic") => {
-                return "`fence.proxy.tensormap::generic.release` after the store, and `.acquire` of the map before the copy";
-            }
-            Some("fence.proxy.async.global") if self.other.access == "load" => {
-                return "`fence.proxy.async.global` after the load, before the threads synchronise";
-            }
-            Some("fence.proxy.async.global") => {
-                return "`fence.proxy.async.global` after the store, before the threads synchronise";
-            }
-            Some(_) if self.other.access == "load" => {
-                return "`fence.proxy.async.shared::cta` after the load, before the threads synchronise";
-            }
-            Some(_) => return "`fence.proxy.async.shared::cta` after the store, before the threads synchronise",
-            None => {}
+    pub(super) fn help(&self, thread: Option<ThreadId>) -> Cow<'static, str> {
+        if let Some(fence) = self.fence {
+            return self.help_of_fence(fence).into();
         }
         if self.is_end() {
-            return "keep the CTA alive until its peers are done: `barrier.cluster.arrive` and `.wait` at the end";
+            return "keep the CTA alive until its peers are done: `barrier.cluster.arrive` and `.wait` at the end"
+                .into();
         }
         if let Some(early) = &self.early {
-            return early.help();
+            return early.help().into();
         }
         if self.asynchronous {
-            return if self.access.contains("asynchronous") || self.access.contains("matrix") {
-                "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation starts"
-            } else {
-                "wait for the operation first: for the phase of its mbarrier object, or for its group; a barrier tells the other threads"
-            };
+            return self.help_of_operation().into();
         }
-        let Some(own) = thread else { return "" };
-        let other = self.other.thread;
-        if own.ctaid == other.ctaid && own.warp == other.warp {
-            "`bar.warp.sync` orders the lanes of a warp; nothing else about a warp does"
-        } else if own.ctaid == other.ctaid {
-            "a `bar.sync` between them, or a release and an acquire of scope `.cta` or wider, orders them"
-        } else if self.space == "shared" {
-            "`barrier.cluster.arrive` and `.wait` between them, or a release and an acquire of scope `.cluster`, order them"
+        if let Some(miss) = &self.near_miss {
+            return miss.why.help().into();
+        }
+        thread.map(|thread| self.help_of_threads(thread)).unwrap_or_default()
+    }
+
+    /// The fence of proxies that is missing.
+    fn help_of_fence(&self, fence: &str) -> &'static str {
+        match (fence, self.other.access) {
+            ("fence.proxy.tensormap::generic", _) => {
+                "`fence.proxy.tensormap::generic.release` after the store, and `.acquire` of the map before the copy"
+            }
+            ("fence.proxy.async.global", "load") => {
+                "`fence.proxy.async.global` after the load, before the threads synchronise"
+            }
+            ("fence.proxy.async.global", _) => {
+                "`fence.proxy.async.global` after the store, before the threads synchronise"
+            }
+            (_, "load") => "`fence.proxy.async.shared::cta` after the load, before the threads synchronise",
+            _ => "`fence.proxy.async.shared::cta` after the store, before the threads synchronise",
+        }
+    }
+
+    /// What orders an asynchronous operation and other accesses.
+    fn help_of_operation(&self) -> &'static str {
+        if self.access.contains("asynchronous") || self.access.contains("matrix") {
+            "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation starts"
         } else {
-            "atomic operations do not race; a release and an acquire of scope `.gpu`, or two launches, order the accesses"
+            "wait for the operation first: for the phase of its mbarrier object, or for its group; a barrier tells the other threads"
         }
+    }
+
+    /// What orders the accesses of two threads.
+    fn help_of_threads(&self, own: ThreadId) -> Cow<'static, str> {
+        let (other, shared) = (self.other.thread, self.space == "shared");
+        let same_cta = own.ctaid == other.ctaid;
+        // a lock in global memory is one of all CTAs
+        let scope = match (shared, same_cta) {
+            (false, _) => Scope::Gpu,
+            (true, true) => Scope::Cta,
+            (true, false) => Scope::Cluster,
+        };
+        let (order, otherwise) = if same_cta && own.warp == other.warp {
+            ("a `bar.warp.sync`", "`bar.warp.sync` orders the lanes of a warp; nothing else about a warp does")
+        } else if same_cta {
+            (
+                "a `bar.sync`",
+                "a `bar.sync` between them, or a release and an acquire of scope `.cta` or wider, orders them",
+            )
+        } else if shared {
+            (
+                "`barrier.cluster.arrive` and `.wait`",
+                "`barrier.cluster.arrive` and `.wait` between them, or a release and an acquire of scope `.cluster`, order them",
+            )
+        } else {
+            (
+                "a release and an acquire of scope `.gpu`",
+                "atomic operations do not race; a release and an acquire of scope `.gpu`, or two launches, order the accesses",
+            )
+        };
+        self.make_strong(scope, order).map_or(Cow::Borrowed(otherwise), Cow::Owned)
     }
 
     /// The lines of a report after the first.

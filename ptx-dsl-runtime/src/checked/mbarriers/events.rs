@@ -8,7 +8,7 @@ use crate::checked::misses::{Events, Misses};
 use crate::checked::operations::View;
 use crate::checked::shadow::{Memory, Record, What};
 use crate::checked::threads::Warp;
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, TooWeak};
 use crate::mem::address::Place;
 use crate::monitor::{Access, By, Order, Proxy, Scope, Who};
 
@@ -113,11 +113,11 @@ impl Checked {
             object.arrive(warp, order, who);
             return Ok(());
         }
-        self.object(object, What::Mbarrier, who)?;
+        let found = self.object(object, What::Mbarrier, who);
         if let Some(warp) = self.threads.of(who) {
             self.mbarriers.of(object).arrive(warp, order, who);
         }
-        Ok(())
+        found
     }
 
     /// Lanes of a warp test a phase, which is complete or not. False if there is more to it than that nothing is wrong: then the test
@@ -170,17 +170,15 @@ impl Mbarrier {
             let why = match how {
                 Publishing::Released | Publishing::Remote if !order.acquire => {
                     warp.observe(who.lanes, clock, None);
-                    "the wait is `.relaxed`, and no fence of acquire semantics follows it"
+                    TooWeak::RelaxedWait
                 }
-                Publishing::Remote if order.scope < Scope::Cluster => {
-                    "the scope of the wait does not include the thread that arrives"
-                }
+                Publishing::Remote if order.scope < Scope::Cluster => TooWeak::WaitScope,
                 Publishing::Released | Publishing::Remote => {
                     warp.learn(who.lanes, clock);
                     continue;
                 }
-                Publishing::Narrow => "the scope of the arrival does not include the thread that waits",
-                Publishing::Relaxed => "the arrival is `.relaxed`, and no fence of release semantics precedes it",
+                Publishing::Narrow => TooWeak::ArrivalScope,
+                Publishing::Relaxed => TooWeak::RelaxedArrival,
             };
             warp.meet(who.lanes, clock);
             misses.remember(who, Events::Known(clock.clone()), why, self.site);

@@ -1,0 +1,46 @@
+//! Races between an access that is strong and one that is not: locks, flags, compare-and-swap loops.
+
+use super::Race;
+use crate::monitor::Scope;
+
+/// How strong the accesses of a race are, if both are loads, stores or atomic operations of threads: a weak one has no scope.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Strength {
+    /// Of the access of the fault.
+    pub own: Option<Scope>,
+    /// Of the other one.
+    pub other: Option<Scope>,
+    /// Both are strong with scopes that include both threads, but they are of different bytes.
+    pub differ: bool,
+}
+
+impl Race {
+    /// The edit for accesses of which at least one is strong. `scope` includes both threads, `order` orders their accesses.
+    pub(super) fn make_strong(&self, scope: Scope, order: &str) -> Option<String> {
+        let Strength { own, other, differ } = self.strength?;
+        let of = scope.name();
+        let (access, which, strong) = match (own, other) {
+            (None, None) => return None,
+            (Some(_), Some(_)) if differ => {
+                return Some(
+                    "strong accesses do not race if they are of the same bytes: use one width for both".into(),
+                );
+            }
+            (Some(_), Some(_)) => {
+                return Some(format!("strong accesses do not race if their scopes include both threads: `{of}`"));
+            }
+            (None, Some(strong)) => (self.access, "this", strong),
+            (Some(strong), None) => (self.other.access, "the earlier", strong),
+        };
+        let also = if strong < scope { format!(", and give the other access the scope `{of}`") } else { String::new() };
+        Some(match access {
+            "load" => format!(
+                "if other threads may change the value meanwhile, make {which} load `ld.relaxed{of}` or `ld.acquire{of}`{also}; \
+                 if not, put {order} between them"
+            ),
+            _ => format!(
+                "if other threads wait for the value, make {which} store `st.release{of}`{also}; if not, put {order} between them"
+            ),
+        })
+    }
+}

@@ -1,0 +1,57 @@
+//! Why a synchronisation orders nothing, and what would make it strong enough.
+
+use std::fmt;
+
+/// What is too weak about a synchronisation: a part of it is relaxed, or its scope does not include the other thread.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum TooWeak {
+    /// A store that others load.
+    RelaxedStore,
+    /// The load of what others have released.
+    RelaxedLoad,
+    /// The scope of a release.
+    ReleaseScope,
+    /// The scope of an acquire.
+    AcquireScope,
+    /// An arrival at an mbarrier object, or at the barrier of the cluster.
+    RelaxedArrival,
+    /// A wait for a phase.
+    RelaxedWait,
+    /// The scope of an arrival at an mbarrier object of another CTA.
+    ArrivalScope,
+    /// The scope of a wait for arrivals from another CTA.
+    WaitScope,
+}
+
+impl TooWeak {
+    /// The edit that makes it strong enough.
+    pub(super) fn help(self) -> &'static str {
+        match self {
+            TooWeak::RelaxedStore => {
+                "write `.release` at the store, or a `fence.acq_rel` before it; `.acquire` at the load, or such a fence after it"
+            }
+            TooWeak::RelaxedLoad => "write `.acquire` at the load, or a `fence.acq_rel` after it",
+            TooWeak::ReleaseScope => "give the release a scope that includes both threads",
+            TooWeak::AcquireScope => "give the acquire a scope that includes both threads",
+            TooWeak::RelaxedArrival => "write `.release` at the arrival, or put a `fence.acq_rel.cluster` before it",
+            TooWeak::RelaxedWait => "write `.acquire` at the wait, or put a `fence.acq_rel.cluster` after it",
+            TooWeak::ArrivalScope => "write `.release.cluster` at the arrival",
+            TooWeak::WaitScope => "write `.acquire.cluster` at the wait",
+        }
+    }
+}
+
+impl fmt::Display for TooWeak {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(match self {
+            TooWeak::RelaxedStore => "the store is `.relaxed`, and no fence of release semantics precedes it",
+            TooWeak::RelaxedLoad => "the load is `.relaxed`, and no fence of acquire semantics follows it",
+            TooWeak::ReleaseScope => "the scope of the release does not include the thread that acquires",
+            TooWeak::AcquireScope => "the scope of the acquire does not include the thread that releases",
+            TooWeak::RelaxedArrival => "the arrival is `.relaxed`, and no fence of release semantics precedes it",
+            TooWeak::RelaxedWait => "the wait is `.relaxed`, and no fence of acquire semantics follows it",
+            TooWeak::ArrivalScope => "the scope of the arrival does not include the thread that waits",
+            TooWeak::WaitScope => "the scope of the wait does not include the thread that arrives",
+        })
+    }
+}
