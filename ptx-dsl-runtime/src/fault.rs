@@ -395,6 +395,23 @@ impl FaultKind {
     }
 }
 
+impl FaultKind {
+    /// What makes the checked host leave out faults of this kind, which ptxas makes harmless; or "".
+    fn option(&self) -> &'static str {
+        match self {
+            FaultKind::PendingRegister { .. } => {
+                "ptxas makes the first reader wait; `Host::tensor_registers(false)`, or `--allow PTX0605` of `ptx-dsl run`, \
+                 allows it"
+            }
+            FaultKind::TensorRace(race) if race.is_fence() => {
+                "ptxas generates no instruction for the fence; `Host::tensor_fences(false)`, or `--allow PTX0679` of \
+                 `ptx-dsl run`, allows to leave it out"
+            }
+            _ => "",
+        }
+    }
+}
+
 /// The thread a fault is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub struct ThreadId {
@@ -534,6 +551,9 @@ impl fmt::Display for Fault {
         }
         if !self.section().is_empty() {
             write!(f, "\n  = note: PTX ISA {}", self.section())?;
+        }
+        if !self.kind.option().is_empty() {
+            write!(f, "\n  = note: {}", self.kind.option())?;
         }
         let kind = match &self.kind {
             FaultKind::DataRace(race) => race.help(self.thread),

@@ -431,7 +431,7 @@ fn rows_from_warp_to_warp() {
     }
     let without = |step: u32| handed(&Host::checked(), 7 - step);
     fault(without(1), "load of a row", &["the earlier store: `tcgen05.st", "warp 0 lane 0", "has not waited"]);
-    fault(without(2), "load of a row", &["no `tcgen05.fence::before_thread_sync`"]);
+    fault(without(2), "load of a row", &["no `tcgen05.fence::before_thread_sync`", "--allow PTX0679"]);
     fault(without(4), "load of a row", &["no `tcgen05.fence::after_thread_sync`"]);
     // Fences and waits alone order nothing: the threads must synchronise, on any host.
     let unsynchronised =
@@ -447,7 +447,13 @@ fn rows_from_warp_to_warp() {
 fn registers_before_the_wait_for_their_load() {
     let wanted: Vec<u32> = (0..128).map(|t| 3 * t).collect();
     let early = |host: &Host<Checked>| handed(host, 7 + 64);
-    let words = ["`%copy`, a copy of `%v`,", "`tcgen05.ld.sync", "tcgen05.wait::ld.sync.aligned", "9.7.16.8.5"];
+    let words = [
+        "`%copy`, a copy of `%v`,",
+        "`tcgen05.ld.sync",
+        "tcgen05.wait::ld.sync.aligned",
+        "9.7.16.8.5",
+        "--allow PTX0605",
+    ];
     let kind = fault(early(&Host::checked()), "load of a row", &words);
     assert!(matches!(kind, FaultKind::PendingRegister { .. }), "{kind}");
     // ptxas makes the reader wait

@@ -378,7 +378,12 @@ fn errors_in_the_text() {
     expect("run-wrong.txt", &["run", "run/wrong.ptx"], b"");
     let twice = ".version 8.0 .target sm_90 .address_size 64 .visible .entry k() .reqntid 32 {\n\
                  barrier.cluster.arrive; barrier.cluster.arrive; barrier.cluster.wait; ret; }";
-    assert_eq!(run(&["run", "-"], twice.as_bytes()).status.code(), Some(1));
+    let refused = run(&["run", "-"], twice.as_bytes());
+    let stderr = String::from_utf8_lossy(&refused.stderr).into_owned();
+    assert!(
+        refused.status.code() == Some(1) && stderr.ends_with("help: `--warn PTX0611` runs it all the same\n"),
+        "{stderr}"
+    );
     let warned = run(&["run", "-", "--warn", "PTX0611"], twice.as_bytes());
     let stderr = String::from_utf8_lossy(&warned.stderr).into_owned();
     assert!(warned.status.code() == Some(3) && stderr.contains("warning[PTX0611]"), "{stderr}");

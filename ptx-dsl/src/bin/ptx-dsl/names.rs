@@ -50,6 +50,11 @@ pub fn entry(text: &str, asked: &str) -> String {
     }
 }
 
+/// Has a module several kernels?
+pub fn has_several(text: &str) -> bool {
+    entries(text).nth(1).is_some()
+}
+
 /// The names after `.entry`.
 fn entries(text: &str) -> impl Iterator<Item = &str> {
     text.split(".entry").skip(1).map(|rest| {

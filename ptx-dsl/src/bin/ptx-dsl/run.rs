@@ -12,8 +12,9 @@ mod values;
 mod wanted;
 
 use clap::ArgMatches;
-use ptx_dsl::load::{Kernel, Module, Options};
+use ptx_dsl::load::{Finding, Kernel, Module, Options};
 use ptx_dsl_frontend::levels::is_lint;
+use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::check;
@@ -43,9 +44,7 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
         Ok(module) => module,
         Err(error) => {
             check::show(&text, &name, levels, entry);
-            if entry.is_none() && error.findings.iter().all(|finding| !finding.is_error || is_lint(finding.code)) {
-                crate::write_err("help: `--entry` runs a kernel that has none of these errors\n");
-            }
+            help(&error.findings, entry.is_none() && names::has_several(&text));
             return Ok(WRONG_TEXT);
         }
     };
@@ -66,6 +65,20 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
             kernels.iter().for_each(|kernel| crate::write_out(&wanted::command_line(kernel, &file, several)));
             Ok(0)
         }
+    }
+}
+
+/// How to run a kernel although there are errors, if the level of each can be set.
+fn help(findings: &[Finding], several: bool) {
+    let errors = findings.iter().filter(|finding| finding.is_error);
+    let codes: BTreeSet<u16> = errors.map(|finding| finding.code).collect();
+    if !codes.iter().all(|code| is_lint(*code)) {
+        return;
+    }
+    let options: Vec<String> = codes.iter().map(|code| format!("--warn PTX{code:04}")).collect();
+    crate::write_err(&format!("help: `{}` runs it all the same\n", options.join(" ")));
+    if several {
+        crate::write_err("help: `--entry` runs a kernel that has none of these errors\n");
     }
 }
 
