@@ -5,6 +5,7 @@
 //! the kernel runs. What instructions compute is in [`crate::isa`]; waiting, scheduling and faults are the [`machine`]'s.
 
 mod affine;
+mod callers;
 mod calls;
 mod code;
 mod kinds;

@@ -62,6 +62,17 @@ impl At {
         self.origin.iter().skip(1).try_for_each(|place| write!(f, "\n      inlined at {place}"))
     }
 
+    /// The line of a call in a report.
+    pub(super) fn called(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        write!(f, "\n      called at ")?;
+        match (self.origin.first(), self.of_source()) {
+            (Some(place), _) => write!(f, "{place}")?,
+            (None, Some(source)) => write!(f, "{source}")?,
+            (None, None) => write!(f, "PTX line {}", self.line)?,
+        }
+        self.inlined(f)
+    }
+
     /// The places of a report, each in a line.
     fn arrows(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         if let Some(source) = self.of_source() {

@@ -46,6 +46,9 @@ impl Runner<'_, '_> {
             // it is about an earlier instruction
             return;
         }
+        if let Some(thread) = fault.thread {
+            fault.callers = self.callers(op.site, thread);
+        }
         let guard = op.guard.map(|g| g.register);
         let operands = op.sources.iter().filter_map(|o| match o {
             Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => Some(*r),

@@ -162,10 +162,106 @@ fn the_place_is_that_of_the_last_loc() {
 fn a_function_that_is_called_has_its_own_places() {
     let report = fault(&Host::new(), "calls", 1).to_string();
     let places = format!(
-        "PTX line {}: `st.global.u32 [%x+4096], 1;`\n  --> /home/me/helpers.h:7:1\n  = thread",
+        "PTX line {}: `st.global.u32 [%x+4096], 1;`\n  --> /home/me/helpers.h:7:1\n      called at /home/me/k.cu:50:3\n  = thread",
         line("in the function", 0)
     );
     assert!(report.contains(&places), "{report}");
+}
+
+/// A function that calls itself: with `n` odd from one place, else from another one.
+const RECURSIVE: &str = r#"
+.func down(.param .b64 x, .param .b32 n)
+{
+    .reg .b64 %x; .reg .b32 %n, %one; .reg .pred %p;
+    ld.param.b64 %x, [x];
+    ld.param.b32 %n, [n];
+    setp.eq.u32 %p, %n, 0;
+    @%p bra deepest;
+    and.b32 %one, %n, 1;
+    setp.eq.u32 %p, %one, 0;
+    sub.u32 %n, %n, 1;
+    @%p bra even;
+    {
+        .param .b64 a; .param .b32 b;
+        st.param.b64 [a], %x;
+        st.param.b32 [b], %n;
+        .loc 1 3 1
+        call down, (a, b);
+    }
+    ret;
+even:
+    {
+        .param .b64 a; .param .b32 b;
+        st.param.b64 [a], %x;
+        st.param.b32 [b], %n;
+        .loc 1 4 1
+        call down, (a, b);
+    }
+    ret;
+deepest:
+    .loc 1 5 1
+    st.global.u32 [%x+4096], 1;
+    ret;
+}
+
+.visible .entry k(.param .u64 .ptr .global .align 4 x, .param .u32 n)
+{
+    .reg .b64 %x; .reg .b32 %n, %lane;
+    ld.param.u64 %x, [x];
+    ld.param.u32 %n, [n];
+    mov.u32 %lane, %laneid;
+    add.u32 %n, %n, %lane;
+    {
+        .param .b64 a; .param .b32 b;
+        st.param.b64 [a], %x;
+        st.param.b32 [b], %n;
+        .loc 1 9 1
+        .loc 1 8 1, function_name $L__info_string0, inlined_at 1 9 1
+        call down, (a, b);
+    }
+    ret;
+}
+.file 1 "k.cu"
+.section .debug_str
+{
+$L__info_string0:
+.b8 102,0
+}
+"#;
+
+/// The places of the calls that lead to the fault of a lane.
+fn callers(text: &str, n: u32) -> (Vec<String>, String) {
+    let mut x = [0u32; 4];
+    let launch = Launch::grid(1).block(1);
+    let result = parse(text).kernel("k").unwrap().launch_raw(
+        &Host::new(),
+        launch,
+        &mut [(&mut x[..]).into(), ptx_dsl::Arg::value(n.to_le_bytes())],
+    );
+    let Err(ptx_dsl::Error::Fault(fault)) = result else { panic!("no fault") };
+    let place = |at: &ptx_dsl::At| at.origin.first().map_or("no place".into(), |place| place.line.to_string());
+    (fault.callers.iter().map(place).collect(), fault.to_string())
+}
+
+#[test]
+fn calls_of_a_function_by_itself() {
+    let text = format!("{}{RECURSIVE}", super::HEAD);
+    for (n, wanted) in [(0, "8"), (1, "3 8"), (2, "3 4 8"), (5, "3 4 3 4 3 8"), (20, "3 4 3 4 3 4 3 4")] {
+        assert_eq!(callers(&text, n).0.join(" "), wanted);
+    }
+    let report = callers(&text, 1).1;
+    let calls =
+        "\n  --> k.cu:5:1\n      called at k.cu:3:1\n      called at k.cu:8:1\n      inlined at k.cu:9:1\n  = thread";
+    assert!(report.contains(calls), "{report}");
+    let without: Vec<&str> = text.lines().filter(|line| !line.contains(".loc") && !line.contains(".file")).collect();
+    let calls: Vec<usize> =
+        (1..).zip(&without).filter(|(_, line)| line.contains("call down")).map(|(n, _)| n).collect();
+    let report = callers(&without.join("\n"), 2).1;
+    let wanted = format!(
+        "\n      called at k.ptx:{}\n      called at k.ptx:{}\n      called at k.ptx:{}\n  = thread",
+        calls[0], calls[1], calls[2]
+    );
+    assert!(report.contains(&wanted), "{report}");
 }
 
 #[test]
