@@ -181,7 +181,7 @@ pub static RULES: &[Rule] = &[
         &[BROKEN, suspicious("for the pending count of another state")]),
     rule(669, "9.7.9.25.4", "a multicast copy whose bytes only some destination CTAs expect, and all wait for",
         &[broken("for a constant mask"), suspicious("elsewhere")]),
-    rule(670, "9.7.13.4", "data that many threads store, with a proxy fence only after their barrier, by the thread that copies",
+    rule(670, "9.7.13.4", "data that many threads store and one copies, with a proxy fence only after their barrier and no barrier after that",
         &[SUSPICIOUS]),
     rule(671, "8.8", "a release on an object that others read without acquire, or an acquire on one that others write without release",
         &[SUSPICIOUS]),

@@ -80,7 +80,9 @@ pub(crate) fn proxy_fence_late(span: Span, op: &str, store: Span) -> Diagnostic 
         suspicious(
             670,
             span,
-            format!("`{op}` reads what many threads stored, and the proxy fence is after their barrier, in one thread"),
+            format!(
+                "`{op}` reads what many threads stored, and the proxy fence is after their barrier, just before this"
+            ),
         )
         .label(store, "stored here"),
         "a proxy fence covers only accesses of its own thread: the threads that store execute it, and then synchronise",

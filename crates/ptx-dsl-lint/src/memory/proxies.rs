@@ -117,11 +117,14 @@ fn target(i: &Instr) -> Option<&Arg> {
     None
 }
 
-/// The state of a write: not fenced; not fenced before a synchronisation; fenced by one thread after it; fenced.
+/// The state of a write: not fenced; not fenced before a synchronisation; fenced by one thread after it; by many threads, which have not
+/// synchronised since; fenced.
 const UNFENCED: usize = 0;
 const SYNCHRONISED: usize = 1;
 const FENCED_LATE: usize = 2;
-const FENCED: usize = 3;
+const FENCED_BY_ALL: usize = 3;
+const FENCED: usize = 4;
+const STATES: usize = 5;
 
 impl Writes {
     fn new(kernel: &Kernel, space: Space) -> Option<Writes> {
@@ -147,7 +150,7 @@ impl Writes {
         if out.list.len() > MAX_REGIONS {
             return None;
         }
-        out.at_start = forward_instrs(&flow.cfg, 4 * out.list.len(), Meet::Any, &|at, i, s| out.step(at, i, s));
+        out.at_start = forward_instrs(&flow.cfg, STATES * out.list.len(), Meet::Any, &|at, i, s| out.step(at, i, s));
         Some(out)
     }
 
@@ -180,19 +183,28 @@ impl Writes {
     fn step(&self, at: u32, i: &Instr, set: &mut Bits) {
         for (k, (write, _)) in self.list.iter().enumerate() {
             if *write == at {
-                set.set_state(4 * k, 4, UNFENCED);
+                set.set_state(STATES * k, STATES, UNFENCED);
                 return;
             }
         }
         if fences(i, self.space) {
             let single_thread = self.single_thread.contains(&(at, true));
             for (k, many) in self.many.iter().enumerate() {
-                set.transition(4 * k + UNFENCED, 4 * k + FENCED);
-                set.transition(4 * k + SYNCHRONISED, 4 * k + if single_thread && *many { FENCED_LATE } else { FENCED });
+                set.transition(STATES * k + UNFENCED, STATES * k + FENCED);
+                set.transition(
+                    STATES * k + SYNCHRONISED,
+                    STATES * k
+                        + match (*many, single_thread) {
+                            (false, _) => FENCED,
+                            (true, true) => FENCED_LATE,
+                            (true, false) => FENCED_BY_ALL,
+                        },
+                );
             }
         } else if waits_for_threads(i) {
             for k in 0..self.list.len() {
-                set.transition(4 * k + UNFENCED, 4 * k + SYNCHRONISED);
+                set.transition(STATES * k + UNFENCED, STATES * k + SYNCHRONISED);
+                set.transition(STATES * k + FENCED_BY_ALL, STATES * k + FENCED);
             }
         }
     }
@@ -209,14 +221,16 @@ impl Writes {
 
     /// Is write `k` fenced on no path?
     fn is_pending(&self, set: &Bits, k: usize) -> bool {
-        let has = |n: usize| set.has(4 * k + n);
-        (has(UNFENCED) || has(SYNCHRONISED)) && !has(FENCED_LATE) && !has(FENCED)
+        let has = |n: usize| set.has(STATES * k + n);
+        (has(UNFENCED) || has(SYNCHRONISED)) && !has(FENCED_LATE) && !has(FENCED_BY_ALL) && !has(FENCED)
     }
 
-    /// Is write `k` on all paths fenced only by one thread after a synchronisation?
-    fn fenced_late(&self, set: &Bits, k: usize) -> bool {
-        let has = |n: usize| set.has(4 * k + n);
-        has(FENCED_LATE) && !has(UNFENCED) && !has(SYNCHRONISED) && !has(FENCED)
+    /// Is write `k` on all paths fenced only after a synchronisation, by a thread that reads it alone? `alone`: one thread reads.
+    fn fenced_late(&self, set: &Bits, k: usize, alone: bool) -> bool {
+        let has = |n: usize| set.has(STATES * k + n);
+        let late = has(FENCED_LATE) || alone && has(FENCED_BY_ALL);
+        let other = has(UNFENCED) || has(SYNCHRONISED) || has(FENCED) || !alone && has(FENCED_BY_ALL);
+        late && !other
     }
 
     /// The first write in this state that a copy reads: the bytes overlap, or nothing else writes to the variable and all its
@@ -238,10 +252,11 @@ impl Writes {
     fn of_matrix(&self, var: VarId, set: &Bits, is: &dyn Fn(usize) -> bool) -> Option<usize> {
         let mut first = None;
         for (k, (_, r)) in self.list.iter().enumerate() {
-            let run = set.has(4 * k + UNFENCED)
-                || set.has(4 * k + SYNCHRONISED)
-                || set.has(4 * k + FENCED_LATE)
-                || set.has(4 * k + FENCED);
+            let run = set.has(STATES * k + UNFENCED)
+                || set.has(STATES * k + SYNCHRONISED)
+                || set.has(STATES * k + FENCED_LATE)
+                || set.has(STATES * k + FENCED_BY_ALL)
+                || set.has(STATES * k + FENCED);
             if run && r.base == AddressBase::Var(var) {
                 if !is(k) {
                     return None;
@@ -253,12 +268,12 @@ impl Writes {
     }
 
     /// Calls `see` with the states of the writes before each instruction.
-    fn each(&self, flow: &Flow, see: &mut dyn FnMut(u32, &Instr, &Bits)) {
+    fn each(&self, flow: &Flow, see: &mut dyn FnMut(Site, &Instr, &Bits)) {
         for &b in &flow.cfg.rpo {
             let mut set = self.at_start[b as usize].clone();
             for at in flow.cfg.range(b) {
                 let i = flow.instr(at);
-                see(at, i, &set);
+                see(Site { block: b, at }, i, &set);
                 self.step(at, i, &mut set);
             }
         }
@@ -269,7 +284,7 @@ impl Writes {
 fn sources(kernel: &Kernel, writes: &Writes) {
     let flow = kernel.flow;
     let mut reported = false;
-    writes.each(flow, &mut |at, i, set| {
+    writes.each(flow, &mut |Site { block, at }, i, set| {
         if reported || source(i) != Some(writes.space) {
             return;
         }
@@ -279,11 +294,19 @@ fn sources(kernel: &Kernel, writes: &Writes) {
         if let Some(k) = writes.of_source(flow, &here, &|k| writes.is_pending(set, k)) {
             reported = true;
             kernel.report(errors::no_proxy_fence(arg.span, i.entry.opcode, span(k), writes.space == Space::Global));
-        } else if let Some(k) = writes.of_source(flow, &here, &|k| writes.fenced_late(set, k)) {
+        } else if let alone = single_thread(kernel, block, at)
+            && let Some(k) = writes.of_source(flow, &here, &|k| writes.fenced_late(set, k, alone))
+            && !is_own(&writes.list[k].1, flow.instr(writes.list[k].0).bytes(), &here, i.constant("size"))
+        {
             reported = true;
             kernel.report(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
         }
     });
+}
+
+/// Does a thread copy only what it has itself written, so many bytes of `written`?
+fn is_own(written: &Region, bytes: u64, copied: &Region, size: Option<u64>) -> bool {
+    copied.value.is_some() && copied.value == written.value && size.is_some_and(|size| size <= bytes)
 }
 
 /// The shared variable of a descriptor, if its slice has only one.
@@ -336,7 +359,7 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
     // Without any asynchronous write or fence, the location of the matrices does not matter.
     let bare = !flow.cfg.any(&|i| writes_async(i) || fences(i, Space::Shared));
     let mut reported = false;
-    writes.each(flow, &mut |at, i, set| {
+    writes.each(flow, &mut |Site { block, at }, i, set| {
         let (Some(op), false) = (matrix(i), reported) else { return };
         let span = |k: usize| flow.instr(writes.list[k].0).span;
         let mut first = None;
@@ -361,7 +384,8 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
                 });
                 return;
             }
-            if let Some(k) = writes.of_matrix(var, set, &|k| writes.fenced_late(set, k)) {
+            let alone = single_thread(kernel, block, at);
+            if let Some(k) = writes.of_matrix(var, set, &|k| writes.fenced_late(set, k, alone)) {
                 reported = true;
                 kernel.report(errors::proxy_fence_late(arg.span, op, span(k)));
                 return;
