@@ -5,7 +5,7 @@ use crate::errors::rings as errors;
 use crate::errors::rings::RingParity;
 use crate::kernel::Kernel;
 use crate::sync::objects::object_name;
-use crate::sync::rings::uses::{OpKind, RingOp, Rings};
+use crate::sync::rings::uses::{OpKind, RingOp, Rings, Visit};
 
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let mut reported: Vec<u32> = Vec::new();
@@ -46,28 +46,44 @@ fn report_parity(kernel: &Kernel, wait: &RingOp, which: RingParity, other: Optio
 /// Reports a wait whose parity does not follow the rounds of its ring.
 fn check_parity(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
     let stages = wait.objects.len();
-    let Some(parities) = known(wait) else { return false };
-    if stages < 2 || !one_by_one(wait) || parities.len() <= 2 * stages {
+    let visits = of_loop(rings, wait);
+    let Some(parities) = known(&visits) else { return false };
+    if stages < 2 || !one_by_one(&visits) || parities.len() <= 2 * stages {
         return false;
     }
-    let wraps = |t: usize| {
-        let mut wraps = 0;
-        for k in 1..=t {
-            wraps += u64::from(wait.visits[k].offset < wait.visits[k - 1].offset);
-        }
-        wraps
-    };
-    let follows = |of: &dyn Fn(usize) -> u64| {
-        let kind = parities[0] ^ (of(0) & 1);
-        parities.iter().enumerate().all(|(t, p)| *p == (of(t) & 1) ^ kind)
-    };
-    let constant = follows(&|_| 0);
-    if follows(&wraps) || (constant && !steady(rings, wait)) {
+    let constant = parities.iter().all(|p| *p == parities[0]);
+    if alternates(&visits) || (constant && !steady(rings, wait)) {
         return false;
     }
-    let which = if follows(&|t| t as u64) { RingParity::EachStage } else { RingParity::Steady };
+    let each_stage = parities.iter().enumerate().all(|(t, p)| *p == (t as u64 & 1) ^ parities[0]);
+    let which = if each_stage { RingParity::EachStage } else { RingParity::Steady };
     report_parity(kernel, wait, which, None);
     true
+}
+
+/// The visits of all waits of a loop that is unrolled, if together they visit one object after the other; else those of this wait.
+fn of_loop(rings: &Rings, wait: &RingOp) -> Vec<Visit> {
+    let copy = |u: &&RingOp| u.kind == OpKind::Wait && !u.any && u.header == wait.header;
+    let copies: Vec<&RingOp> = rings.of(wait.var).filter(copy).collect();
+    let common = copies.iter().filter_map(|u| u.visits.last()).map(|v| v.iteration).min().unwrap_or(0);
+    let mut visits: Vec<(u32, Visit)> = Vec::new();
+    for u in copies {
+        visits.extend(u.visits.iter().filter(|v| v.iteration <= common).map(|v| (u.site.at, *v)));
+    }
+    visits.sort_by_key(|&(at, v)| (v.iteration, at));
+    let mut visits: Vec<Visit> = visits.into_iter().map(|(_, v)| v).collect();
+    // the first attempt and the others may be two statements
+    visits.dedup_by_key(|v| (v.offset, v.number));
+    if one_by_one(&visits) { visits } else { wait.visits.clone() }
+}
+
+/// Does the parity change when the ring wraps around, and only then?
+fn alternates(visits: &[Visit]) -> bool {
+    visits.windows(2).all(|pair| {
+        let wraps = u64::from(pair[1].offset < pair[0].offset);
+        let change = |a: u64, b: u64| (a ^ b) & 1;
+        pair[0].number.zip(pair[1].number).is_some_and(|(a, b)| change(a, b) == wraps)
+    })
 }
 
 /// Do the other waits and `init`s agree that one phase completes between two visits?
@@ -82,27 +98,20 @@ fn steady(rings: &Rings, wait: &RingOp) -> bool {
         })
 }
 
-/// The parity in each iteration.
-fn known(wait: &RingOp) -> Option<Vec<u64>> {
-    let mut out = Vec::with_capacity(wait.visits.len());
-    for v in &wait.visits {
-        out.push(v.number? & 1);
-    }
-    Some(out)
+/// The parity of each visit.
+fn known(visits: &[Visit]) -> Option<Vec<u64>> {
+    visits.iter().map(|v| Some(v.number? & 1)).collect()
 }
 
-/// Does each iteration go to the next object, and wrap from the last one to the first?
-fn one_by_one(wait: &RingOp) -> bool {
-    let mut order = wait.objects.clone();
+/// Does each visit go to the next object, and wrap from the last one to the first?
+fn one_by_one(visits: &[Visit]) -> bool {
+    let mut order: Vec<i64> = visits.iter().map(|v| v.offset).collect();
     order.sort_unstable();
-    for pair in wait.visits.windows(2) {
-        let at = |offset: i64| order.iter().position(|o| *o == offset);
-        let (Some(a), Some(b)) = (at(pair[0].offset), at(pair[1].offset)) else { return false };
-        if b != (a + 1) % order.len() {
-            return false;
-        }
-    }
-    true
+    order.dedup();
+    visits.windows(2).all(|pair| {
+        let at = |v: &Visit| order.binary_search(&v.offset).unwrap_or(0);
+        at(&pair[1]) == (at(&pair[0]) + 1) % order.len()
+    })
 }
 
 /// Reports an object with copies whose first waits all return at once.
