@@ -213,6 +213,27 @@ fn mbarrier_objects() {
     assert_eq!(found.other.access, "`mbarrier.init` or `.inval`");
 }
 
+/// Whoever uses the memory of an object again must know that it has ended.
+#[test]
+fn memory_of_an_object_that_has_ended() {
+    let body = |between: &str, next: &str| {
+        format!(
+            "setp.eq.u32 %p, %t, 0; setp.eq.u32 %q, %t, 40;
+             @%p mbarrier.init.shared::cta.b64 [bar], 64; bar.sync 0;
+             mbarrier.arrive.shared::cta.b64 %d0, [bar];
+             W: mbarrier.try_wait.shared::cta.b64 %q, [bar], %d0; @!%q bra W;
+             bar.sync 0; setp.eq.u32 %q, %t, 40;
+             @%p mbarrier.inval.shared::cta.b64 [bar];
+             {between} @%q {next};"
+        )
+    };
+    for next in ["st.shared.u32 [bar+4], %t", "mbarrier.init.shared::cta.b64 [bar], 64"] {
+        clean(threads(64), &body("bar.sync 0;", next));
+        let (found, text) = race(threads(64), &body("", next));
+        assert_eq!(found.other.access, "`mbarrier.inval`", "{text}");
+    }
+}
+
 #[test]
 fn clusters() {
     let body = "mov.u32 %r2, %cluster_ctarank; xor.b32 %r3, %r2, 1; mapa.shared::cluster.u32 %r4, %r0, %r3;\n\

@@ -52,9 +52,9 @@ impl Checked {
             self.shadows.of(Memory::Shared { slot, rank }).add(offset.into(), &bytes.operations());
         }
         self.object(object, What::Init, who)?;
-        // the memory is as if never written
+        // the memory is as if never written, but who writes it must know of the end
         self.shadows.of(Memory::Shared { slot, rank }).forget(offset.into(), 8);
-        Ok(())
+        self.object(object, What::Inval, who)
     }
 
     /// An operation on the bytes of an object.

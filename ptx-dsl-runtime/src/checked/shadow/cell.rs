@@ -39,6 +39,8 @@ pub(in crate::checked) enum What {
     Atomic,
     /// Of an mbarrier object.
     Init,
+    /// Of an mbarrier object. What it leaves counts as never written.
+    Inval,
     /// Of an mbarrier object.
     Mbarrier,
     /// By a copy in flight.
@@ -63,6 +65,7 @@ impl What {
             What::Store => "store",
             What::Atomic => "atomic operation",
             What::Init => "`mbarrier.init` or `.inval`",
+            What::Inval => "`mbarrier.inval`",
             What::Mbarrier => "operation on the mbarrier object",
             What::CopyLoad => "read by an asynchronous copy",
             What::CopyStore => "write by an asynchronous copy",
@@ -75,7 +78,8 @@ impl What {
     }
 
     pub fn writes(self) -> bool {
-        !matches!(self, What::Load | What::Mbarrier | What::CopyLoad | What::Operand | What::TensorMap)
+        use What::*;
+        !matches!(self, Load | Inval | Mbarrier | CopyLoad | Operand | TensorMap)
     }
 
     /// Is it a store through the generic proxy, which other proxies see only after a proxy fence?
