@@ -157,7 +157,7 @@ pub static RULES: &[Rule] = &[
         &[BROKEN, suspicious("for rings and multicasts")]),
     rule(657, "8.5", "an arrival, a flag or an atomic operation of `.cta` scope in the memory of another CTA",
         &[BROKEN, suspicious("for `.relaxed`")]),
-    rule(658, "8.5", "a wait of `.cta` scope for arrivals or multicasts of other CTAs, if the scope is written, or if they announce stores",
+    rule(658, "8.5", "a wait of `.cta` scope for arrivals, copies or `st.async` of other CTAs, if the scope is written, or if they announce stores",
         &[SUSPICIOUS]),
     rule(659, "9.7.19.5", "`setmaxnreg` that requests more registers than the CTA has",
         &[BROKEN]),

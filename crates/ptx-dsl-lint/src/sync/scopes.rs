@@ -110,15 +110,17 @@ fn remote(kernel: &Kernel) {
     }
 }
 
-/// Waits with CTA scope on objects that other CTAs arrive on.
+/// Waits with CTA scope on objects that other CTAs arrive on, or complete bytes on.
 fn waits(kernel: &Kernel) {
     let flow = kernel.flow;
     // Variables whose objects get cluster-scope arrivals from other CTAs; whether some store goes to another CTA.
     let mut wide: Vec<u32> = Vec::new();
     let mut stores = false;
     for (_, at, i) in flow.walk() {
-        if multicast(i)
-            && let Some(Region { base: AddressBase::Var(v), .. }) = kernel.region_of(at, mbarrier_operand(i), 8)
+        // copies, `st.async` and so on complete bytes on the object
+        let completes = matches!(i.entry.effects.mbarrier, Mbarrier::None | Mbarrier::CompleteTx);
+        if let Some(Region { base: AddressBase::Var(v), mapped, .. }) = kernel.region_of(at, mbarrier_operand(i), 8)
+            && (multicast(i) || mapped && completes)
         {
             wide.push(v.0);
             continue;
