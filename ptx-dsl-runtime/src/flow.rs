@@ -21,8 +21,8 @@ pub enum Flow {
     Next,
     /// Waits. When the wait is over the region runs again, with `Ctx::resumed`.
     Wait(Wait),
-    /// These lanes wait, the others are done. For instructions without results.
-    Part(u32, Wait),
+    /// Each of these groups of lanes waits by itself; the others are done. If the instruction has results, all lanes wait.
+    Apart(Vec<(u32, Wait)>),
 }
 
 /// What threads wait for.

@@ -87,6 +87,46 @@ ptx! {
         st.global.u32 [%o+12], %leader;
         ret;
     }
+    // The lanes of each third of a warp exchange and synchronise, while the halves of the warp are at different statements.
+    .visible .entry thirds(.param .u64 .ptr .global .align 4 out: &mut [u32])
+    {
+        .reg .pred %p;
+        .reg .b32 %t, %l, %third, %members, %v, %r, %sum, %tile, %at;
+        .reg .b64 %o;
+        .shared .align 4 .u32 tile[96];
+        ld.param.u64 %o, [out];
+        mov.u32 %t, %tid.x;
+        mov.u32 %l, %laneid;
+        mad.wide.u32 %o, %t, 12, %o;
+        rem.u32 %third, %l, 3;
+        match.any.sync.b32 %members, %third, -1;
+        mul.lo.u32 %v, %t, 7;
+        mov.u32 %tile, tile;
+        mad.lo.u32 %tile, %t, 4, %tile;
+        sub.u32 %at, %l, %third;
+        mul.lo.u32 %at, %at, 4;
+        sub.u32 %at, %tile, %at;
+        setp.lt.u32 %p, %l, 16;
+        @%p bra low;
+        shfl.sync.idx.b32 %r, %v, %third, 31, %members;
+        redux.sync.add.u32 %sum, %v, %members;
+        st.shared.u32 [%tile], %r;
+        bar.warp.sync %members;
+        bra.uni done;
+    low:
+        add.u32 %v, %v, 1;
+        shfl.sync.idx.b32 %r, %v, %third, 31, %members;
+        redux.sync.add.u32 %sum, %v, %members;
+        st.shared.u32 [%tile], %v;
+        bar.warp.sync %members;
+    done:
+        ld.shared.u32 %v, [%at];
+        bar.warp.sync %members;
+        st.global.u32 [%o], %r;
+        st.global.u32 [%o+4], %sum;
+        st.global.u32 [%o+8], %v;
+        ret;
+    }
 }
 
 /// What the lanes of a warp compute, whose first thread is `first`.
@@ -144,6 +184,32 @@ fn other_instructions_at_two_statements() {
             let words = [ballot, 15 << (t / 4 * 4), sum, 0, elected];
             assert_eq!(out[t as usize * 5..][..5], words, "thread {t}");
         }
+    }
+}
+
+/// Lanes of one warp that name different members do not wait for each other.
+#[test]
+fn groups_with_members_of_their_own() {
+    for threads in [32u32, 41, 96] {
+        let expected = (0..threads).flat_map(|t| {
+            let warp = t / 32 * 32;
+            let v = |l: u32| (warp + l) * 7 + u32::from(l < 16);
+            let third = t % 32 % 3;
+            let sum = (0..32.min(threads - warp)).filter(|l| l % 3 == third).map(v).sum();
+            [v(third), sum, v(third)]
+        });
+        let expected: Vec<u32> = expected.collect();
+        let run = |host: &Host<_>| {
+            let mut out = vec![0; expected.len()];
+            thirds.launch(host, Launch::grid(1).block(threads), (&mut out,)).map(|_| out).unwrap()
+        };
+        for seed in 0..8 {
+            assert_eq!(run(&Host::checked().seed(seed)), expected, "{threads} threads, seed {seed}");
+        }
+        assert_eq!(run(&Host::checked()), expected, "{threads} threads");
+        let mut out = vec![0; expected.len()];
+        thirds.launch(&Host::new(), Launch::grid(1).block(threads), (&mut out,)).unwrap();
+        assert_eq!(out, expected, "{threads} threads, plain");
     }
 }
 

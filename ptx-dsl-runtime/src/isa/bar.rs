@@ -4,7 +4,7 @@
 
 use super::{Done, active, same};
 use crate::fault::{Fault, FaultKind};
-use crate::kernel::{Flow, Wait};
+use crate::kernel::Flow;
 use crate::monitor::Sync;
 use crate::qual::{Q, q};
 use crate::sync::barrier::RedOp;
@@ -101,20 +101,19 @@ pub fn barrier_red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) ->
 pub fn bar_warp_sync(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Blocks {
     let Some(members) = s.first() else { return Ok(Flow::Next) };
     let groups = super::warp::groups(x, members, "bar.warp.sync")?;
-    let mut wait: Option<Wait> = None;
+    let mut waiting = Vec::new();
     if !x.resumed() {
         for &(members, lanes) in &groups {
             x.tell_sync(Sync::Warp { members, arrives: true }, lanes)?;
-            wait = x.bar_warp_sync(members).or(wait);
+            waiting.extend(x.bar_warp_sync(members).map(|wait| (lanes, wait)));
         }
     }
-    if let Some(wait) = wait {
-        return Ok(Flow::Wait(wait));
-    }
     for (members, lanes) in groups {
-        x.tell_sync(Sync::Warp { members, arrives: false }, lanes)?;
+        if !waiting.iter().any(|(others, _)| *others == lanes) {
+            x.tell_sync(Sync::Warp { members, arrives: false }, lanes)?;
+        }
     }
-    Ok(Flow::Next)
+    Ok(if waiting.is_empty() { Flow::Next } else { Flow::Apart(waiting) })
 }
 
 /// `barrier.cluster.arrive`

@@ -70,13 +70,11 @@ fn together(
         }
         return Ok(Flow::Next);
     }
-    // lanes that name different members meet others at this statement alone
-    x.forget_operands();
-    for &(named, _) in &groups {
-        if let Some(wait) = x.warp_rendezvous(named) {
-            return Ok(Flow::Wait(wait));
-        }
+    if groups.iter().any(|&(named, _)| x.warp_rendezvous(named).is_some()) {
+        let apart = |&(named, lanes): &(u32, u32)| (lanes, x.wait_for_members((named, lanes), (opcode, q), s));
+        return Ok(Flow::Apart(groups.iter().map(apart).collect()));
     }
+    x.forget_operands();
     for &(named, lanes) in &groups {
         if let Some(other) = active(named & x.mask & !lanes).next() {
             let (lane, mask) = (lanes.trailing_zeros(), members[other] as u32);

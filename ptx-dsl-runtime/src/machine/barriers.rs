@@ -96,7 +96,7 @@ impl Ctx<'_> {
                     self.step_does(Object::Cluster, Action::After { phase });
                 }
                 let wait = Wait::Cluster { phase };
-                Ok(if now == 0 || now == mask { Flow::Wait(wait) } else { Flow::Part(now, wait) })
+                Ok(if now == 0 || now == mask { Flow::Wait(wait) } else { Flow::Apart(vec![(now, wait)]) })
             }
             Err(what) => Err(self.fault(FaultKind::ClusterBarrier { what }, lane)),
         }

@@ -121,17 +121,25 @@ impl Ctx<'_> {
                 return Meets::Elsewhere(lanes, operands);
             }
         }
-        let Some(wait) = self.warp_rendezvous(members) else {
+        if self.warp_rendezvous(members).is_none() {
             self.cta_mut().meetings.leave(warp, lanes);
             return Meets::Here;
-        };
+        }
+        Meets::Waits(self.wait_for_members((members, lanes), (opcode, q), operands))
+    }
+
+    /// These lanes leave their operands for the others of `members`, and wait for them.
+    pub(crate) fn wait_for_members(
+        &mut self,
+        (members, lanes): (u32, u32),
+        (opcode, q): (&str, Q),
+        operands: &[&Lanes],
+    ) -> Wait {
         let mut hasher = FxHasher::default();
         (opcode, q.qualifiers()).hash(&mut hasher);
         let instruction = hasher.finish();
+        let warp = self.warp;
         self.cta_mut().meetings.wait((warp, lanes), instruction, operands);
-        Meets::Waits(match wait {
-            Wait::WarpSync { members, pc, .. } => Wait::WarpSync { members, pc, instruction: Some(instruction) },
-            other => other,
-        })
+        Wait::WarpSync { members, pc: Some(self.cur.pc), instruction: Some(instruction) }
     }
 }

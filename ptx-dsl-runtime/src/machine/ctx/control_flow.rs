@@ -75,9 +75,13 @@ impl Ctx<'_> {
         match flow {
             Flow::Next => self.branch(self.cur.mask, next),
             Flow::Wait(w) => self.park(here, w),
-            Flow::Part(lanes, w) => {
-                self.split(lanes, here, Some(w));
-                self.branch(self.cur.mask & !lanes, next);
+            Flow::Apart(groups) => {
+                let mut done = self.cur.mask;
+                for (lanes, wait) in groups {
+                    self.split(lanes, here, Some(wait));
+                    done &= !lanes;
+                }
+                self.branch(done, next);
             }
         }
     }
