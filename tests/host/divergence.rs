@@ -600,3 +600,37 @@ fn what_one_way_defines_and_the_other_does_not() {
         assert_eq!(got, want, "thread {i}");
     }
 }
+
+ptx! {
+    <sm_90, ptx 8.0>
+    .func (.reg .b32 old) take(.reg .b64 lock)
+    {
+        atom.acquire.gpu.global.cas.b32 old, [lock], 0, 1;
+        ret;
+    }
+    // Each lane takes a lock, counts, and gives it back.
+    .visible .entry locked(.param .u64 .ptr .global .align 4 d: &mut [u32]) .maxntid 64
+    {
+        .reg .pred %p;
+        .reg .b32 %x;
+        .reg .b64 %d;
+        ld.param.u64 %d, [d];
+    TAKE:
+        call (%x), take, (%d);
+        setp.ne.u32 %p, %x, 0;
+        @%p bra TAKE;
+        ld.global.u32 %x, [%d+4];
+        mad.lo.u32 %x, %x, 3, 1;
+        st.global.u32 [%d+4], %x;
+        st.release.gpu.global.u32 [%d], 0;
+        ret;
+    }
+}
+
+/// The lane with the lock does not wait for many turns of another warp.
+#[test]
+fn lanes_of_two_warps_that_take_a_lock() {
+    let mut d = [0u32; 2];
+    locked.launch(&Host::new(), Launch::grid(1).block(40).step_limit(2_000_000), (&mut d,)).unwrap();
+    assert_eq!(d, [0, (0..40).fold(0u32, |x, _| x.wrapping_mul(3).wrapping_add(1))]);
+}

@@ -158,6 +158,8 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
     let slice = if x.scheduling.polling.is_some() { SLICE_OF_A_WATCH } else { SLICE };
     let end = x.scheduling.turns + slice;
     x.scheduling.rotate = false;
+    // when the fragments of a warp began to take turns among themselves
+    let mut began = x.scheduling.turns;
     loop {
         if !x.async_ops.is_empty() {
             x.deliver_due()?;
@@ -184,7 +186,14 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         match next {
             Next::Go(pc) => {
                 let c = Cohort { pc, ..x.cur };
-                x.here().ready.push_back(c);
+                // a fragment runs one region: other warps, which run many, come after an epoch
+                let s = &x.scheduling;
+                if diverged && s.always_first && !s.yielded && s.turns - began < EPOCH.into() {
+                    x.here().ready.push_front(c);
+                } else {
+                    x.here().ready.push_back(c);
+                    began = x.scheduling.turns;
+                }
             }
             Next::Split => split(x)?,
             Next::Exit => {
