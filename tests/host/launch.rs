@@ -238,7 +238,7 @@ fn a_grid_that_takes_for_ever_is_ended() {
     handle.cancel();
     let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).cancel(handle), (&mut out,)).unwrap_err();
     // each engine looks at another moment
-    let places = ["cancelled, last at start of `idle`\n", "cancelled, last at the end of `idle`\n"];
+    let places = ["cancelled, last at the start of `idle`\n", "cancelled, last at the end of `idle`\n"];
     assert!(places.iter().any(|place| error.to_string().contains(place)), "{error}");
     assert!(!error.to_string().contains("`?`"), "{error}");
 }

@@ -94,24 +94,41 @@ impl fmt::Display for FaultKind {
             StepLimit { turns, region, loops } => {
                 write!(f, "no end after {turns} turns, last ")?;
                 match &loops[..] {
-                    [] => write!(f, "at {}", named(region)),
+                    [] => f.write_str(&at(region)),
                     [head, outer @ ..] => {
                         if head != region {
-                            write!(f, "at {} ", named(region))?;
+                            write!(f, "{} ", at(region))?;
                         }
                         write!(f, "in the loop at `{head}`")?;
                         outer.iter().try_for_each(|head| write!(f, ", inside of the loop at `{head}`"))
                     }
                 }
             }
-            Cancelled { region } => write!(f, "cancelled, last at {}", named(region)),
+            Cancelled { region } => write!(f, "cancelled, last {}", at(region)),
             NotYet { what } => write!(f, "the host does not run {what} yet"),
             Internal(what) => write!(f, "bug in ptx-dsl: {what}"),
         }
     }
 }
 
-/// A region in a sentence: its label, or words such as "after `bra`".
-fn named(region: &str) -> Cow<'_, str> {
-    if region.contains('`') { Cow::Borrowed(region) } else { Cow::Owned(format!("`{region}`")) }
+/// A place in a sentence: a region's label, or what it is called without one.
+fn at(region: &str) -> Cow<'_, str> {
+    match region {
+        _ if region.starts_with("after `") => Cow::Borrowed(region),
+        _ if region.starts_with("start of `") => Cow::Owned(format!("at the {region}")),
+        _ if region.contains('`') => Cow::Owned(format!("at {region}")),
+        _ => Cow::Owned(format!("at `{region}`")),
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn places_of_regions() {
+        let called = ["loop", "after `bra`", "start of `k`", "the end of `k`", "`bar.sync 0;`"].map(at);
+        let places = ["at `loop`", "after `bra`", "at the start of `k`", "at the end of `k`", "at `bar.sync 0;`"];
+        assert_eq!(called, places);
+    }
 }

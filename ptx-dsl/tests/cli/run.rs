@@ -434,6 +434,8 @@ fn wrong_arguments() {
         (&["--arg", "y=[99999999999999999]"], "there is not so much memory"),
         (&["--arg", "y=@no-such-file.npy"], "cannot read `no-such-file.npy`"),
         (&["--arg", "y=@cli.rs"], "no-such"),
+        #[cfg(target_os = "linux")]
+        (&["--arg", "y=@/dev/zero"], "cannot read `/dev/zero`: it is not a regular file, and has more than 256 MiB"),
         (&["--arg", "y=@run/saxpy.ptx:f64[7]"], "`run/saxpy.ptx`: "),
         (&["--arg", "y=[4]", "--print", "a"], "`a` is not a buffer"),
         (&["--arg", "y=[4]", "--print", "q"], "no parameter `q`"),
