@@ -393,9 +393,7 @@ impl FaultKind {
             | Internal(_) => "",
         }
     }
-}
 
-impl FaultKind {
     /// What makes the checked host leave out faults of this kind, which ptxas makes harmless; or "".
     fn option(&self) -> &'static str {
         match self {
@@ -555,8 +553,9 @@ impl fmt::Display for Fault {
         if !self.section().is_empty() {
             write!(f, "\n  = note: PTX ISA {}", self.section())?;
         }
-        if !self.kind.option().is_empty() {
-            write!(f, "\n  = note: {}", self.kind.option())?;
+        let option = self.kind.option();
+        if !option.is_empty() {
+            write!(f, "\n  = note: {option}")?;
         }
         let kind = match &self.kind {
             FaultKind::DataRace(race) => race.help(self.thread),
