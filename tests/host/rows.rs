@@ -221,3 +221,108 @@ fn what_some_lanes_set_before_a_barrier_is_theirs_behind_it() {
         assert_eq!(got, [if t < 40 { 7 } else { 9 }, a], "thread {t}");
     }
 }
+
+ptx! {
+    <sm_80, ptx 7.0>
+    // Instructions that take the result of another one, with what keeps them apart between them; lanes leave the loop one by one.
+    .visible .entry pairs(.param .u64 .ptr .global .align 4 out: &mut [u32])
+    {
+        .reg .pred %p, %q;
+        .reg .b32 %t, %i, %a, %b, %c, %d, %e, %x, %y, %z, %again, %last;
+        .reg .b64 %out, %o;
+        ld.param.u64 %out, [out];
+        mov.u32 %t, %tid.x;
+        mul.lo.u32 %last, %t, 40503;
+        and.b32 %last, %last, 15;
+        xor.b32 %a, %t, 21;
+        mul.lo.u32 %a, %a, %a;
+        xor.b32 %x, %a, 3;
+        xor.b32 %b, %a, 5;
+        mov.u32 %i, 0;
+        mov.u32 %z, %a;
+        mov.u32 %again, %b;
+      each:
+        // read twice
+        mul.lo.u32 %c, %a, %b;
+        xor.b32 %d, %c, %a;
+        xor.b32 %e, %c, %d;
+        // the other operand changes
+        xor.b32 %c, %e, %a;
+        add.u32 %b, %b, %i;
+        mul.lo.u32 %y, %c, %b;
+        // what the second one writes is read before
+        shl.b32 %c, %y, 3;
+        add.u32 %e, %e, %x;
+        xor.b32 %x, %c, %a;
+        // what it takes is written again before
+        shr.u32 %c, %e, 7;
+        shl.b32 %d, %c, 1;
+        mul.lo.u32 %c, %d, 77;
+        xor.b32 %y, %y, %c;
+        // one register for both results
+        mul.lo.u32 %a, %a, %x;
+        add.u32 %a, %a, %y;
+        // the next turn reads it, and another lane behind the loop
+        shl.b32 %d, %again, 5;
+        xor.b32 %again, %a, %d;
+        xor.b32 %z, %d, %again;
+        mul.lo.u32 %z, %z, 3;
+        // a predicate that a guard and the branch read
+        setp.lt.u32 %q, %a, %y;
+        selp.b32 %e, %e, %a, %q;
+        @%q add.u32 %b, %b, %e;
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %p, %i, %last;
+        @%p bra each;
+        selp.b32 %e, 1, 0, %q;
+        add.u32 %z, %z, %e;
+        xor.b32 %z, %z, %b;
+        xor.b32 %z, %z, %x;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %out, %out, %o;
+        st.global.u32 [%out], %z;
+        ret;
+    }
+}
+
+/// The same in Rust.
+fn pairs_of(t: u32) -> u32 {
+    let last = t.wrapping_mul(40503) & 15;
+    let mut a = (t ^ 21).wrapping_mul(t ^ 21);
+    let (mut x, mut b, mut again, mut i) = (a ^ 3, a ^ 5, a ^ 5, 0);
+    loop {
+        let c = a.wrapping_mul(b);
+        let d = c ^ a;
+        let mut e = c ^ d;
+        let c = e ^ a;
+        b = b.wrapping_add(i);
+        let mut y = c.wrapping_mul(b);
+        let c = y << 3;
+        e = e.wrapping_add(x);
+        x = c ^ a;
+        y ^= (e >> 7 << 1).wrapping_mul(77);
+        a = a.wrapping_mul(x).wrapping_add(y);
+        let d = again << 5;
+        again = a ^ d;
+        let z = (d ^ again).wrapping_mul(3);
+        let lower = a < y;
+        e = if lower { e } else { a };
+        if lower {
+            b = b.wrapping_add(e);
+        }
+        i += 1;
+        if i >= last {
+            return z.wrapping_add(lower.into()) ^ b ^ x;
+        }
+    }
+}
+
+#[test]
+fn an_instruction_that_takes_the_result_of_another() {
+    for threads in [1, 32, 100, 256] {
+        let mut out = vec![0u32; threads];
+        pairs.launch(&Host::new(), Launch::grid(1).block(threads as u32), (&mut out,)).unwrap();
+        let wanted: Vec<u32> = (0..threads as u32).map(pairs_of).collect();
+        assert_eq!(out, wanted);
+    }
+}

@@ -36,6 +36,15 @@ impl Op {
         Op { q, order, site: i.site, guard: i.guard, sources, results: i.results.clone(), watched }
     }
 
+    /// The registers that it reads.
+    pub fn reads(&self) -> impl Iterator<Item = Register> {
+        let operands = self.sources.iter().filter_map(|source| match source {
+            Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => Some(*r),
+            Operand::Constant(_) | Operand::Special(_) | Operand::Frame { .. } => None,
+        });
+        self.guard.map(|guard| guard.register).into_iter().chain(operands)
+    }
+
     /// Is it watched even if no load has read what nobody has written?
     pub fn is_watched(&self) -> bool {
         self.watched.as_ref().is_some_and(|watched| watched.always)

@@ -6,6 +6,7 @@
 
 mod deferred;
 mod fusion;
+mod pairs;
 mod scalars;
 mod step;
 
@@ -144,7 +145,7 @@ impl Plan {
         if r.full {
             fusion::fuse(r, code, at, &mut steps);
         }
-        let steps = fusion::join_scalars(fusion::join_loops(steps)).into();
+        let steps = fusion::join_scalars(fusion::join_loops(code, at, steps)).into();
         Ok(Plan { rest, kinds, steps, deferred })
     }
 

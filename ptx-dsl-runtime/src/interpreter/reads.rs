@@ -1,6 +1,6 @@
 //! The registers that a faulty instruction has read, for the report.
 
-use super::op::{Op, Operand};
+use super::op::Op;
 use super::runner::Runner;
 use crate::fault::{Fault, RegisterValue};
 
@@ -49,12 +49,7 @@ impl Runner<'_, '_> {
         if let Some(thread) = fault.thread {
             fault.callers = self.callers(op.site, thread);
         }
-        let guard = op.guard.map(|g| g.register);
-        let operands = op.sources.iter().filter_map(|o| match o {
-            Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => Some(*r),
-            _ => None,
-        });
-        for register in guard.into_iter().chain(operands) {
+        for register in op.reads() {
             let Some(value) = self.read(op.q, register, fault) else { continue };
             if fault.registers.iter().all(|known| known.name != value.name) {
                 fault.registers.push(value);

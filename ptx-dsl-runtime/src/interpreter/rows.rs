@@ -2,10 +2,12 @@
 //!
 //! [`forms`] lists the instructions that have such a loop. All others run lane by lane, with the same semantics.
 
+mod compiled;
 mod forms;
 mod kind;
 mod kinds;
 mod loops;
+mod pairs;
 
 use super::nans::AnyNan;
 use super::op::{Op, Operand};
@@ -61,11 +63,11 @@ fn forms_for<'a>(
         Source::Constant { .. } | Source::Variable { .. } | Source::Special { .. } => true,
     };
     forms::of(opcode).iter().copied().filter(move |form| {
-        let given = form.sources.len() == i.sources.len() && form.results.len() >= i.results.len();
-        let mut results = form.results.iter().zip(&i.results);
+        let given = form.rows.sources.len() == i.sources.len() && form.rows.results.len() >= i.results.len();
+        let mut results = form.rows.results.iter().zip(&i.results);
         given
             && form.sets.contains(&q)
-            && form.sources.iter().zip(&i.sources).all(|(kind, s)| takes(kind, s))
+            && form.rows.sources.iter().zip(&i.sources).all(|(kind, s)| takes(kind, s))
             && results.all(|(kind, r)| r.is_none_or(|r| holds(kind, widths[r as usize])))
     })
 }
@@ -74,7 +76,7 @@ fn forms_for<'a>(
 pub(super) fn takes_any_nan(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> [bool; OPERANDS] {
     let mut takes = [false; OPERANDS];
     if let Some(form) = forms_for(opcode, q, i, widths).next() {
-        takes.iter_mut().zip(form.sources).for_each(|(takes, kind)| *takes = *kind == Kind::F);
+        takes.iter_mut().zip(form.rows.sources).for_each(|(takes, kind)| *takes = *kind == Kind::F);
     }
     takes
 }
@@ -82,6 +84,7 @@ pub(super) fn takes_any_nan(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> [
 /// The loop of an instruction on this processor.
 pub(super) struct RowFunction {
     form: &'static Form,
+    set: InstructionSet,
     compiled: Compiled,
     given: [Given; OPERANDS],
     pub opcode: Opcode,
@@ -110,9 +113,9 @@ impl RowFunction {
         }
         let nan = |(kind, r): (&Kind, &Option<Register>)| *kind != Kind::F || r.is_some_and(|r| any_nan.has(r));
         let mut forms = forms_for(opcode, q, i, widths);
-        let form = forms.find(|form| form.results.iter().zip(&i.results).all(nan))?;
+        let form = forms.find(|form| form.rows.results.iter().zip(&i.results).all(nan))?;
         let mut given = [Given::Other; OPERANDS];
-        for ((to, kind), source) in given.iter_mut().zip(form.sources).zip(&i.sources) {
+        for ((to, kind), source) in given.iter_mut().zip(form.rows.sources).zip(&i.sources) {
             *to = match source {
                 Source::Register { register } => Given::Register(*register),
                 Source::Constant { value } | Source::Variable { value, .. } => {
@@ -121,20 +124,15 @@ impl RowFunction {
                 _ => Given::Other,
             };
         }
-        let compiled = match set {
-            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-            InstructionSet::Avx512 => form.loops[0],
-            _ => form.loops[1],
-        };
-        let fma = opcode == op::fma && matches!(form.results, [Kind::W | Kind::F]) && !q.has(q::ftz);
-        Some(RowFunction { form, compiled, given, opcode, fma })
+        let fma = opcode == op::fma && matches!(form.rows.results, [Kind::W | Kind::F]) && !q.has(q::ftz);
+        Some(RowFunction { form, set, compiled: form.rows.compiled(set), given, opcode, fma })
     }
 
     /// Runs the instruction on rows.
     pub fn run(&self, r: &mut Runner<'_, '_>, op: &Op) {
         let form = self.form;
-        let mut places = Places::default();
-        for ((at, kind), given) in form.sources.iter().enumerate().zip(&self.given) {
+        let mut places = Places { all: r.all, ..Places::default() };
+        for ((at, kind), given) in form.rows.sources.iter().enumerate().zip(&self.given) {
             places.sources[at] = match *given {
                 Given::Register(register) if r.registers.is_rows(r.lo, register) => rows_of(r, register),
                 Given::Constant(n) => Place { first: constant_row(r, *kind, n) as u32, by_warp: false },
@@ -151,13 +149,13 @@ impl RowFunction {
 
     /// The loop with these places.
     fn call(&self, r: &Runner<'_, '_>, places: Places) -> (Call, Needs) {
-        ((self.compiled, places), Needs::of(self.form, &places, r.registers.warps))
+        ((self.compiled, places), Needs::of(&self.form.rows, &places, r.registers.warps))
     }
 
     /// Where the results go: one that nobody wants to scratch rows, or nowhere.
     fn place_results(&self, r: &Runner<'_, '_>, op: &Op, places: &mut Places) {
         let [first, second] = [0, 1].map(|at| op.results.get(at).copied().flatten().map(|to| rows_of(r, to)));
-        let unwanted = || Place { first: scratch_row(r, self.form.results[0], OPERANDS) as u32, by_warp: true };
+        let unwanted = || Place { first: scratch_row(r, self.form.rows.results[0], OPERANDS) as u32, by_warp: true };
         (places.result, places.second) = (first.unwrap_or_else(unwanted), second);
     }
 }
@@ -177,7 +175,6 @@ fn loop_of<'c>(r: &'c Runner<'_, '_>) -> Loop<'c> {
         predicates: &r.registers.masks,
         lo: r.lo as u32,
         masks: &r.masks[..r.n],
-        all: r.all,
     }
 }
 
@@ -212,8 +209,8 @@ pub(super) struct Resolved {
 impl RowFunction {
     /// The places of operands and results now. `None` if an operand has to be computed by lane.
     pub fn resolve(&self, r: &Runner<'_, '_>, op: &Op) -> Option<Resolved> {
-        let (mut places, mut fills) = (Places::default(), Vec::new());
-        for ((at, kind), given) in self.form.sources.iter().enumerate().zip(&self.given) {
+        let (mut places, mut fills) = (Places { all: r.all, ..Places::default() }, Vec::new());
+        for ((at, kind), given) in self.form.rows.sources.iter().enumerate().zip(&self.given) {
             places.sources[at] = match given {
                 Given::Register(register) if r.registers.is_rows(r.lo, *register) => rows_of(r, *register),
                 Given::Constant(n) => Place { first: constant_row(r, *kind, *n) as u32, by_warp: false },
@@ -236,20 +233,24 @@ impl RowFunction {
     }
 }
 
-/// Loops that run one after the other for all lanes. Their operands are rows, or constants.
+/// Loops that run one after the other. Their operands are rows, or constants.
 pub(super) struct Loops {
     calls: Box<[Call]>,
     needs: Needs,
-    /// Results that are no rows yet.
-    fresh: Box<[Register]>,
+    /// Results that are no rows yet; do all lanes get them?
+    fresh: Box<[(Register, bool)]>,
 }
 
 impl Loops {
-    /// Runs the loops. Nobody reads the results in lanes that do not run.
+    /// Runs the loops.
     #[inline]
     pub fn run(&self, r: &mut Runner<'_, '_>) {
-        for register in &self.fresh {
-            r.registers.set_scalar(r.lo, *register, Scalar::Rows);
+        for (register, all) in &self.fresh {
+            if *all {
+                r.registers.set_scalar(r.lo, *register, Scalar::Rows);
+            } else {
+                r.rows_for(*register);
+            }
         }
         run_calls(&self.calls, &self.needs, &loop_of(r));
     }
@@ -260,8 +261,8 @@ impl FromIterator<Resolved> for Loops {
         let (mut calls, mut needs, mut fresh) = (Vec::new(), Needs::default(), Vec::new());
         for Resolved { call, needs: of_call, fresh: of_loop, .. } in resolved {
             needs = if calls.is_empty() { of_call } else { needs.and(of_call) };
+            fresh.extend(of_loop.into_iter().map(|register| (register, call.1.all)));
             calls.push(call);
-            fresh.extend(of_loop);
         }
         Loops { calls: calls.into(), needs, fresh: fresh.into() }
     }
@@ -276,6 +277,23 @@ impl Resolved {
     /// The results that are no rows yet.
     pub fn fresh(&self) -> &[Register] {
         &self.fresh
+    }
+
+    /// This loop and the next as one, if the instructions have one. `taken`: bits of the operands of the second that take the result
+    /// of the first, which is stored if it is `kept`.
+    pub fn with(&self, next: &Resolved, of: [&RowFunction; 2], taken: u8, kept: bool) -> Option<Resolved> {
+        let pair = pairs::find(of.map(|f| (f.opcode, f.form)), taken)?;
+        let ((_, first), (_, second)) = (&self.call, &next.call);
+        let [of_first, of_second] = of.map(|f| f.form.rows.sources.len());
+        let others = second.sources.iter().take(of_second).enumerate().filter(|(i, _)| taken >> i & 1 == 0);
+        let others = others.map(|(_, place)| place);
+        let (result, all) = (second.result, first.all && second.all);
+        let mut places = Places { result, second: kept.then_some(first.result), all, ..Places::default() };
+        let sources = first.sources.iter().take(of_first).chain(others);
+        places.sources.iter_mut().zip(sources).for_each(|(to, from)| *to = *from);
+        let needs = Needs::of(&pair.rows, &places, self.needs.warps);
+        let fresh = self.fresh.iter().chain(&next.fresh).copied().collect();
+        Some(Resolved { call: (pair.rows.compiled(of[0].set), places), needs, fills: Box::default(), fresh })
     }
 
     /// Runs the loop.

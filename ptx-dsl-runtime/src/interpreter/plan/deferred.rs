@@ -12,7 +12,7 @@ use super::super::rows::Resolved;
 use super::super::runner::Runner;
 use super::super::value::Value;
 use super::Planned;
-use super::fusion::{is_dead_at_end, reads};
+use super::fusion::is_dead_at_end;
 use super::step::Step;
 use crate::qual::{Ty, q};
 use ptx_dsl_isa::image::Register;
@@ -91,7 +91,7 @@ impl Tracker {
         let through = access.as_ref().map(|a| a.maker).or(made.and_then(|(_, from)| from));
         for (n, maker) in self.makers.iter_mut().enumerate().filter(|(_, maker)| maker.held) {
             let guarded = op.guard.is_some() && op.results.contains(&Some(maker.result));
-            let read = reads(op, maker.result);
+            let read = op.reads().any(|register| register == maker.result);
             if read {
                 maker.last = at;
             }

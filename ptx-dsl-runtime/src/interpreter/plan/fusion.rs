@@ -3,10 +3,11 @@
 use super::super::code::{Code, Instr, Run};
 use super::super::liveness::successors;
 use super::super::memory::{CHAIN, Factor, Products};
-use super::super::op::{Op, Operand};
+use super::super::op::Operand;
 use super::super::rows::Resolved;
 use super::super::runner::{Rest, Runner};
 use super::Planned;
+use super::pairs::{self, Readers};
 use super::step::Step;
 
 use ptx_dsl_isa::image::{End, Register};
@@ -30,32 +31,28 @@ pub(super) fn fuse(r: &Runner<'_, '_>, code: &Code, at: usize, steps: &mut Vec<P
 }
 
 /// Joins loops on rows that follow each other.
-pub(super) fn join_loops(steps: Vec<Planned>) -> Vec<Planned> {
-    let (mut joined, mut loops) = (Vec::with_capacity(steps.len()), Vec::new());
-    let mut first = 0;
-    let end = |loops: &mut Vec<Resolved>, first: usize| {
-        let step = match loops.len() {
-            0 => return None,
-            1 => Step::Rows(loops.pop()?),
-            _ => Step::Loops(loops.drain(..).collect()),
-        };
-        Some(Planned { at: first, step, all: true })
+pub(super) fn join_loops(code: &Code, at: usize, steps: Vec<Planned>) -> Vec<Planned> {
+    let body = &code.regions[at].body;
+    let (readers, mut joined, mut loops) = (Readers::of(code, at), Vec::with_capacity(steps.len()), (Vec::new(), true));
+    let end = |(loops, all): &mut (Vec<(usize, Resolved)>, bool)| {
+        let (first, all) = (loops.first()?.0, std::mem::replace(all, true));
+        let mut loops = pairs::join(body, &readers, std::mem::take(loops));
+        let step = if loops.len() == 1 { Step::Rows(loops.pop()?) } else { Step::Loops(loops.into_iter().collect()) };
+        Some(Planned { at: first, step, all })
     };
     for Planned { at, step, all } in steps {
         match step {
-            Step::Rows(resolved) if all && resolved.is_on_rows() => {
-                if loops.is_empty() {
-                    first = at;
-                }
-                loops.push(resolved);
+            Step::Rows(resolved) if resolved.is_on_rows() => {
+                loops.0.push((at, resolved));
+                loops.1 &= all;
             }
             step => {
-                joined.extend(end(&mut loops, first));
+                joined.extend(end(&mut loops));
                 joined.push(Planned { at, step, all });
             }
         }
     }
-    joined.extend(end(&mut loops, first));
+    joined.extend(end(&mut loops));
     joined
 }
 
@@ -124,10 +121,10 @@ fn factor(planned: &Planned, body: &[Instr]) -> Option<Factor> {
     access.loads_factors().then_some(Factor { access: *access, address: *address, to: *to, at: planned.at })
 }
 
-/// Does nobody read a register, which is not a predicate, from an instruction of a region on before it is written?
+/// Does nobody read a register from an instruction of a region on before it is written?
 fn is_dead_behind(code: &Code, at: usize, from: usize, register: Register) -> bool {
     for Instr { op, .. } in &code.regions[at].body[from..] {
-        if reads(op, register) {
+        if op.reads().any(|read| read == register) {
             return false;
         }
         if op.guard.is_none() && op.results.contains(&Some(register)) {
@@ -140,13 +137,10 @@ fn is_dead_behind(code: &Code, at: usize, from: usize, register: Register) -> bo
 /// Does nobody read a register after a region?
 pub(super) fn is_dead_at_end(code: &Code, at: usize, register: Register) -> bool {
     let end = code.end(at);
-    let plain = matches!(end, End::Goto { .. } | End::Branch { .. } | End::Exit {});
+    let plain = match end {
+        End::Goto { .. } | End::Exit {} => true,
+        End::Branch { guard, .. } => guard.register != register,
+        _ => false,
+    };
     plain && successors(end).into_iter().all(|pc| code.is_dead(register, pc as crate::Pc))
-}
-
-pub(super) fn reads(op: &Op, register: Register) -> bool {
-    op.sources.iter().any(|source| match source {
-        Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => *r == register,
-        Operand::Constant(_) | Operand::Special(_) | Operand::Frame { .. } => false,
-    })
 }

@@ -2,9 +2,10 @@
 //! only has it compiled for constant qualifiers.
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
+use super::compiled::{self, row_loop};
 use super::kind::Kind;
-use super::kinds::{F, H, L, N, P, Semantics, W, each};
-use super::loops::{Compiled, Form, Loop, Places};
+use super::kinds::{F, H, L, N, P, Semantics, W, operands};
+use super::loops::{Compiled, Form, LOOP_OPERANDS, RowLoop};
 use crate::isa::arith::float;
 use crate::isa::{arith, compare, cvt, logic};
 use crate::lanes::{Base, Level};
@@ -12,39 +13,6 @@ use crate::qual::{Q, Qualifiers, Ty, q};
 use ptx_dsl_isa::opcode::Opcode;
 use std::collections::HashMap;
 use std::sync::OnceLock;
-
-macro_rules! level {
-    ($(#[$attribute:meta])* $name:ident $level:ty) => {
-        $(#[$attribute])*
-        fn $name<F: Semantics, A, B, C, D, R, S>(x: &Loop<'_>, places: &Places)
-        where
-            A: super::kinds::Register,
-            B: super::kinds::Register,
-            C: super::kinds::Register,
-            D: super::kinds::Register,
-            R: super::kinds::Register,
-            S: super::kinds::Register,
-        {
-            each::<F, A, B, C, D, R, S, $level>(x, places);
-        }
-    };
-}
-#[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
-level!(
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt,avx512f,avx512bw,avx512dq,avx512vl")]
-    avx512 crate::lanes::Avx512
-);
-#[cfg(target_arch = "x86_64")]
-level!(
-    #[target_feature(enable = "avx2,fma,bmi1,bmi2,lzcnt,popcnt")]
-    avx2 crate::lanes::Avx2
-);
-#[cfg(all(target_arch = "x86_64", debug_assertions))]
-use avx2 as avx512;
-#[cfg(not(target_arch = "x86_64"))]
-level!(avx2 Base);
-#[cfg(not(target_arch = "x86_64"))]
-use avx2 as avx512;
 
 /// Declares forms: opcode, function, sets of qualifiers, lists of types, kinds of operands `=>` kinds of results. Sets or lists in
 /// braces of their own mean the same: the first one's loop is that of all.
@@ -70,38 +38,18 @@ macro_rules! forms {
         struct This;
         impl Semantics for This {
             #[inline(always)]
-            fn lane<V: Level>(s: [u64; 4]) -> [u64; 2] {
-                let [first, rest @ ..] = $family::$function$(::<$level>)?(SETS[0], operands::<{ [$(Kind::$s),*].len() }>(s));
+            fn lane<V: Level>(s: [u64; LOOP_OPERANDS]) -> [u64; 2] {
+                let [first, rest @ ..] = $family::$function$(::<$level>)?(SETS[0], operands::<{ [$(Kind::$s),*].len() }>(&s));
                 [first, rest.first().copied().unwrap_or(0)]
             }
         }
-        let loops = forms!(@loops This ($($s)*) ($($r)*));
-        $all.push((Opcode::of($opcode), Form { sets: SETS, one: |a, b, c, d| This::lane::<Base>([a, b, c, d]), sources: &[$(Kind::$s),*], results: &[$(Kind::$r),*], loops }));
+        let rows = row_loop!(This ($($s)*) => ($($r)*));
+        $all.push((Opcode::of($opcode), Form { sets: SETS, one: |a, b, c, d| This::lane::<Base>([a, b, c, d, 0]), rows }));
     }};
     (@sets $q:tt {$({$($t:ident)*})+}) => { &[$(forms!(@set $q {$($t)*})),+] };
     (@sets {$({$($q:ident)*})+} $t:tt) => { &[$(forms!(@set {$($q)*} $t)),+] };
     (@sets $q:tt $t:tt) => { &[forms!(@set $q $t)] };
     (@set {$($q:ident)*} {$($t:ident)*}) => { Q::of(&const { Qualifiers::new(&[$(q::$q),*], &[$(Ty::$t),*]) }) };
-    (@loops $f:ident ($a:ident) $r:tt) => { forms!(@results $f $a N N N $r) };
-    (@loops $f:ident ($a:ident $b:ident) $r:tt) => { forms!(@results $f $a $b N N $r) };
-    (@loops $f:ident ($a:ident $b:ident $c:ident) $r:tt) => { forms!(@results $f $a $b $c N $r) };
-    (@loops $f:ident ($a:ident $b:ident $c:ident $d:ident) $r:tt) => { forms!(@results $f $a $b $c $d $r) };
-    (@results $f:ident $a:ident $b:ident $c:ident $d:ident ($r:ident)) => { forms!(@levels $f $a $b $c $d $r N) };
-    (@results $f:ident $a:ident $b:ident $c:ident $d:ident ($r:ident $s:ident)) => { forms!(@levels $f $a $b $c $d $r $s) };
-    (@levels $f:ident $($kind:ident)*) => {
-        [avx512::<$f, $($kind),*> as Compiled, avx2::<$f, $($kind),*> as Compiled]
-    };
-}
-
-#[inline(always)]
-fn operands<const N: usize>(s: [u64; 4]) -> [u64; N] {
-    let mut all = [0; N];
-    let mut i = 0;
-    while i < N {
-        all[i] = s[i];
-        i += 1;
-    }
-    all
 }
 
 /// Without optimisation all instructions run lane by lane: these loops would be half as slow, and most of the crate's build time.
@@ -227,20 +175,20 @@ pub(super) fn of(opcode: Opcode) -> &'static [&'static Form] {
 }
 
 #[cfg(all(test, ptx_dsl_optimised))]
-mod tests {
+pub(super) mod tests {
     use super::*;
     use crate::isa::Call;
     use crate::isa::list::calls;
 
     /// Bits of all kinds: small and large numbers, both signs, special floats.
-    fn values() -> Vec<u64> {
+    pub fn values() -> Vec<u64> {
         let words =
             [0, 1, 2, 31, 32, 0x7fff_ffff, 0x8000_0000, 0xffff_ffff, 0x3f80_0000, 0xff80_0000, 0x7fc0_0001, 1 << 15];
         let longs = [1 << 63, u64::MAX, 0x3ff0_0000_0000_0000, 0x7ff8_0000_0000_0001, 0x0123_4567_89ab_cdef, 1 << 40];
         words.into_iter().chain(longs).collect()
     }
 
-    fn is_nan(v: u64) -> bool {
+    pub fn is_nan(v: u64) -> bool {
         f32::from_bits(v as u32).is_nan()
     }
 
@@ -249,11 +197,15 @@ mod tests {
         if is_nan(v) { (v ^ 0x8000_0123) | 1 << 22 } else { v }
     }
 
+    /// The low bits, which a register holds.
+    pub fn low(kind: Kind, v: u64) -> u64 {
+        v & (u64::MAX >> (64 - kind.bits()))
+    }
+
     #[test]
     fn every_set_of_qualifiers_of_a_form_computes_the_same() {
         let calls: HashMap<Opcode, Call> = calls().into_iter().collect();
         let values = values();
-        let low = |kind: &Kind, v: u64| v & (u64::MAX >> (64 - kind.bits()));
         let mut compared = 0;
         for (opcode, form) in all() {
             let Call::Lane(lane) = &calls[&opcode] else { panic!("{opcode:?} is not an instruction of a lane") };
@@ -261,18 +213,23 @@ mod tests {
                 for (j, b) in values.iter().enumerate() {
                     let all = [*a, *b, values[(i + j) % values.len()], values[(i * 7 + j) % values.len()]];
                     let mut s = [0; 4];
-                    s.iter_mut().zip(form.sources.iter().zip(all)).for_each(|(s, (kind, v))| *s = low(kind, v));
+                    s.iter_mut().zip(form.rows.sources.iter().zip(all)).for_each(|(s, (kind, v))| *s = low(*kind, v));
                     let of = |d: [u64; 2]| -> Vec<u64> {
-                        form.results.iter().zip(d).map(|(kind, v)| low(kind, v)).collect()
+                        form.rows.results.iter().zip(d).map(|(kind, v)| low(*kind, v)).collect()
                     };
                     let found = of((form.one)(s[0], s[1], s[2], s[3]));
                     for q in form.sets {
                         // the semantics of one lane, which also get another NaN
-                        let others =
-                            form.sources.iter().zip(s).map(|(kind, v)| if *kind == Kind::F { other_nan(v) } else { v });
-                        for s in [s[..form.sources.len()].to_vec(), others.collect()] {
+                        let others = form
+                            .rows
+                            .sources
+                            .iter()
+                            .zip(s)
+                            .map(|(kind, v)| if *kind == Kind::F { other_nan(v) } else { v });
+                        for s in [s[..form.rows.sources.len()].to_vec(), others.collect()] {
                             let lane = of(lane(*q, &s));
                             let same = form
+                                .rows
                                 .results
                                 .iter()
                                 .zip(found.iter().zip(&lane))

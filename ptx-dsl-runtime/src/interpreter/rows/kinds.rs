@@ -2,7 +2,7 @@
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
 use super::super::registers::Row;
-use super::loops::{Loop, Place, Places};
+use super::loops::{LOOP_OPERANDS, Loop, Place, Places};
 use crate::lanes::Level;
 use std::cell::Cell;
 
@@ -158,43 +158,57 @@ impl Register for N {
     fn store<V: Level>((): (), _: usize, (): &(), _: u32) {}
 }
 
-/// What an instruction computes in a lane.
+/// What a loop computes in a lane.
 pub(super) trait Semantics {
-    fn lane<V: Level>(s: [u64; 4]) -> [u64; 2];
+    fn lane<V: Level>(s: [u64; LOOP_OPERANDS]) -> [u64; 2];
+}
+
+/// The first operands.
+#[inline(always)]
+pub(super) fn operands<const N: usize>(s: &[u64; LOOP_OPERANDS]) -> [u64; N] {
+    let mut all = [0; N];
+    let mut i = 0;
+    while i < N {
+        all[i] = s[i];
+        i += 1;
+    }
+    all
 }
 
 /// The loop: whole rows are read before any lane is written, so that operands and result may be one register.
 #[inline(always)]
-pub(super) fn each<F, A, B, C, D, R, S, V>(x: &Loop<'_>, places: &Places)
+pub(super) fn each<F, A, B, C, D, E, R, S, V>(x: &Loop<'_>, places: &Places)
 where
     F: Semantics,
     A: Register,
     B: Register,
     C: Register,
     D: Register,
+    E: Register,
     R: Register,
     S: Register,
     V: Level,
 {
-    let [a, b, c, d] = places.sources;
-    let (a, b, c, d) = (A::rows(x, a), B::rows(x, b), C::rows(x, c), D::rows(x, d));
+    let [a, b, c, d, e] = places.sources;
+    let (a, b, c, d, e) = (A::rows(x, a), B::rows(x, b), C::rows(x, c), D::rows(x, d), E::rows(x, e));
     let (first, second) = (R::rows(x, places.result), places.second.map(|place| S::rows(x, place)));
-    let every = if x.all { u32::MAX } else { 0 };
+    let every = if places.all { u32::MAX } else { 0 };
     for (k, &m) in x.masks.iter().enumerate() {
         if m == 0 {
             continue;
         }
         let m = m | every;
-        if const { A::IS_MASK && B::IS_MASK && C::IS_MASK && D::IS_MASK && R::IS_MASK && S::IS_MASK } {
+        if const { A::IS_MASK && B::IS_MASK && C::IS_MASK && D::IS_MASK && E::IS_MASK && R::IS_MASK && S::IS_MASK } {
             let s = [A::load_mask(a, k), B::load_mask(b, k), C::load_mask(c, k), D::load_mask(d, k)];
             R::store_mask(first, k, of_masks::<F, V>(s), m);
             continue;
         }
         let (a, b) = (A::load::<V>(a, k), B::load::<V>(b, k));
-        let (c, d) = (C::load::<V>(c, k), D::load::<V>(d, k));
+        let (c, d, e) = (C::load::<V>(c, k), D::load::<V>(d, k), E::load::<V>(e, k));
         let (mut v, mut w) = (R::ZERO, S::ZERO);
         for l in 0..32 {
-            let of_lane = F::lane::<V>([A::lane(&a, l), B::lane(&b, l), C::lane(&c, l), D::lane(&d, l)]);
+            let s = [A::lane(&a, l), B::lane(&b, l), C::lane(&c, l), D::lane(&d, l), E::lane(&e, l)];
+            let of_lane = F::lane::<V>(s);
             R::set(&mut v, l, of_lane[0]);
             S::set(&mut w, l, of_lane[1]);
         }
@@ -211,7 +225,7 @@ fn of_masks<F: Semantics, V: Level>(s: [u32; 4]) -> u32 {
     let mut all = 0;
     for case in 0..16 {
         let holds = |i: usize| case >> i & 1;
-        if F::lane::<V>([holds(0), holds(1), holds(2), holds(3)])[0] & 1 != 0 {
+        if F::lane::<V>([holds(0), holds(1), holds(2), holds(3), 0])[0] & 1 != 0 {
             let lanes = |i: usize| if holds(i) != 0 { s[i] } else { !s[i] };
             all |= lanes(0) & lanes(1) & lanes(2) & lanes(3);
         }

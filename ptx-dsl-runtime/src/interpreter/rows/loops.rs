@@ -3,10 +3,14 @@
 use super::super::registers::Row;
 use super::kind::Kind;
 use crate::qual::Q;
+use crate::simd::InstructionSet;
 use std::cell::Cell;
 
 /// The most operands of a form.
 pub(super) const OPERANDS: usize = 4;
+
+/// The most operands of a loop, which may be that of two instructions.
+pub(super) const LOOP_OPERANDS: usize = 5;
 
 /// What an instruction computes in one lane.
 pub(in super::super) type One = fn(u64, u64, u64, u64) -> [u64; 2];
@@ -23,16 +27,18 @@ pub(super) struct Place {
 /// Where the operands and results of an instruction are.
 #[derive(Clone, Copy, Default)]
 pub(super) struct Places {
-    pub sources: [Place; OPERANDS],
+    pub sources: [Place; LOOP_OPERANDS],
     pub result: Place,
     /// The second result, if somebody wants it.
     pub second: Option<Place>,
+    /// All lanes get a result, not only those that run: nobody reads it in others.
+    pub all: bool,
 }
 
 /// What loops need: so many warps, and so many rows of each kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Needs {
-    warps: usize,
+    pub warps: usize,
     words: usize,
     longs: usize,
     predicates: usize,
@@ -40,11 +46,11 @@ pub(super) struct Needs {
 
 impl Needs {
     /// What a loop needs to run for any of the warps of a CTA.
-    pub fn of(form: &Form, places: &Places, warps: usize) -> Needs {
+    pub fn of(rows: &RowLoop, places: &Places, warps: usize) -> Needs {
         let mut needs = Needs { warps, ..Needs::default() };
         let results = [Some(places.result), places.second];
-        let results = form.results.iter().zip(results.into_iter().flatten());
-        for (kind, place) in form.sources.iter().zip(places.sources).chain(results) {
+        let results = rows.results.iter().zip(results.into_iter().flatten());
+        for (kind, place) in rows.sources.iter().zip(places.sources).chain(results) {
             let end = place.first as usize + if place.by_warp { warps } else { 1 };
             let rows = match kind {
                 Kind::P => &mut needs.predicates,
@@ -74,10 +80,8 @@ pub(super) struct Loop<'c> {
     pub predicates: &'c [Cell<u32>],
     /// The first warp.
     pub lo: u32,
-    /// The lanes of each warp that get a result.
+    /// The lanes of each warp that run.
     pub masks: &'c [u32],
-    /// All lanes get one.
-    pub all: bool,
 }
 
 impl Loop<'_> {
@@ -97,14 +101,30 @@ pub(super) type Compiled = unsafe fn(&Loop<'_>, &Places);
 /// A loop with the places of its operands and results.
 pub(super) type Call = (Compiled, Places);
 
-/// A form of an instruction: the kinds of its operands, and its loops.
+/// A loop: the kinds of its operands and results.
+pub(super) struct RowLoop {
+    pub sources: &'static [Kind],
+    pub results: &'static [Kind],
+    /// For AVX-512 and AVX2; elsewhere than on x86-64 twice the same.
+    pub compiled: [Compiled; 2],
+}
+
+impl RowLoop {
+    /// The loop for an instruction set that has loops.
+    pub fn compiled(&self, set: InstructionSet) -> Compiled {
+        match set {
+            #[cfg(all(target_arch = "x86_64", not(debug_assertions)))]
+            InstructionSet::Avx512 => self.compiled[0],
+            _ => self.compiled[1],
+        }
+    }
+}
+
+/// A form of an instruction, and its loop.
 pub(super) struct Form {
     /// The qualifiers: sets that mean the same.
     pub sets: &'static [Q],
-    pub sources: &'static [Kind],
-    pub results: &'static [Kind],
     /// One lane.
     pub one: One,
-    /// For AVX-512 and AVX2; elsewhere than on x86-64 twice the same.
-    pub loops: [Compiled; 2],
+    pub rows: RowLoop,
 }
