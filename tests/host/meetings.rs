@@ -235,3 +235,63 @@ fn different_instructions_do_not_meet() {
         "{error}"
     );
 }
+
+/// A lane waits until those that it names name the same. An H100 does this too.
+#[test]
+fn members_that_agree_later() {
+    let k = ptx!(<sm_90, ptx 8.0> |out: &mut [u32], rounds: u32| {
+        .reg .pred %p;
+        .reg .b32 %t, %v, %r, %members, %left;
+        .reg .b64 %d, %o;
+        ld.param.u64 %d, [out];
+        ld.param.u32 %left, [rounds];
+        mov.u32 %t, %tid.x;
+        // thread 1 first runs by itself, so many times
+        setp.eq.u32 %p, %t, 0;
+        selp.u32 %members, 3, 2, %p;
+        mad.lo.u32 %v, %t, 10, 5;
+    again:
+        redux.sync.add.u32 %r, %v, %members;
+        setp.eq.u32 %p, %members, 3;
+        @%p bra done;
+        add.u32 %v, %v, 100;
+        sub.u32 %left, %left, 1;
+        setp.ne.u32 %p, %left, 0;
+        selp.u32 %members, 2, 3, %p;
+        bra.uni again;
+    done:
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %d, %d, %o;
+        st.global.u32 [%d], %r;
+        ret;
+    });
+    for rounds in [1, 3] {
+        let run = |host: &Host<_>| {
+            let mut out = [0u32; 2];
+            k.launch(host, Launch::grid(1).block(2), (&mut out, rounds)).map(|_| out).unwrap()
+        };
+        for seed in 0..8 {
+            assert_eq!(run(&Host::checked().seed(seed)), [20 + 100 * rounds; 2], "seed {seed}");
+        }
+        let mut out = [0u32; 2];
+        k.launch(&Host::new(), Launch::grid(1).block(2), (&mut out, rounds)).unwrap();
+        assert_eq!(out, [20 + 100 * rounds; 2]);
+    }
+}
+
+/// Lane 0 names lane 1, which names only itself and then waits for something else.
+#[test]
+fn members_that_never_agree() {
+    let k = ptx!(<sm_90, ptx 8.0> || {
+        .reg .pred %p, %q;
+        .reg .b32 %t, %members;
+        mov.u32 %t, %tid.x;
+        setp.eq.u32 %p, %t, 0;
+        selp.u32 %members, 3, 2, %p;
+        vote.sync.any.pred %q, %p, %members;
+        @!%p bar.warp.sync 3;
+        ret;
+    });
+    let error = k.launch(&Host::new(), Launch::grid(1).block(2), ()).unwrap_err().to_string();
+    assert!(error.contains("deadlock") && error.contains("lane 1 was there with the membermask 0x00000002"), "{error}");
+}

@@ -67,24 +67,29 @@ fn together(
                 f(x, &Group { named, lanes: all, here: lanes }, &s)?;
             }
             Meets::Waits(wait) => return Ok(Flow::Wait(wait)),
+            Meets::Never { lane, other, mask } => {
+                let what = format!(
+                    "lane {lane} executes `{opcode}` with the membermask {named:#010x}, but lane {other}, which it names, with \
+                     {mask:#010x}; then lane {other} has exited"
+                );
+                return Err(x.fault(FaultKind::Members { what }, lane));
+            }
         }
         return Ok(Flow::Next);
     }
-    if groups.iter().any(|&(named, _)| x.warp_rendezvous(named).is_some()) {
+    let live = x.live_mask();
+    if groups.iter().any(|&(named, lanes)| live & named & !lanes != 0) {
+        // a lane that names others is no member of theirs: it waits until they name the same
         let apart = |&(named, lanes): &(u32, u32)| (lanes, x.wait_for_members((named, lanes), (opcode, q), s));
-        return Ok(Flow::Apart(groups.iter().map(apart).collect()));
+        let waiting = groups.iter().map(apart).collect();
+        for &(named, lanes) in &groups {
+            if let Some(other) = active(named & x.mask & !lanes).next() {
+                x.names_others(lanes, (other as u32, members[other] as u32));
+            }
+        }
+        return Ok(Flow::Apart(waiting));
     }
     x.forget_operands();
-    for &(named, lanes) in &groups {
-        if let Some(other) = active(named & x.mask & !lanes).next() {
-            let (lane, mask) = (lanes.trailing_zeros(), members[other] as u32);
-            let what = format!(
-                "lane {lane} executes `{opcode}` with the membermask {named:#010x}, but lane {other}, which it names, with \
-                 {mask:#010x}"
-            );
-            return Err(x.fault(FaultKind::Members { what }, lane));
-        }
-    }
     for (named, lanes) in groups {
         f(x, &Group { named, lanes, here: lanes }, s)?;
     }

@@ -30,6 +30,8 @@ struct Waiting {
     /// What each of them executes.
     instructions: [u64; 32],
     operands: Operands,
+    /// A member of each that was there too, but named these members.
+    others: [Option<(u32, u32)>; 32],
 }
 
 /// All lanes of a meeting have come, but not all have their results.
@@ -51,13 +53,23 @@ impl Meetings {
     }
 
     fn wait(&mut self, (warp, lanes): (u32, u32), instruction: u64, operands: &[&Lanes]) {
-        let new = || Box::new(Waiting { lanes: 0, instructions: [0; 32], operands: [[0; 32]; MOST] });
+        let new =
+            || Box::new(Waiting { lanes: 0, instructions: [0; 32], operands: [[0; 32]; MOST], others: [None; 32] });
         let waiting = self.waiting.entry(warp).or_insert_with(new);
         waiting.lanes |= lanes;
         for l in (0..32).filter(|l| lanes >> l & 1 != 0) {
-            waiting.instructions[l] = instruction;
+            (waiting.instructions[l], waiting.others[l]) = (instruction, None);
             waiting.operands.iter_mut().zip(operands).for_each(|(to, from)| to[l] = from[l]);
         }
+    }
+
+    /// Of these lanes, those that wait for a lane that was there too, but named other members: with that lane and its membermask.
+    pub fn with_others(&self, warp: u32, lanes: u32) -> impl Iterator<Item = (u32, (u32, u32))> {
+        let waiting = self.waiting.get(&warp).into_iter();
+        waiting.flat_map(move |waiting| {
+            let lanes = (0..32).filter(move |l| lanes & waiting.lanes & 1 << l != 0);
+            lanes.filter_map(|l| Some((l, waiting.others[l as usize]?)))
+        })
     }
 
     /// Lanes go on that have not needed the operands of others.
@@ -103,6 +115,8 @@ pub(crate) enum Meets {
     Elsewhere(u32, Box<Operands>),
     /// Some are missing.
     Waits(Wait),
+    /// `lane` has waited for `other`, which named other members (`mask`) and has exited.
+    Never { lane: u32, other: u32, mask: u32 },
 }
 
 impl Ctx<'_> {
@@ -116,7 +130,13 @@ impl Ctx<'_> {
     pub(crate) fn meet(&mut self, members: u32, (opcode, q): (&str, Q), operands: &[&Lanes]) -> Meets {
         let (warp, lanes) = (self.warp, self.mask);
         if self.cur.resumed && self.cur.result == u64::from(members) {
-            let all = self.live_mask() & members;
+            let live = self.live_mask();
+            let all = live & members;
+            let lost = |(_, (other, _)): &(u32, (u32, u32))| live >> other & 1 == 0;
+            let lost = self.cta_mut().meetings.with_others(warp, lanes).find(lost);
+            if let Some((lane, (other, mask))) = lost {
+                return Meets::Never { lane, other, mask };
+            }
             if let Some((lanes, operands)) = self.cta_mut().meetings.join(warp, lanes, all) {
                 return Meets::Elsewhere(lanes, operands);
             }
@@ -126,6 +146,14 @@ impl Ctx<'_> {
             return Meets::Here;
         }
         Meets::Waits(self.wait_for_members((members, lanes), (opcode, q), operands))
+    }
+
+    /// These lanes, which wait, name a lane that is here too, but names other members: the lane and its membermask.
+    pub(crate) fn names_others(&mut self, lanes: u32, other: (u32, u32)) {
+        let warp = self.warp;
+        if let Some(waiting) = self.cta_mut().meetings.waiting.get_mut(&warp) {
+            (0..32).filter(|l| lanes >> l & 1 != 0).for_each(|l| waiting.others[l] = Some(other));
+        }
     }
 
     /// These lanes leave their operands for the others of `members`, and wait for them.

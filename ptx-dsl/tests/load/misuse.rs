@@ -236,7 +236,7 @@ fn aligned_barriers_of_one_warp_at_two_statements() {
 
 #[test]
 fn lanes_that_name_different_members() {
-    let shuffle = "setp.lt.u32 %p, %l, 16; selp.u32 %r5, $, %p; shfl.sync.idx.b32 %r2, %t, 0, 0x1f, %r5; st.shared.u32 [%r1], %r2;";
+    let shuffle = "setp.lt.u32 %p, %l, 16; selp.u32 %r5, $, %p; shfl.sync.idx.b32 %r2, %t, %l, 0x1f, %r5; st.shared.u32 [%r1], %r2;";
     let found = fault(threads(32), &shuffle.replace('$', "0xffffffff, 0xffff0000"));
     assert!(matches!(&found.kind, FaultKind::Members { what } if what.contains("lane 16, which it names")), "{found}");
     let vote =
