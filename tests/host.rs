@@ -50,6 +50,7 @@ mod tcgen05_faults;
 mod tcgen05_mma;
 mod tcgen05_order;
 mod tensor_copies;
+mod tensor_limits;
 mod tensor_memory;
 mod tensor_overrides;
 mod tensor_wide;

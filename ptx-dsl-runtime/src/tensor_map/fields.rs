@@ -346,6 +346,11 @@ impl Fields {
         })
     }
 
+    /// Has an opaque form the `.swizzle_mode` of 96 bytes, which maps of this host do not have?
+    pub fn swizzles_96_bytes(from: &[u8; 128]) -> bool {
+        from[at::SWIZZLE] == 4
+    }
+
     /// Elements of a row of the box: along the innermost dimension.
     pub fn inner(&self) -> u32 {
         match self.mode {

@@ -9,8 +9,8 @@ use crate::isa::place;
 use crate::machine::spaces::SharedPlace;
 use crate::mem::address::{AddrSpace, Place};
 use crate::qual::{Q, q};
-use crate::tensor_map::Interleave;
 use crate::tensor_map::fields::{Fields, Mode};
+use crate::tensor_map::{Interleave, Swizzle};
 use crate::{Ctx, Lanes};
 
 const LOADS: &str = "9.7.9.25.5.2";
@@ -69,6 +69,10 @@ fn tensor_map(x: &Ctx<'_>, addr: u64, lane: usize) -> Result<(Fields, Place), Bo
     for (part, from) in bytes.chunks_exact_mut(32).zip((addr..).step_by(32)) {
         let words = x.read_unwatched(AddrSpace::Generic, from, 32, 8, lane as u32)?;
         part.chunks_exact_mut(8).zip(words).for_each(|(to, word)| to.copy_from_slice(&word.to_le_bytes()));
+    }
+    if Fields::swizzles_96_bytes(&bytes) {
+        let what = "a tensor copy with a swizzle of 96 bytes".into();
+        return Err(x.fault(FaultKind::NotYet { what }, lane as u32));
     }
     let help = "pass a `TensorMap`, or write all fields with `tensormap.replace`";
     let Some(map) = Fields::decode(&bytes) else {
@@ -147,6 +151,10 @@ pub fn tensor_box(
     let shape = if form.rows {
         let rows = [start[1], start[2], start[3], start[4]];
         start[1..].fill(0);
+        if map.box_dims[1] != 1 {
+            let what = format!("the box of the map has {} rows, but each of the four is a box of one", map.box_dims[1]);
+            return Err(undefined(x, what, "5.5.3.4.1", "make the map with a `boxDim[1]` of 1", lane));
+        }
         Shape::Rows(rows)
     } else if form.mode.is_wide() {
         let [halo, offset] = [0, 1].map(|i| offsets.get(i).map_or(0, |o| *o as u16));
@@ -164,9 +172,7 @@ pub fn tensor_box(
         let pixels = if form.mode == Mode::Im2colW128 { 128 } else { map.pixels.pixels };
         Shape::Wide { pixels: pixels + u32::from(halo), offset }
     } else if form.mode == Mode::Im2col {
-        let mut all = [0; 3];
-        all.iter_mut().zip(offsets).for_each(|(to, from)| *to = *from as u16);
-        Shape::Pixels(all)
+        Shape::Pixels(pixel_offsets(x, form.rank, offsets, lane)?)
     } else {
         Shape::Tile
     };
@@ -175,6 +181,10 @@ pub fn tensor_box(
     if map.interleave == Interleave::None && start[0] % aligned != 0 {
         let what = format!("the first coordinate is {}, but must be a multiple of {aligned}", start[0]);
         return Err(undefined(x, what, LOADS, "align the first coordinate", lane));
+    }
+    if stores && map.swizzle == Swizzle::B128Atom32Flip8 {
+        let what = "a store swizzles with 32-byte atoms and flips 8 bytes, which only loads do".into();
+        return Err(undefined(x, what, "5.5.7", "store with a map of another swizzle", lane));
     }
     let negative = start.iter().find(|c| **c < 0 && stores);
     if let Some(c) = negative {
@@ -187,6 +197,21 @@ pub fn tensor_box(
         first_pixel(x, &of, stores, lane)?;
     }
     Ok(of)
+}
+
+/// The offsets of `im2col`, of which a pixel of five dimensions has 5 bits each, one of four 8 and one of three 16.
+fn pixel_offsets(x: &Ctx<'_>, rank: usize, offsets: &[i32], lane: usize) -> Result<[u16; 3], Box<Fault>> {
+    let most = [u16::MAX, 255, 31][rank.clamp(3, 5) - 3];
+    let mut all = [0; 3];
+    for (i, (to, from)) in all.iter_mut().zip(offsets).enumerate() {
+        // operands of 16 bits
+        *to = *from as u16;
+        if *to > most {
+            let what = format!("offset {i} is {to}, but must be at most {most} in a tensor of rank {rank}");
+            return Err(undefined(x, what, "5.5.4.1", "give it a valid value", lane));
+        }
+    }
+    Ok(all)
 }
 
 /// A fault if the first pixel is not in the bounding box (with `im2col::w` it may be to its left), or if a store's box begins before the image.
@@ -202,6 +227,11 @@ fn first_pixel(x: &Ctx<'_>, of: &TensorBox, stores: bool, lane: usize) -> Result
         if stores && lower < 0 {
             let what = format!("the bounding box of a store begins at {lower}, outside of the image");
             return Err(undefined(x, what, LOADS, "store with a map whose lower corner is not negative", lane));
+        }
+        let upper = of.map.pixels.upper[d];
+        if stores && of.map.mode.is_wide() && upper > 0 {
+            let what = format!("the bounding box of a store ends {upper} past the image");
+            return Err(undefined(x, what, "5.5.5.1", "store with a map whose upper corner is not positive", lane));
         }
     }
     Ok(())
