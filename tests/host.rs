@@ -46,6 +46,7 @@ mod stack;
 mod sync;
 mod system;
 mod tcgen05_async;
+mod tcgen05_collectors;
 mod tcgen05_faults;
 mod tcgen05_mma;
 mod tcgen05_order;

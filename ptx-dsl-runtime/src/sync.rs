@@ -2,6 +2,7 @@
 
 pub mod barrier;
 pub mod cluster;
+pub(crate) mod collector;
 pub mod mbarrier;
 pub mod register_pool;
 pub mod tensor_memory;

@@ -8,6 +8,7 @@ use crate::mem::cache_lines::CacheLines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
+use crate::sync::collector::Collectors;
 use crate::sync::register_pool::Registers;
 use crate::sync::tensor_memory::Allocator;
 use crate::sync::wgmma::Groups;
@@ -66,6 +67,8 @@ pub(crate) struct Cta {
     pub local: Vec<u8>,
     pub registers: Registers,
     pub tmem: Tmem,
+    /// Of its tensor core; with `.cta_group::2` of the pair, in its even CTA.
+    pub collectors: Collectors,
     /// A response of failure has been observed (cluster launch control).
     pub clc_failed: bool,
     /// `wgmma` operations in flight, by warp.
@@ -83,7 +86,7 @@ pub(crate) struct Cluster {
     pub barrier: ClusterBarrier,
     /// Allocators of Tensor Memory, one for each CTA, or with `.cta_group::2` for each pair.
     pub allocators: Vec<Allocator>,
-    /// Allocators or Tensor Memory are dirty: to be reset before the slot is reused.
+    /// Allocators, Tensor Memory or collector buffers are dirty: to be reset before the slot is reused.
     pub tensor_dirty: bool,
     pub ready: VecDeque<Cohort>,
     pub parked: Vec<Parked>,
@@ -107,6 +110,7 @@ impl Cluster {
             self.allocators.resize_with(ctas, Allocator::default);
             for cta in &mut self.ctas {
                 cta.tmem = Tmem::default();
+                cta.collectors = Collectors::default();
             }
             self.tensor_dirty = false;
         }

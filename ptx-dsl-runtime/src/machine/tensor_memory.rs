@@ -9,6 +9,7 @@ use crate::mem::tmem::{LANES, Tmem};
 use crate::monitor::{TensorAccess, TensorArea, TensorBy};
 use crate::schedule::Choice;
 use crate::steps::{self, effect::Action};
+use crate::sync::collector::Collectors;
 use crate::sync::tensor_memory::{Allocator, Leftover, Origin, WaitsFor};
 use std::ops::Range;
 
@@ -32,6 +33,14 @@ impl Ctx<'_> {
     pub fn tmem_mut(&mut self) -> &mut Tmem {
         self.here().tensor_dirty = true;
         &mut self.cta_mut().tmem
+    }
+
+    /// The collector buffers of the executing CTA, or of its pair.
+    pub(crate) fn collectors(&mut self, pair: bool) -> &mut Collectors {
+        let rank = if pair { self.rank() & !1 } else { self.rank() };
+        let here = self.here();
+        here.tensor_dirty = true;
+        &mut here.ctas[rank as usize].collectors
     }
 
     /// Tells the monitor of an access of lanes of the current warp to Tensor Memory.

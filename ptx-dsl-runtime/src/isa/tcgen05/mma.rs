@@ -8,8 +8,9 @@
 //! `.kind::i8` and `::ti16` are exact before D is added, and D wraps or saturates. (The manual leaves order and precision
 //! open.)
 //!
-//! Collector buffers are caches that a program cannot observe; their qualifiers have no effect.
+//! Collector buffers are caches: a matrix that an operation takes from one is the matrix in memory. So a buffer must hold it.
 
+mod collector;
 mod multiply;
 mod operands;
 mod product;
@@ -29,6 +30,7 @@ fn issue(x: &mut Ctx<'_>, q: Q, sparse: bool, ws: bool, s: &[&Lanes]) -> Result<
         let values: Vec<u64> = s.iter().map(|v| v[lane]).collect();
         let mut job = Multiply::new(q, sparse, ws, target, &values).map_err(|kind| x.fault(kind, lane as u32))?;
         job.exact = (x.geometry.numerics == Numerics::Exact).then_some(x.set);
+        collector::collect(x, q, &job, [values[1], values[2]], lane as u32)?;
         x.tensor_issue(job.form.pair, lane as u32, Box::new(job))?;
     }
     Ok(())

@@ -1,0 +1,119 @@
+//! The collector buffers of a tensor core, which hold the matrices that `.collector` qualifiers reuse (PTX ISA 9.7.16.10).
+//!
+//! A buffer is a cache: reading it gives what its matrix gives. What matters is whether it holds the matrix of the operation.
+
+use crate::isa::matrix::format::Format;
+
+/// A buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Buffer {
+    A,
+    B,
+    /// Of `.ws`, by number.
+    Stationary(usize),
+}
+
+/// What an operation does with a buffer.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Usage {
+    Fill,
+    Use,
+    LastUse,
+    Discard,
+}
+
+/// A matrix: where it is, its size and its type.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) struct Matrix {
+    /// A descriptor, or an address in Tensor Memory.
+    pub at: u64,
+    pub in_tensor_memory: bool,
+    pub lines: usize,
+    pub k: usize,
+    pub format: Format,
+    pub transposed: bool,
+    pub sparse: bool,
+}
+
+/// The matrices in the buffers of a CTA, or with `.cta_group::2` of a pair.
+#[derive(Debug, Default)]
+pub(crate) struct Collectors([Option<Matrix>; 6]);
+
+/// What a buffer that is used does not have.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Missing {
+    /// Nothing has filled it, or its contents are discarded.
+    Empty,
+    /// It holds another matrix.
+    Other(Matrix),
+}
+
+impl Collectors {
+    /// An operation on `matrix`. The buffer keeps its matrix until another fills it, or it is discarded.
+    pub fn operate(&mut self, buffer: Buffer, usage: Usage, matrix: Matrix) -> Result<(), Missing> {
+        let index = match buffer {
+            Buffer::A => 0,
+            Buffer::B => 1,
+            Buffer::Stationary(i) => 2 + i % 4,
+        };
+        let held = &mut self.0[index];
+        if matches!(usage, Usage::Use | Usage::LastUse) {
+            match held {
+                None => return Err(Missing::Empty),
+                Some(other) if *other != matrix => return Err(Missing::Other(*other)),
+                Some(_) => {}
+            }
+        }
+        match usage {
+            Usage::Fill => *held = Some(matrix),
+            Usage::Use => {}
+            Usage::LastUse | Usage::Discard => *held = None,
+        }
+        Ok(())
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    const MATRIX: Matrix = Matrix {
+        at: 64,
+        in_tensor_memory: false,
+        lines: 128,
+        k: 16,
+        format: Format::F16,
+        transposed: false,
+        sparse: false,
+    };
+
+    #[test]
+    fn a_matrix_stays_until_its_last_use() {
+        let mut c = Collectors::default();
+        let other = Matrix { at: 80, ..MATRIX };
+        for buffer in [Buffer::A, Buffer::B, Buffer::Stationary(0), Buffer::Stationary(3)] {
+            assert_eq!(c.operate(buffer, Usage::Use, MATRIX), Err(Missing::Empty));
+            for usage in [Usage::Fill, Usage::Use, Usage::Use] {
+                c.operate(buffer, usage, MATRIX).unwrap();
+            }
+            assert_eq!(c.operate(buffer, Usage::LastUse, other), Err(Missing::Other(MATRIX)));
+            c.operate(buffer, Usage::LastUse, MATRIX).unwrap();
+            assert_eq!(c.operate(buffer, Usage::LastUse, MATRIX), Err(Missing::Empty));
+            c.operate(buffer, Usage::Fill, MATRIX).unwrap();
+            c.operate(buffer, Usage::Fill, other).unwrap();
+            c.operate(buffer, Usage::Use, other).unwrap();
+            c.operate(buffer, Usage::Discard, MATRIX).unwrap();
+            assert_eq!(c.operate(buffer, Usage::Use, other), Err(Missing::Empty));
+        }
+    }
+
+    #[test]
+    fn buffers_are_apart() {
+        let mut c = Collectors::default();
+        c.operate(Buffer::Stationary(1), Usage::Fill, MATRIX).unwrap();
+        c.operate(Buffer::Stationary(0), Usage::Discard, MATRIX).unwrap();
+        c.operate(Buffer::A, Usage::Discard, MATRIX).unwrap();
+        c.operate(Buffer::Stationary(1), Usage::Use, MATRIX).unwrap();
+        assert_eq!(c.operate(Buffer::Stationary(2), Usage::Use, MATRIX), Err(Missing::Empty));
+    }
+}
