@@ -57,6 +57,9 @@ fn access(
         taddr
     };
     let pieces = [tmem::split(taddr), tmem::split(second)];
+    if write && fragment.split {
+        apart(pieces, fragment.rows, width).map_err(|kind| x.fault(kind, lane))?;
+    }
     for (row, column) in &pieces[..1 + fragment.split as usize] {
         let (lanes, columns) = (*row..row + fragment.rows, *column..column + width);
         quarter(x, &lanes, lane, opcode)?;
@@ -64,6 +67,19 @@ fn access(
         x.tensor_access(lanes, columns, write, lane)?;
     }
     Ok(Access { fragment, pieces, stretch })
+}
+
+/// A fault if the two pieces that an instruction stores have a cell in common: two lanes would write it.
+fn apart(pieces: [(usize, usize); 2], rows: usize, width: usize) -> Result<(), FaultKind> {
+    let [(row, column), (other_row, other_column)] = pieces;
+    if row.abs_diff(other_row) >= rows || column.abs_diff(other_column) >= width {
+        return Ok(());
+    }
+    let what = format!(
+        "the halves of `tcgen05.st` overlap: each stores {width} columns, one from column {column} on, the other from column \
+         {other_column} on"
+    );
+    Err(FaultKind::TensorMemory { what, help: "make `immHalfSplitoff` at least the number of columns of a half" })
 }
 
 /// A warp reaches a quarter of the lanes, by its number in its warpgroup (9.7.16.8.1).

@@ -181,6 +181,20 @@ fn the_second_piece_may_lie_in_other_lanes() {
 }
 
 #[test]
+fn halves_that_are_stored_over_each_other() {
+    // the second half begins IMM columns further
+    let q = qs(&[q::_16x32bx2, q::unpack_16b]);
+    let store = |registers: usize| with(0, |x| st(x, q, taddr(0, 32), &vec![same(7); registers]));
+    store(32).unwrap();
+    store(50).unwrap();
+    let Err(FaultKind::TensorMemory { what, .. }) = store(51) else { panic!("102 columns, 100 apart") };
+    assert_eq!(
+        what,
+        "the halves of `tcgen05.st` overlap: each stores 102 columns, one from column 32 on, the other from column 132 on"
+    );
+}
+
+#[test]
 fn reductions_over_the_columns_of_a_lane() {
     let red = |flags: &[Qualifier], ty, rows: [[u32; 2]; 3]| {
         with(0, |x| {
