@@ -129,6 +129,37 @@ fn tensor_maps() {
 }
 
 #[test]
+fn tensor_maps_of_pixels() {
+    let copied = |entry: &str, fields: &str| {
+        let map = format!("map=tensormap({fields})");
+        launch(&["run/pixels.ptx", "--entry", entry, "--arg", &map, "--arg", "y=u32[64]", "--print", "y"])
+    };
+    // two images of 2 x 4 pixels: after the pixels 6 and 7 those of the next image at the same height; a line of 64 bytes for each, in
+    // which the second of two lines exchanges pieces of 16 bytes
+    let tensor = "u32[2,2,4,4]:iota,swizzle=64,channels=4,pixels=4";
+    let (status, stdout, stderr) = copied("along", &format!("{tensor},mode=im2col::w"));
+    let mut expected = [0u32; 64];
+    for (i, pixel) in [6, 7, 12, 13].into_iter().enumerate() {
+        (0..4).for_each(|c| expected[16 * i + 4 * (i / 2) + c] = 4 * pixel + c as u32);
+    }
+    assert_eq!((status, stdout), (0, printed("y", 0, &expected)), "{stderr}");
+    // one image of two slices of three pixels; the box goes past the last one
+    let (status, stdout, stderr) =
+        copied("sliced", "u32[1,2,12]:iota,dims=3x2x1,strides=48x96,box=4x1x1,interleave=16");
+    let mut expected = [0u32; 64];
+    expected[..8].copy_from_slice(&std::array::from_fn::<u32, 8, _>(|i| 16 + i as u32));
+    assert_eq!((status, stdout), (0, printed("y", 0, &expected)), "{stderr}");
+    for (fields, wanted) in [
+        (format!("{tensor},mode=im2col::h"), "it is tile, im2col, im2col::w or im2col::w::128"),
+        (format!("{tensor},interleave=64"), "it is 16 or 32"),
+        (tensor.into(), "is an im2col one, but the instruction needs an `im2col::w` one"),
+    ] {
+        let (status, _, stderr) = copied("along", &fields);
+        assert!(status != 0 && stderr.contains(wanted), "{fields}: {stderr}");
+    }
+}
+
+#[test]
 fn hosts() {
     let y = expected(|i| i as f32);
     for host in [

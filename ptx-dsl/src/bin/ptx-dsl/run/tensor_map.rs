@@ -1,14 +1,26 @@
 //! Tensor maps as arguments: `tensormap(f16[128,64]:iota, box=64x32, swizzle=128)`.
 
 use ptx_dsl::load::Ty;
-use ptx_dsl::{ElementType, Fill, Swizzle, Tensor, TensorMap, TensorMapError};
+use ptx_dsl::{ElementType, Fill, Interleave, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError};
 
 use super::data::Data;
+
+/// The mode of a map, if `mode=` gives one.
+#[derive(Debug, Clone, Copy, PartialEq)]
+enum Mode {
+    Tiled,
+    Im2col,
+    Im2colW,
+    Im2colW128,
+}
 
 /// What stands in the parentheses, without the data.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Fields {
     ty: Option<ElementType>,
+    /// Without one, `channels=` makes an im2col map.
+    mode: Option<Mode>,
+    interleave: Interleave,
     /// Of the array, the innermost first, if it is not that of the data.
     dims: Option<Vec<u64>>,
     strides: Option<Vec<u64>>,
@@ -67,6 +79,8 @@ impl Fields {
     pub fn from_text<'t>(fields: impl Iterator<Item = &'t str>) -> Result<Fields, String> {
         let mut all = Fields {
             ty: None,
+            mode: None,
+            interleave: Interleave::None,
             dims: None,
             strides: None,
             boxes: None,
@@ -84,6 +98,23 @@ impl Fields {
             match name {
                 "type" => {
                     all.ty = Some(element(text).ok_or_else(|| format!("`{text}` is not a type of a tensor map"))?)
+                }
+                "mode" => {
+                    all.mode = Some(match text {
+                        "tile" => Mode::Tiled,
+                        "im2col" => Mode::Im2col,
+                        "im2col::w" => Mode::Im2colW,
+                        "im2col::w::128" => Mode::Im2colW128,
+                        _ => return Err(format!("`mode={text}`: it is tile, im2col, im2col::w or im2col::w::128")),
+                    })
+                }
+                "interleave" => {
+                    all.interleave = match text {
+                        "none" | "0" => Interleave::None,
+                        "16" => Interleave::B16,
+                        "32" => Interleave::B32,
+                        _ => return Err(format!("`interleave={text}`: it is 16 or 32")),
+                    }
                 }
                 "dims" => all.dims = Some(list(name, text)?),
                 "strides" => all.strides = Some(list(name, text)?),
@@ -123,11 +154,20 @@ impl Fields {
         let no_type = || format!("a tensor map has no elements of `.{}`: give `type=`", ty.name());
         let ty = self.ty.or_else(|| of_data(ty)).ok_or_else(no_type)?;
         let dims = self.dims.clone().unwrap_or_else(|| shape.iter().rev().copied().collect());
-        let mut map = match self.channels {
-            None => TensorMap::tiled(tensor, ty),
-            Some(channels) => TensorMap::im2col(tensor, ty).channels_per_pixel(channels).pixels_per_column(self.pixels),
+        let mode = self.mode.unwrap_or(if self.channels.is_some() { Mode::Im2col } else { Mode::Tiled });
+        let mut map: TensorMapBuilder<'a> = match mode {
+            Mode::Tiled => TensorMap::tiled(tensor, ty),
+            Mode::Im2col => TensorMap::im2col(tensor, ty),
+            Mode::Im2colW => TensorMap::im2col_w(tensor, ty),
+            Mode::Im2colW128 => TensorMap::im2col_w_128(tensor, ty),
         };
-        map = map.dims(dims).swizzle(self.swizzle).fill(self.fill);
+        if let Some(channels) = self.channels {
+            map = map.channels_per_pixel(channels);
+        }
+        if self.pixels > 0 {
+            map = map.pixels_per_column(self.pixels);
+        }
+        map = map.dims(dims).swizzle(self.swizzle).fill(self.fill).interleave(self.interleave);
         if let Some(strides) = &self.strides {
             map = map.strides(strides.as_slice());
         }
