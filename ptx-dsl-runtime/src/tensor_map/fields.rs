@@ -40,7 +40,8 @@ pub enum ElementType {
     B4x16,
     /// `16U4_ALIGN16B`: the same, with 8 bytes of padding after them in shared memory
     B4x16P64,
-    /// `16U6_ALIGN16B`: 16 numbers of 6 bits in 12 bytes, with 4 bytes of padding after them in shared memory
+    /// `16U6_ALIGN16B`: 16 numbers of 6 bits in 12 bytes. Loads leave 4 bytes of padding after them in shared memory (`.b6x16_p32`), where
+    /// stores take each from the low bits of a byte of its own (`.b6p2x16`)
     B6x16P32,
 }
 
@@ -77,6 +78,11 @@ impl ElementType {
     pub(crate) fn is_float(self) -> bool {
         use ElementType::*;
         matches!(self, F16 | F32 | F32Ftz | F64 | Bf16 | Tf32 | Tf32Ftz)
+    }
+
+    /// Has it elements of less than a byte?
+    pub(crate) fn is_packed(self) -> bool {
+        self.unit().elements > 1
     }
 
     /// Has it padding in shared memory?

@@ -95,7 +95,11 @@ impl Transfer {
                     break;
                 }
                 let place = SharedPlace { offset, ..self.shared }.place();
-                let bytes = if stores { pieces.piece.min(row.bytes - at) } else { pieces.piece };
+                let bytes = match stores {
+                    true if self.spreads() => layout.step,
+                    true => pieces.piece.min(row.bytes - at),
+                    false => pieces.piece,
+                };
                 all.push(JobAccess::of_copy(place, bytes, !stores));
             }
             Ok(())
@@ -142,10 +146,21 @@ impl Transfer {
         Some(())
     }
 
+    /// Is each element of 6 bits that a store takes in a byte of its own (`.b6p2x16`)?
+    fn spreads(&self) -> bool {
+        self.of.map.element == ElementType::B6x16P32
+    }
+
     /// Takes a row from shared memory.
     #[inline(always)]
     fn take(&self, window: &[u8], row: &Row, to: &mut [u8]) -> Option<()> {
         let (start, layout) = (self.start(row), self.layout);
+        if self.spreads() {
+            for (piece, (_, at)) in to.chunks_exact_mut(layout.piece as usize).zip(layout.pieces(start)) {
+                piece.copy_from_slice(&packed(window.get(at as usize..)?.first_chunk()?));
+            }
+            return Some(());
+        }
         if layout.is_plain() {
             to.copy_from_slice(window.get(start as usize..)?.get(..to.len())?);
             return Some(());
@@ -160,6 +175,12 @@ impl Transfer {
         let (addr, bytes) = (self.shared.offset.into(), self.extent() as u32);
         FaultKind::OutOfBounds { space: "shared", addr, bytes, size: size as u64 }
     }
+}
+
+/// The low six bits of each byte, without gaps.
+fn packed(bytes: &[u8; 16]) -> [u8; 12] {
+    let bits = bytes.iter().rev().fold(0u128, |bits, byte| bits << 6 | u128::from(byte & 0x3f));
+    std::array::from_fn(|i| (bits >> (8 * i)) as u8)
 }
 
 /// Copies a line of 128 bytes, in which the number of the line exchanges pieces of 16.

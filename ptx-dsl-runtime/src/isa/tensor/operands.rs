@@ -10,10 +10,11 @@ use crate::machine::spaces::SharedPlace;
 use crate::mem::address::{AddrSpace, Place};
 use crate::qual::{Q, q};
 use crate::tensor_map::fields::{Fields, Mode};
-use crate::tensor_map::{Interleave, Swizzle};
+use crate::tensor_map::{ElementType, Interleave, Swizzle};
 use crate::{Ctx, Lanes};
 
 const LOADS: &str = "9.7.9.25.5.2";
+const RESTRICTIONS: &str = "9.7.9.25.5.1";
 
 /// What the qualifiers say of an instruction's operands.
 #[derive(Debug, Clone, Copy)]
@@ -182,11 +183,8 @@ pub fn tensor_box(
         let what = format!("the first coordinate is {}, but must be a multiple of {aligned}", start[0]);
         return Err(undefined(x, what, LOADS, "align the first coordinate", lane));
     }
-    if stores && map.swizzle == Swizzle::B128Atom32Flip8 {
-        let what = "a store swizzles with 32-byte atoms and flips 8 bytes, which only loads do".into();
-        return Err(undefined(x, what, "5.5.7", "store with a map of another swizzle", lane));
-    }
-    let negative = start.iter().find(|c| **c < 0 && stores);
+    restrictions(x, q, &map, stores, lane)?;
+    let negative = coordinates.iter().find(|c| **c < 0 && stores);
     if let Some(c) = negative {
         let what = format!("a coordinate of a store is negative: {c}");
         return Err(undefined(x, what, LOADS, "store boxes that begin inside of the tensor", lane));
@@ -197,6 +195,35 @@ pub fn tensor_box(
         first_pixel(x, &of, stores, lane)?;
     }
     Ok(of)
+}
+
+/// Types and swizzles that copies in one direction do not have.
+fn restrictions(x: &Ctx<'_>, q: Q, map: &Fields, stores: bool, lane: usize) -> Result<(), Box<Fault>> {
+    let refused = |what: String, help| Err(undefined(x, what, RESTRICTIONS, help, lane));
+    if stores && map.swizzle == Swizzle::B128Atom32Flip8 {
+        let what = "a store swizzles with 32-byte atoms and flips 8 bytes, which only loads do".into();
+        return refused(what, "store with a map of another swizzle");
+    }
+    if stores && map.element == ElementType::B4x16P64 {
+        return refused("a store of `.b4x16_p64`, which only loads have".into(), "store `.b4x16`, without padding");
+    }
+    let atoms = matches!(map.swizzle, Swizzle::B128Atom32 | Swizzle::B128Atom32Flip8 | Swizzle::B128Atom64);
+    if !stores && q.has(q::shared_cluster) && x.geometry.info.target.starts_with("sm_120") {
+        let help = "load with `.shared::cta.global`";
+        if map.element.is_packed() {
+            let what =
+                format!("a load of {:?} with `.shared::cluster.global`, which sm_120 does not have", map.element);
+            return refused(what, help);
+        }
+        if atoms {
+            let what = format!(
+                "a load with swizzle {:?} and `.shared::cluster.global`, which sm_120 does not have",
+                map.swizzle
+            );
+            return refused(what, help);
+        }
+    }
+    Ok(())
 }
 
 /// The offsets of `im2col`, of which a pixel of five dimensions has 5 bits each, one of four 8 and one of three 16.
@@ -229,9 +256,9 @@ fn first_pixel(x: &Ctx<'_>, of: &TensorBox, stores: bool, lane: usize) -> Result
             return Err(undefined(x, what, LOADS, "store with a map whose lower corner is not negative", lane));
         }
         let upper = of.map.pixels.upper[d];
-        if stores && of.map.mode.is_wide() && upper > 0 {
+        if stores && upper > 0 {
             let what = format!("the bounding box of a store ends {upper} past the image");
-            return Err(undefined(x, what, "5.5.5.1", "store with a map whose upper corner is not positive", lane));
+            return Err(undefined(x, what, RESTRICTIONS, "store with a map whose upper corner is not positive", lane));
         }
     }
     Ok(())
