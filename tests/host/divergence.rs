@@ -634,3 +634,47 @@ fn lanes_of_two_warps_that_take_a_lock() {
     locked.launch(&Host::new(), Launch::grid(1).block(40).step_limit(2_000_000), (&mut d,)).unwrap();
     assert_eq!(d, [0, (0..40).fold(0u32, |x, _| x.wrapping_mul(3).wrapping_add(1))]);
 }
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    // Each thread takes one of four locks three times, and counts.
+    .visible .entry counted(.param .u64 .ptr .global .align 4 d: &mut [u32])
+    {
+        .reg .pred %p;
+        .reg .b32 %x, %n;
+        .reg .b64 %d;
+        ld.param.u64 %d, [d];
+        mov.u32 %x, %tid.x;
+        mul.lo.u32 %x, %x, 0x9E3779B1;
+        shr.u32 %x, %x, 30;
+        mad.wide.u32 %d, %x, 8, %d;
+        mov.u32 %n, 3;
+    TAKE:
+        atom.acquire.gpu.global.cas.b32 %x, [%d], 0, 1;
+        setp.ne.u32 %p, %x, 0;
+        @%p bra TAKE;
+        ld.global.u32 %x, [%d+4];
+        add.u32 %x, %x, 1;
+        st.global.u32 [%d+4], %x;
+        atom.release.gpu.global.exch.b32 %x, [%d], 0;
+        sub.u32 %n, %n, 1;
+        setp.ne.u32 %p, %n, 0;
+        @%p bra TAKE;
+        ret;
+    }
+}
+
+/// Threads that try in vain to take a lock let others go first: each time the locks change hands takes few turns.
+#[test]
+fn threads_that_poll_locks_yield() {
+    let runs = |launch: &dyn Fn(Launch, &mut [u32]) -> Result<Report, Error>| {
+        let mut d = [0u32; 8];
+        launch(Launch::grid(1).block(256).step_limit(60_000), &mut d).unwrap();
+        assert_eq!([0, 2, 4, 6].map(|i| d[i]), [0; 4]);
+        assert_eq!([1, 3, 5, 7].map(|i| d[i]).iter().sum::<u32>(), 3 * 256);
+    };
+    for engine in [ptx_dsl::Engine::Compiled, ptx_dsl::Engine::Interpreted] {
+        runs(&|launch, d| counted.launch(&Host::new().engine(engine), launch, (d,)));
+    }
+    runs(&|launch, d| counted.launch(&Host::checked(), launch, (d,)));
+}

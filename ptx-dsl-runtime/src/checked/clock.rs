@@ -67,6 +67,16 @@ impl Fences {
         }
     }
 
+    /// Has it all that the other ones have?
+    fn includes(&self, other: &Fences) -> bool {
+        let includes = |(own, other): (&Option<Rc<Frontier>>, &Option<Rc<Frontier>>)| match (own, other) {
+            (_, None) => true,
+            (None, Some(_)) => false,
+            (Some(own), Some(other)) => Rc::ptr_eq(own, other) || own.includes(other),
+        };
+        !other.any || self.all.iter().zip(&other.all).all(includes)
+    }
+
     #[inline]
     fn clear(&mut self) {
         if self.any {
@@ -124,6 +134,11 @@ impl Clock {
     pub fn join(&mut self, other: &Clock) {
         self.known.join(&other.known);
         self.fenced.join(&other.fenced);
+    }
+
+    /// Does it know all that `other` knows? May say no for clusters that have ended.
+    pub fn includes(&self, other: &Clock) -> bool {
+        self.known.includes(&other.known) && self.fenced.includes(&other.fenced)
     }
 
     /// Nothing is known. Keeps the memory.
@@ -262,6 +277,27 @@ impl Frontier {
             self.merge(&other.entries[joined..]);
             self.forget();
         }
+    }
+
+    /// Has it all entries of the other one, or later ones?
+    fn includes(&self, other: &Frontier) -> bool {
+        if self.floor < other.floor {
+            return false;
+        }
+        if are_alike(&self.entries, &other.entries) {
+            return self.entries.iter().zip(&other.entries).all(|(own, other)| own.time >= other.time);
+        }
+        let (mut own, mut others) = (&self.entries[..], &other.entries[..]);
+        while let Some(first) = others.first() {
+            own = &own[own.iter().take_while(|e| e.actor < first.actor).count()..];
+            let (a, b) = (of_actor(own, first.actor), of_actor(others, first.actor));
+            let has = |e: &Entry| own[..a].iter().filter(|o| o.time >= e.time).fold(e.lanes, |m, o| m & !o.lanes) == 0;
+            if own[..a] != others[..b] && !others[..b].iter().all(has) {
+                return false;
+            }
+            (own, others) = (&own[a..], &others[b..]);
+        }
+        true
     }
 
     /// Joins the entries of actors that have one entry of the same lanes in both, or the same entries, up to the first other actor: how
@@ -432,6 +468,10 @@ mod tests {
                 }
             }
             let [mut own, other] = frontiers;
+            let later = |of: usize| {
+                times[0].iter().flatten().zip(times[1].iter().flatten()).all(|(a, b)| [a, b][of] >= [b, a][of])
+            };
+            assert_eq!((own.includes(&other), other.includes(&own)), (later(0), later(1)), "{own:?} {other:?}");
             let mut merged = own.clone();
             merged.merge(&other.entries);
             own.join(&other);

@@ -2,26 +2,29 @@
 
 use super::ld_st::{element, get, put};
 use super::{Done, active, place, space};
-use crate::fault::FaultKind;
+use crate::fault::{Fault, FaultKind};
 use crate::isa::float16::{bf16_to_f32, f16_to_f32, f32_to_bf16, f32_to_f16};
 use crate::mem::address::Place;
 use crate::qual::{Q, Ty, q};
 use crate::{Ctx, Lanes};
 
-/// `atom`: `[addr], b{, c}{, cache-policy}`; the destination is what the memory held.
+/// `atom`: `[addr], b{, c}{, cache-policy}`; the destination is what the memory held. Lanes that have changed nothing may poll.
 #[inline]
 pub fn atom(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
-    run(x, q, s, d)
+    let changed = run(x, q, s, d)?;
+    x.attempts(changed);
+    Ok(())
 }
 
 /// `red`: as `atom` without a destination.
 #[inline]
 pub fn red(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
-    run(x, q, s, d)
+    run(x, q, s, d).map(|_| ())
 }
 
+/// True if a lane has changed what is in memory.
 #[inline]
-fn run(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
+fn run(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Result<bool, Box<Fault>> {
     let (space, ty, bytes) = (space(q), q.ty[0], element(q.ty[0]));
     let n: usize = if q.has(q::v8) {
         8
@@ -33,6 +36,7 @@ fn run(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
         1
     };
     let size = bytes * n as u32;
+    let mut changed = false;
     for l in active(x.mask) {
         let addr = s[0][l];
         let global = match place(x, space, addr, l)? {
@@ -65,12 +69,13 @@ fn run(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
         };
         let element = if matches!(ty, Ty::B128) { 16 } else { bytes };
         let old = x.update(space, addr, size, element, l as u32, new)?;
+        changed |= new(old) != old;
         for (i, d) in d.iter_mut().enumerate() {
             let v = get(&old, i, bytes);
             d[l] = if ty.is_signed() { sign(ty, v) as u64 } else { zero(ty, v) };
         }
     }
-    Ok(())
+    Ok(changed)
 }
 
 #[inline(always)]

@@ -186,9 +186,11 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         match next {
             Next::Go(pc) => {
                 let c = Cohort { pc, ..x.cur };
-                // a fragment runs one region: other warps, which run many, come after an epoch
+                // a fragment runs one region: other warps, which run many, come after an epoch, or if all fragments poll
                 let s = &x.scheduling;
-                if diverged && s.always_first && !s.yielded && s.turns - began < EPOCH.into() {
+                let in_turn = diverged && s.always_first && s.turns - began < EPOCH.into();
+                let is_behind = |o: &Cohort| o.overlaps(&c) && o.epoch < c.epoch;
+                if in_turn && (!s.yielded || x.residents.here().ready.iter().any(is_behind)) {
                     x.here().ready.push_front(c);
                 } else {
                     x.here().ready.push_back(c);

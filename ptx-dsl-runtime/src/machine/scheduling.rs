@@ -10,6 +10,9 @@ use crate::steps::{Process, Steps};
 /// Regions a cohort runs before others have a turn, and between two checks of the budget. All times count regions per warp.
 pub(crate) const QUANTUM: u64 = 4096;
 
+/// Atomic operations in a turn that change nothing, after which the threads count as polling.
+const ATTEMPTS: u32 = 32;
+
 /// The scheduling state of one host thread.
 pub(crate) struct Scheduling<'a> {
     /// Regions run so far.
@@ -24,6 +27,8 @@ pub(crate) struct Scheduling<'a> {
     pub rotate: bool,
     /// The running cohort lets others go first.
     pub yielded: bool,
+    /// Atomic operations of the turn that have changed nothing, since the last one that has.
+    attempts: u32,
     /// Changes of memory and of synchronisation state. In a deadlock probe a store of an equal value does not count.
     pub progress: u64,
     /// A deadlock probe runs: see the driver.
@@ -65,6 +70,7 @@ impl<'a> Scheduling<'a> {
             over: false,
             rotate: false,
             yielded: false,
+            attempts: 0,
             progress: 0,
             probing: false,
             polling: None,
@@ -131,6 +137,8 @@ impl<'a> Scheduling<'a> {
         self.checkpoint = self.limit.min(self.turns + quantum);
         (self.leave, self.over) = (diverged, false);
         self.yielded = false;
+        // a fragment of a warp runs one region
+        self.attempts = if diverged { ATTEMPTS } else { 0 };
     }
 
     /// Counts regions. True if the turn is over.
@@ -170,6 +178,15 @@ impl<'a> Scheduling<'a> {
     pub fn yield_now(&mut self) {
         self.yielded = true;
         self.leave = true;
+    }
+
+    /// An atomic operation has changed memory, or not.
+    #[inline]
+    pub fn attempts(&mut self, changed: bool) {
+        self.attempts = if changed { 0 } else { self.attempts + 1 };
+        if self.attempts > ATTEMPTS {
+            self.yield_now();
+        }
     }
 
     /// Tells the team how many regions have run. False if the budget of all threads is used up.

@@ -3,7 +3,7 @@
 use crate::checked::actor::{self, Actor, includes};
 use crate::checked::clock::{Bridge, Clock};
 use crate::monitor::{Order, ProxyFence, Scope};
-use std::rc::Rc;
+use std::rc::{Rc, Weak};
 
 /// Clocks that fences have made visible, one for each scope.
 pub(in crate::checked) type Fenced = Vec<(Scope, Rc<Clock>)>;
@@ -25,6 +25,32 @@ pub(super) struct Group {
     pub(super) fenced: Fenced,
     /// What a later fence makes known (an acquire pattern that ends with a fence): what relaxed loads have observed.
     observed: Vec<Observed>,
+    /// What they have learnt last, so that a thread that polls need not compare it again. It is not kept alive, and a change makes
+    /// another one of it.
+    learnt: Weak<Clock>,
+}
+
+impl Group {
+    /// Do its lanes know what this clock knows?
+    fn has_learnt(&mut self, clock: &Rc<Clock>) -> bool {
+        if std::ptr::eq(self.learnt.as_ptr(), Rc::as_ptr(clock)) {
+            return true;
+        }
+        let knows = self.known.includes(clock);
+        if knows {
+            self.learnt = Rc::downgrade(clock);
+        }
+        knows
+    }
+
+    /// Do its lanes know the same as those of another one?
+    fn knows_the_same(&self, other: &Group) -> bool {
+        Rc::ptr_eq(&self.known, &other.known)
+            && self.fenced.len() == other.fenced.len()
+            && self.fenced.iter().zip(&other.fenced).all(|(a, b)| a.0 == b.0 && Rc::ptr_eq(&a.1, &b.1))
+            && self.observed.is_empty()
+            && other.observed.is_empty()
+    }
 }
 
 /// These lanes have waited for their own operations before this time.
@@ -127,6 +153,7 @@ impl Warp {
             }
             group.fenced.clear();
             group.observed.clear();
+            group.learnt = Weak::new();
         }
     }
 
@@ -317,28 +344,21 @@ impl Warp {
             }
         }
         self.groups.append(&mut parted);
-        self.regroup();
+        self.regroup(lanes);
     }
 
-    /// Joins groups that know the same.
-    fn regroup(&mut self) {
-        let mut i = 0;
-        while i < self.groups.len() {
-            let (head, tail) = self.groups.split_at_mut(i + 1);
-            let g = &mut head[i];
-            let same = |o: &Group| {
-                Rc::ptr_eq(&o.known, &g.known)
-                    && o.fenced.len() == g.fenced.len()
-                    && o.fenced.iter().zip(&g.fenced).all(|(a, b)| a.0 == b.0 && Rc::ptr_eq(&a.1, &b.1))
-                    && o.observed.is_empty()
-                    && g.observed.is_empty()
-            };
-            let joined = tail.iter().filter(|o| same(o)).fold(0, |m, o| m | o.lanes);
-            if joined != 0 {
-                g.lanes |= joined;
-                self.groups.retain(|o| o.lanes & !joined != 0 || o.lanes & joined == 0);
+    /// Joins the groups of these lanes, which have changed, with those that know the same. No two others do.
+    fn regroup(&mut self, changed: u32) {
+        let mut at = 0;
+        while let Some(g) = self.groups.get(at) {
+            let others = self.groups.iter().filter(|o| g.lanes & changed != 0 && g.knows_the_same(o));
+            let same = others.fold(g.lanes, |m, o| m | o.lanes);
+            if same != g.lanes {
+                self.groups[at].lanes = same;
+                self.groups.retain(|o| o.lanes & same == 0 || o.lanes == same);
+                at = self.groups.iter().position(|o| o.lanes == same).unwrap_or(at);
             }
-            i += 1;
+            at += 1;
         }
         self.whole = self.groups.len() == 1;
     }
@@ -353,6 +373,11 @@ impl Warp {
 
     /// These lanes learn what `clock` knows.
     pub fn learn(&mut self, lanes: u32, clock: &Rc<Clock>) {
+        // a thread that polls learns nothing new most of the time
+        let mut groups = self.groups.iter_mut().filter(|g| g.lanes & lanes != 0);
+        if groups.all(|g| g.has_learnt(clock)) {
+            return;
+        }
         self.for_lanes(lanes, |g| {
             if !Rc::ptr_eq(&g.known, clock) {
                 Rc::make_mut(&mut g.known).join(clock);

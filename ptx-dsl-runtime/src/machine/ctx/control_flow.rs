@@ -157,6 +157,13 @@ impl Ctx<'_> {
         self.scheduling.yield_now();
     }
 
+    /// Lanes have executed an atomic operation that returns what memory held. If they change nothing again and again, they wait for a
+    /// lock: others go first.
+    #[inline]
+    pub(crate) fn attempts(&mut self, changed: bool) {
+        self.scheduling.attempts(changed);
+    }
+
     // fragments of a diverged warp
 
     /// Lanes of the current warp can run at `pc`, besides the running ones.
