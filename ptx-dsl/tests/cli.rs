@@ -309,6 +309,13 @@ fn what_cannot_be_read() {
     assert_eq!(out.status.code(), Some(2));
     assert!(String::from_utf8_lossy(&out.stderr).starts_with("error: cannot read `no-such-file.ptx`"));
     assert_eq!(run(&["check"], b"").status.code(), Some(2));
+    #[cfg(target_os = "linux")]
+    for command in ["check", "print", "fmt", "run"] {
+        let out = run(&[command, "/dev/zero"], b"");
+        let text = String::from_utf8_lossy(&out.stderr);
+        let wanted = "cannot read `/dev/zero`: it is not a regular file, and has more than 256 MiB";
+        assert!(out.status.code() == Some(2) && text.contains(wanted), "{command}: {text}");
+    }
     for (begin, what) in [(&b"\x7fELF\x02\x01\x01"[..], "an ELF file"), (b"\x50\xed\x55\xba\x01", "a fat binary")] {
         for command in ["check", "print", "run"] {
             let out = run(&[command, "-"], begin);

@@ -1,8 +1,9 @@
 //! Input: files, standard input, lists of files.
 
 use std::ffi::{OsStr, OsString};
-use std::io::Read;
-use std::path::PathBuf;
+use std::fs::File;
+use std::io::{Error, Read};
+use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use ptx_dsl::build::rust_source;
@@ -40,11 +41,8 @@ impl Input {
     /// Its bytes.
     pub fn bytes(&self) -> Result<Vec<u8>, String> {
         let bytes = match self {
-            Input::Stdin => {
-                let mut bytes = Vec::new();
-                std::io::stdin().lock().read_to_end(&mut bytes).map(|_| bytes)
-            }
-            Input::File(path) => std::fs::read(path),
+            Input::Stdin => limited(std::io::stdin().lock()),
+            Input::File(path) => read(path),
         };
         bytes.map_err(|e| format!("cannot read `{}`: {e}", self.name()))
     }
@@ -63,6 +61,23 @@ impl Input {
             Err(e) => String::from_utf8_lossy(e.as_bytes()).into_owned(),
         })
     }
+}
+
+/// The bytes of a file. Of a pipe or a device not too many, because it may have no end.
+pub fn read(path: &Path) -> std::io::Result<Vec<u8>> {
+    let file = File::open(path)?;
+    if file.metadata()?.is_file() { std::fs::read(path) } else { limited(file) }
+}
+
+/// The bytes of what is perhaps no regular file.
+fn limited(from: impl Read) -> std::io::Result<Vec<u8>> {
+    const MOST: u64 = 256 << 20;
+    let mut bytes = Vec::new();
+    from.take(MOST + 1).read_to_end(&mut bytes)?;
+    if bytes.len() as u64 > MOST {
+        return Err(Error::other("it is not a regular file, and has more than 256 MiB"));
+    }
+    Ok(bytes)
 }
 
 /// Is it a file of Rust?

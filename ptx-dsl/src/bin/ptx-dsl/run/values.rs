@@ -1,7 +1,5 @@
 //! Arguments of a launch: types and sizes from the command line, or else from the module.
 
-use std::fs::File;
-use std::io::Read;
 use std::ops::Range;
 
 use ptx_dsl::load::{Kernel, Parameter, Pointee, Ty};
@@ -130,24 +128,12 @@ fn data(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -
             Data::new(ty, shape, init)
         }
         Argument::File { path, ty, shape } => {
-            let bytes = read(path).map_err(|e| format!("cannot read `{path}`: {e}"))?;
+            let bytes = crate::input::read(path.as_ref()).map_err(|e| format!("cannot read `{path}`: {e}"))?;
             from_file(parameter, pointee, bytes, *ty, shape.as_deref(), is_npy(path))
                 .map_err(|e| format!("`{path}`: {e}"))
         }
         _ => Err(format!("the kernel wants {parameter}")),
     }
-}
-
-/// The bytes of a file. Of a pipe or a device not too many, because it may have no end.
-fn read(path: &str) -> std::io::Result<Vec<u8>> {
-    const MOST: u64 = 256 << 20;
-    let file = File::open(path)?;
-    let (mut bytes, regular) = (Vec::new(), file.metadata()?.is_file());
-    file.take(if regular { u64::MAX } else { MOST + 1 }).read_to_end(&mut bytes)?;
-    if !regular && bytes.len() as u64 > MOST {
-        return Err(std::io::Error::other("it is not a regular file, and has more than 256 MiB"));
-    }
-    Ok(bytes)
 }
 
 /// Can a value of one type be passed as the other, of the same width? The bits of a float are no integer, but `.b32` is any bits.
