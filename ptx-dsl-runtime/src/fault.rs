@@ -449,6 +449,8 @@ pub struct Fault {
     pub at: Option<At>,
     /// The calls that led there, the innermost first, at most eight. Empty on the compiled engine.
     pub callers: Vec<At>,
+    /// How many calls led to those.
+    pub more_callers: usize,
     /// The thread at fault, if known.
     pub thread: Option<ThreadId>,
     /// The registers that the statement has read in this thread. Empty on the compiled engine.
@@ -517,6 +519,11 @@ impl fmt::Display for Fault {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         write!(f, "error: {}{}", Message(self), Where(&self.kernel, self.at.as_ref()))?;
         self.callers.iter().try_for_each(|call| call.called(f))?;
+        match self.more_callers {
+            0 => {}
+            1 => f.write_str("\n      and 1 more call")?,
+            n => write!(f, "\n      and {n} more calls")?,
+        }
         if let Some(t) = self.thread {
             let d = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
             write!(f, "\n  = thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)?;

@@ -12,26 +12,34 @@ use rustc_hash::FxHashMap;
 const MOST: usize = 8;
 
 impl Runner<'_, '_> {
-    /// The calls that lead a thread of the CTA to a statement, the innermost first.
-    pub fn callers(&self, site: u32, thread: ThreadId) -> Vec<At> {
-        let mut calls = Vec::new();
+    /// The calls that lead a thread of the CTA to a statement, the innermost first, and the number of those for which a report has no room.
+    pub fn callers(&self, site: u32, thread: ThreadId) -> (Vec<At>, usize) {
+        let (mut calls, mut count) = (Vec::new(), 0);
         let (image, lane) = (self.image, thread.lane as usize & 31);
         let warp = thread.warp as usize;
-        let Some(leader) = warp.checked_sub(self.lo).map(|k| self.leader(k)) else { return calls };
+        let Some(leader) = warp.checked_sub(self.lo).map(|k| self.leader(k)) else { return (calls, 0) };
         let mut saved = self.registers.stacks.get(warp * 32 + lane).map_or(&[][..], |stack| &stack.saved);
+        // no call is without a region, or values on the stack
+        let limit = MOST + saved.len() + image.regions.len();
+        let (mut functions, mut callees) = (FxHashMap::default(), FxHashMap::default());
         // what callers' registers hold, where callees have others
         let mut restored: FxHashMap<Register, u64> = FxHashMap::default();
         let mut region = image.regions.iter().position(|region| has(region, site));
-        while let Some(function) = region.and_then(|region| function_of(image, region))
-            && calls.len() < MOST
+        while let Some(function) =
+            region.and_then(|region| *functions.entry(region).or_insert_with(|| function_of(image, region)))
+            && count < limit
         {
             let address = function.return_address;
             let held = || self.registers.lanes(leader, address, warp)[lane];
             let back = restored.get(&address).copied().unwrap_or_else(held);
             let called =
                 |(_, callee): &(u32, &Callee)| u64::from(callee.back) == back && callee.start == function.start;
-            let Some((site, callee)) = all_calls(image).find(called) else { break };
-            calls.extend(self.x.geometry.at(site));
+            let known = callees.entry((back, function.start)).or_insert_with(|| all_calls(image).find(called));
+            let Some((site, callee)) = *known else { break };
+            if count < MOST {
+                calls.extend(self.x.geometry.at(site));
+            }
+            count += 1;
             if callee.arguments.frame.is_some() {
                 saved = &saved[..saved.len().saturating_sub(1)];
             }
@@ -42,7 +50,7 @@ impl Runner<'_, '_> {
             restored.extend(registers.iter().copied().zip(values.iter().copied()));
             region = Some(usize::from(callee.back));
         }
-        calls
+        (calls, count.saturating_sub(MOST))
     }
 }
 

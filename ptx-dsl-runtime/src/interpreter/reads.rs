@@ -47,7 +47,7 @@ impl Runner<'_, '_> {
             return;
         }
         if let Some(thread) = fault.thread {
-            fault.callers = self.callers(op.site, thread);
+            (fault.callers, fault.more_callers) = self.callers(op.site, thread);
         }
         for register in op.reads() {
             let Some(value) = self.read(op.q, register, fault) else { continue };

@@ -249,6 +249,11 @@ fn calls_of_a_function_by_itself() {
     for (n, wanted) in [(0, "8"), (1, "3 8"), (2, "3 4 8"), (5, "3 4 3 4 3 8"), (20, "3 4 3 4 3 4 3 4")] {
         assert_eq!(callers(&text, n).0.join(" "), wanted);
     }
+    for (n, wanted) in [(7, "\n  = thread"), (8, "\n      and 1 more call\n"), (200, "\n      and 193 more calls\n")] {
+        let report = callers(&text, n).1;
+        let eight = report.split_once("called at").unwrap().1.matches("called at").count() == 7;
+        assert!(eight && report.contains(wanted) && report.contains("more call") == (n > 7), "{n}: {report}");
+    }
     let report = callers(&text, 1).1;
     let calls =
         "\n  --> k.cu:5:1\n      called at k.cu:3:1\n      called at k.cu:8:1\n      inlined at k.cu:9:1\n  = thread";

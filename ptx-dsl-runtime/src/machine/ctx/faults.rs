@@ -28,10 +28,24 @@ impl Ctx<'_> {
         });
         let (kernel, at) = (self.geometry.info.name.to_owned(), self.geometry.at(self.site));
         let object = self.object(&kind);
-        let (callers, registers) = (Vec::new(), Vec::new());
+        let (callers, more_callers, registers) = (Vec::new(), 0, Vec::new());
         let (schedule, steps, others) = (Vec::new(), Vec::new(), Vec::new());
         let (used, replay) = (None, None);
-        Box::new(Fault { kind, kernel, object, at, callers, thread, registers, used, replay, schedule, steps, others })
+        Box::new(Fault {
+            kind,
+            kernel,
+            object,
+            at,
+            callers,
+            more_callers,
+            thread,
+            registers,
+            used,
+            replay,
+            schedule,
+            steps,
+            others,
+        })
     }
 
     /// Adds the statements and the thread of the other side of a race.
