@@ -397,6 +397,9 @@ impl Checked {
     fn fence(&mut self, order: Order, who: Who) {
         let Some(warp) = self.threads.of(who) else { return };
         warp.fence(who.lanes, order);
+        if order.acquire {
+            self.misses.acquire(who);
+        }
         // the order of a run hides races: a narrow one matters only for what loads may read
         if !order.sequential || order.scope < Scope::Gpu && self.weak.is_none() {
             return;

@@ -22,6 +22,10 @@ impl Checked {
             && let Some(warp) = self.threads.of(a.who)
         {
             let clocks = published(warp, a);
+            // one that fails, as in vain at a lock, is not what others wait for
+            if a.order.atomic && a.same && clocks.is_empty() {
+                return;
+            }
             self.messages.send(key, Issuer::of(warp, a), clocks, a.order);
         }
     }
@@ -50,7 +54,7 @@ impl Checked {
         match found {
             Found::Relaxed(issuer) => {
                 if let Some((events, why)) = issuer.missed(id) {
-                    self.misses.remember(a.who, events, why, issuer.site);
+                    self.misses.remember(a.who, events, with_load(why, a), issuer.site);
                 }
             }
             Found::Message(message) => {
@@ -75,11 +79,16 @@ impl Checked {
                     warp.observe(lanes, &clock, Some(issuer));
                     (Events::Known(clock), TooWeak::RelaxedLoad)
                 }
-                Observed::Missed { events, why } => (events, why),
+                Observed::Missed { events, why } => (events, with_load(why, a)),
             };
             self.misses.remember(a.who, events, why, site);
         }
     }
+}
+
+/// Why a store, and this load, which may be relaxed too, do not synchronise.
+fn with_load(why: TooWeak, load: &Access) -> TooWeak {
+    if why == TooWeak::RelaxedStore && !load.order.acquire { TooWeak::Relaxed } else { why }
 }
 
 /// What a strong store of one lane publishes.

@@ -85,7 +85,10 @@ impl Misses {
         let key = FxBuildHasher.hash_one((warp, who.site, from, events.source())) as u32;
         if self.has_key(key) {
             let is_of_same = |m: &Miss| m.warp == warp && m.to == who.site && m.from == from;
-            if self.all.iter_mut().any(|m| is_of_same(m) && m.events.take_over(&events)) {
+            if let Some(m) =
+                self.all.iter_mut().find_map(|m| (is_of_same(m) && m.events.take_over(&events)).then_some(m))
+            {
+                m.why = why;
                 return;
             }
         }
@@ -96,6 +99,13 @@ impl Misses {
         }
         self.keys[self.next] = key;
         self.next = (self.next + 1) % MISSES;
+    }
+
+    /// A thread executes a fence of acquire semantics: the loads before it are strong enough.
+    pub fn acquire(&mut self, who: Who) {
+        let observer = (who.slot, who.rank, who.warp);
+        let relaxed = self.all.iter_mut().filter(|m| m.warp == observer && m.why == TooWeak::Relaxed);
+        relaxed.for_each(|m| m.why = TooWeak::RelaxedStore);
     }
 
     /// Is it the key of any? Without a branch for each, which is faster.

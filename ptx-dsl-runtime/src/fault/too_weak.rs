@@ -9,6 +9,8 @@ pub enum TooWeak {
     RelaxedStore,
     /// The load of what others have released.
     RelaxedLoad,
+    /// Both the store and the load.
+    Relaxed,
     /// The scope of a release.
     ReleaseScope,
     /// The scope of an acquire.
@@ -27,7 +29,8 @@ impl TooWeak {
     /// The edit that makes it strong enough.
     pub(super) fn help(self) -> &'static str {
         match self {
-            TooWeak::RelaxedStore => {
+            TooWeak::RelaxedStore => "write `.release` at the store, or a `fence.acq_rel` before it",
+            TooWeak::Relaxed => {
                 "write `.release` at the store, or a `fence.acq_rel` before it; `.acquire` at the load, or such a fence after it"
             }
             TooWeak::RelaxedLoad => "write `.acquire` at the load, or a `fence.acq_rel` after it",
@@ -46,6 +49,10 @@ impl fmt::Display for TooWeak {
         f.write_str(match self {
             TooWeak::RelaxedStore => "the store is `.relaxed`, and no fence of release semantics precedes it",
             TooWeak::RelaxedLoad => "the load is `.relaxed`, and no fence of acquire semantics follows it",
+            TooWeak::Relaxed => {
+                "the store is `.relaxed`, and no fence of release semantics precedes it; \
+                 the load is `.relaxed`, and no fence of acquire semantics follows it"
+            }
             TooWeak::ReleaseScope => "the scope of the release does not include the thread that acquires",
             TooWeak::AcquireScope => "the scope of the acquire does not include the thread that releases",
             TooWeak::RelaxedArrival => "the arrival is `.relaxed`, and no fence of release semantics precedes it",

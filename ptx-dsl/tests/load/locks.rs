@@ -78,7 +78,7 @@ fn a_part_is_relaxed() {
     let help = "write `.acquire` at the load, or a `fence.acq_rel` after it";
     mends(&locked(&relaxed, GIVE), help, ("atom.relaxed", "atom.acquire"));
     mends(&locked(&relaxed, GIVE), help, ("@%p bra again;", "@%p bra again; fence.acq_rel.gpu;"));
-    let help = "write `.release` at the store, or a `fence.acq_rel` before it; `.acquire` at the load";
+    let help = "write `.release` at the store, or a `fence.acq_rel` before it";
     let give = "st.relaxed.gpu.global.u32 [%a], 0;";
     mends(&locked(TAKE, give), help, ("st.relaxed", "st.release"));
     mends(&locked(TAKE, give), help, ("st.relaxed", "fence.acq_rel.gpu; st.relaxed"));

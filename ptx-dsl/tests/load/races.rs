@@ -162,6 +162,8 @@ fn release_and_acquire() {
     let misses = [
         (store, acquire, "the store is `.relaxed`"),
         (release, load, "the load is `.relaxed`"),
+        (store, load, "follows it\n"),
+        (store, &format!("{load} {fence}"), "precedes it\n"),
         ("st.release.cta.global.u32 [%a+4], 1;", acquire, "the scope of the release"),
         (release, "ld.acquire.cta.global.u32 %r2, [%a+4];", "the scope of the acquire"),
     ];
@@ -176,6 +178,24 @@ fn release_and_acquire() {
     race(two(), &message(&format!("{store} {fence}"), acquire));
     // a weak flag is a race by itself
     race(two(), &message("st.global.u32 [%a+4], 1;", acquire));
+}
+
+/// A lock that is relaxed on both sides: the report says so, although others have tried to take it meanwhile.
+#[test]
+fn a_relaxed_lock() {
+    let body = "take: atom#.gpu.global.cas.b32 %r2, [%a], 0, 1; setp.ne.u32 %p, %r2, 0; $p bra take;\n\
+        ld.global.u32 %r3, [%a+8]; add.u32 %r3, %r3, 1; st.global.u32 [%a+8], %r3; st&.gpu.global.u32 [%a], 0;";
+    let lock = |take: &str, give: &str| body.replace("$p", "@%p").replace('#', take).replace('&', give);
+    let both = || Launch::grid(4).block(1);
+    clean(both(), &lock(".acquire", ".release"));
+    for (take, give, why) in [
+        (".relaxed", ".relaxed", TooWeak::Relaxed),
+        (".acquire", ".relaxed", TooWeak::RelaxedStore),
+        (".relaxed", ".release", TooWeak::RelaxedLoad),
+    ] {
+        let (found, report) = race(both(), &lock(take, give));
+        assert_eq!(found.near_miss.map(|miss| miss.why), Some(why), "{report}");
+    }
 }
 
 #[test]

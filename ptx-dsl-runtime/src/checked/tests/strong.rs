@@ -208,7 +208,7 @@ fn some_lanes_of_a_relaxed_load_observe_a_store() {
     let Err(FaultKind::DataRace(race)) = step(false, Order::default(), data, reader).fast(m).1 else { panic!() };
     let near = race.near_miss.unwrap();
     assert_eq!((race.other.site, near.from, near.to), (1, 2, 3));
-    assert_eq!(near.why, crate::fault::TooWeak::RelaxedStore);
+    assert_eq!(near.why, crate::fault::TooWeak::Relaxed);
 }
 
 #[test]
