@@ -170,7 +170,8 @@ fn four_rows_are_boxes_of_one_row() {
         let load = loads.launch(&Host::new(), Launch::grid(1), (&map, 0, 0, 0, 512));
         let store = stores.launch(&Host::new(), Launch::grid(1), (&map, 0, 1));
         if rows == 1 {
-            (load.unwrap(), store.unwrap());
+            load.unwrap();
+            store.unwrap();
         } else {
             says(load, "the box of the map has 4 rows, but each of the four is a box of one");
             says(store, "the box of the map has 4 rows");
