@@ -8,11 +8,14 @@ use crate::mem::address::Place;
 use crate::qual::{Q, Ty, q};
 use crate::{Ctx, Lanes};
 
-/// `atom`: `[addr], b{, c}{, cache-policy}`; the destination is what the memory held. Lanes that have changed nothing may poll.
+/// `atom`: `[addr], b{, c}{, cache-policy}`; the destination is what the memory held. Lanes that have changed nothing may poll, but for
+/// additions, whose fast path does not know.
 #[inline]
 pub fn atom(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let changed = run(x, q, s, d)?;
-    x.attempts(changed);
+    if !q.has(q::add) {
+        x.attempts(changed);
+    }
     Ok(())
 }
 
