@@ -1,7 +1,7 @@
 //! Explains qualifiers that no form accepts.
 
-use super::mend::{Verdict, spelled, word};
-use super::select::{COMBINES, Fit, fit, given, slot_of, takes};
+use super::mend::{self, Verdict, spelled, word};
+use super::select::{COMBINES, Fit, fit, given, slot_of, takes, without};
 use super::words::find_any;
 use crate::ast::Word;
 use crate::check::errors;
@@ -150,9 +150,12 @@ impl Explainer<'_> {
             let most = most_times(&word.text, self.forms);
             if most == 0 {
                 let all = alternatives(self.forms);
-                let instead = same_kind(&word.text, &all);
+                let instead = match same_kind(&word.text, &all) {
+                    Some((kind, list)) => Some((kind.to_string(), list)),
+                    None => place_of(words, i, self.forms),
+                };
                 let helps = self.instead_of(words, i, &all);
-                let instead = instead.as_ref().map(|(kind, list)| (*kind, list.as_slice()));
+                let instead = instead.as_ref().map(|(kind, list)| (kind.as_str(), list.as_slice()));
                 out.push(errors::unknown_qualifier(word.span, self.opcode, &word.text, helps, instead, section));
                 continue;
             }
@@ -321,6 +324,21 @@ pub(super) const SCOPES: &[&str] = &["cta", "cluster", "gpu", "gl", "sys"];
 
 const VECTORS: &[&str] = &["v2", "v3", "v4", "v8"];
 
+/// The only qualifier that the others lack, by its name in the manual, and its alternatives: what an unknown word stands for.
+fn place_of(words: &[Word], at: usize, forms: &[(&'static Instr, &Form)]) -> Option<(String, Vec<String>)> {
+    let others = without(words, at);
+    for (_, form) in forms {
+        let fit = fit(form, &others);
+        if let ([], [missing], [], None) = (&fit.left[..], &fit.missing[..], &fit.partial[..], fit.misplaced)
+            && let slot = &form.slots[*missing as usize]
+            && slot.alts.len() > 1
+        {
+            return Some((format!("`{}`", slot.name), errors::dotted(&slot.words())));
+        }
+    }
+    None
+}
+
 /// An ordering without its scope, or a scope without its ordering, where the form requires both (`ld`).
 fn half_of_ordering(
     slot: &Slot,
@@ -339,6 +357,12 @@ fn half_of_ordering(
             if most_times(ordering, forms) > 0 {
                 orderings.push(*ordering);
             }
+        }
+        // `fence.mbarrier_init` has one ordering, and other fences have more.
+        let with = |ordering: &str| [known, &[mend::word(ordering)]].concat();
+        let suits = |ordering: &str| forms.iter().any(|(_, form)| fit(form, &with(ordering)).fits());
+        if orderings.iter().any(|ordering| suits(ordering)) {
+            orderings.retain(|ordering| suits(ordering));
         }
         return Some(errors::incomplete_group(word.span, &word.text, ".sem", ".scope", &orderings, false, section));
     }

@@ -4,7 +4,7 @@ use super::Checker;
 use super::attempt::Attempt;
 use super::explain;
 use super::mend::{self, Verdict};
-use super::opcode_match::{Candidate, candidates, depth_of, in_order, longest, qualifiers, span_of};
+use super::opcode_match::{Candidate, candidates, common_parts, depth_of, in_order, longest, qualifiers, span_of};
 use super::rules::COMPANIONS;
 use super::select::{self, Fit};
 use super::symbol::Sym;
@@ -125,11 +125,12 @@ impl Checker {
 
     /// No form accepts these qualifiers: explains this by the longest opcode.
     fn no_form(&mut self, ast: &ast::Instr, found: &[Candidate]) {
-        if let Some((name, help, _)) = self.foreign_instruction(ast) {
+        let level = longest(found, usize::MAX);
+        // A shorter name than that of an opcode is a part of the opcode: `barrier.cluster`.
+        if let Some((name, help, _)) = self.foreign_instruction(ast, level) {
             self.report(errors::foreign_instruction(span_of(&ast.parts), &name, &help));
             return;
         }
-        let level = longest(found, usize::MAX);
         let mut tables = Vec::new();
         let mut first = None;
         for c in found {
@@ -160,7 +161,7 @@ impl Checker {
     /// `same_first`: the entries whose opcodes begin with its first word.
     fn unknown_instruction(&mut self, ast: &ast::Instr, parts: &[ast::Word], same_first: &[Entry]) {
         let Some(first) = parts.first() else { return };
-        let foreign = self.foreign_instruction(ast);
+        let foreign = self.foreign_instruction(ast, 1);
         let near = if same_first.is_empty() { self.near_opcode(ast, first) } else { (None, false) };
         if let Some((name, help, sure)) = foreign
             && (sure || !near.1)
@@ -178,21 +179,23 @@ impl Checker {
             return;
         }
         let mut same = Vec::with_capacity(same_first.len());
-        let (mut depth, mut only) = (1, Some(entry.opcode));
+        let (mut depth, mut shared, mut only) = (1, 1, Some(entry.opcode));
         for Entry { instr: e, .. } in same_first {
-            same.push(e.opcode);
-            depth = depth.max(depth_of(e.opcode));
             only = only.filter(|o| *o == e.opcode);
+            if same.last() != Some(&e.opcode) {
+                same.push(e.opcode);
+                depth = depth.max(depth_of(e.opcode));
+                shared = shared.max(common_parts(e.opcode, &ast.parts));
+            }
         }
         // As it is written, not as it is ordered.
-        let parts = &ast.parts[..depth.min(parts.len())];
-        let mut name = first.text.clone();
-        for part in &parts[1..] {
-            name.push('.');
-            name.push_str(&part.text);
-        }
-        let near = nearest(&name, &same).or(only);
-        self.report(errors::unknown_instruction(span_of(parts), &name, near, &same));
+        let spelled = |count: usize| mend::spelled(&ast.parts[..count.min(ast.parts.len())]);
+        // Up to the first word that no opcode has there.
+        let name = spelled(shared + 1);
+        let near = nearest(&spelled(depth), &same).or_else(|| nearest(&name, &same));
+        let near = near.or_else(|| Checker::continued(&name, &same)).or(only);
+        let span = span_of(&ast.parts[..(shared + 1).min(ast.parts.len())]);
+        self.report(errors::unknown_instruction(span, &name, near, &same));
     }
 
     /// Reports an unknown opcode.
@@ -248,7 +251,13 @@ impl Checker {
             None if ptx_dsl_isa::isa::sreg::sreg(&word.text).is_some() => {
                 errors::not_predicate(word.span, &word.text, Vec::new())
             }
-            None => self.undeclared(word.span, "predicate", &word.text),
+            None => {
+                let d = self.undeclared(word.span, "predicate", &word.text);
+                match d.helps.is_empty() {
+                    true => d.help(errors::declare_register(&word.text, Ty::Pred)),
+                    false => d,
+                }
+            }
         };
         self.report(d);
         None

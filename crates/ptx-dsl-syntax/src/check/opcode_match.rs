@@ -106,6 +106,11 @@ pub(super) fn span_of(words: &[ast::Word]) -> Span {
     span
 }
 
+/// How many parts the opcode and the instruction begin with alike.
+pub(super) fn common_parts(opcode: &str, parts: &[ast::Word]) -> usize {
+    opcode.split('.').zip(parts).take_while(|(word, part)| part.text == *word).count()
+}
+
 /// How many parts an opcode has.
 pub(super) fn depth_of(opcode: &str) -> usize {
     let mut parts = 0;

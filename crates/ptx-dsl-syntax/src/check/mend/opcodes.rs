@@ -8,9 +8,9 @@ use crate::print;
 use ptx_dsl_isa::opcode::Entry;
 
 impl Checker {
-    /// An opcode of another language, a help with the PTX for it, and whether that is certainly legal.
-    pub(crate) fn foreign_instruction(&mut self, ast: &ast::Instr) -> Option<(String, String, bool)> {
-        for count in (1..=ast.parts.len().min(3)).rev() {
+    /// An opcode of another language, a help with the PTX for it, and whether that is certainly legal. `least`: of so many parts.
+    pub(crate) fn foreign_instruction(&mut self, ast: &ast::Instr, least: usize) -> Option<(String, String, bool)> {
+        for count in (least..=ast.parts.len().min(3)).rev() {
             let (named, rest) = ast.parts.split_at(count);
             let name = spelled(named);
             if let Some(advice) = foreign::advice(&name) {
@@ -106,6 +106,16 @@ impl Checker {
             }
         }
         None
+    }
+
+    /// The only opcode that continues the last of these words: `tcgen05.relinquish`.
+    pub(crate) fn continued(name: &str, opcodes: &[&'static str]) -> Option<&'static str> {
+        let (_, last) = name.rsplit_once('.')?;
+        let longer =
+            |opcode: &&&str| last.len() > 2 && opcode.strip_prefix(name).is_some_and(|rest| rest.starts_with('_'));
+        let mut found = opcodes.iter().filter(longer);
+        let first = found.next()?;
+        found.all(|other| other == first).then_some(*first)
     }
 
     /// The lower-case form of a statement in capitals.

@@ -70,10 +70,16 @@ impl Explainer<'_> {
     /// A replacement for an unknown word, or its removal: a help, legal if any is.
     pub(crate) fn instead_of(&mut self, words: &[Word], at: usize, all: &[&str]) -> Option<String> {
         let name = words[at].text.as_str();
-        let near = all_near(name, all);
+        let longer = continued(name, all);
+        let near = match longer.as_slice() {
+            // No other is nearer.
+            [only] => vec![*only],
+            _ => all_near(name, all),
+        };
         let meant = foreign::ty(name).or_else(|| foreign_word(name));
         let mut candidates: Vec<&str> = Vec::new();
         candidates.extend(meant);
+        candidates.extend(longer.iter().filter(|_| longer.len() > 1));
         candidates.extend(near.iter().take(8));
         if is_type(name) || foreign::ty(name).is_some() {
             let mut types: Vec<(usize, &str)> = Vec::new();
@@ -126,17 +132,20 @@ impl Explainer<'_> {
             if self.works(&changed) {
                 found.push(candidate);
                 // What is certainly meant needs no company.
-                if Some(candidate) == meant || near.contains(&candidate) || candidate.contains('.') {
+                let several = longer.len() > 1 && longer.contains(&candidate);
+                if Some(candidate) == meant || near.contains(&candidate) && !several || candidate.contains('.') {
                     break;
                 }
             }
         }
         // `fence::before_thread_sync` is one word and a part of another.
-        if let (Some(first), true) = (found.first(), name.starts_with("::")) {
+        if let Some(first) = found.first()
+            && first.starts_with("::")
+        {
             return Some(format!("write `{}{first}`", self.opcode));
         }
         if let [only] = found.as_slice()
-            && (near.contains(only) || Some(*only) == meant || only.contains('.'))
+            && (near.contains(only) || longer.contains(only) || Some(*only) == meant || only.contains('.'))
         {
             return Some(format!("did you mean `.{only}`?"));
         }
@@ -212,11 +221,16 @@ impl Explainer<'_> {
     fn another_word(&mut self, known: &[Word], at: usize) -> Option<String> {
         let old = known[at].text.as_str();
         let mut words: Vec<(usize, &str)> = Vec::new();
-        for alt in alternatives(self.forms) {
+        let all = alternatives(self.forms);
+        // Of many shapes of matrices those first that begin alike.
+        let near = all_near(old, &all);
+        for alt in all {
             match Ty::from_name(alt) {
                 _ if alt == old || Ty::from_name(alt).is_some() != is_type(old) => {}
                 Some(ty) => words.push((distance(ty, &self.types), alt)),
-                None => words.push((usize::from(!USUAL.contains(&alt)), alt)),
+                None if near.contains(&alt) => words.push((old.len() - alike(old, alt).min(old.len()), alt)),
+                None if USUAL.contains(&alt) => words.push((old.len(), alt)),
+                None => words.push((old.len() + 1, alt)),
             }
         }
         words.sort_unstable();
@@ -230,6 +244,24 @@ impl Explainer<'_> {
         }
         None
     }
+}
+
+/// The words that go on after this one, such as `.multicast::cluster` after `.multicast`, and the one that is the same after `::`,
+/// such as `.ld` in `tcgen05.wait.ld`.
+fn continued<'a>(name: &str, all: &[&'a str]) -> Vec<&'a str> {
+    let mut found: Vec<&str> = Vec::new();
+    for word in all {
+        let longer = word.strip_prefix(name).is_some_and(|rest| rest.starts_with("::"));
+        if (longer || word.strip_prefix("::") == Some(name)) && !found.contains(word) {
+            found.push(word);
+        }
+    }
+    found
+}
+
+/// How many characters two words begin with alike.
+fn alike(a: &str, b: &str) -> usize {
+    a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
 }
 
 fn integer(ty: Ty) -> bool {
