@@ -240,7 +240,7 @@ fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
             Act::Put => place.put(code, behind),
             Act::Declare => place.declared(code),
             Act::Close => Some(place.closed(code)),
-            Act::Mention if place.knows(code) || before.trim().ends_with("operand") => continue,
+            Act::Mention if place.knows(code) || help.starts_with("add operand") => continue,
             Act::Mention => None,
         };
         let Some(edit) = edit else { return Asked::Unclear(code.to_string()) };

@@ -36,7 +36,8 @@ fn conversion(instr: &written::Written) -> Option<(String, Option<usize>)> {
     let (d, a) = (to.name(), from.name());
     let narrow = |t: Ty| t.bits() == 8;
     let written = whole.or(nearby).map_or("", Qualifier::text);
-    let with = |rounding: Qualifier| instr.spelling.replacen("cvt", &format!("cvt{rounding}"), 1);
+    // In place of a rounding of the other kind.
+    let with = |rounding: Qualifier| instr.spelling.replacen(&format!("cvt{written}"), &format!("cvt{rounding}"), 1);
     let message = match (float(to), float(from)) {
         // Those whose register has 8 bits are an entry of their own.
         _ if to == Ty::Bf16 && narrow(from) || from == Ty::Bf16 && narrow(to) => {

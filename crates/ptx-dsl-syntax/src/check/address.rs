@@ -152,7 +152,9 @@ impl Checker {
             Some(want) => {
                 let root = want.split("::").next().unwrap_or(want);
                 if root != name {
-                    at.fail(errors::space_mismatch(word.span, &word.text, name, want, at.has_word(want)), 1);
+                    let takes = at.has_word(want) && at.form.slots.iter().any(|slot| takes(slot, name));
+                    let x = self.free_name();
+                    at.fail(errors::space_mismatch(word.span, &word.text, name, want, takes, x), 1);
                     return 0;
                 }
             }

@@ -8,7 +8,7 @@ use super::value::register_fits;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::diag::Diagnostic;
-use crate::parse::errors::array_index;
+use crate::parse::errors::{array_index, missing_semicolon};
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use ptx_dsl_isa::hir::{Arg, Operand, Reg, RegId};
@@ -83,6 +83,10 @@ impl Checker {
     /// The same without array elements among them.
     fn dealt(&mut self, at: &mut Attempt, given: &[&ast::Operand], opcode_span: Span) -> Vec<Arg> {
         let Some(dealt) = deal(at.form, given, at.words) else {
+            if let Some(d) = self.unfinished(at, given, opcode_span) {
+                at.fail(d, 6);
+                return Vec::new();
+            }
             at.fail(wrong_count(at, given, opcode_span), 6);
             return Vec::new();
         };
@@ -99,6 +103,18 @@ impl Checker {
             out.push(Arg { name: form.name, role, ty, value, span: given[i].span });
         }
         out
+    }
+
+    /// `exit ret;`: an instruction without operands whose `;` is missing, and the next one.
+    fn unfinished(&mut self, at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Option<Diagnostic> {
+        let ([], [ast::Operand { kind: OperandKind::Expr(Expr::Name(next, None)), .. }]) =
+            (&at.form.operands[..], given)
+        else {
+            return None;
+        };
+        let instruction = self.lookup(&next.text).is_none() && !self.table.entries(&next.text).is_empty();
+        let whole = at.words.iter().fold(opcode_span, |span, word| span.to(word.span));
+        instruction.then(|| missing_semicolon(whole, &format!("`{}`", at.entry.opcode)))
     }
 
     /// `x[1]` as the address `[x+4]`, or as the value `x+4` if the instruction takes a value (PTX ISA 6.4.2).
@@ -387,11 +403,11 @@ pub(super) fn counted_by(
 
 /// Reports a count of operands that differs from the form's.
 fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diagnostic {
-    let (mut low, mut next) = (0, None);
+    let (mut low, mut missing) = (0, Vec::new());
     for o in &at.form.operands {
         if o.group == 0 {
-            if low == given.len() {
-                next = Some(o.name);
+            if low >= given.len() {
+                missing.push(format!("`{}`", o.name));
             }
             low += 1;
         }
@@ -400,10 +416,11 @@ fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diag
     let extra = given.get(high);
     let span = extra.map_or(opcode_span, |o| o.span);
     let d = errors::operand_count(span, at.entry.opcode, low, high, given.len(), at.form.line, at.entry.section);
-    match (extra, next) {
+    match (extra, missing.as_slice()) {
         (Some(_), _) => d.help(errors::TOO_MUCH),
-        (None, Some(name)) => d.help(format!("add operand `{name}`")),
-        (None, None) => d.help("give the operands of the form"),
+        (None, []) => d.help("give the operands of the form"),
+        (None, [name]) => d.help(format!("add operand {name}")),
+        (None, [names @ .., last]) => d.help(format!("add operands {} and {last}", names.join(", "))),
     }
 }
 

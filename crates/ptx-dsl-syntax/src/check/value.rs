@@ -4,6 +4,7 @@ use super::Checker;
 use super::address::split;
 use super::attempt::Attempt;
 use super::rust::rust_sum;
+use super::select::takes;
 use super::symbol::Sym;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
@@ -376,7 +377,8 @@ impl Checker {
         if let Some(want) = want
             && want.split("::").next() != Some(have)
         {
-            at.fail(errors::space_mismatch(word.span, &word.text, have, want, at.has_word(want)), 1);
+            let takes = at.has_word(want) && at.form.slots.iter().any(|slot| takes(slot, have));
+            at.fail(errors::space_mismatch(word.span, &word.text, have, want, takes, ""), 1);
         }
         Operand::VarAddr(id, offset.unwrap_or(0))
     }

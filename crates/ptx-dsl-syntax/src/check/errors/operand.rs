@@ -77,7 +77,8 @@ pub(crate) fn operand_count(
             note,
         );
     }
-    noted_error(404, span, format_args!("`{opcode}` takes {low} to {high} operand{s}, and {have} {verb} given"), note)
+    let to = if low + 1 == high { "or" } else { "to" };
+    noted_error(404, span, format_args!("`{opcode}` takes {low} {to} {high} operand{s}, and {have} {verb} given"), note)
 }
 
 pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
@@ -250,10 +251,15 @@ pub(crate) fn not_constant(span: Span) -> Diagnostic {
 }
 
 pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, sec: &str) -> Diagnostic {
+    let message = format_args!("`{value}` is out of range for operand `{operand}`");
+    if low == high {
+        let (note, help) = (format_args!("it must be {low} (PTX ISA {sec})"), format_args!("write `{low}`"));
+        return explained_error(409, span, message, note, help);
+    }
     explained_error(
         409,
         span,
-        format_args!("`{value}` is out of range for operand `{operand}`"),
+        message,
         format_args!("it must be between {low} and {high} (PTX ISA {sec})"),
         format_args!("the nearest that is allowed is `{}`", value.clamp(low, high.max(low))),
     )
@@ -313,8 +319,8 @@ pub(crate) fn misaligned(span: Span, name: &str, offset: i64, align: u32) -> Dia
     )
 }
 
-/// `written`: does the instruction name it?
-pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, written: bool) -> Diagnostic {
+/// `takes`: can the instruction name the variable's state space in place of the written one? `x`: a free name.
+pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, takes: bool, x: &str) -> Diagnostic {
     let d = noted_error(
         413,
         span,
@@ -323,10 +329,13 @@ pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, writt
             "a variable is accessed in the state space it is declared in, or by a generic address (PTX ISA 5.1)"
         ),
     );
-    if written {
-        d.help(format!("write `.{is}` in place of `.{want}`"))
-    } else {
-        d.help(format!("name a `.{want}` variable"))
+    match is {
+        _ if takes => d.help(format!("write `.{is}` in place of `.{want}`")),
+        // A tensor map.
+        "param" if want == "global" => d.help(format!(
+            "put `.reg .b64 {x}; mov.b64 {x}, {name}; cvta.param.u64 {x}, {x};` before it, and write `{x}`"
+        )),
+        _ => d.help(format!("name a `.{want}` variable")),
     }
 }
 
@@ -399,11 +408,12 @@ pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[
         why += q;
     }
     why += if by.is_empty() { "the smallest count" } else { "`" };
+    why += if by.len() > 1 { " ask for" } else { " asks for" };
     explained_error(
         414,
         span,
         format_args!("operand `{operand}` takes {want} register{s} in `{{ }}`, {given}"),
-        format_args!("that is what {why} asks for (PTX ISA {sec})"),
+        format_args!("that is what {why} (PTX ISA {sec})"),
         format_args!("put a vector of {want} register{s} here"),
     )
 }

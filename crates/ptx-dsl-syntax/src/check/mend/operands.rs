@@ -300,8 +300,26 @@ impl Checker {
 /// An operand in other brackets: an address as a vector, a name as an address.
 fn bracketed(o: &ast::Operand) -> Vec<OperandKind> {
     match &o.kind {
-        OperandKind::Address(list) => vec![OperandKind::Vector(list.clone())],
-        OperandKind::Expr(Expr::Name(..)) => vec![OperandKind::Address(vec![o.clone()])],
+        OperandKind::Address(list) => {
+            let mut others = vec![OperandKind::Vector(list.clone())];
+            match list.as_slice() {
+                // `[%rd1]` where the address is a value.
+                [only @ ast::Operand { kind: OperandKind::Expr(Expr::Name(..)), .. }] => others.push(only.kind.clone()),
+                // `[map, x, y]`
+                [map, coordinates @ ..] if !coordinates.is_empty() => {
+                    let coordinates = OperandKind::Vector(coordinates.to_vec());
+                    let coordinates = ast::Operand { kind: coordinates, span: o.span };
+                    others.push(OperandKind::Address(vec![map.clone(), coordinates]));
+                }
+                _ => {}
+            }
+            others
+        }
+        OperandKind::Expr(Expr::Name(..)) => {
+            let sink = ast::Operand { kind: OperandKind::Sink, span: o.span };
+            let pair = OperandKind::Pair(Box::new(sink), Box::new(o.clone()));
+            vec![OperandKind::Address(vec![o.clone()]), OperandKind::Vector(vec![o.clone()]), pair]
+        }
         _ => Vec::new(),
     }
 }
