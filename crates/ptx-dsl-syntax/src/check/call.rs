@@ -12,6 +12,7 @@ use crate::ast::{self, OperandKind};
 use crate::check::errors;
 use crate::diag::Diagnostic;
 use crate::parse::{Const, fold};
+use crate::print;
 use crate::span::Span;
 use ptx_dsl_isa::hir::{self, Arg, Operand};
 use ptx_dsl_isa::isa::Role;
@@ -43,6 +44,13 @@ impl Checker {
             );
             return Vec::new();
         };
+        if ret.is_none()
+            && let Some(text) = self.bare_call(ast)
+        {
+            let help = format!("write `{text}`");
+            at.fail(errors::call_form(callee.span, "the results and the arguments of a call are in `( )`", &help), 3);
+            return Vec::new();
+        }
         rest = more;
         let mut args = None;
         if let Some((first, more)) = rest.split_first()
@@ -104,6 +112,28 @@ impl Checker {
     }
 
     /// The called function or register, and the signature.
+    /// `call r, f, a;` with its parentheses: the function is not the first operand, and no list comes before it.
+    fn bare_call(&mut self, ast: &ast::Instr) -> Option<String> {
+        let name = |o: &ast::Operand| match &o.kind {
+            OperandKind::Expr(ast::Expr::Name(word, None)) => Some(word.text.clone()),
+            _ => None,
+        };
+        let [ret, callee, args @ ..] = ast.operands.as_slice() else { return None };
+        let first = self.lookup(&name(ret)?);
+        if matches!(first, Some(Sym::Func(_))) || !matches!(self.lookup(&name(callee)?), Some(Sym::Func(_))) {
+            return None;
+        }
+        let list = |given: &[ast::Operand]| ast::Operand { kind: OperandKind::List(given.to_vec()), span: ast.span };
+        let mut whole = ast.clone();
+        whole.operands = vec![list(std::slice::from_ref(ret)), callee.clone()];
+        match args {
+            [] => {}
+            [one] if matches!(one.kind, OperandKind::List(_)) => whole.operands.push(one.clone()),
+            _ => whole.operands.push(list(args)),
+        }
+        Some(print::statement(&whole))
+    }
+
     fn call_target(
         &mut self,
         at: &mut Attempt,

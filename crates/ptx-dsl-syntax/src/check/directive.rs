@@ -126,6 +126,7 @@ impl Checker {
         }
         if f.entry
             && let Some(d) = find(f, ".minnctapersm")
+            && !d.args.is_empty()
             && find(f, ".maxntid").is_none()
             && find(f, ".reqntid").is_none()
         {
@@ -251,6 +252,13 @@ impl Checker {
                     ("takes one to three positive integers", format!("write `{before}2` or another size"))
                 }
                 _ => ("takes one to three positive integers", format!("write `{before}128` or another size")),
+            };
+            // `.maxnreg 128, 2`
+            let help = if high > 0 && out.len() > high {
+                let kept: Vec<String> = out[..high].iter().map(u64::to_string).collect();
+                format!("write `{}`", kept.join(", "))
+            } else {
+                help
             };
             let span = if d.args.is_empty() { d.name.span } else { value_span(d) };
             self.report(errors::directive_value(span, name, rule, help));

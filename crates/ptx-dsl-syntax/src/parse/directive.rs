@@ -108,7 +108,8 @@ impl Parser<'_> {
                     Place::Body | Place::Labelled => &BODY,
                 };
                 let all = [here, &DECLARATION, &MODULE, &FUNCTION, &BODY, &LABELLED].concat();
-                errors::unknown_directive(whole, name, super::near::nearest(name, &all))
+                let meant = super::foreign::directive(name).filter(|own| here.contains(own));
+                errors::unknown_directive(whole, name, meant.or_else(|| super::near::nearest(name, &all)))
             };
             return self.fail(d);
         }

@@ -209,6 +209,19 @@ pub(crate) fn guard_without_sign(span: Span, name: &str) -> Diagnostic {
     )
 }
 
+/// `@p { ... }`
+pub(crate) fn guarded_block(span: Span) -> Diagnostic {
+    explained_error(
+        110,
+        span,
+        format_args!("a block cannot have a guard"),
+        format_args!("a guard belongs to one instruction (PTX ISA 9.3)"),
+        format_args!(
+            "put the guard before each instruction of the block, or branch around it with the opposite guard on a `bra`"
+        ),
+    )
+}
+
 /// `.L1:`
 pub(crate) fn label_with_dot(span: Span, name: &str) -> Diagnostic {
     explained_error(

@@ -154,6 +154,21 @@ const INSTRUCTIONS: &[Row] = &[
     ("cluster.sync", "barrier.cluster.arrive; barrier.cluster.wait;"),
 ];
 
+/// Directives: attributes of CUDA and LLVM, without what is around them.
+const DIRECTIVES: &[Row] = &[
+    ("cluster_dim", "reqnctapercluster"),
+    ("cluster_dims", "reqnctapercluster"),
+    ("cluster_size", "reqnctapercluster"),
+    ("reqclusterdim", "reqnctapercluster"),
+    ("launch_bounds", "maxntid"),
+    ("block_size", "reqntid"),
+    ("reqnthreads", "reqntid"),
+    ("maxthreads", "maxntid"),
+    ("maxregs", "maxnreg"),
+    ("maxrregcount", "maxnreg"),
+    ("unroll", "pragma"),
+];
+
 /// Operations that take several PTX instructions.
 const ADVICE: &[Row] = &[
     ("exp", "`ex2` is a power of 2: multiply by 1.442695 first, the logarithm of e to base 2"),
@@ -236,6 +251,11 @@ pub fn register(name: &str) -> Option<String> {
         None => (name, ""),
     };
     Some(format!("{}{component}", row(REGISTERS, first)?))
+}
+
+/// A directive.
+pub(super) fn directive(name: &str) -> Option<&'static str> {
+    row(DIRECTIVES, name.trim_matches('_'))
 }
 
 /// A constant.

@@ -69,6 +69,11 @@ impl Parser<'_> {
                 self.depth -= 1;
                 out.push(Stmt::Block(body, start.to(self.before())));
             }
+            Some(Tok::Punct('@')) if self.guards_block() => {
+                self.guard()?;
+                // The block is read as it is.
+                self.report(errors::guarded_block(start.to(self.before())));
+            }
             Some(Tok::Punct('.')) => match self.dotted() {
                 Some(name) if SPACES.contains(&name) => out.push(Stmt::Var(self.variable(Vec::new(), start)?)),
                 Some(name) if LINKAGE.contains(&name) => {
@@ -129,14 +134,22 @@ impl Parser<'_> {
         Ok(())
     }
 
+    /// `@p {`
+    fn guards_block(&self) -> bool {
+        self.is_at(2, '{') || self.is_at(1, '!') && self.is_at(3, '{')
+    }
+
+    /// `@p`, `@!p`
+    fn guard(&mut self) -> Res<Option<Pred>> {
+        if !self.eat('@') {
+            return Ok(None);
+        }
+        let negated = self.eat('!');
+        Ok(Some(Pred { negated, reg: self.name("a predicate")? }))
+    }
+
     fn instr(&mut self) -> Res<Instr> {
-        let pred = match self.eat('@') {
-            true => {
-                let negated = self.eat('!');
-                Some(Pred { negated, reg: self.name("a predicate")? })
-            }
-            false => None,
-        };
+        let pred = self.guard()?;
         let start = self.here();
         match self.word_at(0) {
             // `%p bra L`
@@ -234,10 +247,12 @@ impl Parser<'_> {
     /// A name followed by a qualifier: a dot and a word of more than one letter is not a component of a register.
     pub(super) fn at_opcode(&self) -> bool {
         let (Some(word), Some(behind)) = (self.word_at(0), self.word_at(2)) else { return false };
+        // `mov.b32 %r, 1`; after the part of a register, `d.b32`, no operand follows.
+        let operand = self.word_at(3).is_some() || self.is_at(3, '[') || self.is_at(3, '{');
         !matches!(word.as_bytes(), [b'%' | b'$' | b'_', ..])
             && self.is_at(1, '.')
             && self.glued_at(1)
             && behind.len() > 1
-            && !is_selector(behind)
+            && (!is_selector(behind) || operand)
     }
 }
