@@ -31,7 +31,7 @@ macro_rules! red {
 
 const V: OpTy = OpTy::Vec(".type", 0);
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
-const A: OperandSpec = addr("a", writes(Size::Type));
+const A: OperandSpec = addr("a", writes(Size::Type)).full_width();
 const ATOM: &[OperandSpec] = &[dst("d", T).or_sink(), A, src("b", T), src("c", T), POLICY];
 const RED: &[OperandSpec] = &[A, src("b", T), POLICY];
 const ATOM_V: &[OperandSpec] = &[dst("d", V).or_sink(), A, src("b", V), POLICY];

@@ -28,9 +28,9 @@ macro_rules! cache {
 const V: OpTy = OpTy::Vec(".type", 0);
 /// An opaque value: an integer or `.b64` register, or a constant (ptxas).
 const POLICY: OperandSpec = src("cache_policy", ty(Ty::U64));
-const FROM: OperandSpec = addr("a", reads(Size::Type));
+const FROM: OperandSpec = addr("a", reads(Size::Type)).full_width();
 const LD: &[OperandSpec] = &[dst("d", V).wider().or_sink(), FROM, POLICY];
-const ST: &[OperandSpec] = &[addr("a", writes(Size::Type)), src("b", V).wider().or_sink(), POLICY];
+const ST: &[OperandSpec] = &[addr("a", writes(Size::Type)).full_width(), src("b", V).wider().or_sink(), POLICY];
 
 const NOT_GLOBAL: &[Qualifier] =
     &[q::shared, q::shared_cta, q::shared_cluster, q::local, q::_const, q::param, q::param_entry, q::param_func];

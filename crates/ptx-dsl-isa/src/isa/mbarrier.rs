@@ -5,11 +5,11 @@
 use super::*;
 
 /// The object is 8 bytes, aligned (9.7.13.15.1).
-const OBJECT: OperandSpec = addr("addr", object()).align(8);
+const OBJECT: OperandSpec = addr("addr", object()).align(8).full_width();
 /// An object of the executing CTA.
-const OWN: OperandSpec = addr("addr", object().own_cta()).align(8);
+const OWN: OperandSpec = addr("addr", object().own_cta()).align(8).full_width();
 /// An arrival on another CTA's object returns no state (9.7.13.15.13).
-const ARRIVED_ON: OperandSpec = addr("addr", object().reach(Reach::OwnCtaForResult)).align(8);
+const ARRIVED_ON: OperandSpec = addr("addr", object().reach(Reach::OwnCtaForResult)).align(8).full_width();
 /// Counts of the object: 9.7.13.15.2.
 const MAX: i64 = (1 << 20) - 1;
 const COUNT: OperandSpec = src("count", ty(Ty::U32)).range(1, MAX);

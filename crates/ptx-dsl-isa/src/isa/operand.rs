@@ -66,6 +66,8 @@ pub struct OperandSpec {
     pub align: u32,
     /// Only registers of the type, and untyped ones of its width; no signed one for an unsigned.
     pub exact: bool,
+    /// ptxas takes a generic address, or one in global memory, from 64-bit registers only. In other instructions it extends 32 bits.
+    pub full_width: bool,
     /// The memory after an address.
     pub memory: Option<Memory>,
 }
@@ -82,6 +84,7 @@ const fn spec(name: &'static str, role: Role, ty: OpTy) -> OperandSpec {
         wider: false,
         align: 0,
         exact: false,
+        full_width: false,
         memory: None,
     }
 }
@@ -145,6 +148,11 @@ impl OperandSpec {
     /// Only registers of the type, or untyped ones.
     pub const fn exact(mut self) -> Self {
         self.exact = true;
+        self
+    }
+    /// A generic address, or one in global memory, has 64 bits.
+    pub const fn full_width(mut self) -> Self {
+        self.full_width = true;
         self
     }
     /// The register may be wider.

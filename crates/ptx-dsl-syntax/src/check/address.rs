@@ -67,6 +67,12 @@ impl Checker {
                     && (want.bits() != ty.bits() || ty.class() != Class::Bits && at.entry.effects.tensor == Tensor::Mma)
                 {
                     at.fail(errors::tensor_memory_register(base.span, &base.text, ty), 1);
+                } else if let (32, Some(OperandSpec { full_width: true, .. }), None | Some(&"global")) =
+                    (ty.bits(), spec, at.spaces().first())
+                {
+                    let generic = at.spaces().is_empty();
+                    let shared = generic && at.form.slots.iter().any(|slot| takes(slot, "shared"));
+                    at.fail(errors::narrow_address(base.span, &base.text, generic, shared), 1);
                 }
                 Operand::Address(Base::Reg(id), offset)
             }

@@ -482,6 +482,21 @@ pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
     )
 }
 
+/// `shared`: can the instruction name shared memory?
+pub(crate) fn narrow_address(span: Span, name: &str, generic: bool, shared: bool) -> Diagnostic {
+    let what = if generic { "a generic address" } else { "an address in `.global`" };
+    let d = noted_error(
+        416,
+        span,
+        format_args!("`{name}` has 32 bits, and {what} has 64"),
+        format_args!("32 bits suffice in other state spaces, such as `.shared` (PTX ISA 6.4.1)"),
+    );
+    match shared {
+        true => d.help("add `.shared` if it is an address in shared memory; keep any other one in a `.b64` register"),
+        false => d.help("keep the address in a `.b64` register"),
+    }
+}
+
 pub(crate) fn tensor_memory_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
     let want = if ty.bits() == 32 { "is without a type here" } else { "has 32 bits" };
     explained_error(
