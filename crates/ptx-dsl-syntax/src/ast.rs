@@ -28,6 +28,8 @@ pub struct Module {
     pub version: Option<Version>,
     /// `.target`, or `sm_NN` of the header: `sm_100a`, `texmode_independent`, ...
     pub target: Vec<Word>,
+    /// The header has an error, which was reported: what it lacks is not another one.
+    pub broken_header: bool,
     /// `.address_size`.
     pub address_size: Option<(u32, Span)>,
     /// Everything else, in order.

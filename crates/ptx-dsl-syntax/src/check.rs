@@ -278,6 +278,7 @@ impl Checker {
     /// `.version`, `.target`, `.address_size`.
     fn header(&mut self, module: &ast::Module, options: &Options) {
         match module.version {
+            None if module.broken_header => {}
             None => self.report(errors::no_version(Span::default())),
             Some(v) => self.declared_version(v, options.ceiling),
         }
@@ -290,7 +291,7 @@ impl Checker {
             seen = true;
             self.declared_target(word);
         }
-        if !seen {
+        if !seen && !module.broken_header {
             self.report(errors::no_target(Span::default()));
         }
         self.out.address_size = 64;

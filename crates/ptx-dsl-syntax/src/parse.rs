@@ -46,7 +46,7 @@ pub fn parse(tokens: &[Token]) -> (Module, Vec<Diagnostic>) {
     let (header, used, diags) = parse_header(tokens);
     let mut parser = Parser::new(tokens, used);
     parser.diags = diags;
-    let mut module = Module::default();
+    let mut module = Module { broken_header: !parser.diags.is_empty(), ..Module::default() };
     if let Some(mut header) = header {
         parser.in_rust = true;
         parser.scope = std::mem::take(&mut header.scope);

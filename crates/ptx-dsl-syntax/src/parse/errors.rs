@@ -209,6 +209,11 @@ pub(crate) fn guard_without_sign(span: Span, name: &str) -> Diagnostic {
     )
 }
 
+/// `sm_90, ptx 8.0` without its brackets.
+pub(crate) fn bare_header(span: Span, items: &str) -> Diagnostic {
+    helped_error(110, span, format_args!("the header is not in `< >`"), format_args!("write `<{items}>`"))
+}
+
 /// `@p { ... }`
 pub(crate) fn guarded_block(span: Span) -> Diagnostic {
     explained_error(

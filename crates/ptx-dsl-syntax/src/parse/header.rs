@@ -138,6 +138,10 @@ impl Parser<'_> {
             self.report(
                 errors::expected(span, "`,` or `>` in the header", &found).label(open, "the header opens here"),
             );
+            // `<sm_90 ptx 8.0>`
+            if matches!(self.word_at(0), Some(word) if word == "ptx" || is_target(word)) {
+                continue;
+            }
             break;
         }
         if self.diags.len() == before {
@@ -155,6 +159,30 @@ impl Parser<'_> {
             }
         }
         header
+    }
+
+    /// `sm_90, ptx 8.0;` at the beginning of a module.
+    pub(super) fn is_bare_header(&self) -> bool {
+        self.pos == 0 && matches!(self.word_at(0), Some(word) if word == "ptx" || is_architecture(word))
+    }
+
+    /// Reads it as if it were in its brackets.
+    pub(super) fn bare_header(&mut self, module: &mut Module) -> Res<()> {
+        let start = self.here();
+        let mut header = Header::default();
+        module.broken_header = true;
+        loop {
+            self.header_item(&mut header)?;
+            if !self.eat(',') {
+                break;
+            }
+        }
+        let mut items: Vec<String> = header.target.iter().map(|word| word.text.clone()).collect();
+        items.extend(header.version.map(|v| format!("ptx {}.{}", v.major, v.minor)));
+        self.eat(';');
+        self.report(errors::bare_header(start.to(self.before()), &items.join(", ")));
+        header.apply(module);
+        Ok(())
     }
 
     fn header_item(&mut self, header: &mut Header) -> Res<()> {

@@ -76,6 +76,7 @@ impl Parser<'_> {
                         self.fail(d)
                     }
                     Some(Tok::Punct('#')) => self.rust_attribute(false),
+                    _ if self.is_bare_header() => self.bare_header(module),
                     Some(Tok::Word(word)) if word == "pub" && self.in_rust => self.visibility(),
                     _ => self.fail(errors::outside_function(start, &found)),
                 }
