@@ -332,6 +332,7 @@ fn place_of(words: &[Word], at: usize, forms: &[(&'static Instr, &Form)]) -> Opt
         if let ([], [missing], [], None) = (&fit.left[..], &fit.missing[..], &fit.partial[..], fit.misplaced)
             && let slot = &form.slots[*missing as usize]
             && slot.alts.len() > 1
+            && !slot.is_type
         {
             return Some((format!("`{}`", slot.name), errors::dotted(&slot.words())));
         }

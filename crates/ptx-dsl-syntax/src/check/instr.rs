@@ -79,9 +79,7 @@ impl Checker {
     /// Reports misplaced operands in one error.
     fn mended(&mut self, ast: &ast::Instr, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
         if let Some(help) = self.retyped(ast, &errors) {
-            for d in errors.iter_mut().filter(|d| d.code == 407) {
-                d.helps = vec![help.clone()];
-            }
+            errors = with_one_type(errors, help);
         }
         if let Some(first) = errors.iter().position(errors::is_misplaced)
             && let Some(text) = self.rearranged(ast, errors[first].helps == [errors::TOO_MUCH])
@@ -311,6 +309,18 @@ impl Checker {
         // What no target takes has no target to be missed.
         Err((badness, if broken.is_empty() { errors } else { broken }))
     }
+}
+
+/// Registers that all lack the type of the instruction are one error: the type is wrong.
+fn with_one_type(errors: Vec<Diagnostic>, help: String) -> Vec<Diagnostic> {
+    let (mut registers, mut rest): (Vec<_>, Vec<_>) = errors.into_iter().partition(|d| d.code == 407);
+    let mut first = registers.remove(0);
+    first.helps = vec![help];
+    for other in registers {
+        first = first.label(other.span, "so is this one");
+    }
+    rest.push(first);
+    rest
 }
 
 /// The instruction with its qualifiers in canonical order.

@@ -313,6 +313,17 @@ impl Checker {
         false
     }
 
+    /// Are all of them registers with more bits than the parts of the value?
+    fn all_wider(&mut self, elements: &[ast::Operand], part: Ty) -> bool {
+        elements.iter().all(|e| match &e.kind {
+            OperandKind::Expr(Expr::Name(word, None)) => match self.lookup(&word.text) {
+                Some(Sym::Reg(id)) => self.reg_ty(id).bits() > part.bits().max(16),
+                _ => false,
+            },
+            _ => false,
+        })
+    }
+
     /// `mov.b64 {a, b}, d`: equal parts (PTX ISA 9.7.9.4).
     fn parts(
         &mut self,
@@ -336,6 +347,11 @@ impl Checker {
                 return Operand::Sink;
             }
         };
+        if self.all_wider(elements, part) {
+            // The number is wrong, not each of them.
+            at.fail(errors::mixed_vector(span), 1);
+            return Operand::Sink;
+        }
         let values = self.elements(at, name, spec, Some(part), elements);
         self.neighbours(at, elements, span);
         Operand::Vector(values)
