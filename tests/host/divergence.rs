@@ -681,3 +681,41 @@ fn threads_that_poll_locks_yield() {
     counted.launch(&Host::checked(), launch, (&mut d,)).unwrap();
     counts(d);
 }
+
+ptx! {
+    <sm_90, ptx 8.0>
+    // Each thread takes one of four locks once, and counts. It looks at the lock before it tries.
+    .visible .entry counted_once(.param .u64 .ptr .global .align 4 d: &mut [u32])
+    {
+        .reg .pred %p;
+        .reg .b32 %x;
+        .reg .b64 %d;
+        ld.param.u64 %d, [d];
+        mov.u32 %x, %tid.x;
+        mul.lo.u32 %x, %x, 0x9E3779B1;
+        shr.u32 %x, %x, 30;
+        mad.wide.u32 %d, %x, 8, %d;
+    TAKE:
+        ld.relaxed.gpu.global.u32 %x, [%d];
+        setp.ne.u32 %p, %x, 0;
+        @%p bra TAKE;
+        atom.acquire.gpu.global.cas.b32 %x, [%d], 0, 1;
+        setp.ne.u32 %p, %x, 0;
+        @%p bra TAKE;
+        ld.global.u32 %x, [%d+4];
+        add.u32 %x, %x, 1;
+        st.global.u32 [%d+4], %x;
+        atom.release.gpu.global.exch.b32 %x, [%d], 0;
+        ret;
+    }
+}
+
+/// On the checked host, which sees each load, so do threads that only look at a lock.
+#[test]
+fn threads_that_look_at_locks_yield() {
+    let mut d = [0; 8];
+    let launch = Launch::grid(1).block(256).step_limit(60_000);
+    counted_once.launch(&Host::checked(), launch, (&mut d,)).unwrap();
+    assert_eq!([0, 2, 4, 6].map(|i| d[i]), [0; 4]);
+    assert_eq!([1, 3, 5, 7].map(|i| d[i]).iter().sum::<u32>(), 256);
+}

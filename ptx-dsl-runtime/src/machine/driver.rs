@@ -156,10 +156,10 @@ pub(super) fn wake(x: &mut Ctx<'_>, slot: usize) {
 fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), Box<Fault>> {
     // a watch ends before many long turns of clusters in random order have been with each of them
     let slice = if x.scheduling.polling.is_some() { SLICE_OF_A_WATCH } else { SLICE };
-    let end = x.scheduling.turns + slice;
+    let end = x.scheduling.time() + slice;
     x.scheduling.rotate = false;
     // when the fragments of a warp began to take turns among themselves
-    let mut began = x.scheduling.turns;
+    let mut began = x.scheduling.time();
     loop {
         if !x.async_ops.is_empty() {
             x.deliver_due()?;
@@ -174,33 +174,33 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         x.scheduling.begin_turn(diverged);
         x.step.clear();
         x.fragments.clear();
-        let from = x.scheduling.turns;
+        let from = x.scheduling.time();
         x.tell_runs();
         x.hold_shared();
         let next = body.step(x);
         x.release_shared();
         x.tell(Event::Pauses);
         let next = next?;
-        let spent = x.scheduling.turns - from;
+        let spent = x.scheduling.time() - from;
         age(&mut x.cur, spent, diverged || matches!(next, Next::Split), x.scheduling.yielded);
         match next {
             Next::Go(pc) => {
                 let c = Cohort { pc, ..x.cur };
                 // a fragment runs one region: other warps, which run many, come after an epoch, or if all fragments poll
                 let s = &x.scheduling;
-                let in_turn = diverged && s.always_first && s.turns - began < EPOCH.into();
+                let in_turn = diverged && s.always_first && s.time() - began < EPOCH.into();
                 let is_behind = |o: &Cohort| o.overlaps(&c) && o.epoch < c.epoch;
                 if in_turn && (!s.yielded || x.residents.here().ready.iter().any(is_behind)) {
                     x.here().ready.push_front(c);
                 } else {
                     x.here().ready.push_back(c);
-                    began = x.scheduling.turns;
+                    began = x.scheduling.time();
                 }
             }
             Next::Split => split(x)?,
             Next::Exit => {
                 if exit(x)? {
-                    if x.scheduling.turns < end
+                    if x.scheduling.time() < end
                         && let Some(n) = x.claim_next()
                     {
                         x.scheduling.report_progress();
@@ -213,7 +213,7 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
                 }
             }
         }
-        let slice_is_over = x.scheduling.turns >= end;
+        let slice_is_over = x.scheduling.time() >= end;
         if slice_is_over || x.scheduling.rotate {
             if slice_is_over && !x.scheduling.team.is_single() {
                 // a cluster that polls may wait for a host thread that has no processor

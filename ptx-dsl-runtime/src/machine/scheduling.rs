@@ -13,6 +13,10 @@ pub(crate) const QUANTUM: u64 = 4096;
 /// Atomic operations in a turn that change nothing, after which the threads count as polling.
 const ATTEMPTS: u32 = 32;
 
+/// A strong load of a thread that a monitor sees takes as much of a turn as so many regions: a loop of them, which it sees one by one, is
+/// likely to wait for others.
+const POLL: u64 = 8;
+
 /// The scheduling state of one host thread.
 pub(crate) struct Scheduling<'a> {
     /// Regions run so far.
@@ -29,6 +33,8 @@ pub(crate) struct Scheduling<'a> {
     pub yielded: bool,
     /// Atomic operations of the turn that have changed nothing, since the last one that has.
     attempts: u32,
+    /// What strong loads have taken of turns.
+    polled: u64,
     /// Changes of memory and of synchronisation state. In a deadlock probe a store of an equal value does not count.
     pub progress: u64,
     /// A deadlock probe runs: see the driver.
@@ -71,6 +77,7 @@ impl<'a> Scheduling<'a> {
             rotate: false,
             yielded: false,
             attempts: 0,
+            polled: 0,
             progress: 0,
             probing: false,
             polling: None,
@@ -178,6 +185,20 @@ impl<'a> Scheduling<'a> {
     pub fn yield_now(&mut self) {
         self.yielded = true;
         self.leave = true;
+    }
+
+    /// Time by which turns are measured.
+    pub fn time(&self) -> u64 {
+        self.turns + self.polled
+    }
+
+    /// Threads execute a strong load, which a monitor sees. Decisions with a seed are those without a monitor.
+    pub fn polls(&mut self, threads: u32) {
+        if self.always_first {
+            let cost = u64::from(threads) * POLL;
+            self.polled += cost;
+            self.checkpoint = self.checkpoint.saturating_sub(cost);
+        }
     }
 
     /// An atomic operation has changed memory, or not.

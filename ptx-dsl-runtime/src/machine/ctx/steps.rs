@@ -81,8 +81,13 @@ impl Ctx<'_> {
     /// A thread accesses memory. Only the order of strong accesses matters: weak ones are ordered by others, or race.
     #[inline(always)]
     pub(super) fn step_accesses(&mut self, a: &Access, offsets: Option<Offsets<'_>>) {
-        if self.monitor.is_on() && self.scheduling.steps.is_some() {
+        if !self.monitor.is_on() {
+            return;
+        }
+        if self.scheduling.steps.is_some() {
             self.step_accesses_now(a, offsets);
+        } else if a.order.strong && !a.write {
+            self.scheduling.polls(a.who.lanes.count_ones());
         }
     }
 
