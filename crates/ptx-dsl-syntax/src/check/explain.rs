@@ -146,13 +146,15 @@ impl Explainer<'_> {
     fn known(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) -> Vec<Word> {
         let section = self.forms.first().map_or("9.7", |f| f.0.section);
         let mut known: Vec<Word> = Vec::with_capacity(words.len());
+        let alone = words.iter().filter(|word| most_times(&word.text, self.forms) == 0).take(2).count() == 1;
         for (i, word) in words.iter().enumerate() {
             let most = most_times(&word.text, self.forms);
             if most == 0 {
                 let all = alternatives(self.forms);
                 let instead = match same_kind(&word.text, &all) {
                     Some((kind, list)) => Some((kind.to_string(), list)),
-                    None => place_of(words, i, self.forms),
+                    None if alone => place_of(words, i, self.forms),
+                    None => None,
                 };
                 let helps = self.instead_of(words, i, &all);
                 let instead = instead.as_ref().map(|(kind, list)| (kind.as_str(), list.as_slice()));
