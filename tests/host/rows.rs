@@ -326,3 +326,60 @@ fn an_instruction_that_takes_the_result_of_another() {
         assert_eq!(out, wanted);
     }
 }
+
+ptx! {
+    <sm_80, ptx 7.0>
+    // What is loaded is a factor, and also the index of a load behind the product.
+    .visible .entry factors(
+        .param .u64 .ptr .global .align 4 x: &[u32],
+        .param .u64 .ptr .global .align 4 out: &mut [u32])
+    {
+        .reg .pred %p;
+        .reg .b32 %t, %s, %a, %b, %sum, %i, %v, %total;
+        .reg .b64 %x, %at, %out, %o;
+        .shared .align 4 .b8 indices[512];
+        .shared .align 4 .b8 ones[512];
+        ld.param.u64 %x, [x];
+        ld.param.u64 %out, [out];
+        mov.u32 %t, %tid.x;
+        mov.u32 %s, indices;
+        mad.lo.u32 %s, %t, 4, %s;
+        mov.u32 %i, 0;
+        mov.b32 %sum, 0;
+        mov.u32 %total, 0;
+        st.shared.u32 [%s+512], 0x3f800000;
+      each:
+        mad.lo.u32 %v, %t, 5, %i;
+        rem.u32 %v, %v, 64;
+        st.shared.u32 [%s], %v;
+        ld.shared.b32 %a, [%s];
+        ld.shared.b32 %b, [%s+512];
+        mul.wide.u32 %o, %a, 4;
+        add.u64 %at, %x, %o;
+        fma.rn.f32 %sum, %a, %b, %sum;
+        ld.global.u32 %v, [%at];
+        mad.lo.u32 %total, %total, 3, %v;
+        add.u32 %i, %i, 1;
+        setp.lt.u32 %p, %i, 6;
+        @%p bra each;
+        add.u32 %total, %total, %sum;
+        mul.wide.u32 %o, %t, 4;
+        add.u64 %out, %out, %o;
+        st.global.u32 [%out], %total;
+        ret;
+    }
+}
+
+#[test]
+fn a_factor_that_is_an_index_too() {
+    let x: Vec<u32> = (0..64).map(|i| i * i + 7).collect();
+    let mut out = vec![0u32; 128];
+    factors.launch(&Host::new(), Launch::grid(1).block(128), (&x, &mut out)).unwrap();
+    let wanted = (0..128u32).map(|t| {
+        let indices = (0..6).map(|i| (t * 5 + i) % 64);
+        // small integers are subnormal numbers, whose sums are those of the integers
+        let sum: u32 = indices.clone().sum();
+        sum + indices.fold(0u32, |total, i| total.wrapping_mul(3).wrapping_add(x[i as usize]))
+    });
+    assert!(wanted.eq(out.iter().copied()), "{out:?}");
+}

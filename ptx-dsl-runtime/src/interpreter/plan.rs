@@ -16,6 +16,7 @@ use crate::fault::Fault;
 use crate::isa::Done;
 
 use deferred::{Deferred, Tracker};
+use pairs::Readers;
 use step::{Outcome, Step};
 
 /// Plans of a region.
@@ -142,10 +143,11 @@ impl Plan {
             steps.push(Planned { at: i, step, all });
         }
         let deferred = tracker.apply(code, at, &mut steps);
+        let readers = Readers::of(code, at);
         if r.full {
-            fusion::fuse(r, code, at, &mut steps);
+            fusion::fuse(r, &region.body, &readers, &mut steps);
         }
-        let steps = fusion::join_scalars(fusion::join_loops(code, at, steps)).into();
+        let steps = fusion::join_scalars(fusion::join_loops(&region.body, &readers, steps)).into();
         Ok(Plan { rest, kinds, steps, deferred })
     }
 

@@ -19,7 +19,7 @@ use crate::qual::{Q, q};
 use crate::simd::InstructionSet;
 use kind::Kind;
 pub(super) use loops::One;
-use loops::{Call, Compiled, Form, Loop, Needs, OPERANDS, Place, Places};
+use loops::{Call, Form, Loop, Needs, OPERANDS, Place, Places};
 use ptx_dsl_isa::image::{Instr, Register, Source};
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -85,7 +85,6 @@ pub(super) fn takes_any_nan(opcode: Opcode, q: Q, i: &Instr, widths: &[u8]) -> [
 pub(super) struct RowFunction {
     form: &'static Form,
     set: InstructionSet,
-    compiled: Compiled,
     given: [Given; OPERANDS],
     pub opcode: Opcode,
     /// It is `fma.rn.f32`.
@@ -125,7 +124,7 @@ impl RowFunction {
             };
         }
         let fma = opcode == op::fma && matches!(form.rows.results, [Kind::W | Kind::F]) && !q.has(q::ftz);
-        Some(RowFunction { form, set, compiled: form.rows.compiled(set), given, opcode, fma })
+        Some(RowFunction { form, set, given, opcode, fma })
     }
 
     /// Runs the instruction on rows.
@@ -149,7 +148,7 @@ impl RowFunction {
 
     /// The loop with these places.
     fn call(&self, r: &Runner<'_, '_>, places: Places) -> (Call, Needs) {
-        ((self.compiled, places), Needs::of(&self.form.rows, &places, r.registers.warps))
+        ((self.form.rows.compiled(self.set), places), Needs::of(&self.form.rows, &places, r.registers.warps))
     }
 
     /// Where the results go: one that nobody wants to scratch rows, or nowhere.

@@ -5,12 +5,14 @@ use crate::diag::Diagnostic;
 pub(crate) use crate::parse::errors::{explained_error, helped_error, noted_error};
 use crate::span::Span;
 
+mod address;
 mod kernel;
 mod operand;
 pub(super) mod piece;
 mod rust;
 mod version;
 
+pub(crate) use address::*;
 pub(crate) use kernel::*;
 pub(crate) use operand::*;
 pub(crate) use rust::*;

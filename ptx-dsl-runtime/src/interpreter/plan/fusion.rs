@@ -12,14 +12,14 @@ use super::step::Step;
 
 use ptx_dsl_isa::image::{End, Register};
 
-/// Fuses steps of region `at`, which has just run, where all lanes run.
-pub(super) fn fuse(r: &Runner<'_, '_>, code: &Code, at: usize, steps: &mut Vec<Planned>) {
+/// Fuses steps of a region, which has just run, where all lanes run.
+pub(super) fn fuse(r: &Runner<'_, '_>, body: &[Instr], readers: &Readers, steps: &mut Vec<Planned>) {
     if r.rest != Rest::Nowhere {
         return;
     }
     let (mut chains, mut from) = (Vec::new(), 0);
     while from < steps.len() {
-        let chain = chain(r, code, at, &steps[from..]);
+        let chain = chain(r, body, readers, &steps[from..]);
         let length = chain.as_ref().map_or(1, |chain| 3 * chain.factors.len());
         chains.extend(chain.map(|chain| (from..from + length, chain)));
         from += length;
@@ -31,12 +31,11 @@ pub(super) fn fuse(r: &Runner<'_, '_>, code: &Code, at: usize, steps: &mut Vec<P
 }
 
 /// Joins loops on rows that follow each other.
-pub(super) fn join_loops(code: &Code, at: usize, steps: Vec<Planned>) -> Vec<Planned> {
-    let body = &code.regions[at].body;
-    let (readers, mut joined, mut loops) = (Readers::of(code, at), Vec::with_capacity(steps.len()), (Vec::new(), true));
+pub(super) fn join_loops(body: &[Instr], readers: &Readers, steps: Vec<Planned>) -> Vec<Planned> {
+    let (mut joined, mut loops) = (Vec::with_capacity(steps.len()), (Vec::new(), true));
     let end = |(loops, all): &mut (Vec<(usize, Resolved)>, bool)| {
         let (first, all) = (loops.first()?.0, std::mem::replace(all, true));
-        let mut loops = pairs::join(body, &readers, std::mem::take(loops));
+        let mut loops = pairs::join(body, readers, std::mem::take(loops));
         let step = if loops.len() == 1 { Step::Rows(loops.pop()?) } else { Step::Loops(loops.into_iter().collect()) };
         Some(Planned { at: first, step, all })
     };
@@ -70,26 +69,27 @@ pub(super) fn join_scalars(steps: Vec<Planned>) -> Vec<Planned> {
 
 /// The products with which steps begin, as long as each adds to the result of the one before it, and
 /// addresses have the same strides.
-fn chain(r: &Runner<'_, '_>, code: &Code, at: usize, steps: &[Planned]) -> Option<Products> {
+fn chain(r: &Runner<'_, '_>, body: &[Instr], readers: &Readers, steps: &[Planned]) -> Option<Products> {
     let mut triples = steps.as_chunks::<3>().0.iter();
-    let mut chain = product(code, at, triples.next()?)?;
+    let mut last = triples.next()?;
+    let mut chain = product(body, readers, last)?;
     let strides = |[a, b]: &[Factor; 2]| [a, b].map(|factor| factor.address.line(r)).map(|(_, x, y)| (x, y));
     for triple in triples.take(CHAIN - 1) {
-        let Some(next) = product(code, at, triple) else { break };
+        let Some(next) = product(body, readers, triple) else { break };
         let [.., sum] = chain.results[..] else { break };
-        let follows = next.addend == sum && (next.results[0] == sum || is_dead_behind(code, at, triple[2].at + 1, sum));
+        let follows = next.addend == sum && readers.is_only(last[2].at, triple[2].at);
         if !follows || strides(&next.factors[0]) != strides(&chain.factors[0]) {
             break;
         }
         chain.factors.extend(next.factors);
         chain.results.extend(next.results);
+        last = triple;
     }
     Some(chain)
 }
 
 /// Two loads and an `fma.rn.f32` that multiplies what they load.
-fn product(code: &Code, at: usize, [first, second, third]: &[Planned; 3]) -> Option<Products> {
-    let body = &code.regions[at].body;
+fn product(body: &[Instr], readers: &Readers, [first, second, third]: &[Planned; 3]) -> Option<Products> {
     let (first, second) = (factor(first, body)?, factor(second, body)?);
     let Instr { op, run: Run::Lane { rows: Some(function), .. } } = &body[third.at] else { return None };
     let (Step::Rows(resolved), [Operand::Register(a), Operand::Register(b), Operand::Register(addend)], [Some(result)]) =
@@ -103,8 +103,8 @@ fn product(code: &Code, at: usize, [first, second, third]: &[Planned; 3]) -> Opt
         _ => return None,
     };
     let apart = [a, b].iter().all(|factor| *factor != addend && *factor != result);
-    let dead = |register: &Register| is_dead_behind(code, at, third.at + 1, *register);
-    (function.fma && resolved.is_on_rows() && apart && dead(a) && dead(b)).then_some(Products {
+    let alone = factors.iter().all(|factor| readers.is_only(factor.at, third.at));
+    (function.fma && resolved.is_on_rows() && apart && alone).then_some(Products {
         factors: vec![factors],
         addend: *addend,
         results: vec![*result],
@@ -119,19 +119,6 @@ fn factor(planned: &Planned, body: &[Instr]) -> Option<Factor> {
         return None;
     };
     access.loads_factors().then_some(Factor { access: *access, address: *address, to: *to, at: planned.at })
-}
-
-/// Does nobody read a register from an instruction of a region on before it is written?
-fn is_dead_behind(code: &Code, at: usize, from: usize, register: Register) -> bool {
-    for Instr { op, .. } in &code.regions[at].body[from..] {
-        if op.reads().any(|read| read == register) {
-            return false;
-        }
-        if op.guard.is_none() && op.results.contains(&Some(register)) {
-            return true;
-        }
-    }
-    is_dead_at_end(code, at, register)
 }
 
 /// Does nobody read a register after a region?

@@ -54,6 +54,11 @@ impl Readers {
         }
         Readers(readers)
     }
+
+    /// Does nobody else read the result of an instruction?
+    pub fn is_only(&self, writer: usize, reader: usize) -> bool {
+        self.0[writer] == Reader::One(reader)
+    }
 }
 
 /// Joins loops, which are those of instructions of a region in their order.
@@ -92,7 +97,7 @@ fn both(
     if taken == 0 || !alone || !body[first + 1..second].iter().all(|i| is_apart(&i.op, op)) {
         return None;
     }
-    let kept = readers.0[first] != Reader::One(second);
+    let kept = !readers.is_only(first, second);
     of_first.with(of_second, [f, g], taken, kept)
 }
 
