@@ -4,7 +4,7 @@ use crate::instances;
 use crate::report;
 use crate::report::Problem;
 use crate::rust_type::rust_type;
-use crate::tokens::Source;
+use crate::tokens::{self, Source};
 use proc_macro2::{Ident, Span, TokenStream};
 use ptx_dsl_codegen as emit;
 use ptx_dsl_frontend::diag::Diagnostic;
@@ -151,7 +151,7 @@ impl Expansion<'_> {
     }
 
     fn position(&self, at: ptx_dsl_frontend::span::Span) -> String {
-        position((self.spans)(at).0)
+        tokens::position((self.spans)(at).0)
     }
 
     /// The same name with the span of the user's.
@@ -160,12 +160,6 @@ impl Expansion<'_> {
         name.set_span((self.spans)(at).0);
         name
     }
-}
-
-/// The line and the column of a place, for names of hidden items.
-pub fn position(at: Span) -> String {
-    let at = at.unwrap();
-    format!("{}_{}", at.line(), at.column())
 }
 
 /// The kernels of a module, with their Rust names.

@@ -3,8 +3,7 @@
 //! They share one generic type. What a kernel implements, an instance implements for the type with its values. The function that makes a
 //! value of the type requires the instance, with a message that lists all instances.
 
-use crate::expand::position;
-use crate::tokens::Source;
+use crate::tokens::{Source, position};
 use proc_macro2::{Ident, Literal, Span as RustSpan, TokenStream};
 use ptx_dsl_codegen::{exported, primitive, rust_name};
 use ptx_dsl_frontend::parse::repeat::Instances;

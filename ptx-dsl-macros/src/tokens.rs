@@ -373,3 +373,9 @@ fn is_doc(tree: &TokenTree) -> bool {
     g.delimiter() == Delimiter::Bracket
         && matches!(g.stream().into_iter().next(), Some(TokenTree::Ident(i)) if i == "doc")
 }
+
+/// The line and the column of a place, for names of hidden items.
+pub fn position(at: Span) -> String {
+    let at = at.unwrap();
+    format!("{}_{}", at.line(), at.column())
+}

@@ -30,6 +30,7 @@ mod tests;
 mod threads;
 mod warps;
 mod weak;
+mod what;
 
 use crate::fault::FaultKind;
 use crate::kernel::KernelInfo;
@@ -48,7 +49,7 @@ use objects::Barriers;
 use operations::Operations;
 use remotes::Remotes;
 use rustc_hash::{FxHashMap, FxHashSet};
-use shadow::{Memory, What};
+use shadow::Memory;
 use shadows::Shadows;
 use std::collections::BTreeSet;
 use std::ops::Range;
@@ -57,6 +58,7 @@ use std::sync::Arc;
 use tensor::TensorMemory;
 use threads::Threads;
 use weak::Weak;
+use what::What;
 
 /// Reports data races in shared, global and Tensor Memory, reads of shared, local and Tensor Memory that nobody has written, ordinary
 /// accesses to live mbarrier objects, and `mbarrier.init` over them.

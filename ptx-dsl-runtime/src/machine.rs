@@ -22,7 +22,6 @@ mod instruction_sets;
 mod lane_access;
 mod loops;
 mod mbarrier_fast_path;
-pub(crate) mod meetings;
 mod memory;
 pub(crate) mod polling;
 mod register_pool;

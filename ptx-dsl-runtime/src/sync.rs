@@ -4,6 +4,7 @@ pub mod barrier;
 pub mod cluster;
 pub(crate) mod collector;
 pub mod mbarrier;
+pub(crate) mod meetings;
 pub mod register_pool;
 pub mod tensor_memory;
 pub mod wgmma;

@@ -2,8 +2,8 @@
 
 use super::actor::{Actor, COPIES};
 use super::clock::Bridge;
-use super::shadow::What;
 use super::threads::Warp;
+use super::what::What;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// What has become of a copy.

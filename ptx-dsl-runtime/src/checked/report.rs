@@ -1,7 +1,8 @@
 //! Findings with both accesses, and what would have ordered them.
 
 use super::Checked;
-use super::shadow::{Record, What};
+use super::shadow::Record;
+use super::what::What;
 use crate::fault::{FaultKind, NearMiss, Race, Side, Strength, ThreadId};
 use crate::monitor::{Access, Proxy};
 

@@ -2,7 +2,8 @@
 
 use super::Checked;
 use super::operations::View;
-use super::shadow::{Memory, Record, What};
+use super::shadow::{Memory, Record};
+use super::what::What;
 use crate::monitor::{Access, Offsets, Who};
 
 impl Checked {

@@ -17,11 +17,13 @@ mod lists;
 mod packed;
 mod pages;
 mod phase;
+mod record;
 mod stripe;
 mod tags;
 
 use super::operations::{Operations, View};
 use super::threads::Warp;
+use super::what::What;
 use crate::monitor::Pieces;
 use atomics::Atomics;
 use blocks::CELLS;
@@ -33,7 +35,8 @@ use pages::{GROUP, Pages};
 use phase::Phase;
 use stripe::LINE;
 
-pub(super) use cell::{Outcome, Record, What};
+pub(super) use cell::Outcome;
+pub(super) use record::Record;
 
 /// A memory with a shadow.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]

@@ -2,8 +2,9 @@
 
 use super::Checked;
 use super::operations::View;
-use super::shadow::{Memory, Record, What};
+use super::shadow::{Memory, Record};
 use super::threads::Warp;
+use super::what::What;
 use crate::mem::address::Place;
 use crate::monitor::{Access, Pieces, Who};
 

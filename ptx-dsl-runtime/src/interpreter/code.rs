@@ -290,15 +290,9 @@ impl Decoder<'_> {
         match self.calls.get(&opcode) {
             Some(Call::Lane(one)) => {
                 let widths = |r: &Register| self.image.registers[*r as usize];
-                let rows = RowFunction::find(
-                    opcode,
-                    q,
-                    i,
-                    &self.image.registers,
-                    &self.any_nan,
-                    self.set,
-                    &mut self.constants,
-                );
+                let any_nan = i.results.iter().all(|r| r.is_some_and(|r| self.any_nan.has(r)));
+                let constants = &mut self.constants;
+                let rows = RowFunction::find(opcode, q, i, &self.image.registers, any_nan, self.set, constants);
                 Run::Lane { one: *one, rows, rule: Rule::of(opcode, q, i, &widths), registers: registers(i) }
             }
             Some(Call::Warp(function)) => match self.access(i, opcode, q) {

@@ -7,6 +7,7 @@
 mod deferred;
 mod fusion;
 mod pairs;
+mod readers;
 mod scalars;
 mod step;
 
@@ -16,7 +17,7 @@ use crate::fault::Fault;
 use crate::isa::Done;
 
 use deferred::{Deferred, Tracker};
-use pairs::Readers;
+use readers::Readers;
 use step::{Outcome, Step};
 
 /// Plans of a region.

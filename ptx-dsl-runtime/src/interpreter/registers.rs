@@ -7,9 +7,8 @@ pub(super) use super::kinds::Kind;
 use super::kinds::Kinds;
 use super::loaded::Pending;
 use super::watched::Undefined;
-use super::wide::Room;
-use crate::Lanes;
 use crate::machine::geometry::Geometry;
+use crate::{Lanes, Words};
 use ptx_dsl_isa::image::{Image, Register};
 use std::cell::Cell;
 use std::ops::Range;
@@ -50,6 +49,13 @@ impl Scalar {
             Scalar::Affine { base, x, y } => (base, x, y),
         }
     }
+}
+
+/// Room for operands and results of an instruction that has many.
+#[derive(Debug, Clone, Default)]
+pub(super) struct Room {
+    pub words: Vec<Words>,
+    pub lanes: Vec<Lanes>,
 }
 
 /// An affine value: base and strides.
@@ -174,7 +180,6 @@ pub(super) struct Registers {
     places: Rc<[(Row<u32>, Row<u32>)]>,
     /// `%ntid.x`, and the number of rows.
     pub shape: (u32, u32),
-    /// For instructions that have many.
     pub room: Room,
 }
 

@@ -9,7 +9,6 @@ mod kinds;
 mod loops;
 mod pairs;
 
-use super::nans::AnyNan;
 use super::op::{Op, Operand};
 use super::registers::{Constants, Row, SCRATCH, Scalar};
 use super::runner::Runner;
@@ -97,22 +96,21 @@ impl RowFunction {
         self.form.one
     }
 
-    /// The loop for an instruction, if it is one of the forms.
+    /// The loop for an instruction, if it is one of the forms. `any_nan`: nobody distinguishes the NaNs of its results.
     pub fn find(
         opcode: Opcode,
         q: Q,
         i: &Instr,
         widths: &[u8],
-        any_nan: &AnyNan,
+        any_nan: bool,
         set: InstructionSet,
         constants: &mut Constants,
     ) -> Option<RowFunction> {
         if !set.has_rows() {
             return None;
         }
-        let nan = |(kind, r): (&Kind, &Option<Register>)| *kind != Kind::F || r.is_some_and(|r| any_nan.has(r));
         let mut forms = forms_for(opcode, q, i, widths);
-        let form = forms.find(|form| form.rows.results.iter().zip(&i.results).all(nan))?;
+        let form = forms.find(|form| any_nan || !form.rows.results.contains(&Kind::F))?;
         let mut given = [Given::Other; OPERANDS];
         for ((to, kind), source) in given.iter_mut().zip(form.rows.sources).zip(&i.sources) {
             *to = match source {

@@ -1,20 +1,13 @@
 //! Instructions that have many registers, and take them as wide as they are.
 
 use super::op::{Op, Operand};
-use super::registers::{Registers, Row, Scalar};
+use super::registers::{Registers, Room, Row, Scalar};
 use super::runner::Runner;
 use crate::fault::Fault;
 use crate::isa::OnRegisters;
 use crate::lanes::{Destination, Source, put_words};
-use crate::{Flow, Lanes, Words};
+use crate::{Flow, Words};
 use ptx_dsl_isa::image::Register;
-
-/// Room for operands and results of an instruction.
-#[derive(Debug, Clone, Default)]
-pub(super) struct Room {
-    words: Vec<Words>,
-    lanes: Vec<Lanes>,
-}
 
 impl Registers {
     /// A register of 32 bits in all lanes of a warp of the cohort that begins with warp `lo`.

@@ -7,7 +7,7 @@
 use super::{Done, active, set};
 use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
-use crate::machine::meetings::Meets;
+use crate::machine::ctx::meetings::Meets;
 use crate::qual::{Q, Ty, q};
 use crate::{Ctx, Lanes};
 

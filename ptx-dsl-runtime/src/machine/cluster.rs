@@ -3,12 +3,12 @@
 use std::collections::VecDeque;
 
 use crate::flow::{Pc, Wait};
-use crate::machine::meetings::Meetings;
 use crate::mem::cache_lines::CacheLines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
 use crate::sync::cluster::ClusterBarrier;
 use crate::sync::collector::Collectors;
+use crate::sync::meetings::Meetings;
 use crate::sync::register_pool::Registers;
 use crate::sync::tensor_memory::Allocator;
 use crate::sync::wgmma::Groups;

@@ -3,6 +3,7 @@
 mod control_flow;
 mod faults;
 mod ids;
+pub(crate) mod meetings;
 mod monitored_access;
 mod monitoring;
 mod objects;

@@ -5,8 +5,9 @@
 
 use crate::checked::actor::{Actor, cta_of};
 use crate::checked::operations::View;
-use crate::checked::shadow::{Record, What};
+use crate::checked::shadow::Record;
 use crate::checked::threads::Warp;
+use crate::checked::what::What;
 use crate::monitor::Scope;
 
 /// All bytes of a cell.

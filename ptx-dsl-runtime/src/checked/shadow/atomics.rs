@@ -4,10 +4,11 @@
 use super::blocks::CELLS;
 use super::lines::Lines;
 use super::packed::Cell;
-use super::{Record, What};
+use super::record::Record;
 use crate::Lanes;
 use crate::checked::actor::{Actor, cta_of};
 use crate::checked::threads::Warp;
+use crate::checked::what::What;
 use crate::monitor::Scope;
 use crate::simd::{best, dispatch};
 

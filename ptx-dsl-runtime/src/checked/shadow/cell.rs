@@ -1,7 +1,7 @@
 //! Four bytes: who has written them last and who has read them since. [`packed`](super::packed) is how they are kept.
 //!
-//! A record is an access by lanes of one actor at one time, to some of the four bytes. A write replaces the records of the bytes that it
-//! covers, because all of them have happened before it or are a race. A read replaces the reads that have happened before it.
+//! A write replaces the records of the bytes that it covers, because all of them have happened before it or are a race. A read replaces
+//! the reads that have happened before it.
 //!
 //! Of strong reads that are alike only two are kept: the first one that does not come before the others, and the newest. So a weak write
 //! that comes after these two, but not after a third one, is no race here.
@@ -9,159 +9,10 @@
 mod object;
 
 use super::lists::Lists;
-use crate::checked::actor::{Actor, COPIES, includes};
-use crate::checked::clock::Bridge;
+use super::record::{Record, joins, replaces};
 use crate::checked::operations::View;
 use crate::checked::threads::Warp;
-use crate::monitor::{Order, Scope};
-
-/// Accesses to some of four bytes.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::checked) struct Record {
-    pub actor: Actor,
-    pub time: u32,
-    /// 0: no record.
-    pub lanes: u32,
-    pub site: u32,
-    /// Bit i: byte i.
-    pub bytes: u8,
-    /// Strong accesses have a scope.
-    pub strong: Option<Scope>,
-    pub what: What,
-}
-
-/// What kind of access a record is of.
-#[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
-pub(in crate::checked) enum What {
-    #[default]
-    Load,
-    Store,
-    Atomic,
-    /// Of an mbarrier object.
-    Init,
-    /// Of an mbarrier object. What it leaves counts as never written.
-    Inval,
-    /// Of an mbarrier object.
-    Mbarrier,
-    /// By a copy in flight.
-    CopyLoad,
-    CopyStore,
-    CopyReduction,
-    /// The same in the generic proxy: `cp.async`, `st.async`.
-    AsyncStore,
-    AsyncReduction,
-    /// An operand in shared memory of `wgmma` or `tcgen05`.
-    Operand,
-    /// Of a tensor map by a tensor copy.
-    TensorMap,
-    /// The end of a CTA, no access.
-    End,
-}
-
-impl What {
-    pub fn name(self) -> &'static str {
-        match self {
-            What::Load => "load",
-            What::Store => "store",
-            What::Atomic => "atomic operation",
-            What::Init => "`mbarrier.init` or `.inval`",
-            What::Inval => "`mbarrier.inval`",
-            What::Mbarrier => "operation on the mbarrier object",
-            What::CopyLoad => "read by an asynchronous copy",
-            What::CopyStore => "write by an asynchronous copy",
-            What::AsyncStore => "asynchronous store",
-            What::CopyReduction | What::AsyncReduction => "asynchronous reduction",
-            What::Operand => "read by a matrix operation",
-            What::TensorMap => "read of the tensor map",
-            What::End => "end of the CTA",
-        }
-    }
-
-    pub fn writes(self) -> bool {
-        use What::*;
-        !matches!(self, Load | Inval | Mbarrier | CopyLoad | Operand | TensorMap)
-    }
-
-    /// Is it a store through the generic proxy, which other proxies see only after a proxy fence?
-    pub fn needs_fence(self) -> bool {
-        matches!(self, What::Store | What::Atomic | What::AsyncStore | What::AsyncReduction)
-    }
-
-    /// Is it an atomic operation on each element?
-    fn reduces(self) -> bool {
-        matches!(self, What::CopyReduction | What::AsyncReduction)
-    }
-
-    /// Does it end at a time of its own?
-    pub fn is_asynchronous(self) -> bool {
-        use What::*;
-        matches!(self, CopyLoad | CopyStore | CopyReduction | AsyncStore | AsyncReduction | Operand)
-    }
-}
-
-impl Record {
-    /// Of lanes, at the time of their warp.
-    pub fn new(warp: &mut Warp, lanes: u32, site: u32, what: What, order: Order) -> Record {
-        let (time, id) = (warp.event(), warp.id);
-        Record { actor: id, time, lanes, site, bytes: 0, strong: order.strong.then_some(order.scope), what }
-    }
-
-    /// Do the scopes of two strong accesses include both threads?
-    fn is_mutual(&self, other: &Record) -> bool {
-        // the scope of reductions is that of the GPU
-        let alike = self.bytes == other.bytes || self.what.reduces() || other.what.reduces();
-        alike && self.is_mutual_scope(other)
-    }
-
-    /// The same of their scopes alone.
-    #[inline]
-    pub fn is_mutual_scope(&self, other: &Record) -> bool {
-        let (Some(a), Some(b)) = (self.strong, other.strong) else { return false };
-        a.min(b) >= Scope::Gpu || includes(a.min(b), self.actor, other.actor)
-    }
-
-    /// Are both strong loads that are in a race with the same writes, unless these come after them?
-    #[inline]
-    pub fn is_alike(&self, other: &Record) -> bool {
-        let what = (self.what, other.what) == (What::Load, What::Load);
-        what && self.bytes == other.bytes && self.strong == other.strong && self.is_mutual_scope(other)
-    }
-
-    /// Has it happened before an access of lanes?
-    #[inline]
-    fn is_before(&self, view: &View<'_>) -> bool {
-        if self.what == What::Mbarrier {
-            return self.is_operation_before(view);
-        }
-        // a thread's accesses are in order
-        let own = if self.actor == view.warp.id && view.lanes.is_power_of_two() { view.lanes } else { 0 };
-        let others = self.lanes & !own;
-        others == 0 || view.knows(self.actor, others, self.time)
-    }
-
-    /// The same for an operation on an mbarrier object, for which a lane speaks for its warp. libcu++ relies on that: one lane leaves a
-    /// pipeline for all after `match.any.sync`, and the last one to leave invalidates the objects.
-    #[cold]
-    fn is_operation_before(&self, view: &View<'_>) -> bool {
-        self.actor == view.warp.id || (0..32).any(|lane| view.knows(self.actor, 1 << lane, self.time))
-    }
-
-    /// The fence that orders it with an access even if what synchronises the two is relaxed: a proxy fence loads and copies with accesses
-    /// through the other proxy (the example of 9.7.13.17), `fence.mbarrier_init` an initialisation with operations on the object.
-    fn bridge(&self, view: &View<'_>) -> Option<Bridge> {
-        match self.what {
-            What::Init => Some(Bridge::MbarrierInit),
-            What::Load | What::CopyStore => view.bridge,
-            _ => None,
-        }
-    }
-
-    /// Is it an access of the same operation?
-    fn is_of(&self, new: &Record) -> bool {
-        let alike = self.actor == new.actor && self.time == new.time && self.lanes == new.lanes;
-        new.what.is_asynchronous() && alike && self.site == new.site
-    }
-}
+use crate::checked::what::What;
 
 /// So many reads are kept for a place; of more than that some are forgotten, and races with them.
 pub(super) const MOST_READS: usize = 32;
@@ -319,19 +170,4 @@ impl Accesses {
             others.push(record);
         }
     }
-}
-
-/// Are two reads of one instruction?
-pub(super) fn joins(old: &Record, new: &Record) -> bool {
-    Record { lanes: new.lanes, ..*old } == *new && old.lanes != 0
-}
-
-/// Does a read say all that an older one says?
-pub(super) fn replaces(new: &Record, old: &Record, warp: &Warp) -> bool {
-    let own = old.actor == new.actor && old.actor != COPIES && old.lanes & !new.lanes == 0;
-    // a strong read is in no race with strong writes, but a weak one is
-    old.bytes & !new.bytes == 0
-        && (old.strong == new.strong)
-        && old.what == new.what
-        && (own || warp.knows_by_barrier(old.actor, old.time))
 }

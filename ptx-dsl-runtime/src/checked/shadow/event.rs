@@ -1,6 +1,6 @@
 //! Accesses of lanes at regular places, to which the records of lines refer by number.
 
-use super::Record;
+use super::record::Record;
 use super::stripe::{Extent, LINE, Stripe};
 use crate::Lanes;
 use crate::checked::actor::COPIES;
@@ -306,7 +306,7 @@ fn lanes_of(first: u8, n: u8, exchange: u8) -> u32 {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use crate::checked::shadow::What;
+    use crate::checked::what::What;
 
     fn event(pieces: Pieces, bytes: u32, from: u64) -> Event {
         let by = Record { actor: 64, what: What::Load, ..Record::default() };

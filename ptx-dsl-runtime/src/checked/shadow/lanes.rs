@@ -1,13 +1,15 @@
 //! Accesses of lanes of a warp, each to its own place.
 
+use super::Shadow;
 use super::blocks::CELLS;
 use super::event::Event;
 use super::last::Pass;
 use super::line::More;
 use super::packed::{Kept, Quick};
+use super::record::Record;
 use super::stripe::LINE;
-use super::{Record, Shadow, What};
 use crate::checked::operations::View;
+use crate::checked::what::What;
 
 /// So many neighbouring lanes that access neighbouring elements are looked at together.
 const LONG: u32 = 16;

@@ -1,8 +1,8 @@
 //! The last accesses to a line that warps access in regular pieces.
 
-use super::Record;
 use super::event::Event;
 use super::events::Events;
+use super::record::Record;
 use super::stripe::Stripe;
 use super::tags::Tags;
 use crate::checked::actor::are_neighbours;

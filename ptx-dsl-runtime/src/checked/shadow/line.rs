@@ -1,11 +1,12 @@
 //! 64 bytes: the last accesses to them, in one of two forms.
 
 use super::blocks::{Blocks, CELLS};
-use super::cell::{Accesses, Outcome, Record};
+use super::cell::{Accesses, Outcome};
 use super::events::Events;
 use super::last::{Last, Pass};
 use super::lists::Lists;
 use super::packed::Cell;
+use super::record::Record;
 use super::stripe::LINE;
 use super::tags::Tags;
 use crate::checked::operations::View;

@@ -1,6 +1,6 @@
 //! Further records of cells. Most lists have one, which is in the list itself.
 
-use super::Record;
+use super::record::Record;
 
 /// A list. It fits into half of a cache line.
 #[derive(Debug, Clone, Default)]

@@ -1,13 +1,14 @@
 //! The last accesses to four bytes as they are kept: numbers of events, and which of their threads made the access.
 
-use super::cell::{Accesses, Record, joins, replaces};
+use super::cell::Accesses;
 use super::event::Event;
 use super::events::Events;
 use super::lists::Lists;
+use super::record::{Record, joins, replaces};
 use crate::checked::actor::{Actor, cta_of};
 use crate::checked::recent::Recent;
-use crate::checked::shadow::What;
 use crate::checked::threads::Warp;
+use crate::checked::what::What;
 use crate::monitor::Scope;
 
 /// The last accesses to four bytes.

@@ -1,8 +1,9 @@
 //! What an access is for 64 bytes: pieces of them, each by lanes of a warp.
 
-use super::cell::{Record, What};
+use super::record::Record;
 use crate::checked::actor::{Actor, includes};
 use crate::checked::operations::View;
+use crate::checked::what::What;
 use crate::monitor::Scope;
 
 /// The bytes of a line.

@@ -12,7 +12,7 @@ use super::super::rows::Resolved;
 use super::super::runner::Runner;
 use super::super::value::Value;
 use super::Planned;
-use super::fusion::is_dead_at_end;
+use super::readers::is_dead_at_end;
 use super::step::Step;
 use crate::qual::{Ty, q};
 use ptx_dsl_isa::image::Register;

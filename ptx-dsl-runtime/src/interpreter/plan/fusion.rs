@@ -1,16 +1,14 @@
 //! Instructions of a plan that run as one: nobody else reads what they hand on.
 
-use super::super::code::{Code, Instr, Run};
-use super::super::liveness::successors;
+use super::super::code::{Instr, Run};
 use super::super::memory::{CHAIN, Factor, Products};
 use super::super::op::Operand;
 use super::super::rows::Resolved;
 use super::super::runner::{Rest, Runner};
 use super::Planned;
-use super::pairs::{self, Readers};
+use super::pairs;
+use super::readers::Readers;
 use super::step::Step;
-
-use ptx_dsl_isa::image::{End, Register};
 
 /// Fuses steps of a region, which has just run, where all lanes run.
 pub(super) fn fuse(r: &Runner<'_, '_>, body: &[Instr], readers: &Readers, steps: &mut Vec<Planned>) {
@@ -119,15 +117,4 @@ fn factor(planned: &Planned, body: &[Instr]) -> Option<Factor> {
         return None;
     };
     access.loads_factors().then_some(Factor { access: *access, address: *address, to: *to, at: planned.at })
-}
-
-/// Does nobody read a register after a region?
-pub(super) fn is_dead_at_end(code: &Code, at: usize, register: Register) -> bool {
-    let end = code.end(at);
-    let plain = match end {
-        End::Goto { .. } | End::Exit {} => true,
-        End::Branch { guard, .. } => guard.register != register,
-        _ => false,
-    };
-    plain && successors(end).into_iter().all(|pc| code.is_dead(register, pc as crate::Pc))
 }

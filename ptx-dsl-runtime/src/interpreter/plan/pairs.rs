@@ -1,65 +1,13 @@
 //! Two loops of a plan in one: the second takes the result of the first. The second may move up to the first, over instructions that
 //! have nothing to do with it.
 
-use super::super::code::{Code, Instr, Run};
+use super::super::code::{Instr, Run};
 use super::super::op::{Op, Operand};
 use super::super::rows::Resolved;
-use super::fusion::is_dead_at_end;
-use ptx_dsl_isa::image::Register;
-use std::collections::HashMap;
+use super::readers::Readers;
 
 /// So many loops are looked at for the second of a pair.
 const AHEAD: usize = 8;
-
-/// Who reads the result of an instruction.
-#[derive(Clone, Copy, PartialEq)]
-enum Reader {
-    Nobody,
-    /// This instruction of the region.
-    One(usize),
-    /// Several, or one outside of the region, or nobody knows.
-    Others,
-}
-
-/// The reader of each instruction of a region.
-pub(super) struct Readers(Vec<Reader>);
-
-impl Readers {
-    pub fn of(code: &Code, at: usize) -> Readers {
-        let body = &code.regions[at].body;
-        let mut readers = vec![Reader::Nobody; body.len()];
-        let mut writers: HashMap<Register, usize> = HashMap::new();
-        for (i, Instr { op, .. }) in body.iter().enumerate() {
-            for register in op.reads() {
-                if let Some(writer) = writers.get(&register) {
-                    readers[*writer] = match readers[*writer] {
-                        Reader::Nobody => Reader::One(i),
-                        Reader::One(reader) if reader == i => Reader::One(i),
-                        _ => Reader::Others,
-                    };
-                }
-            }
-            for register in op.results.iter().flatten() {
-                match op.guard {
-                    // some lanes keep what they have
-                    Some(_) => writers.get(register).into_iter().for_each(|writer| readers[*writer] = Reader::Others),
-                    None => _ = writers.insert(*register, i),
-                }
-            }
-        }
-        for (register, writer) in writers {
-            if !is_dead_at_end(code, at, register) {
-                readers[writer] = Reader::Others;
-            }
-        }
-        Readers(readers)
-    }
-
-    /// Does nobody else read the result of an instruction?
-    pub fn is_only(&self, writer: usize, reader: usize) -> bool {
-        self.0[writer] == Reader::One(reader)
-    }
-}
 
 /// Joins loops, which are those of instructions of a region in their order.
 pub(super) fn join(body: &[Instr], readers: &Readers, loops: Vec<(usize, Resolved)>) -> Vec<Resolved> {

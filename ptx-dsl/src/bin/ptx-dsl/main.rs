@@ -3,6 +3,7 @@
 mod arguments;
 mod check;
 mod describe;
+mod findings;
 mod format;
 mod input;
 mod layout;

@@ -18,6 +18,7 @@ use std::collections::BTreeSet;
 use std::time::{Duration, Instant};
 
 use crate::check;
+use crate::findings;
 use crate::input::{Input, input};
 use crate::names;
 use launch::{Launched, Outcome};
@@ -43,13 +44,13 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let module = match options.parse(&text) {
         Ok(module) => module,
         Err(error) => {
-            check::show(&text, &name, levels, entry);
+            findings::show(&text, &name, levels, entry);
             help(&error.findings, entry.is_none() && names::has_several(&text));
             return Ok(WRONG_TEXT);
         }
     };
     if !module.warnings().is_empty() {
-        check::show(&text, &name, levels, entry);
+        findings::show(&text, &name, levels, entry);
     }
     let kernels = match entry {
         Some(entry) => vec![module.kernel(entry).map_err(|e| e.to_string())?],

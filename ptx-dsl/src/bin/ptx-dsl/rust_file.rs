@@ -13,17 +13,8 @@ use ptx_dsl_frontend::parse::parse_file_options;
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
 
-use crate::check::{Outcome, Request, findings, rendered};
+use crate::findings::{Outcome, Request, Seen, findings, rendered};
 use crate::input::{Input, is_rust};
-
-/// What the modules of a Rust file see of each other.
-#[derive(Default)]
-pub struct Seen {
-    /// The parts of the file.
-    pub parts: Parts,
-    /// The macros with parts that have errors. Those are reported there, and not where the parts are used.
-    pub broken: Vec<Range<usize>>,
-}
 
 /// The findings in the macros of a Rust file.
 pub fn outcome(file: &Input, text: &str, request: &Request) -> Outcome {

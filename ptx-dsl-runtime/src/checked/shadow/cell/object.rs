@@ -1,9 +1,10 @@
 //! The operations on a live mbarrier object, which are kept with the object until something else happens to its bytes.
 
-use super::{MOST_READS, Record};
+use super::MOST_READS;
 use crate::checked::operations::View;
 use crate::checked::shadow::Shadow;
 use crate::checked::shadow::blocks::CELLS;
+use crate::checked::shadow::record::Record;
 use crate::checked::shadow::stripe::LINE;
 
 impl Record {

@@ -1,14 +1,25 @@
-//! The element type of a `.npy` file, which nobody has written on the command line: NumPy makes `int64` and `float64` where no type is
-//! given. One that the module contradicts is a mistake.
+//! The element type of an array: what contradicts the module is a mistake.
 
 use ptx_dsl::load::{Parameter, Pointee, Ty};
 
 use super::data::{Data, is_bits, is_element};
 use super::npy;
-use super::values::check_type;
 
-/// Refuses an array if it is certain that the kernel takes other elements.
-pub fn check(parameter: &Parameter, pointee: Option<&Pointee>, path: &str, array: &Data) -> Result<(), String> {
+/// Elements of another width than that of the Rust type, or floats of another width than the kernel accesses, are a mistake.
+pub fn check(parameter: &Parameter, pointee: Option<&Pointee>, given: Ty) -> Result<(), String> {
+    let declared = parameter.pointer.as_ref().and_then(|p| p.element);
+    let accessed = pointee.and_then(|p| p.element).filter(|ty| ty.is_float() && given.is_float());
+    match declared.or(accessed) {
+        Some(wanted) if wanted.bits() != given.bits() => {
+            Err(format!("the elements are `.{}`, but the kernel wants `.{}`", given.name(), wanted.name()))
+        }
+        _ => Ok(()),
+    }
+}
+
+/// Refuses the array of a `.npy` file if it is certain that the kernel takes other elements. Nobody has written its type on the command
+/// line: NumPy makes `int64` and `float64` where no type is given.
+pub fn check_file(parameter: &Parameter, pointee: Option<&Pointee>, path: &str, array: &Data) -> Result<(), String> {
     let declared = parameter.pointer.as_ref().and_then(|p| p.element);
     let by_value = (!parameter.takes_buffer() && !parameter.is_array).then_some(parameter.ty);
     let (wanted, bytes) = match (declared.or(by_value), pointee) {
@@ -27,7 +38,7 @@ pub fn check(parameter: &Parameter, pointee: Option<&Pointee>, path: &str, array
     };
     // types that are written are not compared with those of accesses to bits and integers
     let fits = by_value.is_none_or(|ty| ty.bits() == array.ty.bits());
-    if fits && check_type(parameter, pointee, array.ty).is_ok() {
+    if fits && check(parameter, pointee, array.ty).is_ok() {
         help += &format!(", or write `{}=@{path}:{}` to pass them as they are", parameter.name, array.ty.name());
     }
     let use_of = if declared.or(by_value).is_some() { "wants" } else { "accesses" };

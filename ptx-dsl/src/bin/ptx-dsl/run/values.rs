@@ -111,12 +111,12 @@ fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) 
     if let Argument::File { path, ty: None, .. } = argument
         && is_npy(path)
     {
-        array_type::check(parameter, pointee, path, &data)?;
+        array_type::check_file(parameter, pointee, path, &data)?;
     }
     if !parameter.takes_buffer() {
         return by_value(parameter, data.bytes);
     }
-    check_type(parameter, pointee, data.ty)?;
+    array_type::check(parameter, pointee, data.ty)?;
     Ok(Value::Buffer(data))
 }
 
@@ -206,18 +206,6 @@ pub fn element(parameter: &Parameter, pointee: Option<&Pointee>) -> Option<Ty> {
 
 fn untyped(parameter: &Parameter) -> String {
     format!("the module does not say of what type the elements are; write it, as in `{}=f32[1024]`", parameter.name)
-}
-
-/// Elements of another width than that of the Rust type, or floats of another width than the kernel accesses, are a mistake.
-pub fn check_type(parameter: &Parameter, pointee: Option<&Pointee>, given: Ty) -> Result<(), String> {
-    let declared = parameter.pointer.as_ref().and_then(|p| p.element);
-    let accessed = pointee.and_then(|p| p.element).filter(|ty| ty.is_float() && given.is_float());
-    match declared.or(accessed) {
-        Some(wanted) if wanted.bits() != given.bits() => {
-            Err(format!("the elements are `.{}`, but the kernel wants `.{}`", given.name(), wanted.name()))
-        }
-        _ => Ok(()),
-    }
 }
 
 /// The buffer of a parameter.

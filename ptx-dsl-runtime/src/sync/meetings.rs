@@ -2,11 +2,7 @@
 //! the same qualifiers and they name the same members: each lane leaves its operands, and computes its result when all are there.
 
 use crate::Lanes;
-use crate::flow::Wait;
-use crate::machine::ctx::Ctx;
-use crate::qual::Q;
-use rustc_hash::{FxHashMap, FxHasher};
-use std::hash::{Hash, Hasher};
+use rustc_hash::FxHashMap;
 
 /// Operands that an instruction has at most.
 const MOST: usize = 4;
@@ -52,7 +48,8 @@ impl Meetings {
         }
     }
 
-    fn wait(&mut self, (warp, lanes): (u32, u32), instruction: u64, operands: &[&Lanes]) {
+    /// Lanes leave their operands for the others, and wait for them. `instruction`: a number of the opcode and its qualifiers.
+    pub fn wait(&mut self, (warp, lanes): (u32, u32), instruction: u64, operands: &[&Lanes]) {
         let new =
             || Box::new(Waiting { lanes: 0, instructions: [0; 32], operands: [[0; 32]; MOST], others: [None; 32] });
         let waiting = self.waiting.entry(warp).or_insert_with(new);
@@ -72,15 +69,22 @@ impl Meetings {
         })
     }
 
+    /// These lanes, which wait, name a lane that is here too, but names other members: the lane and its membermask.
+    pub fn name_others(&mut self, warp: u32, lanes: u32, other: (u32, u32)) {
+        if let Some(waiting) = self.waiting.get_mut(&warp) {
+            (0..32).filter(|l| lanes >> l & 1 != 0).for_each(|l| waiting.others[l] = Some(other));
+        }
+    }
+
     /// Lanes go on that have not needed the operands of others.
-    fn leave(&mut self, warp: u32, lanes: u32) {
+    pub fn leave(&mut self, warp: u32, lanes: u32) {
         if let Some(waiting) = self.waiting.get_mut(&warp) {
             waiting.lanes &= !lanes;
         }
     }
 
     /// The meeting in which these lanes are, of `all`; the lanes that take part. `None` if they all are at one statement.
-    fn join(&mut self, warp: u32, lanes: u32, all: u32) -> Option<(u32, Box<Operands>)> {
+    pub fn join(&mut self, warp: u32, lanes: u32, all: u32) -> Option<(u32, Box<Operands>)> {
         let open = self.open.iter().position(|meeting| meeting.warp == warp && meeting.pending & lanes == lanes);
         let at = match open {
             Some(at) => at,
@@ -104,70 +108,5 @@ impl Meetings {
         }
         let Meeting { lanes, operands, .. } = self.open.swap_remove(at);
         Some((lanes, operands))
-    }
-}
-
-/// How the active lanes meet the other members.
-pub(crate) enum Meets {
-    /// All are here.
-    Here,
-    /// These lanes have met, with these operands.
-    Elsewhere(u32, Box<Operands>),
-    /// Some are missing.
-    Waits(Wait),
-    /// `lane` has waited for `other`, which named other members (`mask`) and has exited.
-    Never { lane: u32, other: u32, mask: u32 },
-}
-
-impl Ctx<'_> {
-    /// The active lanes have left operands earlier, perhaps, and will not meet others with them.
-    pub(crate) fn forget_operands(&mut self) {
-        let (warp, lanes) = (self.warp, self.mask);
-        self.cta_mut().meetings.leave(warp, lanes);
-    }
-
-    /// The active lanes, which all name these members, execute an instruction together with them.
-    pub(crate) fn meet(&mut self, members: u32, (opcode, q): (&str, Q), operands: &[&Lanes]) -> Meets {
-        let (warp, lanes) = (self.warp, self.mask);
-        if self.cur.resumed && self.cur.result == u64::from(members) {
-            let live = self.live_mask();
-            let all = live & members;
-            let lost = |(_, (other, _)): &(u32, (u32, u32))| live >> other & 1 == 0;
-            let lost = self.cta_mut().meetings.with_others(warp, lanes).find(lost);
-            if let Some((lane, (other, mask))) = lost {
-                return Meets::Never { lane, other, mask };
-            }
-            if let Some((lanes, operands)) = self.cta_mut().meetings.join(warp, lanes, all) {
-                return Meets::Elsewhere(lanes, operands);
-            }
-        }
-        if self.warp_rendezvous(members).is_none() {
-            self.cta_mut().meetings.leave(warp, lanes);
-            return Meets::Here;
-        }
-        Meets::Waits(self.wait_for_members((members, lanes), (opcode, q), operands))
-    }
-
-    /// These lanes, which wait, name a lane that is here too, but names other members: the lane and its membermask.
-    pub(crate) fn names_others(&mut self, lanes: u32, other: (u32, u32)) {
-        let warp = self.warp;
-        if let Some(waiting) = self.cta_mut().meetings.waiting.get_mut(&warp) {
-            (0..32).filter(|l| lanes >> l & 1 != 0).for_each(|l| waiting.others[l] = Some(other));
-        }
-    }
-
-    /// These lanes leave their operands for the others of `members`, and wait for them.
-    pub(crate) fn wait_for_members(
-        &mut self,
-        (members, lanes): (u32, u32),
-        (opcode, q): (&str, Q),
-        operands: &[&Lanes],
-    ) -> Wait {
-        let mut hasher = FxHasher::default();
-        (opcode, q.qualifiers()).hash(&mut hasher);
-        let instruction = hasher.finish();
-        let warp = self.warp;
-        self.cta_mut().meetings.wait((warp, lanes), instruction, operands);
-        Wait::WarpSync { members, pc: Some(self.cur.pc), instruction: Some(instruction) }
     }
 }

@@ -1,0 +1,73 @@
+//! How lanes of the current warp meet others that execute the same instruction at another statement
+//! ([`Meetings`](crate::sync::meetings::Meetings)).
+
+use crate::Lanes;
+use crate::flow::Wait;
+use crate::machine::ctx::Ctx;
+use crate::qual::Q;
+use crate::sync::meetings::Operands;
+use rustc_hash::FxHasher;
+use std::hash::{Hash, Hasher};
+
+/// How the active lanes meet the other members.
+pub(crate) enum Meets {
+    /// All are here.
+    Here,
+    /// These lanes have met, with these operands.
+    Elsewhere(u32, Box<Operands>),
+    /// Some are missing.
+    Waits(Wait),
+    /// `lane` has waited for `other`, which named other members (`mask`) and has exited.
+    Never { lane: u32, other: u32, mask: u32 },
+}
+
+impl Ctx<'_> {
+    /// The active lanes have left operands earlier, perhaps, and will not meet others with them.
+    pub(crate) fn forget_operands(&mut self) {
+        let (warp, lanes) = (self.warp, self.mask);
+        self.cta_mut().meetings.leave(warp, lanes);
+    }
+
+    /// The active lanes, which all name these members, execute an instruction together with them.
+    pub(crate) fn meet(&mut self, members: u32, (opcode, q): (&str, Q), operands: &[&Lanes]) -> Meets {
+        let (warp, lanes) = (self.warp, self.mask);
+        if self.cur.resumed && self.cur.result == u64::from(members) {
+            let live = self.live_mask();
+            let all = live & members;
+            let lost = |(_, (other, _)): &(u32, (u32, u32))| live >> other & 1 == 0;
+            let lost = self.cta_mut().meetings.with_others(warp, lanes).find(lost);
+            if let Some((lane, (other, mask))) = lost {
+                return Meets::Never { lane, other, mask };
+            }
+            if let Some((lanes, operands)) = self.cta_mut().meetings.join(warp, lanes, all) {
+                return Meets::Elsewhere(lanes, operands);
+            }
+        }
+        if self.warp_rendezvous(members).is_none() {
+            self.cta_mut().meetings.leave(warp, lanes);
+            return Meets::Here;
+        }
+        Meets::Waits(self.wait_for_members((members, lanes), (opcode, q), operands))
+    }
+
+    /// These lanes, which wait, name a lane that is here too, but names other members: the lane and its membermask.
+    pub(crate) fn names_others(&mut self, lanes: u32, other: (u32, u32)) {
+        let warp = self.warp;
+        self.cta_mut().meetings.name_others(warp, lanes, other);
+    }
+
+    /// These lanes leave their operands for the others of `members`, and wait for them.
+    pub(crate) fn wait_for_members(
+        &mut self,
+        (members, lanes): (u32, u32),
+        (opcode, q): (&str, Q),
+        operands: &[&Lanes],
+    ) -> Wait {
+        let mut hasher = FxHasher::default();
+        (opcode, q.qualifiers()).hash(&mut hasher);
+        let instruction = hasher.finish();
+        let warp = self.warp;
+        self.cta_mut().meetings.wait((warp, lanes), instruction, operands);
+        Wait::WarpSync { members, pc: Some(self.cur.pc), instruction: Some(instruction) }
+    }
+}

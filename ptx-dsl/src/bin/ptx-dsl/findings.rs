@@ -1,0 +1,197 @@
+//! The findings in a text: a file, or a macro in a Rust file.
+
+use std::io::IsTerminal;
+use std::ops::Range;
+
+use annotate_snippets::Renderer;
+use ptx_dsl::build::rust_parts::{self, Parts, Used};
+use ptx_dsl::build::{closure, rust_source};
+use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::levels;
+use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
+use ptx_dsl_frontend::lines::Lines;
+use ptx_dsl_frontend::parse::parse_header;
+use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
+use ptx_dsl_frontend::token::Token;
+use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rust_file, hints, reach};
+
+use crate::rust_types;
+use crate::shown::Shown;
+
+/// The options.
+pub struct Request<'m> {
+    pub target: Option<&'m str>,
+    pub version: Option<(u32, u32)>,
+    pub levels: Vec<(levels::Level, levels::Selector)>,
+    pub json: bool,
+    pub styled: bool,
+    /// Only what is about this kernel is shown.
+    pub entry: Option<&'m str>,
+}
+
+/// The result for a file.
+#[derive(Default)]
+pub struct Outcome {
+    /// The rendered diagnostics.
+    pub shown: String,
+    pub errors: usize,
+    pub warnings: usize,
+    /// Has it an error of the language itself, so that it was not fully typed? Findings whose level can be set do not count.
+    pub broken: bool,
+    /// The printed module.
+    pub ptx: String,
+    /// The file could not be read.
+    pub unreadable: Option<String>,
+    /// Macros of Rust in the expression form, which are not printed.
+    pub closures: usize,
+    /// Modules of Rust that use parts of other files.
+    pub incomplete: usize,
+    /// Macros in the rules of other macros.
+    pub in_rules: usize,
+    /// Modules that are not printed, because only rustc knows the values of Rust constants.
+    pub unprinted: usize,
+}
+
+impl Outcome {
+    /// Adds the result for the next module of a Rust file.
+    pub fn add(&mut self, next: Outcome) {
+        self.shown.push_str(&next.shown);
+        self.errors += next.errors;
+        self.warnings += next.warnings;
+        self.broken |= next.broken;
+        self.ptx.push_str(&next.ptx);
+        self.closures += next.closures;
+        self.incomplete += next.incomplete;
+        self.in_rules += next.in_rules;
+        self.unprinted += next.unprinted;
+    }
+}
+
+/// What the modules of a Rust file see of each other.
+#[derive(Default)]
+pub struct Seen {
+    /// The parts of the file.
+    pub parts: Parts,
+    /// The macros with parts that have errors. Those are reported there, and not where the parts are used.
+    pub broken: Vec<Range<usize>>,
+}
+
+/// Shows what is wrong with a text on standard error; with `entry`, with this kernel and what it calls.
+pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>, entry: Option<&str>) {
+    let styled = std::io::stderr().is_terminal();
+    let request = Request { target: None, version: None, levels, json: false, styled, entry };
+    crate::write_err(&findings(text, (0..text.len(), &Seen::default()), name, &request).shown);
+}
+
+/// The findings in a piece of a text: a file, or the body of a macro in a Rust file, with the parts of that file.
+pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, request: &Request) -> Outcome {
+    let of_rust = part.len() < text.len();
+    let plain = text.get(part.clone()).unwrap_or("");
+    let (mut lexed, mut diagnostics) =
+        if of_rust { lex_rust(&rust_source::without_nested_comments(plain)) } else { lex(plain) };
+    for range in &mut lexed.ranges {
+        *range = range.start + part.start..range.end + part.start;
+    }
+    let closure = of_rust && closure::bar(&lexed.tokens).is_some();
+    if closure {
+        match closure::as_module(&lexed.tokens) {
+            Ok((module, mut found)) => {
+                lexed.tokens = module;
+                diagnostics.append(&mut found);
+            }
+            Err(mut found) => {
+                diagnostics.append(&mut found);
+                let out = Outcome { closures: 1, ..Outcome::default() };
+                return rendered(diagnostics, out, (text, &lexed, name), request);
+            }
+        }
+    }
+    let own = lexed.tokens.len();
+    let mut notes = lexed.notes();
+    if of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
+        notes.places = Some(lexed.places(name, text));
+    }
+    if of_rust {
+        match seen.parts.used(&lexed.tokens) {
+            Ok(used) => used.into_iter().for_each(|part| {
+                // no other files are named here
+                if let Used::Own(part) = part {
+                    append(&mut lexed, text, part);
+                }
+            }),
+            Err(_) => return Outcome { incomplete: 1, ..Outcome::default() },
+        }
+    }
+    let compile = if of_rust { compile_rust_file } else { compile_at };
+    let mut compiled = if of_rust && rust_parts::defines_parts(&lexed.tokens[..own]) {
+        // what the part uses stands before it, as in the macro, and is checked where it is defined
+        let header = parse_header(&lexed.tokens).1;
+        let used = lexed.tokens.len() - own;
+        let mut tokens = lexed.tokens.clone();
+        tokens[header..].rotate_right(used);
+        diagnostics.append(&mut beside_part(&lexed.tokens[..own]));
+        Compiled { diagnostics: check_parts(&tokens, header + used..tokens.len(), Vec::new()), ..Compiled::default() }
+    } else {
+        compile(&lexed.tokens, request.target, request.version, &request.levels, notes)
+    };
+    if let Some(entry) = request.entry {
+        reach::retain(&compiled.hir, entry, &mut compiled.diagnostics);
+    }
+    if of_rust && !rust_parts::defines_parts(&lexed.tokens[..own]) {
+        if !closure {
+            let text = |span| text.get(lexed.bytes(span)).unwrap_or_default().to_owned();
+            rust_types::check(&mut compiled, &text);
+        }
+        let in_broken = |at: usize| seen.broken.iter().any(|part| part.contains(&at));
+        compiled.diagnostics.retain(|d| !in_broken(lexed.bytes(d.span).start));
+        if has_pieces(&lexed.tokens[..own]) {
+            add_alone(&check_parts(&lexed.tokens, 0..own, Vec::new()), &mut compiled.diagnostics);
+        }
+    }
+    if of_rust {
+        hints::constants(&lexed.tokens, closure, &mut compiled.diagnostics);
+    }
+    diagnostics.append(&mut compiled.diagnostics);
+    let out = match compiled.hir.constants.is_empty() {
+        // it has no name without rustc
+        true if closure => Outcome { closures: 1, ..Outcome::default() },
+        true => Outcome { ptx: compiled.ptx, ..Outcome::default() },
+        false => Outcome { unprinted: 1, ..Outcome::default() },
+    };
+    rendered(diagnostics, out, (text, &lexed, name), request)
+}
+
+/// Adds findings to an outcome.
+pub fn rendered(
+    mut diagnostics: Vec<Diagnostic>,
+    mut out: Outcome,
+    (text, lexed, name): (&str, &Lexed, &str),
+    request: &Request,
+) -> Outcome {
+    diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
+    if diagnostics.is_empty() {
+        return out;
+    }
+    let lines = Lines::new(text);
+    let shown = Shown { text, lexed, lines: &lines, name };
+    let renderer = if request.styled { Renderer::styled() } else { Renderer::plain() };
+    for d in &diagnostics {
+        match d.severity {
+            Severity::Error => {
+                out.errors += 1;
+                out.broken |= !levels::is_lint(d.code);
+            }
+            Severity::Warning => out.warnings += 1,
+        }
+        if request.json { shown.json(d, &mut out.shown) } else { shown.human(d, &renderer, &mut out.shown) }
+    }
+    out
+}
+
+/// Adds the tokens of a part.
+fn append(lexed: &mut Lexed, text: &str, part: Range<usize>) {
+    let more = lex_rust(&rust_source::without_nested_comments(text.get(part.clone()).unwrap_or(""))).0;
+    let first = lexed.ranges.len() as u32;
+    lexed.tokens.extend(more.tokens.into_iter().map(|token| Token { id: token.id + first, ..token }));
+    lexed.ranges.extend(more.ranges.into_iter().map(|range| range.start + part.start..range.end + part.start));
+}
