@@ -307,6 +307,7 @@ impl Monitor for Checked {
         let key = match kind {
             FaultKind::DataRace(race) => (race.other.site, race.space),
             FaultKind::TensorRace(race) => (race.other.site, "Tensor"),
+            FaultKind::TensorUnwritten(_) => (u32::MAX, "Tensor"),
             FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
             FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),

@@ -6,6 +6,7 @@ mod object;
 mod race;
 mod strength;
 mod tensor_race;
+mod tensor_unwritten;
 mod too_weak;
 mod words;
 
@@ -19,6 +20,7 @@ pub use object::Object;
 pub use race::{NearMiss, Race, Side};
 pub use strength::Strength;
 pub use tensor_race::{TensorOrder, TensorRace};
+pub use tensor_unwritten::TensorUnwritten;
 pub use too_weak::TooWeak;
 
 /// What went wrong.
@@ -136,6 +138,8 @@ pub enum FaultKind {
     DataRace(Box<Race>),
     /// Accesses to Tensor Memory that are not in order (checked host).
     TensorRace(Box<TensorRace>),
+    /// A read of Tensor Memory that nobody has written (checked host).
+    TensorUnwritten(Box<TensorUnwritten>),
     /// An operation on memory that is not a live mbarrier object: never initialised, or invalidated.
     MbarrierNotLive {
         /// offset in shared memory
@@ -305,6 +309,7 @@ impl FaultKind {
             DataRace(race) if race.fence.is_some() => "9.7.13.4",
             DataRace(_) => "8.7.1",
             TensorRace(race) => race.section(),
+            TensorUnwritten(_) => "9.7.16.1",
             PendingRegister { .. } => "9.7.16.8.5",
             UnfencedRegister { .. } => "9.7.15.7.1",
             HeldRegister { .. } => "9.7.15.7.3",
@@ -377,6 +382,7 @@ impl FaultKind {
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
             StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
             TensorRace(race) => race.help(),
+            TensorUnwritten(read) => read.help(),
             PendingRegister { .. } => {
                 "execute `tcgen05.wait::ld.sync.aligned` between the load and the first use of its registers"
             }
@@ -546,6 +552,9 @@ impl fmt::Display for Fault {
         }
         if let FaultKind::TensorRace(race) = &self.kind {
             race.notes(f, self.thread)?;
+        }
+        if let FaultKind::TensorUnwritten(read) = &self.kind {
+            read.notes(f, self.thread)?;
         }
         for (i, step) in self.steps.iter().take(MOST_STEPS).enumerate() {
             write!(f, "\n  = {} {step}", if i == 0 { "schedule:" } else { "then" })?;

@@ -13,7 +13,7 @@ use super::Checked;
 use super::actor::{Actor, Work, cta_of};
 use super::clock::{Bridge, Clock};
 use super::threads::Warp;
-use crate::fault::{FaultKind, NearMiss, Side, TensorOrder, TensorRace, ThreadId};
+use crate::fault::{FaultKind, NearMiss, Side, TensorOrder, TensorRace, TensorUnwritten, ThreadId};
 use crate::machine::tensor::Unit;
 use crate::monitor::{TensorAccess, TensorArea, TensorBy, Who};
 use pipelines::{Operation, Pipelines};
@@ -221,8 +221,9 @@ impl Checked {
         let kind = match (found, unwritten) {
             (Some((r, order, area, write)), _) => Err(self.tensor_race(&r, order, &area, What::of(a.by, write), who)),
             (None, Some(area)) => {
-                let addr = (area.lanes.start << 16 | area.columns.start) as u64;
-                Err(FaultKind::Uninitialised { space: "Tensor", addr })
+                let TensorArea { rank, lanes, columns, operand } = area;
+                let access = What::of(a.by, false).name();
+                Err(FaultKind::TensorUnwritten(Box::new(TensorUnwritten { lanes, columns, rank, access, operand })))
             }
             (None, None) => Ok(()),
         };

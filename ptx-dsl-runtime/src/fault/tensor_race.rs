@@ -115,11 +115,14 @@ impl fmt::Display for TensorRace {
     }
 }
 
-/// A range in words.
-struct Span<'a>(&'static str, &'a Range<usize>);
+/// A range in words. The name is in the plural.
+pub(super) struct Span<'a>(pub &'static str, pub &'a Range<usize>);
 
 impl fmt::Display for Span<'_> {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        write!(f, "{} {} to {}", self.0, self.1.start, self.1.end.saturating_sub(1))
+        match self.1.len() {
+            1 => write!(f, "{} {}", self.0.trim_end_matches('s'), self.1.start),
+            _ => write!(f, "{} {} to {}", self.0, self.1.start, self.1.end.saturating_sub(1)),
+        }
     }
 }

@@ -30,6 +30,7 @@ impl fmt::Display for FaultKind {
             NoSuchRank { rank, size } => write!(f, "CTA rank {rank} in a cluster of {size}"),
             DataRace(race) => fmt::Display::fmt(race, f),
             TensorRace(race) => fmt::Display::fmt(race, f),
+            TensorUnwritten(read) => fmt::Display::fmt(read, f),
             UndefinedRegister { register, from, what } if from == register => {
                 write!(f, "`{register}` is used as {what}, but this thread has not written it")
             }

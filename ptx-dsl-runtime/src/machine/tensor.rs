@@ -68,12 +68,14 @@ pub struct Area {
     pub lanes: Range<usize>,
     /// Columns.
     pub columns: Range<usize>,
+    /// [`TensorArea::operand`](crate::monitor::TensorArea::operand)
+    pub operand: &'static str,
 }
 
 impl Area {
     /// All of the Tensor Memory of a CTA.
     pub(crate) fn whole(cta: usize) -> Area {
-        Area { cta, lanes: 0..LANES, columns: 0..COLUMNS }
+        Area { cta, lanes: 0..LANES, columns: 0..COLUMNS, operand: "" }
     }
 }
 

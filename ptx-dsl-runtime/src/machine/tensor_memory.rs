@@ -69,7 +69,7 @@ impl Ctx<'_> {
         if !self.monitor.is_on() {
             return Ok(());
         }
-        let area = [TensorArea { rank: self.cur.cta, lanes, columns }];
+        let area = [TensorArea { rank: self.cur.cta, lanes, columns, operand: "" }];
         let (reads, writes): (&[_], &[_]) = if write { (&[], &area) } else { (&area, &[]) };
         self.tell_tensor(TensorBy::Warp, reads, writes, self.mask).map_err(|kind| self.fault(kind, lane))
     }
@@ -79,7 +79,7 @@ impl Ctx<'_> {
         if !self.monitor.is_on() {
             return Ok(());
         }
-        let area = [TensorArea { rank: self.cur.cta, lanes: 0..LANES, columns }];
+        let area = [TensorArea { rank: self.cur.cta, lanes: 0..LANES, columns, operand: "" }];
         self.tell_tensor(by, &[], &area, self.mask).map_err(|kind| self.fault(kind, lane))
     }
 

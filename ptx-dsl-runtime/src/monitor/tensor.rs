@@ -14,6 +14,8 @@ pub struct TensorArea {
     pub lanes: Range<usize>,
     /// Columns.
     pub columns: Range<usize>,
+    /// What an operation has there: `D`, `A`, `the scales of A`, `the scales of B`, `the sparsity metadata`, `the lookup table`. Else empty.
+    pub operand: &'static str,
 }
 
 /// Who accesses Tensor Memory.

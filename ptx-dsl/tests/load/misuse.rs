@@ -268,16 +268,34 @@ fn tensor_memory_that_nobody_has_written() {
     let load = "tcgen05.ld.sync.aligned.32x32b.x1.b32 {%a}, [%t+3]; tcgen05.wait::ld.sync.aligned;";
     let store = "tcgen05.st.sync.aligned.32x32b.x1.b32 [%t+COLUMN], {%v}; tcgen05.wait::st.sync.aligned;";
     assert_eq!(run(&format!("{}{load}", store.replace("COLUMN", "3"))), None);
-    assert_eq!(run(load), Some(FaultKind::Uninitialised { space: "Tensor", addr: 3 }));
-    assert_eq!(
-        run(&format!("{}{load}", store.replace("COLUMN", "4"))),
-        Some(FaultKind::Uninitialised { space: "Tensor", addr: 3 })
-    );
+    let unwritten = |body: &str| match run(body) {
+        Some(FaultKind::TensorUnwritten(read)) => (read.access, read.operand, read.lanes, read.columns),
+        other => panic!("{other:?}"),
+    };
+    assert_eq!(unwritten(load), ("load", "", 0..32, 3..4));
+    assert_eq!(unwritten(&format!("{}{load}", store.replace("COLUMN", "4"))), ("load", "", 0..32, 3..4));
     // allocated again
     let again = "tcgen05.dealloc.cta_group::1.sync.aligned.b32 %t, 32; bar.warp.sync -1;\n\
         tcgen05.alloc.cta_group::1.sync.aligned.shared::cta.b32 [at], 32; bar.warp.sync -1; ld.shared.u32 %t, [at];";
     let twice = format!("{}bar.warp.sync -1; {again}{load}", store.replace("COLUMN", "3"));
-    assert_eq!(run(&twice), Some(FaultKind::Uninitialised { space: "Tensor", addr: 3 }));
+    assert_eq!(unwritten(&twice), ("load", "", 0..32, 3..4));
+    // A in Tensor Memory, and the D of a first product that adds to it; the matrix in shared memory is B
+    let product = |adds: u32| {
+        format!(
+            ".reg .pred %p, %all; .reg .b32 %b, %i, %l; .reg .b64 %d; .shared .align 128 .b8 b[256]; .shared .align 8 .b64 done;\n\
+             mov.u32 %l, %tid.x; mov.u32 %b, b; mad.lo.u32 %a, %l, 8, %b; st.shared.v2.u32 [%a], {{0, 0}};\n\
+             setp.eq.u32 %p, %l, 0; @%p mbarrier.init.shared::cta.b64 [done], 1;\n\
+             fence.proxy.async.shared::cta; bar.warp.sync -1;\n\
+             @!%p bra wait;\n\
+             shr.u32 %b, %b, 4; cvt.u64.u32 %d, %b; or.b64 %d, %d, 0x0000400800080000;\n\
+             mov.u32 %i, {adds}; setp.ne.u32 %all, %i, 0; mov.u32 %i, 0x08020010; add.u32 %a, %t, 16;\n\
+             tcgen05.mma.cta_group::1.kind::f16 [%t], [%a], %d, %i, %all;\n\
+             tcgen05.commit.cta_group::1.mbarrier::arrive::one.shared::cluster.b64 [done];\n\
+             wait: mbarrier.try_wait.parity.shared::cta.b64 %p, [done], 0; @!%p bra wait; bar.warp.sync -1;"
+        )
+    };
+    assert_eq!(unwritten(&product(1)), ("read by `tcgen05.mma`", "D", 0..128, 0..8));
+    assert_eq!(unwritten(&product(0)), ("read by `tcgen05.mma`", "A", 0..128, 16..24));
 }
 
 #[test]

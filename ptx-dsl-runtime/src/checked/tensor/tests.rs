@@ -96,7 +96,7 @@ impl Cta {
 }
 
 fn area(columns: Range<usize>) -> TensorArea {
-    TensorArea { rank: 0, lanes: 0..32, columns }
+    TensorArea { rank: 0, lanes: 0..32, columns, operand: "" }
 }
 
 #[test]
@@ -266,5 +266,6 @@ fn columns_come_and_go() {
     // what was in them is gone
     let access = TensorAccess { by: TensorBy::Warp, reads: &columns, writes: &[], fences: true };
     let read = cta.monitor.tensor(&access, who(0, ALL));
-    assert_eq!(read, Err(FaultKind::Uninitialised { space: "Tensor", addr: 0 }));
+    let Err(FaultKind::TensorUnwritten(read)) = read else { panic!("{read:?}") };
+    assert_eq!((read.lanes, read.columns, read.access, read.operand), (0..32, 0..32, "load", ""));
 }

@@ -155,7 +155,7 @@ impl TensorJob for Copy {
 
     fn writes(&self) -> Vec<Area> {
         let ctas = 0..self.ctas;
-        let all = |cta, lanes| Area { cta, lanes, columns: self.columns() };
+        let all = |cta, lanes| Area { cta, lanes, columns: self.columns(), operand: "" };
         match self.rows {
             Rows::Four => ctas.flat_map(|cta| self.lanes().map(move |(_, lane)| all(cta, lane..lane + 1))).collect(),
             _ => ctas.map(|cta| all(cta, self.lane..self.lane + tmem::LANES)).collect(),

@@ -53,7 +53,7 @@ impl TensorJob for Shift {
 impl Shift {
     fn areas(&self, lanes: std::ops::Range<usize>) -> Vec<Area> {
         let columns = self.column..self.column + COLUMNS;
-        (0..self.ctas).map(|cta| Area { cta, lanes: lanes.clone(), columns: columns.clone() }).collect()
+        (0..self.ctas).map(|cta| Area { cta, lanes: lanes.clone(), columns: columns.clone(), operand: "" }).collect()
     }
 }
 

@@ -155,9 +155,9 @@ impl Ctx<'_> {
     /// Tells the monitor what an operation accesses in Tensor Memory.
     fn tensor_operates(&mut self, pipeline: Pipeline, job: &dyn TensorJob, lane: u32) -> Result<(), FaultKind> {
         let own = self.cur.cta;
-        let area = |Area { cta, lanes, columns }: Area| {
+        let area = |Area { cta, lanes, columns, operand }: Area| {
             let rank = if pipeline.pair { own & !1 | cta as u32 } else { own };
-            TensorArea { rank, lanes, columns }
+            TensorArea { rank, lanes, columns, operand }
         };
         let all = |areas: Vec<Area>| -> Vec<TensorArea> { areas.into_iter().map(area).collect() };
         let mut writes = all(job.writes());

@@ -42,7 +42,9 @@ impl TensorJob for Digit {
     }
 
     fn writes(&self) -> Vec<Area> {
-        (0..self.ctas).map(|cta| Area { cta, lanes: 0..1, columns: self.column..self.column + 1 }).collect()
+        (0..self.ctas)
+            .map(|cta| Area { cta, lanes: 0..1, columns: self.column..self.column + 1, operand: "" })
+            .collect()
     }
 
     fn operands(&self) -> Vec<(usize, std::ops::Range<u32>)> {

@@ -322,10 +322,16 @@ impl Multiply {
         if self.form.pair { 2 } else { 1 }
     }
 
-    /// The lanes and columns of every CTA that an address and a width mean.
-    fn areas(&self, lanes: Range<usize>, address: u32, columns: usize) -> impl Iterator<Item = Area> {
+    /// The lanes and columns of every CTA that an address and a width mean. `operand`: what is there.
+    fn areas(
+        &self,
+        operand: &'static str,
+        lanes: Range<usize>,
+        address: u32,
+        columns: usize,
+    ) -> impl Iterator<Item = Area> {
         let (_, column) = tmem::split(address);
-        (0..self.ctas()).map(move |cta| Area { cta, lanes: lanes.clone(), columns: column..column + columns })
+        (0..self.ctas()).map(move |cta| Area { cta, lanes: lanes.clone(), columns: column..column + columns, operand })
     }
 
     /// Lanes of D and A, from the first to the last.
@@ -378,28 +384,31 @@ impl TensorJob for Multiply {
     fn reads(&self) -> Vec<Area> {
         let mut areas = if self.accumulate { self.writes() } else { Vec::new() };
         if let Some(a) = self.a_in_tmem() {
-            areas.extend(self.areas(self.lanes(), a, self.a_columns()));
+            areas.extend(self.areas("A", self.lanes(), a, self.a_columns()));
         }
         if let Some(scale) = &self.instruction.scale {
             for (side, address) in self.scales.into_iter().enumerate() {
-                areas.extend(self.areas(0..LANES, address & 0x3fff_ffff, self.scale_columns(scale, side)));
+                let operand = ["the scales of A", "the scales of B"][side];
+                areas.extend(self.areas(operand, 0..LANES, address & 0x3fff_ffff, self.scale_columns(scale, side)));
             }
         }
         if self.form.sparse {
             let first = self.metadata.wrapping_add(self.instruction.selector as u32);
-            areas.extend(self.areas(0..LANES, first, self.metadata_columns()));
+            areas.extend(self.areas("the sparsity metadata", 0..LANES, first, self.metadata_columns()));
         }
         if self.form.lut {
             let (lane, _) = tmem::split(self.lut);
-            areas.extend(self.areas(lane..lane + self.columns_of_b().div_ceil(8), self.lut, LUT_COLUMNS));
+            let lanes = lane..lane + self.columns_of_b().div_ceil(8);
+            areas.extend(self.areas("the lookup table", lanes, self.lut, LUT_COLUMNS));
         }
         areas
     }
 
     fn writes(&self) -> Vec<Area> {
-        let mut areas: Vec<Area> = self.areas(self.lanes(), self.d, self.path.columns(self.instruction.n)).collect();
+        let mut areas: Vec<Area> =
+            self.areas("D", self.lanes(), self.d, self.path.columns(self.instruction.n)).collect();
         if let (true, Some(a)) = (self.form.ashift, self.a_in_tmem()) {
-            areas.extend(self.areas(0..LANES, a, self.a_columns()));
+            areas.extend(self.areas("A", 0..LANES, a, self.a_columns()));
         }
         areas
     }

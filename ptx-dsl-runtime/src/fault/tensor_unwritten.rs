@@ -1,0 +1,52 @@
+//! Reads of Tensor Memory that nobody has written.
+
+use super::ThreadId;
+use super::tensor_race::Span;
+use std::fmt;
+use std::ops::Range;
+
+/// A read of lanes and columns of Tensor Memory that nobody has written since they were allocated (9.7.16.1).
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct TensorUnwritten {
+    /// The lanes of the read.
+    pub lanes: Range<usize>,
+    /// Its columns.
+    pub columns: Range<usize>,
+    /// The rank of the CTA whose Tensor Memory it is.
+    pub rank: u32,
+    /// What the thread of the fault does: "load", "read by `tcgen05.mma`".
+    pub access: &'static str,
+    /// [`TensorArea::operand`](crate::monitor::TensorArea::operand)
+    pub operand: &'static str,
+}
+
+impl TensorUnwritten {
+    pub(super) fn help(&self) -> &'static str {
+        match self.operand {
+            "" => "`tcgen05.st`, `tcgen05.cp` or `tcgen05.mma` writes to Tensor Memory",
+            "D" => "the first `tcgen05.mma` of a sum does not read D: its predicate `enable-input-d` is false",
+            "A" => "write A with `tcgen05.st` or `tcgen05.cp` first, in all lanes that the product reads",
+            _ => "copy them there with `tcgen05.cp` first",
+        }
+    }
+
+    pub(super) fn notes(&self, f: &mut fmt::Formatter<'_>, thread: Option<ThreadId>) -> fmt::Result {
+        match thread {
+            Some(own) if own.rank != self.rank => write!(f, "\n  = in the Tensor Memory of CTA rank {}", self.rank),
+            _ => Ok(()),
+        }
+    }
+}
+
+impl fmt::Display for TensorUnwritten {
+    fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
+        f.write_str(self.access)?;
+        if !self.operand.is_empty() {
+            write!(f, " of {} in", self.operand)?;
+        } else {
+            f.write_str(" of")?;
+        }
+        let (lanes, columns) = (Span("lanes", &self.lanes), Span("columns", &self.columns));
+        write!(f, " {lanes} and {columns} of Tensor Memory, which nobody has written")
+    }
+}
