@@ -4,6 +4,7 @@ mod at;
 mod early_phase;
 mod object;
 mod race;
+mod registers;
 mod strength;
 mod tensor_race;
 mod tensor_unwritten;
@@ -18,6 +19,7 @@ pub use at::{At, Origin};
 pub use early_phase::EarlyPhase;
 pub use object::Object;
 pub use race::{NearMiss, Race, Side};
+pub use registers::RegisterValue;
 pub use strength::Strength;
 pub use tensor_race::{TensorOrder, TensorRace};
 pub use tensor_unwritten::TensorUnwritten;
@@ -431,17 +433,6 @@ pub struct ThreadId {
     pub rank: u32,
 }
 
-/// The value of a register in a thread.
-#[derive(Debug, Clone, PartialEq, Eq)]
-pub struct RegisterValue {
-    /// As in the PTX text.
-    pub name: String,
-    /// Zero-extended.
-    pub bits: u64,
-    /// In the type of the statement.
-    pub text: String,
-}
-
 /// A fault, with its statement and thread. `{:?}` prints the same report as `{}`.
 #[derive(Clone, PartialEq, Eq)]
 pub struct Fault {
@@ -459,7 +450,7 @@ pub struct Fault {
     pub more_callers: usize,
     /// The thread at fault, if known.
     pub thread: Option<ThreadId>,
-    /// The registers that the statement has read in this thread. Empty on the compiled engine.
+    /// The registers that the statement has read in this thread.
     pub registers: Vec<RegisterValue>,
     /// Of a load from memory that nobody has written: what the value is used as, and by which statement.
     pub used: Option<String>,

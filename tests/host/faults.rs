@@ -1,6 +1,5 @@
 //! Undefined behaviour and hangs give a report with the statement and the thread.
 
-use ptx_dsl::Engine;
 use ptx_dsl::FaultKind;
 use ptx_dsl::prelude::*;
 
@@ -107,10 +106,8 @@ ptx! {
 
 #[test]
 fn faults_name_what_the_program_names() {
-    // only the interpreter knows the names of registers
-    let host = Host::new().engine(Engine::Interpreted);
     let of = |launch: Launch, what: u32| {
-        let error = objects.launch(&host, launch, (&[0f32; 11], &mut [0u16; 8], what, &[0f32; 11])).unwrap_err();
+        let error = objects.launch(&Host::new(), launch, (&[0f32; 11], &mut [0u16; 8], what, &[0f32; 11])).unwrap_err();
         assert_eq!(format!("{error:?}"), error.to_string());
         assert_eq!(error.fault().map(|f| format!("{f:?}")), Some(error.to_string()));
         error.to_string()

@@ -3,8 +3,7 @@
 use super::op::Op;
 use super::runner::Runner;
 use crate::fault::{Fault, RegisterValue};
-
-use crate::qual::{Q, Ty};
+use crate::qual::Q;
 use ptx_dsl_isa::image::Register;
 
 impl Runner<'_, '_> {
@@ -65,64 +64,6 @@ impl Runner<'_, '_> {
         let leader = self.leader(warp.checked_sub(self.lo)?);
         let bits = self.registers.lanes(leader, register, warp)[thread.lane as usize & 31];
         let width = *image.registers.get(register as usize)?;
-        let address = fault.at.as_ref().is_some_and(|at| names_address(&at.text, &name));
-        let text = if address {
-            format!("{bits:#x}")
-        } else {
-            let ty = q.ty[..q.types.min(4)].iter().find(|ty| ty.bits() == u32::from(width) || width == 1);
-            in_words(bits, width, ty.copied())
-        };
-        let place = if width == 64 { self.x.place_in_words(bits) } else { None };
-        let text = place.map_or(text.clone(), |place| format!("{bits:#x} ({place})"));
-        Some(RegisterValue { name, bits, text })
-    }
-}
-
-/// Does the statement use the register as an address: `[%rd1]`, `[%rd1+4]`?
-fn names_address(statement: &str, name: &str) -> bool {
-    statement.split('[').skip(1).any(|rest| {
-        let ends = |rest: &str| !rest.starts_with(|c: char| c.is_alphanumeric() || c == '_' || c == '$');
-        rest.strip_prefix(name).is_some_and(ends)
-    })
-}
-
-/// A value of this type; an unsigned number if it is unknown and narrow.
-fn in_words(bits: u64, width: u8, ty: Option<Ty>) -> String {
-    match (width, ty) {
-        (1, _) => (bits & 1 != 0).to_string(),
-        (_, Some(Ty::F32)) => format!("{:?}", f32::from_bits(bits as u32)),
-        (_, Some(Ty::F64)) => format!("{:?}", f64::from_bits(bits)),
-        (_, Some(ty)) if ty.is_signed() => {
-            let unused = 64 - u32::from(width).clamp(1, 64);
-            ((bits << unused).cast_signed() >> unused).to_string()
-        }
-        (_, Some(Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64)) => bits.to_string(),
-        (8..=32, None) => bits.to_string(),
-        _ => format!("{bits:#x}"),
-    }
-}
-
-#[cfg(test)]
-mod tests {
-    use super::*;
-
-    #[test]
-    fn values_have_the_type_of_the_statement() {
-        assert_eq!(in_words(0x4020_0000, 32, Some(Ty::F32)), "2.5");
-        assert_eq!(in_words(0xffff_fffe, 32, Some(Ty::S32)), "-2");
-        assert_eq!(in_words(0xffff_fffe, 32, Some(Ty::U32)), "4294967294");
-        assert_eq!(in_words(0xfffe, 16, Some(Ty::S16)), "-2");
-        assert_eq!(in_words(70, 32, Some(Ty::B32)), "0x46");
-        assert_eq!(in_words(70, 32, None), "70");
-        assert_eq!(in_words(70, 64, None), "0x46");
-        assert_eq!(in_words(1, 1, Some(Ty::F32)), "true");
-        assert_eq!(in_words(u64::MAX, 64, Some(Ty::S64)), "-1");
-    }
-
-    #[test]
-    fn addresses_are_in_brackets() {
-        let store = "st.shared.u32 [%r1+4], %r12;";
-        assert!(names_address(store, "%r1") && !names_address(store, "%r12") && !names_address(store, "%r"));
-        assert!(!names_address("ld.global.u32 %r1, [%rd1];", "%r1"));
+        Some(self.x.register_value(fault, name, (bits, width), &q.ty[..q.types.min(4)]))
     }
 }

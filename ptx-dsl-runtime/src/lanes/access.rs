@@ -86,7 +86,7 @@ pub(super) fn general_load<T: Scattered, const D: usize>(
     let all = x.mask;
     x.mask = m;
     let mut d = [[0; 32]; D];
-    ld_st::ld(x, q, &[addr], &mut d.each_mut())?;
+    ld_st::ld(x, q, &[addr], &mut d.each_mut()).map_err(|fault| x.with_operands(fault, &[addr]))?;
     for (out, d) in out.into_iter().zip(&d) {
         lanes(m, |l| out[l] = T::narrow(d[l]));
     }
@@ -117,11 +117,12 @@ pub fn slow_store<T: Scattered, const D: usize>(x: &mut Ctx<'_>, q: Q, m: u32, a
     let all = x.mask;
     x.mask = m;
     let v = v.map(|v| v.map(T::widen));
-    match D {
-        1 => ld_st::st(x, q, &[addr, &v[0]], &mut [])?,
-        2 => ld_st::st(x, q, &[addr, &v[0], &v[1]], &mut [])?,
-        _ => ld_st::st(x, q, &[addr, &v[0], &v[1], &v[2 % D], &v[3 % D]], &mut [])?,
-    }
+    let done = match D {
+        1 => ld_st::st(x, q, &[addr, &v[0]], &mut []),
+        2 => ld_st::st(x, q, &[addr, &v[0], &v[1]], &mut []),
+        _ => ld_st::st(x, q, &[addr, &v[0], &v[1], &v[2 % D], &v[3 % D]], &mut []),
+    };
+    done.map_err(|fault| with_values(x, fault, |l| addr[l], |l| v.map(|v| T::narrow(v[l]))))?;
     x.mask = all;
     Ok(())
 }
@@ -148,7 +149,8 @@ pub fn slow_add<T: Scattered>(
     let all = x.mask;
     x.mask = m;
     let mut d = [0; 32];
-    atom::atom(x, q, &[addr, &v.map(T::widen)], &mut [&mut d])?;
+    let done = atom::atom(x, q, &[addr, &v.map(T::widen)], &mut [&mut d]);
+    done.map_err(|fault| with_values(x, fault, |l| addr[l], |l| [v[l]]))?;
     if let Some(old) = old {
         lanes(m, |l| old[l] = T::narrow(d[l]));
     }
@@ -168,7 +170,8 @@ pub fn slow_load_one<T: Scattered, const D: usize>(
     if let Some(v) = x.load_one_concurrent(space, addr) {
         return Ok(v);
     }
-    let v = x.read(space, addr, (T::BYTES * D) as u32, l as u32)?;
+    let read = x.read(space, addr, (T::BYTES * D) as u32, l as u32);
+    let v = read.map_err(|fault| x.with_operands(fault, &[&[addr; 32]]))?;
     Ok(std::array::from_fn(|i| T::narrow(v[i * T::BYTES / 8 % 4] >> (i * T::BYTES % 8 * 8))))
 }
 
@@ -186,10 +189,23 @@ pub fn slow_store_one<T: Scattered, const D: usize>(
         return Ok(());
     }
     let mut words = [0; 4];
-    for (i, v) in v.into_iter().enumerate() {
+    for (i, v) in v.iter().enumerate() {
         words[i * T::BYTES / 8 % 4] |= v.widen() << (i * T::BYTES % 8 * 8);
     }
-    x.write(space, addr, (T::BYTES * D) as u32, words, l as u32)
+    let written = x.write(space, addr, (T::BYTES * D) as u32, words, l as u32);
+    written.map_err(|fault| with_values(x, fault, |_| addr, |_| v))
+}
+
+/// Adds the registers of an address, and of elements of memory: the bits of a wider register are not known.
+#[cold]
+fn with_values<T: Scattered, const D: usize>(
+    x: &Ctx<'_>,
+    fault: Box<Fault>,
+    addr: impl Fn(usize) -> u64,
+    v: impl Fn(usize) -> [T; D],
+) -> Box<Fault> {
+    let known = |v: T| (v.widen(), 8 * T::BYTES as u8);
+    x.with_known(fault, |l| std::iter::once((addr(l), 64)).chain(v(l).map(known)).collect())
 }
 
 /// The slow path of `red.add` for one lane.

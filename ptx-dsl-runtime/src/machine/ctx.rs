@@ -7,6 +7,7 @@ pub(crate) mod meetings;
 mod monitored_access;
 mod monitoring;
 mod objects;
+mod operands;
 mod steps;
 mod weak_memory;
 

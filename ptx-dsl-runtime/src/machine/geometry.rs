@@ -189,7 +189,15 @@ impl<'a> Geometry<'a> {
     fn image(&self) -> Cow<'_, Image> {
         match &self.regions {
             Regions::Interpreted(image) => Cow::Borrowed(image),
-            Regions::Compiled(_) => Cow::Owned(Image::decode(self.info.image).unwrap_or_default()),
+            Regions::Compiled(_) => Cow::Owned(self.image_of_compiled().unwrap_or_default()),
+        }
+    }
+
+    /// The image of a kernel that runs compiled.
+    pub fn image_of_compiled(&self) -> Option<Image> {
+        match &self.regions {
+            Regions::Interpreted(_) => None,
+            Regions::Compiled(_) => Image::decode(self.info.image),
         }
     }
 

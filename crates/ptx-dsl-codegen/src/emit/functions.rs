@@ -178,8 +178,12 @@ impl Emitter<'_> {
         let keys: String = given.iter().map(Argument::key).chain(taken.iter().map(Destination::key)).collect();
         let key = format!("{} {q} {keys}{} {blocks}", path_of(i), f.destinations.len());
         let results = f.passed_results();
-        let WarpFunction { arguments, parameters, before, after, sources, destinations, computed, .. } = f;
-        let call = quote!(#function(x, #q, &[#(#sources),*], &mut [#(#results),*])?);
+        let WarpFunction { registers, arguments, parameters, before, after, sources, destinations, computed } = f;
+        let add = if registers { quote!(with_sources) } else { quote!(with_operands) };
+        let call = quote! {
+            #function(x, #q, &[#(#sources),*], &mut [#(#results),*])
+                .map_err(|fault| x.#add(fault, &[#(#sources),*]))?
+        };
         let (destinations, types): (Vec<_>, Vec<_>) = destinations.into_iter().unzip();
         let (result, body) = match blocks {
             true if after.is_empty() => (quote!(#rt::Flow), quote!(Ok(#call))),
