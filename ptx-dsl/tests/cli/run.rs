@@ -119,11 +119,16 @@ fn tensor_maps() {
         ("tensormap(y,box=8x2)", "has no parameter `y`"),
         ("tensormap(to,box=8x2)", "is not a buffer"),
         ("tensormap(f32[4,8])", "`boxDim` of the tensor map is missing"),
-        ("tensormap([4,8],box=8x2)", "`globalStrides[0]` of the tensor map is 8"),
+        ("tensormap([4,8],box=8x2)", "the type of the tensor's elements is missing"),
+        ("tensormap(@cli.rs,box=8x2)", "the type of the tensor's elements is missing"),
+        ("tensormap(f32[4,8],box=8x2,box=8x1)", "two values for `box` of a tensor map"),
     ] {
         let (status, _, stderr) = through(from, "u8[128]", &["--arg", "x=null"]);
         assert!(status == 2 && stderr.contains(wanted), "{from}: {stderr}");
     }
+    // the type of the map alone
+    let (status, _, stderr) = through("tensormap([128],type=f32,dims=8x4,box=8x2)", to, &["--arg", "x=null"]);
+    assert_eq!(status, 0, "{stderr}");
     let (status, stdout, _) = launch(&["run/tensor.ptx"]);
     assert!(status == 0 && stdout.contains("--arg 'from=tensormap(f16[64,64],box=64x64)'"), "{stdout}");
 }
@@ -472,6 +477,12 @@ fn wrong_arguments() {
         (&["--arg", "y=[4]", "--print", "q"], "no parameter `q`"),
         (&["--arg", "y=[1024]", "--print", "y[0..2000]"], "`y` has 1024 elements"),
         (&["--arg", "y=[1024]", "--out", "y=/no/such/folder/y.npy"], "cannot write `/no/such/folder/y.npy`"),
+        (&["--arg", "y=@run/saxpy.ptx:f33[4]"], "; `f33[4]` is not a type of elements, such as `f32`"),
+        (&["--arg", "y=[4]", "--block", "-1"], "`-1` is not a number"),
+        (&["--arg", "y=@some.npz"], "`some.npz` is an archive of arrays"),
+        (&["--arg", "y=[1024]", "--out", "y=some.npz"], "arrays are written as .npy"),
+        (&["--arg", "y=[1024]", "--out", "x=no/such", "--out", "y=no/such"], "two results for the file `no/such`"),
+        (&["--arg", "y=[1024]", "--out", "x=no/such", "--trace", "no/such"], "two results for the file `no/such`"),
         (&["--arg", "y=[4]", "--schedule", "foo"], "error: `foo` is not a schedule: it begins with none of"),
         (&["--arg", "y=[1024]", "--block", "512"], "a block of 512 threads, but the kernel says `.maxntid"),
         (&["--arg", "y=[1024]", "--block", "0"], "contain a zero"),

@@ -34,6 +34,9 @@ impl Input {
     pub fn argument(&self) -> String {
         match self {
             Input::Stdin => "-".to_string(),
+            Input::File(path) if path.as_os_str().as_encoded_bytes().starts_with(b"-") => {
+                format!("./{}", path.display())
+            }
             Input::File(path) => path.display().to_string(),
         }
     }
@@ -109,4 +112,15 @@ pub fn input(argument: &OsStr) -> Input {
 /// `list.txt` of `@list.txt`.
 fn list_path(argument: &OsStr) -> Option<&OsStr> {
     argument.to_str()?.strip_prefix('@').map(OsStr::new)
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn an_argument_is_no_option() {
+        let argument = |file: &str| input(OsStr::new(file)).argument();
+        assert_eq!(["-", "-x.ptx", "./-x.ptx", "x.ptx"].map(argument), ["-", "./-x.ptx", "./-x.ptx", "x.ptx"]);
+    }
 }

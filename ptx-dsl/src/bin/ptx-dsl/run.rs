@@ -109,6 +109,8 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
     for part in &shown {
         values::within(&part.name, values::buffer(kernel, &values, &part.name)?, &part.value)?;
     }
+    let timelines = ["trace", "timeline"].iter().filter_map(|id| matches.get_one::<String>(id));
+    different(outputs.iter().map(|output| &output.value).chain(timelines))?;
     let start = Instant::now();
     let Launched { result, unwritten } = launch::launch(matches, kernel, &mut values)?;
     let time = start.elapsed();
@@ -128,6 +130,16 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
     Ok(status)
 }
 
+/// Two results in one file would leave the second one. Devices and pipes take both.
+fn different<'p>(paths: impl Iterator<Item = &'p String>) -> Result<(), String> {
+    let is_file = |path: &String| std::fs::metadata(path).map_or(true, |file| file.is_file());
+    let mut seen = BTreeSet::new();
+    match paths.filter(|path| is_file(path)).find(|path| !seen.insert(*path)) {
+        Some(path) => Err(format!("two results for the file `{path}`")),
+        None => Ok(()),
+    }
+}
+
 /// Writes and prints what was asked for: one failure does not keep the rest from being written. Returns the failures.
 fn finish(
     kernel: &Kernel,
@@ -137,7 +149,7 @@ fn finish(
 ) -> Vec<String> {
     let save = |output: &&Named<String>| {
         let data = values::buffer(kernel, values, &output.name)?;
-        let bytes = if values::is_npy(&output.value) { &npy::write(data)? } else { &data.bytes };
+        let bytes = if npy::is_npy(&output.value) { &npy::write(data)? } else { &data.bytes };
         write(&output.value, bytes)
     };
     let print = |part: &&Named<std::ops::Range<u64>>| {

@@ -27,7 +27,8 @@ Returned is 0 if the kernel ran, 1 if the text has errors, 2 if the arguments ar
 /// `ptx-dsl run`
 pub fn command() -> Command {
     let option = |name: &'static str, value: &'static str, help: &'static str| {
-        Arg::new(name).long(name).value_name(value).help(help)
+        // a number that is wrong, not an option that is unknown
+        Arg::new(name).long(name).value_name(value).help(help).allow_negative_numbers(true)
     };
     let dims = |name, help| option(name, "X[,Y[,Z]]", help).value_parser(spec::dims);
     Command::new("run")

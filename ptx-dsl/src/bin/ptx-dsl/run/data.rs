@@ -90,10 +90,18 @@ fn float_bits(ty: Ty, text: &str) -> Option<u64> {
     Some(match ty {
         Ty::F32 => text.parse::<f32>().ok()?.to_bits().into(),
         Ty::F64 => text.parse::<f64>().ok()?.to_bits(),
-        Ty::F16 => f16::from_f64(text.parse().ok()?).to_bits().into(),
-        Ty::Bf16 => bf16::from_f64(text.parse().ok()?).to_bits().into(),
+        Ty::F16 => f16::from_f32(to_odd(text.parse().ok()?)).to_bits().into(),
+        Ty::Bf16 => bf16::from_f32(to_odd(text.parse().ok()?)).to_bits().into(),
         _ => return None,
     })
+}
+
+/// A number with fewer bits, the last one set if the rest is not 0: rounded again, it is what rounding once gives.
+fn to_odd(v: f64) -> f32 {
+    let near = v as f32;
+    let bits = near.to_bits() - u32::from(f64::from(near).abs() > v.abs());
+    let rest = f64::from(f32::from_bits(bits)) != v && !v.is_nan();
+    f32::from_bits(bits | u32::from(rest))
 }
 
 /// The bytes of a value of this type.
@@ -211,6 +219,22 @@ mod tests {
         assert_eq!(encode(Ty::F64, "-inf").unwrap(), f64::NEG_INFINITY.to_le_bytes());
         assert_eq!(encode(Ty::F16, "1.5").unwrap(), 0x3e00u16.to_le_bytes());
         assert_eq!(encode(Ty::Bf16, "1.5").unwrap(), 0x3fc0u16.to_le_bytes());
+        // a little more and less than half way between two values
+        for (ty, text, bits) in [
+            (Ty::F16, "1.00048828125091", 0x3c01u16),
+            (Ty::F16, "-1.00048828125091", 0xbc01),
+            (Ty::F16, "1.00048828125", 0x3c00),
+            (Ty::F16, "1.00146484374999", 0x3c01),
+            (Ty::F16, "-1e-60", 0x8000),
+            (Ty::F16, "1e60", 0x7c00),
+            (Ty::F16, "inf", 0x7c00),
+            (Ty::Bf16, "1.00390625001", 0x3f81),
+            (Ty::Bf16, "1.00390625", 0x3f80),
+            (Ty::Bf16, "1e60", 0x7f80),
+        ] {
+            assert_eq!(encode(ty, text).unwrap(), bits.to_le_bytes(), "{text}");
+        }
+        assert!(f16::from_le_bytes(encode(Ty::F16, "nan").unwrap().try_into().unwrap()).is_nan());
         assert_eq!(encode(Ty::S16, "-32768").unwrap(), i16::MIN.to_le_bytes());
         assert_eq!(encode(Ty::U64, "18_446_744_073_709_551_615").unwrap(), u64::MAX.to_le_bytes());
         assert_eq!(encode(Ty::B8, "-1").unwrap(), [255]);

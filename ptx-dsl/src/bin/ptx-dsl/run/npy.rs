@@ -7,6 +7,21 @@ use ptx_dsl::load::Ty;
 /// The most bytes of a header that are read. NumPy writes 118 for an array of two axes.
 const LONGEST_HEADER: usize = 10_000;
 
+/// Is it the name of an array of NumPy?
+pub fn is_npy(path: &str) -> bool {
+    ends_with(path, ".npy")
+}
+
+/// Is it the name of several arrays of NumPy?
+pub fn is_npz(path: &str) -> bool {
+    ends_with(path, ".npz")
+}
+
+fn ends_with(path: &str, suffix: &str) -> bool {
+    let start = path.len().saturating_sub(suffix.len());
+    path.get(start..).is_some_and(|end| end.eq_ignore_ascii_case(suffix))
+}
+
 /// Reads an array.
 pub fn read(file: &[u8]) -> Result<Data, String> {
     check_header(file)?;

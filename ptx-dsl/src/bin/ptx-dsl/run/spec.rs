@@ -1,6 +1,7 @@
 //! What `--arg`, `--out` and `--print` say.
 
 use super::data::{Init, element_type};
+use super::npy::is_npz;
 use super::tensor_map::{Fields, parts};
 use ptx_dsl::load::Ty;
 use std::ops::Range;
@@ -56,6 +57,7 @@ fn value(text: &str) -> Result<Argument, String> {
     }
     if let Some((typed, init)) = split_shape(text) {
         let (ty, shape) = elements(typed)?;
+        let init = init.trim_start();
         let init = match init.strip_prefix(':') {
             Some(init) => Init::from_text(init.trim())?,
             None if init.is_empty() => Init::Number("0".into()),
@@ -115,12 +117,11 @@ fn elements(text: &str) -> Result<(Option<Ty>, Vec<u64>), String> {
 
 /// `--out`
 pub fn output(text: &str) -> Result<Named<String>, String> {
-    Named::split(
-        text,
-        |path| {
-            if path.is_empty() { Err("there is no file after `=`".into()) } else { Ok(path.to_owned()) }
-        },
-    )
+    Named::split(text, |path| match path {
+        "" => Err("there is no file after `=`".into()),
+        path if is_npz(path) => Err("arrays are written as .npy, or as raw bytes".into()),
+        path => Ok(path.to_owned()),
+    })
 }
 
 /// `--print`: `y`, `y[3]`, `y[0..8]`, `y[..8]`, `y[8..]`

@@ -92,9 +92,14 @@ impl Fields {
             channels: None,
             pixels: 0,
         };
+        let mut names = Vec::new();
         for field in fields {
             let (name, text) = field.split_once('=').ok_or_else(|| format!("`{field}`: write `box=64x32`"))?;
             let (name, text) = (name.trim(), text.trim());
+            if names.contains(&name) {
+                return Err(format!("two values for `{name}` of a tensor map"));
+            }
+            names.push(name);
             match name {
                 "type" => {
                     all.ty = Some(element(text).ok_or_else(|| format!("`{text}` is not a type of a tensor map"))?)
@@ -147,6 +152,11 @@ impl Fields {
             }
         }
         Ok(all)
+    }
+
+    /// Do they say the type of the elements?
+    pub fn have_type(&self) -> bool {
+        self.ty.is_some()
     }
 
     /// The map of a tensor that has, or whose argument has, these elements.

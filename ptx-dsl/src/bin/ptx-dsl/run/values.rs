@@ -6,7 +6,7 @@ use ptx_dsl::load::{Kernel, Parameter, Pointee, Ty};
 
 use super::array_type;
 use super::data::{Data, encode, is_bits, is_element};
-use super::npy;
+use super::npy::{self, is_npy, is_npz};
 use super::spec::{Argument, Named};
 use super::tensor_map::Mapped;
 
@@ -90,6 +90,9 @@ fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) 
         Argument::TensorMap { tensor, fields } => {
             let (data, of) = match &**tensor {
                 Argument::Name(name) => (Data::empty(), Some(name.clone())),
+                tensor if !fields.have_type() && !has_type(tensor) => {
+                    return Err("the type of the tensor's elements is missing: write it, as in `f16[64,64]`".into());
+                }
                 tensor => (data(parameter, None, tensor)?, None),
             };
             return Ok(Value::TensorMap(Mapped { fields: fields.clone(), data, of }));
@@ -120,6 +123,15 @@ fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) 
     Ok(Value::Buffer(data))
 }
 
+/// Does it say of what type its elements are? An array of NumPy does.
+fn has_type(argument: &Argument) -> bool {
+    match argument {
+        Argument::New { ty, .. } => ty.is_some(),
+        Argument::File { path, ty, .. } => ty.is_some() || is_npy(path),
+        _ => true,
+    }
+}
+
 /// New elements, or those of a file.
 fn data(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -> Result<Data, String> {
     match argument {
@@ -127,13 +139,23 @@ fn data(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -
             let ty = ty.or_else(|| element(parameter, pointee)).ok_or_else(|| untyped(parameter))?;
             Data::new(ty, shape, init)
         }
+        Argument::File { path, ty: None, .. } if is_npz(path) => {
+            Err(format!("`{path}` is an archive of arrays: write one of them with `numpy.save`"))
+        }
         Argument::File { path, ty, shape } => {
-            let bytes = crate::input::read(path.as_ref()).map_err(|e| format!("cannot read `{path}`: {e}"))?;
+            let bytes = crate::input::read(path.as_ref()).map_err(|e| unreadable(path, &e))?;
             from_file(parameter, pointee, bytes, *ty, shape.as_deref(), is_npy(path))
                 .map_err(|e| format!("`{path}`: {e}"))
         }
         _ => Err(format!("the kernel wants {parameter}")),
     }
+}
+
+/// A file that cannot be read. Is the end of its name meant as a type?
+fn unreadable(path: &str, error: &std::io::Error) -> String {
+    let typed = path.rsplit_once(':').filter(|(file, _)| std::path::Path::new(file).exists());
+    let help = typed.map(|(_, ty)| format!("; `{ty}` is not a type of elements, such as `f32` or `f32[1024]`"));
+    format!("cannot read `{path}`: {error}{}", help.unwrap_or_default())
 }
 
 /// Can a value of one type be passed as the other, of the same width? The bits of a float are no integer, but `.b32` is any bits.
@@ -158,7 +180,8 @@ fn other_class(parameter: &Parameter, given: Ty, text: &str, bytes: &[u8]) -> St
 
 fn by_value(parameter: &Parameter, bytes: Vec<u8>) -> Result<Value, String> {
     if bytes.len() != parameter.size as usize {
-        return Err(format!("{} bytes, but the kernel wants {parameter} ({} bytes)", bytes.len(), parameter.size));
+        let size = if parameter.is_array { String::new() } else { format!(" ({} bytes)", parameter.size) };
+        return Err(format!("{} bytes, but the kernel wants {parameter}{size}", bytes.len()));
     }
     Ok(Value::Bytes(bytes))
 }
@@ -190,11 +213,6 @@ fn from_file(
         data.shape = shape.to_vec();
     }
     Ok(data)
-}
-
-/// Is it the name of an array of NumPy?
-pub fn is_npy(path: &str) -> bool {
-    path.len() >= 4 && path.is_char_boundary(path.len() - 4) && path[path.len() - 4..].eq_ignore_ascii_case(".npy")
 }
 
 /// The type of elements that the module says.
