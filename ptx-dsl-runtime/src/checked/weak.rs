@@ -48,11 +48,9 @@ struct Store {
     value: Bytes,
     /// What loads see; nothing of the bytes that were there first.
     message: Option<Message>,
-    /// What its thread has published here.
-    own: Fenced,
     /// It has read the store before it.
     atomic: bool,
-    /// The store itself, and the loads that have read from it.
+    /// The store itself, and the first load of each thread that has read from it: who knows a later one knows that one.
     events: Vec<Event>,
 }
 
@@ -62,6 +60,8 @@ struct Location {
     bytes: u32,
     /// In coherence order.
     stores: Vec<Store>,
+    /// What each thread that has stored here has published here.
+    own: FxHashMap<(Actor, u32), Fenced>,
 }
 
 impl Location {
@@ -89,8 +89,8 @@ pub(super) struct Weak {
     choices: Vec<usize>,
     /// The store that an atomic operation has read.
     read: Option<(Key, u32)>,
-    /// Messages from which relaxed loads have read, by thread and place: a later acquire there synchronises with them.
-    relaxed: FxHashMap<(Actor, u32, Key), Vec<Message>>,
+    /// Messages from which relaxed loads have read, with their stores, by thread and place: a later acquire there synchronises with them.
+    relaxed: FxHashMap<(Actor, u32, Key), Vec<(u32, Message)>>,
 }
 
 impl Weak {
@@ -129,9 +129,8 @@ impl WeakMemory for Checked {
         weak.forget(key.0, key.1, a.bytes, Some(key));
         let serial = weak.next();
         let first = || {
-            let first =
-                Store { serial, value: latest, message: None, own: Fenced::new(), atomic: false, events: Vec::new() };
-            Location { bytes: a.bytes, stores: vec![first] }
+            let first = Store { serial, value: latest, message: None, atomic: false, events: Vec::new() };
+            Location { bytes: a.bytes, stores: vec![first], own: FxHashMap::default() }
         };
         let location = weak.locations.entry(key).or_insert_with(first);
         if location.stores.last().is_none_or(|store| store.value != latest) {
@@ -145,7 +144,7 @@ impl WeakMemory for Checked {
         let read =
             weak.read.take_if(|_| a.write && a.order.atomic).filter(|(of, _)| *of == key).map(|(_, serial)| serial);
         weak.choices = match (a.write, read) {
-            (true, Some(serial)) => (0..=last).filter(|i| location.stores[*i].serial == serial).collect(),
+            (true, Some(serial)) => location.stores.iter().rposition(|s| s.serial == serial).into_iter().collect(),
             (true, None) => (from..=last).rev().filter(|i| location.has_room_behind(*i)).collect(),
             (false, _) => (from..=last)
                 .rev()
@@ -165,7 +164,10 @@ impl WeakMemory for Checked {
         };
         let outdated = i + 1 < location.stores.len();
         let store = &mut location.stores[*i];
-        store.events.push(Event::of(warp, a.who));
+        let event = Event::of(warp, a.who);
+        if !store.events.iter().any(|e| e.is_of(id, lanes)) {
+            store.events.push(event);
+        }
         if outdated {
             weak.outdated.insert((id, lanes, a.who.site, store.serial));
         }
@@ -176,9 +178,9 @@ impl WeakMemory for Checked {
         let mut seen = store.message.as_ref().map_or(Vec::new(), |message| message.seen(id, scope));
         let before = weak.relaxed.entry((id, lanes, key)).or_default();
         if a.order.acquire {
-            seen.extend(before.drain(..).flat_map(|message| message.seen(id, scope)));
-        } else {
-            before.extend(store.message.clone());
+            seen.extend(before.drain(..).flat_map(|(_, message)| message.seen(id, scope)));
+        } else if before.last().is_none_or(|(serial, _)| *serial != store.serial) {
+            before.extend(store.message.clone().map(|message| (store.serial, message)));
         }
         self.observes(a, seen);
         (value, outdated)
@@ -192,15 +194,14 @@ impl WeakMemory for Checked {
         let issuer = Issuer::of(warp, a);
         let mut own = published(warp, a);
         // a release is followed by all that its thread stores there
-        let of_thread = |store: &&Store| store.events.first().is_some_and(|e| e.is_of(event.warp, event.lanes));
-        if let Some(earlier) = location.stores.iter().filter(of_thread).max_by_key(|store| store.serial) {
-            join_fenced(&mut own, &earlier.own);
-        }
+        let earlier = location.own.entry((event.warp, event.lanes)).or_default();
+        join_fenced(&mut own, earlier);
+        earlier.clone_from(&own);
         let before = location.stores[*i].message.clone().filter(|_| a.order.atomic);
         let mut message = before.unwrap_or_else(|| Message::new(issuer));
-        message.publish(issuer, own.clone(), a.order.atomic);
+        message.publish(issuer, own, a.order.atomic);
         let atomic = a.order.atomic;
-        let store = Store { serial, value, message: Some(message), own, atomic, events: vec![event] };
+        let store = Store { serial, value, message: Some(message), atomic, events: vec![event] };
         location.stores.insert(i + 1, store);
         i + 2 == location.stores.len()
     }

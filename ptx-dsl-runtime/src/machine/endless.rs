@@ -11,6 +11,8 @@ const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 4_000
 pub(super) const UNOPTIMISED: u64 = 12_000_000 * OF_A_REGION;
 /// Instructions of a warp after which loops are looked at.
 const PATIENCE: u64 = INTERPRETED / 400;
+/// Stores that weak memory may keep while no thread ends: some hundreds of bytes each.
+const KEPT: u64 = 1_000_000;
 /// Instructions that a region counts for where they are not counted.
 const OF_A_REGION: u64 = 8;
 
@@ -22,6 +24,8 @@ pub(crate) struct EndlessGuard {
     last: (u64, u64),
     /// Instructions per warp since a thread ended.
     spent: u64,
+    /// Stores that weak memory has kept since a thread ended.
+    kept: u64,
     limit: u64,
     /// How many of them are suspicious, at first and now.
     suspicion: [u64; 2],
@@ -30,7 +34,7 @@ pub(crate) struct EndlessGuard {
 impl EndlessGuard {
     /// Finds none.
     pub const OFF: Self =
-        EndlessGuard { instructions: 0, last: (0, 0), spent: 0, limit: u64::MAX, suspicion: [u64::MAX; 2] };
+        EndlessGuard { instructions: 0, last: (0, 0), spent: 0, kept: 0, limit: u64::MAX, suspicion: [u64::MAX; 2] };
 
     /// With this limit, unless the launch has one of its own.
     pub fn new(launch: &Launch, limit: u64) -> Self {
@@ -44,8 +48,13 @@ impl EndlessGuard {
 
     /// A thread has ended.
     pub fn progress(&mut self) {
-        self.spent = 0;
+        (self.spent, self.kept) = (0, 0);
         self.suspicion[1] = self.suspicion[0];
+    }
+
+    /// Weak memory keeps a store.
+    pub fn keep(&mut self) {
+        self.kept += 1;
     }
 
     /// Has no thread ended for so long that one may poll for ever? The next time after four times as long.
@@ -61,7 +70,7 @@ impl EndlessGuard {
         self.last = (self.instructions, turns);
         let work = if instructions == 0 { regions.saturating_mul(OF_A_REGION) } else { instructions };
         self.spent = self.spent.saturating_add(work / warps.max(1));
-        self.spent > self.limit
+        self.spent > self.limit || self.kept > KEPT && self.limit < u64::MAX
     }
 }
 
@@ -87,5 +96,12 @@ mod tests {
         assert!(!compiled.exceeded(125, 1) && compiled.exceeded(126, 1));
         let mut own = EndlessGuard::new(&Launch::grid(1).step_limit(1), 1000);
         assert!(!own.exceeded(1 << 40, 1));
+        // stores that are kept
+        let mut weak = EndlessGuard::new(&Launch::grid(1), 1000);
+        (0..KEPT).for_each(|_| weak.keep());
+        assert!(!weak.exceeded(1, 1));
+        weak.keep();
+        own.kept = weak.kept;
+        assert!(weak.exceeded(1, 1) && !own.exceeded(1 << 40, 1));
     }
 }

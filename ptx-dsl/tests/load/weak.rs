@@ -3,7 +3,7 @@
 //! The host does not show load buffering. It needs two threads that read before they write, so programs with at most one such thread
 //! must have the same outcomes in both.
 
-use super::HEAD;
+use super::{HEAD, one};
 use ptx_dsl::load::{Kernel, Module};
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Error, Explored, FaultKind};
@@ -359,4 +359,18 @@ fn random_programs() {
         weak += usize::from(all.unwrap().into_iter().collect::<BTreeSet<_>>() != outcomes);
     }
     assert!(racy > 0 && weak > count / 20, "{racy} with a race, {weak} with outcomes that need weak memory");
+}
+
+#[test]
+fn endless_loops_of_strong_stores_end() {
+    for store in ["atom.global.add.u32 %w, [%x], 1;", "st.relaxed.gpu.global.u32 [%x], %v;"] {
+        let kernel = one("", &format!("mov.u32 %v, 0;\nL: add.u32 %v, %v, 1; {store} bra L;"));
+        for host in [Host::checked().weak(), Host::checked().weak().seed(1)] {
+            let mut x = [0];
+            let fault = kernel.launch_raw(&host, Launch::grid(1).block(1), &mut [x.as_mut_slice().into()]).unwrap_err();
+            // a turn for each store: by far not those of other hosts
+            let FaultKind::StepLimit { turns, .. } = fault.fault().unwrap().kind else { panic!("{fault}") };
+            assert!(turns < 2_000_000, "{fault}");
+        }
+    }
 }

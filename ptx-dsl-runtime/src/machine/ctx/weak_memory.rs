@@ -60,6 +60,7 @@ impl Ctx<'_> {
         let Some(weak) = self.weak() else { return true };
         let n = weak.choices(&access, latest);
         let choice = self.scheduling.choose_store(n, self.site);
+        self.scheduling.endless.keep();
         let Some(weak) = self.weak() else { return true };
         let mut stored = [0; 4];
         for (to, (from, i)) in stored.iter_mut().zip(value.iter().zip(0..)) {
