@@ -303,13 +303,16 @@ impl<M> Host<M> {
         self
     }
 
-    /// How many clusters are resident at a time (16 by default). The others are pending: cluster launch control can cancel them. Several
-    /// host threads divide this number among them, rounded up.
+    /// How many clusters are resident at a time: 16 by default, 65,536 at most. The others are pending: cluster launch control can cancel
+    /// them. Several host threads divide this number among them, rounded up.
     pub fn resident_clusters(mut self, n: usize) -> Self {
-        self.options.resident = n.max(1);
+        self.options.resident = n.clamp(1, MOST_RESIDENT);
         self
     }
 }
+
+/// Resident clusters: more than any GPU has, and few enough for memory.
+const MOST_RESIDENT: usize = 1 << 16;
 
 /// What a launch did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

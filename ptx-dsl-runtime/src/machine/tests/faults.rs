@@ -55,6 +55,13 @@ fn endless_loops_end() {
     assert_eq!(kind(run::<Endless>(&Host::new(), l.cancel(handle), &mut [0])), cancelled);
 }
 
+#[test]
+fn more_resident_clusters_than_memory_has_room_for() {
+    let host = Host::new().resident_clusters(usize::MAX);
+    let limited = Launch::grid(i32::MAX as u32).step_limit(10_000);
+    assert!(matches!(kind(run::<Endless>(&host, limited, &mut [0])), FaultKind::StepLimit { .. }));
+}
+
 // does what the first word of the buffer says
 kernel!(Wrong, INFO, |x, pc, ws| {
     match pc {
