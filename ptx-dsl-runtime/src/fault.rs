@@ -9,7 +9,7 @@ mod strength;
 mod tensor_race;
 mod tensor_unwritten;
 mod too_weak;
-mod words;
+pub(crate) mod words;
 
 use std::borrow::Cow;
 use std::fmt;
@@ -382,7 +382,9 @@ impl FaultKind {
             | TensorMemory { help, .. }
             | IssueGranularity { help, .. } => help,
             StackOverflow { .. } => "end the recursion earlier, or use a loop",
-            StepLimit { .. } => "if the kernel needs that long, raise `Launch::step_limit`",
+            StepLimit { .. } => {
+                "if the kernel needs that long, raise `Launch::step_limit`, or `--step-limit` of `ptx-dsl run`"
+            }
             TensorRace(race) => race.help(),
             TensorUnwritten(read) => read.help(),
             PendingRegister { .. } => {

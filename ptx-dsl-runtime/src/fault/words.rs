@@ -100,8 +100,8 @@ impl fmt::Display for FaultKind {
                         if head != region {
                             write!(f, "{} ", at(region))?;
                         }
-                        write!(f, "in the loop at `{head}`")?;
-                        outer.iter().try_for_each(|head| write!(f, ", inside of the loop at `{head}`"))
+                        write!(f, "in the loop {}", at(head))?;
+                        outer.iter().try_for_each(|head| write!(f, ", inside of the loop {}", at(head)))
                     }
                 }
             }
@@ -113,7 +113,7 @@ impl fmt::Display for FaultKind {
 }
 
 /// A place in a sentence: a region's label, or what it is called without one.
-fn at(region: &str) -> Cow<'_, str> {
+pub(crate) fn at(region: &str) -> Cow<'_, str> {
     match region {
         _ if region.starts_with("after `") => Cow::Borrowed(region),
         _ if region.starts_with("start of `") => Cow::Owned(format!("at the {region}")),
@@ -131,5 +131,8 @@ mod tests {
         let called = ["loop", "after `bra`", "start of `k`", "the end of `k`", "`bar.sync 0;`"].map(at);
         let places = ["at `loop`", "after `bra`", "at the start of `k`", "at the end of `k`", "at `bar.sync 0;`"];
         assert_eq!(called, places);
+        let (region, loops) = ("start of `f`".to_owned(), ["start of `f`", "again"].map(str::to_owned).into());
+        let words = FaultKind::StepLimit { turns: 5, region, loops }.to_string();
+        assert_eq!(words, "no end after 5 turns, last in the loop at the start of `f`, inside of the loop at `again`");
     }
 }

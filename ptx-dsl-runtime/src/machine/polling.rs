@@ -6,6 +6,7 @@
 
 pub(crate) mod seen;
 
+use crate::fault::words::at;
 use crate::fault::{Fault, FaultKind};
 use crate::machine::body::{Body, Looping};
 use crate::machine::cluster::Cohort;
@@ -91,8 +92,8 @@ pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
             writers.extend(polls.writers);
             let reads: Vec<_> = polls.reads.iter().take(4).map(|(site, at)| x.polled(*site, *at)).collect();
             let ctaid = x.geometry.ctaid(x.residents.clusters[slot].id, c.cta);
-            let head =
-                x.geometry.loops(c.pc).heads.first().map_or(String::new(), |head| format!(" in the loop at `{head}`"));
+            let loops = x.geometry.loops(c.pc);
+            let head = loops.heads.first().map_or(String::new(), |head| format!(" in the loop {}", at(head)));
             let what = if reads.is_empty() { "runs for ever".into() } else { format!("polls {}", reads.join(", ")) };
             waiting.push(format!("CTA {ctaid:?}, {}{head}: {what}", threads(c.lo, c.hi, c.mask)));
         }
