@@ -208,7 +208,7 @@ pub struct Access {
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Who {
     /// PTX statement: the index in [`KernelInfo::sites`], which has its text, its line in the printed PTX and its line in the Rust
-    /// file ([`KernelInfo::at`]).
+    /// file ([`KernelInfo::at`]). `u32::MAX` where there is none.
     pub site: u32,
     /// Slot of the cluster among the resident ones.
     pub slot: u32,
@@ -319,7 +319,7 @@ pub enum Sync {
         /// The place in its shared memory
         offset: u32,
     },
-    /// Any other operation of a thread on an mbarrier object; a test that fails.
+    /// An operation of a thread accesses an mbarrier object: any operation, also one of which another value tells more.
     Mbarrier {
         /// The CTA of the object, by its rank in the cluster
         rank: u32,

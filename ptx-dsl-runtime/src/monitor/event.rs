@@ -32,7 +32,7 @@ pub enum Event<'e> {
     },
     /// Neighbouring warps, from `who.warp` on, start to run.
     Runs {
-        /// The first warp, and the lanes of each.
+        /// The first warp, and the lanes of each. There is no statement.
         who: Who,
         /// Their number.
         warps: u32,

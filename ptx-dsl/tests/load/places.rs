@@ -1,8 +1,10 @@
 //! Where reports say that a statement is: its line in the file, and the place in another source that `.loc` gives.
 
 use ptx_dsl::load::{Level, Module, Selector};
+use ptx_dsl::monitor::{Event, Monitor, Wants, Who};
 use ptx_dsl::prelude::*;
 use ptx_dsl::{Fault, Origin};
+use std::sync::{Arc, Mutex};
 
 /// As a compiler of CUDA writes it. Blank lines are not in the printed text, and a statement is on one line there.
 const TEXT: &str = r#"
@@ -389,4 +391,41 @@ fn variables_and_elements_are_named() {
         message("", "mbarrier.init.shared.b64 [bar], 1;"),
         "error: `mbarrier.init` over a live mbarrier object, `bar` (shared address 0x8)"
     );
+}
+
+/// The statements of events, by number.
+#[derive(Default)]
+struct Sites(Arc<Mutex<Vec<(&'static str, u32)>>>);
+
+impl Monitor for Sites {
+    fn wants(&self) -> Wants {
+        Wants { events: true, ..Wants::default() }
+    }
+
+    fn event(&mut self, _turns: u64, event: Event<'_>) {
+        let (name, who): (_, Who) = match event {
+            Event::Runs { who, .. } => ("runs", who),
+            Event::Waits { who, .. } => ("waits", who),
+            Event::Resumes { who, .. } => ("resumes", who),
+            _ => return,
+        };
+        self.0.lock().unwrap().push((name, who.site));
+    }
+}
+
+#[test]
+fn events_without_a_statement_name_none() {
+    let text = ".version 8.3 .target sm_90 .address_size 64 .visible .entry k() .reqntid 64 {
+        .reg .b32 %i; .reg .pred %p; mov.u32 %i, %tid.x; setp.lt.u32 %p, %i, 32; @%p bar.sync 0; @!%p bar.sync 0; ret; }";
+    let kernel = Module::parse(text).unwrap().kernel("k").unwrap().clone();
+    let sites = Arc::new(Mutex::new(Vec::new()));
+    let shared = sites.clone();
+    let host = Host::monitored(move || Sites(shared.clone()));
+    kernel.launch_raw(&host, Launch::grid(1), &mut []).unwrap();
+    let sites = sites.lock().unwrap();
+    for wanted in ["runs", "waits", "resumes"] {
+        let mut sites = sites.iter().filter(|(name, _)| *name == wanted).map(|(_, site)| *site).peekable();
+        assert!(sites.peek().is_some(), "{wanted}");
+        assert!(sites.all(|site| (site == u32::MAX) == (wanted != "waits")), "{wanted}");
+    }
 }

@@ -107,7 +107,7 @@ impl Ctx<'_> {
     /// The current cohort starts to run.
     #[inline(always)]
     pub(crate) fn tell_runs(&mut self) {
-        let (who, warps) = (self.cur.who(self.residents.slot, 0), self.cur.warps());
+        let (who, warps) = (self.cur.who(self.residents.slot, u32::MAX), self.cur.warps());
         self.tell(Event::Runs { who, warps });
     }
 
@@ -133,7 +133,7 @@ impl Ctx<'_> {
     /// A cohort goes on.
     #[inline(always)]
     pub(crate) fn tell_resumes(&mut self, slot: usize, c: &Cohort, timed_out: bool) {
-        self.tell(Event::Resumes { who: c.who(slot, 0), warps: c.warps(), timed_out });
+        self.tell(Event::Resumes { who: c.who(slot, u32::MAX), warps: c.warps(), timed_out });
     }
 
     /// A cluster starts in a slot: its memory is new.
