@@ -87,12 +87,12 @@ pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
         ready.sort_by_key(|c| (c.cta, c.lo, c.mask.trailing_zeros()));
         for c in ready {
             let polls = body.loop_reads(&looping(slot, &c));
-            let site = polls.reads.first().map_or(u32::MAX, |read| read.0);
+            let loops = x.geometry.loops(c.pc);
+            let site = polls.reads.first().map(|read| read.0).or(loops.statement).unwrap_or(u32::MAX);
             first = first.or(Some((slot, c, site)));
             writers.extend(polls.writers);
             let reads: Vec<_> = polls.reads.iter().take(4).map(|(site, at)| x.polled(*site, *at)).collect();
             let ctaid = x.geometry.ctaid(x.residents.clusters[slot].id, c.cta);
-            let loops = x.geometry.loops(c.pc);
             let head = loops.heads.first().map_or(String::new(), |head| format!(" in the loop {}", at(head)));
             let what = if reads.is_empty() { "runs for ever".into() } else { format!("polls {}", reads.join(", ")) };
             waiting.push(format!("CTA {ctaid:?}, {}{head}: {what}", threads(c.lo, c.hi, c.mask)));

@@ -69,6 +69,16 @@ fn a_flag_that_nobody_sets() {
 }
 
 #[test]
+fn a_loop_that_reads_nothing_has_a_place() {
+    let report = deadlock(Launch::grid(1).block(32), "again: fence.acq_rel.gpu; bra again;");
+    let at = report.lines().nth(1).unwrap();
+    assert!(
+        at.ends_with("`fence.acq_rel.gpu;`") && report.contains("in the loop at `again`: runs for ever"),
+        "{report}"
+    );
+}
+
+#[test]
 fn a_flag_that_a_pending_cluster_would_set() {
     // the last CTA sets the flag, the others poll it
     let last = |of: u32| {
