@@ -36,6 +36,7 @@ try {
 
   said.title = document.getElementById("title").textContent;
   said.legend = document.querySelectorAll("#legend .key").length;
+  said.marks = document.querySelectorAll("#legend .mark").length;
   said.rows = rows.length;
   said.first = shownRow(AXIS);
   said.labels = labels();
