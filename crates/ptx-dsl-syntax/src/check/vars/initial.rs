@@ -9,6 +9,7 @@ use crate::parse::constant::unknown_here;
 use crate::parse::{Const, fold};
 use crate::span::Span;
 use ptx_dsl_isa::hir::{self, GLOBALS, Space, VarId};
+use ptx_dsl_isa::isa;
 use ptx_dsl_isa::ty::{Class, Ty};
 
 impl Checker {
@@ -200,9 +201,15 @@ impl Checker {
             self.report(errors::initialiser(mask.span, &text, "write `0xFF`, `0xFF00`, `0xFF0000` and so on"));
             return None;
         }
-        if !matches!(ty.class(), Class::Unsigned | Class::Bits) {
-            let text = format!("a byte of an address does not fit a `.{}`", ty.name());
+        // As for whole addresses: no `.b8`, no `.u16`, says ptxas.
+        if !matches!(ty, Ty::U8 | Ty::U32 | Ty::U64) {
+            let text = format!("a byte of an address cannot initialise a `.{}`", ty.name());
             self.report(errors::initialiser(span, &text, "declare the variable `.u8`"));
+            return None;
+        }
+        let what = format_args!("a mask in an initial value");
+        if let Some(d) = self.gate(mask.span, what, isa::Ptx(7, 1), isa::Targets::Sm(0), "5.4.4") {
+            self.report(d);
             return None;
         }
         let [arg] = args else { return self.no_address(args.last()?) };
