@@ -83,6 +83,7 @@ pub fn check(module: &ast::Module, options: &Options) -> Checked {
         }
     }
     checker.one_cta_group(module);
+    checker.names_below(module);
     checker.finish()
 }
 

@@ -7,6 +7,7 @@ use std::rc::Rc;
 
 use super::Checker;
 use super::value::register_fits;
+use crate::ast;
 use crate::check::errors;
 use crate::parse::near::all_near;
 use crate::span::Span;
@@ -283,6 +284,40 @@ impl Checker {
         }
         let meant = near.iter().find(|n| self.may_be_meant(n, what, ty));
         errors::undeclared(span, what, name, meant.map(String::as_str))
+    }
+
+    /// An undeclared name may be that of a function or variable of the module that is declared only below.
+    pub(super) fn names_below(&mut self, module: &ast::Module) {
+        if self.diags.iter().all(|d| d.code != errors::UNDECLARED) {
+            return;
+        }
+        let mut below = HashMap::new();
+        for item in &module.items {
+            match item {
+                ast::Item::Function(f) => {
+                    let plain = !f.entry && f.rets.is_empty() && f.params.is_empty();
+                    below.entry(f.name.text.as_str()).or_insert((if f.entry { "kernel" } else { "function" }, plain));
+                }
+                ast::Item::Var(decl) => {
+                    for name in &decl.names {
+                        below.entry(name.name.text.as_str()).or_insert(("variable", false));
+                    }
+                }
+                ast::Item::Directive(_) => {}
+            }
+        }
+        for d in &mut self.diags {
+            let name = d.message.split('`').nth(1).unwrap_or("").to_string();
+            if d.code != errors::UNDECLARED || d.message.starts_with("label") {
+                continue;
+            }
+            if let Some(&(what, plain)) = below.get(name.as_str()) {
+                let within = module.items.iter().any(|item| {
+                    matches!(item, ast::Item::Function(f) if f.span.first < d.span.first && d.span.last < f.end.last)
+                });
+                *d = errors::declared_below(d.span, what, &name, plain && within);
+            }
+        }
     }
 
     /// May the name stand where `what` is expected?

@@ -7,8 +7,11 @@ use ptx_dsl_isa::ty::{Class, Ty};
 
 use super::*;
 
+/// The code of undeclared names.
+pub(crate) const UNDECLARED: u16 = 401;
+
 pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&str>) -> Diagnostic {
-    let d = did_you_mean(error(401, span, format!("{what} `{name}` is not declared")), nearest)
+    let d = did_you_mean(error(UNDECLARED, span, format!("{what} `{name}` is not declared")), nearest)
         .wants(Constant::Value, matches!(what, "register" | "name"));
     match what {
         "label" if nearest.is_none() => d
@@ -16,6 +19,20 @@ pub(crate) fn undeclared(span: Span, what: &str, name: &str, nearest: Option<&st
             .help(format!("put `{name}:` before an instruction of this function")),
         "function" => d.note("a function is declared or defined before it is called (PTX ISA 9.7.12.5)"),
         _ => d,
+    }
+}
+
+/// A function or variable of the module. `plain`: `.func name();` above the function at `span` declares it.
+pub(crate) fn declared_below(span: Span, what: &str, name: &str, plain: bool) -> Diagnostic {
+    let note = match what {
+        "variable" => "a variable is declared before it is named (PTX ISA 5.4)",
+        _ => "a function is declared or defined before it is named (PTX ISA 9.7.12.5)",
+    };
+    let d = error(UNDECLARED, span, format!("{what} `{name}` is declared only below")).note(note);
+    match what {
+        _ if plain => d.help(format!("put `.func {name}();` above this function")),
+        "variable" => d.help("move its declaration above the first use"),
+        _ => d.help("repeat its signature above the first use, with `;` in place of the body"),
     }
 }
 
