@@ -1,6 +1,7 @@
 //! Addresses and their windows: manual 9.7.9.19, 9.7.9.20, 9.7.9.23, 9.7.9.24.
 
 use super::*;
+use crate::written;
 
 const SUB: &[Qualifier] = &[q::shared_cta, q::shared_cluster];
 const PARAM: &[Qualifier] = &[q::param, q::param_entry];
@@ -11,6 +12,12 @@ const GATES: &[Gate] = &[
     gate(&[has(q::shared_cluster)]).requires(sm(90)),
     gate(&[has(q::param_entry)]).since(ptx(8, 3)),
 ];
+
+/// ptxas no longer compiles for addresses of 32 bits.
+fn full_width(i: &written::Written) -> Option<(String, Option<usize>)> {
+    let text = "`.u32` is for modules of 32-bit addresses, and a generic address has 64 bits\nkeep both addresses in `.b64` registers, with `.u64`";
+    i.has(q::u32).then(|| (text.to_string(), None))
+}
 
 const ISSPACEP: &str = "isspacep.space p, a;
     .space = { .const, .global, .local, .shared, .shared::cta, .shared::cluster, .param, .param::entry }";
@@ -37,6 +44,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("p", slot(".size")), src("a", slot(".size"))])
         .gates(GATES)
+        .rules(&[Rule::Custom(full_width)])
         .host(Host::Warp).translates(),
     // A variable's address is converted to generic only: here `a` is a register.
     instr("cvta").section("9.7.9.20").since(ptx(2, 0)).requires(sm(20))
@@ -48,6 +56,7 @@ pub const LIST: &[Instr] = &[
         )
         .operands(&[dst("p", slot(".size")), src("a", slot(".size")).reg()])
         .gates(GATES)
+        .rules(&[Rule::Custom(full_width)])
         .host(Host::Warp).translates(),
     instr("mapa").section("9.7.9.23").since(ptx(7, 8)).requires(sm(90))
         .syntax(

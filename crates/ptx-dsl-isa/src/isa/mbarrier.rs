@@ -175,7 +175,8 @@ pub const LIST: &[Instr] = &[
         .host(Host::Warp).meeting(Meeting::Arrive).mbarrier(Mbarrier::Drop),
     instr("cp.async.mbarrier.arrive").section("9.7.13.15.15").since(ptx(7, 0)).requires(sm(80))
         .syntax("cp.async.mbarrier.arrive{.noinc}{.shared{::cta}}.b64 [addr];")
-        .operands(&[OWN])
+        // Here ptxas takes a generic address of 32 bits too.
+        .operands(&[addr("addr", object().own_cta()).align(8)])
         .gates(&[CTA])
         .host(Host::Warp),
     instr("mbarrier.test_wait").section("9.7.13.15.16").since(ptx(7, 0)).requires(sm(80))

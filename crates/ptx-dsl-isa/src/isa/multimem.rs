@@ -17,8 +17,10 @@ const WEAK: Rule =
     Rule::Never(&[has(q::weak), any(&[q::relaxed, q::acquire, q::release])], "a weak operation has no ordering");
 
 /// On all devices of the team, at an address of the multicast object.
-const LOADED: OperandSpec = addr("a", reads(Size::Type));
-const STORED: OperandSpec = addr("a", writes(Size::Type));
+const LOADED: OperandSpec = addr("a", reads(Size::Type)).full_width();
+const STORED: OperandSpec = addr("a", writes(Size::Type)).full_width();
+/// The asynchronous operations take an address of 32 bits too, says ptxas.
+const STORED_LATER: OperandSpec = addr("a", writes(Size::Type));
 const D: OperandSpec = dst("d", OpTy::Vec(".type", 0));
 const B: OperandSpec = src("b", OpTy::Vec(".type", 0));
 
@@ -135,7 +137,7 @@ pub const LIST: &[Instr] = &[
              .scope = { .gpu, .sys }
              .type = { .b8, .b16, .b32, .b64, .u8, .u16, .u32, .u64, .s8, .s16, .s32, .s64, .f32, .f64 }",
         )
-        .operands(&[STORED, src("b", T).wider()]).asynchronous(MemoryOp::Store, Proxy::Alias),
+        .operands(&[STORED_LATER, src("b", T).wider()]).asynchronous(MemoryOp::Store, Proxy::Alias),
     instr("multimem.red.async").section("9.7.13.7").since(ptx(9, 3)).requires(sm(100))
         .host(ONE_GPU)
         .syntax(
@@ -143,5 +145,5 @@ pub const LIST: &[Instr] = &[
              .scope = { .gpu, .sys }
              .type = { .u32, .s32, .u64 }",
         )
-        .operands(&[STORED, src("b", T)]).asynchronous(MemoryOp::Reduction, Proxy::Alias),
+        .operands(&[STORED_LATER, src("b", T)]).asynchronous(MemoryOp::Reduction, Proxy::Alias),
 ];

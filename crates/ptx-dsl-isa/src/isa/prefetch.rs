@@ -4,6 +4,7 @@ use super::memory::HINT;
 use super::*;
 use crate::written;
 
+const HINTED: OperandSpec = addr("a", HINT).align(1).full_width();
 const SIZE_128: OperandSpec = src("size", ty(Ty::U32)).imm().range(128, 128);
 const PRIMARY: &str = "`primary_size` must not exceed `total_size`";
 
@@ -36,37 +37,40 @@ pub const LIST: &[Instr] = &[
         .syntax(
             "prefetch{.space}.level [a];
              prefetch{.global}.level::eviction_priority [a];
-             prefetch{.tensormap_space}.tensormap [a];
              .space = { .global, .local }
              .level = { .L1, .L2 }
-             .level::eviction_priority = { .L2::evict_last, .L2::evict_normal }
+             .level::eviction_priority = { .L2::evict_last, .L2::evict_normal }",
+        )
+        .operands(&[HINTED])
+        .gates(&[gate(&[any(&[q::L2_evict_last, q::L2_evict_normal])]).since(ptx(7, 4)).requires(sm(80))])
+        .host(Host::Warp),
+    // Here ptxas takes an address of 32 bits too.
+    instr("prefetch").section("9.7.9.15").since(ptx(8, 0)).requires(sm(90))
+        .syntax(
+            "prefetch{.tensormap_space}.tensormap [a];
              .tensormap_space = { .const, .param }",
         )
         .operands(&[addr("a", HINT).align(1)])
-        .gates(&[
-            gate(&[any(&[q::L2_evict_last, q::L2_evict_normal])]).since(ptx(7, 4)).requires(sm(80)),
-            gate(&[has(q::tensormap)]).since(ptx(8, 0)).requires(sm(90)),
-        ])
         .host(Host::Warp),
     instr("prefetch").section("9.7.9.15").since(ptx(9, 4)).requires(sm(90))
         .syntax("prefetch{.global}.L1::32B.valid_addr [a];")
-        .operands(&[addr("a", HINT).align(1)])
+        .operands(&[HINTED])
         .host(Host::Warp),
     instr("prefetchu").section("9.7.9.15").since(ptx(2, 0)).requires(sm(20))
         .syntax("prefetchu.L1 [a];")
-        .operands(&[addr("a", HINT).align(1)])
+        .operands(&[HINTED])
         .host(Host::Warp),
     instr("applypriority").section("9.7.9.16").since(ptx(7, 4)).requires(sm(80))
         .syntax(
             "applypriority{.global}.level::eviction_priority [a], size;
              .level::eviction_priority = { .L2::evict_normal }",
         )
-        .operands(&[addr("a", HINT).align(128), SIZE_128])
+        .operands(&[addr("a", HINT).align(128).full_width(), SIZE_128])
         .host(Host::Warp),
     instr("discard").section("9.7.9.17").since(ptx(7, 4)).requires(sm(80))
         .syntax("discard{.global}.level [a], size;
              .level = { .L2 }")
-        .operands(&[addr("a", writes(Size::Operand("size"))).align(128), SIZE_128])
+        .operands(&[addr("a", writes(Size::Operand("size"))).align(128).full_width(), SIZE_128])
         .host(Host::Warp).memory(MemoryOp::Store),
     instr("createpolicy").section("9.7.9.18").since(ptx(7, 4)).requires(sm(80))
         .first(&["range", "fractional", "cvt"])

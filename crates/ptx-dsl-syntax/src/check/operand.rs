@@ -170,6 +170,9 @@ impl Checker {
             at.fail(array_index(span, &word.text, offset.filter(|_| memory)), 6);
             return None;
         };
+        if self.is_narrow(at, word) {
+            at.fail(errors::narrow_variable(word.span, &word.text), 1);
+        }
         let base = Box::new(Expr::Name(word.clone(), None));
         let offset = Box::new(Expr::Int { value, unsigned: false, text: None, span: index.span() });
         Some(as_operand(Expr::Binary("+", base, offset, span), memory))

@@ -12,7 +12,7 @@ use crate::diag::Diagnostic;
 use crate::parse::near::nearest;
 use crate::parse::{Const, fold, foreign};
 use crate::span::Span;
-use ptx_dsl_isa::hir::{Operand, VarId};
+use ptx_dsl_isa::hir::{Operand, Space, VarId};
 use ptx_dsl_isa::isa::sreg::SpecialRegister;
 use ptx_dsl_isa::isa::{OperandSpec, Role};
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -362,10 +362,13 @@ impl Checker {
             return Operand::Sink;
         }
         if let Some(want) = ty
-            && (!matches!(want.bits(), 32 | 64) || matches!(want.class(), Class::Float | Class::Pred))
+            && (want.bits() < 16 || matches!(want.class(), Class::Float | Class::Pred))
         {
             let text = format!("the address of `{}`", word.text);
             at.fail(errors::constant_type(word.span, &text, want, None), 1);
+        }
+        if offset.is_none() && self.is_narrow(at, word) {
+            at.fail(errors::narrow_variable(word.span, &word.text), 1);
         }
         self.opaque(at, id, word);
         let want = match at.opcode {
@@ -381,6 +384,13 @@ impl Checker {
             at.fail(errors::space_mismatch(word.span, &word.text, have, want, takes, ""), 1);
         }
         Operand::VarAddr(id, offset.unwrap_or(0))
+    }
+
+    /// Does `mov` write 32 bits of the address of a `.global` variable? ptxas takes other widths, and `x+4`.
+    pub(super) fn is_narrow(&mut self, at: &Attempt, word: &ast::Word) -> bool {
+        let Some(Sym::Var(id)) = self.lookup(&word.text) else { return false };
+        let global = self.out.vars[id.0 as usize].space == Space::Global;
+        at.opcode == op::mov && global && at.slot_ty(".type").is_some_and(|ty| ty.bits() == 32)
     }
 
     /// A constant, as bits of the type.

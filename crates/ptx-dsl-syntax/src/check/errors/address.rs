@@ -73,6 +73,17 @@ pub(crate) fn narrow_address(span: Span, name: &str, generic: bool, shared: bool
     }
 }
 
+/// The address of a `.global` variable as a value of 32 bits.
+pub(crate) fn narrow_variable(span: Span, name: &str) -> Diagnostic {
+    explained_error(
+        416,
+        span,
+        format_args!("the address of `{name}` has 64 bits, and this value has 32"),
+        format_args!("32 bits suffice in other state spaces, such as `.shared` (PTX ISA 6.4.1)"),
+        format_args!("keep the address in a `.b64` register"),
+    )
+}
+
 /// `help`: the address in a legal form, or code that computes it.
 pub(crate) fn bad_address(span: Span, help: Option<String>) -> Diagnostic {
     let d = noted_error(
