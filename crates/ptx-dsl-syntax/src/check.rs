@@ -94,9 +94,10 @@ fn split_target(name: &str) -> Option<(i64, &str)> {
     Some((rest[..rest.len() - suffix.len()].parse().ok()?, suffix))
 }
 
-/// The known target with the nearest number to an unknown one, and the same suffix.
-fn nearest_target(name: &str) -> Option<&'static str> {
+/// The known target with the nearest number to an unknown one, and the same suffix; `sm_90` for `sm_9`, which lacks a digit.
+pub(crate) fn nearest_target(name: &str) -> Option<&'static str> {
     let (number, suffix) = split_target(name)?;
+    let number = if number < 10 { number * 10 } else { number };
     let mut best: Option<(u64, &str)> = None;
     for target in target::TARGETS {
         let Some((n, s)) = split_target(target.name) else { continue };

@@ -62,8 +62,9 @@ pub(super) const LIST: &[Explanation] = explained! {
         "No type, or no attribute of a declaration, has this name."
     144 "declaration without a type"
         "A declaration gives the state space, the type and the names, in this order."
-    145 "given twice"
-        "A declaration gives an alignment, a type or an attribute only once."
+    145 "given twice or in another order"
+        "A declaration gives an alignment, a type or an attribute only once, in the order `.space .align N .vec .type name`. \
+         In a parameter of a kernel `.ptr .space .align N` follows the type."
     146 "unknown component of a register"
         "The components of a vector register are `.x .y .z .w` or `.r .g .b .a`. Video instructions select bytes and \
          half-words with `.b0` to `.b3`, `.h0` and `.h1`."

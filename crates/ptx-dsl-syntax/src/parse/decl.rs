@@ -59,7 +59,7 @@ impl Parser<'_> {
     /// A declaration with its `;`.
     pub(super) fn variable(&mut self, linkage: Vec<Word>, start: Span) -> Res<VarDecl> {
         let from = self.pos;
-        let mut var = self.declaration_head(linkage, start)?;
+        let mut var = self.declaration_head(linkage, start, false)?;
         if self.declarators(&mut var).is_err() {
             let broken = self.pos;
             self.salvage(&mut var, from);
@@ -76,10 +76,26 @@ impl Parser<'_> {
     fn declarators(&mut self, var: &mut VarDecl) -> Res<()> {
         loop {
             self.declarator(&mut var.names)?;
+            self.alignment_after_name(var)?;
             if !self.eat(',') {
                 return self.semicolon();
             }
         }
+    }
+
+    /// Reports `.b8 x[64] .align 128`.
+    fn alignment_after_name(&mut self, var: &mut VarDecl) -> Res<()> {
+        if self.dotted() != Some("align") {
+            return Ok(());
+        }
+        let from = self.pos;
+        var.align = Some(self.align()?);
+        let head = var.vector.map_or(var.ty.span, |v| v.1.to(var.ty.span));
+        let first = self.tokens[..from].partition_point(|t| t.id < head.first);
+        let text = |tokens: &[Token]| super::directive::text_of(tokens);
+        let right = format!("{} {}", text(&self.tokens[from..self.pos]), text(&self.tokens[first..from]));
+        self.report(errors::declaration_order(head.to(self.before()), &var.space.text, false, &right));
+        Ok(())
     }
 
     /// The list of names is broken: reads the other names up to the `;`, so that they are not reported as undeclared.
@@ -109,13 +125,14 @@ impl Parser<'_> {
     }
 
     /// A parameter of a function or prototype: one name, with an optional Rust type.
-    pub(super) fn parameter(&mut self) -> Res<VarDecl> {
+    pub(super) fn parameter(&mut self, late: bool) -> Res<VarDecl> {
         let start = self.here();
-        if !self.is('.') || matches!(self.dotted(), Some(n) if !SPACES.contains(&n)) {
+        if !self.is('.') || self.dotted().is_some() && !self.begins_declaration() {
             return self.unexpected("a parameter, which begins with `.param` or `.reg`");
         }
-        let mut var = self.declaration_head(Vec::new(), start)?;
+        let mut var = self.declaration_head(Vec::new(), start, late)?;
         self.declarator(&mut var.names)?;
+        self.alignment_after_name(&mut var)?;
         if self.is(':') && !self.is_path(0) {
             self.bump();
             let start = self.pos;
@@ -155,19 +172,39 @@ impl Parser<'_> {
         if self.pos == start { self.unexpected("a Rust type") } else { Ok(first.to(self.before())) }
     }
 
-    /// Space, attributes and type, in any order after the space.
-    fn declaration_head(&mut self, linkage: Vec<Word>, start: Span) -> Res<VarDecl> {
-        match self.dotted() {
-            Some(name) if SPACES.contains(&name) => {}
-            Some(_) if !linkage.is_empty() => return self.unexpected("a state space, `.entry` or `.func`"),
-            _ => return self.unexpected("a state space"),
+    /// Does a declaration begin here? Its alignment and attributes may precede its state space.
+    pub(super) fn begins_declaration(&self) -> bool {
+        let (mut n, mut open) = (0, 0u32);
+        while open > 0 || self.is_at(n, '.') {
+            match (self.peek_at(n), self.word_at(n + 1)) {
+                (None | Some(Tok::Punct(';' | '{' | '}')), _) => return false,
+                (Some(Tok::Punct('(')), _) => open += 1,
+                (Some(Tok::Punct(')')), _) => open = open.saturating_sub(1),
+                (_, Some(name)) if open == 0 && SPACES.contains(&name) => return true,
+                (_, Some("align")) if open == 0 => n += 2,
+                (_, Some("attribute")) if open == 0 && self.is_at(n + 2, '(') => {
+                    n += 2;
+                    open = 1;
+                }
+                _ if open == 0 => return false,
+                _ => {}
+            }
+            n += 1;
         }
-        let space = self.dot_word()?;
+        false
+    }
+
+    /// Space, attributes and type. `late`: the alignment may follow the type, as ptxas has it.
+    fn declaration_head(&mut self, linkage: Vec<Word>, start: Span, late: bool) -> Res<VarDecl> {
+        if !self.begins_declaration() {
+            let other = self.dotted().is_some() && !linkage.is_empty();
+            return self.unexpected(if other { "a state space, `.entry` or `.func`" } else { "a state space" });
+        }
+        let none = Word { text: String::new(), span: start };
         let mut ty: Option<(&str, Span)> = None;
-        let none = Word { text: String::new(), span: space.span };
         let mut var = VarDecl {
             linkage,
-            space,
+            space: none.clone(),
             attribute: None,
             align: None,
             vector: None,
@@ -176,17 +213,27 @@ impl Parser<'_> {
             names: Vec::new(),
             span: start,
         };
+        let mut order = Order::default();
         while let Some(name) = self.dotted() {
-            let span = self.there();
-            let first = match name {
+            let (span, from) = (self.there(), self.pos);
+            let (rank, first) = match name {
                 "align" => {
                     let (value, whole) = self.align()?;
-                    var.align.replace((value, whole)).map(|a| a.1)
+                    let place = match &mut var.ptr {
+                        Some(ptr) => &mut ptr.align,
+                        None => &mut var.align,
+                    };
+                    let rank = match (&ty, order.has(Rank::Pointer)) {
+                        (_, true) => Rank::PointerAlign,
+                        (Some(_), _) if late => Rank::LateAlign,
+                        _ => Rank::Align,
+                    };
+                    (rank, place.replace((value, whole)).map(|a| a.1))
                 }
                 "v2" | "v4" | "v8" => {
                     self.pos += 2;
                     let n = u32::from(name.as_bytes()[1] - b'0');
-                    var.vector.replace((n, span)).map(|v| v.1)
+                    (Rank::Vector, var.vector.replace((n, span)).map(|v| v.1))
                 }
                 "attribute" => {
                     let more = self.attribute()?;
@@ -194,30 +241,70 @@ impl Parser<'_> {
                         Some(first) => joined(first, &more),
                         None => more,
                     });
-                    None
+                    (Rank::Align, None)
                 }
                 "ptr" => {
-                    let p = self.ptr()?;
-                    var.ptr.replace(p).map(|p| p.span)
+                    self.pos += 2;
+                    let first = var.ptr.as_ref().filter(|_| order.has(Rank::Pointer)).map(|p| p.span);
+                    var.ptr.get_or_insert(Ptr { space: None, align: None, span });
+                    (Rank::Pointer, first)
+                }
+                _ if SPACES.contains(&name) => {
+                    let space = self.dot_word()?;
+                    match &mut var.ptr {
+                        _ if var.space.text.is_empty() => {
+                            var.space = space;
+                            (Rank::Align, None)
+                        }
+                        Some(ptr) => (Rank::PointerSpace, ptr.space.replace(space).map(|s| s.span)),
+                        None if var.space.text == ".param" => {
+                            var.ptr = Some(Ptr { space: Some(space), align: None, span });
+                            (Rank::PointerSpace, None)
+                        }
+                        None => (Rank::Align, Some(var.space.span)),
+                    }
                 }
                 _ => {
                     let known = TYPES.contains(&name);
                     let meant = if known { name } else { self.unknown_type(span, name) };
                     self.pos += 2;
+                    if !known && matches!(self.peek(), Some(Tok::Number(_))) {
+                        // `.aligned 16`
+                        self.bump();
+                        continue;
+                    }
                     let first = ty;
                     if known || ty.is_none() {
                         ty = Some((meant, span));
                     }
-                    if known { first.map(|(_, span)| span) } else { None }
+                    (Rank::Type, if known { first.map(|(_, span)| span) } else { None })
                 }
             };
-            if let Some(first) = first {
-                let what = if TYPES.contains(&name) { "the type".to_string() } else { format!("`.{name}`") };
-                self.report(errors::twice(span, &what, first));
+            if let Some(ptr) = &mut var.ptr
+                && rank >= Rank::Pointer
+            {
+                ptr.span = ptr.span.to(self.before());
+            }
+            match first {
+                Some(first) => {
+                    let what = match rank {
+                        Rank::Type => "the type".to_string(),
+                        _ if SPACES.contains(&name) => "the state space".to_string(),
+                        _ => format!("`.{name}`"),
+                    };
+                    self.report(errors::twice(span, &what, first));
+                }
+                None => order.pieces.push((rank, from, self.pos)),
             }
         }
         let (ty, span) = match ty {
-            Some(ty) => ty,
+            Some(ty) => {
+                if let Some((from, to, right)) = order.mended(self.tokens) {
+                    let span = self.tokens[from].span().to(self.tokens[to - 1].span());
+                    self.report(errors::declaration_order(span, &var.space.text, late, &right));
+                }
+                ty
+            }
             None => self.missing_type(&var.space.text, start),
         };
         var.ty = Word { text: format!(".{ty}"), span };
@@ -254,22 +341,22 @@ impl Parser<'_> {
 
     fn align(&mut self) -> Res<(Count, Span)> {
         let start = self.dot_word()?.span;
+        // `.align(16)` and `.align = 16`
+        if let (Some(Tok::Punct(open @ ('(' | '='))), Some(Tok::Number(text))) = (self.peek(), self.peek_at(1)) {
+            let closes = *open == '(' && self.is_at(2, ')');
+            if closes || *open == '=' {
+                self.bump();
+                let found = self.count_argument("an alignment in bytes")?;
+                if closes {
+                    self.bump();
+                }
+                let whole = start.to(self.before());
+                self.report(errors::alignment_in_brackets(whole, text));
+                return Ok((found.0, whole));
+            }
+        }
         let (value, span) = self.count_argument("an alignment in bytes")?;
         Ok((value, start.to(span)))
-    }
-
-    /// `.ptr{.space}{.align N}` (PTX ISA 5.1.6.3)
-    fn ptr(&mut self) -> Res<Ptr> {
-        let start = self.dot_word()?.span;
-        let mut ptr = Ptr { space: None, align: None, span: start };
-        if matches!(self.dotted(), Some(n) if SPACES.contains(&n)) {
-            ptr.space = Some(self.dot_word()?);
-        }
-        if self.dotted() == Some("align") {
-            ptr.align = Some(self.align()?);
-        }
-        ptr.span = start.to(self.before());
-        Ok(ptr)
     }
 
     /// `.attribute(...)`, kept as text (PTX ISA 5.4.8).
@@ -401,6 +488,61 @@ impl Parser<'_> {
             }
             _ => self.unexpected(what),
         }
+    }
+}
+
+/// The parts of a declaration before its name, in their order: alignment and attributes, before or after the state space, then
+/// vector size and type, then what is behind a pointer (PTX ISA 5.1.6.3, 5.4).
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Rank {
+    Align,
+    Vector,
+    Type,
+    Pointer,
+    PointerSpace,
+    PointerAlign,
+    /// `.align` of a parameter after the type, where nothing follows it.
+    LateAlign,
+}
+
+/// The parts of a declaration as they are written, each from its first token to the one after it.
+#[derive(Debug, Default)]
+struct Order {
+    pieces: Vec<(Rank, usize, usize)>,
+}
+
+impl Order {
+    fn has(&self, rank: Rank) -> bool {
+        self.pieces.iter().any(|p| p.0 == rank)
+    }
+
+    /// If they are not in order: the tokens from the first to the last that must move, and their right order.
+    fn mended(&self, tokens: &[Token]) -> Option<(usize, usize, String)> {
+        let mut pieces = self.pieces.clone();
+        let pointer = self.has(Rank::Pointer);
+        for piece in &mut pieces {
+            piece.0 = match piece.0 {
+                Rank::LateAlign if self.has(Rank::PointerAlign) => Rank::Align,
+                Rank::LateAlign if pointer => Rank::PointerAlign,
+                rank => rank,
+            };
+        }
+        let late = |i: &usize| pieces[i + 1..].iter().any(|p| p.0 < pieces[*i].0);
+        let early = |i: &usize| pieces[..*i].iter().any(|p| p.0 > pieces[*i].0);
+        let no_pointer = pieces.iter().position(|p| p.0 == Rank::PointerSpace).filter(|_| !pointer);
+        let first = (0..pieces.len()).find(late).or(no_pointer)?;
+        let last = (0..pieces.len()).rev().find(early).or(no_pointer)?;
+        let (first, last) = (first.min(no_pointer.unwrap_or(first)), last.max(no_pointer.unwrap_or(last)));
+        let mut sorted = pieces[first..=last].to_vec();
+        sorted.sort_by_key(|p| p.0);
+        let mut right = Vec::new();
+        for (rank, from, to) in sorted {
+            if rank == Rank::PointerSpace && no_pointer.is_some() {
+                right.push(".ptr".to_string());
+            }
+            right.push(super::directive::text_of(&tokens[from..to]));
+        }
+        Some((pieces[first].1, pieces[last].2, right.join(" ")))
     }
 }
 

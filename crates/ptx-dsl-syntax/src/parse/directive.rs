@@ -317,11 +317,11 @@ impl Parser<'_> {
     fn prototype(&mut self, out: &mut Directive) -> Res<()> {
         let mut prototype = Prototype { rets: Vec::new(), params: Vec::new() };
         if self.is('(') {
-            prototype.rets = self.params()?;
+            prototype.rets = self.params(true)?;
         }
         let name = self.name("`_`")?;
         if self.is('(') {
-            prototype.params = self.params()?;
+            prototype.params = self.params(true)?;
         }
         let mut tail = Vec::new();
         while let Some(name) = self.dotted() {

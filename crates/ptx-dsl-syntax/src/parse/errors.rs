@@ -382,7 +382,17 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
     if plain.len() < text.len() && !plain.is_empty() && (float || all_digits(plain)) {
         return d.help(format!("PTX has no such suffix: write `{plain}`"));
     }
-    d
+    let hexadecimal = text.bytes().all(|c| c.is_ascii_hexdigit());
+    match text.get(..2) {
+        Some("0x" | "0X") => d.help("put hexadecimal digits after it: 0 to 9, A to F"),
+        Some("0b" | "0B") => d.help("put binary digits after it: 0 and 1"),
+        Some("0f" | "0F" | "0d" | "0D") => d.help("give all digits of its bits, zeros too"),
+        _ if all_digits(text) => {
+            d.help(format!("a number that begins with 0 is octal: write `{}`", text.trim_start_matches('0')))
+        }
+        _ if hexadecimal => d.help(format!("write `0x{text}` if it is hexadecimal")),
+        _ => d.help("remove what is no digit"),
+    }
 }
 
 pub(crate) fn number_too_large(span: Span, text: &str) -> Diagnostic {
@@ -537,10 +547,37 @@ pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
     )
 }
 
+/// `.align(16)`, `.align = 16`
+pub(crate) fn alignment_in_brackets(span: Span, number: &str) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("the number of bytes follows `.align` alone"),
+        format_args!("write `.align {number}`"),
+    )
+}
+
+/// Parts of a declaration before its name. `late`: of a parameter of a kernel; `right`: in the right order.
+pub(crate) fn declaration_order(span: Span, space: &str, late: bool, right: &str) -> Diagnostic {
+    let note = match (space, late) {
+        (".param", true) => {
+            "a parameter of a kernel is `.param .align N .type .ptr .space .align N name` (PTX ISA 5.1.6.3)"
+        }
+        _ => "a declaration is `.space .align N .vec .type name` (PTX ISA 5.4)",
+    };
+    explained_error(
+        145,
+        span,
+        format_args!("the parts of this declaration are not in their order"),
+        format_args!("{note}"),
+        format_args!("write `{right}`"),
+    )
+}
+
 /// A repeated item that may occur only once.
 pub fn twice(span: Span, what: &str, first: Span) -> Diagnostic {
     helped_error(145, span, format_args!("{what} is given twice"), format_args!("remove one of them"))
-        .label(first, format!("the first {what} is here"))
+        .label(first, format!("the first {} is here", what.trim_start_matches("the ")))
 }
 
 pub(crate) fn bad_member(span: Span, member: &str) -> Diagnostic {

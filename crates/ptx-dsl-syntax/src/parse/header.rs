@@ -151,7 +151,8 @@ impl Parser<'_> {
                     self.report(errors::header_lacks(header.span, "target", &format!("sm_90, {version}"), &version));
                 }
                 (Some(target), None) => {
-                    let right = format!("{}, ptx 8.6", target.text);
+                    let near = crate::check::nearest_target(&target.text).unwrap_or(&target.text);
+                    let right = format!("{near}, ptx 8.6");
                     self.report(errors::header_lacks(header.span, "PTX version", &right, &target.text));
                 }
                 (None, None) => self.report(errors::header_lacks_both(header.span)),
@@ -219,7 +220,9 @@ impl Parser<'_> {
                 let found = self.found();
                 let legal =
                     [&OPTIONS[..], &["ptx", "allow", "warn", "deny", "group", "compiled", "lines", "const"]].concat();
-                let nearest = name.and_then(|n| super::near::nearest(n, &legal));
+                // `sm90`
+                let target = name.and_then(|n| crate::check::nearest_target(&format!("sm_{}", n.strip_prefix("sm")?)));
+                let nearest = target.or_else(|| super::near::nearest(name?, &legal));
                 self.fail(errors::header_item(span, &found, nearest))
             }
         }

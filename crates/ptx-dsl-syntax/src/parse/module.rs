@@ -41,7 +41,7 @@ impl Parser<'_> {
             Some("version") => self.module_version(module),
             Some("target") => self.module_target(module),
             Some("address_size") => self.module_address_size(module),
-            Some(name) if LINKAGE.contains(&name) || SPACES.contains(&name) || name == "entry" || name == "func" => {
+            Some(name) if LINKAGE.contains(&name) || name == "entry" || name == "func" || self.begins_declaration() => {
                 let linkage = self.linkage()?;
                 match self.dotted() {
                     Some("entry" | "func") => {
@@ -324,7 +324,7 @@ impl Parser<'_> {
                 }
                 !self.is_at(n + 1, '{')
             }
-            Some(name) => directive::at_module(name) || SPACES.contains(&name),
+            Some(name) => directive::at_module(name) || self.begins_declaration(),
             None => self.peek().is_none(),
         }
     }
@@ -332,7 +332,7 @@ impl Parser<'_> {
     fn signature(&mut self, function: &mut Function) -> Res<()> {
         self.function_directives(function)?;
         if self.is('(') {
-            function.rets = self.params()?;
+            function.rets = self.params(false)?;
         }
         function.name = self.name("the name of a function")?;
         if self.is('<') {
@@ -341,7 +341,7 @@ impl Parser<'_> {
         // `.noreturn` before the parameters is the manual's order, after them ptxas'.
         self.function_directives(function)?;
         if self.is('(') {
-            function.params = self.params()?;
+            function.params = self.params(function.entry)?;
         }
         self.function_directives(function)
     }
@@ -393,15 +393,15 @@ impl Parser<'_> {
         }
     }
 
-    /// `( parameters )`
-    pub(super) fn params(&mut self) -> Res<Vec<VarDecl>> {
+    /// `( parameters )`. `late`: their alignment may follow the type.
+    pub(super) fn params(&mut self, late: bool) -> Res<Vec<VarDecl>> {
         let open = self.expect('(')?;
         let mut params = Vec::new();
         loop {
             if self.eat(')') {
                 return Ok(params);
             }
-            match self.parameter() {
+            match self.parameter(late) {
                 Ok(p) => params.push(p),
                 Err(_) => self.skip_in_list(')', true),
             }
@@ -438,7 +438,7 @@ impl Parser<'_> {
 
     /// Does a statement that begins with a dot follow?
     fn starts_declaration(&self) -> bool {
-        self.dotted().is_some_and(|name| SPACES.contains(&name) || directive::in_body(name))
+        self.begins_declaration() || self.dotted().is_some_and(directive::in_body)
     }
 
     /// The body of the expression form, with or without its braces.

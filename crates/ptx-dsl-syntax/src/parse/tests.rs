@@ -64,7 +64,7 @@ fn printing_is_a_fixpoint() {
 
 #[test]
 fn what_a_module_prints() {
-    let text = "<sm_90a, ptx 8.0> .global .u32 .align 8 x[2*2] = {1,0x10};
+    let text = "<sm_90a, ptx 8.0> .global .align 8 .u32 x[2*2] = {1,0x10};
         .visible .entry k(.param .u64 .ptr .global .align 4 x: &mut [f32], .param .u32 n) .reqntid 32,1 {
         .reg .b32 %r<4>; $L: { ld.shared::cta.b32 %r1, [%r2-4]; @!%p1 bra $L; } ret; }";
     let want = ".version 8.0
