@@ -227,6 +227,10 @@ struct Attempts {
     tries: usize,
     /// Is an edit being tried? Then errors need no help.
     trying: bool,
+    /// Operands, by their names in the form, whose place was right for a name of unknown type.
+    holes: Vec<String>,
+    /// The form that an edit had, and its section.
+    form: (&'static str, &'static str),
 }
 
 /// Facts about a function besides its signature.
@@ -269,7 +273,13 @@ impl Checker {
             lists: Lists::default(),
             declared: HashMap::new(),
             locations: location::Locations::default(),
-            attempts: Attempts { comparisons: names::COMPARED, tries: mend::TRIES, trying: false },
+            attempts: Attempts {
+                comparisons: names::COMPARED,
+                tries: mend::TRIES,
+                trying: false,
+                holes: Vec::new(),
+                form: ("", ""),
+            },
         }
     }
 

@@ -251,6 +251,13 @@ pub fn statement(instr: &Instr) -> String {
     out
 }
 
+/// An operand as it is written.
+pub fn operand_text(o: &Operand) -> String {
+    let mut out = String::new();
+    operand(&mut out, o);
+    out
+}
+
 /// An expression as it is written.
 pub fn expression(e: &Expr) -> String {
     let mut out = String::new();

@@ -230,7 +230,7 @@ const MMA: Cases = &[
     ("tcgen05.mma.sp.cta_group::1.kind::i8.ashift [%r1], [%r3], %d2, [%r5], %r2, %p1;", ""),
     ("tcgen05.mma.sp.cta_group::1.kind::mxf4.block_scale [%r1], %d1, %d2, [%r5], %r2, [%r3], [%r4], %p1;", ""),
     ("tcgen05.mma.sp.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, %p1;", "PTX0404"),
-    ("tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, [%r5], %r2, %p1;", "PTX0405"),
+    ("tcgen05.mma.cta_group::1.kind::f16 [%r1], %d1, %d2, [%r5], %r2, %p1;", "PTX0404"),
     ("tcgen05.mma.ws.cta_group::1.kind::f16.collector::b2::lastuse [%r1], %d1, %d2, %r2, %p1, %d3;", ""),
     ("tcgen05.mma.ws.cta_group::1.kind::i8 [%r1], [%r3], %d2, %r2, %p1;", ""),
     ("tcgen05.mma.ws.cta_group::2.kind::f16 [%r1], %d1, %d2, %r2, %p1;", "PTX0208"),

@@ -116,7 +116,7 @@ fn types(i: &written::Written) -> Option<(String, Option<usize>)> {
             }
             let (ty, near) = (written.name(), nearest(written, allowed).name());
             let text = format!(
-                "`{op}` takes {words}, not `.{ty}`\nwrite `.{near}` in place of `.{ty}`, and give registers of that type"
+                "`.{ty}` is no type of `{op}`, which takes {words}\nwrite `.{near}` in place of `.{ty}`, and give registers of that type"
             );
             return Some((text, None));
         }

@@ -65,8 +65,8 @@ const PRIORITY1: Gate = gate(&[any(L1)]).since(ptx(7, 4)).requires(sm(70));
 const PRIORITY2: Gate = gate(&[any(L2)]).since(ptx(8, 8)).requires(sm(100));
 const PREFETCH_SIZE: Gate = gate(&[any(PREFETCH)]).since(ptx(7, 4)).requires(sm(75));
 const PREFETCH_256: Gate = gate(&[has(q::L2_256B)]).requires(sm(80));
-const V8: Gate = gate(&[has(q::v8), any(BITS32)]).since(ptx(8, 8)).requires(sm(100));
-const V4_64: Gate = gate(&[has(q::v4), any(BITS64)]).since(ptx(8, 8)).requires(sm(100));
+const V8: Gate = gate(&[any(BITS32), has(q::v8)]).since(ptx(8, 8)).requires(sm(100));
+const V4_64: Gate = gate(&[any(BITS64), has(q::v4)]).since(ptx(8, 8)).requires(sm(100));
 
 const GATES: &[Gate] = &[
     GENERIC,

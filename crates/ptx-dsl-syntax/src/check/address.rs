@@ -92,7 +92,7 @@ impl Checker {
                 Operand::Address(Base::Var(id), offset)
             }
             Some(Sym::Broken) => {
-                at.broken();
+                at.broken_operand(&base.text, spec.map_or("address", |spec| spec.name));
                 Operand::Sink
             }
             Some(other) => {

@@ -1,5 +1,6 @@
 //! An attempt to match an instruction with one form: the form's view of the operands, and the errors so far.
 
+use super::mend::operands::HOLE;
 use super::select::Fit;
 use crate::ast;
 use crate::diag::Diagnostic;
@@ -25,6 +26,8 @@ pub(super) struct Attempt<'a> {
     pub(super) badness: usize,
     /// Wrong, but reported before.
     pub(super) silent: bool,
+    /// The operands that are names of unknown type.
+    pub(super) holes: Vec<String>,
     /// The number of addresses so far.
     pub(super) addresses: usize,
     /// What must hold of Rust constants.
@@ -52,6 +55,7 @@ impl<'a> Attempt<'a> {
             errors: Vec::new(),
             badness: 0,
             silent: false,
+            holes: Vec::new(),
             addresses: 0,
             assertions: Vec::new(),
             before: Vec::new(),
@@ -66,6 +70,14 @@ impl<'a> Attempt<'a> {
     /// The cause was already reported at its own place.
     pub(super) fn broken(&mut self) {
         self.silent = true;
+    }
+
+    /// The same for the name of an operand.
+    pub(super) fn broken_operand(&mut self, name: &str, operand: &str) {
+        self.silent = true;
+        if name == HOLE {
+            self.holes.push(operand.to_string());
+        }
     }
 
     pub(super) fn has(&self, q: Qualifier) -> bool {

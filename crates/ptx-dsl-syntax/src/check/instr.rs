@@ -3,6 +3,7 @@
 use super::Checker;
 use super::attempt::Attempt;
 use super::explain;
+use super::mend::operands::Rearranged;
 use super::mend::{self, Verdict};
 use super::opcode_match::{Candidate, candidates, common_parts, depth_of, in_order, longest, qualifiers, span_of};
 use super::rules::COMPANIONS;
@@ -13,6 +14,7 @@ use crate::ast;
 use crate::check::errors;
 use crate::diag::Diagnostic;
 use crate::parse::near::{all_near, nearest};
+use crate::print;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::Instr;
 use ptx_dsl_isa::isa::syntax::{Form, OpForm, Shape};
@@ -81,12 +83,36 @@ impl Checker {
         if let Some(help) = self.retyped(ast, &errors) {
             errors = with_one_type(errors, help);
         }
-        if let Some(first) = errors.iter().position(errors::is_misplaced)
-            && let Some(text) = self.rearranged(ast, errors[first].helps == [errors::TOO_MUCH])
+        if let Some(first) = errors.iter().position(errors::is_misplaced) {
+            let fewer = errors[first].helps == [errors::TOO_MUCH] || errors[first].code == 405;
+            if let Some(Rearranged { text, count, removed }) = self.rearranged(ast, fewer) {
+                let mut d = errors.swap_remove(first);
+                if let Some(o) = removed.filter(|_| d.code == 405).and_then(|at| ast.operands.get(at)) {
+                    d = errors::superfluous(o.span, &print::operand_text(o), self.attempts.form);
+                } else if let (404, [first, .., last]) = (d.code, ast.operands.as_slice())
+                    && count == ast.operands.len()
+                {
+                    d = errors::misshapen(first.span.to(last.span), self.attempts.form);
+                }
+                d.helps = vec![format!("write `{text}`")];
+                return vec![d];
+            }
+            // What is missing at the end is said by the number of operands.
+            if let Some(at) = self.lacking(ast).filter(|at| *at < ast.operands.len() || errors[first].code != 404) {
+                let place = match at.checked_sub(1) {
+                    Some(before) => format!("after `{}`", print::operand_text(&ast.operands[before])),
+                    None => format!("before `{}`", print::operand_text(&ast.operands[0])),
+                };
+                let names = std::mem::take(&mut self.attempts.holes);
+                return vec![errors::lacks(span_of(&ast.parts), &names, &place, self.attempts.form)];
+            }
+        } else if errors.len() > 1
+            && errors.iter().all(|d| matches!(d.code, 407 | 415))
+            && let Some(text) = self.exchanged(ast)
         {
-            let mut d = errors.swap_remove(first);
-            d.helps = vec![format!("write `{text}`")];
-            return vec![d];
+            errors.truncate(1);
+            errors[0].helps = vec![format!("write `{text}`")];
+            return errors;
         }
         for d in &mut errors {
             if d.code == 303 && d.helps.is_empty() {
@@ -190,8 +216,8 @@ impl Checker {
         let spelled = |count: usize| mend::spelled(&ast.parts[..count.min(ast.parts.len())]);
         // Up to the first word that no opcode has there.
         let name = spelled(shared + 1);
-        let near = nearest(&spelled(depth), &same).or_else(|| nearest(&name, &same));
-        let near = near.or_else(|| Checker::continued(&name, &same)).or(only);
+        let near = Checker::continued(&name, &same).or_else(|| nearest(&spelled(depth), &same));
+        let near = near.or_else(|| nearest(&name, &same)).or(only);
         let span = span_of(&ast.parts[..(shared + 1).min(ast.parts.len())]);
         self.report(errors::unknown_instruction(span, &name, near, &same));
     }
@@ -276,9 +302,12 @@ impl Checker {
         let operands =
             if of.opcode == op::call { self.call(&mut at, ast) } else { self.operands(&mut at, ast, of.span) };
         let lanes = at.vec();
-        let Attempt { mut errors, badness, silent, assertions, before, .. } = at;
+        let Attempt { mut errors, badness, silent, holes, assertions, before, .. } = at;
         typed.operands = operands;
         if silent && errors.is_empty() {
+            if !holes.is_empty() && self.attempts.holes.is_empty() {
+                (self.attempts.holes, self.attempts.form) = (holes, (form.line, of.entry.section));
+            }
             // A declaration was refused, and was reported where it stands.
             return Err((0, errors));
         }
@@ -297,6 +326,7 @@ impl Checker {
         self.rules(ast, &typed, words, of.span, &mut broken);
         let badness = errors.len() + broken.len() * 2;
         if badness == 0 {
+            self.attempts.form = (form.line, of.entry.section);
             if !(assertions.is_empty() && before.is_empty() || self.attempts.trying) {
                 assertions.into_iter().for_each(|assertion| self.out.constants.assert(assertion));
                 self.before = before;

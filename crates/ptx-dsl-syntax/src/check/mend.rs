@@ -2,7 +2,7 @@
 //! target, with the given operands.
 
 mod opcodes;
-mod operands;
+pub(super) mod operands;
 pub(super) mod qualifiers;
 
 use super::Checker;

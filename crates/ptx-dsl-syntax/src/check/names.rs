@@ -6,6 +6,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Checker;
+use super::mend::operands::HOLE;
 use super::value::register_fits;
 use crate::ast;
 use crate::check::errors;
@@ -174,6 +175,9 @@ impl Checker {
 
     /// The meaning of the name here.
     pub(super) fn lookup(&mut self, name: &str) -> Option<Sym> {
+        if name == HOLE && self.attempts.trying {
+            return Some(Sym::Broken);
+        }
         for depth in (0..self.scopes.len()).rev() {
             let scope = &self.scopes[depth];
             let (ty, lanes, span) = match (scope.names.get(name), scope.range(name)) {

@@ -3,6 +3,7 @@
 use super::Checker;
 use super::attempt::Attempt;
 use super::instr::{deal, shape_fits};
+use super::rules::COMPANIONS;
 use super::symbol::Sym;
 use super::value::register_fits;
 use crate::ast::{self, Expr, OperandKind};
@@ -99,10 +100,40 @@ impl Checker {
                 None if matches!(form.shape, Shape::Addr(_)) => Role::Addr,
                 None => Role::Src,
             };
+            let before = (at.errors.len(), at.badness);
             let value = self.operand(at, form, spec, given[i]);
+            if at.errors.len() > before.0
+                && let Some((name, qualifier)) = self.without_qualifier(at, form.name, given[i])
+            {
+                at.errors.truncate(before.0);
+                at.badness = before.1;
+                at.fail(errors::goes_with(given[i].span, name, qualifier, true), 1);
+            }
             out.push(Arg { name: form.name, role, ty, value, span: given[i].span });
         }
         out
+    }
+
+    /// A register that does not suit a mask or a cache policy, which lacks its qualifier: the one of them that it suits.
+    fn without_qualifier(
+        &mut self,
+        at: &Attempt,
+        name: &str,
+        given: &ast::Operand,
+    ) -> Option<(&'static str, &'static str)> {
+        let lacks = |name: &str| {
+            let (_, qualifiers) = COMPANIONS.iter().find(|(names, _)| names.contains(&name))?;
+            (!at.has_any(qualifiers)).then(|| qualifiers[0].text())
+        };
+        lacks(name)?;
+        at.spec(name).filter(|spec| spec.role == Role::Src)?;
+        let OperandKind::Expr(Expr::Name(word, None)) = &given.kind else { return None };
+        let Some(Sym::Reg(id)) = self.lookup(&word.text) else { return None };
+        let bits = self.reg_ty(id).bits();
+        let suits = |o: &&OpForm| at.ty(at.spec(o.name)).0.is_some_and(|ty| ty.bits() == bits);
+        let other = at.form.operands.iter().filter(|o| lacks(o.name).is_some()).find(suits);
+        let name = other.map_or_else(|| at.form.operands.iter().find(|o| o.name == name), Some)?.name;
+        Some((name, lacks(name)?))
     }
 
     /// `exit ret;`: an instruction without operands whose `;` is missing, and the next one.
@@ -438,6 +469,9 @@ fn wrong_shape(at: &Attempt, form: &OpForm, given: &ast::Operand) -> Diagnostic 
         Shape::Pair(second, _) => errors::wrong_shape(span, name, &format!("a pair `{name}|{second}`")),
         Shape::List => errors::wrong_shape(span, name, "a list in `( )`"),
         Shape::Number(n) => errors::wrong_shape(span, name, &format!("the number {n}")),
+        Shape::Value if matches!(given.kind, OperandKind::Address(_)) => {
+            errors::wrong_shape(span, name, "a value without `[ ]`")
+        }
         Shape::Value => errors::wrong_shape(span, name, "a single value"),
     }
 }

@@ -252,7 +252,7 @@ impl Checker {
             }
             Some(Sym::Func(id)) if at.opcode == op::mov && role == Role::Src => Operand::FuncAddr(id),
             Some(Sym::Broken) => {
-                at.broken();
+                at.broken_operand(&word.text, name);
                 Operand::Sink
             }
             Some(other) => {

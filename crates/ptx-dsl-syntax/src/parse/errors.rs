@@ -382,7 +382,7 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
     if plain.len() < text.len() && !plain.is_empty() && (float || all_digits(plain)) {
         return d.help(format!("PTX has no such suffix: write `{plain}`"));
     }
-    let hexadecimal = text.bytes().all(|c| c.is_ascii_hexdigit());
+    let hexadecimal = text.bytes().all(|c| c.is_ascii_hexdigit() && !matches!(c, b'e' | b'E'));
     match text.get(..2) {
         Some("0x" | "0X") => d.help("put hexadecimal digits after it: 0 to 9, A to F"),
         Some("0b" | "0B") => d.help("put binary digits after it: 0 and 1"),

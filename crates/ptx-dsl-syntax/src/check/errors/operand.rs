@@ -98,6 +98,39 @@ pub(crate) fn operand_count(
     noted_error(404, span, format_args!("`{opcode}` takes {low} {to} {high} operand{s}, and {have} {verb} given"), note)
 }
 
+/// An operand that the form has not; it and its section are `form`.
+pub(crate) fn superfluous(span: Span, operand: &str, form: (&str, &str)) -> Diagnostic {
+    noted_error(
+        404,
+        span,
+        format_args!("`{operand}` is an operand too much"),
+        format_args!("the form is `{}` (PTX ISA {})", form.0, form.1),
+    )
+}
+
+/// Operands of another order or in other brackets than those of the form; it and its section are `form`.
+pub(crate) fn misshapen(span: Span, form: (&str, &str)) -> Diagnostic {
+    noted_error(
+        405,
+        span,
+        format_args!("these operands have another order, or other brackets, than those of the form"),
+        format_args!("the form is `{}` (PTX ISA {})", form.0, form.1),
+    )
+}
+
+/// Operands that are missing. `place`: where, after or before which one.
+pub(crate) fn lacks(span: Span, names: &[String], place: &str, form: (&str, &str)) -> Diagnostic {
+    let (s, verb) = if names.len() > 1 { ("s", "are") } else { ("", "is") };
+    let names = names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(" and ");
+    explained_error(
+        404,
+        span,
+        format_args!("operand{s} {names} {verb} missing"),
+        format_args!("the form is `{}` (PTX ISA {})", form.0, form.1),
+        format_args!("add operand{s} {names} {place}"),
+    )
+}
+
 pub(crate) fn wrong_shape(span: Span, operand: &str, want: &str) -> Diagnostic {
     let d = noted_error(
         405,
@@ -474,7 +507,11 @@ pub(crate) fn goes_with(span: Span, operand: &str, qualifier: &str, operand_give
     } else {
         error(417, span, format!("`{qualifier}` needs the operand `{operand}`"))
     };
-    d.help("write both, or neither").note(format!("`{qualifier}` and `{operand}` are given together"))
+    let help = match operand_given {
+        true => format!("add `{qualifier}`, or remove it"),
+        false => "add the operand, or remove it".to_string(),
+    };
+    d.help(help).note(format!("`{qualifier}` and `{operand}` are given together"))
 }
 
 /// A rule of the table that is a function: after a line break its text gives the edit.

@@ -9,13 +9,25 @@ use crate::parse::{Const, fold};
 use crate::print;
 use ptx_dsl_isa::ty::{Class, Ty};
 
+/// Stands for an operand that is missing. No name of PTX is like it.
+pub(crate) const HOLE: &str = "?";
+
+/// A statement that `rearranged` found.
+pub(crate) struct Rearranged {
+    pub(crate) text: String,
+    /// The number of its operands.
+    pub(crate) count: usize,
+    /// The operand that it leaves out.
+    pub(crate) removed: Option<usize>,
+}
+
 /// Statements with more operands are not rearranged.
-const MOST_OPERANDS: usize = 8;
+const MOST_OPERANDS: usize = 10;
 
 impl Checker {
     /// The statement with its operands in another order or other brackets, with the other of `atom` and `red`, or with one
-    /// operand fewer, if that makes it legal.
-    pub(crate) fn rearranged(&mut self, ast: &ast::Instr, too_many: bool) -> Option<String> {
+    /// operand fewer, if that makes it legal. `fewer`: one may be too many.
+    pub(crate) fn rearranged(&mut self, ast: &ast::Instr, fewer: bool) -> Option<Rearranged> {
         let count = ast.operands.len();
         if count > MOST_OPERANDS {
             return None;
@@ -27,7 +39,8 @@ impl Checker {
                 return None;
             }
             tries -= 1;
-            checker.accepts(trial).then(|| print::statement(trial))
+            let found = Rearranged { text: print::statement(trial), count: trial.operands.len(), removed: None };
+            checker.accepts(trial).then_some(found)
         };
         for a in 0..count {
             for b in a + 1..count {
@@ -47,6 +60,28 @@ impl Checker {
                 }
             }
             trial.operands[i] = old;
+        }
+        // Several too many.
+        for left in (1..if fewer { count.saturating_sub(1) } else { 0 }).rev() {
+            trial.operands.truncate(left);
+            if let Some(found) = works(self, &trial) {
+                return Some(found);
+            }
+            trial.operands = ast.operands.clone();
+        }
+        // `[map], {x, y}`
+        for i in 1..count {
+            let (OperandKind::Address(map), OperandKind::Vector(_)) =
+                (&ast.operands[i - 1].kind, &ast.operands[i].kind)
+            else {
+                continue;
+            };
+            let whole = OperandKind::Address([&map[..], &ast.operands[i..=i]].concat());
+            trial.operands.splice(i - 1..=i, [ast::Operand { kind: whole, span: ast.span }]);
+            if let Some(found) = works(self, &trial) {
+                return Some(found);
+            }
+            trial.operands = ast.operands.clone();
         }
         // `st.v2.u32 [a], x, y`
         for from in 0..count.saturating_sub(1) {
@@ -75,24 +110,104 @@ impl Checker {
             }
             trial.operands = ast.operands.clone();
         }
-        for i in (0..if too_many { count } else { 0 }).rev() {
+        for i in (0..if fewer { count } else { 0 }).rev() {
             let gone = trial.operands.remove(i);
-            if let Some(found) = works(self, &trial) {
+            if let Some(Rearranged { text, count, .. }) = works(self, &trial) {
                 // `bra %p, L`
                 return Some(match self.guard_of(&gone).filter(|_| ast.pred.is_none()) {
-                    Some(guard) => format!("{guard} {found}"),
-                    None => found,
+                    Some(guard) => Rearranged { text: format!("{guard} {text}"), count, removed: None },
+                    None => Rearranged { text, count, removed: Some(i) },
                 });
             }
             trial.operands = ast.operands.clone();
         }
-        let other = match ast.parts.first()?.text.as_str() {
-            "atom" => "red",
-            "red" => "atom",
-            _ => return None,
-        };
-        trial.parts[0].text = other.to_string();
-        works(self, &trial)
+        if let other @ ("atom" | "red") = ast.parts.first()?.text.as_str() {
+            trial.parts[0].text = if other == "atom" { "red" } else { "atom" }.to_string();
+            if let Some(found) = works(self, &trial) {
+                return Some(found);
+            }
+        }
+        self.two_bracketed(ast).map(|text| Rearranged { text, count, removed: None })
+    }
+
+    /// The statement with two operands in other brackets.
+    fn two_bracketed(&mut self, ast: &ast::Instr) -> Option<String> {
+        let (count, mut tries) = (ast.operands.len(), self.grant());
+        let mut trial = ast.clone();
+        for a in 0..count {
+            for b in a + 1..count {
+                for first in bracketed(&ast.operands[a]) {
+                    for second in bracketed(&ast.operands[b]) {
+                        if std::mem::discriminant(&first) != std::mem::discriminant(&second) || tries == 0 {
+                            continue;
+                        }
+                        tries -= 1;
+                        trial.operands[a].kind = first.clone();
+                        trial.operands[b].kind = second;
+                        if self.accepts(&trial) {
+                            return Some(print::statement(&trial));
+                        }
+                    }
+                }
+                trial.operands = ast.operands.clone();
+            }
+        }
+        None
+    }
+
+    /// With two operands exchanged, or those of a pair, if that makes the statement legal.
+    pub(crate) fn exchanged(&mut self, ast: &ast::Instr) -> Option<String> {
+        let (count, mut tries) = (ast.operands.len(), self.grant());
+        let mut trials = Vec::new();
+        for a in 0..count {
+            let mut trial = ast.clone();
+            if let OperandKind::Pair(first, second) = &mut trial.operands[a].kind {
+                std::mem::swap(first, second);
+                trials.push(trial);
+            }
+            for b in a + 1..count {
+                let mut trial = ast.clone();
+                trial.operands.swap(a, b);
+                trials.push(trial);
+            }
+        }
+        for trial in trials {
+            tries = tries.saturating_sub(1);
+            if tries > 0 && self.accepts(&trial) {
+                return Some(print::statement(&trial));
+            }
+        }
+        None
+    }
+
+    /// Where the statement lacks one or two operands: it would be legal with names of unknown type there.
+    pub(crate) fn lacking(&mut self, ast: &ast::Instr) -> Option<usize> {
+        let (count, mut tries) = (ast.operands.len(), self.grant());
+        if count >= MOST_OPERANDS {
+            return None;
+        }
+        let name = ast::Operand { kind: OperandKind::Expr(Expr::Name(super::word(HOLE), None)), span: ast.span };
+        let address = ast::Operand { kind: OperandKind::Address(vec![name.clone()]), span: ast.span };
+        let one = [vec![name.clone()], vec![address.clone()]];
+        let two = [vec![address.clone(), address], vec![name.clone(), name]];
+        for holes in [one, two] {
+            for at in std::iter::once(count).chain(0..count) {
+                for holes in &holes {
+                    if tries == 0 {
+                        return None;
+                    }
+                    tries -= 1;
+                    let mut trial = ast.clone();
+                    trial.operands.splice(at..at, holes.iter().cloned());
+                    self.attempts.holes.clear();
+                    self.accepts(&trial);
+                    if !self.attempts.holes.is_empty() {
+                        return Some(at);
+                    }
+                }
+            }
+        }
+        None
     }
 
     /// The type of the registers, if several differ from the instruction's type and it makes the instruction legal.
