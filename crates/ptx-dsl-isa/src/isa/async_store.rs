@@ -1,8 +1,16 @@
 //! Asynchronous stores and reductions: `st.async` (manual 9.7.9.12), `st.bulk` (9.7.9.13), `red.async` (9.7.13.7).
 
 use super::*;
+use crate::written;
 
-const EIGHTS: &[Rule] = &[Rule::Multiple(Multiple { operand: "size", of: 8, what: "`size`", unit: "8" })];
+const EIGHTS: Rule = Rule::Multiple(Multiple { operand: "size", of: 8, what: "`size`", unit: "8" });
+/// ptxas 13.5 cannot: it fails in an `add` that the program does not have.
+fn no_variable(i: &written::Written) -> Option<(String, Option<usize>)> {
+    let number = i.position("a")?;
+    let named = matches!(i.operands[number].value, written::Operand::Address(written::Base::Var(_), _));
+    let text = "with `.shared::cta` the address is in a register: ptxas takes no variable\nremove `.shared::cta`";
+    (named && i.has(q::shared_cta)).then(|| (text.to_string(), Some(number)))
+}
 /// In shared memory of the cluster, like the mbarrier.
 const CLUSTER: OperandSpec = addr("a", writes(Size::Type).in_space(AddressSpace::AnyShared));
 const GLOBAL: OperandSpec = addr("a", writes(Size::Type));
@@ -33,7 +41,7 @@ pub const LIST: &[Instr] = &[
     instr("st.bulk").section("9.7.9.13").since(ptx(8, 6)).requires(sm(100))
         .syntax("st.bulk{.weak}{.shared::cta} [a], size, initval;")
         .operands(&[addr("a", writes(Size::Operand("size")).own_cta()).align(8), src("size", ty(Ty::U64)).range(0, 1 << 24), src("initval", ty(Ty::U64)).imm().range(0, 0)])
-        .rules(EIGHTS).host(Host::Warp).memory(MemoryOp::Store),
+        .rules(&[EIGHTS, Rule::Custom(no_variable)]).host(Host::Warp).memory(MemoryOp::Store),
     instr("red.async").section("9.7.13.7").since(ptx(8, 1)).requires(sm(90))
         .syntax(
             "red.async.relaxed.cluster{.shared::cluster}.mbarrier::complete_tx::bytes.incdec.u32 [a], b, [mbar];

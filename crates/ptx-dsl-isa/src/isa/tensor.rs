@@ -123,7 +123,7 @@ const REPLACE: Targets = Targets::Only(&[
     ("sm_120f", Ptx(8, 8)),
 ]);
 
-/// Targets of `.swizzle_atomicity`: without Hopper.
+/// Targets of `.swizzle_atomicity` and of the newer element types: without Hopper.
 const ATOMICITY: Targets = Targets::Only(&[
     ("sm_100a", Ptx(8, 6)),
     ("sm_101a", Ptx(8, 6)),
@@ -135,16 +135,27 @@ const ATOMICITY: Targets = Targets::Only(&[
     ("sm_120f", Ptx(8, 8)),
 ]);
 
-/// The largest constants of the fields (manual 9.7.9.26).
-const FIELDS: &[(Qualifier, u64)] =
-    &[(q::elemtype, 15), (q::interleave_layout, 2), (q::swizzle_mode, 4), (q::swizzle_atomicity, 3), (q::fill_mode, 1)];
+/// Targets of the swizzle of 96 bytes; of the second one says ptxas.
+const SWIZZLE_96: Targets = Targets::Only(&[("sm_103a", Ptx(8, 8)), ("sm_107a", Ptx(9, 4))]);
+
+/// The largest constants of the fields on all targets, and on any (manual 9.7.9.26).
+const FIELDS: &[(Qualifier, u64, u64)] = &[
+    (q::elemtype, 12, 15),
+    (q::interleave_layout, 2, 2),
+    (q::swizzle_mode, 3, 4),
+    (q::swizzle_atomicity, 3, 3),
+    (q::fill_mode, 1, 1),
+];
 
 fn field(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("imm")?;
     let written::Operand::Imm(value) = i.operands[number].value else { return None };
-    for (name, most) in FIELDS {
-        if i.has(*name) && value > *most {
-            return Some((format!("`{name}` is at most {most}, not {}", value as i64), Some(number)));
+    for (name, everywhere, most) in FIELDS {
+        if i.has(*name) && value > *everywhere {
+            return Some((
+                format!("`{name}` is at most {most}, not {}\nwrite `{everywhere}` or less", value as i64),
+                Some(number),
+            ));
         }
     }
     None
@@ -317,6 +328,21 @@ pub const LIST: &[Instr] = &[
         ])
         .gates(&[gate(&[has(q::swizzle_atomicity)]).requires(ATOMICITY)])
         .rules(&[Rule::Custom(field)]).host(Host::Warp),
+    // The constants that not all of these targets have.
+    instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 7)).requires(ATOMICITY)
+        .syntax(
+            "tensormap.replace.tile.elemtype{.ss}.b1024.b32 [addr], 13;
+             tensormap.replace.tile.elemtype{.ss}.b1024.b32 [addr], 14;
+             tensormap.replace.tile.elemtype{.ss}.b1024.b32 [addr], 15;
+             .ss = { .global, .shared::cta }",
+        )
+        .operands(&[addr("addr", writes(Size::Bytes(128))).align(128)]).host(Host::Warp),
+    instr("tensormap.replace").section("9.7.9.26").since(ptx(8, 8)).requires(SWIZZLE_96)
+        .syntax(
+            "tensormap.replace.tile.swizzle_mode{.ss}.b1024.b32 [addr], 4;
+             .ss = { .global, .shared::cta }",
+        )
+        .operands(&[addr("addr", writes(Size::Bytes(128))).align(128)]).host(Host::Warp),
     instr("tensormap.cp_fenceproxy").section("9.7.13.16").since(ptx(8, 3)).requires(sm(90))
         .syntax(
             "tensormap.cp_fenceproxy.global.shared::cta.tensormap::generic.release.scope.sync.aligned [dst], [src], size;

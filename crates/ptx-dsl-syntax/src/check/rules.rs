@@ -9,7 +9,7 @@ use crate::check::errors;
 use crate::diag::Diagnostic;
 use crate::span::Span;
 use ptx_dsl_isa::hir;
-use ptx_dsl_isa::isa::syntax::{Form, is_type};
+use ptx_dsl_isa::isa::syntax::{Form, Shape, is_type};
 use ptx_dsl_isa::isa::{Instr, OperandSpec, Ptx, Role, Rule, Targets, When};
 use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
@@ -26,7 +26,15 @@ impl Checker {
         let entry = typed.entry;
         // Where an opcode has several entries, it is their type that makes the difference (`redux.sync` of `.f32`).
         let several = self.entries_of(typed.opcode).len() > 1;
+        // Or a constant that its form has.
+        let form = &self.table.forms(entry)[typed.form];
+        let number = form.operands.iter().find(|o| several && matches!(o.shape, Shape::Number(_)));
+        let number = number.and_then(|o| typed.operand(o.name));
         let missing = match words::last_type(words) {
+            _ if let Some(arg) = number => {
+                let what = format_args!("`{}` as an operand here", arg.name);
+                self.gate(arg.span, what, entry.since, entry.requires, entry.section)
+            }
             Some(w) if several => {
                 let what = format_args!("`{}` of `.{}`", entry.opcode, w.text);
                 self.gate(w.span, what, entry.since, entry.requires, entry.section)
