@@ -74,6 +74,21 @@ fn of_the_snapshots() {
     helps::hold(&modules);
 }
 
+/// A kernel around each of the statements, with what Hopper and Blackwell take.
+fn around_for(target: &str, version: &str, statements: &str) -> Modules {
+    let mut modules = Modules::new();
+    for statement in statements.lines().filter(|line| !line.is_empty() && !line.starts_with('#')) {
+        let text = format!(
+            ".version {version}\n.target {target}\n.address_size 64\n.global .align 16 .b8 g[64];\n\
+             .visible .entry k(.param .align 64 .b8 tm[128])\n{{\n.reg .b8 %c<4>; .reg .b16 %h<9>; .reg .b32 %r<16>;\n\
+             .reg .b64 %rd<9>; .reg .b128 %q<4>; .reg .f32 %f<9>; .reg .f64 %fd<9>; .reg .pred %p<9>;\n\
+             .shared .align 128 .b8 s[256]; .shared .b64 mbar; .shared .b32 slot;\n{statement}\nret;\n}}\n"
+        );
+        modules.push((statement.to_string(), text));
+    }
+    modules
+}
+
 /// A kernel around each of the statements.
 fn around(statements: &str) -> Modules {
     let mut modules = Modules::new();
@@ -91,6 +106,12 @@ fn around(statements: &str) -> Modules {
 #[test]
 fn of_newcomers() {
     helps::hold(&around(include_str!("helps/newcomers.txt")));
+}
+
+#[test]
+fn of_tensor_cores() {
+    helps::hold(&around_for("sm_90a", "8.6", include_str!("helps/hopper.txt")));
+    helps::hold(&around_for("sm_100a", "9.0", include_str!("helps/blackwell.txt")));
 }
 
 /// All helps in the sources occur in these modules, so that each is tried.

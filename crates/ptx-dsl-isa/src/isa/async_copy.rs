@@ -11,7 +11,9 @@ fn sizes(i: &written::Written) -> Option<(String, Option<usize>)> {
     else {
         return None;
     };
-    (src > cp).then(|| (format!("`src-size` is {src}, more than the {cp} bytes that are copied"), Some(number)))
+    (src > cp).then(|| {
+        (format!("`src-size` is {src}, more than the {cp} bytes that are copied\nwrite `{cp}` or less"), Some(number))
+    })
 }
 
 /// 4, 8 or 16 bytes.
@@ -22,7 +24,7 @@ fn copied(i: &written::Written) -> Option<(String, Option<usize>)> {
     let text = if i.has(q::cg) {
         format!("`.cg` copies 16 bytes, not {size}\nwrite `.ca` in place of `.cg`, or copy 16 bytes")
     } else {
-        format!("4, 8 or 16 bytes are copied, not {size}")
+        format!("4, 8 or 16 bytes are copied, not {size}\nwrite `{}`", size.clamp(4, 16).next_power_of_two())
     };
     (!allowed).then_some((text, Some(number)))
 }

@@ -50,7 +50,8 @@ fn selector(i: &written::Written) -> Option<(String, Option<usize>)> {
     let row = shape(&i.quals)?[2] * bits(&i.quals, element);
     let most = if bits(&i.quals, element) >= 16 { 1024 / row } else { 512 / row };
     (value >= u64::from(most.max(1))).then(|| {
-        (format!("the selector is {value}, but of this shape and type at most {}", most.max(1) - 1), Some(number))
+        let most = most.max(1) - 1;
+        (format!("the selector is {value}, but of this shape and type at most {most}\nwrite `{most}`"), Some(number))
     })
 }
 

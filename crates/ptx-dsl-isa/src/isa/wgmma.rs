@@ -26,7 +26,7 @@ fn factors(i: &written::Written) -> Option<(String, Option<usize>)> {
             && matches!(o.value, written::Operand::Imm(v) if !matches!(v as i64, 1 | -1))
     };
     let number = i.operands.iter().position(wrong)?;
-    Some((format!("`{}` is 1 or -1", i.operands[number].name), Some(number)))
+    Some((format!("`{}` is 1 or -1\nwrite `1` or `-1`", i.operands[number].name), Some(number)))
 }
 
 /// The threads with the metadata of types of 8 bits or fewer are fixed (manual 9.7.15.6.1).

@@ -94,6 +94,24 @@ pub(crate) fn unknown_qualifier(
     with_help(d, help)
 }
 
+/// Several at once; `list`: in words.
+pub(crate) fn unknown_qualifiers(span: Span, opcode: &str, list: &str, help: Option<String>, sec: &str) -> Diagnostic {
+    let note = format_args!("the syntax of `{opcode}` lists what it takes (PTX ISA {sec})");
+    with_help(noted_error(201, span, format_args!("`{opcode}` has no qualifiers {list}"), note), help)
+}
+
+/// Two qualifiers of a kind that keeps its order; `right`: the opcode.
+pub(crate) fn exchanged(span: Span, word: &str, first: &str, at: Span, right: &str, sec: &str) -> Diagnostic {
+    explained_error(
+        204,
+        span,
+        format_args!("`.{word}` comes before `.{first}`"),
+        format_args!("types, state spaces and layouts keep the order of the form (PTX ISA {sec})"),
+        format_args!("write `{right}`"),
+    )
+    .label(at, format!("`.{first}` is here"))
+}
+
 /// The missing qualifiers, in words: a type, a rounding modifier, a few qualifiers, or the manual's name for many.
 pub(crate) fn kind_of_qualifier(slot: &str, alts: &[&str], ty: bool) -> String {
     match slot {

@@ -1,7 +1,7 @@
 //! Explains qualifiers that no form accepts.
 
 use super::mend::{self, Verdict, spelled, word};
-use super::select::{COMBINES, Fit, fit, given, slot_of, takes, without};
+use super::select::{COMBINES, Fit, fit, given, same_order, slot_of, takes, without};
 use super::words::find_any;
 use crate::ast::Word;
 use crate::check::errors;
@@ -40,11 +40,19 @@ impl Explainer<'_> {
     /// Reports why no form accepts the qualifiers.
     pub(super) fn explain(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) {
         let before = out.len();
+        if let Some(d) = self.all_unknown(words).or_else(|| self.reordered(words)) {
+            out.push(d);
+            return;
+        }
         let known = self.known(words, out);
         // With the unknown ones reported, what they stood for is not missing.
         let unknown = out.len() > before;
         let Some((entry, form, fit)) = nearest_form(self.forms, &known) else { return };
         let section = entry.section;
+        if let Some(d) = self.types_alike(&known, &fit, form, section).filter(|_| !unknown) {
+            out.push(d);
+            return;
+        }
         for w in &fit.left {
             let word = &known[*w as usize];
             let other = clash(word, &known, self.forms);
@@ -72,6 +80,78 @@ impl Explainer<'_> {
             let (last, text) = words.last().map_or((self.span, ""), |w| (w.span, w.text.as_str()));
             out.push(errors::not_together(last, self.opcode, text, None, form.line, None, section));
         }
+    }
+
+    /// Several words that no form has and without which the instruction is legal, such as `.sync.aligned`: one error.
+    fn all_unknown(&mut self, words: &[Word]) -> Option<Diagnostic> {
+        let (known, unknown): (Vec<Word>, Vec<Word>) =
+            words.iter().cloned().partition(|word| most_times(&word.text, self.forms) > 0);
+        let [first, .., last] = unknown.as_slice() else { return None };
+        if !self.works(&known) {
+            return None;
+        }
+        let dotted: Vec<String> = unknown.iter().map(|word| format!("`.{}`", word.text)).collect();
+        let list = format!("{} and {}", dotted[..dotted.len() - 1].join(", "), dotted[dotted.len() - 1]);
+        let section = self.forms.first().map_or("9.7", |f| f.0.section);
+        let help = Some(format!("remove {}", dotted.join(" and ")));
+        let d = errors::unknown_qualifiers(first.span, self.opcode, &list, help, section);
+        Some(d.label(last.span, format!("`.{}` is here", last.text)))
+    }
+
+    /// Two words of a kind that keeps its order are exchanged: `.col.row`, `.global.shared::cta`.
+    fn reordered(&mut self, words: &[Word]) -> Option<Diagnostic> {
+        let mut changed = words.to_vec();
+        for a in 0..words.len() {
+            for b in a + 1..words.len() {
+                if words[a].text == words[b].text || !same_order(&words[a].text, &words[b].text) {
+                    continue;
+                }
+                changed.swap(a, b);
+                if self.forms.iter().any(|(_, form)| fit(form, &changed).fits()) && self.works(&changed) {
+                    let (first, second) = (&words[a], &words[b]);
+                    let mut parts = vec![word(self.opcode)];
+                    parts.extend(changed);
+                    let section = self.forms.first().map_or("9.7", |f| f.0.section);
+                    let right = spelled(&parts);
+                    return Some(errors::exchanged(
+                        second.span,
+                        &second.text,
+                        &first.text,
+                        first.span,
+                        &right,
+                        section,
+                    ));
+                }
+                changed.swap(a, b);
+            }
+        }
+        None
+    }
+
+    /// One type that must be another in several places: `.f32.f32` for `.tf32.tf32`.
+    fn types_alike(&mut self, known: &[Word], fit: &Fit, form: &Form, section: &str) -> Option<Diagnostic> {
+        let [first, .., last] = fit.left.as_slice() else { return None };
+        let old = &known[*first as usize].text;
+        if !is_type(old) || fit.left.iter().any(|w| known[*w as usize].text != *old) {
+            return None;
+        }
+        let span = known[*first as usize].span.to(known[*last as usize].span);
+        for alt in alternatives(self.forms) {
+            if !is_type(alt) || alt == old {
+                continue;
+            }
+            let mut changed = known.to_vec();
+            for w in &fit.left {
+                changed[*w as usize].text = alt.to_string();
+            }
+            if self.works(&changed) {
+                let mut parts = vec![word(self.opcode)];
+                parts.extend(changed);
+                let help = Some(format!("write `{}`", spelled(&parts)));
+                return Some(errors::not_together(span, self.opcode, old, None, form.line, help, section));
+            }
+        }
+        None
     }
 
     /// The opcode with these words in the order of the form.
@@ -170,7 +250,10 @@ impl Explainer<'_> {
                 }
             }
             match first {
-                Some(first) if most < times => out.push(errors::duplicate_qualifier(word.span, &word.text, first)),
+                // Where several types are given, one of them is wrong, not too much.
+                Some(first) if most < times && (!is_type(&word.text) || most_types(self.forms) < times) => {
+                    out.push(errors::duplicate_qualifier(word.span, &word.text, first));
+                }
                 _ => known.push(word.clone()),
             }
         }
@@ -205,6 +288,11 @@ pub(super) fn most_times(word: &str, forms: &[(&'static Instr, &Form)]) -> usize
         most = most.max(times);
     }
     most
+}
+
+/// The largest number of types that a form has.
+fn most_types(forms: &[(&'static Instr, &Form)]) -> usize {
+    forms.iter().map(|(_, form)| form.slots.iter().filter(|slot| slot.is_type).count()).max().unwrap_or(0)
 }
 
 /// The form nearest to the words; the first of several.
@@ -319,6 +407,10 @@ pub(super) fn same_kind(word: &str, all: &[&str]) -> Option<(&'static str, Vec<S
     }
     (!found.is_empty()).then_some((kind, found))
 }
+
+/// What an instruction computes: another operation is another instruction.
+pub(super) const OPERATIONS: &[&str] =
+    &["add", "sub", "min", "max", "and", "or", "xor", "inc", "dec", "exch", "cas", "popc"];
 
 pub(super) const ORDERINGS: &[&str] = &["relaxed", "acquire", "release", "acq_rel", "sc"];
 

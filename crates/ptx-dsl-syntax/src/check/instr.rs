@@ -83,6 +83,7 @@ impl Checker {
         if let Some(help) = self.retyped(ast, &errors) {
             errors = with_one_type(errors, help);
         }
+        errors = with_one_for_a_vector(ast, errors);
         if let Some(first) = errors.iter().position(errors::is_misplaced) {
             let fewer = errors[first].helps == [errors::TOO_MUCH] || errors[first].code == 405;
             if let Some(Rearranged { text, count, removed }) = self.rearranged(ast, fewer) {
@@ -351,6 +352,26 @@ fn with_one_type(errors: Vec<Diagnostic>, help: String) -> Vec<Diagnostic> {
     }
     rest.push(first);
     rest
+}
+
+/// Registers of a vector that all lack the same type are one error.
+fn with_one_for_a_vector(ast: &ast::Instr, errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    let vector = |d: &Diagnostic| {
+        let of = |o: &ast::Operand| matches!(&o.kind, ast::OperandKind::Vector(list) if list.iter().any(|element| element.span == d.span));
+        ast.operands.iter().position(of).filter(|_| d.code == 407)
+    };
+    let types = |d: &Diagnostic| d.message.split_once("` is ").map(|(_, types)| types.to_string());
+    let mut out: Vec<Diagnostic> = Vec::with_capacity(errors.len());
+    for d in errors {
+        match out.last_mut() {
+            Some(first) if vector(&d).is_some() && vector(first) == vector(&d) && types(first) == types(&d) => {
+                first.labels.push((d.span, "so is this one".to_string()));
+                first.helps = vec![errors::OTHER_REGISTERS.to_string()];
+            }
+            _ => out.push(d),
+        }
+    }
+    out
 }
 
 /// The instruction with its qualifiers in canonical order.

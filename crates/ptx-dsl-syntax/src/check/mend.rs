@@ -166,7 +166,7 @@ impl Checker {
         }
         match best {
             Some((_, errors)) if errors.iter().all(errors::is_gate) => Verdict::Elsewhere,
-            Some((_, errors)) if !errors.iter().any(errors::is_misplaced) => Verdict::Near,
+            Some((_, errors)) if !errors.iter().any(|d| errors::is_misplaced(d) || d.code == 416) => Verdict::Near,
             Some(_) => Verdict::Misplaced,
             None => Verdict::Illegal,
         }

@@ -41,6 +41,11 @@ fn kind(word: &str) -> Option<usize> {
     }
 }
 
+/// Are both words of a kind that keeps its order?
+pub(super) fn same_order(a: &str, b: &str) -> bool {
+    kind(a).is_some() && kind(a) == kind(b)
+}
+
 /// Fills the slots: every word goes to the first free slot that accepts it; words of a kind keep their order.
 pub(super) fn fit(form: &Form, words: &[Word]) -> Fit {
     let mut filled: Vec<Option<u16>> = Vec::with_capacity(form.slots.len());

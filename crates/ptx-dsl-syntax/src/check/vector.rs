@@ -10,6 +10,7 @@ use super::words;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::parse::{Const, fold};
+use crate::print;
 use crate::span::Span;
 use ptx_dsl_isa::hir::{Operand, RegId};
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, Sreg};
@@ -116,7 +117,11 @@ impl Checker {
             return Operand::Sink;
         }
         if count != 0 && elements.len() != count as usize {
-            at.fail(errors::arity(span, name, count, elements.len()), 2);
+            let mut d = errors::arity(span, name, count, elements.len());
+            if count == 1 && !many {
+                d.helps.extend(self.packed(spec, ty, elements));
+            }
+            at.fail(d, 2);
             return Operand::Sink;
         }
         if elements.len() == 1 && !many && !braces_around_one(at, name, spec) {
@@ -231,6 +236,34 @@ impl Checker {
         } else if many(spec).is_some() && !registers {
             at.fail(errors::needs_register(span, name, None), 2);
         }
+    }
+
+    /// The values of a vector in one register, where the operand is one: `{a, b}` of an `.f32x2`.
+    fn packed(
+        &mut self,
+        spec: Option<&'static OperandSpec>,
+        ty: Option<Ty>,
+        elements: &[ast::Operand],
+    ) -> Option<String> {
+        let bits = ty.filter(|ty| matches!(ty.bits(), 32 | 64 | 128))?.bits();
+        let parts = self.operand_types(elements);
+        let fit = parts.len() == elements.len() && parts.iter().map(|part| part.bits()).sum::<u32>() == bits;
+        if !fit || parts.iter().any(|part| part.bits() != parts[0].bits()) {
+            return None;
+        }
+        let (x, mut list) = (self.free_name(), String::new());
+        for (i, element) in elements.iter().enumerate() {
+            list += if i > 0 { ", " } else { "" };
+            list += &print::operand_text(element);
+        }
+        Some(match spec {
+            Some(OperandSpec { role: Role::Dst, .. }) => {
+                format!(
+                    "put `.reg .b{bits} {x};` before it, and write `{x}`, and put `mov.b{bits} {{{list}}}, {x};` after it"
+                )
+            }
+            _ => format!("put `.reg .b{bits} {x}; mov.b{bits} {x}, {{{list}}};` before it, and write `{x}`"),
+        })
     }
 
     /// A register declared with `.v2` or `.v4`; `asked`: expected type and count of the elements.

@@ -83,17 +83,24 @@ impl Parser<'_> {
         }
     }
 
-    /// Reports `.b8 x[64] .align 128`.
+    /// Reports `.b8 x[64] .align 128`, and the same without the dot.
     fn alignment_after_name(&mut self, var: &mut VarDecl) -> Res<()> {
-        if self.dotted() != Some("align") {
+        let bare = self.word_at(0) == Some("align") && matches!(self.peek_at(1), Some(Tok::Number(_)));
+        if self.dotted() != Some("align") && !bare {
             return Ok(());
         }
         let from = self.pos;
-        var.align = Some(self.align()?);
+        if bare {
+            self.pos += 1;
+            self.number_argument("an alignment in bytes")?;
+        } else {
+            var.align = Some(self.align()?);
+        }
         let head = var.vector.map_or(var.ty.span, |v| v.1.to(var.ty.span));
         let first = self.tokens[..from].partition_point(|t| t.id < head.first);
         let text = |tokens: &[Token]| super::directive::text_of(tokens);
-        let right = format!("{} {}", text(&self.tokens[from..self.pos]), text(&self.tokens[first..from]));
+        let dot = if bare { "." } else { "" };
+        let right = format!("{dot}{} {}", text(&self.tokens[from..self.pos]), text(&self.tokens[first..from]));
         self.report(errors::declaration_order(head.to(self.before()), &var.space.text, false, &right));
         Ok(())
     }

@@ -23,7 +23,10 @@ fn constant(i: &written::Written) -> Option<(usize, u64)> {
 
 fn power_of_two(i: &written::Written) -> Option<(String, Option<usize>)> {
     let (at, n) = constant(i)?;
-    let text = "the number of columns is a power of two from 32 to 512".to_string();
+    let text = format!(
+        "the number of columns is a power of two from 32 to 512, not {n}\nwrite `{}`",
+        n.clamp(32, 512).next_power_of_two()
+    );
     (!n.is_power_of_two()).then_some((text, Some(at)))
 }
 

@@ -71,6 +71,9 @@ pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
     )
 }
 
+/// A help for several registers.
+pub(crate) const OTHER_REGISTERS: &str = "name registers of that type, or convert these before it";
+
 /// A help that lists further operands of an instruction.
 pub(crate) const TOO_MUCH: &str = "remove what is too much";
 

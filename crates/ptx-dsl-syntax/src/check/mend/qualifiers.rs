@@ -1,6 +1,6 @@
 //! Fixes for missing, misspelt or extra qualifiers: what to add, replace or remove.
 
-use super::super::explain::{Explainer, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
+use super::super::explain::{Explainer, OPERATIONS, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
 use super::super::select::{Fit, fit, legal, without};
 use super::{Edits, FAR, Verdict, distance, spelled, word};
 use crate::ast::Word;
@@ -85,8 +85,13 @@ impl Explainer<'_> {
             let mut types: Vec<(usize, &str)> = Vec::new();
             for alt in all {
                 if let Some(ty) = Ty::from_name(alt) {
+                    let written = Ty::from_name(name);
+                    // One number is none for two.
+                    if written.is_some_and(|w| w.class() == Class::Packed) && ty.class() != Class::Packed {
+                        continue;
+                    }
                     // An integer for an integer.
-                    let other = Ty::from_name(name).is_some_and(|written| integer(written) != integer(ty));
+                    let other = written.is_some_and(|written| integer(written) != integer(ty));
                     types.push((distance(ty, &self.types) + if other { FAR } else { 0 }, alt));
                 }
             }
@@ -196,7 +201,12 @@ impl Explainer<'_> {
             return Some(format!("remove {}", errors::one_of(&removable.best())));
         }
         let clash = other.map_or(at, |(_, span)| known.iter().position(|w| w.span == span).unwrap_or(at));
-        for i in [clash, at] {
+        let mut places = vec![clash, at];
+        if other.is_none() && is_type(&known[at].text) {
+            // With each other word alone it would be possible: `.rn` and `.ue8m0x2`.
+            places = (0..known.len()).filter(|i| !is_type(&known[*i].text)).chain([at]).collect();
+        }
+        for i in places {
             if let Some(new) = self.another_word(known, i) {
                 return Some(format!("write `.{new}` in place of `.{}`", known[i].text));
             }
@@ -208,6 +218,11 @@ impl Explainer<'_> {
         let mut changed = known.to_vec();
         let mut replaceable = Edits::default();
         for word in kind {
+            if let (Some(old), Some(ty)) = (Ty::from_name(&known[at].text), Ty::from_name(&word[1..]))
+                && integer(old) != integer(ty)
+            {
+                continue;
+            }
             changed[at].text = word[1..].to_string();
             if legal(&plain, &changed) {
                 replaceable.add(word, self.tried(&changed));
@@ -227,6 +242,9 @@ impl Explainer<'_> {
         for alt in all {
             match Ty::from_name(alt) {
                 _ if alt == old || Ty::from_name(alt).is_some() != is_type(old) => {}
+                // Another operation, or memory of another size, is another instruction.
+                None if OPERATIONS.contains(&old) => {}
+                Some(ty) if self.types.is_empty() && Ty::from_name(old).is_some_and(|old| !exchangeable(old, ty)) => {}
                 Some(ty) => words.push((distance(ty, &self.types), alt)),
                 None if near.contains(&alt) => words.push((old.len() - alike(old, alt).min(old.len()), alt)),
                 None if USUAL.contains(&alt) => words.push((old.len(), alt)),
@@ -246,12 +264,15 @@ impl Explainer<'_> {
     }
 }
 
-/// The words that go on after this one, such as `.multicast::cluster` after `.multicast`, and the one that is the same after `::`,
-/// such as `.ld` in `tcgen05.wait.ld`.
+/// The words that go on after this one, such as `.multicast::cluster` after `.multicast`, `.launch_dependents` after `.launch` and
+/// `.e4m3x2` after `.e4m3`, and the one that is the same after `::`, such as `.ld` in `tcgen05.wait.ld`.
 fn continued<'a>(name: &str, all: &[&'a str]) -> Vec<&'a str> {
     let mut found: Vec<&str> = Vec::new();
     for word in all {
-        let longer = word.strip_prefix(name).is_some_and(|rest| rest.starts_with("::"));
+        let longer = word.strip_prefix(name).is_some_and(|rest| {
+            rest.starts_with("::")
+                || name.len() > 3 && (rest.starts_with('_') || is_type(name) && rest.starts_with('x'))
+        });
         if (longer || word.strip_prefix("::") == Some(name)) && !found.contains(word) {
             found.push(word);
         }
@@ -262,6 +283,11 @@ fn continued<'a>(name: &str, all: &[&'a str]) -> Vec<&'a str> {
 /// How many characters two words begin with alike.
 fn alike(a: &str, b: &str) -> usize {
     a.bytes().zip(b.bytes()).take_while(|(a, b)| a == b).count()
+}
+
+/// Is memory of one type that of the other, perhaps with another sign?
+fn exchangeable(a: Ty, b: Ty) -> bool {
+    integer(a) == integer(b) && a.bits() == b.bits()
 }
 
 fn integer(ty: Ty) -> bool {
@@ -279,6 +305,14 @@ fn foreign_word(name: &str) -> Option<&'static str> {
         "wait" => "wait_group",
         "commit" => "commit_group",
         "ldg" => "nc",
+        // Types of `tcgen05.mma`.
+        "kind::bf16" | "kind::fp16" | "f16" | "bf16" => "kind::f16",
+        "kind::fp8" | "kind::f8" | "kind::fp6" | "kind::e4m3" | "kind::e5m2" | "f8f6f4" => "kind::f8f6f4",
+        "kind::fp4" | "kind::f4" | "kind::mxfp4" => "kind::mxf4",
+        "kind::nvfp4" | "kind::nvf4" => "kind::mxf4nvf4",
+        "kind::mxfp8" | "kind::mxf8" | "kind::mxfp6" => "kind::mxf8f6f4",
+        "kind::int8" | "kind::s8" | "kind::u8" | "i8" => "kind::i8",
+        "kind::f32" | "tf32" => "kind::tf32",
         _ => return None,
     })
 }
