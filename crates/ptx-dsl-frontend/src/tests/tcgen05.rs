@@ -236,7 +236,7 @@ const MMA: Cases = &[
     ("tcgen05.mma.ws.cta_group::2.kind::f16 [%r1], %d1, %d2, %r2, %p1;", "PTX0208"),
     ("tcgen05.mma.ws.cta_group::1.kind::f16.collector::a::fill [%r1], %d1, %d2, %r2, %p1;", "PTX0201"),
     ("tcgen05.mma.ws.cta_group::1.kind::mxf4 [%r1], %d1, %d2, %r2, %p1;", "PTX0201"),
-    ("tcgen05.mma.ws.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, {%r0, %r1, %r2, %r3}, %p1;", "PTX0414"),
+    ("tcgen05.mma.ws.cta_group::1.kind::f16 [%r1], %d1, %d2, %r2, {%r0, %r1, %r2, %r3}, %p1;", "PTX0404"),
     ("tcgen05.mma.ws.sp.cta_group::1.kind::f8f6f4 [%r1], [%r3], %d2, [%r5], %r2, %p1, %d3;", ""),
     ("tcgen05.mma.ws.sp.cta_group::1.kind::tf32 [%r1], %d1, %d2, %r2, %p1;", "PTX0404"),
     ("tcgen05.mma.sp.ws.cta_group::1.kind::tf32 [%r1], %d1, %d2, [%r5], %r2, %p1;", "PTX0201"),

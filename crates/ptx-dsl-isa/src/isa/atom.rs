@@ -1,7 +1,7 @@
 //! Atomic operations: manual 9.7.13.5 and 9.7.13.6.
 
 use super::*;
-use crate::ty::Ty as Type;
+use crate::ty::{Class, Ty as Type};
 use crate::written;
 
 macro_rules! atom {
@@ -114,10 +114,13 @@ fn types(i: &written::Written) -> Option<(String, Option<usize>)> {
             if allowed.contains(&written) {
                 return None;
             }
-            let (ty, near) = (written.name(), nearest(written, allowed).name());
-            let text = format!(
-                "`.{ty}` is no type of `{op}`, which takes {words}\nwrite `.{near}` in place of `.{ty}`, and give registers of that type"
-            );
+            let (ty, near) = (written.name(), nearest(written, allowed));
+            let mut text = format!("`.{ty}` is no type of `{op}`, which takes {words}");
+            // An integer is none for a floating-point number.
+            if (written.class() == Class::Float) == (near.class() == Class::Float) {
+                let near = near.name();
+                text += &format!("\nwrite `.{near}` in place of `.{ty}`, and give registers of that type");
+            }
             return Some((text, None));
         }
     }

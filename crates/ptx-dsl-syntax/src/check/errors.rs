@@ -115,7 +115,7 @@ pub(crate) fn exchanged(span: Span, word: &str, first: &str, at: Span, right: &s
 /// The missing qualifiers, in words: a type, a rounding modifier, a few qualifiers, or the manual's name for many.
 pub(crate) fn kind_of_qualifier(slot: &str, alts: &[&str], ty: bool) -> String {
     match slot {
-        _ if alts.len() == 1 => format!("`.{}`", alts[0]),
+        _ if alts.len() == 1 => format!("`{}`", dotted(alts)[0]),
         _ if ty => "a type".to_string(),
         ".rnd" | ".frnd" | ".irnd" | ".frnd2" | ".frnd3" => "a rounding modifier".to_string(),
         _ if alts.len() <= 3 => one_of(&dotted(alts)),
@@ -169,7 +169,7 @@ pub(crate) fn missing_qualifiers(
 pub(crate) fn dotted(words: &[&str]) -> Vec<String> {
     let mut out = Vec::with_capacity(words.len());
     for w in words {
-        out.push(format!(".{w}"));
+        out.push(if w.starts_with("::") { w.to_string() } else { format!(".{w}") });
     }
     out
 }

@@ -6,6 +6,7 @@ use super::words::find_any;
 use crate::ast::Word;
 use crate::check::errors;
 use crate::diag::Diagnostic;
+use crate::parse::foreign;
 use crate::span::Span;
 use ptx_dsl_isa::isa::Instr;
 use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
@@ -40,7 +41,12 @@ impl Explainer<'_> {
     /// Reports why no form accepts the qualifiers.
     pub(super) fn explain(&mut self, words: &[Word], out: &mut Vec<Diagnostic>) {
         let before = out.len();
-        if let Some(d) = self.all_unknown(words).or_else(|| self.reordered(words)) {
+        if let Some(d) = self
+            .joined(words)
+            .or_else(|| self.all_unknown(words))
+            .or_else(|| self.alike_unknown(words))
+            .or_else(|| self.reordered(words))
+        {
             out.push(d);
             return;
         }
@@ -49,9 +55,12 @@ impl Explainer<'_> {
         let unknown = out.len() > before;
         let Some((entry, form, fit)) = nearest_form(self.forms, &known) else { return };
         let section = entry.section;
-        if let Some(d) = self.types_alike(&known, &fit, form, section).filter(|_| !unknown) {
-            out.push(d);
-            return;
+        if !unknown && !fit.left.is_empty() {
+            let types = self.types_alike(&known, &fit, form, section);
+            if let Some(d) = types.or_else(|| self.other_layout(&known, form, section)) {
+                out.push(d);
+                return;
+            }
         }
         for w in &fit.left {
             let word = &known[*w as usize];
@@ -80,6 +89,86 @@ impl Explainer<'_> {
             let (last, text) = words.last().map_or((self.span, ""), |w| (w.span, w.text.as_str()));
             out.push(errors::not_together(last, self.opcode, text, None, form.line, None, section));
         }
+    }
+
+    /// Words that are one with `::` between them: `.mbarrier.complete_tx.bytes`.
+    fn joined(&mut self, words: &[Word]) -> Option<Diagnostic> {
+        for from in 0..words.len() {
+            let mut text = words[from].text.clone();
+            for last in from + 1..words.len().min(from + 4) {
+                text += &format!("::{}", words[last].text);
+                if most_times(&text, self.forms) == 0 {
+                    continue;
+                }
+                let mut changed = words[..from].to_vec();
+                changed.push(word(&text));
+                changed.extend_from_slice(&words[last + 1..]);
+                if self.forms.iter().any(|(_, form)| fit(form, &changed).fits())
+                    && self.tried(&changed) <= Verdict::Misplaced
+                {
+                    let section = self.forms.first().map_or("9.7", |f| f.0.section);
+                    let span = words[from].span.to(words[last].span);
+                    let written = text.replace("::", ".");
+                    let help = Some(format!("write `.{text}`"));
+                    return Some(errors::unknown_qualifier(span, self.opcode, &written, help, None, section));
+                }
+            }
+        }
+        None
+    }
+
+    /// The layouts of a matrix: `.row.row` for `.row.col`.
+    fn other_layout(&mut self, words: &[Word], form: &Form, section: &str) -> Option<Diagnostic> {
+        for i in (0..words.len()).rev() {
+            let other = match words[i].text.as_str() {
+                "row" => "col",
+                "col" => "row",
+                _ => continue,
+            };
+            let mut changed = words.to_vec();
+            changed[i].text = other.to_string();
+            if self.forms.iter().any(|(_, form)| fit(form, &changed).fits()) && self.works(&changed) {
+                let old = &words[i];
+                let help = Some(format!("write `.{other}` in place of `.{}`", old.text));
+                return Some(errors::not_together(old.span, self.opcode, &old.text, None, form.line, help, section));
+            }
+        }
+        None
+    }
+
+    /// One unknown word in several places: `.half.half`.
+    fn alike_unknown(&mut self, words: &[Word]) -> Option<Diagnostic> {
+        let unknown: Vec<usize> = (0..words.len()).filter(|i| most_times(&words[*i].text, self.forms) == 0).collect();
+        let [first, .., last] = unknown.as_slice() else { return None };
+        if unknown.iter().any(|i| words[*i].text != words[*first].text) {
+            return None;
+        }
+        let name = &words[*first].text;
+        let all = alternatives(self.forms);
+        let meant = foreign::ty(name);
+        let mut types: Vec<&str> = meant.into_iter().collect();
+        for alt in all {
+            // `fp8` and the like of C++.
+            if is_type(alt) && name.starts_with("fp") && !types.contains(&alt) {
+                types.push(alt);
+            }
+        }
+        for alt in types.into_iter().take(24) {
+            let mut changed = words.to_vec();
+            for i in &unknown {
+                changed[*i].text = alt.to_string();
+            }
+            if self.works(&changed) {
+                let mut parts = vec![word(self.opcode)];
+                parts.extend(changed);
+                let section = self.forms.first().map_or("9.7", |f| f.0.section);
+                let help = Some(format!("write `{}`", spelled(&parts)));
+                let span = words[*first].span;
+                let d = errors::unknown_qualifier(span, self.opcode, name, help, None, section);
+                return Some(d.label(words[*last].span, "nor here".to_string()));
+            }
+        }
+        None
     }
 
     /// Several words that no form has and without which the instruction is legal, such as `.sync.aligned`: one error.

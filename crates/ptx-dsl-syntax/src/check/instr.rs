@@ -85,10 +85,12 @@ impl Checker {
         }
         errors = with_one_for_a_vector(ast, errors);
         if let Some(first) = errors.iter().position(errors::is_misplaced) {
-            let fewer = errors[first].helps == [errors::TOO_MUCH] || errors[first].code == 405;
+            let fewer = errors[first].helps == [errors::TOO_MUCH]
+                || errors[first].code == 405
+                || errors::is_one_register(&errors[first]);
             if let Some(Rearranged { text, count, removed }) = self.rearranged(ast, fewer) {
                 let mut d = errors.swap_remove(first);
-                if let Some(o) = removed.filter(|_| d.code == 405).and_then(|at| ast.operands.get(at)) {
+                if let Some(o) = removed.filter(|_| matches!(d.code, 405 | 414)).and_then(|at| ast.operands.get(at)) {
                     d = errors::superfluous(o.span, &print::operand_text(o), self.attempts.form);
                 } else if let (404, [first, .., last]) = (d.code, ast.operands.as_slice())
                     && count == ast.operands.len()

@@ -336,6 +336,7 @@ impl Checker {
             (Some(Sym::Func(_)), what) => what == "function",
             (Some(Sym::Label(_)), what) => what == "label",
             (Some(Sym::Reg(_)), what) => what == "name" || what == "function",
+            (Some(Sym::Var(_)), "register") if ty == Some(Ty::Pred) => false,
             (Some(Sym::Var(_)), what) => matches!(what, "variable" | "register or variable" | "register" | "name"),
             _ => true,
         }

@@ -340,7 +340,17 @@ impl Checker {
             };
         }
         let Some(picked) = pick(parts, given.len()) else {
-            at.fail(errors::wrong_shape(span, name, &format!("an address of {} parts", parts.len())), 3);
+            at.fail(
+                errors::wrong_shape(
+                    span,
+                    name,
+                    &match parts.len() {
+                        1 => "an address of one part".to_string(),
+                        n => format!("an address of {n} parts"),
+                    },
+                ),
+                3,
+            );
             return Operand::Sink;
         };
         let mut out = Vec::with_capacity(picked.len());

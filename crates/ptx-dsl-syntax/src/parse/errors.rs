@@ -104,6 +104,10 @@ pub(crate) fn unterminated_comment(span: Span) -> Diagnostic {
 
 pub(crate) fn expected(span: Span, what: &str, found: &str) -> Diagnostic {
     let message = format_args!("expected {what}, found {found}");
+    // What can begin no statement is the next operand.
+    if what == "`,` or `;`" && (found == "`[`" || found.starts_with("`%")) {
+        return helped_error(110, span, message, format_args!("write `,` before it"));
+    }
     let d = match sign_of_c(what, found).or_else(|| expected_help(what)) {
         Some(help) => helped_error(110, span, message, format_args!("{help}")),
         // One sign: `]`, `)`.

@@ -74,6 +74,11 @@ pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
 /// A help for several registers.
 pub(crate) const OTHER_REGISTERS: &str = "name registers of that type, or convert these before it";
 
+/// Is it about a vector where one register belongs?
+pub(crate) fn is_one_register(d: &Diagnostic) -> bool {
+    d.code == 414 && d.message.contains("is one register, and")
+}
+
 /// A help that lists further operands of an instruction.
 pub(crate) const TOO_MUCH: &str = "remove what is too much";
 

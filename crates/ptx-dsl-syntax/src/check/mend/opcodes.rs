@@ -76,6 +76,14 @@ impl Checker {
     /// The opcode with the missing dot in its first word: `mulf32`.
     pub(crate) fn with_dot(&mut self, ast: &ast::Instr) -> Option<String> {
         let (first, rest) = ast.parts.split_first()?;
+        // `fence_proxy_async`
+        if first.text.contains('_') {
+            let parts: Vec<_> = first.text.split('_').map(word).chain(rest.iter().cloned()).collect();
+            let text = spelled(&parts);
+            if self.verdict_of(ast, parts) == Verdict::Legal {
+                return Some(text);
+            }
+        }
         for i in 1..first.text.len().min(24) {
             let Some((a, b)) = first.text.split_at_checked(i) else { continue };
             if self.table.entries(a).is_empty() {

@@ -69,6 +69,15 @@ impl Checker {
             }
             trial.operands = ast.operands.clone();
         }
+        // `cvt.rn.bf16x2.f32 d, {a, b}`
+        for (i, o) in ast.operands.iter().enumerate() {
+            let OperandKind::Vector(list) = &o.kind else { continue };
+            trial.operands.splice(i..=i, list.iter().cloned());
+            if let Some(found) = works(self, &trial) {
+                return Some(found);
+            }
+            trial.operands = ast.operands.clone();
+        }
         // `[map], {x, y}`
         for i in 1..count {
             let (OperandKind::Address(map), OperandKind::Vector(_)) =

@@ -115,6 +115,7 @@ impl Explainer<'_> {
         let mut apart = Vec::new();
         for i in 1..name.len().min(24) {
             if let Some((a, b)) = name.split_at_checked(i)
+                && let b = b.trim_start_matches("::").trim_start_matches('_')
                 && most_times(a, self.forms) > 0
                 && most_times(b, self.forms) > 0
             {
@@ -184,6 +185,22 @@ impl Explainer<'_> {
         let mut plain = Vec::new();
         for (_, form) in self.forms {
             plain.push(*form);
+        }
+        // A scope or an ordering that another qualifier has not.
+        let pair = [Some(at), other.and_then(|(_, span)| known.iter().position(|w| w.span == span))];
+        for i in pair.into_iter().flatten() {
+            let old = known[i].text.as_str();
+            if !SCOPES.contains(&old) && !ORDERINGS.contains(&old) {
+                continue;
+            }
+            let Some((_, kind)) = same_kind(old, &alternatives(self.forms)) else { continue };
+            for new in kind {
+                let mut changed = known.to_vec();
+                changed[i].text = new[1..].to_string();
+                if new[1..] != *old && legal(&plain, &changed) && self.works(&changed) {
+                    return Some(format!("write `{new}` in place of `.{old}`"));
+                }
+            }
         }
         let mut removable = Edits::default();
         for (i, word) in known.iter().enumerate() {
@@ -305,6 +322,8 @@ fn foreign_word(name: &str) -> Option<&'static str> {
         "wait" => "wait_group",
         "commit" => "commit_group",
         "ldg" => "nc",
+        // `__shfl_xor_sync`
+        "xor" => "bfly",
         // Types of `tcgen05.mma`.
         "kind::bf16" | "kind::fp16" | "f16" | "bf16" => "kind::f16",
         "kind::fp8" | "kind::f8" | "kind::fp6" | "kind::e4m3" | "kind::e5m2" | "f8f6f4" => "kind::f8f6f4",
