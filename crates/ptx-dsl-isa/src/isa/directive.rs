@@ -128,9 +128,9 @@ const fn pragma(name: &'static str, since: Ptx, requires: Targets, body: bool) -
 /// The known strings of `.pragma`, with their requirements. An unknown one is not an error.
 pub static PRAGMAS: &[Pragma] = &[
     pragma("nounroll", ptx(2, 0), sm(20), false),
-    pragma("used_bytes_mask", ptx(8, 3), sm(50), false),
+    pragma("used_bytes_mask", ptx(8, 3), sm(50), true),
     pragma("enable_smem_spilling", ptx(8, 7), sm(75), true),
-    Pragma { argument: Some("10"), ..pragma("frequency", ptx(9, 0), ANY, false) },
+    Pragma { argument: Some("10"), ..pragma("frequency", ptx(9, 0), ANY, true) },
     pragma("mma_throughput", ptx(9, 3), ANY, true),
 ];
 

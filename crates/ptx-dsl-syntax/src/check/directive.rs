@@ -67,7 +67,7 @@ impl Checker {
         self.directive_gate(&d.name.text, d.name.span);
         match d.name.text.as_str() {
             ".alias" => self.alias(d),
-            ".pragma" => self.pragma(d, false),
+            ".pragma" => self.module_pragma(d),
             ".section" => self.section(d),
             ".file" => self.file(d),
             _ => {}
@@ -336,7 +336,23 @@ impl Checker {
         }
     }
 
-    /// `.pragma "nounroll";` A string that is not known is not an error.
+    /// At module scope ptxas refuses a string that it does not know.
+    fn module_pragma(&mut self, d: &ast::Directive) {
+        for arg in &d.args {
+            if let Arg::Str(word) = arg
+                && !PRAGMAS
+                    .iter()
+                    .any(|p| word.text.split_whitespace().next() == Some(p.name) && (p.body || p.name == word.text))
+            {
+                let text = format!("the pragma `\"{}\"` is not known at module scope", word.text);
+                self.report(errors::pragma(word.span, &text, "remove it, or move it into the body of a function"));
+                return;
+            }
+        }
+        self.pragma(d, false);
+    }
+
+    /// `.pragma "nounroll";` In a function a string that is not known is not an error.
     fn pragma(&mut self, d: &ast::Directive, body: bool) {
         for arg in &d.args {
             let word = match arg {

@@ -75,12 +75,18 @@ impl Parser<'_> {
 
     fn declarators(&mut self, var: &mut VarDecl) -> Res<()> {
         loop {
+            self.no_sink()?;
             self.declarator(&mut var.names)?;
             self.alignment_after_name(var)?;
             if !self.eat(',') {
                 return self.semicolon();
             }
         }
+    }
+
+    /// Reports `_`, which is no name.
+    pub(super) fn no_sink(&mut self) -> Res<()> {
+        if self.word_at(0) == Some("_") { self.unexpected("a name") } else { Ok(()) }
     }
 
     /// Reports `.b8 x[64] .align 128`, and the same without the dot.
@@ -117,7 +123,9 @@ impl Parser<'_> {
             return;
         }
         for token in &self.tokens[broken..self.pos] {
-            if let Tok::Word(text) = &token.kind {
+            if let Tok::Word(text) = &token.kind
+                && text != "_"
+            {
                 let name = Word { text: text.clone(), span: token.span() };
                 var.names.push(Declarator {
                     name,
@@ -138,6 +146,10 @@ impl Parser<'_> {
             return self.unexpected("a parameter, which begins with `.param` or `.reg`");
         }
         let mut var = self.declaration_head(Vec::new(), start, late)?;
+        // ptxas takes `_` for parameters of kernels and prototypes.
+        if !late {
+            self.no_sink()?;
+        }
         self.declarator(&mut var.names)?;
         self.alignment_after_name(&mut var)?;
         if self.is(':') && !self.is_path(0) {

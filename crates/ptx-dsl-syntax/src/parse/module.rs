@@ -334,6 +334,7 @@ impl Parser<'_> {
         if self.is('(') {
             function.rets = self.params(false)?;
         }
+        self.no_sink()?;
         function.name = self.name("the name of a function")?;
         if self.is('<') {
             self.const_parameters(function)?;

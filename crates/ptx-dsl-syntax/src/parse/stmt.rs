@@ -90,6 +90,7 @@ impl Parser<'_> {
             }
             Some(Tok::Word(word)) if word == ARGUMENTS => out.push(Stmt::Arguments(self.piece_arguments()?)),
             Some(Tok::Word(_)) if self.is_at(1, ':') && !self.is_path(1) => {
+                self.no_sink()?;
                 let label = self.name("a label")?;
                 self.bump();
                 match self.dotted() {
