@@ -116,6 +116,7 @@ impl Writer<'_> {
                 let parts: Vec<String> = parts.iter().map(|p| self.operand(p)).collect();
                 format!("{{{}}}", parts.join(", "))
             }
+            Shape::Number(n) => n.to_string(),
             _ => self.value(form.name),
         }
     }

@@ -694,3 +694,54 @@ fn chains_of_products_keep_sums_that_are_read_and_canonical_nans() {
     // the last row of `a` reads after the end, in the middle of a chain
     said(|host| chains.launch(host, Launch::grid(2).block((16, 16)), (&x, &mut [0.0f32; 512], 40, 192)));
 }
+
+ptx! {
+    <sm_90, ptx 8.3, compiled>
+    .visible .entry widths(.param .u64 .ptr .global .align 8 out: &mut [u64])
+    {
+        .shared .align 16 .b8 before[256];
+        .shared .align 16 .b8 tile[64];
+        .global .align 16 .b8 table[64];
+        .local .align 16 .b8 own[64];
+        .reg .b16 %h;
+        .reg .b64 %d, %a, %low, %high;
+        .reg .b128 %q;
+        ld.param.u64 %d, [out];
+        // 16 bits are the lowest ones of the address
+        mov.u64 %a, tile;
+        mov.u16 %h, tile;
+        cvt.u64.u16 %low, %h;
+        and.b64 %a, %a, 0xffff;
+        sub.u64 %a, %a, %low;
+        st.global.u64 [%d], %a;
+        mov.b64 %a, table;
+        mov.b16 %h, table;
+        cvt.u64.u16 %low, %h;
+        and.b64 %a, %a, 0xffff;
+        sub.u64 %a, %a, %low;
+        st.global.u64 [%d+8], %a;
+        // 128 bits are the address and zeros
+        mov.b128 %q, table;
+        mov.b128 {%low, %high}, %q;
+        mov.u64 %a, table;
+        sub.u64 %low, %low, %a;
+        st.global.u64 [%d+16], %low;
+        st.global.u64 [%d+24], %high;
+        mov.b128 %q, own;
+        mov.b128 {%low, %high}, %q;
+        mov.u64 %a, own;
+        sub.u64 %low, %low, %a;
+        st.global.u64 [%d+32], %low;
+        st.global.u64 [%d+40], %high;
+        ret;
+    }
+}
+
+#[test]
+fn mov_takes_addresses_of_16_and_128_bits() {
+    for host in both() {
+        let mut x = [9u64; 6];
+        widths.launch(&host, Launch::grid(1), (&mut x,)).unwrap();
+        assert_eq!(x, [0; 6]);
+    }
+}
