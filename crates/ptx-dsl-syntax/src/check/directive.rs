@@ -345,7 +345,11 @@ impl Checker {
                     .any(|p| word.text.split_whitespace().next() == Some(p.name) && (p.body || p.name == word.text))
             {
                 let text = format!("the pragma `\"{}\"` is not known at module scope", word.text);
-                self.report(errors::pragma(word.span, &text, "remove it, or move it into the body of a function"));
+                self.report(errors::pragma(
+                    word.span,
+                    &text,
+                    "remove the directive, or move it into the body of a function",
+                ));
                 return;
             }
         }

@@ -315,10 +315,18 @@ impl Checker {
             if d.code != errors::UNDECLARED || d.message.starts_with("label") {
                 continue;
             }
-            if let Some(&(what, plain)) = below.get(name.as_str()) {
-                let within = module.items.iter().any(|item| {
-                    matches!(item, ast::Item::Function(f) if f.span.first < d.span.first && d.span.last < f.end.last)
-                });
+            let Some(&(what, plain)) = below.get(name.as_str()) else { continue };
+            let inside = |first: u32, last: u32| first <= d.span.first && d.span.last <= last;
+            let mut place = None;
+            for item in &module.items {
+                match item {
+                    ast::Item::Function(f) if inside(f.span.first, f.end.last) => place = Some(true),
+                    ast::Item::Var(decl) if inside(decl.span.first, decl.span.last) => place = Some(false),
+                    _ => {}
+                }
+            }
+            // What is in neither is a piece, which names nothing of the module.
+            if let Some(within) = place {
                 *d = errors::declared_below(d.span, what, &name, plain && within);
             }
         }

@@ -386,7 +386,7 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
     if plain.len() < text.len() && !plain.is_empty() && (float || all_digits(plain)) {
         return d.help(format!("PTX has no such suffix: write `{plain}`"));
     }
-    let hexadecimal = text.bytes().all(|c| c.is_ascii_hexdigit() && !matches!(c, b'e' | b'E'));
+    let hexadecimal = why.ends_with("digit") && text.bytes().all(|c| c.is_ascii_hexdigit());
     match text.get(..2) {
         Some("0x" | "0X") => d.help("put hexadecimal digits after it: 0 to 9, A to F"),
         Some("0b" | "0B") => d.help("put binary digits after it: 0 and 1"),
@@ -395,7 +395,8 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
             d.help(format!("a number that begins with 0 is octal: write `{}`", text.trim_start_matches('0')))
         }
         _ if hexadecimal => d.help(format!("write `0x{text}` if it is hexadecimal")),
-        _ => d.help("remove what is no digit"),
+        _ if why.ends_with("digit") => d.help("remove what is no digit"),
+        _ => d,
     }
 }
 
