@@ -176,7 +176,7 @@ impl machine::Code for Executable {
         }
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
-        x.scheduling.endless = EndlessGuard::interpreted(launch);
+        x.scheduling.endless = EndlessGuard::interpreted(launch, x.monitor.is_on());
         let wants = x.monitor.wants();
         let code = self.code(x.set, wants.variables);
         if (wants.variables || wants.events)

@@ -156,8 +156,8 @@ impl Launch {
     /// How many regions (pieces of code between branches and waits) may run, counted per warp.
     ///
     /// By default the limit is [`DEFAULT_STEP_LIMIT`], and a loop that never ends is a fault within seconds: each warp may run 100 million
-    /// instructions (4 million if the runtime is not optimised) while no thread of the launch ends, or 12 million regions of compiled code
-    /// that is not optimised. Where memory is [weak](crate::Host::weak) it may also make a million strong stores.
+    /// instructions (4 million if the runtime is not optimised; with a monitor, such as the checked host or a trace, half of that) while no thread
+    /// of the launch ends, or 12 million regions of compiled code that is not optimised. Where memory is [weak](crate::Host::weak) it may also make a million strong stores.
     pub fn step_limit(mut self, regions: u64) -> Self {
         self.step_limit = Some(regions);
         self

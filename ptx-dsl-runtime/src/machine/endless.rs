@@ -41,9 +41,10 @@ impl EndlessGuard {
         EndlessGuard { limit: if launch.step_limit.is_some() { u64::MAX } else { limit }, ..Self::OFF }
     }
 
-    /// The same for the interpreter, which can look at loops.
-    pub fn interpreted(launch: &Launch) -> Self {
-        EndlessGuard { suspicion: [PATIENCE; 2], ..Self::new(launch, INTERPRETED) }
+    /// The same for the interpreter, which can look at loops. With a monitor an instruction takes longer.
+    pub fn interpreted(launch: &Launch, monitored: bool) -> Self {
+        let limit = if monitored { INTERPRETED / 2 } else { INTERPRETED };
+        EndlessGuard { suspicion: [PATIENCE; 2], ..Self::new(launch, limit) }
     }
 
     /// A thread has ended.
