@@ -9,7 +9,7 @@ use crate::kernel::Kernel;
 use crate::region::graph::{End, Item, Program, Region};
 use ptx_dsl_analysis::use_def::{RegKey, carry_use, destinations, sources};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
-use ptx_dsl_isa::image::{self, Action, Guard, Image, Register, Source};
+use ptx_dsl_isa::image::{self, Action, Guard, Image, NO_SITE, Register, Source};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::isa::effect::Carry;
 use ptx_dsl_isa::qualifier::q;
@@ -60,7 +60,7 @@ impl Writer<'_, '_> {
             results: region.results.map(|(call, callee)| self.call_results(f, call, callee)),
             body: instructions.map(|i| self.instruction(f, i)).collect(),
             end: self.end(program, f, &region.end),
-            branch: region.branch.map_or(0, |i| self.constants.site(i)),
+            branch: region.branch.map_or(NO_SITE, |i| self.constants.site(i)),
         }
     }
 
@@ -93,7 +93,7 @@ impl Writer<'_, '_> {
     fn instruction(&mut self, f: FuncId, i: &Instr) -> image::Instr {
         let guard = i.pred.as_ref().map(|pred| self.guard(f, pred));
         // an instruction that computes lane by lane cannot fault
-        let site = if i.entry.host == Host::Lane || is_move(i) { 0 } else { self.constants.site(i) };
+        let site = if i.entry.host == Host::Lane || is_move(i) { NO_SITE } else { self.constants.site(i) };
         if is_move(i) {
             return self.movement(f, i, guard);
         }
@@ -142,7 +142,7 @@ impl Writer<'_, '_> {
         }
         let from = from.unwrap_or(whole / (given.len() as u32).max(1));
         let results = self.results(f, i);
-        image::Instr { action: Action::Move { from, to }, site: 0, guard, sources: given, results }
+        image::Instr { action: Action::Move { from, to }, site: NO_SITE, guard, sources: given, results }
     }
 
     fn results(&mut self, f: FuncId, i: &Instr) -> Vec<Option<Register>> {

@@ -14,12 +14,15 @@ use crate::ty::Ty;
 use code::{Code, code};
 
 /// Changes with every change of the format. An image of another version does not decode.
-const VERSION: u32 = 5;
+const VERSION: u32 = 6;
 
 /// A register: an index into [`Image::registers`].
 pub type Register = u32;
 /// A region: an index into [`Image::regions`].
 pub type RegionId = u16;
+
+/// The number of a statement without one: it cannot fault.
+pub const NO_SITE: u32 = u32::MAX;
 
 code! {
     /// The code of a kernel and of all functions that it calls.
@@ -80,7 +83,7 @@ code! {
         pub body: Vec<Instr>,
         /// How it ends.
         pub end: End,
-        /// The number of the statement `bra` that ends it, or 0; for reports.
+        /// The number of the statement `bra` that ends it, or [`NO_SITE`]; for reports.
         pub branch: u32,
     }
 }
@@ -91,7 +94,7 @@ code! {
     pub struct Instr {
         /// What it does.
         pub action: Action,
-        /// Its number among the statements of the kernel, for faults.
+        /// Its number among the statements of the kernel, for faults, or [`NO_SITE`].
         pub site: u32,
         /// It takes effect in lanes where this predicate has this value.
         pub guard: Option<Guard>,

@@ -7,7 +7,7 @@ use super::runner::Runner;
 use crate::fault::FaultKind;
 use crate::isa::Done;
 
-use ptx_dsl_isa::image::Register;
+use ptx_dsl_isa::image::{NO_SITE, Register};
 
 impl Runner<'_, '_> {
     /// An instruction runs in these lanes of warp `k`.
@@ -23,7 +23,7 @@ impl Runner<'_, '_> {
             return Ok(());
         }
         // instructions that only compute have no number, which is 0 here: the load stands for them
-        self.x.at(if op.site == 0 { value.site } else { op.site }, op.order);
+        self.x.at(if op.site == NO_SITE { value.site } else { op.site }, op.order);
         let name = |r: Register| self.image.names.get(r as usize).cloned().unwrap_or_default();
         let (register, from) = (name(r), name(value.from));
         let kind = match rule {

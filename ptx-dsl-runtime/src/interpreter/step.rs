@@ -17,6 +17,7 @@ use crate::flow::{Next, Pc};
 use crate::isa::Done;
 use crate::machine::ctx::Ctx;
 use groups::Group;
+use ptx_dsl_isa::image::NO_SITE;
 
 /// What a step needs besides registers; kept from step to step.
 pub(super) struct Stepper {
@@ -130,8 +131,7 @@ impl Step<'_, '_> {
     fn tell_region(&mut self, pc: Pc) {
         let Some(region) = self.code.regions.get(usize::from(pc)) else { return };
         let ops = region.block.iter().map(|b| &b.op).chain(region.body.iter().map(|i| &i.op));
-        // 0 is also the number of those that have none
-        let site = ops.map(|op| op.site).find(|site| *site != 0);
+        let site = ops.map(|op| op.site).find(|site| *site != NO_SITE);
         let warps = (self.r.lo as u32, self.r.active[0], self.r.n as u32);
         self.r.x.tell_region(warps, site, &self.code.image.regions[usize::from(pc)].name);
     }

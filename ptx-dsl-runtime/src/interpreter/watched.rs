@@ -6,7 +6,7 @@ use super::loaded::Touch;
 use super::suspects::{Carry, Suspects};
 use crate::Lanes;
 use crate::qual::{Q, q};
-use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
+use ptx_dsl_isa::image::{Action, Image, Instr, NO_SITE, Register, Source};
 use ptx_dsl_isa::isa::effect::{self, MemoryOp};
 use ptx_dsl_isa::opcode::op;
 use rustc_hash::FxHashMap;
@@ -74,7 +74,7 @@ pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
     };
     let mut by_site = Vec::new();
     // those without a number cannot be told from others
-    for i in all.filter(|i| i.site != u32::MAX).filter(is_followed) {
+    for i in all.filter(|i| i.site != NO_SITE).filter(is_followed) {
         let site = i.site as usize;
         by_site.resize(by_site.len().max(site + 1), false);
         by_site[site] = true;

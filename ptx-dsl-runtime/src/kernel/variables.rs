@@ -4,7 +4,7 @@
 //! as a number, unless an address has been stored there.
 
 use crate::mem::address;
-use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Register, Source, Transfer, Variable};
+use ptx_dsl_isa::image::{Action, End, Image, Instr, NO_SITE, Place, Register, Source, Transfer, Variable};
 use ptx_dsl_isa::isa::effect::MemoryOp;
 use ptx_dsl_isa::opcode::{Opcode, op};
 
@@ -58,7 +58,7 @@ impl Variables {
             let last = if let End::Block { instr, .. } = &region.end { Some(instr) } else { None };
             for i in region.body.iter().chain(last) {
                 // a statement without a number is in no report
-                if let Some(all) = facts.variables(i).filter(|_| i.site != u32::MAX) {
+                if let Some(all) = facts.variables(i).filter(|_| i.site != NO_SITE) {
                     let at = i.site as usize;
                     of_site.resize_with(of_site.len().max(at + 1), Vec::new);
                     of_site[at] = all;

@@ -1,7 +1,7 @@
 //! The loops that a region is in, for the report of an endless one: natural loops of the region graph.
 
 use crate::flow::Pc;
-use ptx_dsl_isa::image::{End, Image, Region};
+use ptx_dsl_isa::image::{End, Image, NO_SITE, Region};
 
 /// The loops that contain a region.
 #[derive(Debug, Default, PartialEq)]
@@ -58,14 +58,14 @@ fn members(predecessors: &[Vec<Pc>], head: Pc) -> Vec<bool> {
     seen
 }
 
-/// The number of the first statement that has one. 0 is that of all others, too.
+/// The number of the first statement that has one.
 fn statement(region: &Region) -> Option<u32> {
     let end = match &region.end {
         End::Block { instr, .. } => instr.site,
         End::Switch { site, .. } | End::Call { site, .. } => *site,
         _ => region.branch,
     };
-    region.body.iter().map(|instr| instr.site).chain([end]).find(|site| *site != 0)
+    region.body.iter().map(|instr| instr.site).chain([end]).find(|site| *site != NO_SITE)
 }
 
 fn successors(end: &End) -> Vec<Pc> {
@@ -104,7 +104,7 @@ mod tests {
             let instr = Instr { action, site, guard: None, sources: Vec::new(), results: Vec::new() };
             // a branch alone, and a region without numbered statements
             let body = if n == 2 || n == 3 { Vec::new() } else { vec![instr] };
-            Region { name: n.to_string(), results: None, body, end, branch: if n == 2 { 20 } else { 0 } }
+            Region { name: n.to_string(), results: None, body, end, branch: if n == 2 { 20 } else { NO_SITE } }
         };
         let image = Image { regions: ends.into_iter().enumerate().map(region).collect(), ..Image::default() };
         let all: Vec<_> = (0..8).map(|pc| Loops::around(&image, pc)).collect();
