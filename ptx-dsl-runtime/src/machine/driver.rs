@@ -463,7 +463,7 @@ pub(super) fn time_out_waits(x: &mut Ctx<'_>) {
 
 /// A deadlock probe: all waits that could time out, when nothing could run.
 pub(super) struct Probe {
-    /// The parked cohorts by slot.
+    /// The parked warps by slot.
     waiting: Vec<(usize, Cohort)>,
     pub progress: u64,
     /// The team's epoch before the waits timed out.
@@ -476,7 +476,9 @@ pub(super) fn probe_deadlock(body: &mut dyn Body, x: &mut Ctx<'_>, last: Option<
     let mut waiting = Vec::new();
     for (slot, cluster) in x.residents.clusters.iter().enumerate() {
         let mbarrier = cluster.parked.iter().filter(|p| p.wait.can_time_out());
-        waiting.extend(mbarrier.map(|p| (slot, Cohort { epoch: 0, spent: 0, resumed: false, result: 0, ..p.c })));
+        // warp by warp: a seed divides the cohorts in another way each time
+        let warps = mbarrier.flat_map(|p| (p.c.lo..p.c.hi).map(|lo| Cohort { lo, hi: lo + 1, ..p.c }));
+        waiting.extend(warps.map(|c| (slot, Cohort { epoch: 0, spent: 0, resumed: false, result: 0, ..c })));
     }
     waiting.sort_unstable_by_key(|(slot, c)| (*slot, c.cta, c.lo, c.mask, c.pc));
     let last = last.filter(|p| p.waiting == waiting && p.progress == x.scheduling.progress && body.unchanged());

@@ -247,3 +247,12 @@ fn deadlock_at_an_mbarrier() {
         }
     }
 }
+
+#[test]
+fn a_deadlock_of_many_warps_is_found_soon() {
+    // a seed divides the warps of each CTA in another way each time
+    let launch = Launch::grid(16).block(1024).step_limit(100_000);
+    for host in seeds() {
+        assert!(matches!(kind(run::<Forever>(&host, launch.clone(), &mut [0])), FaultKind::Deadlock { .. }));
+    }
+}
