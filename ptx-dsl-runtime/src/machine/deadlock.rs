@@ -2,7 +2,7 @@
 
 use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
-use crate::machine::cluster::{Cluster, Parked};
+use crate::machine::cluster::{Cluster, Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::describe::{groups, groups_of_cluster, lanes, threads};
 use crate::machine::geometry::Geometry;
@@ -13,20 +13,23 @@ use crate::sync::tensor_memory::WaitsFor;
 const MOST: usize = 64;
 
 impl Ctx<'_> {
-    /// A deadlock, with a line for each group of threads.
+    /// A deadlock, with a line for each group of threads. Its place is the first of the most telling waits.
     pub(crate) fn deadlock(&mut self) -> Box<Fault> {
         if let Some(stuck) = self.stuck_rendezvous() {
             return stuck;
         }
         let mut waiting = Vec::new();
         let mut all = 0;
-        let mut first = None;
+        let mut first: Option<(Telling, usize, Cohort, u32)> = None;
         let mut slots: Vec<usize> =
             (0..self.residents.clusters.len()).filter(|&slot| self.residents.clusters[slot].resident).collect();
         slots.sort_by_key(|&slot| self.geometry.cluster_number(self.residents.clusters[slot].id));
         for slot in slots {
             for p in joined(&self.residents.clusters[slot]) {
-                first = first.or(Some((slot, p.c, p.site)));
+                let telling = self.residents.clusters[slot].telling(&p.wait);
+                if first.is_none_or(|(most, ..)| telling > most) {
+                    first = Some((telling, slot, p.c, p.site));
+                }
                 all += 1;
                 if waiting.len() < MOST {
                     waiting.push(line(&self.geometry, &self.residents.clusters[slot], &p));
@@ -37,7 +40,7 @@ impl Ctx<'_> {
             waiting.push(format!("and {} more groups of threads", all - waiting.len()));
         }
         waiting.extend(self.residents.clusters.iter().filter(|c| c.resident).find_map(Cluster::cycle));
-        let Some((slot, c, site)) = first else {
+        let Some((_, slot, c, site)) = first else {
             return self.fault(FaultKind::Internal("threads got lost: nobody runs and nobody waits".into()), 0);
         };
         (self.residents.slot, self.cur, self.site, self.warp) = (slot, c, site, c.lo);
@@ -102,7 +105,45 @@ pub(super) fn line(geometry: &Geometry<'_>, cluster: &Cluster, p: &Parked) -> St
     format!("CTA {ctaid:?}, {who} at {place}: {}", cluster.waits_for(p, geometry))
 }
 
+/// How much a wait tells about the cause of a deadlock.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+enum Telling {
+    /// For other threads, which wait elsewhere.
+    Others,
+    /// For a phase of which nothing has happened yet, or for Tensor Memory.
+    Untouched,
+    /// For a phase with some of its arrivals.
+    InPart,
+    /// For bytes that are missing, or for registers.
+    Missing,
+    /// For a phase with more bytes than it expects.
+    TooMany,
+}
+
 impl Cluster {
+    fn telling(&self, wait: &Wait) -> Telling {
+        let phase = |&(rank, offset): &(u32, u32)| match self.word(rank, offset).and_then(State::decode) {
+            Some(s) if s.tx < 0 => Telling::TooMany,
+            Some(s) if s.tx > 0 => Telling::Missing,
+            Some(s) if s.pending < s.expected => Telling::InPart,
+            _ => Telling::Untouched,
+        };
+        match wait {
+            Wait::Registers { .. } => Telling::Missing,
+            Wait::Phase { rank, offset, .. } => phase(&(*rank, *offset)),
+            Wait::Mbarrier(objects) => {
+                let all = objects.iter().map(|(rank, offset, _)| phase(&(*rank, *offset)));
+                all.max().unwrap_or(Telling::Untouched)
+            }
+            Wait::TensorMemory { .. } => Telling::Untouched,
+            Wait::Barrier { .. }
+            | Wait::Cluster { .. }
+            | Wait::WarpSync { .. }
+            | Wait::WholeWarp { .. }
+            | Wait::Warpgroup { .. } => Telling::Others,
+        }
+    }
+
     /// What a group of threads waits for.
     pub(super) fn waits_for(&self, p: &Parked, geometry: &Geometry<'_>) -> String {
         let phase = |&(rank, offset, parity): &(u32, u32, u64)| {

@@ -256,3 +256,39 @@ fn a_deadlock_of_many_warps_is_found_soon() {
         assert!(matches!(kind(run::<Forever>(&host, launch.clone(), &mut [0])), FaultKind::Deadlock { .. }));
     }
 }
+
+// the first warp waits for a phase that nobody touches, the second for one of whose two arrivals one has come
+kernel!(HalfArrived, INFO, |x, pc, ws| {
+    match pc {
+        0 => {
+            x.warp(0);
+            x.mbarrier(0, 64, |_| Ok((mbarrier::init(Layout::V0, 1)?, ())), 0)?;
+            x.mbarrier(0, 72, |_| Ok((mbarrier::init(Layout::V0, 2)?, ())), 0)?;
+            x.mbarrier(0, 72, |s| Ok((mbarrier::arrive(s, 1, mbarrier::Arrive::default())?.0, ())), 0)?;
+            Some(Next::Go(1))
+        }
+        1 => {
+            for k in 0..ws.len() {
+                x.warp(k);
+                let (site, offset) = if x.warp == 0 { (0, 64) } else { (1, 72) };
+                x.site = site;
+                let done = x.mbarrier(0, offset, |s| Ok((s, mbarrier::passed(s, 0)?)), 0)?;
+                let wait = Flow::Wait(Wait::Mbarrier(vec![(0, offset, 0)]));
+                let flow = if done || x.resumed() { Flow::Next } else { wait };
+                x.flow(flow, 1, if done { 3 } else { 1 });
+            }
+            None
+        }
+        _ => Some(Next::Exit),
+    }
+});
+
+#[test]
+fn the_place_of_a_deadlock_is_the_most_telling_wait() {
+    for host in seeds() {
+        let error = run::<HalfArrived>(&host, Launch::grid(1).block(64), &mut [0]).unwrap_err();
+        let fault = error.fault().unwrap();
+        assert_eq!(fault.at.as_ref().map(|at| at.line), Some(9), "{fault}");
+        assert!(fault.to_string().contains("thread (32, 0, 0)"), "{fault}");
+    }
+}
