@@ -11,8 +11,8 @@ use std::collections::VecDeque;
 /// An arrival: lanes of a warp at a time.
 type Arrival = (Actor, u32, u32);
 
-/// Complete phases whose arrivals are kept.
-const KEPT: usize = 64;
+/// Complete phases whose arrivals are kept: more than a CTA of 8 warps completes at once if the count of the object is 1.
+const KEPT: usize = 256;
 
 /// The phases of an mbarrier object.
 #[derive(Debug, Default)]

@@ -80,3 +80,23 @@ fn lanes_that_wait_late_for_a_cluster_know_of_the_phase() {
     m.sync(Sync::ClusterWait, order, slow).unwrap();
     m.memory(by(Who { lanes: 2, ..WHO }, false)).unwrap();
 }
+
+/// The count of an object is 1, and each thread of four warps arrives: 128 phases pass a wait for the first.
+#[test]
+fn a_wait_that_many_phases_have_passed_is_late() {
+    let mut m = checked();
+    m.cluster(3, &[[0; 3]; 2], 256);
+    let order = Order { release: true, acquire: true, scope: Scope::Cta, ..Order::default() };
+    m.sync(Sync::MbarrierInit { rank: 1, offset: 16 }, order, WHO).unwrap();
+    m.barrier(WHO, 8);
+    let waiter = Who { warp: 7, ..WHO };
+    let wait = Sync::MbarrierTest { rank: 1, offset: 16, parity: 0 };
+    m.sync(wait, order, waiter).unwrap();
+    for thread in 0..128 {
+        let who = Who { warp: thread / 32, lanes: 1 << (thread % 32), ..WHO };
+        m.sync(Sync::MbarrierArrive { rank: 1, offset: 16 }, order, who).unwrap();
+        m.sync(Sync::MbarrierPhase { rank: 1, offset: 16 }, order, who).unwrap();
+    }
+    let Err(FaultKind::MbarrierPhase { what }) = m.sync(wait, order, waiter) else { panic!("not late") };
+    assert!(what.contains("a wait for phase 0") && what.contains("128 phases are complete"), "{what}");
+}
