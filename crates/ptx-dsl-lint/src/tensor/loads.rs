@@ -40,6 +40,9 @@ struct Loads {
 /// Limit of reported early reads in one kernel.
 const SHOWN: usize = 4;
 
+/// Values that are followed back to a load at most.
+const MOST_JOINED: usize = 16;
+
 impl Loads {
     fn new(flow: &Flow) -> Loads {
         let mut loads = Loads { at: Vec::new(), number: vec![NONE; flow.cfg.instrs.len()], written: Vec::new() };
@@ -188,19 +191,34 @@ fn reads<'f>(flow: &'f Flow, at: u32, i: &Instr) -> &'f [(u32, Val)] {
     if moved(i) { &[] } else { flow.ssa.uses(at) }
 }
 
-/// The instruction that made a value, through synthetic moves.
+/// The instruction that made a value, through synthetic moves. Where its guard fails, an instruction leaves the old value. Paths that
+/// meet must agree.
 fn made_by(flow: &Flow, v: Val) -> Option<u32> {
-    let mut from = flow.origin(v);
-    while let Some(maker) = flow.ssa.maker(from)
-        && moved(flow.instr(maker))
-        && let Some((_, source)) = flow.ssa.uses(maker).first()
-    {
-        from = flow.origin(*source);
+    let (mut made, mut seen, mut stack) = (None, Vec::new(), vec![v]);
+    while let Some(v) = stack.pop() {
+        let v = flow.origin(v);
+        if seen.contains(&v) {
+            continue;
+        }
+        if seen.len() >= MOST_JOINED {
+            return None;
+        }
+        seen.push(v);
+        match &flow.ssa.values[v as usize] {
+            Value::Phi { args, .. } => stack.extend(args.iter()),
+            Value::Def { instr, old, .. } => {
+                let i = flow.instr(*instr);
+                let source = flow.ssa.uses(*instr).first().filter(|_| moved(i)).map(|(_, source)| *source);
+                match source.or(old.filter(|_| i.entry.effects.tensor != Tensor::Load)) {
+                    Some(before) => stack.push(before),
+                    None if made.is_some_and(|other| other != *instr) => return None,
+                    None => made = Some(*instr),
+                }
+            }
+            _ => return None,
+        }
     }
-    match flow.ssa.values[from as usize] {
-        Value::Def { instr, .. } => Some(instr),
-        _ => None,
-    }
+    made
 }
 
 /// Waits on mbarriers after which a thread writes Tensor Memory before the next barrier of the CTA.
