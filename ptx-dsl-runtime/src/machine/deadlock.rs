@@ -215,8 +215,9 @@ impl Cluster {
                     1.. => format!(": {} more bytes are expected", s.tx),
                     _ => format!(": {} bytes more than expected have arrived", -s.tx),
                 };
-                let State { phase, pending, expected, tx, .. } = s;
-                format!("phase {phase} incomplete: pending count {pending} of {expected}, tx-count {tx}{bytes}")
+                // the object knows the parity of its phase, not its number
+                let State { pending, expected, tx, .. } = s;
+                format!("the phase is incomplete: pending count {pending} of {expected}, tx-count {tx}{bytes}")
             }
             None => "not a live object".into(),
         };
