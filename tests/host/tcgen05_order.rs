@@ -129,7 +129,7 @@ ptx! {
         and.b32 %x, %steps, 64;
         setp.eq.u32 %step, %x, 0;
         @%step bra loaded;
-        xor.b32 %copy, %copy, 0;
+        xor.b32 %copy, %copy, 0; // use of a row
       loaded:
         tcgen05.wait::ld.sync.aligned;
         sub.u32 %x, %t, 128;
@@ -454,7 +454,7 @@ fn registers_before_the_wait_for_their_load() {
         "9.7.16.8.5",
         "--allow PTX0605",
     ];
-    let kind = fault(early(&Host::checked()), "load of a row", &words);
+    let kind = fault(early(&Host::checked()), "use of a row", &words);
     assert!(matches!(kind, FaultKind::PendingRegister { .. }), "{kind}");
     // ptxas makes the reader wait
     assert_eq!(early(&Host::checked().tensor_registers(false)).unwrap_or_else(|e| panic!("{e}")), wanted);

@@ -7,13 +7,13 @@ use crate::emit::constants::Constants;
 use crate::instr::{bits_type, destination_count, is_generic, is_move};
 use crate::kernel::Kernel;
 use crate::region::graph::{End, Item, Program, Region};
-use ptx_dsl_analysis::use_def::{RegKey, carry_use, destinations, sources};
+use ptx_dsl_analysis::use_def::{RegKey, carry_use, destinations, registers, sources};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::image::{self, Action, Guard, Image, NO_SITE, Register, Source};
 use ptx_dsl_isa::isa::Host;
-use ptx_dsl_isa::isa::effect::Carry;
+use ptx_dsl_isa::isa::effect::{Carry, Tensor};
 use ptx_dsl_isa::qualifier::q;
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, BTreeSet, HashMap};
 
 /// The image of a kernel whose regions are not converted yet.
 pub fn image<'m>(kernel: &Kernel<'m>, program: &Program<'_>, constants: &mut Constants<'m>) -> Image {
@@ -26,6 +26,7 @@ pub fn image<'m>(kernel: &Kernel<'m>, program: &Program<'_>, constants: &mut Con
         variables: HashMap::new(),
         sets: HashMap::new(),
         saved: kernel.recursive.iter().copied().zip(0..).collect(),
+        loaded: loaded(program),
     };
     for region in &program.regions {
         let region = writer.region(program, region);
@@ -48,6 +49,28 @@ struct Writer<'w, 'm> {
     sets: HashMap<image::Qualifiers, u32>,
     /// The number of each recursive function in [`Image::saved`].
     saved: BTreeMap<u32, u32>,
+    /// Registers that are written asynchronously.
+    loaded: BTreeSet<RegKey>,
+}
+
+/// The registers that `tcgen05.ld` loads, and their copies in the order of the regions.
+fn loaded(program: &Program<'_>) -> BTreeSet<RegKey> {
+    let mut loaded = BTreeSet::new();
+    for region in &program.regions {
+        let body = region.body.iter().filter_map(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
+        let last = if let End::Block { instr, .. } = &region.end { Some(*instr) } else { None };
+        for i in body.chain(last) {
+            if i.entry.effects.tensor == Tensor::Load || is_move(i) && reads_any(region.func, i, &loaded) {
+                loaded.extend(destinations(i).iter().flat_map(|a| registers(region.func, &a.value)));
+            }
+        }
+    }
+    loaded
+}
+
+/// Does an instruction read one of these registers?
+fn reads_any(f: FuncId, i: &Instr, all: &BTreeSet<RegKey>) -> bool {
+    !all.is_empty() && sources(i).iter().any(|a| registers(f, &a.value).iter().any(|key| all.contains(key)))
 }
 
 impl Writer<'_, '_> {
@@ -92,8 +115,9 @@ impl Writer<'_, '_> {
 
     fn instruction(&mut self, f: FuncId, i: &Instr) -> image::Instr {
         let guard = i.pred.as_ref().map(|pred| self.guard(f, pred));
-        // an instruction that computes lane by lane cannot fault
-        let site = if i.entry.host == Host::Lane || is_move(i) { NO_SITE } else { self.constants.site(i) };
+        // an instruction that computes lane by lane cannot fault, unless it reads a register too early
+        let computes = i.entry.host == Host::Lane && !reads_any(f, i, &self.loaded);
+        let site = if computes || is_move(i) { NO_SITE } else { self.constants.site(i) };
         if is_move(i) {
             return self.movement(f, i, guard);
         }

@@ -22,7 +22,7 @@ impl Runner<'_, '_> {
         if rule == Rule::Loads && !self.x.geometry.tensor_registers {
             return Ok(());
         }
-        // instructions that only compute have no number, which is 0 here: the load stands for them
+        // an instruction that has no number reads a copy of a copy, perhaps: the load stands for it
         self.x.at(if op.site == NO_SITE { value.site } else { op.site }, op.order);
         let name = |r: Register| self.image.names.get(r as usize).cloned().unwrap_or_default();
         let (register, from) = (name(r), name(value.from));
