@@ -311,7 +311,7 @@ impl Monitor for Checked {
             FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
             FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
-            FaultKind::MbarrierPhase { .. } => (u32::MAX, "phase"),
+            FaultKind::MbarrierLateWait { .. } => (u32::MAX, "phase"),
             FaultKind::Members { .. } => (u32::MAX, "aligned"),
             FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
             FaultKind::PendingRegister { .. } => (u32::MAX, "loaded register"),

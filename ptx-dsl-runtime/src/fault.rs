@@ -180,6 +180,19 @@ pub enum FaultKind {
         /// what is wrong
         what: String,
     },
+    /// A wait for a phase after which others are complete, so that its parity names a later one (checked host). Phases count from 0.
+    MbarrierLateWait {
+        /// offset in shared memory
+        offset: u32,
+        /// the object in words, with its name if it has one
+        object: String,
+        /// the phase that the thread means
+        wanted: u64,
+        /// so many are complete
+        complete: u64,
+        /// as the instruction gave it
+        parity: u64,
+    },
     /// A `clusterlaunchcontrol.try_cancel` after a failed response was observed.
     TryCancelAfterFailure,
     /// A multicast response (or another asynchronous write) for a CTA that has exited.
@@ -321,7 +334,7 @@ impl FaultKind {
             MbarrierOverArrive { .. } => "9.7.13.15.13",
             MbarrierNothingExpected => "9.7.13.15.14",
             NoCompleteCompletes => "9.7.13.15.13",
-            MbarrierPhase { .. } => "9.7.13.15.16",
+            MbarrierPhase { .. } | MbarrierLateWait { .. } => "9.7.13.15.16",
             TryCancelAfterFailure | MulticastExitedCta { .. } => "9.7.13.17",
             FirstCtaidOfFailure => "9.7.13.18",
             Barrier { .. } => "9.7.13.1",
@@ -367,7 +380,7 @@ impl FaultKind {
             MbarrierTxCount { .. } => {
                 "`expect_tx` exactly the bytes that the asynchronous operations of the phase write"
             }
-            MbarrierPhase { .. } => "wait for each phase before the next one can complete",
+            MbarrierPhase { .. } | MbarrierLateWait { .. } => "wait for each phase before the next one can complete",
             TryCancelAfterFailure => "leave the loop once `query_cancel.is_canceled` says false",
             MulticastExitedCta { .. } => "wait for the response before the CTA ends",
             FirstCtaidOfFailure => "test `query_cancel.is_canceled` first",

@@ -62,6 +62,13 @@ impl fmt::Display for FaultKind {
                 write!(f, "{what} a live mbarrier object at shared address {offset:#x}")
             }
             MbarrierCount { what } | MbarrierPhase { what } | HeldRegister { what, .. } => f.write_str(what),
+            MbarrierLateWait { object, wanted, complete, parity, .. } => {
+                write!(
+                    f,
+                    "a wait for phase {wanted} of {object}, counted from 0, comes too late: {complete} phases are complete, and parity \
+                     {parity} names a later one"
+                )
+            }
             MbarrierOverArrive { count, pending } => {
                 write!(f, "arrive-on with count {count} at an mbarrier object whose pending count is {pending}")
             }

@@ -60,9 +60,15 @@ pub struct Explore<M> {
 pub struct Explored<T> {
     results: Vec<T>,
     complete: bool,
+    runs: u64,
 }
 
 impl<T> Explored<T> {
+    /// Each run was another schedule, and there are more.
+    fn sampled(results: Vec<T>) -> Self {
+        Explored { runs: results.len() as u64, results, complete: false }
+    }
+
     /// Has an [exhaustive](Explore::exhaustive) exploration run all schedules? Others never do.
     pub fn is_complete(&self) -> bool {
         self.complete
@@ -71,6 +77,12 @@ impl<T> Explored<T> {
     /// How many schedules have run.
     pub fn schedules(&self) -> usize {
         self.results.len()
+    }
+
+    /// How many times the kernel has run. An [exhaustive](Explore::exhaustive) exploration stops some runs when it finds that they do what
+    /// an earlier schedule did; these have no result, but count for the limit.
+    pub fn runs(&self) -> u64 {
+        self.runs
     }
 }
 
@@ -225,7 +237,7 @@ impl<M> Explore<M> {
     ) -> Result<Explored<T>, Box<Failed>> {
         let host = self.host.clone().schedule(text)?;
         let result = launch(&host)?;
-        Ok(Explored { results: vec![result], complete: false })
+        Ok(Explored::sampled(vec![result]))
     }
 
     fn seeds<T>(
@@ -250,7 +262,7 @@ impl<M> Explore<M> {
                 }
             }
         }
-        Ok(Explored { results, complete: false })
+        Ok(Explored::sampled(results))
     }
 
     fn shortest<T>(
@@ -297,7 +309,7 @@ impl<M> Explore<M> {
             more = explorer.explorer.advance();
         }
         complete &= !lock(&explorer).explorer.differs();
-        Ok(Explored { results, complete })
+        Ok(Explored { results, complete, runs })
     }
 
     fn priorities<T>(
@@ -320,7 +332,7 @@ impl<M> Explore<M> {
                 results.push(result);
             }
         }
-        Ok(Explored { results, complete: false })
+        Ok(Explored::sampled(results))
     }
 
     /// One schedule, step by step.

@@ -254,6 +254,8 @@ fn polling_loops_wait() {
     assert!(all.is_complete() && all.iter().all(|x| *x == [0, 3]), "{} schedules", all.schedules());
     // three threads take the lock in one of six orders
     assert!(all.schedules() >= 6, "{}", all.schedules());
+    // some runs wait for a lock that is taken, and end there
+    assert!(all.runs() > all.schedules() as u64, "{} runs, {} schedules", all.runs(), all.schedules());
 }
 
 /// Two threads add 1 without an atomic operation; the last one traps if a sum is lost.

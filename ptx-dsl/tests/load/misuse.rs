@@ -205,9 +205,14 @@ fn a_wait_two_phases_late() {
         )
     };
     let found = fault(threads(33), &kernel(arrive.repeat(3), consumer("")));
-    assert!(matches!(&found.kind, FaultKind::MbarrierPhase { .. }), "{found}");
+    assert!(matches!(&found.kind, FaultKind::MbarrierLateWait { .. }), "{found}");
     let report = found.to_string();
-    assert!(report.contains("a wait for phase 0") && report.contains("3 phases are complete"), "{report}");
+    assert!(
+        report.contains("a wait for phase 0 of mbarrier ")
+            && report.contains("(`bar`), counted from 0")
+            && report.contains("3 phases are complete"),
+        "{report}"
+    );
     // the producer waits for an answer
     let answers =
         [0, 1, 0].iter().enumerate().map(|(i, parity)| format!("{arrive}{}", wait(&format!("p{i}"), "other", *parity)));

@@ -145,12 +145,8 @@ impl Checked {
         let Some(warp) = self.threads.of(who) else { return Ok(()) };
         let phases = self.mbarriers.find(object).and_then(|object| object.phases.as_ref());
         let Some(late) = phases.and_then(|phases| phases.test(parity, who.warp, warp)) else { return Ok(()) };
-        let what = format!(
-            "a wait for phase {} of the mbarrier object at shared address {:#x}, counted from 0, comes too late: {} phases are \
-             complete, and parity {parity} names a later one",
-            late.wanted, object.2, late.complete
-        );
-        Err(FaultKind::MbarrierPhase { what })
+        let (offset, wanted, complete) = (object.2, late.wanted, late.complete);
+        Err(FaultKind::MbarrierLateWait { offset, object: String::new(), wanted, complete, parity })
     }
 
     /// A thread has seen the completion of a phase.

@@ -16,6 +16,7 @@ impl Ctx<'_> {
                 self.describe_race(&mut race.other, &mut race.near_miss);
             }
             FaultKind::TensorRace(race) => self.describe_race(&mut race.other, &mut race.near_miss),
+            FaultKind::MbarrierLateWait { offset, object, .. } => *object = self.geometry.mbarrier(self.site, *offset),
             _ => {}
         }
         let cluster = self.residents.clusters.get(self.residents.slot);
