@@ -428,6 +428,10 @@ impl FaultKind {
                 "ptxas generates no instruction for the fence; `Host::tensor_fences(false)`, or `--allow PTX0679` of \
                  `ptx-dsl run`, allows to leave it out"
             }
+            FaultKind::TensorRace(race) if race.is_of_products() => {
+                "`Host::mma_in_order(true)`, or `--mma-in-order` of `ptx-dsl run`, executes the products of a thread in the order of \
+                 issue, which the manual promises for the same accumulator and shape only"
+            }
             _ => "",
         }
     }

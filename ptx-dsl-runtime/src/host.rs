@@ -4,7 +4,7 @@ mod explore;
 mod options;
 
 pub use explore::{Explore, Explored};
-pub(crate) use options::Options;
+pub(crate) use options::{Options, TensorRules};
 
 use std::fmt;
 use std::sync::Arc;
@@ -286,7 +286,7 @@ impl<M> Host<M> {
     /// # let _ = host;
     /// ```
     pub fn tensor_fences(mut self, wanted: bool) -> Self {
-        self.options.tensor_fences = wanted;
+        self.options.tensor.fences = wanted;
         self
     }
 
@@ -299,7 +299,21 @@ impl<M> Host<M> {
     /// # let _ = host;
     /// ```
     pub fn tensor_registers(mut self, wanted: bool) -> Self {
-        self.options.tensor_registers = wanted;
+        self.options.tensor.registers = wanted;
+        self
+    }
+
+    /// Do all `tcgen05.mma` of a thread with one `.cta_group` execute in the order of issue? By default only those with the same accumulator,
+    /// shape and kind do, as the manual has it (9.7.16.6.2), and others may overtake each other. Kernels that multiply with a matrix in Tensor
+    /// Memory, and then put the next product over that matrix, may rely on more than the manual says.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().mma_in_order(true);
+    /// # let _ = host;
+    /// ```
+    pub fn mma_in_order(mut self, in_order: bool) -> Self {
+        self.options.tensor.mma_in_order = in_order;
         self
     }
 

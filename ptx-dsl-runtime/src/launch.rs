@@ -123,8 +123,7 @@ fn run(
 ) -> Result<Report, Error> {
     let began = Instant::now();
     launch.numerics = options.numerics();
-    launch.tensor_fences = options.wants_tensor_fences();
-    launch.tensor_registers = options.wants_tensor_registers();
+    launch.tensor = options.tensor();
     launch.elements = args.iter().map(Arg::element).collect();
     let mut module = info.global_image.to_vec();
     let mut maps = Vec::new();

@@ -52,6 +52,11 @@ impl TensorRace {
         matches!(self.missing, TensorOrder::Before | TensorOrder::After)
     }
 
+    /// Are both `tcgen05.mma`, which are not pipelined?
+    pub(super) fn is_of_products(&self) -> bool {
+        self.operations && [self.access, self.other.access].iter().all(|access| access.contains("tcgen05.mma"))
+    }
+
     pub(super) fn section(&self) -> &'static str {
         match self.missing {
             TensorOrder::Wait => "9.7.16.8.5",

@@ -29,6 +29,23 @@ impl fmt::Debug for MakeMonitor {
     }
 }
 
+/// How far `tcgen05` goes by the manual: by default all the way.
+#[derive(Debug, Clone, Copy)]
+pub(crate) struct TensorRules {
+    /// [`Host::tensor_fences`](super::Host::tensor_fences)
+    pub fences: bool,
+    /// [`Host::tensor_registers`](super::Host::tensor_registers)
+    pub registers: bool,
+    /// [`Host::mma_in_order`](super::Host::mma_in_order)
+    pub mma_in_order: bool,
+}
+
+impl Default for TensorRules {
+    fn default() -> Self {
+        TensorRules { fences: true, registers: true, mma_in_order: false }
+    }
+}
+
 /// The options of a host.
 #[derive(Debug, Clone)]
 pub struct Options {
@@ -38,8 +55,7 @@ pub struct Options {
     pub(super) threads: usize,
     pub(super) engine: Option<Engine>,
     pub(super) numerics: Numerics,
-    pub(super) tensor_fences: bool,
-    pub(super) tensor_registers: bool,
+    pub(super) tensor: TensorRules,
     /// The Rust expression of such a host, for reports.
     pub(super) expression: &'static str,
     pub(super) print: Print,
@@ -56,8 +72,7 @@ impl Options {
             threads: 1,
             engine: None,
             numerics: Numerics::default(),
-            tensor_fences: true,
-            tensor_registers: true,
+            tensor: TensorRules::default(),
             expression: "host",
             print: Print::Standard,
             monitor,
@@ -74,14 +89,9 @@ impl Options {
         &self.print
     }
 
-    /// What [`Host::tensor_registers`](super::Host::tensor_registers) says.
-    pub(crate) fn wants_tensor_registers(&self) -> bool {
-        self.tensor_registers
-    }
-
-    /// What [`Host::tensor_fences`](super::Host::tensor_fences) says.
-    pub(crate) fn wants_tensor_fences(&self) -> bool {
-        self.tensor_fences
+    /// How far `tcgen05` goes by the manual.
+    pub(crate) fn tensor(&self) -> TensorRules {
+        self.tensor
     }
 
     /// What [`Host::numerics`](super::Host::numerics) says.

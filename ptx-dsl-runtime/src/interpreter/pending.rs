@@ -19,7 +19,7 @@ impl Runner<'_, '_> {
 
     #[cold]
     fn too_early(&mut self, op: &Op, rule: Rule, (r, value): (Register, Value), lanes: u32) -> Done {
-        if rule == Rule::Loads && !self.x.geometry.tensor_registers {
+        if rule == Rule::Loads && !self.x.geometry.tensor.registers {
             return Ok(());
         }
         // an instruction that has no number reads a copy of a copy, perhaps: the load stands for it

@@ -3,6 +3,7 @@
 use std::sync::Arc;
 use std::sync::atomic::{AtomicBool, Ordering};
 
+use crate::host::TensorRules;
 use crate::kernel::KernelInfo;
 use crate::launch::error::LaunchError;
 use crate::machine::heap::Heap;
@@ -89,9 +90,7 @@ pub struct Launch {
     /// That of the host. Known when the kernel runs.
     pub(crate) numerics: Numerics,
     /// That of the host. Known when the kernel runs.
-    pub(crate) tensor_fences: bool,
-    /// That of the host. Known when the kernel runs.
-    pub(crate) tensor_registers: bool,
+    pub(crate) tensor: TensorRules,
     /// The address of the memory of a cooperative launch, or 0. Known when the kernel runs.
     pub(crate) workspace: u64,
     /// If the kernel uses one. Known when it runs.
@@ -113,8 +112,7 @@ impl Launch {
             listener: None,
             elements: Vec::new(),
             numerics: Numerics::default(),
-            tensor_fences: true,
-            tensor_registers: true,
+            tensor: TensorRules::default(),
             workspace: 0,
             heap: None,
         }

@@ -2,6 +2,7 @@
 
 use crate::fault::At;
 use crate::flow::Pc;
+use crate::host::TensorRules;
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::{Variables, mbarrier};
 use crate::launch::config::Launch;
@@ -50,10 +51,8 @@ pub(crate) struct Geometry<'a> {
     pub print: Print,
     /// How matrix instructions add.
     pub numerics: Numerics,
-    /// Does the checked host want `tcgen05.fence`?
-    pub tensor_fences: bool,
-    /// Does it report registers that are read before `tcgen05.wait::ld`?
-    pub tensor_registers: bool,
+    /// How far `tcgen05` goes by the manual.
+    pub tensor: TensorRules,
     /// The address of the memory of a cooperative launch, or 0.
     pub workspace: u64,
     /// That of `malloc`, if the kernel uses it.
@@ -103,8 +102,7 @@ impl<'a> Geometry<'a> {
             elements: launch.elements.clone(),
             print,
             numerics: launch.numerics,
-            tensor_fences: launch.tensor_fences,
-            tensor_registers: launch.tensor_registers,
+            tensor: launch.tensor,
             workspace: launch.workspace,
             heap: launch.heap.clone(),
             tids: tids(block),

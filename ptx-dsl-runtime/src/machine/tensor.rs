@@ -42,9 +42,9 @@ pub struct Pipeline {
 }
 
 impl Pipeline {
-    /// That of an operation.
-    pub(crate) fn of(job: &dyn TensorJob, pair: bool) -> Pipeline {
-        Pipeline { unit: job.unit(), key: job.pipeline(), pair }
+    /// That of an operation. `mma_in_order`: all `tcgen05.mma` share one.
+    pub(crate) fn of(job: &dyn TensorJob, pair: bool, mma_in_order: bool) -> Pipeline {
+        Pipeline { unit: job.unit(), key: if mma_in_order { 0 } else { job.pipeline() }, pair }
     }
 
     /// Does an operation that is issued later execute after this one (9.7.16.6.2)?

@@ -51,7 +51,7 @@ impl Ctx<'_> {
         writes: &[TensorArea],
         lanes: u32,
     ) -> Result<(), FaultKind> {
-        let access = TensorAccess { by, reads, writes, fences: self.geometry.tensor_fences };
+        let access = TensorAccess { by, reads, writes, fences: self.geometry.tensor.fences };
         let who = self.who(lanes);
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         let done = monitor.tensor(&access, who);

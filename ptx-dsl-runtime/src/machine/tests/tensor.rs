@@ -163,6 +163,23 @@ fn pipelined_operations_stay_in_order_and_others_need_not() {
     assert_eq!(results::<OtherShape>(), [12, 21].into());
 }
 
+#[test]
+fn products_stay_in_order_if_the_host_says_so() {
+    let run = |host: Host, v: &mut [u32]| run::<OtherShape>(&host.mma_in_order(true), Launch::grid(1).block(32), v);
+    for seed in 0..60 {
+        let mut v = [7, 7];
+        run(Host::new().seed(seed), &mut v).unwrap();
+        assert_eq!(v, [0, 12]);
+    }
+    let checked = |in_order| {
+        let (mut v, host) = ([7, 7], Host::checked().mma_in_order(in_order));
+        launch::<OtherShape, _>(&host, Launch::grid(1).block(32), &mut [slice_mut(&mut v)])
+    };
+    checked(true).unwrap();
+    let report = checked(false).unwrap_err().to_string();
+    assert!(report.contains("write by `tcgen05.mma`") && report.contains("`Host::mma_in_order(true)`"), "{report}");
+}
+
 // warp 0 copies, warp 1 multiplies: one after the other, by a barrier, with and without the fences of 9.7.16.6.4.3
 macro_rules! two_threads {
     ($name:ident, $fences:expr) => {

@@ -74,6 +74,10 @@ pub fn command() -> Command {
                 .long("checked")
                 .action(ArgAction::SetTrue)
                 .help("Checks every access, for example for reads of memory that nothing has written"),
+            Arg::new("mma-in-order")
+                .long("mma-in-order")
+                .action(ArgAction::SetTrue)
+                .help("Executes all `tcgen05.mma` of a thread in the order of issue"),
             option("resident", "N", "Clusters that are resident at a time: 16 if it is left out")
                 .value_parser(clap::value_parser!(u64).range(1..)),
             option("threads", "N", "Host threads; 0 for one for each hardware thread")

@@ -112,6 +112,7 @@ fn on_with<M>(
     // errors of writing standard output are reported
     host = host.print_bytes(crate::write_bytes);
     host = host.tensor_fences(!allows(matches, MISSING_FENCE)?).tensor_registers(!allows(matches, EARLY_READ)?);
+    host = host.mma_in_order(matches.get_flag("mma-in-order"));
     let seed = matches.get_one::<u64>("seed").copied();
     if let Some(seed) = seed {
         host = host.seed(seed);
