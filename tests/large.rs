@@ -45,6 +45,10 @@ const CASES: &[Case] = &[
         let used = each(n, |i| format!("mov.b32 %a{i}x1, 1;"));
         kernel("", &(each(n, |i| format!(".reg .b32 %a{i}x<5>;")) + &used))
     }),
+    ("ranges beside registers with numbers", |n| {
+        let ranges = each(n, |i| format!(".reg .b32 %b{i}x<100000>;"));
+        kernel("", &(each(n, |i| format!(".reg .b32 %a{i};")) + &ranges))
+    }),
     ("registers", |n| {
         let used = each(n, |i| format!("add.u32 %r{}, %r{i}, 1;", i + 1));
         kernel("", &format!(".reg .b32 %r<{}>;\nmov.b32 %r0, 1;\n{used}", n + 1))

@@ -77,7 +77,8 @@ impl Checker {
         self.dropped = false;
         self.forget_location();
         let before = self.diags.len();
-        self.scopes.push(Scope::default());
+        // Its registers of the module, and what it declares.
+        self.scopes.extend([Scope::default(), Scope::default()]);
         if f.entry
             && let Some(first) = f.rets.first()
         {
@@ -131,7 +132,7 @@ impl Checker {
         };
         self.define_function(&f.name.text, f.name.span, id);
         if let Some(body) = &f.body {
-            self.block(body);
+            self.statements(body);
         }
         self.undeclared_once(before);
         // What a statement that is broken would have done is not known.
@@ -215,9 +216,14 @@ impl Checker {
         }
     }
 
-    /// A `{ }`: its labels are visible in all of it, everything else, lists of targets too, from its declaration on.
     fn block(&mut self, stmts: &[ast::Stmt]) {
         self.scopes.push(Scope::default());
+        self.statements(stmts);
+        self.close_scope();
+    }
+
+    /// In a `{ }`: its labels are visible in all of it, everything else, lists of targets too, from its declaration on.
+    fn statements(&mut self, stmts: &[ast::Stmt]) {
         for stmt in stmts {
             if let ast::Stmt::Label(word) = stmt
                 && let Some(fun) = &mut self.fun
@@ -282,7 +288,6 @@ impl Checker {
                 }
             }
         }
-        self.close_scope();
     }
 
     fn emit(&mut self, stmt: hir::Stmt) {

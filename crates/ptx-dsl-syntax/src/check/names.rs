@@ -46,6 +46,8 @@ pub(super) struct Scope {
     ranges: Vec<Range>,
     /// The ranges by the prefix before the number.
     by_prefix: HashMap<String, usize>,
+    /// Registers and variables that end in a number, by what is before it: the smallest number.
+    numbered: HashMap<String, (u64, Span)>,
 }
 
 impl Scope {
@@ -59,15 +61,9 @@ impl Scope {
         if self.ranges.is_empty() {
             return None;
         }
-        let letters = letters(name).len();
         let mut first: Option<(usize, u64)> = None;
-        // A number is no longer than that of the largest count.
-        for end in letters.max(name.len().saturating_sub(20))..name.len() {
-            let (prefix, digits) = name.split_at(end);
-            let plain = digits == "0" || !digits.starts_with('0');
-            if plain
-                && let Some(&at) = self.by_prefix.get(prefix)
-                && let Ok(n) = digits.parse::<u64>()
+        for (prefix, n) in numbers(name) {
+            if let Some(&at) = self.by_prefix.get(prefix)
                 && n < self.ranges[at].count
                 && first.is_none_or(|(first, _)| at < first)
             {
@@ -76,6 +72,30 @@ impl Scope {
         }
         first
     }
+
+    /// Adds a register or variable to `numbered`.
+    fn number(&mut self, name: &str, span: Span) {
+        for (prefix, n) in numbers(name) {
+            match self.numbered.get_mut(prefix) {
+                Some(smallest) if smallest.0 <= n => {}
+                Some(smallest) => *smallest = (n, span),
+                None => {
+                    self.numbered.insert(prefix.to_string(), (n, span));
+                }
+            }
+        }
+    }
+}
+
+/// The ways to take a name as a prefix and a number: `%r12` is number 12 of `%r`, and number 2 of `%r1`.
+fn numbers(name: &str) -> impl Iterator<Item = (&str, u64)> {
+    // A number is no longer than that of the largest count.
+    let first = letters(name).len().max(name.len().saturating_sub(20));
+    (first..name.len()).filter_map(move |end| {
+        let (prefix, digits) = name.split_at(end);
+        let plain = digits == "0" || !digits.starts_with('0');
+        Some((prefix, digits.parse().ok().filter(|_| plain)?))
+    })
 }
 
 pub(super) fn is_digit(c: char) -> bool {
@@ -109,6 +129,10 @@ impl Checker {
             None => scope.range(name).map(|r| r.span),
         };
         scope.names.insert(name.to_string(), (sym, span));
+        // The labels of a block are known before its ranges, and ptxas accepts them.
+        if matches!(sym, Sym::Reg(_) | Sym::ModuleReg(..) | Sym::Var(_)) {
+            scope.number(name, span);
+        }
         if let Some(first) = first {
             self.diags.push(errors::duplicate(span, name, first));
         }
@@ -147,7 +171,11 @@ impl Checker {
             Count::Rust(id) => Some((id, None)),
         };
         let count = count.known().unwrap_or(u64::MAX);
+        let first = scope.numbered.get(prefix).copied().filter(|(n, _)| *n < count);
         scope.ranges.push(Range { prefix: prefix.to_string(), count, rust, ty, lanes, span });
+        if let Some((n, first)) = first {
+            self.diags.push(errors::duplicate(span, &format!("{prefix}{n}"), first));
+        }
     }
 
     /// A scope ends: where rustc knows the number of registers, it compares it with the largest one that is used.
@@ -206,7 +234,7 @@ impl Checker {
         if depth == 0 {
             self.module_register(name);
         }
-        // The function's own scope is that of its parameters.
+        // A function has a scope for its registers of the module, outside that of its parameters and its body.
         self.scopes[depth.max(1)].names.insert(name.to_string(), (sym, span));
         sym
     }
