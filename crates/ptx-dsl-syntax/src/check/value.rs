@@ -191,9 +191,7 @@ impl Checker {
                     Operand::Sink
                 }
                 Some(Sym::Label(id)) => Operand::Label(id),
-                Some(Sym::Labels(at)) => Operand::Labels(self.lists.labels[at].clone()),
-                Some(Sym::Func(id)) => Operand::Func(id),
-                Some(Sym::Funcs(at)) => Operand::Funcs(self.lists.functions[at].clone()),
+                Some(Sym::Labels(at)) if name == "tlist" => Operand::Labels(self.lists.labels[at].clone()),
                 Some(Sym::Broken) => {
                     at.broken();
                     Operand::Sink
@@ -203,7 +201,8 @@ impl Checker {
                     Operand::Sink
                 }
                 Some(other) => {
-                    at.fail(errors::wrong_name(span, &word.text, other.describe(), "a label"), 1);
+                    let want = if name == "tlist" { "a list of branch targets" } else { "a label" };
+                    at.fail(errors::wrong_name(span, &word.text, other.describe(), want), 1);
                     Operand::Sink
                 }
                 None => {
