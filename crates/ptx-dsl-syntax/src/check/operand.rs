@@ -88,7 +88,13 @@ impl Checker {
                 at.fail(d, 6);
                 return Vec::new();
             }
-            at.fail(wrong_count(at, given, opcode_span), 6);
+            let labels = match at.form.operands.as_slice() {
+                [index, list] if given.len() > 2 && index.name == "index" && list.name == "tlist" => {
+                    self.labels_for_list(&given[1..])
+                }
+                _ => None,
+            };
+            at.fail(labels.unwrap_or_else(|| wrong_count(at, given, opcode_span)), 6);
             return Vec::new();
         };
         let mut out = Vec::with_capacity(dealt.len());
@@ -216,6 +222,13 @@ impl Checker {
         spec: Option<&'static OperandSpec>,
         given: &ast::Operand,
     ) -> Operand {
+        if form.name == "tlist"
+            && matches!(given.kind, OperandKind::Address(_) | OperandKind::Vector(_))
+            && let Some(d) = self.labels_for_list(&[given])
+        {
+            at.fail(d, 4);
+            return Operand::Sink;
+        }
         if !shape_fits(form, given) {
             at.fail(wrong_shape(at, form, given), 4);
             return Operand::Sink;

@@ -187,7 +187,8 @@ impl Checker {
         if role == Role::Name {
             return match sym {
                 Some(Sym::Label(_)) if name == "tlist" => {
-                    at.fail(errors::wrong_name(span, &word.text, "a label", "a list of branch targets"), 1);
+                    let list = self.free_list_name();
+                    at.fail(errors::label_for_list(span, &word.text, list), 1);
                     Operand::Sink
                 }
                 Some(Sym::Label(id)) => Operand::Label(id),

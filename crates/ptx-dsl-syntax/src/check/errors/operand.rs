@@ -71,6 +71,28 @@ pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
     )
 }
 
+/// `list`: a free name.
+pub(crate) fn label_for_list(span: Span, label: &str, list: &str) -> Diagnostic {
+    let mut d = wrong_name(span, label, "a label", "a list of branch targets");
+    d.helps = vec![declare_list(label, list)];
+    d
+}
+
+/// The same for several labels.
+pub(crate) fn labels_for_list(span: Span, labels: &str, list: &str) -> Diagnostic {
+    explained_error(
+        405,
+        span,
+        format_args!("operand `tlist` must be the name of a list of branch targets"),
+        format_args!("`.branchtargets` declares the list before the branch (PTX ISA 11.3.1)"),
+        format_args!("{}", declare_list(labels, list)),
+    )
+}
+
+fn declare_list(labels: &str, list: &str) -> String {
+    format!("put `{list}: .branchtargets {labels};` before it, and write `{list}`")
+}
+
 /// A help for several registers.
 pub(crate) const OTHER_REGISTERS: &str = "name registers of that type, or convert these before it";
 

@@ -326,6 +326,38 @@ impl Checker {
         "tmp3"
     }
 
+    /// The same for a list of targets.
+    pub(crate) fn free_list_name(&mut self) -> &'static str {
+        for name in ["ts", "targets", "ts1"] {
+            if self.lookup(name).is_none() {
+                return name;
+            }
+        }
+        "ts2"
+    }
+
+    /// Labels where the name of their list belongs: `[A, B]`, `{A, B}` or `A, B`.
+    pub(crate) fn labels_for_list(&mut self, given: &[&ast::Operand]) -> Option<Diagnostic> {
+        let span = given.first()?.span.to(given.last()?.span);
+        let mut elements = Vec::new();
+        for o in given {
+            match &o.kind {
+                OperandKind::Address(inner) | OperandKind::Vector(inner) => elements.extend(inner),
+                _ => elements.push(*o),
+            }
+        }
+        let mut labels = Vec::new();
+        for o in elements {
+            let OperandKind::Expr(Expr::Name(word, None)) = &o.kind else { return None };
+            if !matches!(self.lookup(&word.text), Some(Sym::Label(_))) {
+                return None;
+            }
+            labels.push(word.text.as_str());
+        }
+        let list = self.free_list_name();
+        (!labels.is_empty()).then(|| errors::labels_for_list(span, &labels.join(", "), list))
+    }
+
     /// Ways to get a register of the type `want` from the operand: code to put before the statement, and why.
     pub(crate) fn conversions(&mut self, given: &str, have: Ty, want: Ty) -> Vec<String> {
         let x = self.free_name();
