@@ -170,6 +170,7 @@ fn hosts() {
     for host in [
         &["--threads", "2"][..],
         &["--seed", "3"],
+        &["--seed", "0x3", "--shared", "0x40", "--heap", "0x1000", "--resident", "0x1", "--step-limit", "0xffff_ffff"],
         &["--checked"],
         &["--explore", "3"],
         &["--checked", "--explore", "2"],
@@ -250,6 +251,9 @@ fn arrays_of_other_types() {
     assert_eq!(run("mixed", &integers, "").0, 0);
     let halves = Temporary::with("f2.npy", &array("<f2", 8, &[0; 16]));
     assert_eq!(run("bits", &halves, "").0, 0);
+    let (status, _, stderr) = run("floats", &halves, "");
+    let help = "are `.f16`, but the kernel accesses `.f32`; convert them with NumPy's `.astype(\"float32\")`\n";
+    assert!(status == 2 && stderr.ends_with(help), "{stderr}");
     let one_to_four = [0x3c00u16, 0x4000, 0x4200, 0x4400].map(u16::to_le_bytes).concat();
     let halves = Temporary::with("h.npy", &array("<f2", 4, &one_to_four));
     let (status, stdout, stderr) = run("halves", &halves, "");
@@ -479,6 +483,9 @@ fn wrong_arguments() {
         (&["--arg", "y=[1024]", "--out", "y=/no/such/folder/y.npy"], "cannot write `/no/such/folder/y.npy`"),
         (&["--arg", "y=@run/saxpy.ptx:f33[4]"], "; `f33[4]` is not a type of elements, such as `f32`"),
         (&["--arg", "y=[4]", "--block", "-1"], "`-1` is not a number"),
+        (&["--arg", "y=[4]", "--seed", "0x"], "`0x` is not a number, such as `64` or `0x40`"),
+        (&["--arg", "y=[4]", "--shared", "0x1_0000_0000"], "`0x1_0000_0000` is too large"),
+        (&["--arg", "y=[4]", "--resident", "0"], "it is 1 or more"),
         (&["--arg", "y=@some.npz"], "`some.npz` is an archive of arrays"),
         (&["--arg", "y=[1024]", "--out", "y=some.npz"], "arrays are written as .npy"),
         (&["--arg", "y=[1024]", "--out", "x=no/such", "--out", "y=no/such"], "two results for the file `no/such`"),

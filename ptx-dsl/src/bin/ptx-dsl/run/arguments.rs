@@ -2,6 +2,7 @@
 
 use clap::{Arg, ArgAction, Command};
 
+use super::data::number;
 use super::spec;
 
 /// The options that ask for a launch. Without them `run` says what the kernel wants.
@@ -46,8 +47,8 @@ pub fn command() -> Command {
             dims("grid", "CTAs; one cluster if it is left out"),
             dims("block", "Threads of a CTA; `.reqntid` or else `.maxntid` if it is left out"),
             dims("cluster", "CTAs of a cluster; `.reqnctapercluster` or else 1 if it is left out"),
-            option("shared", "BYTES", "Dynamic shared memory").value_parser(clap::value_parser!(u32)),
-            option("heap", "BYTES", "The heap of `malloc`; 8 MiB if it is left out").value_parser(clap::value_parser!(u64)),
+            option("shared", "BYTES", "Dynamic shared memory").value_parser(number::<u32>),
+            option("heap", "BYTES", "The heap of `malloc`; 8 MiB if it is left out").value_parser(number::<u64>),
             Arg::new("cooperative")
                 .long("cooperative")
                 .action(ArgAction::SetTrue)
@@ -61,7 +62,7 @@ pub fn command() -> Command {
             option("print", "NAME[FIRST..END]", "Prints elements of a buffer when the kernel has ended")
                 .action(ArgAction::Append)
                 .value_parser(spec::shown),
-            option("seed", "N", "Schedules pseudo-randomly, from this seed").value_parser(clap::value_parser!(u64)),
+            option("seed", "N", "Schedules pseudo-randomly, from this seed").value_parser(number::<u64>),
             option(
                 "explore",
                 "N[,HOW]",
@@ -79,9 +80,9 @@ pub fn command() -> Command {
                 .action(ArgAction::SetTrue)
                 .help("Executes all `tcgen05.mma` of a thread in the order of issue"),
             option("resident", "N", "Clusters that are resident at a time: 16 if it is left out")
-                .value_parser(clap::value_parser!(u64).range(1..)),
+                .value_parser(spec::positive),
             option("threads", "N", "Host threads; 0 for one for each hardware thread")
-                .value_parser(clap::value_parser!(usize)),
+                .value_parser(number::<usize>),
             option(
                 "trace",
                 "FILE",
@@ -91,6 +92,6 @@ pub fn command() -> Command {
             option("timeline", "FILE", "Writes the timeline as a page for a browser")
                 .conflicts_with_all(["checked", "explore", "threads"]),
             option("step-limit", "N", "Ends the launch after N turns: pieces of code, counted for each warp")
-                .value_parser(clap::value_parser!(u64)),
+                .value_parser(number::<u64>),
         ])
 }

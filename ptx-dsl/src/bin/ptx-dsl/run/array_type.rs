@@ -27,8 +27,9 @@ pub fn check_file(parameter: &Parameter, pointee: Option<&Pointee>, path: &str, 
         (None, Some(Pointee { element: Some(ty), bytes, .. })) => (*ty, *bytes),
         _ => return Ok(()),
     };
-    // nvcc moves halves as integers
-    let halves = declared.or(by_value).is_none() && matches!(array.ty, Ty::F16 | Ty::Bf16);
+    // nvcc moves halves as integers, but no wider floats
+    let wider = wanted.is_float() && wanted.bits() > 16;
+    let halves = declared.or(by_value).is_none() && matches!(array.ty, Ty::F16 | Ty::Bf16) && !wider;
     if halves || !contradicts(array.ty, wanted, bytes) {
         return Ok(());
     }

@@ -27,7 +27,7 @@ pub enum Init {
 
 impl Init {
     pub fn from_text(text: &str) -> Result<Init, String> {
-        let seed = |inside: &str| inside.trim().parse().map(Init::Random).ok();
+        let seed = |inside: &str| number(inside).map(Init::Random).ok();
         Ok(match text {
             "zeros" => Init::Number("0".into()),
             "ones" => Init::Number("1".into()),
@@ -57,6 +57,18 @@ pub fn element_type(name: &str) -> Option<Ty> {
 pub fn is_element(ty: Ty) -> bool {
     use Ty::*;
     matches!(ty, B8 | B16 | B32 | B64 | U8 | U16 | U32 | U64 | S8 | S16 | S32 | S64 | F16 | Bf16 | F32 | F64)
+}
+
+/// `1000`, `1_000`, `0x3e8`
+pub fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
+    let plain = text.trim().replace('_', "");
+    let hex = plain.strip_prefix("0x").or(plain.strip_prefix("0X"));
+    let digits = hex.unwrap_or(&plain);
+    // `from_str_radix` also takes a sign
+    let number = digits.starts_with(|c: char| c.is_ascii_hexdigit());
+    let value = u128::from_str_radix(digits, if hex.is_some() { 16 } else { 10 }).ok().filter(|_| number);
+    let value = value.ok_or_else(|| format!("`{text}` is not a number, such as `64` or `0x40`"))?;
+    u64::try_from(value).ok().and_then(|v| v.try_into().ok()).ok_or_else(|| format!("`{text}` is too large"))
 }
 
 /// A number as bytes. `0x...` is the bit pattern of a float.
@@ -290,6 +302,7 @@ mod tests {
         let within = |data: &Data| shown(data).iter().all(|v| (-1.0..1.0).contains(&v.parse::<f32>().unwrap()));
         assert!(within(&a) && within(&b));
         assert!(Init::from_text("random(x)").is_err());
+        assert_eq!(Init::from_text("random(0x10)"), Ok(Init::Random(16)));
         assert!(Data::new(Ty::F32, &[1 << 40, 1 << 40], &Init::Iota).is_err());
         assert!(Data::new(Ty::U8, &[u64::MAX], &Init::Iota).is_err());
     }

@@ -1,6 +1,6 @@
 //! What `--arg`, `--out` and `--print` say.
 
-use super::data::{Init, element_type};
+use super::data::{Init, element_type, number};
 use super::npy::is_npz;
 use super::tensor_map::{Fields, parts};
 use ptx_dsl::load::Ty;
@@ -132,16 +132,21 @@ pub fn shown(text: &str) -> Result<Named<Range<u64>>, String> {
     let range = range.strip_suffix(']').ok_or_else(wrong)?;
     let number = |text: &str, otherwise: u64| match text.trim() {
         "" => Ok(otherwise),
-        text => text.parse().map_err(|_| wrong()),
+        text => self::number(text).map_err(|_| wrong()),
     };
     let range = match range.split_once("..") {
         Some((first, end)) => number(first, 0)?..number(end, u64::MAX)?,
         None => {
-            let at: u64 = range.trim().parse().map_err(|_| wrong())?;
+            let at: u64 = self::number(range).map_err(|_| wrong())?;
             at..at.checked_add(1).ok_or_else(wrong)?
         }
     };
     if range.start > range.end { Err(wrong()) } else { Ok(all(range)) }
+}
+
+/// A number that is not 0.
+pub fn positive(text: &str) -> Result<u64, String> {
+    number(text).and_then(|n| if n > 0 { Ok(n) } else { Err("it is 1 or more".into()) })
 }
 
 /// `--grid`, `--block`, `--cluster`: `4`, `4,2` or `4x2x1`
@@ -175,7 +180,7 @@ pub enum How {
 /// `64`, `1000,pct`, `1000,pct=2`, `100000,exhaustive`
 pub fn exploration(text: &str) -> Result<Exploration, String> {
     let (schedules, how) = text.split_once(',').map_or((text, None), |(n, how)| (n, Some(how)));
-    let schedules = schedules.parse().ok().filter(|n| *n > 0).ok_or("the number of schedules is 1 or more")?;
+    let schedules = positive(schedules).map_err(|_| "the number of schedules is 1 or more")?;
     let how = match how {
         None => How::Seeds,
         Some("exhaustive") => How::Exhaustive,
@@ -225,6 +230,24 @@ mod tests {
             // only the last one of these is a number as far as the form goes
             assert!(argument(wrong).is_err() || wrong == "x=f32[4", "{wrong}");
         }
+    }
+
+    #[test]
+    fn numbers() {
+        for (text, value) in [("0", 0), ("1_000", 1000), ("0x3e8", 1000), ("0Xff", 255), (" 7 ", 7)] {
+            assert_eq!(number::<u32>(text), Ok(value), "{text}");
+        }
+        for wrong in ["", "0x", "-1", "+1", "0x+1", "0x-1", "3e8", "x", "1.5"] {
+            let text = format!("`{wrong}` is not a number, such as `64` or `0x40`");
+            assert_eq!(number::<u64>(wrong), Err(text));
+        }
+        assert_eq!(number("0xffffffffffffffff"), Ok(u64::MAX));
+        assert_eq!(number::<u64>("0x1_0000_0000_0000_0000"), Err("`0x1_0000_0000_0000_0000` is too large".into()));
+        assert_eq!(number::<u32>("0x100000000"), Err("`0x100000000` is too large".into()));
+        assert_eq!(positive("0x10"), Ok(16));
+        assert!(positive("0x0").is_err());
+        assert_eq!(shown("y[0x10..0x20]").unwrap().value, 16..32);
+        assert_eq!(exploration("0x40,pct").unwrap().schedules, 64);
     }
 
     #[test]
