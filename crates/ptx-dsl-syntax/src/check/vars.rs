@@ -145,7 +145,8 @@ impl Checker {
             return None;
         }
         let dynamic = shape.unsized_ && name.init.is_none();
-        if dynamic && !external && params.is_none() {
+        let reported = name.dims.iter().skip(1).any(Option::is_none);
+        if dynamic && !external && params.is_none() && !reported {
             let text = "an array without a size needs an initialiser or `.extern`";
             self.report(errors::variable(
                 name.name.span,
