@@ -40,7 +40,10 @@ pub fn kernels(
     (compiled, instances): (&Compiled, &[Instances]),
     (pass, always, again): (Pass, bool, &TokenStream),
 ) -> (TokenStream, Vec<Ident>) {
-    let line = |s| source.line(s);
+    let line = |s: ptx_dsl_frontend::span::Span| emit::Line {
+        number: source.line(s),
+        of_piece: source.lines_of_piece(s.first),
+    };
     let rust = |s| source.rust(s);
     let spans = |s| source.span(s);
     let place = |s| source.place(s);
@@ -60,7 +63,7 @@ pub fn findings(source: &Source, found: &[Diagnostic]) -> TokenStream {
 
 /// The source of a module: PTX tokens in Rust, or PTX in a file.
 pub struct Expansion<'a> {
-    pub line: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> u32,
+    pub line: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> emit::Line,
     pub spans: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> (Span, Span),
     /// The Rust tokens of a parameter's type.
     pub rust: &'a dyn Fn(ptx_dsl_frontend::span::Span) -> TokenStream,

@@ -10,6 +10,7 @@ use crate::report;
 use crate::report::Problem;
 use crate::tokens::Source;
 use proc_macro2::{Span, TokenStream};
+use ptx_dsl_codegen::Line;
 use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::lex;
@@ -114,7 +115,7 @@ fn expand(
         let shown = lines.text(line.saturating_sub(1)).trim_end();
         Some(format!("{name}:{line}:{column}\n  | {shown}"))
     };
-    let line = |s| at(s).0 as u32;
+    let line = |s| Line::from(at(s).0 as u32);
     let about = about_parameters(&compiled, &types);
     let spans = |s| {
         let parameter = about.iter().find(|(finding, _)| *finding == s).map_or(s, |(_, ty)| *ty);

@@ -45,8 +45,8 @@ fn place(token: Span) -> Option<(Position, Position)> {
 struct Made {
     /// The token that it comes from.
     source: u32,
-    /// Where the outermost piece around it is used.
-    used: Option<u32>,
+    /// Where the pieces around it are used, the innermost first.
+    uses: Vec<u32>,
     /// What rustc shows in its place, if it is from another crate.
     shown: Option<ptx_dsl_frontend::span::Span>,
 }
@@ -119,7 +119,7 @@ impl Source {
         let mut expanded = expand(&self.tokens, self.spans.len() as u32);
         let free = self.spans.len() as u32;
         expanded.hide(self.hidden());
-        let made = |(id, source)| Made { source, used: expanded.used_at(id), shown: expanded.shown(id) };
+        let made = |(id, source)| Made { source, uses: expanded.uses(id).collect(), shown: expanded.shown(id) };
         self.made = (free..).zip(expanded.sources()).map(made).collect();
         let spans: Vec<_> = self.made.iter().map(|made| self.spans_of(made.source)).collect();
         self.spans.extend(spans);
@@ -218,8 +218,24 @@ impl Source {
     pub fn line(&self, span: ptx_dsl_frontend::span::Span) -> u32 {
         let elsewhere = |id: u32| self.part(id).filter(|part| part.elsewhere);
         let Some(part) = elsewhere(span.first) else { return self.span(span).0.unwrap().line() as u32 };
-        let used = self.made_token(span.first).and_then(|made| made.used).filter(|used| elsewhere(*used).is_none());
-        used.map_or(part.path, |used| self.spans_of(used).0).unwrap().line() as u32
+        let used = self.uses(span.first).last().filter(|used| elsewhere(**used).is_none());
+        used.map_or(part.path, |used| self.spans_of(*used).0).unwrap().line() as u32
+    }
+
+    /// Of a token in a piece, its file and line, and those where the piece is used, the innermost first; empty of other tokens.
+    pub fn lines_of_piece(&self, id: u32) -> Vec<(String, u32)> {
+        let uses = self.uses(id);
+        let own = (!uses.is_empty()).then_some(id);
+        let place = |id| {
+            let at = self.spans_of(id).0.unwrap();
+            (at.file(), at.line() as u32)
+        };
+        own.into_iter().chain(uses.iter().copied()).map(place).collect()
+    }
+
+    /// Where the pieces are used in which the token is, the innermost first.
+    fn uses(&self, id: u32) -> &[u32] {
+        self.made_token(id).map_or(&[], |made| &made.uses)
     }
 
     /// The Rust tokens of a range.

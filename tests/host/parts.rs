@@ -149,7 +149,7 @@ fn the_expression_form_uses_pieces() {
     assert_eq!(x, [31 * 16]);
 }
 
-/// The line of a fault in a part of another file is that of the use.
+/// A fault in a part of another file has the line there and that of the use.
 #[test]
 fn faults_are_at_the_use() {
     ptx! {
@@ -164,7 +164,10 @@ fn faults_are_at_the_use() {
     }
     let line = line!() - 4;
     let found = out_of_bounds.launch(&Host::new(), Launch::grid(1).block(1), (&mut [0_u32],)).unwrap_err().to_string();
-    assert!(found.contains(&format!("parts.rs:{line}")), "{line}: {found}");
+    let part = include_str!("../parts/src/lib.rs").lines().position(|line| line.contains("[to + OFFSET]")).unwrap() + 1;
+    let (_, places) = found.split_once(&format!("lib.rs:{part}\n")).expect(&found);
+    assert!(places.starts_with(&format!("      inlined at {}:{line}\n", file!())), "{line}: {found}");
+    assert_eq!(found.matches("parts.rs").count(), 1, "{found}");
 }
 
 /// Two parts of one name, whose pieces, constants, registers and labels have the same names.

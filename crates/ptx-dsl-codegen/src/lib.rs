@@ -54,7 +54,7 @@ pub use item::exported;
 pub use names::{primitive, rust_name, shown};
 pub use ptx_dsl_isa::image::Image;
 pub use rewrite::for_engines;
-pub use source::{Printed, Problem, RustType, Source, Text};
+pub use source::{Line, Printed, Problem, RustType, Source, Text};
 pub use values::{Places, Values};
 
 /// Rounds of if-conversion: a converted branch may make the predicate of another one divergent.
@@ -145,7 +145,7 @@ pub struct Interpreted {
 }
 
 /// An entry of a module from [`for_engines`], for the interpreter. `line` gives the line of a place in the source.
-pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> u32, text: &Printed<'_>) -> Interpreted {
+pub fn interpreted(module: &Module, entry: FuncId, line: &dyn Fn(Span) -> Line, text: &Printed<'_>) -> Interpreted {
     let split = split(module, entry);
     let function = split.as_ref().unwrap_or(&module.functions[entry.0 as usize]);
     let constants = Constants::new(module, line, text);

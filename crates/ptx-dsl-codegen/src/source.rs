@@ -10,8 +10,8 @@ use std::cell::RefCell;
 
 /// What code generation asks of the macro about the source.
 pub struct Source<'a> {
-    /// Line in the Rust (or included) file, 0 if unknown.
-    pub line: &'a dyn Fn(Span) -> u32,
+    /// Line in the Rust (or included) file.
+    pub line: &'a dyn Fn(Span) -> Line,
     /// The identifier for a name that the user wrote at this place.
     pub name: &'a dyn Fn(&Ident, Span) -> Ident,
     /// The Rust type of a parameter; `None` if the tokens are no type.
@@ -26,6 +26,21 @@ pub struct Source<'a> {
     pub places: &'a Places<'a>,
     /// Mistakes that code generation finds in the types of parameters.
     pub problems: &'a RefCell<Vec<Problem>>,
+}
+
+/// Where a statement is written.
+#[derive(Debug, Clone, Default)]
+pub struct Line {
+    /// Line in the file of the kernel, 0 if unknown.
+    pub number: u32,
+    /// Of a statement in a piece: its file and line, and those where the piece is used, the innermost first.
+    pub of_piece: Vec<(String, u32)>,
+}
+
+impl From<u32> for Line {
+    fn from(number: u32) -> Self {
+        Line { number, of_piece: Vec::new() }
+    }
 }
 
 /// A mistake in the type of a parameter.

@@ -2,7 +2,7 @@
 
 mod stages;
 
-use super::{Places, Source, Text, for_engines, kernel, rust_name};
+use super::{Line, Places, Source, Text, for_engines, kernel, rust_name};
 use proc_macro2::{Span, TokenStream};
 use ptx_dsl_frontend::lex::lex;
 use ptx_dsl_isa::hir::{Base, FuncId, Operand, Stmt, VarId};
@@ -29,7 +29,7 @@ fn take(text: &str) -> (TokenStream, Duration) {
     assert!(!compiled.failed(), "{:?}", compiled.diagnostics);
     let problems = RefCell::new(Vec::new());
     let source = Source {
-        line: &|_| 1,
+        line: &|_| Line::from(1),
         name: &|name, _| name.clone(),
         rust_type: &|_| None,
         file: Some("k.ptx".into()),

@@ -15,15 +15,15 @@ pub struct At {
     pub rust_line: u32,
     /// That file is one of PTX, so that both lines are the same.
     pub of_file: bool,
-    /// The place in another source that `.loc` gives, as in PTX of `nvcc -lineinfo` or of Triton. The places behind it are those at which it
-    /// is inlined; the last one is in the kernel. Empty without `.loc`.
+    /// The place in another source that `.loc` gives, as in PTX of `nvcc -lineinfo` or of Triton, or in a piece (`.inline`). The places
+    /// behind it are those at which it is inlined, or the piece is used; the last one is in the kernel. Empty without `.loc` and pieces.
     pub origin: Vec<Origin>,
 }
 
 /// A place in a source file. It is printed as `k.cu:17:5`.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Origin {
-    /// As `.file` names it.
+    /// As `.file` names it; of a piece, as rustc does.
     pub file: String,
     /// From 1.
     pub line: u32,
@@ -51,13 +51,15 @@ impl fmt::Display for Where<'_> {
 }
 
 impl At {
-    /// The line of the file. A place of `.loc` takes the place of the line of a PTX file, which nobody has written then.
+    /// The line of the file. A place of `.loc` takes the place of the line of a PTX file, which nobody has written then. Nor is it said twice:
+    /// the line of a piece, or of its use, is among the other places.
     fn of_source(&self) -> Option<String> {
-        let shown = self.rust_line > 0 && (!self.of_file || self.origin.is_empty());
-        shown.then(|| format!("{}:{}", self.file, self.rust_line))
+        let said = |place: &Origin| place.line == self.rust_line && place.column == 0 && place.file == self.file;
+        let said = if self.of_file { !self.origin.is_empty() } else { self.origin.iter().any(said) };
+        (self.rust_line > 0 && !said).then(|| format!("{}:{}", self.file, self.rust_line))
     }
 
-    /// The lines at which the place of `.loc` is inlined.
+    /// The lines at which the place of `.loc` is inlined, or the piece is used.
     fn inlined(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.origin.iter().skip(1).try_for_each(|place| write!(f, "\n      inlined at {place}"))
     }
@@ -96,7 +98,7 @@ impl At {
         self.inlined(f)
     }
 
-    /// The line in the PTX, and the place in the kernel that `.loc` gives.
+    /// The line in the PTX, and the place in the kernel that `.loc` gives, or of the use of a piece.
     pub(crate) fn short(&self) -> String {
         match self.origin.last() {
             Some(place) => format!("PTX line {}, {place}", self.line),
@@ -104,7 +106,7 @@ impl At {
         }
     }
 
-    /// The place in the source, in the words of `.loc` if it gives one.
+    /// The place in the source, in the words of `.loc` if it gives one, or in a piece.
     pub(crate) fn source(&self) -> String {
         self.origin.first().map_or_else(|| format!("{}:{}", self.file, self.rust_line), Origin::to_string)
     }

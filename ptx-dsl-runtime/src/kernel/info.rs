@@ -48,7 +48,7 @@ pub struct KernelInfo<'k> {
     pub of_file: bool,
     /// The PTX statements, by number.
     pub sites: &'k [Site<'k>],
-    /// The places that `.loc` gives them.
+    /// The places that `.loc` gives them, and those of pieces and their uses.
     pub origins: Origins<'k>,
     /// Values of expressions over Rust constants. Texts of statements have marks for them.
     pub values: &'k [Const],
@@ -150,7 +150,7 @@ pub struct Site<'k> {
     pub line: u32,
     /// Line in the kernel's file, 0 if unknown.
     pub rust_line: u32,
-    /// The number of its place in [`KernelInfo::origins`] from 1, 0 if no `.loc` gives one. [`KernelInfo::at`] has it in words.
+    /// The number of its place in [`KernelInfo::origins`] from 1, 0 if it has none but these lines. [`KernelInfo::at`] has it in words.
     pub origin: u32,
     /// Of a load: the bytes that the program uses, a bit each, if it says so (`.pragma "used_bytes_mask"`).
     pub used_bytes: Option<u32>,

@@ -1,4 +1,4 @@
-//! The places in source files that `.loc` gives the statements of a kernel.
+//! The places in source files that `.loc` gives the statements of a kernel, and those of pieces and their uses.
 
 use crate::fault::Origin;
 
@@ -13,7 +13,7 @@ pub struct Origins<'k> {
 }
 
 impl Origins<'_> {
-    /// There is no `.loc`.
+    /// There is no `.loc` and no piece.
     pub const NONE: Self = Origins { files: &[], places: &[] };
 
     /// The place with a number from 1, and those at which it is inlined.

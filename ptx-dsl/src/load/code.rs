@@ -2,7 +2,7 @@
 
 use super::Parameter;
 use crate::{Arg, Error, Host, Launch, Report};
-use ptx_dsl_codegen::{Info, Interpreted, Printed, interpreted};
+use ptx_dsl_codegen::{Info, Interpreted, Line, Printed, interpreted};
 use ptx_dsl_frontend::hir::{self, FuncId};
 use ptx_dsl_frontend::lex::Lexed;
 use ptx_dsl_frontend::lines::Lines;
@@ -38,7 +38,7 @@ pub(super) struct Code {
 impl Code {
     pub fn new(source: &Source, entry: FuncId) -> Self {
         let lines = Lines::new(&source.text);
-        let line = |span| lines.line(source.lexed.bytes(span).start) as u32 + 1;
+        let line = |span| Line::from(lines.line(source.lexed.bytes(span).start) as u32 + 1);
         let printed = Printed::new(&source.ptx, &source.lines);
         let Interpreted { info, sites, origins, image } = interpreted(&source.hir, entry, &line, &printed);
         Code { info, sites, origins, image: Arc::new(Executable::new(image)) }

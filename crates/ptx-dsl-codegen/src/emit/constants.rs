@@ -3,7 +3,7 @@
 use super::origins::{Collector, Origins};
 use crate::kernel::Kernel;
 use crate::names::RT;
-use crate::source::Printed;
+use crate::source::{Line, Printed};
 use proc_macro2::{Ident, TokenStream};
 use ptx_dsl_isa::hir::{Instr, Module, Operand};
 use ptx_dsl_isa::isa::{Role, fragment};
@@ -22,7 +22,7 @@ pub struct Site {
     pub line: u32,
     /// Line in the source, 0 if unknown.
     pub source_line: u32,
-    /// The number of its place in [`Origins`] from 1, 0 if no `.loc` gives one.
+    /// The number of its place in [`Origins`] from 1, 0 if there is none but `source_line`.
     pub origin: u32,
     /// Of a load: the bytes that the program uses, if not all.
     pub used_bytes: Option<u32>,
@@ -30,7 +30,7 @@ pub struct Site {
 
 pub struct Constants<'m> {
     /// Line in the source.
-    line: &'m dyn Fn(Span) -> u32,
+    line: &'m dyn Fn(Span) -> Line,
     text: &'m Printed<'m>,
     /// The qualifiers and types of each constant.
     qualifiers: Vec<(Vec<Qualifier>, Vec<Ty>)>,
@@ -41,7 +41,7 @@ pub struct Constants<'m> {
 }
 
 impl<'m> Constants<'m> {
-    pub fn new(module: &'m Module, line: &'m dyn Fn(Span) -> u32, text: &'m Printed<'m>) -> Self {
+    pub fn new(module: &'m Module, line: &'m dyn Fn(Span) -> Line, text: &'m Printed<'m>) -> Self {
         let origins = Collector::new(&module.origins);
         Constants { line, text, qualifiers: Vec::new(), numbers: BTreeMap::new(), sites: Vec::new(), origins }
     }
@@ -106,8 +106,11 @@ impl<'m> Constants<'m> {
         }
         let n = self.sites.len() as u32;
         let (line, text) = self.text.line(i);
-        let source_line = (self.line)(i.span);
-        let origin = self.origins.of(i.index);
+        let Line { number: source_line, of_piece } = (self.line)(i.span);
+        let origin = match self.origins.of(i.index) {
+            0 => self.origins.of_piece(&of_piece),
+            of_loc => of_loc,
+        };
         self.sites.push(Site { text: text.to_owned(), line, source_line, origin, used_bytes: i.used_bytes });
         self.numbers.insert(i.index, n);
         n

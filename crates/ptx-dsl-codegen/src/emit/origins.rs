@@ -1,4 +1,4 @@
-//! The places that `.loc` gives the sites of a kernel, without those that no site has.
+//! The places that `.loc` gives the sites of a kernel, without those that no site has, and those of sites in pieces.
 
 use ptx_dsl_isa::origin;
 use std::collections::BTreeMap;
@@ -16,15 +16,18 @@ pub struct Origins {
 pub struct Collector<'m> {
     of_module: &'m origin::Origins,
     of_kernel: Origins,
-    /// By number of the file in the module.
-    files: BTreeMap<u64, u32>,
+    /// The numbers of files.
+    files: BTreeMap<String, u32>,
     /// By number of the place in the module; 0 for one that is unknown.
     places: BTreeMap<u32, u32>,
+    /// The places of pieces and their uses.
+    of_pieces: BTreeMap<[u32; 4], u32>,
 }
 
 impl<'m> Collector<'m> {
     pub fn new(of_module: &'m origin::Origins) -> Self {
-        Collector { of_module, of_kernel: Origins::default(), files: BTreeMap::new(), places: BTreeMap::new() }
+        let (files, places, of_pieces) = Default::default();
+        Collector { of_module, of_kernel: Origins::default(), files, places, of_pieces }
     }
 
     pub fn all(&self) -> &Origins {
@@ -59,13 +62,32 @@ impl<'m> Collector<'m> {
         let (Ok(line), Ok(column)) = (u32::try_from(place.line), u32::try_from(place.column)) else {
             return inlined_at;
         };
-        let names = &mut self.of_kernel.files;
-        let file = *self.files.entry(place.file).or_insert_with(|| {
-            names.push(name.to_owned());
-            names.len() as u32 - 1
-        });
+        let file = self.file(name);
         self.of_kernel.places.push([file, line, column, inlined_at]);
         self.of_kernel.places.len() as u32
+    }
+
+    /// The number from 1 of a place in a piece that is used at the other ones, the innermost first; 0 without places.
+    pub fn of_piece(&mut self, places: &[(String, u32)]) -> u32 {
+        places.iter().rev().fold(0, |inlined_at, (file, line)| {
+            let place = [self.file(file), *line, 0, inlined_at];
+            let all = &mut self.of_kernel.places;
+            *self.of_pieces.entry(place).or_insert_with(|| {
+                all.push(place);
+                all.len() as u32
+            })
+        })
+    }
+
+    fn file(&mut self, name: &str) -> u32 {
+        if let Some(&number) = self.files.get(name) {
+            return number;
+        }
+        let names = &mut self.of_kernel.files;
+        names.push(name.to_owned());
+        let number = names.len() as u32 - 1;
+        self.files.insert(name.to_owned(), number);
+        number
     }
 }
 
@@ -94,5 +116,19 @@ mod tests {
         let all = kernel.into_all();
         assert_eq!(all.files, ["k.cu", "a.h"]);
         assert_eq!(all.places, [[0, 10, 5, 0], [1, 4, 5, 1], [1, 5, 5, 2]]);
+    }
+
+    #[test]
+    fn uses_of_pieces_share_places() {
+        let module = origin::Origins::default();
+        let mut kernel = Collector::new(&module);
+        let at = |file: &str, line| (file.to_owned(), line);
+        let used = [at("part.rs", 4), at("part.rs", 9), at("k.rs", 20)];
+        let other = [at("part.rs", 4), at("k.rs", 20)];
+        let of = [&used[..], &[], &other, &used].map(|places| kernel.of_piece(places));
+        assert_eq!(of, [3, 0, 4, 3]);
+        let all = kernel.into_all();
+        assert_eq!(all.files, ["k.rs", "part.rs"]);
+        assert_eq!(all.places, [[0, 20, 0, 0], [1, 9, 0, 1], [1, 4, 0, 2], [1, 4, 0, 1]]);
     }
 }

@@ -117,9 +117,9 @@ impl Expanded {
         self.contexts.sources()
     }
 
-    /// Where the piece is used in which this token is, in the tokens as written; `None` of other tokens.
-    pub fn used_at(&self, id: u32) -> Option<u32> {
-        self.contexts.used_at(id)
+    /// Where the pieces are used in which this token is, the innermost first, in the tokens as written.
+    pub fn uses(&self, id: u32) -> impl Iterator<Item = u32> {
+        self.contexts.uses(id)
     }
 }
 

@@ -25,7 +25,7 @@ impl Expanded {
         let mut next = 0;
         for (at, token) in (0..).zip(tokens) {
             // what a piece makes lies where it is used
-            let source = self.contexts.used_at(token.id).unwrap_or_else(|| self.contexts.source_of(token.id));
+            let source = self.contexts.uses(token.id).last().unwrap_or_else(|| self.contexts.source_of(token.id));
             for comment in gone.get(from(next)..from(source + 1)).unwrap_or_default() {
                 place(comment, at);
             }

@@ -125,13 +125,12 @@ impl Contexts {
         })
     }
 
-    /// The source token where the outermost piece around this token is used.
-    pub(super) fn used_at(&self, id: u32) -> Option<u32> {
-        let uses = self.around(self.origin(id).1).filter_map(|what| match what {
+    /// The source tokens where the pieces around this token are used, from the inside.
+    pub(super) fn uses(&self, id: u32) -> impl Iterator<Item = u32> {
+        self.around(self.origin(id).1).filter_map(|what| match what {
             What::Use(_, at) => Some(self.origin(at.first).0),
             What::Iteration(_) => None,
-        });
-        uses.last()
+        })
     }
 }
 
