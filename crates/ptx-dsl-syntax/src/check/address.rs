@@ -178,19 +178,7 @@ impl Checker {
             at.fail(errors::param_write(word.span, &word.text), 1);
             return 0;
         }
-        aligned_to(at, spec)
-    }
-}
-
-/// The bytes to which the access to a variable must be aligned, 0 if there is no such rule.
-pub(super) fn aligned_to(at: &Attempt, spec: Option<&OperandSpec>) -> u32 {
-    match (spec, at.opcode) {
-        (Some(s), _) if s.align != 0 => s.align,
-        (_, op::ld | op::st | op::atom | op::red) => match at.slot_ty(".type") {
-            Some(ty) => ty.bytes() * at.vec(),
-            None => 1,
-        },
-        _ => 0,
+        at.alignment(spec)
     }
 }
 

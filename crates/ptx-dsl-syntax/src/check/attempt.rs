@@ -8,7 +8,7 @@ use ptx_dsl_isa::constant::Assertion;
 use ptx_dsl_isa::hir;
 use ptx_dsl_isa::isa::syntax::{Form, is_space, is_type};
 use ptx_dsl_isa::isa::{Instr, OpTy, OperandSpec};
-use ptx_dsl_isa::opcode::Opcode;
+use ptx_dsl_isa::opcode::{Opcode, op};
 use ptx_dsl_isa::qualifier::{Qualifier, q};
 use ptx_dsl_isa::ty::Ty;
 
@@ -192,6 +192,18 @@ impl<'a> Attempt<'a> {
                 (Some(ty), count)
             }
             OpTy::Coords(_) | OpTy::PerAxis(_) | OpTy::None => (None, 0),
+        }
+    }
+
+    /// The bytes to which the access to a variable must be aligned, 0 if there is no such rule.
+    pub(super) fn alignment(&self, spec: Option<&OperandSpec>) -> u32 {
+        match (spec, self.opcode) {
+            (Some(s), _) if s.align != 0 => s.align,
+            (_, op::ld | op::st | op::atom | op::red) => match self.slot_ty(".type") {
+                Some(ty) => ty.bytes() * self.vec(),
+                None => 1,
+            },
+            _ => 0,
         }
     }
 }

@@ -5,7 +5,6 @@ mod directives;
 mod variables;
 
 use super::Checker;
-use super::address::aligned_to;
 use super::attempt::Attempt;
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
@@ -204,7 +203,7 @@ impl Checker {
         word: &ast::Word,
         constant: ConstId,
     ) {
-        let access = aligned_to(at, spec);
+        let access = at.alignment(spec);
         let (size, align, rust, open) = {
             let var = &self.out.vars[var.0 as usize];
             (var.size, var.align, var.rust, var.dynamic)
