@@ -6,7 +6,7 @@ mod operands;
 use crate::emit::constants::Constants;
 use crate::instr::{bits_type, destination_count, is_generic, is_move};
 use crate::kernel::Kernel;
-use crate::region::graph::{End, Item, Program, Region};
+use crate::region::graph::{End, Program, Region};
 use ptx_dsl_analysis::use_def::{RegKey, carry_use, destinations, registers, sources};
 use ptx_dsl_isa::hir::{FuncId, Instr, Operand};
 use ptx_dsl_isa::image::{self, Action, Guard, Image, NO_SITE, Register, Source};
@@ -57,9 +57,7 @@ struct Writer<'w, 'm> {
 fn loaded(program: &Program<'_>) -> BTreeSet<RegKey> {
     let mut loaded = BTreeSet::new();
     for region in &program.regions {
-        let body = region.body.iter().filter_map(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
-        let last = if let End::Block { instr, .. } = &region.end { Some(*instr) } else { None };
-        for i in body.chain(last) {
+        for i in region.instructions().chain(region.blocking()) {
             if i.entry.effects.tensor == Tensor::Load || is_move(i) && reads_any(region.func, i, &loaded) {
                 loaded.extend(destinations(i).iter().flat_map(|a| registers(region.func, &a.value)));
             }
@@ -76,12 +74,10 @@ fn reads_any(f: FuncId, i: &Instr, all: &BTreeSet<RegKey>) -> bool {
 impl Writer<'_, '_> {
     fn region(&mut self, program: &Program<'_>, region: &Region<'_>) -> image::Region {
         let f = region.func;
-        let instructions =
-            region.body.iter().filter_map(|item| if let Item::Instr(i) = item { Some(*i) } else { None });
         image::Region {
             name: region.name.clone(),
             results: region.results.map(|(call, callee)| self.call_results(f, call, callee)),
-            body: instructions.map(|i| self.instruction(f, i)).collect(),
+            body: region.instructions().map(|i| self.instruction(f, i)).collect(),
             end: self.end(program, f, &region.end),
             branch: region.branch.map_or(NO_SITE, |i| self.constants.site(i)),
         }

@@ -2,6 +2,7 @@
 
 use std::path::Path;
 
+use ptx_dsl_frontend::diag::Severity;
 use ptx_dsl_frontend::lex::lex;
 
 // Only its modules are used here, not their marks.
@@ -108,10 +109,18 @@ fn of_newcomers() {
     helps::hold(&around(include_str!("helps/newcomers.txt")));
 }
 
+/// Unlike those of newcomers, all of these are errors.
 #[test]
 fn of_tensor_cores() {
-    helps::hold(&around_for("sm_90a", "8.6", include_str!("helps/hopper.txt")));
-    helps::hold(&around_for("sm_100a", "9.0", include_str!("helps/blackwell.txt")));
+    for (target, version, statements) in
+        [("sm_90a", "8.6", include_str!("helps/hopper.txt")), ("sm_100a", "9.0", include_str!("helps/blackwell.txt"))]
+    {
+        let modules = around_for(target, version, statements);
+        let is_error = |text: &str| helps::findings(text).1.iter().any(|d| d.severity == Severity::Error);
+        let missed: Vec<&str> = modules.iter().filter(|(_, text)| !is_error(text)).map(|(name, _)| &**name).collect();
+        assert!(missed.is_empty(), "no errors:\n{}", missed.join("\n"));
+        helps::hold(&modules);
+    }
 }
 
 /// All helps in the sources occur in these modules, so that each is tried.

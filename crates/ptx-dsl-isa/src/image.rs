@@ -225,6 +225,14 @@ code! {
     }
 }
 
+impl Region {
+    /// Its instructions, with one that may wait.
+    pub fn instructions(&self) -> impl Iterator<Item = &Instr> {
+        let last = if let End::Block { instr, .. } = &self.end { Some(instr) } else { None };
+        self.body.iter().chain(last)
+    }
+}
+
 impl Image {
     /// As bytes.
     pub fn encode(&self) -> Vec<u8> {

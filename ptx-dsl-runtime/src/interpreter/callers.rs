@@ -67,8 +67,7 @@ fn all_calls(image: &Image) -> impl Iterator<Item = (u32, &Callee)> {
 
 /// Is the statement in the region?
 fn has(region: &Region, site: u32) -> bool {
-    let ends = matches!(&region.end, End::Block { instr, .. } if instr.site == site);
-    ends || region.body.iter().any(|instr| instr.site == site)
+    region.instructions().any(|instr| instr.site == site)
 }
 
 /// The function to which a region belongs, as a call has it. `None` for the kernel.

@@ -5,7 +5,7 @@
 
 use super::liveness::register;
 use crate::qual::{Q, q};
-use ptx_dsl_isa::image::{Action, End, Image, Instr, Register};
+use ptx_dsl_isa::image::{Action, Image, Instr, Region, Register};
 use ptx_dsl_isa::isa::effect::Tensor;
 use ptx_dsl_isa::isa::{Group, Step};
 use ptx_dsl_isa::opcode::{Opcode, op};
@@ -75,12 +75,7 @@ impl Loaded {
     pub fn new(rule: Rule, image: &Image) -> Loaded {
         let mut numbers = vec![None; image.registers.len()];
         let mut count = 0;
-        let all = || {
-            image.regions.iter().flat_map(|region| {
-                let block = if let End::Block { instr, .. } = &region.end { Some(instr) } else { None };
-                region.body.iter().chain(block)
-            })
-        };
+        let all = || image.regions.iter().flat_map(Region::instructions);
         loop {
             let before = count;
             for i in all() {

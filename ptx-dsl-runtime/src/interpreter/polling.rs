@@ -110,21 +110,16 @@ fn find(image: &Image, pc: Pc) -> Option<Loop> {
     let (mut reads, mut others) = (Vec::new(), Vec::new());
     for (at, region) in image.regions.iter().enumerate().filter(|(at, _)| members[*at]) {
         let list = if inner.contains(&at) { &mut reads } else { &mut others };
-        let polls = instructions(region).filter(|i| reads_memory(i));
+        let polls = region.instructions().filter(|i| reads_memory(i));
         list.extend(polls.filter_map(|i| Some((i.site, *i.sources.first()?))));
     }
     reads.append(&mut others);
     let outside = image.regions.iter().zip(&members).filter(|(_, inside)| !**inside).map(|(r, _)| r);
-    let mut writers: Vec<u32> = outside.flat_map(instructions).filter(|i| writes(i)).map(|i| i.site).collect();
+    let mut writers: Vec<u32> = outside.flat_map(Region::instructions).filter(|i| writes(i)).map(|i| i.site).collect();
     writers.sort_unstable();
     writers.dedup();
     let registers = (0..).zip(&slice.wanted).filter(|(_, wanted)| **wanted).map(|(r, _)| r).collect();
     Some(Loop { registers, reads, writers })
-}
-
-fn instructions(region: &Region) -> impl Iterator<Item = &Instr> {
-    let last = if let End::Block { instr, .. } = &region.end { Some(instr) } else { None };
-    region.body.iter().chain(last)
 }
 
 fn effects(i: &Instr) -> Option<Effects> {

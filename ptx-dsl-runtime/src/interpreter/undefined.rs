@@ -14,7 +14,7 @@ use crate::mem::address::{AddrSpace, Place, decode};
 use crate::monitor::{Access, By, Proxy};
 use std::rc::Rc;
 
-use ptx_dsl_isa::image::{Guard, Register};
+use ptx_dsl_isa::image::{Guard, NO_SITE, Register};
 
 /// Lanes in which a value is undefined, and where that comes from.
 type Lost = Option<(u32, Root)>;
@@ -189,7 +189,7 @@ impl Runner<'_, '_> {
             if active & self.lost_lanes(guard.register, k) != 0 {
                 self.enter(k, active);
                 // branches have no number among the statements
-                self.x.site = u32::MAX;
+                self.x.site = NO_SITE;
                 self.need(guard.register, k, active, &format!("the predicate of the branch after `{region}`"))?;
                 // the next instruction has not read its registers
                 self.x.findings.news();

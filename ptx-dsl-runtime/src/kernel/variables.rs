@@ -55,8 +55,7 @@ impl Variables {
         }
         let mut of_site: Vec<Vec<u32>> = Vec::new();
         for region in &image.regions {
-            let last = if let End::Block { instr, .. } = &region.end { Some(instr) } else { None };
-            for i in region.body.iter().chain(last) {
+            for i in region.instructions() {
                 // a statement without a number is in no report
                 if let Some(all) = facts.variables(i).filter(|_| i.site != NO_SITE) {
                     let at = i.site as usize;

@@ -13,6 +13,7 @@ use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
 use crate::machine::deadlock::line;
 use crate::machine::describe::threads;
+use ptx_dsl_isa::image::NO_SITE;
 use seen::{CHANGES, Key};
 
 fn key(slot: usize, c: &Cohort) -> Key {
@@ -88,7 +89,7 @@ pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
         for c in ready {
             let polls = body.loop_reads(&looping(slot, &c));
             let loops = x.geometry.loops(c.pc);
-            let site = polls.reads.first().map(|read| read.0).or(loops.statement).unwrap_or(u32::MAX);
+            let site = polls.reads.first().map(|read| read.0).or(loops.statement).unwrap_or(NO_SITE);
             first = first.or(Some((slot, c, site)));
             writers.extend(polls.writers);
             let reads: Vec<_> = polls.reads.iter().take(4).map(|(site, at)| x.polled(*site, *at)).collect();

@@ -1,5 +1,6 @@
 //! The `wgmma` operations of a warp in flight (PTX ISA 9.7.15.7).
 
+use ptx_dsl_isa::image::NO_SITE;
 use std::collections::VecDeque;
 
 /// What a warp has issued and not waited for. Registers that operations hold are sets, which code generation numbers: bits.
@@ -85,7 +86,7 @@ impl Groups {
 
     /// Is an operation in flight that holds one of these sets? With its statement.
     pub fn pending(&self, sets: u64) -> Option<(Pending, u32)> {
-        let site = |held: u64| self.sites.get((held & sets).trailing_zeros() as usize).copied().unwrap_or(u32::MAX);
+        let site = |held: u64| self.sites.get((held & sets).trailing_zeros() as usize).copied().unwrap_or(NO_SITE);
         if self.open & sets != 0 {
             return Some((Pending::Uncommitted, site(self.open)));
         }

@@ -1,33 +1,26 @@
-//! Checks directives: those of a function (PTX ISA 11.4, 11.7, 11.8), `.alias`, `.pragma`, `.attribute`, linkage. Where the
-//! manual and ptxas 13.5 differ, ptxas decides.
+//! Checks directives (PTX ISA 11): those of a function here. Where the manual and ptxas 13.5 differ, ptxas decides.
 
-use super::signature::signature;
-use super::symbol::Sym;
-use super::words::argument_names;
-use super::{Checker, Declared};
+mod alias;
+mod attribute;
+mod pragma;
+
+pub(super) use attribute::Attributed;
+pub(super) use pragma::used_bytes;
+
+use super::Checker;
 use crate::ast::{self, Arg, Expr};
 use crate::check::errors;
-use crate::diag::Diagnostic;
 use crate::parse::errors::{misplaced_directive, twice};
 use crate::parse::{Const, fold};
 use crate::span::Span;
-use ptx_dsl_isa::hir::FuncId;
-use ptx_dsl_isa::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, PRAGMAS, Place, directive};
-use ptx_dsl_isa::isa::{ANY, Ptx, sm};
+use ptx_dsl_isa::isa::directive::{EXCLUSIVE, GONE, LANGUAGES, NEEDS_ALL, Place, directive};
+use ptx_dsl_isa::isa::{ANY, Ptx};
 
 /// The hardware limits of threads in a CTA and CTAs in a cluster.
 pub(super) const THREADS: u64 = 1024;
 pub(super) const CTAS: u64 = 16;
 /// The most registers that ptxas accepts for `.abi_preserve_control`, on every target.
 pub(super) const CONTROL_REGISTERS: u64 = 11;
-
-/// What an attribute is attached to.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
-pub(super) enum Attributed {
-    Variable { global: bool },
-    Entry,
-    Func,
-}
 
 /// How many integers a directive takes.
 fn arguments(name: &str) -> Option<(usize, usize)> {
@@ -335,279 +328,9 @@ impl Checker {
             }
         }
     }
-
-    /// At module scope ptxas refuses a string that it does not know.
-    fn module_pragma(&mut self, d: &ast::Directive) {
-        for arg in &d.args {
-            if let Arg::Str(word) = arg
-                && !PRAGMAS
-                    .iter()
-                    .any(|p| word.text.split_whitespace().next() == Some(p.name) && (p.body || p.name == word.text))
-            {
-                let text = format!("the pragma `\"{}\"` is not known at module scope", word.text);
-                self.report(errors::pragma(
-                    word.span,
-                    &text,
-                    "remove the directive, or move it into the body of a function",
-                ));
-                return;
-            }
-        }
-        self.pragma(d, false);
-    }
-
-    /// `.pragma "nounroll";` In a function a string that is not known is not an error.
-    fn pragma(&mut self, d: &ast::Directive, body: bool) {
-        for arg in &d.args {
-            let word = match arg {
-                Arg::Str(word) => word,
-                Arg::Expr(e) => {
-                    let text = "`.pragma` takes strings";
-                    self.report(errors::pragma(e.span(), text, "put it in double quotes"));
-                    continue;
-                }
-            };
-            let mut parts = word.text.split_whitespace();
-            let first = parts.next().unwrap_or("");
-            let Some(known) = PRAGMAS.iter().find(|p| p.name == first) else { continue };
-            let section = "11.4.7";
-            if let Some(e) = self.gate(word.span, format_args!("`\"{first}\"`"), known.since, known.requires, section) {
-                self.report(e);
-            } else if known.body && !body {
-                let text = format!("the pragma `\"{first}\"` is allowed inside a function only");
-                self.report(errors::pragma(word.span, &text, "move it into the body of the function"));
-            } else if let Some(example) = known.argument
-                && parts.next().is_none()
-            {
-                let text = format!("the pragma `\"{first}\"` needs an argument");
-                self.report(errors::pragma(word.span, &text, &format!("write `\"{first} {example}\"`")));
-            }
-        }
-    }
-
-    /// `.alias fAlias, fAliasee;` (PTX ISA 11.2.3). From here on, a call of the alias calls the aliasee.
-    fn alias(&mut self, d: &ast::Directive) {
-        let (&[alias, aliasee], 2) = (argument_names(d).as_slice(), d.args.len()) else {
-            let text = "`.alias` takes the names of two functions";
-            self.report(errors::alias(
-                value_span(d),
-                text,
-                "give the new name and that of the function, with a comma between them",
-            ));
-            return;
-        };
-        // An aliasee that is an alias stands for its function.
-        let Some(resolved) = self.aliased(alias) else { return };
-        let a = match self.declared.get(&alias.text) {
-            Some(declared) => declared.id,
-            None => resolved,
-        };
-        if self.is_entry(alias, a) {
-            return;
-        }
-        let Some(b) = self.aliased(aliasee) else { return };
-        if self.is_entry(aliasee, b) {
-            return;
-        }
-        if let Some(d) = self.no_alias((alias, a), (aliasee, b)) {
-            self.report(d);
-            return;
-        }
-        if let Some(d) = self.declared.get_mut(&alias.text) {
-            d.alias = Some(alias.span);
-        }
-        self.define_function(&alias.text, alias.span, b);
-    }
-
-    /// A function that `.alias` names.
-    fn aliased(&mut self, word: &ast::Word) -> Option<FuncId> {
-        let d = match self.lookup(&word.text) {
-            Some(Sym::Func(id)) => return Some(id),
-            Some(Sym::Broken) => return None,
-            Some(other) => errors::wrong_name(word.span, &word.text, other.describe(), "a function"),
-            None => {
-                let mut d = self.undeclared(word.span, "function", &word.text);
-                if d.helps.is_empty() || d.helps[0].starts_with("define") {
-                    d.helps = vec![format!("put `.func {};` before it", word.text)];
-                }
-                d
-            }
-        };
-        self.report(d);
-        None
-    }
-
-    /// Reports a kernel in an `.alias`.
-    fn is_entry(&mut self, word: &ast::Word, id: FuncId) -> bool {
-        let entry = self.out.functions[id.0 as usize].entry;
-        if entry {
-            let text = format!("`{}` is an `.entry`, and only a `.func` has aliases", word.text);
-            self.report(errors::alias(word.span, &text, "name a `.func`"));
-        }
-        entry
-    }
-
-    /// Why one function cannot be an alias of another.
-    fn no_alias(&self, alias: (&ast::Word, FuncId), aliasee: (&ast::Word, FuncId)) -> Option<Diagnostic> {
-        let (x, y) = (&self.out.functions[alias.1.0 as usize], &self.out.functions[aliasee.1.0 as usize]);
-        let (alias, aliasee) = (alias.0, aliasee.0);
-        let (a, b) = (self.declared.get(&alias.text), self.declared.get(&aliasee.text));
-        if alias.text == aliasee.text {
-            return Some(errors::alias(aliasee.span, "a function cannot be its own alias", "name another function"));
-        }
-        if let Some(&Declared { alias: Some(first), .. }) = a {
-            let text = format!("`{}` is an alias already", alias.text);
-            return Some(errors::alias(alias.span, &text, "remove one of the two").label(first, "it is made one here"));
-        }
-        if x.defined {
-            let text = format!("`{}` is defined, and an alias is declared only", alias.text);
-            let help = "end its declaration with `;` in place of the body";
-            return Some(errors::alias(alias.span, &text, help).label(x.span, "it is defined here"));
-        }
-        for l in &y.linkage {
-            if l == ".weak" {
-                let text = format!("`{}` is `.weak`, and cannot be aliased", aliasee.text);
-                return Some(errors::alias(aliasee.span, &text, "remove `.weak`").label(y.span, "it is declared here"));
-            }
-        }
-        if signature(x) != signature(y) || noreturn(a) != noreturn(b) {
-            let text = format!("`{}` and `{}` differ in their signatures", alias.text, aliasee.text);
-            let help = format!("give `{}` the parameters and the `.noreturn` of `{}`", alias.text, aliasee.text);
-            let there = format!("`{}` is declared here", aliasee.text);
-            return Some(errors::alias(alias.span, &text, &help).label(y.span, there));
-        }
-        None
-    }
-
-    /// `.attribute(.managed, .unified(1, 2))`, kept as text (PTX ISA 5.4.8).
-    pub(super) fn attribute(&mut self, word: &ast::Word, on: Attributed) {
-        let inner = word.text.strip_prefix(".attribute(").and_then(|t| t.strip_suffix(')')).unwrap_or("");
-        if on == Attributed::Entry {
-            let text = "an `.entry` has no attributes";
-            self.report(errors::attribute(word.span, text, "remove it"));
-            return;
-        }
-        let (mut depth, mut start) = (0u32, 0);
-        for (i, c) in inner.bytes().enumerate() {
-            match c {
-                b'(' => depth += 1,
-                b')' => depth = depth.saturating_sub(1),
-                b',' if depth == 0 => {
-                    self.one_attribute(word.span, inner[start..i].trim(), on);
-                    start = i + 1;
-                }
-                _ => {}
-            }
-        }
-        self.one_attribute(word.span, inner[start..].trim(), on);
-    }
-
-    /// One of them, such as `.unified(1, 2)`.
-    fn one_attribute(&mut self, span: Span, part: &str, on: Attributed) {
-        let name = part.split([' ', '\t', '\r', '\n', '(']).next().unwrap_or("");
-        let (since, requires) = match name {
-            ".managed" if name == part => (Ptx(4, 0), sm(30)),
-            ".unified" if is_pair(part) => (Ptx(8, 0), sm(90)),
-            ".unified" => {
-                let text = "`.unified` takes two unsigned integers";
-                self.report(errors::attribute(span, text, "write `.attribute(.unified(1, 2))`"));
-                return;
-            }
-            _ => {
-                let text = match part {
-                    "" => "`.attribute` needs an attribute".to_string(),
-                    _ => format!("unknown attribute `{part}`"),
-                };
-                self.report(errors::attribute(
-                    span,
-                    &text,
-                    "write `.attribute(.managed)` or `.attribute(.unified(1, 2))`",
-                ));
-                return;
-            }
-        };
-        let allowed = on == Attributed::Variable { global: true } || on == Attributed::Func && name == ".unified";
-        if !allowed {
-            let text = match on {
-                Attributed::Func => format!("a function cannot be `{name}`"),
-                _ => format!("only a `.global` variable can be `{name}`"),
-            };
-            self.report(errors::attribute(span, &text, "remove it"));
-        } else if let Some(e) = self.gate(span, format_args!("`{name}`"), since, requires, "5.4.8") {
-            self.report(e);
-        }
-    }
-
-    /// `.extern`, `.visible`, `.weak`, `.common`: one at most, and where each may stand (PTX ISA 11.6).
-    pub(super) fn linkage(&mut self, words: &[ast::Word], function: bool, space: &str, has_value: bool) {
-        for word in words {
-            self.directive_gate(&word.text, word.span);
-        }
-        if let [first, second, ..] = words {
-            let d = match first.text == second.text {
-                true => twice(second.span, &format!("`{}`", second.text), first.span),
-                false => {
-                    let text = format!("`{}` cannot be combined with `{}`", second.text, first.text);
-                    errors::linkage(second.span, &text, "keep one of them")
-                        .label(first.span, format!("`{}` is here", first.text))
-                }
-            };
-            self.report(d);
-            return;
-        }
-        let Some(word) = words.first() else { return };
-        match word.text.as_str() {
-            ".common" if function || space != ".global" => {
-                let what = if function { "a function" } else { "a variable outside `.global`" };
-                let text = format!("{what} cannot be `.common`");
-                self.report(errors::linkage(word.span, &text, "write `.weak` or `.visible`"));
-            }
-            ".extern" if has_value => {
-                let (text, help) = match function {
-                    true => ("an `.extern` function has no body", "write `.visible`, or replace the body with `;`"),
-                    false => ("an `.extern` variable has no initial value", "write `.visible`, or remove the value"),
-                };
-                self.report(errors::linkage(word.span, text, help));
-            }
-            _ => {}
-        }
-    }
 }
 
 /// The directive of this name on a function.
-/// The mask of `.pragma "used_bytes_mask 0xfff";` (PTX ISA 12.2): bytes that the load after it uses.
-pub(super) fn used_bytes(d: &ast::Directive) -> Option<u32> {
-    let Some(Arg::Str(word)) = d.args.first().filter(|_| d.name.text == ".pragma") else { return None };
-    let mask = word.text.strip_prefix("used_bytes_mask")?.trim();
-    match mask.strip_prefix("0x") {
-        Some(digits) => u32::from_str_radix(digits, 16).ok(),
-        None => mask.parse().ok(),
-    }
-}
-
 fn find<'f>(f: &'f ast::Function, name: &str) -> Option<&'f ast::Directive> {
     f.directives.iter().find(|d| d.name.text == name)
-}
-
-/// Is it declared `.noreturn`?
-fn noreturn(declared: Option<&Declared>) -> bool {
-    match declared {
-        Some(d) => d.noreturn,
-        None => false,
-    }
-}
-
-/// `.unified(1, 0xFF)`
-fn is_pair(text: &str) -> bool {
-    let Some(inner) = text.strip_prefix(".unified") else { return false };
-    let Some(inner) = inner.trim().strip_prefix('(') else { return false };
-    let Some(inner) = inner.strip_suffix(')') else { return false };
-    match inner.split_once(',') {
-        Some((a, b)) => !b.contains(',') && starts_with_digit(a.trim()) && starts_with_digit(b.trim()),
-        None => false,
-    }
-}
-
-fn starts_with_digit(text: &str) -> bool {
-    matches!(text.as_bytes(), [b'0'..=b'9', ..])
 }

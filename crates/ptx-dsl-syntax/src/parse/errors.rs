@@ -1,10 +1,15 @@
 //! The catalogue of 01xx: errors before names are resolved. Those about statements of C are in `c/errors.rs`.
 
+mod declaration;
+mod header;
+
 use std::fmt::{Arguments, format};
 
 use crate::diag::{Constant, Diagnostic};
 use crate::parse::all_digits;
 use crate::span::Span;
+pub(crate) use declaration::*;
+pub use header::*;
 
 fn error(code: u16, span: Span, message: impl Into<String>) -> Diagnostic {
     Diagnostic::error(code, span, message)
@@ -429,74 +434,6 @@ pub(crate) fn not_constant(span: Span, what: &str) -> Diagnostic {
         .wants(Constant::Value, true)
 }
 
-pub(crate) fn header_item(span: Span, found: &str, nearest: Option<&str>) -> Diagnostic {
-    let d = noted_error(
-        130,
-        span,
-        format_args!("unknown header item {found}"),
-        format_args!("the header is `<target {{, option}}, ptx M.m {{, allow(PTX0601)}}>`, as in `<sm_100a, ptx 8.6>`"),
-    );
-    match nearest {
-        Some(n) => d.help(format!("did you mean `{n}`?")),
-        None => d,
-    }
-}
-
-/// A level for a code that has none.
-pub fn no_lint(span: Span, code: u16) -> Diagnostic {
-    let mut lints = String::new();
-    for (code, _) in crate::levels::LINTS {
-        let comma = if lints.is_empty() { "" } else { ", " };
-        lints += &format!("{comma}`PTX{code:04}`");
-    }
-    explained_error(
-        133,
-        span,
-        format_args!("`PTX{code:04}` is not a warning, and its level cannot be set"),
-        format_args!("levels are for {} and for the findings of protocol and flow, `PTX06nn`", lints),
-        format_args!("remove it from the header"),
-    )
-}
-
-/// `.version 8`
-pub(crate) fn whole_version(span: Span, text: &str, right: &str) -> Diagnostic {
-    helped_error(
-        110,
-        span,
-        format_args!("expected a PTX version such as `8.6`, found `{text}`"),
-        format_args!("write `{right}`"),
-    )
-}
-
-pub(crate) fn header_lacks(span: Span, what: &str, right: &str, wrong: &str) -> Diagnostic {
-    helped_error(
-        131,
-        span,
-        format_args!("the header names no {what}"),
-        format_args!("write `{right}` in place of `{wrong}`"),
-    )
-}
-
-pub(crate) fn header_lacks_both(span: Span) -> Diagnostic {
-    helped_error(
-        131,
-        span,
-        format_args!("the header names no target and no PTX version"),
-        format_args!("write `<sm_90, ptx 8.6>`"),
-    )
-}
-
-pub(crate) fn disagree(span: Span, directive: &str, here: &str, other: Span, there: &str) -> Diagnostic {
-    explained_error(
-        132,
-        span,
-        format_args!("`.{directive} {here}` contradicts `{there}`"),
-        format_args!("a module has one version, one target and one address size (PTX ISA 11.1)"),
-        format_args!("remove one of them"),
-    )
-    .label(other, format!("`{there}` is declared here"))
-}
-
 pub(crate) fn too_deep(span: Span) -> Diagnostic {
     explained_error(
         140,
@@ -532,51 +469,6 @@ pub fn array_index(span: Span, name: &str, offset: Option<u64>) -> Diagnostic {
         Some(bytes) => d.help(format!("offsets count bytes: write `[{name}+{bytes}]`")),
         None => d.help("write an address in `[ ]`, with an offset in bytes"),
     }
-}
-
-pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
-    let d = error(143, span, format!("unknown type or attribute `.{name}` in a declaration"));
-    match nearest {
-        Some(n) => d.help(format!("did you mean `.{n}`?")),
-        None => d.help("put a fundamental type here, such as `.b32`"),
-    }
-}
-
-/// `head`: the text before the name.
-pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
-    helped_error(
-        144,
-        span,
-        format_args!("this `{space}` declaration has no type"),
-        format_args!("write `{head} .b32`, or another type"),
-    )
-}
-
-/// `.align(16)`, `.align = 16`
-pub(crate) fn alignment_in_brackets(span: Span, number: &str) -> Diagnostic {
-    helped_error(
-        110,
-        span,
-        format_args!("the number of bytes follows `.align` alone"),
-        format_args!("write `.align {number}`"),
-    )
-}
-
-/// Parts of a declaration before its name. `late`: of a parameter of a kernel; `right`: in the right order.
-pub(crate) fn declaration_order(span: Span, space: &str, late: bool, right: &str) -> Diagnostic {
-    let note = match (space, late) {
-        (".param", true) => {
-            "a parameter of a kernel is `.param .align N .type .ptr .space .align N name` (PTX ISA 5.1.6.3)"
-        }
-        _ => "a declaration is `.space .align N .vec .type name` (PTX ISA 5.4)",
-    };
-    explained_error(
-        145,
-        span,
-        format_args!("the parts of this declaration are not in their order"),
-        format_args!("{note}"),
-        format_args!("write `{right}`"),
-    )
 }
 
 /// A repeated item that may occur only once.

@@ -4,6 +4,7 @@ use crate::fault::Fault;
 use crate::flow::{Flow, Pc, Wait};
 use crate::machine::ctx::Ctx;
 use crate::machine::step::{Part, Together};
+use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {
     /// Every region starts with it: counts the step budget and records where the cohort is.
@@ -244,7 +245,7 @@ impl Ctx<'_> {
             cta.threads == threads && cta.barriers.get_mut(id as usize).is_some_and(|b| b.pass())
         };
         self.scheduling.progress += passed as u64;
-        let who = self.who(u32::MAX);
+        let who = self.who(NO_SITE);
         if passed && let Some(monitor) = self.monitor.get() {
             monitor.barrier(who, threads / 32);
         }

@@ -8,6 +8,7 @@ use crate::machine::ctx::Ctx;
 use crate::mem::address::{AddrSpace, Place, decode};
 use crate::monitor::{Access, By, Offsets, Pieces, Proxy};
 use crate::simd::{InstructionSet, dispatch};
+use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {
     /// Must the monitor see the accesses of each lane?
@@ -50,7 +51,7 @@ impl Ctx<'_> {
             return true;
         }
         self.warp = warp as u32;
-        let who = self.who(u32::MAX);
+        let who = self.who(NO_SITE);
         let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
         let first = Access { place, addr, bytes, write, same: false, by, proxy, order, who };
         self.monitor.get().is_some_and(|monitor| monitor.warps(&first, pieces))
@@ -71,7 +72,7 @@ impl Ctx<'_> {
         }
         let Some(place) = decode(AddrSpace::SharedCta, addr, self.cur.cta) else { return false };
         self.warp = warp as u32;
-        let who = self.who(u32::MAX);
+        let who = self.who(NO_SITE);
         let (by, proxy, order) = (By::Thread, Proxy::Generic, self.order);
         let first = Access { place, addr, bytes, write: false, same: false, by, proxy, order, who };
         self.monitor.get().is_some_and(|monitor| monitor.chain(&first, pieces, others))

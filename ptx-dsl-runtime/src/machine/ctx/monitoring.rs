@@ -6,6 +6,7 @@ use crate::machine::ctx::Ctx;
 use crate::machine::findings::Undefined;
 use crate::mem::address::{AddrSpace, Place, decode};
 use crate::monitor::{Access, By, Event, Finding, Order, Sync, Who};
+use ptx_dsl_isa::image::NO_SITE;
 
 impl Ctx<'_> {
     /// Lanes of the current warp at the current statement.
@@ -107,7 +108,7 @@ impl Ctx<'_> {
     /// The current cohort starts to run.
     #[inline(always)]
     pub(crate) fn tell_runs(&mut self) {
-        let (who, warps) = (self.cur.who(self.residents.slot, u32::MAX), self.cur.warps());
+        let (who, warps) = (self.cur.who(self.residents.slot, NO_SITE), self.cur.warps());
         self.tell(Event::Runs { who, warps });
     }
 
@@ -115,7 +116,7 @@ impl Ctx<'_> {
     #[inline(always)]
     pub(crate) fn tell_region(&mut self, (first, lanes, warps): (u32, u32, u32), site: Option<u32>, name: &str) {
         if self.monitor.wants().events {
-            let who = Who { warp: first, lanes, ..self.cur.who(self.residents.slot, site.unwrap_or(u32::MAX)) };
+            let who = Who { warp: first, lanes, ..self.cur.who(self.residents.slot, site.unwrap_or(NO_SITE)) };
             self.tell(Event::Region { who, warps, name });
         }
     }
@@ -133,7 +134,7 @@ impl Ctx<'_> {
     /// A cohort goes on.
     #[inline(always)]
     pub(crate) fn tell_resumes(&mut self, slot: usize, c: &Cohort, timed_out: bool) {
-        self.tell(Event::Resumes { who: c.who(slot, u32::MAX), warps: c.warps(), timed_out });
+        self.tell(Event::Resumes { who: c.who(slot, NO_SITE), warps: c.warps(), timed_out });
     }
 
     /// A cluster starts in a slot: its memory is new.

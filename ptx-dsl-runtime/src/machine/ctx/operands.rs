@@ -5,7 +5,7 @@ use crate::fault::{Fault, RegisterValue};
 use crate::lanes::Source;
 use crate::machine::ctx::Ctx;
 use crate::qual::Ty;
-use ptx_dsl_isa::image::{self, Action, End, Image, Instr};
+use ptx_dsl_isa::image::{self, Action, Image, Instr, Region};
 
 /// An operand of a lane, and how many of its bits are known.
 pub(crate) type Known = (u64, u8);
@@ -35,7 +35,7 @@ impl Ctx<'_> {
         }
         let operands = operands(thread.lane as usize & 31);
         let is_it = |i: &&Instr| i.site == self.site && i.sources.len() >= operands.len();
-        let Some(instr) = image.regions.iter().flat_map(instructions).find(is_it) else { return fault };
+        let Some(instr) = image.regions.iter().flat_map(Region::instructions).find(is_it) else { return fault };
         let guard = instr.guard.map(|guard| (guard.register, (guard.holds.into(), 64)));
         let read = instr.sources.iter().zip(operands).filter_map(|(source, operand)| register(source, operand));
         for (register, operand) in guard.into_iter().chain(read) {
@@ -72,15 +72,6 @@ impl Ctx<'_> {
         let place = if value.1 == 64 { self.place_in_words(value.0) } else { None };
         RegisterValue::new(name, value, (statement, types), place)
     }
-}
-
-/// The instructions of a region.
-fn instructions(region: &image::Region) -> impl Iterator<Item = &Instr> {
-    let last = match &region.end {
-        End::Block { instr, .. } => Some(instr),
-        _ => None,
-    };
-    region.body.iter().chain(last)
 }
 
 /// The register of an operand, and what it holds.

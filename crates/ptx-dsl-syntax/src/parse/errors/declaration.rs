@@ -1,0 +1,48 @@
+//! Errors of declarations.
+
+use super::*;
+
+pub(crate) fn unknown_type(span: Span, name: &str, nearest: Option<&str>) -> Diagnostic {
+    let d = error(143, span, format!("unknown type or attribute `.{name}` in a declaration"));
+    match nearest {
+        Some(n) => d.help(format!("did you mean `.{n}`?")),
+        None => d.help("put a fundamental type here, such as `.b32`"),
+    }
+}
+
+/// `head`: the text before the name.
+pub(crate) fn missing_type(span: Span, space: &str, head: &str) -> Diagnostic {
+    helped_error(
+        144,
+        span,
+        format_args!("this `{space}` declaration has no type"),
+        format_args!("write `{head} .b32`, or another type"),
+    )
+}
+
+/// `.align(16)`, `.align = 16`
+pub(crate) fn alignment_in_brackets(span: Span, number: &str) -> Diagnostic {
+    helped_error(
+        110,
+        span,
+        format_args!("the number of bytes follows `.align` alone"),
+        format_args!("write `.align {number}`"),
+    )
+}
+
+/// Parts of a declaration before its name. `late`: of a parameter of a kernel; `right`: in the right order.
+pub(crate) fn declaration_order(span: Span, space: &str, late: bool, right: &str) -> Diagnostic {
+    let note = match (space, late) {
+        (".param", true) => {
+            "a parameter of a kernel is `.param .align N .type .ptr .space .align N name` (PTX ISA 5.1.6.3)"
+        }
+        _ => "a declaration is `.space .align N .vec .type name` (PTX ISA 5.4)",
+    };
+    explained_error(
+        145,
+        span,
+        format_args!("the parts of this declaration are not in their order"),
+        format_args!("{note}"),
+        format_args!("write `{right}`"),
+    )
+}
