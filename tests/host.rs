@@ -22,6 +22,7 @@ mod items;
 mod language;
 mod launch;
 mod loops;
+mod matrix_layouts;
 mod matrix_moves;
 mod matrix_products;
 mod mbarrier_new;

@@ -11,6 +11,7 @@ mod clock;
 mod exchange;
 mod heap;
 mod inside;
+mod layouts;
 mod local;
 mod mbarriers;
 mod messages;
@@ -36,11 +37,13 @@ use crate::fault::FaultKind;
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
 use crate::mem::address::Place;
+use crate::monitor::layout::{SharedBox, SharedMatrix};
 use crate::monitor::weak::WeakMemory;
 use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Wants, Who};
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use heap::Heap;
+use layouts::Layouts;
 use local::Local;
 use mbarriers::Mbarriers;
 use messages::Messages;
@@ -76,6 +79,8 @@ pub struct Checked {
     pub(crate) same_values: bool,
     /// A load needs a proxy fence before an asynchronous write.
     pub(crate) read_fences: bool,
+    /// Matrices may be read with another layout than they were written with.
+    pub(crate) any_layout: bool,
     /// Statements of findings, two for a race, with the state space.
     found: FxHashSet<(u32, u32, &'static str)>,
     threads: Threads,
@@ -101,6 +106,7 @@ pub struct Checked {
     used_bytes: FxHashMap<u32, u32>,
     variables: Arc<Variables>,
     heap: Heap,
+    layouts: Layouts,
     /// The lines of the statements in the printed PTX.
     lines: Vec<u32>,
 }
@@ -144,6 +150,7 @@ impl Monitor for Checked {
         }
         self.remotes.start(slot);
         self.tensor.start(slot);
+        self.layouts.start(slot);
     }
 
     fn memory(&mut self, a: Access) -> Result<(), FaultKind> {
@@ -303,11 +310,24 @@ impl Monitor for Checked {
         self.tensor_access(access, who)
     }
 
+    fn writes_box(&mut self, of: &SharedBox, copy: u64, who: Who) {
+        self.box_written(*of, copy, who);
+    }
+
+    fn reads_matrix(&mut self, matrix: &SharedMatrix, rank: u32, who: Who) -> Result<(), FaultKind> {
+        self.matrix_read(matrix, rank, who)
+    }
+
+    fn reads_rows(&mut self, matrix: u32, rows: &[u32], who: Who) -> Result<(), FaultKind> {
+        self.rows_read(matrix, rows, who)
+    }
+
     fn finding(&mut self, kind: &FaultKind, who: Who) -> Finding {
         let key = match kind {
             FaultKind::DataRace(race) => (race.other.site, race.space),
             FaultKind::TensorRace(race) => (race.other.site, "Tensor"),
             FaultKind::TensorUnwritten(_) => (u32::MAX, "Tensor"),
+            FaultKind::MatrixLayout(layout) => (layout.operand.bytes().map(u32::from).sum(), "layout"),
             FaultKind::Uninitialised { space, .. } => (u32::MAX, *space),
             FaultKind::MbarrierMisused { .. } => (u32::MAX, "mbarrier"),
             FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
@@ -340,6 +360,7 @@ impl Checked {
             limit: 100,
             same_values: false,
             read_fences: false,
+            any_layout: false,
             found: FxHashSet::default(),
             threads: Threads::default(),
             shadows: Shadows::default(),
@@ -358,6 +379,7 @@ impl Checked {
             used_bytes: FxHashMap::default(),
             variables: Arc::default(),
             heap: Heap::default(),
+            layouts: Layouts::default(),
             lines: Vec::new(),
         }
     }

@@ -3,6 +3,7 @@
 mod at;
 mod early_phase;
 mod kind;
+mod matrix_layout;
 mod object;
 mod race;
 mod registers;
@@ -19,6 +20,7 @@ pub(crate) use at::Where;
 pub use at::{At, Origin};
 pub use early_phase::EarlyPhase;
 pub use kind::FaultKind;
+pub use matrix_layout::{MatrixLayout, WrittenBox};
 pub use object::Object;
 pub use race::{NearMiss, Race, Side};
 pub use registers::RegisterValue;
@@ -175,6 +177,7 @@ impl fmt::Display for Fault {
         }
         let kind = match &self.kind {
             FaultKind::DataRace(race) => race.help(self.thread),
+            FaultKind::MatrixLayout(layout) => layout.help.as_str().into(),
             kind => kind.help().into(),
         };
         let help = object.and_then(Object::help).map_or(kind, Cow::Borrowed);

@@ -123,6 +123,18 @@ impl Host<Checked> {
         self.with(|checked| checked.read_fences = true)
     }
 
+    /// Allows matrices in shared memory that `wgmma`, `tcgen05` or `ldmatrix` reads with another layout than a tensor copy has written them
+    /// with: for kernels whose tensors are permuted in global memory.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().any_layout();
+    /// # let _ = host;
+    /// ```
+    pub fn any_layout(self) -> Self {
+        self.with(|checked| checked.any_layout = true)
+    }
+
     fn with(self, change: impl Fn(&mut Checked) + Send + Sync + 'static) -> Self {
         let (options, before) = (self.options, self.make);
         let changed = Host::monitored(move || {

@@ -111,6 +111,8 @@
 //! `examples/monitor.rs` in the repository runs such monitors.
 
 mod event;
+#[doc(hidden)]
+pub mod layout;
 mod monitored;
 pub(crate) mod order;
 mod tensor;
@@ -120,6 +122,7 @@ pub mod weak;
 use crate::fault::FaultKind;
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
+use layout::{SharedBox, SharedMatrix};
 use std::sync::Arc;
 
 pub use crate::flow::Wait;
@@ -551,6 +554,19 @@ pub trait Monitor: 'static {
     }
     /// An access to Tensor Memory.
     fn tensor(&mut self, _: &TensorAccess<'_>, _: Who) -> Result<(), FaultKind> {
+        Ok(())
+    }
+    /// A copy with this number starts to write a box of a tensor to shared memory.
+    #[doc(hidden)]
+    fn writes_box(&mut self, _: &SharedBox, _copy: u64, _: Who) {}
+    /// An operation reads a matrix in the shared memory of the CTA with this rank.
+    #[doc(hidden)]
+    fn reads_matrix(&mut self, _: &SharedMatrix, _rank: u32, _: Who) -> Result<(), FaultKind> {
+        Ok(())
+    }
+    /// `ldmatrix` reads the rows of its matrix with this number at these places of the CTA's shared memory.
+    #[doc(hidden)]
+    fn reads_rows(&mut self, _matrix: u32, _rows: &[u32], _: Who) -> Result<(), FaultKind> {
         Ok(())
     }
     /// What becomes of the launch, of whose thread this is?

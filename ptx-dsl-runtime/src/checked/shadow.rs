@@ -21,6 +21,7 @@ mod record;
 mod stripe;
 mod tags;
 
+use super::actor::Actor;
 use super::operations::{Operations, View};
 use super::threads::Warp;
 use super::what::What;
@@ -384,6 +385,13 @@ impl Shadow {
             let (low, high) = piece_of(number, from, to);
             self.line(number).is_some_and(|(line, more)| line.is_unwritten(more, number, low, high))
         })
+    }
+
+    /// The last write to the four bytes at a multiple of 4: its actor and time. `None` if it is not one of all four.
+    pub fn writer(&mut self, at: u64) -> Option<(Actor, u32)> {
+        let (line, more) = self.line(at / LINE)?;
+        let write = line.split(more, at / LINE).write((at / 4) as usize % CELLS);
+        (write.bytes == 15).then_some((write.actor, write.time))
     }
 
     /// Nobody has accessed anything. Keeps the pages.

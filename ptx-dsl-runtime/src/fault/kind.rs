@@ -1,6 +1,6 @@
 //! The kinds of faults: their sections of the manual, and what to do about them. [`words`](super::words) is what they say.
 
-use super::{Race, TensorRace, TensorUnwritten};
+use super::{MatrixLayout, Race, TensorRace, TensorUnwritten};
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -119,6 +119,8 @@ pub enum FaultKind {
     TensorRace(Box<TensorRace>),
     /// A read of Tensor Memory that nobody has written (checked host).
     TensorUnwritten(Box<TensorUnwritten>),
+    /// A matrix in shared memory that is read with another layout than a tensor copy has written it with (checked host).
+    MatrixLayout(Box<MatrixLayout>),
     /// An operation on memory that is not a live mbarrier object: never initialised, or invalidated.
     MbarrierNotLive {
         /// offset in shared memory
@@ -321,6 +323,7 @@ impl FaultKind {
             CallTarget | StackOverflow { .. } => "9.7.12.5",
             TensorMemory { .. } => "9.7.16.1",
             Descriptor { .. } => "9.7.16.4",
+            MatrixLayout(layout) => layout.section,
             IssueGranularity { .. } => "9.7.16.5",
             Trap | NotCooperative => "9.7.19.4",
             Undefined { section, .. } => section,
@@ -385,6 +388,7 @@ impl FaultKind {
             }
             NotCooperative => "launch it with `Launch::cooperative`, or `--cooperative` of `ptx-dsl run`",
             DataRace(_)
+            | MatrixLayout(_)
             | Trap
             | Assertion { .. }
             | Deadlock { .. }
@@ -408,6 +412,9 @@ impl FaultKind {
             FaultKind::TensorRace(race) if race.is_of_products() => {
                 "`Host::mma_in_order(true)`, or `--mma-in-order` of `ptx-dsl run`, executes the products of a thread in the order of \
                  issue, which the manual promises for the same accumulator and shape only"
+            }
+            FaultKind::MatrixLayout(layout) if layout.written.is_some() => {
+                "if the tensor is permuted in global memory, `Host::checked().any_layout()`, or `--any-layout` of `ptx-dsl run`, allows it"
             }
             _ => "",
         }

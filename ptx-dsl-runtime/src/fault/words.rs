@@ -31,6 +31,7 @@ impl fmt::Display for FaultKind {
             DataRace(race) => fmt::Display::fmt(race, f),
             TensorRace(race) => fmt::Display::fmt(race, f),
             TensorUnwritten(read) => fmt::Display::fmt(read, f),
+            MatrixLayout(layout) => fmt::Display::fmt(layout, f),
             UndefinedRegister { register, from, what } if from == register => {
                 write!(f, "`{register}` is used as {what}, but this thread has not written it")
             }

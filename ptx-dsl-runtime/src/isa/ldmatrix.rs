@@ -175,6 +175,28 @@ fn tell(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, matrices: usize) -> bool {
     })
 }
 
+/// Tells the monitor where the rows of each matrix are in the CTA's shared memory.
+fn tell_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize) -> Result<(), Box<Fault>> {
+    let rows = if q.has(q::m16n16) { 16 } else { 8 };
+    for (number, of_matrix) in (0..).zip(addresses[..(8 * registers).min(32)].chunks_exact(rows)) {
+        let mut places = [0; 16];
+        let place_of = |address: &u64| match decode_common(space(q), *address, x.rank()) {
+            Some(Place::Shared { offset, .. }) => Some(offset),
+            _ => None,
+        };
+        let found = places.iter_mut().zip(of_matrix).try_for_each(|(place, address)| {
+            *place = place_of(address)?;
+            Some(())
+        });
+        if found.is_none() {
+            // what is elsewhere is a fault of its own
+            continue;
+        }
+        x.tell_rows(number, &places[..rows]).map_err(|kind| x.fault(kind, number * rows as u32))?;
+    }
+    Ok(())
+}
+
 /// `ldmatrix r, [p]`. `.m8n8.trans` transposes elements of 16 bits, `.m16n16.trans` those of 8 bits: two registers have the upper and
 /// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
 /// signs.
@@ -183,6 +205,9 @@ pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_
         return Ok(Flow::Wait(wait));
     }
     let addresses = &*s[0].lanes();
+    if x.monitor.is_on() {
+        tell_rows(x, q, addresses, d.len())?;
+    }
     let whole = x.mask == u32::MAX && !is_packed(q) && !q.has(q::m16n16);
     let seen = whole && (!x.monitor.is_on() || tell(x, q, addresses, d.len()));
     if seen && let Ok(window) = x.window(x.rank()) {

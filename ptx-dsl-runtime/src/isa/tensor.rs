@@ -6,7 +6,7 @@ mod job;
 mod map;
 mod operands;
 mod rows;
-mod swizzle;
+pub(crate) mod swizzle;
 
 use job::{Load, Store};
 pub use map::{tensormap_cp_fenceproxy, tensormap_replace};

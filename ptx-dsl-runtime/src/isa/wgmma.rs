@@ -123,7 +123,8 @@ impl Ctx<'_> {
 fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>) -> Result<(), Box<Fault>> {
     let (rank, size) = (x.rank(), x.cta().shared.len().max(x.memory.shared.len()));
     let by = By::Agent(Agent::Warpgroup(groups(x).committed()));
-    let mut pieces = product.pieces(operands, x.warp as usize % 4);
+    let matrices: Vec<_> = product.matrices(operands, x.warp as usize % 4).collect();
+    let mut pieces: Vec<u32> = matrices.iter().flat_map(|matrix| matrix.each().map(|(_, _, at)| at)).collect();
     pieces.sort_unstable();
     for piece in pieces.chunk_by(|a, b| a.abs_diff(*b) <= 16) {
         let (Some(first), Some(last)) = (piece.first(), piece.last()) else { continue };
@@ -135,7 +136,8 @@ fn report(x: &mut Ctx<'_>, product: &Product, operands: &Operands<'_>) -> Result
         let read = JobAccess::of_copy(Place::Shared { rank, offset: *first }, end as u32 - first, false);
         x.tell_agent(read, by, Order::default(), 0).map_err(|kind| x.fault(kind, 0))?;
     }
-    Ok(())
+    let told = matrices.iter().try_for_each(|matrix| x.tell_matrix(matrix, rank, 0));
+    told.map_err(|kind| x.fault(kind, 0))
 }
 
 /// `wgmma.fence`. With an operand it is a check of code generation: the next statement touches these sets of registers.

@@ -8,6 +8,7 @@ use std::ops::Range;
 use crate::fault::FaultKind;
 use crate::machine::spaces::{SharedPlace, Spaces};
 use crate::mem::address::Place;
+use crate::monitor::layout::SharedBox;
 use crate::monitor::order::Proxy;
 
 /// A copy in flight.
@@ -27,6 +28,11 @@ pub(crate) trait CopyJob: std::fmt::Debug {
     /// Does it change its destination by relaxed atomic operations?
     fn reduces(&self) -> bool {
         false
+    }
+
+    /// The box of a tensor that it writes to shared memory, for monitors.
+    fn shared_box(&self) -> Option<SharedBox> {
+        None
     }
 
     /// Each access that it makes, for monitors. A reduction of an element is one write.

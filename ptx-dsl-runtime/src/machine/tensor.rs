@@ -7,6 +7,7 @@ use std::ops::Range;
 
 use crate::fault::FaultKind;
 use crate::mem::tmem::{COLUMNS, LANES, Tmem};
+use crate::monitor::layout::SharedMatrix;
 
 /// A CTA as an operation sees it.
 #[derive(Debug)]
@@ -106,6 +107,11 @@ pub trait TensorJob: std::fmt::Debug {
 
     /// What it reads of shared memory, for the checked host: index into `ctas`, and bytes, from the first to the last.
     fn operands(&self) -> Vec<(usize, Range<u32>)> {
+        Vec::new()
+    }
+
+    /// The matrices in shared memory that it reads with descriptors, for the checked host. Each CTA has them at the same offsets.
+    fn matrices(&self) -> Vec<SharedMatrix> {
         Vec::new()
     }
 

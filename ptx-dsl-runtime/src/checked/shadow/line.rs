@@ -50,6 +50,11 @@ impl Cells<'_> {
         self.all[cell].is_unwritten(self.events, self.lists, bytes)
     }
 
+    /// The last write to a cell.
+    pub fn write(&self, cell: usize) -> Record {
+        self.all[cell].open(self.events).write
+    }
+
     /// Changes the accesses of a cell.
     #[inline]
     pub fn change(&mut self, cell: usize, f: impl FnOnce(&mut Accesses, &mut Lists)) {

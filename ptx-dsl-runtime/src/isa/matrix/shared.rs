@@ -1,7 +1,7 @@
 //! Matrices in shared memory: swizzling, and the canonical layouts (PTX ISA 9.7.15.5.1, 9.7.16.3).
 
 /// A swizzle mode: how the 16-byte (or 32-byte) pieces of a swizzle atom are permuted.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Swizzle {
     /// No swizzling.
     None,
@@ -44,7 +44,7 @@ impl Swizzle {
 }
 
 /// Which dimension of a matrix is contiguous.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub enum Major {
     /// K: not transposed.
     K,
@@ -53,7 +53,7 @@ pub enum Major {
 }
 
 /// A shared-memory descriptor: the location of a matrix.
-#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 pub struct Shared {
     /// Offset of the matrix in shared memory, in bytes.
     pub start: u32,
@@ -86,8 +86,14 @@ impl Shared {
     /// | transposed | stride | in the atom | leading |
     #[inline(always)]
     pub const fn piece(&self, major: Major, line: u32, piece: u32) -> u32 {
+        self.swizzle.apply(self.linear(major, line, piece), self.base)
+    }
+
+    /// The same before swizzling.
+    #[inline(always)]
+    pub const fn linear(&self, major: Major, line: u32, piece: u32) -> u32 {
         if self.absolute {
-            return self.absolute_piece(line, piece);
+            return self.absolute_linear(line, piece);
         }
         let lines = if matches!((self.swizzle, major), (Swizzle::B128Atom32, Major::Mn)) { 4 } else { 8 };
         let width = self.swizzle.width() / 16;
@@ -95,20 +101,17 @@ impl Shared {
             (Swizzle::None, Major::Mn) => (self.leading, self.stride),
             _ => (self.stride, self.leading),
         };
-        let linear = self
-            .start
+        self.start
             .wrapping_add((line % lines * width + piece % width) << 4)
             .wrapping_add((line / lines).wrapping_mul(groups))
-            .wrapping_add((piece / width).wrapping_mul(atoms));
-        self.swizzle.apply(linear, self.base)
+            .wrapping_add((piece / width).wrapping_mul(atoms))
     }
 
-    /// As [`Shared::piece`], K-major with 128-byte swizzling and an absolute leading address (9.7.16.3.1.2): the row runs
+    /// As [`Shared::linear`], K-major with 128-byte swizzling and an absolute leading address (9.7.16.3.1.2): the row runs
     /// on from there when it comes to the end of the 128 bytes that it starts in.
-    const fn absolute_piece(&self, line: u32, piece: u32) -> u32 {
+    const fn absolute_linear(&self, line: u32, piece: u32) -> u32 {
         let within = self.start % 128 + 16 * piece;
         let row = if within < 128 { self.start + 16 * piece } else { self.leading.wrapping_add(within - 128) };
-        let linear = row.wrapping_add(line % 8 * 128).wrapping_add((line / 8).wrapping_mul(self.stride));
-        self.swizzle.apply(linear, self.base)
+        row.wrapping_add(line % 8 * 128).wrapping_add((line / 8).wrapping_mul(self.stride))
     }
 }

@@ -8,6 +8,7 @@ use crate::isa::active;
 use crate::isa::tcgen05::descriptor::{ABSOLUTE, Major, Shared, Swizzle, wrong};
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::{little_endian, tmem};
+use crate::monitor::layout::{DescriptorOf, SharedMatrix};
 use crate::qual::{Q, q};
 use crate::{Ctx, Lanes};
 
@@ -160,6 +161,12 @@ impl TensorJob for Copy {
             Rows::Four => ctas.flat_map(|cta| self.lanes().map(move |(_, lane)| all(cta, lane..lane + 1))).collect(),
             _ => ctas.map(|cta| all(cta, self.lane..self.lane + tmem::LANES)).collect(),
         }
+    }
+
+    fn matrices(&self) -> Vec<SharedMatrix> {
+        let (lines, pieces) = (0..self.rows.count() as u32, 0..self.chunks as u32);
+        let (operand, of) = ("the matrix", DescriptorOf::Cp);
+        vec![SharedMatrix { operand, of, descriptor: self.source, major: Major::K, lines, pieces }]
     }
 
     fn operands(&self) -> Vec<(usize, std::ops::Range<u32>)> {

@@ -8,6 +8,7 @@ use crate::machine::copy::{CopyJob, JobAccess, SharedRange};
 use crate::machine::spaces::{GlobalPlace, SharedPlace, Spaces};
 use crate::mem::address::Place;
 use crate::monitor::Proxy;
+use crate::monitor::layout::SharedBox;
 use crate::tensor_map::{ElementType, Fill, Swizzle};
 
 /// The bytes of the longest row: 256 elements of 8 bytes.
@@ -295,6 +296,13 @@ impl CopyJob for Load {
 
     fn destination(&self) -> Option<SharedRange> {
         Some(self.0.range())
+    }
+
+    fn shared_box(&self) -> Option<SharedBox> {
+        let Transfer { shared, of, layout, .. } = &self.0;
+        let is_matrix = of.map.rank > 1 && of.map.interleave.slice().is_none();
+        let (pitch, rows) = (layout.pitch, of.count() as u32);
+        Some(SharedBox { rank: shared.rank, offset: shared.offset, pitch, rows, swizzle: layout.swizzle, is_matrix })
     }
 
     fn accesses(&self) -> Vec<JobAccess> {

@@ -13,8 +13,10 @@ use crate::isa::matrix::sparse::{Elements, Metadata};
 use crate::isa::matrix::tile::Tile;
 use crate::isa::mma::form;
 use crate::lanes::Destination;
+use crate::monitor::layout::{DescriptorOf, SharedMatrix};
 use crate::numerics::Numerics;
 use crate::qual::{Q, Ty, q};
+use std::ops::Range;
 
 /// Rows of a warp.
 const ROWS: usize = 16;
@@ -62,10 +64,9 @@ impl Product {
         self.formats.map_or(Packing::Bytes(Format::U8), |f| Packing::in_shared(f[side], false))
     }
 
-    /// Offsets of all 16-byte pieces of A and B that a warp of the group reads.
-    pub fn pieces(&self, o: &Operands<'_>, warp: usize) -> Vec<u32> {
-        let mut all = Vec::new();
-        let mut add = |(shared, major): (Shared, Major), side: usize, k: usize, lines: std::ops::Range<usize>| {
+    /// A and B, as far as a warp of the group reads them from shared memory.
+    pub fn matrices(&self, o: &Operands<'_>, warp: usize) -> impl Iterator<Item = SharedMatrix> {
+        let matrix = |(descriptor, major): (Shared, Major), side: usize, k: usize, lines: Range<usize>| {
             let packing = self.packing(side);
             let k = if self.formats.is_none() { k / 8 } else { k };
             let (outer, inner) = gather::pieces(packing, major, lines.end, k);
@@ -73,15 +74,14 @@ impl Product {
                 Major::K => (lines.start, 0),
                 Major::Mn => (0, lines.start / packing.elements()),
             };
-            for line in first_line..outer {
-                all.extend((first_piece..inner).map(|i| shared.piece(major, line as u32, i as u32)));
-            }
+            let (lines, pieces) = (first_line as u32..outer as u32, first_piece as u32..inner as u32);
+            SharedMatrix { operand: ["A", "B"][side], of: DescriptorOf::Wgmma, descriptor, major, lines, pieces }
         };
-        if let A::Shared(shared, major) = o.a {
-            add((shared, major), 0, self.stored(), ROWS * warp..ROWS * (warp + 1));
-        }
-        add(o.b, 1, self.k(), 0..self.n);
-        all
+        let a = match o.a {
+            A::Shared(shared, major) => Some(matrix((shared, major), 0, self.stored(), ROWS * warp..ROWS * (warp + 1))),
+            A::Registers(_) => None,
+        };
+        a.into_iter().chain([matrix(o.b, 1, self.k(), 0..self.n)])
     }
 
     /// Computes D from what is in shared memory now.

@@ -203,6 +203,10 @@ impl Ctx<'_> {
                 let order = if access.write { order } else { Order::default() };
                 self.tell_agent(access, by, order, lane)?;
             }
+            if let Some(layout) = copy.job.shared_box() {
+                let who = self.who(1 << lane);
+                self.monitor.get().into_iter().for_each(|monitor| monitor.writes_box(&layout, copy.number, who));
+            }
         }
         Ok(())
     }

@@ -184,6 +184,11 @@ impl Ctx<'_> {
             let read = JobAccess::of_copy(place, bytes.end - bytes.start, false);
             self.tell_agent(read, by, Order::default(), lane)?;
         }
+        for matrix in job.matrices() {
+            for rank in if pair { own & !1..(own & !1) + 2 } else { own..own + 1 } {
+                self.tell_matrix(&matrix, rank, lane)?;
+            }
+        }
         Ok(())
     }
 

@@ -17,6 +17,11 @@ impl Ctx<'_> {
             }
             FaultKind::TensorRace(race) => self.describe_race(&mut race.other, &mut race.near_miss),
             FaultKind::MbarrierLateWait { offset, object, .. } => *object = self.geometry.mbarrier(self.site, *offset),
+            FaultKind::MatrixLayout(layout) => {
+                if let Some(written) = &mut layout.written {
+                    written.at = self.geometry.at(written.site);
+                }
+            }
             _ => {}
         }
         let cluster = self.residents.clusters.get(self.residents.slot);

@@ -5,6 +5,7 @@ use crate::machine::cluster::{Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::findings::Undefined;
 use crate::mem::address::{AddrSpace, Place, decode};
+use crate::monitor::layout::SharedMatrix;
 use crate::monitor::{Access, By, Event, Finding, Order, Sync, Who};
 use ptx_dsl_isa::image::NO_SITE;
 
@@ -93,6 +94,20 @@ impl Ctx<'_> {
         let Some(monitor) = self.monitor.get() else { return Ok(()) };
         let done = monitor.sync(what, order, who);
         done.or_else(|kind| self.found(kind, lanes.trailing_zeros().min(31)))
+    }
+
+    /// Tells the monitor that an operation of a lane reads a matrix in the shared memory of a CTA.
+    pub(crate) fn tell_matrix(&mut self, matrix: &SharedMatrix, rank: u32, lane: u32) -> Result<(), FaultKind> {
+        let who = self.who(1 << lane);
+        let Some(monitor) = self.monitor.get() else { return Ok(()) };
+        monitor.reads_matrix(matrix, rank, who).or_else(|kind| self.found(kind, lane))
+    }
+
+    /// Tells the monitor that the warp reads the rows of a matrix at these places of the CTA's shared memory.
+    pub(crate) fn tell_rows(&mut self, matrix: u32, rows: &[u32]) -> Result<(), FaultKind> {
+        let who = self.who(self.mask);
+        let Some(monitor) = self.monitor.get() else { return Ok(()) };
+        monitor.reads_rows(matrix, rows, who).or_else(|kind| self.found(kind, 8 * matrix))
     }
 
     /// Tells the monitor what happens.

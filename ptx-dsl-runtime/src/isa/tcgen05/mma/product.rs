@@ -15,9 +15,9 @@ use crate::isa::matrix::tile::Tile;
 use crate::isa::tcgen05::descriptor::Major;
 use crate::isa::tcgen05::descriptor::Shared;
 use crate::isa::tcgen05::descriptor::instruction::{Accumulator, Kind};
-
 use crate::machine::tensor::{Area, TensorCta, TensorJob, Unit};
 use crate::mem::tmem::{self, LANES};
+use crate::monitor::layout::{DescriptorOf, SharedMatrix};
 use crate::simd::InstructionSet;
 
 /// 1.5 * 2^23: the low bits of this plus an integer below 2^22 are that integer.
@@ -284,8 +284,6 @@ impl Multiply {
 
     /// Where the pieces of a matrix are that a CTA holds in shared memory, and which bytes of each are read.
     fn pieces(&self, side: usize, shared: Shared) -> Vec<Range<u32>> {
-        let i = &self.instruction;
-        let (lines, k) = if side == 0 { (self.path.rows(), self.stored_k()) } else { (self.columns_of_b(), i.k) };
         if side == 1 && self.form.lut {
             let half = shared.half * COMPRESSED as u32 / 2;
             let read =
@@ -294,18 +292,25 @@ impl Multiply {
                 let at = move |p: u32| (shared.piece(Major::K, l, p), read(p), 16 * p);
                 (0..COMPRESSED as u32 / 16).map(at).map(|(at, r, first)| at + r.start - first..at + r.end - first)
             };
-            return (0..lines as u32).flat_map(of_line).filter(|r| !r.is_empty()).collect();
+            return (0..self.columns_of_b() as u32).flat_map(of_line).filter(|r| !r.is_empty()).collect();
         }
-        let packing = self.packing(side);
-        let (major, used) = (i.major[side], packing.bytes());
-        let (outer, inner) = pieces(packing, major, lines, k);
-        let skip = if side == 1 { self.zero_columns.map_or(0, |z| z.shift as usize) } else { 0 };
-        let (outer, inner) = match major {
-            Major::K => (skip..outer, 0..inner),
-            Major::Mn => (0..outer, skip / packing.elements()..inner),
+        let used = self.packing(side).bytes();
+        self.shared_matrix(side, shared).each().map(|(_, _, at)| at..at.saturating_add(used)).collect()
+    }
+
+    /// A (0) or B (1) in shared memory, unless it is compressed.
+    fn shared_matrix(&self, side: usize, descriptor: Shared) -> SharedMatrix {
+        let i = &self.instruction;
+        let (lines, k) = if side == 0 { (self.path.rows(), self.stored_k()) } else { (self.columns_of_b(), i.k) };
+        let skip = if side == 1 { self.zero_columns.map_or(0, |z| z.shift) } else { 0 };
+        let (packing, major) = (self.packing(side), i.major[side]);
+        let (lines, pieces) = pieces(packing, major, lines, k);
+        let (first_line, first_piece) = match major {
+            Major::K => (skip, 0),
+            Major::Mn => (0, skip / packing.elements() as u32),
         };
-        let at = |o: usize, p: usize| shared.piece(major, o as u32, p as u32);
-        outer.flat_map(|o| inner.clone().map(move |p| at(o, p))).map(|at| at..at.saturating_add(used)).collect()
+        let (lines, pieces) = (first_line..lines as u32, first_piece..pieces as u32);
+        SharedMatrix { operand: ["A", "B"][side], of: DescriptorOf::Mma, descriptor, major, lines, pieces }
     }
 
     /// Calls `each` for the matrices in shared memory, in each CTA.
@@ -419,6 +424,15 @@ impl TensorJob for Multiply {
             let last = pieces.iter().map(|p| p.end).max().unwrap_or(first);
             std::iter::once(first..last).collect()
         })
+    }
+
+    fn matrices(&self) -> Vec<SharedMatrix> {
+        let a = match self.a {
+            A::Shared(a) => Some(self.shared_matrix(0, a)),
+            A::Tmem(_) => None,
+        };
+        let b = (!self.form.lut).then(|| self.shared_matrix(1, self.b));
+        a.into_iter().chain(b).collect()
     }
 
     fn bytes(&self) -> Vec<(usize, Range<u32>)> {

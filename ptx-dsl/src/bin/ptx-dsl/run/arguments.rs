@@ -75,6 +75,10 @@ pub fn command() -> Command {
                 .long("checked")
                 .action(ArgAction::SetTrue)
                 .help("Checks every access, for example for reads of memory that nothing has written"),
+            Arg::new("any-layout")
+                .long("any-layout")
+                .action(ArgAction::SetTrue)
+                .help("Does not compare the layouts of matrices with those of tensor copies, as `--checked` does"),
             Arg::new("mma-in-order")
                 .long("mma-in-order")
                 .action(ArgAction::SetTrue)

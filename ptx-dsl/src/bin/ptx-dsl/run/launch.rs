@@ -67,7 +67,8 @@ pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) ->
 
 fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
     let host = Host::checked();
-    Ok(if level(matches, READ_OVER)? == Some(Level::Deny) { host.read_fences() } else { host })
+    let host = if level(matches, READ_OVER)? == Some(Level::Deny) { host.read_fences() } else { host };
+    Ok(if matches.get_flag("any-layout") { host.any_layout() } else { host })
 }
 
 fn on<M>(

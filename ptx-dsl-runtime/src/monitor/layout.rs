@@ -1,0 +1,91 @@
+//! How boxes and matrices lie in shared memory, for the checked host.
+
+use crate::isa::matrix::shared::{Major, Shared, Swizzle};
+use crate::tensor_map;
+use std::ops::Range;
+
+/// A box of a tensor that a copy writes to shared memory.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct SharedBox {
+    /// The CTA.
+    pub rank: u32,
+    /// Where it begins.
+    pub offset: u32,
+    /// Bytes from one row to the next.
+    pub pitch: u32,
+    /// Rows along the innermost dimension.
+    pub rows: u32,
+    /// How its rows are permuted.
+    pub swizzle: tensor_map::Swizzle,
+    /// Its rows are in the order of the tensor: it has two dimensions or more, and is not interleaved.
+    pub is_matrix: bool,
+}
+
+impl SharedBox {
+    /// Its bytes, from the first to the last.
+    pub fn bytes(&self) -> Range<u32> {
+        self.offset..self.offset.saturating_add(self.pitch.saturating_mul(self.rows))
+    }
+}
+
+/// Whose descriptor it is.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+pub enum DescriptorOf {
+    /// `wgmma.mma_async`
+    Wgmma,
+    /// `tcgen05.mma`
+    Mma,
+    /// `tcgen05.cp`
+    Cp,
+}
+
+/// A matrix in shared memory that an operation reads with a descriptor.
+#[derive(Debug, Clone, PartialEq, Eq, Hash)]
+pub struct SharedMatrix {
+    /// Its name: `A`, `B`.
+    pub operand: &'static str,
+    /// Whose descriptor.
+    pub of: DescriptorOf,
+    /// The descriptor.
+    pub descriptor: Shared,
+    /// Which dimension is contiguous.
+    pub major: Major,
+    /// Along the dimension that is not.
+    pub lines: Range<u32>,
+    /// Pieces of 16 bytes along the one that is.
+    pub pieces: Range<u32>,
+}
+
+impl SharedMatrix {
+    /// Each piece: its line, its number in the line, and where it is.
+    pub fn each(&self) -> impl Iterator<Item = (u32, u32, u32)> + '_ {
+        self.lines.clone().flat_map(move |line| {
+            self.pieces.clone().map(move |piece| (line, piece, self.descriptor.piece(self.major, line, piece)))
+        })
+    }
+
+    /// Bytes of an atom: its lines follow each other.
+    pub fn atom_bytes(&self) -> u32 {
+        let lines =
+            if matches!((self.descriptor.swizzle, self.major), (Swizzle::B128Atom32, Major::Mn)) { 4 } else { 8 };
+        lines * self.descriptor.swizzle.width()
+    }
+
+    /// Does the leading dimension byte offset say where a piece is?
+    pub fn needs_leading(&self) -> bool {
+        match (self.descriptor.swizzle, self.major) {
+            (Swizzle::None, Major::Mn) => self.lines.end > 8,
+            (swizzle, _) => self.pieces.end * 16 > swizzle.width(),
+        }
+    }
+
+    /// A line in words.
+    pub fn line(&self, line: u32) -> String {
+        let what = match (self.major, self.operand) {
+            (Major::Mn, _) => "k =",
+            (Major::K, "B") => "column",
+            (Major::K, _) => "row",
+        };
+        format!("{what} {line}")
+    }
+}
