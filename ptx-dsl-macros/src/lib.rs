@@ -34,7 +34,8 @@ use proc_macro::TokenStream;
 /// Rust constants: `const TILE: u32 = crate::TILE;` in the module or a body, or `const TILE: u32 = TILE` in the header. They can be used in
 /// operands, offsets, sizes and directives; the text gets their values in const evaluation. A kernel can have const parameters,
 /// `.visible .entry gemm<const BM: u32 in [64, 128], const STAGES: u32 in 2..=4>(...)`. Each instance is a kernel with its own name:
-/// `gemm::<128, 4>::ENTRY_PTX`, and `gemm::<128, 4>.launch(...)`. `@for I in 0..4 { mov.u32 %r{I}, I; }` repeats code, and
+/// `gemm::<128, 4>::ENTRY_PTX`, and `gemm::<128, 4>.launch(...)`. `@for I in 0..4 { mov.u32 %r{I}, I; }` repeats code,
+/// `{%d0..=%d31}` lists registers, and
 /// `@if I > 0 { ... } else { ... }` selects it. docs/constants.md says what can be used where.
 ///
 /// Modules share parts: `ptx! { <sm_90, ptx 8.0> pub part ring { .inline wait(.shared .b64 at, .b32 parity) { ... } } }` defines one, and

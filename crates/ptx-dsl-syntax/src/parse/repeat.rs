@@ -1,6 +1,7 @@
 //! Repetition in `ptx!`: `@for I in 0..4 { ... }` and `@if COND { ... } else { ... }` become the tokens that they stand for, before
 //! the parser sees them. `%r{I}` is a name with the value of a constant in it, and a loop variable by itself is a number. So do
-//! uses of pieces, `wait!(%bar, %parity)` (`pieces.rs`, `uses.rs`), and kernels with listed const parameters (`instances.rs`).
+//! ranges of registers, `{%d0..=%d31}` (`registers.rs`), uses of pieces, `wait!(%bar, %parity)` (`pieces.rs`, `uses.rs`), and kernels
+//! with listed const parameters (`instances.rs`).
 //!
 //! Tokens of an iteration or a use have numbers of their own, so that findings in it can say which it was (`contexts.rs`).
 
@@ -13,6 +14,7 @@ mod instances;
 mod names;
 mod parts;
 mod pieces;
+mod registers;
 #[cfg(test)]
 mod tests;
 mod uses;
@@ -56,12 +58,13 @@ pub struct Expanded {
     uncertain: Vec<Own>,
 }
 
-/// Is there a repetition, a list of const parameters, a piece or a part among the tokens?
+/// Is there a repetition, a range, a list of const parameters, a piece or a part among the tokens?
 pub fn repeats(tokens: &[Token]) -> bool {
     tokens.windows(2).any(|pair| match pair {
         [at, word] if at.is('@') => named(word, "for") || named(word, "if"),
         [Token { kind: Tok::Word(word), .. }, Token { kind: Tok::Word(next), .. }] => word == "part" || next == "in",
         [Token { kind: Tok::Word(_), .. }, bang] => bang.is('!'),
+        [dot, next] if dot.is('.') => next.is('.'),
         _ => false,
     }) || has_pieces(tokens)
 }
@@ -203,6 +206,7 @@ impl Expander<'_> {
                     self.conditional(at, at + 2, to)
                 }
                 Tok::Punct('@') if let Some(open) = self.broken_head(at, to) => self.skip_broken(at, open, to),
+                Tok::Punct('.') if self.at_range(at) => self.registers(at, to),
                 Tok::Punct('.') if let Some(listed) = self.listed(at, to) => self.instances(at, listed, to),
                 Tok::Punct('{') => self.braces(at, to),
                 Tok::Punct('}') => {

@@ -77,6 +77,27 @@ pub(super) fn too_long(span: Span, limit: usize) -> Diagnostic {
     error(span, format!("the repetition makes more than {limit} tokens"), "write a loop of PTX instead")
 }
 
+pub(super) fn no_last_register(span: Span) -> Diagnostic {
+    error(span, "a range of registers ends with a register", "write both: `{%d0..=%d31}`")
+}
+
+pub(super) fn no_number(span: Span, first: &str, last: &str) -> Diagnostic {
+    let name = if first.ends_with(|c: char| c.is_ascii_digit()) { last } else { first };
+    error(
+        span,
+        format!("registers of a range are numbered, and `{name}` does not end with a number without leading zeros"),
+        "declare them together, for example `.reg .f32 %d<32>;`, and write `{%d0..=%d31}`",
+    )
+}
+
+pub(super) fn register_range(span: Span, stem: &str, first: u32, last: u32) -> Diagnostic {
+    error(
+        span,
+        "a range of registers has the first one, `..=` and the last one, which have the same name but for the number",
+        format!("write `{stem}{first}..={stem}{last}`"),
+    )
+}
+
 fn definition(span: Span, message: impl Into<String>, help: impl Into<String>) -> Diagnostic {
     Diagnostic::error(159, span, message).help(help)
 }
