@@ -9,12 +9,14 @@ use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
-use ptx_dsl_analysis::sites::{Site, in_loop};
+use ptx_dsl_analysis::sites::{Site, in_loop, reaches};
 use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::hir::{Arg, Instr, Operand, Space, VarId};
 use ptx_dsl_isa::isa::{Control, Group, MemoryOp, Proxy, Step, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
+use ptx_dsl_isa::span::Span;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
@@ -267,6 +269,34 @@ impl Writes {
         first
     }
 
+    /// A write to a variable that is read in a block, if all its writes are on other paths than the read, as where warps have roles, and no
+    /// fence can follow one of them or precede the read. A store comes before a `cp.async`.
+    fn of_other_roles(&self, flow: &Flow, read: u32, base: AddressBase) -> Option<usize> {
+        if !matches!(base, AddressBase::Var(_)) || self.by_others(base) {
+            return None;
+        }
+        let to = |k: &usize| self.list[*k].1.base == base;
+        let block = |at: u32| flow.cfg.block_of(at);
+        let apart = |k: usize| !reaches(flow, block(self.list[k].0), read);
+        let fenced =
+            |k: usize| self.single_thread.iter().any(|(fence, _)| reaches(flow, block(self.list[k].0), block(*fence)));
+        let before = || self.single_thread.iter().any(|(fence, _)| reaches(flow, block(*fence), read));
+        let all = || (0..self.list.len()).filter(to);
+        if all().any(|k| !apart(k) || fenced(k)) || before() {
+            return None;
+        }
+        all().min_by_key(|k| copies(flow.instr(self.list[*k].0)))
+    }
+
+    /// The finding that an operation reads write `k`, which is not fenced.
+    fn unfenced(&self, flow: &Flow, k: usize, operand: Span, operation: &str) -> Diagnostic {
+        let write = flow.instr(self.list[k].0);
+        match copies(write) {
+            true => errors::copied_without_fence(operand, operation, write.span),
+            false => errors::no_proxy_fence(operand, operation, write.span, self.space == Space::Global),
+        }
+    }
+
     /// Calls `see` with the states of the writes before each instruction.
     fn each(&self, flow: &Flow, see: &mut dyn FnMut(Site, &Instr, &Bits)) {
         for &b in &flow.cfg.rpo {
@@ -300,6 +330,9 @@ fn sources(kernel: &Kernel, writes: &Writes) {
         {
             reported = true;
             kernel.report(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
+        } else if let Some(k) = writes.of_other_roles(flow, block, here.base) {
+            reported = true;
+            kernel.report(writes.unfenced(flow, k, arg.span, i.entry.opcode));
         }
     });
 }
@@ -378,16 +411,19 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
                     let (at, r) = &writes.list[*k];
                     r.base == AddressBase::Var(var) && writes.is_pending(set, *k) && !copies(flow.instr(*at))
                 };
-                kernel.report(match (0..writes.list.len()).find(stored) {
-                    Some(k) => errors::no_proxy_fence(arg.span, op, span(k), false),
-                    None => errors::copied_without_fence(arg.span, op, span(first)),
-                });
+                let k = (0..writes.list.len()).find(stored).unwrap_or(first);
+                kernel.report(writes.unfenced(flow, k, arg.span, op));
                 return;
             }
             let alone = single_thread(kernel, block, at);
             if let Some(k) = writes.of_matrix(var, set, &|k| writes.fenced_late(set, k, alone)) {
                 reported = true;
                 kernel.report(errors::proxy_fence_late(arg.span, op, span(k)));
+                return;
+            }
+            if let Some(k) = writes.of_other_roles(flow, block, AddressBase::Var(var)) {
+                reported = true;
+                kernel.report(writes.unfenced(flow, k, arg.span, op));
                 return;
             }
         }
@@ -397,10 +433,8 @@ fn matrices(kernel: &Kernel, writes: &Writes) {
         let all = || (0..writes.list.len()).filter(is_pending);
         if let Some(first) = all().next() {
             reported = true;
-            kernel.report(match all().find(|k| !copied(k)) {
-                Some(k) => errors::no_proxy_fence(arg, op, span(k), false),
-                None => errors::copied_without_fence(arg, op, span(first)),
-            });
+            let k = all().find(|k| !copied(k)).unwrap_or(first);
+            kernel.report(writes.unfenced(flow, k, arg, op));
         }
     });
 }
