@@ -193,6 +193,24 @@ fn misaligned_and_read_only_accesses_are_reported() {
 }
 
 #[test]
+fn clusters_that_wait_alike_are_named_once() {
+    let waits = |launch: Launch| {
+        let report = fault!(sm_90, launch.block(32), {
+            mov.u32 %r0, %ntid.x;
+            shl.b32 %r0, %r0, 1;
+            bar.sync 1, %r0;
+        });
+        report.lines().filter_map(|line| line.trim().strip_prefix("= waiting: ").map(str::to_owned)).collect::<Vec<_>>()
+    };
+    let all = waits(Launch::grid(7));
+    assert!(matches!(&all[..], [line, _] if line.starts_with("CTA [0, 0, 0], threads 0 to 31 at `bar")), "{all:?}");
+    assert_eq!(all[1], "the same in CTAs [1, 0, 0], [2, 0, 0], [3, 0, 0], [4, 0, 0] and 2 more");
+    let all = waits(Launch::grid(4).cluster(2));
+    assert_eq!(all.len(), 3, "{all:?}");
+    assert_eq!(all[2], "the same in the cluster of CTA [2, 0, 0]");
+}
+
+#[test]
 fn mbarrier_misuse_is_reported() {
     says(&fault!(sm_90, one(), { mbarrier.arrive.shared::cta.b64 _, [mb]; }), &["mbarrier", "init"]);
     says(

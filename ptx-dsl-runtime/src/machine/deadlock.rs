@@ -1,5 +1,9 @@
 //! Deadlock reports: what each group of threads waits for.
 
+mod waiting;
+
+pub(super) use waiting::Waiting;
+
 use crate::fault::{Fault, FaultKind};
 use crate::flow::Wait;
 use crate::machine::cluster::{Cluster, Cohort, Parked};
@@ -9,36 +13,29 @@ use crate::machine::geometry::Geometry;
 use crate::sync::mbarrier::State;
 use crate::sync::tensor_memory::WaitsFor;
 
-/// Groups of threads listed at most.
-const MOST: usize = 64;
-
 impl Ctx<'_> {
     /// A deadlock, with a line for each group of threads. Its place is the first of the most telling waits.
     pub(crate) fn deadlock(&mut self) -> Box<Fault> {
         if let Some(stuck) = self.stuck_rendezvous() {
             return stuck;
         }
-        let mut waiting = Vec::new();
-        let mut all = 0;
+        let mut waiting = Waiting::default();
         let mut first: Option<(Telling, usize, Cohort, u32)> = None;
         let mut slots: Vec<usize> =
             (0..self.residents.clusters.len()).filter(|&slot| self.residents.clusters[slot].resident).collect();
         slots.sort_by_key(|&slot| self.geometry.cluster_number(self.residents.clusters[slot].id));
         for slot in slots {
-            for p in joined(&self.residents.clusters[slot]) {
-                let telling = self.residents.clusters[slot].telling(&p.wait);
+            let cluster = &self.residents.clusters[slot];
+            let parked = joined(cluster);
+            for p in &parked {
+                let telling = cluster.telling(&p.wait);
                 if first.is_none_or(|(most, ..)| telling > most) {
                     first = Some((telling, slot, p.c, p.site));
                 }
-                all += 1;
-                if waiting.len() < MOST {
-                    waiting.push(line(&self.geometry, &self.residents.clusters[slot], &p));
-                }
             }
+            waiting.add(cluster.id, parked.iter().map(|p| (p.c.cta, wait(&self.geometry, cluster, p))).collect());
         }
-        if all > waiting.len() {
-            waiting.push(format!("and {} more groups of threads", all - waiting.len()));
-        }
+        let mut waiting = waiting.lines(&self.geometry);
         waiting.extend(self.residents.clusters.iter().filter(|c| c.resident).find_map(Cluster::cycle));
         let Some((_, slot, c, site)) = first else {
             return self.fault(FaultKind::Internal("threads got lost: nobody runs and nobody waits".into()), 0);
@@ -97,12 +94,11 @@ fn joined(cluster: &Cluster) -> Vec<Parked> {
     all
 }
 
-/// The line of a report for a group of threads.
-pub(super) fn line(geometry: &Geometry<'_>, cluster: &Cluster, p: &Parked) -> String {
-    let ctaid = geometry.ctaid(cluster.id, p.c.cta);
+/// Who waits where for what.
+pub(super) fn wait(geometry: &Geometry<'_>, cluster: &Cluster, p: &Parked) -> String {
     let who = threads(p.c.lo, p.c.hi, p.c.mask);
     let place = geometry.statement(p.site, "an unknown statement");
-    format!("CTA {ctaid:?}, {who} at {place}: {}", cluster.waits_for(p, geometry))
+    format!("{who} at {place}: {}", cluster.waits_for(p, geometry))
 }
 
 /// How much a wait tells about the cause of a deadlock.

@@ -11,7 +11,7 @@ use crate::fault::{Fault, FaultKind};
 use crate::machine::body::{Body, Looping};
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
-use crate::machine::deadlock::line;
+use crate::machine::deadlock::{Waiting, wait};
 use crate::machine::describe::threads;
 use ptx_dsl_isa::image::NO_SITE;
 use seen::{CHANGES, Key};
@@ -24,9 +24,6 @@ fn looping(slot: usize, c: &Cohort) -> Looping {
     let (cta, lo, hi) = (c.cta as usize, c.lo as usize, c.hi as usize);
     Looping { slot, cta, lo, hi, mask: c.mask, pc: c.pc }
 }
-
-/// Groups of threads, statements that a report lists.
-const MOST: usize = 16;
 
 /// The current cohort is about to run.
 pub(super) fn watch(body: &mut dyn Body, x: &mut Ctx<'_>) {
@@ -82,10 +79,11 @@ pub(super) fn verdict(x: &mut Ctx<'_>) -> Verdict {
 
 /// The fault.
 pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
-    let (mut waiting, mut first, mut writers) = (Vec::new(), None, Vec::new());
+    let (mut waiting, mut first, mut writers) = (Waiting::default(), None, Vec::new());
     for slot in (0..x.residents.clusters.len()).filter(|slot| x.residents.clusters[*slot].resident) {
         let mut ready: Vec<Cohort> = x.residents.clusters[slot].ready.iter().copied().collect();
         ready.sort_by_key(|c| (c.cta, c.lo, c.mask.trailing_zeros()));
+        let mut waits = Vec::new();
         for c in ready {
             let polls = body.loop_reads(&looping(slot, &c));
             let loops = x.geometry.loops(c.pc);
@@ -93,19 +91,15 @@ pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
             first = first.or(Some((slot, c, site)));
             writers.extend(polls.writers);
             let reads: Vec<_> = polls.reads.iter().take(4).map(|(site, at)| x.polled(*site, *at)).collect();
-            let ctaid = x.geometry.ctaid(x.residents.clusters[slot].id, c.cta);
             let head = loops.heads.first().map_or(String::new(), |head| format!(" in the loop {}", at(head)));
             let what = if reads.is_empty() { "runs for ever".into() } else { format!("polls {}", reads.join(", ")) };
-            waiting.push(format!("CTA {ctaid:?}, {}{head}: {what}", threads(c.lo, c.hi, c.mask)));
+            waits.push((c.cta, format!("{}{head}: {what}", threads(c.lo, c.hi, c.mask))));
         }
         let cluster = &x.residents.clusters[slot];
-        waiting.extend(cluster.in_order().into_iter().map(|p| line(&x.geometry, cluster, p)));
+        waits.extend(cluster.in_order().into_iter().map(|p| (p.c.cta, wait(&x.geometry, cluster, p))));
+        waiting.add(cluster.id, waits);
     }
-    if waiting.len() > MOST {
-        let more = waiting.len() - MOST;
-        waiting.truncate(MOST);
-        waiting.push(format!("and {more} more groups of threads"));
-    }
+    let mut waiting = waiting.lines(&x.geometry);
     writers.sort_unstable();
     writers.dedup();
     let list: Vec<_> = writers.iter().take(4).map(|site| x.geometry.statement(*site, "")).collect();

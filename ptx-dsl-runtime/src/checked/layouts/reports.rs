@@ -127,7 +127,7 @@ pub(super) fn rows(number: u32, of: Written, rows: [(usize, u32); 2]) -> FaultKi
         "row {a} of matrix {number} begins at byte {byte_a} of row {row_a} of a box, and row {b} at byte {byte_b} of row {row_b}"
     );
     let help = match swizzle {
-        Swizzle::None => format!("exchange no pieces in the addresses, or put `Swizzle::B128` into the tensor map"),
+        Swizzle::None => "exchange no pieces in the addresses, or put `Swizzle::B128` into the tensor map".into(),
         _ => format!("XOR {} in the address of each row", bits(swizzle)),
     };
     report(("the matrix", read), Some((of, words(swizzle).into())), "9.7.14.5.15", help)
