@@ -2,8 +2,9 @@
 //! tree has a predicate that is known for each thread.
 
 use crate::flow::Flow;
-use crate::lanes::{LaneFact, Lanes};
+use crate::lanes::{LaneFact, Lanes, Uniformity};
 use crate::threads::disjoint;
+use ptx_dsl_isa::isa::Control;
 
 /// An instruction with its block.
 #[derive(Clone, Copy)]
@@ -71,6 +72,27 @@ pub fn executes_invariantly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
         exact(flow, lanes, p) || elected || before
     };
     certain_by(flow, s, true, &steady)
+}
+
+/// May a value that is the same in a warp, but not in the CTA, decide which warps execute it? An example is a role from shared memory.
+pub fn depends_on_warp(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    let of_warp = |v: u32| lanes.uniformity(v) == Uniformity::Warp;
+    let differs = |at: u32| {
+        let table = flow.instr(at).entry.effects.control == Control::BranchTable;
+        matches!(flow.guard(at), Some((p, _)) if of_warp(p) && !exact(flow, lanes, p))
+            || table && flow.ssa.uses(at).iter().any(|(_, v)| of_warp(*v))
+    };
+    let mut at = s.block;
+    let mut found = differs(s.at);
+    while !found {
+        let up = flow.cfg.idom[at as usize];
+        if up == crate::cfg::NONE || up == at {
+            break;
+        }
+        found = !flow.cfg.post_dominates(at, up) && flow.cfg.branch(up).is_some_and(differs);
+        at = up;
+    }
+    found
 }
 
 /// Is the value of the predicate known for every thread?

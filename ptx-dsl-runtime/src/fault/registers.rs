@@ -38,7 +38,7 @@ fn names_address(statement: &str, name: &str) -> bool {
     })
 }
 
-/// A value of this type; an unsigned number if it is unknown and narrow.
+/// A value of this type; an unsigned number if it is unknown and small.
 fn in_words(bits: u64, width: u8, ty: Option<Ty>) -> String {
     match (width, ty) {
         (1, _) => (bits & 1 != 0).to_string(),
@@ -49,7 +49,8 @@ fn in_words(bits: u64, width: u8, ty: Option<Ty>) -> String {
             ((bits << unused).cast_signed() >> unused).to_string()
         }
         (_, Some(Ty::U8 | Ty::U16 | Ty::U32 | Ty::U64)) => bits.to_string(),
-        (8..=32, None) => bits.to_string(),
+        // larger ones are descriptors, masks and addresses
+        (8..=32, None) if bits < 1 << 16 => bits.to_string(),
         _ => format!("{bits:#x}"),
     }
 }
@@ -66,6 +67,7 @@ mod tests {
         assert_eq!(in_words(0xfffe, 16, Some(Ty::S16)), "-2");
         assert_eq!(in_words(70, 32, Some(Ty::B32)), "0x46");
         assert_eq!(in_words(70, 32, None), "70");
+        assert_eq!(in_words(0x0802_0010, 32, None), "0x8020010");
         assert_eq!(in_words(70, 64, None), "0x46");
         assert_eq!(in_words(1, 1, Some(Ty::F32)), "true");
         assert_eq!(in_words(u64::MAX, 64, Some(Ty::S64)), "-1");

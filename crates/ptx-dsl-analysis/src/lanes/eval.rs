@@ -159,7 +159,12 @@ impl<'e> Eval<'e, '_> {
                         entry &= matches!(flow.module.vars.get(v.0 as usize), Some(v) if v.space != Space::ParamFunc);
                     }
                 }
-                if fixed && (entry || i.has(q::_const)) { LaneFact::Is(least) } else { LaneFact::Is(Uniformity::None) }
+                if fixed && (entry || i.has(q::_const)) {
+                    return LaneFact::Is(least);
+                }
+                // The lanes of a warp load together, and threads of other warps may write in between two of its loads.
+                let shared = i.has_any(&[q::shared, q::shared_cta, q::shared_cluster]);
+                LaneFact::Is(if shared { least.min(Uniformity::Warp) } else { Uniformity::None })
             }
             op::add
             | op::sub

@@ -7,6 +7,7 @@ use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::only_elected;
 use ptx_dsl_analysis::region::Region;
+use ptx_dsl_analysis::sites::{Site, depends_on_warp};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::sreg::Varies;
@@ -28,7 +29,11 @@ pub(crate) fn check(kernel: &Kernel) {
         let present = kernel.threads_at(block, at);
         let elected = present.elected && only_elected(flow, lanes, block, at);
         let every = kernel.every_lane(&present, block, at) && i.entry.effects.tensor == Tensor::None;
-        if present.warps(lanes.cta_size).len() < 2 || !(elected || every) || !same_operands(kernel, at, i) {
+        if present.warps(lanes.cta_size).len() < 2
+            || !(elected || every)
+            || !same_operands(kernel, at, i)
+            || depends_on_warp(flow, lanes, Site { block, at })
+        {
             continue;
         }
         reported = true;
