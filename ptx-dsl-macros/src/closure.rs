@@ -124,8 +124,8 @@ fn say_what_is_no_capture(tokens: &[Token], broken: &[String], compiled: &mut Co
         let predicate = d.helps.iter().any(|help| help.contains(".pred"));
         if value && !predicate {
             let (ty, load) = if address { ("&[f32]", "ld.param.u64 %rd") } else { ("u32", "ld.param.u32 %r") };
-            d.notes.push("a kernel captures nothing of the Rust around it; it gets its parameters".to_owned());
-            d.helps.push(format!("for a value of Rust write a parameter, `{name}: {ty}`, and `{load}, [{name}]`"));
+            d.notes.push("a kernel cannot capture Rust values; it only gets its parameters".to_owned());
+            d.helps.push(format!("for a Rust value write a parameter, `{name}: {ty}`, and `{load}, [{name}]`"));
         }
         true
     });

@@ -101,7 +101,7 @@ pub struct Module {
     pub before: TokenStream,
     /// The parts, each after those that it uses.
     pub parts: Vec<Part>,
-    /// What is behind.
+    /// What follows the last `use`.
     pub rest: TokenStream,
     /// The paths that it names.
     uses: TokenStream,
@@ -319,7 +319,7 @@ fn carried(tokens: TokenStream, wrong: &mut Option<TokenStream>) -> TokenStream 
                 out.push(word.into());
             }
             TokenTree::Punct(p) if p.as_char() == '$' => {
-                let text = "a name in a part begins with no `$`, which means something else in a macro of Rust";
+                let text = "a name in a part cannot begin with `$`, which has another meaning in a Rust macro";
                 let help = "remove the `$`: labels and registers of a piece are its own";
                 wrong.get_or_insert_with(TokenStream::new).extend(problem(text, help, p.span()));
             }
@@ -376,7 +376,11 @@ fn use_tree(
                 TokenTree::Group(inner) if inner.delimiter() == Delimiter::Brace => group = Some(inner.stream()),
                 TokenTree::Group(inner) if inner.delimiter() == Delimiter::None => path.extend(inner.stream()),
                 tree => {
-                    return Err(problem("this is no path of a part", "write `use crate::parts::ring;`", tree.span()));
+                    return Err(problem(
+                        "this is not the path of a part",
+                        "write `use crate::parts::ring;`",
+                        tree.span(),
+                    ));
                 }
             }
         }

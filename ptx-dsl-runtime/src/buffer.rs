@@ -11,8 +11,8 @@ use std::ops::{Deref, DerefMut, Index, RangeBounds};
 
 /// Elements that kernels read and write, over several launches. Made by [`Host::buffer`](crate::Host::buffer).
 ///
-/// For a kernel it is an allocation of device memory, as `cudaMalloc` makes it: it begins at a multiple of 256, and a part of it, a slice
-/// however made, has its offset from there. On the side of Rust it is a vector that cannot grow: `&buffer[..]` are its elements.
+/// For a kernel it is an allocation of device memory, as `cudaMalloc` makes it: it begins at a multiple of 256, and every slice of it keeps
+/// its offset from there. In Rust it is a vector that cannot grow: `&buffer[..]` are its elements.
 ///
 /// It is passed where a kernel takes `&[T]` or `&mut [T]`, as is a part of it:
 ///

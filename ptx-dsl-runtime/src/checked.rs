@@ -1,4 +1,4 @@
-//! The checked host: finds data races, reads of memory that nobody has written, and misuse of mbarrier objects.
+//! The checked host: finds data races, reads of memory that nothing has written, and misuse of mbarrier objects.
 //!
 //! It computes the happens-before relation of the memory consistency model (causality order, 8.9.5) with vector clocks ([`clock`]) and
 //! compares each access with the last ones to the same bytes ([`shadow`]). What orders threads is what the manual says, not what this
@@ -63,7 +63,7 @@ use threads::Threads;
 use weak::Weak;
 use what::What;
 
-/// Reports data races in shared, global and Tensor Memory, reads of shared, local and Tensor Memory that nobody has written, ordinary
+/// Reports data races in shared, global and Tensor Memory, reads of shared, local and Tensor Memory that nothing has written, ordinary
 /// accesses to live mbarrier objects, and `mbarrier.init` over them.
 ///
 /// Asynchronous operations access memory from their start until something completes them: a phase of an mbarrier object, a wait for groups,

@@ -82,7 +82,7 @@ pub fn write_param(x: &mut Ctx<'_>, frame: Option<&Lanes>, at: u64, size: u32, v
     Ok(())
 }
 
-/// A call of a recursive function, whose variables are so far from the start of the stack and take so many bytes: the active lanes get
+/// A call of a recursive function, whose variables are so far from the start of the stack and take this many bytes: the active lanes get
 /// a frame. `stack` keeps the caller's registers, which are saved already, and its frame.
 pub fn nest(
     x: &mut Ctx<'_>,

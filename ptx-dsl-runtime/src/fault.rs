@@ -15,6 +15,7 @@ pub(crate) mod words;
 
 use std::borrow::Cow;
 use std::fmt;
+use words::id;
 
 pub(crate) use at::Where;
 pub use at::{At, Origin};
@@ -63,7 +64,7 @@ pub struct Fault {
     pub thread: Option<ThreadId>,
     /// The registers that the statement has read in this thread.
     pub registers: Vec<RegisterValue>,
-    /// Of a load from memory that nobody has written: what the value is used as, and by which statement.
+    /// Of a load from memory that nothing has written: what the value is used as, and by which statement.
     pub used: Option<String>,
     /// How to reproduce the fault, if the schedule matters: a Rust expression of a host with a seed or a schedule.
     pub replay: Option<String>,
@@ -109,7 +110,7 @@ impl fmt::Display for Message<'_> {
             (Some(o), FaultKind::ReadOnly { .. }) if o.read_only(f)? => Ok(()),
             (Some(o), FaultKind::DataRace(race)) => race.message(f, Some(o)),
             (Some(o), FaultKind::Uninitialised { space, addr }) => {
-                write!(f, "read of {}, which nobody has written", o.place(0, space, *addr))
+                write!(f, "read of {}, which nothing has written", o.place(0, space, *addr))
             }
             (Some(o), FaultKind::MbarrierNotLive { offset }) => {
                 let place = o.place(8, "shared", u64::from(*offset));
@@ -133,8 +134,7 @@ impl fmt::Display for Fault {
             n => write!(f, "\n      and {n} more calls")?,
         }
         if let Some(t) = self.thread {
-            let d = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
-            write!(f, "\n  = thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)?;
+            write!(f, "\n  = thread {} of CTA {}, warp {} lane {}", id(t.tid), id(t.ctaid), t.warp, t.lane)?;
             write!(f, ", CTA rank {} in its cluster", t.rank)?;
         }
         if !self.registers.is_empty() {

@@ -316,7 +316,7 @@ impl<M> Host<M> {
     }
 
     /// Do all `tcgen05.mma` of a thread with one `.cta_group` execute in the order of issue? By default only those with the same accumulator,
-    /// shape and kind do, as the manual has it (9.7.16.6.2), and others may overtake each other. Kernels that multiply with a matrix in Tensor
+    /// shape and kind do, as in the manual (9.7.16.6.2), and others may overtake each other. Kernels that multiply with a matrix in Tensor
     /// Memory, and then put the next product over that matrix, may rely on more than the manual says.
     ///
     /// ```

@@ -161,7 +161,7 @@ pub enum Agent {
     Cp(u64),
     /// A `wgmma` of this group of its warp.
     Warpgroup(u64),
-    /// A `tcgen05` operation after so many commits of its thread.
+    /// A `tcgen05` operation after this many commits of its thread.
     Tensor(u64),
 }
 
@@ -403,7 +403,7 @@ pub enum Sync {
         /// The place in its shared memory
         offset: u32,
     },
-    /// `tcgen05.commit`, which has a number among those of its thread and will arrive on so many objects.
+    /// `tcgen05.commit`, which has a number among those of its thread and will arrive on this many objects.
     Commit {
         /// The number of the commit of its thread
         commit: u64,
@@ -500,18 +500,18 @@ pub trait Monitor: 'static {
     /// The variables of the kernel, if it wants them or events, before it begins.
     #[doc(hidden)]
     fn variables(&mut self, _: Arc<Variables>) {}
-    /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank, for so many threads each.
+    /// A cluster becomes resident at `slot`: its shared and local memory is new. `ctas` has `%ctaid` by rank, for this many threads each.
     fn cluster(&mut self, _slot: u32, _ctas: &[[u32; 3]], _threads: u32) {}
     /// A load or store, before it happens.
     fn memory(&mut self, _: Access) -> Result<(), FaultKind> {
         Ok(())
     }
-    /// The bytes of a load that nobody has written, or that it does not use, a bit each, after [`Monitor::memory`] has found some.
+    /// The bytes of a load that nothing has written, or that it does not use, a bit each, after [`Monitor::memory`] has found some.
     #[doc(hidden)]
     fn unwritten(&mut self, _: &Access) -> u64 {
         0
     }
-    /// What a thread has just stored comes from bytes that nobody has written.
+    /// What a thread has just stored comes from bytes that nothing has written.
     #[doc(hidden)]
     fn undefined(&mut self, _: &Access) {}
     /// A block of a segment of global memory, which `malloc` uses, is allocated, or free again.
@@ -528,13 +528,13 @@ pub trait Monitor: 'static {
     fn warps(&mut self, _first: &Access, _: &Pieces) -> bool {
         false
     }
-    /// The same for loads of more than one statement: those after that of `first` have their sites, and places so many bytes from
+    /// The same for loads of more than one statement: those after that of `first` have their sites, and places this many bytes from
     /// that of `first`.
     #[doc(hidden)]
     fn chain(&mut self, _first: &Access, _: &Pieces, _others: &[(u32, i32)]) -> bool {
         false
     }
-    /// All threads of a CTA, which are so many warps, pass a barrier, if it wants to be told so.
+    /// All threads of a CTA, which are this many warps, pass a barrier, if it wants to be told so.
     #[doc(hidden)]
     fn barrier(&mut self, _: Who, _warps: u32) {}
     /// A synchronisation. `order` is that of the statement.
@@ -569,10 +569,10 @@ pub trait Monitor: 'static {
     fn reads_rows(&mut self, _matrix: u32, _rows: &[u32], _: Who) -> Result<(), FaultKind> {
         Ok(())
     }
-    /// What becomes of the launch, of whose thread this is?
+    /// What becomes of the launch after this fault of a thread?
     fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {
         Finding::Ends
     }
-    /// Something happens, so many turns after the start; if it wants [`Wants::events`].
+    /// Something happens, this many turns after the start; if it wants [`Wants::events`].
     fn event(&mut self, _turns: u64, _: Event<'_>) {}
 }

@@ -165,7 +165,7 @@ impl Steps {
         some
     }
 
-    /// The step has been made, idle or not, with this progress of the launch. Its warp has so many other lanes that can run.
+    /// The step has been made, idle or not, with this progress of the launch. Its warp has this many other lanes that can run.
     pub fn end(&mut self, idle: bool, site: u32, (progress, others): (u64, usize)) {
         let mut effects = std::mem::take(&mut self.effects);
         self.tests_in_a_row = if idle { self.tests_in_a_row + 1 } else { 0 };

@@ -19,6 +19,7 @@ pub use timeline::{Arrow, Instant, Kind, Slice, Timeline, Track};
 
 use crate::FaultKind;
 use crate::fault::At;
+use crate::fault::words;
 use crate::flow::Wait;
 use crate::host::Host;
 use crate::kernel::KernelInfo;
@@ -181,11 +182,11 @@ impl Tracer {
 
     fn cluster_starts(&mut self, slot: u32, id: [u32; 3], ctas: &[[u32; 3]]) {
         let track = self.tracks.get(&mut self.timeline, Key::Grid);
-        self.timeline.instant(track, format!("cluster {id:?} starts"), self.now);
+        self.timeline.instant(track, format!("cluster {} starts", words::id(id)), self.now);
         let mut slices = Vec::new();
         for (rank, cta) in (0..).zip(ctas) {
             let track = self.tracks.get(&mut self.timeline, Key::Cta { slot, rank });
-            slices.push(self.timeline.start(track, Kind::Cta, format!("CTA {cta:?}"), self.now));
+            slices.push(self.timeline.start(track, Kind::Cta, format!("CTA {}", words::id(*cta)), self.now));
         }
         self.ctas.insert(slot, slices);
     }
@@ -202,7 +203,7 @@ impl Tracer {
 
     fn cancels(&mut self, who: Who, first: Option<[u32; 3]>) {
         let name = match first {
-            Some(first) => format!("cluster of CTA {first:?} is cancelled"),
+            Some(first) => format!("cluster of CTA {} is cancelled", words::id(first)),
             None => "no cluster is left to cancel".to_owned(),
         };
         let grid = self.tracks.get(&mut self.timeline, Key::Grid);

@@ -175,7 +175,7 @@ fn files_of_rust() {
     );
 }
 
-/// Constants of Rust, const parameters and repetitions are read as in rustc, but nobody evaluates them.
+/// Rust constants, const parameters and repetitions are read as in rustc, but nobody evaluates them.
 #[test]
 fn constants_in_files_of_rust() {
     expect("check-constants.txt", &["check", "constants.rs"], b"");

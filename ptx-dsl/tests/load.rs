@@ -309,7 +309,7 @@ fn launches_that_do_not_fit() {
         "{start}argument 0 for `x` is a value, but the parameter is a pointer and wants a buffer, or eight zero bytes for null"
     );
     assert_eq!(shown(launch(), &mut [5u64.into()]), value);
-    let size = format!("{start}argument 0 for `x` has 4 bytes, the parameter has 8");
+    let size = format!("{start}argument 0 for `x` has 4 bytes, but the parameter has 8");
     assert_eq!(shown(launch(), &mut [Arg::value([0; 4])]), size);
     assert!(shown(launch().block(64), &mut [(&mut [0u32; 64]).into()]).contains(".reqntid"));
     assert!(shown(launch().cluster(2), &mut [(&mut [0u32; 64]).into()]).contains("not a multiple"));

@@ -386,7 +386,7 @@ fn a_cta_that_ends_before_its_copies_is_reported_by_the_checked_host() {
     let result = leaves.launch(&Host::checked(), Launch::grid(3), (&[1],));
     let Err(Error::Fault(fault)) = result else { panic!("{result:?}") };
     let text = fault.to_string();
-    assert!(text.contains("ends while this copy to its shared memory is under way"), "{text}");
+    assert!(text.contains("ends while this copy to its shared memory is in flight"), "{text}");
     assert!(text.contains("cp.async.ca.shared.global [tile]") && text.contains("9.7.9.25.3.3"), "{text}");
 }
 

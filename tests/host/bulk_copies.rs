@@ -532,6 +532,6 @@ fn a_cta_that_ends_before_its_bulk_copies_is_reported() {
         "{text}"
     );
     let text = fault(one_load.launch(&Host::new(), Launch::grid(1), (&[0u8; 64], 0, 0, 64, 0))).to_string();
-    assert!(text.contains("ends while this copy on its shared memory is under way"), "{text}");
+    assert!(text.contains("ends while this copy on its shared memory is in flight"), "{text}");
     assert!(text.contains("let `expect_tx` count the bytes of all copies of a phase"), "nobody expects them: {text}");
 }

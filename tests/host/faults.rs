@@ -43,7 +43,7 @@ fn out_of_bounds_names_the_statement_and_the_thread() {
     says(
         &report,
         &[
-            "error: access of 4 bytes at `d[8]` of 8 elements is out of bounds",
+            "error: access of 4 bytes at `d[8]` is out of bounds: it has 8 elements",
             "  --> tests/host/faults.rs:",
             "  = note: PTX ISA 5.1",
         ],
@@ -115,7 +115,7 @@ fn faults_name_what_the_program_names() {
     let fault = |what| of(one(), what);
     says(&fault(0), &["access of 4 bytes at `x[-1]` of 11 elements", "`%p` is true, `%x` is 0x20000000000 (`x`)\n"]);
     says(&fault(1), &["access of 16 bytes at `x[8..12]` of 11 elements", "`%x` is 0x20000000020 (`x` + 32 bytes)\n"]);
-    says(&fault(2), &["access of 4 bytes at `y[8..10]` of 8 elements is out of bounds", "`%f0` is 2.5\n"]);
+    says(&fault(2), &["access of 4 bytes at `y[8..10]` is out of bounds: it has 8 elements", "`%f0` is 2.5\n"]);
     says(&fault(6), &["access of 1 bytes at byte 17 of `y` is out of bounds: it has 16 bytes"]);
     says(&fault(3), &["address 0x30000000003, byte 3 of `y`, is not a multiple of 2", "PTX ISA 6.4.1.1"]);
     says(&fault(4), &["store to `z[2]`, which is read-only", "`%s` is -3\n"]);
@@ -203,11 +203,11 @@ fn clusters_that_wait_alike_are_named_once() {
         report.lines().filter_map(|line| line.trim().strip_prefix("= waiting: ").map(str::to_owned)).collect::<Vec<_>>()
     };
     let all = waits(Launch::grid(7));
-    assert!(matches!(&all[..], [line, _] if line.starts_with("CTA [0, 0, 0], threads 0 to 31 at `bar")), "{all:?}");
-    assert_eq!(all[1], "the same in CTAs [1, 0, 0], [2, 0, 0], [3, 0, 0], [4, 0, 0] and 2 more");
+    assert!(matches!(&all[..], [line, _] if line.starts_with("CTA (0, 0, 0), threads 0 to 31 at `bar")), "{all:?}");
+    assert_eq!(all[1], "the same in CTAs (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0) and 2 more");
     let all = waits(Launch::grid(4).cluster(2));
     assert_eq!(all.len(), 3, "{all:?}");
-    assert_eq!(all[2], "the same in the cluster of CTA [2, 0, 0]");
+    assert_eq!(all[2], "the same in the cluster of CTA (2, 0, 0)");
 }
 
 #[test]
@@ -348,7 +348,7 @@ fn what_a_question_mark_shows_is_the_report() {
     says(
         &shown,
         &[
-            "error: access of 4 bytes at `d[1]` of 1 element is out of bounds",
+            "error: access of 4 bytes at `d[1]` is out of bounds: it has 1 element",
             "PTX line ",
             "`st.global.u32 [%a+4], %r;`",
             "faults.rs:",
@@ -423,7 +423,7 @@ fn shuffles_read_from_lanes_of_their_mask() {
     done:
         ret;
     });
-    says(&report, &["lane 4 reads from lane 5, which the membermask 0x0000001f leaves out", "shfl.sync.down"]);
+    says(&report, &["lane 4 reads from lane 5, which the membermask 0x0000001f does not name", "shfl.sync.down"]);
 }
 
 ptx! {
@@ -467,5 +467,5 @@ fn an_endless_loop_of_one_thread_ends_without_a_limit() {
     assert!(!error.to_string().contains("``"), "{error}");
     // a launch that says how long it may take
     let error = searching.launch(&Host::new(), one().step_limit(1000), (&[1; 1000], 1000)).unwrap_err();
-    says(&error.to_string(), &["no end after 1000 turns, last ", "in the loop at `ELEMENT`"]);
+    says(&error.to_string(), &["not finished after 1000 turns, last ", "in the loop at `ELEMENT`"]);
 }

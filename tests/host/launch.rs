@@ -232,7 +232,7 @@ ptx! {
 fn a_grid_that_takes_for_ever_is_ended() {
     let mut out = [0];
     let error = idle.launch(&Host::new(), Launch::grid(2_000_000_000).step_limit(100_000), (&mut out,)).unwrap_err();
-    assert!(error.to_string().contains("no end after 100000 turns"), "{error}");
+    assert!(error.to_string().contains("not finished after 100000 turns"), "{error}");
     assert_eq!(out, [3]);
     let handle = ptx_dsl::CancelHandle::new();
     handle.cancel();
@@ -365,5 +365,5 @@ fn all_ctas_of_a_cooperative_launch_are_resident() {
     assert_eq!(error.fault().map(|fault| &fault.kind), Some(&ptx_dsl::FaultKind::NotCooperative));
     assert!(error.to_string().contains("launch it with `Launch::cooperative`"), "{error}");
     let error = rounds.launch(&Host::new(), Launch::grid(4225).cooperative(), (&mut x, n)).unwrap_err();
-    assert!(error.to_string().contains("a cooperative launch of 4225 CTAs, the limit is 4224"), "{error}");
+    assert!(error.to_string().contains("a cooperative launch of 4225 CTAs, but the limit is 4224"), "{error}");
 }

@@ -145,7 +145,7 @@ fn room_on_the_heap() {
     assert_eq!((count(0, Launch::grid(1)), count(u64::MAX, Launch::grid(1))), (32, 0));
     let large = Launch::grid(1).block(32).malloc_heap(1 << 40);
     let error = heap::large.launch(&Host::new(), large, (1u64, &mut [0i32; 32][..])).unwrap_err().to_string();
-    assert!(error.contains("a heap of 1099511627776 bytes, the limit is 4 GiB"), "{error}");
+    assert!(error.contains("a heap of 1099511627776 bytes, but the limit is 4 GiB"), "{error}");
 }
 
 #[test]

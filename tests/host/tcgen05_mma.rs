@@ -219,7 +219,7 @@ fn the_checked_host_sees_who_does_not_wait() {
 
 #[test]
 fn the_checked_host_sees_what_nobody_has_written() {
-    // the first byte that nobody has written
+    // the first byte that nothing has written
     for (a, b, addr) in [(4092, 256, 4092), (4096, 252, 4096 + 252), (0, 256, 0)] {
         let Err(Error::Fault(fault)) = checked(0, a, b) else { panic!("no fault for {a}, {b}") };
         assert_eq!(fault.kind, FaultKind::Uninitialised { space: "shared", addr }, "{fault}");

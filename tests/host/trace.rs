@@ -198,7 +198,7 @@ fn a_pipeline_of_two_warps() {
     assert!(note("statement").unwrap().starts_with("mbarrier.try_wait"), "{wait:?}");
     assert!(note("source").unwrap().starts_with("tests/host/trace.rs:"), "{wait:?}");
     assert!(names(&t, "warp 1", Kind::Run).iter().any(|name| name.contains("consume")));
-    assert_eq!(names(&t, "CTA", Kind::Cta), ["CTA [0, 0, 0]"]);
+    assert_eq!(names(&t, "CTA", Kind::Cta), ["CTA (0, 0, 0)"]);
     assert!(t.arrows.is_empty());
 }
 
@@ -212,7 +212,7 @@ fn clusters_that_are_cancelled() {
     });
     let moments: Vec<&str> =
         t.instants.iter().filter(|i| t.tracks[i.track].process == "grid").map(|i| &*i.name).collect();
-    let cancelled = |i: u32| format!("cluster of CTA [{i}, 0, 0] is cancelled");
+    let cancelled = |i: u32| format!("cluster of CTA ({i}, 0, 0) is cancelled");
     assert_eq!(moments[..4], ["cluster [0, 0, 0] starts", &cancelled(1), &cancelled(2), &cancelled(3)]);
     assert_eq!(moments[4..], ["no cluster is left to cancel"]);
     // four responses, each with an arrow to its arrival in the phase that it completes

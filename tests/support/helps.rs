@@ -183,7 +183,7 @@ fn act(words: &str) -> Option<Act> {
     Some(match words {
         _ if ends(&["or", ","]) || words.is_empty() || words == "and" => return None,
         _ if ends(&["in place of"]) => Act::InPlaceOf,
-        _ if ends(&["write", "did you mean", "allowed is"]) => Act::Write,
+        _ if ends(&["write", "did you mean", "allowed value is"]) => Act::Write,
         _ if ends(&["remove"]) => Act::Remove,
         _ if ends(&["add"]) => Act::Add,
         _ if ends(&["put"]) => Act::Put,

@@ -58,7 +58,7 @@ pub fn fold(i: &Instr, of: &mut dyn FnMut(&Operand) -> Option<u64>) -> Option<u6
     })
 }
 
-/// A number of so many bits.
+/// A number of this many bits.
 #[derive(Clone, Copy)]
 struct Number {
     bits: u32,

@@ -46,14 +46,14 @@ fn constant_at(flow: &Flow, lanes: &Lanes, block: u32, p: Val) -> Option<(bool, 
     {
         for (set, value) in [(f.yes, false), (f.no, true)] {
             if is_empty(&lanes.sets[usize::from(set)], n) {
-                return Some((value, "no thread of the CTA is meant by its guard"));
+                return Some((value, "its guard is false in all threads of the CTA"));
             }
         }
     }
     if let Some(at) = flow.ssa.maker(p)
         && let Some(value) = constant_comparison(flow, at)
     {
-        return Some((value, "no number makes its guard hold"));
+        return Some((value, "its guard is false for every value"));
     }
     // A dominating branch on the same value.
     let mut b = block;

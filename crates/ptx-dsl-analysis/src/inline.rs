@@ -111,7 +111,7 @@ fn made(entry: Entry, ty: Option<Ty>, pred: Option<(Operand, bool)>, operands: V
     Stmt::Instr(Box::new(Instr { index: u32::MAX, family, entry, form: 0, written, used_bytes: None, span }))
 }
 
-/// `mov` of so many bytes.
+/// `mov` of this many bytes.
 pub fn mov(bytes: u32, d: Operand, a: Operand, pred: Option<(Operand, bool)>, span: Span) -> Option<Stmt> {
     let ty = match bytes {
         2 => Ty::B16,
@@ -130,7 +130,7 @@ fn branch(to: LabelId, pred: Option<(Operand, bool)>, span: Span) -> Option<Stmt
 }
 
 impl Inlined {
-    /// A new register for so many bytes.
+    /// A new register for this many bytes.
     pub fn register(&mut self, bytes: u32) -> RegId {
         self.regs.push(Reg { name: String::new(), ty: bits(bytes), lanes: 1 });
         RegId(self.regs.len() as u32 - 1)

@@ -86,7 +86,7 @@ impl Info {
             not_yet.push(NotYet { what, why, site: 0 });
         }
         if f.rust.local_end.is_some() && !program.recursive.is_empty() {
-            let what = "`.local` variables whose size is a constant of Rust".to_owned();
+            let what = "`.local` variables whose size is a Rust constant".to_owned();
             not_yet.push(NotYet { what, why: "the host needs the size of the frames of recursive functions", site: 0 });
         }
         let stack = recursion + alloca;

@@ -17,7 +17,7 @@ pub fn unclosed(bar: Span) -> Diagnostic {
 /// `|n|`
 pub fn untyped(parameter: Span, name: &str) -> Diagnostic {
     Diagnostic::error(151, parameter, format!("the parameter `{name}` has no type"))
-        .note("the bars hold parameters of the kernel; it captures nothing of the Rust around it")
+        .note("the bars hold parameters of the kernel; it cannot capture Rust values")
         .help(format!(
             "write `{name}: &mut [f32]` or `{name}: u32` and pass it at launch; a constant goes into the header, \
              `const N: u32 = crate::N`"

@@ -4,7 +4,7 @@ use crate::diag::{Constant, Diagnostic, Severity};
 use crate::token::{Token, is_at, word_at};
 use std::ops::Range;
 
-/// Tells how to declare what looks like a constant of Rust: `TILE`. `header`: in the header of the expression form.
+/// Tells how to declare what looks like a Rust constant: `TILE`. `header`: in the header of the expression form.
 pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
     let mut pieces = None;
     for d in found.iter_mut().filter(|d| d.severity == Severity::Error) {
@@ -42,13 +42,13 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
         let help = match piece {
             Some(piece) => format!("add `const {name}: u32` to the parameters of `{}`, or {declare}", piece.name),
             None if known => format!("write a number, or {declare}"),
-            None => format!("for a constant of Rust {declare}, with its type and its path"),
+            None => format!("for a Rust constant {declare}, with its type and its path"),
         };
         d.helps = vec![help];
     }
 }
 
-/// The path of a constant of Rust, and its name, if an error is at the first word of the path or at the `:` after it.
+/// The path of a Rust constant, and its name, if an error is at the first word of the path or at the `:` after it.
 fn path_at(tokens: &[Token], d: &Diagnostic) -> Option<(String, String)> {
     let at = tokens.iter().position(|t| t.id == d.span.first)?;
     let colon = if tokens[at].is(':') { at } else { at + 1 };

@@ -54,7 +54,7 @@ pub fn sort(found: &mut [Diagnostic]) {
     found.sort_by_key(|d| (d.span.first, d.span.last, d.code, Reverse(d.severity)));
 }
 
-/// What a constant of Rust at the place of an error would be.
+/// What a Rust constant at the place of an error would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Constant {
     /// A value, which rustc may compute.
@@ -86,7 +86,7 @@ pub struct Diagnostic {
     pub notes: Vec<String>,
     /// Edits that compile.
     pub helps: Vec<String>,
-    /// A constant of Rust could stand there: if the kernel does not know it, the help says how to declare it.
+    /// A Rust constant could stand there: if the kernel does not know it, the help says how to declare it.
     pub constant: Option<Constant>,
 }
 
@@ -128,7 +128,7 @@ impl Diagnostic {
         self
     }
 
-    /// A constant of Rust could stand there, if the condition holds.
+    /// A Rust constant could stand there, if the condition holds.
     pub fn wants(mut self, constant: Constant, holds: bool) -> Self {
         self.constant = holds.then_some(constant);
         self

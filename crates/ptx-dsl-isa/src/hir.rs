@@ -39,7 +39,7 @@ pub struct Module {
     pub shared_registers: Vec<(FuncId, String)>,
     /// What `.file` and `.loc` say.
     pub origins: Origins,
-    /// Constants of Rust whose values the macro does not know, and the expressions over them.
+    /// Rust constants whose values the macro does not know, and the expressions over them.
     pub constants: Constants,
     /// Initial values of `.const` variables that depend on Rust constants, and those of `.global` variables.
     pub const_patches: Vec<Patch>,

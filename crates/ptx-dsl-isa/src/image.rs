@@ -111,7 +111,7 @@ code! {
     pub enum Action {
         /// Runs the semantics of this opcode. `carry_out`: those of the `.cc` form, where it is a qualifier.
         Opcode { opcode: Opcode, qualifiers: u32, carry_out: bool },
-        /// Puts sources of so many bits together and takes results of so many bits from them: `mov`.
+        /// Puts sources of this many bits together and takes results of this many bits from them: `mov`.
         Move { from: u32, to: u32 },
     }
 }

@@ -1,6 +1,6 @@
-//! PTX as data: the instruction table ([`isa`]), the ids made from it ([`opcode`], [`qualifier`]), and the typed module ([`hir`]),
-//! and a kernel in bytes ([`image`]).
-//! All other crates depend on this one.
+//! PTX as data: the instruction table ([`table`], in the vocabulary of [`isa`]), ids derived from it ([`opcode`], [`qualifier`]), the typed
+//! module ([`hir`]), a kernel as bytes ([`image`]), constants ([`constant`]), and diagnostics ([`diag`]). All other crates depend on this
+//! one.
 
 pub mod constant;
 pub mod diag;

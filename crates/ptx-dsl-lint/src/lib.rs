@@ -13,12 +13,12 @@ use ptx_dsl_isa::hir;
 
 mod errors;
 mod kernel;
+mod may_synchronise;
 mod memory;
 mod pending;
 pub mod rules;
 mod spelling;
 mod sync;
-mod synchronisation;
 mod tensor;
 #[cfg(test)]
 mod tests;

@@ -38,7 +38,7 @@ pub struct Module {
     pub instrs: u32,
     /// `allow(PTX0612)`, `warn(...)`, `deny(...)` of the header.
     pub levels: Vec<crate::levels::SetLevel>,
-    /// Constants of Rust whose values the macro does not know.
+    /// Rust constants whose values the macro does not know.
     pub constants: Constants,
     /// Comments and lines, if they are to be printed.
     pub notes: Notes,

@@ -25,15 +25,15 @@ mod cta_group;
 mod decl;
 mod directive;
 mod errors;
-mod explain;
+mod fix;
 mod function;
 mod instr;
 mod layout;
 mod location;
-mod mend;
 mod names;
 mod opcode_match;
 mod operand;
+mod qualifier_errors;
 mod rules;
 mod rust;
 mod select;
@@ -275,7 +275,7 @@ impl Checker {
             locations: location::Locations::default(),
             attempts: Attempts {
                 comparisons: names::COMPARED,
-                tries: mend::TRIES,
+                tries: fix::TRIES,
                 trying: false,
                 holes: Vec::new(),
                 form: ("", ""),

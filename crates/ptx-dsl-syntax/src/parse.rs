@@ -91,7 +91,7 @@ struct Parser<'a> {
     operators: u32,
     /// Open parentheses around it.
     parentheses: u32,
-    /// Constants of Rust.
+    /// Rust constants.
     scope: constant::Scope,
     /// The module has the header of `ptx!`: directives take expressions, of which the text has the value.
     in_rust: bool,

@@ -442,7 +442,7 @@ fn expr(out: &mut String, e: &Expr, around: u8) {
         Expr::Unary(..) | Expr::Cast(..) => UNARY,
         _ => UNARY + 1,
     };
-    // No more of them than needed: each is a level of nesting, of which a text may have so many only.
+    // No more of them than needed: each is a level of nesting, of which a text may have only a limited number.
     let parentheses = own < around;
     if parentheses {
         out.push('(');

@@ -61,7 +61,7 @@ struct Around<'a> {
 }
 
 impl<'a> Around<'a> {
-    /// The token so many places further on, or back if negative.
+    /// The token this many places further on, or back if negative.
     fn get(&self, n: isize) -> Option<&'a Tok> {
         Some(&self.tokens.get(self.at.checked_add_signed(n)?)?.kind)
     }

@@ -190,7 +190,7 @@ pub enum Instruction {
 pub enum Async {
     /// `cp.async`
     Copy { to: usize, from: usize },
-    /// `cp.async.bulk`: completes on an mbarrier object with so many bytes, or in a bulk group.
+    /// `cp.async.bulk`: completes on an mbarrier object with this many bytes, or in a bulk group.
     Bulk { to: usize, from: usize, object: Option<(usize, i64)> },
     /// `st.async`
     Store { to: usize, value: i64, object: (usize, i64) },

@@ -106,7 +106,7 @@ impl Types {
         let declared: usize = kernel.params.iter().map(|p| p.names.len()).sum();
         if declared != signature.inputs.len() {
             let (s, given) = (if declared == 1 { "" } else { "s" }, signature.inputs.len());
-            let message = format!("`{name}` has {declared} parameter{s}, and the signature {given}");
+            let message = format!("`{name}` has {declared} parameter{s}, but the signature has {given}");
             let names = kernel.params.iter().flat_map(|p| &p.names).map(|d| format!("`{}`", d.name.text));
             let names: Vec<String> = names.collect();
             let help = if names.is_empty() { "write `()`".into() } else { format!("they are {}", names.join(", ")) };

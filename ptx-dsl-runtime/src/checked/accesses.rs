@@ -20,8 +20,13 @@ impl Checked {
         match self.live.range(objects).next() {
             None => Ok(()),
             Some(&(_, _, offset)) => {
-                let what = if a.write { "ordinary store to" } else { "ordinary load from" }.into();
-                Err(FaultKind::MbarrierMisused { offset, what })
+                let what = match (a.by, a.write) {
+                    (By::Thread, true) => "ordinary store to",
+                    (By::Thread, false) => "ordinary load from",
+                    (By::Agent(_), true) => "write by an asynchronous operation to",
+                    (By::Agent(_), false) => "read by an asynchronous operation from",
+                };
+                Err(FaultKind::MbarrierMisused { offset, what: what.into() })
             }
         }
     }
@@ -136,9 +141,7 @@ impl Checked {
             return Ok(());
         }
         Err(FaultKind::undefined(
-            format!(
-                "access to the shared memory of CTA {rank} of the cluster, and nothing says that this CTA has started"
-            ),
+            format!("access to the shared memory of CTA {rank} of the cluster, and this CTA may not have started"),
             "9.7.9.23",
             "`barrier.cluster.arrive` and `.wait` at the beginning",
         ))
@@ -192,7 +195,7 @@ impl Checked {
         (0..a.bytes).find(|byte| is_used(*byte) && shadow.is_unwritten(offset + u64::from(*byte), 1))
     }
 
-    /// The bytes of an access that nobody has written, a bit each.
+    /// The bytes of an access that nothing has written, a bit each.
     #[cold]
     pub(super) fn unwritten_bytes(&mut self, a: &Access, memory: Memory, offset: u64) -> u64 {
         let shadow = self.shadows.of(memory);

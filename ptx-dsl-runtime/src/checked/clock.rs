@@ -67,7 +67,7 @@ impl Fences {
         }
     }
 
-    /// Has it all that the other ones have?
+    /// Does it have all that the other ones have?
     fn includes(&self, other: &Fences) -> bool {
         let includes = |(own, other): (&Option<Rc<Frontier>>, &Option<Rc<Frontier>>)| match (own, other) {
             (_, None) => true,
@@ -279,7 +279,7 @@ impl Frontier {
         }
     }
 
-    /// Has it all entries of the other one, or later ones?
+    /// Does it have all entries of the other one, or later ones?
     fn includes(&self, other: &Frontier) -> bool {
         if self.floor < other.floor {
             return false;

@@ -33,7 +33,7 @@ impl Heap {
             return Ok(());
         }
         let what = format!(
-            "access of {} bytes at {:#x}, in the heap of `malloc`, where no block is allocated, or none any more",
+            "access of {} bytes at {:#x}, in the `malloc` heap, outside of every allocated block",
             a.bytes, a.addr
         );
         Err(FaultKind::undefined(

@@ -16,7 +16,7 @@ pub struct At {
     /// That file is one of PTX, so that both lines are the same.
     pub of_file: bool,
     /// The place in another source that `.loc` gives, as in PTX of `nvcc -lineinfo` or of Triton, or in a piece (`.inline`). The places
-    /// behind it are those at which it is inlined, or the piece is used; the last one is in the kernel. Empty without `.loc` and pieces.
+    /// after it are those at which it is inlined, or the piece is used; the last one is in the kernel. Empty without `.loc` and pieces.
     pub origin: Vec<Origin>,
 }
 

@@ -117,7 +117,7 @@ pub enum FaultKind {
     DataRace(Box<Race>),
     /// Accesses to Tensor Memory that are not in order (checked host).
     TensorRace(Box<TensorRace>),
-    /// A read of Tensor Memory that nobody has written (checked host).
+    /// A read of Tensor Memory that nothing has written (checked host).
     TensorUnwritten(Box<TensorUnwritten>),
     /// A matrix in shared memory that is read with another layout than a tensor copy has written it with (checked host).
     MatrixLayout(Box<MatrixLayout>),
@@ -167,7 +167,7 @@ pub enum FaultKind {
         object: String,
         /// the phase that the thread means
         wanted: u64,
-        /// so many are complete
+        /// this many are complete
         complete: u64,
         /// as the instruction gave it
         parity: u64,
@@ -235,7 +235,7 @@ pub enum FaultKind {
     Trap,
     /// `trap` in a kernel that reads the address of the memory of a cooperative launch, and the launch is not cooperative
     NotCooperative,
-    /// A false `assert` of CUDA C++.
+    /// A failed `assert` of CUDA C++.
     Assertion {
         /// the condition
         message: String,
@@ -355,7 +355,7 @@ impl FaultKind {
             MbarrierMisused { .. } => "`mbarrier.inval` the object before its memory is used for something else",
             MbarrierCount { .. } => "counts are 1 to 2^20-1",
             MbarrierOverArrive { .. } => "initialise the object with the number of arrivals of a phase",
-            MbarrierNothingExpected => "initialise the object again, or let one participant less drop",
+            MbarrierNothingExpected => "initialise the object again, or let one participant fewer drop",
             NoCompleteCompletes => "leave out `.noComplete` on the last arrival of the phase",
             MbarrierTxCount { .. } => {
                 "`expect_tx` exactly the bytes that the asynchronous operations of the phase write"

@@ -35,7 +35,7 @@ pub enum Object {
         /// Other parameters of 64 bits whose argument is 0, which may be pointers, if there is no such pointer parameter.
         integers: Vec<String>,
     },
-    /// Dynamic shared memory, behind what the launch gives.
+    /// Dynamic shared memory, past what the launch gives.
     DynamicShared {
         /// From its first byte, in bytes.
         offset: u64,
@@ -45,7 +45,7 @@ pub enum Object {
 }
 
 impl Object {
-    /// The elements that an access of so many bytes touches, if it touches whole elements: `x[3]`, `x[4..8]`.
+    /// The elements that an access of this many bytes touches, if it touches whole elements: `x[3]`, `x[4..8]`.
     fn elements(&self, bytes: u32) -> Option<(String, u64)> {
         let Object::Buffer { name, offset, len, element, .. } = self else { return None };
         let size = i64::from(*element);
@@ -70,7 +70,7 @@ impl Object {
         format!("{place} ({space} address {addr:#x})")
     }
 
-    /// The message of a fault: an access of so many bytes outside of the object.
+    /// The message of a fault: an access of this many bytes outside of the object.
     pub(super) fn out_of_bounds(&self, f: &mut fmt::Formatter<'_>, addr: u64, bytes: u32) -> fmt::Result {
         write!(f, "access of {bytes} bytes ")?;
         match self {
@@ -85,7 +85,7 @@ impl Object {
             Object::Buffer { name, offset, len, .. } => match self.elements(bytes) {
                 Some((place, count)) => {
                     let s = if count == 1 { "" } else { "s" };
-                    write!(f, "at `{place}` of {count} element{s} is out of bounds")
+                    write!(f, "at `{place}` is out of bounds: it has {count} element{s}")
                 }
                 None => write!(f, "at byte {offset} of `{name}` is out of bounds: it has {len} bytes"),
             },

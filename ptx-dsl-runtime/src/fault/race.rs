@@ -1,5 +1,6 @@
 //! Data races: two accesses that nothing orders.
 
+use super::words::id;
 use super::{At, EarlyPhase, Object, Strength, ThreadId, TooWeak};
 use crate::monitor::Scope;
 use std::borrow::Cow;
@@ -27,7 +28,7 @@ pub struct Race {
     pub strength: Option<Strength>,
     /// They are ordered but for this fence of proxies (8.6).
     pub fence: Option<&'static str>,
-    /// One of them is made by an asynchronous operation, which nobody has waited for, or which has not waited for the other.
+    /// One of them is made by an asynchronous operation, which nothing has waited for, or which has not waited for the other.
     pub asynchronous: bool,
 }
 
@@ -90,16 +91,16 @@ impl Race {
     fn help_of_fence(&self, fence: &str) -> &'static str {
         match (fence, self.other.access) {
             ("fence.proxy.tensormap::generic", _) => {
-                "`fence.proxy.tensormap::generic.release` after the store, and `.acquire` of the map before the copy"
+                "put `fence.proxy.tensormap::generic.release` after the store, and `.acquire` of the map before the copy"
             }
             ("fence.proxy.async.global", "load") => {
-                "`fence.proxy.async.global` after the load, before the threads synchronise"
+                "put `fence.proxy.async.global` after the load, before the threads synchronise"
             }
             ("fence.proxy.async.global", _) => {
-                "`fence.proxy.async.global` after the store, before the threads synchronise"
+                "put `fence.proxy.async.global` after the store, before the threads synchronise"
             }
-            (_, "load") => "`fence.proxy.async.shared::cta` after the load, before the threads synchronise",
-            _ => "`fence.proxy.async.shared::cta` after the store, before the threads synchronise",
+            (_, "load") => "put `fence.proxy.async.shared::cta` after the load, before the threads synchronise",
+            _ => "put `fence.proxy.async.shared::cta` after the store, before the threads synchronise",
         }
     }
 
@@ -123,21 +124,18 @@ impl Race {
             (true, false) => Scope::Cluster,
         };
         let (order, otherwise) = if same_cta && own.warp == other.warp {
-            ("a `bar.warp.sync`", "`bar.warp.sync` orders the lanes of a warp; nothing else about a warp does")
+            ("a `bar.warp.sync`", "put a `bar.warp.sync` between them: nothing else orders the lanes of a warp")
         } else if same_cta {
-            (
-                "a `bar.sync`",
-                "a `bar.sync` between them, or a release and an acquire of scope `.cta` or wider, orders them",
-            )
+            ("a `bar.sync`", "put a `bar.sync` between them, or a release and an acquire of scope `.cta` or wider")
         } else if shared {
             (
                 "`barrier.cluster.arrive` and `.wait`",
-                "`barrier.cluster.arrive` and `.wait` between them, or a release and an acquire of scope `.cluster`, order them",
+                "put `barrier.cluster.arrive` and `.wait` between them, or a release and an acquire of scope `.cluster`",
             )
         } else {
             (
                 "a release and an acquire of scope `.gpu`",
-                "atomic operations do not race; a release and an acquire of scope `.gpu`, or two launches, order the accesses",
+                "use atomic operations, order the accesses by a release and an acquire of scope `.gpu`, or use two launches",
             )
         };
         self.make_strong(scope, order).map_or(Cow::Borrowed(otherwise), Cow::Owned)
@@ -161,20 +159,20 @@ fn place(at: &Option<At>) -> String {
 
 /// The indefinite article of a word.
 pub(super) fn article(word: &str) -> &'static str {
-    if word.starts_with(['a', 'e', 'i', 'o']) { "an" } else { "a" }
+    // `mbarrier.init` is read "an m-barrier"
+    if word.starts_with(['a', 'e', 'i', 'o']) || word.starts_with("`mb") { "an" } else { "a" }
 }
 
 impl Side {
     /// The lines of a report about the earlier access.
     pub(super) fn note(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
-        let d = |[x, y, z]: [u32; 3]| format!("({x}, {y}, {z})");
         let Side { access, at, thread: t, .. } = self;
         write!(f, "\n  = the earlier {access}: ")?;
         match at {
             Some(at) => at.within(f)?,
             None => f.write_str("a statement without a number")?,
         }
-        write!(f, "\n  = by thread {} of CTA {}, warp {} lane {}", d(t.tid), d(t.ctaid), t.warp, t.lane)
+        write!(f, "\n  = by thread {} of CTA {}, warp {} lane {}", id(t.tid), id(t.ctaid), t.warp, t.lane)
     }
 }
 
@@ -196,12 +194,12 @@ impl Race {
             None => format!("{space} address {addr:#x}"),
         };
         if self.is_end() {
-            write!(f, "nothing keeps this CTA until {article} {} by another CTA to its shared memory, ", other.access)?;
-            return write!(f, "{bytes} bytes at {place}, is done");
+            write!(f, "nothing keeps this CTA alive until {article} {} in its shared memory ", other.access)?;
+            return write!(f, "by another CTA is done: {bytes} bytes at {place}");
         }
         if let Some(fence) = self.fence {
-            write!(f, "data race: no `{fence}` is between {article} {} and this {access} ", other.access)?;
-            return write!(f, "of {bytes} bytes at {place}, which are accesses of different proxies");
+            write!(f, "data race: no `{fence}` between {article} {} and this {access} ", other.access)?;
+            return write!(f, "of {bytes} bytes at {place}, which use different proxies");
         }
         write!(f, "data race: nothing orders this {access} of {bytes} bytes at {place} and ")?;
         write!(f, "{article} {}{}", other.access, if self.asynchronous { "" } else { " of another thread" })

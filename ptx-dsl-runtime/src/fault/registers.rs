@@ -14,7 +14,7 @@ pub struct RegisterValue {
 }
 
 impl RegisterValue {
-    /// A register of so many bits that a statement with these types reads. `place`: what is at the address that it holds.
+    /// A register of this many bits that a statement with these types reads. `place`: what is at the address that it holds.
     pub(crate) fn new(
         name: String,
         (bits, width): (u64, u8),

@@ -69,19 +69,19 @@ impl TensorRace {
     pub(super) fn help(&self) -> &'static str {
         match self.missing {
             TensorOrder::Wait if self.other.access == "store" => {
-                "`tcgen05.wait::st` after the store, before other threads are told of it"
+                "put `tcgen05.wait::st` after the store, before other threads are told of it"
             }
-            TensorOrder::Wait => "`tcgen05.wait::ld` after the load, before other threads are told of it",
+            TensorOrder::Wait => "put `tcgen05.wait::ld` after the load, before other threads are told of it",
             TensorOrder::Commit => {
-                "`tcgen05.commit` to an mbarrier after it, wait for that phase, then `tcgen05.fence::after_thread_sync`"
+                "put `tcgen05.commit` to an mbarrier after it, a wait for that phase, and then `tcgen05.fence::after_thread_sync`"
             }
             TensorOrder::Synchronisation => {
                 "let the other thread arrive at a barrier or an mbarrier object after its access, and wait for that before this one"
             }
             TensorOrder::Before => {
-                "`tcgen05.fence::before_thread_sync` after that access, before the threads synchronize"
+                "put `tcgen05.fence::before_thread_sync` after that access, before the threads synchronise"
             }
-            TensorOrder::After => "`tcgen05.fence::after_thread_sync` after the threads synchronize",
+            TensorOrder::After => "put `tcgen05.fence::after_thread_sync` after the threads synchronise",
         }
     }
 
@@ -108,7 +108,7 @@ impl fmt::Display for TensorRace {
                     "comes after {a} {other} {of}, which has not been waited for, and nothing says which comes first"
                 )
             }
-            TensorOrder::Commit => write!(f, "comes after {a} {other} {of}, and nobody has waited for that"),
+            TensorOrder::Commit => write!(f, "comes after {a} {other} {of}, and nothing has waited for that"),
             TensorOrder::Synchronisation => write!(f, "and {a} {other} {of} are not ordered by any synchronisation"),
             TensorOrder::Before => {
                 write!(f, "comes after {a} {other} {of}, and no `tcgen05.fence::before_thread_sync` follows that")

@@ -1,11 +1,11 @@
-//! Reads of Tensor Memory that nobody has written.
+//! Reads of Tensor Memory that nothing has written.
 
 use super::ThreadId;
 use super::tensor_race::Span;
 use std::fmt;
 use std::ops::Range;
 
-/// A read of lanes and columns of Tensor Memory that nobody has written since they were allocated (9.7.16.1).
+/// A read of lanes and columns of Tensor Memory that nothing has written since they were allocated (9.7.16.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct TensorUnwritten {
     /// The lanes of the read.
@@ -47,6 +47,6 @@ impl fmt::Display for TensorUnwritten {
             f.write_str(" of")?;
         }
         let (lanes, columns) = (Span("lanes", &self.lanes), Span("columns", &self.columns));
-        write!(f, " {lanes} and {columns} of Tensor Memory, which nobody has written")
+        write!(f, " {lanes} and {columns} of Tensor Memory, which nothing has written")
     }
 }

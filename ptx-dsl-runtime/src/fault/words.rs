@@ -21,7 +21,7 @@ impl fmt::Display for FaultKind {
                 )
             }
             FreedStack { addr } => {
-                write!(f, "access to the stack at local address {addr:#x}, where nothing is allocated any more")
+                write!(f, "access to the stack at local address {addr:#x}, which is no longer allocated")
             }
             Misaligned { addr, align, .. } => write!(f, "address {addr:#x} is not a multiple of {align}"),
             ReadOnly { space, addr } => write!(f, "store to read-only {space} memory at {addr:#x}"),
@@ -52,7 +52,7 @@ impl fmt::Display for FaultKind {
                     "`{register}`{copy} is read by `wgmma.mma_async`, but no `wgmma.fence` comes between it and {by}, which writes it"
                 )
             }
-            Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nobody has written"),
+            Uninitialised { space, addr } => write!(f, "read of {space} memory at {addr:#x} that nothing has written"),
             MbarrierNotLive { offset } => {
                 write!(
                     f,
@@ -78,7 +78,7 @@ impl fmt::Display for FaultKind {
             }
             NoCompleteCompletes => f.write_str("`.noComplete` arrive-on completes the phase"),
             MbarrierTxCount { tx } => write!(f, "tx-count {tx} is out of range"),
-            TryCancelAfterFailure => f.write_str("`try_cancel` after an earlier response of failure has been observed"),
+            TryCancelAfterFailure => f.write_str("`try_cancel` after the response of a failed request has been read"),
             MulticastExitedCta { rank } => {
                 write!(f, "asynchronous response for CTA {rank} of the cluster, which has exited")
             }
@@ -99,9 +99,9 @@ impl fmt::Display for FaultKind {
                 write!(f, "assertion `{message}` failed in `{function}`, {file}:{line}")
             }
             Undefined { what, .. } => f.write_str(what),
-            Deadlock { .. } => f.write_str("deadlock: no thread can go on and nothing is under way"),
+            Deadlock { .. } => f.write_str("deadlock: no thread can run and nothing is in flight"),
             StepLimit { turns, region, loops } => {
-                write!(f, "no end after {turns} turns, last ")?;
+                write!(f, "not finished after {turns} turns, last ")?;
                 match &loops[..] {
                     [] => f.write_str(&at(region)),
                     [head, outer @ ..] => {
@@ -118,6 +118,11 @@ impl fmt::Display for FaultKind {
             Internal(what) => write!(f, "bug in ptx-dsl: {what}"),
         }
     }
+}
+
+/// A thread, CTA or cluster by its id.
+pub(crate) fn id([x, y, z]: [u32; 3]) -> String {
+    format!("({x}, {y}, {z})")
 }
 
 /// A place in a sentence: a region's label, or what it is called without one.
@@ -141,6 +146,9 @@ mod tests {
         assert_eq!(called, places);
         let (region, loops) = ("start of `f`".to_owned(), ["start of `f`", "again"].map(str::to_owned).into());
         let words = FaultKind::StepLimit { turns: 5, region, loops }.to_string();
-        assert_eq!(words, "no end after 5 turns, last in the loop at the start of `f`, inside of the loop at `again`");
+        assert_eq!(
+            words,
+            "not finished after 5 turns, last in the loop at the start of `f`, inside of the loop at `again`"
+        );
     }
 }

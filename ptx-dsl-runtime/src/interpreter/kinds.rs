@@ -11,7 +11,7 @@ pub(super) enum Kind {
     Affine,
 }
 
-/// The kinds of so many registers are in a word, two bits each.
+/// The kinds of this many registers are in a word, two bits each.
 const OF_WORD: usize = 32;
 
 /// All of them uniform.

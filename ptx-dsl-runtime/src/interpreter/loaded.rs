@@ -1,4 +1,4 @@
-//! Registers that somebody must not read before an instruction that orders accesses to registers, for the checked host: those that
+//! Registers that must not be read before an instruction that orders accesses to registers, for the checked host: those that
 //! `tcgen05.ld` writes before `tcgen05.wait::ld` (PTX ISA 9.7.16.8), and those that a thread writes and `wgmma.mma_async` reads before
 //! `wgmma.fence` (9.7.15.7.1). A `mov` copies what it reads, so its result waits as well; a constant waits for nothing, because compilers
 //! insert such copies anywhere.
@@ -80,7 +80,7 @@ impl Loaded {
             let before = count;
             for i in all() {
                 let has = |r: Register| numbers[r as usize].is_some();
-                // with the copies that somebody reads, or of what somebody loads
+                // with the copies that are read, or of what is loaded
                 let found: Vec<Register> = match (rule, Kind::of(rule, i, Q::NONE)) {
                     (Rule::Loads, Kind::Load) => i.results.iter().flatten().copied().collect(),
                     (Rule::Loads, Kind::Copy) if i.sources.iter().filter_map(register).any(has) => {

@@ -81,7 +81,7 @@ impl Runner<'_, '_> {
         Ok(true)
     }
 
-    /// Arrivals at one object, whose state nobody uses. False, with nothing done, if they are not of this kind.
+    /// Arrivals at one object, whose state nothing uses. False, with nothing done, if they are not of this kind.
     pub fn arrive_together(
         &mut self,
         op: &Op,

@@ -1,4 +1,4 @@
-//! Registers whose NaNs nobody distinguishes: all that reads them is f32 arithmetic, or a comparison. Instructions that write them
+//! Registers whose NaNs nothing distinguishes: all that reads them is f32 arithmetic, or a comparison. Instructions that write them
 //! need not make the NaN of a result canonical, which is a third of the work of an addition.
 
 use super::liveness::Walk;

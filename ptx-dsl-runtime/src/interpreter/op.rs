@@ -45,7 +45,7 @@ impl Op {
         self.guard.map(|guard| guard.register).into_iter().chain(operands)
     }
 
-    /// Is it watched even if no load has read what nobody has written?
+    /// Is it watched even if no load has read what nothing has written?
     pub fn is_watched(&self) -> bool {
         self.watched.as_ref().is_some_and(|watched| watched.always)
     }

@@ -98,7 +98,7 @@ pub(super) struct Stack {
     pub saved: Vec<u64>,
 }
 
-/// Rows for each warp after the registers: for operands that are no rows, four, and for a result that nobody wants.
+/// Rows for each warp after the registers: for operands that are no rows, four, and for a result that nothing needs.
 pub(super) const SCRATCH: usize = 5;
 
 /// Rows of constants, after the scratch rows.
@@ -256,7 +256,7 @@ impl Registers {
         self.pending.iter_mut().flatten().for_each(Pending::reset);
     }
 
-    /// Has a load read what nobody has written, so that registers are undefined now?
+    /// Has a load read what nothing has written, so that registers are undefined now?
     #[inline(always)]
     pub fn has_undefined(&self) -> bool {
         self.undefined.as_ref().is_some_and(|undefined| undefined.spread)

@@ -96,7 +96,7 @@ impl RowFunction {
         self.form.one
     }
 
-    /// The loop for an instruction, if it is one of the forms. `any_nan`: nobody distinguishes the NaNs of its results.
+    /// The loop for an instruction, if it is one of the forms. `any_nan`: nothing distinguishes the NaNs of its results.
     pub fn find(
         opcode: Opcode,
         q: Q,
@@ -149,7 +149,7 @@ impl RowFunction {
         ((self.form.rows.compiled(self.set), places), Needs::of(&self.form.rows, &places, r.registers.warps))
     }
 
-    /// Where the results go: one that nobody wants to scratch rows, or nowhere.
+    /// Where the results go: one that nothing needs to scratch rows, or nowhere.
     fn place_results(&self, r: &Runner<'_, '_>, op: &Op, places: &mut Places) {
         let [first, second] = [0, 1].map(|at| op.results.get(at).copied().flatten().map(|to| rows_of(r, to)));
         let unwanted = || Place { first: scratch_row(r, self.form.rows.results[0], OPERANDS) as u32, by_warp: true };

@@ -67,7 +67,7 @@ pub(super) struct Runner<'s, 'a> {
     joined: bool,
     /// The lanes in which the current instruction takes effect: those that run and whose guard holds.
     pub masks: Masks,
-    /// Nobody reads the results in other lanes.
+    /// Nothing reads the results in other lanes.
     pub all: bool,
     /// `masks` are all lanes of 32 each.
     pub full: bool,

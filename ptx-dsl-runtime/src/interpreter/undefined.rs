@@ -1,5 +1,5 @@
-//! Undefined values, for the checked host: reports where a value that nobody has written matters. It is in a register that the thread
-//! has not written, or a load has read it from memory that nobody has written. A copy of an undefined value is undefined, and so is a sum
+//! Undefined values, for the checked host: reports where a value that nothing has written matters. It is in a register that the thread
+//! has not written, or a load has read it from memory that nothing has written. A copy of an undefined value is undefined, and so is a sum
 //! with it; compilers make them and throw them away, and copy the padding of structures.
 
 use super::op::{Op, Operand};
@@ -7,6 +7,7 @@ use super::runner::Runner;
 use super::suspects::Carry;
 use super::watched::{Root, Watched};
 use crate::fault::FaultKind;
+use crate::fault::words::at;
 use crate::isa::Done;
 use crate::isa::ld_st::{element, elements};
 use crate::machine::findings::Undefined;
@@ -148,7 +149,7 @@ impl Runner<'_, '_> {
         self.x.findings.undefined.push(Undefined::Store(access));
     }
 
-    /// The instruction has run: takes over what it has done with memory that nobody has written.
+    /// The instruction has run: takes over what it has done with memory that nothing has written.
     pub(super) fn follow(&mut self, op: &Op) {
         for access in std::mem::take(&mut self.x.findings.undefined) {
             match access {
@@ -190,7 +191,7 @@ impl Runner<'_, '_> {
                 self.enter(k, active);
                 // branches have no number among the statements
                 self.x.site = NO_SITE;
-                self.need(guard.register, k, active, &format!("the predicate of the branch after `{region}`"))?;
+                self.need(guard.register, k, active, &format!("the predicate of the branch {}", at(region)))?;
                 // the next instruction has not read its registers
                 self.x.findings.news();
             }

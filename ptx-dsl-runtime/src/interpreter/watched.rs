@@ -17,7 +17,7 @@ use std::sync::Arc;
 #[derive(Debug)]
 pub(super) struct Watched {
     /// Its registers may be undefined from the start, or not loaded yet: it is watched always, others once a load of the CTA has read
-    /// what nobody has written.
+    /// what nothing has written.
     pub always: bool,
     pub carry: Carry,
     /// Its sources that have to be defined, with what they are.
@@ -60,7 +60,7 @@ impl Watched {
 }
 
 /// The loads whose values are followed, by site: `ld`, and `atom.exch`, which gives the old value and puts another one in its place.
-/// A load whose value nobody reads is a finding at once.
+/// A load whose value nothing reads is a finding at once.
 pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
     let mut read = vec![false; image.registers.len()];
     for at in 0..image.regions.len() {
@@ -87,7 +87,7 @@ pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
 pub(super) enum Root {
     /// A register that the thread has not written.
     Register(Register),
-    /// A load from memory that nobody has written.
+    /// A load from memory that nothing has written.
     Memory {
         /// Of the load.
         site: u32,
@@ -104,7 +104,7 @@ pub(super) struct Undefined {
     warps: usize,
     /// By register and warp: its undefined lanes, if it has some, and where that comes from.
     all: FxHashMap<(Register, usize), (u32, Root)>,
-    /// A load has read what nobody has written: all instructions are watched, not only those with suspected registers.
+    /// A load has read what nothing has written: all instructions are watched, not only those with suspected registers.
     pub spread: bool,
 }
 

@@ -1,4 +1,4 @@
-//! `cvta`, `isspacep`, `mapa`, `getctarank` (PTX ISA 9.7.9.18 to .20, .25, .26).
+//! `cvta`, `isspacep`, `mapa`, `getctarank` (PTX ISA 9.7.9.19, 9.7.9.20, 9.7.9.23, 9.7.9.24).
 
 use super::{Done, active, place, set, space};
 use crate::fault::{Fault, FaultKind};

@@ -1,4 +1,4 @@
-//! `atom` and `red` (PTX ISA 9.7.13.5 and .7), in lane order.
+//! `atom` and `red` (PTX ISA 9.7.13.5, 9.7.13.6), in lane order.
 
 use super::ld_st::{element, get, put};
 use super::{Done, active, place, space};

@@ -1,4 +1,4 @@
-//! `bar`, `barrier`, `bar.warp.sync`, `barrier.cluster` (PTX ISA 9.7.13.1 to 9.7.13.4).
+//! `bar`, `barrier`, `bar.warp.sync`, `barrier.cluster` (PTX ISA 9.7.13.1 to 9.7.13.3).
 //!
 //! A barrier in divergent code counts each lane when it arrives. `.aligned` has no effect but for monitors.
 

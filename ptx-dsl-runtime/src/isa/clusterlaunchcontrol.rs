@@ -1,4 +1,4 @@
-//! `clusterlaunchcontrol.try_cancel` and `.query_cancel` (PTX ISA 9.7.13.17).
+//! `clusterlaunchcontrol.try_cancel` and `.query_cancel` (PTX ISA 9.7.13.17, 9.7.13.18).
 //!
 //! The response is opaque to the kernel. Ours says whether a cluster was cancelled and, if so, the `ctaid` of its first CTA. A
 //! magic number in it detects memory that no `try_cancel` has written.

@@ -1,4 +1,4 @@
-//! `fence`, `fence.proxy` and `membar` (PTX ISA 9.7.13.6).
+//! `fence`, `fence.proxy` and `membar` (PTX ISA 9.7.13.4).
 //!
 //! One host thread is sequentially consistent with one view of memory, so a fence does nothing there. With several host threads
 //! each fence is a full fence. A monitor learns what it orders.

@@ -1,4 +1,4 @@
-//! `ld`, `ldu`, `st` (PTX ISA 9.7.9.8 to 9.7.9.12).
+//! `ld`, `ldu`, `st` (PTX ISA 9.7.9.8 to 9.7.9.11).
 //!
 //! The plain host runs one warp at a time, so all accesses are visible at once: `.volatile`, `.relaxed`, `.acquire`, `.release`,
 //! scopes and cache hints have no effect.

@@ -1,4 +1,4 @@
-//! `nanosleep`, `trap`, `brkpt`, `pmevent`, `griddepcontrol`, `setmaxnreg` (PTX ISA 9.7.19), and the stack (9.7.17).
+//! `nanosleep`, `trap`, `brkpt`, `pmevent`, `griddepcontrol`, `setmaxnreg` (PTX ISA 9.7.13.13, 9.7.19), and the stack (9.7.17).
 
 mod stack;
 

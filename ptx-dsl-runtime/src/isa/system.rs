@@ -132,8 +132,7 @@ pub fn free(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     for l in active(x.mask).filter(|l| pointer[*l] != 0) {
         let address = pointer[l];
         let Some(bytes) = x.geometry.heap.as_ref().and_then(|heap| heap.free(address)) else {
-            let what =
-                format!("`free` of {address:#x}, where no block of `malloc` begins, or one that is free already");
+            let what = format!("`free` of {address:#x}, which is not the address of an allocated block");
             let kind =
                 FaultKind::undefined(what, "", "pass what `malloc` or `new` has returned, once, in the same launch");
             return Err(x.fault(kind, l as u32));

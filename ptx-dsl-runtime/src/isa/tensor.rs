@@ -24,7 +24,7 @@ use crate::qual::{Q, Ty, q};
 use crate::tensor_map::ElementType;
 use crate::{Ctx, Lanes};
 
-/// Boxes in shared memory are aligned to so many bytes.
+/// Boxes in shared memory are aligned to this many bytes.
 const ALIGN: u32 = 128;
 
 /// `cp.async.bulk.tensor`: loads, with an mbarrier object, and stores, with bulk groups.

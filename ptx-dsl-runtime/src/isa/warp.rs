@@ -17,7 +17,7 @@ type Blocks = Result<Flow, Box<Fault>>;
 pub(super) fn groups(x: &Ctx<'_>, members: &Lanes, opcode: &str) -> Result<Vec<(u32, u32)>, Box<Fault>> {
     split(x.mask, members).map_err(|lane| {
         let mask = members[lane as usize] as u32;
-        let what = format!("lane {lane} executes `{opcode}` with the membermask {mask:#010x}, which leaves it out");
+        let what = format!("lane {lane} executes `{opcode}` with the membermask {mask:#010x}, which does not name it");
         x.fault(FaultKind::Members { what }, lane)
     })
 }
@@ -198,7 +198,7 @@ pub fn shfl_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> B
         if named != u32::MAX
             && let Some((lane, from)) = stranger(q, named, here, s)
         {
-            let what = format!("lane {lane} reads from lane {from}, which the membermask {named:#010x} leaves out");
+            let what = format!("lane {lane} reads from lane {from}, which the membermask {named:#010x} does not name");
             return Err(x.fault(FaultKind::Members { what }, lane));
         }
         exchange(q, (lanes, here), s, d);

@@ -101,7 +101,7 @@ impl Fragment {
     }
 }
 
-/// A matrix in memory, from the operands: row by row (or column by column), with so many elements from one to the next.
+/// A matrix in memory, from the operands: row by row (or column by column), with this many elements from one to the next.
 struct Place {
     space: AddrSpace,
     base: u64,

@@ -148,7 +148,7 @@ macro_rules! both {
     };
 }
 
-/// The offsets of words in a memory of so many bytes that begins at `base`. `None` if one of a lane of `m` is outside or misaligned.
+/// The offsets of words in a memory of this many bytes that begins at `base`. `None` if one of a lane of `m` is outside or misaligned.
 #[cfg(not(debug_assertions))]
 #[inline(always)]
 fn offsets_of_words(len: usize, base: u64, addr: &[u64; 32], m: u32) -> Option<[[u64; 8]; 4]> {

@@ -102,7 +102,7 @@ pub enum LaunchError {
         dims: [u32; 3],
     },
     /// A CTA has at most 1024 threads.
-    #[error("a block of {0} threads, the limit is 1024")]
+    #[error("a block of {0} threads, but the limit is 1024")]
     TooManyThreads(u64),
     /// A dimension of the CTA is too large.
     #[error("block dimensions {0:?}: the limits are 1024, 1024 and 64")]
@@ -143,7 +143,7 @@ pub enum LaunchError {
         limit: u32,
     },
     /// A cluster has at most 16 CTAs.
-    #[error("a cluster of {0} CTAs, the limit is 16")]
+    #[error("a cluster of {0} CTAs, but the limit is 16")]
     ClusterTooLarge(u64),
     /// The grid is not a whole number of clusters.
     #[error("grid dimensions {grid:?} are not a multiple of the cluster dimensions {cluster:?}")]
@@ -154,7 +154,7 @@ pub enum LaunchError {
         cluster: [u32; 3],
     },
     /// More shared memory than a CTA can have
-    #[error("{asked} bytes of shared memory ({fixed} of them static), the limit is 232448")]
+    #[error("{asked} bytes of shared memory ({fixed} of them static), but the limit is 232448")]
     SharedMemory {
         /// Static and dynamic bytes
         asked: u64,
@@ -162,20 +162,20 @@ pub enum LaunchError {
         fixed: u32,
     },
     /// More CTAs than can be resident at the same time
-    #[error("a cooperative launch of {ctas} CTAs, the limit is 4224")]
+    #[error("a cooperative launch of {ctas} CTAs, but the limit is 4224")]
     Cooperative {
         /// Of the grid
         ctas: u64,
     },
     /// A larger heap than the host has
-    #[error("a heap of {bytes} bytes, the limit is 4 GiB")]
+    #[error("a heap of {bytes} bytes, but the limit is 4 GiB")]
     MallocHeap {
         /// As asked for
         bytes: u64,
     },
     /// More local memory than a CTA can have
     #[error(
-        "{bytes} bytes of local memory for each of {threads} threads, the limit is 512 MiB for a block; make the `.local` variables smaller"
+        "{bytes} bytes of local memory for each of {threads} threads, but the limit is 512 MiB for a block; make the `.local` variables smaller"
     )]
     LocalMemory {
         /// For each thread
@@ -192,7 +192,7 @@ pub enum LaunchError {
         names: Vec<String>,
     },
     /// A value of another size than the parameter
-    #[error("argument {index} for `{name}` has {given} bytes, the parameter has {wanted}")]
+    #[error("argument {index} for `{name}` has {given} bytes, but the parameter has {wanted}")]
     ArgumentSize {
         /// Its number, from 0
         index: usize,
@@ -263,7 +263,7 @@ pub enum LaunchError {
     },
     /// A tensor map that two arguments have
     #[error(
-        "argument {index} for `{name}`: another argument has the same tensor map; say `Tensor::argument` in one of them"
+        "argument {index} for `{name}`: another argument has the same tensor map; use `Tensor::argument` in one of them"
     )]
     TensorMapTaken {
         /// Its number, from 0

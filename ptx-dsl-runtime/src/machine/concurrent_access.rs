@@ -29,7 +29,7 @@ impl Ctx<'_> {
         }
     }
 
-    /// The concurrent memory that the first lane of `m` accesses, for accesses of elements of so many bytes.
+    /// The concurrent memory that the first lane of `m` accesses, for accesses of elements of this many bytes.
     #[inline(always)]
     fn elements(&self, space: AddrSpace, m: u32, addr: &Lanes, bytes: usize) -> Elements<'_> {
         let first = addr[m.trailing_zeros() as usize & 31];

@@ -86,7 +86,7 @@ impl JobAccess {
 /// How the completion of a copy is observed.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub(crate) enum Signal {
-    /// Complete-tx of so many bytes on the mbarrier object there.
+    /// Complete-tx of this many bytes on the mbarrier object there.
     Mbarrier { at: SharedPlace, bytes: u32 },
     /// Bulk groups of the thread.
     BulkGroup,

@@ -38,7 +38,7 @@ impl Ctx<'_> {
         let mut waiting = waiting.lines(&self.geometry);
         waiting.extend(self.residents.clusters.iter().filter(|c| c.resident).find_map(Cluster::cycle));
         let Some((_, slot, c, site)) = first else {
-            return self.fault(FaultKind::Internal("threads got lost: nobody runs and nobody waits".into()), 0);
+            return self.fault(FaultKind::Internal("threads are lost: none runs and none waits".into()), 0);
         };
         (self.residents.slot, self.cur, self.site, self.warp) = (slot, c, site, c.lo);
         self.fault(FaultKind::Deadlock { waiting }, c.mask.trailing_zeros().min(31))

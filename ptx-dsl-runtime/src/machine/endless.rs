@@ -58,14 +58,14 @@ impl EndlessGuard {
         self.kept += 1;
     }
 
-    /// Has no thread ended for so long that one may poll for ever? The next time after four times as long.
+    /// Has no thread ended for so long that one may poll forever? The next time after four times as long.
     pub fn is_suspicious(&mut self) -> bool {
         let is = self.spent > self.suspicion[1];
         self.suspicion[1] = self.suspicion[1].saturating_mul(if is { 4 } else { 1 });
         is
     }
 
-    /// Is the limit exceeded, `turns` regions after the start, where so many warps can run now?
+    /// Is the limit exceeded, `turns` regions after the start, where this many warps can run now?
     pub fn exceeded(&mut self, turns: u64, warps: u64) -> bool {
         let (instructions, regions) = (self.instructions - self.last.0, turns - self.last.1);
         self.last = (self.instructions, turns);

@@ -10,14 +10,14 @@ pub(crate) struct Findings {
     pub list: Vec<Fault>,
     /// Those that have the registers which their statement has read.
     described: usize,
-    /// By site: a load from memory that nobody has written is no finding yet, because the engine follows the value. Empty if it follows
+    /// By site: a load from memory that nothing has written is no finding yet, because the engine follows the value. Empty if it follows
     /// none.
     pub followed: Arc<[bool]>,
     /// Accesses of the current instruction, for the engine that follows values.
     pub undefined: Vec<Undefined>,
 }
 
-/// An access to bytes whose values nobody has written.
+/// An access to bytes whose values nothing has written.
 #[derive(Debug, Clone, Copy)]
 pub(crate) enum Undefined {
     /// A load of them, a bit each.

@@ -163,7 +163,7 @@ impl<'a> Geometry<'a> {
         self.info.shared_size + self.dynamic_shared
     }
 
-    /// Where reserved shared memory begins and ends: behind the rest. It is empty if the kernel does not ask for it.
+    /// Where reserved shared memory begins and ends: after the rest. It is empty if the kernel does not ask for it.
     pub fn reserved_shared(&self) -> (u32, u32) {
         let begin = self.shared_size().next_multiple_of(16);
         if self.info.reserved_shared { (begin, begin + RESERVED) } else { (self.shared_size(), self.shared_size()) }

@@ -6,7 +6,7 @@ use std::sync::{Mutex, MutexGuard, PoisonError};
 
 /// Blocks begin at multiples of it, as on a GPU.
 const UNIT: u64 = 16;
-/// Unused bytes after each block, so that an access behind it is not in the next one.
+/// Unused bytes after each block, so that an access past it is not in the next one.
 const GAP: u64 = 16;
 
 /// The heap of a launch, which its threads share.
@@ -40,7 +40,7 @@ impl Heap {
         self.blocks.lock().unwrap_or_else(PoisonError::into_inner)
     }
 
-    /// Allocates so many bytes: their address. `None` if there is no room. An H100 has a block for 0 bytes, too.
+    /// Allocates this many bytes: their address. `None` if there is no room. An H100 has a block for 0 bytes, too.
     pub fn allocate(&self, bytes: u64) -> Option<u64> {
         let size = bytes.checked_next_multiple_of(UNIT)?.checked_add(GAP)?;
         let mut blocks = self.blocks();

@@ -1,12 +1,12 @@
 //! Loops that can never end: all threads that could run poll, and nothing that they read can change any more.
 //!
 //! When a launch has run for long with no thread ending, each cohort is watched as it is picked. One that comes back to a region with the
-//! same values in all registers that matter, while memory and synchronisation state stay as they are, does the same for ever. If that
+//! same values in all registers that matter, while memory and synchronisation state stay as they are, does the same forever. If that
 //! holds for all of them, and nothing is in flight, it is a deadlock.
 
 pub(crate) mod seen;
 
-use crate::fault::words::at;
+use crate::fault::words::{at, id};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::body::{Body, Looping};
 use crate::machine::cluster::Cohort;
@@ -54,7 +54,7 @@ pub(super) enum Verdict {
     Stuck,
 }
 
-/// Does everything poll or wait for ever?
+/// Does everything poll or wait forever?
 pub(super) fn verdict(x: &mut Ctx<'_>) -> Verdict {
     let Some(polling) = &mut x.scheduling.polling else { return Verdict::Unknown };
     if polling.progress != x.scheduling.progress || !x.async_ops.is_empty() {
@@ -92,7 +92,7 @@ pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
             writers.extend(polls.writers);
             let reads: Vec<_> = polls.reads.iter().take(4).map(|(site, at)| x.polled(*site, *at)).collect();
             let head = loops.heads.first().map_or(String::new(), |head| format!(" in the loop {}", at(head)));
-            let what = if reads.is_empty() { "runs for ever".into() } else { format!("polls {}", reads.join(", ")) };
+            let what = if reads.is_empty() { "runs forever".into() } else { format!("polls {}", reads.join(", ")) };
             waits.push((c.cta, format!("{}{head}: {what}", threads(c.lo, c.hi, c.mask))));
         }
         let cluster = &x.residents.clusters[slot];

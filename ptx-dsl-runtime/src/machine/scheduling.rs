@@ -13,7 +13,7 @@ pub(crate) const QUANTUM: u64 = 4096;
 /// Atomic operations in a turn that change nothing, after which the threads count as polling.
 const ATTEMPTS: u32 = 32;
 
-/// A strong load of a thread that a monitor sees takes as much of a turn as so many regions: a loop of them, which it sees one by one, is
+/// A strong load of a thread that a monitor sees takes as much of a turn as this many regions: a loop of them, which it sees one by one, is
 /// likely to wait for others.
 const POLL: u64 = 8;
 
@@ -39,7 +39,7 @@ pub(crate) struct Scheduling<'a> {
     pub progress: u64,
     /// A deadlock probe runs: see the driver.
     pub probing: bool,
-    /// A watch for loops that poll for ever.
+    /// A watch for loops that poll forever.
     pub polling: Option<Polling>,
     /// The step budget.
     limit: u64,

@@ -19,9 +19,9 @@ pub(crate) struct Part {
 #[derive(Debug)]
 pub(crate) struct Step {
     pub parts: Vec<Part>,
-    /// The first so many warps of the cohort go on at `pc` with all their lanes. Then `parts` is empty.
+    /// The first warps of the cohort, this many, go on at `pc` with all their lanes. Then `parts` is empty.
     together: u32,
-    /// The first so many warps wait at `pc` for `wait`. Then `parts` is empty and `together` is 0.
+    /// The first warps, this many, wait at `pc` for `wait`. Then `parts` is empty and `together` is 0.
     waiting: u32,
     pc: Pc,
     pub wait: Wait,

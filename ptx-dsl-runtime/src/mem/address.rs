@@ -159,7 +159,7 @@ fn wrong_window(space: AddrSpace, addr: u64) -> FaultKind {
         AddrSpace::SharedCta | AddrSpace::SharedCluster if addr >> 32 != 0 => {
             "a `.shared` address; a generic one needs an instruction without `.shared`"
         }
-        AddrSpace::SharedCta => "in `.shared::cta`, it is of a peer CTA",
+        AddrSpace::SharedCta => "in `.shared::cta`: it belongs to a peer CTA",
         _ => "in any window of the generic address space",
     };
     FaultKind::WrongWindow { addr, wanted: wanted.into() }

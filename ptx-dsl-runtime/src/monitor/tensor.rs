@@ -25,7 +25,7 @@ pub struct TensorArea {
 pub enum TensorBy {
     /// `tcgen05.ld` or `tcgen05.st` of the warp: complete at its next `tcgen05.wait`.
     Warp,
-    /// An operation that the thread issues, after so many commits: complete when the next one arrives.
+    /// An operation that the thread issues, after this many commits: complete when the next one arrives.
     #[allow(missing_docs)]
     Operation { commits: u64, pipeline: Pipeline },
     /// `tcgen05.alloc`, which writes nothing, but gives the columns to the CTA.

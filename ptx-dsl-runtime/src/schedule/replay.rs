@@ -1,3 +1,5 @@
+//! Replays recorded decisions.
+
 use super::{Choice, Scheduler};
 
 /// Repeats recorded decisions (`Report::schedule`), then goes on in round-robin order.

@@ -1,3 +1,5 @@
+//! Round-robin order, the default.
+
 use super::{Choice, Scheduler};
 
 /// Always chooses the first alternative: round-robin order, with long turns.

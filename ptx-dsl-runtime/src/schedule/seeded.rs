@@ -1,3 +1,5 @@
+//! Pseudo-random decisions from a seed.
+
 use super::{Choice, Scheduler};
 
 /// Pseudo-random decisions from a seed (splitmix64). With an even seed every instruction waits that may wait or not.

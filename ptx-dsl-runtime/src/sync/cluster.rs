@@ -1,4 +1,4 @@
-//! The barrier of a cluster (PTX ISA 9.7.13.4): all live threads arrive, then wait; exited threads count as arrived.
+//! The barrier of a cluster (PTX ISA 9.7.13.3): all live threads arrive, then wait; exited threads count as arrived.
 
 /// State of the barrier, with one mask of lanes per warp of the cluster.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]

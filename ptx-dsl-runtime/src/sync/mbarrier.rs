@@ -68,13 +68,15 @@ impl MbarrierError {
         match self {
             MbarrierError::Uninitialised | MbarrierError::Invalidated => FaultKind::MbarrierNotLive { offset },
             MbarrierError::Count { count, max } => {
-                FaultKind::MbarrierCount { what: format!("mbarrier count {count} is not in 1 to {max}") }
+                FaultKind::MbarrierCount { what: format!("mbarrier count {count} is not between 1 and {max}") }
             }
             MbarrierError::PendingUnderflow { count, pending } => {
                 FaultKind::MbarrierOverArrive { count: count.into(), pending: pending.into() }
             }
             MbarrierError::PendingOverflow { max } => FaultKind::MbarrierCount {
-                what: format!("increment of an mbarrier object's pending count, which is {max}, its largest, already"),
+                what: format!(
+                    "increment of an mbarrier object's pending count, which is already at its maximum, {max}"
+                ),
             },
             MbarrierError::NothingExpected => FaultKind::MbarrierNothingExpected,
             MbarrierError::TxCount { tx } => FaultKind::MbarrierTxCount { tx },

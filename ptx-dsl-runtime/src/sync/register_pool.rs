@@ -72,7 +72,7 @@ impl Registers {
         Ok(true)
     }
 
-    /// Are enough registers free for so many in each thread of the warp?
+    /// Are enough registers free for this many in each thread of the warp?
     pub fn suffices(&self, warp: u32, count: u32, live: &[u32]) -> bool {
         self.warps.get(warp as usize).is_none_or(|own| count <= own.count + self.free(live))
     }

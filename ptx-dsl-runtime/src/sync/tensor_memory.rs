@@ -173,7 +173,10 @@ impl Allocator {
         };
         let a = &mut self.live[i];
         if a.columns != columns {
-            return Err(format!("deallocation of {columns} columns, allocated were {} at column {column}", a.columns));
+            return Err(format!(
+                "deallocation of {columns} columns, but {} were allocated at column {column}",
+                a.columns
+            ));
         }
         if a.exclusive != exclusive {
             let (one, other) = if exclusive { ("with", "without") } else { ("without", "with") };
@@ -356,7 +359,7 @@ mod tests {
         one(&mut a, 128);
         one(&mut a, 64);
         assert!(free(&mut a, 32, 64).is_err());
-        assert!(free(&mut a, 0, 64).unwrap_err().contains("allocated were 128"));
+        assert!(free(&mut a, 0, 64).unwrap_err().contains("but 128 were allocated"));
         assert!(free(&mut a, 0, 128).is_ok());
         assert!(free(&mut a, 0, 128).is_err(), "twice");
         assert_eq!(a.exit(0), Some((Leftover::Allocation(128, 64), O)));

@@ -69,7 +69,7 @@ impl<'a> TensorMapBuilder<'a> {
         self
     }
 
-    /// `elementStrides`: every how manieth element is copied \[1\].
+    /// `elementStrides`: every *n*-th element is copied \[1\].
     pub fn element_strides(mut self, steps: impl Into<Vec<u32>>) -> Self {
         self.given.element_strides = Some(steps.into());
         self
@@ -171,7 +171,7 @@ impl<'a> TensorMapBuilder<'a> {
     }
 }
 
-/// A list that must have so many numbers.
+/// A list that must have this many numbers.
 fn copy<T: Copy>(field: &str, from: &[T], wanted: usize, to: &mut [T]) -> Result<(), TensorMapError> {
     if from.len() != wanted {
         return wrong(field, format!("has {} numbers, but must have {wanted}", from.len()));

@@ -80,12 +80,12 @@ impl ElementType {
         matches!(self, F16 | F32 | F32Ftz | F64 | Bf16 | Tf32 | Tf32Ftz)
     }
 
-    /// Has it elements of less than a byte?
+    /// Does it have elements of less than a byte?
     pub(crate) fn is_packed(self) -> bool {
         self.unit().elements > 1
     }
 
-    /// Has it padding in shared memory?
+    /// Does it have padding in shared memory?
     pub(crate) fn is_padded(self) -> bool {
         matches!(self, ElementType::B4x16P64 | ElementType::B6x16P32)
     }

@@ -436,7 +436,7 @@ fn faults() {
     expect("run-later.txt", &["run", "run/faults.ptx", "--entry", "later", "--arg", "x=u8[16]"], b"");
     expect("run-located.txt", &["run", "run/located.ptx", "--checked"], b"");
     let (status, _, stderr) = fault("endless", &["--grid", "1", "--step-limit", "5000"]);
-    assert!(status == 3 && stderr.contains("no end after") && stderr.contains("`again`"), "{stderr}");
+    assert!(status == 3 && stderr.contains("not finished after") && stderr.contains("`again`"), "{stderr}");
     assert_eq!(fault("unwritten", &["--arg", "x=[1]"]).0, 0);
     let (status, _, stderr) = fault("unwritten", &["--arg", "x=[1]", "--checked"]);
     assert!(status == 3 && stderr.contains("nobody has written"), "{stderr}");
@@ -471,7 +471,7 @@ fn wrong_arguments() {
         (&["--arg", "y=4"], "`--arg y`: the kernel wants a buffer in global memory, aligned to 4 bytes"),
         (&["--arg", "y=f64[4]"], "`--arg y`: the elements are `.f64`, but the kernel wants `.f32`"),
         (&["--arg", "y=[4]:two"], "`two` is not a value of `.f32`"),
-        (&["--arg", "y=[99999999999999999]"], "there is not so much memory"),
+        (&["--arg", "y=[99999999999999999]"], "there is not enough memory"),
         (&["--arg", "y=@no-such-file.npy"], "cannot read `no-such-file.npy`"),
         (&["--arg", "y=@cli.rs"], "no-such"),
         #[cfg(target_os = "linux")]

@@ -438,12 +438,12 @@ fn the_life_of_a_peer() {
     clean(&two, &body(meet, &arrive));
     for end in ["", "barrier.cluster.arrive;"] {
         // it may also have ended in this run
-        let ends = ["nothing keeps this CTA until a load by another CTA", "has exited"];
+        let ends = ["nothing keeps this CTA alive until a load in its shared memory", "has exited"];
         let faults = found(&body(meet, end));
         assert!(faults.iter().all(|text| ends.iter().any(|end| text.contains(end))), "{}", faults[0]);
         assert!(faults.iter().any(|text| text.contains(ends[0])), "{}", faults[0]);
     }
-    assert!(found(&body("", meet)).iter().all(|text| text.contains("nothing says that this CTA has started")));
+    assert!(found(&body("", meet)).iter().all(|text| text.contains("this CTA may not have started")));
     // a copy in flight
     let copy = |end: &str| {
         body(

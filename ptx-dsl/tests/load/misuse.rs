@@ -151,7 +151,7 @@ fn registers_that_nobody_has_written() {
         matches!(&found.kind, FaultKind::UndefinedRegister { register, from, .. } if register == "%q" && from == "%r9"),
         "{found}"
     );
-    assert!(found.to_string().contains("the predicate of the branch after"), "{found}");
+    assert!(found.to_string().contains("the predicate of the branch at"), "{found}");
     clean(threads(2), &path.replace("@%p bra go; mov.u32 %r9, 1;", "mov.u32 %r9, 1; @%p bra go;"));
     assert_eq!(undefined(threads(1), "ld.global.u32 %r2, [%d7];"), report("%d7", "%d7", "an address"));
     assert_eq!(undefined(threads(32), "bar.sync %r9;"), report("%r9", "%r9", "an operand of a barrier"));

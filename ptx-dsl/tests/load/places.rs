@@ -314,7 +314,7 @@ fn what_threads_wait_for_has_the_line_of_the_file() {
     let fault = fault(&Host::new(), "waits", 32);
     let (report, line) = (fault.to_string(), line("waits", 0));
     let waiting = format!(
-        "\n  = waiting: CTA [0, 0, 0], threads 0 to 31 at `mbarrier.try_wait.parity.shared.b64 %p, [bars+8], 0;` \
+        "\n  = waiting: CTA (0, 0, 0), threads 0 to 31 at `mbarrier.try_wait.parity.shared.b64 %p, [bars+8], 0;` \
          (PTX line {line}, /home/me/k.cu:70:1): waits for mbarrier 0x8 (`bars` + 8 bytes) of CTA rank 0, parity 0"
     );
     assert!(report.contains(&waiting), "{report}");
@@ -381,7 +381,7 @@ fn variables_and_elements_are_named() {
         ".local .align 4 .b8 first[16]; .local .align 4 .b8 second[16];",
         "st.local.u32 [first], 0; ld.local.u32 %v, [second+4]; st.global.u32 [%x], %v;",
     );
-    assert_eq!(local, "error: read of byte 4 of `second` (local address 0x14), which nobody has written");
+    assert_eq!(local, "error: read of byte 4 of `second` (local address 0x14), which nothing has written");
     assert_eq!(
         message("", "mov.u32 %r, bar; mbarrier.arrive.shared.b64 _, [%r];"),
         "error: `bar` (shared address 0x8) holds no mbarrier object: it was never initialised, or it was invalidated"

@@ -62,10 +62,10 @@ fn a_flag_that_nobody_sets() {
     assert!(inner.contains("polls `ld.relaxed.gpu.global.u32 %r1, [%a+4];`"), "{inner}");
     // all places for clusters are taken by CTAs that poll
     let all = deadlock(Launch::grid(16).block(32), LOAD);
-    assert!(all.contains("CTA [15, 0, 0]"), "{all}");
+    assert!(all.contains("CTA (15, 0, 0)"), "{all}");
     // others wait at a barrier, and other CTAs poll too
     let others = deadlock(Launch::grid(3).block(64), &format!("@!%p bra meet;\n {LOAD}\n meet: bar.sync 0;"));
-    assert!(others.contains("waits for barrier 0") && others.contains("CTA [2, 0, 0]"), "{others}");
+    assert!(others.contains("waits for barrier 0") && others.contains("CTA (2, 0, 0)"), "{others}");
 }
 
 #[test]
@@ -76,7 +76,7 @@ fn a_loop_that_reads_nothing_has_a_place() {
         let report = deadlock(Launch::grid(1).block(32), body);
         let at = report.lines().nth(1).unwrap();
         assert!(at.ends_with(&format!("`{statement}`")), "{report}");
-        assert!(report.contains("in the loop at `again`: runs for ever"), "{report}");
+        assert!(report.contains("in the loop at `again`: runs forever"), "{report}");
     }
 }
 

@@ -87,7 +87,7 @@ fn lanes_of_one_warp() {
     let body = "st.shared.u32 [%r1], %t; $ xor.b32 %r2, %t, 1; mad.lo.u32 %r2, %r2, 4, %r0; ld.shared.u32 %r3, [%r2];";
     clean(threads(32), &body.replace('$', "bar.warp.sync -1;"));
     let (_, report) = race(threads(32), &body.replace('$', ""));
-    assert!(report.contains("`bar.warp.sync` orders the lanes of a warp"), "{report}");
+    assert!(report.contains("nothing else orders the lanes of a warp"), "{report}");
     // each half of the warp by itself
     let halves = "setp.lt.u32 %p, %l, 16; selp.u32 %r5, 0xffff, 0xffff0000, %p; bar.warp.sync %r5;";
     clean(threads(32), &body.replace('$', halves));
@@ -377,7 +377,7 @@ fn a_report_has_both_sides() {
         "thread (0, 0, 0) of CTA (0, 0, 0), warp 0 lane 0",
         "= the earlier store: `st.shared.u32 [%r1], %t;` at PTX line",
         "= by thread (32, 0, 0) of CTA (0, 0, 0), warp 1 lane 0",
-        "= help: a `bar.sync` between them",
+        "= help: put a `bar.sync` between them",
     ] {
         assert!(report.contains(part), "`{part}` is not in\n{report}");
     }

@@ -1,4 +1,4 @@
-//! Reads of memory that nobody has written, on the checked host: they are reported where the value matters, and only there.
+//! Reads of memory that nothing has written, on the checked host: they are reported where the value matters, and only there.
 
 use super::races::{clean, run, threads};
 use ptx_dsl::prelude::*;

@@ -92,7 +92,7 @@ fn ty(name: &str) -> Ty {
     }
 }
 
-/// A fragment of so many elements for 32 lanes.
+/// A fragment of this many elements for 32 lanes.
 fn fragment(elements: u32, name: &str, side: Side) -> Operand {
     let registers = elements * bits(name) / 32 / if name == "f64" { 64 } else { 32 };
     Operand::Fragment { ty: ty(name), side, registers }

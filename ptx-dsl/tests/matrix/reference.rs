@@ -39,7 +39,7 @@ pub fn exponent(ty: Ty, value: f64) -> i32 {
 /// What a sum becomes.
 #[derive(Debug, Clone, Copy, PartialEq)]
 pub enum To {
-    /// f32 with so many fraction bits, towards zero.
+    /// f32 with this many fraction bits, towards zero.
     F32(u32),
     /// f16, to nearest even.
     F16,

@@ -1,4 +1,4 @@
-//! Constants of Rust, const parameters and repetitions.
+//! Rust constants, const parameters and repetitions.
 
 use ptx_dsl::prelude::*;
 

@@ -109,8 +109,8 @@ mod tests {
 
     #[test]
     fn registers_and_constants_in_their_places() {
-        let message = "PTX0407 `%f1` is a `.f32` register, and `.u64` is needed here";
-        let same = "PTX0407 `%f1` is a `.f32` register, and `.b32` is needed here";
+        let message = "PTX0407 `%f1` is a `.f32` register, but `.u64` is needed here";
+        let same = "PTX0407 `%f1` is a `.f32` register, but `.b32` is needed here";
         assert!(is("(narrower)", message, "") && !is("(wider)", message, "") && is("(other kind)", same, ""));
         assert!(is("(in braces)", message, "st.v2.f32 [%d1], {%r1, %f1};"));
         assert!(!is("(in braces)", message, "st.v2.f32 [%f1], {%r1, %f11};"));

@@ -15,7 +15,7 @@ use ptx_dsl_isa::ty::Class;
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub(super) enum Condition {
     Value(Val),
-    /// Integers of so many bits.
+    /// Integers of this many bits.
     Compare(Order, u32, Key, Key),
     /// Another comparison, by its qualifiers. Its negation is not known to be the opposite comparison.
     Same(Vec<Qualifier>, Key, Key),

@@ -67,7 +67,7 @@ impl WarpFunction {
         name
     }
 
-    /// A name for the next result, a register of so many bits, and the function that stores it.
+    /// A name for the next result, a register of this many bits, and the function that stores it.
     fn stored_result(&mut self, bits: u32) -> (Ident, Ident) {
         if !self.registers || bits != 32 {
             return (self.result(), format_ident!("put_u{bits}"));
@@ -139,7 +139,7 @@ impl Emitter<'_> {
         name
     }
 
-    /// A call of an instruction's function in one lane, with so many results. If a kernel has many of them, they go through a function
+    /// A call of an instruction's function in one lane, with this many results. If a kernel has many of them, they go through a function
     /// that they share. In release rustc inlines it if it is short, unless there are too many.
     pub fn lane_call(&mut self, i: &Instr, sources: &[TokenStream], results: usize) -> TokenStream {
         let (q, function) = (self.qualifiers(i), runtime_function(i));

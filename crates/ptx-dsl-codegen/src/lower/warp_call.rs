@@ -12,7 +12,7 @@ use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::ty::Ty;
 use quote::{ToTokens, quote};
 
-/// From so many on, the destination registers of an instruction are one array: rustc takes time for each variable and argument.
+/// From this many on, the destination registers of an instruction are one array: rustc takes time for each variable and argument.
 const MANY: usize = 8;
 
 impl RegionBuilder<'_, '_> {

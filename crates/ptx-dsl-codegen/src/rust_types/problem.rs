@@ -46,13 +46,13 @@ pub fn primitive(p: &Param, ty: &Primitive) -> Mistake {
     let what = declared(p);
     let message = if bytes != size {
         let s = if size == 1 { "" } else { "s" };
-        format!("`{name}` is {what}, which has {size} byte{s}, and `{rust}` has {bytes}")
+        format!("`{name}` is {what}, which has {size} byte{s}, but `{rust}` has {bytes}")
     } else if p.array {
-        format!("`{name}` is {what}, and `{rust}` is none")
+        format!("`{name}` is {what}, but `{rust}` is not an array")
     } else if ty.float {
-        format!("`{name}` is {what}, and `{rust}` is a floating-point number")
+        format!("`{name}` is {what}, but `{rust}` is a floating-point number")
     } else {
-        format!("`{name}` is {what}, and `{rust}` is an integer")
+        format!("`{name}` is {what}, but `{rust}` is an integer")
     };
     let pass = if p.array { format!("`[u8; {size}]`") } else { what_suits(p.ty) };
     let pass = if pass.is_empty() { String::new() } else { format!("pass {pass}, or ") };
@@ -87,7 +87,7 @@ impl Primitive {
         PRIMITIVES.iter().find(|known| known.rust == ty)
     }
 
-    /// Has it the size of the parameter, and is one a floating-point number if the other is?
+    /// Does it have the size of the parameter, and is one a floating-point number if the other is?
     pub fn suits(&self, p: &Param) -> bool {
         let kind = match p.ty.class() {
             Class::Bits => true,

@@ -47,6 +47,6 @@ pub(super) const LIST: &[Explanation] = explained! {
         "All `tcgen05` instructions of a kernel and of the functions that it calls have the same `.cta_group`."
     519 "`.reg` or `.local` at module scope"
         "A warning: before PTX ISA 3.0, registers and `.local` variables may be declared at module scope. All \
-         functions then share them, and ptxas gives up its ABI for the whole module (PTX ISA 5.1). A kernel is printed \
+         functions then share them, and ptxas compiles the whole module without its ABI (PTX ISA 5.1). A kernel is printed \
          with them, and runs on the host machine if no function that it calls uses them."
 };

@@ -91,7 +91,7 @@ pub(super) const RUST: &[Explanation] = explained! { rust
         "A kernel in expression form cannot capture Rust values: pass them as parameters. It takes no `move` either, because the closure \
          that `on` returns owns what it needs."
     155 "malformed constant"
-        "A constant has a name, a type and a value: `const TILE: u32 = crate::TILE;`. The value is an expression of Rust, in the \
+        "A constant has a name, a type and a value: `const TILE: u32 = crate::TILE;`. The value is a Rust expression, in the \
          scope around the macro. A kernel with const parameters, `.entry k<const N: u32>()`, is alone in its module \
          unless it lists the values, `.entry k<const N: u32 in [2, 4]>()`."
     156 "constant whose value the macro does not know"

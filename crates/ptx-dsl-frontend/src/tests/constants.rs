@@ -1,4 +1,4 @@
-//! Constants of Rust, without rustc: what the macro knows of them.
+//! Rust constants, without rustc: what the macro knows of them.
 
 use crate::constant::Constants;
 use crate::lex::lex;
@@ -194,21 +194,21 @@ fn mistakes_in_repetitions_are_explained() {
             "@for I in 0..2 { mov.u32 %a{J}, I; }",
             157,
             "J",
-            "`J` is not a constant, and not a variable of a repetition around this place",
+            "`J` is neither a constant nor the variable of an enclosing repetition",
             "put the statement into `@for J in 0..4 { ... }`, or name a constant",
         ),
         (
             "@for I 0..2 { mov.u32 %a{I}, I; }",
             157,
             "@for I 0..2",
-            "a repetition has a name for its values, and `in` before them",
+            "a repetition needs a loop variable, and `in` after it",
             "write `@for I in 0..4 { ... }`",
         ),
         (
             "@for { mov.u32 %a0, 1; }",
             157,
             "@for",
-            "a repetition has a name for its values, and `in` before them",
+            "a repetition needs a loop variable, and `in` after it",
             "write `@for I in 0..4 { ... }`",
         ),
         (
@@ -222,7 +222,7 @@ fn mistakes_in_repetitions_are_explained() {
             "@if S > 2 { mov.u32 %a0, 1; } @else { mov.u32 %a0, 2; }",
             157,
             "@else",
-            "`else` has no `@`",
+            "`else` is written without `@`",
             "write `else { ... }`",
         ),
         (
@@ -230,20 +230,20 @@ fn mistakes_in_repetitions_are_explained() {
             157,
             "18446744073709551615",
             "the end of a repetition is 18446744073709551615, which is too large",
-            "write a number that `i64` has",
+            "write a number that fits in `i64`",
         ),
         (
             "for I in 0..2 { mov.u32 %a0, 1; }",
             119,
             "for",
-            "`for` is a word of C",
+            "`for` is a C keyword",
             "write `@for I in 0..4 { ... }` to repeat code when it is compiled; a loop at run time needs a label",
         ),
         (
             "if S > 2 { mov.u32 %a0, 1; }",
             119,
             "if",
-            "`if` is a word of C",
+            "`if` is a C keyword",
             "write `@if N > 1 { ... } else { ... }` to choose code by a constant; for a value at run time compare with \
              `setp`, and put the predicate before the instruction as its guard",
         ),
@@ -268,17 +268,11 @@ fn mistakes_with_constants_are_explained() {
         ),
         (
             ".visible .entry k() .reqntid TILE { ret; }",
-            &[(
-                504,
-                "for a constant of Rust put `const TILE: u32 = TILE;` after the header, with its type and its path",
-            )],
+            &[(504, "for a Rust constant put `const TILE: u32 = TILE;` after the header, with its type and its path")],
         ),
         (
             ".visible .entry k() { .reg .b32 %r; mov.u32 %r, TILE * 4; ret; }",
-            &[(
-                401,
-                "for a constant of Rust put `const TILE: u32 = TILE;` after the header, with its type and its path",
-            )],
+            &[(401, "for a Rust constant put `const TILE: u32 = TILE;` after the header, with its type and its path")],
         ),
         (
             ".visible .entry k() { .reg .b32 %r; mov.u32 %r, crate::TILE; ret; }",
@@ -304,7 +298,7 @@ fn mistakes_with_constants_are_explained() {
             ".visible .entry k() { @for I in 0..crate::TILE { bar.sync 0; } ret; }",
             &[(157, "write a number, or put `const TILE: u32 = 16;` after the header")],
         ),
-        // registers, not constants of Rust
+        // registers, not Rust constants
         (
             ".visible .entry k() { .reg .b32 %r; .reg .f32 AT; ld.global.u32 %r, [AT]; ret; }",
             &[(416, "keep the address in a `.b64` or `.u64` register")],

@@ -348,7 +348,7 @@ fn constants_that_a_part_does_not_declare() {
         (".inline f() { .reg .b32 %x{N}; }", known),
         (
             ".func f(.reg .b32 %x) { add.u32 %x, %x, N; ret; }",
-            "for a constant of Rust put `const N: u32 = crate::N;` into the part, with its type and its path",
+            "for a Rust constant put `const N: u32 = crate::N;` into the part, with its type and its path",
         ),
     ] {
         let text = format!("<sm_90, ptx 8.0> part p {{ {items} }}");

@@ -23,7 +23,7 @@ pub struct Text<const N: usize> {
 /// The most bytes of a number: `0d` and 16 digits, or a sign and 20 digits.
 const NUMBER: usize = 24;
 
-/// The most bytes that pieces can take: `text` bytes as they are, and so many numbers.
+/// The most bytes that pieces can take: `text` bytes as they are, and this many numbers.
 pub const fn longest(text: usize, numbers: usize) -> usize {
     text + numbers * NUMBER
 }

@@ -8,7 +8,8 @@ const EIGHTS: Rule = Rule::Multiple(Multiple { operand: "size", of: 8, what: "`s
 fn no_variable(i: &written::Written) -> Option<(String, Option<usize>)> {
     let number = i.position("a")?;
     let named = matches!(i.operands[number].value, written::Operand::Address(written::Base::Var(_), _));
-    let text = "with `.shared::cta` the address is in a register: ptxas takes no variable\nremove `.shared::cta`";
+    let text =
+        "with `.shared::cta` the address must be in a register: ptxas accepts no variable\nremove `.shared::cta`";
     (named && i.has(q::shared_cta)).then(|| (text.to_string(), Some(number)))
 }
 /// In shared memory of the cluster, like the mbarrier.

@@ -115,7 +115,7 @@ fn types(i: &written::Written) -> Option<(String, Option<usize>)> {
                 return None;
             }
             let (ty, near) = (written.name(), nearest(written, allowed));
-            let mut text = format!("`.{ty}` is no type of `{op}`, which takes {words}");
+            let mut text = format!("`.{ty}` is not a type of `{op}`, which takes {words}");
             // An integer is none for a floating-point number.
             if (written.class() == Class::Float) == (near.class() == Class::Float) {
                 let near = near.name();

@@ -255,7 +255,7 @@ pub enum Group {
 pub enum Step {
     /// Starts an operation.
     Start,
-    /// Starts a hint that nobody waits for: a prefetch.
+    /// Starts a hint that nothing waits for: a prefetch.
     Hint,
     /// Closes the group of the operations so far.
     Commit,

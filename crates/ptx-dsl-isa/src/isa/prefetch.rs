@@ -16,7 +16,9 @@ fn fraction(i: &written::Written) -> Option<(String, Option<usize>)> {
     let inside = value > 0.0 && value <= 1.0;
     (!inside).then(|| {
         (
-            format!("`fraction` is {value}, but must be over 0.0 and at most 1.0\nwrite `0f3F800000`, which is 1.0"),
+            format!(
+                "`fraction` is {value}, but must be greater than 0.0 and at most 1.0\nwrite `0f3F800000`, which is 1.0"
+            ),
             Some(n),
         )
     })

@@ -281,7 +281,7 @@ pub(crate) fn space_of_register(
     by: Option<Span>,
 ) -> Diagnostic {
     let have = points(is, generic, of);
-    let d = error(630, span, format!("`{reg}` holds {have} and the instruction accesses `{want}`"));
+    let d = error(630, span, format!("`{reg}` holds {have} but the instruction accesses `{want}`"));
     section(at(d, by, MADE), SPACES, "5.1")
         .help(format!("write `{is}` in place of `{want}`, or take the address of a `{want}` variable"))
 }
@@ -297,19 +297,20 @@ pub(crate) fn variable(name: &str, is: &str) -> String {
 }
 
 pub(crate) fn object_elsewhere(span: Span, what: &str, by: Option<Span>) -> Diagnostic {
-    let d = error(630, span, format!("{what} and this operand lies in shared memory"));
+    let d = error(630, span, format!("{what} but this operand must be in shared memory"));
     section(at(d, by, MADE), "mbarriers, responses and addresses of Tensor Memory lie in shared memory", "9.7.13.15")
         .help("take the address of a `.shared` variable")
 }
 
 pub(crate) fn map_elsewhere(span: Span, what: &str, by: Option<Span>) -> Diagnostic {
-    let d = error(630, span, format!("{what} and this operand is a tensor map"));
+    let d = error(630, span, format!("{what} but this operand must be a tensor map"));
     section(at(d, by, MADE), "a tensor map lies in `.param`, `.const` or `.global` memory", "9.7.9.26")
         .help("give the map as a kernel parameter, and its generic address here")
 }
 
 pub(crate) fn generic_in_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
-    let d = error(630, span, format!("`{reg}` holds a generic address, and `{want}` needs an address in that space"));
+    let d =
+        error(630, span, format!("`{reg}` holds a generic address, but `{want}` needs an address in that state space"));
     section(at(d, by, MADE), SPACES, "6.4.1")
         .help(format!("remove `{want}`, or convert the address with `cvta.to{is}.u64`"))
 }
@@ -323,13 +324,13 @@ pub(crate) fn native_as_generic(
     by: Option<Span>,
 ) -> Diagnostic {
     let have = points(is, false, of);
-    let d = error(630, span, format!("`{reg}` holds {have} and the instruction takes a generic address"));
+    let d = error(630, span, format!("`{reg}` holds {have} but the instruction takes a generic address"));
     section(at(d, by, MADE), "without a state space an address is generic", "6.4.1")
         .help(format!("add `{write}` to the instruction, or convert the address with `cvta{is}.u64`"))
 }
 
 pub(crate) fn cvta_of_other_space(span: Span, reg: &str, is: &str, want: &str, by: Option<Span>) -> Diagnostic {
-    let d = error(631, span, format!("`{reg}` is an address of `{is}` memory, and is converted as one of `{want}`"));
+    let d = error(631, span, format!("`{reg}` is an address of `{is}` memory, but is converted as one of `{want}`"));
     section(at(d, by, MADE), "`cvta` converts addresses that lie in the space it names", "9.7.9.20")
         .help(format!("write `{is}` in place of `{want}`"))
 }
@@ -358,7 +359,7 @@ pub(crate) fn mapa_form(span: Span, op: &str, reg: &str, generic: bool, by: Opti
     } else {
         ("an address in `.shared`", "a generic address", format!("write `{op}.shared::cluster`"))
     };
-    let d = error(630, span, format!("`{reg}` holds {have}, and this `{op}` takes {want}"));
+    let d = error(630, span, format!("`{reg}` holds {have}, but this `{op}` takes {want}"));
     section(
         at(d, by, MADE),
         "with `.shared::cluster` the address is one in shared memory, without it a generic one",
@@ -409,14 +410,14 @@ pub(crate) fn read_only_parameter(span: Span, name: &str, ty: Option<Span>) -> D
 
 pub(crate) fn read_only_space(span: Span, reg: &str, is: &str, of: Option<&str>, by: Option<Span>) -> Diagnostic {
     let have = points(is, true, of);
-    let d = error(632, span, format!("`{reg}` holds {have} and this writes to it"));
-    section(at(d, by, MADE), "constants and the parameters of a kernel are read only", "5.1")
+    let d = error(632, span, format!("`{reg}` holds {have} but this writes to it"));
+    section(at(d, by, MADE), "constants and the parameters of a kernel are read-only", "5.1")
         .help("write to a `.global`, `.shared` or `.local` variable")
 }
 
 pub(crate) fn apart(span: Span, op: &str, data: Span, sure: bool) -> Diagnostic {
     let what = if sure { "is" } else { "may be" };
-    let d = found(664, span, sure, format!("the mbarrier of this `{op}` {what} in another CTA than its data"));
+    let d = found(664, span, sure, format!("the mbarrier of this `{op}` {what} in a different CTA from its data"));
     section(d.label(data, "the data"), "the bytes complete on an mbarrier of the CTA that receives them", "9.7.9.25.4")
         .help("map both with `mapa` and the same rank, or neither")
 }

@@ -110,10 +110,11 @@ pub(crate) fn within_an_allocation(span: Span, column: i64, alloc: Span) -> Diag
 }
 
 pub(crate) fn freed_by_many(span: Span, warps: usize, least: usize, most: usize, alloc: Span) -> Diagnostic {
+    let s = if most == 1 { "" } else { "s" };
     let message = if warps > 1 {
-        format!("{warps} warps execute this `tcgen05.dealloc`, for at most {most} allocations")
+        format!("{warps} warps execute this `tcgen05.dealloc`, for at most {most} allocation{s}")
     } else {
-        format!("this is deallocation {least}, for at most {most} allocations")
+        format!("this is deallocation {least}, for at most {most} allocation{s}")
     };
     section(error(682, span, message).label(alloc, "allocated here"), ONE_ALLOCATION, "9.7.16.7.1")
         .help("let one warp deallocate: guard it with a predicate that `%tid.x` decides")

@@ -3,8 +3,8 @@
 
 use crate::errors::races as errors;
 use crate::kernel::Kernel;
+use crate::may_synchronise::{may_synchronise_warps, strong};
 use crate::pending::{begin_pending, is_pending, resolve};
-use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::cfg::NONE;

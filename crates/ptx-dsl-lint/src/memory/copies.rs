@@ -3,8 +3,8 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
+use crate::may_synchronise::may_synchronise_cta;
 use crate::pending::{Groups, begin_pending, ends_thread, for_each_pending, is_pending, resolve};
-use crate::synchronisation::may_synchronise_cta;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};

@@ -3,7 +3,7 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
-use crate::synchronisation::waits_for_threads;
+use crate::may_synchronise::waits_for_threads;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
@@ -337,7 +337,7 @@ fn sources(kernel: &Kernel, writes: &Writes) {
     });
 }
 
-/// Does a thread copy only what it has itself written, so many bytes of `written`?
+/// Does a thread copy only what it has itself written, this many bytes of `written`?
 fn is_own(written: &Region, bytes: u64, copied: &Region, size: Option<u64>) -> bool {
     copied.value.is_some() && copied.value == written.value && size.is_some_and(|size| size <= bytes)
 }

@@ -2,8 +2,8 @@
 
 use crate::errors::completion as errors;
 use crate::kernel::Kernel;
+use crate::may_synchronise::{may_synchronise_warps, strong};
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
-use crate::synchronisation::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::accesses::{value_access, written};
 use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::provenance::AddressBase;

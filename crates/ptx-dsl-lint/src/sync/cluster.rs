@@ -3,8 +3,8 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
+use crate::may_synchronise::{may_signal_cta, may_wait_for_cta};
 use crate::pending::{begin_pending, ends_thread, for_each_pending, is_pending, resolve};
-use crate::synchronisation::{may_signal_cta, may_wait_for_cta};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{accesses, multicast};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};

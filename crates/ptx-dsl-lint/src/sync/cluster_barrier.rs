@@ -2,8 +2,8 @@
 
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;
+use crate::may_synchronise::may_synchronise;
 use crate::sync::objects::mbarrier_operand;
-use crate::synchronisation::may_synchronise;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr, for_each_instr_some_every};
 use ptx_dsl_analysis::paths::{Hit, Paths, Step};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};

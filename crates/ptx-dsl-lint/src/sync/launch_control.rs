@@ -3,7 +3,7 @@
 
 use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;
-use crate::synchronisation::may_synchronise;
+use crate::may_synchronise::may_synchronise;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_analysis::cfg::NONE;

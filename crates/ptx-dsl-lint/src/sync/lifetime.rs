@@ -3,9 +3,9 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
+use crate::may_synchronise::{may_follow_reinit, may_receive_init};
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::{Objects, mbarrier_operand, object, object_name};
-use crate::synchronisation::{may_follow_reinit, may_receive_init};
 use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::provenance::AddressBase;

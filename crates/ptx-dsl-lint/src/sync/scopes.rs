@@ -3,9 +3,9 @@
 
 use crate::errors::order as errors;
 use crate::kernel::Kernel;
+use crate::may_synchronise;
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::mbarrier_operand;
-use crate::synchronisation;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast, value_access};
 use ptx_dsl_analysis::ctas::{Conditions, Ctas, exclusive};
@@ -68,7 +68,7 @@ fn scope(i: &Instr) -> Scope {
 /// Is it a strong operation of the memory model?
 fn strong(i: &Instr) -> bool {
     match value_access(i) {
-        MemoryOp::Load | MemoryOp::Store => synchronisation::strong(i),
+        MemoryOp::Load | MemoryOp::Store => may_synchronise::strong(i),
         MemoryOp::Atomic | MemoryOp::Reduction => true,
         MemoryOp::None | MemoryOp::Copy => false,
     }

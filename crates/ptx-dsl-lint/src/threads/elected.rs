@@ -11,7 +11,7 @@ use ptx_dsl_analysis::sites::{Site, depends_on_warp};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::sreg::Varies;
-use ptx_dsl_isa::isa::{Control, MemoryOp, Tensor};
+use ptx_dsl_isa::isa::{Control, Issue, MemoryOp, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -108,5 +108,6 @@ fn varies_between_warps(i: &Instr) -> bool {
     }
     i.entry.effects.control == Control::Call
         || value_access(i) == MemoryOp::Atomic
-        || matches!(i.opcode, op::shfl_sync | op::vote_sync | op::match_ | op::activemask | op::elect_sync)
+        || i.entry.effects.issue == Issue::Lanes
+        || matches!(i.opcode, op::shfl | op::vote | op::activemask)
 }

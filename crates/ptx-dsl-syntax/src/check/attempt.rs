@@ -1,6 +1,6 @@
 //! An attempt to match an instruction with one form: the form's view of the operands, and the errors so far.
 
-use super::mend::operands::HOLE;
+use super::fix::operands::HOLE;
 use super::select::Fit;
 use crate::ast;
 use crate::diag::Diagnostic;

@@ -41,7 +41,7 @@ impl Checker {
         let space = decl.space.text.as_str();
         let written = decl.ty.text.as_str();
         if !DECLARABLE.contains(&written) {
-            let text = format!("`{written}` is a type of instructions, and nothing is declared with it");
+            let text = format!("`{written}` is an instruction type and cannot be used in a declaration");
             let help = format!("write `.b{}`", ty.bits().next_power_of_two().max(8));
             self.report(errors::variable(decl.ty.span, &text, "5.2.2 to 5.2.5", &help));
         }
@@ -57,14 +57,14 @@ impl Checker {
             self.report(d);
         }
         if ty == Ty::F16x2 && space == ".param" {
-            let text = "a `.f16x2` is not a parameter";
+            let text = "a parameter cannot be a `.f16x2`";
             self.report(errors::variable(decl.ty.span, text, "5.2.5", "write `.b32`"));
         }
         if let Some((_, span)) = decl.vector
             && space == ".param"
         {
             let help = format!("put `.param .align 16 {written} {}[4]` instead", name.name.text);
-            self.report(errors::variable(span, "a vector is not a parameter", "7.1", &help));
+            self.report(errors::variable(span, "a parameter cannot be a vector", "7.1", &help));
         } else if let Some((lanes, span)) = decl.vector {
             if ty == Ty::Pred || ty.class() == Class::Opaque {
                 let text = format!("there are no vectors of `{written}`");
@@ -118,10 +118,14 @@ impl Checker {
         }
         match (&name.init, name.dims.is_empty(), decl.vector) {
             (Some(ast::Init::List(..)), true, None) if !opaque => {
-                self.report(errors::initialiser(at, "one value initialises a scalar", "remove the braces"));
+                self.report(errors::initialiser(at, "a scalar has one initial value", "remove the braces"));
             }
             (Some(ast::Init::Value(_)), false, _) => {
-                self.report(errors::initialiser(at, "a list initialises an array", "write the values in `{ }`"));
+                self.report(errors::initialiser(
+                    at,
+                    "an array needs a list of initial values",
+                    "write the values in `{ }`",
+                ));
             }
             _ => {}
         }
@@ -136,7 +140,7 @@ impl Checker {
         if let Some(s) = &ptr.space
             && !matches!(s.text.as_str(), ".const" | ".global" | ".local" | ".shared")
         {
-            let text = format!("a parameter does not point to `{}`", s.text);
+            let text = format!("a parameter cannot point to `{}`", s.text);
             self.report(errors::variable(s.span, &text, "5.1.6.3", "write `.global`, or nothing"));
         }
         if let Some((Count::Rust(id), span)) = ptr.align {
@@ -154,7 +158,7 @@ impl Checker {
         let mut returned = false;
         for d in &f.rets {
             if is_open(d) {
-                let text = "a returned array has a size";
+                let text = "a returned array must have a size";
                 self.report(errors::variable(d.span, text, "7.2", "write its size"));
             }
             returned |= d.space.text == ".param";
@@ -164,10 +168,10 @@ impl Checker {
                 continue;
             }
             if f.entry {
-                let text = "a kernel has no parameters of open size";
+                let text = "a parameter of a kernel must have a size";
                 self.report(errors::variable(d.span, text, "7.2", "write its size"));
             } else if i + 1 < f.params.len() {
-                let text = "a parameter of open size is the last one";
+                let text = "a parameter without a size must be the last one";
                 self.report(errors::variable(d.span, text, "7.2", "move it to the end"));
             }
         }

@@ -224,7 +224,7 @@ impl Checker {
             match value {
                 // ptxas takes no expressions here.
                 Some(Const::Int { value, unsigned }) if !plain && (unsigned || value <= i64::MAX as u64) => {
-                    let rule = "takes plain integers, no expressions";
+                    let rule = "takes plain integers, not expressions";
                     let help = match value <= u64::from(u32::MAX) {
                         true => format!("write `{value}`"),
                         false => "write a positive number".to_string(),
@@ -275,7 +275,7 @@ impl Checker {
         }
         let cluster = matches!(name, ".reqnctapercluster" | ".maxclusterrank");
         if cluster && largest == 0 {
-            let text = format!("`{name}` of 0 says nothing");
+            let text = format!("`{name}` of 0 has no effect");
             let help = format!("write `2` or another size, or remove `{name}`");
             self.report(errors::no_effect(span, &text, &help).note("see PTX ISA 11.7"));
             return true;
@@ -296,7 +296,7 @@ impl Checker {
             ".reqntid" | ".reqnctapercluster" => {
                 let (unit, limit) = if cluster { ("CTAs in a cluster", CTAS) } else { ("threads in a CTA", THREADS) };
                 if product > limit {
-                    let rule = format!("asks for {product} {unit}, and {limit} are the most");
+                    let rule = format!("asks for {product} {unit}, but at most {limit} are allowed");
                     let help = format!("write sizes whose product is {limit} at most");
                     self.report(errors::directive_value(span, name, &rule, help));
                     return false;

@@ -2,10 +2,10 @@
 
 use super::Checker;
 use super::attempt::Attempt;
-use super::explain;
-use super::mend::operands::Rearranged;
-use super::mend::{self, Verdict};
+use super::fix::operands::Rearranged;
+use super::fix::{self, Verdict};
 use super::opcode_match::{Candidate, candidates, common_parts, depth_of, in_order, longest, qualifiers, span_of};
+use super::qualifier_errors;
 use super::rules::COMPANIONS;
 use super::select::{self, Fit};
 use super::symbol::Sym;
@@ -70,7 +70,7 @@ impl Checker {
         }
         match best {
             Some((_, errors)) => {
-                let errors = self.mended(ast, errors);
+                let errors = self.with_fixes(ast, errors);
                 self.diags.extend(errors);
             }
             None => self.no_form(ast, found),
@@ -79,7 +79,7 @@ impl Checker {
     }
 
     /// Reports misplaced operands in one error.
-    fn mended(&mut self, ast: &ast::Instr, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
+    fn with_fixes(&mut self, ast: &ast::Instr, mut errors: Vec<Diagnostic>) -> Vec<Diagnostic> {
         if let Some(help) = self.retyped(ast, &errors) {
             errors = with_one_type(errors, help);
         }
@@ -179,8 +179,9 @@ impl Checker {
         let types = self.operand_types(&ast.operands);
         let (opcode, span, tries) = (first.entry.opcode, first.span, self.grant());
         let mut found = Vec::new();
-        let mut verdict = |words: &[ast::Word]| self.verdict_with(ast, mend::parts(opcode, words));
-        let mut explainer = explain::Explainer { opcode, span, forms: &forms, types, verdict: &mut verdict, tries };
+        let mut verdict = |words: &[ast::Word]| self.verdict_with(ast, fix::parts(opcode, words));
+        let mut explainer =
+            qualifier_errors::Explainer { opcode, span, forms: &forms, types, verdict: &mut verdict, tries };
         explainer.explain(&words, &mut found);
         self.diags.append(&mut found);
     }
@@ -202,7 +203,7 @@ impl Checker {
         };
         if let Some(own) = self.with_all_parts(ast, same_first) {
             let help = format!("did you mean `{own}`?");
-            self.report(errors::foreign_instruction(span_of(&ast.parts), &mend::spelled(&ast.parts), &help));
+            self.report(errors::foreign_instruction(span_of(&ast.parts), &fix::spelled(&ast.parts), &help));
             return;
         }
         let mut same = Vec::with_capacity(same_first.len());
@@ -216,7 +217,7 @@ impl Checker {
             }
         }
         // As it is written, not as it is ordered.
-        let spelled = |count: usize| mend::spelled(&ast.parts[..count.min(ast.parts.len())]);
+        let spelled = |count: usize| fix::spelled(&ast.parts[..count.min(ast.parts.len())]);
         // Up to the first word that no opcode has there.
         let name = spelled(shared + 1);
         let near = Checker::continued(&name, &same).or_else(|| nearest(&spelled(depth), &same));

@@ -6,7 +6,7 @@ use std::borrow::Cow;
 use std::rc::Rc;
 
 use super::Checker;
-use super::mend::operands::HOLE;
+use super::fix::operands::HOLE;
 use super::value::register_fits;
 use crate::ast;
 use crate::check::errors;
@@ -318,7 +318,7 @@ impl Checker {
         errors::undeclared(span, what, name, meant.map(String::as_str))
     }
 
-    /// An undeclared name may be that of a function or variable of the module that is declared only below.
+    /// An undeclared name may be that of a function or variable of the module that is used before it is declared.
     pub(super) fn names_below(&mut self, module: &ast::Module) {
         if self.diags.iter().all(|d| d.code != errors::UNDECLARED) {
             return;

@@ -70,7 +70,7 @@ pub(super) struct Candidate<'a> {
 }
 
 impl Candidate<'_> {
-    /// Can the opcode consume so many parts?
+    /// Can the opcode consume this many parts?
     pub(super) fn takes(&self, parts: usize) -> bool {
         self.parts == parts
     }
@@ -120,7 +120,7 @@ pub(super) fn depth_of(opcode: &str) -> usize {
     parts
 }
 
-/// The number of parts of the next shorter opcode than one of so many; 0 if there is none.
+/// The number of parts of the next shorter opcode than one of this many; 0 if there is none.
 pub(super) fn longest(candidates: &[Candidate], below: usize) -> usize {
     let mut most = 0;
     for c in candidates {

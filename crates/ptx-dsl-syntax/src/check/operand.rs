@@ -477,7 +477,7 @@ fn wrong_count(at: &Attempt, given: &[&ast::Operand], opcode_span: Span) -> Diag
         (Some(_), _) => d.help(errors::TOO_MUCH),
         (None, []) => d.help("give the operands of the form"),
         (None, [name]) => d.help(format!("add operand {name}")),
-        (None, [names @ .., last]) => d.help(format!("add operands {} and {last}", names.join(", "))),
+        (None, names) => d.help(format!("add operands {}", errors::enumeration(names, "and"))),
     }
 }
 

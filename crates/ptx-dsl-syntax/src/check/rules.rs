@@ -1,7 +1,7 @@
 //! Checks the gates (versions and targets) and rules of an instruction's entry; each error has an edit that fixes it.
 
 use super::Checker;
-use super::mend::{self, Edits};
+use super::fix::{self, Edits};
 use super::select;
 use super::words;
 use crate::ast;
@@ -159,7 +159,7 @@ impl Checker {
             let old = &words[at].text;
             let rest = select::without(words, at);
             if select::legal(&forms, &rest) {
-                removable.add(format!(".{old}"), self.verdict_of(ast, mend::parts(opcode, &rest)));
+                removable.add(format!(".{old}"), self.verdict_of(ast, fix::parts(opcode, &rest)));
             }
             if is_type(old) {
                 continue;
@@ -168,7 +168,7 @@ impl Checker {
             for alt in replacements(when, old, &forms) {
                 changed[at].text = alt.to_string();
                 if select::legal(&forms, &changed) {
-                    let verdict = self.verdict_of(ast, mend::parts(opcode, &changed));
+                    let verdict = self.verdict_of(ast, fix::parts(opcode, &changed));
                     replaceable.add(format!("`.{alt}` in place of `.{old}`"), verdict);
                 }
             }
@@ -189,8 +189,8 @@ impl Checker {
                 let mut edits = Edits::default();
                 for q in *list {
                     let mut more = words.to_vec();
-                    more.push(mend::word(q.word()));
-                    edits.add(q.to_string(), self.verdict_of(ast, mend::parts(typed.entry.opcode, &more)));
+                    more.push(fix::word(q.word()));
+                    edits.add(q.to_string(), self.verdict_of(ast, fix::parts(typed.entry.opcode, &more)));
                 }
                 if edits.best().is_empty() {
                     return None;

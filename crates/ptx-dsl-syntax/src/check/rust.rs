@@ -1,4 +1,4 @@
-//! Constants of Rust whose values the macro does not know: what holds for every value is checked here, and what depends on the
+//! Rust constants whose values the macro does not know: what holds for every value is checked here, and what depends on the
 //! value becomes an assertion that rustc checks.
 
 mod directives;

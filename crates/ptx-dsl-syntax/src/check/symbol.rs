@@ -35,7 +35,7 @@ impl Sym {
             Sym::Labels(_) => "a list of branch targets",
             Sym::Funcs(_) => "a list of call targets",
             Sym::Prototype(_) => "a call prototype",
-            Sym::Below => "a list that is declared only below",
+            Sym::Below => "a list that is declared later",
             Sym::Broken => "unknown",
         }
     }

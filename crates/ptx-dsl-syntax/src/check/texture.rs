@@ -172,7 +172,7 @@ impl Checker {
     /// A `.samplerref` variable needs its mode (PTX ISA 5.3); where opaque variables stand is checked with the others.
     pub(super) fn opaque_variable(&mut self, decl: &ast::VarDecl, ty: Ty) {
         if ty == Ty::Samplerref && !self.independent {
-            let text = "samplers apart from textures need `.target ..., texmode_independent`";
+            let text = "separate samplers need `.target ..., texmode_independent`";
             let target = &self.target_name;
             let help = format!("write `{target}, texmode_independent` in place of `{target}`");
             self.report(errors::variable(decl.ty.span, text, "5.3", &help));
@@ -263,6 +263,6 @@ const SAMPLER_QUERIES: &[Qualifier] =
 fn per_geometry(span: Span, name: &str, geometry: &str, need: usize, have: usize, section: &str) -> Diagnostic {
     let s = if need == 1 { "" } else { "s" };
     let verb = if have == 1 { "is" } else { "are" };
-    let text = format!("operand `{name}` of `.{geometry}` has {need} element{s}, and {have} {verb} given");
+    let text = format!("operand `{name}` of `.{geometry}` has {need} element{s}, but {have} {verb} given");
     errors::custom(span, &text, section)
 }

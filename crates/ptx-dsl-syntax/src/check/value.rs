@@ -183,42 +183,15 @@ impl Checker {
         member: Option<&ast::Word>,
         span: Span,
     ) -> Operand {
-        let sym = self.lookup(&word.text);
         if role == Role::Name {
-            return match sym {
-                Some(Sym::Label(_)) if name == "tlist" => {
-                    let list = self.free_list_name();
-                    at.fail(errors::label_for_list(span, &word.text, list), 1);
-                    Operand::Sink
-                }
-                Some(Sym::Label(id)) => Operand::Label(id),
-                Some(Sym::Labels(at)) if name == "tlist" => Operand::Labels(self.lists.labels[at].clone()),
-                Some(Sym::Broken) => {
-                    at.broken();
-                    Operand::Sink
-                }
-                Some(Sym::Below) => {
-                    at.fail(errors::list_below(span, &word.text), 1);
-                    Operand::Sink
-                }
-                Some(other) => {
-                    let want = if name == "tlist" { "a list of branch targets" } else { "a label" };
-                    at.fail(errors::wrong_name(span, &word.text, other.describe(), want), 1);
-                    Operand::Sink
-                }
-                None => {
-                    let d = self.undeclared(span, "label", &word.text);
-                    at.fail(d, 1);
-                    Operand::Sink
-                }
-            };
+            return self.place_in_code(at, name, &word.text, span);
         }
-        match sym {
+        match self.lookup(&word.text) {
+            Some(Sym::Reg(_)) if spec.is_some_and(|s| s.imm_only) => {
+                at.fail(errors::needs_constant(span, name, at.entry.section), 2);
+                Operand::Sink
+            }
             Some(Sym::Reg(id)) => {
-                if spec.is_some_and(|s| s.imm_only) {
-                    at.fail(errors::needs_constant(span, name, at.entry.section), 2);
-                    return Operand::Sink;
-                }
                 let lanes = self.reg_lanes(id);
                 let element = match member.map(|m| m.text.trim_start_matches('.')) {
                     None => 0,
@@ -236,11 +209,11 @@ impl Checker {
                 }
                 Operand::Reg(id, element)
             }
+            Some(Sym::Var(_)) if role == Role::Dst => {
+                at.fail(errors::needs_register(span, name, None), 2);
+                Operand::Sink
+            }
             Some(Sym::Var(id)) => {
-                if role == Role::Dst {
-                    at.fail(errors::needs_register(span, name, None), 2);
-                    return Operand::Sink;
-                }
                 if let Some(want) = ty.filter(|t| t.class() == Class::Opaque) {
                     return self.handle(at, want, id, word);
                 }
@@ -261,32 +234,58 @@ impl Checker {
             }
             None => {
                 let full = member.map(|m| format!("{}.{}", word.text, m.text.trim_start_matches('.')));
-                let full = full.as_deref().unwrap_or(&word.text);
-                let Some(row) = ptx_dsl_isa::isa::sreg::sreg(full) else {
-                    let d = self.undeclared_register(at, full, role, ty, span);
-                    at.fail(d, 1);
-                    return Operand::Sink;
-                };
-                if role == Role::Dst {
-                    at.fail(errors::read_only(span, full), 2);
-                } else if at.opcode != op::mov && !(at.opcode == op::cvt && integers(at)) {
-                    let x = self.free_name();
-                    at.fail(errors::special_register(span, full, row.ty, at.entry.opcode, x), 2);
-                } else if row.vector {
-                    at.fail(errors::whole_vector_sreg(span, full), 1);
-                } else if let Some(d) = self.gate(span, format_args!("`{full}`"), row.since, row.requires, "10") {
-                    at.fail(d, 1);
-                } else if let Some(want) = ty {
-                    // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
-                    let lower = at.opcode == op::cvt || want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
-                    if !register_fits(row.ty, want, lower) {
-                        let helps = self.special_instead(at, full, row.ty, want);
-                        at.fail(errors::register_type(span, full, row.ty, want, false, helps), 1);
-                    }
-                }
-                SpecialRegister::named(full).map_or(Operand::Sink, Operand::Sreg)
+                self.special_register(at, full.as_deref().unwrap_or(&word.text), role, ty, span)
             }
         }
+    }
+
+    /// A label, or the name of a list of labels.
+    fn place_in_code(&mut self, at: &mut Attempt, name: &str, text: &str, span: Span) -> Operand {
+        let list = name == "tlist";
+        let d = match self.lookup(text) {
+            Some(Sym::Label(_)) if list => errors::label_for_list(span, text, self.free_list_name()),
+            Some(Sym::Label(id)) => return Operand::Label(id),
+            Some(Sym::Labels(n)) if list => return Operand::Labels(self.lists.labels[n].clone()),
+            Some(Sym::Broken) => {
+                at.broken();
+                return Operand::Sink;
+            }
+            Some(Sym::Below) => errors::list_below(span, text),
+            Some(other) => {
+                let want = if list { "a list of branch targets" } else { "a label" };
+                errors::wrong_name(span, text, other.describe(), want)
+            }
+            None => self.undeclared(span, "label", text),
+        };
+        at.fail(d, 1);
+        Operand::Sink
+    }
+
+    /// A name that is not declared: a special register, or an error.
+    fn special_register(&mut self, at: &mut Attempt, full: &str, role: Role, ty: Option<Ty>, span: Span) -> Operand {
+        let Some(row) = ptx_dsl_isa::isa::sreg::sreg(full) else {
+            let d = self.undeclared_register(at, full, role, ty, span);
+            at.fail(d, 1);
+            return Operand::Sink;
+        };
+        if role == Role::Dst {
+            at.fail(errors::read_only(span, full), 2);
+        } else if at.opcode != op::mov && !(at.opcode == op::cvt && integers(at)) {
+            let x = self.free_name();
+            at.fail(errors::special_register(span, full, row.ty, at.entry.opcode, x), 2);
+        } else if row.vector {
+            at.fail(errors::whole_vector_sreg(span, full), 1);
+        } else if let Some(d) = self.gate(span, format_args!("`{full}`"), row.since, row.requires, "10") {
+            at.fail(d, 1);
+        } else if let Some(want) = ty {
+            // Old code reads the lower half of a wider one (PTX ISA 10.1, 10.11).
+            let lower = at.opcode == op::cvt || want.bits() == 16 && row.ty == Ty::U32 || row.name == "%gridid";
+            if !register_fits(row.ty, want, lower) {
+                let helps = self.special_instead(at, full, row.ty, want);
+                at.fail(errors::register_type(span, full, row.ty, want, false, helps), 1);
+            }
+        }
+        SpecialRegister::named(full).map_or(Operand::Sink, Operand::Sreg)
     }
 
     /// A name without a register: it may be a special register, or a constant of C.

@@ -188,8 +188,10 @@ impl Checker {
             && self.ends.constant > CONST_LIMIT
             && self.ends.constant.saturating_sub(shape.size) <= CONST_LIMIT
         {
-            let text =
-                format!("the module has {} bytes of `.const` variables, and 65536 are the most", self.ends.constant);
+            let text = format!(
+                "the module has {} bytes of `.const` variables, but at most 65536 are allowed",
+                self.ends.constant
+            );
             self.report(errors::variable(name.name.span, &text, "5.1.3", "declare it `.global`"));
         }
         if shape.size > IMAGE_LIMIT as u64 {

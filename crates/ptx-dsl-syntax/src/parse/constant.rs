@@ -1,4 +1,4 @@
-//! Constants of Rust in a module of `ptx!`: their declarations, and expressions with them. A literal is known here, and stands for
+//! Rust constants in a module of `ptx!`: their declarations, and expressions with them. A literal is known here, and stands for
 //! itself; of anything else rustc knows the value, and an expression with it is one [`Expr::Rust`].
 
 mod errors;

@@ -318,7 +318,7 @@ impl Parser<'_> {
         }
         let (ty, span) = match ty {
             Some(ty) => {
-                if let Some((from, to, right)) = order.mended(self.tokens) {
+                if let Some((from, to, right)) = order.in_order(self.tokens) {
                     let span = self.tokens[from].span().to(self.tokens[to - 1].span());
                     self.report(errors::declaration_order(span, &var.space.text, late, &right));
                 }
@@ -511,7 +511,7 @@ impl Parser<'_> {
 }
 
 /// The parts of a declaration before its name, in their order: alignment and attributes, before or after the state space, then
-/// vector size and type, then what is behind a pointer (PTX ISA 5.1.6.3, 5.4).
+/// vector size and type, then what a pointer points to (PTX ISA 5.1.6.3, 5.4).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
 enum Rank {
     Align,
@@ -536,7 +536,7 @@ impl Order {
     }
 
     /// If they are not in order: the tokens from the first to the last that must move, and their right order.
-    fn mended(&self, tokens: &[Token]) -> Option<(usize, usize, String)> {
+    fn in_order(&self, tokens: &[Token]) -> Option<(usize, usize, String)> {
         let mut pieces = self.pieces.clone();
         let pointer = self.has(Rank::Pointer);
         for piece in &mut pieces {

@@ -62,9 +62,7 @@ pub(crate) fn foreign_line(span: Span) -> Diagnostic {
         101,
         span,
         format_args!("unknown character `#`"),
-        format_args!(
-            "of the preprocessor's lines only those that name a file are read: `# 1 \"x.ptx\"`, `#line 1 \"x.ptx\"`"
-        ),
+        format_args!("only preprocessor lines that name a file are accepted: `# 1 \"x.ptx\"`, `#line 1 \"x.ptx\"`"),
         format_args!("remove the line"),
     )
 }
@@ -74,7 +72,7 @@ pub(crate) fn character(span: Span, code: u8) -> Diagnostic {
     explained_error(
         101,
         span,
-        format_args!("`'{}'` is a character of C", code as char),
+        format_args!("`'{}'` is a C character constant", code as char),
         format_args!("the constants of PTX are numbers (PTX ISA 4.5)"),
         format_args!("write `{code}`"),
     )
@@ -319,7 +317,7 @@ pub(crate) fn body_after_semicolon(semicolon: Span) -> Diagnostic {
     explained_error(
         118,
         semicolon,
-        format_args!("this `;` ends the declaration, and a body follows"),
+        format_args!("this `;` ends the declaration, but a body follows"),
         format_args!("directives before the body have no `;`, except for `.pragma` (PTX ISA 11.2)"),
         format_args!("remove the `;`"),
     )
@@ -351,7 +349,7 @@ pub(crate) fn rust_attribute(span: Span, name: &str, in_body: bool) -> Diagnosti
         110,
         span,
         format_args!("a Rust attribute is allowed only before a part"),
-        format_args!("PTX has no attributes, and rustc sees none in `ptx!` but that of a part"),
+        format_args!("PTX has no attributes, and in `ptx!` rustc sees only those of a part"),
     )
     .help(help)
 }
@@ -361,7 +359,7 @@ pub(crate) fn visibility(span: Span) -> Diagnostic {
     helped_error(
         110,
         span,
-        format_args!("only a part has a visibility of Rust, and a kernel is `pub`"),
+        format_args!("only a part has a Rust visibility; a kernel is always `pub`"),
         format_args!("remove it"),
     )
 }
@@ -395,12 +393,12 @@ pub(crate) fn bad_number(span: Span, text: &str, why: &str) -> Diagnostic {
     match text.get(..2) {
         Some("0x" | "0X") => d.help("put hexadecimal digits after it: 0 to 9, A to F"),
         Some("0b" | "0B") => d.help("put binary digits after it: 0 and 1"),
-        Some("0f" | "0F" | "0d" | "0D") => d.help("give all digits of its bits, zeros too"),
+        Some("0f" | "0F" | "0d" | "0D") => d.help("write all the digits, zeros too"),
         _ if all_digits(text) => {
             d.help(format!("a number that begins with 0 is octal: write `{}`", text.trim_start_matches('0')))
         }
         _ if hexadecimal => d.help(format!("write `0x{text}` if it is hexadecimal")),
-        _ if why.ends_with("digit") => d.help("remove what is no digit"),
+        _ if why.ends_with("digit") => d.help("remove everything that is not a digit"),
         _ => d,
     }
 }
@@ -421,7 +419,9 @@ pub(crate) fn signed_bits(span: Span, op: char, text: &str) -> Diagnostic {
         120,
         span,
         format_args!("`{text}` takes no `{op}`"),
-        format_args!("`0f` and its digits are the bits of a number, and take part in no expression (PTX ISA 4.5.2)"),
+        format_args!(
+            "`0f` and its digits are the bits of a number, and cannot be part of an expression (PTX ISA 4.5.2)"
+        ),
     );
     match (op, u32::from_str_radix(&text[2..], 16)) {
         ('-', Ok(bits)) => d.help(format!("write `0f{:08X}`", bits ^ 0x8000_0000)),

@@ -361,14 +361,14 @@ impl Parser<'_> {
             None => (text, false),
         };
         let (digits, radix, kind) = match digits.as_bytes() {
-            [b'0', b'x' | b'X', ..] => (&digits[2..], 16, "hexadecimal"),
-            [b'0', b'b' | b'B', ..] => (&digits[2..], 2, "binary"),
-            [b'0', _, ..] => (&digits[1..], 8, "octal"),
-            _ => (digits, 10, "decimal"),
+            [b'0', b'x' | b'X', ..] => (&digits[2..], 16, "a hexadecimal"),
+            [b'0', b'b' | b'B', ..] => (&digits[2..], 2, "a binary"),
+            [b'0', _, ..] => (&digits[1..], 8, "an octal"),
+            _ => (digits, 10, "a decimal"),
         };
         for c in digits.chars() {
             if !c.is_digit(radix) {
-                let why = format!("`{c}` is no {kind} digit");
+                let why = format!("`{c}` is not {kind} digit");
                 return self.fail(errors::bad_number(span, text, &why));
             }
         }
@@ -382,7 +382,7 @@ impl Parser<'_> {
     }
 }
 
-/// The value of so many hexadecimal digits.
+/// The value of this many hexadecimal digits.
 fn hexadecimal(digits: &str, count: usize) -> Option<u64> {
     // A sign is none, though the standard library takes one.
     if digits.len() != count || digits.starts_with('+') {

@@ -178,15 +178,15 @@ const ADVICE: &[Row] = &[
     ("tan", "divide `sin` by `cos`"),
     ("nop", "remove it: PTX has none"),
     ("assert", "branch around a `trap`"),
-    ("printf", "PTX prints by a call of the function vprintf, as nvcc writes it"),
+    ("printf", "PTX prints by calling the function vprintf, as the code of nvcc does"),
     ("inc", "add 1 with `add`"),
     ("dec", "subtract 1 with `sub`"),
     ("push", "PTX has no stack: use registers, or a `.local` variable"),
     ("pop", "PTX has no stack: use registers, or a `.local` variable"),
     ("clock", "read `%clock` with `mov`"),
     ("clock64", "read `%clock64` with `mov`"),
-    ("malloc", "memory is allocated by the host program, or by a call of the function malloc"),
-    ("free", "memory is freed by the host program, or by a call of the function free"),
+    ("malloc", "memory is allocated by the host program, or by calling the function malloc"),
+    ("free", "memory is freed by the host program, or by calling the function free"),
 ];
 
 /// Special registers: the part before the component, if there is one.
@@ -233,7 +233,7 @@ pub fn ty(name: &str) -> Option<&'static str> {
     c_type(name).or_else(|| row(OTHER_TYPES, name))
 }
 
-/// The same for a type that begins a declaration of C.
+/// The same for a type that begins a C declaration.
 pub(super) fn c_type(name: &str) -> Option<&'static str> {
     row(C_TYPES, name)
 }

@@ -20,7 +20,7 @@ pub struct Header {
     pub compiled: bool,
     /// `lines`: the printed text names lines of the source.
     pub lines: bool,
-    /// Constants of Rust.
+    /// Rust constants.
     pub scope: Scope,
     /// From `<` to `>`.
     pub span: Span,

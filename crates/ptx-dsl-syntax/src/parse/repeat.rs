@@ -347,7 +347,7 @@ impl Expander<'_> {
         all.join(", ")
     }
 
-    /// Would so many tokens more be too many? That is said once, at this token.
+    /// Would this many more tokens be too many? That is said once, at this token.
     fn is_too_long(&mut self, at: usize, more: usize) -> bool {
         let most = (self.out.tokens.len() + more).max(self.out.contexts.len());
         if most > MAX_TOKENS && !self.spent {

@@ -31,7 +31,7 @@ pub(super) struct Accesses {
 pub(in crate::checked) struct Outcome {
     /// An access that is in a race with it.
     pub race: Option<Record>,
-    /// It reads bytes that nobody has written.
+    /// It reads bytes that nothing has written.
     pub unwritten: bool,
     /// A store that is before it without a proxy fence.
     pub unfenced: Option<Record>,

@@ -16,7 +16,7 @@ use crate::simd::{InstructionSet, dispatch};
 use ptx_dsl_isa::image::Register;
 use std::cell::Cell;
 
-/// A load from shared memory of what an `fma.rn.f32` multiplies, and nobody else reads.
+/// A load from shared memory of what an `fma.rn.f32` multiplies, and nothing else reads.
 pub(in super::super) struct Factor {
     pub access: Access,
     pub address: Value,

@@ -1,4 +1,4 @@
-//! Instructions of a plan that run as one: nobody else reads what they hand on.
+//! Instructions of a plan that run as one: nothing else reads what they hand on.
 
 use super::super::code::{Instr, Run};
 use super::super::memory::{CHAIN, Factor, Products};

@@ -11,7 +11,7 @@ enum Reader {
     Nobody,
     /// This instruction of the region.
     One(usize),
-    /// Several, or one outside of the region, or nobody knows.
+    /// Several, or one outside of the region, or unknown ones.
     Others,
 }
 

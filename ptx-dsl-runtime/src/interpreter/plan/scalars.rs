@@ -21,7 +21,7 @@ pub(super) struct Computed {
     /// The number of the instruction.
     pub at: usize,
     pub how: How,
-    /// The results, and the bits that each register has: none for a second one that nobody wants.
+    /// The results, and the bits that each register has: none for a second one that nothing needs.
     pub places: [(Register, u64); 2],
     /// The kind of the results.
     pub kind: Kind,

@@ -122,7 +122,7 @@ forms! {
     "setp" compare::setp [{lt} {le} {gt} {ge}] [{U16} {S16}] (H H) => (P P);
     "selp" compare::selp [{}] [{{B32} {U32} {S32} {F32}}] (W W P) => (W);
     "selp" compare::selp [{}] [{{B64} {U64} {S64} {F64}}] (L L P) => (L);
-    // f32. The first four are for results whose NaNs nobody distinguishes.
+    // f32. The first four are for results whose NaNs nothing distinguishes.
     "add" float::add_any_nan [{{} {rn}}] [{F32}] (F F) => (F);
     "sub" float::sub_any_nan [{{} {rn}}] [{F32}] (F F) => (F);
     "mul" float::mul_any_nan [{{} {rn}}] [{F32}] (F F) => (F);

@@ -29,13 +29,13 @@ pub(super) struct Place {
 pub(super) struct Places {
     pub sources: [Place; LOOP_OPERANDS],
     pub result: Place,
-    /// The second result, if somebody wants it.
+    /// The second result, if something needs it.
     pub second: Option<Place>,
-    /// All lanes get a result, not only those that run: nobody reads it in others.
+    /// All lanes get a result, not only those that run: nothing reads it in others.
     pub all: bool,
 }
 
-/// What loops need: so many warps, and so many rows of each kind.
+/// What loops need: this many warps, and this many rows of each kind.
 #[derive(Debug, Clone, Copy, Default)]
 pub(super) struct Needs {
     pub warps: usize,

@@ -1,4 +1,4 @@
-//! Two instructions in one loop: the second takes the result of the first, which need not be stored if nobody else reads it. The
+//! Two instructions in one loop: the second takes the result of the first, which need not be stored if nothing else reads it. The
 //! pairs are those that are frequent in kernels: chains of f32 arithmetic, hashes, counters and tests.
 #![cfg_attr(not(ptx_dsl_optimised), allow(unused))]
 
@@ -119,7 +119,7 @@ fn all() -> Vec<Pair> {
 
 #[cfg(ptx_dsl_optimised)]
 instructions! {
-    // f32: results whose NaNs nobody distinguishes, and others
+    // f32: results whose NaNs nothing distinguishes, and others
     Add "add" float::add_any_nan {rn} {F32} (F F) => F;
     Sub "sub" float::sub_any_nan {rn} {F32} (F F) => F;
     Mul "mul" float::mul_any_nan {rn} {F32} (F F) => F;

@@ -12,7 +12,7 @@ pub fn any_shared(addr: u64) -> AddrSpace {
     if addr >> 32 == 0 { AddrSpace::SharedCluster } else { AddrSpace::Generic }
 }
 
-/// A place in shared memory with so many bytes after it.
+/// A place in shared memory with this many bytes after it.
 pub fn shared_in(
     x: &Ctx<'_>,
     space: AddrSpace,

@@ -291,7 +291,7 @@ pub fn words(piece: &[u8; 16], value: impl Fn(u32) -> f32) -> [f32; 4] {
     std::array::from_fn(|i| value(u32::from_le_bytes([0, 1, 2, 3].map(|b| piece[4 * i + b]))))
 }
 
-/// A piece of elements of at most 8 bits, each so many bits wide, side by side from the first bit on.
+/// A piece of elements of at most 8 bits, each this many bits wide, side by side from the first bit on.
 #[inline(always)]
 pub fn packed<const E: usize, const BITS: usize>(piece: &[u8; 16], table: &[f32; 256]) -> [f32; E] {
     let x = u128::from_le_bytes(*piece);

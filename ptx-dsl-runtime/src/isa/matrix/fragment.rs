@@ -70,7 +70,7 @@ fn put<const W: usize>(tile: &mut Tile<W>, (line, k): (usize, usize), values: &E
     }
 }
 
-/// A matrix A of so many rows (8 or 16) from the registers of a warp.
+/// A matrix A of this many rows (8 or 16) from the registers of a warp.
 pub(crate) fn a(rows: usize, k: usize, packing: Packing, registers: &[Source<'_>]) -> Tile<HIGH> {
     let (mut tile, mut values) = (Tile::new(rows, k), [[0.0; 32]; 8]);
     for (r, register) in registers.iter().enumerate() {

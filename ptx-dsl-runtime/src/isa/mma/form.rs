@@ -84,7 +84,7 @@ impl Form {
         Form::with_shape(q, sparse, m, k)
     }
 
-    /// With so many rows and so much depth.
+    /// With this many rows and so much depth.
     pub fn with_shape(q: Q, sparse: bool, m: usize, k: usize) -> Form {
         let kind = match q.ty[0] {
             Ty::F64 => Kind::Double,

@@ -41,14 +41,14 @@ fn written(exponent: i32) -> String {
     format!("e{}{:02}", if exponent < 0 { '-' } else { '+' }, exponent.unsigned_abs())
 }
 
-/// The decimal mantissa with so many digits after the point, and the exponent.
+/// The decimal mantissa with this many digits after the point, and the exponent.
 fn parts(v: f64, precision: usize) -> (String, i32) {
     let text = format!("{v:.precision$e}");
     let (mantissa, exponent) = text.split_once('e').unwrap_or((&text, "0"));
     (mantissa.to_owned(), exponent.parse().unwrap_or(0))
 }
 
-/// `%g`: so many significant digits, without zeros at the end.
+/// `%g`: this many significant digits, without zeros at the end.
 fn shortest(v: f64, style: &Style) -> String {
     let significant = style.precision.unwrap_or(6).max(1);
     let (mantissa, exponent) = parts(v, significant - 1);

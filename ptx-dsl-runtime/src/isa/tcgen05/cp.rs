@@ -87,7 +87,7 @@ impl Format {
 fn source(word: u64) -> Result<Shared, FaultKind> {
     let source = Shared::decode(word, "the matrix to copy", false)?;
     if source.absolute {
-        return wrong(ABSOLUTE, "1 is for rows of 48 bytes, which `tcgen05.cp` has not");
+        return wrong(ABSOLUTE, "1 is for rows of 48 bytes, which `tcgen05.cp` does not have");
     }
     if source.swizzle == Swizzle::B128Atom32 {
         // Table 53 has it for MN-major matrices alone

@@ -35,7 +35,7 @@ pub enum Shape {
     Rows([i32; 4]),
     /// A column of pixels, with offsets in width, height and depth.
     Pixels([u16; 3]),
-    /// So many pixels along the width, the halo included, and an offset.
+    /// This many pixels along the width, the halo included, and an offset.
     Wide { pixels: u32, offset: u16 },
 }
 

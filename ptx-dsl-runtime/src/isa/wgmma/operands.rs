@@ -59,7 +59,7 @@ fn uniform(given: Source<'_>, of: &str) -> Result<Shared, FaultKind> {
 }
 
 impl<'a> Operands<'a> {
-    /// From the sources; D has so many registers.
+    /// From the sources; D has this many registers.
     pub fn new(q: Q, sparse: bool, s: &'a [Source<'a>], registers: usize) -> Result<Operands<'a>, FaultKind> {
         let absent = || FaultKind::Internal("operands of `wgmma.mma_async`".into());
         let floats = q.ty[0] != Ty::S32;

@@ -36,7 +36,7 @@ pub(super) struct Product {
 }
 
 impl Product {
-    /// With so many registers of D.
+    /// With this many registers of D.
     pub fn new(q: Q, sparse: bool, registers: usize) -> Product {
         let cells = if q.ty[0] == Ty::F16 { Cells::Half } else { Cells::Word };
         let each = if cells == Cells::Half { 2 } else { 4 };

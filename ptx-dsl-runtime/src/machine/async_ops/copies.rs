@@ -49,18 +49,18 @@ pub(super) fn copy_outlives(copy: &Copy, rank: u32, own: u32, uncounted: bool) -
         Signal::BulkGroup => FaultKind::undefined(
             format!("{of} while this copy reads its shared memory"),
             "9.7.9.25.6.2",
-            "`cp.async.bulk.commit_group` and `cp.async.bulk.wait_group.read 0` before the thread ends",
+            "put `cp.async.bulk.commit_group` and `cp.async.bulk.wait_group.read 0` before the thread ends",
         ),
         _ if uncounted => FaultKind::undefined(
             format!(
-                "{of} while this copy on its shared memory is under way, and the tx-count of its mbarrier object does not \
+                "{of} while this copy on its shared memory is in flight, and the tx-count of its mbarrier object does not \
                  have its bytes"
             ),
             "9.7.9.25.4",
             "let `expect_tx` count the bytes of all copies of a phase, before the last arrival of the phase, and wait for it",
         ),
         _ => FaultKind::undefined(
-            format!("{of} while this copy on its shared memory is under way"),
+            format!("{of} while this copy on its shared memory is in flight"),
             "9.7.9.25.4",
             "wait for the phase of the mbarrier object that the copy completes, in each CTA that takes part",
         ),

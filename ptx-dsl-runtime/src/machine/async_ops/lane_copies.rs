@@ -249,9 +249,9 @@ impl Ctx<'_> {
         let (warp, site, lane) = first.filter(|_| self.monitor.is_on())?;
         (self.warp, self.site, self.cur.cta) = (warp, site, rank);
         let kind = FaultKind::undefined(
-            format!("CTA {rank} of the cluster ends while this copy to its shared memory is under way"),
+            format!("CTA {rank} of the cluster ends while this copy to its shared memory is in flight"),
             "9.7.9.25.3.3",
-            "`cp.async.wait_all` before the thread ends",
+            "put `cp.async.wait_all` before the thread ends",
         );
         Some(self.fault(kind, lane))
     }

@@ -16,14 +16,14 @@ const ORDER: &str = "9.7.16.6";
 pub(super) fn operation_outlives(rank: u32, own: u32) -> FaultKind {
     if rank == own {
         return FaultKind::undefined(
-            format!("CTA {rank} of the cluster ends while this operation on its Tensor Memory is under way"),
+            format!("CTA {rank} of the cluster ends while this operation on its Tensor Memory is in flight"),
             ORDER,
             "`tcgen05.commit` to an mbarrier and wait for it before the threads of the CTA end",
         );
     }
     FaultKind::IssueGranularity {
         what: format!(
-            "CTA {rank} of the cluster, the peer of CTA {own}, ends while this operation on its Tensor Memory is under way"
+            "CTA {rank} of the cluster, the peer of CTA {own}, ends while this operation on its Tensor Memory is in flight"
         ),
         help: "keep both CTAs alive until they are done: `barrier.cluster.arrive` and `.wait` at the end",
     }

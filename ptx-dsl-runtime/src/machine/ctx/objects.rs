@@ -88,7 +88,7 @@ impl Ctx<'_> {
         (names(pointers), names(integers))
     }
 
-    /// Dynamic shared memory, if the address is behind the static one.
+    /// Dynamic shared memory, if the address is past the static one.
     fn dynamic_shared(&self, space: &str, addr: u64) -> Option<Object> {
         let info = self.geometry.info;
         if space != "shared" || !info.uses_dynamic_shared {

@@ -66,7 +66,7 @@ impl Ctx<'_> {
         (width <= known).then(|| self.register_value(fault, name, (bits & low, width), types))
     }
 
-    /// A register of so many bits that the statement of a fault has read.
+    /// A register of this many bits that the statement of a fault has read.
     pub(crate) fn register_value(&self, fault: &Fault, name: String, value: (u64, u8), types: &[Ty]) -> RegisterValue {
         let statement = fault.at.as_ref().map_or("", |at| at.text.as_ref());
         let place = if value.1 == 64 { self.place_in_words(value.0) } else { None };

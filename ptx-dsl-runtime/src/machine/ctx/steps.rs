@@ -1,5 +1,6 @@
 //! What a step does, for launches that run step by step.
 
+use crate::fault::words::id;
 use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::monitor::{Access, Offsets, Sync};
@@ -13,8 +14,8 @@ impl Ctx<'_> {
         let Some(steps) = &self.scheduling.steps else { return Vec::new() };
         let words = steps.switches.iter().map(|(process, site)| {
             let Process { operation, cluster, rank, warp } = *process;
-            let [x, y, z] = self.geometry.ctaid(self.geometry.clusterid(cluster), rank);
-            let warp = format!("warp {warp} of CTA ({x}, {y}, {z})");
+            let ctaid = self.geometry.ctaid(self.geometry.clusterid(cluster), rank);
+            let warp = format!("warp {warp} of CTA {}", id(ctaid));
             match operation {
                 0 => format!("{warp} from {}", self.geometry.statement(*site, "its start")),
                 n => format!("asynchronous operation {n} of {warp} completes"),

@@ -1,5 +1,6 @@
 //! The lines of a deadlock report: who waits where for what.
 
+use crate::fault::words::id;
 use crate::machine::geometry::Geometry;
 
 /// Lines of a report at most.
@@ -46,12 +47,12 @@ impl Waiting {
 
 impl Alike {
     fn lines(&self, geometry: &Geometry<'_>) -> Vec<String> {
-        let line = |(rank, wait): &(u32, String)| format!("CTA {:?}, {wait}", geometry.ctaid(self.id, *rank));
+        let line = |(rank, wait): &(u32, String)| format!("CTA {}, {wait}", id(geometry.ctaid(self.id, *rank)));
         let mut all: Vec<String> = self.waits.iter().map(line).collect();
         if self.waits.is_empty() || self.others.is_empty() {
             return all;
         }
-        let named = self.others.iter().take(NAMED).map(|id| format!("{:?}", geometry.ctaid(*id, 0)));
+        let named = self.others.iter().take(NAMED).map(|cluster| id(geometry.ctaid(*cluster, 0)));
         let more = match self.others.len().saturating_sub(NAMED) {
             0 => String::new(),
             more => format!(" and {more} more"),

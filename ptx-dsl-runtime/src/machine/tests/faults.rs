@@ -262,7 +262,7 @@ fn a_deadlock_of_many_warps_is_found_soon() {
     }
 }
 
-// the first warp waits for a phase that nobody touches, the second for one of whose two arrivals one has come
+// the first warp waits for a phase that nothing touches, the second for one of whose two arrivals one has come
 kernel!(HalfArrived, INFO, |x, pc, ws| {
     match pc {
         0 => {

@@ -309,8 +309,8 @@ fn table_48_hangs_when_dealloc_blocks() {
     let text = hangs[0].to_string();
     for part in [
         "deadlock",
-        "CTA [0, 0, 0], threads 0 to 31 at `barrier.cluster.wait;` (PTX line 12): waits for the cluster barrier, not arrived: CTA rank 1 threads 0 to 31",
-        "CTA [1, 0, 0], threads 0 to 31 at `tcgen05.dealloc.cta_group::2.sync.aligned.b32 t, n;` (PTX line 11): waits for `tcgen05.dealloc` of CTA rank 0",
+        "CTA (0, 0, 0), threads 0 to 31 at `barrier.cluster.wait;` (PTX line 12): waits for the cluster barrier, not arrived: CTA rank 1 threads 0 to 31",
+        "CTA (1, 0, 0), threads 0 to 31 at `tcgen05.dealloc.cta_group::2.sync.aligned.b32 t, n;` (PTX line 11): waits for `tcgen05.dealloc` of CTA rank 0",
         "a cycle: threads 0 to 31 of CTA rank 0 wait for threads 0 to 31 of CTA rank 1, which wait for threads 0 to 31 of CTA rank 0",
     ] {
         assert!(text.contains(part), "{part} is not in\n{text}");
@@ -412,7 +412,7 @@ fn wrong_use_of_the_allocator() {
     assert_eq!(tensor_memory::<LeakOfOne>(2, 1), blocked);
     assert!(tensor_memory::<Odd>(1, 1).contains("96 columns: a power of two"));
     assert!(tensor_memory::<Grows>(1, 1).contains("64 columns after one of 32"));
-    assert!(tensor_memory::<Mismatch>(1, 1).contains("deallocation of 32 columns, allocated were 64"));
+    assert!(tensor_memory::<Mismatch>(1, 1).contains("deallocation of 32 columns, but 64 were allocated"));
     assert!(tensor_memory::<Elsewhere>(1, 1).contains("at column 32, where no allocation starts"));
     assert!(tensor_memory::<OtherLane>(1, 1).contains("at lane 32"));
     assert!(tensor_memory::<Late>(1, 1).contains("after `tcgen05.relinquish_alloc_permit`"));

@@ -17,7 +17,7 @@ pub fn command() -> Command {
                 .about("Reports everything that is wrong with PTX files, and with the `ptx!` macros of Rust files (.rs)")
                 .after_help(
                     "Lines and columns count from 1; a column counts characters (Unicode scalar values, a tab is one), and the end\n\
-                     column is the one after the last character. Returned is 0 if there is no error, 1 if there is one, 2 if a file\n\
+                     column is the one after the last character. The exit status is 0 if there is no error, 1 if there is one, 2 if a file\n\
                      cannot be read or the arguments are wrong.",
                 )
                 .args([files(), target_argument(), version_argument()])
@@ -39,7 +39,7 @@ pub fn command() -> Command {
         .subcommand(
             Command::new("explain")
                 .about("Explains an error code, with a wrong and a right example")
-                .arg(Arg::new("code").value_name("CODE").help("Such as PTX0207; all codes in short if there is none")),
+                .arg(Arg::new("code").value_name("CODE").help("Such as PTX0207; without it, all codes in short")),
         )
         .subcommand(
             Command::new("isa")
@@ -47,12 +47,12 @@ pub fn command() -> Command {
                 .arg(
                     Arg::new("opcode")
                         .value_name("OPCODE")
-                        .help("Such as mbarrier.arrive; the families if there is none"),
+                        .help("Such as mbarrier.arrive; without it, the families"),
                 ),
         )
         .subcommand(
             Command::new("fmt")
-                .about("Formats PTX files, and the `ptx!` macros of Rust files (.rs), in place: indentation and white space, no token and no comment is changed")
+                .about("Formats PTX files, and the `ptx!` macros of Rust files (.rs), in place. Only indentation and white space change")
                 .arg(files())
                 .arg(
                     Arg::new("check")
@@ -73,7 +73,7 @@ pub fn command() -> Command {
                 .about("Prints modules as ptx-dsl writes them: checked, qualifiers in the manual's order, with their comments")
                 .after_help(
                     "A module is printed if it is legal PTX. Findings of protocol and flow (PTX06xx), and others whose level can be\n\
-                     set, are shown on standard error and stop nothing. Returned is 0 if every module was printed, 1 if one has\n\
+                     set, are shown on standard error and stop nothing. The exit status is 0 if every module was printed, 1 if one has\n\
                      another error, 2 if a file cannot be read or the arguments are wrong.",
                 )
                 .args([files(), target_argument(), version_argument()]),
@@ -82,7 +82,7 @@ pub fn command() -> Command {
 
 /// What a level does to findings.
 pub const LEVELS: [(&str, &str); 3] = [
-    ("allow", "Leaves these findings out; of several levels for a finding the last counts"),
+    ("allow", "Hides these findings; if several levels apply to a finding, the last counts"),
     ("warn", "Makes these findings warnings"),
     ("deny", "Makes these findings errors"),
 ];

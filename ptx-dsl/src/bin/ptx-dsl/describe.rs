@@ -94,7 +94,7 @@ fn describe(i: &'static Instr) -> String {
         i.operands.iter().for_each(|o| out.push_str(&operand(o)));
     }
     if !i.gates.is_empty() {
-        let _ = writeln!(out, "  needs more:");
+        let _ = writeln!(out, "  requirements:");
         i.gates.iter().for_each(|g| out.push_str(&gate(g)));
     }
     let rules: Vec<String> = i.rules.iter().filter_map(rule).collect();
@@ -126,7 +126,7 @@ fn sets(forms: &[Form], i: &Instr) -> Vec<String> {
     }
     let default = |name: &str| {
         let found = i.defaults.iter().find(|(n, _)| *n == name);
-        found.map_or(String::new(), |(_, value)| format!(" (without: {value})"))
+        found.map_or(String::new(), |(_, value)| format!(" (default: {value})"))
     };
     seen.iter()
         .map(|(name, alts)| match name.as_str() {
@@ -188,6 +188,7 @@ fn condition(w: &When) -> String {
         When::Not(q) => format!("without {q}"),
         When::HasAny(list) => list.iter().map(|q| q.text()).collect::<Vec<_>>().join(" or "),
         When::Operand(name) => format!("operand {name}"),
+        When::Sink("_") => "`_` in the form".to_owned(),
         When::Sink(name) => format!("operand {name} is `_`"),
         When::Types(list) => list.iter().map(|t| format!(".{}", t.name())).collect(),
     }

@@ -36,7 +36,7 @@ pub struct Outcome {
     pub shown: String,
     pub errors: usize,
     pub warnings: usize,
-    /// Has it an error of the language itself, so that it was not fully typed? Findings whose level can be set do not count.
+    /// Does it have an error of the language itself, so that it was not fully typed? Findings whose level can be set do not count.
     pub broken: bool,
     /// The printed module.
     pub ptx: String,

@@ -85,7 +85,7 @@ impl Checker {
             return Some(errors::alias(alias.span, &text, "remove one of the two").label(first, "it is made one here"));
         }
         if x.defined {
-            let text = format!("`{}` is defined, and an alias is declared only", alias.text);
+            let text = format!("`{}` is defined, but an alias must only be declared", alias.text);
             let help = "end its declaration with `;` in place of the body";
             return Some(errors::alias(alias.span, &text, help).label(x.span, "it is defined here"));
         }

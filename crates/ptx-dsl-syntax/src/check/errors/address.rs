@@ -23,7 +23,7 @@ pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, takes
     let d = noted_error(
         413,
         span,
-        format_args!("`{name}` is a `.{is}` variable, and the instruction accesses `.{want}`"),
+        format_args!("`{name}` is a `.{is}` variable, but the instruction accesses `.{want}`"),
         format_args!(
             "a variable is accessed in the state space it is declared in, or by a generic address (PTX ISA 5.1)"
         ),
@@ -40,7 +40,7 @@ pub(crate) fn space_mismatch(span: Span, name: &str, is: &str, want: &str, takes
 
 /// `takes`: can the instruction name the state space? `x`: a free name.
 pub(crate) fn generic_space(span: Span, name: &str, is: &str, takes: bool, x: &str) -> Diagnostic {
-    let d = error(413, span, format!("`{name}` is a `.{is}` variable, and a generic address cannot name it"));
+    let d = error(413, span, format!("`{name}` is a `.{is}` variable, but a generic address cannot name it"));
     match is {
         _ if takes => d.help(format!("add `.{is}`")),
         "const" => d.help(format!("put `.reg .u64 {x}; cvta.const.u64 {x}, {name};` before it, and write `{x}`")),
@@ -52,7 +52,10 @@ pub(crate) fn address_register(span: Span, name: &str, ty: Ty) -> Diagnostic {
     explained_error(
         416,
         span,
-        format_args!("`{name}` is a `.{}` register, and an address needs 32 or 64 bits of integer or bits", ty.name()),
+        format_args!(
+            "`{name}` is a `.{}` register, but an address is an integer or `.b` register of 32 or 64 bits",
+            ty.name()
+        ),
         format_args!("see PTX ISA 6.4.1"),
         format_args!("keep the address in a `.b64` or `.u64` register"),
     )
@@ -64,7 +67,7 @@ pub(crate) fn narrow_address(span: Span, name: &str, generic: bool, shared: bool
     let d = noted_error(
         416,
         span,
-        format_args!("`{name}` has 32 bits, and {what} has 64"),
+        format_args!("`{name}` has 32 bits, but {what} has 64"),
         format_args!("32 bits suffice in other state spaces, such as `.shared` (PTX ISA 6.4.1)"),
     );
     match shared {
@@ -78,7 +81,7 @@ pub(crate) fn narrow_variable(span: Span, name: &str) -> Diagnostic {
     explained_error(
         416,
         span,
-        format_args!("the address of `{name}` has 64 bits, and this value has 32"),
+        format_args!("the address of `{name}` has 64 bits, but this value has 32"),
         format_args!("32 bits suffice in other state spaces, such as `.shared` (PTX ISA 6.4.1)"),
         format_args!("keep the address in a `.b64` register"),
     )

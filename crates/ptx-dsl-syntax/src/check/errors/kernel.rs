@@ -20,7 +20,7 @@ pub(crate) fn param_bytes(span: Span, have: u64, limit: u32) -> Diagnostic {
     explained_error(
         502,
         span,
-        format_args!("the parameters take {have} bytes, and at most {limit} are allowed"),
+        format_args!("the parameters take {have} bytes, but at most {limit} are allowed"),
         format_args!("32764 bytes from PTX ISA 8.1 on `sm_70`, 4352 before (PTX ISA 11.2.1)"),
         format_args!("put the data in global memory, and pass its address"),
     )
@@ -80,7 +80,7 @@ pub(crate) fn call_count(span: Span, what: &str, func: &str, want: usize, have: 
     let d = noted_error(
         506,
         span,
-        format_args!("`{func}` has {want} {counted}, and {have} {} given", if have == 1 { "is" } else { "are" }),
+        format_args!("`{func}` has {want} {counted}, but {have} {} given", if have == 1 { "is" } else { "are" }),
         format_args!("a call has one for each in the signature of the function (PTX ISA 9.7.12.5)"),
     );
     let place = if what == "return values" { "before the function's name" } else { "after the function's name" };
@@ -97,7 +97,7 @@ pub(crate) fn call_type(span: Span, what: &str, have: &str, want: &str, declare:
     explained_error(
         506,
         span,
-        format_args!("{what} is {have}, and {want} is expected"),
+        format_args!("{what} is {have}, but {want} is expected"),
         format_args!("an argument has the type and size of the parameter (PTX ISA 9.7.12.5)"),
         format_args!("put `{declare};` before it, and write `{x}`"),
     )
@@ -108,7 +108,7 @@ pub(crate) fn call_align(span: Span, what: &str, have: u32, want: u32, declare: 
     explained_error(
         506,
         span,
-        format_args!("{what} is aligned to {have} bytes, and the parameter to {want}"),
+        format_args!("{what} is aligned to {have} bytes, but the parameter to {want}"),
         format_args!("an argument is aligned as its parameter is (PTX ISA 9.7.12.5)"),
         format_args!("put `{declare};` before it, and write `{x}`"),
     )
@@ -122,7 +122,7 @@ pub(crate) fn shared_size(span: Span, kernel: &str, have: u64, limit: u64) -> Di
     helped_error(
         507,
         span,
-        format_args!("`{kernel}` has {have} bytes of static shared memory, and at most {limit} are allowed"),
+        format_args!("`{kernel}` has {have} bytes of static shared memory, but at most {limit} are allowed"),
         format_args!("make an array `.extern` and leave its size open, and give the size at launch"),
     )
 }
@@ -141,7 +141,7 @@ pub(crate) fn module_scope(span: Span, space: &str, old: bool) -> Diagnostic {
     let help = "move it into the function that needs it";
     if old {
         return Diagnostic::warning(519, span, format!("{what} at module scope, which PTX ISA 3.0 removed"))
-            .note("ptxas then gives up its ABI for the whole module (PTX ISA 5.1)")
+            .note("ptxas then compiles the whole module without its ABI (PTX ISA 5.1)")
             .help(help);
     }
     explained_error(
@@ -160,7 +160,7 @@ pub(crate) fn large_variable(span: Span, name: &str) -> Diagnostic {
         span,
         format!("`{name}` is larger than the 64 MiB that the host machine has for variables"),
     )
-    .note("a kernel that runs there and goes beyond them has a fault")
+    .note("a launch that accesses more is a fault")
     .help("allocate it in the host program, and pass its address")
 }
 
@@ -227,7 +227,7 @@ pub(crate) fn inlined_at(span: Span, caller: &str) -> Diagnostic {
     explained_error(
         515,
         span,
-        format_args!("no `.loc {caller}` comes before what is inlined at that place"),
+        format_args!("no `.loc {caller}` precedes the code that is inlined at that place"),
         format_args!("see PTX ISA 11.5.4"),
         format_args!("put `.loc {caller}` before it, or leave `inlined_at` out"),
     )
@@ -238,7 +238,7 @@ pub(crate) fn function_name(span: Span, label: &str) -> Diagnostic {
     explained_error(
         515,
         span,
-        format_args!("no section has the label `{label}` with the name of the inlined function"),
+        format_args!("no section has the label `{label}` for the name of the inlined function"),
         format_args!("see PTX ISA 11.5.4"),
         format_args!(
             "put `.section .debug_str {{ {label}: .b8 102,0 }}` above this function, with the characters of the name"

@@ -28,7 +28,7 @@ pub(crate) fn declared_below(span: Span, what: &str, name: &str, plain: bool) ->
         "variable" => "a variable is declared before it is named (PTX ISA 5.4)",
         _ => "a function is declared or defined before it is named (PTX ISA 9.7.12.5)",
     };
-    let d = error(UNDECLARED, span, format!("{what} `{name}` is declared only below")).note(note);
+    let d = error(UNDECLARED, span, format!("{what} `{name}` is used before it is declared")).note(note);
     match what {
         _ if plain => d.help(format!("put `.func {name}();` above this function")),
         "variable" => d.help("move its declaration above the first use"),
@@ -57,7 +57,7 @@ pub(crate) fn duplicate(span: Span, name: &str, first: Span) -> Diagnostic {
 }
 
 pub(crate) fn wrong_name(span: Span, name: &str, is: &str, want: &str) -> Diagnostic {
-    helped_error(403, span, format_args!("`{name}` is {is}, and {want} is expected here"), format_args!("name {want}"))
+    helped_error(403, span, format_args!("`{name}` is {is}, but {want} is expected here"), format_args!("name {want}"))
 }
 
 /// Lists of branch and call targets and prototypes.
@@ -65,7 +65,7 @@ pub(crate) fn list_below(span: Span, name: &str) -> Diagnostic {
     explained_error(
         403,
         span,
-        format_args!("`{name}` is declared only below"),
+        format_args!("`{name}` is used before it is declared"),
         format_args!("a list of targets or a prototype comes before the instruction that names it (PTX ISA 11.3)"),
         format_args!("move its declaration above this instruction"),
     )
@@ -98,11 +98,11 @@ pub(crate) const OTHER_REGISTERS: &str = "name registers of that type, or conver
 
 /// Is it about a vector where one register belongs?
 pub(crate) fn is_one_register(d: &Diagnostic) -> bool {
-    d.code == 414 && d.message.contains("is one register, and")
+    d.code == 414 && d.message.contains("is one register, but")
 }
 
 /// A help that lists further operands of an instruction.
-pub(crate) const TOO_MUCH: &str = "remove what is too much";
+pub(crate) const TOO_MUCH: &str = "remove the extra operands";
 
 pub(crate) fn operand_count(
     span: Span,
@@ -120,12 +120,12 @@ pub(crate) fn operand_count(
         return noted_error(
             404,
             span,
-            format_args!("`{opcode}` takes {low} operand{s}, and {have} {verb} given"),
+            format_args!("`{opcode}` takes {low} operand{s}, but {have} {verb} given"),
             note,
         );
     }
     let to = if low + 1 == high { "or" } else { "to" };
-    noted_error(404, span, format_args!("`{opcode}` takes {low} {to} {high} operand{s}, and {have} {verb} given"), note)
+    noted_error(404, span, format_args!("`{opcode}` takes {low} {to} {high} operand{s}, but {have} {verb} given"), note)
 }
 
 /// An operand that the form has not; it and its section are `form`.
@@ -133,7 +133,7 @@ pub(crate) fn superfluous(span: Span, operand: &str, form: (&str, &str)) -> Diag
     noted_error(
         404,
         span,
-        format_args!("`{operand}` is an operand too much"),
+        format_args!("`{operand}` is one operand too many"),
         format_args!("the form is `{}` (PTX ISA {})", form.0, form.1),
     )
 }
@@ -198,7 +198,7 @@ pub(crate) fn all_sinks(span: Span) -> Diagnostic {
     explained_error(
         406,
         span,
-        format_args!("nothing is left of this result"),
+        format_args!("no part of this result is kept"),
         format_args!("`_` leaves out a part of a result, never all of it (PTX ISA 6.4.3)"),
         format_args!("name a register for one part"),
     )
@@ -207,7 +207,7 @@ pub(crate) fn all_sinks(span: Span) -> Diagnostic {
 /// `helps`: ways to get a suitable register.
 pub(crate) fn register_type(span: Span, reg: &str, have: Ty, want: Ty, wider: bool, helps: Vec<String>) -> Diagnostic {
     let bits = if wider { want.bits().max(16) } else { want.bits() };
-    let message = format!("`{reg}` is a `.{}` register, and `.{}` is needed here", have.name(), want.name());
+    let message = format!("`{reg}` is a `.{}` register, but `.{}` is needed here", have.name(), want.name());
     let mut d = error(407, span, message);
     d.helps = helps;
     let note = match want.class() {
@@ -341,7 +341,7 @@ pub(crate) fn range(span: Span, operand: &str, value: i64, low: i64, high: i64, 
         span,
         message,
         format_args!("it must be between {low} and {high} (PTX ISA {sec})"),
-        format_args!("the nearest that is allowed is `{}`", value.clamp(low, high.max(low))),
+        format_args!("the nearest allowed value is `{}`", value.clamp(low, high.max(low))),
     )
 }
 
@@ -391,7 +391,7 @@ pub(crate) fn no_vector(span: Span, operand: &str) -> Diagnostic {
     explained_error(
         414,
         span,
-        format_args!("operand `{operand}` is one value, and braces are around it"),
+        format_args!("operand `{operand}` is one value, but it is in braces"),
         format_args!("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)"),
         format_args!("remove the braces"),
     )
@@ -406,14 +406,14 @@ pub(crate) fn arity(span: Span, operand: &str, want: u32, have: usize) -> Diagno
         return noted_error(
             414,
             span,
-            format_args!("operand `{operand}` is one register, and {given}"),
+            format_args!("operand `{operand}` is one register, but {given}"),
             format_args!("a vector is an operand only with `.v2`, `.v4` or `.v8` (PTX ISA 6.4.3)"),
         );
     }
     let d = noted_error(
         414,
         span,
-        format_args!("operand `{operand}` is a vector of {want}, and {given}"),
+        format_args!("operand `{operand}` is a vector of {want}, but {given}"),
         format_args!("the vector qualifier asks for {want} elements (PTX ISA 6.4.3)"),
     );
     match have {
@@ -437,8 +437,9 @@ pub(crate) fn uneven_vector(span: Span) -> Diagnostic {
 pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[&str], sec: &str) -> Diagnostic {
     let s = if want == 1 { "" } else { "s" };
     let given = match have {
-        0 => "it is not a vector".to_string(),
-        n => format!("{n} given"),
+        0 => "this is not a vector".to_string(),
+        1 => "1 is given".to_string(),
+        n => format!("{n} are given"),
     };
     let mut why = String::new();
     for (i, q) in by.iter().enumerate() {
@@ -450,7 +451,7 @@ pub(crate) fn how_many(span: Span, operand: &str, want: u32, have: usize, by: &[
     explained_error(
         414,
         span,
-        format_args!("operand `{operand}` takes {want} register{s} in `{{ }}`, {given}"),
+        format_args!("operand `{operand}` takes {want} register{s} in `{{ }}`, but {given}"),
         format_args!("that is what {why} (PTX ISA {sec})"),
         format_args!("put a vector of {want} register{s} here"),
     )
@@ -470,9 +471,9 @@ pub(crate) fn mixed_vector(span: Span) -> Diagnostic {
     explained_error(
         414,
         span,
-        format_args!("the elements of this vector together do not have the width of the type"),
+        format_args!("the widths of these elements do not add up to the width of the type"),
         format_args!("packing and unpacking take two or four equal parts (PTX ISA 9.7.9.4)"),
-        format_args!("give two or four registers that are together as wide"),
+        format_args!("give two or four registers whose widths add up to it"),
     )
 }
 
@@ -515,7 +516,7 @@ pub(crate) fn tensor_memory_register(span: Span, name: &str, ty: Ty) -> Diagnost
     explained_error(
         416,
         span,
-        format_args!("`{name}` is a `.{}` register, and an address in Tensor Memory {want}", ty.name()),
+        format_args!("`{name}` is a `.{}` register, but an address in Tensor Memory {want}", ty.name()),
         format_args!("it is a lane in the upper and a column in the lower half (PTX ISA 9.7.16.1.1)"),
         format_args!("use the `.b32` register that holds what `tcgen05.alloc` wrote"),
     )
@@ -525,7 +526,7 @@ pub(crate) fn tensor_memory_variable(span: Span, name: &str) -> Diagnostic {
     explained_error(
         416,
         span,
-        format_args!("`{name}` is a variable, and an address in Tensor Memory is needed here"),
+        format_args!("`{name}` is a variable, but an address in Tensor Memory is needed here"),
         format_args!("no variable lives in Tensor Memory (PTX ISA 9.7.16.1)"),
         format_args!("load what `tcgen05.alloc` wrote into a `.b32` register, and name that"),
     )
@@ -589,8 +590,8 @@ pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagno
     noted_error(
         408,
         span,
-        format_args!("registers take part in no expression"),
-        format_args!("only addresses add a constant to a register"),
+        format_args!("an expression cannot contain a register"),
+        format_args!("only an address adds a constant to a register"),
     )
     .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
     .wants(Constant::Value, true)

@@ -36,19 +36,22 @@ pub(in crate::check) fn another_type(argument: &Argument, given: Ty, wanted: Ty)
     let (given, wanted) = (given.name(), wanted.name());
     wrong(
         argument,
-        format!("the argument `{}` is a register of type `.{wanted}`, and this one is `.{given}`", argument.name),
+        format!("the argument `{}` must be a register of type `.{wanted}`, but this one is `.{given}`", argument.name),
     )
     .help(format!("give a register that is declared `.{wanted}`"))
 }
 
 pub(in crate::check) fn another_space(argument: &Argument, variable: &str, space: &str) -> Diagnostic {
-    wrong(argument, format!("the argument `{}` is an address in `{space}`, and `{variable}` is not", argument.name))
-        .help(format!("give a variable that is declared `{space}`"))
+    wrong(
+        argument,
+        format!("the argument `{}` must be an address in `{space}`, but `{variable}` is not", argument.name),
+    )
+    .help(format!("give a variable that is declared `{space}`"))
 }
 
 pub(in crate::check) fn another_size(argument: &Argument, variable: &str, given: u32, wanted: Ty) -> Diagnostic {
     let message = format!(
-        "the argument `{}` is the address of `.{}` elements, and those of `{variable}` have {given} bytes",
+        "the argument `{}` is the address of `.{}` elements, but those of `{variable}` have {given} bytes",
         argument.name,
         wanted.name()
     );
@@ -56,6 +59,9 @@ pub(in crate::check) fn another_size(argument: &Argument, variable: &str, given:
 }
 
 pub(in crate::check) fn no_address(argument: &Argument, given: Ty) -> Diagnostic {
-    wrong(argument, format!("the argument `{}` is an address, and this register is `.{}`", argument.name, given.name()))
-        .help("give an integer register of 32 or 64 bits")
+    wrong(
+        argument,
+        format!("the argument `{}` must be an address, but this register is `.{}`", argument.name, given.name()),
+    )
+    .help("give an integer register of 32 or 64 bits")
 }

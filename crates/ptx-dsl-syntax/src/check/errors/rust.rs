@@ -32,7 +32,7 @@ pub(crate) fn rust_multiple(span: Span, rule: &Multiple, (shown, value): (&str, 
 }
 
 pub(crate) fn rust_generic(span: Span, name: &str, space: &str) -> Diagnostic {
-    error(156, span, format!("the generic address of `{name}` plus a constant of Rust cannot be written here"))
+    error(156, span, format!("the generic address of `{name}` plus a Rust constant cannot be written here"))
         .note(format!("without a state space the address is generic, and `{name}` lies in `.{space}`"))
         .help("compute the address into a register before it, with `mov` and `cvta`, or name the state space")
 }
@@ -108,7 +108,7 @@ pub(crate) fn rust_const_size(span: Span, value: &str, limit: u64) -> Diagnostic
     error(
         509,
         span,
-        format!("the module has {value} bytes of `.const` variables, and {limit} are the most (PTX ISA 5.1.3)"),
+        format!("the module has {value} bytes of `.const` variables, but at most {limit} are allowed (PTX ISA 5.1.3)"),
     )
     .help("declare a variable `.global`")
 }
@@ -119,7 +119,7 @@ pub(crate) fn rust_alignment(span: Span, shown: &str, value: &str) -> Diagnostic
 }
 
 pub(crate) fn rust_shared_size(span: Span, kernel: &str, value: &str, limit: u64) -> Diagnostic {
-    error(507, span, format!("`{kernel}` has {value} bytes of static shared memory, and at most {limit} are allowed"))
+    error(507, span, format!("`{kernel}` has {value} bytes of static shared memory, but at most {limit} are allowed"))
         .help("make an array `.extern` and leave its size open, and give the size at launch")
 }
 

@@ -31,7 +31,7 @@ pub(crate) fn needs_version(
     let d = noted_error(
         301,
         span,
-        format_args!("{what} needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+        format_args!("{what} needs PTX ISA {}.{}, but the module declares {}.{}", need.0, need.1, have.0, have.1),
         format_args!("see PTX ISA {sec}"),
     );
     let version = format!("{}.{}", need.0, need.1);
@@ -61,7 +61,7 @@ pub(crate) fn needs_target(
         _ => noted_error(
             302,
             span,
-            format_args!("{what} needs {}, and the module is for `{have}`", describe(need)),
+            format_args!("{what} needs {}, but the module is for `{have}`", describe(need)),
             format_args!("see PTX ISA {sec}"),
         ),
     };
@@ -129,7 +129,7 @@ pub(crate) fn target_needs_version(span: Span, name: &str, need: Ptx, have: Ptx)
     explained_error(
         308,
         span,
-        format_args!("`{name}` needs PTX ISA {}.{}, and the module declares {}.{}", need.0, need.1, have.0, have.1),
+        format_args!("`{name}` needs PTX ISA {}.{}, but the module declares {}.{}", need.0, need.1, have.0, have.1),
         format_args!("see PTX ISA 11.1.2"),
         format_args!("declare `ptx {0}.{1}` in the header, or `.version {0}.{1}`", need.0, need.1),
     )

@@ -249,11 +249,11 @@ fn lay_out<'a>(
             let have = list.len() as u64;
             if room == 0 {
                 let help = "remove the inner braces".to_string();
-                return Err((Some(*span), "one value initialises a scalar".to_string(), help));
+                return Err((Some(*span), "a scalar has one initial value".to_string(), help));
             }
             if have > room || exact && have != room {
                 let what = if exact { "vector" } else { "array" };
-                let text = format!("this {what} has {room} elements, and {have} values are given");
+                let text = format!("this {what} has {room} elements, but {have} values are given");
                 let help = if exact { "give one for each" } else { "give as many as there are, or a larger size" };
                 return Err(((exact || at > 0).then_some(*span), text, help.to_string()));
             }

@@ -10,7 +10,7 @@ pub(crate) fn called(span: Span, name: &str, args: &str) -> Diagnostic {
     let d = noted_error(
         119,
         span,
-        format_args!("`{name}(...)` is a call of C"),
+        format_args!("`{name}(...)` is a C call"),
         format_args!(
             "operands follow the opcode without parentheses; functions are called with `call` (PTX ISA 4.3.2)"
         ),
@@ -45,7 +45,7 @@ pub(crate) fn keyword(span: Span, word: &str, guard: Option<String>, in_rust: bo
     let d = noted_error(
         119,
         span,
-        format_args!("`{word}` is a word of C"),
+        format_args!("`{word}` is a C keyword"),
         format_args!(
             "an instruction runs under a guard, and a loop is a label and a guarded branch to it (PTX ISA 9.3)"
         ),
@@ -68,7 +68,7 @@ pub(crate) fn inline_assembly(span: Span, word: &str) -> Diagnostic {
     helped_error(
         119,
         span,
-        format_args!("`{word}` is a word of C"),
+        format_args!("`{word}` is a C keyword"),
         format_args!("put the instructions here without it and without quotes"),
     )
 }
@@ -78,7 +78,7 @@ pub(crate) fn c_function(span: Span, word: &str) -> Diagnostic {
     helped_error(
         119,
         span,
-        format_args!("`{word}` begins a function of C"),
+        format_args!("`{word}` begins a C function"),
         format_args!(
             "begin a kernel with `.entry` and another function with `.func`, and declare parameters with `.param`"
         ),
@@ -90,7 +90,7 @@ pub(crate) fn assignment(span: Span, sign: &str, own: &str) -> Diagnostic {
     explained_error(
         119,
         span,
-        format_args!("`{sign}` is an assignment of C"),
+        format_args!("`{sign}` is a C assignment"),
         format_args!(
             "an instruction names its operation first, then the destination, then the sources (PTX ISA 4.3.2)"
         ),
@@ -103,7 +103,7 @@ pub(crate) fn c_declaration(span: Span, words: &str, own: &str) -> Diagnostic {
     explained_error(
         119,
         span,
-        format_args!("`{words}` begins a declaration of C"),
+        format_args!("`{words}` begins a C declaration"),
         format_args!("a declaration begins with a state space and a type (PTX ISA 5.4)"),
         format_args!("write `{own}`"),
     )
@@ -114,7 +114,7 @@ pub(crate) fn c_extern(span: Span, words: &str) -> Diagnostic {
     explained_error(
         119,
         span,
-        format_args!("`{words}` begins a declaration of C"),
+        format_args!("`{words}` begins a C declaration"),
         format_args!("what is `.extern` is declared at module scope (PTX ISA 11.6.1)"),
         format_args!("move it above this function"),
     )

@@ -1,4 +1,4 @@
-//! Errors of constants of Rust: 0155 about their declarations, 0156 where the macro must know a value.
+//! Errors of Rust constants: 0155 about their declarations, 0156 where the macro must know a value.
 
 use crate::diag::Diagnostic;
 use crate::span::Span;
@@ -12,13 +12,13 @@ fn declaration(span: Span, message: String, help: String) -> Diagnostic {
 pub(super) fn bad_name(span: Span, name: &str) -> Diagnostic {
     declaration(
         span,
-        format!("`{name}` is not a name of a Rust constant"),
+        format!("`{name}` is not a valid name for a Rust constant"),
         "write a name of letters, digits and `_`, such as `TILE`".to_owned(),
     )
 }
 
 pub(super) fn predefined(span: Span) -> Diagnostic {
-    declaration(span, "`WARP_SZ` is a constant of PTX, 32".to_owned(), "write another name".to_owned())
+    declaration(span, "`WARP_SZ` is a PTX constant, 32".to_owned(), "write another name".to_owned())
         .note("see PTX ISA 4.4")
 }
 
@@ -39,11 +39,7 @@ pub(super) fn no_type(span: Span, name: &str, valued: bool) -> Diagnostic {
 
 pub(super) fn bad_type(span: Span, ty: &str) -> Diagnostic {
     let types: Vec<String> = RustType::ALL.iter().map(|ty| format!("`{ty}`")).collect();
-    declaration(
-        span,
-        format!("a constant of PTX cannot have the type `{ty}`"),
-        format!("use one of {}", types.join(", ")),
-    )
+    declaration(span, format!("a PTX constant cannot have the type `{ty}`"), format!("use one of {}", types.join(", ")))
 }
 
 pub(super) fn no_value(span: Span, name: &str, ty: &str) -> Diagnostic {
@@ -55,7 +51,7 @@ pub(super) fn no_value(span: Span, name: &str, ty: &str) -> Diagnostic {
 pub(super) fn no_name_of_rust(span: Span, name: &str) -> Diagnostic {
     declaration(
         span,
-        format!("an expression of Rust cannot name `{name}`, which stands for an expression of constants here"),
+        format!("a Rust expression cannot name `{name}`, which stands for an expression of constants here"),
         "declare a `const` with that expression, and give its name to the piece".to_owned(),
     )
 }
@@ -125,8 +121,8 @@ pub fn unknown_value(declaration: &Declaration) -> Diagnostic {
     let ty = ty.name();
     let d = |message: String| Diagnostic::error(156, *span, message);
     match value {
-        Some(_) => d(format!("the value of `{name}` is an expression of Rust, which only rustc evaluates"))
-            .note("`const _: () = assert!(...)` beside the `ptx!` compares a number with the constant of Rust")
+        Some(_) => d(format!("the value of `{name}` is a Rust expression, which only rustc evaluates"))
+            .note("`const _: () = assert!(...)` beside the `ptx!` compares a number with the Rust constant")
             .help(format!("declare `{name}` with a number: `const {name}: {ty} = {example};`")),
         None => d(format!("only rustc knows the values that `{name}` is given"))
             .help(format!("list the values of `{name}`: `<const {name}: {ty} in [{example}]>`")),

@@ -25,7 +25,7 @@ pub(crate) fn alignment_in_brackets(span: Span, number: &str) -> Diagnostic {
     helped_error(
         110,
         span,
-        format_args!("the number of bytes follows `.align` alone"),
+        format_args!("`.align` takes a plain number, without `( )` or `=`"),
         format_args!("write `.align {number}`"),
     )
 }
@@ -41,7 +41,7 @@ pub(crate) fn declaration_order(span: Span, space: &str, late: bool, right: &str
     explained_error(
         145,
         span,
-        format_args!("the parts of this declaration are not in their order"),
+        format_args!("the parts of this declaration are in the wrong order"),
         format_args!("{note}"),
         format_args!("write `{right}`"),
     )

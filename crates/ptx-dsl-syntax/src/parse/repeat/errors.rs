@@ -8,11 +8,11 @@ fn error(span: Span, message: impl Into<String>, help: impl Into<String>) -> Dia
 }
 
 pub(super) fn no_body(span: Span, example: &str) -> Diagnostic {
-    error(span, "a repetition or a condition has a body", format!("write `{example} {{ ... }}`"))
+    error(span, "a repetition or a condition needs a body", format!("write `{example} {{ ... }}`"))
 }
 
 pub(super) fn no_in(span: Span) -> Diagnostic {
-    error(span, "a repetition has a name for its values, and `in` before them", "write `@for I in 0..4 { ... }`")
+    error(span, "a repetition needs a loop variable, and `in` after it", "write `@for I in 0..4 { ... }`")
 }
 
 pub(super) fn no_condition(span: Span) -> Diagnostic {
@@ -20,24 +20,24 @@ pub(super) fn no_condition(span: Span) -> Diagnostic {
 }
 
 pub(super) fn guarded_else(span: Span) -> Diagnostic {
-    error(span, "`else` has no `@`", "write `else { ... }`")
+    error(span, "`else` is written without `@`", "write `else { ... }`")
 }
 
 pub(super) fn unknown_part(span: Span, name: &str) -> Diagnostic {
     error(
         span,
-        format!("`{name}` is not a constant, and not a variable of a repetition around this place"),
+        format!("`{name}` is neither a constant nor the variable of an enclosing repetition"),
         format!("put the statement into `@for {name} in 0..4 {{ ... }}`, or name a constant"),
     )
     .wants(Constant::Name, true)
 }
 
 pub(super) fn too_large(span: Span, what: &str, value: i128) -> Diagnostic {
-    error(span, format!("{what} is {value}, which is too large"), "write a number that `i64` has")
+    error(span, format!("{what} is {value}, which is too large"), "write a number that fits in `i64`")
 }
 
 pub(super) fn no_kernel_body(span: Span) -> Diagnostic {
-    error(span, "a kernel whose const parameters are listed has a body", "write `{ ... }` after its parameters")
+    error(span, "a kernel whose const parameters have lists needs a body", "write `{ ... }` after its parameters")
 }
 
 pub(super) fn unclosed(span: Span) -> Diagnostic {
@@ -51,7 +51,7 @@ pub(super) fn no_range(span: Span, of: &str) -> Diagnostic {
 pub(super) fn no_list(span: Span) -> Diagnostic {
     error(
         span,
-        "if one const parameter of a kernel lists its values, each of them does",
+        "if one const parameter of a kernel lists its values, all must",
         "write `const N: u32 in [2, 4]` or `const N: u32 in 2..=4`",
     )
 }
@@ -65,7 +65,7 @@ pub(super) fn listed_twice(span: Span, value: i64) -> Diagnostic {
 }
 
 pub(super) fn list_range(span: Span, value: i64, ty: &str) -> Diagnostic {
-    error(span, format!("{value} is out of range for `{ty}`"), format!("write numbers that `{ty}` has"))
+    error(span, format!("{value} is out of range for `{ty}`"), format!("write numbers that fit in `{ty}`"))
 }
 
 pub(super) fn no_integer(span: Span, what: &str) -> Diagnostic {
@@ -145,7 +145,7 @@ pub(super) fn defined_twice(span: Span, name: &str, first: Span) -> Diagnostic {
 pub(super) fn not_named(span: Span, name: &str) -> Diagnostic {
     definition(
         span,
-        format!("a layout declares the names that it is given, and `{name}` is none of its parameters"),
+        format!("a layout declares the names that it is given, but `{name}` is not one of its parameters"),
         format!("add `{name}` to the parameters"),
     )
 }
@@ -155,17 +155,21 @@ pub(super) fn beside_part(span: Span, kernel: bool) -> Diagnostic {
         true => "move the kernel into a `ptx!` of its own, with `use` and the path of the part",
         false => "move it into the braces of the part, or into a `ptx!` of its own",
     };
-    definition(span, "a `ptx!` that defines a part has nothing else", help)
+    definition(span, "a `ptx!` that defines a part can contain nothing else", help)
 }
 
 pub(super) fn second_part(span: Span) -> Diagnostic {
-    definition(span, "a `ptx!` defines one part", "move it into a `ptx!` of its own, which may `use` the first one")
+    definition(
+        span,
+        "a `ptx!` can define only one part",
+        "move it into a `ptx!` of its own, which may `use` the first one",
+    )
 }
 
 pub(super) fn kernel_in_part(span: Span) -> Diagnostic {
     definition(
         span,
-        "a part has no kernels",
+        "a part cannot contain kernels",
         "move the kernel into a `ptx!` of its own, with `use` and the path of the part",
     )
 }
@@ -179,7 +183,7 @@ pub(super) fn unclosed_use(span: Span) -> Diagnostic {
 }
 
 pub(super) fn no_semicolon(span: Span) -> Diagnostic {
-    of_use(span, "a use of a piece ends in `;`", "add `;` after the `)`")
+    of_use(span, "a use of a piece must end in `;`", "add `;` after the `)`")
 }
 
 /// `guard`: its predicate, with the `!`.
@@ -191,11 +195,11 @@ pub(super) fn guarded(span: Span, name: &str, guard: Option<(&str, bool)>) -> Di
         }
         None => "remove the guard".to_owned(),
     };
-    of_use(span, format!("a use of `{name}` has no guard, because a piece is not one instruction"), help)
+    of_use(span, format!("a use of `{name}` cannot have a guard, because a piece is not one instruction"), help)
 }
 
 pub(super) fn no_bang(span: Span, name: &str) -> Diagnostic {
-    of_use(span, format!("a use of the piece `{name}` has a `!` after the name"), format!("write `{name}!(...)`"))
+    of_use(span, format!("a use of the piece `{name}` needs a `!` after the name"), format!("write `{name}!(...)`"))
 }
 
 /// `same`: a piece of this name in a part; `near`: one of a similar name.
@@ -237,13 +241,13 @@ fn declared_here(d: Diagnostic, parameter: &str, declared: Span) -> Diagnostic {
 }
 
 pub(super) fn nothing_given(span: Span, parameter: &str, declared: Span) -> Diagnostic {
-    let message = format!("nothing is left of the argument `{parameter}`");
+    let message = format!("the argument `{parameter}` is empty");
     declared_here(of_use(span, message, "write an argument without `@if` and `@for`"), parameter, declared)
 }
 
 pub(super) fn argument_range(span: Span, value: i128, parameter: &str, ty: &str, declared: Span) -> Diagnostic {
     let message = format!("{value} is out of range for `{parameter}`, a `{ty}`");
-    declared_here(of_use(span, message, format!("write a number that `{ty}` has")), parameter, declared)
+    declared_here(of_use(span, message, format!("write a number that fits in `{ty}`")), parameter, declared)
 }
 
 pub(super) fn no_constant(span: Span, parameter: &str, declared: Span) -> Diagnostic {

@@ -26,7 +26,7 @@ fn cut(m: i128, e: i32, unit: i32) -> i128 {
     }
 }
 
-/// sum * 2^unit as f32 (with so many fraction bits, towards zero) or f16 (to nearest even), by search among all that are near.
+/// sum * 2^unit as f32 (with this many fraction bits, towards zero) or f16 (to nearest even), by search among all that are near.
 fn round(sum: i128, unit: i32, to: To) -> f32 {
     if sum == 0 {
         return 0.0;

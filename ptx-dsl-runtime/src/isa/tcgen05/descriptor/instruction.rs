@@ -175,7 +175,7 @@ impl Instruction {
         }
         let n = (field(17, 6) as usize) << 3;
         if !form.has_n(m, n, transpose[1] && formats[1].bits() == 8) {
-            let what = format!("{n} is not a N of {} with M = {m}", kind.name());
+            let what = format!("{n} is not an N of {} with M = {m}", kind.name());
             return wrong("N (bits 17-22) of the instruction descriptor", what);
         }
         let major = transpose.map(|t| if t { Major::Mn } else { Major::K });

@@ -22,7 +22,7 @@ all values. `0x` begins the bit pattern of a float. A parameter that is a struct
 
 Without options, `run` prints a command line to start from, with every parameter of each kernel.
 
-Returned is 0 if the kernel ran, 1 if the text has errors, 2 if the arguments are wrong or a file cannot be read or written,
+The exit status is 0 if the kernel ran, 1 if the text has errors, 2 if the arguments are wrong or a file cannot be read or written,
 3 if the kernel faults, or has an instruction that the host cannot run yet.";
 
 /// `ptx-dsl run`
@@ -44,11 +44,11 @@ pub fn command() -> Command {
         )
         .args([
             option("entry", "NAME", "The kernel, if the module has several"),
-            dims("grid", "CTAs; one cluster if it is left out"),
-            dims("block", "Threads of a CTA; `.reqntid` or else `.maxntid` if it is left out"),
-            dims("cluster", "CTAs of a cluster; `.reqnctapercluster` or else 1 if it is left out"),
+            dims("grid", "CTAs; one cluster by default"),
+            dims("block", "Threads of a CTA; by default `.reqntid` or else `.maxntid`"),
+            dims("cluster", "CTAs of a cluster; by default `.reqnctapercluster` or else 1"),
             option("shared", "BYTES", "Dynamic shared memory").value_parser(number::<u32>),
-            option("heap", "BYTES", "The heap of `malloc`; 8 MiB if it is left out").value_parser(number::<u64>),
+            option("heap", "BYTES", "The heap of `malloc`; 8 MiB by default").value_parser(number::<u64>),
             Arg::new("cooperative")
                 .long("cooperative")
                 .action(ArgAction::SetTrue)
@@ -66,7 +66,7 @@ pub fn command() -> Command {
             option(
                 "explore",
                 "N[,HOW]",
-                "Tries at most N schedules; the first fault ends it, and says how to repeat it. HOW is `pct`, `pct=DEPTH` or \
+                "Tries at most N schedules; stops at the first fault, which says how to repeat it. HOW is `pct`, `pct=DEPTH` or \
                  `exhaustive`, which is `--checked` too",
             )
             .value_parser(spec::exploration),
@@ -83,9 +83,9 @@ pub fn command() -> Command {
                 .long("mma-in-order")
                 .action(ArgAction::SetTrue)
                 .help("Executes all `tcgen05.mma` of a thread in the order of issue"),
-            option("resident", "N", "Clusters that are resident at a time: 16 if it is left out")
+            option("resident", "N", "Clusters that are resident at a time; 16 by default")
                 .value_parser(spec::positive),
-            option("threads", "N", "Host threads; 0 for one for each hardware thread")
+            option("threads", "N", "Host threads; 0: one for each hardware thread")
                 .value_parser(number::<usize>),
             option(
                 "trace",
@@ -95,7 +95,7 @@ pub fn command() -> Command {
             .conflicts_with_all(["checked", "explore", "threads"]),
             option("timeline", "FILE", "Writes the timeline as a page for a browser")
                 .conflicts_with_all(["checked", "explore", "threads"]),
-            option("step-limit", "N", "Ends the launch after N turns: pieces of code, counted for each warp")
+            option("step-limit", "N", "Ends the launch after N turns; a turn is one region, run by one warp")
                 .value_parser(number::<u64>),
         ])
 }

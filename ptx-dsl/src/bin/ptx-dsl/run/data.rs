@@ -138,7 +138,7 @@ impl Data {
         let size = count.and_then(|n| usize::try_from(n.checked_mul(ty.bytes().into())?).ok());
         let mut bytes = Vec::new();
         let reserved = size.is_some_and(|size| bytes.try_reserve_exact(size).is_ok());
-        let (true, Some(count)) = (reserved, count) else { return Err("there is not so much memory".into()) };
+        let (true, Some(count)) = (reserved, count) else { return Err("there is not enough memory".into()) };
         match init {
             Init::Number(text) => {
                 let one = encode(ty, text)?;

@@ -26,9 +26,9 @@ fn ends_with(path: &str, suffix: &str) -> bool {
 pub fn read(file: &[u8]) -> Result<Data, String> {
     check_header(file)?;
     let mut rest = file;
-    let header = NpyHeader::from_reader(&mut rest).map_err(|e| format!("no .npy file: {e}"))?;
+    let header = NpyHeader::from_reader(&mut rest).map_err(|e| format!("not an .npy file: {e}"))?;
     let dtype = header.dtype();
-    let DType::Plain(plain) = &dtype else { return Err(format!("no array of numbers but of {}", dtype.descr())) };
+    let DType::Plain(plain) = &dtype else { return Err(format!("not an array of numbers but of {}", dtype.descr())) };
     let ty = match (plain.type_char(), plain.size_field()) {
         (TypeChar::Bool, 1) | (TypeChar::Uint, 1) => Ty::U8,
         (TypeChar::Uint, 2) => Ty::U16,
@@ -64,9 +64,10 @@ fn check_header(file: &[u8]) -> Result<(), String> {
     let length = match *file {
         [_, _, _, _, _, _, 1, _, a, b, ..] => 10 + usize::from(u16::from_le_bytes([a, b])),
         [_, _, _, _, _, _, 2 | 3, _, a, b, c, d, ..] => (u32::from_le_bytes([a, b, c, d]) as usize).saturating_add(12),
-        _ => return Err("no .npy file".into()),
+        _ => return Err("not an .npy file".into()),
     };
-    let header = file.get(..length).filter(|_| length <= LONGEST_HEADER).ok_or("no .npy file, or one cut short")?;
+    let header =
+        file.get(..length).filter(|_| length <= LONGEST_HEADER).ok_or("not an .npy file, or a truncated one")?;
     let open = header.iter().filter(|b| matches!(b, b'(' | b'[' | b'{')).count();
     let mut numbers = header[8..].split(|b| !b.is_ascii_digit()).filter(|digits| !digits.is_empty());
     let product = numbers.try_fold(1u64, |product, digits| {
@@ -74,7 +75,7 @@ fn check_header(file: &[u8]) -> Result<(), String> {
         product.checked_mul(number.max(1))
     });
     if open > 32 || product.is_none() {
-        return Err("no array of numbers, or one that is too large".into());
+        return Err("not an array of numbers, or one that is too large".into());
     }
     Ok(())
 }

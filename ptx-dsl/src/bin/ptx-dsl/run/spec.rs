@@ -187,7 +187,7 @@ pub fn exploration(text: &str) -> Result<Exploration, String> {
         Some("pct") => How::Priorities(3),
         Some(how) => {
             let depth = how.strip_prefix("pct=").and_then(|depth| depth.parse().ok()).filter(|depth| *depth > 0);
-            How::Priorities(depth.ok_or_else(|| format!("`{how}` is none of `pct`, `pct=DEPTH` and `exhaustive`"))?)
+            How::Priorities(depth.ok_or_else(|| format!("`{how}` is not `pct`, `pct=DEPTH` or `exhaustive`"))?)
         }
     };
     Ok(Exploration { schedules, how })

@@ -62,7 +62,7 @@ fn described(parameter: &Parameter, pointee: Option<&Pointee>) -> String {
     text
 }
 
-/// Has it the size and alignment of a tensor map?
+/// Does it have the size and alignment of a tensor map?
 fn is_tensor_map(parameter: &Parameter) -> bool {
     parameter.is_array && parameter.size == 128 && parameter.align >= 64
 }

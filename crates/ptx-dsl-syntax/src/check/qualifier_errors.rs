@@ -1,6 +1,6 @@
 //! Explains qualifiers that no form accepts.
 
-use super::mend::{self, Verdict, spelled, word};
+use super::fix::{self, Verdict, spelled, word};
 use super::select::{COMBINES, Fit, fit, given, same_order, slot_of, takes, without};
 use super::words::find_any;
 use crate::ast::Word;
@@ -180,7 +180,7 @@ impl Explainer<'_> {
             return None;
         }
         let dotted: Vec<String> = unknown.iter().map(|word| format!("`.{}`", word.text)).collect();
-        let list = format!("{} and {}", dotted[..dotted.len() - 1].join(", "), dotted[dotted.len() - 1]);
+        let list = errors::enumeration(&dotted, "and");
         let section = self.forms.first().map_or("9.7", |f| f.0.section);
         let help = Some(format!("remove {}", dotted.join(" and ")));
         let d = errors::unknown_qualifiers(first.span, self.opcode, &list, help, section);
@@ -543,7 +543,7 @@ fn half_of_ordering(
             }
         }
         // `fence.mbarrier_init` has one ordering, and other fences have more.
-        let with = |ordering: &str| [known, &[mend::word(ordering)]].concat();
+        let with = |ordering: &str| [known, &[fix::word(ordering)]].concat();
         let suits = |ordering: &str| forms.iter().any(|(_, form)| fit(form, &with(ordering)).fits());
         if orderings.iter().any(|ordering| suits(ordering)) {
             orderings.retain(|ordering| suits(ordering));

@@ -8,7 +8,7 @@ use crate::print;
 use ptx_dsl_isa::opcode::Entry;
 
 impl Checker {
-    /// An opcode of another language, a help with the PTX for it, and whether that is certainly legal. `least`: of so many parts.
+    /// An opcode of another language, a help with the PTX for it, and whether that is certainly legal. `least`: of this many parts.
     pub(crate) fn foreign_instruction(&mut self, ast: &ast::Instr, least: usize) -> Option<(String, String, bool)> {
         for count in (least..=ast.parts.len().min(3)).rev() {
             let (named, rest) = ast.parts.split_at(count);

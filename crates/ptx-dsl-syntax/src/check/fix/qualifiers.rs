@@ -1,6 +1,6 @@
 //! Fixes for missing, misspelt or extra qualifiers: what to add, replace or remove.
 
-use super::super::explain::{Explainer, OPERATIONS, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
+use super::super::qualifier_errors::{Explainer, OPERATIONS, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
 use super::super::select::{Fit, fit, legal, without};
 use super::{Edits, FAR, Verdict, distance, spelled, word};
 use crate::ast::Word;
