@@ -4,12 +4,6 @@ use crate::fault::FaultKind;
 use crate::mem::address::AddrSpace;
 use crate::{Ctx, Fault, Lanes};
 
-/// The lanes whose predicate holds.
-#[inline(always)]
-pub fn mask_of(p: &[bool; 32]) -> u32 {
-    mask_by(|l| p[l])
-}
-
 /// The lanes for which `f` holds.
 #[inline(always)]
 pub fn mask_by(f: impl Fn(usize) -> bool) -> u32 {

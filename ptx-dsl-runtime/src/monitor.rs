@@ -359,7 +359,7 @@ pub enum Sync {
     },
     /// `bar.warp.sync`: arrives, or goes on once all members have arrived.
     Warp {
-        /// The lanes of the membermask
+        /// The lanes of the member mask
         members: u32,
         /// Or else goes on
         arrives: bool,

@@ -18,7 +18,7 @@
 //!
 //! # The header
 //!
-//! It needs C11 or C++11, and nothing of CUDA. For each module it has the text, `kernels_ptx`, and for each of its kernels, here
+//! It needs C11 or C++11, and no CUDA headers. For each module it has the text, `kernels_ptx`, and for each of its kernels, here
 //! `scale` with the parameters `x` and `factor`:
 //!
 //! ```c

@@ -423,7 +423,7 @@ fn shuffles_read_from_lanes_of_their_mask() {
     done:
         ret;
     });
-    says(&report, &["lane 4 reads from lane 5, which the membermask 0x0000001f does not name", "shfl.sync.down"]);
+    says(&report, &["lane 4 reads from lane 5, which the member mask 0x0000001f does not name", "shfl.sync.down"]);
 }
 
 ptx! {

@@ -525,7 +525,7 @@ fn a_commit_that_comes_too_early() {
         tracked(&host, 0).unwrap_or_else(|e| panic!("{e}"));
     }
     tracked(&Host::checked(), 0).unwrap_or_else(|e| panic!("{e}"));
-    fault(tracked(&Host::checked(), 1), "load of the copy", &["column 0 ", "nobody has waited for that"]);
+    fault(tracked(&Host::checked(), 1), "load of the copy", &["column 0 ", "nothing has waited for that"]);
     // The plain host reports it when the CTA exits before the copy completes.
     fault(tracked(&Host::new(), 1), "copy that is tracked", &["ends while this operation"]);
 }

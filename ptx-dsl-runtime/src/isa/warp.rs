@@ -17,7 +17,7 @@ type Blocks = Result<Flow, Box<Fault>>;
 pub(super) fn groups(x: &Ctx<'_>, members: &Lanes, opcode: &str) -> Result<Vec<(u32, u32)>, Box<Fault>> {
     split(x.mask, members).map_err(|lane| {
         let mask = members[lane as usize] as u32;
-        let what = format!("lane {lane} executes `{opcode}` with the membermask {mask:#010x}, which does not name it");
+        let what = format!("lane {lane} executes `{opcode}` with the member mask {mask:#010x}, which does not name it");
         x.fault(FaultKind::Members { what }, lane)
     })
 }
@@ -69,7 +69,7 @@ fn together(
             Meets::Waits(wait) => return Ok(Flow::Wait(wait)),
             Meets::Never { lane, other, mask } => {
                 let what = format!(
-                    "lane {lane} executes `{opcode}` with the membermask {named:#010x}, but lane {other}, which it names, with \
+                    "lane {lane} executes `{opcode}` with the member mask {named:#010x}, but lane {other}, which it names, with \
                      {mask:#010x}; then lane {other} has exited"
                 );
                 return Err(x.fault(FaultKind::Members { what }, lane));
@@ -198,7 +198,7 @@ pub fn shfl_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> B
         if named != u32::MAX
             && let Some((lane, from)) = stranger(q, named, here, s)
         {
-            let what = format!("lane {lane} reads from lane {from}, which the membermask {named:#010x} does not name");
+            let what = format!("lane {lane} reads from lane {from}, which the member mask {named:#010x} does not name");
             return Err(x.fault(FaultKind::Members { what }, lane));
         }
         exchange(q, (lanes, here), s, d);
@@ -206,7 +206,7 @@ pub fn shfl_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> B
     })
 }
 
-/// A lane whose source is outside of the membermask, so that its value is undefined; and the source.
+/// A lane whose source is outside of the member mask, so that its value is undefined; and the source.
 fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
     let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]) as u32;
     active(lanes).find_map(|l| {

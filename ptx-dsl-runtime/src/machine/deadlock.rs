@@ -196,7 +196,7 @@ impl Cluster {
                 let missing = lanes(self.missing(p));
                 let others = self.ctas[p.c.cta as usize].meetings.with_others(p.c.lo, p.c.mask).next();
                 let others = others.map_or(String::new(), |(_, (lane, mask))| {
-                    format!("; lane {lane} was there with the membermask {mask:#010x}")
+                    format!("; lane {lane} was there with the member mask {mask:#010x}")
                 });
                 format!("waits for {missing} of its warp (members {members:#010x}){others}")
             }

@@ -439,7 +439,7 @@ fn faults() {
     assert!(status == 3 && stderr.contains("not finished after") && stderr.contains("`again`"), "{stderr}");
     assert_eq!(fault("unwritten", &["--arg", "x=[1]"]).0, 0);
     let (status, _, stderr) = fault("unwritten", &["--arg", "x=[1]", "--checked"]);
-    assert!(status == 3 && stderr.contains("nobody has written"), "{stderr}");
+    assert!(status == 3 && stderr.contains("nothing has written"), "{stderr}");
     let (status, _, stderr) = fault("race", &["--grid", "2", "--arg", "x=[1]", "--explore", "32"]);
     assert!(
         status == 0 && stderr.contains("\nnote: `x` depends on the schedule: it differs with `--seed "),

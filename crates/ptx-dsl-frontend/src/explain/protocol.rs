@@ -14,11 +14,11 @@ pub(super) const LIST: &[Explanation] = explained! {
         "A relaxed arrival at the cluster barrier does not publish the initialisation of an mbarrier. The thread that \
          initialises it must execute `fence.mbarrier_init.release.cluster`."
     640 "missing proxy fence"
-        "Threads store through the generic proxy. Bulk copies, `wgmma` and `tcgen05` read through the asynchronous \
-         proxy. A barrier does not order the two: put `fence.proxy.async` between them."
+        "Threads store through the generic proxy. Bulk copies, `wgmma` and `tcgen05` read through the async proxy. \
+         A barrier does not order the two: put `fence.proxy.async` between them."
     641 "data overwritten without a proxy fence"
-        "Threads load through the generic proxy, and a later copy overwrites the same bytes through the asynchronous proxy. Without a \
-         proxy fence the two are not ordered."
+        "Threads load through the generic proxy, and a later copy overwrites the same bytes through the async proxy. \
+         Without a proxy fence the two are not ordered."
     642 "phase that cannot complete"
         "`mbarrier.init` gives the number of arrivals of a phase. A thread waits for a phase, but the whole kernel, or one iteration of a \
          ring, makes fewer arrivals."

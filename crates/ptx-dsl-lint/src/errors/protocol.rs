@@ -96,7 +96,7 @@ pub(crate) fn reused_without_fence(span: Span, op: &str, load: Span, half: bool)
     section(
         suspicious(641, span, format!("`{op}` writes over what was loaded before, but there is {fence} in between"))
             .label(load, "loaded here"),
-        "without a proxy fence, loads through the generic proxy are not ordered before later writes through the asynchronous proxy",
+        "without a proxy fence, loads through the generic proxy are not ordered before later writes through the async proxy",
         "9.7.13.4",
     )
     .help("put `fence.proxy.async.shared::cta;` after the loads")

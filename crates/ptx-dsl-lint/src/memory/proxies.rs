@@ -1,4 +1,4 @@
-//! The generic and the asynchronous proxy (PTX ISA 8.2.4, 9.7.13.4): a proxy fence must stand between accesses of threads and
+//! The generic and the async proxy (PTX ISA 8.2.4, 9.7.13.4): a proxy fence must stand between accesses of threads and
 //! accesses of bulk copies, `wgmma` and `tcgen05` to the same memory. A forward data-flow analysis tracks the state of each write.
 
 use crate::errors::protocol as errors;
@@ -50,7 +50,7 @@ fn source(i: &Instr) -> Option<Space> {
     (i.has(q::global) && i.operand("dstMem").is_some() && !i.has(q::bulk_group)).then_some(Space::Global)
 }
 
-/// Writes shared memory by the asynchronous proxy.
+/// Writes shared memory by the async proxy.
 fn writes_async(i: &Instr) -> bool {
     let effects = i.entry.effects;
     let stores = effects.asynchronous && effects.memory.stores();
@@ -73,7 +73,7 @@ fn matrix(i: &Instr) -> Option<&'static str> {
     }
 }
 
-/// A fence between the generic and the asynchronous proxy, in this space.
+/// A fence between the generic and the async proxy, in this space.
 fn fences(i: &Instr, space: Space) -> bool {
     if !(i.opcode == op::fence && i.has_any(&[q::_async, q::async_generic])) {
         return false;
@@ -109,7 +109,7 @@ fn single_thread(kernel: &Kernel, block: u32, at: u32) -> bool {
     }
 }
 
-/// The destination of a write through the asynchronous proxy.
+/// The destination of a write through the async proxy.
 fn target(i: &Instr) -> Option<&Arg> {
     for name in ["dstMem", "addr", "a"] {
         if let Some(arg) = i.operand(name) {
