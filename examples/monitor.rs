@@ -1,4 +1,4 @@
-//! Two monitors of one's own. `SamePlace` looks at accesses: it finds threads that store to the same place of global memory, with the
+//! Two monitors that this program defines. `SamePlace` looks at accesses: it finds threads that store to the same place of global memory, with the
 //! lines of both stores. `Diary` also looks at synchronisations and events: it writes down what warps wait for, and what ends the wait.
 
 use ptx_dsl::monitor::{Access, Agent, By, Event, Monitor, Order, Place, Sync, Wants, Who};

@@ -293,5 +293,8 @@ fn members_that_never_agree() {
         ret;
     });
     let error = k.launch(&Host::new(), Launch::grid(1).block(2), ()).unwrap_err().to_string();
-    assert!(error.contains("deadlock") && error.contains("lane 1 was there with the member mask 0x00000002"), "{error}");
+    assert!(
+        error.contains("deadlock") && error.contains("lane 1 was there with the member mask 0x00000002"),
+        "{error}"
+    );
 }

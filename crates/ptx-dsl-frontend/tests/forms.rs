@@ -194,5 +194,10 @@ fn every_word_of_the_table_is_in_the_list() {
         }
     }
     let new: Vec<&str> = extra.iter().map(String::as_str).filter(|w| !known.contains(w)).collect();
-    assert!(new.is_empty(), "{} words are in the table only:\n{}", new.len(), new.join("\n"));
+    assert!(
+        new.is_empty(),
+        "{} words are in the table only: add those of the manual to forms/words.txt:\n{}",
+        new.len(),
+        new.join("\n")
+    );
 }

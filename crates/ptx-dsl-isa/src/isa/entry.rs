@@ -104,7 +104,8 @@ impl Gate {
     }
 }
 
-/// A rule as a function: the error, and the number of its operand. After a line break the text may give an edit that compiles.
+/// A rule as a function: the error, and the number of its operand. Without an operand the error is at the qualifier with which the text
+/// begins, if it does. After a line break the text may give an edit that compiles.
 pub type Check = fn(&Written) -> Option<(String, Option<usize>)>;
 
 /// A rule that the syntax cannot express.
