@@ -13,7 +13,7 @@ use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::ty::Class;
 
 /// The reason: the guard is a constant.
-pub const CONSTANT: &str = "its guard is constant";
+pub const CONSTANT: &str = "its guard is always false";
 
 /// Whether a guarded instruction executes in all threads that reach it or in none, and the reason.
 pub fn constant_guard(flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<(bool, &'static str)> {

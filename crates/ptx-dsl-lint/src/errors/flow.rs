@@ -168,15 +168,15 @@ const USED: &str = "the result is used here";
 /// `sure`: it decides or addresses whatever the answer is.
 pub(crate) fn first_ctaid_used(span: Span, used: Span, sure: bool) -> Diagnostic {
     let text = if sure {
-        "the result of this is used without a check that the request succeeded"
+        "this result is used without a check that the request succeeded"
     } else {
-        "the result of this may be used where the request failed"
+        "this result may be used where the request failed"
     };
     first_ctaid(found(610, span, sure, text).label(used, USED))
 }
 
 pub(crate) fn first_ctaid_of_failure(span: Span, used: Span) -> Diagnostic {
-    first_ctaid(error(610, span, "the result of this is used where the request failed").label(used, USED))
+    first_ctaid(error(610, span, "this result is used where the request failed").label(used, USED))
 }
 
 pub(crate) fn first_ctaid_sunk(span: Span) -> Diagnostic {
@@ -257,7 +257,7 @@ pub(crate) fn unreachable(span: Span) -> Diagnostic {
 pub(crate) fn never_runs(span: Span, op: &str, why: &str) -> Diagnostic {
     suspicious(622, span, format!("this `{op}` never runs: {why}"))
         .note("an instruction under a guard runs in the threads whose predicate is true (PTX ISA 9.3)")
-        .help("remove the instruction, or correct its guard")
+        .help("remove the instruction, or correct the guard")
 }
 
 fn points(is: &str, generic: bool, of: Option<&str>) -> String {

@@ -172,7 +172,7 @@ pub(crate) fn more_than_pending(
         "an arrival must not exceed the pending count, and one with `.noComplete` must leave the phase incomplete",
         "9.7.13.15.13",
     )
-    .help("give `init` a higher count, or arrive with less")
+    .help("give `init` a higher count, or arrive with a lower count")
 }
 
 pub(crate) fn expected_somewhere(span: Span, name: &str, copy: Span, wait: Span, sure: bool) -> Diagnostic {

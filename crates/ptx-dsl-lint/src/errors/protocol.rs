@@ -154,7 +154,7 @@ pub(crate) fn load_unfinished(
 ) -> Diagnostic {
     let what = match (map, writes) {
         (true, _) => "this changes the tensor map while a copy may read it",
-        (_, true) => "this writes to where a copy is still writing",
+        (_, true) => "this writes to memory that a copy is still writing",
         _ => "this reads data that a copy may not have written yet",
     };
     let note = if waited {
@@ -178,7 +178,7 @@ pub(crate) fn nobody_waits(span: Span, name: &str) -> Diagnostic {
 }
 
 pub(crate) fn copy_not_awaited(span: Span, copy: Span, writes: bool, never: bool) -> Diagnostic {
-    let what = if writes { "this writes to where" } else { "this reads where" };
+    let what = if writes { "this writes to memory that" } else { "this reads memory that" };
     let d = error(648, span, format!("{what} a `cp.async` may still write")).label(copy, "copied here");
     let note = if never {
         "`cp.async.wait_group` waits for committed groups; this copy is in none yet"

@@ -168,6 +168,7 @@ fn constant_guards(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
         {
             reported.push(dead);
             let first = flow.instr(first);
+            let why = "the branch before it always goes elsewhere";
             out.push(errors::never_runs(first.span, first.entry.opcode, why));
         }
     }

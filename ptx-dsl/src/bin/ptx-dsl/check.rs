@@ -136,7 +136,7 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     say_what_is_left_out(incomplete, in_rules);
     if closures > 0 {
         let kernels = count(closures, "kernel");
-        crate::write_err(&format!("{kernels} in expression form not printed: rustc makes the names\n"));
+        crate::write_err(&format!("{kernels} in expression form not printed: rustc chooses their names\n"));
     }
     if unprinted > 0 {
         let modules = count(unprinted, "module");
@@ -148,11 +148,11 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
 /// Parts of other files are found by paths of Rust, and other macros are expanded by rustc.
 fn say_what_is_left_out(incomplete: usize, in_rules: usize) {
     if in_rules > 0 {
-        crate::write_err(&format!("{in_rules} `ptx!` in `macro_rules!` not checked: `cargo check` does\n"));
+        crate::write_err(&format!("{in_rules} `ptx!` in `macro_rules!` not checked: use `cargo check`\n"));
     }
     if incomplete > 0 {
         let modules = count(incomplete, "module");
-        crate::write_err(&format!("{modules} with parts of other files not checked: `cargo check` does\n"));
+        crate::write_err(&format!("{modules} with parts of other files not checked: use `cargo check`\n"));
     }
 }
 
