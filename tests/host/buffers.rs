@@ -138,7 +138,7 @@ fn parts_have_the_addresses_of_device_memory() {
         // neither before the part nor after it
         for (part, skip, place) in [(1..16, (-4i64) as u64, "`x[-1..3]`"), (1..11, 12, "`x[7..11]`")] {
             let error = any_quads.launch(&host, launch(), (&mut x[part], skip)).unwrap_err().to_string();
-            assert!(error.contains(&format!("at {place} of ")), "{error}");
+            assert!(error.contains(&format!("at {place} is out of bounds: it has ")), "{error}");
         }
     }
 }

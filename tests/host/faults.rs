@@ -113,8 +113,20 @@ fn faults_name_what_the_program_names() {
         error.to_string()
     };
     let fault = |what| of(one(), what);
-    says(&fault(0), &["access of 4 bytes at `x[-1]` of 11 elements", "`%p` is true, `%x` is 0x20000000000 (`x`)\n"]);
-    says(&fault(1), &["access of 16 bytes at `x[8..12]` of 11 elements", "`%x` is 0x20000000020 (`x` + 32 bytes)\n"]);
+    says(
+        &fault(0),
+        &[
+            "access of 4 bytes at `x[-1]` is out of bounds: it has 11 elements",
+            "`%p` is true, `%x` is 0x20000000000 (`x`)\n",
+        ],
+    );
+    says(
+        &fault(1),
+        &[
+            "access of 16 bytes at `x[8..12]` is out of bounds: it has 11 elements",
+            "`%x` is 0x20000000020 (`x` + 32 bytes)\n",
+        ],
+    );
     says(&fault(2), &["access of 4 bytes at `y[8..10]` is out of bounds: it has 8 elements", "`%f0` is 2.5\n"]);
     says(&fault(6), &["access of 1 bytes at byte 17 of `y` is out of bounds: it has 16 bytes"]);
     says(&fault(3), &["address 0x30000000003, byte 3 of `y`, is not a multiple of 2", "PTX ISA 6.4.1.1"]);
@@ -258,7 +270,7 @@ fn cluster_launch_control_misuse_is_reported() {
         clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128 [buf], [mb];
     END:
     });
-    says(&report, &["try_cancel", "failure"]);
+    says(&report, &["try_cancel", "a failed request"]);
     // The id of a cluster that was not cancelled.
     let report = fault!(sm_100, one(), {
         mbarrier.init.shared::cta.b64 [mb], 1;

@@ -216,5 +216,5 @@ fn wmma_from_both_state_spaces() {
     assert_eq!(d, expected);
     // rows past the end of A
     let error = fragments.launch(&Host::new(), Launch::grid(1), (&halves(&a), &halves(&b), &mut d, 64)).unwrap_err();
-    assert!(error.to_string().contains("`a[768..772]` of 768 elements"), "{error}");
+    assert!(error.to_string().contains("`a[768..772]` is out of bounds: it has 768 elements"), "{error}");
 }

@@ -257,5 +257,5 @@ fn a_read_only_load_prefetched_and_fenced() {
     k.launch(&Host::checked(), Launch::grid(1).block(1), (&[1i16, -2, -3], &mut d)).unwrap();
     assert_eq!(d, [0xffff_fffe, 0xfffd]);
     let fault = k.launch(&Host::new(), Launch::grid(1).block(1), (&[1i16, -2], &mut [0; 2])).unwrap_err();
-    assert!(fault.to_string().contains("`x[2]` of 2 elements"), "{fault}");
+    assert!(fault.to_string().contains("`x[2]` is out of bounds: it has 2 elements"), "{fault}");
 }

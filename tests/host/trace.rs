@@ -213,7 +213,7 @@ fn clusters_that_are_cancelled() {
     let moments: Vec<&str> =
         t.instants.iter().filter(|i| t.tracks[i.track].process == "grid").map(|i| &*i.name).collect();
     let cancelled = |i: u32| format!("cluster of CTA ({i}, 0, 0) is cancelled");
-    assert_eq!(moments[..4], ["cluster [0, 0, 0] starts", &cancelled(1), &cancelled(2), &cancelled(3)]);
+    assert_eq!(moments[..4], ["cluster (0, 0, 0) starts", &cancelled(1), &cancelled(2), &cancelled(3)]);
     assert_eq!(moments[4..], ["no cluster is left to cancel"]);
     // four responses, each with an arrow to its arrival in the phase that it completes
     let opcode = "clusterlaunchcontrol.try_cancel.async.shared::cta.mbarrier::complete_tx::bytes.b128";

@@ -61,7 +61,7 @@ fn votes_matches_and_reductions_see_the_members() {
     // Lanes 0 to 3 are not members of the election: run it with all lanes that are.
     let mut d = vec![0u32; 128];
     let error = k.launch(&Host::new(), Launch::grid(1).block(32), (&mut d,)).unwrap_err();
-    assert!(error.to_string().contains("membermask"), "{error}");
+    assert!(error.to_string().contains("member mask"), "{error}");
 
     let k = ptx!(<sm_90, ptx 8.0> |d: &mut [u32]| {
         .reg .pred %p, %e;

@@ -184,7 +184,7 @@ fn a_deadlock_is_found_when_all_else_has_ended() {
         let FaultKind::Deadlock { waiting } = &fault.kind else { panic!("{n} threads: {error}") };
         assert_eq!(d, [14 * 32 * 100], "{n} threads");
         assert_eq!(fault.thread.unwrap().ctaid, [3, 0, 0]);
-        let found = ["[3, 0, 0]", "[11, 0, 0]"].map(|cta| waiting.iter().filter(|w| w.contains(cta)).count());
+        let found = ["(3, 0, 0)", "(11, 0, 0)"].map(|cta| waiting.iter().filter(|w| w.contains(cta)).count());
         assert_eq!((found, waiting.len()), ([1, 1], 2), "{n} threads: {error}");
     }
 }

@@ -51,7 +51,7 @@ try {
 
   // the search: notes, names of slices, tracks and processes, and moments
   said.finds = {};
-  for (const text of ["try_wait", "phase 1", "warp 1", "slot 1", "SLOT 2, cta rank 0 warp 1", "cluster [1, 0, 0] starts"]) {
+  for (const text of ["try_wait", "phase 1", "warp 1", "slot 1", "SLOT 2, cta rank 0 warp 1", "cluster (1, 0, 0) starts"]) {
     said.finds[text] = [find(text), next()];
   }
   // the moment that was found last is on the page, with a frame
