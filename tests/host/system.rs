@@ -159,6 +159,6 @@ fn wrong_uses_of_the_heap() {
     let overrun = heap::overrun.launch(&checked, Launch::grid(1).block(2), (&mut [0i32],)).unwrap_err().to_string();
     let after = heap::after.launch(&checked, Launch::grid(1).block(1), (&mut [0i32],)).unwrap_err().to_string();
     for error in [overrun, after] {
-        assert!(error.contains("in the heap of `malloc`, where no block is allocated"), "{error}");
+        assert!(error.contains("in the `malloc` heap, outside of every allocated block"), "{error}");
     }
 }
