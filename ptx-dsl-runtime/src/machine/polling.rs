@@ -6,7 +6,7 @@
 
 pub(crate) mod seen;
 
-use crate::fault::words::{at, id};
+use crate::fault::words::at;
 use crate::fault::{Fault, FaultKind};
 use crate::machine::body::{Body, Looping};
 use crate::machine::cluster::Cohort;
