@@ -44,9 +44,13 @@ pub struct Access<'h> {
 impl Access<'_> {
     /// The narrowest qualifier for shared memory that the instruction takes.
     pub fn shared(&self) -> Qualifier {
+        [q::shared, q::shared_cta].into_iter().find(|q| self.takes(*q)).unwrap_or(q::shared_cluster)
+    }
+
+    /// Has the instruction a form with this qualifier?
+    pub fn takes(&self, qualifier: Qualifier) -> bool {
         let forms = isa::syntax::forms(self.entry);
-        let takes = |q: &Qualifier| forms.iter().flat_map(|form| &form.slots).any(|slot| slot.alts.contains(q));
-        [q::shared, q::shared_cta].into_iter().find(takes).unwrap_or(q::shared_cluster)
+        forms.iter().flat_map(|form| &form.slots).any(|slot| slot.alts.contains(&qualifier))
     }
 }
 

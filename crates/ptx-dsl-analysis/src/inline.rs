@@ -108,7 +108,8 @@ fn made(entry: Entry, ty: Option<Ty>, pred: Option<(Operand, bool)>, operands: V
         written.types.push(ty);
     }
     let (family, entry) = (entry.family, entry.instr);
-    Stmt::Instr(Box::new(Instr { index: u32::MAX, family, entry, form: 0, written, used_bytes: None, span }))
+    let words = Vec::new();
+    Stmt::Instr(Box::new(Instr { index: u32::MAX, family, entry, form: 0, written, used_bytes: None, span, words }))
 }
 
 /// `mov` of this many bytes.

@@ -261,6 +261,14 @@ impl ReachingThreads {
         surely.then_some(PartialWarp::SomeLanes)
     }
 
+    /// The largest number of lanes of one warp that are here, if the reaching threads are known exactly.
+    pub fn lanes_of_a_warp(&self, flow: &Flow, lanes: &Lanes, block: u32, at: u32) -> Option<u32> {
+        lanes.cta_size.exact?;
+        let known = !self.elected && !self.not_elected && executes_exactly(flow, lanes, Site { block, at });
+        let counts = self.warps(lanes.cta_size).into_iter().map(|(_, bits)| bits.count_ones());
+        if known { counts.max() } else { None }
+    }
+
     /// May all lanes of each warp be here that has any?
     pub fn whole_warps(&self, size: CtaSize) -> bool {
         let n = size.exact.unwrap_or(crate::threads::THREADS);

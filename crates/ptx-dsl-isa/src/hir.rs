@@ -321,6 +321,8 @@ pub struct Instr {
     pub used_bytes: Option<u32>,
     /// Where it stands (opcode to last operand).
     pub span: Span,
+    /// Where its qualifiers stand, one for each of `quals`. None of an instruction that nobody has written.
+    pub words: Vec<Span>,
 }
 
 impl Instr {
@@ -329,7 +331,22 @@ impl Instr {
         let spelling = place.spelling.clone();
         let written = Written { opcode: entry.opcode, quals, types, pred: None, operands, spelling };
         let (index, span) = (place.index, place.span);
-        Instr { index, family: entry.family, entry: entry.instr, form: 0, written, used_bytes: None, span }
+        Instr {
+            index,
+            family: entry.family,
+            entry: entry.instr,
+            form: 0,
+            written,
+            used_bytes: None,
+            span,
+            words: Vec::new(),
+        }
+    }
+
+    /// Where the qualifier stands; the whole instruction if it is not written.
+    pub fn place_of(&self, qualifier: Qualifier) -> Span {
+        let written = self.quals.iter().zip(&self.words).find(|(q, _)| **q == qualifier);
+        written.map_or(self.span, |(_, word)| *word)
     }
 }
 

@@ -67,7 +67,7 @@ const fn suspicious(when: &'static str) -> (Class, &'static str) {
 pub static RULES: &[Rule] = &[
     rule(601, "9.7.16.5", "`tcgen05.alloc`, `dealloc`, `relinquish_alloc_permit`, `ld`, `st` or `wait` where some lanes of the warp cannot be",
         &[BROKEN]),
-    rule(602, "9.7.16.5", "`tcgen05.mma`, `cp`, `shift` or `commit` that every lane of a warp executes",
+    rule(602, "9.7.16.5", "`tcgen05.mma`, `cp`, `shift` or `commit` that every lane of a warp executes, or certainly several",
         &[BROKEN, suspicious("for `commit`, because the mbarrier may expect all arrivals, and where a CTA may have one thread")]),
     rule(603, "9.7.13.1", "`bar`, or an `.aligned` instruction, where some lanes of the warp cannot be",
         &[BROKEN, suspicious("where the other lanes have exited, a CTA may have one thread, or lanes compare their own number with an unknown one")]),
@@ -227,4 +227,6 @@ pub static RULES: &[Rule] = &[
         &[BROKEN]),
     rule(696, "9.7.13.15.16", "parities of a ring: readers that start with 1, waits for first phases that wait for each other, a parity that does not change when the ring wraps around",
         &[BROKEN, suspicious("where only the alternation is wrong")]),
+    rule(697, "9.7.16.5", "`tcgen05.mma`, `cp` or `shift` with `.cta_group::2` that both CTAs of a pair execute with the same operands",
+        &[SUSPICIOUS]),
 ];

@@ -342,7 +342,9 @@ impl FaultKind {
                 "compare the index with the size of the variable before the access; nothing says what lies after it"
             }
             FreedStack { .. } => "`alloca` it again, or `stackrestore` after the last access",
-            Misaligned { .. } => "align the variable with `.align`, or access it in smaller pieces",
+            Misaligned { .. } => {
+                "align the variable with `.align`; an ordinary access can also be made in smaller pieces"
+            }
             ReadOnly { .. } => "pass the buffer as `&mut [T]`",
             WrongWindow { .. } => "make the address with `cvta` or `mapa` for the state space the instruction names",
             ExitedCta { .. } => {

@@ -1,4 +1,4 @@
-//! 0616 to 0619 and 0640 to 0696: protocols between threads, copies and CTAs.
+//! 0616 to 0619 and 0640 to 0697: protocols between threads, copies and CTAs.
 
 use super::Explanation;
 
@@ -164,4 +164,8 @@ pub(super) const LIST: &[Explanation] = explained! {
         "The reader of a stage first waits for the first phase, which has parity 0. The producer waits for a free \
          stage and starts with parity 1: on a new mbarrier that wait returns at once. Both flip the parity when they \
          wrap around to the first stage, not at every stage."
+    697 "operation of a CTA pair in both CTAs"
+        "With `.cta_group::2`, one thread of the pair starts `tcgen05.mma`, `cp` and `shift`, and the operation uses the \
+         memory of both CTAs. If a thread of each CTA starts it, it runs twice, in no order. `tcgen05.alloc`, `dealloc` \
+         and `relinquish_alloc_permit` are the other way round: a warp of each CTA executes them."
 };

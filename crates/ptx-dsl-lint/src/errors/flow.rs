@@ -24,9 +24,14 @@ pub(crate) fn warp_in_part(span: Span, op: &str, one: bool, why: Option<Span>, s
     )
 }
 
-pub(crate) fn thread_in_all_lanes(span: Span, op: &str, sure: bool) -> Diagnostic {
+/// `several`: how many lanes of a warp run it, if not all.
+pub(crate) fn thread_in_lanes(span: Span, op: &str, several: Option<u32>, sure: bool) -> Diagnostic {
+    let who = match several {
+        Some(n) => format!("{n} lanes of a warp run it"),
+        None => "every lane of the warp runs it".to_string(),
+    };
     section(
-        found(602, span, sure, format!("`{op}` is issued by a single thread, but every lane of the warp runs it")),
+        found(602, span, sure, format!("`{op}` is issued by a single thread, but {who}")),
         "each thread that runs it starts the operation again: Table 46",
         "9.7.16.5",
     )
@@ -368,7 +373,7 @@ pub(crate) fn mapa_form(span: Span, op: &str, reg: &str, generic: bool, by: Opti
     .help(help)
 }
 
-pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: bool) -> Diagnostic {
+fn mapped(span: Span, reg: &str, by: Option<Span>, sure: bool) -> Diagnostic {
     let what = if sure { "is" } else { "may be" };
     let d = found(
         635,
@@ -376,8 +381,26 @@ pub(crate) fn mapped_used_as_own(span: Span, reg: &str, by: Option<Span>, sure: 
         sure,
         format!("`{reg}` {what} an address in another CTA, but the instruction reaches only its own CTA"),
     );
-    section(at(d, by, "mapped here"), "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7")
-        .help("write `.shared::cluster` if the instruction takes it; wait, `mbarrier.init` and `mbarrier.inval` are for the CTA that owns the mbarrier")
+    at(d, by, "mapped here")
+}
+
+pub(crate) fn mapped_in_own_window(span: Span, reg: &str, by: Option<Span>, sure: bool, help: &str) -> Diagnostic {
+    let d = mapped(span, reg, by, sure);
+    section(d, "`.shared` and `.shared::cta` are the window of the executing CTA", "5.1.7").help(help)
+}
+
+/// `op`: the instruction and its section.
+pub(crate) fn mapped_used_as_own(
+    span: Span,
+    reg: &str,
+    by: Option<Span>,
+    sure: bool,
+    op: (&str, &str),
+    help: &str,
+) -> Diagnostic {
+    let (name, sec) = op;
+    let d = mapped(span, reg, by, sure);
+    section(d, &format!("`{name}` takes addresses in the `.shared::cta` window of the executing CTA"), sec).help(help)
 }
 
 pub(crate) fn cvta_of_peer(span: Span, reg: &str, form: &str, by: Option<Span>) -> Diagnostic {
@@ -390,7 +413,7 @@ pub(crate) fn cvta_of_peer(span: Span, reg: &str, form: &str, by: Option<Span>) 
         .help("write `.shared::cluster`")
 }
 
-pub(crate) fn peer_returns_nothing(span: Span, reg: &str, by: Option<Span>, sure: bool) -> Diagnostic {
+pub(crate) fn peer_returns_nothing(span: Span, reg: &str, by: Option<Span>, sure: bool, sec: &str) -> Diagnostic {
     let what = if sure { "is" } else { "may be" };
     let d = found(
         635,
@@ -398,7 +421,7 @@ pub(crate) fn peer_returns_nothing(span: Span, reg: &str, by: Option<Span>, sure
         sure,
         format!("`{reg}` {what} an mbarrier in another CTA, and an arrival there returns no state"),
     );
-    section(at(d, by, "mapped here"), "the sink `_` takes the place of the state of a remote arrival", "9.7.13.15.13")
+    section(at(d, by, "mapped here"), "the sink `_` takes the place of the state of a remote arrival", sec)
         .help("write `_` for the state, and let the CTA that owns the mbarrier wait by parity")
 }
 

@@ -16,13 +16,14 @@ pub(crate) fn peer_out_of_scope(span: Span, op: &str, sure: bool) -> Diagnostic 
     section(d, BOTH, "8.5").help("write `.cluster` in place of `.cta`")
 }
 
-pub(crate) fn wait_too_narrow(span: Span) -> Diagnostic {
+/// `written`: the scope is.
+pub(crate) fn wait_too_narrow(span: Span, written: bool) -> Diagnostic {
     section(
         suspicious(658, span, "other CTAs arrive on this mbarrier, but the scope of the wait is its own CTA"),
         "operations of two CTAs synchronise only if the scope of each includes both; a wait without a scope is `.acquire.cta`",
         "8.5",
     )
-    .help("write `.acquire.cluster`")
+    .help(if written { "write `.cluster` in place of `.cta`" } else { "write `.acquire.cluster`" })
 }
 
 pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
@@ -57,7 +58,7 @@ pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {
     .help(help)
 }
 
-pub(crate) fn no_release_on_object(span: Span, name: &str, wait: Span) -> Diagnostic {
+pub(crate) fn no_release_on_object(span: Span, name: &str, wait: Span, sec: &str) -> Diagnostic {
     section(
         suspicious(
             671,
@@ -66,7 +67,7 @@ pub(crate) fn no_release_on_object(span: Span, name: &str, wait: Span) -> Diagno
         )
         .label(wait, "waited for here"),
         "a relaxed arrival publishes nothing that its thread stored",
-        "9.7.13.15.13",
+        sec,
     )
     .help("write `.release`, or leave out `.relaxed` and the scope")
 }
@@ -161,6 +162,7 @@ pub(crate) fn more_than_pending(
     pending: u64,
     never: bool,
     init: Span,
+    sec: &str,
 ) -> Diagnostic {
     let what = if never {
         format!("{come} arrivals here would complete the phase of `{name}`, which has {pending} pending")
@@ -170,7 +172,7 @@ pub(crate) fn more_than_pending(
     section(
         error(668, span, what).label(init, "the count is given here"),
         "an arrival must not exceed the pending count, and one with `.noComplete` must leave the phase incomplete",
-        "9.7.13.15.13",
+        sec,
     )
     .help("give `init` a higher count, or arrive with a lower count")
 }

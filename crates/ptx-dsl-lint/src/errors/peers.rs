@@ -22,12 +22,12 @@ pub(crate) fn no_pair(span: Span, op: &str, most: u64) -> Diagnostic {
     .help("write `.cta_group::1` in place of `.cta_group::2`, or launch clusters with an even number of CTAs")
 }
 
-pub(crate) fn mask_beyond(span: Span, mask: u64, most: u64) -> Diagnostic {
+pub(crate) fn mask_beyond(span: Span, mask: u64, most: u64, sec: &str) -> Diagnostic {
     let last = 63 - mask.leading_zeros();
     section(
         error(695, span, format!("the mask {mask:#x} names CTA {last}, but the cluster has {}", ctas(most))),
         "bit n of the mask is the CTA with rank n in the cluster",
-        "9.7.9.25.4.1",
+        sec,
     )
     .help(format!("use the bits of {:#x} only", (1u64 << most) - 1))
 }

@@ -79,11 +79,11 @@ pub(crate) fn ring_parity(span: Span, name: &str, stages: usize, which: RingPari
     .help(help)
 }
 
-pub(crate) fn copied_by_all(span: Span, op: &str) -> Diagnostic {
+pub(crate) fn copied_by_all(span: Span, op: &str, sec: &str) -> Diagnostic {
     section(
         suspicious(691, span, format!("all lanes of the warp run this `{op}` with the same operands")),
         "each thread that executes it starts the whole operation again",
-        "9.7.9.25.4",
+        sec,
     )
     .help("elect one lane, `elect.sync _|p, 0xffffffff;`, and guard this and its `expect_tx` with `@p`")
 }

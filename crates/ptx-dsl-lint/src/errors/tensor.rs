@@ -1,6 +1,6 @@
-//! Messages about Tensor Memory: PTX0606 (in part), PTX0678, PTX0679, PTX0681, PTX0682, PTX0689.
+//! Messages about Tensor Memory: PTX0606 (in part), PTX0678, PTX0679, PTX0681, PTX0682, PTX0689, PTX0697.
 
-use crate::errors::class::{against_the_manual, error, found, section};
+use crate::errors::class::{against_the_manual, error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
@@ -17,6 +17,15 @@ pub(crate) fn one_of_a_pair(span: Span, op: &str, rank: u32, why: Option<Span>, 
         "9.7.16.5",
     )
     .help(format!("let a warp of CTA {other} execute it too, whatever `%cluster_ctarank` is"))
+}
+
+pub(crate) fn both_of_a_pair(span: Span, op: &str) -> Diagnostic {
+    section(
+        suspicious(697, span, format!("both CTAs of a pair start this `{op}` with the same operands")),
+        "with `.cta_group::2` a single thread of the CTA pair starts the operation, in the Tensor Memory of both: Table 46",
+        "9.7.16.5",
+    )
+    .help("let only one CTA of the pair run it: branch on a predicate that compares `%cluster_ctarank` with 0")
 }
 
 /// Which `tcgen05.fence` is missing.

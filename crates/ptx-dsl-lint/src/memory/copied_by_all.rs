@@ -22,7 +22,7 @@ pub(crate) fn check(kernel: &Kernel) {
             && alike(kernel, at)
             && !(present.warps(lanes.cta_size).len() > 1 && fixed(kernel, at))
         {
-            kernel.report(errors::copied_by_all(i.span, i.entry.opcode));
+            kernel.report(errors::copied_by_all(i.span, i.entry.opcode, i.entry.section));
             return;
         }
     }

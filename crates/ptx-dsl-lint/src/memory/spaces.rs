@@ -95,6 +95,17 @@ fn rank(flow: &Flow, a: &Address) -> Option<u64> {
     flow.cfg.instrs.get(a.map as usize)?.constant("b")
 }
 
+/// What to write in place of an address in another CTA.
+fn own_address(access: &Access) -> &'static str {
+    if access.takes(q::shared_cluster) {
+        "write `.shared::cluster`"
+    } else if access.takes(q::multicast_cluster_all) {
+        "use the address without `mapa`; `.multicast::cluster::all` reaches the same place in all CTAs of the cluster"
+    } else {
+        "use the address without `mapa`, or let the CTA that owns the memory run this"
+    }
+}
+
 fn check_address(kernel: &Kernel, access: &Access, a: Address, offset: i64, name: &str, always: bool) {
     let flow = kernel.flow;
     let span = access.arg.span;
@@ -133,9 +144,12 @@ fn check_address(kernel: &Kernel, access: &Access, a: Address, offset: i64, name
         let sure = clusters(flow) && rank(flow, &a).is_some() && always && flow.function.entry;
         let map = self::span(flow, a.map).or(by);
         kernel.report(if access.own_for_result {
-            errors::peer_returns_nothing(span, name, map, sure)
+            errors::peer_returns_nothing(span, name, map, sure, access.entry.section)
+        } else if matches!(access.kind, Kind::In(_)) {
+            errors::mapped_in_own_window(span, name, map, sure, own_address(access))
         } else {
-            errors::mapped_used_as_own(span, name, map, sure)
+            let entry = access.entry;
+            errors::mapped_used_as_own(span, name, map, sure, (entry.opcode, entry.section), own_address(access))
         });
         return;
     }

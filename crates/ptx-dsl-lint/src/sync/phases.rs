@@ -226,7 +226,15 @@ fn pending_on(kernel: &Kernel, o: &Object, incomplete: bool) {
         };
         if c > most_pending || (never && all >= most_pending) {
             let name = object_name(flow, o.place);
-            kernel.report(errors::more_than_pending(arg.span, &name, all, most_pending, never, at_init.span));
+            kernel.report(errors::more_than_pending(
+                arg.span,
+                &name,
+                all,
+                most_pending,
+                never,
+                at_init.span,
+                i.entry.section,
+            ));
             return;
         }
     }
@@ -247,7 +255,8 @@ fn pending_on(kernel: &Kernel, o: &Object, incomplete: bool) {
         let never = i.has(q::noComplete);
         if c > left || (never && c == left) {
             let span = if let Some(arg) = arg { arg.span } else { i.span };
-            kernel.report(errors::more_than_pending(span, &object_name(flow, o.place), c, left, never, at_init.span));
+            let (name, sec) = (object_name(flow, o.place), i.entry.section);
+            kernel.report(errors::more_than_pending(span, &name, c, left, never, at_init.span, sec));
             break;
         }
         if i.opcode == op::mbarrier_arrive_drop {
@@ -389,11 +398,11 @@ fn relaxed_arrivals(kernel: &Kernel, objects: &Objects) {
         let mut reported = None;
         for_each_pending(flow, 1, &step, &mut |_, at, i, set| {
             if reported.is_none() && is_pending(set, 0) && contains_site(&o.arrives, at) {
-                reported = Some(i.span);
+                reported = Some((i.place_of(q::relaxed), i.entry.section));
             }
         });
-        if let Some(span) = reported {
-            kernel.report(errors::no_release_on_object(span, &object_name(flow, o.place), wait.span));
+        if let Some((span, sec)) = reported {
+            kernel.report(errors::no_release_on_object(span, &object_name(flow, o.place), wait.span, sec));
         }
     }
 }

@@ -103,9 +103,9 @@ fn remote(kernel: &Kernel) {
         }
         if object {
             let relaxed = i.has(q::relaxed) && !counts;
-            kernel.report(errors::scope_too_narrow(i.span, !relaxed));
+            kernel.report(errors::scope_too_narrow(i.place_of(q::cta), !relaxed));
         } else if !i.has(q::shared) && !i.has(q::shared_cta) {
-            kernel.report(errors::peer_out_of_scope(i.span, i.entry.opcode, acquires(i) || releases(i)));
+            kernel.report(errors::peer_out_of_scope(i.place_of(q::cta), i.entry.opcode, acquires(i) || releases(i)));
         }
     }
 }
@@ -151,7 +151,7 @@ fn waits(kernel: &Kernel) {
             && let AddressBase::Var(v) = r.base
             && wide.contains(&v.0)
         {
-            kernel.report(errors::wait_too_narrow(i.span));
+            kernel.report(errors::wait_too_narrow(i.place_of(q::cta), i.has(q::cta)));
             return;
         }
     }
@@ -452,7 +452,7 @@ fn flags(kernel: &Kernel) {
             && f.region.bytes.is_some()
             && f.conditions.is_empty()
         {
-            kernel.report(errors::atomic_in_one_cta(i.span, i.entry.opcode));
+            kernel.report(errors::atomic_in_one_cta(i.place_of(q::cta), i.entry.opcode));
             break;
         }
     }
@@ -474,7 +474,8 @@ fn scopes(kernel: &Kernel, list: &[Flag]) {
             let (narrow, wide) = if a.scope < r.scope { (a, r) } else { (r, a) };
             let between = exclusive(&a.conditions, &r.conditions);
             if narrow.scope == Scope::Cta && (between || wide.scope >= Scope::Gpu) {
-                kernel.report(errors::flag_scope(flow.instr(narrow.at).span, flow.instr(wide.at).span, between));
+                let here = flow.instr(narrow.at).place_of(q::cta);
+                kernel.report(errors::flag_scope(here, flow.instr(wide.at).span, between));
                 return;
             }
         }

@@ -4,6 +4,7 @@ use crate::kernel::Kernel;
 use ptx_dsl_isa::isa::Tensor;
 
 mod allocation;
+mod both;
 mod columns;
 mod commit;
 mod fences;
@@ -24,6 +25,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     allocation::check(kernel);
     commit::check(kernel);
+    both::check(kernel);
     let participation = participation::Participation::new(kernel);
     stores::check(kernel, &participation);
     fences::check(kernel, &participation);

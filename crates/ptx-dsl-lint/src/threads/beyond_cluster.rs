@@ -37,7 +37,7 @@ fn pairs(kernel: &Kernel, most: u64) {
         return;
     }
     if let Some(i) = flow.cfg.find(&|i| i.entry.effects.tensor != Tensor::None && i.has(q::cta_group_2)) {
-        kernel.report(errors::no_pair(i.span, i.entry.opcode, most));
+        kernel.report(errors::no_pair(i.place_of(q::cta_group_2), i.entry.opcode, most));
     }
 }
 
@@ -54,7 +54,7 @@ fn beyond(kernel: &Kernel, most: u64) {
         if mapa && number >= most {
             kernel.report(errors::rank_beyond(arg.span, number, most));
         } else if !mapa && most < 32 && number & 0xffff_ffff & !((1 << most) - 1) != 0 {
-            kernel.report(errors::mask_beyond(arg.span, number & 0xffff_ffff, most));
+            kernel.report(errors::mask_beyond(arg.span, number & 0xffff_ffff, most, i.entry.section));
         }
     }
 }

@@ -11,7 +11,7 @@ use ptx_dsl_analysis::reaching::{OtherThreads, PartialWarp, ReachingThreads};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::ALL;
 use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::Control;
+use ptx_dsl_isa::isa::{Control, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
@@ -57,10 +57,13 @@ pub(crate) fn check(kernel: &Kernel) {
             continue;
         }
         let all_lanes = entry && kernel.every_lane(&present, block, at);
-        if grain == Some(Grain::Thread) && all_lanes && lanes.cta_size.exact != Some(1) {
-            // The count of an mbarrier may allow for the arrivals of all lanes.
-            let error = lanes.cta_size.several_per_warp() && !op.contains(".commit");
-            kernel.report(errors::thread_in_all_lanes(i.span, &op, error));
+        if grain == Some(Grain::Thread) && lanes.cta_size.exact != Some(1) {
+            let several = if all_lanes { None } else { present.lanes_of_a_warp(flow, lanes, block, at) };
+            if all_lanes || (entry && several.is_some_and(|n| n > 1)) {
+                // The count of an mbarrier may allow for the arrivals of all of them.
+                let error = lanes.cta_size.several_per_warp() && i.entry.effects.tensor != Tensor::Commit;
+                kernel.report(errors::thread_in_lanes(i.span, &op, several, error));
+            }
         }
         if let Some((span, mask)) = mask {
             let masked = Masked { instr: i, block, present: &present, size: lanes.cta_size, span, mask };

@@ -387,9 +387,12 @@ fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, 
         operands: Vec::new(),
         spelling: of.entry.opcode.to_string(),
     };
+    let mut places = Vec::with_capacity(words.len());
     for filled in &fit.filled {
         let Some(filled) = filled else { continue };
-        let Some(qualifier) = words[*filled as usize].qualifier() else { continue };
+        let word = &words[*filled as usize];
+        let Some(qualifier) = word.qualifier() else { continue };
+        places.push(word.span);
         written.types.extend(qualifier.ty());
         written.spelling.push_str(qualifier.text());
         written.quals.push(qualifier);
@@ -402,6 +405,7 @@ fn without_operands(ast: &ast::Instr, of: &Candidate, number: usize, fit: &Fit, 
         written,
         used_bytes: None,
         span: ast.span,
+        words: places,
     }
 }
 

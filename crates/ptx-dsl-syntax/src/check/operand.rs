@@ -254,6 +254,9 @@ impl Checker {
                         None => self.value(at, form.name, spec, at.ty(spec).0, e),
                     });
                 }
+                if out.iter().all(|part| matches!(part, Operand::Sink)) && at.errors.is_empty() {
+                    at.fail(errors::all_sinks(given.span), 2);
+                }
                 Operand::Vector(out)
             }
             (Shape::Pair(second, _), OperandKind::Pair(a, b)) => {

@@ -129,6 +129,7 @@ impl Checker {
             written,
             used_bytes: None,
             span: Span::default(),
+            words: Vec::new(),
         });
         Some(to)
     }
