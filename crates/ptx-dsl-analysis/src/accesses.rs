@@ -31,8 +31,8 @@ pub struct Access<'h> {
     pub entry: &'static isa::Instr,
     /// Reaches the shared memory of the own CTA only.
     pub own: bool,
-    /// It reaches only the own CTA because it returns a result.
-    pub own_for_result: bool,
+    /// The result, if it reaches only the own CTA because it returns one.
+    pub own_for_result: Option<&'h Arg>,
     /// The memory is written.
     pub writes: bool,
     /// In bytes; 0 if unknown.
@@ -109,13 +109,13 @@ fn access<'h>(i: &'h Instr, arg: &'h Arg, spec: &OperandSpec, memory: &Memory, s
         AddressSpace::TensorMemory => Kind::Generic,
     };
     let own_space = |n: usize| own(in_qualifier(n, Kind::Generic));
-    let own_for_result = memory.reach == Reach::OwnCtaForResult && !own(kind) && returns(i);
+    let own_for_result = if memory.reach == Reach::OwnCtaForResult && !own(kind) { result(i) } else { None };
     let own = match memory.reach {
         Reach::BySpace => own(kind),
         Reach::OwnCta => true,
         Reach::LikeQualifier(n) => own_space(n),
         Reach::PairOrLikeQualifier(n) => own_space(n) && !i.has(q::cta_group_2),
-        Reach::OwnCtaForResult => own(kind) || own_for_result,
+        Reach::OwnCtaForResult => own(kind) || own_for_result.is_some(),
     };
     let size = size(i, memory.size);
     let align = if spec.align > 0 { spec.align } else { size };
@@ -135,14 +135,9 @@ fn own(kind: Kind) -> bool {
     matches!(kind, Kind::In(q::shared_cta | q::shared))
 }
 
-/// Does the instruction have a destination other than `_`?
-fn returns(i: &Instr) -> bool {
-    for arg in &i.operands {
-        if arg.role == Role::Dst && !matches!(arg.value, Operand::Sink) {
-            return true;
-        }
-    }
-    false
+/// The destination, if it is not `_`.
+fn result(i: &Instr) -> Option<&Arg> {
+    i.operands.iter().find(|arg| arg.role == Role::Dst && !matches!(arg.value, Operand::Sink))
 }
 
 /// In bytes; 0 if unknown.

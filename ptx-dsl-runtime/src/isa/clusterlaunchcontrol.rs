@@ -1,4 +1,4 @@
-//! `clusterlaunchcontrol.try_cancel` and `.query_cancel` (PTX ISA 9.7.13.17, 9.7.13.18).
+//! `clusterlaunchcontrol.try_cancel` and `.query_cancel` (PTX ISA 9.7.13.17 and 9.7.13.18).
 //!
 //! The response is opaque to the kernel. Ours says whether a cluster was cancelled and, if so, the `ctaid` of its first CTA. A
 //! magic number in it detects memory that no `try_cancel` has written.
@@ -56,7 +56,7 @@ pub fn clusterlaunchcontrol_query_cancel(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d:
         let Some(cancelled) = decode(response) else {
             let kind = FaultKind::undefined(
                 "`query_cancel` of a value that is not the response of a `try_cancel`",
-                "9.7.13.17.2",
+                "9.7.13.18",
                 "wait for the mbarrier object of the request, then load the 16 bytes of the response",
             );
             return Err(x.fault(kind, l as u32));

@@ -116,14 +116,15 @@ pub(crate) fn never_complete(span: Span, name: &str, count: u64, come: u64, init
     .help("give `init` the number of threads that arrive, or let the others arrive too")
 }
 
-pub(crate) fn bytes_differ(span: Span, name: &str, want: u64, come: u64, copy: Span) -> Diagnostic {
+/// `fixed`: the number of bytes of the copies is, as that of a response.
+pub(crate) fn bytes_differ(span: Span, name: &str, want: u64, come: u64, copy: Span, fixed: bool) -> Diagnostic {
     section(
         error(643, span, format!("`{name}` expects {want} bytes, but the copies write {come}"))
             .label(copy, "copied here"),
         "a phase completes when its tx-count is zero: exactly the expected bytes have arrived",
         "9.7.13.15.2",
     )
-    .help(format!("write {come}, or copy {want} bytes"))
+    .help(if fixed { format!("write {come}") } else { format!("write {come}, or copy {want} bytes") })
 }
 
 pub(crate) fn parity_of_no_phase(span: Span, name: &str) -> Diagnostic {

@@ -143,8 +143,8 @@ fn check_address(kernel: &Kernel, access: &Access, a: Address, offset: i64, name
     if a.mapped && access.own {
         let sure = clusters(flow) && rank(flow, &a).is_some() && always && flow.function.entry;
         let map = self::span(flow, a.map).or(by);
-        kernel.report(if access.own_for_result {
-            errors::peer_returns_nothing(span, name, map, sure, access.entry.section)
+        kernel.report(if let Some(state) = access.own_for_result {
+            errors::peer_returns_nothing(state.span, name, map, sure, access.entry.section)
         } else if matches!(access.kind, Kind::In(_)) {
             errors::mapped_in_own_window(span, name, map, sure, own_address(access))
         } else {

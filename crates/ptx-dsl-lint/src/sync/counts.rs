@@ -215,6 +215,7 @@ fn balance(kernel: &Kernel, loops: &Loops, o: &Object) {
             expected_bytes,
             copied_bytes,
             flow.instr(copy.at).span,
+            o.copies.iter().all(|s| flow.instr(s.at).opcode == op::clusterlaunchcontrol_try_cancel),
         ));
     }
 }
