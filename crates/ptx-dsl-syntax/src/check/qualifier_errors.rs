@@ -7,6 +7,7 @@ use crate::ast::Word;
 use crate::check::errors;
 use crate::diag::Diagnostic;
 use crate::parse::foreign;
+use crate::parse::near::all_near;
 use crate::span::Span;
 use ptx_dsl_isa::isa::Instr;
 use ptx_dsl_isa::isa::syntax::{Form, Slot, is_space, is_type};
@@ -182,9 +183,25 @@ impl Explainer<'_> {
         let dotted: Vec<String> = unknown.iter().map(|word| format!("`.{}`", word.text)).collect();
         let list = errors::enumeration(&dotted, "and");
         let section = self.forms.first().map_or("9.7", |f| f.0.section);
-        let help = Some(format!("remove {}", dotted.join(" and ")));
+        let help = match self.all_near(words) {
+            Some(meant) => format!("write `{meant}`"),
+            None => format!("remove {}", dotted.join(" and ")),
+        };
+        let help = Some(help);
         let d = errors::unknown_qualifiers(first.span, self.opcode, &list, help, section);
         Some(d.label(last.span, format!("`.{}` is here", last.text)))
+    }
+
+    /// The opcode with the nearest word in place of each that no form has, if that is legal.
+    fn all_near(&mut self, words: &[Word]) -> Option<String> {
+        let all = alternatives(self.forms);
+        let mut changed = words.to_vec();
+        for word in changed.iter_mut().filter(|word| most_times(&word.text, self.forms) == 0) {
+            word.text = (*all_near(&word.text, &all).first()?).to_string();
+        }
+        let mut parts = vec![word(self.opcode)];
+        parts.extend(changed.iter().cloned());
+        self.works(&changed).then(|| spelled(&parts))
     }
 
     /// Two words of a kind that keeps its order are exchanged: `.col.row`, `.global.shared::cta`.
@@ -508,14 +525,14 @@ pub(super) const SCOPES: &[&str] = &["cta", "cluster", "gpu", "gl", "sys"];
 const VECTORS: &[&str] = &["v2", "v3", "v4", "v8"];
 
 /// The only qualifier that the others lack, by its name in the manual, and its alternatives: what an unknown word stands for.
-fn place_of(words: &[Word], at: usize, forms: &[(&'static Instr, &Form)]) -> Option<(String, Vec<String>)> {
+pub(super) fn place_of(words: &[Word], at: usize, forms: &[(&'static Instr, &Form)]) -> Option<(String, Vec<String>)> {
     let others = without(words, at);
     for (_, form) in forms {
         let fit = fit(form, &others);
         if let ([], [missing], [], None) = (&fit.left[..], &fit.missing[..], &fit.partial[..], fit.misplaced)
             && let slot = &form.slots[*missing as usize]
-            && slot.alts.len() > 1
             && !slot.is_type
+            && slot.words() != [slot.name.trim_start_matches('.')]
         {
             return Some((format!("`{}`", slot.name), errors::dotted(&slot.words())));
         }

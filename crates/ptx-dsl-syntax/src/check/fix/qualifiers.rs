@@ -1,6 +1,8 @@
 //! Fixes for missing, misspelt or extra qualifiers: what to add, replace or remove.
 
-use super::super::qualifier_errors::{Explainer, OPERATIONS, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
+use super::super::qualifier_errors::{
+    Explainer, OPERATIONS, ORDERINGS, SCOPES, alternatives, most_times, place_of, same_kind,
+};
 use super::super::select::{Fit, fit, legal, without};
 use super::{Edits, FAR, Verdict, distance, spelled, word};
 use crate::ast::Word;
@@ -110,6 +112,11 @@ impl Explainer<'_> {
             for word in &same {
                 candidates.extend(all.iter().find(|a| **a == &word[1..]));
             }
+        }
+        // The only one that is missing.
+        let place = if candidates.is_empty() { place_of(words, at, self.forms) } else { None };
+        if let Some((_, [only])) = place.as_ref().map(|(kind, list)| (kind, list.as_slice())) {
+            candidates.extend(all.iter().find(|word| **word == &only[1..]));
         }
         // `.rnf32`
         let mut apart = Vec::new();
