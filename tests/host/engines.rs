@@ -275,6 +275,30 @@ fn both_engines_know_the_registers() {
     }
 }
 
+ptx! {
+    <sm_100a, ptx 8.6, compiled>
+    // 128 bits that are no response, the same in all lanes: compiled code calls the function for one of them.
+    .visible .entry no_response(.param .u64 x) .reqntid 32
+    {
+        .reg .pred %p;
+        .reg .b64 %x;
+        .reg .b128 %q;
+        ld.param.u64 %x, [x];
+        mov.b128 %q, {%x, 5};
+        clusterlaunchcontrol.query_cancel.is_canceled.pred.b128 %p, %q;
+        @%p trap;
+        ret;
+    }
+}
+
+#[test]
+fn both_engines_know_the_registers_of_a_uniform_call() {
+    let fault = said(|host| no_response.launch(host, Launch::grid(1), (7,)));
+    assert!(fault.contains("not the response of a `try_cancel`"), "{fault}");
+    assert!(fault.contains("  = registers: `%q[63:0]` is 0x7, `%q[127:64]` is 0x5\n"), "{fault}");
+    assert!(fault.contains("  = note: PTX ISA 9.7.13.18"), "{fault}");
+}
+
 #[test]
 fn both_engines_report_the_same() {
     // in warp 3, and in warp 1 before that by another statement

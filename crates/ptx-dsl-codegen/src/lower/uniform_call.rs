@@ -27,12 +27,14 @@ impl RegionBuilder<'_, '_> {
             }
         }
         self.close();
+        let count = arguments.len();
         self.code(quote! {
             #(let mut #names: #rt::Lanes = [0; 32];)*
             if #mask != 0 {
                 x.site = #site;
                 x.mask = #rt::one_of(#mask);
-                #function(x, #q, &[#(&[#arguments; 32]),*], &mut [#(&mut #names),*])?;
+                let s: [&#rt::Lanes; #count] = [#(&[#arguments; 32]),*];
+                #function(x, #q, &s, &mut [#(&mut #names),*]).map_err(|fault| x.with_operands(fault, &s))?;
                 x.mask = m;
             }
         });
