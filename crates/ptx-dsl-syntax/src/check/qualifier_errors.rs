@@ -342,7 +342,11 @@ impl Explainer<'_> {
                     None if alone => place_of(words, i, self.forms),
                     None => None,
                 };
-                let helps = self.instead_of(words, i, &all);
+                let place = match instead.as_ref().map(|(_, list)| list.as_slice()) {
+                    Some([only]) => Some(only.as_str()),
+                    _ => None,
+                };
+                let helps = self.instead_of(words, i, &all, place);
                 let instead = instead.as_ref().map(|(kind, list)| (kind.as_str(), list.as_slice()));
                 out.push(errors::unknown_qualifier(word.span, self.opcode, &word.text, helps, instead, section));
                 continue;
@@ -525,7 +529,7 @@ pub(super) const SCOPES: &[&str] = &["cta", "cluster", "gpu", "gl", "sys"];
 const VECTORS: &[&str] = &["v2", "v3", "v4", "v8"];
 
 /// The only qualifier that the others lack, by its name in the manual, and its alternatives: what an unknown word stands for.
-pub(super) fn place_of(words: &[Word], at: usize, forms: &[(&'static Instr, &Form)]) -> Option<(String, Vec<String>)> {
+fn place_of(words: &[Word], at: usize, forms: &[(&'static Instr, &Form)]) -> Option<(String, Vec<String>)> {
     let others = without(words, at);
     for (_, form) in forms {
         let fit = fit(form, &others);

@@ -1,8 +1,6 @@
 //! Fixes for missing, misspelt or extra qualifiers: what to add, replace or remove.
 
-use super::super::qualifier_errors::{
-    Explainer, OPERATIONS, ORDERINGS, SCOPES, alternatives, most_times, place_of, same_kind,
-};
+use super::super::qualifier_errors::{Explainer, OPERATIONS, ORDERINGS, SCOPES, alternatives, most_times, same_kind};
 use super::super::select::{Fit, fit, legal, without};
 use super::{Edits, FAR, Verdict, distance, spelled, word};
 use crate::ast::Word;
@@ -69,8 +67,14 @@ impl Explainer<'_> {
         ranked
     }
 
-    /// A replacement for an unknown word, or its removal: a help, legal if any is.
-    pub(crate) fn instead_of(&mut self, words: &[Word], at: usize, all: &[&str]) -> Option<String> {
+    /// A replacement for an unknown word, or its removal: a help, legal if any is. `place`: the only qualifier that is missing.
+    pub(crate) fn instead_of(
+        &mut self,
+        words: &[Word],
+        at: usize,
+        all: &[&str],
+        place: Option<&str>,
+    ) -> Option<String> {
         let name = words[at].text.as_str();
         let longer = continued(name, all);
         let near = match longer.as_slice() {
@@ -113,10 +117,10 @@ impl Explainer<'_> {
                 candidates.extend(all.iter().find(|a| **a == &word[1..]));
             }
         }
-        // The only one that is missing.
-        let place = if candidates.is_empty() { place_of(words, at, self.forms) } else { None };
-        if let Some((_, [only])) = place.as_ref().map(|(kind, list)| (kind, list.as_slice())) {
-            candidates.extend(all.iter().find(|word| **word == &only[1..]));
+        if candidates.is_empty()
+            && let Some(place) = place
+        {
+            candidates.extend(all.iter().find(|word| **word == &place[1..]));
         }
         // `.rnf32`
         let mut apart = Vec::new();
