@@ -195,6 +195,9 @@ fn labels_in_sections() {
         (&section("7.0", "l: .b32 1\n .b64 l"), &[]),
         (&section("7.4", "l: .b32 1\n .b64 m-l\n m: .b8 0"), &[301]),
         (&section("7.5", "l: .b32 1\n .b64 m-l\n m: .b8 0"), &[]),
+        (&section("7.5", ".b32 .debug_abbrev\n l: .b8 0"), &[]),
+        (&section("7.5", "l\n .b8 0"), &[110]),
+        (&section("7.5", "l.m: .b8 0"), &[110]),
     ]);
 }
 

@@ -262,7 +262,9 @@ impl Parser<'_> {
         let mut line = self.pos;
         while let Some(tok) = self.peek() {
             let directive = self.is('.') && matches!(self.word_at(1), Some("b8" | "b16" | "b32" | "b64"));
-            let label = self.word_at(0).is_some() && self.is_at(1, ':');
+            // the name of a section, as in `.b32 .debug_info`, is no label
+            let of_section = self.pos > 0 && self.tokens[self.pos - 1].kind == Tok::Punct('.');
+            let label = self.word_at(0).is_some() && self.is_at(1, ':') && !of_section;
             let end = matches!(tok, Tok::Punct('}'));
             if (directive || label || end) && line < self.pos {
                 text.push_str(&format!("    {}\n", text_of(&self.tokens[line..self.pos])));
@@ -276,6 +278,7 @@ impl Parser<'_> {
                     return Ok(());
                 }
                 Tok::Punct('{' | ';') => return self.unexpected("a line of the section"),
+                _ if line == self.pos && !(directive || label) => return self.unexpected("a line of the section"),
                 _ if self.word_at(0).is_some() && self.is_at(1, '-') && self.word_at(2).is_some() => {
                     let difference = self.constant()?;
                     out.args.push(Arg::Expr(difference));
