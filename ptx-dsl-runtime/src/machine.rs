@@ -223,7 +223,7 @@ impl<'a> Ctx<'a> {
             scheduling,
             geometry: Geometry::new(launch, info, options.printer().clone()),
             memory: Memory::new(global, params),
-            residents: Residents::new(team.slots(if launch.cooperative { usize::MAX } else { options.resident() })),
+            residents: Residents::new(team.slots(launch.residents(info, options.resident()))),
             async_ops: AsyncOps::default(),
             monitor,
             findings: Default::default(),

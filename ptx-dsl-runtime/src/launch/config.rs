@@ -155,7 +155,7 @@ impl Launch {
     ///
     /// By default the limit is [`DEFAULT_STEP_LIMIT`], and a loop that never ends is a fault within seconds: each warp may run 100 million
     /// instructions (4 million if the runtime is not optimised; with a monitor, such as the checked host or a trace, half of that) while no thread
-    /// of the launch ends, or 12 million regions of compiled code that is not optimised. Where memory is [weak](crate::Host::weak) it may also make a million strong stores.
+    /// of the launch ends, in which a large copy or product counts for several, or 12 million regions of compiled code that is not optimised. Where memory is [weak](crate::Host::weak) it may also make a million strong stores.
     pub fn step_limit(mut self, regions: u64) -> Self {
         self.step_limit = Some(regions);
         self
@@ -181,6 +181,20 @@ impl Launch {
     /// Threads per CTA, when the kernel runs.
     pub(crate) fn block_dims(&self, info: &KernelInfo) -> [u32; 3] {
         self.block.or(info.reqntid).unwrap_or([1; 3])
+    }
+
+    /// Bytes of local memory of a CTA, when the kernel runs.
+    fn local_of_cta(&self, info: &KernelInfo) -> u64 {
+        u64::from(info.local_size) * volume(self.block_dims(info)).next_multiple_of(32)
+    }
+
+    /// How many clusters are resident, of `wanted`: all of a cooperative launch, and no more than have room for their local memory.
+    pub(crate) fn residents(&self, info: &KernelInfo, wanted: usize) -> usize {
+        if self.cooperative {
+            return usize::MAX;
+        }
+        let local = self.local_of_cta(info).saturating_mul(volume(self.cluster_dims(info)));
+        wanted.min((ENOUGH_LOCAL / local.max(1)).max(1) as usize)
     }
 
     pub(super) fn check(&self, info: &KernelInfo) -> Result<(), LaunchError> {
@@ -238,8 +252,13 @@ impl Launch {
         if asked > 227 * 1024 {
             return Err(LaunchError::SharedMemory { asked, fixed: info.shared_size });
         }
-        if u64::from(info.local_size) * threads.next_multiple_of(32) > MAX_LOCAL {
+        if self.local_of_cta(info) > MAX_LOCAL {
             return Err(LaunchError::LocalMemory { bytes: info.local_size, threads });
+        }
+        let together = if self.cooperative { volume(self.grid) } else { ctas };
+        let local = self.local_of_cta(info).saturating_mul(together);
+        if local > MOST_LOCAL {
+            return Err(LaunchError::ResidentLocalMemory { bytes: local, ctas: together });
         }
         Ok(())
     }
@@ -253,6 +272,12 @@ const MOST_HEAP: u64 = 4 << 30;
 
 /// Bytes of local memory of a CTA: that of 1024 threads on hardware, where each has at most 512 KiB.
 const MAX_LOCAL: u64 = 1024 * 512 * 1024;
+
+/// Bytes of local memory of CTAs that must be resident at the same time.
+const MOST_LOCAL: u64 = 8 << 30;
+
+/// Bytes of local memory of the resident clusters, if there is more than one.
+const ENOUGH_LOCAL: u64 = 2 << 30;
 
 /// Product of dimensions, without overflow.
 pub(crate) fn volume(d: [u32; 3]) -> u64 {

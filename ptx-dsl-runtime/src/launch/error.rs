@@ -183,6 +183,14 @@ pub enum LaunchError {
         /// Of a block
         threads: u64,
     },
+    /// More local memory than the host has
+    #[error("{bytes} bytes of local memory for {ctas} CTAs that are resident at the same time, the limit is 8 GiB")]
+    ResidentLocalMemory {
+        /// Of all of them
+        bytes: u64,
+        /// Those of a cluster, or of a cooperative launch
+        ctas: u64,
+    },
     /// Too many or too few arguments
     #[error("{}", counted(*given, names))]
     ArgumentCount {
