@@ -2,7 +2,7 @@
 #![no_main]
 
 use libfuzzer_sys::fuzz_target;
-use ptx_dsl_frontend::{compile, lex::lex};
+use ptx_dsl_frontend::{compile, diag::Severity, levels::is_lint, lex::lex};
 
 fuzz_target!(|bytes: &[u8]| {
     let (lexed, early) = lex(&String::from_utf8_lossy(bytes));
@@ -10,7 +10,9 @@ fuzz_target!(|bytes: &[u8]| {
     if early.is_empty() && !compiled.failed() {
         let (again, _) = lex(&compiled.ptx);
         let second = compile(&again.tokens);
-        assert!(!second.failed(), "{:?}", second.diagnostics);
+        // PTX text has no header, which may have set the levels of lints
+        let mut wrong = second.diagnostics.iter().filter(|d| d.severity == Severity::Error && !is_lint(d.code));
+        assert!(wrong.next().is_none(), "{:?}", second.diagnostics);
         assert_eq!(second.ptx, compiled.ptx);
     }
 });

@@ -9,7 +9,7 @@ use ptx_dsl_frontend::isa::{directive, sreg, syntax, target};
 use ptx_dsl_frontend::table::FAMILIES;
 
 /// The targets of `fuzz/`.
-const TARGETS: [&str; 5] = ["lex", "parse", "check", "print", "fmt"];
+const TARGETS: [&str; 6] = ["lex", "parse", "check", "print", "fmt", "launch"];
 
 /// Writes `fuzz/corpus/<target>/<name>.ptx` and `fuzz/corpus/words`.
 pub fn write(root: &Path) -> Result<(), String> {
