@@ -134,6 +134,7 @@ const CASES: &[Case] = &[
     }),
     ("directives of a kernel", |n| format!("{HEAD}.visible .entry k() {} {{ ret; }}", ".maxntid 1\n".repeat(n))),
     ("bytes of debug information", |n| format!("{HEAD}.section .debug_info {{\n{}}}\n", ".b8 1\n".repeat(n))),
+    ("unknown qualifiers", |n| kernel("", &format!(".reg .b32 %r; ld{}.u32 %r, [0];", ". ld".repeat(n)))),
     ("guards", |n| kernel("", &format!("{}%p ret;", "@".repeat(n)))),
     ("blocks", |n| kernel("", &"{ .reg .b32 %x; mov.b32 %x, 1; }\n".repeat(n))),
     ("levels in a header", |n| format!("<sm_90, ptx 8.0{}>\n", ", allow(PTX0620)".repeat(n))),

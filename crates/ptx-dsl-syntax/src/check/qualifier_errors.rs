@@ -333,9 +333,14 @@ impl Explainer<'_> {
         let section = self.forms.first().map_or("9.7", |f| f.0.section);
         let mut known: Vec<Word> = Vec::with_capacity(words.len());
         let alone = words.iter().filter(|word| most_times(&word.text, self.forms) == 0).take(2).count() == 1;
+        let mut unknown = 0;
         for (i, word) in words.iter().enumerate() {
             let most = most_times(&word.text, self.forms);
             if most == 0 {
+                unknown += 1;
+                if unknown > MOST_UNKNOWN {
+                    continue;
+                }
                 let all = alternatives(self.forms);
                 let instead = match same_kind(&word.text, &all) {
                     Some((kind, list)) => Some((kind.to_string(), list)),
@@ -370,6 +375,9 @@ impl Explainer<'_> {
         known
     }
 }
+
+/// Unknown qualifiers of an instruction that are reported: a help for each looks at all of them.
+const MOST_UNKNOWN: usize = 16;
 
 /// The types that the forms accept, if these are in several sections of the manual.
 fn types_of<'f>(forms: &[(&'static Instr, &'f Form)], section: &str) -> Vec<&'f str> {
