@@ -6,6 +6,8 @@ mod async_races;
 mod cluster_barrier;
 #[path = "load/early_phases.rs"]
 mod early_phases;
+#[path = "load/endless.rs"]
+mod endless;
 #[path = "load/explore.rs"]
 mod explore;
 #[path = "load/indexed.rs"]

@@ -121,6 +121,7 @@ pub fn st_bulk(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Don
         }
         let offset = own_shared_object(x, space, addr, 8, l, "the destination of `st.bulk`")?;
         x.in_own_shared(offset, size as u32, addr, lane)?;
+        x.scheduling.works(size / 32);
         for at in (0..size).step_by(32) {
             x.write_aligned(space, addr + at, (size - at).min(32) as u32, 8, [0; 4], lane)?;
         }

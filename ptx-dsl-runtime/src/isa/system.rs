@@ -113,9 +113,13 @@ pub fn __assertfail(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -
     Err(x.fault(kind, l as u32))
 }
 
+/// The work of `malloc` or `free` for a thread, in instructions.
+const ALLOCATION: u64 = 8;
+
 /// `malloc (size)`: memory of the heap, or 0 if there is no room.
 pub fn malloc(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {
     let &[size] = s else { return Ok(()) };
+    x.scheduling.works(u64::from(x.mask.count_ones()) * ALLOCATION);
     for l in active(x.mask) {
         let block = x.geometry.heap.as_ref().and_then(|heap| heap.allocate(size[l]));
         if let Some(address) = block {
@@ -129,6 +133,7 @@ pub fn malloc(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done
 /// `free (pointer)`
 pub fn free(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
     let &[pointer] = s else { return Ok(()) };
+    x.scheduling.works(u64::from(x.mask.count_ones()) * ALLOCATION);
     for l in active(x.mask).filter(|l| pointer[*l] != 0) {
         let address = pointer[l];
         let Some(bytes) = x.geometry.heap.as_ref().and_then(|heap| heap.free(address)) else {

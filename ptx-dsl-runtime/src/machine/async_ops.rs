@@ -1,8 +1,8 @@
 //! Asynchronous operations in flight: cluster launch control responses, tensor core operations, and the arrivals of
 //! `tcgen05.commit`.
 //!
-//! Each has a due time that the scheduler chooses. An operation that must follow another is due no earlier and stands after it in
-//! the list. Delivery by time, then by position, so keeps every order that the manual promises and no other.
+//! Each has a due time that the scheduler chooses. An operation that must follow another is due no earlier and is issued after it.
+//! Delivery by time, then by number, so keeps every order that the manual promises and no other.
 
 mod cluster_launch;
 mod copies;
@@ -39,8 +39,6 @@ enum Work {
     Commit(Commit),
     Copy(Copy),
     CopiesArrive(CopiesArrive),
-    /// An operation that is looked at.
-    Nothing,
 }
 
 /// A response of cluster launch control to one CTA; a multicast is one for each.
@@ -114,13 +112,15 @@ struct Fences {
     after: HashMap<(usize, u32, u32), [u64; 32]>,
 }
 
-/// All operations in flight, in the order of issue.
+/// Operations in flight after which the next ones complete before their time: a kernel that never waits must not fill memory.
+const MOST: usize = 2048;
+
+/// All operations in flight.
 #[derive(Debug, Default)]
 pub(crate) struct AsyncOps {
-    list: Vec<AsyncOp>,
+    /// By due time and number.
+    list: BTreeMap<(u64, u64), AsyncOp>,
     issued: u64,
-    /// When the next one is due.
-    next: u64,
     fences: Fences,
     /// Copies so far that a monitor knows.
     copies: u64,
@@ -158,7 +158,7 @@ impl AsyncOps {
 
     /// Is an operation of this cluster in flight?
     pub fn any(&self, slot: usize) -> bool {
-        self.list.iter().any(|a| a.slot == slot) || self.any_lane_copy(slot)
+        self.list.values().any(|a| a.slot == slot) || self.any_lane_copy(slot)
     }
 
     /// The cluster has ended: its threads have no groups.
@@ -168,21 +168,23 @@ impl AsyncOps {
     }
 
     fn push(&mut self, op: AsyncOp) {
-        self.next = if self.list.is_empty() { op.due } else { self.next.min(op.due) };
-        self.list.push(op);
+        self.list.insert((op.due, op.id), op);
     }
 
     /// Takes the operation with the earliest due time of those that `wanted` selects.
     fn take_first(&mut self, wanted: impl Fn(&AsyncOp) -> bool) -> Option<AsyncOp> {
-        let wanted = self.list.iter().enumerate().filter(|(_, a)| wanted(a));
-        let (i, _) = wanted.min_by_key(|(_, a)| a.due)?;
-        let op = self.list.remove(i);
-        self.next = self.list.iter().map(|a| a.due).min().unwrap_or(u64::MAX);
-        Some(op)
+        let (&key, _) = self.list.iter().find(|(_, a)| wanted(a))?;
+        self.list.remove(&key)
     }
 
     /// Takes the next operation that is due at `now`.
     fn take_due(&mut self, now: u64) -> Option<AsyncOp> {
-        if self.next <= now { self.take_first(|_| true) } else { None }
+        let next = self.list.first_entry()?;
+        if next.key().0 <= now { Some(next.remove()) } else { None }
+    }
+
+    /// Are too many in flight?
+    fn is_full(&self) -> bool {
+        self.list.len() > MOST
     }
 }

@@ -20,6 +20,8 @@ const OF_A_REGION: u64 = 8;
 pub(crate) struct EndlessGuard {
     /// Instructions that have run, counted by the interpreter per warp.
     pub instructions: u64,
+    /// Work since the last check beyond that of an instruction, in instructions: that of large copies and products.
+    pub work: u64,
     /// Instructions and regions at the last check.
     last: (u64, u64),
     /// Instructions per warp since a thread ended.
@@ -33,8 +35,15 @@ pub(crate) struct EndlessGuard {
 
 impl EndlessGuard {
     /// Finds none.
-    pub const OFF: Self =
-        EndlessGuard { instructions: 0, last: (0, 0), spent: 0, kept: 0, limit: u64::MAX, suspicion: [u64::MAX; 2] };
+    pub const OFF: Self = EndlessGuard {
+        instructions: 0,
+        work: 0,
+        last: (0, 0),
+        spent: 0,
+        kept: 0,
+        limit: u64::MAX,
+        suspicion: [u64::MAX; 2],
+    };
 
     /// With this limit, unless the launch has one of its own.
     pub fn new(launch: &Launch, limit: u64) -> Self {
@@ -70,6 +79,7 @@ impl EndlessGuard {
         let (instructions, regions) = (self.instructions - self.last.0, turns - self.last.1);
         self.last = (self.instructions, turns);
         let work = if instructions == 0 { regions.saturating_mul(OF_A_REGION) } else { instructions };
+        let work = work.saturating_add(std::mem::take(&mut self.work));
         self.spent = self.spent.saturating_add(work / warps.max(1));
         self.spent > self.limit || self.kept > KEPT && self.limit < u64::MAX
     }
@@ -97,6 +107,12 @@ mod tests {
         assert!(!compiled.exceeded(125, 1) && compiled.exceeded(126, 1));
         let mut own = EndlessGuard::new(&Launch::grid(1).step_limit(1), 1000);
         assert!(!own.exceeded(1 << 40, 1));
+        // an instruction that does the work of many
+        let mut heavy = EndlessGuard::new(&Launch::grid(1), 1000);
+        (heavy.instructions, heavy.work) = (1, 999);
+        assert!(!heavy.exceeded(1, 1));
+        (heavy.instructions, heavy.work) = (2, 0);
+        assert!(heavy.exceeded(2, 1));
         // stores that are kept
         let mut weak = EndlessGuard::new(&Launch::grid(1), 1000);
         (0..KEPT).for_each(|_| weak.keep());

@@ -17,6 +17,9 @@ const ATTEMPTS: u32 = 32;
 /// likely to wait for others.
 const POLL: u64 = 8;
 
+/// Work, in instructions, after which the budget is checked again.
+const MUCH_WORK: u64 = 1 << 20;
+
 /// The scheduling state of one host thread.
 pub(crate) struct Scheduling<'a> {
     /// Regions run so far.
@@ -146,6 +149,14 @@ impl<'a> Scheduling<'a> {
         self.yielded = false;
         // a fragment of a warp runs one region
         self.attempts = if diverged { ATTEMPTS } else { 0 };
+    }
+
+    /// An instruction does the work of so many others. A check comes earlier after much work.
+    pub fn works(&mut self, instructions: u64) {
+        self.endless.work += instructions;
+        if self.endless.work > MUCH_WORK {
+            self.next_check = self.turns;
+        }
     }
 
     /// Counts regions. True if the turn is over.

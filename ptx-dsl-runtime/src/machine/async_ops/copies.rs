@@ -42,6 +42,12 @@ impl Copy {
     }
 }
 
+/// The work of a copy, in instructions.
+fn work(job: &dyn CopyJob) -> u64 {
+    let bytes = job.destination().or(job.source()).map_or(0, |r| u64::from(r.bytes.end - r.bytes.start));
+    1 + bytes / if job.reduces() { 16 } else { 256 }
+}
+
 /// CTA `rank` ends while a copy of CTA `own` needs its shared memory.
 pub(super) fn copy_outlives(copy: &Copy, rank: u32, own: u32, uncounted: bool) -> FaultKind {
     let of = if rank == own { format!("CTA {rank} of the cluster ends") } else { format!("CTA {rank} ends") };
@@ -104,6 +110,11 @@ impl Ctx<'_> {
 
     /// Starts a copy for `lane`, which completes later.
     pub(crate) fn start_copy(&mut self, lane: u32, job: Box<dyn CopyJob>, signal: Signal) -> Result<(), Box<Fault>> {
+        if self.async_ops.is_full() {
+            let (slot, cta) = (self.residents.slot, self.cur.cta);
+            let own = |a: &AsyncOp| (a.slot, a.cta) == (slot, cta) && matches!(a.work, Work::Copy(_));
+            self.async_ops.take_first(own).map_or(Ok(()), |op| self.deliver_now(op))?;
+        }
         let number = self.next_copy();
         if let Signal::Mbarrier { at, bytes } = signal {
             self.window(at.rank).map_err(|kind| self.fault(kind, lane))?;
@@ -143,7 +154,7 @@ impl Ctx<'_> {
         };
         let word = little_endian::load(shared, at.offset.into(), 8).map_or(0, |[word, ..]| word);
         let slot = self.residents.slot;
-        let others: i64 = self.async_ops.list.iter().filter(|op| op.slot == slot).map(|op| op.brings(at)).sum();
+        let others: i64 = self.async_ops.list.values().filter(|op| op.slot == slot).map(|op| op.brings(at)).sum();
         mbarrier::State::decode(word).is_some_and(|state| state.tx < others + i64::from(bytes))
     }
 
@@ -161,6 +172,7 @@ impl Ctx<'_> {
             FaultKind::ExitedCta { rank } => FaultKind::MulticastExitedCta { rank },
             kind => kind,
         };
+        self.scheduling.works(work(&*copy.job));
         copy.job.write(&mut self.spaces(), copy.read).map_err(gone)?;
         if let Signal::Mbarrier { at, bytes } = copy.signal {
             self.tell_completion(Sync::CopyCompletes { copy: copy.number, rank: at.rank, offset: at.offset }, lane)?;
@@ -269,16 +281,14 @@ impl Ctx<'_> {
 
     /// Reads the sources of these copies.
     fn read_sources(&mut self, which: impl Fn(&AsyncOp) -> bool) -> Result<(), Box<Fault>> {
-        for i in 0..self.async_ops.list.len() {
-            if !which(&self.async_ops.list[i]) {
-                continue;
-            }
-            let lane = self.async_ops.list[i].lane;
+        let keys: Vec<_> = self.async_ops.list.iter().filter(|(_, a)| which(a)).map(|(key, _)| *key).collect();
+        for key in keys {
             // the copy leaves the list for a moment: it reads through the machine
-            let work = std::mem::replace(&mut self.async_ops.list[i].work, Work::Nothing);
-            let Work::Copy(mut copy) = work else { continue };
-            self.read_source(&mut copy).map_err(|kind| self.fault(kind, lane))?;
-            self.async_ops.list[i].work = Work::Copy(copy);
+            let Some(mut op) = self.async_ops.list.remove(&key) else { continue };
+            if let Work::Copy(copy) = &mut op.work {
+                self.read_source(copy).map_err(|kind| self.fault(kind, op.lane))?;
+            }
+            self.async_ops.list.insert(key, op);
         }
         Ok(())
     }

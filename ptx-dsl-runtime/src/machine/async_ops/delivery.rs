@@ -28,7 +28,7 @@ impl Ctx<'_> {
             Work::Commit(c) => Some(c.to),
             Work::Copy(Copy { signal: Signal::Mbarrier { at, .. }, .. }) => Some((at.rank, at.offset)),
             Work::CopiesArrive(a) => Some((self.cur.cta, a.offset)),
-            Work::Operation(_) | Work::Copy(_) | Work::Nothing => None,
+            Work::Operation(_) | Work::Copy(_) => None,
         };
         if let Some(steps) = &mut self.scheduling.steps {
             steps.starts(id);
@@ -57,6 +57,12 @@ impl Ctx<'_> {
         while let Some(op) = self.async_ops.take_due(now) {
             self.deliver(op)?;
         }
+        while self.async_ops.is_full()
+            && self.scheduling.steps.is_none()
+            && let Some(op) = self.async_ops.take_first(|_| true)
+        {
+            self.deliver(op)?;
+        }
         self.deliver_due_lane_copies(now)
     }
 
@@ -72,14 +78,13 @@ impl Ctx<'_> {
     /// complete when threads wait for them in another way, or when nothing else can happen.
     pub(crate) fn may_complete(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let list = &self.async_ops.list;
-        let first = move |at: usize, op: &AsyncOp| !list[..at].iter().any(|before| precedes(before, op));
-        let may = move |(at, op): &(usize, &AsyncOp)| signals(op) && first(*at, op);
-        list.iter().enumerate().filter(may).map(|(_, op)| (op.slot, op.id))
+        let first = move |op: &AsyncOp| !list.range(..(op.due, op.id)).any(|(_, before)| precedes(before, op));
+        list.values().filter(move |op| signals(op) && first(op)).map(|op| (op.slot, op.id))
     }
 
     /// Completes an operation, after those that it tracks.
     pub(crate) fn complete(&mut self, id: u64) -> Result<(), Box<Fault>> {
-        let Some(op) = self.async_ops.list.iter().find(|op| op.id == id) else { return Ok(()) };
+        let Some(op) = self.async_ops.list.values().find(|op| op.id == id) else { return Ok(()) };
         let (slot, tracks) = (op.slot, matches!(op.work, Work::Commit(_)));
         let tracked = |a: &AsyncOp| a.slot == slot && a.id < id && matches!(a.work, Work::Operation(_));
         while tracks && let Some(before) = self.async_ops.take_first(tracked) {
@@ -100,7 +105,6 @@ impl Ctx<'_> {
             Work::Commit(c) => self.arrive(&c, op.lane),
             Work::Copy(copy) => self.complete_copy(copy, op.lane),
             Work::CopiesArrive(a) => return self.copies_arrive(&a),
-            Work::Nothing => Ok(()),
         };
         done.map_err(|kind| self.fault(kind, op.lane))?;
         self.changed();
@@ -122,7 +126,7 @@ impl Ctx<'_> {
                     Work::Operation(o) => o.works_on(a.cta, rank),
                     Work::Commit(c) => c.to.0 == rank,
                     Work::Copy(copy) => copy.needs(rank),
-                    Work::CopiesArrive(_) | Work::Nothing => false,
+                    Work::CopiesArrive(_) => false,
                 }
         });
         let Some(op) = op else { return self.lane_copy_outlives(rank) };
@@ -152,7 +156,7 @@ impl Ctx<'_> {
             Work::Operation(_) => tensor::operation_outlives(rank, op.cta),
             Work::Commit(c) => tensor::commit_outlives(c.to.0),
             Work::Copy(copy) => copies::copy_outlives(copy, rank, op.cta, self.is_uncounted(copy)),
-            Work::CopiesArrive(_) | Work::Nothing => lane_copies::arrival_outlives(op.cta),
+            Work::CopiesArrive(_) => lane_copies::arrival_outlives(op.cta),
         }
     }
 }
@@ -162,7 +166,7 @@ fn signals(op: &AsyncOp) -> bool {
     match &op.work {
         Work::Response(_) | Work::Commit(_) | Work::CopiesArrive(_) => true,
         Work::Copy(copy) => matches!(copy.signal, Signal::Mbarrier { .. }),
-        Work::Operation(_) | Work::Nothing => false,
+        Work::Operation(_) => false,
     }
 }
 

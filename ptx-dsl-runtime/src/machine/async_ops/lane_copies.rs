@@ -13,6 +13,12 @@ use crate::monitor::{Agent, By, Groups, Order, Proxy, Sync};
 use crate::schedule::Choice;
 use crate::sync::mbarrier::{self, Arrive};
 
+/// Entries in flight after which a warp completes its own before it starts another: a kernel that never waits must not fill memory.
+const MOST: usize = 1 << 16;
+
+/// The work of the copies of a warp, in instructions.
+const WORK: u64 = 8;
+
 impl AsyncOps {
     /// Is a copy of a thread of this cluster in flight?
     pub(super) fn any_lane_copy(&self, slot: usize) -> bool {
@@ -34,6 +40,10 @@ impl Ctx<'_> {
     /// `cp.async`: starts copies for lanes of the current warp.
     pub(crate) fn start_lane_copies(&mut self, mut copies: Vec<LaneCopy>) -> Result<(), Box<Fault>> {
         let key = self.warp_key();
+        self.scheduling.works(WORK);
+        if self.async_ops.lane_copies_in_flight > MOST {
+            self.complete_of_warp(key, |_| u32::MAX)?;
+        }
         let groups = self.async_ops.lane_copies.entry(key).or_default().groups;
         if self.monitor.is_on() {
             for c in &copies {

@@ -12,6 +12,9 @@ use crate::sync::mbarrier::{self, Arrive};
 
 const ORDER: &str = "9.7.16.6";
 
+/// The work of an operation, in instructions: some hundred thousand products.
+const OPERATION: u64 = 256;
+
 /// CTA `rank` ends while an operation that CTA `own` issued is in flight.
 pub(super) fn operation_outlives(rank: u32, own: u32) -> FaultKind {
     if rank == own {
@@ -63,7 +66,7 @@ impl Ctx<'_> {
         self.single_issue(pair, lane)?;
         let in_order = self.geometry.tensor.mma_in_order;
         let (mut after, pipeline) = (0, Pipeline::of(&*job, pair, in_order));
-        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
+        for a in self.async_ops.list.values().filter(|a| a.slot == self.residents.slot) {
             if let Work::Operation(o) = &a.work
                 && Pipeline::of(&*o.job, o.pair, in_order).precedes(&pipeline)
                 && self.is_ordered_after(a, lane)
@@ -104,7 +107,7 @@ impl Ctx<'_> {
         let thread = (self.residents.slot, self.cur.cta, self.warp, lane);
         // the latest due times: of the operations, and of the commits by the CTA in which they arrive
         let (mut done, mut arrived) = (0, [0; 32]);
-        for a in self.async_ops.list.iter_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
+        for a in self.async_ops.list.values_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
             match &mut a.work {
                 Work::Operation(o) if o.pair == pair => {
                     done = done.max(a.due);
@@ -138,7 +141,7 @@ impl Ctx<'_> {
         fences.now += 1;
         let now = fences.now;
         if before {
-            for a in &mut self.async_ops.list {
+            for a in self.async_ops.list.values_mut() {
                 if let Work::Operation(o) = &mut a.work
                     && (a.slot, a.cta, a.warp) == (slot, cta, warp)
                     && mask >> a.lane & 1 != 0
@@ -194,6 +197,7 @@ impl Ctx<'_> {
 
     /// Completes an operation that a lane of CTA `own` has issued.
     pub(super) fn operate(&mut self, o: &Operation, own: u32) -> Result<(), FaultKind> {
+        self.scheduling.works(OPERATION);
         let ranks = if o.pair { own & !1..(own | 1) + 1 } else { own..own + 1 };
         let ctas = self.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
         if let Some(i) = ctas.iter().position(|c| c.exited) {
