@@ -114,7 +114,7 @@ pub fn __assertfail(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -
 }
 
 /// The work of `malloc` or `free` for a thread, in instructions.
-const ALLOCATION: u64 = 8;
+const ALLOCATION: u64 = 32;
 
 /// `malloc (size)`: memory of the heap, or 0 if there is no room.
 pub fn malloc(x: &mut Ctx<'_>, _: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Done {

@@ -23,9 +23,6 @@ use product::Product;
 
 type Blocks = Result<Flow, Box<Fault>>;
 
-/// The work of a warp, in instructions: some ten thousand products.
-const WORK: u64 = 64;
-
 /// `wgmma.mma_async d, a, b-desc, scale-d, ...`, and from code generation the old `d` and the sets of registers that it holds.
 pub fn wgmma_mma_async(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>]) -> Blocks {
     multiply(x, q, s, d, false)
@@ -53,8 +50,8 @@ fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], 
         ));
     }
     same_descriptors(x, &operands)?;
-    x.scheduling.works(WORK);
     let product = Product::new(q, sparse, d.len());
+    x.scheduling.works(product.work());
     if x.monitor.is_on() {
         report(x, &product, &operands)?;
     }

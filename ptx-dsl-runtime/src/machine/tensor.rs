@@ -85,6 +85,11 @@ pub trait TensorJob: std::fmt::Debug {
     /// Its queue.
     fn unit(&self) -> Unit;
 
+    /// How long it takes, in instructions of a warp.
+    fn work(&self) -> u64 {
+        64
+    }
+
     /// Completes it. `ctas` is the issuing CTA, or with `.cta_group::2` the pair, the even CTA first. Shared memory is read only
     /// now, so a kernel that overwrites an operand too early gets wrong data, as on hardware.
     fn run(&self, ctas: &mut [TensorCta<'_>]) -> Result<(), FaultKind>;

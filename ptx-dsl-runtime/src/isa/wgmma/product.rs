@@ -50,6 +50,11 @@ impl Product {
         }
     }
 
+    /// How long a warp takes, in other instructions.
+    pub fn work(&self) -> u64 {
+        128 + self.n as u64
+    }
+
     /// Elements of a row of A in memory.
     fn stored(&self) -> usize {
         self.formats.map_or(8 * ROW, |f| 8 * ROW / f[0].bits() as usize)

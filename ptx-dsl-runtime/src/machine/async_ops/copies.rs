@@ -45,7 +45,7 @@ impl Copy {
 /// The work of a copy, in instructions.
 fn work(job: &dyn CopyJob) -> u64 {
     let bytes = job.destination().or(job.source()).map_or(0, |r| u64::from(r.bytes.end - r.bytes.start));
-    1 + bytes / if job.reduces() { 16 } else { 256 }
+    1 + bytes / if job.reduces() { 8 } else { 256 }
 }
 
 /// CTA `rank` ends while a copy of CTA `own` needs its shared memory.

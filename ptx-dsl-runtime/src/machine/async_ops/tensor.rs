@@ -12,9 +12,6 @@ use crate::sync::mbarrier::{self, Arrive};
 
 const ORDER: &str = "9.7.16.6";
 
-/// The work of an operation, in instructions: some hundred thousand products.
-const OPERATION: u64 = 256;
-
 /// CTA `rank` ends while an operation that CTA `own` issued is in flight.
 pub(super) fn operation_outlives(rank: u32, own: u32) -> FaultKind {
     if rank == own {
@@ -197,7 +194,7 @@ impl Ctx<'_> {
 
     /// Completes an operation that a lane of CTA `own` has issued.
     pub(super) fn operate(&mut self, o: &Operation, own: u32) -> Result<(), FaultKind> {
-        self.scheduling.works(OPERATION);
+        self.scheduling.works(o.job.work());
         let ranks = if o.pair { own & !1..(own | 1) + 1 } else { own..own + 1 };
         let ctas = self.here().ctas.get_mut(ranks.start as usize..ranks.end as usize).unwrap_or_default();
         if let Some(i) = ctas.iter().position(|c| c.exited) {

@@ -352,6 +352,11 @@ impl TensorJob for Multiply {
         Unit::Mma
     }
 
+    fn work(&self) -> u64 {
+        let i = &self.instruction;
+        64 + (i.m * i.n * i.k / 64) as u64
+    }
+
     fn run(&self, ctas: &mut [TensorCta<'_>]) -> Result<(), FaultKind> {
         if ctas.len() != self.ctas() {
             return Err(FaultKind::Internal(format!("a `tcgen05.mma` for {} CTAs ran on {}", self.ctas(), ctas.len())));
