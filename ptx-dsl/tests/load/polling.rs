@@ -65,7 +65,10 @@ fn a_flag_that_nobody_sets() {
     assert!(all.contains("the same in CTAs (1, 0, 0), (2, 0, 0), (3, 0, 0), (4, 0, 0) and 11 more"), "{all}");
     // others wait at a barrier, and other CTAs poll too
     let others = deadlock(Launch::grid(3).block(64), &format!("@!%p bra meet;\n {LOAD}\n meet: bar.sync 0;"));
-    assert!(others.contains("waits for barrier 0") && others.contains("the same in CTAs (1, 0, 0), (2, 0, 0)"), "{others}");
+    assert!(
+        others.contains("waits for barrier 0") && others.contains("the same in CTAs (1, 0, 0), (2, 0, 0)"),
+        "{others}"
+    );
 }
 
 #[test]
