@@ -85,7 +85,7 @@ pub enum FaultKind {
         register: String,
         /// the name of the register that the thread has not written, from which the value comes
         from: String,
-        /// what it is used for: "an address"
+        /// what happens to it: "used as an address"
         what: String,
     },
     /// A read of a register that `tcgen05.ld` loads, before its `tcgen05.wait::ld` (checked host).

@@ -33,12 +33,12 @@ impl fmt::Display for FaultKind {
             TensorUnwritten(read) => fmt::Display::fmt(read, f),
             MatrixLayout(layout) => fmt::Display::fmt(layout, f),
             UndefinedRegister { register, from, what } if from == register => {
-                write!(f, "`{register}` is used as {what}, but this thread has not written it")
+                write!(f, "`{register}` is {what}, but this thread has not written it")
             }
             UndefinedRegister { register, from, what } => {
                 write!(
                     f,
-                    "`{register}` is used as {what}, but it comes from `{from}`, which this thread has not written"
+                    "`{register}` is {what}, but it comes from `{from}`, which this thread has not written"
                 )
             }
             PendingRegister { register, from, load } => {

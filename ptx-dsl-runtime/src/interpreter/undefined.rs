@@ -56,7 +56,7 @@ impl Runner<'_, '_> {
                 m &= if guard.holds { p } else { !p };
                 if watched.effect {
                     self.at(op);
-                    self.need(guard.register, k, active, "the guard of an instruction")?;
+                    self.need(guard.register, k, active, "used as the guard of an instruction")?;
                 }
             }
             for touch in watched.touches.iter().filter(|_| m != 0) {
@@ -137,7 +137,7 @@ impl Runner<'_, '_> {
         let register = sources.iter().find_map(|o| if let Operand::Register(r) = o { Some(*r) } else { None });
         let (Some(register), true) = (register, bad != 0) else { return Ok(()) };
         self.at(op);
-        self.need(register, k, bad, "a value stored to global memory")
+        self.need(register, k, bad, "stored to global memory")
     }
 
     /// A lane stores an undefined value, which is then in its local memory.
@@ -191,7 +191,7 @@ impl Runner<'_, '_> {
                 self.enter(k, active);
                 // branches have no number among the statements
                 self.x.site = NO_SITE;
-                self.need(guard.register, k, active, &format!("the predicate of the branch {}", at(region)))?;
+                self.need(guard.register, k, active, &format!("used as the predicate of the branch {}", at(region)))?;
                 // the next instruction has not read its registers
                 self.x.findings.news();
             }
@@ -217,7 +217,7 @@ impl Runner<'_, '_> {
             Root::Memory { site, space, addresses } => {
                 let statement = self.x.geometry.statement(self.x.site, "");
                 let by = if statement.is_empty() { String::new() } else { format!(" by {statement}") };
-                let used = format!("`{}` is used as {what}{by}", name(r));
+                let used = format!("`{}` is {what}{by}", name(r));
                 let (here, order) = (self.x.site, self.x.order);
                 self.x.at(site, order);
                 let kind = FaultKind::Uninitialised { space, addr: addresses[lane as usize] };

@@ -43,8 +43,8 @@ impl Watched {
         let memory = effects.map_or(MemoryOp::None, |e| e.memory);
         let barrier = effects.is_some_and(|e| e.barrier != effect::Barrier::None);
         let needed = i.sources.iter().filter_map(|source| match *source {
-            Source::Address { base, .. } => Some((base, "an address")),
-            Source::Register { register } if barrier => Some((register, "an operand of a barrier")),
+            Source::Address { base, .. } => Some((base, "used as an address")),
+            Source::Register { register } if barrier => Some((register, "used as an operand of a barrier")),
             _ => None,
         });
         let stores = memory.stores() && i.sources.len() > 1;

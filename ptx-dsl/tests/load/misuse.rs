@@ -139,7 +139,7 @@ fn undefined(launch: Launch, body: &str) -> (String, String, String) {
 #[test]
 fn registers_that_nobody_has_written() {
     let report = |register: &str, from: &str, what: &str| (register.into(), from.into(), what.into());
-    let stored = "a value stored to global memory";
+    let stored = "stored to global memory";
     assert_eq!(undefined(threads(1), "st.global.u32 [%b], %r9;"), report("%r9", "%r9", stored));
     // through a sum, in some lanes, on some paths
     let sum = "setp.lt.u32 %p, %t, 31; @%p mov.u32 %r9, 1; add.u32 %r8, %r9, 1; mad.wide.u32 %d0, %t, 4, %b; st.global.u32 [%d0], %r8;";
@@ -153,8 +153,8 @@ fn registers_that_nobody_has_written() {
     );
     assert!(found.to_string().contains("the predicate of the branch at"), "{found}");
     clean(threads(2), &path.replace("@%p bra go; mov.u32 %r9, 1;", "mov.u32 %r9, 1; @%p bra go;"));
-    assert_eq!(undefined(threads(1), "ld.global.u32 %r2, [%d7];"), report("%d7", "%d7", "an address"));
-    assert_eq!(undefined(threads(32), "bar.sync %r9;"), report("%r9", "%r9", "an operand of a barrier"));
+    assert_eq!(undefined(threads(1), "ld.global.u32 %r2, [%d7];"), report("%d7", "%d7", "used as an address"));
+    assert_eq!(undefined(threads(32), "bar.sync %r9;"), report("%r9", "%r9", "used as an operand of a barrier"));
     // an accumulator without its zero
     let sums = "mov.u32 %r2, 0;\n next: add.u32 %r9, %r9, %r2; add.u32 %r2, %r2, 1; setp.lt.u32 %p, %r2, 9; @%p bra next;\n\
         st.global.u32 [%b], %r9;";

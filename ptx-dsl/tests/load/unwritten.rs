@@ -24,9 +24,9 @@ const LOCAL: &str = ".local .align 8 .b8 s[64]; .reg .b16 %h<4>; mov.u64 %d0, s;
 fn values_that_matter() {
     let load = "ld.local.u32 %r2, [%d0+8];";
     for (used, what) in [
-        ("st.global.u32 [%b], %r2;", "`%r2` is used as a value stored to global memory by `st.global.u32 [%b], %r2;`"),
-        ("st.u32 [%b], %r2;", "`%r2` is used as a value stored to global memory by `st.u32 [%b], %r2;`"),
-        ("add.u32 %r3, %r2, 1; xor.b32 %r4, %r3, 5; st.global.u32 [%b], %r4;", "`%r4` is used as a value stored"),
+        ("st.global.u32 [%b], %r2;", "`%r2` is stored to global memory by `st.global.u32 [%b], %r2;`"),
+        ("st.u32 [%b], %r2;", "`%r2` is stored to global memory by `st.u32 [%b], %r2;`"),
+        ("add.u32 %r3, %r2, 1; xor.b32 %r4, %r3, 5; st.global.u32 [%b], %r4;", "`%r4` is stored"),
         ("mad.wide.u32 %d1, %r2, 4, %b; st.global.u32 [%d1], %t;", "`%d1` is used as an address by `st.global.u32"),
         ("setp.eq.u32 %p, %r2, 0; @%p st.global.u32 [%b], %t;", "`%p` is used as the guard of an instruction by"),
         (
@@ -64,7 +64,7 @@ fn the_report() {
     assert!(lines[0].starts_with("error: read of byte 0 of `s` (local address 0x"), "{report}");
     assert!(lines[1].ends_with(": `ld.local.u32 %r2, [%d0];`"), "{report}");
     assert!(
-        lines.iter().any(|line| line.starts_with("= `%r2` is used as a value stored to global memory by `st.global"))
+        lines.iter().any(|line| line.starts_with("= `%r2` is stored to global memory by `st.global"))
     );
     assert!(!report.contains("registers:"), "those of the store are not those of the load: {report}");
 }
@@ -106,6 +106,6 @@ fn in_a_loop() {
     clean(threads(1), &body("20", ""));
     let (statement, addr, used) = unwritten(threads(1), &body("19", ""));
     assert_eq!((statement.as_str(), addr & 0xffff), ("ld.shared.u32 %r4, [%r3];", 76));
-    assert!(used.starts_with("`%r5` is used as a value stored to global memory"), "{used}");
+    assert!(used.starts_with("`%r5` is stored to global memory"), "{used}");
     clean(threads(1), &body("19", "mov.u32 %r5, 1;"));
 }
