@@ -36,10 +36,7 @@ impl fmt::Display for FaultKind {
                 write!(f, "`{register}` is {what}, but this thread has not written it")
             }
             UndefinedRegister { register, from, what } => {
-                write!(
-                    f,
-                    "`{register}` is {what}, but it comes from `{from}`, which this thread has not written"
-                )
+                write!(f, "`{register}` is {what}, but it comes from `{from}`, which this thread has not written")
             }
             PendingRegister { register, from, load } => {
                 let copy = if register == from { String::new() } else { format!(", a copy of `{from}`,") };

@@ -39,26 +39,34 @@ impl Expander<'_> {
             return at;
         };
         let (from, last) = (from.clone(), last.clone());
-        let (Some((stem, low)), Some((other, high))) = (numbered(&from), numbered(&last)) else {
-            self.fail(errors::no_number(span, &from, &last));
-            return at;
-        };
-        if stem != other || !included || low > high {
-            // as in Rust, `..` leaves out the last one
-            let last = if included || high <= low { high } else { high - 1 };
-            self.fail(errors::register_range(span, stem, low.min(last), low.max(last)));
-            return at;
-        }
         let token = self.out.tokens[first].clone();
-        self.out.tokens.truncate(first + 1);
-        if !self.is_too_long(dots, (high - low) as usize * 2) {
-            for number in low + 1..=high {
-                self.out.tokens.push(Token { kind: Tok::Punct(','), glued: true, ..token.clone() });
-                self.out.tokens.push(Token {
-                    kind: Tok::Word(format!("{stem}{number}")),
-                    glued: false,
-                    ..token.clone()
-                });
+        let comma = Token { kind: Tok::Punct(','), glued: true, ..token.clone() };
+        let (stem, mut low, mut high) = match (numbered(&from), numbered(&last)) {
+            (Some((stem, low)), Some((other, high))) if stem == other => (stem, low, high),
+            (Some((stem, low)), Some((_, high))) => {
+                self.fail(errors::register_range(span, stem, low.min(high), low.max(high)));
+                self.out.tokens.insert(first + 1, comma);
+                return at;
+            }
+            _ => {
+                self.fail(errors::no_number(span, &from, &last));
+                self.out.tokens.insert(first + 1, comma);
+                return at;
+            }
+        };
+        if !included || low > high {
+            // as in Rust, `..` leaves out the last one
+            (low, high) = (low.min(high), low.max(high) - u32::from(!included && low < high));
+            self.fail(errors::register_range(span, stem, low, high));
+        }
+        self.out.tokens.truncate(first);
+        if self.is_too_long(dots, (high - low) as usize * 2) {
+            high = low;
+        }
+        for number in low..=high {
+            self.out.tokens.push(Token { kind: Tok::Word(format!("{stem}{number}")), ..token.clone() });
+            if number < high {
+                self.out.tokens.push(comma.clone());
             }
         }
         at
