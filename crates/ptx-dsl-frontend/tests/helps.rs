@@ -45,13 +45,15 @@ const OF_RUSTC: [&str; 6] = [
 ];
 
 /// Their helps that no other module has.
-const HELPS_OF_RUSTC: [&str; 20] = [
+const HELPS_OF_RUSTC: [&str; 22] = [
     "write `{example} {{ ... }}`",
     "write `{ ... }` after its parameters",
     "write `@if N > 1 { ... }`, with a constant `N`",
     "write `else { ... }`",
     "write `0..4`, `0..=3` or `[1, 2, 4]` after `in`",
     "write `const N: u32 in [2, 4]` or `const N: u32 in 2..=4`",
+    "declare them together, for example `.reg .f32 %d<32>;`, and write `{%d0..=%d31}`",
+    "write `{stem}{first}..={stem}{last}`",
     "write a number, or declare `const N: u32 = 4;` before it",
     "write `const {name}: {ty} = crate::{name};`, or a number after the `=`",
     "write `.layout ring(full, empty, const N: u32) { ... }`",
