@@ -11,7 +11,7 @@ mod lane_copies;
 mod tensor;
 pub(crate) mod warp_copies;
 
-use std::collections::{BTreeMap, HashMap};
+use std::collections::{BTreeMap, HashMap, VecDeque};
 
 use self::warp_copies::WarpCopies;
 use crate::machine::copy::{CopyJob, Signal};
@@ -118,8 +118,8 @@ const MOST: usize = 2048;
 /// All operations in flight.
 #[derive(Debug, Default)]
 pub(crate) struct AsyncOps {
-    /// By due time and number.
-    list: BTreeMap<(u64, u64), AsyncOp>,
+    /// By due time, then by number.
+    list: VecDeque<AsyncOp>,
     issued: u64,
     fences: Fences,
     /// Copies so far that a monitor knows.
@@ -158,7 +158,7 @@ impl AsyncOps {
 
     /// Is an operation of this cluster in flight?
     pub fn any(&self, slot: usize) -> bool {
-        self.list.values().any(|a| a.slot == slot) || self.any_lane_copy(slot)
+        self.list.iter().any(|a| a.slot == slot) || self.any_lane_copy(slot)
     }
 
     /// The cluster has ended: its threads have no groups.
@@ -168,19 +168,19 @@ impl AsyncOps {
     }
 
     fn push(&mut self, op: AsyncOp) {
-        self.list.insert((op.due, op.id), op);
+        let at = self.list.partition_point(|a| (a.due, a.id) < (op.due, op.id));
+        self.list.insert(at, op);
     }
 
     /// Takes the operation with the earliest due time of those that `wanted` selects.
     fn take_first(&mut self, wanted: impl Fn(&AsyncOp) -> bool) -> Option<AsyncOp> {
-        let (&key, _) = self.list.iter().find(|(_, a)| wanted(a))?;
-        self.list.remove(&key)
+        let at = self.list.iter().position(wanted)?;
+        self.list.remove(at)
     }
 
     /// Takes the next operation that is due at `now`.
     fn take_due(&mut self, now: u64) -> Option<AsyncOp> {
-        let next = self.list.first_entry()?;
-        if next.key().0 <= now { Some(next.remove()) } else { None }
+        if self.list.front()?.due <= now { self.list.pop_front() } else { None }
     }
 
     /// Are too many in flight?

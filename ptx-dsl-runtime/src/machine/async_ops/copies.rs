@@ -154,7 +154,7 @@ impl Ctx<'_> {
         };
         let word = little_endian::load(shared, at.offset.into(), 8).map_or(0, |[word, ..]| word);
         let slot = self.residents.slot;
-        let others: i64 = self.async_ops.list.values().filter(|op| op.slot == slot).map(|op| op.brings(at)).sum();
+        let others: i64 = self.async_ops.list.iter().filter(|op| op.slot == slot).map(|op| op.brings(at)).sum();
         mbarrier::State::decode(word).is_some_and(|state| state.tx < others + i64::from(bytes))
     }
 
@@ -281,14 +281,16 @@ impl Ctx<'_> {
 
     /// Reads the sources of these copies.
     fn read_sources(&mut self, which: impl Fn(&AsyncOp) -> bool) -> Result<(), Box<Fault>> {
-        let keys: Vec<_> = self.async_ops.list.iter().filter(|(_, a)| which(a)).map(|(key, _)| *key).collect();
-        for key in keys {
+        for at in 0..self.async_ops.list.len() {
+            if !which(&self.async_ops.list[at]) {
+                continue;
+            }
             // the copy leaves the list for a moment: it reads through the machine
-            let Some(mut op) = self.async_ops.list.remove(&key) else { continue };
+            let Some(mut op) = self.async_ops.list.remove(at) else { continue };
             if let Work::Copy(copy) = &mut op.work {
                 self.read_source(copy).map_err(|kind| self.fault(kind, op.lane))?;
             }
-            self.async_ops.list.insert(key, op);
+            self.async_ops.list.insert(at, op);
         }
         Ok(())
     }

@@ -78,13 +78,14 @@ impl Ctx<'_> {
     /// complete when threads wait for them in another way, or when nothing else can happen.
     pub(crate) fn may_complete(&self) -> impl Iterator<Item = (usize, u64)> + '_ {
         let list = &self.async_ops.list;
-        let first = move |op: &AsyncOp| !list.range(..(op.due, op.id)).any(|(_, before)| precedes(before, op));
-        list.values().filter(move |op| signals(op) && first(op)).map(|op| (op.slot, op.id))
+        let first = move |at: usize, op: &AsyncOp| !list.range(..at).any(|before| precedes(before, op));
+        let may = move |(at, op): &(usize, &AsyncOp)| signals(op) && first(*at, op);
+        list.iter().enumerate().filter(may).map(|(_, op)| (op.slot, op.id))
     }
 
     /// Completes an operation, after those that it tracks.
     pub(crate) fn complete(&mut self, id: u64) -> Result<(), Box<Fault>> {
-        let Some(op) = self.async_ops.list.values().find(|op| op.id == id) else { return Ok(()) };
+        let Some(op) = self.async_ops.list.iter().find(|op| op.id == id) else { return Ok(()) };
         let (slot, tracks) = (op.slot, matches!(op.work, Work::Commit(_)));
         let tracked = |a: &AsyncOp| a.slot == slot && a.id < id && matches!(a.work, Work::Operation(_));
         while tracks && let Some(before) = self.async_ops.take_first(tracked) {

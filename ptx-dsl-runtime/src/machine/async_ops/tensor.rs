@@ -63,7 +63,7 @@ impl Ctx<'_> {
         self.single_issue(pair, lane)?;
         let in_order = self.geometry.tensor.mma_in_order;
         let (mut after, pipeline) = (0, Pipeline::of(&*job, pair, in_order));
-        for a in self.async_ops.list.values().filter(|a| a.slot == self.residents.slot) {
+        for a in self.async_ops.list.iter().filter(|a| a.slot == self.residents.slot) {
             if let Work::Operation(o) = &a.work
                 && Pipeline::of(&*o.job, o.pair, in_order).precedes(&pipeline)
                 && self.is_ordered_after(a, lane)
@@ -104,7 +104,7 @@ impl Ctx<'_> {
         let thread = (self.residents.slot, self.cur.cta, self.warp, lane);
         // the latest due times: of the operations, and of the commits by the CTA in which they arrive
         let (mut done, mut arrived) = (0, [0; 32]);
-        for a in self.async_ops.list.values_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
+        for a in self.async_ops.list.iter_mut().filter(|a| (a.slot, a.cta, a.warp, a.lane) == thread) {
             match &mut a.work {
                 Work::Operation(o) if o.pair == pair => {
                     done = done.max(a.due);
@@ -138,7 +138,7 @@ impl Ctx<'_> {
         fences.now += 1;
         let now = fences.now;
         if before {
-            for a in self.async_ops.list.values_mut() {
+            for a in self.async_ops.list.iter_mut() {
                 if let Work::Operation(o) = &mut a.work
                     && (a.slot, a.cta, a.warp) == (slot, cta, warp)
                     && mask >> a.lane & 1 != 0
