@@ -134,7 +134,9 @@ ptx! {
     sixteen:
         or.b32 %x, %at, %to;
         setp.ne.u32 %more, %x, 0;
-        wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16 {%d0..=%d31}, %da, %db, %more, 1, 1, 0, 0;
+        wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
+        {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7, %d8, %d9, %d10, %d11, %d12, %d13, %d14, %d15,
+                %d16, %d17, %d18, %d19, %d20, %d21, %d22, %d23, %d24, %d25, %d26, %d27, %d28, %d29, %d30, %d31}, %da, %db, %more, 1, 1, 0, 0;
         add.u64 %da, %da, 2;
         add.u64 %db, %db, 2;
         add.u32 %to, %to, 16;

@@ -67,7 +67,7 @@ ptx! {
         mov.f32 %d2, 0.0;
         mov.f32 %d3, 0.0;
         wgmma.fence.sync.aligned;
-        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0, %d1, %d2, %d3}, %da, %db, 1, 1, 1, 0, 0;
+        wgmma.mma_async.sync.aligned.m64n8k16.f32.f16.f16 {%d0..=%d3}, %da, %db, 1, 1, 1, 0, 0;
         wgmma.commit_group.sync.aligned;
         wgmma.wait_group.sync.aligned 0;
         ld.param.u64 %out, [d];
