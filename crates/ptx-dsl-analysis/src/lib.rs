@@ -46,6 +46,7 @@ pub mod ranks;
 pub mod reaching;
 pub mod region;
 pub mod sites;
+pub mod sources;
 pub mod ssa;
 #[cfg(test)]
 mod tests;

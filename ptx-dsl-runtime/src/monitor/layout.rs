@@ -17,7 +17,7 @@ pub struct SharedBox {
     pub rows: u32,
     /// How its rows are permuted.
     pub swizzle: tensor_map::Swizzle,
-    /// Its rows are in the order of the tensor: it has two dimensions or more, and is not interleaved.
+    /// It has two dimensions or more, is not interleaved, and its pieces of 16 bytes stay whole.
     pub is_matrix: bool,
 }
 

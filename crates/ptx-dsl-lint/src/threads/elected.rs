@@ -8,6 +8,7 @@ use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::only_elected;
 use ptx_dsl_analysis::region::Region;
 use ptx_dsl_analysis::sites::{Site, depends_on_warp};
+use ptx_dsl_analysis::sources::{Source, all_sources};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::sreg::Varies;
@@ -75,26 +76,12 @@ fn same_operands(kernel: &Kernel, at: u32, i: &Instr) -> bool {
 
 /// Is the value the same in all warps?
 fn same_in_all_warps(kernel: &Kernel, v: Val) -> bool {
-    let flow = kernel.flow;
-    let mut seen = Vec::new();
-    let mut stack = vec![v];
-    while let Some(v) = stack.pop() {
-        let v = flow.origin(v);
-        if seen.contains(&v) || kernel.lanes.uniformity(v) == Uniformity::Cta {
-            continue;
-        }
-        if seen.len() >= 64 {
-            return false;
-        }
-        seen.push(v);
-        match &flow.ssa.values[v as usize] {
-            Value::Def { instr, old: None, .. } if !varies_between_warps(flow.instr(*instr)) => {}
-            Value::Phi { .. } => {}
-            _ => return false,
-        }
-        flow.ssa.push_sources(v, &mut stack);
-    }
-    true
+    all_sources(kernel.flow, v, 64, &|v, value| match value {
+        _ if kernel.lanes.uniformity(v) == Uniformity::Cta => Source::Fits,
+        Value::Def { instr, old: None, .. } if !varies_between_warps(kernel.flow.instr(*instr)) => Source::Go,
+        Value::Phi { .. } => Source::Go,
+        _ => Source::No,
+    })
 }
 
 /// May its result vary between warps?

@@ -300,7 +300,9 @@ impl CopyJob for Load {
 
     fn shared_box(&self) -> Option<SharedBox> {
         let Transfer { shared, of, layout, .. } = &self.0;
-        let is_matrix = of.map.rank > 1 && of.map.interleave.slice().is_none();
+        // no address undoes an exchange of halves of 16 bytes
+        let whole = layout.swizzle != Swizzle::B128Atom32Flip8;
+        let is_matrix = whole && of.map.rank > 1 && of.map.interleave.slice().is_none();
         let (pitch, rows) = (layout.pitch, of.count() as u32);
         Some(SharedBox { rank: shared.rank, offset: shared.offset, pitch, rows, swizzle: layout.swizzle, is_matrix })
     }

@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::sources::{Source, all_sources};
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Operand, VarId};
 use ptx_dsl_isa::isa::sreg::Varies;
@@ -54,22 +55,11 @@ fn reached_alike(kernel: &Kernel, block: u32) -> bool {
 /// Is the value the same in both CTAs, for threads of the same number? A loaded one if it is a parameter, a constant or the address of
 /// an allocation.
 fn alike(kernel: &Kernel, v: Val) -> bool {
-    let flow = kernel.flow;
-    let mut seen = Vec::new();
-    let mut stack = vec![v];
-    while let Some(v) = stack.pop() {
-        let v = flow.origin(v);
-        if seen.contains(&v) {
-            continue;
-        }
-        seen.push(v);
-        match &flow.ssa.values[v as usize] {
-            Value::Def { instr, .. } if varies_between_ctas(kernel, *instr) => return false,
-            Value::Def { .. } | Value::Phi { .. } if seen.len() <= MOST => flow.ssa.push_sources(v, &mut stack),
-            _ => return false,
-        }
-    }
-    true
+    all_sources(kernel.flow, v, MOST, &|_, value| match value {
+        Value::Def { instr, .. } if !varies_between_ctas(kernel, *instr) => Source::Go,
+        Value::Phi { .. } => Source::Go,
+        _ => Source::No,
+    })
 }
 
 /// May its result differ between the CTAs of a pair, although its operands do not?
