@@ -144,6 +144,24 @@ ptx! {
 }
 
 #[test]
+fn copies_between_shared_memories_need_a_launch_with_clusters() {
+    let body = ".shared .align 16 .b8 tile[32]; .shared .align 8 .b64 done; .reg .pred %first; setp.eq.u32 %first, %i, 0;\n\
+        @%first mbarrier.init.shared::cta.b64 [done], 1; st.shared.u32 [tile], 5; st.shared.u32 [tile+4], 5;\n\
+        st.shared.u32 [tile+8], 5; st.shared.u32 [tile+12], 5; fence.proxy.async.shared::cta;\n\
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [done], 16;\n\
+        cp.async.bulk.shared::cluster.shared::cta.mbarrier::complete_tx::bytes [tile+16], [tile], 16, [done];\n\
+        wait: mbarrier.try_wait.parity.shared::cta.b64 %p, [done], 0; @!%p bra wait;\n\
+        ld.shared.u32 %v, [tile+28]; st.global.u32 [%x], %v;";
+    let launch = |directives: &str| {
+        let mut x = [0];
+        run(&one(directives, body), Launch::grid(1).block(1), &mut x).map(|()| x[0])
+    };
+    // an H200 ends the first launch with CUDA_ERROR_ILLEGAL_INSTRUCTION, and not the second
+    assert!(matches!(launch(""), Err(Error::Fault(fault)) if matches!(fault.kind, FaultKind::Undefined { .. })));
+    assert_eq!(launch(".reqnctapercluster 1").unwrap(), 5);
+}
+
+#[test]
 fn what_the_macro_prints_can_be_loaded() {
     let loaded = Module::parse(hash::PTX).unwrap();
     let (mut a, mut b) = ([0u32; 128], [0u32; 128]);

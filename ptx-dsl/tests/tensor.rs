@@ -1,6 +1,6 @@
 //! Tensor copies and bulk reductions give what an H200 gave: `tests/hardware/tensor`.
 
-use std::collections::HashMap;
+use std::collections::{BTreeSet, HashMap};
 use std::path::PathBuf;
 
 use ptx_dsl::load::Module;
@@ -54,7 +54,59 @@ fn word(kind: &str, ty: &str, seed: u32, i: u32) -> u32 {
     }
 }
 
+/// Bit patterns of a type at which reductions differ, as `run.py` makes them.
+fn special(ty: &str) -> Vec<u64> {
+    let float = |exponent: u32, mantissa: u32| {
+        let (one, infinity) = (((1u64 << (exponent - 1)) - 1) << mantissa, ((1u64 << exponent) - 1) << mantissa);
+        let (ulp, half) = (1u64 << mantissa, u64::from(mantissa + 1) << mantissa);
+        let magnitudes = [
+            0,
+            1,
+            ulp - 1,
+            ulp,
+            ulp + 1,
+            2 * ulp - 1,
+            2 * ulp,
+            one,
+            one + 1,
+            one - half,
+            one - half + 1,
+            infinity - 1,
+            infinity - ulp - half,
+            infinity,
+            infinity | ulp / 2 | 5,
+            infinity | 5,
+        ];
+        let sign = 1 << (exponent + mantissa);
+        magnitudes.into_iter().chain(magnitudes.map(|v| v | sign)).collect()
+    };
+    let integer = |ones: u64| {
+        let least = (ones >> 1) + 1;
+        let small = [0, 1, 2, 3, 4, 100, 0x80];
+        let large = [least - 2, least - 1, least, least + 1, ones / 3, ones / 3 * 2, ones - 15, ones - 1, ones];
+        small.into_iter().chain(large).collect()
+    };
+    match ty {
+        "f16" => float(5, 10),
+        "bf16" => float(8, 7),
+        "f32" | "f32ftz" => float(8, 23),
+        "f64" => float(11, 52),
+        "u64" | "s64" => integer(u64::MAX),
+        _ => integer(u64::from(u32::MAX)),
+    }
+}
+
+/// All pairs of special values: the first of a pair where the seed is 1, the second elsewhere.
+fn edge(ty: &str, seed: u32, size: usize) -> Vec<u8> {
+    let (values, width) = (special(ty), Case::of(&format!("- {ty}")).element().1 as usize);
+    let digit = |i: usize| if seed == 1 { i } else { i / values.len() } % values.len();
+    (0..size.div_ceil(width)).flat_map(|i| values[digit(i)].to_le_bytes()[..width].to_vec()).take(size).collect()
+}
+
 fn data(kind: &str, ty: &str, seed: u32, size: usize) -> Vec<u8> {
+    if kind == "edge" {
+        return edge(ty, seed, size);
+    }
     let words = (0..size.div_ceil(4) as u32).flat_map(|i| word(kind, ty, seed, i).to_le_bytes());
     words.take(size).collect()
 }
@@ -189,12 +241,23 @@ fn results() -> Vec<Option<Vec<u8>>> {
     all
 }
 
+/// The module: the kernels of tensors, and for each `bulk.add.u32` or the like an instance of its template.
+fn text(lines: &[&str]) -> String {
+    let read = |name: &str| std::fs::read_to_string(file(&format!("{name}.ptx"))).unwrap();
+    let templates = HashMap::from([("bulk", read("bulk")), ("cluster", read("cluster"))]);
+    let names: BTreeSet<&str> = lines.iter().filter_map(|line| line.split(' ').next()).collect();
+    let instances = names.into_iter().filter_map(|name| {
+        let (template, operation) = name.split_once('.')?;
+        Some(templates[template].replace("$NAME", &name.replace('.', "_")).replace("$OPERATION", operation))
+    });
+    read("kernels") + &instances.collect::<String>()
+}
+
 #[test]
 fn tensor_copies_are_those_of_an_h200() {
-    let text = std::fs::read_to_string(file("kernels.ptx")).unwrap();
-    let module = Module::parse(&text).unwrap();
     let cases = std::fs::read_to_string(file("cases.txt")).unwrap();
     let lines: Vec<&str> = cases.lines().collect();
+    let module = Module::parse(&text(&lines)).unwrap();
     let results = results();
     assert_eq!(lines.len(), results.len());
     let mut wrong = Vec::new();
@@ -212,8 +275,8 @@ fn tensor_copies_are_those_of_an_h200() {
 fn check(module: &Module, host: &Host, line: &str, expected: Option<&[u8]>) -> Result<(), String> {
     let case = Case::of(line);
     let kind = *case.fields.get("gen").unwrap_or(&"raw");
-    let kernel = module.kernel(case.kernel).unwrap();
-    let (loads, bulk) = (case.kernel.starts_with("load"), case.kernel.starts_with("bulk"));
+    let kernel = module.kernel(&case.kernel.replace('.', "_")).unwrap();
+    let (loads, bulk) = (case.kernel.starts_with("load"), case.kernel.contains('.'));
     let mut tensor = data(kind, case.ty, 1, case.size());
     let mut buffer = if loads { vec![0; 4112] } else { data(kind, case.ty, 2, 4096) };
     if bulk {

@@ -106,7 +106,7 @@ fn reduction(x: &Ctx<'_>, q: Q, element: ElementType, l: usize) -> Result<Reduct
         _ => None,
     };
     match ty {
-        Some(ty) => Ok(Reduction::of(q, ty, true)),
+        Some(ty) => Ok(Reduction::of(q, ty, true).flushing(element == ElementType::F32Ftz)),
         None => {
             let what = format!("elements of type {element:?} do not have this reduction");
             Err(undefined(x, what, "9.7.9.25.5.3", "reduce elements of another type", l))

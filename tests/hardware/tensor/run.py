@@ -6,6 +6,7 @@ import ctypes, os, struct, sys
 
 TYPES = dict(u8=0, u16=1, u32=2, s32=3, u64=4, s64=5, f16=6, f32=7, f64=8, bf16=9, f32ftz=10, tf32=11, tf32ftz=12)
 SIZES = dict(u8=1, u16=2, u32=4, s32=4, u64=8, s64=8, f16=2, f32=4, f64=8, bf16=2, f32ftz=4, tf32=4, tf32ftz=4)
+FLOATS = dict(f16=(5, 10), bf16=(8, 7), f32=(8, 23), f32ftz=(8, 23), f64=(11, 52))
 SPECIAL = [0, 0x80000000, 1, 0x80000001, 0x007fffff, 0x00800000, 0x7f800000, 0xff800000, 0x7fc12345, 0x7f812345, 0x3f801000,
            0x3f803000, 0x3f800fff, 0x3f801001, 0x7f7fffff, 0xff7ff000]
 HERE = os.path.dirname(os.path.abspath(__file__))
@@ -41,7 +42,31 @@ def word(gen, ty, seed, i):
     return SPECIAL[h >> 8 & 15] if special else h & 0x807fffff | (120 + (h >> 23 & 15)) << 23
 
 
+def special(ty):
+    """Bit patterns of a type at which reductions differ: zeros, subnormals, ties, limits, infinities, NaNs; limits of integers."""
+    if ty in FLOATS:
+        exponent, mantissa = FLOATS[ty]
+        one, infinity = (1 << exponent - 1) - 1 << mantissa, (1 << exponent) - 1 << mantissa
+        half = mantissa + 1 << mantissa
+        near = [1, (1 << mantissa) - 1, 1 << mantissa, (1 << mantissa) + 1, (2 << mantissa) - 1, 2 << mantissa]
+        near += [one, one + 1, one - half, one - half + 1, infinity - 1, infinity - (1 << mantissa) - half]
+        all = [0] + near + [infinity, infinity | 1 << mantissa - 1 | 5, infinity | 5]
+        return all + [v | 1 << exponent + mantissa for v in all]
+    ones = (1 << 8 * SIZES[ty]) - 1
+    least = (ones >> 1) + 1
+    return [0, 1, 2, 3, 4, 100, 0x80, least - 2, least - 1, least, least + 1, ones // 3, ones // 3 * 2, ones - 15, ones - 1, ones]
+
+
+def edge(ty, seed, size):
+    """All pairs of special values: the first of a pair where the seed is 1, the second elsewhere."""
+    values, width = special(ty), SIZES[ty]
+    digit = lambda i: i % len(values) if seed == 1 else i // len(values) % len(values)
+    return b"".join(values[digit(i)].to_bytes(width, "little") for i in range(-(-size // width)))[:size]
+
+
 def data(gen, ty, seed, size):
+    if gen == "edge":
+        return edge(ty, seed, size)
     return b"".join(struct.pack("<I", word(gen, ty, seed, i)) for i in range((size + 3) // 4))[:size]
 
 
@@ -82,6 +107,16 @@ class Case:
                 self.bytes *= 1 if self.interleave and i == len(self.box) - 2 else -(-b // step)
 
 
+def text(lines):
+    """The module: the kernels of tensors, and for each `bulk.add.u32` or the like an instance of its template."""
+    read = lambda name: open(f"{HERE}/{name}.ptx").read()
+    module, templates = read("kernels"), {name: read(name) for name in ("bulk", "cluster")}
+    for kernel in sorted({l.split()[0] for l in lines if "." in l.split()[0]}):
+        template, operation = kernel.split(".", 1)
+        module += templates[template].replace("$NAME", kernel.replace(".", "_")).replace("$OPERATION", operation)
+    return module
+
+
 def main(path):
     cuda = ctypes.CDLL("libcuda.so.1")
 
@@ -94,7 +129,8 @@ def main(path):
     context, module = ctypes.c_void_p(), ctypes.c_void_p()
     call("cuDevicePrimaryCtxRetain", ctypes.byref(context), 0)
     call("cuCtxSetCurrent", context)
-    call("cuModuleLoadData", ctypes.byref(module), open(f"{HERE}/kernels.ptx", "rb").read() + b"\0")
+    lines = [l for l in open(f"{HERE}/cases.txt").read().splitlines() if l]
+    call("cuModuleLoadData", ctypes.byref(module), text(lines).encode() + b"\0")
 
     def device(content):
         at = ctypes.c_uint64()
@@ -107,7 +143,6 @@ def main(path):
         call("cuMemcpyDtoH_v2", to, at, ctypes.c_size_t(size))
         return to.raw
 
-    lines = [l for l in open(f"{HERE}/cases.txt").read().splitlines() if l]
     results = open(path, "ab")
     first = int(os.environ.get("FIRST", "0"))
     for number, line in enumerate(lines[first:], first):
@@ -115,7 +150,7 @@ def main(path):
         raw = ctypes.create_string_buffer(256)
         at = (ctypes.addressof(raw) + 127) & ~127
         loads = c.kernel.startswith("load")
-        bulk = c.kernel.startswith("bulk")
+        bulk = "." in c.kernel
         try:
             if bulk:
                 tensor = None
@@ -138,7 +173,7 @@ def main(path):
             results.flush()
             continue
         function = ctypes.c_void_p()
-        call("cuModuleGetFunction", ctypes.byref(function), module, c.kernel.encode())
+        call("cuModuleGetFunction", ctypes.byref(function), module, c.kernel.replace(".", "_").encode())
         pad = lambda v, n: list(v) + [0] * (n - len(v))
         values = [
             (ctypes.c_char * 128).from_address(at),

@@ -1,7 +1,7 @@
-//! Reductions of asynchronous operations: element by element, as `red` does them.
+//! Reductions of asynchronous operations: element by element, as `red` does them but for subnormals.
 
 use crate::isa::{atom, ld_st};
-use crate::qual::{Q, Ty, q};
+use crate::qual::{Q, Ty};
 
 /// How an element of memory and an operand combine.
 #[derive(Debug, Clone, Copy)]
@@ -9,12 +9,18 @@ pub struct Reduction {
     q: Q,
     ty: Ty,
     global: bool,
+    ftz: bool,
 }
 
 impl Reduction {
-    /// That of an instruction, on elements of a type.
+    /// The reduction of an instruction on elements of a type. Sums keep subnormals, unlike those of `red`.
     pub fn of(q: Q, ty: Ty, global: bool) -> Self {
-        Reduction { q, ty, global }
+        Reduction { q, ty, global, ftz: false }
+    }
+
+    /// The same reduction, which flushes subnormal operands and sums of f32 to zero if `ftz` holds.
+    pub fn flushing(self, ftz: bool) -> Self {
+        Reduction { ftz, ..self }
     }
 
     /// Bytes of an element.
@@ -24,6 +30,6 @@ impl Reduction {
 
     /// The new value of an element.
     pub fn combine(self, old: u64, operand: u64) -> u64 {
-        atom::reduce(self.q, self.ty, (self.global, self.global && !self.q.has(q::noftz)), old, operand)
+        atom::reduce(self.q, self.ty, (self.global, self.ftz), old, operand)
     }
 }
