@@ -5,7 +5,8 @@
 //! same tile of B: each loads half of it and multicasts it to both.
 //!
 //! Each stage has two mbarriers: `full` counts the bytes that arrive, `empty` the four warpgroups of the cluster that have read the
-//! stage, because either CTA's copies write to both.
+//! stage, because either CTA's copies write to both. These arrivals need no `.release.cluster`, and the wait no `.acquire.cluster`:
+//! only `wgmma` has read the stage, and its warpgroup has waited for it (docs/synchronisation.md says when this suffices).
 
 use half::f16;
 use ptx_dsl::prelude::*;
@@ -74,7 +75,7 @@ ptx! {
         mad.lo.u32 %full, %stage, 8, %bars;
         add.u32 %empty, %full, 32;
     unread:
-        mbarrier.try_wait.parity.acquire.cluster.shared::cta.b64 %p, [%empty], %parity;
+        mbarrier.try_wait.parity.shared::cta.b64 %p, [%empty], %parity;
         @!%p bra unread;
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], 24576;
         mad.lo.u32 %to, %stage, 24576, %base;
@@ -132,9 +133,9 @@ ptx! {
         setp.ne.u32 %p, %x, 0;
         @%p bra read;
         mapa.shared::cluster.u32 %peer, %empty, 0;
-        mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%peer];
+        mbarrier.arrive.shared::cluster.b64 _, [%peer];
         mapa.shared::cluster.u32 %peer, %empty, 1;
-        mbarrier.arrive.release.cluster.shared::cluster.b64 _, [%peer];
+        mbarrier.arrive.shared::cluster.b64 _, [%peer];
     read:
         add.u32 %stage, %stage, 1;
         and.b32 %stage, %stage, 3;
