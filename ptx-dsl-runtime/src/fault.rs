@@ -3,6 +3,7 @@
 mod at;
 mod early_phase;
 mod kind;
+mod matrix_bounds;
 mod matrix_layout;
 mod object;
 mod race;
@@ -21,6 +22,7 @@ pub(crate) use at::Where;
 pub use at::{At, Origin};
 pub use early_phase::EarlyPhase;
 pub use kind::FaultKind;
+pub use matrix_bounds::MatrixBounds;
 pub use matrix_layout::{MatrixLayout, WrittenBox};
 pub use object::Object;
 pub use race::{NearMiss, Race, Side};
@@ -119,6 +121,20 @@ impl fmt::Display for Message<'_> {
             (Some(o), FaultKind::MbarrierMisused { offset, what }) => {
                 write!(f, "{what} a live mbarrier object, {}", o.place(8, "shared", u64::from(*offset)))
             }
+            (Some(o), FaultKind::MbarrierOverArrive { offset, count, pending }) => {
+                let place = o.place(8, "shared", u64::from(*offset));
+                write!(
+                    f,
+                    "arrive-on with count {count} at the mbarrier object {place}, whose pending count is {pending}"
+                )
+            }
+            (Some(o), FaultKind::MbarrierTxCount { offset, tx }) => {
+                write!(
+                    f,
+                    "tx-count {tx} of the mbarrier object {} is out of range",
+                    o.place(8, "shared", u64::from(*offset))
+                )
+            }
             (_, kind) => fmt::Display::fmt(kind, f),
         }
     }
@@ -178,6 +194,7 @@ impl fmt::Display for Fault {
         let kind = match &self.kind {
             FaultKind::DataRace(race) => race.help(self.thread),
             FaultKind::MatrixLayout(layout) => layout.help.as_str().into(),
+            FaultKind::MatrixOutOfBounds(bounds) => bounds.help().into(),
             kind => kind.help().into(),
         };
         let help = object.and_then(Object::help).map_or(kind, Cow::Borrowed);

@@ -26,6 +26,8 @@ mod places;
 mod polling;
 #[path = "load/races.rs"]
 mod races;
+#[path = "load/reports.rs"]
+mod reports;
 #[path = "load/reused_registers.rs"]
 mod reused_registers;
 #[path = "load/translations.rs"]

@@ -30,6 +30,21 @@ pub(super) enum Work {
     TensorStores = 224,
 }
 
+/// What waits for the operations of an actor: an instruction, or the phase of an mbarrier object.
+pub(super) fn completion(actor: Actor) -> &'static str {
+    let of = |work: Work| actor != COPIES && (work as u32..work as u32 + 32).contains(&(actor & 511));
+    let work = [
+        (Work::Bulk, "`cp.async.bulk.wait_group`"),
+        (Work::BulkReads, "`cp.async.bulk.wait_group.read`"),
+        (Work::Cp, "`cp.async.wait_group`"),
+        (Work::Tensor, "`tcgen05.commit` and a wait for its mbarrier object"),
+        (Work::Warpgroup, "`wgmma.wait_group`"),
+        (Work::TensorLoads, "`tcgen05.wait::ld`"),
+        (Work::TensorStores, "`tcgen05.wait::st`"),
+    ];
+    work.into_iter().find(|(work, _)| of(*work)).map_or("a wait for the phase of its mbarrier object", |(_, by)| by)
+}
+
 /// The first mbarrier object of a CTA.
 const OBJECTS: u32 = 256;
 

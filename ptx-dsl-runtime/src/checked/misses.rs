@@ -2,6 +2,7 @@
 
 use super::actor::Actor;
 use super::clock::Clock;
+use super::threads::Threads;
 use crate::fault::TooWeak;
 use crate::monitor::Who;
 use rustc_hash::FxBuildHasher;
@@ -24,6 +25,21 @@ impl Events {
             Events::Known(ref clock) => clock.knows(actor, lanes, time),
             Events::Of { warp, lanes: of, before } => warp == actor && lanes & !of == 0 && time < before,
         }
+    }
+
+    /// The warp whose events they are, if they are those of one warp.
+    fn warp(&self) -> Option<Actor> {
+        match *self {
+            Events::Known(_) => None,
+            Events::Of { warp, .. } => Some(warp),
+        }
+    }
+
+    /// Is this event among them, or does the warp know of it by now? A warp that has learnt of it only later is not told apart.
+    fn may_have(&self, threads: &Threads, event: Event) -> bool {
+        let Event { actor, lanes, time } = event;
+        let knows = |warp: Actor| threads.warp_of(warp).is_some_and(|warp| warp.any_knows(actor, lanes, time));
+        self.have(actor, lanes, time) || self.warp().is_some_and(knows)
     }
 
     /// The same for events of the same lanes, or if others knew them together: one takes over the other.
@@ -116,10 +132,38 @@ impl Misses {
 
     /// The last one of an observer (slot, rank, warp) that has these events.
     pub fn last(&self, observer: (u32, u32, u32), actor: Actor, lanes: u32, time: u32) -> Option<&Miss> {
-        let (newer, older) = self.all.split_at(self.next.min(self.all.len()));
-        let mut latest_first = newer.iter().rev().chain(older.iter().rev());
-        latest_first.find(|m| m.warp == observer && m.events.have(actor, lanes, time))
+        self.latest_first().find(|m| m.warp == observer && m.events.have(actor, lanes, time))
     }
+
+    /// The last observation that would order these events with the observer, if everything on the way were strong enough. Threads of a CTA
+    /// tell each other what they know by barriers: the thread that polls need not be the one that loads, and the thread that sets a flag
+    /// not the one that has stored. The way may lead through another thread that has observed others, as at a barrier of the grid.
+    pub fn on_the_way(&self, threads: &Threads, observer: (u32, u32, u32), event: Event) -> Option<&Miss> {
+        let of_cta = |(slot, rank, _): (u32, u32, u32)| {
+            self.latest_first().filter(move |m| (m.warp.0, m.warp.1) == (slot, rank))
+        };
+        self.last(observer, event.actor, event.lanes, event.time)
+            .or_else(|| of_cta(observer).find(|m| m.events.may_have(threads, event)))
+            .or_else(|| {
+                of_cta(observer).find(|m| {
+                    let between = m.events.warp().and_then(|warp| threads.resident(warp));
+                    between.is_some_and(|warp| of_cta(warp).any(|m| m.events.may_have(threads, event)))
+                })
+            })
+    }
+
+    fn latest_first(&self) -> impl Iterator<Item = &Miss> {
+        let (newer, older) = self.all.split_at(self.next.min(self.all.len()));
+        newer.iter().rev().chain(older.iter().rev())
+    }
+}
+
+/// An access of lanes of a warp, or of an asynchronous operation, at a time.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Event {
+    pub actor: Actor,
+    pub lanes: u32,
+    pub time: u32,
 }
 
 #[cfg(test)]

@@ -1,16 +1,19 @@
 //! Findings with both accesses, and what would have ordered them.
 
 use super::Checked;
+use super::actor;
+use super::misses::Event;
 use super::shadow::Record;
 use super::what::What;
 use crate::fault::{FaultKind, NearMiss, Race, Side, Strength, ThreadId};
-use crate::monitor::{Access, Proxy};
+use crate::monitor::{Access, Place, Proxy, Who};
 
 impl Checked {
     #[cold]
     pub(super) fn race(&mut self, a: &Access, space: &'static str, own: Record, other: Record) -> FaultKind {
         let observer = (a.who.slot, a.who.rank, a.who.warp);
-        let near = self.misses.last(observer, other.actor, other.lanes, other.time);
+        let event = Event { actor: other.actor, lanes: other.lanes, time: other.time };
+        let near = self.misses.on_the_way(&self.threads, observer, event);
         let near_miss = near.map(|m| NearMiss { why: m.why, from: m.from, from_at: None, to: m.to, to_at: None });
         self.finding_of(a, space, (own, other), near_miss, None)
     }
@@ -41,11 +44,20 @@ impl Checked {
         let thread = ThreadId { ctaid, tid: [0; 3], warp, lane, rank };
         let asynchronous = own.what.is_asynchronous() || other.what.is_asynchronous();
         let by_thread = |of: &Record| matches!(of.what, What::Load | What::Store | What::Atomic);
-        let strength = (by_thread(&own) && by_thread(&other)).then_some(Strength {
+        let of_threads = by_thread(&own) && by_thread(&other);
+        let strength = of_threads.then_some(Strength {
             own: own.strong,
             other: other.strong,
             differ: own.is_mutual_scope(&other),
         });
+        let released_by = if of_threads { self.lane_known_since(a.who, other) } else { None };
+        let same_statement =
+            (own.what, own.site, own.actor, own.time) == (What::Store, other.site, other.actor, other.time);
+        let completion = other.what.is_asynchronous().then(|| actor::completion(other.actor));
+        let owner = match a.place {
+            Place::Shared { rank, .. } => Some(rank).filter(|rank| *rank != a.who.rank),
+            _ => None,
+        };
         let other = Side { access: other.what.name(), site: other.site, at: None, thread };
         let access = own.what.name();
         let (addr, bytes) = (a.addr, a.bytes);
@@ -60,6 +72,18 @@ impl Checked {
             strength,
             fence,
             asynchronous,
+            same_statement,
+            completion,
+            owner,
+            released_by,
         }))
+    }
+
+    /// A lane that did not make this access of another warp, and of which the observer knows as much as would order the access: it has
+    /// released its own accesses since.
+    fn lane_known_since(&mut self, observer: Who, access: Record) -> Option<u32> {
+        let lane = observer.lanes.trailing_zeros() & 31;
+        let warp = self.threads.of(observer).filter(|warp| warp.id != access.actor)?;
+        (0..32).find(|&l| access.lanes >> l & 1 == 0 && warp.knows(lane, access.actor, 1 << l, access.time))
     }
 }

@@ -248,6 +248,13 @@ impl Threads {
         cluster.warps.get((rank * 32 + number) as usize)
     }
 
+    /// Slot, CTA rank and number of a warp, if its cluster is resident.
+    pub fn resident(&self, warp: Actor) -> Option<(u32, u32, u32)> {
+        let slot = self.slots.iter().position(|cluster| cluster.number == actor::cluster_of(warp))?;
+        let (rank, number) = actor::place(warp);
+        Some((slot as u32, rank, number))
+    }
+
     /// `%ctaid`, CTA rank and warp.
     pub fn place(&self, actor: Actor) -> ([u32; 3], u32, u32) {
         let (rank, number) = actor::place(actor);

@@ -1,6 +1,6 @@
 //! The kinds of faults: their sections of the manual, and what to do about them. [`words`](super::words) is what they say.
 
-use super::{MatrixLayout, Race, TensorRace, TensorUnwritten};
+use super::{MatrixBounds, MatrixLayout, Race, TensorRace, TensorUnwritten};
 
 /// What went wrong.
 #[derive(Debug, Clone, PartialEq, Eq)]
@@ -121,6 +121,8 @@ pub enum FaultKind {
     TensorUnwritten(Box<TensorUnwritten>),
     /// A matrix in shared memory that is read with another layout than a tensor copy has written it with (checked host).
     MatrixLayout(Box<MatrixLayout>),
+    /// A matrix whose descriptor leads out of shared memory.
+    MatrixOutOfBounds(Box<MatrixBounds>),
     /// An operation on memory that is not a live mbarrier object: never initialised, or invalidated.
     MbarrierNotLive {
         /// offset in shared memory
@@ -140,6 +142,8 @@ pub enum FaultKind {
     },
     /// More arrivals than the phase has pending.
     MbarrierOverArrive {
+        /// offset in shared memory
+        offset: u32,
         /// arrivals asked for
         count: u64,
         /// pending count
@@ -151,6 +155,8 @@ pub enum FaultKind {
     NoCompleteCompletes,
     /// A tx-count outside of -(2^20-1) to 2^20-1.
     MbarrierTxCount {
+        /// offset in shared memory
+        offset: u32,
         /// the tx-count that would result
         tx: i64,
     },
@@ -324,6 +330,7 @@ impl FaultKind {
             TensorMemory { .. } => "9.7.16.1",
             Descriptor { .. } => "9.7.16.4",
             MatrixLayout(layout) => layout.section,
+            MatrixOutOfBounds(bounds) => bounds.section,
             IssueGranularity { .. } => "9.7.16.5",
             Trap | NotCooperative => "9.7.19.4",
             Undefined { section, .. } => section,
@@ -342,6 +349,9 @@ impl FaultKind {
                 "compare the index with the size of the variable before the access; nothing says what lies after it"
             }
             FreedStack { .. } => "`alloca` it again, or `stackrestore` after the last access",
+            Misaligned { align: 32.., .. } => {
+                "align the variable with `.align`, and make every offset into it a multiple of that, such as the size of a stage"
+            }
             Misaligned { .. } => {
                 "align the variable with `.align`; an ordinary access can also be made in smaller pieces"
             }
@@ -356,7 +366,10 @@ impl FaultKind {
             MbarrierNotLive { .. } => "`mbarrier.init` it first, and let the other threads see that by a barrier",
             MbarrierMisused { .. } => "`mbarrier.inval` the object before its memory is used for something else",
             MbarrierCount { .. } => "counts are 1 to 2^20-1",
-            MbarrierOverArrive { .. } => "initialise the object with the number of arrivals of a phase",
+            MbarrierOverArrive { .. } => {
+                "initialise the object with the number of arrivals of a phase, or let a thread that arrives in each round of a loop wait \
+                 for the phase of the round before"
+            }
             MbarrierNothingExpected => "initialise the object again, or let one participant fewer drop",
             NoCompleteCompletes => "leave out `.noComplete` on the last arrival of the phase",
             MbarrierTxCount { .. } => {
@@ -366,6 +379,9 @@ impl FaultKind {
             TryCancelAfterFailure => "leave the loop once `query_cancel.is_canceled` says false",
             MulticastExitedCta { .. } => "wait for the response before the CTA ends",
             FirstCtaidOfFailure => "test `query_cancel.is_canceled` first",
+            Barrier { id: 16.., .. } => {
+                "a CTA has the barriers 0 to 15: compute a number in this range, or use mbarrier objects"
+            }
             Barrier { .. } => "all threads use the same count, and each arrives once before the barrier completes",
             ClusterBarrier { .. } => "each thread alternates `barrier.cluster.arrive` and `barrier.cluster.wait`",
             BranchIndex { .. } => "compare the index with the length of the `.branchtargets` list first",
@@ -391,6 +407,7 @@ impl FaultKind {
             NotCooperative => "launch it with `Launch::cooperative`, or `--cooperative` of `ptx-dsl run`",
             DataRace(_)
             | MatrixLayout(_)
+            | MatrixOutOfBounds(_)
             | Trap
             | Assertion { .. }
             | Deadlock { .. }

@@ -122,9 +122,19 @@ impl Object {
         Ok(true)
     }
 
+    /// Has an index or a byte offset of 32 bits wrapped at 2^31? With 2^32 added to it the bytes would be inside of the buffer.
+    fn has_wrapped(&self) -> bool {
+        let Object::Buffer { offset: offset @ ..0, len, element, .. } = self else { return false };
+        let is_inside = |scale: i64| u64::try_from(offset.saturating_add(scale << 32)).is_ok_and(|at| at < *len);
+        is_inside(1) || is_inside((*element).into())
+    }
+
     /// What else there is to say, or "".
     pub(super) fn note(&self) -> String {
         match self {
+            Object::Buffer { name, .. } if self.has_wrapped() => {
+                format!("with 2^32 added to the index the access is inside of `{name}`: the index has wrapped at 2^31")
+            }
             Object::Null { parameters, .. } if !parameters.is_empty() => {
                 format!("the launch passes a null pointer for {}", quoted(parameters))
             }
@@ -138,6 +148,9 @@ impl Object {
     /// A fix, if it is not that of the kind of fault.
     pub(super) fn help(&self) -> Option<&'static str> {
         match self {
+            Object::Buffer { .. } if self.has_wrapped() => {
+                Some("compute the index in 64 bits: `mul.wide`, `mad.wide`, or `cvt.u64.u32` before the addition")
+            }
             Object::Buffer { .. } | Object::Variable { .. } => None,
             Object::Null { .. } => Some("pass a buffer, or compare the address with 0 before the access"),
             Object::DynamicShared { .. } => {
@@ -149,4 +162,30 @@ impl Object {
 
 fn quoted(names: &[String]) -> String {
     names.iter().map(|name| format!("`{name}`")).collect::<Vec<_>>().join(", ")
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    fn buffer(offset: i64, len: u64, element: u32) -> Object {
+        Object::Buffer { name: "input".into(), offset, start: 0, len, element }
+    }
+
+    #[test]
+    fn an_index_that_wrapped_at_2_31() {
+        // element 2^31 of 2,160,000,000 bytes, and the byte offset 4 * (2^29 + 1) of an array of 2^30 words, both in 32 bits
+        for object in [buffer(-(1 << 31), 2_160_000_000, 1), buffer(4 - (1 << 31), 1 << 32, 4)] {
+            assert_eq!(
+                object.note(),
+                "with 2^32 added to the index the access is inside of `input`: the index has wrapped at 2^31"
+            );
+            assert!(object.help().is_some_and(|help| help.contains("in 64 bits")));
+        }
+        // element 2^31 of an array of words: the index has wrapped, and is then multiplied in 64 bits
+        assert!(buffer(-(1 << 33), 1 << 34, 4).has_wrapped());
+        for object in [buffer(-4, 256, 4), buffer(-(1 << 31), 1 << 31, 1), buffer(1 << 31, 256, 4)] {
+            assert_eq!((object.note(), object.help()), (String::new(), None));
+        }
+    }
 }

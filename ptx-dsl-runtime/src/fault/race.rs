@@ -30,6 +30,14 @@ pub struct Race {
     pub fence: Option<&'static str>,
     /// One of them is made by an asynchronous operation, which nothing has waited for, or which has not waited for the other.
     pub asynchronous: bool,
+    /// Both accesses are stores of one statement that the lanes of a warp execute together.
+    pub same_statement: bool,
+    /// What waits for the other access, if an asynchronous operation makes it: an instruction, or the phase of its mbarrier object.
+    pub completion: Option<&'static str>,
+    /// The rank of the CTA whose shared memory it is, if the thread of the fault belongs to another one.
+    pub owner: Option<u32>,
+    /// A lane of the warp of the other access that has released its own accesses since, as this thread knows: an elected one, say.
+    pub released_by: Option<u32>,
 }
 
 /// An access of a race.
@@ -79,7 +87,7 @@ impl Race {
             return early.help().into();
         }
         if self.asynchronous {
-            return self.help_of_operation().into();
+            return self.help_of_operation(thread);
         }
         if let Some(miss) = &self.near_miss {
             return miss.why.help().into();
@@ -105,16 +113,30 @@ impl Race {
     }
 
     /// What orders an asynchronous operation and other accesses.
-    fn help_of_operation(&self) -> &'static str {
-        if self.access.contains("asynchronous") || self.access.contains("matrix") {
-            "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation starts"
-        } else {
-            "wait for the operation first: for the phase of its mbarrier object, or for its group; a barrier tells the other threads"
+    fn help_of_operation(&self, thread: Option<ThreadId>) -> Cow<'static, str> {
+        let Some(completion) = self.completion else {
+            return "let all threads that use the memory arrive at a barrier or an mbarrier object, and wait for it before the operation \
+                    starts"
+                .into();
+        };
+        if thread == Some(self.other.thread) {
+            return format!("wait for the earlier operation first, by {completion}").into();
         }
+        format!("wait for the earlier operation first, by {completion}; where another thread waits, let a barrier tell this one").into()
     }
 
     /// What orders the accesses of two threads.
     fn help_of_threads(&self, own: ThreadId) -> Cow<'static, str> {
+        if self.same_statement {
+            return "lanes of one warp store to the same bytes by one statement: check the index, or let one of them store".into();
+        }
+        if let Some(lane) = self.released_by {
+            let access = self.other.access;
+            return format!(
+                "put a `bar.warp.sync` between the earlier {access} and the arrival or release of lane {lane}"
+            )
+            .into();
+        }
         let (other, shared) = (self.other.thread, self.space == "shared");
         let same_cta = own.ctaid == other.ctaid;
         // a lock in global memory is one of all CTAs
@@ -144,6 +166,13 @@ impl Race {
     /// The lines of a report after the first.
     pub(super) fn notes(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         self.other.note(f)?;
+        if let Some(lane) = self.released_by {
+            let warp = self.other.thread.warp;
+            write!(
+                f,
+                "\n  = note: of warp {warp} only lane {lane} has arrived or released since, which orders its own accesses alone"
+            )?;
+        }
         self.early.iter().try_for_each(|early| early.note(f))?;
         self.near_miss.iter().try_for_each(|miss| miss.note(f))
     }
@@ -189,10 +218,13 @@ impl Race {
     pub(super) fn message(&self, f: &mut fmt::Formatter<'_>, object: Option<&Object>) -> fmt::Result {
         let Race { space, addr, bytes, access, other, .. } = self;
         let article = article(other.access);
-        let place = match object {
+        let mut place = match object {
             Some(object) => object.place(*bytes, space, *addr),
             None => format!("{space} address {addr:#x}"),
         };
+        if let Some(rank) = self.owner {
+            place += &format!(" of CTA rank {rank} of the cluster");
+        }
         if self.is_end() {
             write!(f, "nothing keeps this CTA alive until {article} {} in its shared memory ", other.access)?;
             return write!(f, "by another CTA is done: {bytes} bytes at {place}");

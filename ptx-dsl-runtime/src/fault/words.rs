@@ -31,6 +31,7 @@ impl fmt::Display for FaultKind {
             DataRace(race) => fmt::Display::fmt(race, f),
             TensorRace(race) => fmt::Display::fmt(race, f),
             TensorUnwritten(read) => fmt::Display::fmt(read, f),
+            MatrixOutOfBounds(bounds) => fmt::Display::fmt(bounds, f),
             MatrixLayout(layout) => fmt::Display::fmt(layout, f),
             UndefinedRegister { register, from, what } if from == register => {
                 write!(f, "`{register}` is {what}, but this thread has not written it")
@@ -67,14 +68,14 @@ impl fmt::Display for FaultKind {
                      {parity} names a later one"
                 )
             }
-            MbarrierOverArrive { count, pending } => {
+            MbarrierOverArrive { count, pending, .. } => {
                 write!(f, "arrive-on with count {count} at an mbarrier object whose pending count is {pending}")
             }
             MbarrierNothingExpected => {
                 f.write_str("arrive-on at an mbarrier object whose expected count `arrive_drop` has brought to 0")
             }
             NoCompleteCompletes => f.write_str("`.noComplete` arrive-on completes the phase"),
-            MbarrierTxCount { tx } => write!(f, "tx-count {tx} is out of range"),
+            MbarrierTxCount { tx, .. } => write!(f, "tx-count {tx} is out of range"),
             TryCancelAfterFailure => f.write_str("`try_cancel` after the response of a failed request has been read"),
             MulticastExitedCta { rank } => {
                 write!(f, "asynchronous response for CTA {rank} of the cluster, which has exited")

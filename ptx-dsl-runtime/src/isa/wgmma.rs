@@ -14,6 +14,7 @@ use crate::flow::Wait;
 use crate::kernel::Flow;
 use crate::lanes::{Destination, Source};
 use crate::machine::copy::JobAccess;
+use crate::monitor::layout::name_matrix;
 use crate::monitor::{Agent, By, Groups as Waited, Order, Place, Sync};
 use crate::qual::Q;
 use crate::sync::wgmma::{Descriptors, Groups, Pending};
@@ -67,7 +68,7 @@ fn multiply(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_>], 
         });
         product.run(&operands, metadata, (shared, warp, machine), d)
     });
-    done.map_err(|kind| x.fault(kind, 0))?;
+    done.map_err(|kind| x.fault(name_matrix(kind, product.matrices(&operands, warp)), 0))?;
     let site = x.site;
     groups(x).issue(site, operands.held, operands.descriptors);
     Ok(Flow::Next)

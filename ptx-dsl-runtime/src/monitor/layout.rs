@@ -1,5 +1,6 @@
 //! How boxes and matrices lie in shared memory, for the checked host.
 
+use crate::fault::{FaultKind, MatrixBounds};
 use crate::isa::matrix::shared::{Major, Shared, Swizzle};
 use crate::tensor_map;
 use std::ops::Range;
@@ -39,6 +40,25 @@ pub enum DescriptorOf {
     Cp,
 }
 
+impl DescriptorOf {
+    /// The section with the layouts that the descriptor can describe.
+    pub fn layouts(self) -> &'static str {
+        if self == DescriptorOf::Wgmma { "9.7.15.5.1" } else { "9.7.16.3" }
+    }
+
+    /// The section with its fields.
+    fn fields(self) -> &'static str {
+        if self == DescriptorOf::Wgmma { "9.7.15.5.1.2" } else { "9.7.16.4.1" }
+    }
+}
+
+/// The fault of an operation that reads matrices: an access out of bounds is told by the matrix and the field of its descriptor.
+pub(crate) fn name_matrix(kind: FaultKind, matrices: impl IntoIterator<Item = SharedMatrix>) -> FaultKind {
+    let FaultKind::OutOfBounds { size, .. } = kind else { return kind };
+    let bounds = matrices.into_iter().find_map(|matrix| matrix.out_of_bounds(size));
+    bounds.map_or(kind, |bounds| FaultKind::MatrixOutOfBounds(Box::new(bounds)))
+}
+
 /// A matrix in shared memory that an operation reads with a descriptor.
 #[derive(Debug, Clone, PartialEq, Eq, Hash)]
 pub struct SharedMatrix {
@@ -62,6 +82,39 @@ impl SharedMatrix {
         self.lines.clone().flat_map(move |line| {
             self.pieces.clone().map(move |piece| (line, piece, self.descriptor.piece(self.major, line, piece)))
         })
+    }
+
+    /// The first piece outside of shared memory of this size, and the field of the descriptor that leads there.
+    fn out_of_bounds(&self, size: u64) -> Option<MatrixBounds> {
+        let is_outside = |at: u32| u64::from(at) + 16 > size;
+        let (line, piece, at) = self.each().find(|(_, _, at)| is_outside(*at))?;
+        let own = self.descriptor;
+        let linear = |descriptor: Shared| descriptor.linear(self.major, line, piece);
+        // the last piece with a field of a sixteenth of its value
+        let is_inside = |descriptor: Shared| {
+            let all = SharedMatrix { descriptor, ..self.clone() };
+            all.each().all(|(_, _, at)| !is_outside(at))
+        };
+        let fields = [
+            ("start address", own.start, Shared { start: 0, ..own }, Shared { start: own.start / 16, ..own }),
+            (
+                "leading dimension byte offset",
+                own.leading,
+                Shared { leading: 0, ..own },
+                Shared { leading: own.leading / 16, ..own },
+            ),
+            (
+                "stride dimension byte offset",
+                own.stride,
+                Shared { stride: 0, ..own },
+                Shared { stride: own.stride / 16, ..own },
+            ),
+        ];
+        let added = |without: Shared| linear(own).wrapping_sub(linear(without));
+        let (field, value, _, sixteenth) = fields.into_iter().max_by_key(|(_, _, without, _)| added(*without))?;
+        let meant = (value % 256 == 0 && value > 0 && is_inside(sixteenth)).then_some(value / 16);
+        let (line, addr, section) = (self.line(line), at.into(), self.of.fields());
+        Some(MatrixBounds { operand: self.operand, line, addr, size, field, value, meant, section })
     }
 
     /// Bytes of an atom: its lines follow each other.

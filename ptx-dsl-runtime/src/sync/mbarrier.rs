@@ -71,7 +71,7 @@ impl MbarrierError {
                 FaultKind::MbarrierCount { what: format!("mbarrier count {count} is not between 1 and {max}") }
             }
             MbarrierError::PendingUnderflow { count, pending } => {
-                FaultKind::MbarrierOverArrive { count: count.into(), pending: pending.into() }
+                FaultKind::MbarrierOverArrive { offset, count: count.into(), pending: pending.into() }
             }
             MbarrierError::PendingOverflow { max } => FaultKind::MbarrierCount {
                 what: format!(
@@ -79,7 +79,7 @@ impl MbarrierError {
                 ),
             },
             MbarrierError::NothingExpected => FaultKind::MbarrierNothingExpected,
-            MbarrierError::TxCount { tx } => FaultKind::MbarrierTxCount { tx },
+            MbarrierError::TxCount { tx } => FaultKind::MbarrierTxCount { offset, tx },
             MbarrierError::NoCompleteCompletes => FaultKind::NoCompleteCompletes,
             MbarrierError::BadState { state } => FaultKind::MbarrierPhase {
                 what: format!("state {state:#x} does not come from an arrive operation on an mbarrier object"),

@@ -51,10 +51,6 @@ fn of_map(swizzle: Swizzle) -> String {
     format!("`Swizzle::{swizzle:?}` in the tensor map")
 }
 
-fn section(of: DescriptorOf) -> &'static str {
-    if of == DescriptorOf::Wgmma { "9.7.15.5.1" } else { "9.7.16.3" }
-}
-
 fn report(
     (operand, read): (&'static str, String),
     of: Option<(Written, String)>,
@@ -81,7 +77,7 @@ pub(super) fn shared(matrix: &SharedMatrix, pieces: [Piece; 2]) -> FaultKind {
     let help = format!(
         "an atom has {atom} bytes: the next one follows after {atom} or more; the fields of the descriptor have units of 16 bytes"
     );
-    report((matrix.operand, read), None, section(matrix.of), help)
+    report((matrix.operand, read), None, matrix.of.layouts(), help)
 }
 
 /// A piece of a matrix is not where the copy has put it, or in the same row of the box as that of the next line.
@@ -116,7 +112,7 @@ pub(super) fn differs(matrix: &SharedMatrix, of: Written, p: Piece) -> FaultKind
         Some(mode) => format!("give both the same swizzle: {mode}, or {}", of_map(own)),
         None => format!("give both the same swizzle: {}", of_map(own)),
     };
-    report((operand, read), Some((of, how)), section(matrix.of), help)
+    report((operand, read), Some((of, how)), matrix.of.layouts(), help)
 }
 
 /// Rows of a matrix of `ldmatrix` begin at different bytes of the rows of a box.

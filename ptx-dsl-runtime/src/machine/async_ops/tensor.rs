@@ -7,6 +7,7 @@ use crate::machine::copy::JobAccess;
 use crate::machine::ctx::Ctx;
 use crate::machine::tensor::{Area, Pipeline, TensorCta, TensorJob};
 use crate::mem::address::Place;
+use crate::monitor::layout::name_matrix;
 use crate::monitor::{Agent, By, Order, Sync, TensorArea, TensorBy};
 use crate::sync::mbarrier::{self, Arrive};
 
@@ -200,15 +201,15 @@ impl Ctx<'_> {
         if let Some(i) = ctas.iter().position(|c| c.exited) {
             return Err(operation_outlives(ranks.start + i as u32, own));
         }
-        match ctas {
+        let done = match ctas {
             [one] => o.job.run(&mut [view(one)]),
             [even, odd] => o.job.run(&mut [view(even), view(odd)]),
             _ => Err(FaultKind::IssueGranularity {
                 what: format!("CTA {own} has no peer for `.cta_group::2`"),
                 help: "launch clusters of an even number of CTAs",
             }),
-        }?;
-        Ok(())
+        };
+        done.map_err(|kind| name_matrix(kind, o.job.matrices()))
     }
 
     /// The arrive-on of a commit.

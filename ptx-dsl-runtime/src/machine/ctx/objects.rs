@@ -104,9 +104,10 @@ fn inside(kind: &FaultKind) -> Option<(&'static str, u64)> {
     match kind {
         FaultKind::DataRace(race) => Some((race.space, race.addr)),
         FaultKind::Uninitialised { space, addr } => Some((space, *addr)),
-        FaultKind::MbarrierNotLive { offset } | FaultKind::MbarrierMisused { offset, .. } => {
-            Some(("shared", u64::from(*offset)))
-        }
+        FaultKind::MbarrierNotLive { offset }
+        | FaultKind::MbarrierMisused { offset, .. }
+        | FaultKind::MbarrierOverArrive { offset, .. }
+        | FaultKind::MbarrierTxCount { offset, .. } => Some(("shared", u64::from(*offset))),
         _ => None,
     }
 }
