@@ -36,6 +36,7 @@ pub mod tensor;
 mod tensor_memory;
 #[cfg(test)]
 mod tests;
+mod tx_log;
 mod vector_access;
 mod wait_graph;
 mod wake;

@@ -3,6 +3,7 @@
 use std::collections::VecDeque;
 
 use crate::flow::{Pc, Wait};
+use crate::machine::tx_log::TxLog;
 use crate::mem::cache_lines::CacheLines;
 use crate::mem::tmem::Tmem;
 use crate::sync::barrier::Barrier;
@@ -74,6 +75,7 @@ pub(crate) struct Cta {
     /// `wgmma` operations in flight, by warp.
     pub wgmma: Vec<Groups>,
     pub meetings: Meetings,
+    pub tx_log: TxLog,
 }
 
 /// A slot for a resident cluster.
@@ -191,6 +193,7 @@ impl Cta {
         self.clc_failed = false;
         self.wgmma.clear();
         self.meetings.clear();
+        self.tx_log.clear();
     }
 
     fn barrier_is_open(&self) -> bool {

@@ -10,6 +10,7 @@ use crate::machine::cluster::{Cluster, Cohort, Parked};
 use crate::machine::ctx::Ctx;
 use crate::machine::describe::{groups, groups_of_cluster, lanes, threads};
 use crate::machine::geometry::Geometry;
+use crate::machine::tx_log::Change;
 use crate::sync::mbarrier::State;
 use crate::sync::tensor_memory::WaitsFor;
 
@@ -143,7 +144,8 @@ impl Cluster {
     /// What a group of threads waits for.
     pub(super) fn waits_for(&self, p: &Parked, geometry: &Geometry<'_>) -> String {
         let phase = |&(rank, offset, parity): &(u32, u32, u64)| {
-            self.phase(&geometry.mbarrier(p.site, offset), (rank, offset), parity)
+            let state = self.phase(&geometry.mbarrier(p.site, offset), (rank, offset), parity);
+            state + &self.bytes_by_statement(rank, offset, geometry)
         };
         match &p.wait {
             Wait::Barrier { id, .. } => {
@@ -201,6 +203,19 @@ impl Cluster {
                 format!("waits for {missing} of its warp (members {members:#010x}){others}")
             }
         }
+    }
+
+    /// The statements that have expected and brought the bytes of an object's phase, if they do not add up to zero.
+    fn bytes_by_statement(&self, rank: u32, offset: u32, geometry: &Geometry<'_>) -> String {
+        let state = self.word(rank, offset).and_then(State::decode);
+        let Some(cta) = self.ctas.get(rank as usize).filter(|_| state.is_some_and(|s| s.tx != 0)) else {
+            return String::new();
+        };
+        let line = |change: Change| {
+            let (statement, bytes) = (geometry.statement(change.site, "a statement"), change.bytes.unsigned_abs());
+            format!("; {statement} {} {bytes} bytes", if change.bytes < 0 { "has brought" } else { "expects" })
+        };
+        cta.tx_log.of(offset).map(line).collect()
     }
 
     fn phase(&self, object: &str, (rank, offset): (u32, u32), parity: u64) -> String {

@@ -230,8 +230,10 @@ impl Ctx<'_> {
         let outside = || FaultKind::OutOfBounds { space: "shared", addr: offset as u64, bytes: 8, size };
         let Some([old, ..]) = little_endian::load(window, offset as u64, 8) else { return Err(outside()) };
         let (new, result) = update(old).map_err(|e| e.fault(offset))?;
-        let phase = |word| mbarrier::State::decode(word).map(|s| s.phase);
-        let (before, after) = if new == old { (None, None) } else { (phase(old), phase(new)) };
+        let state = |word| if new == old { None } else { mbarrier::State::decode(word) };
+        let states = (state(old), state(new));
+        self.log_tx(rank, offset, states);
+        let (before, after) = (states.0.map(|s| s.phase), states.1.map(|s| s.phase));
         let completes = before != after && before.is_some() && after.is_some();
         self.step_updates_mbarrier(rank, offset, (new != old, completes));
         if new != old {
@@ -247,6 +249,22 @@ impl Ctx<'_> {
             }
         }
         Ok(result)
+    }
+
+    /// Keeps how an operation changes the tx-count of an object, for the report of a deadlock.
+    fn log_tx(&mut self, rank: u32, offset: u32, states: (Option<mbarrier::State>, Option<mbarrier::State>)) {
+        let site = self.site;
+        let Some(cta) = self.here().ctas.get_mut(rank as usize) else { return };
+        match states {
+            (Some(old), Some(new)) if old.phase == new.phase => {
+                let bytes = new.tx - old.tx;
+                if bytes != 0 {
+                    cta.tx_log.count(offset, site, bytes);
+                }
+            }
+            (None, None) => {}
+            _ => cta.tx_log.restart(offset),
+        }
     }
 
     /// The mbarrier object at this place, if there is one.

@@ -164,8 +164,13 @@ impl Ctx<'_> {
         let Some(place) = self.memory.shared.get_mut(at..).and_then(|s| s.first_chunk_mut()) else { return false };
         *place = new.to_le_bytes();
         self.changed();
+        let site = self.site;
+        let log = &mut self.cta_mut().tx_log;
         if arrived.completed {
+            log.restart(at as u32);
             self.notify_waiters();
+        } else if expects {
+            log.count(at as u32, site, tx.into());
         }
         true
     }

@@ -119,6 +119,25 @@ fn an_arrival_too_many_names_the_object() {
 }
 
 #[test]
+fn a_deadlock_lists_the_bytes_of_each_statement() {
+    let body = "@%p0 mbarrier.init.shared::cta.b64 [bar], 1;\n\
+        ld.global.u32 %r6, [%d0]; add.u32 %r6, %r6, 64;\n\
+        mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], %r6; mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 128;\n\
+        cp.async.bulk.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%d0], 128, [bar];\n\
+        wait: mbarrier.try_wait.parity.shared::cta.b64 %p1, [bar], 0; @!%p1 bra wait; ret;";
+    let fault = fault(HOPPER, ".reqntid 1", Launch::grid(1), body);
+    says(
+        &fault,
+        &[
+            "64 more bytes are expected",
+            "; `mbarrier.expect_tx.relaxed.cta.shared::cta.b64 [bar], %r6;` (PTX line 12) expects 64 bytes",
+            "(PTX line 12) expects 128 bytes",
+            "(PTX line 13) has brought 128 bytes",
+        ],
+    );
+}
+
+#[test]
 fn offsets_in_bytes_in_a_descriptor() {
     // 64 x 16 elements of A, 16 x 8 of B; the stride of A, 256 bytes, is written in bytes instead of units of 16
     let registers = "{%f0, %f1, %f2, %f3}";

@@ -59,8 +59,11 @@ impl RegionBuilder<'_, '_> {
         let mask = self.active_mask(i);
         let (addr, tx) = self.phase(i);
         let tx_lanes = if i.has(q::expect_tx) { quote!(, &[#tx; 32]) } else { quote!() };
+        // the report of a deadlock names the statements that expect bytes
+        let at = if i.has(q::expect_tx) { quote!(x.site = #site;) } else { quote!() };
         self.close();
         self.code(quote! {
+            #at
             if !x.arrive_together(#q, #mask, #addr, #tx as u32, #drop) {
                 x.site = #site;
                 x.mask = #mask;
