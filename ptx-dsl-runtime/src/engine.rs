@@ -4,6 +4,7 @@ use std::fmt;
 
 /// What runs a kernel.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Engine {
     /// Code that rustc has compiled for the kernel: fast, if the crate of the kernel is optimised.
     Compiled,

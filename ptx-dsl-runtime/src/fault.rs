@@ -34,6 +34,7 @@ pub use too_weak::TooWeak;
 
 /// The thread a fault is about.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct ThreadId {
     /// `%ctaid`
     pub ctaid: [u32; 3],
@@ -49,6 +50,7 @@ pub struct ThreadId {
 
 /// A fault, with its statement and thread. `{:?}` prints the same report as `{}`.
 #[derive(Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Fault {
     /// What went wrong.
     pub kind: FaultKind,

@@ -29,6 +29,7 @@ pub enum Flow {
 ///
 /// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, PartialEq)]
+#[non_exhaustive]
 pub enum Wait {
     /// Barrier `id` of the CTA, until this generation is complete.
     Barrier {

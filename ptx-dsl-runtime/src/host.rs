@@ -342,6 +342,7 @@ const MOST_RESIDENT: usize = 1 << 16;
 
 /// What a launch did.
 #[derive(Debug, Clone, Default, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Report {
     /// Clusters that ran.
     pub clusters_launched: u64,

@@ -136,6 +136,7 @@ pub use tensor::{TensorAccess, TensorArea, TensorBy};
 ///
 /// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum By {
     /// The thread.
     Thread,
@@ -147,6 +148,7 @@ pub enum By {
 ///
 /// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Agent {
     /// A copy with this number, which [`Sync::CopyCompletes`] tells.
     Copy(u64),
@@ -169,6 +171,7 @@ pub enum Agent {
 ///
 /// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Groups {
     /// `cp.async.wait_group`
     Cp,
@@ -184,6 +187,7 @@ pub enum Groups {
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct Access {
     /// What it touches.
     pub place: Place,
@@ -227,6 +231,7 @@ pub struct Who {
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Finding {
     /// It ends with this fault.
     Ends,
@@ -284,6 +289,7 @@ pub struct Pieces {
 ///
 /// [Example](crate::monitor#events-and-synchronisations).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum Sync {
     /// `mbarrier.init`
     MbarrierInit {

@@ -163,8 +163,8 @@ pub use ptx_dsl_runtime::Arg;
 pub use ptx_dsl_runtime::Monitor;
 /// [Example](crate#faults).
 pub use ptx_dsl_runtime::fault::{
-    At, EarlyPhase, NearMiss, Object, Origin, Race, RegisterValue, Side, Strength, TensorOrder, TensorRace, ThreadId,
-    TooWeak,
+    At, EarlyPhase, MatrixBounds, MatrixLayout, NearMiss, Object, Origin, Race, RegisterValue, Side, Strength,
+    TensorOrder, TensorRace, TensorUnwritten, ThreadId, TooWeak, WrittenBox,
 };
 pub use ptx_dsl_runtime::kernel::KernelFn;
 /// [Example](crate#launches).

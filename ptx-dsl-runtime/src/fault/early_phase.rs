@@ -4,6 +4,7 @@ use std::fmt;
 
 /// A phase of the mbarrier object of a copy that a thread has seen complete, although the copy was not complete.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct EarlyPhase {
     /// The object in words.
     pub object: String,

@@ -6,6 +6,7 @@ use std::fmt;
 /// A matrix in shared memory that is read with another layout than a tensor copy has written it with, or whose descriptor gives two of
 /// its elements the same bytes.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct MatrixLayout {
     /// The operand: `A`, `B`; of `ldmatrix` and `tcgen05.cp`, `the matrix`.
     pub operand: &'static str,
@@ -21,6 +22,7 @@ pub struct MatrixLayout {
 
 /// A box that a tensor copy has written to shared memory.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct WrittenBox {
     /// The statement of the copy: the index in [`KernelInfo::sites`](crate::KernelInfo::sites).
     pub site: u32,

@@ -9,6 +9,7 @@ use std::fmt;
 /// A data race (8.7.1): two accesses of different threads to the same bytes, at least one of which writes, that nothing orders, and
 /// that are not both strong with scopes that include both threads.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Race {
     /// State space.
     pub space: &'static str,
@@ -42,6 +43,7 @@ pub struct Race {
 
 /// An access of a race.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Side {
     /// What it does.
     pub access: &'static str,
@@ -55,6 +57,7 @@ pub struct Side {
 
 /// A synchronisation that is too weak to order the accesses.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct NearMiss {
     /// Why it does not order them.
     pub why: TooWeak,

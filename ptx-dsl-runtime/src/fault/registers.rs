@@ -4,6 +4,7 @@ use crate::qual::Ty;
 
 /// The value of a register in a thread.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct RegisterValue {
     /// As in the PTX text.
     pub name: String,

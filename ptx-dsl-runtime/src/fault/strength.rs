@@ -5,6 +5,7 @@ use crate::monitor::Scope;
 
 /// How strong the accesses of a race are, if both are loads, stores or atomic operations of threads: a weak one has no scope.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Strength {
     /// Of the access of the fault.
     pub own: Option<Scope>,

@@ -8,6 +8,7 @@ use std::ops::Range;
 /// Two accesses to the same lanes and columns of Tensor Memory, at least one of which writes, and what is missing between them
 /// (9.7.16.6).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TensorRace {
     /// The lanes of the later access.
     pub lanes: Range<usize>,
@@ -33,6 +34,7 @@ pub struct TensorRace {
 
 /// What is missing between two accesses to Tensor Memory.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TensorOrder {
     /// `tcgen05.wait` of the warp that came first.
     Wait,

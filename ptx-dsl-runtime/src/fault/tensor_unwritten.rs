@@ -7,6 +7,7 @@ use std::ops::Range;
 
 /// A read of lanes and columns of Tensor Memory that nothing has written since they were allocated (9.7.16.1).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TensorUnwritten {
     /// The lanes of the read.
     pub lanes: Range<usize>,

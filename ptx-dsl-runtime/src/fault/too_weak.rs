@@ -4,6 +4,7 @@ use std::fmt;
 
 /// What is too weak about a synchronisation: a part of it is relaxed, or its scope does not include the other thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
+#[non_exhaustive]
 pub enum TooWeak {
     /// A store that others load.
     RelaxedStore,

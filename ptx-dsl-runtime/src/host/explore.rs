@@ -57,6 +57,7 @@ pub struct Explore<M> {
 
 /// What an exploration has done: the results of its runs, in order.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Explored<T> {
     results: Vec<T>,
     complete: bool,

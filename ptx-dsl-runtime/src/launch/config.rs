@@ -51,6 +51,7 @@ impl CancelHandle {
 
 /// The progress of a launch.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct Progress {
     /// Clusters that have ended, including those cancelled by cluster launch control.
     pub clusters_done: u64,

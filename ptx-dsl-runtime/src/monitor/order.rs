@@ -8,6 +8,7 @@ use ptx_dsl_isa::opcode::Opcode;
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord, Default)]
+#[non_exhaustive]
 pub enum Scope {
     /// `.cta`
     #[default]
@@ -36,6 +37,7 @@ impl Scope {
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Proxy {
     /// That of ordinary loads and stores.
     #[default]
@@ -50,6 +52,7 @@ pub enum Proxy {
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum ProxyFence {
     /// Those of the generic and the async proxy to shared or global memory, or both.
     Async {
@@ -93,6 +96,7 @@ impl ProxyFence {
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub struct Order {
     /// `.relaxed` or stronger, `.volatile`, atomic.
     pub strong: bool,

@@ -7,6 +7,7 @@ use std::ops::Range;
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TensorArea {
     /// The rank of the CTA.
     pub rank: u32,
@@ -22,6 +23,7 @@ pub struct TensorArea {
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
+#[non_exhaustive]
 pub enum TensorBy {
     /// `tcgen05.ld` or `tcgen05.st` of the warp: complete at its next `tcgen05.wait`.
     Warp,
@@ -38,6 +40,7 @@ pub enum TensorBy {
 ///
 /// [Example](crate::monitor).
 #[derive(Debug, Clone, Copy)]
+#[non_exhaustive]
 pub struct TensorAccess<'a> {
     /// Who makes it.
     pub by: TensorBy,

@@ -8,6 +8,7 @@
 /// The last three are packed: 16 numbers of 4 or 6 bits. In shared memory they fill 8 or 16 bytes.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum ElementType {
     /// `.u8`
     #[default]
@@ -93,6 +94,7 @@ impl ElementType {
 
 /// How shared memory is permuted (`CUtensorMapSwizzle`, `.swizzle_mode` and `.swizzle_atomicity`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
+#[non_exhaustive]
 pub enum Swizzle {
     /// The bytes stay in their order.
     #[default]
@@ -149,6 +151,7 @@ impl Swizzle {
 /// each of which has one slice, and the last but one counts slices. A copy has one slice of each pixel, whatever `boxDim` says.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Interleave {
     /// The channels are not interleaved.
     #[default]
@@ -173,6 +176,7 @@ impl Interleave {
 /// What a load gives for elements outside of the tensor (`CUtensorMapFloatOOBfill`).
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum Fill {
     /// zeros
     #[default]
@@ -184,6 +188,7 @@ pub enum Fill {
 /// The size of L2 requests (`CUtensorMapL2promotion`). It has no effect on the host.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Default)]
 #[repr(u8)]
+#[non_exhaustive]
 pub enum L2Promotion {
     /// No promotion
     #[default]

@@ -6,6 +6,7 @@ use super::fields::{ElementType, Fields, Fill, Interleave, Mode, Swizzle};
 
 /// A field of a tensor map is wrong. It has the name of the parameter of `cuTensorMapEncodeTiled` or `cuTensorMapEncodeIm2col`.
 #[derive(Debug, Clone, PartialEq, Eq)]
+#[non_exhaustive]
 pub struct TensorMapError {
     /// `boxDim[0]`, `globalStrides[1]`
     pub field: String,
