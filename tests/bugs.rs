@@ -1,6 +1,8 @@
 //! Public bugs, each reduced to a wrong and a right kernel (`tests/bugs/`): what finds them? This test compares the answers with
 //! the table in docs/real-bugs.md, and writes it if `BLESS=1` is set.
 
+mod ring;
+
 use std::collections::BTreeMap;
 use std::fmt::Write as _;
 
@@ -188,13 +190,18 @@ impl Bug {
 }
 
 fn bugs() -> Vec<Bug> {
-    let directory = concat!(env!("CARGO_MANIFEST_DIR"), "/tests/bugs");
-    let entries = std::fs::read_dir(directory).expect("tests/bugs");
+    read_bugs("")
+}
+
+/// The bugs in a folder of `tests/bugs`.
+fn read_bugs(folder: &str) -> Vec<Bug> {
+    let directory = std::path::Path::new(env!("CARGO_MANIFEST_DIR")).join("tests/bugs").join(folder);
+    let entries = std::fs::read_dir(&directory).expect("a folder of bugs");
     let names = entries.map(|e| e.expect("an entry").file_name().to_string_lossy().into_owned());
     let mut stems: Vec<String> = names.filter_map(|n| n.strip_suffix(".wrong.ptx").map(str::to_owned)).collect();
     stems.sort();
     let read = |stem: &str, kind: &str| {
-        std::fs::read_to_string(format!("{directory}/{stem}.{kind}.ptx")).unwrap_or_else(|e| panic!("{stem}: {e}"))
+        std::fs::read_to_string(directory.join(format!("{stem}.{kind}.ptx"))).unwrap_or_else(|e| panic!("{stem}: {e}"))
     };
     stems.into_iter().map(|s| Bug { wrong: read(&s, "wrong"), right: read(&s, "right"), stem: s }).collect()
 }
@@ -219,7 +226,7 @@ fn list(codes: &[u16]) -> String {
 /// Unreachable code causes no panic: checks each kernel with a `ret` before each of its instructions in turn.
 #[test]
 fn code_that_nobody_reaches() {
-    for bug in bugs() {
+    for bug in bugs().into_iter().chain(read_bugs("ring")) {
         for text in [&bug.wrong, &bug.right] {
             let lines: Vec<&str> = text.lines().collect();
             for (n, line) in lines.iter().enumerate() {
@@ -327,7 +334,7 @@ fn known(bugs: &[Bug], page: &str) -> Vec<String> {
 fn real_bugs() {
     let bugs = bugs();
     let runs = runs();
-    let mut wrong = Vec::new();
+    let (forms, mut wrong) = ring::forms(&bugs);
     for b in &bugs {
         let mut check = |right: bool, what: String| {
             if !right {
@@ -369,8 +376,12 @@ fn real_bugs() {
     assert!(missed.len() <= 2, "nothing is said of {missed:?}");
 
     let on_disk = std::fs::read_to_string(PAGE).unwrap_or_default();
-    let modules: Vec<(String, String)> =
-        bugs.iter().flat_map(|b| [(b.file("wrong"), b.wrong.clone()), (b.file("right"), b.right.clone())]).collect();
+    let both = |b: &Bug| [(b.file("wrong"), b.wrong.clone()), (b.file("right"), b.right.clone())];
+    let modules: Vec<(String, String)> = bugs.iter().flat_map(both).collect();
+    let right_forms: Vec<_> = forms.iter().map(|b| (format!("ring/{}", b.file("right")), b.right.clone())).collect();
+    for verdict in ptxas::assemble_all(&right_forms).unwrap_or_default() {
+        verdict.unwrap_or_else(|said| panic!("ptxas refuses a right kernel: {said}"));
+    }
     let verdicts = match ptxas::assemble_all(&modules) {
         Some(all) => {
             for (module, verdict) in modules.iter().zip(&all).filter(|(m, _)| m.0.ends_with(".right.ptx")) {
@@ -380,7 +391,7 @@ fn real_bugs() {
         }
         None => known(&bugs, &on_disk),
     };
-    let page = page(&bugs, &runs, &verdicts);
+    let page = page(&bugs, &runs, &verdicts) + &ring::section(&forms);
     if std::env::var_os("BLESS").is_some() {
         std::fs::write(PAGE, page).expect("docs/real-bugs.md");
     } else {
