@@ -3,7 +3,7 @@
 //! Only operations on the object access them, and these do not conflict with each other, only with the initialisation. So they are kept in
 //! one list, as the shadow keeps reads, and are added to the shadow when the object ends.
 
-use crate::checked::actor::{Actor, cta_of};
+use crate::checked::actor::{Actor, COPIES, cta_of};
 use crate::checked::operations::View;
 use crate::checked::shadow::Record;
 use crate::checked::threads::Warp;
@@ -146,6 +146,16 @@ impl Bytes {
             }
         }
         joins
+    }
+
+    /// The last operation, by lanes of a warp, starts a copy that completes on the object: who knows that the copy is complete knows of it.
+    pub fn is_of_copy(&mut self, (warp, lanes): (Actor, u32), time: u32) {
+        let last = self.last;
+        let is_last = |old: &&mut Operation| old.number == last && old.actor == warp && old.lanes & lanes != 0;
+        if let Some(operation) = self.all.iter_mut().find(is_last) {
+            (operation.actor, operation.lanes, operation.time) = (COPIES, 1, time);
+            self.whole = false;
+        }
     }
 
     /// The operations, from the oldest to the last.

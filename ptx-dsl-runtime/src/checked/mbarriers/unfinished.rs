@@ -20,6 +20,9 @@ impl Checked {
         let time = self.operations.start(copy, warp.id, who.lanes.trailing_zeros() & 31);
         let object = self.mbarriers.of(object);
         object.tx.start(object.complete, bytes);
+        if let Some(bytes) = object.bytes.as_mut() {
+            bytes.is_of_copy((warp.id, who.lanes), time);
+        }
         if let Some(actor) = object.actor {
             self.operations.starts_in(time, (actor, object.complete));
         }
