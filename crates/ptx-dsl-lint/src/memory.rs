@@ -9,6 +9,7 @@ mod copies;
 mod proxies;
 mod races;
 mod refills;
+mod rewrites;
 mod spaces;
 mod tensormaps;
 

@@ -195,7 +195,8 @@ impl<'e> Eval<'e, '_> {
         else {
             return LaneFact::Is(Uniformity::None);
         };
-        if !i.has(q::idx) || mask & 0xFFFF_FFFF != 0xFFFF_FFFF {
+        // The lanes outside of the mask may not execute it.
+        if !i.has(q::idx) || mask >> (lane & 31) & 1 == 0 {
             return LaneFact::Is(Uniformity::None);
         }
         let Some(a) = i.value("a") else { return LaneFact::Is(Uniformity::Warp) };

@@ -246,6 +246,18 @@ pub(crate) fn barrier_without_all(span: Span, op: &str, missing: usize, why: Opt
     )
 }
 
+pub(crate) fn barrier_passed_by(span: Span, op: &str, missing: usize, why: Option<Span>, sec: &str) -> Diagnostic {
+    let message = format!("this `{op}` waits for the whole CTA, but thread {missing} goes past it");
+    section(
+        at(suspicious(615, span, message), why, BRANCH),
+        "without a number of threads a barrier is for all threads of the CTA",
+        sec,
+    )
+    .help(format!(
+        "put it where all threads come, or give the number of threads that wait here: `{op} 1, 32;` for one warp"
+    ))
+}
+
 pub(crate) fn unwritten(span: Span, reg: &str, never: bool) -> Diagnostic {
     let path = if never { "" } else { " on some path" };
     suspicious(620, span, format!("`{reg}` is read here, but nothing wrote it before{path}"))

@@ -26,6 +26,15 @@ pub(crate) fn init_twice(span: Span, name: &str, first: Span) -> Diagnostic {
     .help("put `mbarrier.inval.shared::cta.b64` of the object before it, or use other memory for the second object")
 }
 
+pub(crate) fn init_in_loop(span: Span, name: &str) -> Diagnostic {
+    section(
+        suspicious(617, span, format!("the next iteration initialises `{name}` again while it is a valid mbarrier object")),
+        "`mbarrier.init` of a valid object is undefined; `mbarrier.inval` makes it invalid",
+        "9.7.13.15.9",
+    )
+    .help("initialise it before the loop, or put `mbarrier.inval.shared::cta.b64` of the object at the end of each iteration")
+}
+
 pub(crate) fn data_on_object(span: Span, name: &str, first: Span, writes: bool) -> Diagnostic {
     let what = if writes { "writes data over" } else { "reads as data" };
     section(
@@ -136,9 +145,10 @@ pub(crate) fn parity_of_no_phase(span: Span, name: &str) -> Diagnostic {
     .help("wait for parity 0")
 }
 
-pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64) -> Diagnostic {
+/// `looped`: in each iteration of a loop.
+pub(crate) fn barrier_count(span: Span, id: u64, count: u64, come: u64, looped: bool) -> Diagnostic {
     section(
-        error(645, span, format!("barrier {id} is for {count} threads, but {come} reach it")),
+        found(645, span, !looped, format!("barrier {id} is for {count} threads, but {come} reach it")),
         "the number counts all threads that wait or arrive",
         "9.7.13.1",
     )

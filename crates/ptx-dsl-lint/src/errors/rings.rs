@@ -1,4 +1,4 @@
-//! Messages about mbarrier rings, transaction bytes and buffers in rotation: PTX0642, PTX0649, PTX0668, PTX0691, PTX0693, PTX0696.
+//! Messages about mbarrier rings, transaction bytes and buffers in rotation: PTX0613, PTX0642, PTX0647, PTX0649, PTX0668, PTX0691, PTX0693, PTX0696.
 
 use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
@@ -28,6 +28,30 @@ pub(crate) fn past_the_ring(span: Span, name: &str, offset: i64, stages: usize, 
     suspicious(633, span, message)
         .note(format!("`{name}` has {size} bytes, and what lies next to a variable is not defined (PTX ISA 5.4)"))
         .help("let the stage wrap to the first at the number of objects that are declared, or declare the variable larger")
+}
+
+pub(crate) fn stage_not_initialised(span: Span, name: &str, init: Span) -> Diagnostic {
+    section(
+        suspicious(613, span, format!("this goes through the stages of a ring, but nothing initialises `{name}`"))
+            .label(init, "other stages are initialised here"),
+        "any operation but `mbarrier.init` needs an object that is initialised",
+        "9.7.13.15",
+    )
+    .help("initialise the objects of all stages, or let the stage wrap earlier")
+}
+
+pub(crate) fn stage_not_awaited(span: Span, name: &str, wait: Span) -> Diagnostic {
+    section(
+        suspicious(
+            647,
+            span,
+            format!("these copies go through the stages of a ring, but no thread waits for `{name}`"),
+        )
+        .label(wait, "this waits for other stages only"),
+        "a copy is complete after a wait for the phase of its mbarrier",
+        "9.7.9.25.4",
+    )
+    .help("let the address of the mbarrier in the wait depend on the stage, too")
 }
 
 /// What is wrong with the parities of a ring.

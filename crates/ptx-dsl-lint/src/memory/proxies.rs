@@ -4,9 +4,11 @@
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::may_synchronise::waits_for_threads;
+use crate::memory::rewrites::Rewrite;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
+use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::sites::{Site, in_loop, reaches};
@@ -490,20 +492,23 @@ fn rewritten(kernel: &Kernel, list: &[(u32, Region)]) {
         }
     };
     let mut reported = false;
+    let loops = Loops::new(&flow.cfg);
     for_each_instr(&flow.cfg, 3 * list.len(), &step, &mut |b, at, i, set| {
         if reported || !writes_async(i) {
             return;
         }
         // A write that executes in some iterations only may come before the load.
-        if in_loop(flow, b) && !kernel.executes_invariantly(Site { block: b, at }) {
-            return;
-        }
+        let always = !in_loop(flow, b) || kernel.executes_invariantly(Site { block: b, at });
         let size = if i.opcode == op::clusterlaunchcontrol_try_cancel { 16 } else { i.constant("size").unwrap_or(0) };
         let Some(arg) = target(i) else { return };
         let Some(here) = kernel.region(at, arg, size) else { return };
         for (k, (load, r)) in list.iter().enumerate() {
             let (fresh, half) = (set.has(3 * k), set.has(3 * k + 1));
-            if (fresh || half) && !set.has(3 * k + 2) && r.overlaps(flow, &here) {
+            let unfenced = (fresh || half) && !set.has(3 * k + 2);
+            let write = Rewrite { site: Site { block: b, at }, target: arg, size };
+            if unfenced
+                && (always && r.overlaps(flow, &here) || r.base == here.base && write.follows(kernel, &loops, *load))
+            {
                 reported = true;
                 let half = half && !fresh;
                 kernel.report(errors::reused_without_fence(arg.span, i.entry.opcode, flow.instr(*load).span, half));

@@ -60,7 +60,7 @@ impl Ring {
         if r.space != Space::Shared || r.mapped || !matches!(r.base, AddressBase::Var(_)) {
             return None;
         }
-        let places = places(flow, loops, header, at, &source.value, ITERATIONS)?;
+        let places = places(flow, loops, header, Access { at, address: &source.value, thread: 0 }, ITERATIONS)?;
         let mut buffers: Vec<i64> = Vec::new();
         for p in &places {
             if buffers.first() == Some(p) && buffers.len() > 1 {
@@ -82,8 +82,22 @@ impl Ring {
     }
 }
 
-/// The offsets of an address in the first iterations of a loop, for thread 0.
-fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, iterations: usize) -> Option<Vec<i64>> {
+/// An access by one thread.
+#[derive(Clone, Copy)]
+pub(crate) struct Access<'o> {
+    pub at: u32,
+    pub address: &'o Operand,
+    pub thread: usize,
+}
+
+/// The offsets of an address in the first iterations of a loop.
+pub(crate) fn places(
+    flow: &Flow,
+    loops: &Loops,
+    header: u32,
+    Access { at, address, thread }: Access,
+    iterations: usize,
+) -> Option<Vec<i64>> {
     let (base, offset) = match address {
         Operand::Address(Base::Var(_), offset) => return Some(vec![*offset; iterations]),
         Operand::Address(Base::Reg(r), offset) => (Operand::Reg(*r, 0), *offset),
@@ -92,7 +106,7 @@ fn places(flow: &Flow, loops: &Loops, header: u32, at: u32, address: &Operand, i
     let Operand::Reg(r, _) = base else { return None };
     let value = flow.ssa.read(at, r, 0);
     let mut counter = Induction::new(flow, loops, header, &[value], None)?;
-    counter.begin(Some(Thread { number: 0, shape: flow.function.reqntid }));
+    counter.begin(Some(Thread { number: thread, shape: flow.function.reqntid }));
     let mut out = Vec::new();
     for _ in 0..iterations {
         out.push(i64::from((counter.operand(at, &base)? as i64).wrapping_add(offset) as i32));
@@ -138,7 +152,9 @@ fn store(kernel: &Kernel, loops: &Loops, header: u32, ring: &Ring) -> Option<Spa
             Some(r) if r.base == ring.base && !r.mapped => {}
             _ => continue,
         }
-        let Some(places) = places(flow, loops, header, at, &arg.value, 2) else { continue };
+        let Some(places) = places(flow, loops, header, Access { at, address: &arg.value, thread: 0 }, 2) else {
+            continue;
+        };
         let inside = |(t, p): (usize, &i64)| {
             let start = ring.buffers[t % ring.buffers.len()];
             (start..start + ring.size).contains(p)

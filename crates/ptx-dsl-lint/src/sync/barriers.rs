@@ -4,8 +4,11 @@ use crate::errors::{completion, flow as errors};
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::cfg::NONE;
+use ptx_dsl_analysis::lanes::LaneFact;
 use ptx_dsl_analysis::reaching::{OtherThreads, ReachingThreads, only_elected};
-use ptx_dsl_analysis::threads::{Set, missing, union_with};
+use ptx_dsl_analysis::sites::{Site, exact};
+use ptx_dsl_analysis::threads::{Set, has_thread, missing, union_with};
 use ptx_dsl_isa::hir::{Base, Instr, Operand};
 use ptx_dsl_isa::isa::{self, Meeting};
 use ptx_dsl_isa::opcode::op;
@@ -61,12 +64,16 @@ fn barriers(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
     let Some(n) = lanes.cta_size.exact else { return };
     let mut list: Vec<Barrier> = Vec::new();
+    let mut sites: Vec<Whole> = Vec::new();
     'walk: for (block, at, i) in flow.walk() {
         if !waits(i) {
             continue;
         }
         let Some(id) = i.constant("a") else { return };
         let present = kernel.threads_at(block, at);
+        if i.operand("b").is_none() {
+            sites.push(Whole { id, site: Site { block, at }, present: present.clone() });
+        }
         for b in &mut list {
             if b.id == id {
                 union_with(&mut b.set, &present.set);
@@ -86,8 +93,76 @@ fn barriers(kernel: &Kernel) {
         {
             let i = flow.instr(*at);
             kernel.report(errors::barrier_without_all(i.span, &opcode(i), t, present.why, i.entry.section));
+            return;
         }
     }
+    for of in &sites {
+        let on_one_side = missing(&of.present.set, n).is_some()
+            && of.present.why.is_some()
+            && of.present.others == OtherThreads::Stay
+            && of.present.whole_warps(lanes.cta_size);
+        if on_one_side && let Some(t) = passes_by(kernel, of, &sites, n) {
+            let i = flow.instr(of.site.at);
+            kernel.report(errors::barrier_passed_by(i.span, &opcode(i), t, of.present.why, i.entry.section));
+            return;
+        }
+    }
+}
+
+/// A wait for a barrier for the whole CTA.
+struct Whole {
+    id: u64,
+    site: Site,
+    present: ReachingThreads,
+}
+
+/// A thread that a branch leads past a barrier, to no other wait for it before the two ways join.
+fn passes_by(kernel: &Kernel, of: &Whole, sites: &[Whole], n: usize) -> Option<usize> {
+    let flow = kernel.flow;
+    let cfg = &flow.cfg;
+    let missing = missing(&of.present.set, n)?;
+    let mut b = of.site.block;
+    loop {
+        let up = cfg.idom[b as usize];
+        if up == NONE || up == b {
+            return None;
+        }
+        if !cfg.post_dominates(b, up) && leads_elsewhere(kernel, up, b, missing) {
+            let other = cfg.blocks[up as usize].succ.iter().map(|e| e.to);
+            let mut other = other.filter(|to| !reaches_before(flow, *to, of.site.block, up));
+            let met = |from: u32| {
+                sites.iter().any(|s| s.id == of.id && reaches_before(flow, from, s.site.block, cfg.ipdom[up as usize]))
+            };
+            return other.next().is_some_and(|from| !met(from) && !other.any(met)).then_some(missing);
+        }
+        b = up;
+    }
+}
+
+/// Does the branch at the end of a block lead this thread elsewhere than to the block below it?
+fn leads_elsewhere(kernel: &Kernel, up: u32, below: u32, thread: usize) -> bool {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let Some((p, _)) = flow.cfg.branch(up).and_then(|branch| flow.guard(branch)) else { return false };
+    let Some(LaneFact::Pred(fact)) = lanes.facts.get(flow.origin(p) as usize) else { return false };
+    let goes = |when: bool| has_thread(&lanes.sets[usize::from(if when { fact.yes } else { fact.no })], thread);
+    let edges = &flow.cfg.blocks[up as usize].succ;
+    exact(flow, lanes, p) && edges.iter().any(|e| e.to != below && e.when.is_some_and(goes))
+}
+
+/// Is block `to` reachable from block `from` without passing a block `end`?
+fn reaches_before(flow: &Flow, from: u32, to: u32, end: u32) -> bool {
+    let mut seen = vec![false; flow.cfg.blocks.len()];
+    let mut stack = vec![from];
+    while let Some(b) = stack.pop() {
+        if b == end || std::mem::replace(&mut seen[b as usize], true) {
+            continue;
+        }
+        if b == to {
+            return true;
+        }
+        flow.cfg.push_successors(b, &mut stack);
+    }
+    false
 }
 
 /// A barrier, the threads that reach it, and its first site.

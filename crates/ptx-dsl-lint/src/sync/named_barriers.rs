@@ -1,9 +1,13 @@
-//! Named barriers (PTX ISA 9.7.13.1): the thread count of the operand against the threads that arrive.
+//! Named barriers (PTX ISA 9.7.13.1): the thread count of the operand against the threads that arrive, once or in each iteration of loops.
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
+use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::induction::Induction;
+use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::threads::{Set, THREADS, union_with};
+use ptx_dsl_isa::hir::Operand;
 use ptx_dsl_isa::isa::{Barrier, Meeting};
 
 /// The threads that a barrier counts for these lanes: 32 for each warp, once even if its lanes arrive at several sites.
@@ -20,14 +24,18 @@ fn by_warps(met: &mut Set, set: &Set, n: usize) -> u64 {
     arrived
 }
 
-/// A named barrier.
+/// A named barrier, or those that loops use in turn.
 struct Named {
-    id: u64,
+    ids: Vec<u64>,
     count: u64,
     arrived: u64,
     /// The threads that arrive.
     set: Set,
     sure: bool,
+    /// All arrive once in each iteration of a loop.
+    looped: bool,
+    /// All arrivals wait.
+    waits_only: bool,
     wait: Option<u32>,
 }
 
@@ -39,49 +47,88 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     let Some(n) = lanes.cta_size.exact else { return };
     let mut list: Vec<Named> = Vec::new();
+    let mut loops = None;
     for (block, at, i) in flow.walk() {
         if i.entry.effects.barrier != Barrier::Cta {
             continue;
         }
-        let Some(id) = i.constant("a") else { return };
+        let site = Site { block, at };
+        let Some(ids) = numbers(flow, &mut loops, site) else { return };
         let present = kernel.threads_at(block, at);
         let count = i.constant("b");
-        let sure = (count.is_some() || i.operand("b").is_none())
-            && kernel.executes_exactly(Site { block, at })
-            && !present.elected
-            && !present.not_elected
-            && !in_loop(flow, block);
+        let known = (count.is_some() || i.operand("b").is_none()) && !present.elected && !present.not_elected;
         let count = count.unwrap_or(0);
         let wait = if i.entry.effects.meeting == Meeting::Arrive { None } else { Some(at) };
-        let x = barrier(&mut list, id, count);
+        let x = barrier(&mut list, ids, count);
         x.arrived += by_warps(&mut x.set, &present.set, n);
-        x.sure &= sure && x.count == count;
+        x.sure &= known && x.count == count && kernel.executes_exactly(site) && !in_loop(flow, block);
+        x.looped &= known && x.count == count && in_loop(flow, block) && kernel.executes_every_iteration(site);
+        x.waits_only &= known && x.count == count && wait.is_some();
         x.wait = x.wait.or(wait);
     }
     for x in &list {
-        if x.sure
-            && x.count > 0
+        // who waits does not arrive a second time
+        let too_few = x.waits_only && threads(&x.set, n) < x.count;
+        let mismatch = x.arrived % x.count.max(1) != 0;
+        if x.count > 0
             && x.arrived > 0
-            && x.arrived % x.count != 0
+            && (too_few || mismatch && (x.sure || x.looped))
+            && apart(&list, x)
             && let Some(at) = x.wait
         {
             let i = flow.instr(at);
             let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
-            kernel.report(errors::barrier_count(span, x.id, x.count, x.arrived));
+            let come = if too_few && !x.sure { threads(&x.set, n) } else { x.arrived };
+            kernel.report(errors::barrier_count(span, x.ids[0], x.count, come, !x.sure));
         }
     }
 }
 
-/// The barrier with this number; a new one if it is the first use.
-fn barrier(list: &mut Vec<Named>, id: u64, count: u64) -> &mut Named {
-    let mut at = list.len();
-    for (k, x) in list.iter().enumerate() {
-        if x.id == id {
-            at = k;
-        }
+/// Does no other barrier have one of these numbers?
+fn apart(list: &[Named], x: &Named) -> bool {
+    list.iter().filter(|y| y.ids.iter().any(|id| x.ids.contains(id))).count() == 1
+}
+
+/// The threads of all warps of which some lane is in the set: a barrier counts warps.
+fn threads(set: &Set, n: usize) -> u64 {
+    by_warps(&mut [0; THREADS / 64], set, n)
+}
+
+/// Iterations that are evaluated.
+const ITERATIONS: usize = 20;
+
+/// The numbers of the barrier at a site: one, or those of the iterations of its loop in ascending order.
+fn numbers(flow: &Flow, loops: &mut Option<Loops>, Site { block, at }: Site) -> Option<Vec<u64>> {
+    let i = flow.instr(at);
+    if let Some(id) = i.constant("a") {
+        return Some(vec![id]);
     }
+    let operand = &i.operand("a")?.value;
+    let Operand::Reg(r, lane) = operand else { return None };
+    let loops = loops.get_or_insert_with(|| Loops::new(&flow.cfg));
+    let header = loops.innermost(block).filter(|_| !loops.irreducible())?;
+    let mut of = Induction::new(flow, loops, header, &[flow.ssa.read(at, *r, *lane)], None)?;
+    let mut ids = Vec::new();
+    for _ in 0..ITERATIONS {
+        let id = of.operand(at, operand)?;
+        if !ids.contains(&id) {
+            ids.push(id);
+        }
+        if of.ends() {
+            break;
+        }
+        of.next();
+    }
+    ids.sort_unstable();
+    Some(ids)
+}
+
+/// The barrier with these numbers; a new one if it is the first use.
+fn barrier(list: &mut Vec<Named>, ids: Vec<u64>, count: u64) -> &mut Named {
+    let at = list.iter().position(|x| x.ids == ids).unwrap_or(list.len());
     if at == list.len() {
-        list.push(Named { id, count, arrived: 0, set: [0; THREADS / 64], sure: true, wait: None });
+        let set = [0; THREADS / 64];
+        list.push(Named { ids, count, arrived: 0, set, sure: true, looped: true, waits_only: true, wait: None });
     }
     &mut list[at]
 }

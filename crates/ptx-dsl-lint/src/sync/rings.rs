@@ -5,6 +5,7 @@ use crate::sync::rings::uses::Rings;
 use ptx_dsl_isa::opcode::op;
 
 mod counts;
+mod lifetime;
 mod objects;
 mod parities;
 mod peers;
@@ -17,6 +18,7 @@ pub(crate) fn check(kernel: &Kernel) {
     }
     let Some(rings) = Rings::new(kernel) else { return };
     objects::check(kernel, &rings);
+    lifetime::check(kernel, &rings);
     counts::check(kernel, &rings);
     parities::check(kernel, &rings);
     peers::check(kernel, &rings);

@@ -3,7 +3,8 @@
 
 use crate::errors::{protocol, rings as errors};
 use crate::kernel::Kernel;
-use crate::sync::rings::uses::{OpKind, Rings, covers_two_rounds};
+use crate::sync::objects::object_name;
+use crate::sync::rings::uses::{OpKind, RingOp, Rings, covers_two_rounds};
 
 /// The bytes of an mbarrier.
 const BYTES: i64 = 8;
@@ -21,6 +22,12 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
             kernel.report(protocol::nobody_waits(i.span, flow.variable_name(u.var)));
             continue;
         }
+        if let Some((offset, wait)) = not_awaited(rings, u) {
+            reported.push(u.var);
+            let name = object_name(flow, (u.var, offset));
+            kernel.report(errors::stage_not_awaited(i.span, &name, flow.instr(wait.site.at).span));
+            continue;
+        }
         // A loop that does not wrap may exit before it reaches the end.
         let Some(var) =
             flow.module.vars.get(u.var as usize).filter(|var| !var.is_open() && covers_two_rounds(&u.visits))
@@ -33,4 +40,18 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
             kernel.report(errors::past_the_ring(i.span, &var.name, *offset, u.objects.len(), var.size));
         }
     }
+}
+
+/// An object that copies of a ring complete on and that no thread waits for, and a wait for others.
+fn not_awaited<'r>(rings: &'r Rings, copy: &RingOp) -> Option<(i64, &'r RingOp)> {
+    if copy.kind != OpKind::Copy || !rings.own(copy.var) || !covers_two_rounds(&copy.visits) {
+        return None;
+    }
+    let waits: Vec<&RingOp> = rings.of(copy.var).filter(|u| u.kind == OpKind::Wait).collect();
+    // The stage of an inner loop may go on where the iteration before has ended.
+    let all = |u: &&RingOp| {
+        !u.any && u.header.is_none_or(|h| rings.loops.parent(h).is_none() || covers_two_rounds(&u.visits))
+    };
+    let offset = copy.objects.iter().find(|o| !waits.iter().any(|w| w.objects.contains(o)))?;
+    Some((*offset, *waits.first()?)).filter(|_| waits.iter().all(all))
 }
