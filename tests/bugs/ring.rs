@@ -12,7 +12,7 @@ use ptx_dsl::{Arg, ElementType, Error, FaultKind, Host, Launch, TensorMap};
 use ptx_dsl_frontend::rules::RULES;
 
 /// Numbers of bugs whose ring forms are still to be written. Remove it once it is empty: then every bug has one.
-const TO_BE_WRITTEN: std::ops::RangeInclusive<usize> = 1..=65;
+const TO_BE_WRITTEN: std::ops::RangeInclusive<usize> = 34..=65;
 
 const SCHEDULES: u64 = 8;
 const TILES: u32 = 6;

@@ -12,6 +12,7 @@ use std::cell::{Cell, RefCell};
 mod slice;
 use ptx_dsl_isa::isa::sreg::{SpecialRegister, special};
 use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 use slice::Slice;
 
 /// A loop in one of its iterations, from the first entry on.
@@ -230,8 +231,9 @@ impl<'a, 'h> Induction<'a, 'h> {
                     }
                 }
                 let i = self.flow.instr(*instr);
-                // Without a thread, every known value is uniform.
-                if i.opcode == op::shfl_sync && self.thread.is_none() {
+                // Without a thread, every known value is uniform. With one, the value of its own lane is known.
+                let own = |thread: Thread| i.has(q::idx) && i.constant("b") == Some(thread.number as u64 % 32);
+                if i.opcode == op::shfl_sync && self.thread.is_none_or(own) {
                     return self.read(*instr, &i.operand("a")?.value, depth);
                 }
                 match &i.operands.first()?.value {

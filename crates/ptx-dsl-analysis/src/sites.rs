@@ -74,6 +74,28 @@ pub fn executes_invariantly(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     certain_by(flow, s, true, &steady)
 }
 
+/// Do all lanes of a warp that come to the site execute it together when they come for the first time? Those that leave a loop do so
+/// behind it.
+pub fn executes_by_warps_at_first(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
+    let of_warp = |at: u32| matches!(flow.guard(at), Some((p, _)) if lanes.uniformity(p) >= Uniformity::Warp);
+    if flow.guard(s.at).is_some() && !of_warp(s.at) {
+        return false;
+    }
+    let mut at = s.block;
+    loop {
+        let up = flow.cfg.idom[at as usize];
+        if up == crate::cfg::NONE || up == at {
+            return up == at;
+        }
+        if !flow.cfg.post_dominates(at, up)
+            && !flow.cfg.branch(up).is_some_and(|branch| only_edge(flow, up, at, true) && of_warp(branch))
+        {
+            return false;
+        }
+        at = up;
+    }
+}
+
 /// May a value that is the same in a warp, but not in the CTA, decide which warps execute it? An example is a role from shared memory.
 pub fn depends_on_warp(flow: &Flow, lanes: &Lanes, s: Site) -> bool {
     let of_warp = |v: u32| lanes.uniformity(v) == Uniformity::Warp;

@@ -2,6 +2,7 @@
 
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
+use crate::sync::rings::counts::{every_iteration, together};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::induction::Induction;
 use ptx_dsl_analysis::loops::Loops;
@@ -42,18 +43,18 @@ struct Named {
 /// Named barriers whose thread count does not match the threads that arrive.
 pub(crate) fn check(kernel: &Kernel) {
     let Kernel { flow, lanes, .. } = *kernel;
-    if !flow.function.entry || flow.calls {
+    if !flow.function.entry || flow.calls || !flow.cfg.any(&|i| i.entry.effects.barrier == Barrier::Cta) {
         return;
     }
     let Some(n) = lanes.cta_size.exact else { return };
     let mut list: Vec<Named> = Vec::new();
-    let mut loops = None;
+    let loops = Loops::new(&flow.cfg);
     for (block, at, i) in flow.walk() {
         if i.entry.effects.barrier != Barrier::Cta {
             continue;
         }
         let site = Site { block, at };
-        let Some(ids) = numbers(flow, &mut loops, site) else { return };
+        let Some(ids) = numbers(flow, &loops, site) else { return };
         let present = kernel.threads_at(block, at);
         let count = i.constant("b");
         let known = (count.is_some() || i.operand("b").is_none()) && !present.elected && !present.not_elected;
@@ -62,7 +63,10 @@ pub(crate) fn check(kernel: &Kernel) {
         let x = barrier(&mut list, ids, count);
         x.arrived += by_warps(&mut x.set, &present.set, n);
         x.sure &= known && x.count == count && kernel.executes_exactly(site) && !in_loop(flow, block);
-        x.looped &= known && x.count == count && in_loop(flow, block) && kernel.executes_every_iteration(site);
+        let each = |header: u32| {
+            kernel.executes_every_iteration(site) || every_iteration(flow, header, block) && together(kernel, site)
+        };
+        x.looped &= known && x.count == count && loops.innermost(block).is_some_and(each);
         x.waits_only &= known && x.count == count && wait.is_some();
         x.wait = x.wait.or(wait);
     }
@@ -98,14 +102,13 @@ fn threads(set: &Set, n: usize) -> u64 {
 const ITERATIONS: usize = 20;
 
 /// The numbers of the barrier at a site: one, or those of the iterations of its loop in ascending order.
-fn numbers(flow: &Flow, loops: &mut Option<Loops>, Site { block, at }: Site) -> Option<Vec<u64>> {
+fn numbers(flow: &Flow, loops: &Loops, Site { block, at }: Site) -> Option<Vec<u64>> {
     let i = flow.instr(at);
     if let Some(id) = i.constant("a") {
         return Some(vec![id]);
     }
     let operand = &i.operand("a")?.value;
     let Operand::Reg(r, lane) = operand else { return None };
-    let loops = loops.get_or_insert_with(|| Loops::new(&flow.cfg));
     let header = loops.innermost(block).filter(|_| !loops.irreducible())?;
     let mut of = Induction::new(flow, loops, header, &[flow.ssa.read(at, *r, *lane)], None)?;
     let mut ids = Vec::new();

@@ -4,7 +4,7 @@ use crate::kernel::Kernel;
 use crate::sync::rings::uses::Rings;
 use ptx_dsl_isa::opcode::op;
 
-mod counts;
+pub(crate) mod counts;
 mod lifetime;
 mod objects;
 mod parities;

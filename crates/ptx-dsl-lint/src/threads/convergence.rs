@@ -8,6 +8,7 @@ use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
 use ptx_dsl_analysis::lanes::{CtaSize, LaneFact, Uniformity};
 use ptx_dsl_analysis::reaching::{OtherThreads, PartialWarp, ReachingThreads};
+use ptx_dsl_analysis::sites::{Site, executes_by_warps_at_first};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::ALL;
 use ptx_dsl_isa::hir::{Instr, Operand};
@@ -26,7 +27,7 @@ pub(crate) fn check(kernel: &Kernel) {
         if !warp && mask.is_none() && grain != Some(Grain::Thread) {
             continue;
         }
-        let present = kernel.threads_at(block, at);
+        let (present, site) = (kernel.threads_at(block, at), Site { block, at });
         let op = opcode(i);
         if warp {
             let mut sure = present.partial_warp(lanes.cta_size);
@@ -68,7 +69,8 @@ pub(crate) fn check(kernel: &Kernel) {
         if let Some((span, mask)) = mask {
             let masked = Masked { instr: i, block, present: &present, size: lanes.cta_size, span, mask };
             masked.check_bounds(kernel);
-            masked.check_lanes(kernel, all_lanes);
+            let at_first = || present.whole_warps(lanes.cta_size) && executes_by_warps_at_first(flow, lanes, site);
+            masked.check_lanes(kernel, all_lanes || (entry && at_first()));
         }
     }
 }

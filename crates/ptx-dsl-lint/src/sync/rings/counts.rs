@@ -131,7 +131,7 @@ fn once_a_phase(flow: &Flow, rings: &Rings, arrival: &RingOp) -> bool {
 }
 
 /// Does every iteration of a loop execute the block?
-fn every_iteration(flow: &Flow, header: u32, block: u32) -> bool {
+pub(crate) fn every_iteration(flow: &Flow, header: u32, block: u32) -> bool {
     for (p, _) in &flow.cfg.blocks[header as usize].pred {
         if flow.cfg.dominates(header, *p) && !flow.cfg.dominates(block, *p) {
             return false;
@@ -213,7 +213,7 @@ fn at_least(kernel: &Kernel, s: Site) -> u64 {
 }
 
 /// Do all reaching threads execute the site, or none? Every branch on the way is uniform in the CTA or known for each thread.
-fn together(kernel: &Kernel, s: Site) -> bool {
+pub(crate) fn together(kernel: &Kernel, s: Site) -> bool {
     let Kernel { flow, lanes, .. } = *kernel;
     let known = |at: u32| match flow.guard(at) {
         Some((p, _)) => {

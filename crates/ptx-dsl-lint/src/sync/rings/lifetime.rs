@@ -29,7 +29,7 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
 }
 
 /// The `init`s of a variable, if all its objects are known from them.
-fn inits<'r>(rings: &'r Rings, var: u32) -> Option<Vec<&'r RingOp>> {
+fn inits(rings: &Rings, var: u32) -> Option<Vec<&RingOp>> {
     let inits: Vec<&RingOp> = rings.of(var).filter(|u| u.kind == OpKind::Init).collect();
     let again = |u: &&RingOp| u.header.is_some_and(|h| rings.loops.parent(h).is_some());
     let known = rings.known(var) && !inits.is_empty() && !inits.iter().any(|u| u.any || again(u));
