@@ -23,9 +23,7 @@ use crate::mem::address::AddrSpace;
 use crate::qual::{Q, Ty, q};
 use crate::tensor_map::ElementType;
 use crate::{Ctx, Lanes};
-
-/// Boxes in shared memory are aligned to this many bytes.
-const ALIGN: u32 = 128;
+use ptx_dsl_isa::isa::tensor::BOX_ALIGN;
 
 /// `cp.async.bulk.tensor`: loads, with an mbarrier object, and stores, with bulk groups.
 pub fn cp_async_bulk_tensor(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) -> Done {
@@ -61,7 +59,7 @@ fn load(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize) -> Done {
     let (offsets, mask) = rest[1..].split_at(form.offsets);
     let places = numbers(&[coordinates, offsets].concat(), l);
     let space = if q.has(q::shared_cluster) { AddrSpace::SharedCluster } else { AddrSpace::SharedCta };
-    let to = shared_in(x, space, s[0][l], 0, ALIGN, l, "the destination of the copy")?;
+    let to = shared_in(x, space, s[0][l], 0, BOX_ALIGN, l, "the destination of the copy")?;
     let at = mbarrier_of(x, q, rest[0][l], to.rank, l)?;
     for rank in ctas(x, q, to.rank, mask.first().map_or(0, |m| m[l]), l)? {
         let of = tensor_box(x, q, map.clone(), &places, false, l)?;
@@ -82,7 +80,7 @@ fn store(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], l: usize, reduces: bool) -> Done {
     let (coordinates, rest) = operands.split_at(form.coordinates);
     let reduction = if reduces { Some(reduction(x, q, map.element, l)?) } else { None };
     let of = tensor_box(x, q, map, &numbers(coordinates, l), true, l)?;
-    let from = shared(x, rest[0][l], 0, ALIGN, l, "the source of the copy")?;
+    let from = shared(x, rest[0][l], 0, BOX_ALIGN, l, "the source of the copy")?;
     let transfer = transfer(x, (of, map_at), from, rest[0][l], l)?;
     x.start_copy(l as u32, Box::new(Store { transfer, reduction }), Signal::BulkGroup)
 }

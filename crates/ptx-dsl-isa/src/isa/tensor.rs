@@ -89,9 +89,12 @@ const BLACKWELL: Targets = Targets::Only(&[
 ]);
 const W: &[Qualifier] = &[q::im2col_w, q::im2col_w_128];
 
+/// Boxes in shared memory are aligned to this many bytes, whatever their layout (5.5.7 and the guide of CUDA).
+pub const BOX_ALIGN: u32 = 128;
+
 /// A box; the tensor map has its size.
-const DST: OperandSpec = addr("dstMem", writes(Size::Unknown)).align(16);
-const SRC: OperandSpec = addr("srcMem", reads(Size::Unknown).qualifier(1)).align(16);
+const DST: OperandSpec = addr("dstMem", writes(Size::Unknown)).align(BOX_ALIGN);
+const SRC: OperandSpec = addr("srcMem", reads(Size::Unknown).qualifier(1)).align(BOX_ALIGN);
 /// The tensor map.
 pub const MAP: OperandSpec = addr("tensorMap", reads(Size::Bytes(128)).in_space(AddressSpace::TensorMap)).align(64);
 const GLOBAL: OperandSpec = src("gAddrToOverride", ty(Ty::U64));
