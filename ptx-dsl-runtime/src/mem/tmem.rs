@@ -12,8 +12,10 @@ pub const COLUMNS: usize = 512;
 pub const UNIT: usize = 32;
 
 /// The lane and column of a Tensor Memory address: lane in the high half, column in the low one.
+///
+/// Only the seven low bits of the lane count: compilers add 128 times the rank in a pair of CTAs to the lane of their own Tensor Memory.
 pub const fn split(taddr: u32) -> (usize, usize) {
-    ((taddr >> 16) as usize, (taddr & 0xffff) as usize)
+    ((taddr >> 16) as usize % LANES, (taddr & 0xffff) as usize)
 }
 
 /// The memory, and which of its columns are allocated.
@@ -76,5 +78,19 @@ impl Tmem {
     #[inline(always)]
     pub fn lane_mut(&mut self, lane: usize) -> &mut [u32] {
         self.words.get_mut(lane * COLUMNS..(lane + 1) * COLUMNS).unwrap_or_default()
+    }
+}
+
+#[cfg(test)]
+mod tests {
+    use super::*;
+
+    #[test]
+    fn only_seven_bits_of_a_lane_count() {
+        assert_eq!(split(0x0060_0005), (96, 5));
+        assert_eq!(split(0x00e0_0005), (96, 5), "of rank 1 in a pair");
+        assert_eq!(split(0xffff_01ff), (127, 511));
+        // columns do not wrap
+        assert_eq!(split(0x0000_0200), (0, 512));
     }
 }
