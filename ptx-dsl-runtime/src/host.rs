@@ -135,6 +135,20 @@ impl Host<Checked> {
         self.with(|checked| checked.any_layout = true)
     }
 
+    /// Also reports a `shfl.sync` from a lane that its member mask does not name, if nothing uses the value: it is undefined (9.7.9.6).
+    /// Without this, the report is about the value, where it matters. `__shfl_down_sync(0xff, v, 4)` makes such values, and reductions
+    /// throw them away.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::Host;
+    /// let host = Host::checked().strict_shuffles();
+    /// # let _ = host;
+    /// ```
+    pub fn strict_shuffles(mut self) -> Self {
+        self.options.strict_shuffles = true;
+        self
+    }
+
     fn with(self, change: impl Fn(&mut Checked) + Send + Sync + 'static) -> Self {
         let (options, before) = (self.options, self.make);
         let changed = Host::monitored(move || {

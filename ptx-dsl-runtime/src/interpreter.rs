@@ -25,6 +25,7 @@ mod rows;
 mod runner;
 mod shuffle;
 mod step;
+mod strays;
 mod suspects;
 mod undefined;
 mod value;

@@ -124,6 +124,7 @@ fn run(
     let began = Instant::now();
     launch.numerics = options.numerics();
     launch.tensor = options.tensor();
+    launch.strict_shuffles = options.strict_shuffles();
     launch.elements = args.iter().map(Arg::element).collect();
     let mut module = info.global_image.to_vec();
     let mut maps = Vec::new();

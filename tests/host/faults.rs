@@ -423,21 +423,6 @@ fn reductions_do_not_meet_plain_barriers() {
     says(&report, &["barrier 1: `.red` meets `.sync` or `.arrive`", "note: PTX ISA 9.7.13.1"]);
 }
 
-#[test]
-fn shuffles_read_from_lanes_of_their_mask() {
-    let report = fault!(sm_90, Launch::grid(1).block(32), {
-        mov.u32 %r0, %tid.x;
-        setp.ge.u32 %p, %r0, 5;
-        mov.u32 %r2, 0x1f;
-        @%p bra done;
-        shfl.sync.down.b32 %r1, %r0, 1, 31, %r2;
-        st.global.u32 [%pd], %r1;
-    done:
-        ret;
-    });
-    says(&report, &["lane 4 reads from lane 5, which the member mask 0x0000001f does not name", "shfl.sync.down"]);
-}
-
 ptx! {
     <sm_90, ptx 8.0, allow(PTX0610)>
     .visible .entry searching(.param .u64 .ptr .global .align 4 x: &[u32], .param .u32 n)

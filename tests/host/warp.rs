@@ -1,5 +1,6 @@
 //! Warp-wide instructions.
 
+use ptx_dsl::Engine;
 use ptx_dsl::prelude::*;
 
 #[test]
@@ -213,5 +214,51 @@ fn ldmatrix_loads_rows_and_columns() {
         let last = half(31 - row, column) | half(31 - row, column + 1) << 16;
         let want = [plain(0), plain(1), plain(2), plain(3), turned(0), turned(1), last];
         assert_eq!(d[7 * l..7 * l + 7], want, "lane {l}");
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled, allow(PTX0687)>
+    // What each lane below a limit reads from the lane a distance away; the mask names the lanes below the limit.
+    .visible .entry strays(
+        .param .u64 .ptr .global .align 4 d: &mut [u32],
+        .param .u32 limit,
+        .param .u32 distance)
+    {
+        .reg .pred %p;
+        .reg .b32 %i, %v, %limit, %distance, %mask;
+        .reg .b64 %d;
+        ld.param.u64 %d, [d];
+        ld.param.u32 %limit, [limit];
+        ld.param.u32 %distance, [distance];
+        mov.u32 %i, %tid.x;
+        mad.wide.u32 %d, %i, 4, %d;
+        add.u32 %v, %i, 100;
+        setp.ge.u32 %p, %i, %limit;
+        @%p bra done;
+        shl.b32 %mask, 1, %limit;
+        sub.u32 %mask, %mask, 1;
+        shfl.sync.down.b32 %v, %v, %distance, 31, %mask;
+        st.global.u32 [%d], %v;
+    done:
+        ret;
+    }
+}
+
+/// A value from a lane that the mask does not name is undefined; the host gives 0, as an H200 does for a lane that does not exist.
+#[test]
+fn lanes_outside_of_the_mask_read_as_0() {
+    for engine in [Engine::Compiled, Engine::Interpreted] {
+        for block in [32, 16] {
+            let mut d = [1u32; 32];
+            let launch = Launch::grid(1).block(block);
+            strays.launch(&Host::new().engine(engine), launch, (&mut d, 8, 4)).unwrap();
+            let expected: [u32; 32] = std::array::from_fn(|l| match l as u32 {
+                l @ 0..4 => 104 + l,
+                4..8 => 0,
+                _ => 1,
+            });
+            assert_eq!(d, expected, "{engine:?}");
+        }
     }
 }

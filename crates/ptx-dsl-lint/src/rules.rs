@@ -210,7 +210,7 @@ pub static RULES: &[Rule] = &[
     rule(686, "9.7.13.14", "a copy to one place, a request for a cluster or an MMA by the elected lane of each warp",
         &[SUSPICIOUS]),
     rule(687, "9.7.9.6", "`shfl.sync` from a lane that its mask does not name",
-        &[BROKEN]),
+        &[broken("where the value certainly is stored to global memory, or decides a branch or an address"), suspicious("elsewhere")]),
     rule(688, "9.7.13.1", "an arrival at a barrier at which no thread waits",
         &[SUSPICIOUS]),
     rule(689, "9.7.16.12.1", "an MMA, copy or shift with no `tcgen05.commit` after it; a commit before all of them",

@@ -6,6 +6,7 @@ mod beyond_cluster;
 mod convergence;
 pub(crate) mod dead_code;
 mod elected;
+mod shuffles;
 
 pub(crate) fn check(kernel: &Kernel) {
     convergence::check(kernel);

@@ -204,6 +204,15 @@ pub enum FaultKind {
         /// what is wrong
         what: String,
     },
+    /// A use of what `shfl.sync` reads from a lane that the member mask does not name.
+    ShuffleSource {
+        /// lane that reads
+        lane: u32,
+        /// lane that it reads from
+        from: u32,
+        /// member mask
+        mask: u32,
+    },
     /// Wrong use of Tensor Memory: allocation, lanes, columns.
     TensorMemory {
         /// what is wrong
@@ -325,6 +334,7 @@ impl FaultKind {
             Barrier { .. } => "9.7.13.1",
             ClusterBarrier { .. } => "9.7.13.3",
             Members { .. } => "9.7.13.2",
+            ShuffleSource { .. } => "9.7.9.6",
             BranchIndex { .. } => "9.7.12.4",
             CallTarget | StackOverflow { .. } => "9.7.12.5",
             TensorMemory { .. } => "9.7.16.1",
@@ -387,6 +397,7 @@ impl FaultKind {
             BranchIndex { .. } => "compare the index with the length of the `.branchtargets` list first",
             CallTarget => "take the address of one of the functions that `.calltargets` or `.callprototype` allows",
             Members { .. } => "name exactly the lanes that execute the instruction together",
+            ShuffleSource { .. } => "read from a lane of the mask, or name the lane in it",
             Descriptor { .. } => "build the descriptor field by field as the manual's table has it",
             Undefined { help, .. }
             | HeldRegister { help, .. }

@@ -84,6 +84,9 @@ impl fmt::Display for FaultKind {
             Barrier { id, what } => write!(f, "barrier {id}: {what}"),
             ClusterBarrier { what } => write!(f, "cluster barrier: {what}"),
             Members { what } => f.write_str(what),
+            ShuffleSource { lane, from, mask } => {
+                write!(f, "lane {lane} reads from lane {from}, which the member mask {mask:#010x} does not name")
+            }
             BranchIndex { count } => write!(f, "index of `brx.idx` outside of its table of {count} labels"),
             TensorMemory { what, .. } | IssueGranularity { what, .. } => f.write_str(what),
             Descriptor { field, what } => write!(f, "{field}: {what}"),

@@ -56,6 +56,7 @@ pub struct Options {
     pub(super) engine: Option<Engine>,
     pub(super) numerics: Numerics,
     pub(super) tensor: TensorRules,
+    pub(super) strict_shuffles: bool,
     /// The Rust expression of such a host, for reports.
     pub(super) expression: &'static str,
     pub(super) print: Print,
@@ -73,6 +74,7 @@ impl Options {
             engine: None,
             numerics: Numerics::default(),
             tensor: TensorRules::default(),
+            strict_shuffles: false,
             expression: "host",
             print: Print::Standard,
             monitor,
@@ -92,6 +94,11 @@ impl Options {
     /// How far `tcgen05` goes by the manual.
     pub(crate) fn tensor(&self) -> TensorRules {
         self.tensor
+    }
+
+    /// What [`Host::strict_shuffles`](super::Host::strict_shuffles) says.
+    pub(crate) fn strict_shuffles(&self) -> bool {
+        self.strict_shuffles
     }
 
     /// What [`Host::numerics`](super::Host::numerics) says.

@@ -256,7 +256,7 @@ impl Registers {
         self.pending.iter_mut().flatten().for_each(Pending::reset);
     }
 
-    /// Has a load read what nothing has written, so that registers are undefined now?
+    /// Has a load read what nothing has written, or a shuffle from a lane outside of its mask, so that registers are undefined now?
     #[inline(always)]
     pub fn has_undefined(&self) -> bool {
         self.undefined.as_ref().is_some_and(|undefined| undefined.spread)

@@ -20,6 +20,8 @@ pub(super) enum Carry {
     All,
     /// If the source is that the predicate selects: `selp`.
     Selected,
+    /// If the source is in the lane that it comes from: `shfl`. When it runs, not before.
+    Shuffled,
 }
 
 impl Carry {
@@ -31,6 +33,7 @@ impl Carry {
         let computes = instr.host == Host::Lane && effects.carry == effect::Carry::None && !effects.selectors;
         match (opcode, &i.sources[..]) {
             (op::selp, _) => Carry::Selected,
+            (op::shfl | op::shfl_sync, _) => Carry::Shuffled,
             (op::mul | op::mad | op::mul24 | op::mad24, [a, b, ..]) if zero(a) || zero(b) => Carry::Never,
             // the same register twice may be a way to write zero
             (_, [a, b, ..]) if a == b => Carry::Never,

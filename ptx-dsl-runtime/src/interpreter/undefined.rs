@@ -1,6 +1,6 @@
 //! Undefined values, for the checked host: reports where a value that nothing has written matters. It is in a register that the thread
-//! has not written, or a load has read it from memory that nothing has written. A copy of an undefined value is undefined, and so is a sum
-//! with it; compilers make them and throw them away, and copy the padding of structures.
+//! has not written, a load has read it from memory that nothing has written, or a shuffle from a lane outside of its mask. A copy of an
+//! undefined value is undefined, and so is a sum with it; compilers make them and throw them away, and copy the padding of structures.
 
 use super::op::{Op, Operand};
 use super::runner::Runner;
@@ -18,7 +18,7 @@ use std::rc::Rc;
 use ptx_dsl_isa::image::{Guard, NO_SITE, Register};
 
 /// Lanes in which a value is undefined, and where that comes from.
-type Lost = Option<(u32, Root)>;
+pub(super) type Lost = Option<(u32, Root)>;
 
 impl Runner<'_, '_> {
     /// The undefined lanes of a register of warp `k`.
@@ -33,7 +33,7 @@ impl Runner<'_, '_> {
     }
 
     /// The same of an operand.
-    fn lost_operand(&self, o: &Operand, k: usize) -> Lost {
+    pub(super) fn lost_operand(&self, o: &Operand, k: usize) -> Lost {
         match o {
             Operand::Register(r) | Operand::Not(r) | Operand::Address { base: r, .. } => self.lost(*r, k),
             _ => None,
@@ -69,6 +69,9 @@ impl Runner<'_, '_> {
             if let Some((from, to)) = watched.stored {
                 self.stores(op, (from, to), k, m)?;
             }
+            if watched.carry == Carry::Shuffled {
+                continue;
+            }
             let lost = self.carried(op, watched.carry, k);
             if let Some(u) = &mut self.registers.undefined {
                 for r in op.results.iter().flatten() {
@@ -91,7 +94,7 @@ impl Runner<'_, '_> {
         let all: Vec<_> = op.sources.iter().map(|o| self.lost_operand(o, k)).collect();
         let lanes = |lost: &Lost| lost.as_ref().map_or(0, |(lanes, _)| *lanes);
         let lost = match (carry, &op.sources[..]) {
-            (Carry::Never, _) => 0,
+            (Carry::Never | Carry::Shuffled, _) => 0,
             (Carry::Any, _) => all.iter().fold(0, |m, u| m | lanes(u)),
             (Carry::All, _) => all.iter().fold(u32::MAX, |m, u| m & lanes(u)),
             (Carry::Selected, [_, _, p]) => {
@@ -215,26 +218,36 @@ impl Runner<'_, '_> {
                 self.x.found(kind, lane).map_err(|kind| self.x.fault(kind, lane))
             }
             Root::Memory { site, space, addresses } => {
-                let statement = self.x.geometry.statement(self.x.site, "");
-                let by = if statement.is_empty() { String::new() } else { format!(" by {statement}") };
-                let used = format!("`{}` is {what}{by}", name(r));
-                let (here, order) = (self.x.site, self.x.order);
-                self.x.at(site, order);
                 let kind = FaultKind::Uninitialised { space, addr: addresses[lane as usize] };
-                let known = self.x.findings.list.len();
-                let done = self.x.found(kind, lane);
-                let new = self.x.findings.list.get_mut(known..).unwrap_or_default();
-                new.iter_mut().for_each(|fault| fault.used = Some(used.clone()));
-                // its registers have changed since
-                self.x.findings.news();
-                let done = done.map_err(|kind| {
-                    let mut fault = self.x.fault(kind, lane);
-                    fault.used = Some(used);
-                    fault
-                });
-                self.x.at(here, order);
-                done
+                self.report_origin(r, kind, site, lane, what)
+            }
+            Root::Shuffle { site, reads } => {
+                let read = reads[lane as usize].or_else(|| reads.iter().flatten().next().copied());
+                read.map_or(Ok(()), |read| self.report_origin(r, read.fault(), site, lane, what))
             }
         }
+    }
+
+    /// A finding of this kind at the statement that has made an undefined value, which the current statement uses in a register.
+    fn report_origin(&mut self, r: Register, kind: FaultKind, site: u32, lane: u32, what: &str) -> Done {
+        let name = self.image.names.get(r as usize).cloned().unwrap_or_default();
+        let statement = self.x.geometry.statement(self.x.site, "");
+        let by = if statement.is_empty() { String::new() } else { format!(" by {statement}") };
+        let used = format!("`{name}` is {what}{by}");
+        let (here, order) = (self.x.site, self.x.order);
+        self.x.at(site, order);
+        let known = self.x.findings.list.len();
+        let done = self.x.found(kind, lane);
+        let new = self.x.findings.list.get_mut(known..).unwrap_or_default();
+        new.iter_mut().for_each(|fault| fault.used = Some(used.clone()));
+        // its registers have changed since
+        self.x.findings.news();
+        let done = done.map_err(|kind| {
+            let mut fault = self.x.fault(kind, lane);
+            fault.used = Some(used);
+            fault
+        });
+        self.x.at(here, order);
+        done
     }
 }

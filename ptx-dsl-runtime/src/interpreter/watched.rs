@@ -16,8 +16,8 @@ use std::sync::Arc;
 /// What a watched instruction does with registers that may be undefined.
 #[derive(Debug)]
 pub(super) struct Watched {
-    /// Its registers may be undefined from the start, or not loaded yet: it is watched always, others once a load of the CTA has read
-    /// what nothing has written.
+    /// Its registers may be undefined from the start, or not loaded yet: it is watched always, others once an instruction of the CTA has
+    /// made an undefined value.
     pub always: bool,
     pub carry: Carry,
     /// Its sources that have to be defined, with what they are.
@@ -95,6 +95,36 @@ pub(super) enum Root {
         /// By lane; 0 if another load has read it.
         addresses: Rc<Lanes>,
     },
+    /// A shuffle from a lane that its member mask does not name.
+    Shuffle {
+        /// The statement of the shuffle.
+        site: u32,
+        /// By lane, unless its value comes from elsewhere.
+        reads: Rc<[Option<Stray>; 32]>,
+    },
+}
+
+/// A lane of a shuffle reads from one that the member mask does not name.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Stray {
+    pub lane: u32,
+    pub from: u32,
+    pub mask: u32,
+}
+
+impl Root {
+    /// The value of each lane is now that of another lane, which `from` names.
+    pub fn moved(self, from: &[u32; 32]) -> Root {
+        match self {
+            Root::Register(r) => Root::Register(r),
+            Root::Memory { site, space, addresses } => {
+                Root::Memory { site, space, addresses: Rc::new(from.map(|lane| addresses[lane as usize & 31])) }
+            }
+            Root::Shuffle { site, reads } => {
+                Root::Shuffle { site, reads: Rc::new(from.map(|lane| reads[lane as usize & 31])) }
+            }
+        }
+    }
 }
 
 /// The undefined lanes of the registers of a CTA.
@@ -104,7 +134,8 @@ pub(super) struct Undefined {
     warps: usize,
     /// By register and warp: its undefined lanes, if it has some, and where that comes from.
     all: FxHashMap<(Register, usize), (u32, Root)>,
-    /// A load has read what nothing has written: all instructions are watched, not only those with suspected registers.
+    /// A load has read what nothing has written, or a shuffle from a lane outside of its mask: all instructions are watched, not only
+    /// those with suspected registers.
     pub spread: bool,
 }
 
@@ -139,7 +170,7 @@ impl Undefined {
         let old = self.of(r, w).map_or(0, |(old, _)| old & !lanes);
         match undefined {
             Some((new, root)) if new & lanes != 0 => {
-                self.spread |= matches!(root, Root::Memory { .. });
+                self.spread |= !matches!(root, Root::Register(_));
                 self.all.insert((r, w), (old | new & lanes, root));
             }
             _ if old == 0 => {

@@ -40,8 +40,6 @@ fn split(mask: u32, members: &Lanes) -> Result<Vec<(u32, u32)>, u32> {
 
 /// Lanes that execute an instruction together.
 struct Group {
-    /// The membermask.
-    named: u32,
     /// The lanes that take part.
     lanes: u32,
     /// Those of them that are here, and get results.
@@ -61,10 +59,10 @@ fn together(
     let groups = groups(x, members, opcode)?;
     if let [(named, lanes)] = groups[..] {
         match x.meet(named, (opcode, q), s) {
-            Meets::Here => f(x, &Group { named, lanes, here: lanes }, s)?,
+            Meets::Here => f(x, &Group { lanes, here: lanes }, s)?,
             Meets::Elsewhere(all, operands) => {
                 let s: Vec<&Lanes> = operands.iter().take(s.len()).collect();
-                f(x, &Group { named, lanes: all, here: lanes }, &s)?;
+                f(x, &Group { lanes: all, here: lanes }, &s)?;
             }
             Meets::Waits(wait) => return Ok(Flow::Wait(wait)),
             Meets::Never { lane, other, mask } => {
@@ -90,8 +88,8 @@ fn together(
         return Ok(Flow::Apart(waiting));
     }
     x.forget_operands();
-    for (named, lanes) in groups {
-        f(x, &Group { named, lanes, here: lanes }, s)?;
+    for (_, lanes) in groups {
+        f(x, &Group { lanes, here: lanes }, s)?;
     }
     Ok(Flow::Next)
 }
@@ -180,38 +178,29 @@ pub(crate) fn source(mode: Mode, lane: u32, b: u32, c: u32) -> (u32, bool) {
     if ok { (from as u32 & 31, true) } else { (lane, false) }
 }
 
+/// The lane from which a lane reads, if the member mask does not name it: the value is undefined.
+pub(crate) fn stray(mode: Mode, lane: u32, b: u32, c: u32, mask: u32) -> Option<u32> {
+    let (from, _) = source(mode, lane, b, c);
+    (mask >> from & 1 == 0).then_some(from)
+}
+
 /// `lanes` take part, and `here` get results.
 fn exchange(q: Q, (lanes, here): (u32, u32), s: &[&Lanes], d: &mut [&mut Lanes]) {
     let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]);
     for l in active(here) {
         let (from, ok) = source(mode(q), l as u32, operand(1, l) as u32, operand(2, l) as u32);
-        // inactive lanes are unspecified in the manual; on an H100 one that has exited, or that the warp never had, reads as 0
+        // lanes that do not take part are unspecified in the manual; on an H100 one that has exited, or that the warp never had, reads as 0
         let value = if lanes >> from & 1 == 0 { 0 } else { operand(0, from as usize) };
         set(d, 0, l, value & 0xffff_ffff);
         set(d, 1, l, ok.into());
     }
 }
 
-/// `shfl.sync d|p, a, b, c, membermask`
+/// `shfl.sync d|p, a, b, c, membermask`: a value from a lane outside of the mask is undefined, and 0 here.
 pub fn shfl_sync(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes]) -> Blocks {
-    together(x, ("shfl.sync", q), s, 3, |x, &Group { named, lanes, here }, s| {
-        if named != u32::MAX
-            && let Some((lane, from)) = stranger(q, named, here, s)
-        {
-            let what = format!("lane {lane} reads from lane {from}, which the member mask {named:#010x} does not name");
-            return Err(x.fault(FaultKind::Members { what }, lane));
-        }
+    together(x, ("shfl.sync", q), s, 3, |_, &Group { lanes, here, .. }, s| {
         exchange(q, (lanes, here), s, d);
         Ok(())
-    })
-}
-
-/// A lane whose source is outside of the member mask, so that its value is undefined; and the source.
-fn stranger(q: Q, named: u32, lanes: u32, s: &[&Lanes]) -> Option<(u32, u32)> {
-    let operand = |i: usize, l: usize| s.get(i).map_or(0, |v| v[l]) as u32;
-    active(lanes).find_map(|l| {
-        let (from, in_range) = source(mode(q), l as u32, operand(1, l), operand(2, l));
-        (in_range && named >> from & 1 == 0).then_some((l as u32, from))
     })
 }
 
@@ -356,9 +345,10 @@ mod tests {
 
     #[test]
     fn shfl_from_outside_of_the_mask() {
-        let a = [0; 32];
-        let of =
-            |f, named: u32, b: u64, c: u64| stranger(Q::new(&[f], &[Ty::B32]), named, named, &[&a, &[b; 32], &[c; 32]]);
+        let of = |f, named: u32, b: u32, c: u32| {
+            let lanes = (0..32).filter(|lane| named >> lane & 1 != 0);
+            lanes.into_iter().find_map(|lane| Some((lane, stray(mode(Q::new(&[f], &[Ty::B32])), lane, b, c, named)?)))
+        };
         assert_eq!(of(q::down, 0x1f, 1, 31), Some((4, 5)));
         assert_eq!(of(q::down, 0xf, 1, 28 << 8 | 31), None, "a segment of four lanes");
         assert_eq!(of(q::bfly, 0xffff, 16, 31), Some((0, 16)));

@@ -92,6 +92,8 @@ pub struct Launch {
     pub(crate) numerics: Numerics,
     /// That of the host. Known when the kernel runs.
     pub(crate) tensor: TensorRules,
+    /// What [`Host::strict_shuffles`](crate::Host::strict_shuffles) says. Known when the kernel runs.
+    pub(crate) strict_shuffles: bool,
     /// The address of the memory of a cooperative launch, or 0. Known when the kernel runs.
     pub(crate) workspace: u64,
     /// If the kernel uses one. Known when it runs.
@@ -114,6 +116,7 @@ impl Launch {
             elements: Vec::new(),
             numerics: Numerics::default(),
             tensor: TensorRules::default(),
+            strict_shuffles: false,
             workspace: 0,
             heap: None,
         }

@@ -53,6 +53,8 @@ pub(crate) struct Geometry<'a> {
     pub numerics: Numerics,
     /// How far `tcgen05` goes by the manual.
     pub tensor: TensorRules,
+    /// Is a shuffle from a lane outside of its mask a finding, whatever becomes of the value?
+    pub strict_shuffles: bool,
     /// The address of the memory of a cooperative launch, or 0.
     pub workspace: u64,
     /// That of `malloc`, if the kernel uses it.
@@ -103,6 +105,7 @@ impl<'a> Geometry<'a> {
             print,
             numerics: launch.numerics,
             tensor: launch.tensor,
+            strict_shuffles: launch.strict_shuffles,
             workspace: launch.workspace,
             heap: launch.heap.clone(),
             tids: tids(block),

@@ -547,3 +547,12 @@ fn a_timeline() {
     let (status, _, stderr) = launch(&["run/faults.ptx", "--trace", "x", "--checked"]);
     assert!(status == 2 && stderr.contains("cannot be used with"), "{stderr}");
 }
+
+#[test]
+fn strict_shuffles() {
+    let tail = ["run/tail.ptx", "--arg", "x=[256]:iota", "--arg", "out=[1]", "--print", "out", "--checked"];
+    let (status, stdout, stderr) = launch(&tail);
+    assert_eq!((status, stdout.as_str()), (0, "out[0..1]: 28\n"), "{stderr}");
+    let (status, _, stderr) = launch(&[&tail[..], &["--strict-shuffles"]].concat());
+    assert!(status == 3 && stderr.contains("lane 4 reads from lane 8, which the member mask 0x000000ff"), "{stderr}");
+}

@@ -139,7 +139,8 @@ pub(super) const LIST: &[Explanation] = explained! {
         "`elect.sync` elects one lane of every warp that executes it. For work that one thread of the CTA does, select \
          a warp too."
     687 "shuffle from a missing lane"
-        "`shfl.sync` reads only from lanes that its mask names and that the CTA has."
+        "`shfl.sync` reads only from lanes that its mask names and that the CTA has. Any other value is undefined: an \
+         error where it is certainly observed."
     688 "arrival that no thread waits for"
         "`bar.arrive` releases threads that wait at the same barrier. No thread waits at this one."
     689 "commit before its MMA"

@@ -74,9 +74,10 @@ pub(crate) fn once_for_each_warp(span: Span, op: &str, warps: usize, elected: bo
     .help("let only one warp execute it: branch first on a predicate that compares `%tid.x` with 32")
 }
 
-pub(crate) fn source_lane(span: Span, lane: u32, mask: u32) -> Diagnostic {
+pub(crate) fn source_lane(span: Span, lane: u32, mask: u32, observed: bool) -> Diagnostic {
+    let report = if observed { error } else { suspicious };
     section(
-        error(687, span, format!("this reads from lane {lane}, which the mask {mask:#x} does not name")),
+        report(687, span, format!("this reads from lane {lane}, which the mask {mask:#x} does not name")),
         "a value read from a lane that is not in the mask, or does not exist, is undefined",
         "9.7.9.6",
     )

@@ -1,7 +1,8 @@
 //! Instructions that a whole warp, a single thread or the lanes of a mask must execute, against the threads that reach them: Table
 //! 46 of PTX ISA 9.7.16.5, `.aligned` (9.7.13.1), member masks (9.7.13).
 
-use crate::errors::{completion, flow as errors};
+use super::shuffles;
+use crate::errors::flow as errors;
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
 use ptx_dsl_analysis::cfg::NONE;
@@ -14,7 +15,6 @@ use ptx_dsl_analysis::threads::ALL;
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::{Control, Tensor};
 use ptx_dsl_isa::opcode::op;
-use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -69,6 +69,7 @@ pub(crate) fn check(kernel: &Kernel) {
         if let Some((span, mask)) = mask {
             let masked = Masked { instr: i, block, present: &present, size: lanes.cta_size, span, mask };
             masked.check_bounds(kernel);
+            shuffles::check(kernel, at, mask);
             let at_first = || present.whole_warps(lanes.cta_size) && executes_by_warps_at_first(flow, lanes, site);
             masked.check_lanes(kernel, all_lanes || (entry && at_first()));
         }
@@ -217,7 +218,7 @@ impl Masked<'_> {
         !kernel.flow.function.entry || elsewhere.any(|b| cfg.range(b).any(is_alike))
     }
 
-    /// Masks with lanes that the CTA does not have, and source lanes outside of the mask.
+    /// Masks with lanes that the CTA does not have.
     fn check_bounds(&self, kernel: &Kernel) {
         let Masked { instr, present, size, span, mask, .. } = *self;
         if instr.opcode == op::elect_sync
@@ -226,15 +227,6 @@ impl Masked<'_> {
             && let Some((w, bits)) = present.warps(size).first()
         {
             kernel.report(errors::elects_in_part(span, mask, ReachingThreads::existing_lanes(*w, *bits, size)));
-        }
-        // One segment of 32 lanes.
-        if instr.opcode == op::shfl_sync
-            && instr.has(q::idx)
-            && let (Some(arg), Some(lane)) = (instr.operand("b"), instr.constant("b"))
-            && matches!(instr.constant("c"), Some(c) if c as u32 == 0x1f)
-            && mask >> (lane & 31) & 1 == 0
-        {
-            kernel.report(completion::source_lane(arg.span, lane as u32 & 31, mask));
         }
     }
 }

@@ -8,7 +8,7 @@ use super::super::runner::Masks;
 use super::{After, Step};
 use crate::Lanes;
 use crate::fault::{Fault, FaultKind};
-use crate::flow::Pc;
+use crate::flow::{Flow, Pc};
 use ptx_dsl_isa::image::{Callee, End, Guard, Register};
 
 impl Step<'_, '_> {
@@ -156,20 +156,23 @@ impl Step<'_, '_> {
         let End::Block { next, .. } = self.code.end(usize::from(pc)) else {
             return Err(self.r.x.fault(FaultKind::Internal("a wait without a next region".into()), 0));
         };
-        if let Some(watched) = &block.op.watched
-            && (watched.always || self.r.registers.has_undefined())
-        {
+        let watched = block.op.watched.as_ref().filter(|w| w.always || self.r.registers.has_undefined());
+        if let Some(watched) = watched {
             self.r.watch(&block.op, watched)?;
         }
         if block.barrier.is_some_and(|id| self.r.x.pass_barrier(id))
-            || block.shuffle.is_some_and(|mode| self.r.shuffle(mode, &block.op))
+            || watched.is_none() && block.shuffle.is_some_and(|mode| self.r.shuffle(mode, &block.op))
         {
             return Ok(Some(*next));
         }
         if !(block.waits && self.r.wait_together(&block.op, pc, *next)?) {
             for k in 0..self.r.n {
                 let mask = self.r.x.warp(k);
+                let lost = self.r.shuffled(&block.op, k, mask);
                 let flow = self.r.call_block(block, k, mask)?;
+                if flow == Flow::Next {
+                    self.r.has_shuffled(&block.op, k, mask, lost)?;
+                }
                 self.r.x.flow(flow, pc, *next);
             }
         }

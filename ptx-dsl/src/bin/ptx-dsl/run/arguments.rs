@@ -79,6 +79,10 @@ pub fn command() -> Command {
                 .long("any-layout")
                 .action(ArgAction::SetTrue)
                 .help("Does not compare the layouts of matrices with those of tensor copies, as `--checked` does"),
+            Arg::new("strict-shuffles")
+                .long("strict-shuffles")
+                .action(ArgAction::SetTrue)
+                .help("With `--checked`: reports each `shfl.sync` from a lane outside of its mask, even if nothing uses the value"),
             Arg::new("mma-in-order")
                 .long("mma-in-order")
                 .action(ArgAction::SetTrue)

@@ -68,6 +68,7 @@ pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) ->
 fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
     let host = Host::checked();
     let host = if level(matches, READ_OVER)? == Some(Level::Deny) { host.read_fences() } else { host };
+    let host = if matches.get_flag("strict-shuffles") { host.strict_shuffles() } else { host };
     Ok(if matches.get_flag("any-layout") { host.any_layout() } else { host })
 }
 
