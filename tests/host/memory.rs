@@ -1,6 +1,7 @@
 //! State spaces, vectors, atomics, generic addresses.
 
 use ptx_dsl::prelude::*;
+use ptx_dsl::{Engine, Error, FaultKind};
 
 #[test]
 fn shared_memory_reverses_a_block() {
@@ -258,4 +259,64 @@ fn a_read_only_load_prefetched_and_fenced() {
     assert_eq!(d, [0xffff_fffe, 0xfffd]);
     let fault = k.launch(&Host::new(), Launch::grid(1).block(1), (&[1i16, -2], &mut [0; 2])).unwrap_err();
     assert!(fault.to_string().contains("`x[2]` is out of bounds: it has 2 elements"), "{fault}");
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    // Each thread stores to its element of a tile, which is the last variable in shared memory, and loads it.
+    .visible .entry tile_of_63(.param .u64 .ptr .global .align 4 x: &mut [u32])
+    {
+        .reg .b32 %i, %at, %v;
+        .reg .b64 %x;
+        .shared .align 4 .b32 tile[63];
+        ld.param.u64 %x, [x];
+        mov.u32 %i, %tid.x;
+        mov.u32 %at, tile;
+        mad.lo.u32 %at, %i, 4, %at;
+        st.shared.u32 [%at], %i;
+        ld.shared.u32 %v, [%at];
+        mad.wide.u32 %x, %i, 4, %x;
+        st.global.u32 [%x], %v;
+        ret;
+    }
+}
+
+ptx! {
+    <sm_90, ptx 8.0, compiled>
+    .visible .entry tile_of<const TILE: u32>(.param .u64 .ptr .global .align 4 x: &mut [u32])
+    {
+        .reg .b32 %i, %at, %v;
+        .reg .b64 %x;
+        .shared .align 4 .b32 tile[TILE];
+        ld.param.u64 %x, [x];
+        mov.u32 %i, %tid.x;
+        mov.u32 %at, tile;
+        mad.lo.u32 %at, %i, 4, %at;
+        st.shared.u32 [%at], %i;
+        ld.shared.u32 %v, [%at];
+        mad.wide.u32 %x, %i, 4, %x;
+        st.global.u32 [%x], %v;
+        ret;
+    }
+}
+
+/// An access past the last variable in shared memory is a fault on every host and engine.
+#[test]
+fn the_end_of_shared_memory() {
+    let numbers: [u32; 64] = std::array::from_fn(|i| i as u32);
+    let is_outside = |done: Result<Report, Error>| {
+        let Err(Error::Fault(fault)) = done else { panic!("{done:?}") };
+        assert!(matches!(fault.kind, FaultKind::OutOfBounds { space: "shared", addr: 252, .. }), "{fault}");
+    };
+    for engine in [Engine::Compiled, Engine::Interpreted] {
+        let host = Host::new().engine(engine);
+        let mut x = [0; 64];
+        tile_of_63.launch(&host, Launch::grid(1).block(63), (&mut x,)).unwrap();
+        assert_eq!(x[..63], numbers[..63]);
+        is_outside(tile_of_63.launch(&host, Launch::grid(1).block(64), (&mut x,)));
+        tile_of::<64>.launch(&host, Launch::grid(1).block(64), (&mut x,)).unwrap();
+        assert_eq!(x, numbers);
+        tile_of::<63>.launch(&host, Launch::grid(1).block(63), (&mut x,)).unwrap();
+        is_outside(tile_of::<63>.launch(&host, Launch::grid(1).block(64), (&mut x,)));
+    }
 }

@@ -21,6 +21,8 @@ pub struct Info {
     pub parameters: Vec<Parameter>,
     /// Static shared memory in bytes, up to where dynamic shared memory begins.
     pub shared_size: u32,
+    /// How many of these bytes are after the last variable.
+    pub shared_padding: u32,
     /// Local memory in bytes for each thread.
     pub local_size: u32,
     /// What of it is after the variables.
@@ -95,6 +97,7 @@ impl Info {
             name: f.name.clone(),
             parameters: parameters.collect(),
             shared_size: kernel.static_shared(),
+            shared_padding: kernel.static_shared() - kernel.static_variables_end(),
             local_size: u32::try_from(kernel.frames.base).unwrap_or(u32::MAX).saturating_add(stack),
             stack,
             reqntid: f.reqntid,

@@ -35,7 +35,12 @@ impl Kernel<'_> {
     /// Bytes of static shared memory, aligned for the dynamic shared memory after it.
     pub fn static_shared(&self) -> u32 {
         let align = self.module.vars.iter().filter(|v| v.dynamic).map(|v| v.align).fold(16, u32::max);
-        self.module.functions[self.entry.0 as usize].shared_size.next_multiple_of(align)
+        self.static_variables_end().next_multiple_of(align)
+    }
+
+    /// The end of the last variable in static shared memory.
+    pub fn static_variables_end(&self) -> u32 {
+        self.module.functions[self.entry.0 as usize].shared_size
     }
 
     /// The address of a variable in its own space.

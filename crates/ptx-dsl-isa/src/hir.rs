@@ -157,6 +157,8 @@ pub struct RustParts {
     pub generics: Vec<ConstId>,
     /// The end of its static shared memory.
     pub shared_end: Option<ConstId>,
+    /// The end of the last static variable in shared memory, if it depends on Rust constants.
+    pub shared_variables_end: Option<ConstId>,
     /// The end of the variables in the local memory of a thread.
     pub local_end: Option<ConstId>,
     /// `.reqntid`.

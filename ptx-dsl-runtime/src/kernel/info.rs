@@ -16,6 +16,8 @@ pub struct KernelInfo<'k> {
     pub params: &'k [ParamInfo<'k>],
     /// Static shared memory in bytes, a multiple of 16.
     pub shared_size: u32,
+    /// How many of these bytes are after the last variable, before dynamic shared memory.
+    pub shared_padding: u32,
     /// Local memory in bytes per thread.
     pub local_size: u32,
     /// Initial bytes of the `.const` variables.
@@ -101,6 +103,7 @@ impl KernelInfo<'static> {
         file: "none.rs",
         params: &[],
         shared_size: 0,
+        shared_padding: 0,
         local_size: 0,
         const_image: &[],
         global_image: &[],

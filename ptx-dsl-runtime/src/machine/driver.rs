@@ -94,7 +94,7 @@ impl Ctx<'_> {
     fn occupy(&mut self, slot: usize, n: u64) {
         let (g, cluster) = (&self.geometry, &mut self.residents.clusters[slot]);
         let id = g.clusterid(n);
-        cluster.start(id, g.cluster_size() as usize, g.threads, g.reserved_shared().1 as usize, g.local_size());
+        cluster.start(id, g.cluster_size() as usize, g.threads, g.shared_end() as usize, g.local_size());
         if let [cta] = &mut cluster.ctas[..] {
             cta.id = id;
         } else {

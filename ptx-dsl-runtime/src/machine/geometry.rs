@@ -172,6 +172,12 @@ impl<'a> Geometry<'a> {
         if self.info.reserved_shared { (begin, begin + RESERVED) } else { (self.shared_size(), self.shared_size()) }
     }
 
+    /// The end of the last variable in shared memory, or of reserved shared memory: accesses past it fault.
+    pub fn shared_end(&self) -> u32 {
+        let is_padded = self.dynamic_shared == 0 && !self.info.reserved_shared;
+        self.reserved_shared().1 - if is_padded { self.info.shared_padding } else { 0 }
+    }
+
     /// Bytes of local memory of a CTA.
     pub fn local_size(&self) -> usize {
         self.info.local_size as usize * self.threads.next_multiple_of(32) as usize

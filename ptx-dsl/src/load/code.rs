@@ -77,6 +77,7 @@ impl Code {
             file: &source.name,
             params: &params,
             shared_size: info.shared_size,
+            shared_padding: info.shared_padding,
             local_size: info.local_size,
             const_image: &source.hir.const_image,
             global_image: &source.hir.global_image,

@@ -26,6 +26,7 @@ pub fn kernel_info(
     let Info {
         name,
         shared_size,
+        shared_padding,
         local_size,
         stack,
         explicit_cluster,
@@ -68,6 +69,13 @@ pub fn kernel_info(
         None => option(info.maxclusterrank),
     };
     let shared_size = f.rust.shared_end.map_or_else(|| shared_size.to_token_stream(), |end| values.number(end));
+    let shared_padding = match f.rust.shared_variables_end {
+        Some(end) => {
+            let end = values.number(end);
+            quote!(#shared_size - #end)
+        }
+        None => shared_padding.to_token_stream(),
+    };
     let local_size = match f.rust.local_end {
         Some(end) => {
             let end = values.number(end);
@@ -117,6 +125,7 @@ pub fn kernel_info(
             file: #file,
             params: &[#(#params),*],
             shared_size: #shared_size,
+            shared_padding: #shared_padding,
             local_size: #local_size,
             const_image: #consts,
             global_image: #globals,

@@ -208,13 +208,13 @@ impl Checker {
             let own = var.rust.map_or_else(|| constants.number(u64::from(var.align), span), |layout| layout.align);
             align = constants.int("max", align, own);
         }
-        let end = constants.int("up", end, align);
+        let (variables_end, end) = (end, constants.int("up", end, align));
         let size = constants.number(0, span);
         for var in vars.iter_mut().filter(|var| is_dynamic(var)) {
             var.rust = Some(hir::RustLayout { size, align, offset: end, span });
         }
         for (f, function) in functions.iter_mut().enumerate().filter(|(_, function)| function.entry) {
-            function.rust.shared_end = Some(end);
+            (function.rust.shared_end, function.rust.shared_variables_end) = (Some(end), Some(variables_end));
             let mut own = constants.number(alone[f], function.span);
             for (var, users) in vars.iter().zip(users) {
                 if let (true, Some(layout), true) = (is_static(var), var.rust, users.contains(&f)) {
