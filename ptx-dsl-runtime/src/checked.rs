@@ -33,7 +33,7 @@ mod warps;
 mod weak;
 mod what;
 
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, TooWeak};
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
 use crate::mem::address::Place;
@@ -45,9 +45,9 @@ use clock::Clock;
 use heap::Heap;
 use layouts::Layouts;
 use local::Local;
-use mbarriers::Mbarriers;
+use mbarriers::{Commit, Mbarriers};
 use messages::Messages;
-use misses::Misses;
+use misses::{Events, Misses};
 use objects::Barriers;
 use operations::Operations;
 use remotes::Remotes;
@@ -221,7 +221,11 @@ impl Monitor for Checked {
         match what {
             Sync::MbarrierInit { rank, offset } => self.begins((who.slot, rank, offset), who)?,
             Sync::MbarrierInval { rank, offset } => self.ends((who.slot, rank, offset), who)?,
-            Sync::Mbarrier { rank, offset } => self.object((who.slot, rank, offset), What::Mbarrier, who)?,
+            Sync::Mbarrier { rank, offset, counts } => {
+                let object = (who.slot, rank, offset);
+                let done = self.mbarriers.completion(object, counts);
+                self.object(object, What::Mbarrier, done, who)?;
+            }
             Sync::MbarrierArrive { rank, offset } => self.arrives((who.slot, rank, offset), order, who)?,
             Sync::MbarrierTest { rank, offset, parity } => self.tests((who.slot, rank, offset), parity, who)?,
             Sync::MbarrierWait { rank, offset } => self.waited((who.slot, rank, offset), order, who),
@@ -270,15 +274,18 @@ impl Monitor for Checked {
                     // it implies `tcgen05.fence::before_thread_sync` (9.7.16.6.4.2)
                     warp.fence_tensor(who.lanes, true);
                     let mut published = warp.publish(who.lanes).known;
-                    self.tensor.commit((warp.id, who.lanes), &mut published);
-                    self.mbarriers.commit((warp.id, who.lanes, commit), published, arrivals);
+                    let thread = (warp.id, who.lanes);
+                    self.tensor.commit(thread, &mut published);
+                    let others = self.tensor.not_tracked(thread, &published);
+                    let told = Commit { known: published, others, arrivals };
+                    self.mbarriers.commit((warp.id, who.lanes, commit), told);
                 }
             }
             Sync::CommitArrives { commit, rank, offset } => {
                 if let Some(warp) = self.threads.of(who) {
                     let (object, time) = ((who.slot, rank, offset), commit as u32);
                     self.mbarriers.completes_tensor(object, Work::Tensor.of(warp.id), who.lanes, time);
-                    self.mbarriers.commit_arrives((warp.id, who.lanes, commit), (who.slot, rank, offset));
+                    self.mbarriers.commit_arrives((warp.id, who.lanes, commit), object, who.site);
                 }
             }
             Sync::CtaEnds => self.cta_ends(who)?,
@@ -333,6 +340,7 @@ impl Monitor for Checked {
             FaultKind::OutsideVariable { .. } => (u32::MAX, "variable"),
             FaultKind::MbarrierLateWait { .. } => (u32::MAX, "phase"),
             FaultKind::Members { .. } => (u32::MAX, "aligned"),
+            FaultKind::ShuffleSource { .. } => (u32::MAX, "shuffle"),
             FaultKind::FreedStack { .. } => (u32::MAX, "stack"),
             FaultKind::PendingRegister { .. } => (u32::MAX, "loaded register"),
             FaultKind::HeldRegister { .. } => (u32::MAX, "register in flight"),
@@ -396,6 +404,14 @@ impl Checked {
         let first = self.threads.warp(who.slot, who.rank, who.warp & !3).map(|warp| warp.id);
         let (Some(first), Some(warp)) = (first, self.threads.of(who)) else { return };
         let (lanes, before) = (who.lanes, before as u32);
+        let bulk: &[Work] = match of {
+            Groups::Bulk => &[Work::Bulk, Work::BulkReads],
+            Groups::BulkReads => &[Work::BulkReads],
+            Groups::Cp | Groups::Warpgroup => &[],
+        };
+        if let Some((others, site)) = self.operations.bulk_of_others(warp, lanes, bulk) {
+            self.misses.remember(who, Events::Known(Rc::new(others)), TooWeak::OtherGroups, site);
+        }
         match of {
             Groups::Cp => warp.wait(Work::Cp.of(warp.id), lanes, before),
             Groups::BulkReads => warp.wait(Work::BulkReads.of(warp.id), lanes, before),

@@ -334,6 +334,8 @@ pub enum Sync {
         rank: u32,
         /// The place in its shared memory
         offset: u32,
+        /// Its current phase counts the operation, or the copy that the thread is about to start
+        counts: bool,
     },
     /// A phase of an mbarrier object is complete.
     MbarrierPhase {

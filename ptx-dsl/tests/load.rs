@@ -4,6 +4,8 @@
 mod async_races;
 #[path = "load/cluster_barrier.rs"]
 mod cluster_barrier;
+#[path = "load/counted.rs"]
+mod counted;
 #[path = "load/early_phases.rs"]
 mod early_phases;
 #[path = "load/endless.rs"]
@@ -14,6 +16,8 @@ mod explore;
 mod indexed;
 #[path = "load/indexed_shared.rs"]
 mod indexed_shared;
+#[path = "load/issuers.rs"]
+mod issuers;
 #[path = "load/locks.rs"]
 mod locks;
 #[path = "load/misuse.rs"]
@@ -30,6 +34,12 @@ mod races;
 mod reports;
 #[path = "load/reused_registers.rs"]
 mod reused_registers;
+#[path = "load/shared_bounds.rs"]
+mod shared_bounds;
+#[path = "load/shuffles.rs"]
+mod shuffles;
+#[path = "load/tensor_memory.rs"]
+mod tensor_memory;
 #[path = "load/translations.rs"]
 mod translations;
 #[path = "load/unwritten.rs"]

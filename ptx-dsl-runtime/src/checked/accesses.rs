@@ -3,7 +3,8 @@
 use super::Checked;
 use super::actor::{COPIES, Work};
 use super::clock::Bridge;
-use super::operations::View;
+use super::mbarriers::Completion;
+use super::operations::{Bulk, View};
 use super::remotes::Remote;
 use super::shadow::{Memory, Outcome, Record};
 use super::what::What;
@@ -44,7 +45,7 @@ impl Checked {
             (false, false) => What::Load,
         };
         let record = Record::new(warp, lanes, a.who.site, what, a.order);
-        self.reaches(a, memory, record)?;
+        self.reaches(a, memory, record, Completion::Thread)?;
         let Some(warp) = self.threads.accesses(a.who) else { return Ok(()) };
         let view = View { warp, lanes, operations: &self.operations, bridge: None, reads: false, content: None };
         let shadow = self.shadows.of(memory);
@@ -74,7 +75,7 @@ impl Checked {
         let lanes = a.who.lanes & a.who.lanes.wrapping_neg();
         let first = self.threads.warp(a.who.slot, a.who.rank, a.who.warp & !3).map(|warp| warp.id);
         let (Some(first), Some(warp)) = (first, self.threads.of(a.who)) else { return Ok(()) };
-        warp.event();
+        let issued = warp.event();
         let shared = matches!(memory, Memory::Shared { .. });
         let (actor, time, of) = match agent {
             Agent::Copy(number) => (COPIES, self.operations.start(number, warp.id, lanes.trailing_zeros()), 1),
@@ -84,6 +85,10 @@ impl Checked {
             Agent::Warpgroup(group) => (Work::Warpgroup.of(first), group as u32, 1),
             Agent::Tensor(commits) => (Work::Tensor.of(warp.id), commits as u32, lanes),
         };
+        if let Agent::Bulk { group, .. } = agent {
+            let (warp, group, site) = (warp.id, group as u32, a.who.site);
+            self.operations.starts_bulk(Bulk { warp, lanes, issued, group, site });
+        }
         let generic = a.proxy == Proxy::Generic;
         let what = match (agent, a.write) {
             (Agent::Warpgroup(_) | Agent::Tensor(_), _) => What::Operand,
@@ -112,7 +117,7 @@ impl Checked {
         };
         let strong = a.order.strong.then_some(a.order.scope);
         let record = Record { actor, time, lanes: of, site: a.who.site, bytes: 0, strong, what };
-        self.reaches(a, memory, record)?;
+        self.reaches(a, memory, record, Completion::Thread)?;
         let Some(warp) = self.threads.of(a.who) else { return Ok(()) };
         let content = match agent {
             Agent::Bulk { content, .. } if a.write && !self.same_values => content,
@@ -128,7 +133,13 @@ impl Checked {
     }
 
     /// An access to the shared memory of another CTA, which must have started.
-    pub(super) fn reaches(&mut self, a: &Access, memory: Memory, record: Record) -> Result<(), FaultKind> {
+    pub(super) fn reaches(
+        &mut self,
+        a: &Access,
+        memory: Memory,
+        record: Record,
+        done: Completion,
+    ) -> Result<(), FaultKind> {
         let Memory::Shared { slot, rank } = memory else { return Ok(()) };
         if rank == a.who.rank {
             return Ok(());
@@ -136,7 +147,7 @@ impl Checked {
         let of = self.threads.warp(slot, rank, 0).map(|warp| warp.id);
         let (Some(of), Some(warp)) = (of, self.threads.accesses(a.who)) else { return Ok(()) };
         let lanes = a.who.lanes;
-        let remote = Remote { record, addr: a.addr, bytes: a.bytes };
+        let remote = Remote { record, addr: a.addr, bytes: a.bytes, done };
         if self.remotes.access((slot, rank), of, warp, lanes, remote) {
             return Ok(());
         }

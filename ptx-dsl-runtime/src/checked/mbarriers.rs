@@ -31,6 +31,8 @@ enum Publishing {
     Narrow,
     /// Without release semantics.
     Relaxed,
+    /// By a commit, which does not track these operations.
+    Untracked,
 }
 
 /// What the arrivals of a phase have published.
@@ -40,6 +42,29 @@ struct Phase {
     remote: Option<Clock>,
     narrow: Option<Clock>,
     relaxed: Option<Clock>,
+    untracked: Option<Clock>,
+}
+
+/// What says that an operation on an mbarrier object is done.
+#[derive(Debug, Clone, Copy, PartialEq, Eq, PartialOrd, Ord)]
+pub(super) enum Completion {
+    /// Synchronisation with its thread.
+    Thread,
+    /// Synchronisation with its thread, or the end of the phase that counts it: the actor of the object, and the phase.
+    Phase(Actor, u32),
+    /// The objects are too many: it counts as done.
+    Forgotten,
+}
+
+impl Completion {
+    /// Does whoever knows of phases know that the operation is done?
+    pub fn is_known(self, known: impl FnOnce(Actor, u32) -> bool) -> bool {
+        match self {
+            Completion::Thread => false,
+            Completion::Phase(object, phase) => known(object, phase),
+            Completion::Forgotten => true,
+        }
+    }
 }
 
 /// An mbarrier object, or what was one.
@@ -56,6 +81,8 @@ pub(super) struct Mbarrier {
     done: Vec<(Rc<Clock>, Publishing)>,
     /// The last arrival.
     site: u32,
+    /// The last commit that has not tracked the operations of other threads.
+    commit_site: u32,
     /// Since `mbarrier.init`.
     phases: Option<Phases>,
     /// While it is live.
@@ -65,6 +92,15 @@ pub(super) struct Mbarrier {
 }
 
 impl Mbarrier {
+    /// What says that an operation is done that happens now, and that the current phase counts or not.
+    fn completion(&self, counts: bool) -> Completion {
+        match self.actor {
+            _ if !counts => Completion::Thread,
+            Some(actor) => Completion::Phase(actor, self.complete),
+            None => Completion::Forgotten,
+        }
+    }
+
     /// Lanes of a warp arrive.
     fn arrive(&mut self, warp: &mut Warp, order: Order, who: Who) {
         if let Some(phases) = &mut self.phases {
@@ -86,7 +122,7 @@ impl Mbarrier {
             phases.complete();
         }
         self.complete += 1;
-        let Phase { released, remote, narrow, relaxed } = &mut self.current;
+        let Phase { released, remote, narrow, relaxed, untracked } = &mut self.current;
         if let Some(actor) = self.actor {
             released.learn(actor, 1, self.complete);
         }
@@ -99,7 +135,12 @@ impl Mbarrier {
             }
             None => self.done = vec![(Rc::new(std::mem::take(released)), Publishing::Released)],
         }
-        let others = [(remote, Publishing::Remote), (narrow, Publishing::Narrow), (relaxed, Publishing::Relaxed)];
+        let others = [
+            (remote, Publishing::Remote),
+            (narrow, Publishing::Narrow),
+            (relaxed, Publishing::Relaxed),
+            (untracked, Publishing::Untracked),
+        ];
         self.done.extend(others.into_iter().filter_map(|(clock, how)| Some((Rc::new(clock.take()?), how))));
     }
 }
@@ -155,8 +196,19 @@ impl Cluster {
 pub(super) struct Mbarriers {
     /// By slot.
     clusters: Vec<Cluster>,
-    /// What the threads of commits knew, and how many arrivals of each are to come: by warp, lanes, number.
-    commits: FxHashMap<(Actor, u32, u64), (Clock, u32)>,
+    /// Commits of which arrivals are to come: by warp, lanes, number.
+    commits: FxHashMap<(Actor, u32, u64), Commit>,
+}
+
+/// A `tcgen05.commit` that has not arrived on all its objects.
+#[derive(Debug)]
+pub(super) struct Commit {
+    /// What its thread knew.
+    pub known: Clock,
+    /// The operations of other threads that it comes after and does not track.
+    pub others: Option<Clock>,
+    /// How many arrivals are to come.
+    pub arrivals: u32,
 }
 
 impl Mbarriers {
@@ -214,18 +266,29 @@ impl Mbarriers {
         Some((object.actor?, object.complete))
     }
 
+    /// What says that an operation on an object is done that happens now, and that its current phase counts or not.
+    pub fn completion(&mut self, object: Object, counts: bool) -> Completion {
+        self.find(object).map_or(Completion::Thread, |object| object.completion(counts))
+    }
+
     /// A commit makes known what its thread knows, when it arrives.
-    pub fn commit(&mut self, commit: (Actor, u32, u64), known: Clock, arrivals: u32) {
-        if arrivals > 0 {
-            self.commits.insert(commit, (known, arrivals));
+    pub fn commit(&mut self, commit: (Actor, u32, u64), of: Commit) {
+        if of.arrivals > 0 {
+            self.commits.insert(commit, of);
         }
     }
 
-    /// It arrives on an object.
-    pub fn commit_arrives(&mut self, commit: (Actor, u32, u64), object: Object) {
-        let Some((known, arrivals)) = self.commits.remove(&commit) else { return };
-        self.of(object).current.released.join(&known);
-        self.commit(commit, known, arrivals - 1);
+    /// A commit at this statement arrives on an object.
+    pub fn commit_arrives(&mut self, commit: (Actor, u32, u64), object: Object, site: u32) {
+        let Some(mut of) = self.commits.remove(&commit) else { return };
+        let object = self.of(object);
+        object.current.released.join(&of.known);
+        if let Some(others) = &of.others {
+            object.current.untracked.get_or_insert_default().join(others);
+            object.commit_site = site;
+        }
+        of.arrivals -= 1;
+        self.commit(commit, of);
     }
 
     /// Operations before this time are complete when the current phase is.

@@ -1,10 +1,11 @@
 //! Copies that complete on mbarrier objects, and what a thread knows of them.
 
-use super::actor::{Actor, COPIES};
-use super::clock::Bridge;
+use super::actor::{Actor, COPIES, Work, are_neighbours};
+use super::clock::{Bridge, Clock};
 use super::threads::Warp;
 use super::what::What;
 use rustc_hash::{FxHashMap, FxHashSet};
+use std::collections::VecDeque;
 
 /// What has become of a copy.
 #[derive(Debug, Clone, Copy)]
@@ -38,7 +39,25 @@ pub(super) struct Operations {
     in_flight: FxHashMap<u64, u32>,
     /// What bulk copies write to global memory: a hash of the bytes and places.
     contents: FxHashSet<(Event, u64)>,
+    /// The last bulk copies that groups complete.
+    bulk: VecDeque<Bulk>,
 }
+
+/// A bulk copy of a group.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) struct Bulk {
+    pub warp: Actor,
+    pub lanes: u32,
+    /// The time of its warp when it started.
+    pub issued: u32,
+    /// The number of its group among those of its thread.
+    pub group: u32,
+    /// Its statement.
+    pub site: u32,
+}
+
+/// So many bulk copies are kept, for reports.
+const BULK: usize = 64;
 
 impl Operations {
     /// The time of a copy that a lane starts.
@@ -66,6 +85,35 @@ impl Operations {
     pub fn complete(&mut self, number: u64, phase: Option<(Actor, u32)>) {
         let Some(copy) = self.in_flight.remove(&number).and_then(|at| self.all.get_mut(at as usize)) else { return };
         copy.state = phase.map_or(State::Forgotten, |(object, phase)| State::Completes(object, phase));
+    }
+
+    /// A bulk copy starts that its group completes.
+    pub fn starts_bulk(&mut self, copy: Bulk) {
+        if self.bulk.back() == Some(&copy) {
+            return;
+        }
+        if self.bulk.len() == BULK {
+            self.bulk.pop_front();
+        }
+        self.bulk.push_back(copy);
+    }
+
+    /// What would complete the bulk copies of other threads of the CTA that these lanes of a warp know of, by groups of these works; and
+    /// the statement of the last one.
+    pub fn bulk_of_others(&self, warp: &Warp, lanes: u32, works: &[Work]) -> Option<(Clock, u32)> {
+        let lane = lanes.trailing_zeros() & 31;
+        let is_other = |copy: &&Bulk| copy.warp != warp.id || copy.lanes & lanes == 0;
+        let in_cta = self.bulk.iter().filter(|copy| are_neighbours(copy.warp, warp.id)).filter(is_other);
+        let is_open = |copy: &&Bulk| {
+            let done = |work: &Work| warp.knows(lane, work.of(copy.warp), copy.lanes, copy.group);
+            warp.knows(lane, copy.warp, copy.lanes, copy.issued) && works.iter().any(|work| !done(work))
+        };
+        let open: Vec<_> = in_cta.filter(is_open).collect();
+        let (last, mut clock) = (open.last()?.site, Clock::default());
+        for copy in open {
+            works.iter().for_each(|work| clock.learn(work.of(copy.warp), copy.lanes, copy.group + 1));
+        }
+        Some((clock, last))
     }
 
     /// A bulk copy writes this.

@@ -1,7 +1,8 @@
 //! Waits for a phase of an mbarrier object that come two phases late: the parity then names a later phase.
 //!
 //! A wait names one bit of a phase. A thread means the phase after the last one of which it knows that it is complete: because it has
-//! seen it, or because something orders it after the arrivals. If that phase and the next one are complete already, and nothing orders
+//! seen it, or because something orders it after the arrivals. If the bit is not that of this phase, the thread means the last one of which
+//! it knows, perhaps because it has arrived itself. If the phase that it means and the next one are complete already, and nothing orders
 //! the next one after the wait, then the wait is for the wrong phase.
 
 use super::actor::Actor;
@@ -64,11 +65,11 @@ impl Phases {
     /// A warp with this number in its CTA tests the phase of this parity. Is it late?
     pub fn test(&self, parity: u64, number: u32, warp: &Warp) -> Option<Late> {
         let mut known = self.seen.get(number as usize).copied().unwrap_or(0);
-        if self.complete < known + 2 {
+        if self.complete < known + 2 && (self.complete <= known || known % 2 == parity & 1) {
             return None;
         }
         // an arrival of the warp itself is known to it
-        let knows = |(id, lanes, time): &Arrival| *id == warp.id || warp.any_knows(*id, *lanes, *time);
+        let knows = |(id, lanes, time): &Arrival| *id == warp.id || warp.has_seen(*id, *lanes, *time);
         for (back, arrivals) in (0..).zip(self.last.iter().rev()) {
             let number = self.complete - back;
             if number <= known {
@@ -82,9 +83,10 @@ impl Phases {
                 known = number;
             }
         }
-        // phase `known` is the one after those that are known, and has its parity
-        let kept = self.complete <= known + self.last.len() as u64;
-        let late = kept && known % 2 == parity & 1 && self.complete >= known + 2;
-        late.then_some(Late { wanted: known, complete: self.complete })
+        // phase `known` is the one after those that are known, and has its parity; without one that is known, the wait is for none
+        let wanted = if known % 2 == parity & 1 { Some(known) } else { known.checked_sub(1) };
+        let is_kept = self.complete <= known + self.last.len() as u64;
+        let late = wanted.filter(|wanted| is_kept && self.complete >= wanted + 2);
+        late.map(|wanted| Late { wanted, complete: self.complete })
     }
 }

@@ -1,9 +1,11 @@
 //! Accesses to the shared memory of other CTAs of a cluster: those must have started, and must stay until the access is done (9.7.9.23).
 
 use super::actor::{Actor, COPIES, cta_of};
+use super::mbarriers::{Completion, Object};
 use super::operations::Operations;
 use super::shadow::Record;
 use super::threads::{Threads, Warp};
+use crate::monitor::Who;
 use rustc_hash::{FxHashMap, FxHashSet};
 
 /// An access to the shared memory of another CTA.
@@ -12,6 +14,7 @@ pub(super) struct Remote {
     pub record: Record,
     pub addr: u64,
     pub bytes: u32,
+    pub done: Completion,
 }
 
 /// The last access of lanes of a warp by a statement.
@@ -38,6 +41,14 @@ impl Remotes {
         self.started.contains(&key) || warp.has_met(lanes.trailing_zeros() & 31, key.1) && self.started.insert(key)
     }
 
+    /// The operation of a lane on an mbarrier object of another CTA was the start of a copy, and is done when the copy is.
+    pub fn starts_copy(&mut self, object: Object, warp: Actor, who: Who, time: u32) {
+        let of_cta = self.all.get_mut(&(object.0, object.1));
+        if let Some(remote) = of_cta.and_then(|all| all.get_mut(&(warp, who.lanes, who.site))) {
+            (remote.record.actor, remote.record.time, remote.done) = (COPIES, time, Completion::Thread);
+        }
+    }
+
     /// A CTA ends: an access that none of its threads knows to be done.
     pub fn end(
         &mut self,
@@ -54,7 +65,7 @@ impl Remotes {
                 COPIES => operations.is_complete(time, |object, phase| known(object, 1, phase)),
                 _ => known(actor, lanes, time),
             };
-            !done
+            !done && !remote.done.is_known(|object, phase| known(object, 1, phase))
         });
         open.sort_by_key(|remote| remote.record.site);
         open.into_iter()

@@ -1,6 +1,7 @@
 //! Accesses of several lanes of a warp in one instruction.
 
 use super::Checked;
+use super::mbarriers::Completion;
 use super::operations::View;
 use super::shadow::{Memory, Record};
 use super::what::What;
@@ -53,7 +54,7 @@ impl Checked {
             (false, false) => What::Load,
         };
         let new = Record::new(warp, lanes, a.who.site, what, order);
-        self.reaches(a, memory, new).ok()?;
+        self.reaches(a, memory, new, Completion::Thread).ok()?;
         let warp = self.threads.accesses(a.who)?;
         // whoever reads shared memory needs a write before
         let reads = matches!(memory, Memory::Shared { .. }) && (order.atomic || !a.write);

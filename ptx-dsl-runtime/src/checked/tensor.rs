@@ -13,7 +13,7 @@ use super::Checked;
 use super::actor::{Actor, Work, cta_of};
 use super::clock::{Bridge, Clock};
 use super::threads::Warp;
-use crate::fault::{FaultKind, NearMiss, Side, TensorOrder, TensorRace, TensorUnwritten, ThreadId};
+use crate::fault::{FaultKind, NearMiss, Side, TensorOrder, TensorRace, TensorUnwritten, ThreadId, TooWeak};
 use crate::machine::tensor::Unit;
 use crate::monitor::{TensorAccess, TensorArea, TensorBy, Who};
 use pipelines::{Operation, Pipelines};
@@ -39,7 +39,7 @@ impl What {
             TensorBy::Warp => What::Load,
             TensorBy::Operation { pipeline, .. } if write => What::Writes(pipeline.unit),
             TensorBy::Operation { pipeline, .. } => What::Reads(pipeline.unit),
-            TensorBy::Alloc => What::Alloc,
+            TensorBy::Alloc { .. } => What::Alloc,
             TensorBy::Dealloc => What::Dealloc,
         }
     }
@@ -75,6 +75,8 @@ struct Record {
     done: (Actor, u32, u32),
     /// Its number, if it is an operation.
     operation: Option<u64>,
+    /// Its number among the allocations of the CTA with its peer, if it is one.
+    half: Option<usize>,
 }
 
 impl Record {
@@ -94,6 +96,8 @@ impl Record {
 struct Shadow {
     records: Vec<Record>,
     written: Written,
+    /// The CTA's halves of allocations with its peer: the event that completes each.
+    halves: Vec<(Actor, u32, u32)>,
 }
 
 /// The Tensor Memory of all resident clusters.
@@ -131,6 +135,15 @@ impl TensorMemory {
         }
     }
 
+    /// The operations that a commit of a thread, which knows of this, comes after and does not track.
+    pub fn not_tracked(&self, thread: (Actor, u32), known: &Clock) -> Option<Clock> {
+        let mut others = None;
+        for (actor, lanes, time) in self.pipelines.not_tracked(thread, known) {
+            others.get_or_insert_with(Clock::default).learn(actor, lanes, time);
+        }
+        others
+    }
+
     /// What completes an access that a warp makes now: actor, lanes, time.
     fn completion(&self, by: TensorBy, write: bool, warp: &Warp, lanes: u32) -> (Actor, u32, u32) {
         let waits = self.waits.get(&warp.id).copied().unwrap_or_default();
@@ -138,7 +151,7 @@ impl TensorMemory {
             TensorBy::Warp if write => (Work::TensorStores.of(warp.id), 1, waits[1]),
             TensorBy::Warp => (Work::TensorLoads.of(warp.id), 1, waits[0]),
             TensorBy::Operation { commits, .. } => (Work::Tensor.of(warp.id), lanes, commits as u32),
-            TensorBy::Alloc | TensorBy::Dealloc => (warp.id, lanes, warp.time),
+            TensorBy::Alloc { .. } | TensorBy::Dealloc => (warp.id, lanes, warp.time),
         }
     }
 }
@@ -152,13 +165,15 @@ struct New<'n> {
 }
 
 impl New<'_> {
-    /// What is missing between an earlier access and this one.
-    fn missing(&self, r: &Record, pipelines: &Pipelines) -> Option<TensorOrder> {
+    /// What is missing between an earlier access and this one. `peer`: halves of allocations in the peer CTA.
+    fn missing(&self, r: &Record, pipelines: &Pipelines, peer: &[(Actor, u32, u32)]) -> Option<TensorOrder> {
         let (actor, lanes, time) = r.done;
         let own = r.warp == self.warp.id;
         if r.what == What::Alloc {
-            // the peer CTA of a pair has its own
-            let known = own || cta_of(r.warp) != cta_of(self.warp.id) || self.warp.has_seen(actor, lanes, time);
+            // the two halves are one operation (Table 46): who knows of one knows of both, and the peer CTA has its own
+            let other_half = r.half.and_then(|half| peer.get(half));
+            let seen = |&(actor, lanes, time): &(Actor, u32, u32)| self.warp.has_seen(actor, lanes, time);
+            let known = own || cta_of(r.warp) != cta_of(self.warp.id) || seen(&r.done) || other_half.is_some_and(seen);
             return (!known).then_some(TensorOrder::Synchronisation);
         }
         if let (Some(first), Some(then)) = (r.operation, self.operation)
@@ -207,11 +222,15 @@ impl Checked {
                     unwritten = unwritten.or_else(|| (!write).then(|| area.clone()));
                     continue;
                 };
-                let conflicts = |r: &&Record| (write || r.write) && r.meets(area);
+                // what others have done since the peer told them is no conflict with the CTA's half of an allocation
+                let with_peer = matches!(a.by, TensorBy::Alloc { with_peer: true });
+                let conflicts = |r: &&Record| (write || r.write) && r.meets(area) && !with_peer;
                 found = found.or_else(|| {
                     let all = shadow.records.iter().filter(conflicts);
-                    let pipelines = &self.tensor.pipelines;
-                    let mut missing = all.filter_map(|r| new.missing(r, pipelines).map(|order| (r.clone(), order)));
+                    let TensorMemory { ctas, pipelines, .. } = &self.tensor;
+                    let peer = ctas.get(&(who.slot, area.rank ^ 1)).map_or(&[][..], |peer| &peer.halves);
+                    let mut missing =
+                        all.filter_map(|r| new.missing(r, pipelines, peer).map(|order| (r.clone(), order)));
                     missing.next().map(|(r, order)| (r, order, area.clone(), write))
                 });
                 let has_any = write || shadow.written.has_any(&area.lanes, &area.columns);
@@ -240,23 +259,31 @@ impl Checked {
             let done = self.tensor.completion(a.by, write, warp, lanes);
             let what = What::of(a.by, write);
             for area in areas {
+                let by_peer = self.tensor.ctas.get(&(who.slot, area.rank ^ 1)).map_or(0, |peer| peer.halves.len());
                 let shadow = self.tensor.ctas.entry((who.slot, area.rank)).or_default();
+                // accesses may have followed the peer's half
+                let with_peer = matches!(a.by, TensorBy::Alloc { with_peer: true });
+                let is_second = with_peer && by_peer > shadow.halves.len();
                 let author = |r: &Record| (r.warp, r.of, r.what) == (warp.id, of, what);
                 let own = operation.is_some();
                 let replaces = |r: &Record| r.is_in(area) && (write && (!own || r.operation != operation) || author(r));
-                shadow.records.retain(|r| !replaces(r));
+                shadow.records.retain(|r| is_second || !replaces(r));
                 match a.by {
                     TensorBy::Dealloc => {
                         shadow.written.forget(&area.columns);
                         continue;
                     }
-                    TensorBy::Alloc => {}
+                    TensorBy::Alloc { .. } => {}
                     _ if write => shadow.written.mark(&area.lanes, &area.columns),
                     _ => {}
                 }
+                let half = with_peer.then(|| {
+                    shadow.halves.push(done);
+                    shadow.halves.len() - 1
+                });
                 let (lanes, columns) = (area.lanes.clone(), area.columns.clone());
                 let (site, warp) = (who.site, warp.id);
-                shadow.records.push(Record { lanes, columns, what, write, site, warp, of, done, operation });
+                shadow.records.push(Record { lanes, columns, what, write, site, warp, of, done, operation, half });
             }
         }
         let TensorMemory { ctas, pipelines, .. } = &mut self.tensor;
@@ -278,7 +305,7 @@ impl Checked {
         let missing = if complete { TensorOrder::Synchronisation } else { order };
         let observer = (who.slot, who.rank, who.warp);
         let near = self.misses.last(observer, actor, lanes, time);
-        let near_miss = near.filter(|_| missing == TensorOrder::Synchronisation);
+        let near_miss = near.filter(|m| missing == TensorOrder::Synchronisation || m.why == TooWeak::OtherCommit);
         let near_miss = near_miss.map(|m| NearMiss { why: m.why, from: m.from, from_at: None, to: m.to, to_at: None });
         let (ctaid, rank, warp) = self.threads.place(r.warp);
         let thread = ThreadId { ctaid, tid: [0; 3], warp, lane: r.of.trailing_zeros() & 31, rank };

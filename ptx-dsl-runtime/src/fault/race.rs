@@ -89,11 +89,12 @@ impl Race {
         if let Some(early) = &self.early {
             return early.help().into();
         }
+        let miss = self.near_miss.as_ref().filter(|miss| !self.asynchronous || miss.why.is_of_other_thread());
+        if let Some(miss) = miss {
+            return miss.why.help().into();
+        }
         if self.asynchronous {
             return self.help_of_operation(thread);
-        }
-        if let Some(miss) = &self.near_miss {
-            return miss.why.help().into();
         }
         thread.map(|thread| self.help_of_threads(thread)).unwrap_or_default()
     }

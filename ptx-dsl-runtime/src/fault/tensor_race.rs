@@ -69,6 +69,10 @@ impl TensorRace {
 
     /// What would order the accesses.
     pub(super) fn help(&self) -> &'static str {
+        let of_other = self.near_miss.as_ref().filter(|miss| miss.why.is_of_other_thread());
+        if let Some(miss) = of_other {
+            return miss.why.help();
+        }
         match self.missing {
             TensorOrder::Wait if self.other.access == "store" => {
                 "put `tcgen05.wait::st` after the store, before other threads are told of it"

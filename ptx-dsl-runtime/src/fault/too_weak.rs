@@ -2,7 +2,8 @@
 
 use std::fmt;
 
-/// What is too weak about a synchronisation: a part of it is relaxed, or its scope does not include the other thread.
+/// What is too weak about a synchronisation: a part of it is relaxed, its scope does not include the other thread, or it is about the
+/// asynchronous operations of the wrong thread.
 #[derive(Debug, Clone, Copy, PartialEq, Eq, Hash)]
 #[non_exhaustive]
 pub enum TooWeak {
@@ -24,9 +25,18 @@ pub enum TooWeak {
     ArrivalScope,
     /// The scope of a wait for arrivals from another CTA.
     WaitScope,
+    /// A `tcgen05.commit` by a thread that has not issued the operation.
+    OtherCommit,
+    /// A wait for bulk groups by a thread that has not started the copy.
+    OtherGroups,
 }
 
 impl TooWeak {
+    /// Is it about the asynchronous operations of another thread?
+    pub(super) fn is_of_other_thread(self) -> bool {
+        matches!(self, TooWeak::OtherCommit | TooWeak::OtherGroups)
+    }
+
     /// The edit that makes it strong enough.
     pub(super) fn help(self) -> &'static str {
         match self {
@@ -41,6 +51,10 @@ impl TooWeak {
             TooWeak::RelaxedWait => "write `.acquire` at the wait, or put a `fence.acq_rel.cluster` after it",
             TooWeak::ArrivalScope => "write `.release.cluster` at the arrival",
             TooWeak::WaitScope => "write `.acquire.cluster` at the wait",
+            TooWeak::OtherCommit => "let the thread that issues the operation execute the `tcgen05.commit` after it",
+            TooWeak::OtherGroups => {
+                "let the thread that starts the copy commit and wait for its group, and then synchronise with the others"
+            }
         }
     }
 }
@@ -60,6 +74,8 @@ impl fmt::Display for TooWeak {
             TooWeak::RelaxedWait => "the wait is `.relaxed`, and no fence of acquire semantics follows it",
             TooWeak::ArrivalScope => "the scope of the arrival does not include the thread that waits",
             TooWeak::WaitScope => "the scope of the wait does not include the thread that arrives",
+            TooWeak::OtherCommit => "a commit tracks only the operations that its own thread has issued",
+            TooWeak::OtherGroups => "a wait for bulk groups waits only for the copies of its own thread",
         })
     }
 }

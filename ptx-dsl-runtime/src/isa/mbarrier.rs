@@ -74,7 +74,9 @@ fn tx(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], expect: bool) -> Done {
             if expect {
                 x.tell_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
             }
-            x.mbarrier(rank, offset, |word| step(word, bytes), l as u32)?;
+            x.tell_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << l)?;
+            let done = x.update_mbarrier(rank, offset, |word| step(word, bytes), l as u32);
+            done.map_err(|kind| x.fault(kind, l as u32))?;
         }
     }
     Ok(())
@@ -112,7 +114,8 @@ fn arrive_on(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], d: &mut [&mut Lanes], drop: bo
                 x.tell_sync(Sync::MbarrierExpects { rank, offset, bytes }, 1 << l)?;
             }
             x.tell_sync(Sync::MbarrierArrive { rank, offset }, 1 << l)?;
-            let arrived = x.mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32)?;
+            let arrived = x.update_mbarrier(rank, offset, |word| object::arrive(word, count, how), l as u32);
+            let arrived = arrived.map_err(|kind| x.fault(kind, l as u32))?;
             set(d, 0, l, if rank == x.rank() { arrived.state } else { 0 });
         }
     }
@@ -211,7 +214,7 @@ fn shared_by_all(x: &Ctx<'_>, addr: &Lanes) -> Option<u64> {
 pub(crate) fn test_together(x: &mut Ctx<'_>, q: Q, addr: u64, parity: u64) -> Result<(bool, Wait), Box<Fault>> {
     let (rank, first) = (x.rank(), x.mask.trailing_zeros() as usize);
     let (offset, parity) = (find_own(x, q, addr, first)?, parity & 1);
-    x.tell_sync(Sync::Mbarrier { rank, offset }, x.mask)?;
+    x.tell_sync(Sync::Mbarrier { rank, offset, counts: false }, x.mask)?;
     x.tell_sync(Sync::MbarrierTest { rank, offset, parity }, x.mask)?;
     let look = |word| object::passed(word, parity).map(|passed| (word, passed));
     let done = x.update_mbarrier(rank, offset, look, first as u32).map_err(|kind| x.fault(kind, first as u32))?;

@@ -203,7 +203,7 @@ impl Ctx<'_> {
         found.map_err(|kind| self.fault(kind, lane))
     }
 
-    /// Updates an mbarrier object. If its phase completes, waiting threads are checked again.
+    /// Reads or updates an mbarrier object by an operation that its phase does not count, and tells the monitor.
     pub fn mbarrier<R>(
         &mut self,
         rank: u32,
@@ -211,10 +211,11 @@ impl Ctx<'_> {
         update: impl FnOnce(u64) -> Result<(u64, R), MbarrierError>,
         lane: u32,
     ) -> Result<R, Box<Fault>> {
-        self.tell_sync(Sync::Mbarrier { rank, offset }, 1 << lane)?;
+        self.tell_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
         self.update_mbarrier(rank, offset, update, lane).map_err(|kind| self.fault(kind, lane))
     }
 
+    /// Updates an mbarrier object. If its phase completes, waiting threads are checked again.
     pub(crate) fn update_mbarrier<R>(
         &mut self,
         rank: u32,

@@ -31,7 +31,10 @@ pub enum TensorBy {
     #[allow(missing_docs)]
     Operation { commits: u64, pipeline: Pipeline },
     /// `tcgen05.alloc`, which writes nothing, but gives the columns to the CTA.
-    Alloc,
+    Alloc {
+        /// `.cta_group::2`: the peer CTA of the pair has allocated them too.
+        with_peer: bool,
+    },
     /// `tcgen05.dealloc`
     Dealloc,
 }

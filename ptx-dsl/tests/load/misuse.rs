@@ -224,6 +224,32 @@ fn a_wait_two_phases_late() {
     clean(threads(64), &format!("{OBJECTS} @%p {arrive} {}", wait("c", "bar", 0)));
 }
 
+/// A thread knows that a phase is complete because it has arrived itself, and waits for it when the next one is complete too.
+#[test]
+fn a_wait_two_phases_late_of_a_thread_that_has_arrived() {
+    let arrive = |object: &str| format!("mbarrier.arrive.shared.b64 _, [{object}];\n");
+    let kernel = |first: &str, second: &str| {
+        format!(
+            "setp.eq.u32 %p, %t, 0; @%p st.shared.u32 [tile], 0; {OBJECTS} @!%p bra others;\n\
+             {} {first} bra done;\n\
+             others: setp.ne.u32 %p, %t, 32; @%p bra done;\n{} {second} done:",
+            arrive("bar"),
+            wait("c", "bar", 0)
+        )
+    };
+    let (own, next) = (wait("p", "bar", 0), arrive("bar"));
+    // the second thread does not know whether the first one has waited, and the first one not what has happened since
+    let poll = "poll: ld.relaxed.cta.shared.u32 %r2, [tile]; setp.eq.u32 %p, %r2, 0; @%p bra poll;\n";
+    let late = kernel(&format!("{poll} {own}"), &format!("{next} st.relaxed.cta.shared.u32 [tile], 1;"));
+    let found = fault(threads(64), &late);
+    assert!(matches!(found.kind, FaultKind::MbarrierLateWait { wanted: 0, complete: 2, .. }), "{found}");
+    // it waits until the first one has
+    clean(threads(64), &kernel(&format!("{own} {}", arrive("other")), &format!("{} {next}", wait("o", "other", 0))));
+    // a wait that is repeated is in time until the next phase is complete
+    let twice = format!("{own} {} {}", wait("again", "bar", 0), arrive("other"));
+    clean(threads(64), &kernel(&twice, &format!("{} {next}", wait("o", "other", 0))));
+}
+
 #[test]
 fn aligned_barriers_of_one_warp_at_two_statements() {
     let apart = "setp.lt.u32 %p, %t, 16; @%p bra one; $sync 0; bra done;\n one: $sync 0;\n done:";

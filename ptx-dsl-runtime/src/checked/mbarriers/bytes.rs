@@ -3,7 +3,8 @@
 //! Only operations on the object access them, and these do not conflict with each other, only with the initialisation. So they are kept in
 //! one list, as the shadow keeps reads, and are added to the shadow when the object ends.
 
-use crate::checked::actor::{Actor, COPIES, cta_of};
+use super::Completion;
+use crate::checked::actor::{Actor, cta_of};
 use crate::checked::operations::View;
 use crate::checked::shadow::Record;
 use crate::checked::threads::Warp;
@@ -20,6 +21,7 @@ struct Operation {
     time: u32,
     lanes: u32,
     site: u32,
+    done: Completion,
     /// Counts those that are kept, in their order.
     number: u64,
 }
@@ -73,12 +75,12 @@ impl Bytes {
 
     /// An operation on the object. If it has a race with the initialisation: that.
     #[inline]
-    pub fn access(&mut self, new: &Record, view: &View<'_>) -> Option<Record> {
+    pub fn access(&mut self, new: &Record, view: &View<'_>, done: Completion) -> Option<Record> {
         let Record { actor, time, lanes, site, .. } = *new;
         if !view.warp.knows_by_barrier(self.init.actor, self.init.time) && !self.init.is_behind(view) {
             return Some(self.init);
         }
-        self.keep(Operation { actor, time, lanes, site, number: self.last + 1 }, view.warp);
+        self.keep(Operation { actor, time, lanes, site, done, number: self.last + 1 }, view.warp);
         None
     }
 
@@ -133,6 +135,7 @@ impl Bytes {
         if let Some(same) = same {
             let again = same.number != self.last || same.lanes == new.lanes;
             same.lanes |= new.lanes;
+            same.done = same.done.max(new.done);
             if again {
                 return true;
             }
@@ -148,19 +151,16 @@ impl Bytes {
         joins
     }
 
-    /// The last operation, by lanes of a warp, starts a copy that completes on the object: who knows that the copy is complete knows of it.
-    pub fn is_of_copy(&mut self, (warp, lanes): (Actor, u32), time: u32) {
-        let last = self.last;
-        let is_last = |old: &&mut Operation| old.number == last && old.actor == warp && old.lanes & lanes != 0;
-        if let Some(operation) = self.all.iter_mut().find(is_last) {
-            (operation.actor, operation.lanes, operation.time) = (COPIES, 1, time);
-            self.whole = false;
-        }
+    /// Only synchronisation with their threads says that the operations are done.
+    #[cfg(test)]
+    pub fn forget_phases(&mut self) {
+        self.all.iter_mut().for_each(|operation| operation.done = Completion::Thread);
     }
 
-    /// The operations, from the oldest to the last.
-    pub fn operations(mut self) -> Vec<Record> {
+    /// The operations that are not done for whoever knows of these phases, from the oldest to the last.
+    pub fn operations(mut self, known: impl Fn(Actor, u32) -> bool) -> Vec<Record> {
         self.all.sort_unstable_by_key(|operation| operation.number);
-        self.all.into_iter().map(Operation::record).collect()
+        let is_open = |operation: &Operation| !operation.done.is_known(&known);
+        self.all.into_iter().filter(is_open).map(Operation::record).collect()
     }
 }

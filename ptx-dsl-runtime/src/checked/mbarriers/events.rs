@@ -1,7 +1,7 @@
 //! Operations on mbarrier objects.
 
 use super::bytes::Bytes;
-use super::{Mbarrier, Object, Publishing};
+use super::{Completion, Mbarrier, Object, Publishing};
 use crate::checked::Checked;
 use crate::checked::inside::SHARED;
 use crate::checked::misses::{Events, Misses};
@@ -34,7 +34,7 @@ impl Checked {
         if let Some(warp) = self.threads.warp(slot, rank, 0) {
             self.mbarriers.init(object, warp.id);
         }
-        self.object(object, What::Init, who)?;
+        self.object(object, What::Init, Completion::Thread, who)?;
         if let Some(warp) = self.threads.of(who)
             && who.lanes.is_power_of_two()
             && offset.is_multiple_of(8)
@@ -50,21 +50,30 @@ impl Checked {
         let (slot, rank, offset) = object;
         self.live.remove(&object);
         if let Some(bytes) = self.mbarriers.find(object).and_then(|object| object.bytes.take()) {
-            self.shadows.of(Memory::Shared { slot, rank }).add(offset.into(), &bytes.operations());
+            let warp = self.threads.of(who);
+            let lane = who.lanes.trailing_zeros() & 31;
+            let open = bytes.operations(|object, phase| warp.as_ref().is_some_and(|w| w.knows(lane, object, 1, phase)));
+            self.shadows.of(Memory::Shared { slot, rank }).add(offset.into(), &open);
         }
-        self.object(object, What::Init, who)?;
+        self.object(object, What::Init, Completion::Thread, who)?;
         // the memory is as if never written, but who writes it must know of the end
         self.shadows.of(Memory::Shared { slot, rank }).forget(offset.into(), 8);
-        self.object(object, What::Inval, who)
+        self.object(object, What::Inval, Completion::Thread, who)
     }
 
     /// An operation on the bytes of an object.
-    pub(in crate::checked) fn object(&mut self, object: Object, what: What, who: Who) -> Result<(), FaultKind> {
+    pub(in crate::checked) fn object(
+        &mut self,
+        object: Object,
+        what: What,
+        done: Completion,
+        who: Who,
+    ) -> Result<(), FaultKind> {
         let (slot, rank, offset) = object;
         let Some(warp) = self.threads.of(who) else { return Ok(()) };
         if !warp.is_together(who.lanes) {
             let mut lanes = (0..32).map(|l| who.lanes & 1 << l).filter(|lane| *lane != 0);
-            return lanes.try_for_each(|lanes| self.object(object, what, Who { lanes, ..who }));
+            return lanes.try_for_each(|lanes| self.object(object, what, done, Who { lanes, ..who }));
         }
         let order = if what == What::Mbarrier { OPERATION } else { Order { strong: false, ..OPERATION } };
         let record = Record::new(warp, who.lanes, who.site, what, order);
@@ -73,12 +82,12 @@ impl Checked {
         let a = Access { place, addr, bytes: 8, write, same: false, by, proxy, order, who };
         let memory = Memory::Shared { slot, rank };
         self.inside(&a)?;
-        self.reaches(&a, memory, record)?;
+        self.reaches(&a, memory, record, done)?;
         let Some(warp) = self.threads.of(who) else { return Ok(()) };
         let (lanes, operations) = (who.lanes, &self.operations);
         let view = View { warp, lanes, operations, bridge: None, reads: false, content: None };
         let race = match self.mbarriers.find(object).and_then(|object| object.bytes.as_mut()) {
-            Some(bytes) => bytes.access(&record, &view),
+            Some(bytes) => bytes.access(&record, &view, done),
             None => {
                 let shadow = self.shadows.of(memory);
                 shadow.guard(offset.into());
@@ -94,27 +103,29 @@ impl Checked {
     /// An operation by lanes that know the same on the bytes of a live object of their CTA: the warp, and the object. `None` if there is
     /// more to it than that nothing is wrong.
     #[inline]
-    fn operation(&mut self, object: Object, who: Who) -> Option<(&mut Warp, &mut Mbarrier, &mut Misses)> {
+    fn operation(&mut self, object: Object, counts: bool, who: Who) -> Option<(&mut Warp, &mut Mbarrier, &mut Misses)> {
         let (_, rank, offset) = object;
         let bytes = (offset.into(), u64::from(offset) + 8);
         if rank != who.rank || self.variables.left_by(who.site, SHARED, bytes).is_some() {
             return None;
         }
         let (warp, object) = (self.threads.of(who)?, self.mbarriers.find(object)?);
+        let done = object.completion(counts);
         let bytes = object.bytes.as_mut().filter(|_| warp.is_together(who.lanes))?;
         let record = Record::new(warp, who.lanes, who.site, What::Mbarrier, OPERATION);
         let (lanes, operations) = (who.lanes, &self.operations);
         let view = View { warp, lanes, operations, bridge: None, reads: false, content: None };
-        bytes.access(&record, &view).is_none().then_some((warp, object, &mut self.misses))
+        bytes.access(&record, &view, done).is_none().then_some((warp, object, &mut self.misses))
     }
 
     /// Lanes of a warp arrive.
     pub(in crate::checked) fn arrives(&mut self, object: Object, order: Order, who: Who) -> Result<(), FaultKind> {
-        if let Some((warp, object, _)) = self.operation(object, who) {
+        if let Some((warp, object, _)) = self.operation(object, true, who) {
             object.arrive(warp, order, who);
             return Ok(());
         }
-        let found = self.object(object, What::Mbarrier, who);
+        let done = self.mbarriers.completion(object, true);
+        let found = self.object(object, What::Mbarrier, done, who);
         if let Some(warp) = self.threads.of(who) {
             self.mbarriers.of(object).arrive(warp, order, who);
         }
@@ -130,7 +141,7 @@ impl Checked {
         order: Order,
         who: Who,
     ) -> bool {
-        let Some((warp, object, misses)) = self.operation(object, who) else { return false };
+        let Some((warp, object, misses)) = self.operation(object, false, who) else { return false };
         if object.phases.as_ref().is_some_and(|phases| phases.test(parity, who.warp, warp).is_some()) {
             return false;
         }
@@ -176,6 +187,10 @@ impl Mbarrier {
                 }
                 Publishing::Narrow => TooWeak::ArrivalScope,
                 Publishing::Relaxed => TooWeak::RelaxedArrival,
+                Publishing::Untracked => {
+                    misses.remember(who, Events::Known(clock.clone()), TooWeak::OtherCommit, self.commit_site);
+                    continue;
+                }
             };
             warp.meet(who.lanes, clock);
             misses.remember(who, Events::Known(clock.clone()), why, self.site);

@@ -17,12 +17,13 @@ impl Checked {
     /// A copy starts that will complete bytes of an object.
     pub(in crate::checked) fn copy_starts(&mut self, copy: u64, object: Object, bytes: u32, who: Who) {
         let Some(warp) = self.threads.of(who) else { return };
-        let time = self.operations.start(copy, warp.id, who.lanes.trailing_zeros() & 31);
+        let warp = warp.id;
+        let time = self.operations.start(copy, warp, who.lanes.trailing_zeros() & 31);
+        if object.1 != who.rank {
+            self.remotes.starts_copy(object, warp, who, time);
+        }
         let object = self.mbarriers.of(object);
         object.tx.start(object.complete, bytes);
-        if let Some(bytes) = object.bytes.as_mut() {
-            bytes.is_of_copy((warp.id, who.lanes), time);
-        }
         if let Some(actor) = object.actor {
             self.operations.starts_in(time, (actor, object.complete));
         }

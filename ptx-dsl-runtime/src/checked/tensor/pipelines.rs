@@ -1,7 +1,7 @@
 //! Which `tcgen05` operations execute after others without waiting for their completion (9.7.16.6.2, 9.7.16.6.3).
 
 use crate::checked::actor::{Actor, Work};
-use crate::checked::clock::Bridge;
+use crate::checked::clock::{Bridge, Clock};
 use crate::checked::threads::Warp;
 use crate::machine::tensor::Pipeline;
 use rustc_hash::FxHashMap;
@@ -92,6 +92,13 @@ impl Pipelines {
     /// What a commit of this thread completes of others.
     pub fn completed_by(&self, thread: (Actor, u32)) -> impl Iterator<Item = (Actor, u32, u32)> + '_ {
         self.of_others.get(&thread).into_iter().flatten().map(|(&(actor, lanes), &time)| (actor, lanes, time))
+    }
+
+    /// What a commit of this thread, which knows of this, does not complete: the operations of other threads that it comes after.
+    pub fn not_tracked(&self, thread: (Actor, u32), known: &Clock) -> impl Iterator<Item = (Actor, u32, u32)> {
+        let all = self.operations.values().map(|(operation, _)| operation);
+        let of_others = all.filter(move |o| (o.warp, o.lanes) != thread && known.knows(o.warp, o.lanes, o.issued));
+        of_others.map(Operation::completion).filter(|(actor, lanes, time)| !known.knows(*actor, *lanes, time - 1))
     }
 
     /// Forgets operations that no access needs, once they are many.

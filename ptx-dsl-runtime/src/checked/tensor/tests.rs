@@ -243,7 +243,7 @@ fn columns_come_and_go() {
     let mut cta = Cta::new(true);
     let columns = [area(0..32)];
     let free = |cta: &mut Cta| cta.access(TensorBy::Dealloc, who(0, ALL), &[], &columns);
-    assert_eq!(cta.access(TensorBy::Alloc, who(0, ALL), &[], &columns), None);
+    assert_eq!(cta.access(TensorBy::Alloc { with_peer: false }, who(0, ALL), &[], &columns), None);
     // the warp that has allocated may use them, others once it has told them
     assert_eq!(cta.store(0), None);
     cta.wait(0, true);
@@ -252,12 +252,12 @@ fn columns_come_and_go() {
     assert_eq!(cta.access(TensorBy::Warp, who(2, ALL), &[], &[area(16..24)]), None);
     assert_eq!(free(&mut cta), Some(TensorOrder::Wait));
     // it wants no fences, but to be told
-    cta.access(TensorBy::Alloc, who(0, ALL), &[], &columns);
+    cta.access(TensorBy::Alloc { with_peer: false }, who(0, ALL), &[], &columns);
     cta.barrier();
     assert_eq!(cta.store(2), None);
     cta.wait(2, true);
     assert_eq!(free(&mut cta), Some(TensorOrder::Synchronisation));
-    cta.access(TensorBy::Alloc, who(0, ALL), &[], &columns);
+    cta.access(TensorBy::Alloc { with_peer: false }, who(0, ALL), &[], &columns);
     cta.barrier();
     assert_eq!(cta.store(2), None);
     cta.wait(2, true);

@@ -49,7 +49,8 @@ pub fn tcgen05_alloc(x: &mut Ctx<'_>, q: Q, s: &[&Lanes], _: &mut [&mut Lanes]) 
         // lane 0 of Tensor Memory, so the address is the column
         Some(column) => {
             let from = column as usize;
-            x.tensor_columns(from..from + columns as usize, TensorBy::Alloc, lane)?;
+            let by = TensorBy::Alloc { with_peer: q.has(q::cta_group_2) };
+            x.tensor_columns(from..from + columns as usize, by, lane)?;
             x.write(AddrSpace::SharedCta, offset as u64, 4, [column as u64, 0, 0, 0], lane)?;
             // the warp stores it together, so each of its lanes may read it
             let members = x.mask;

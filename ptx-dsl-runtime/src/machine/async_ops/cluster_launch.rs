@@ -51,7 +51,7 @@ impl Ctx<'_> {
         self.tell(Event::Cancels { who: self.who(1 << lane), first: cancelled });
         let words = encode(cancelled);
         for rank in ranks {
-            self.tell_sync(Sync::Mbarrier { rank, offset: mbarrier }, 1 << lane)?;
+            self.tell_sync(Sync::Mbarrier { rank, offset: mbarrier, counts: true }, 1 << lane)?;
             let number = self.next_copy();
             self.tell_sync(Sync::CopyStarts { copy: number, rank, offset: mbarrier, bytes: 16 }, 1 << lane)?;
             if self.monitor.is_on() {

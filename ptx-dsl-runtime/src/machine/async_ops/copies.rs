@@ -118,8 +118,9 @@ impl Ctx<'_> {
         let number = self.next_copy();
         if let Signal::Mbarrier { at, bytes } = signal {
             self.window(at.rank).map_err(|kind| self.fault(kind, lane))?;
-            self.tell_sync(Sync::Mbarrier { rank: at.rank, offset: at.offset }, 1 << lane)?;
-            self.tell_sync(Sync::CopyStarts { copy: number, rank: at.rank, offset: at.offset, bytes }, 1 << lane)?;
+            let (rank, offset) = (at.rank, at.offset);
+            self.tell_sync(Sync::Mbarrier { rank, offset, counts: true }, 1 << lane)?;
+            self.tell_sync(Sync::CopyStarts { copy: number, rank, offset, bytes }, 1 << lane)?;
         }
         let mut copy = Copy { job, read: None, signal, group: 0, number };
         if signal == Signal::BulkGroup {

@@ -195,7 +195,9 @@ impl Ctx<'_> {
         self.tell_sync(Sync::MbarrierArrive { rank, offset }, lanes)?;
         if !noinc {
             for _ in 0..lanes.count_ones() {
-                self.mbarrier(rank, offset, |word| mbarrier::increment(word).map(|new| (new, ())), first)?;
+                let counted =
+                    self.update_mbarrier(rank, offset, |w| mbarrier::increment(w).map(|new| (new, ())), first);
+                counted.map_err(|kind| self.fault(kind, first))?;
             }
         }
         let of_warp = self.async_ops.lane_copies.get(&key);
@@ -207,7 +209,8 @@ impl Ctx<'_> {
         let of_warp = self.async_ops.lane_copies.get(&key);
         if of_warp.is_none_or(|w| w.started.iter().all(|s| s.lanes & lanes == 0)) {
             let count = lanes.count_ones();
-            return self.mbarrier(rank, offset, |w| mbarrier::arrive(w, count, Arrive::default()), first).map(drop);
+            let arrived = self.update_mbarrier(rank, offset, |w| mbarrier::arrive(w, count, Arrive::default()), first);
+            return arrived.map(drop).map_err(|kind| self.fault(kind, first));
         }
         let before = self.async_ops.issued + 1;
         self.send(first, 0, Work::CopiesArrive(CopiesArrive { lanes, offset, before }));

@@ -100,7 +100,7 @@ impl Ctx<'_> {
             if let Err(kind) = self.window(rank) {
                 return Err(self.fault(kind, lane));
             }
-            self.tell_sync(Sync::Mbarrier { rank, offset }, 1 << lane)?;
+            self.tell_sync(Sync::Mbarrier { rank, offset, counts: false }, 1 << lane)?;
         }
         let thread = (self.residents.slot, self.cur.cta, self.warp, lane);
         // the latest due times: of the operations, and of the commits by the CTA in which they arrive
