@@ -5,7 +5,7 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{Kind, accesses, value_access};
 use ptx_dsl_analysis::ssa::Val;
-use ptx_dsl_isa::hir::{Instr, Operand};
+use ptx_dsl_isa::hir::{Instr, Operand, RegId};
 use ptx_dsl_isa::isa::effect::{Carry, MemoryOp};
 use ptx_dsl_isa::isa::{Control, Host, Role};
 use ptx_dsl_isa::opcode::op;
@@ -55,7 +55,7 @@ fn is_observed(flow: &Flow, shuffle: u32) -> bool {
 }
 
 /// The register of a destination, without the predicate beside it.
-fn first_register(o: &Operand) -> Option<(ptx_dsl_isa::hir::RegId, u32)> {
+fn first_register(o: &Operand) -> Option<(RegId, u32)> {
     match o {
         Operand::Pair(value, _) => value.register(),
         _ => o.register(),
