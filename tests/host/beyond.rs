@@ -262,3 +262,62 @@ fn variables_and_registers_of_the_module() {
     let error = error.to_string();
     assert!(error.contains("`counter` yet: functions share this register of the module"), "{error}");
 }
+
+mod sums_of_registers {
+    ptx_dsl::ptx! {
+        <sm_90, ptx 8.0, compiled, allow(PTX0521, PTX0520)>
+        .global .align 4 .u32 t[4][2] = {{1, 2}, {3, 4}, {5}, {7, 8}};
+        .global .align 4 .u8 u[2][2][2] = {{{1, 2}}, {{4, 5}, {6}}};
+        .visible .entry register_sums(.param .u64 .ptr .global .align 8 out: &mut [u64]) {
+            .reg .b64 %o, %a, %w; .reg .b32 %i, %v, %m; .reg .b16 %h; .reg .pred %p, %q;
+            ld.param.u64 %o, [out];
+            mov.u32 %i, %tid.x;
+            mad.wide.u32 %o, %i, 64, %o;
+            mov.u32 %m, 0xffffffff;
+            // The sum has the width of the register, whatever the instruction does with it.
+            cvt.u64.u32 %a, %m + 3;
+            st.global.u64 [%o], %a;
+            cvt.u16.u32 %h, %m;
+            cvt.u64.u16 %a, %h + 4;
+            st.global.u64 [%o + 8], %a;
+            mov.b64 %w, %a + 4294967296;
+            st.global.u64 [%o + 16], %w + -1;
+            mad.lo.u32 %v, %i + 1, %i + 2, %i + 3;
+            cvt.u64.u32 %a, %v;
+            st.global.u64 [%o + 24], %a;
+            // Only the lanes of the guard compute it.
+            setp.lt.u32 %p, %i, 2;
+            mov.u64 %a, 7;
+            @%p mov.u64 %a, %a + 1;
+            st.global.u64 [%o + 32], %a;
+            // A result that is ignored.
+            isspacep.global %q|_, %o;
+            selp.b64 %a, 1, 0, %q;
+            st.global.u64 [%o + 40], %a;
+            ld.global.u32 %v, [t + 20];
+            cvt.u64.u32 %a, %v;
+            st.global.u64 [%o + 48], %a;
+            ld.global.u64 %a, [u];
+            st.global.u64 [%o + 56], %a;
+            ret;
+        }
+    }
+}
+
+/// ptxas 13.5 adds the number to the register before the instruction, and lays out all values of an initialiser one after another;
+/// its machine code and its `.nv.global.init` show both.
+#[test]
+fn sums_of_registers_and_lists_that_are_not_full() {
+    use ptx_dsl::Engine;
+    for engine in [Engine::Compiled, Engine::Interpreted] {
+        let mut out = [[0u64; 8]; 4];
+        let flat = out.as_flattened_mut();
+        let launch = Launch::grid(1).block(4);
+        sums_of_registers::register_sums.launch(&Host::new().engine(engine), launch, (flat,)).unwrap();
+        for (i, row) in (0u64..).zip(out) {
+            let product = (i + 1) * (i + 2) + i + 3;
+            let guarded = if i < 2 { 8 } else { 7 };
+            assert_eq!(row, [2, 3, 4_294_967_298, product, guarded, 1, 7, 0x0006_0504_0201], "{engine:?} lane {i}");
+        }
+    }
+}

@@ -8,6 +8,7 @@ use crate::lex::lex;
 use crate::table::FAMILIES;
 
 mod beyond;
+mod budget;
 mod constants;
 #[path = "../../../tests/support/corpus.rs"]
 pub(crate) mod corpus;

@@ -20,6 +20,7 @@ use span::Span;
 mod address;
 mod arguments;
 mod attempt;
+mod beyond;
 mod call;
 mod cta_group;
 mod decl;
@@ -29,6 +30,7 @@ mod fix;
 mod function;
 mod instr;
 mod layout;
+mod local_params;
 mod location;
 mod names;
 mod opcode_match;
@@ -83,6 +85,7 @@ pub fn check(module: &ast::Module, options: &Options) -> Checked {
         }
     }
     checker.one_cta_group(module);
+    checker.loads_before_calls();
     checker.names_below(module);
     checker.finish()
 }
@@ -223,7 +226,9 @@ struct MemoryEnds {
 struct Attempts {
     /// How many more names may be compared with undeclared ones.
     comparisons: usize,
-    /// How many more edits of statements may be tried.
+    /// How many more edits of the current statement may be tried before they count against those of the module.
+    own: usize,
+    /// How many more edits may be tried in the module besides those that each statement has.
     tries: usize,
     /// Is an edit being tried? Then errors need no help.
     trying: bool,
@@ -275,6 +280,7 @@ impl Checker {
             locations: location::Locations::default(),
             attempts: Attempts {
                 comparisons: names::COMPARED,
+                own: fix::TRIES_OWN,
                 tries: fix::TRIES,
                 trying: false,
                 holes: Vec::new(),

@@ -49,4 +49,14 @@ pub(super) const LIST: &[Explanation] = explained! {
         "A warning: before PTX ISA 3.0, registers and `.local` variables may be declared at module scope. All \
          functions then share them, and ptxas compiles the whole module without its ABI (PTX ISA 5.1). A kernel is printed \
          with them, and runs on the host machine if no function that it calls uses them."
+    520 "list of initial values that is not full"
+        "A warning: inner braces are not places. ptxas and the driver put all values one after another, so those after a list \
+         that is not full move up. Fill the list with zeros. A list at the end need not be full."
+    521 "operand that the manual does not have"
+        "A warning: ptxas takes the sum of a register and a number as a source operand, `add.u32 %r3, %r1+1, %r2`. It adds the \
+         number in the width of the register, and the instruction takes the sum. It also takes `_` as a second result of an \
+         instruction that has one. The manual has neither."
+    522 "kernel parameter that points to `.shared`"
+        "A warning: ptxas accepts `.ptr .shared` on a parameter of a kernel, as OpenCL writes it. The CUDA driver has been \
+         seen to refuse such a module as a whole. Pass an offset without `.ptr`, or use dynamic shared memory."
 };

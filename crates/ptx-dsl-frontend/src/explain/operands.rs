@@ -49,6 +49,7 @@ pub(super) const LIST: &[Explanation] = explained! {
          message says which."
     419 "negation not allowed"
         "`!` negates only a predicate that is read. To negate the bits of a register, use `not`."
-    420 "write to an input parameter"
-        "The parameters of a kernel are read-only."
+    420 "access of a parameter that is not allowed"
+        "The parameters of a kernel are read-only. A `.param` variable of a body passes a parameter of a call or receives a result: \
+         `ld.param` reads it after the call that returns it, and neither `ld.param` nor `st.param` of it has a guard."
 };

@@ -34,6 +34,8 @@ pub(super) struct Attempt<'a> {
     pub(super) assertions: Vec<Assertion>,
     /// Instructions that compute operands.
     pub(super) before: Vec<hir::Instr>,
+    /// Warnings, which count if the form fits.
+    pub(super) warnings: Vec<Diagnostic>,
 }
 
 impl<'a> Attempt<'a> {
@@ -59,6 +61,7 @@ impl<'a> Attempt<'a> {
             addresses: 0,
             assertions: Vec::new(),
             before: Vec::new(),
+            warnings: Vec::new(),
         }
     }
 

@@ -142,6 +142,11 @@ impl Checker {
         {
             let text = format!("a parameter cannot point to `{}`", s.text);
             self.report(errors::variable(s.span, &text, "5.1.6.3", "write `.global`, or nothing"));
+        } else if let Some(s) = &ptr.space
+            && s.text == ".shared"
+            && params == Some(Space::ParamEntry)
+        {
+            self.report(errors::shared_pointer(s.span));
         }
         if let Some((Count::Rust(id), span)) = ptr.align {
             self.rust_alignment(id, span);

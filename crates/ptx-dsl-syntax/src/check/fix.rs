@@ -13,10 +13,14 @@ use crate::check::errors;
 use crate::span::Span;
 use ptx_dsl_isa::ty::{Class, Ty};
 
-/// How many edits may be tried in a module: generated modules should not spend time on helps.
+/// How many edits may be tried in a module besides those of [`TRIES_OWN`]: generated modules should not spend time on helps.
 pub(super) const TRIES: usize = 3_000;
 
-/// How many of them may be tried for one statement.
+/// How many edits each statement may try, whatever the statements before it have tried. So each error has its help, and the time
+/// is linear in the number of errors.
+pub(super) const TRIES_OWN: usize = 40;
+
+/// How many edits one search may try.
 const TRIES_EACH: usize = 60;
 
 /// The verdict on an edited instruction.
@@ -109,11 +113,16 @@ pub(super) fn spelled(parts: &[Word]) -> String {
 }
 
 impl Checker {
-    /// Grants a statement its budget of edits and returns it.
-    pub(super) fn grant(&mut self) -> usize {
-        let granted = self.attempts.tries.min(TRIES_EACH);
-        self.attempts.tries -= granted;
-        granted
+    /// A statement begins, with edits of its own.
+    pub(super) fn begin_tries(&mut self) {
+        if !self.attempts.trying {
+            self.attempts.own = TRIES_OWN;
+        }
+    }
+
+    /// How many edits a search may try. Each counts when it is tried.
+    pub(super) fn grant(&self) -> usize {
+        (self.attempts.own + self.attempts.tries).min(TRIES_EACH)
     }
 
     /// Is the instruction legal?
@@ -132,16 +141,14 @@ impl Checker {
 
     /// The verdict on the instruction with other parts. Without budget it is unknown.
     pub(super) fn verdict_of(&mut self, ast: &ast::Instr, parts: Vec<Word>) -> Verdict {
-        match self.attempts.tries.checked_sub(1) {
-            Some(left) => {
-                self.attempts.tries = left;
-                self.verdict_with(ast, parts)
-            }
-            None => Verdict::Illegal,
-        }
+        if self.grant() == 0 { Verdict::Illegal } else { self.verdict_with(ast, parts) }
     }
 
     fn verdict(&mut self, ast: &ast::Instr) -> Verdict {
+        match self.attempts.own.checked_sub(1) {
+            Some(left) => self.attempts.own = left,
+            None => self.attempts.tries = self.attempts.tries.saturating_sub(1),
+        }
         let outer = std::mem::replace(&mut self.attempts.trying, true);
         let verdict = self.tried(ast);
         self.attempts.trying = outer;

@@ -255,7 +255,8 @@ impl Checker {
                     self.dropped |= typed.is_none();
                     let used_bytes = used_bytes.take();
                     if !self.before.is_empty() {
-                        for made in std::mem::take(&mut self.before) {
+                        for mut made in std::mem::take(&mut self.before) {
+                            made.pred = typed.as_ref().and_then(|typed| typed.pred.clone());
                             self.emit(hir::Stmt::Instr(Box::new(made)));
                         }
                     }

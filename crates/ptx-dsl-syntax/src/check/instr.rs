@@ -28,6 +28,7 @@ type Failure = (usize, Vec<Diagnostic>);
 impl Checker {
     /// Checks an instruction; `None` if it is broken.
     pub(super) fn instr(&mut self, ast: &ast::Instr) -> Option<hir::Instr> {
+        self.begin_tries();
         let entries = self.table.entries(&ast.parts.first()?.text);
         match in_order(&entries, &ast.parts) {
             Some(parts) => self.ordered(ast, &parts),
@@ -306,7 +307,7 @@ impl Checker {
         let operands =
             if of.opcode == op::call { self.call(&mut at, ast) } else { self.operands(&mut at, ast, of.span) };
         let lanes = at.vec();
-        let Attempt { mut errors, badness, silent, holes, assertions, before, .. } = at;
+        let Attempt { mut errors, badness, silent, holes, assertions, before, mut warnings, .. } = at;
         typed.operands = operands;
         if silent && errors.is_empty() {
             if !holes.is_empty() && self.attempts.holes.is_empty() {
@@ -331,7 +332,8 @@ impl Checker {
         let badness = errors.len() + broken.len() * 2;
         if badness == 0 {
             self.attempts.form = (form.line, of.entry.section);
-            if !(assertions.is_empty() && before.is_empty() || self.attempts.trying) {
+            if !self.attempts.trying {
+                self.diags.append(&mut warnings);
                 assertions.into_iter().for_each(|assertion| self.out.constants.assert(assertion));
                 self.before = before;
                 for made in &mut self.before {

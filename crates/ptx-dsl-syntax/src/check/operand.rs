@@ -107,7 +107,10 @@ impl Checker {
                 None => Role::Src,
             };
             let before = (at.errors.len(), at.badness);
-            let value = self.operand(at, form, spec, given[i]);
+            let value = match self.beyond_the_manual(at, form, spec, given[i]) {
+                Some(value) => value,
+                None => self.operand(at, form, spec, given[i]),
+            };
             if at.errors.len() > before.0
                 && let Some((name, qualifier)) = self.without_qualifier(at, form.name, given[i])
             {
@@ -215,7 +218,7 @@ impl Checker {
         Some(as_operand(Expr::Binary("+", base, offset, span), memory))
     }
 
-    fn operand(
+    pub(super) fn operand(
         &mut self,
         at: &mut Attempt,
         form: &OpForm,

@@ -5,7 +5,7 @@ mod directives;
 mod variables;
 
 use super::Checker;
-use super::attempt::Attempt;
+use super::attempt::{Attempt, bits};
 use crate::ast::{self, Expr, OperandKind};
 use crate::check::errors;
 use crate::diag::Diagnostic;
@@ -102,10 +102,10 @@ impl Checker {
     }
 
     /// An instruction that computes an operand, before the one of the attempt.
-    fn compute(&mut self, at: &mut Attempt, opcode: Opcode, ty: Ty, sources: &[Operand]) -> Option<Operand> {
+    pub(super) fn compute(&mut self, at: &mut Attempt, opcode: Opcode, ty: Ty, sources: &[Operand]) -> Option<Operand> {
         let entry = opcode.entries().find(|entry| matches!(entry.family, "integer" | "movement"))?;
         let fun = self.fun.as_mut()?;
-        fun.regs.push(hir::Reg { name: String::new(), ty: if ty.bits() == 32 { Ty::B32 } else { Ty::B64 }, lanes: 1 });
+        fun.regs.push(hir::Reg { name: String::new(), ty: bits(ty), lanes: 1 });
         let to = Operand::Reg(hir::RegId(fun.regs.len() as u32 - 1), 0);
         let arg = |name, role, value: &Operand| hir::Arg {
             name,
@@ -147,7 +147,11 @@ impl Checker {
             at.fail(errors::constant_type(span, "a floating-point number", ty, None), 1);
             return Operand::Sink;
         }
-        let ty = if ty.bits() == 32 { Ty::U32 } else { Ty::U64 };
+        let ty = match ty.bits() {
+            16 => Ty::U16,
+            32 => Ty::U32,
+            _ => Ty::U64,
+        };
         let base = match base {
             Operand::VarAddr(..) => self.compute(at, op::mov, ty, &[base]),
             base @ Operand::Reg(..) => Some(base),

@@ -131,6 +131,21 @@ pub(crate) fn initialiser(span: Span, text: &str, help: &str) -> Diagnostic {
     explained_error(508, span, format_args!("{text}"), format_args!("see PTX ISA 5.4.4"), format_args!("{help}"))
 }
 
+/// A warning: the values after a list that is not full move up; `next` is the first, which becomes element `at`.
+pub(crate) fn short_list(span: Span, given: usize, room: u64, next: Span, at: usize) -> Diagnostic {
+    Diagnostic::warning(520, span, format!("this list has {given} of {room} values, and the values after it move up"))
+        .label(next, format!("this one is element {at} of the array, counted from 0 through all dimensions"))
+        .note("ptxas and the driver put the values of all lists one after another (PTX ISA 5.4.4 does not say so)")
+        .help("write zeros for the missing values")
+}
+
+/// A warning: `.ptr .shared` of a kernel's parameter.
+pub(crate) fn shared_pointer(span: Span) -> Diagnostic {
+    Diagnostic::warning(522, span, "the CUDA driver may refuse a module whose kernel takes a pointer to `.shared`")
+        .note("ptxas accepts it: OpenCL passes the size of a `__local` buffer so (PTX ISA 5.1.6.3)")
+        .help("pass an offset into dynamic shared memory, as a plain number")
+}
+
 pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Diagnostic {
     explained_error(509, span, format_args!("{text}"), format_args!("see PTX ISA {section}"), format_args!("{help}"))
 }

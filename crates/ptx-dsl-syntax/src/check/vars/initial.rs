@@ -41,12 +41,18 @@ impl Checker {
         let width = u64::from(shape.ty.bytes());
         let mut values = Vec::new();
         let Some(known) = self.rust_dimensions(&dims(declarator), init, declarator) else { return };
-        if let Err((span, text, help)) = lay_out(init, &known, shape.lanes, 0, &mut values) {
+        let mut short = Vec::new();
+        if let Err((span, text, help)) = flatten(init, &known, shape.lanes, false, &mut values, &mut short) {
             self.report(errors::initialiser(span.unwrap_or(name.span), &text, &help));
             return;
         }
+        // A list that is not full moves nothing if no value follows it.
+        if let Some(list) = short.into_iter().find(|list| list.end < values.len()) {
+            let next = values[list.end].span();
+            self.report(errors::short_list(list.span, list.given, list.room, next, list.end));
+        }
         let (mut image, mut rust) = (Vec::new(), Vec::new());
-        for (at, value) in values {
+        for (at, value) in (0..).zip(values) {
             if let ast::Expr::Rust(id, span) = value {
                 rust.push((at * width, *id, *span));
             }
@@ -220,22 +226,35 @@ impl Checker {
 /// An error in an initialiser: its place (default: the variable's name), message, and help.
 type Misshapen = (Option<Span>, String, String);
 
-/// The values of an initialiser, each with the number of its element: braces follow the dimensions of an array and, innermost,
-/// the elements of a vector; missing elements are 0 (PTX ISA 5.4.4).
-fn lay_out<'a>(
+/// An inner list with fewer values than its row has.
+struct Short {
+    span: Span,
+    /// Its values, or its lists.
+    given: usize,
+    /// What it has room for.
+    room: u64,
+    /// The values of the initialiser up to its end.
+    end: usize,
+}
+
+/// The values of an initialiser in order. Braces follow the dimensions of an array and, innermost, the elements of a vector (PTX
+/// ISA 5.4.4). They are not places: ptxas and the driver put the values one after another from the first element on, so that those
+/// after a list that is not full move up. The elements after the last value are 0.
+fn flatten<'a>(
     init: &'a ast::Init,
     dims: &[u64],
     lanes: u64,
-    at: u64,
-    out: &mut Vec<(u64, &'a ast::Expr)>,
+    inner: bool,
+    out: &mut Vec<&'a ast::Expr>,
+    short: &mut Vec<Short>,
 ) -> Result<(), Misshapen> {
-    let (room, inner, exact) = match (dims, lanes) {
+    let (room, rest, exact) = match (dims, lanes) {
         ([first, rest @ ..], _) => (*first, rest, false),
         ([], 2..) => (lanes, dims, true),
         _ => (0, dims, false),
     };
     match init {
-        ast::Init::Value(e) if room == 0 => out.push((at, e)),
+        ast::Init::Value(e) if room == 0 => out.push(e),
         ast::Init::Value(e) => {
             let what = if exact { format!("a vector of {lanes}") } else { format!("an array of {room}") };
             let help = "write its values in `{ }` of their own".to_string();
@@ -255,16 +274,14 @@ fn lay_out<'a>(
                 let what = if exact { "vector" } else { "array" };
                 let text = format!("this {what} has {room} elements, but {have} values are given");
                 let help = if exact { "give one for each" } else { "give as many as there are, or a larger size" };
-                return Err(((exact || at > 0).then_some(*span), text, help.to_string()));
+                return Err(((exact || inner).then_some(*span), text, help.to_string()));
             }
-            let mut step = 1;
-            for n in inner {
-                step *= n;
-            }
-            step *= if exact { 1 } else { lanes };
             let lanes = if exact { 1 } else { lanes };
-            for (i, part) in list.iter().enumerate() {
-                lay_out(part, inner, lanes, at + i as u64 * step, out)?;
+            for part in list {
+                flatten(part, rest, lanes, true, out, short)?;
+            }
+            if inner && have < room {
+                short.push(Short { span: *span, given: list.len(), room, end: out.len() });
             }
         }
     }
