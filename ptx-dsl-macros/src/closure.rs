@@ -15,7 +15,7 @@ use ptx_dsl_frontend::Compiled;
 use ptx_dsl_frontend::ast::{Declarator, Function, Item, Module, Ptr, VarDecl, Word};
 use ptx_dsl_frontend::closure as errors;
 use ptx_dsl_frontend::constant::Count;
-use ptx_dsl_frontend::diag::Diagnostic;
+use ptx_dsl_frontend::diag::{Diagnostic, show_uses};
 use ptx_dsl_frontend::hints;
 use ptx_dsl_frontend::notes::Notes;
 use ptx_dsl_frontend::parse::repeat::Expanded;
@@ -80,6 +80,7 @@ pub fn closure(
     expand::place(source, (expanded, &[]), &mut compiled.diagnostics);
     let written = expanded.map_or(tokens, |expanded| &expanded.written);
     hints::constants(written, true, &mut compiled.diagnostics);
+    show_uses(&[], &mut compiled.diagnostics);
     let (items, names) = expand::kernels(source, (&compiled, &[]), pass);
     if pass.0 == Pass::Code {
         return items;

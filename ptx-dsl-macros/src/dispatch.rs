@@ -11,7 +11,7 @@ use crate::parts::Step;
 use crate::tokens::Source;
 use proc_macro2::{TokenStream, TokenTree};
 use ptx_dsl_frontend::check_parts;
-use ptx_dsl_frontend::diag::Severity;
+use ptx_dsl_frontend::diag::{Severity, show_uses};
 use ptx_dsl_frontend::hints;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
@@ -59,6 +59,7 @@ pub fn ptx(input: TokenStream, pass: Pass) -> TokenStream {
     }
     expand::place(&source, (expanded.as_ref(), &alone), &mut compiled.diagnostics);
     hints::constants(written, false, &mut compiled.diagnostics);
+    show_uses(&alone, &mut compiled.diagnostics);
     let listed = expanded.as_ref().map_or(&[][..], |expanded| &expanded.instances);
     let mut out = kernels(&source, (&compiled, listed), (pass, always, &again)).0;
     if pass == Pass::Types {

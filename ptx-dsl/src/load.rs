@@ -39,7 +39,7 @@ use crate::{Arg, Error, Host, Launch, Report};
 use code::{Code, Source};
 use ptx_dsl_analysis::pointees::pointees;
 use ptx_dsl_codegen::for_engines;
-use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::diag::{Diagnostic, Severity, show_uses};
 use ptx_dsl_frontend::hir::{FuncId, Function};
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::lines::Lines;
@@ -214,6 +214,7 @@ impl Options {
             reach::retain(&compiled.hir, entry, &mut compiled.diagnostics);
         }
         add_alone(&alone, &mut compiled.diagnostics);
+        show_uses(&alone, &mut compiled.diagnostics);
         found.append(&mut compiled.diagnostics);
         found.sort_by_key(|d| (d.span.first, d.span.last, d.code));
         let failed = found.iter().any(|d| d.severity == Severity::Error);

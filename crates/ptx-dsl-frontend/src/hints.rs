@@ -18,6 +18,13 @@ pub fn constants(tokens: &[Token], header: bool, found: &mut [Diagnostic]) {
         }
         let pieces = pieces.get_or_insert_with(|| pieces_of(tokens));
         let mut inside = (0..tokens.len()).filter(|at| (d.span.first..=d.span.last).contains(&tokens[*at].id));
+        let outside = |at: &usize| around(pieces, *at).is_none();
+        let elsewhere = |at: usize| constant(&tokens[at]).filter(|name| is_elsewhere(tokens, name, at));
+        if let Some(name) = inside.clone().filter(outside).find_map(elsewhere) {
+            let place = if header { "into the header" } else { "after the header" };
+            d.helps = vec![format!("move `const {name}` {place}: it is declared in a body, and is not visible here")];
+            continue;
+        }
         let Some((at, name)) = inside.find_map(|at| {
             let name = constant(&tokens[at])?;
             (!is_declared(tokens, name, pieces, around(pieces, at))).then_some((at, name))
@@ -113,6 +120,19 @@ fn constant(token: &Token) -> Option<&str> {
     let capital = name.starts_with(|c: char| c.is_ascii_uppercase());
     let plain = name.chars().all(|c| c.is_ascii_uppercase() || c.is_ascii_digit() || c == '_');
     (capital && plain && name != "WARP_SZ").then_some(name)
+}
+
+/// Is the constant declared, but only in bodies that this token is not in?
+fn is_elsewhere(tokens: &[Token], name: &str, at: usize) -> bool {
+    let here = open_braces(tokens, at);
+    let declares = |at: &usize| word_at(tokens, *at) == Some("const") && word_at(tokens, at + 1) == Some(name);
+    let mut declared = (0..tokens.len()).filter(declares).peekable();
+    // A parameter of a kernel or of a piece has no braces around it.
+    let apart = |declared: usize| {
+        let within = open_braces(tokens, declared);
+        within.iter().any(|open| !here.contains(open) && !is_part(tokens, *open))
+    };
+    declared.peek().is_some() && declared.all(apart)
 }
 
 /// Is there a declaration of the constant? A piece sees its own ones, and those outside of pieces and kernels.

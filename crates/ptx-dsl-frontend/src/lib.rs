@@ -170,7 +170,9 @@ fn check_alone(
     expanded.hide(hidden.to_vec());
     let mut found = compile_in_rust(&expanded.tokens, Notes::default()).diagnostics;
     // ranges and ends of variables depend on values
-    keep(&mut found, &|d| d.severity == Severity::Error && d.code < 500 && !expanded.is_uncertain(d.span));
+    keep(&mut found, &|d| {
+        d.severity == Severity::Error && d.code < parse::repeat::CHECKED_ALONE && !expanded.is_uncertain(d.span)
+    });
     expanded.report(&mut found);
     found
 }

@@ -54,6 +54,24 @@ pub fn sort(found: &mut [Diagnostic]) {
     found.sort_by_key(|d| (d.span.first, d.span.last, d.code, Reverse(d.severity)));
 }
 
+/// Puts findings that come from uses of pieces at the uses, with the token of the piece as another place. `alone`: those that the
+/// pieces have by themselves, which stay there.
+pub fn show_uses(alone: &[Diagnostic], found: &mut [Diagnostic]) {
+    for d in found.iter_mut().filter(|d| !alone.iter().any(|other| (other.code, other.span) == (d.code, d.span))) {
+        let Some(of) = d.of_use.take_if(|of| of.by_its_use) else { continue };
+        let Some((place, text)) = d.labels.get_mut(of.label) else { continue };
+        std::mem::swap(&mut d.span, place);
+        d.span = of.argument.unwrap_or(d.span);
+        *text = format!("it is here in `{}`", of.piece);
+        match of.others {
+            0 => {}
+            1 => d.notes.push("another use has it too".to_owned()),
+            n => d.notes.push(format!("{n} other uses have it too")),
+        }
+    }
+    sort(found);
+}
+
 /// What a Rust constant at the place of an error would be.
 #[derive(Debug, Clone, Copy, PartialEq, Eq)]
 pub enum Constant {
@@ -65,6 +83,21 @@ pub enum Constant {
     Name,
     /// A path such as `crate::TILE`, if the `:` of the error belongs to one.
     Path,
+}
+
+/// A use of a piece whose tokens have a finding.
+#[derive(Debug, Clone, Default, PartialEq, Eq)]
+pub struct OfUse {
+    /// The argument that the token stands for, where the outermost use gives it.
+    pub argument: Option<Span>,
+    /// The number of the label at the use, the outermost of several.
+    pub label: usize,
+    /// `ring::wait`
+    pub piece: String,
+    /// How many other uses have the finding.
+    pub others: usize,
+    /// The piece belongs to a part, or some uses of it do not have the finding.
+    pub by_its_use: bool,
 }
 
 /// One finding, in rustc's voice.
@@ -88,6 +121,8 @@ pub struct Diagnostic {
     pub helps: Vec<String>,
     /// A Rust constant could stand there: if the kernel does not know it, the help says how to declare it.
     pub constant: Option<Constant>,
+    /// It is in the tokens of a piece.
+    pub of_use: Option<Box<OfUse>>,
 }
 
 impl Diagnostic {
@@ -103,6 +138,7 @@ impl Diagnostic {
             notes: Vec::new(),
             helps: Vec::new(),
             constant: None,
+            of_use: None,
         }
     }
 

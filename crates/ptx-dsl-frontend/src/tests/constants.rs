@@ -233,6 +233,20 @@ fn mistakes_in_repetitions_are_explained() {
             "write a number that fits in `i64`",
         ),
         (
+            "@for I in 7..0 { mov.u32 %a0, I; }",
+            157,
+            "7..0",
+            "the range `7..0` is empty, because 7 is greater than 0",
+            "write `0..7`, and in the body what counts down, such as `7 - I`",
+        ),
+        (
+            "@for I in S..=0 { mov.u32 %a0, I; }",
+            157,
+            "S..=0",
+            "the range `3..=0` is empty, because 3 is greater than 0",
+            "write `0..=3`, and in the body what counts down, such as `3 - I`",
+        ),
+        (
             "for I in 0..2 { mov.u32 %a0, 1; }",
             119,
             "for",
@@ -254,6 +268,71 @@ fn mistakes_in_repetitions_are_explained() {
     // predicates may have these names
     let guards = ".reg .pred for, if; setp.eq.u32 for|if, S, 3; @for mov.u32 %a0, 1; @if bra L; @!for bra L; L:";
     assert_eq!(mistakes(&kernel(guards)), []);
+}
+
+/// Ranges that only some values of a constant make empty, and those with as many values as there is nothing to do.
+#[test]
+fn a_range_may_be_empty_by_a_constant() {
+    for range in ["4..S", "S..2", "0..0", "S..S", "-1..0"] {
+        let text = format!(
+            "<sm_90, ptx 8.0, const S: u32 = 3> .visible .entry k() {{ .reg .b32 %a; @for I in {range} {{ mov.u32 %a, I; }} ret; }}"
+        );
+        assert_eq!(mistakes(&text), [], "{range}");
+    }
+}
+
+#[test]
+fn a_constant_in_a_repetition_has_a_value_in_each_iteration() {
+    let text = "<sm_90, ptx 8.0> .visible .entry k() { .reg .b32 %a<8>;
+        @for I in 0..2 {
+            const J: u32 = I * 2 + 1;
+            const L: u32 = J + 1;
+            @for N in 0..J { const M: u32 = N + J; mov.u32 %a{N}, M; }
+            mov.u32 %a{L}, J;
+        } ret; }";
+    assert_eq!(mistakes(text), []);
+    let lexed = lex(text).0;
+    let compiled = compile_rust_file(&lexed.tokens, None, None, &[], Default::default());
+    let moves: Vec<&str> = compiled.ptx.lines().map(str::trim).filter(|line| line.starts_with("mov")).collect();
+    let wanted = [
+        "mov.u32 %a0, 1;",
+        "mov.u32 %a2, 1;",
+        "mov.u32 %a0, 3;",
+        "mov.u32 %a1, 4;",
+        "mov.u32 %a2, 5;",
+        "mov.u32 %a4, 3;",
+    ];
+    assert_eq!(moves, wanted);
+    let wrong = |body: &str| format!("<sm_90, ptx 8.0> .visible .entry k() {{ .reg .b32 %a<8>; {body} ret; }}");
+    // numbers that are no integers, and values that only rustc knows, are the same in each iteration
+    for (value, ty) in [("1.5", "f32"), ("crate::N", "u32")] {
+        let body = format!("@for I in 0..3 {{ const J: {ty} = {value}; mov.b32 %a{{I}}, J; }}");
+        assert_eq!(mistakes(&wrong(&body)), [], "{value}");
+    }
+    let found = mistakes(&wrong("@for I in 0..2 { const J: u32 = crate::N + I; mov.u32 %a0, J; }"));
+    assert!(matches!(found.as_slice(), [(156, at, ..)] if at == "J"), "{found:?}");
+    // after the repetition it has no value, and two in one iteration are two
+    let found = mistakes(&wrong("@for I in 0..2 { const J: u32 = I; } mov.u32 %a0, J;"));
+    assert!(matches!(found.as_slice(), [(401, at, ..)] if at == "J"), "{found:?}");
+    let found = mistakes(&wrong("@for I in 0..2 { const J: u32 = I; const J: u32 = 2; mov.u32 %a0, J; }"));
+    assert!(matches!(found.as_slice(), [(145, at, ..)] if at == "J"), "{found:?}");
+    let found = mistakes(&wrong("@for I in 0..2 { const J: u8 = 300; mov.u32 %a0, J; }"));
+    assert!(matches!(found.as_slice(), [(155, at, ..), ..] if at == "300"), "{found:?}");
+}
+
+/// A constant of a body is named outside of it: in a directive of the kernel, and in another kernel.
+#[test]
+fn constants_of_another_body_are_not_visible() {
+    let help = "move `const THREADS` after the header: it is declared in a body, and is not visible here";
+    for text in [
+        "<sm_90, ptx 8.0> .visible .entry k() .reqntid THREADS { const THREADS: u32 = 128; ret; }",
+        "<sm_90, ptx 8.0> .visible .entry j() { const THREADS: u32 = 128; ret; }
+         .visible .entry k() { .reg .b32 %a; mov.u32 %a, THREADS; ret; }",
+        "<sm_90, ptx 8.0> .shared .b32 t[THREADS]; .visible .entry j() { const THREADS: u32 = 128; ret; }",
+    ] {
+        let found = mistakes(text);
+        assert!(found.iter().any(|d| d.3 == help), "{text}: {found:?}");
+    }
 }
 
 #[test]

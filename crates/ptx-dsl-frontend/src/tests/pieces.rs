@@ -366,3 +366,61 @@ fn constants_that_a_part_does_not_declare() {
     let help = "add `const N: u32` to the parameters of `f`, or put `const N: u32 = N;` after the header";
     assert_eq!(found.iter().map(|d| d.helps.join("; ")).collect::<Vec<_>>(), [help]);
 }
+
+#[test]
+fn a_boolean_argument_is_true_or_false() {
+    let text = |argument: &str, ty: &str| {
+        format!(
+            "<sm_90, ptx 8.0> .inline p(const UP: {ty}) {{ @if UP {{ mov.u32 %a, 1; }} else {{ mov.u32 %a, 2; }} }}
+             .visible .entry k() {{ .reg .b32 %a; p!({argument}); ret; }}"
+        )
+    };
+    for (argument, wanted) in [("true", "mov.u32 %a, 1;"), ("false", "mov.u32 %a, 2;"), ("1", "mov.u32 %a, 1;")] {
+        let compiled = compiled(&text(argument, "bool"));
+        assert!(!compiled.failed(), "{argument}: {:?}", compiled.diagnostics);
+        let ptx = compiled.ptx;
+        assert!(ptx.contains(wanted), "{ptx}");
+    }
+    assert!(compiled(&text("true", "u32")).failed());
+}
+
+/// What is at the first place of an error, its labels, and its notes.
+type Place = (String, Vec<(String, String)>, Vec<String>);
+
+/// The places of each error.
+fn places(text: &str) -> Vec<Place> {
+    let lexed = lex(text).0;
+    let mut found = compiled(text).diagnostics;
+    let alone = crate::check_parts(&lexed.tokens, 0..lexed.tokens.len(), Vec::new());
+    crate::add_alone(&alone, &mut found);
+    crate::diag::show_uses(&alone, &mut found);
+    let at = |span| text[lexed.bytes(span)].to_owned();
+    let errors = found.into_iter().filter(|d| d.severity == crate::diag::Severity::Error);
+    errors.map(|d| (at(d.span), d.labels.into_iter().map(|(span, text)| (at(span), text)).collect(), d.notes)).collect()
+}
+
+#[test]
+fn errors_that_a_use_causes_are_at_the_use() {
+    let pieces = ".inline wait(.shared .b64 at, const N: u32) { bar.sync N; @if N > 20 { st.shared.b32 [at + N], 5; } }
+        .inline outer(const M: u32) { wait!(bar, M); }
+        .inline wrong(.b32 v) { ld.shraed.b32 %r1, [v]; }";
+    let text = |body: &str| module(pieces, body);
+    // an argument, through two uses
+    for (body, at) in [("wait!(bar, 99);", "99"), ("outer!(98);", "98")] {
+        let found = places(&text(body));
+        let barrier = found.iter().find(|(place, ..)| place == at).unwrap_or_else(|| panic!("{body}: {found:?}"));
+        assert!(
+            barrier.1.iter().any(|(token, label)| token == "N" && label.starts_with("it is here in `")),
+            "{barrier:?}"
+        );
+    }
+    // a statement that only these uses make
+    let found = places(&text("wait!(bar, 3); wait!(bar, 30); wait!(bar, 31);"));
+    let store = found.iter().find(|(_, labels, _)| labels.iter().any(|(token, _)| token == "at"));
+    let (place, _, notes) = store.unwrap_or_else(|| panic!("{found:?}"));
+    assert_eq!(place, "bar");
+    assert!(notes.iter().any(|note| note == "another use has it too"), "{notes:?}");
+    // an error of the piece itself stays there
+    let found = places(&text("wrong!(%r1); wrong!(%r2);"));
+    assert_eq!(found.iter().filter(|(place, ..)| place == "shraed").count(), 1, "{found:?}");
+}

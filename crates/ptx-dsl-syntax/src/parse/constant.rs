@@ -49,6 +49,23 @@ impl Scope {
         self.names.iter().rev().find(|known| known.text == name).map(|known| known.value)
     }
 
+    /// The value of this name, if it is known and an `i64` has it.
+    pub(super) fn integer(&self, name: &str) -> Option<i64> {
+        match self.value(name)? {
+            Value::Known(Const::Int { value, unsigned: true }, _) => i64::try_from(value).ok(),
+            Value::Known(Const::Int { value, unsigned: false }, _) => Some(value.cast_signed()),
+            Value::Known(..) | Value::Rust(_) | Value::Broken => None,
+        }
+    }
+
+    /// The expression of this name, if only rustc knows its value.
+    pub(super) fn rust(&self, name: &str) -> Option<ConstId> {
+        match self.value(name)? {
+            Value::Rust(id) => Some(id),
+            Value::Known(..) | Value::Broken => None,
+        }
+    }
+
     /// Hides the names from this one on, until they are given back.
     pub(super) fn hide(&mut self, from: usize) -> Hidden {
         Hidden(self.names.split_off(from.min(self.names.len())))

@@ -20,6 +20,7 @@ mod tests;
 mod uses;
 
 use alone::Alone;
+pub use contexts::CHECKED_ALONE;
 use contexts::{Contexts, What};
 use frame::Frame;
 pub use instances::Instances;
@@ -39,6 +40,8 @@ use std::ops::Range;
 
 /// The most tokens that repetitions may make.
 const MAX_TOKENS: usize = 1 << 18;
+/// What takes the values of `@for`.
+const LOOP: &str = "a repetition";
 /// The most constructs within each other.
 const MAX_DEPTH: u32 = 32;
 
@@ -99,6 +102,7 @@ fn run(tokens: &[Token], base: u32, alone: Option<Alone>) -> Expanded {
         out: Expanded { contexts: Contexts::new(base), written: tokens.to_vec(), ..Expanded::default() },
         scope: header.map(|header| header.scope).unwrap_or_default(),
         variables: Vec::new(),
+        body: None,
         depth: 0,
         spent: false,
         context: None,
@@ -126,13 +130,24 @@ impl Expanded {
     }
 }
 
+/// The body of a repetition.
+#[derive(Debug)]
+struct Body {
+    /// How many blocks are open around it.
+    blocks: usize,
+    /// Where it declares constants whose values are no integers that are known: they are declared once.
+    kept: Vec<usize>,
+}
+
 struct Expander<'a> {
     tokens: &'a [Token],
     out: Expanded,
     /// Constants so far, loop variables among them.
     scope: Scope,
-    /// Loop variables and their values, the innermost last.
+    /// Loop variables and constants of iterations with their values, the innermost last.
     variables: Vec<(String, i64)>,
+    /// The body of the innermost repetition.
+    body: Option<Body>,
     depth: u32,
     /// There were too many tokens: nothing more is repeated.
     spent: bool,
@@ -281,7 +296,7 @@ impl Expander<'_> {
         };
         let name = self.word(at + 2).unwrap_or_default().to_owned();
         let given = self.depends_on_arguments(at + 4, open);
-        let values = if given { Some(Vec::new()) } else { self.values(at + 4, open, "a repetition") };
+        let values = if given { Some(Vec::new()) } else { self.values(at + 4, open, LOOP) };
         let Some(values) = values else { return close + 1 };
         if self.depth >= MAX_DEPTH {
             self.fail(super::errors::too_deep(self.span(at, at + 1)));
@@ -293,6 +308,8 @@ impl Expander<'_> {
         }
         let scope = self.scope.open();
         let (before, context) = (self.out.tokens.len(), self.context);
+        let variables = self.variables.len();
+        let around = self.body.replace(Body { blocks: self.blocks.len(), kept: Vec::new() });
         for value in values {
             if self.is_too_long(at, close - open) {
                 self.out.tokens.truncate(before);
@@ -302,10 +319,10 @@ impl Expander<'_> {
             self.scope.set(&name, value);
             self.context = Some(self.out.contexts.open(context, What::Iteration(self.shown_variables())));
             self.range(open + 1, close);
-            self.variables.pop();
+            self.variables.truncate(variables);
             self.scope.close(scope);
         }
-        self.context = context;
+        (self.context, self.body) = (context, around);
         self.depth -= 1;
         close + 1
     }
@@ -331,8 +348,17 @@ impl Expander<'_> {
         };
         let included = self.is(dots + 2, '=');
         let first = self.small_value(from, dots, &format!("the first value of {of}"));
-        let last = self.small_value(dots + 2 + usize::from(included), to, &format!("the end of {of}"));
+        let behind = dots + 2 + usize::from(included);
+        let last = self.small_value(behind, to, &format!("the end of {of}"));
         let (first, last) = (first?, last?);
+        let literal = |from: usize, to: usize| self.tokens[from..to].iter().all(|token| token.word().is_none());
+        // With a constant at the end, such as `1..N`, there may be nothing to do, and in some iterations of an outer repetition.
+        let words = || self.tokens[from..dots].iter().filter_map(Token::word);
+        let varies = words().any(|word| self.variables().iter().any(|(known, _)| known == word));
+        if first > last && literal(behind, to) && (last == 0 && !varies || literal(from, dots)) {
+            self.fail(errors::reversed(self.span(from, to - 1), (first, last), included, of == LOOP));
+            return None;
+        }
         let end = if included { last.saturating_add(1) } else { last };
         if end.saturating_sub(first) > MAX_TOKENS as i64 {
             self.fail(errors::too_long(self.span(from, to.saturating_sub(1).max(from)), MAX_TOKENS));
@@ -473,9 +499,43 @@ impl Expander<'_> {
             }
         }
         let end = parser.pos.max(at + 1);
+        let wrong = std::mem::take(&mut parser.diags);
         self.scope = std::mem::take(&mut parser.scope);
+        if let Some(end) = self.of_iteration(at, end, wrong) {
+            return end;
+        }
         (at..end).for_each(|at| self.push(at));
         end
+    }
+
+    /// A constant that the body of a repetition declares has a value in each iteration, as the loop variable has: the parser does not
+    /// see its declaration. Returns what follows the declaration.
+    fn of_iteration(&mut self, at: usize, end: usize, wrong: Vec<Diagnostic>) -> Option<usize> {
+        let own = self.body.as_ref().is_some_and(|body| body.blocks == self.blocks.len()) && self.is(end, ';');
+        let name = self.word(at + 1).filter(|_| own)?.to_owned();
+        if !wrong.is_empty() {
+            wrong.into_iter().for_each(|d| self.fail(d));
+        } else if let Some(value) = self.scope.integer(&name) {
+            self.variables.push((name, value));
+        } else if let Some(declaration) = self.depends_on_iteration(at, end, &name) {
+            self.fail(declaration);
+        } else {
+            let kept = &mut self.body.as_mut()?.kept;
+            if !kept.contains(&at) {
+                kept.push(at);
+                return None;
+            }
+        }
+        Some(end + 1)
+    }
+
+    /// An error if a constant whose value only rustc knows has another one in each iteration.
+    fn depends_on_iteration(&self, at: usize, end: usize, name: &str) -> Option<Diagnostic> {
+        let mut words = self.tokens[at + 2..end].iter().filter_map(Token::word);
+        let varies = words.any(|word| self.variables().iter().any(|(known, _)| known == word));
+        let id = self.scope.rust(name).filter(|_| varies)?;
+        let what = "a constant that depends on a loop variable";
+        Some(super::constant::unknown_here(self.span(at + 1, at + 1), what, &self.scope.constants, id))
     }
 
     fn braces(&mut self, open: usize, to: usize) -> usize {

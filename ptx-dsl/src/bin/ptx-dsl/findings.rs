@@ -6,7 +6,7 @@ use std::ops::Range;
 use annotate_snippets::Renderer;
 use ptx_dsl::build::rust_parts::{self, Parts, Used};
 use ptx_dsl::build::{closure, rust_source};
-use ptx_dsl_frontend::diag::{Diagnostic, Severity};
+use ptx_dsl_frontend::diag::{Diagnostic, Severity, show_uses};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::lines::Lines;
@@ -137,6 +137,7 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
     if let Some(entry) = request.entry {
         reach::retain(&compiled.hir, entry, &mut compiled.diagnostics);
     }
+    let mut alone = Vec::new();
     if of_rust && !rust_parts::defines_parts(&lexed.tokens[..own]) {
         if !closure {
             let text = |span| text.get(lexed.bytes(span)).unwrap_or_default().to_owned();
@@ -145,11 +146,13 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
         let in_broken = |at: usize| seen.broken.iter().any(|part| part.contains(&at));
         compiled.diagnostics.retain(|d| !in_broken(lexed.bytes(d.span).start));
         if has_pieces(&lexed.tokens[..own]) {
-            add_alone(&check_parts(&lexed.tokens, 0..own, Vec::new()), &mut compiled.diagnostics);
+            alone = check_parts(&lexed.tokens, 0..own, Vec::new());
+            add_alone(&alone, &mut compiled.diagnostics);
         }
     }
     if of_rust {
         hints::constants(&lexed.tokens, closure, &mut compiled.diagnostics);
+        show_uses(&alone, &mut compiled.diagnostics);
     }
     diagnostics.append(&mut compiled.diagnostics);
     let out = match compiled.hir.constants.is_empty() {

@@ -1,13 +1,16 @@
 //! What expanded tokens come from: the source token, and the iteration or the use of a piece that made them.
 
 use super::Expanded;
-use crate::diag::{Diagnostic, sort};
+use crate::diag::{Diagnostic, OfUse, sort};
 use crate::span::Span;
 use std::collections::HashMap;
 use std::ops::Range;
 
 /// The code of two declarations of a name.
 const DECLARED_TWICE: u16 = 402;
+
+/// A piece is checked by itself for errors with codes below this one: what is left of them comes from its uses.
+pub const CHECKED_ALONE: u16 = 500;
 
 /// What made some tokens.
 #[derive(Debug)]
@@ -105,6 +108,12 @@ impl Contexts {
         span
     }
 
+    /// Where the argument is given that a token of a piece stands for.
+    fn argument_of(&self, id: u32) -> Option<Span> {
+        let given = self.given.contains_key(&id);
+        given.then(|| self.source(self.argument(Span::token(id))))
+    }
+
     fn is_hidden(&self, id: u32) -> bool {
         let source = self.source_of(id);
         self.hidden.iter().any(|range| range.contains(&source))
@@ -123,6 +132,11 @@ impl Contexts {
             What::Use(_, span) if !self.is_hidden(span.first) => Some(self.source(*span)),
             _ => None,
         })
+    }
+
+    /// How often a piece is used.
+    fn uses_of(&self, piece: &str) -> usize {
+        self.made.iter().filter(|(what, _)| matches!(what, What::Use(name, _) if name == piece)).count()
     }
 
     /// The source tokens where the pieces around this token are used, from the inside.
@@ -169,6 +183,8 @@ impl Expanded {
             }
             let context = self.contexts.origin(d.span.first).1;
             let shown = self.contexts.shown(d.span.first);
+            let argument = self.contexts.argument_of(d.span.first);
+            d.of_use = argument.map(|at| Box::new(OfUse { argument: Some(at), ..OfUse::default() }));
             d.span = self.contexts.source(d.span);
             for (span, _) in &mut d.labels {
                 *span = self.contexts.source(*span);
@@ -200,10 +216,20 @@ impl Expanded {
         let moved = shown.map(|shown| std::mem::replace(&mut d.span, shown));
         d.labels.splice(0..0, moved.map(|token| (token, "it is this token, in a part of another crate".to_owned())));
         let uses = |what: &&What| matches!(what, What::Use(_, at) if !self.contexts.is_hidden(at.first));
+        let moved_to_no_use = shown.is_none();
         // where it was moved to
         let known = shown.and_then(|_| self.contexts.around(Some(*first)).position(|what| uses(&what)));
         for (n, what) in self.contexts.around(Some(*first)).enumerate() {
             let more = std::mem::take(&mut more);
+            if let What::Use(piece, _) = what
+                && moved_to_no_use
+            {
+                let by_its_use =
+                    d.code < CHECKED_ALONE || piece.contains("::") || self.contexts.uses_of(piece) > all.len();
+                let argument = d.of_use.take().and_then(|of| of.argument);
+                let (label, piece, others) = (d.labels.len(), piece.clone(), all.len() - 1);
+                d.of_use = Some(Box::new(OfUse { argument, label, piece, others, by_its_use }));
+            }
             match what {
                 What::Iteration(iteration) => d.notes.push(format!("where `{iteration}`{more}")),
                 What::Use(..) if known == Some(n) && more.is_empty() => {}

@@ -48,6 +48,17 @@ pub(super) fn no_range(span: Span, of: &str) -> Diagnostic {
     error(span, format!("{of} takes a range or a list of integers"), "write `0..4`, `0..=3` or `[1, 2, 4]` after `in`")
 }
 
+pub(super) fn reversed(span: Span, (first, last): (i64, i64), included: bool, repeated: bool) -> Diagnostic {
+    let down =
+        if repeated { format!(", and in the body what counts down, such as `{first} - I`") } else { String::new() };
+    let dots = if included { "..=" } else { ".." };
+    error(
+        span,
+        format!("the range `{first}{dots}{last}` is empty, because {first} is greater than {last}"),
+        format!("write `{last}{dots}{first}`{down}"),
+    )
+}
+
 pub(super) fn no_list(span: Span) -> Diagnostic {
     error(
         span,

@@ -22,7 +22,8 @@ fn repetitions_are_written_out() {
         ("@for I in 0..3 { mov.u32 %r{I}, I; }", "mov.u32 %r0, 0; mov.u32 %r1, 1; mov.u32 %r2, 2;"),
         ("@for I in 1..=2 { L{I}: }", "L1: L2:"),
         ("@for I in 2..2 { trap; } ret;", "ret;"),
-        ("@for I in 3..1 { trap; } ret;", "ret;"),
+        ("const N: u32 = 1; @for I in 3..N { trap; } ret;", "const N: u32 = 1; ret;"),
+        ("@for I in -1..2 { @for J in I..0 { I } }", "-1"),
         ("@for I in -1..1 { mov.s32 %r{I + 1}, I; L{I}x: }", "mov.s32 %r0, -1; Ln1x: mov.s32 %r1, 0; L0x:"),
         ("@for I in 0..2 { @for J in I..2 { %a{I}_{J} } }", "%a0_0 %a0_1 %a1_1"),
         (
@@ -33,7 +34,7 @@ fn repetitions_are_written_out() {
         ("@for I in 1..3 { ld.v{I * 2}.f32 a; ld.I.f32 b; }", "ld.v2.f32 a; ld.I.f32 b; ld.v4.f32 a; ld.I.f32 b;"),
         ("const N: u32 = 2; @for I in 0..N { I }", "const N: u32 = 2; 0 1"),
         ("<sm_90, ptx 8.0, const N: u32 = 2> @for I in 0..N { I }", "<sm_90, ptx 8.0, const N: u32 = 2> 0 1"),
-        ("@for I in 0..2 { const N: u32 = 2; @for J in 0..N { J } }", "const N: u32 = 2; 0 1 const N: u32 = 2; 0 1"),
+        ("@for I in 0..2 { const N: u32 = 2; @for J in 0..N { J } }", "0 1 0 1"),
         ("@if 1 { a } else { b } c", "a c"),
         ("@if 0 { a } else { b } c", "b c"),
         ("@if 0 { a } else @if 2 > 1 { b } else { c } d", "b d"),
@@ -67,6 +68,7 @@ fn repetitions_are_written_out() {
 fn what_is_no_repetition_is_reported() {
     for (text, code) in [
         ("@for I in 4 { a }", 157),
+        ("@for I in 3..1 { a }", 157),
         ("@for I in 0..X { a }", 157),
         ("@for I in 0..1.5 { a }", 157),
         ("@for I in 0..4 a; b", 157),

@@ -212,10 +212,11 @@ impl Expander<'_> {
             self.scope.set_expression(name, &value);
         }
         let blocks = std::mem::take(&mut self.blocks);
+        let around = self.body.take();
         self.frames.push(frame);
         self.all(piece.body.start, piece.body.end);
         self.frames.pop();
-        self.blocks = blocks;
+        (self.blocks, self.body) = (blocks, around);
         self.scope.close(constants);
         self.scope.restore(hidden);
         if !piece.layout {
@@ -259,6 +260,13 @@ impl Expander<'_> {
         ty: RustType,
         p: &Parameter,
     ) -> Option<Option<Expr>> {
+        if let ("bool", [Token { kind: Tok::Word(word), .. }]) = (ty.name(), tokens.as_slice())
+            && matches!(word.as_str(), "true" | "false")
+        {
+            let value = u64::from(word == "true");
+            tokens[0].kind = Tok::Number(value.to_string());
+            return Some(Some(Expr::Int { value, unsigned: false, text: None, span: tokens[0].span() }));
+        }
         // its names are those of the place around it
         let mut parser = Parser::new(&self.tokens[..source.end], source.start);
         parser.scope = std::mem::take(&mut self.scope);
