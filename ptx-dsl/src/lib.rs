@@ -197,6 +197,8 @@ pub const OPTIMISED: bool = cfg!(ptx_dsl_optimised);
 pub mod prelude {
     pub use crate::KernelFn as _;
     pub use crate::{Arg, Error, Fault, Host, Launch, Report, include_ptx, ptx};
+    #[cfg(feature = "half")]
+    pub use half::{bf16, f16};
     #[doc(hidden)]
     pub use ptx_dsl_runtime::kernel::item::NoInstanceFn as _;
 }

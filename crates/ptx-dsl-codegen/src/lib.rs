@@ -112,8 +112,9 @@ pub fn kernel(
     } else {
         prepare(module, entry, function, constants)
     };
-    let parameters: Vec<_> =
-        function.params.iter().enumerate().map(|(i, p)| passing(source, i, p, &original.body)).collect();
+    let stem = format!("__PtxT_{}_{}_", names::rust_name(&function.name), text.at);
+    let passed = |(i, p)| passing(source, (stem.as_str(), i), p, &original.body);
+    let parameters: Vec<_> = function.params.iter().enumerate().map(passed).collect();
     item::kernel_type(&kernel, &prepared, (source, text), &parameters, if stub { None } else { Some(compiled) })
 }
 

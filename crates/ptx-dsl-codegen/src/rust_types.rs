@@ -26,7 +26,7 @@ pub fn wrong_types(module: &Module, rust_type: &dyn Fn(Span) -> Option<RustType<
 /// What is wrong with the type of a parameter, and an edit.
 pub(crate) fn mistake(p: &Param, ty: Option<&RustType<TokenStream>>) -> Option<(String, String)> {
     match ty {
-        Some(RustType::Reference { mutable: false, .. }) if is_tensor_map(p) => None,
+        Some(RustType::Reference { mutable: false, element }) if is_tensor_map(p) => problem::map(p, element),
         Some(RustType::Slice { .. }) => (p.size != 8 || p.array).then(|| problem::slice(p)),
         Some(RustType::Reference { mutable, element }) => Some(problem::reference(p, *mutable, element)),
         Some(RustType::Value(ty)) => {
@@ -39,6 +39,11 @@ pub(crate) fn mistake(p: &Param, ty: Option<&RustType<TokenStream>>) -> Option<(
 /// Can it be a tensor map: 128 bytes, aligned to 64?
 pub(crate) fn is_tensor_map(p: &Param) -> bool {
     p.array && p.size == 128 && p.align >= 64
+}
+
+/// Is it `TensorMap`, by whatever path?
+pub(crate) fn is_tensor_map_type(ty: &TokenStream) -> bool {
+    problem::last_name(ty) == "TensorMap"
 }
 
 /// The parameter as PTX declares it.

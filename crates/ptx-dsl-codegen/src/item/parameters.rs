@@ -1,9 +1,9 @@
 //! Parameters of a kernel with their Rust types.
 
 use crate::names::RT;
-use crate::rust_types::{Primitive, declared, is_tensor_map, mistake, what_suits};
+use crate::rust_types::{Primitive, declared, is_tensor_map, is_tensor_map_type, mistake, what_suits};
 use crate::source::{Problem, RustType, Source};
-use proc_macro2::{Ident, TokenStream};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use ptx_dsl_isa::constant::ConstId;
 use ptx_dsl_isa::hir::{Base, Operand, Param, Stmt};
 use ptx_dsl_isa::isa::MemoryOp;
@@ -66,21 +66,22 @@ impl ToTokens for Closure {
     }
 }
 
-/// How the `i`th parameter is passed.
-pub fn passing(source: &Source<'_>, i: usize, p: &Param, body: &[Stmt]) -> Passing {
-    Passing { rust_align: p.rust_align, ..known_passing(source, i, p, body) }
+/// How the `i`th parameter is passed. `stem`: names that begin so belong to the kernel.
+pub fn passing(source: &Source<'_>, (stem, i): (&str, usize), p: &Param, body: &[Stmt]) -> Passing {
+    Passing { rust_align: p.rust_align, ..known_passing(source, (stem, i), p, body) }
 }
 
-fn known_passing(source: &Source<'_>, i: usize, p: &Param, body: &[Stmt]) -> Passing {
+fn known_passing(source: &Source<'_>, (stem, i): (&str, usize), p: &Param, body: &[Stmt]) -> Passing {
     let rt = RT;
     let align = p.ptr.map(|(_, align)| align.max(1));
     let g = format_ident!("__PtxA{i}");
     if is_tensor_map(p) && p.rust_type.is_none_or(|tokens| is_reference(source, tokens)) {
         let bound = quote!(#g: #rt::launch::IntoMap<'a>);
-        return Passing::generic(g, bound, quote!(#rt::launch::IntoMap::into_map(__ptx_a)), None);
+        let map = Passing::generic(g, bound, quote!(#rt::launch::IntoMap::into_map(__ptx_a)), None);
+        return Passing { check: p.rust_type.and_then(|tokens| map_check(source, p, tokens)), ..map };
     }
     if let Some(tokens) = p.rust_type {
-        return rust_passing(source, p, tokens, (align, body));
+        return rust_passing(source, p, tokens, (&format_ident!("{stem}{i}"), align, body));
     }
     if align.is_some() {
         let bound = quote!(#g: #rt::launch::IntoBuffer<'a>);
@@ -113,17 +114,43 @@ fn is_reference(source: &Source<'_>, tokens: Span) -> bool {
     matches!((source.rust_type)(tokens), Some(RustType::Reference { mutable: false, .. }))
 }
 
-fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, (align, body): (Option<u32>, &[Stmt])) -> Passing {
+/// The type of a tensor map: an error of rustc if no type has its name.
+fn map_check(source: &Source<'_>, p: &Param, tokens: Span) -> Option<TokenStream> {
+    let ty = (source.rust_type)(tokens);
+    if let Some((message, help)) = mistake(p, ty.as_ref()) {
+        source.problems.borrow_mut().push(Problem { message, at: tokens, help });
+        return None;
+    }
+    let Some(RustType::Reference { element, .. }) = ty else { return None };
+    // That type need not be imported.
+    let named = is_path(&element) && !is_tensor_map_type(&element);
+    named.then(|| quote!(const _: ::core::option::Option<fn(&#element)> = ::core::option::Option::None;))
+}
+
+fn rust_passing(
+    source: &Source<'_>,
+    p: &Param,
+    tokens: Span,
+    (alias, align, body): (&Ident, Option<u32>, &[Stmt]),
+) -> Passing {
     let ty = (source.rust_type)(tokens);
     if let Some((message, help)) = mistake(p, ty.as_ref()) {
         source.problems.borrow_mut().push(Problem { message, at: tokens, help });
     }
     match ty {
-        Some(RustType::Slice { mutable, element }) => Passing::slice((mutable, &element), align),
+        Some(RustType::Slice { mutable, element }) => {
+            let (element, check) = named_once(element, alias);
+            Passing { check, ..Passing::slice((mutable, &element), align) }
+        }
         Some(RustType::Reference { mutable, .. }) => Passing::slice((mutable, &quote!(::core::primitive::u8)), align),
         Some(RustType::Value(ty)) => {
             let own = Primitive::of(&ty).is_none();
-            let check = own.then(|| value_checks(source, p, &loads(body, p), tokens, &ty));
+            let shown = crate::names::shown(&ty);
+            let (ty, named) = named_once(ty, alias);
+            let check = own.then(|| {
+                let checks = value_checks(source, p, &loads(body, p), tokens, (&ty, shown));
+                quote!(#named #checks)
+            });
             let closure = if own { Closure::Value(ty.clone()) } else { Closure::Known(ty.clone()) };
             Passing { check, closure, ..Passing::scalar(ty) }
         }
@@ -131,11 +158,36 @@ fn rust_passing(source: &Source<'_>, p: &Param, tokens: Span, (align, body): (Op
     }
 }
 
+/// A type that the program names, under another name, and the item that declares this name: if there is no such type, rustc says so
+/// once, and not wherever the kernel mentions it.
+fn named_once(ty: TokenStream, alias: &Ident) -> (TokenStream, Option<TokenStream>) {
+    let Some(last) = ty.clone().into_iter().last().filter(|_| is_path(&ty) && Primitive::of(&ty).is_none()) else {
+        return (ty, None);
+    };
+    let alias = Ident::new(&alias.to_string(), proc_macro2::Span::call_site().located_at(last.span()));
+    let item = quote!(#[doc(hidden)] #[allow(non_camel_case_types, dead_code)] type #alias = #ty;);
+    (alias.to_token_stream(), Some(item))
+}
+
+/// Is it `T` or `a::T`, without arguments?
+fn is_path(ty: &TokenStream) -> bool {
+    ty.clone().into_iter().all(|token| match token {
+        TokenTree::Ident(_) => true,
+        TokenTree::Punct(punct) => punct.as_char() == ':',
+        TokenTree::Group(_) | TokenTree::Literal(_) => false,
+    })
+}
+
 /// Errors at the type if it has another size than the parameter, and at loads that do not suit its fields.
-fn value_checks(source: &Source<'_>, p: &Param, loads: &[Load<'_>], tokens: Span, ty: &TokenStream) -> TokenStream {
+fn value_checks(
+    source: &Source<'_>,
+    p: &Param,
+    loads: &[Load<'_>],
+    tokens: Span,
+    (ty, rust): (&TokenStream, String),
+) -> TokenStream {
     let (name, size, what) = (&p.name, p.size as usize, declared(p));
     let at = source.places.here(tokens);
-    let rust = crate::names::shown(ty);
     let (given, suits) = if p.array { ("b8", String::new()) } else { (p.ty.name(), what_suits(p.ty)) };
     let own = kind(if p.array { &Ty::B8 } else { &p.ty });
     let align = if p.array {

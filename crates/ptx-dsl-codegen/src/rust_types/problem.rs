@@ -14,8 +14,45 @@ pub fn slice(p: &Param) -> Mistake {
     (message, format!("declare `.param .u64 {}`", p.name))
 }
 
+/// `&T` of a tensor map, where the name of `T` is misspelt. Other names than `TensorMap` may be aliases of it.
+pub fn map(p: &Param, element: &TokenStream) -> Option<Mistake> {
+    let name = last_name(element);
+    (name != MAP && resembles(&name, MAP)).then(|| {
+        let message = format!("`{}` is a tensor map, but `{name}` is not `{MAP}`", p.name);
+        (message, format!("did you mean `&{MAP}`?"))
+    })
+}
+
+const MAP: &str = "TensorMap";
+
+/// The last name of a path, without its arguments.
+pub fn last_name(path: &TokenStream) -> String {
+    let path = shown(path);
+    let plain = path.split('<').next().unwrap_or_default();
+    plain.rsplit("::").next().unwrap_or_default().trim().to_owned()
+}
+
+/// Do the names have the same letters, but for two?
+fn resembles(name: &str, other: &str) -> bool {
+    let mut rest: Vec<char> = other.to_lowercase().chars().collect();
+    let mut more = 0;
+    for letter in name.to_lowercase().chars() {
+        match rest.iter().position(|other| *other == letter) {
+            Some(at) => {
+                rest.swap_remove(at);
+            }
+            None => more += 1,
+        }
+    }
+    more + rest.len() <= 2
+}
+
 /// `&T`, where `T` could be what a slice has.
 pub fn reference(p: &Param, mutable: bool, element: &TokenStream) -> Mistake {
+    if super::is_tensor_map(p) {
+        let message = format!("`{}` is a tensor map, which a kernel cannot write", p.name);
+        return (message, format!("write `&{MAP}`"));
+    }
     let element = shown(element);
     let help = match element.rsplit("::").next() {
         Some(name) if name.starts_with("TensorMap") => format!("declare `.param .align 64 .b8 {}[128]`", p.name),
