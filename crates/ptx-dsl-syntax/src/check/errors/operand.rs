@@ -585,40 +585,6 @@ pub(crate) fn param_write(span: Span, name: &str) -> Diagnostic {
     )
 }
 
-pub(crate) fn load_before_call(span: Span, name: &str) -> Diagnostic {
-    explained_error(
-        420,
-        span,
-        format_args!("no call before this `ld.param` returns `{name}`"),
-        format_args!("outside of a call sequence ptxas refuses to read a `.param` variable of a body (PTX ISA 5.1.6)"),
-        format_args!("keep the value in a register, or in a `.local` variable"),
-    )
-}
-
-pub(crate) fn guarded_param(span: Span, opcode: &str, name: &str) -> Diagnostic {
-    explained_error(
-        420,
-        span,
-        format_args!("`{opcode}.param` of `{name}`, a variable of a call, cannot have a guard"),
-        format_args!("ptxas refuses a guard in a call sequence (PTX ISA 5.1.6)"),
-        format_args!("branch around the whole call"),
-    )
-}
-
-/// A warning: `%r1+1` as a source.
-pub(crate) fn register_sum(span: Span, help: Option<String>) -> Diagnostic {
-    against_the_manual(521, span, "the manual has no sum of a register and a number as an operand")
-        .note("ptxas adds the number to the register, and the instruction takes the sum; PTX ISA 6.4 has such sums in addresses only")
-        .help(help.unwrap_or_else(|| "compute it with an instruction first".to_string()))
-}
-
-/// A warning: `%p1|_` where there is one result.
-pub(crate) fn second_sink(span: Span, opcode: &str) -> Diagnostic {
-    against_the_manual(521, span, format!("`{opcode}` has one result, and the manual has no `|_` after it"))
-        .note("ptxas ignores the `|_`")
-        .help("remove the `|_`")
-}
-
 /// `help`: the instruction that computes it.
 pub(crate) fn bad_operand_expression(span: Span, help: Option<String>) -> Diagnostic {
     noted_error(
