@@ -72,7 +72,7 @@ pub static RULES: &[Rule] = &[
     rule(603, "9.7.13.1", "`bar`, or an `.aligned` instruction, where some lanes of the warp cannot be",
         &[BROKEN, suspicious("where the other lanes have exited, a CTA may have one thread, or lanes compare their own number with an unknown one")]),
     rule(604, "9.7.13", "a constant mask with lanes that cannot be there and have not exited, or without lanes that are there",
-        &[BROKEN, suspicious("where the other lanes continue to the end of the kernel or may run it at another statement or call, and for an election among lanes that the CTA does not have")]),
+        &[BROKEN, suspicious("where the other lanes may exit without a wait for these, if they do nothing else or the instruction is `shfl.sync`; where they may run it at another statement or call; for an election among lanes that the CTA does not have")]),
     rule(605, "9.7.16.8", "a register or the columns of a `tcgen05.ld` used before `tcgen05.wait::ld`",
         &[broken("where another load writes the register, or the columns are deallocated"), protocol("where the register is read"), suspicious("where one of these errors occurs on some path only")]),
     rule(606, "9.7.16.7", "Tensor Memory that is not deallocated",

@@ -2,6 +2,7 @@
 
 use crate::kernel::Kernel;
 
+mod absent;
 mod beyond_cluster;
 mod convergence;
 pub(crate) mod dead_code;

@@ -5,6 +5,7 @@ use super::shuffles;
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;
 use crate::spelling::opcode;
+use crate::threads::absent::{Fate, fate};
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::issue::{Grain, aligned, tcgen05};
 use ptx_dsl_analysis::lanes::{CtaSize, LaneFact, Uniformity};
@@ -22,7 +23,7 @@ pub(crate) fn check(kernel: &Kernel) {
     let entry = flow.function.entry;
     for (block, at, i) in flow.walk() {
         let grain = tcgen05(i);
-        let mask = mask(kernel, at, i);
+        let mask = constant_mask(kernel, at, i);
         let warp = grain == Some(Grain::Warp) || (grain.is_none() && aligned(i));
         if !warp && mask.is_none() && grain != Some(Grain::Thread) {
             continue;
@@ -67,7 +68,7 @@ pub(crate) fn check(kernel: &Kernel) {
             }
         }
         if let Some((span, mask)) = mask {
-            let masked = Masked { instr: i, block, present: &present, size: lanes.cta_size, span, mask };
+            let masked = Masked { instr: i, block, at, present: &present, size: lanes.cta_size, span, mask };
             masked.check_bounds(kernel);
             shuffles::check(kernel, at, mask);
             let at_first = || present.whole_warps(lanes.cta_size) && executes_by_warps_at_first(flow, lanes, site);
@@ -161,6 +162,7 @@ fn compares_lane_values(kernel: &Kernel, at: u32) -> bool {
 struct Masked<'i> {
     instr: &'i Instr,
     block: u32,
+    at: u32,
     present: &'i ReachingThreads,
     size: CtaSize,
     span: Span,
@@ -194,10 +196,14 @@ impl Masked<'_> {
     }
 
     fn report_absent(&self, kernel: &Kernel, what: &str) {
+        let fate = fate(kernel, self.block, self.at, self.present, self.mask);
+        // The instruction waits only for lanes that have not exited. What a shuffle reads from an exited lane is undefined.
+        if fate == Fate::Exits && self.instr.opcode != op::shfl_sync {
+            return;
+        }
         let why = self.present.why;
-        let left = self.present.others == OtherThreads::Leave && why.is_some();
         let (op, section) = (opcode(self.instr), self.instr.entry.section);
-        let sure = !left && !self.others_may_run_it(kernel);
+        let sure = fate == Fate::Waits && !self.others_may_run_it(kernel);
         kernel.report(errors::mask_names_absent(self.span, &op, self.mask, what, why, sure, section));
     }
 
@@ -253,7 +259,7 @@ fn lanes_text(mask: u32) -> String {
 }
 
 /// The constant member mask, with its span.
-fn mask(kernel: &Kernel, at: u32, i: &Instr) -> Option<(Span, u32)> {
+pub(crate) fn constant_mask(kernel: &Kernel, at: u32, i: &Instr) -> Option<(Span, u32)> {
     let arg = i.operand("membermask")?;
     match arg.value {
         Operand::Imm(m) => Some((arg.span, m as u32)),
