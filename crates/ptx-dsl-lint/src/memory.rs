@@ -12,6 +12,7 @@ mod refills;
 mod rewrites;
 mod spaces;
 mod tensormaps;
+mod turns;
 
 pub(crate) fn check(kernel: &Kernel) {
     spaces::check(kernel);

@@ -3,6 +3,7 @@
 
 use crate::errors::races as errors;
 use crate::kernel::Kernel;
+use crate::memory::turns::in_turns;
 use crate::may_synchronise::{may_synchronise_warps, strong};
 use crate::pending::{begin_pending, is_pending, resolve};
 use ptx_dsl_analysis::Flow;
@@ -69,7 +70,8 @@ pub(crate) fn check(kernel: &Kernel) {
         if reported.contains(&a.var) {
             continue;
         }
-        if (pair.together && evaluator.conflict(&pair)) || evaluator.anywhere(&pair) {
+        let conflict = (pair.together && evaluator.conflict(&pair)) || evaluator.anywhere(&pair);
+        if conflict && !in_turns(kernel, [(a.block, a.at), (b.block, b.at)]) {
             reported.push(a.var);
             let [first, second] = [a, b].map(|x| flow.instr(x.at).span);
             let writes = [a, b].map(|x| x.kind != AccessKind::Reads);
