@@ -153,7 +153,24 @@ pub fn forward_instrs(cfg: &Cfg, bits: usize, meet: Meet, step: Step) -> Vec<Bit
 
 /// Calls `see` with each block, its instructions and the bits before them on some path.
 pub fn for_each_instr(cfg: &Cfg, bits: usize, step: Step, see: &mut dyn FnMut(u32, u32, &Instr, &Bits)) {
-    let at_start = forward_instrs(cfg, bits, Meet::Any, step);
+    for_each_instr_edge(cfg, bits, step, &|_, _, _| {}, see);
+}
+
+/// [`for_each_instr`] with a transfer function for edges, which gets the block and its successor.
+pub fn for_each_instr_edge(
+    cfg: &Cfg,
+    bits: usize,
+    step: Step,
+    edge: &dyn Fn(u32, u32, &mut Bits),
+    see: &mut dyn FnMut(u32, u32, &Instr, &Bits),
+) {
+    let mut block = |b: u32, set: &mut Bits| {
+        for at in cfg.range(b) {
+            step(at, cfg.instrs[at as usize], set);
+        }
+    };
+    let mut over = |b: u32, n: usize, set: &mut Bits| edge(b, cfg.blocks[b as usize].succ[n].to, set);
+    let at_start = forward(cfg, bits, Meet::Any, &mut block, &mut over);
     for &b in &cfg.rpo {
         let mut set = at_start[b as usize].clone();
         for at in cfg.range(b) {

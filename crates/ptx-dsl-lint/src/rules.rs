@@ -163,7 +163,7 @@ pub static RULES: &[Rule] = &[
         &[BROKEN]),
     rule(660, "9.7.19.5", "`setmaxnreg` that a part of a warpgroup executes",
         &[BROKEN]),
-    rule(661, "8.8", "a flag, a lock or an mbarrier polled without acquire, followed by plain loads",
+    rule(661, "8.8", "a flag, a lock or an mbarrier polled without acquire, followed by plain loads, also by other threads behind a barrier of the CTA",
         &[SUSPICIOUS]),
     rule(662, "9.7.13.4", "a tensor map changed and used without release and acquire of the tensormap proxy in between",
         &[BROKEN]),

@@ -26,14 +26,20 @@ pub(crate) fn wait_too_narrow(span: Span, written: bool) -> Diagnostic {
     .help(if written { "write `.cluster` in place of `.cta`" } else { "write `.acquire.cluster`" })
 }
 
-pub(crate) fn polled_without_acquire(span: Span, poll: Span) -> Diagnostic {
-    section(
+/// `met`: between the loop and the load is a barrier of the CTA.
+pub(crate) fn polled_without_acquire(span: Span, poll: Span, met: bool) -> Diagnostic {
+    let d = section(
         suspicious(661, span, "this load may not see what was written before the flag")
             .label(poll, "the flag is polled here"),
         "a volatile or relaxed operation does not order later accesses",
         "8.8",
-    )
-    .help("poll with `.acquire` and a scope that includes the writer, or put a `fence` with `.acq_rel` after the loop")
+    );
+    if met {
+        d.note("the barrier orders what the threads that meet there did, not what other CTAs wrote before the flag")
+            .help("poll with `.acquire` and a scope that includes the writer, or put a `fence` with `.acq_rel` between the loop and the barrier")
+    } else {
+        d.help("poll with `.acquire` and a scope that includes the writer, or put a `fence` with `.acq_rel` after the loop")
+    }
 }
 
 pub(crate) fn one_sided(span: Span, other: Span, acquire: bool) -> Diagnostic {

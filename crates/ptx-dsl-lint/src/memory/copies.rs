@@ -7,7 +7,9 @@ use crate::may_synchronise::may_synchronise_cta;
 use crate::pending::{Groups, begin_pending, ends_thread, for_each_pending, is_pending, resolve};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
-use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
+use ptx_dsl_analysis::cfg::NONE;
+use ptx_dsl_analysis::dataflow::{Bits, for_each_instr, for_each_instr_edge};
+use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::threads::missing;
@@ -214,7 +216,14 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
     let behind_groups = groups.bits();
     let mut reported = Bits::none(n);
     let step = |at: u32, i: &Instr, set: &mut Bits| update_groups(groups, at, i, set);
-    for_each_instr(&flow.cfg, behind_groups + 2 * n, &step, &mut |b, at, i, set| {
+    let bypasses = bypasses(kernel, groups, list);
+    let edge = |b: u32, to: u32, set: &mut Bits| {
+        for (_, _, k) in bypasses.iter().filter(|(from, over, _)| (*from, *over) == (b, to)) {
+            set.unset(behind_groups + 2 * k);
+            set.unset(behind_groups + 2 * k + 1);
+        }
+    };
+    for_each_instr_edge(&flow.cfg, behind_groups + 2 * n, &step, &edge, &mut |b, at, i, set| {
         let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
             _ if i.opcode == op::tensormap_replace => i.operand("addr").map(|a| (a, 128)),
@@ -251,6 +260,32 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
             }
         }
     });
+}
+
+/// The edges on which threads pass by copies that other threads of the CTA execute meanwhile: the block, its successor, the copy. What is
+/// known of the copy where both ways meet is what those threads did.
+fn bypasses(kernel: &Kernel, groups: &Groups, list: &[Store]) -> Vec<(u32, u32, usize)> {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let mut out = Vec::new();
+    for (k, store) in list.iter().enumerate().take(groups.copies.len()) {
+        let mut b = store.block;
+        for _ in 0..200 {
+            let up = flow.cfg.idom[b as usize];
+            if up == NONE || up == b {
+                break;
+            }
+            let succ = &flow.cfg.blocks[up as usize].succ;
+            let leads = |to: u32| flow.cfg.dominates(to, store.block);
+            if let Some(branch) = flow.cfg.branch(up)
+                && matches!(flow.guard(branch), Some((p, _)) if lanes.uniformity(p) < Uniformity::Cta)
+                && succ.iter().any(|e| leads(e.to))
+            {
+                out.extend(succ.iter().filter(|e| !leads(e.to)).map(|e| (up, e.to, k)));
+            }
+            b = up;
+        }
+    }
+    out
 }
 
 /// Is there certainly a thread that reaches the second site and not the first?

@@ -4,21 +4,20 @@
 use crate::errors::order as errors;
 use crate::kernel::Kernel;
 use crate::may_synchronise;
-use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
+use crate::pending::{begin_pending, for_each_pending, is_pending};
 use crate::sync::objects::mbarrier_operand;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, multicast, value_access};
 use ptx_dsl_analysis::ctas::{Conditions, Ctas, exclusive};
 use ptx_dsl_analysis::dataflow::Bits;
-use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region};
-use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Instr, Space};
-use ptx_dsl_isa::isa::{Barrier, Fence, Mbarrier, MemoryOp, Tensor};
+use ptx_dsl_isa::isa::{Fence, Mbarrier, MemoryOp};
 use ptx_dsl_isa::opcode::{Opcode, op};
-use ptx_dsl_isa::qualifier::{Qualifier, SHARED, q};
-use ptx_dsl_isa::span::Span;
+use ptx_dsl_isa::qualifier::q;
+
+mod polled;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
@@ -34,7 +33,7 @@ pub(crate) fn check(kernel: &Kernel) {
         return;
     }
     if !flow.calls {
-        polled(kernel);
+        polled::check(kernel);
     }
     if flow.function.entry && !flow.calls {
         flags(kernel);
@@ -155,201 +154,6 @@ fn waits(kernel: &Kernel) {
             return;
         }
     }
-}
-
-/// A polling loop.
-struct Poll {
-    /// Its blocks.
-    blocks: Vec<u32>,
-    span: Span,
-    base: Option<AddressBase>,
-}
-
-/// May the instruction stand in a polling loop?
-fn may_poll(i: &Instr) -> bool {
-    matches!(
-        i.opcode,
-        op::ld
-            | op::setp
-            | op::bra
-            | op::nanosleep
-            | op::and
-            | op::or
-            | op::xor
-            | op::mov
-            | op::cvt
-            | op::add
-            | op::sub
-            | op::selp
-            | op::atom
-            | op::not
-            | op::mbarrier_try_wait
-            | op::mbarrier_test_wait
-            | op::shr
-            | op::shl
-    )
-}
-
-/// Does the value depend on the read?
-fn depends_on(flow: &Flow, p: Val, read: u32) -> bool {
-    let mut stack = vec![p];
-    let mut budget = 64;
-    let mut seen = Vec::new();
-    while let Some(v) = stack.pop() {
-        budget -= 1;
-        if budget == 0 || seen.contains(&v) {
-            continue;
-        }
-        seen.push(v);
-        if matches!(flow.ssa.values[v as usize], Value::Def { instr, .. } if instr == read) {
-            return true;
-        }
-        flow.ssa.push_sources(v, &mut stack);
-    }
-    false
-}
-
-fn polls(kernel: &Kernel) -> Vec<Poll> {
-    let flow = kernel.flow;
-    let loops = Loops::new(&flow.cfg);
-    // By header: the blocks of the loop.
-    let mut members: Vec<Vec<u32>> = vec![Vec::new(); flow.cfg.blocks.len()];
-    for &b in &flow.cfg.rpo {
-        if let Some(h) = loops.innermost(b) {
-            members[h as usize].push(b);
-        }
-    }
-    let mut out = Vec::new();
-    for blocks in members {
-        if blocks.is_empty() || blocks.len() > 8 || out.len() >= MAX_REGIONS {
-            continue;
-        }
-        let Some(at) = first_read(flow, &blocks) else { continue };
-        if exits_by(flow, &blocks, at) {
-            let read = flow.instr(at);
-            let base = match read.address() {
-                Some(arg) => kernel.region(at, arg, 4).map(|r| r.base),
-                None => None,
-            };
-            out.push(Poll { blocks, span: read.span, base });
-        }
-    }
-    out
-}
-
-/// The first read of a flag in a loop that only waits, without acquire.
-fn first_read(flow: &Flow, blocks: &[u32]) -> Option<u32> {
-    let mut first = None;
-    for b in blocks {
-        for at in flow.cfg.range(*b) {
-            let i = flow.instr(at);
-            if !may_poll(i) || acquires(i) {
-                return None;
-            }
-            if first.is_none() && reads(i) && !updates(flow, at, i) {
-                first = Some(at);
-            }
-        }
-    }
-    first
-}
-
-/// Reads a flag, with no order.
-fn reads(i: &Instr) -> bool {
-    match value_access(i) {
-        // Volatile accesses to shared memory predate the memory model and are mostly within a warp.
-        MemoryOp::Load => i.has(q::relaxed) || (i.has(q::volatile) && !i.has_any(SHARED)),
-        MemoryOp::Atomic => !acquires(i),
-        _ => mbarrier_wait(i) && i.has(q::relaxed),
-    }
-}
-
-/// Is it a compare-and-swap with the value of the previous iteration? Such a loop updates data and does not wait.
-fn updates(flow: &Flow, at: u32, i: &Instr) -> bool {
-    i.has(q::cas) && flow.source(at, "b").is_some_and(|compared| depends_on(flow, compared, at))
-}
-
-/// Does a branch of the loop depend on the read?
-fn exits_by(flow: &Flow, blocks: &[u32], read: u32) -> bool {
-    for b in blocks {
-        if let Some(branch) = flow.cfg.branch(*b)
-            && let Some((p, _)) = flow.guard(branch)
-            && depends_on(flow, p, read)
-        {
-            return true;
-        }
-    }
-    false
-}
-
-/// A loop that waits for a flag without acquire, then plain loads.
-fn polled(kernel: &Kernel) {
-    let polls = polls(kernel);
-    if !polls.is_empty() {
-        read_behind(kernel, &polls);
-    }
-}
-
-fn read_behind(kernel: &Kernel, polls: &[Poll]) {
-    let flow = kernel.flow;
-    // The loop that an instruction is in.
-    let inside = |at: u32| {
-        let block = flow.cfg.block_of(at);
-        for (k, poll) in polls.iter().enumerate() {
-            if poll.blocks.contains(&block) {
-                return Some(k);
-            }
-        }
-        None
-    };
-    let step = |at: u32, i: &Instr, set: &mut Bits| {
-        if let Some(k) = inside(at) {
-            begin_pending(set, k);
-        } else if orders(i) {
-            for k in 0..polls.len() {
-                resolve(set, k);
-            }
-        }
-    };
-    let mut reported = false;
-    for_each_pending(flow, polls.len(), &step, &mut |_, at, i, set| {
-        if reported || i.opcode != op::ld || i.has_any(NOT_PLAIN) || inside(at).is_some() {
-            return;
-        }
-        for (k, poll) in polls.iter().enumerate() {
-            if is_pending(set, k) {
-                reported = true;
-                kernel.report(errors::polled_without_acquire(i.span, poll.span));
-                return;
-            }
-        }
-    });
-}
-
-/// Qualifiers of loads that are ordered, or of memory that is private or constant.
-const NOT_PLAIN: &[Qualifier] = &[
-    q::volatile,
-    q::relaxed,
-    q::acquire,
-    q::mmio,
-    q::nc,
-    q::local,
-    q::param,
-    q::param_entry,
-    q::param_func,
-    q::_const,
-];
-
-/// Does it order later accesses after earlier reads?
-fn orders(i: &Instr) -> bool {
-    let op = i.opcode;
-    i.entry.effects.barrier != Barrier::None
-        || fence(i)
-        || i.entry.effects.tensor == Tensor::Fence
-        || op == op::griddepcontrol
-        || i.has(q::acquire)
-        || i.has(q::acq_rel)
-        || (mbarrier_wait(i) && !i.has(q::relaxed))
 }
 
 /// An access to a flag.
@@ -526,7 +330,7 @@ fn narrow_fences(kernel: &Kernel) {
     if flow.cfg.any(&|i| fence(i) && !narrow(i)) {
         return;
     }
-    let polls = polls(kernel);
+    let polls = polled::polls(kernel);
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if narrow(i) {
             begin_pending(set, 0);
