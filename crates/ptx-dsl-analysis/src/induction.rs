@@ -353,6 +353,50 @@ impl<'a, 'h> Induction<'a, 'h> {
         true
     }
 
+    /// Does the thread certainly execute the instruction in this iteration? It needs all conditions on the way from the entry, and loops
+    /// before this one end.
+    pub fn surely_executes(&self, block: u32, at: u32) -> bool {
+        let cfg = &self.flow.cfg;
+        if let Some((p, positive)) = self.flow.guard(at)
+            && self.value(p).is_none_or(|n| (n != 0) != positive)
+        {
+            return false;
+        }
+        let mut b = block;
+        loop {
+            let up = cfg.idom[b as usize];
+            if up == NONE || up == b {
+                return up == b;
+            }
+            if cfg.ipdom[up as usize] != b && !self.surely_leads(up, b) {
+                return false;
+            }
+            b = up;
+        }
+    }
+
+    /// Does the branch at the end of block `up` certainly lead to block `b` in this iteration?
+    fn surely_leads(&self, up: u32, b: u32) -> bool {
+        let cfg = &self.flow.cfg;
+        let Some((p, _)) = cfg.branch(up).and_then(|branch| self.flow.guard(branch)) else { return false };
+        let Some(is) = self.value(p) else { return false };
+        let taken = cfg.blocks[up as usize].succ.iter().find(|e| e.when == Some(is != 0));
+        taken.is_some_and(|e| cfg.post_dominates(b, e.to))
+    }
+
+    /// Does the thread certainly begin another iteration of the loop after this one? The conditions of all ways out are known.
+    pub fn surely_repeats(&self) -> bool {
+        let cfg = &self.flow.cfg;
+        let inside = |b: u32| self.loops.contains(self.header, b);
+        let leaves = |b: u32| cfg.blocks[b as usize].succ.iter().any(|e| !inside(e.to));
+        let stays = |b: u32| {
+            let guard = cfg.branch(b).and_then(|branch| self.flow.guard(branch));
+            let Some(is) = guard.and_then(|(p, _)| self.value(p)) else { return false };
+            cfg.blocks[b as usize].succ.iter().any(|e| e.when == Some(is != 0) && inside(e.to))
+        };
+        cfg.rpo.iter().all(|&b| !inside(b) || !leaves(b) || stays(b))
+    }
+
     /// Can the edge for this value of the predicate lead to a block that the branch dominates?
     pub fn leads(&self, up: u32, is: bool, to: u32) -> bool {
         let cfg = &self.flow.cfg;

@@ -8,4 +8,5 @@ pub(crate) mod peers;
 pub(crate) mod protocol;
 pub(crate) mod races;
 pub(crate) mod rings;
+pub(crate) mod single_threads;
 pub(crate) mod tensor;

@@ -2,10 +2,12 @@
 
 use crate::kernel::Kernel;
 
+mod bounds;
 mod completion;
 mod conflicts;
 mod copied_by_all;
 mod copies;
+mod parameters;
 mod proxies;
 mod races;
 mod refills;
@@ -16,6 +18,8 @@ mod turns;
 
 pub(crate) fn check(kernel: &Kernel) {
     spaces::check(kernel);
+    bounds::check(kernel);
+    parameters::check(kernel);
     copies::check(kernel);
     proxies::check(kernel);
     tensormaps::check(kernel);

@@ -110,6 +110,11 @@ pub(super) const LIST: &[Explanation] = explained! {
          updates."
     674 "mbarrier used after `mbarrier.inval`"
         "After `mbarrier.inval` the object is invalid until the next `mbarrier.init`."
+    675 "computed barrier number above 15"
+        "A CTA has the named barriers 0 to 15 (PTX ISA 9.7.13.1). Here the number depends on the thread, and some thread \
+         comes with a larger one."
+    676 "address of a parameter in place of its value"
+        "The name of a variable in `mov` is its address (PTX ISA 9.7.9.5). `ld.param` reads the value of a parameter."
     678 "instruction of a CTA pair in one CTA only"
         "With `.cta_group::2`, a warp of each CTA of the pair must execute `tcgen05.alloc`, `dealloc` and \
          `relinquish_alloc_permit`. If only one CTA does, it may wait forever, and the columns of the other CTA stay \

@@ -3,8 +3,8 @@
 
 use crate::errors::races as errors;
 use crate::kernel::Kernel;
-use crate::memory::turns::in_turns;
 use crate::may_synchronise::{may_synchronise_warps, strong};
+use crate::memory::turns::in_turns;
 use crate::pending::{begin_pending, is_pending, resolve};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::value_access;
