@@ -57,7 +57,7 @@ pub struct Thread {
 
 impl Thread {
     /// The value of a special register.
-    fn special(self, register: SpecialRegister) -> Option<u64> {
+    pub(crate) fn special(self, register: SpecialRegister) -> Option<u64> {
         let t = self.number as u64;
         let [x, y, z] = self.shape.or((t == 0).then_some([1; 3]))?.map(|n| u64::from(n.max(1)));
         let size = |n: u64| self.shape.map(|_| n);

@@ -10,6 +10,7 @@
 //! | `affine.rs` | the lattice of affine lanes, with transfer functions of scalar operations |
 //! | `divergence.rs` | regions between divergent branches and their post-dominators |
 //! | `loops.rs`, `induction.rs` | natural loops; their counters, iteration by iteration |
+//! | `execution.rs` | the execution of one thread, with known registers |
 //! | `fold.rs`, `compare.rs` | constant folding; comparisons |
 //! | `issue.rs` | how many threads issue an instruction together |
 //! | `uniformity.rs` | the lattice of uniformity, which `lanes.rs` and `affine.rs` refine |
@@ -27,6 +28,7 @@ pub mod compare;
 pub mod ctas;
 pub mod dataflow;
 pub mod divergence;
+pub mod execution;
 pub mod flow;
 pub mod fold;
 pub mod graph;

@@ -14,6 +14,7 @@ mod refills;
 mod rewrites;
 mod spaces;
 mod tensormaps;
+mod tiles;
 mod turns;
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -21,6 +22,7 @@ pub(crate) fn check(kernel: &Kernel) {
     bounds::check(kernel);
     parameters::check(kernel);
     copies::check(kernel);
+    tiles::check(kernel);
     proxies::check(kernel);
     tensormaps::check(kernel);
     completion::check(kernel);

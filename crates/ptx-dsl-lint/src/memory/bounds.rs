@@ -8,6 +8,8 @@ use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::sources::{Source, all_sources};
+use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, RegId, Space, Var};
 use ptx_dsl_isa::isa::{Barrier, Issue};
 use ptx_dsl_isa::opcode::op;
@@ -97,6 +99,9 @@ impl Threads<'_, '_, '_> {
         if address.offset.is_some() || fixed || matches!(var.space, Space::ParamEntry | Space::ParamFunc) {
             return;
         }
+        if !self.only_adds(flow.ssa.read(at, r, 0)) {
+            return;
+        }
         let narrow = flow.function.regs.get(r.0 as usize).is_some_and(|r| r.ty.bits() <= 32);
         let offset = |n: u64| {
             let n = (n as i64).wrapping_add(constant);
@@ -109,6 +114,24 @@ impl Threads<'_, '_, '_> {
             let unused = thread % 32 >= rows.read;
             self.kernel.report(errors::past_the_end_by(access.arg.span, &reached, thread, unused));
         }
+    }
+
+    /// Is the value a sum of an address and numbers? What the bits of an address are depends on where the variable is.
+    fn only_adds(&self, v: Val) -> bool {
+        let flow = self.kernel.flow;
+        let is_address = |v: Val| self.kernel.provenance.address(v).is_some();
+        let adds = |v: Val, value: &Value| {
+            let Value::Def { instr, .. } = value else { return Source::Go };
+            let i = flow.instr(*instr);
+            let named = i.operands.iter().any(|a| matches!(a.value, Operand::VarAddr(..)));
+            if !named && !flow.ssa.uses(*instr).iter().any(|(_, v)| is_address(*v)) {
+                return if i.address().is_some() { Source::Fits } else { Source::Go };
+            }
+            let sum = matches!(i.opcode, op::mov | op::add | op::mad | op::cvt | op::cvta | op::mapa | op::selp)
+                || (i.opcode == op::sub && !flow.source(*instr, "b").is_some_and(is_address));
+            if sum && is_address(v) { Source::Go } else { Source::No }
+        };
+        all_sources(flow, v, 300, &adds)
     }
 
     /// The first thread that certainly executes the instruction with a value that is wrong, and the value.
