@@ -8,10 +8,11 @@ use ptx_dsl_analysis::induction::Thread;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::plain_access;
-use ptx_dsl_analysis::threads::missing;
+use ptx_dsl_analysis::threads::has_thread;
 use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::{Control, Group, Step};
 use ptx_dsl_isa::opcode::op;
+use std::ops::Range;
 
 /// Instructions that are followed.
 const STEPS: usize = 6_000;
@@ -20,17 +21,19 @@ pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let waits = |i: &Instr| i.entry.effects.group == Group::Copy(Step::Wait);
     let Some(shape) = flow.function.reqntid.filter(|_| flow.function.entry && !flow.calls) else { return };
-    if !flow.cfg.any(&waits) || !flow.walk().any(|(b, _, i)| flow.cfg.in_loop(b) && waits(i)) {
+    let in_loop = |(block, _, i): &(u32, u32, &Instr)| flow.cfg.in_loop(*block) && waits(i);
+    let Some((block, at, _)) = flow.walk().find(in_loop) else { return };
+    let Some(threads) = threads(kernel, block, at) else { return };
+    let loops = Loops::new(&flow.cfg);
+    if loops.irreducible() {
         return;
     }
-    let loops = Loops::new(&flow.cfg);
-    let Some(threads) = kernel.lanes.cta_size.exact.filter(|n| *n > 0 && !loops.irreducible()) else { return };
     let follow = |number: usize| {
         let thread = Thread { number, shape: Some(shape) };
         Execution::new(flow, &loops, &kernel.reaching.only_exits, thread)
     };
+    let mut both = [follow(threads.start), follow(threads.end - 1)];
     let mut pending = Pending { kernel, threads, copies: Vec::new(), committed: 0 };
-    let mut both = [follow(0), follow(threads - 1)];
     for _ in 0..STEPS {
         // The two stay together, so that they stand for all threads.
         let [first, last] = both.each_ref().map(|e| (e.position(), e.guard_holds()));
@@ -47,6 +50,17 @@ pub(crate) fn check(kernel: &Kernel) {
         }
         both.iter_mut().for_each(Execution::step);
     }
+}
+
+/// The threads that come to an instruction, if they have successive numbers.
+fn threads(kernel: &Kernel, block: u32, at: u32) -> Option<Range<usize>> {
+    let present = kernel.threads_at(block, at);
+    let n = kernel.lanes.cta_size.exact?;
+    let mut there = (0..n).filter(|t| has_thread(&present.set, *t));
+    let first = there.next()?;
+    let last = there.last().unwrap_or(first);
+    let all = (first..=last).all(|t| has_thread(&present.set, t));
+    (all && !present.elected && !present.not_elected).then_some(first..last + 1)
 }
 
 /// A range of bytes of a variable.
@@ -75,7 +89,8 @@ struct Copy {
 /// The pending copies of a thread.
 struct Pending<'k, 'a, 'h> {
     kernel: &'k Kernel<'a, 'h>,
-    threads: usize,
+    /// The threads for which the first and the last one stand.
+    threads: Range<usize>,
     copies: Vec<Copy>,
     committed: u64,
 }
@@ -140,8 +155,9 @@ impl Pending<'_, '_, '_> {
         let range = |from: i64, to: i64| Bytes { base: region.base, from, to };
         let flow = self.kernel.flow;
         let present = self.kernel.threads_at(flow.cfg.block_of(at), at);
-        let all = missing(&present.set, self.threads).is_none() && !present.elected && !present.not_elected;
-        if all && last - first == size * (self.threads as i64 - 1) {
+        let mut all = !present.elected && !present.not_elected;
+        all &= self.threads.clone().all(|t| has_thread(&present.set, t));
+        if all && last - first == size * (self.threads.len() as i64 - 1) {
             return Some(vec![range(first, last + size)]);
         }
         Some(vec![range(first, first + size), range(last, last + size)])
