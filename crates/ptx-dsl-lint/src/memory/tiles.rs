@@ -58,7 +58,7 @@ fn threads(kernel: &Kernel, block: u32, at: u32) -> Option<Range<usize>> {
     let n = kernel.lanes.cta_size.exact?;
     let mut there = (0..n).filter(|t| has_thread(&present.set, *t));
     let first = there.next()?;
-    let last = there.last().unwrap_or(first);
+    let last = there.next_back().unwrap_or(first);
     let all = (first..=last).all(|t| has_thread(&present.set, t));
     (all && !present.elected && !present.not_elected).then_some(first..last + 1)
 }
