@@ -1,6 +1,7 @@
 //! Constant folding and induction variables.
 
 use super::*;
+use crate::execution::{Execution, Position};
 use crate::fold::fold;
 use crate::induction::{Induction, Thread};
 use crate::loops::Loops;
@@ -120,4 +121,69 @@ fn a_guard_decides_whether_an_iteration_runs() {
         loop_.next();
     }
     assert_eq!(runs, [false, true, false]);
+}
+
+#[test]
+fn certain_execution_in_an_iteration() {
+    let flow = flow(
+        ".reqntid 64",
+        "mov.u32 %r1, %tid.x;\nmov.u32 %r2, 0;\nld.param.u32 %r5, [n];\nL:\nsetp.lt.u32 %p1, %r1, 8;\n@%p1 bra M;\n\
+         st.global.u32 [%rd1], %r1;\nM:\nsetp.lt.u32 %p2, %r2, %r5;\n@%p2 st.global.u32 [%rd1], 1;\nadd.u32 %r2, %r2, 1;\n\
+         setp.lt.u32 %p3, %r2, 3;\n@%p3 bra L;\nret;",
+    );
+    let loops = Loops::new(&flow.cfg);
+    let header = block(&flow, "L");
+    let (known, unknown) = (nth(&flow, op::st, 0), nth(&flow, op::st, 1));
+    let mut rows = Vec::new();
+    for number in [7, 8] {
+        let at = Some((flow.cfg.block_of(known), known));
+        let mut loop_ = Induction::new(&flow, &loops, header, &[], at).expect("a small slice");
+        loop_.begin(Some(Thread { number, shape: Some([64, 1, 1]) }));
+        for _ in 0..3 {
+            let sure = [known, unknown].map(|at| loop_.surely_executes(flow.cfg.block_of(at), at));
+            rows.push((sure, loop_.surely_repeats()));
+            loop_.next();
+        }
+    }
+    let (out, inside) = ([false, false], [true, false]);
+    assert_eq!(rows, [(out, true), (out, true), (out, false), (inside, true), (inside, true), (inside, false)]);
+}
+
+/// The stores of a thread, with the value that each stores, and whether it certainly happens.
+fn stores(body: &str, number: usize) -> Vec<(Option<u64>, bool)> {
+    let flow = flow(".reqntid 64", body);
+    let loops = Loops::new(&flow.cfg);
+    let mut ends = vec![false; flow.cfg.blocks.len()];
+    ends[flow.cfg.exit as usize] = true;
+    let mut execution = Execution::new(&flow, &loops, &ends, Thread { number, shape: Some([64, 1, 1]) });
+    let mut out = Vec::new();
+    for _ in 0..40 {
+        let (at, certain) = match execution.position() {
+            Position::At(at) => (at, true),
+            Position::Perhaps(at) => (at, false),
+            Position::Over => break,
+        };
+        if flow.instr(at).opcode == op::st && execution.guard_holds() != Some(false) {
+            out.push((execution.operand(&Operand::Reg(reg(&flow, "%r1"), 0)), certain));
+        }
+        execution.step();
+    }
+    out
+}
+
+#[test]
+fn execution_of_a_thread() {
+    let count = "mov.u32 %r1, %tid.x;\nL:\n@!%p1 st.global.u32 [%rd1], %r1;\nadd.u32 %r1, %r1, 1;\nsetp.ge.u32 %p2, %r1, 5;\n\
+                 setp.eq.u32 %p1, %r1, 4;\n@!%p2 bra L;\nret;";
+    let sure = |n: u64| (Some(n), true);
+    // The first guard is unknown, and the loop does not store 4.
+    assert_eq!(stores(count, 2), [(Some(2), false), sure(3)]);
+    let branches = "mov.u32 %r1, 7;\nld.param.u32 %r2, [n];\nsetp.eq.u32 %p1, %r2, 0;\n@%p1 bra M;\nmov.u32 %r1, 8;\nM:\n\
+                    st.global.u32 [%rd1], %r1;\nsetp.eq.u32 %p2, %r2, 1;\nmov.u32 %r1, 9;\n@%p2 bra E;\n\
+                    st.global.u32 [%rd1], %r1;\nE:\nst.global.u32 [%rd1], %r1;\nret;";
+    // Behind an unknown branch the register is unknown; the store that it may pass by is left out.
+    assert_eq!(stores(branches, 0), [(None, true), sure(9)]);
+    let endless = "mov.u32 %r1, 0;\nL:\nld.global.u32 %r2, [%rd1];\nst.global.u32 [%rd1], %r1;\nadd.u32 %r1, %r1, 1;\n\
+                   setp.eq.u32 %p1, %r2, 1;\n@%p1 bra L;\nret;";
+    assert_eq!(stores(endless, 0)[..3], [sure(0), sure(1), sure(2)]);
 }

@@ -131,7 +131,7 @@ impl Threads<'_, '_, '_> {
                 || (i.opcode == op::sub && !flow.source(*instr, "b").is_some_and(is_address));
             if sum && is_address(v) { Source::Go } else { Source::No }
         };
-        all_sources(flow, v, 300, &adds)
+        all_sources(flow, v, 100, &adds)
     }
 
     /// The first thread that certainly executes the instruction with a value that is wrong, and the value.

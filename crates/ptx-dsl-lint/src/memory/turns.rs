@@ -6,9 +6,9 @@ use crate::kernel::Kernel;
 use crate::may_synchronise::{may_synchronise_warps, strong};
 use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
-use ptx_dsl_analysis::lanes::{LaneFact, Uniformity};
+use ptx_dsl_analysis::lanes::{LaneFact, PredicateFact, Uniformity};
 use ptx_dsl_analysis::region::Region;
-use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_analysis::ssa::{UNDEF, Val, Value};
 use ptx_dsl_analysis::threads::{Set, THREADS, union_with};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::{Barrier, Mbarrier, Meeting, MemoryOp};
@@ -50,6 +50,8 @@ impl<'k, 'a, 'h> Turns<'k, 'a, 'h> {
         for (block, at) in accesses {
             union_with(&mut threads, &kernel.threads_at(block, at).set);
         }
+        let count = kernel.lanes.cta_size.exact.unwrap_or(THREADS);
+        (count..THREADS).for_each(|t| threads[t / 64] &= !(1 << (t % 64)));
         let mut turns = Turns { kernel, threads, waits: Vec::new(), branches: Vec::new() };
         turns.waits = kernel.flow.walk().filter(|(b, at, i)| turns.gives_turn(*b, *at, i)).map(|w| w.1).collect();
         for &b in &kernel.flow.cfg.rpo {
@@ -149,11 +151,12 @@ impl<'k, 'a, 'h> Turns<'k, 'a, 'h> {
         };
         let mut edge = |b: u32, n: usize, set: &mut Bits| {
             for (k, branch) in self.branches.iter().enumerate() {
-                if branch.block == b {
+                if branch.block == b || (self.leads_elsewhere(b, n, branch.block) && self.follows_leader(b, n)) {
                     set.set(1 + k);
                 }
             }
-            if self.first_turn(b, n) {
+            let waits = self.waits.iter().any(|w| self.leads_elsewhere(b, n, self.kernel.flow.cfg.block_of(*w)));
+            if waits && (self.is_first_turn(b, n) || self.follows_leader(b, n)) {
                 set.set(WAITED);
             }
         };
@@ -198,20 +201,43 @@ impl<'k, 'a, 'h> Turns<'k, 'a, 'h> {
         }
     }
 
-    /// Do the threads of one warp take this edge, while the others wait for their turn behind another edge?
-    fn first_turn(&self, b: u32, edge: usize) -> bool {
+    /// Does another edge of the block lead to the block `to`, and this one not?
+    fn leads_elsewhere(&self, b: u32, edge: usize, to: u32) -> bool {
+        let cfg = &self.kernel.flow.cfg;
+        let succ = &cfg.blocks[b as usize].succ;
+        let mut others = succ.iter().enumerate().filter(|(n, _)| *n != edge);
+        !cfg.dominates(succ[edge].to, to) && others.any(|(_, e)| cfg.dominates(e.to, to))
+    }
+
+    /// The condition of an edge, and whether it holds there.
+    fn condition(&self, b: u32, edge: usize) -> Option<(PredicateFact, bool)> {
         let flow = self.kernel.flow;
-        let succ = &flow.cfg.blocks[b as usize].succ;
-        let waits_elsewhere = |w: &u32| {
-            let block = flow.cfg.block_of(*w);
-            succ.iter().enumerate().any(|(n, e)| n != edge && flow.cfg.dominates(e.to, block))
-        };
-        let (Some(when), true) = (succ[edge].when, self.waits.iter().any(waits_elsewhere)) else { return false };
-        let Some((p, _)) = flow.cfg.branch(b).and_then(|branch| flow.guard(branch)) else { return false };
-        let Some(LaneFact::Pred(f)) = self.kernel.lanes.facts.get(flow.origin(p) as usize) else { return false };
-        let set = &self.kernel.lanes.sets[usize::from(if when { f.yes } else { f.no })];
-        let words = set.iter().zip(&self.threads).map(|(a, b)| a & b);
-        words.map(|word| u32::from(word as u32 != 0) + u32::from(word >> 32 != 0)).sum::<u32>() <= 1
+        let when = flow.cfg.blocks[b as usize].succ[edge].when?;
+        let (p, _) = flow.guard(flow.cfg.branch(b)?)?;
+        match self.kernel.lanes.facts.get(flow.origin(p) as usize)? {
+            LaneFact::Pred(f) => Some((*f, when)),
+            _ => None,
+        }
+    }
+
+    /// By warp: the lanes that execute the accesses and see a predicate with this value.
+    fn lanes_with(&self, f: &PredicateFact, value: bool) -> impl Iterator<Item = u32> {
+        let set = &self.kernel.lanes.sets[usize::from(if value { f.yes } else { f.no })];
+        set.iter().zip(&self.threads).flat_map(|(a, b)| [(a & b) as u32, ((a & b) >> 32) as u32])
+    }
+
+    /// Do the threads of one warp take this edge, while the others wait for their turn behind another edge?
+    fn is_first_turn(&self, b: u32, edge: usize) -> bool {
+        let Some((f, when)) = self.condition(b, edge) else { return false };
+        self.lanes_with(&f, when).filter(|lanes| *lanes != 0).count() <= 1
+    }
+
+    /// Does a lane of each warp that takes this edge wait behind another edge, for its warp?
+    fn follows_leader(&self, b: u32, edge: usize) -> bool {
+        let Some((f, when)) = self.condition(b, edge) else { return false };
+        let elects = f.elected != [UNDEF; 2] || f.not_elected != [UNDEF; 2];
+        f.uniformity == Uniformity::None
+            && (elects || self.lanes_with(&f, when).zip(self.lanes_with(&f, !when)).all(|(a, b)| a == 0 || b != 0))
     }
 }
 
