@@ -41,7 +41,7 @@ fn used_as_value(flow: &Flow, v: Val) -> Option<Span> {
         }
         if !seen.contains(&v) {
             seen.push(v);
-            stack.extend(flow.ssa.users(v).iter().filter(|user| keeps_address(flow, **user)));
+            stack.extend(flow.ssa.users(v).iter().filter(|user| keeps_address(flow, v, **user)));
         }
     }
     let mut first = None;
@@ -58,10 +58,13 @@ fn used_as_value(flow: &Flow, v: Val) -> Option<Span> {
     first
 }
 
-/// Is the value still an address if one of its operands is: a copy, a sum, another form?
-fn keeps_address(flow: &Flow, v: Val) -> bool {
-    match &flow.ssa.values[v as usize] {
+/// Is the user of an address still one: a copy, a sum, another form?
+fn keeps_address(flow: &Flow, v: Val, user: Val) -> bool {
+    match &flow.ssa.values[user as usize] {
         Value::Phi { .. } => true,
+        Value::Def { instr, .. } if flow.instr(*instr).opcode == op::mad => {
+            flow.source(*instr, "c").is_some_and(|c| flow.origin(c) == flow.origin(v))
+        }
         Value::Def { instr, .. } => {
             matches!(flow.instr(*instr).opcode, op::mov | op::add | op::sub | op::cvta | op::cvt | op::selp)
         }
