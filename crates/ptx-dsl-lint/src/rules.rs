@@ -116,7 +116,7 @@ pub static RULES: &[Rule] = &[
     rule(632, "5.1", "a store through a parameter whose Rust type is `&[T]`, to constants, or to the parameters of a kernel",
         &[BROKEN]),
     rule(633, "5.4", "an access past the end or before the start of a variable, also of one thread whose number the address depends on",
-        &[BROKEN, suspicious("in a loop through a ring of mbarriers, and in conditional code through a register to `.global` or `.const`")]),
+        &[BROKEN, suspicious("in a loop through a ring of mbarriers, in conditional code through a register to `.global` or `.const`, and for one thread through an address in shared memory that `cvta` or `mapa` made")]),
     rule(634, "6.4.1", "an address that is certainly misaligned",
         &[BROKEN]),
     rule(635, "5.1.7, 9.7.9.20, 9.7.13.15.13", "an address in another CTA, from `mapa`, where only the executing one is reached: by the state space, in an arrival that returns a state, or in `cvta.shared`",

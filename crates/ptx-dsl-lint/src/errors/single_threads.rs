@@ -1,6 +1,6 @@
 //! Messages about values of single threads: PTX0633 where the address depends on the thread, PTX0675, PTX0676.
 
-use crate::errors::class::{error, section, suspicious};
+use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
 use ptx_dsl_isa::span::Span;
 
@@ -12,12 +12,18 @@ pub(crate) struct Reached<'n> {
     pub bytes: u32,
 }
 
-pub(crate) fn past_the_end_by(span: Span, reached: &Reached, thread: usize, needs_all_lanes: bool) -> Diagnostic {
+pub(crate) fn past_the_end_by(
+    span: Span,
+    reached: &Reached,
+    thread: usize,
+    needs_all_lanes: bool,
+    sure: bool,
+) -> Diagnostic {
     let Reached { name, size, offset, bytes } = *reached;
     let many = |n: u32| if n == 1 { "1 byte".to_string() } else { format!("{n} bytes") };
     let place = if offset < 0 { "before the start" } else { "past the end" };
     let at = if offset < 0 { format!("{name}{offset}") } else { format!("{name}+{offset}") };
-    let d = error(633, span, format!("thread {thread} accesses {} at `{at}`, {place} of `{name}`", many(bytes)))
+    let d = found(633, span, sure, format!("thread {thread} accesses {} at `{at}`, {place} of `{name}`", many(bytes)))
         .note(format!("`{name}` has {}, and what lies next to a variable is not defined (PTX ISA 5.4)", many(size)));
     if needs_all_lanes {
         section(d, "up to `sm_75` each lane needs a valid address, also one whose row is not read", "9.7.14.5.15")

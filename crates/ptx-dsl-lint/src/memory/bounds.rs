@@ -112,7 +112,11 @@ impl Threads<'_, '_, '_> {
         if let Some((thread, n)) = self.find(&Place { block, at, register: (r, 0) }, &outside) {
             let reached = Reached { name: &var.name, size: var.size, offset: offset(n), bytes: access.size };
             let unused = thread % 32 >= rows.read;
-            self.kernel.report(errors::past_the_end_by(access.arg.span, &reached, thread, unused));
+            // The windows of the CTAs of a cluster lie next to each other, and translated addresses may be meant for another one.
+            let by = flow.cfg.instrs.get(address.by as usize);
+            let translated = by.is_some_and(|i| matches!(i.opcode, op::cvta | op::mapa));
+            let sure = address.space != Space::Shared || !translated;
+            self.kernel.report(errors::past_the_end_by(access.arg.span, &reached, thread, unused, sure));
         }
     }
 
