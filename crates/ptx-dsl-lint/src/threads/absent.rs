@@ -19,7 +19,7 @@ pub(crate) enum Fate {
     Waits,
     /// They may exit, after work of their own.
     Exits,
-    /// They may exit, and do nothing else.
+    /// They may exit, and do nothing else, or come past the instruction again before.
     ExitsIdle,
 }
 
@@ -29,6 +29,8 @@ struct Condition {
     away: Option<Set>,
     /// Where they go on: a block, and its first instruction that they execute.
     targets: Vec<(u32, u32)>,
+    /// The block in which the ways part.
+    parts: u32,
 }
 
 /// The fate of the lanes in `mask` that do not come to instruction `at` of `block`.
@@ -68,7 +70,7 @@ fn conditions(kernel: &Kernel, block: u32, at: u32) -> Vec<Condition> {
     let cfg = &kernel.flow.cfg;
     let mut out = Vec::new();
     if let Some((p, positive)) = kernel.flow.guard(at) {
-        out.extend(condition(kernel, p, positive, vec![(block, at + 1)]));
+        out.extend(condition(kernel, p, positive, vec![(block, at + 1)], block));
     }
     let mut b = block;
     for _ in 0..200 {
@@ -82,20 +84,20 @@ fn conditions(kernel: &Kernel, block: u32, at: u32) -> Vec<Condition> {
         {
             let others = cfg.blocks[up as usize].succ.iter().filter(|e| e.when == Some(!value));
             let targets = others.map(|e| (e.to, cfg.blocks[e.to as usize].first)).collect();
-            out.extend(condition(kernel, p, value, targets));
+            out.extend(condition(kernel, p, value, targets, up));
         }
         b = up;
     }
     out
 }
 
-fn condition(kernel: &Kernel, p: Val, value: bool, targets: Vec<(u32, u32)>) -> Option<Condition> {
+fn condition(kernel: &Kernel, p: Val, value: bool, targets: Vec<(u32, u32)>, parts: u32) -> Option<Condition> {
     let LaneFact::Pred(fact) = kernel.lanes.facts.get(kernel.flow.origin(p) as usize)? else { return None };
     let side = usize::from(!value);
     let elects = fact.elected[side] != UNDEF || fact.not_elected[side] != UNDEF;
     let inside = &kernel.lanes.sets[usize::from(if value { fact.yes } else { fact.no })];
     let away = inside.map(|word| !word);
-    Some(Condition { away: (!elects).then_some(away), targets })
+    Some(Condition { away: (!elects).then_some(away), targets, parts })
 }
 
 /// Can the threads that a condition keeps away reach the end of the kernel without waiting for those that are present?
@@ -103,7 +105,7 @@ fn leaves(kernel: &Kernel, condition: &Condition, present: &ReachingThreads) -> 
     let cfg = &kernel.flow.cfg;
     let mut seen = vec![false; cfg.blocks.len()];
     let mut stack = condition.targets.clone();
-    let (mut exits, mut idle) = (false, true);
+    let (mut exits, mut idle, mut returns) = (false, true, false);
     while let Some((block, first)) = stack.pop() {
         exits |= block == cfg.exit;
         let rest = first..cfg.range(block).end;
@@ -112,12 +114,13 @@ fn leaves(kernel: &Kernel, condition: &Condition, present: &ReachingThreads) -> 
         }
         idle &= rest.map(|at| kernel.flow.instr(at)).all(only_branches);
         for e in &cfg.blocks[block as usize].succ {
+            returns |= e.to == condition.parts;
             if takes(kernel, block, e.when, condition) && !std::mem::replace(&mut seen[e.to as usize], true) {
                 stack.push((e.to, cfg.blocks[e.to as usize].first));
             }
         }
     }
-    match (exits, idle) {
+    match (exits, idle || returns) {
         (false, _) => Fate::Waits,
         (true, true) => Fate::ExitsIdle,
         (true, false) => Fate::Exits,
