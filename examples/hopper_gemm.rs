@@ -80,11 +80,11 @@ ptx! {
         mbarrier.arrive.expect_tx.shared::cta.b64 _, [%full], 24576;
         mad.lo.u32 %to, %stage, 24576, %base;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes
-        [%to], [%a, {%at, %row}], [%full];
+            [%to], [%a, {%at, %row}], [%full];
         add.u32 %to, %to, 16384;
         mad.lo.u32 %to, %rank, 4096, %to;
         cp.async.bulk.tensor.2d.shared::cluster.global.tile.mbarrier::complete_tx::bytes.multicast::cluster
-        [%to], [%b, {%at, %column}], [%full], %both;
+            [%to], [%b, {%at, %column}], [%full], %both;
         add.u32 %stage, %stage, 1;
         and.b32 %stage, %stage, 3;
         setp.eq.u32 %p, %stage, 0;
@@ -119,7 +119,7 @@ ptx! {
         or.b32 %x, %at, %to;
         setp.ne.u32 %more, %x, 0;
         wgmma.mma_async.sync.aligned.m64n64k16.f32.f16.f16
-        {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7, %d8, %d9, %d10, %d11, %d12, %d13, %d14, %d15,
+            {%d0, %d1, %d2, %d3, %d4, %d5, %d6, %d7, %d8, %d9, %d10, %d11, %d12, %d13, %d14, %d15,
                 %d16, %d17, %d18, %d19, %d20, %d21, %d22, %d23, %d24, %d25, %d26, %d27, %d28, %d29, %d30, %d31}, %da, %db, %more, 1, 1, 0, 0;
         add.u64 %da, %da, 2;
         add.u64 %db, %db, 2;

@@ -167,7 +167,7 @@ ptx! {
         mov.u32 %col, 0;
     store:
         tcgen05.ld.sync.aligned.32x32b.x32.b32
-        {%v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7, %v8, %v9, %v10, %v11, %v12, %v13, %v14, %v15,
+            {%v0, %v1, %v2, %v3, %v4, %v5, %v6, %v7, %v8, %v9, %v10, %v11, %v12, %v13, %v14, %v15,
                 %v16, %v17, %v18, %v19, %v20, %v21, %v22, %v23, %v24, %v25, %v26, %v27, %v28, %v29, %v30, %v31}, [%tmem];
         tcgen05.wait::ld.sync.aligned;
         st.global.v4.b32 [%d], {%v0, %v1, %v2, %v3};

@@ -36,6 +36,8 @@
 
 #[doc(hidden)]
 pub mod closure;
+#[doc(hidden)]
+pub mod crate_files;
 mod header;
 #[doc(hidden)]
 pub mod rust_parts;

@@ -79,6 +79,7 @@ pub struct SetLevel {
 /// Warnings outside of 06xx, with a short description.
 pub static LINTS: &[(u16, &str)] = &[
     (158, "an access of another type than the elements of the slice"),
+    (170, "what the command line cannot check"),
     (516, "a directive without effect"),
     (517, "a limit over what any target has"),
     (519, "a register or `.local` variable of the module"),

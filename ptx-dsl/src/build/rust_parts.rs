@@ -1,6 +1,7 @@
-//! Parts of modules in a Rust file that nobody compiles. A module sees those of its own file, and of files that are named for it.
+//! Parts of modules in Rust files that nobody compiles. A module sees those of its own file, and of files that are named or found for it.
 
 use std::ops::Range;
+use std::sync::Arc;
 
 use ptx_dsl_frontend::lex::lex_rust;
 use ptx_dsl_frontend::lines::Lines;
@@ -9,32 +10,51 @@ use ptx_dsl_frontend::token::{Tok, Token, is_at, word_at};
 
 use super::rust_source::without_nested_comments;
 
-/// The parts of a file.
-#[derive(Debug, Default)]
+/// The parts of a file, and of others.
+#[derive(Debug, Default, Clone)]
 pub struct Parts {
-    /// The name, the bytes from `part` to `}`, and the names of the parts that it uses.
-    all: Vec<(String, Range<usize>, Vec<String>)>,
-    /// The same of other files, with the text.
-    others: Vec<(String, Other, Vec<String>)>,
+    all: Vec<Defined>,
 }
 
-/// The text of a part in another file.
+/// The definition of a part.
+#[derive(Debug, Clone)]
+struct Defined {
+    name: String,
+    /// The modules around it, if they are known.
+    module: Option<Vec<String>>,
+    part: Used,
+    uses: Vec<Path>,
+}
+
+/// A file with parts that another file uses.
+#[derive(Debug, PartialEq, Eq)]
+pub struct OtherFile {
+    /// Its name.
+    pub name: String,
+    /// Its text.
+    pub text: String,
+}
+
+/// A part in another file.
 #[derive(Debug, Clone, PartialEq, Eq)]
 pub struct Other {
-    /// From `part` to `}`, after as many spaces as there are characters before it in its line.
-    pub text: String,
-    /// The name of the file.
-    pub file: String,
-    /// Where it begins there, from 1.
-    pub line: usize,
+    /// The file.
+    pub file: Arc<OtherFile>,
+    /// The bytes from `part` to `}`.
+    pub range: Range<usize>,
 }
 
 impl Other {
-    /// A piece of a file.
-    pub fn new(file: &str, text: &str, range: Range<usize>) -> Self {
-        let (line, column) = Lines::new(text).line_column(range.start);
-        let part = without_nested_comments(text.get(range).unwrap_or_default());
-        Other { text: format!("{}{part}", " ".repeat(column - 1)), file: file.to_owned(), line }
+    /// The text of the part, after as many spaces as there are characters before it in its line.
+    pub fn text(&self) -> String {
+        let (_, column) = Lines::new(&self.file.text).line_column(self.range.start);
+        let part = without_nested_comments(self.file.text.get(self.range.clone()).unwrap_or_default());
+        format!("{}{part}", " ".repeat(column - 1))
+    }
+
+    /// Where it begins in its file, from 1.
+    pub fn line(&self) -> usize {
+        Lines::new(&self.file.text).line_column(self.range.start).0
     }
 }
 
@@ -43,7 +63,7 @@ impl Other {
 pub enum Used {
     /// The bytes of the file itself.
     Own(Range<usize>),
-    /// The text, from another file.
+    /// A part of another file.
     Other(Other),
 }
 
@@ -56,64 +76,161 @@ pub enum NotFound {
     Several(String),
 }
 
+impl NotFound {
+    /// The name of the part.
+    pub fn name(&self) -> &str {
+        match self {
+            NotFound::No(name) | NotFound::Several(name) => name,
+        }
+    }
+}
+
+/// `crate::parts::ring` of `use crate::parts::{ring as other};`
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Path {
+    /// Its names, without an alias.
+    pub names: Vec<String>,
+    /// The last name among the tokens.
+    pub at: usize,
+}
+
+impl Path {
+    fn name(&self) -> &str {
+        self.names.last().map_or("", String::as_str)
+    }
+
+    /// The names from the root of the crate, as seen from these modules.
+    fn from_root(&self, module: &[String]) -> Vec<String> {
+        let (mut module, mut rest) = (module.to_vec(), self.names.as_slice());
+        while let [first, more @ ..] = rest {
+            match first.as_str() {
+                "crate" => module.clear(),
+                "self" => {}
+                "super" => _ = module.pop(),
+                _ => break,
+            }
+            rest = more;
+        }
+        module.extend_from_slice(rest);
+        module
+    }
+}
+
+/// The parts that a module uses.
+#[derive(Debug, Default)]
+pub struct UsedParts {
+    /// A part stands after those that it uses.
+    pub parts: Vec<Used>,
+    /// Those that are not found, each with the place of a name among the tokens of the module: its own, or that of the part that uses it.
+    pub missing: Vec<(NotFound, usize)>,
+}
+
 impl Parts {
     /// The parts that are defined in these bodies.
     pub fn of(text: &str, bodies: &[Range<usize>]) -> Self {
         let mut parts = Parts::default();
         for body in bodies {
-            let Some(plain) = text.get(body.clone()) else { continue };
-            let lexed = lex_rust(&without_nested_comments(plain)).0;
-            let uses = uses(&lexed.tokens);
-            for (name, tokens) in definitions(&lexed.tokens) {
-                let bytes = |at: usize| lexed.ranges[lexed.tokens[at].id as usize].clone();
-                let range = body.start + bytes(tokens.start).start..body.start + bytes(tokens.end - 1).end;
-                parts.all.push((name, range, uses.clone()));
-            }
+            parts.define(text, body, None, &Used::Own);
         }
         parts
     }
 
-    /// Adds the parts of another file.
+    /// Says where in the crate the parts of the file itself are: in these modules, and in `inside(bytes)` of the file.
+    pub fn place(&mut self, module: &[String], inside: impl Fn(&Range<usize>) -> Vec<String>) {
+        for known in &mut self.all {
+            if let Used::Own(range) = &known.part {
+                known.module = Some(module.iter().cloned().chain(inside(range)).collect());
+            }
+        }
+    }
+
+    /// Adds the parts of another file, whose modules are not known.
     pub fn add(&mut self, file: &str, text: &str, bodies: &[Range<usize>]) {
-        for (name, range, uses) in Parts::of(text, bodies).all {
-            self.others.push((name, Other::new(file, text, range), uses));
+        let file = Arc::new(OtherFile { name: file.to_owned(), text: text.to_owned() });
+        for body in bodies {
+            self.add_body(&file, body, None);
         }
     }
 
-    /// The part of this name, and what it uses. The file itself comes first.
-    fn find(&self, wanted: &str) -> Result<(Used, &[String]), NotFound> {
-        let mut own = self.all.iter().filter(|(name, ..)| name == wanted);
-        match (own.next(), own.next()) {
-            (Some((_, range, uses)), None) => return Ok((Used::Own(range.clone()), uses)),
-            (Some(_), Some(_)) => return Err(NotFound::Several(wanted.to_owned())),
-            (None, _) => {}
+    /// Adds the parts in a body of another file, which is in these modules.
+    pub fn add_body(&mut self, file: &Arc<OtherFile>, body: &Range<usize>, module: Option<Vec<String>>) {
+        self.define(&file.text, body, module, &|range| Used::Other(Other { file: file.clone(), range }));
+    }
+
+    fn define(
+        &mut self,
+        text: &str,
+        body: &Range<usize>,
+        module: Option<Vec<String>>,
+        used: &dyn Fn(Range<usize>) -> Used,
+    ) {
+        let Some(plain) = text.get(body.clone()) else { return };
+        let lexed = lex_rust(&without_nested_comments(plain)).0;
+        let definitions = definitions(&lexed.tokens);
+        if definitions.is_empty() {
+            return;
         }
-        let mut others = self.others.iter().filter(|(name, ..)| name == wanted);
-        match (others.next(), others.next()) {
-            (Some((_, text, uses)), None) => Ok((Used::Other(text.clone()), uses)),
-            (None, _) => Err(NotFound::No(wanted.to_owned())),
-            (Some(_), Some(_)) => Err(NotFound::Several(wanted.to_owned())),
+        let uses = uses(&lexed.tokens);
+        for (name, tokens) in definitions {
+            let bytes = |at: usize| lexed.ranges[lexed.tokens[at].id as usize].clone();
+            let range = body.start + bytes(tokens.start).start..body.start + bytes(tokens.end - 1).end;
+            let (module, uses) = (module.clone(), uses.clone());
+            self.all.push(Defined { name, module, part: used(range), uses });
         }
     }
 
-    /// The parts that a module uses, and those that they use.
+    /// The part that a path names, as seen from these modules: the one at that place in the crate; else the only one with that name, in the
+    /// file itself or in others.
+    fn lookup(&self, path: &Path, module: Option<&[String]>) -> Result<&Defined, NotFound> {
+        let named: Vec<&Defined> = self.all.iter().filter(|known| known.name == path.name()).collect();
+        let place = module.map(|module| path.from_root(module));
+        let modules = place.as_deref().and_then(<[String]>::split_last).map(|(_, modules)| modules);
+        let is_there = |known: &&&Defined| modules.is_some() && known.module.as_deref() == modules;
+        let is_own = |known: &&&Defined| matches!(known.part, Used::Own(_));
+        let choices: [Vec<&Defined>; 3] = [
+            named.iter().filter(is_there).copied().collect(),
+            named.iter().filter(is_own).copied().collect(),
+            named.clone(),
+        ];
+        match choices.into_iter().find(|found| !found.is_empty()).as_deref() {
+            Some([only]) => Ok(only),
+            Some(_) => Err(NotFound::Several(path.name().to_owned())),
+            None => Err(NotFound::No(path.name().to_owned())),
+        }
+    }
+
+    /// The parts that a module uses, and those that they use. `module`: the modules around it, if they are known.
+    pub fn found(&self, tokens: &[Token], module: Option<&[String]>) -> UsedParts {
+        let own = |path: Path| (path.clone(), module.map(<[String]>::to_vec), path.at);
+        let mut paths: Vec<(Path, Option<Vec<String>>, usize)> = uses(tokens).into_iter().map(own).collect();
+        let mut all = UsedParts::default();
+        let mut at = 0;
+        while let Some((path, from, place)) = paths.get(at).cloned() {
+            at += 1;
+            match self.lookup(&path, from.as_deref()) {
+                Ok(known) if !all.parts.contains(&known.part) => {
+                    paths.extend(known.uses.iter().map(|path| (path.clone(), known.module.clone(), place)));
+                    all.parts.push(known.part.clone());
+                }
+                Ok(_) => {}
+                Err(missing) if all.missing.iter().any(|(known, _)| *known == missing) => {}
+                Err(missing) => all.missing.push((missing, place)),
+            }
+        }
+        all.parts.reverse();
+        all
+    }
+
+    /// As [`Parts::found`], for a module whose place in the crate is not known.
     ///
     /// # Errors
     /// One is not found.
     pub fn used(&self, tokens: &[Token]) -> Result<Vec<Used>, NotFound> {
-        let (mut names, mut found) = (uses(tokens), Vec::new());
-        let mut at = 0;
-        while let Some(name) = names.get(at).cloned() {
-            at += 1;
-            let (part, more) = self.find(&name)?;
-            names.extend(more.iter().filter(|name| !names.contains(name)).cloned().collect::<Vec<_>>());
-            if !found.contains(&part) {
-                found.push(part);
-            }
+        let UsedParts { parts, missing } = self.found(tokens, None);
+        match missing.into_iter().next() {
+            Some((missing, _)) => Err(missing),
+            None => Ok(parts),
         }
-        // a part stands after those that it uses
-        found.reverse();
-        Ok(found)
     }
 }
 
@@ -159,28 +276,59 @@ fn definitions(tokens: &[Token]) -> Vec<(String, Range<usize>)> {
     found
 }
 
-/// The last names of the paths in `use`.
-fn uses(tokens: &[Token]) -> Vec<String> {
-    let mut found = Vec::new();
-    for at in outside(tokens) {
+/// The tokens of each `use ...;`.
+fn use_items(tokens: &[Token]) -> impl Iterator<Item = Range<usize>> {
+    outside(tokens).filter_map(|at| {
         let item = at == 0 || [';', '}', '>'].iter().any(|c| is_at(tokens, at - 1, *c));
-        if word_at(tokens, at) != Some("use") || !item {
-            continue;
-        }
-        for end in at + 1..tokens.len() {
-            if is_at(tokens, end, ';') {
-                break;
+        let end = || (at..tokens.len()).find(|end| is_at(tokens, *end, ';')).map_or(tokens.len(), |end| end + 1);
+        (word_at(tokens, at) == Some("use") && item).then(|| at..end())
+    })
+}
+
+/// The paths in `use`.
+pub fn uses(tokens: &[Token]) -> Vec<Path> {
+    let mut found = Vec::new();
+    for item in use_items(tokens) {
+        let end = if is_at(tokens, item.end - 1, ';') { item.end - 1 } else { item.end };
+        use_tree(&tokens[..end], item.start + 1, &mut found);
+    }
+    found
+}
+
+/// The tokens without each `use ...;`.
+pub fn without_uses(tokens: &[Token]) -> Vec<Token> {
+    let items: Vec<Range<usize>> = use_items(tokens).collect();
+    let kept = tokens.iter().enumerate().filter(|(at, _)| !items.iter().any(|item| item.contains(at)));
+    kept.map(|(_, token)| token.clone()).collect()
+}
+
+/// The paths of a tree, which ends where the tokens end.
+fn use_tree(tokens: &[Token], from: usize, found: &mut Vec<Path>) {
+    // the names before each `{` that is open
+    let mut outer: Vec<Vec<String>> = Vec::new();
+    let mut names: Vec<String> = Vec::new();
+    let mut last = None;
+    for at in from..=tokens.len() {
+        let ends = at == tokens.len() || is_at(tokens, at, ',') || is_at(tokens, at, '}');
+        if ends {
+            if let Some(last) = last.take() {
+                found.push(Path { names: std::mem::take(&mut names), at: last });
             }
-            let last = [',', '}', ';'].iter().any(|c| is_at(tokens, end + 1, *c));
-            let alias = word_at(tokens, end - 1) == Some("as");
-            if let Some(name) = word_at(tokens, end)
-                && (last && !alias || word_at(tokens, end + 1) == Some("as"))
-            {
-                found.push(name.to_owned());
+            if is_at(tokens, at, '}') {
+                outer.pop();
+            }
+            names = outer.last().cloned().unwrap_or_default();
+        } else if is_at(tokens, at, '{') {
+            outer.push(names.clone());
+            last = None;
+        } else if let Some(name) = word_at(tokens, at) {
+            let alias = name == "as" || at > from && word_at(tokens, at - 1) == Some("as");
+            if !alias {
+                names.push(name.to_owned());
+                last = Some(at);
             }
         }
     }
-    found
 }
 
 #[cfg(test)]
@@ -210,14 +358,45 @@ mod tests {
         let (mut with, other) = (Parts::of(&text, &ranges), "part c { } part a { }");
         with.add("o.rs", other, &[0..10, 11..other.len()]);
         let found = with.used(&lex_rust(bodies[3]).0.tokens).unwrap();
-        let c = Other { text: "part c { }".into(), file: "o.rs".into(), line: 1 };
-        assert_eq!(
-            Other::new("f", "\n  part d { }", 3..13),
-            Other { text: "  part d { }".into(), file: "f".into(), line: 2 }
-        );
-        assert!(found.contains(&Used::Other(c)) && found.contains(&Used::Own(with.all[0].1.clone())));
+        let file = |name: &str, text: &str| Arc::new(OtherFile { name: name.into(), text: text.into() });
+        let c = Other { file: file("o.rs", other), range: 0..10 };
+        let d = Other { file: file("f", "\n  part d { }"), range: 3..13 };
+        assert_eq!((d.text().as_str(), d.line()), ("  part d { }", 2));
+        assert!(found.contains(&Used::Other(c)) && found.contains(&with.all[0].part));
         with.add("p.rs", other, std::slice::from_ref(&(0..10)));
         assert_eq!(with.used(&lex_rust(bodies[3]).0.tokens), Err(NotFound::Several("c".to_owned())));
         assert!(defines_parts(&lex_rust(bodies[0]).0.tokens) && !defines_parts(&lex_rust(bodies[2]).0.tokens));
+    }
+
+    #[test]
+    fn paths_are_followed_from_the_module() {
+        let bodies = ["use a::{b as c, d::{e, f as g}, super::h};", "<sm_90, ptx 8.0> part ring { }"];
+        let shown: Vec<String> = uses(&lex_rust(bodies[0]).0.tokens).iter().map(|path| path.names.join("::")).collect();
+        assert_eq!(shown, ["a::b", "a::d::e", "a::d::f", "a::super::h"]);
+        // two files with parts of one name, at known places
+        let (mut parts, body) = (Parts::default(), 0..bodies[1].len());
+        let modules = |text: &str| text.split("::").map(str::to_owned).collect::<Vec<_>>();
+        for module in ["hopper::parts", "hopper::old"] {
+            let file = Arc::new(OtherFile { name: module.into(), text: bodies[1].into() });
+            parts.add_body(&file, &body, Some(modules(module)));
+        }
+        for (path, from, wanted) in [
+            ("crate::hopper::parts::ring", "hopper::k", Some("hopper::parts")),
+            ("super::old::ring", "hopper::k", Some("hopper::old")),
+            ("super::super::hopper::old::ring", "hopper::k", Some("hopper::old")),
+            ("self::parts::ring", "hopper", Some("hopper::parts")),
+            ("old::ring", "hopper", Some("hopper::old")),
+            ("crate::ring", "hopper", None),
+        ] {
+            let tokens = lex_rust(&format!("<sm_90, ptx 8.0> use {path};")).0.tokens;
+            let found = parts.found(&tokens, Some(&modules(from)));
+            let files: Vec<&str> = found
+                .parts
+                .iter()
+                .map(|part| if let Used::Other(other) = part { other.file.name.as_str() } else { "" })
+                .collect();
+            assert_eq!(files, wanted.into_iter().collect::<Vec<_>>(), "{path}");
+            assert_eq!(found.missing.len(), usize::from(wanted.is_none()), "{path}");
+        }
     }
 }

@@ -3,12 +3,13 @@
 use std::borrow::Cow;
 use std::ops::Range;
 use std::path::Path;
+use std::sync::Arc;
 
-use proc_macro2::{TokenStream, TokenTree};
+use proc_macro2::{Ident, TokenStream, TokenTree};
 use ptx_dsl_frontend::lex::lex_rust;
 
 use super::closure;
-use super::rust_parts::{NotFound, Other, Parts, Used, defines_parts};
+use super::rust_parts::{NotFound, Other, OtherFile, Parts, Used, defines_parts};
 use crate::load::Moved;
 
 /// Is it a file of Rust?
@@ -23,8 +24,26 @@ pub struct Macros {
     pub bodies: Vec<Range<usize>>,
     /// Each `include_ptx!`.
     pub included: Vec<Range<usize>>,
-    /// How many `ptx!` and `include_ptx!` there are in the rules of a `macro_rules!`: they are no PTX before the macro is expanded.
-    pub in_rules: usize,
+    /// The names of those `ptx!` and `include_ptx!` that are in the rules of a `macro_rules!`: they are no PTX before the macro is expanded.
+    pub in_rules: Vec<Range<usize>>,
+    /// Modules with bodies, and the bytes of these.
+    modules: Vec<(String, Range<usize>)>,
+}
+
+impl Macros {
+    fn add(&mut self, name: Ident, body: Range<usize>, in_rules: bool, included: bool) {
+        match (in_rules, included) {
+            (true, _) => self.in_rules.push(name.span().byte_range()),
+            (false, true) => self.included.push(body),
+            (false, false) => self.bodies.push(body),
+        }
+    }
+
+    /// The modules around these bytes of the file, the outermost first.
+    pub fn modules_around(&self, bytes: &Range<usize>) -> Vec<String> {
+        let around = self.modules.iter().filter(|(_, body)| body.start <= bytes.start && bytes.end <= body.end);
+        around.map(|(name, _)| name.clone()).collect()
+    }
 }
 
 /// The macros of a Rust file.
@@ -34,7 +53,7 @@ pub fn macros(text: &str) -> Result<Macros, String> {
         format!("this is not Rust: {e} in line {}, column {}", at.line, at.column + 1)
     })?;
     let mut found = Macros::default();
-    find(tokens, &mut found);
+    find(tokens, false, &mut found);
     // the spans of the next file begin at 0 again
     proc_macro2::extra::invalidate_current_thread_spans();
     Ok(found)
@@ -45,10 +64,11 @@ pub fn bodies(text: &str) -> Result<Vec<Range<usize>>, String> {
     Ok(macros(text)?.bodies)
 }
 
-fn find(tokens: TokenStream, found: &mut Macros) {
-    // the two tokens before this one
-    let (mut name, mut bang) = (None::<String>, false);
-    let mut rules = false;
+/// `in_rules`: in the rules of a `macro_rules!`.
+fn find(tokens: TokenStream, in_rules: bool, found: &mut Macros) {
+    // the tokens before this one
+    let (mut name, mut bang) = (None::<Ident>, false);
+    let (mut rules, mut module) = (false, false);
     for token in tokens {
         match token {
             TokenTree::Ident(word) if rules && bang => {
@@ -56,26 +76,29 @@ fn find(tokens: TokenStream, found: &mut Macros) {
                 let _ = word;
                 continue;
             }
-            TokenTree::Ident(word) => (name, bang, rules) = (Some(word.to_string()), false, false),
+            TokenTree::Ident(word) => {
+                module = name.as_ref().is_some_and(|before| before == "mod");
+                (name, bang, rules) = (Some(word), false, false);
+            }
             TokenTree::Punct(p) if p.as_char() == '!' && name.is_some() => {
                 bang = true;
-                rules = name.as_deref() == Some("macro_rules");
+                rules = name.as_ref().is_some_and(|name| name == "macro_rules");
             }
             TokenTree::Group(group) => {
                 let bytes = || group.span_open().byte_range().end..group.span_close().byte_range().start;
-                match (bang, name.as_deref()) {
-                    (true, Some("ptx")) => found.bodies.push(bytes()),
-                    (true, Some("include_ptx")) => found.included.push(bytes()),
-                    (true, Some("macro_rules")) => {
-                        let mut inner = Macros::default();
-                        find(group.stream(), &mut inner);
-                        found.in_rules += inner.bodies.len() + inner.included.len() + inner.in_rules;
+                match name {
+                    Some(name) if bang && name == "ptx" => found.add(name, bytes(), in_rules, false),
+                    Some(name) if bang && name == "include_ptx" => found.add(name, bytes(), in_rules, true),
+                    Some(name) if bang && name == "macro_rules" => find(group.stream(), true, found),
+                    Some(name) if module => {
+                        found.modules.push((name.to_string(), bytes()));
+                        find(group.stream(), in_rules, found);
                     }
-                    _ => find(group.stream(), found),
+                    _ => find(group.stream(), in_rules, found),
                 }
-                (name, bang, rules) = (None, false, false);
+                (name, bang, rules, module) = (None, false, false, false);
             }
-            _ => (name, bang, rules) = (None, false, false),
+            _ => (name, bang, rules, module) = (None, false, false, false),
         }
     }
 }
@@ -123,16 +146,20 @@ pub fn module(
         part.unwrap_or_default().bytes().map(|b| if b == b'\n' { '\n' } else { ' ' }).collect()
     };
     let mut out = format!("{}{plain}{}", blank(text.get(..body.start)), blank(text.get(body.end..)));
-    let mut moved = Vec::new();
+    let (mut moved, mut own) = (Vec::new(), None);
     for part in parts.used(&tokens)? {
         out.push('\n');
+        let line = 1 + out.bytes().filter(|b| *b == b'\n').count();
         let part = match part {
-            Used::Own(range) => Other::new(file, text, range),
+            Used::Own(range) => {
+                let own =
+                    own.get_or_insert_with(|| Arc::new(OtherFile { name: file.to_owned(), text: text.to_owned() }));
+                Other { file: own.clone(), range }
+            }
             Used::Other(other) => other,
         };
-        let line = 1 + out.bytes().filter(|b| *b == b'\n').count();
-        out.push_str(&part.text);
-        moved.push(Moved { line, file: part.file, from: part.line });
+        out.push_str(&part.text());
+        moved.push(Moved { line, file: part.file.name.clone(), from: part.line() });
     }
     Ok(Some((out, moved)))
 }
@@ -155,7 +182,12 @@ mod tests {
         let text = "include_ptx!(a); macro_rules! k { () => { ptx! { x } }; (b) => { mod m { include_ptx!(y); } }; }";
         let found = macros(text).unwrap();
         let included: Vec<&str> = found.included.into_iter().map(|r| &text[r]).collect();
-        assert_eq!((found.bodies.len(), included, found.in_rules), (0, vec!["a"], 2));
+        let in_rules: Vec<&str> = found.in_rules.iter().map(|r| &text[r.clone()]).collect();
+        assert_eq!((found.bodies.len(), included, in_rules), (0, vec!["a"], vec!["ptx", "include_ptx"]));
+        let text = "mod a { pub mod b { ptx! { x } } ptx! { y } } ptx! { z }";
+        let found = macros(text).unwrap();
+        let modules: Vec<String> = found.bodies.iter().map(|body| found.modules_around(body).join("::")).collect();
+        assert_eq!(modules, ["a::b", "a", ""]);
     }
 
     #[test]

@@ -114,4 +114,8 @@ pub(super) const RUST: &[Explanation] = explained! { rust
     161 "load that suits no field"
         "A parameter by value has a Rust struct or array as its type, and the load does not have the type of the field at its offset. \
          `.u32` and `.s32` load whole integers or floats, `.f32` an `f32` or an integer with its bits, `.b32` any bits."
+    170 "not checked"
+        "`ptx-dsl check` reads Rust files without rustc. It finds parts in the file itself, in the other files that are given, and in the \
+         modules of the crate (`mod name;` from `lib.rs` or `main.rs`). It cannot find those of other crates, or expand `macro_rules!`. \
+         Give the file with the part, too; or use `cargo check`, and `--allow PTX0170` for `ptx-dsl check`."
 };

@@ -67,6 +67,7 @@ fn codes_that_are_given_are_those_that_are_explained() {
     }
     numbers(&crates.join("../../ptx-dsl-macros/src"), &mut given);
     numbers(&crates.join("../../ptx-dsl-runtime/src/param"), &mut given);
+    numbers(&crates.join("../../ptx-dsl/src/bin/ptx-dsl"), &mut given);
     let explained = EXPLANATIONS.iter().flat_map(|l| l.iter()).map(|e| e.code).collect();
     assert_eq!(given, explained);
 }

@@ -20,7 +20,19 @@ pub fn command() -> Command {
                      column is the one after the last character. The exit status is 0 if there is no error, 1 if there is one, 2 if a file\n\
                      cannot be read or the arguments are wrong.",
                 )
-                .args([files(), target_argument(), version_argument()])
+                .args([
+                    files().help(
+                        "A file, a folder (its .ptx files, and .rs files with `ptx!`), or a pattern such as 'k/**/*.ptx'; `-` is standard \
+                         input, `@list.txt` a file with a path on each line",
+                    ),
+                    target_argument(),
+                    version_argument(),
+                    Arg::new("quiet")
+                        .long("quiet")
+                        .short('q')
+                        .action(ArgAction::SetTrue)
+                        .help("Shows errors only: no warnings, and no counts"),
+                ])
                 .args(LEVELS.iter().map(level_argument))
                 .arg(group_argument())
                 .arg(

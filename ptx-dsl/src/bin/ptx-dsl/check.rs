@@ -9,7 +9,8 @@ use ptx_dsl_frontend::levels;
 
 use crate::arguments::{LEVELS, Named, OwnGroup};
 use crate::findings::{Outcome, Request, Seen, findings};
-use crate::input::inputs;
+use crate::input::{inputs, inputs_and_folders};
+use crate::library::Library;
 use crate::rust_file::{self, Job, is_text_of_rust, with_included};
 
 fn request(matches: &ArgMatches) -> Result<Request<'_>, String> {
@@ -19,6 +20,7 @@ fn request(matches: &ArgMatches) -> Result<Request<'_>, String> {
         levels: levels(matches)?,
         json: matches.try_get_one::<String>("format").ok().flatten().is_some_and(|f| f == "json"),
         styled: std::io::stderr().is_terminal(),
+        quiet: matches!(matches.try_get_one("quiet"), Ok(Some(true))),
         entry: None,
     })
 }
@@ -77,8 +79,8 @@ fn resolve<'n>(
 /// `ptx-dsl check`
 pub fn run(matches: &ArgMatches) -> Result<bool, String> {
     let request = request(matches)?;
-    let files = with_included(inputs(matches)?);
-    let (mut errors, mut warnings, mut wrong, mut incomplete, mut in_rules) = (0, 0, 0, 0, 0);
+    let files = with_included(inputs_and_folders(matches)?);
+    let (mut errors, mut warnings, mut wrong) = (0, 0, 0);
     let mut readable = true;
     each(&files, &request, |outcome| {
         if let Some(reason) = outcome.unreadable {
@@ -93,13 +95,8 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
         errors += outcome.errors;
         warnings += outcome.warnings;
         wrong += usize::from(outcome.errors > 0);
-        incomplete += outcome.incomplete;
-        in_rules += outcome.in_rules;
     });
-    if !request.json {
-        say_what_is_left_out(incomplete, in_rules);
-    }
-    if !request.json && errors + warnings > 0 {
+    if !request.json && !request.quiet && errors + warnings > 0 {
         let (e, w) = (count(errors, "error"), count(warnings, "warning"));
         let counts = match (errors, warnings) {
             (_, 0) => e,
@@ -115,13 +112,12 @@ pub fn run(matches: &ArgMatches) -> Result<bool, String> {
 pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     let request = request(matches)?;
     let (mut good, mut readable) = (true, true);
-    let (mut closures, mut incomplete, mut unprinted, mut in_rules) = (0, 0, 0, 0);
+    let (mut closures, mut incomplete, mut unprinted) = (0, 0, 0);
     let files: Vec<Job> = inputs(matches)?.into_iter().map(Job::from).collect();
     each(&files, &request, |outcome| {
         closures += outcome.closures;
         incomplete += outcome.incomplete;
         unprinted += outcome.unprinted;
-        in_rules += outcome.in_rules;
         good &= !outcome.broken;
         crate::write_err(&outcome.shown);
         match outcome.unreadable {
@@ -133,7 +129,10 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
             None => {}
         }
     });
-    say_what_is_left_out(incomplete, in_rules);
+    if incomplete > 0 {
+        let modules = count(incomplete, "module");
+        crate::write_err(&format!("{modules} with parts that are not found not printed\n"));
+    }
     if closures > 0 {
         let kernels = count(closures, "kernel");
         crate::write_err(&format!("{kernels} in expression form not printed: rustc chooses their names\n"));
@@ -145,17 +144,6 @@ pub fn print(matches: &ArgMatches) -> Result<bool, String> {
     if readable { Ok(good) } else { Err(UNREADABLE.into()) }
 }
 
-/// Parts of other files are found by paths of Rust, and other macros are expanded by rustc.
-fn say_what_is_left_out(incomplete: usize, in_rules: usize) {
-    if in_rules > 0 {
-        crate::write_err(&format!("{in_rules} `ptx!` in `macro_rules!` not checked: use `cargo check`\n"));
-    }
-    if incomplete > 0 {
-        let modules = count(incomplete, "module");
-        crate::write_err(&format!("{modules} with parts of other files not checked: use `cargo check`\n"));
-    }
-}
-
 const UNREADABLE: &str = "not every file could be read";
 
 fn count(n: usize, what: &str) -> String {
@@ -164,9 +152,10 @@ fn count(n: usize, what: &str) -> String {
 
 /// Compiles the files, several at a time, and passes on the results in their order.
 fn each(files: &[Job], request: &Request, mut done: impl FnMut(Outcome)) {
+    let library = &Library::new(files.iter().map(|job| &job.file));
     let workers = std::thread::available_parallelism().map_or(1, usize::from).min(files.len());
     if workers < 2 {
-        files.iter().for_each(|f| done(outcome(f, request)));
+        files.iter().for_each(|f| done(outcome(f, library, request)));
         return;
     }
     let next = AtomicUsize::new(0);
@@ -178,7 +167,7 @@ fn each(files: &[Job], request: &Request, mut done: impl FnMut(Outcome)) {
                 loop {
                     let n = next.fetch_add(1, Ordering::Relaxed);
                     let Some(file) = files.get(n) else { return };
-                    if send.send((n, outcome(file, request))).is_err() {
+                    if send.send((n, outcome(file, library, request))).is_err() {
                         return;
                     }
                 }
@@ -198,7 +187,7 @@ fn each(files: &[Job], request: &Request, mut done: impl FnMut(Outcome)) {
     });
 }
 
-fn outcome(Job { file, levels }: &Job, request: &Request) -> Outcome {
+fn outcome(Job { file, levels }: &Job, library: &Library, request: &Request) -> Outcome {
     let levels = levels.iter().chain(&request.levels).copied().collect();
     let request = Request { levels, ..*request };
     let text = match file.read() {
@@ -206,7 +195,7 @@ fn outcome(Job { file, levels }: &Job, request: &Request) -> Outcome {
         Err(reason) => return Outcome { unreadable: Some(reason), ..Outcome::default() },
     };
     if is_text_of_rust(file, &text) {
-        return rust_file::outcome(file, &text, &request);
+        return rust_file::outcome(file, &text, library, &request);
     }
     findings(&text, (0..text.len(), &Seen::default()), &file.name(), &request)
 }

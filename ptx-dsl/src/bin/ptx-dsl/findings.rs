@@ -4,19 +4,21 @@ use std::io::IsTerminal;
 use std::ops::Range;
 
 use annotate_snippets::Renderer;
-use ptx_dsl::build::rust_parts::{self, Parts, Used};
+use ptx_dsl::build::rust_parts::{self, Parts, Used, UsedParts};
+use ptx_dsl::build::rust_source::Macros;
 use ptx_dsl::build::{closure, rust_source};
 use ptx_dsl_frontend::diag::{Diagnostic, Severity, show_uses};
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
-use ptx_dsl_frontend::lines::Lines;
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
+use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::Token;
 use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rust_file, hints, reach};
 
 use crate::rust_types;
-use crate::shown::Shown;
+use crate::shown::{Shown, Sources};
+use crate::unchecked;
 
 /// The options.
 pub struct Request<'m> {
@@ -25,6 +27,8 @@ pub struct Request<'m> {
     pub levels: Vec<(levels::Level, levels::Selector)>,
     pub json: bool,
     pub styled: bool,
+    /// Warnings are left out.
+    pub quiet: bool,
     /// Only what is about this kernel is shown.
     pub entry: Option<&'m str>,
 }
@@ -44,10 +48,8 @@ pub struct Outcome {
     pub unreadable: Option<String>,
     /// Macros of Rust in the expression form, which are not printed.
     pub closures: usize,
-    /// Modules of Rust that use parts of other files.
+    /// Modules of Rust that use parts which are not found.
     pub incomplete: usize,
-    /// Macros in the rules of other macros.
-    pub in_rules: usize,
     /// Modules that are not printed, because only rustc knows the values of Rust constants.
     pub unprinted: usize,
 }
@@ -62,7 +64,6 @@ impl Outcome {
         self.ptx.push_str(&next.ptx);
         self.closures += next.closures;
         self.incomplete += next.incomplete;
-        self.in_rules += next.in_rules;
         self.unprinted += next.unprinted;
     }
 }
@@ -74,12 +75,26 @@ pub struct Seen {
     pub parts: Parts,
     /// The macros with parts that have errors. Those are reported there, and not where the parts are used.
     pub broken: Vec<Range<usize>>,
+    /// The macros of the file.
+    pub macros: Macros,
+    /// The modules that the file is in, if they are known.
+    pub module: Option<Vec<String>>,
+    /// The names of other files that are checked, too. Errors of a part are reported there, and not where the part is used.
+    pub checked: Vec<String>,
+}
+
+impl Seen {
+    /// The modules around a macro, if they are known.
+    fn module_of(&self, body: &Range<usize>) -> Option<Vec<String>> {
+        let module = self.module.as_ref()?;
+        Some(module.iter().cloned().chain(self.macros.modules_around(body)).collect())
+    }
 }
 
 /// Shows what is wrong with a text on standard error; with `entry`, with this kernel and what it calls.
 pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>, entry: Option<&str>) {
     let styled = std::io::stderr().is_terminal();
-    let request = Request { target: None, version: None, levels, json: false, styled, entry };
+    let request = Request { target: None, version: None, levels, json: false, styled, quiet: false, entry };
     crate::write_err(&findings(text, (0..text.len(), &Seen::default()), name, &request).shown);
 }
 
@@ -102,24 +117,33 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
             Err(mut found) => {
                 diagnostics.append(&mut found);
                 let out = Outcome { closures: 1, ..Outcome::default() };
-                return rendered(diagnostics, out, (text, &lexed, name), request);
+                return rendered(diagnostics, out, (&Sources::new(name, text), &lexed), request);
             }
         }
     }
-    let own = lexed.tokens.len();
+    let used = match of_rust {
+        true => seen.parts.found(&lexed.tokens, seen.module_of(&part).as_deref()),
+        false => UsedParts::default(),
+    };
+    let missing: Vec<Diagnostic> =
+        used.missing.iter().map(|(part, at)| unchecked::part(part, lexed.tokens[*at].span())).collect();
+    if !missing.is_empty() && used.parts.is_empty() {
+        // nothing else reads them
+        lexed.tokens = rust_parts::without_uses(&lexed.tokens);
+    }
+    let mut sources = Sources::new(name, text);
     let mut notes = lexed.notes();
     if of_rust && parse_header(&lexed.tokens).0.is_some_and(|header| header.lines) {
         notes.places = Some(lexed.places(name, text));
     }
-    if of_rust {
-        match seen.parts.used(&lexed.tokens) {
-            Ok(used) => used.into_iter().for_each(|part| {
-                // no other files are named here
-                if let Used::Own(part) = part {
-                    append(&mut lexed, text, part);
-                }
-            }),
-            Err(_) => return Outcome { incomplete: 1, ..Outcome::default() },
+    let own = lexed.tokens.len();
+    for part in &used.parts {
+        match part {
+            Used::Own(part) => append(&mut lexed, text, part.clone(), 0),
+            Used::Other(other) => {
+                let first = sources.add(&other.file.name, &other.file.text);
+                append(&mut lexed, &other.file.text, other.range.clone(), first);
+            }
         }
     }
     let compile = if of_rust { compile_rust_file } else { compile_at };
@@ -140,11 +164,12 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
     let mut alone = Vec::new();
     if of_rust && !rust_parts::defines_parts(&lexed.tokens[..own]) {
         if !closure {
-            let text = |span| text.get(lexed.bytes(span)).unwrap_or_default().to_owned();
+            let text = |span| sources.text(lexed.bytes(span)).to_owned();
             rust_types::check(&mut compiled, &text);
         }
         let in_broken = |at: usize| seen.broken.iter().any(|part| part.contains(&at));
         compiled.diagnostics.retain(|d| !in_broken(lexed.bytes(d.span).start));
+        errors_of_other_files(&mut compiled.diagnostics, (&lexed, own), &sources, &seen.checked);
         if has_pieces(&lexed.tokens[..own]) {
             alone = check_parts(&lexed.tokens, 0..own, Vec::new());
             add_alone(&alone, &mut compiled.diagnostics);
@@ -155,28 +180,35 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
         show_uses(&alone, &mut compiled.diagnostics);
     }
     diagnostics.append(&mut compiled.diagnostics);
+    if !missing.is_empty() {
+        diagnostics.retain(does_not_depend_on_parts);
+        diagnostics.extend(missing);
+        levels::apply(&set(&request.levels), &mut diagnostics);
+        let out = Outcome { incomplete: 1, broken: true, ..Outcome::default() };
+        return rendered(diagnostics, out, (&sources, &lexed), request);
+    }
     let out = match compiled.hir.constants.is_empty() {
         // it has no name without rustc
         true if closure => Outcome { closures: 1, ..Outcome::default() },
         true => Outcome { ptx: compiled.ptx, ..Outcome::default() },
         false => Outcome { unprinted: 1, ..Outcome::default() },
     };
-    rendered(diagnostics, out, (text, &lexed, name), request)
+    rendered(diagnostics, out, (&sources, &lexed), request)
 }
 
 /// Adds findings to an outcome.
 pub fn rendered(
     mut diagnostics: Vec<Diagnostic>,
     mut out: Outcome,
-    (text, lexed, name): (&str, &Lexed, &str),
+    (sources, lexed): (&Sources, &Lexed),
     request: &Request,
 ) -> Outcome {
+    diagnostics.retain(|d| !request.quiet || d.severity == Severity::Error);
     diagnostics.sort_by_key(|d| (d.span.first, d.span.last, d.code));
     if diagnostics.is_empty() {
         return out;
     }
-    let lines = Lines::new(text);
-    let shown = Shown { text, lexed, lines: &lines, name };
+    let shown = Shown::new(sources, lexed);
     let renderer = if request.styled { Renderer::styled() } else { Renderer::plain() };
     for d in &diagnostics {
         match d.severity {
@@ -191,10 +223,42 @@ pub fn rendered(
     out
 }
 
-/// Adds the tokens of a part.
-fn append(lexed: &mut Lexed, text: &str, part: Range<usize>) {
+/// Levels as the front end takes them.
+pub fn set(levels: &[(levels::Level, levels::Selector)]) -> Vec<levels::SetLevel> {
+    levels.iter().map(|&(level, of)| levels::SetLevel { level, of, span: Span::default() }).collect()
+}
+
+/// Errors in the parts of other files do not depend on their uses if the part by itself has them. If the other file is checked, they are
+/// reported there; otherwise here, once. `own`: so many tokens are those of the module.
+fn errors_of_other_files(
+    found: &mut Vec<Diagnostic>,
+    (lexed, own): (&Lexed, usize),
+    sources: &Sources,
+    checked: &[String],
+) {
+    let other = |d: &Diagnostic| sources.other(lexed.bytes(d.span).start);
+    if !found.iter().any(|d| other(d).is_some()) {
+        return;
+    }
+    let mut alone = check_parts(&lexed.tokens, own..lexed.tokens.len(), Vec::new());
+    alone.retain(|d| other(d).is_some());
+    add_alone(&alone, found);
+    found.retain(|d| {
+        let same = |known: &Diagnostic| (known.code, known.span) == (d.code, d.span);
+        !other(d).is_some_and(|file| checked.iter().any(|name| name == file)) || !alone.iter().any(same)
+    });
+}
+
+/// Is it an error whatever a missing part has? It may have pieces, constants, variables and labels.
+fn does_not_depend_on_parts(d: &Diagnostic) -> bool {
+    const OF_NAMES: [u16; 5] = [156, 157, 159, 160, 401];
+    d.severity == Severity::Error && d.code < 600 && d.constant.is_none() && !OF_NAMES.contains(&d.code)
+}
+
+/// Adds the tokens of a part in a file whose first byte has this number.
+fn append(lexed: &mut Lexed, text: &str, part: Range<usize>, file: usize) {
     let more = lex_rust(&rust_source::without_nested_comments(text.get(part.clone()).unwrap_or(""))).0;
-    let first = lexed.ranges.len() as u32;
+    let (first, start) = (lexed.ranges.len() as u32, file + part.start);
     lexed.tokens.extend(more.tokens.into_iter().map(|token| Token { id: token.id + first, ..token }));
-    lexed.ranges.extend(more.ranges.into_iter().map(|range| range.start + part.start..range.end + part.start));
+    lexed.ranges.extend(more.ranges.into_iter().map(|range| range.start + start..range.end + start));
 }

@@ -1,5 +1,6 @@
 //! Input: files, standard input, lists of files.
 
+use std::collections::HashSet;
 use std::ffi::{OsStr, OsString};
 use std::fs::File;
 use std::io::{Error, Read};
@@ -7,6 +8,8 @@ use std::path::{Path, PathBuf};
 
 use clap::ArgMatches;
 use ptx_dsl::build::rust_source;
+
+use crate::folders::expanded;
 
 /// How files of machine code begin.
 const MACHINE_CODE: [(&[u8], &str); 2] =
@@ -86,6 +89,14 @@ fn limited(from: impl Read) -> std::io::Result<Vec<u8>> {
 /// Is it a file of Rust?
 pub fn is_rust(file: &Input) -> bool {
     matches!(file, Input::File(path) if rust_source::is_rust(path))
+}
+
+/// The files to check: those that are named, with lists, folders and patterns expanded, each once.
+pub fn inputs_and_folders(matches: &ArgMatches) -> Result<Vec<Input>, String> {
+    let all = inputs(matches)?.into_iter().map(expanded).collect::<Result<Vec<_>, _>>()?;
+    let mut known = HashSet::new();
+    let is_new = |input: &Input| !matches!(input, Input::File(path) if !known.insert(path.clone()));
+    Ok(all.into_iter().flatten().filter(is_new).collect())
 }
 
 /// All named files, with lists expanded.

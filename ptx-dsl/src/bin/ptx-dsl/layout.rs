@@ -6,6 +6,8 @@ use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::token::{Tok, Token};
 
+use crate::nesting::Nesting;
+
 /// Formats a file; `None` if the lexer reports an error or a token would change. Bytes outside of ASCII occur only in comments,
 /// in any encoding, and are kept.
 pub fn layout(file: &[u8]) -> Option<Vec<u8>> {
@@ -31,8 +33,7 @@ pub fn layout_text(text: &str, indent: &str, lex: Lexer) -> Option<String> {
     let starts: Vec<Range<usize>> = lexed.tokens.iter().map(|t| lexed.ranges[t.id as usize].clone()).collect();
     let comments = block_comments(text, &starts);
     let mut out = String::with_capacity(text.len());
-    let (mut depth, mut paren, mut next, mut at, mut blank) = (0usize, 0usize, 0, 0, 0);
-    let mut open_statement = false;
+    let (mut nesting, mut next, mut at, mut blank) = (Nesting::default(), 0, 0, 0);
     for line in text.split('\n') {
         let end = at + line.len();
         let first = next;
@@ -54,14 +55,7 @@ pub fn layout_text(text: &str, indent: &str, lex: Lexer) -> Option<String> {
                 out.push('\n');
             }
             blank = 0;
-            let closes = tokens.iter().take_while(|t| t.kind == Tok::Punct('}')).count();
-            let opens = tokens.first().is_some_and(|t| t.kind == Tok::Punct('{'));
-            let mut level = depth.saturating_sub(closes);
-            if (open_statement || paren > 0) && closes == 0 && !opens && !tokens.is_empty() {
-                level += 1;
-            } else if label(tokens) && level > 0 {
-                level -= 1;
-            }
+            let level = nesting.level(&lexed.tokens, first..next);
             if begins_inside || ends_inside || !gaps_are_plain(text, at..end, ranges) {
                 out.push_str(if ends_inside { line } else { line.trim_end() });
             } else {
@@ -71,19 +65,7 @@ pub fn layout_text(text: &str, indent: &str, lex: Lexer) -> Option<String> {
             }
             out.push('\n');
         }
-        for t in tokens {
-            match t.kind {
-                Tok::Punct('{') => depth += 1,
-                Tok::Punct('}') => depth = depth.saturating_sub(1),
-                Tok::Punct('(') => paren += 1,
-                Tok::Punct(')') => paren = paren.saturating_sub(1),
-                _ => {}
-            }
-        }
-        if let Some(last) = tokens.last() {
-            // A directive of the header or a function needs no `;`; an instruction that goes on has none yet.
-            open_statement = depth > 0 && matches!(last.kind, Tok::Punct(','));
-        }
+        nesting.pass(&lexed.tokens, first..next);
         at = end + 1;
     }
     let (again, wrong) = lex(&out);
@@ -125,12 +107,6 @@ fn block_comments(text: &str, tokens: &[Range<usize>]) -> Vec<Range<usize>> {
 fn is_within(comments: &[Range<usize>], byte: usize) -> bool {
     let behind = comments.partition_point(|c| c.start < byte);
     behind > 0 && byte < comments[behind - 1].end
-}
-
-/// `name:` at the beginning of a line.
-fn label(tokens: &[Token]) -> bool {
-    matches!(tokens, [Token { kind: Tok::Word(_), .. }, Token { kind: Tok::Punct(':'), .. }, rest @ ..]
-        if !matches!(rest.first(), Some(Token { kind: Tok::Punct(':'), glued: true, .. })))
 }
 
 /// Is everything between the tokens white space or a comment that ends on this line?

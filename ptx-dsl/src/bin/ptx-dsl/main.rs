@@ -4,14 +4,18 @@ mod arguments;
 mod check;
 mod describe;
 mod findings;
+mod folders;
 mod format;
 mod input;
 mod layout;
+mod library;
 mod names;
+mod nesting;
 mod run;
 mod rust_file;
 mod rust_types;
 mod shown;
+mod unchecked;
 
 use std::io::{ErrorKind, Write};
 use std::process::ExitCode;

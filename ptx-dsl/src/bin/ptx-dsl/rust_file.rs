@@ -4,8 +4,8 @@ use std::collections::HashSet;
 use std::ops::Range;
 use std::path::{Path, PathBuf};
 
-use ptx_dsl::build::rust_parts::{self, Parts};
-use ptx_dsl::build::rust_source::{self, Macros};
+use ptx_dsl::build::rust_parts;
+use ptx_dsl::build::rust_source;
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::levels;
 use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
@@ -13,19 +13,23 @@ use ptx_dsl_frontend::parse::parse_file_options;
 use ptx_dsl_frontend::span::Span;
 use ptx_dsl_frontend::token::{Tok, Token};
 
-use crate::findings::{Outcome, Request, Seen, findings, rendered};
+use crate::findings::{Outcome, Request, findings, rendered, set};
 use crate::input::{Input, is_rust};
+use crate::library::Library;
+use crate::shown::Sources;
+use crate::unchecked;
 
 /// The findings in the macros of a Rust file.
-pub fn outcome(file: &Input, text: &str, request: &Request) -> Outcome {
-    let Macros { bodies, included, in_rules } = match rust_source::macros(text) {
+pub fn outcome(file: &Input, text: &str, library: &Library, request: &Request) -> Outcome {
+    let macros = match rust_source::macros(text) {
         Ok(macros) => macros,
         Err(reason) => {
             let unreadable = Some(format!("cannot read `{}`: {reason}", file.name()));
             return Outcome { unreadable, ..Outcome::default() };
         }
     };
-    let mut seen = Seen { parts: Parts::of(text, &bodies), broken: Vec::new() };
+    let (bodies, included, in_rules) = (macros.bodies.clone(), macros.included.clone(), macros.in_rules.clone());
+    let mut seen = library.seen(file, text, macros);
     let defines = |body: &Range<usize>| {
         let body = rust_source::without_nested_comments(text.get(body.clone()).unwrap_or_default());
         rust_parts::defines_parts(&lex_rust(&body).0.tokens)
@@ -43,16 +47,26 @@ pub fn outcome(file: &Input, text: &str, request: &Request) -> Outcome {
     if let Input::File(path) = file {
         let included = included.into_iter().filter_map(|arguments| Included::new(path, text, arguments));
         outcomes.extend(included.filter_map(|file| {
-            let lexed = Lexed { ranges: vec![file.at.clone()], ..Lexed::default() };
-            let found = vec![file.unreadable()?];
-            let outcome = rendered(found, Outcome::default(), (text, &lexed, &path.display().to_string()), request);
-            Some((file.at.start, outcome))
+            let found = file.unreadable()?;
+            Some((file.at.start, at_bytes(found, file.at, (&path.display().to_string(), text), request)))
         }));
     }
+    outcomes.extend(in_rules.into_iter().map(|at| {
+        let found = unchecked::in_rules(Span::token(0));
+        (at.start, at_bytes(found, at, (&file.name(), text), request))
+    }));
     outcomes.sort_by_key(|(start, _)| *start);
-    let mut all = Outcome { in_rules, ..Outcome::default() };
+    let mut all = Outcome::default();
     outcomes.into_iter().for_each(|(_, outcome)| all.add(outcome));
     all
+}
+
+/// A finding about these bytes of a file.
+fn at_bytes(found: Diagnostic, at: Range<usize>, (name, text): (&str, &str), request: &Request) -> Outcome {
+    let lexed = Lexed { ranges: vec![at], ..Lexed::default() };
+    let mut found = vec![Diagnostic { span: Span::token(0), ..found }];
+    levels::apply(&set(&request.levels), &mut found);
+    rendered(found, Outcome::default(), (&Sources::new(name, text), &lexed), request)
 }
 
 /// A file to check, with the levels of the macro that includes it.

@@ -11,52 +11,73 @@ use ptx_dsl_frontend::lines::Lines;
 /// Longer sources are shown in part: the renderer's time is proportional to them.
 const LONGEST: usize = 4_000;
 
-/// The source that a diagnostic is rendered with.
-pub struct Shown<'t> {
-    pub text: &'t str,
-    pub lexed: &'t Lexed,
-    pub lines: &'t Lines<'t>,
-    pub name: &'t str,
+/// A file, and those with the parts that its modules use. The bytes of all files are numbered one after the other.
+pub struct Sources<'t> {
+    files: Vec<Source<'t>>,
 }
 
-impl Shown<'_> {
-    /// Adds a finding with its source.
-    pub fn human(&self, d: &Diagnostic, renderer: &Renderer, out: &mut String) {
-        let level = match d.severity {
-            Severity::Error => Level::ERROR,
-            Severity::Warning => Level::WARNING,
-        };
-        let primary = self.bytes(d.span);
-        let labels: Vec<(Range<usize>, &str)> = d.labels.iter().map(|(s, t)| (self.bytes(*s), t.as_str())).collect();
-        // Only the lines that are shown are handed over: the renderer looks at all of its source for each diagnostic.
-        let excerpt = |spans: &[&Range<usize>]| {
-            let start = spans.iter().map(|s| s.start).min().unwrap_or(0);
-            let end = spans.iter().map(|s| s.end).max().unwrap_or(0);
-            self.lines.around(start..end)
-        };
-        let near = |s: &Range<usize>| {
-            self.lines.line(s.start).abs_diff(self.lines.line(primary.start)) <= 200
-                && excerpt(&[s, &primary]).len() <= LONGEST
-        };
-        let (close, far): (Vec<_>, Vec<_>) = labels.into_iter().partition(|(s, _)| near(s));
-        let mut spans: Vec<&Range<usize>> = close.iter().map(|(s, _)| s).collect();
-        spans.push(&primary);
-        let first = excerpt(&spans);
-        let code = format!("PTX{:04}", d.code);
-        let mut group = Group::with_title(level.primary_title(&d.message).id(&code));
-        let marks = close.iter().map(|(span, text)| (AnnotationKind::Context, span, *text));
-        for element in self.snippet(first, std::iter::once((AnnotationKind::Primary, &primary, "")).chain(marks)) {
-            group = group.element(element);
+/// A file.
+struct Source<'t> {
+    name: &'t str,
+    text: &'t str,
+    /// The number of its first byte.
+    start: usize,
+}
+
+impl<'t> Sources<'t> {
+    /// The file itself.
+    pub fn new(name: &'t str, text: &'t str) -> Self {
+        Sources { files: vec![Source { name, text, start: 0 }] }
+    }
+
+    /// Adds another file, unless it is there. Returns the number of its first byte.
+    pub fn add(&mut self, name: &'t str, text: &'t str) -> usize {
+        if let Some(known) = self.files.iter().skip(1).find(|file| std::ptr::eq(file.text, text)) {
+            return known.start;
         }
-        for (span, text) in &far {
-            for element in self.snippet(excerpt(&[span]), std::iter::once((AnnotationKind::Context, span, *text))) {
-                group = group.element(element);
-            }
-        }
-        group = group.elements(d.notes.iter().map(|n| Level::NOTE.message(n)));
-        group = group.elements(d.helps.iter().map(|h| Level::HELP.message(h)));
-        out.push_str(&renderer.render(&[group]));
-        out.push_str("\n\n");
+        let start = self.files.last().map_or(0, |last| last.start + last.text.len() + 1);
+        self.files.push(Source { name, text, start });
+        start
+    }
+
+    /// Is this byte in a file other than the first one? Its name.
+    pub fn other(&self, byte: usize) -> Option<&'t str> {
+        let at = self.at(byte);
+        (at > 0).then(|| self.files[at].name)
+    }
+
+    /// The text of these bytes.
+    pub fn text(&self, bytes: Range<usize>) -> &'t str {
+        let file = &self.files[self.at(bytes.start)];
+        file.text.get(bytes.start - file.start..bytes.end.max(bytes.start) - file.start).unwrap_or_default()
+    }
+
+    /// The file that has this byte.
+    fn at(&self, byte: usize) -> usize {
+        self.files.partition_point(|file| file.start <= byte).saturating_sub(1)
+    }
+}
+
+/// The sources that diagnostics are rendered with.
+pub struct Shown<'t> {
+    lexed: &'t Lexed,
+    files: Vec<Listed<'t>>,
+}
+
+/// A file with its lines.
+struct Listed<'t> {
+    name: &'t str,
+    text: &'t str,
+    start: usize,
+    lines: Lines<'t>,
+}
+
+impl Listed<'_> {
+    /// The lines from the first to the last of these bytes: the renderer looks at all of its source for each diagnostic.
+    fn excerpt(&self, spans: &[&Range<usize>]) -> Range<usize> {
+        let start = spans.iter().map(|s| s.start).min().unwrap_or(0);
+        let end = spans.iter().map(|s| s.end).max().unwrap_or(0);
+        self.lines.around(start..end)
     }
 
     /// The lines `shown` with marks on them; of a long line only the part around the first mark.
@@ -92,17 +113,69 @@ impl Shown<'_> {
         // The columns of a part are not those of the line.
         vec![Origin::path(self.name).line(line).char_column(column).into(), snippet.into()]
     }
+}
+
+/// Some bytes of a file.
+struct Bytes<'s, 't> {
+    file: &'s Listed<'t>,
+    range: Range<usize>,
+}
+
+impl<'t> Shown<'t> {
+    /// Tokens of these sources.
+    pub fn new(sources: &Sources<'t>, lexed: &'t Lexed) -> Self {
+        let listed = |file: &Source<'t>| Listed {
+            name: file.name,
+            text: file.text,
+            start: file.start,
+            lines: Lines::new(file.text),
+        };
+        Shown { lexed, files: sources.files.iter().map(listed).collect() }
+    }
+
+    /// Adds a finding with its source.
+    pub fn human(&self, d: &Diagnostic, renderer: &Renderer, out: &mut String) {
+        let level = match d.severity {
+            Severity::Error => Level::ERROR,
+            Severity::Warning => Level::WARNING,
+        };
+        let primary = self.bytes(d.span);
+        let file = primary.file;
+        let (own, other): (Vec<_>, Vec<_>) =
+            d.labels.iter().map(|(s, t)| (self.bytes(*s), t.as_str())).partition(|(s, _)| s.file.start == file.start);
+        let near = |s: &Bytes| {
+            file.lines.line(s.range.start).abs_diff(file.lines.line(primary.range.start)) <= 200
+                && file.excerpt(&[&s.range, &primary.range]).len() <= LONGEST
+        };
+        let (close, far): (Vec<_>, Vec<_>) = own.into_iter().partition(|(s, _)| near(s));
+        let mut spans: Vec<&Range<usize>> = close.iter().map(|(s, _)| &s.range).collect();
+        spans.push(&primary.range);
+        let first = file.excerpt(&spans);
+        let code = format!("PTX{:04}", d.code);
+        let mut group = Group::with_title(level.primary_title(&d.message).id(&code));
+        let marks = close.iter().map(|(s, text)| (AnnotationKind::Context, &s.range, *text));
+        let marks = std::iter::once((AnnotationKind::Primary, &primary.range, "")).chain(marks);
+        group = group.elements(file.snippet(first, marks));
+        for (s, text) in far.iter().chain(&other) {
+            let mark = std::iter::once((AnnotationKind::Context, &s.range, *text));
+            group = group.elements(s.file.snippet(s.file.excerpt(&[&s.range]), mark));
+        }
+        group = group.elements(d.notes.iter().map(|n| Level::NOTE.message(n)));
+        group = group.elements(d.helps.iter().map(|h| Level::HELP.message(h)));
+        out.push_str(&renderer.render(&[group]));
+        out.push_str("\n\n");
+    }
 
     /// Adds a finding as an object on a line.
     pub fn json(&self, d: &Diagnostic, out: &mut String) {
-        let bytes = self.bytes(d.span);
-        let (line, column) = self.lines.line_column(bytes.start);
-        let (end_line, end_column) = self.lines.line_column(bytes.end);
+        let Bytes { file, range } = self.bytes(d.span);
+        let (line, column) = file.lines.line_column(range.start);
+        let (end_line, end_column) = file.lines.line_column(range.end);
         let severity = match d.severity {
             Severity::Error => "error",
             Severity::Warning => "warning",
         };
-        let _ = write!(out, "{{\"file\":{},\"line\":{line},\"column\":{column}", quoted(self.name));
+        let _ = write!(out, "{{\"file\":{},\"line\":{line},\"column\":{column}", quoted(file.name));
         let _ = write!(out, ",\"end_line\":{end_line},\"end_column\":{end_column},\"code\":\"PTX{:04}\"", d.code);
         let _ = write!(out, ",\"class\":\"{}\",\"severity\":\"{severity}\"", d.class.name());
         let _ = write!(out, ",\"message\":{}", quoted(&d.message));
@@ -110,8 +183,13 @@ impl Shown<'_> {
             .labels
             .iter()
             .map(|(span, text)| {
-                let (line, column) = self.lines.line_column(self.bytes(*span).start);
-                format!("{{\"line\":{line},\"column\":{column},\"text\":{}}}", quoted(text))
+                let Bytes { file: other, range } = self.bytes(*span);
+                let (line, column) = other.lines.line_column(range.start);
+                let elsewhere = match other.start == file.start {
+                    true => String::new(),
+                    false => format!("\"file\":{},", quoted(other.name)),
+                };
+                format!("{{{elsewhere}\"line\":{line},\"column\":{column},\"text\":{}}}", quoted(text))
             })
             .collect();
         let strings = |list: &[String]| list.iter().map(|s| quoted(s)).collect::<Vec<_>>().join(",");
@@ -120,14 +198,18 @@ impl Shown<'_> {
     }
 
     /// The bytes of a span; not empty if there is a character to point at.
-    fn bytes(&self, span: ptx_dsl_frontend::span::Span) -> Range<usize> {
+    fn bytes(&self, span: ptx_dsl_frontend::span::Span) -> Bytes<'_, 't> {
         let range = self.lexed.bytes(span);
-        range.start.min(self.text.len())..range.end.clamp(range.start, self.text.len().max(range.start))
+        let at = self.files.partition_point(|file| file.start <= range.start).saturating_sub(1);
+        let file = &self.files[at];
+        let length = file.text.len();
+        let [start, end] = [range.start, range.end].map(|byte| byte.saturating_sub(file.start));
+        Bytes { file, range: start.min(length)..end.clamp(start, length.max(start)) }
     }
 }
 
 /// A JSON string.
-fn quoted(text: &str) -> String {
+pub fn quoted(text: &str) -> String {
     let mut out = String::with_capacity(text.len() + 2);
     out.push('"');
     for c in text.chars() {

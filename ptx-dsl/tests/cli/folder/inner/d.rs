@@ -1,0 +1,4 @@
+ptx_dsl::ptx! {
+    <sm_90, ptx 8.0>
+    .visible .entry d() { rex; }
+}

@@ -1,0 +1,3 @@
+//! Two modules with parts of one name.
+pub mod old;
+pub mod parts;
