@@ -33,6 +33,7 @@
 
 mod code;
 mod finding;
+mod needs;
 mod parameter;
 
 use crate::{Arg, Error, Host, Launch, Report};
@@ -54,6 +55,8 @@ use std::fmt;
 use std::sync::{Arc, OnceLock};
 
 pub use finding::{Finding, Place, TextError};
+#[doc(hidden)]
+pub use needs::Needs;
 pub use parameter::{Element, Parameter, Pointer, WrongType};
 /// [Example](Kernel::pointees).
 pub use ptx_dsl_analysis::pointees::Pointee;
@@ -397,6 +400,12 @@ impl Kernel {
     /// ```
     pub fn pointees(&self) -> &[Option<Pointee>] {
         self.0.pointees.get_or_init(|| pointees(&self.0.source.hir, self.function()))
+    }
+
+    /// What its instructions say about a launch, for a proposal.
+    #[doc(hidden)]
+    pub fn needs(&self) -> Needs {
+        needs::needs(&self.0.source.hir, self.0.entry)
     }
 
     /// `.reqntid`: the threads of a CTA.

@@ -17,7 +17,7 @@ pub fn retain(module: &Module, entry: &str, found: &mut Vec<Diagnostic>) {
 }
 
 /// By function: does the kernel name it, directly or through others?
-fn reached(module: &Module, kernel: usize) -> Vec<bool> {
+pub fn reached(module: &Module, kernel: usize) -> Vec<bool> {
     let mut reached = vec![false; module.functions.len()];
     let mut open = vec![kernel];
     while let Some(f) = open.pop() {
@@ -41,7 +41,8 @@ fn extent(function: &Function) -> Span {
     instructions(function).fold(function.span, |all, i| all.to(i.span))
 }
 
-fn instructions(function: &Function) -> impl Iterator<Item = &Instr> {
+/// The instructions of a function, in the order of the text.
+pub fn instructions(function: &Function) -> impl Iterator<Item = &Instr> {
     function.body.iter().filter_map(|stmt| match stmt {
         Stmt::Instr(i) => Some(&**i),
         Stmt::Label(_) => None,

@@ -13,6 +13,8 @@ const MOST_FILES: usize = 10_000;
 pub struct CrateFile {
     /// As it was found from the root.
     pub path: PathBuf,
+    /// The same, without links.
+    pub canonical: PathBuf,
     /// The names of the modules that it is in: `["hopper", "parts"]` of `src/hopper/parts.rs`.
     pub module: Vec<String>,
     /// Its text.
@@ -51,12 +53,13 @@ impl Crate {
     /// The modules that a file is in.
     pub fn module_of(&self, file: &Path) -> Option<&[String]> {
         let own = canonical(file);
-        self.files.iter().find(|known| canonical(&known.path) == own).map(|known| known.module.as_slice())
+        self.files.iter().find(|known| known.canonical == own).map(|known| known.module.as_slice())
     }
 
     /// Adds a file, and those that it declares. `folder`: where the files of its modules are.
     fn add(&mut self, path: PathBuf, module: Vec<String>, folder: &Path, seen: &mut HashSet<PathBuf>) {
-        if self.files.len() >= MOST_FILES || !seen.insert(canonical(&path)) {
+        let canonical = canonical(&path);
+        if self.files.len() >= MOST_FILES || !seen.insert(canonical.clone()) {
             return;
         }
         let Ok(text) = std::fs::read_to_string(&path) else { return };
@@ -67,7 +70,7 @@ impl Crate {
             proc_macro2::extra::invalidate_current_thread_spans();
         }
         let of_file = path.parent().map_or_else(PathBuf::new, Path::to_owned);
-        self.files.push(CrateFile { path, module: module.clone(), text });
+        self.files.push(CrateFile { path, canonical, module: module.clone(), text });
         for Declared { inside, name, path } in declared {
             let inner = inside.iter().fold(folder.to_owned(), |folder, name| folder.join(name));
             let has_path = path.is_some();

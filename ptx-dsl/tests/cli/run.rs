@@ -70,18 +70,89 @@ fn what_kernels_want() {
     expect("run-missing.txt", &["run", "run/saxpy.ptx", "--arg", "a=1", "--arg", "x=[8]"], b"");
 }
 
+/// The words of each command that `run` proposes for a file.
+fn proposals(file: &str) -> Vec<Vec<String>> {
+    let (_, wants, _) = launch(&[file]);
+    let commands = wants.lines().filter_map(|line| line.strip_prefix("ptx-dsl run "));
+    commands.map(|line| line.split(' ').map(|word| word.trim_matches('\'').to_owned()).collect()).collect()
+}
+
 #[test]
 fn what_is_wanted_runs() {
     for file in ["run/saxpy.ptx", "run/several.ptx", "run/wide.ptx"] {
-        let (_, wants, _) = launch(&[file]);
-        for line in wants.lines().filter_map(|l| l.strip_prefix("ptx-dsl run ")) {
-            let words: Vec<&str> = line.split(' ').map(|word| word.trim_matches('\'')).collect();
-            let (status, _, stderr) = launch(&words);
-            // the offset that it proposes for `scale` is past the end
-            let expected = if words.contains(&"scale") { 3 } else { 0 };
-            assert_eq!(status, expected, "{line}\n{stderr}");
+        for words in proposals(file) {
+            let (status, _, stderr) = launch(&words.iter().map(String::as_str).collect::<Vec<_>>());
+            assert_eq!(status, 0, "{words:?}\n{stderr}");
         }
     }
+}
+
+/// Kernels with `wgmma`, `setmaxnreg`, tensor maps, clusters, named barriers, loops over tiles: what is proposed runs as it stands.
+#[test]
+fn what_is_wanted_of_many_kernels_runs() {
+    // no launch suits them: only their syntax counts, the host has no textures, or maps are made by the kernel that copies by them
+    const NEVER: [&str; 12] = [
+        "cluster.ptx",
+        "mbarrier.ptx",
+        "order.ptx",
+        "rubin.ptx",
+        "tcgen05.ptx",
+        "texture_independent.ptx",
+        "texture_surface.ptx",
+        "46_tensor_map_changed_under_a_store.right.ptx",
+        "47_tensor_map_changed_under_a_load.right.ptx",
+        "48_tensor_map_used_without_fence.right.ptx",
+        "loop_of_one_block.ptx",
+        "loop_of_two_blocks_and_unreachable_loop.ptx",
+    ];
+    let tests = here().join("../../../tests");
+    let mut ran = 0;
+    for folder in ["ptx", "bugs", "diagnostics/clean"] {
+        let mut files: Vec<PathBuf> =
+            std::fs::read_dir(tests.join(folder)).unwrap().map(|entry| entry.unwrap().path()).collect();
+        files.sort();
+        for file in files
+            .iter()
+            .filter(|file| file.to_str().is_some_and(|name| name.ends_with(".ptx") && !name.contains(".wrong.")))
+        {
+            let name = file.file_name().unwrap().to_str().unwrap();
+            for words in proposals(file.to_str().unwrap()) {
+                let words: Vec<&str> = words.iter().map(String::as_str).chain(["--step-limit", "100000"]).collect();
+                let (status, _, stderr) = launch(&words);
+                assert!(status == 0 || status == 3 && NEVER.contains(&name), "{name}, {status}: {words:?}\n{stderr}");
+                ran += usize::from(status == 0);
+            }
+        }
+    }
+    assert!(ran > 80, "{ran}");
+}
+
+/// A whole warpgroup, a box of as many bytes as the object expects, and words in place of bytes.
+#[test]
+fn what_is_wanted_follows_the_instructions() {
+    let head = ".version 8.0\n.target sm_90a\n.address_size 64\n";
+    let wants = |body: &str, parameters: &str| {
+        let file = Temporary::with(
+            "wants.ptx",
+            format!("{head}.visible .entry k({parameters})\n{{ {body} ret; }}\n").as_bytes(),
+        );
+        let (status, stdout, stderr) = launch(&[&file.path()]);
+        assert_eq!(status, 0, "{stderr}");
+        stdout
+    };
+    assert!(wants("setmaxnreg.inc.sync.aligned.u32 128;", ".param .u64 x").contains(" --block 128 "));
+    assert!(wants("bar.sync 1, 192;", ".param .u64 x").contains(" --block 192 "));
+    let copy = ".shared .align 128 .b8 tile[4096]; .shared .align 8 .b64 bar; .reg .pred %p; .reg .b64 %m;
+        mov.b64 %m, m; cvta.param.u64 %m, %m; mbarrier.init.shared::cta.b64 [bar], 32;
+        mbarrier.arrive.expect_tx.shared::cta.b64 _, [bar], 128;
+        cp.async.bulk.tensor.2d.shared::cluster.global.mbarrier::complete_tx::bytes [tile], [%m, {0, 0}], [bar];
+        again: mbarrier.try_wait.parity.shared::cta.b64 %p, [bar], 0; @!%p bra again;";
+    let shown = wants(copy, ".param .align 64 .b8 m[128]");
+    assert!(shown.contains("tensormap(f16[64,64],box=64x1)"), "{shown}");
+    let stores = ".reg .b64 %a; .reg .b32 %t; ld.param.u64 %a, [out]; mov.u32 %t, %tid.x; mad.wide.u32 %a, %t, 8, %a;
+        st.global.u32 [%a], 1; st.global.f32 [%a + 4], 0f3F800000;";
+    let shown = wants(stores, ".param .u64 out");
+    assert!(shown.contains("--arg 'out=b32[64]'") && shown.contains("--print 'out[0..8]'"), "{shown}");
 }
 
 #[test]
@@ -130,7 +201,7 @@ fn tensor_maps() {
     let (status, _, stderr) = through("tensormap([128],type=f32,dims=8x4,box=8x2)", to, &["--arg", "x=null"]);
     assert_eq!(status, 0, "{stderr}");
     let (status, stdout, _) = launch(&["run/tensor.ptx"]);
-    assert!(status == 0 && stdout.contains("--arg 'from=tensormap(f16[64,64],box=64x64)'"), "{stdout}");
+    assert!(status == 0 && stdout.contains("--arg 'from=tensormap(f16[64,64],box=32x1)'"), "{stdout}");
 }
 
 #[test]

@@ -113,7 +113,7 @@ impl Library {
         }
         let files = Crate::around(file);
         let bodies = files.files.iter().filter_map(|file| {
-            let path = canonical(&file.path);
+            let path = file.canonical.clone();
             let name = self.names.get(&path).cloned().unwrap_or_else(|| shown(&file.path));
             Some((path, file.module.clone(), Bodies::of(name, file.text.clone())?))
         });

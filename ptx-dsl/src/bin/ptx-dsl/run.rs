@@ -6,6 +6,7 @@ mod data;
 mod launch;
 mod npy;
 mod progress;
+mod proposal;
 mod spec;
 mod tensor_map;
 mod values;

@@ -207,6 +207,13 @@ impl<'v> Ready<'v> {
     }
 }
 
+/// Launches a kernel with these values.
+pub fn launch_once<M>(kernel: &Kernel, host: &Host<M>, launch: Launch, values: &mut [Value]) -> Result<Report, Error> {
+    let mut ready: Vec<Ready<'_>> = values.iter_mut().map(Ready::of).collect();
+    let mut arguments: Vec<Arg<'_>> = ready.iter_mut().map(Ready::argument).collect();
+    kernel.launch_raw(host, launch, &mut arguments)
+}
+
 /// Runs of one launch.
 struct Runs<'k> {
     kernel: &'k Kernel,
@@ -221,9 +228,7 @@ struct Runs<'k> {
 
 impl Runs<'_> {
     fn once<M>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
-        let mut ready: Vec<Ready<'_>> = values.iter_mut().map(Ready::of).collect();
-        let mut arguments: Vec<Arg<'_>> = ready.iter_mut().map(Ready::argument).collect();
-        self.kernel.launch_raw(host, self.launch.clone(), &mut arguments)
+        launch_once(self.kernel, host, self.launch.clone(), values)
     }
 
     /// Tries schedules. The values are then those of the last one.
