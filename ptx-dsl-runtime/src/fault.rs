@@ -86,6 +86,17 @@ impl Fault {
         Message(self).to_string()
     }
 
+    /// What to do about it, or "".
+    pub fn help(&self) -> Cow<'_, str> {
+        let of_kind = || match &self.kind {
+            FaultKind::DataRace(race) => race.help(self.thread),
+            FaultKind::MatrixLayout(layout) => layout.help.as_str().into(),
+            FaultKind::MatrixOutOfBounds(bounds) => bounds.help().into(),
+            kind => kind.help().into(),
+        };
+        self.object.as_ref().and_then(Object::help).map_or_else(of_kind, Cow::Borrowed)
+    }
+
     /// The PTX ISA section with the rule, or "": the section of the instruction if that states the rule, else that of the kind.
     pub fn section(&self) -> &'static str {
         use FaultKind::*;
@@ -193,13 +204,7 @@ impl fmt::Display for Fault {
         if !option.is_empty() {
             write!(f, "\n  = note: {option}")?;
         }
-        let kind = match &self.kind {
-            FaultKind::DataRace(race) => race.help(self.thread),
-            FaultKind::MatrixLayout(layout) => layout.help.as_str().into(),
-            FaultKind::MatrixOutOfBounds(bounds) => bounds.help().into(),
-            kind => kind.help().into(),
-        };
-        let help = object.and_then(Object::help).map_or(kind, Cow::Borrowed);
+        let help = self.help();
         if !help.is_empty() {
             write!(f, "\n  = help: {help}")?;
         }

@@ -6,6 +6,8 @@ use std::process::{Command, Output, Stdio};
 
 #[path = "cli/files.rs"]
 mod files;
+#[path = "cli/reports.rs"]
+mod reports;
 #[path = "cli/run.rs"]
 mod run_command;
 

@@ -4,31 +4,31 @@ use super::{expect, here, run};
 use std::path::PathBuf;
 
 /// `ptx-dsl run` with these arguments: status, standard output, standard error.
-fn launch(arguments: &[&str]) -> (i32, String, String) {
+pub fn launch(arguments: &[&str]) -> (i32, String, String) {
     let out = run(&[&["run"], arguments].concat(), b"");
     let text = |bytes: &[u8]| String::from_utf8_lossy(bytes).into_owned();
     (out.status.code().unwrap_or(-1), text(&out.stdout), text(&out.stderr))
 }
 
 /// A file that is removed when the test ends.
-struct Temporary(PathBuf);
+pub struct Temporary(PathBuf);
 
 impl Temporary {
-    fn new(name: &str) -> Self {
+    pub fn new(name: &str) -> Self {
         Temporary(std::env::temp_dir().join(format!("ptx-dsl-run-{}-{name}", std::process::id())))
     }
 
-    fn with(name: &str, bytes: &[u8]) -> Self {
+    pub fn with(name: &str, bytes: &[u8]) -> Self {
         let file = Temporary::new(name);
         std::fs::write(&file.0, bytes).unwrap();
         file
     }
 
-    fn path(&self) -> String {
+    pub fn path(&self) -> String {
         self.0.to_str().unwrap().to_owned()
     }
 
-    fn bytes(&self) -> Vec<u8> {
+    pub fn bytes(&self) -> Vec<u8> {
         std::fs::read(&self.0).unwrap()
     }
 }
@@ -615,7 +615,7 @@ fn a_timeline() {
         launch(&["run/faults.ptx", "--entry", "outside", "--arg", "x=[1]", "--trace", "/nowhere/at/all"]);
     assert!(status == 3 && stderr.contains("cannot write `/nowhere/at/all`"), "{stderr}");
     assert!(stderr.contains("--> kernel `outside`"), "{stderr}");
-    let (status, _, stderr) = launch(&["run/faults.ptx", "--trace", "x", "--checked"]);
+    let (status, _, stderr) = launch(&["run/faults.ptx", "--trace", "x", "--threads", "2"]);
     assert!(status == 2 && stderr.contains("cannot be used with"), "{stderr}");
 }
 

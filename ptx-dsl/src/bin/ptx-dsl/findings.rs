@@ -91,11 +91,12 @@ impl Seen {
     }
 }
 
-/// Shows what is wrong with a text on standard error; with `entry`, with this kernel and what it calls.
-pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>, entry: Option<&str>) {
+/// Shows what is wrong with a text, as `check` does; with `entry`, with this kernel and what it calls.
+pub fn show(text: &str, name: &str, levels: Vec<(levels::Level, levels::Selector)>, entry: Option<&str>, json: bool) {
     let styled = std::io::stderr().is_terminal();
-    let request = Request { target: None, version: None, levels, json: false, styled, quiet: false, entry };
-    crate::write_err(&findings(text, (0..text.len(), &Seen::default()), name, &request).shown);
+    let request = Request { target: None, version: None, levels, json, styled, quiet: false, entry };
+    let shown = findings(text, (0..text.len(), &Seen::default()), name, &request).shown;
+    if json { crate::write_out(&shown) } else { crate::write_err(&shown) }
 }
 
 /// The findings in a piece of a text: a file, or the body of a macro in a Rust file, with the parts of that file.

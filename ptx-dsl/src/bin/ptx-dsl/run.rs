@@ -3,10 +3,12 @@
 pub mod arguments;
 mod array_type;
 mod data;
+mod json;
 mod launch;
 mod npy;
 mod progress;
 mod proposal;
+mod small;
 mod spec;
 mod tensor_map;
 mod values;
@@ -45,13 +47,13 @@ pub fn run(matches: &ArgMatches) -> Result<u8, String> {
     let module = match options.parse(&text) {
         Ok(module) => module,
         Err(error) => {
-            findings::show(&text, &name, levels, entry);
+            findings::show(&text, &name, levels, entry, is_json(matches));
             help(&error.findings, entry.is_none() && names::has_several(&text));
             return Ok(WRONG_TEXT);
         }
     };
     if !module.warnings().is_empty() {
-        findings::show(&text, &name, levels, entry);
+        findings::show(&text, &name, levels, entry, is_json(matches));
     }
     let kernels = match entry {
         Some(entry) => vec![module.kernel(entry).map_err(|e| e.to_string())?],
@@ -116,19 +118,37 @@ fn launch_kernel(matches: &ArgMatches, kernel: &Kernel, file: &Input) -> Result<
     let Launched { result, unwritten } = launch::launch(matches, kernel, &mut values)?;
     let time = start.elapsed();
     let mut failures = unwritten;
-    let status = match result {
+    let json = is_json(matches);
+    let (status, finishes) = match result {
+        Ok(outcome) if json => {
+            crate::write_out(&json::ran(kernel.name(), &outcome, time.as_secs_f64()));
+            (0, true)
+        }
         Ok(outcome) => {
             crate::write_err(&summary(kernel, &outcome, time));
-            failures.extend(finish(kernel, &values, &outputs, &shown));
-            if failures.is_empty() { 0 } else { FAILED }
+            (0, true)
+        }
+        Err(ptx_dsl::Error::Fault(fault)) => {
+            match json {
+                true => crate::write_out(&json::faults(&fault)),
+                false => crate::write_err(&format!("{fault}\n")),
+            }
+            (FAULT, matches.get_flag("keep"))
         }
         Err(error) => {
             crate::write_err(&format!("{error}\n"));
-            if matches!(error, ptx_dsl::Error::Launch { .. }) { FAILED } else { FAULT }
+            (if matches!(error, ptx_dsl::Error::Launch { .. }) { FAILED } else { FAULT }, false)
         }
     };
+    if finishes {
+        failures.extend(finish(kernel, &values, &outputs, &shown, json));
+    }
     failures.iter().for_each(|failure| crate::write_err(&format!("error: {failure}\n")));
-    Ok(status)
+    Ok(if status == 0 && !failures.is_empty() { FAILED } else { status })
+}
+
+fn is_json(matches: &ArgMatches) -> bool {
+    matches.get_one::<String>("format").is_some_and(|format| format == "json")
 }
 
 /// Two results in one file would leave the second one. Devices and pipes take both.
@@ -141,12 +161,13 @@ fn different<'p>(paths: impl Iterator<Item = &'p String>) -> Result<(), String> 
     }
 }
 
-/// Writes and prints what was asked for: one failure does not keep the rest from being written. Returns the failures.
+/// Writes and prints what was asked for, of a launch that failed, what it has written so far: one failure does not keep the rest from being written. Returns the failures.
 fn finish(
     kernel: &Kernel,
     values: &[Value],
     outputs: &[&Named<String>],
     shown: &[&Named<std::ops::Range<u64>>],
+    json: bool,
 ) -> Vec<String> {
     let save = |output: &&Named<String>| {
         let data = values::buffer(kernel, values, &output.name)?;
@@ -155,7 +176,11 @@ fn finish(
     };
     let print = |part: &&Named<std::ops::Range<u64>>| {
         let data = values::buffer(kernel, values, &part.name)?;
-        crate::write_out(&values::show(&part.name, data, part.value.clone())?);
+        let text = match json {
+            true => json::output(&part.name, data, part.value.start, values::within(&part.name, data, &part.value)?),
+            false => values::show(&part.name, data, part.value.clone())?,
+        };
+        crate::write_out(&text);
         Ok(())
     };
     // files first: they remain when standard output is closed

@@ -16,7 +16,8 @@ An argument is a number (`a=2.5`, `a=f16:2.5`), a new buffer (`x=f32[1024]:iota`
   x=@in.bin:f32[1024]     raw bytes, little endian
   m=tensormap(f16[128,64]:iota,box=64x32,swizzle=128)
                           a tensor map, with its tensor: data as above, or the name of another parameter
-Types are those of PTX (`f16`, `u32`, `b8`) or Rust (`i32`). A type that is left out is what the module says: the Rust type
+Types are those of PTX (`f16`, `u32`, `b8`) or Rust (`i32`), and `e4m3`, `e5m2`, `e2m3`, `e3m2`, `e2m1`, `ue8m0`, of which `e2m1` has
+two elements in a byte. A type that is left out is what the module says: the Rust type
 after the name of the parameter, or the type of all accesses through it. `random` makes floats in [-1, 1), and integers of
 all values. `0x` begins the bit pattern of a float. A parameter that is a struct takes its bytes: `s=u32[4]:7`.
 
@@ -62,6 +63,16 @@ pub fn command() -> Command {
             option("print", "NAME[FIRST..END]", "Prints elements of a buffer when the kernel has ended")
                 .action(ArgAction::Append)
                 .value_parser(spec::shown),
+            Arg::new("keep")
+                .long("keep")
+                .action(ArgAction::SetTrue)
+                .help("After a fault, also writes and prints what `--out` and `--print` name, as far as it was written"),
+            Arg::new("format")
+                .long("message-format")
+                .value_name("FORMAT")
+                .value_parser(["human", "json"])
+                .default_value("human")
+                .help("`json`: findings, faults, outputs and the summary as objects, each on a line of standard output"),
             option("seed", "N", "Schedules pseudo-randomly, from this seed").value_parser(number::<u64>),
             option(
                 "explore",
@@ -75,6 +86,10 @@ pub fn command() -> Command {
                 .long("checked")
                 .action(ArgAction::SetTrue)
                 .help("Checks every access, for example for reads of memory that nothing has written"),
+            Arg::new("weak")
+                .long("weak")
+                .action(ArgAction::SetTrue)
+                .help("Memory is weak: loads may read older stores, as the memory model allows; it is `--checked` too, and slow"),
             Arg::new("any-layout")
                 .long("any-layout")
                 .action(ArgAction::SetTrue)
@@ -96,9 +111,9 @@ pub fn command() -> Command {
                 "FILE",
                 "Writes a timeline as JSON, which https://ui.perfetto.dev opens; a microsecond is a turn",
             )
-            .conflicts_with_all(["checked", "explore", "threads"]),
+            .conflicts_with_all(["weak", "threads"]),
             option("timeline", "FILE", "Writes the timeline as a page for a browser")
-                .conflicts_with_all(["checked", "explore", "threads"]),
+                .conflicts_with_all(["weak", "threads"]),
             option("step-limit", "N", "Ends the launch after N turns; a turn is one region, run by one warp")
                 .value_parser(number::<u64>),
         ])

@@ -3,11 +3,64 @@
 use half::{bf16, f16};
 use ptx_dsl::load::Ty;
 
+use super::small::Small;
+
+/// A type of elements on the command line.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub struct Element {
+    /// In PTX. Small elements are bytes there.
+    pub ty: Ty,
+    /// The format of small elements.
+    pub small: Option<Small>,
+}
+
+impl From<Ty> for Element {
+    fn from(ty: Ty) -> Self {
+        Element { ty, small: None }
+    }
+}
+
+impl From<Small> for Element {
+    fn from(small: Small) -> Self {
+        Element { ty: Ty::B8, small: Some(small) }
+    }
+}
+
+impl Element {
+    /// Its name, without a dot.
+    pub fn name(self) -> &'static str {
+        self.small.map_or_else(|| self.ty.name(), Small::name)
+    }
+
+    /// The bits that it takes in memory.
+    pub fn bits(self) -> u32 {
+        self.small.map_or_else(|| self.ty.bits(), Small::bits)
+    }
+
+    /// A number as an integer with its bits.
+    fn encode(self, text: &str) -> Result<u64, String> {
+        let Some(small) = self.small else { return bits(self.ty, text) };
+        let plain = text.replace('_', "");
+        let code = match plain.strip_prefix("0x").or(plain.strip_prefix("0X")) {
+            Some(digits) => u64::from_str_radix(digits, 16).ok().filter(|code| *code < 1 << small.bits()),
+            None => plain.parse().ok().and_then(|value| small.encode(value)).map(u64::from),
+        };
+        code.ok_or_else(|| format!("`{text}` is not a value of `.{}`", small.name()))
+    }
+
+    /// A finite number, rounded.
+    fn of_float(self, value: f64, otherwise: u64) -> u64 {
+        self.small.map_or(otherwise, |small| small.encode(value).map_or(0, u64::from))
+    }
+}
+
 /// Elements of one type.
 #[derive(Debug, Clone, PartialEq)]
 pub struct Data {
     /// Their type.
     pub ty: Ty,
+    /// The format of small elements, which are bytes in PTX.
+    pub small: Option<Small>,
     /// Their number along each axis.
     pub shape: Vec<u64>,
     /// Little endian.
@@ -42,7 +95,10 @@ impl Init {
 }
 
 /// A type of elements, as in PTX or in Rust.
-pub fn element_type(name: &str) -> Option<Ty> {
+pub fn element_type(name: &str) -> Option<Element> {
+    if let Some(small) = Small::from_name(name) {
+        return Some(small.into());
+    }
     let ty = match name {
         "i8" => Ty::S8,
         "i16" => Ty::S16,
@@ -50,7 +106,7 @@ pub fn element_type(name: &str) -> Option<Ty> {
         "i64" => Ty::S64,
         name => Ty::from_name(name)?,
     };
-    is_element(ty).then_some(ty)
+    is_element(ty).then_some(ty.into())
 }
 
 /// Can data have this type?
@@ -72,7 +128,13 @@ pub fn number<T: TryFrom<u64>>(text: &str) -> Result<T, String> {
 }
 
 /// A number as bytes. `0x...` is the bit pattern of a float.
-pub fn encode(ty: Ty, text: &str) -> Result<Vec<u8>, String> {
+pub fn encode(of: impl Into<Element>, text: &str) -> Result<Vec<u8>, String> {
+    let of = of.into();
+    Ok(low_bytes(of.encode(text)?, of.ty))
+}
+
+/// A number of a type of PTX.
+fn bits(ty: Ty, text: &str) -> Result<u64, String> {
     let wrong = || format!("`{text}` is not a value of `.{}`", ty.name());
     let plain = text.replace('_', "");
     let hex = plain.strip_prefix("0x").or(plain.strip_prefix("0X"));
@@ -85,7 +147,7 @@ pub fn encode(ty: Ty, text: &str) -> Result<Vec<u8>, String> {
             plain.parse().ok().filter(|v| fits(*v, low, width)).map(|v| v as u64)
         }
     };
-    Ok(low_bytes(bits.ok_or_else(wrong)?, ty).to_vec())
+    bits.ok_or_else(wrong)
 }
 
 /// Is it at least `low` and below 2^`width`?
@@ -124,46 +186,71 @@ fn low_bytes(bits: u64, ty: Ty) -> Vec<u8> {
 impl Data {
     /// No elements.
     pub fn empty() -> Data {
-        Data { ty: Ty::U8, shape: vec![0], bytes: Vec::new() }
+        Data { ty: Ty::U8, small: None, shape: vec![0], bytes: Vec::new() }
     }
 
     /// The number of elements.
     pub fn len(&self) -> u64 {
-        self.bytes.len() as u64 / u64::from(self.ty.bytes())
+        self.bytes.len() as u64 * 8 / u64::from(self.element().bits())
+    }
+
+    /// The type of an element.
+    pub fn element(&self) -> Element {
+        Element { ty: self.ty, small: self.small }
     }
 
     /// New data.
-    pub fn new(ty: Ty, shape: &[u64], init: &Init) -> Result<Data, String> {
+    pub fn new(of: impl Into<Element>, shape: &[u64], init: &Init) -> Result<Data, String> {
+        let of: Element = of.into();
+        let Element { ty, small } = of;
         let count = shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d));
-        let size = count.and_then(|n| usize::try_from(n.checked_mul(ty.bytes().into())?).ok());
+        if count.is_some_and(|count| of.bits() == 4 && !count.is_multiple_of(2)) {
+            return Err(format!("the number of elements of `.{}` is even: two are in a byte", of.name()));
+        }
+        let bits = count.and_then(|n| n.checked_mul(of.bits().into()));
+        let size = bits.and_then(|bits| usize::try_from(bits / 8).ok());
         let mut bytes = Vec::new();
         let reserved = size.is_some_and(|size| bytes.try_reserve_exact(size).is_ok());
         let (true, Some(count)) = (reserved, count) else { return Err("there is not enough memory".into()) };
+        let mut add = |value: u64, i: u64| match (of.bits(), bytes.last_mut()) {
+            (4, Some(last)) if i % 2 == 1 => *last |= (value as u8) << 4,
+            _ => bytes.extend(low_bytes(value, ty)),
+        };
         match init {
             Init::Number(text) => {
-                let one = encode(ty, text)?;
-                (0..count).for_each(|_| bytes.extend_from_slice(&one));
+                let one = of.encode(text)?;
+                (0..count).for_each(|i| add(one, i));
             }
-            Init::Iota => (0..count).for_each(|i| bytes.extend(low_bytes(from_integer(ty, i), ty))),
+            Init::Iota => (0..count).for_each(|i| add(of.of_float(i as f64, from_integer(ty, i)), i)),
             Init::Random(seed) => {
                 let mut state = *seed;
-                (0..count).for_each(|_| bytes.extend(low_bytes(random(ty, &mut state), ty)));
+                (0..count).for_each(|i| add(random(of, &mut state), i));
             }
         }
-        Ok(Data { ty, shape: shape.to_vec(), bytes })
+        Ok(Data { ty, small, shape: shape.to_vec(), bytes })
     }
 
     /// Bytes as elements in one row.
-    pub fn from_bytes(ty: Ty, bytes: Vec<u8>) -> Result<Data, String> {
+    pub fn from_bytes(of: impl Into<Element>, bytes: Vec<u8>) -> Result<Data, String> {
+        let of: Element = of.into();
+        let Element { ty, small } = of;
         let size = ty.bytes() as usize;
         if !bytes.len().is_multiple_of(size) {
             return Err(format!("{} bytes are not a whole number of `.{}`", bytes.len(), ty.name()));
         }
-        Ok(Data { ty, shape: vec![(bytes.len() / size) as u64], bytes })
+        let mut data = Data { ty, small, shape: Vec::new(), bytes };
+        data.shape = vec![data.len()];
+        Ok(data)
     }
 
     /// An element in words; untyped bits in hexadecimal.
     pub fn show(&self, at: u64) -> String {
+        if let Some(small) = self.small {
+            let elements = u64::from(8 / small.bits());
+            let byte = self.bytes.get((at / elements) as usize).copied().unwrap_or_default();
+            let code = byte >> (at % elements * u64::from(small.bits()));
+            return format!("{:?}", small.decode(code & (u8::MAX >> (8 - small.bits()))));
+        }
         let size = self.ty.bytes() as usize;
         let start = at as usize * size;
         let mut wide = [0; 8];
@@ -198,11 +285,18 @@ fn from_integer(ty: Ty, i: u64) -> u64 {
 }
 
 /// The next pseudo-random number: a float in [-1, 1), an integer of all values.
-fn random(ty: Ty, state: &mut u64) -> u64 {
+fn random(of: Element, state: &mut u64) -> u64 {
     let bits = split_mix(state);
     // 24 bits are exact in all but the 16-bit types
     let unit = (bits >> 40) as f64 / f64::from(1 << 23) - 1.0;
-    match ty {
+    if of.small == Some(Small::Ue8m0) {
+        // a power of two from 1/16 to 8
+        return 123 + (bits & 7);
+    }
+    if of.small.is_some() {
+        return of.of_float(unit, bits);
+    }
+    match of.ty {
         Ty::F32 => (unit as f32).to_bits().into(),
         Ty::F64 => unit.to_bits(),
         Ty::F16 => f16::from_f64(unit).to_bits().into(),
@@ -286,6 +380,24 @@ mod tests {
             let data = Data::from_bytes(ty, encode(ty, text).unwrap()).unwrap();
             assert_eq!(data.show(0), text);
         }
+    }
+
+    #[test]
+    fn small_elements() {
+        let data = Data::new(Small::E2m1, &[6], &Init::Iota).unwrap();
+        // 0, 1, 2, 3, 4, and 4 for 5, which is half way to 6
+        assert_eq!((data.len(), data.bytes.as_slice()), (6, &[0x20, 0x54, 0x66][..]));
+        assert_eq!((0..6).map(|i| data.show(i)).collect::<Vec<_>>(), ["0.0", "1.0", "2.0", "3.0", "4.0", "4.0"]);
+        assert!(Data::new(Small::E2m1, &[3], &Init::Iota).is_err());
+        assert_eq!(encode(Small::E4m3, "-1.5"), Ok(vec![0xbc]));
+        assert_eq!(encode(Small::E5m2, "0x3c"), Ok(vec![0x3c]));
+        for (small, wrong) in [(Small::E2m1, "0x10"), (Small::E4m3, "inf"), (Small::Ue8m0, "-1"), (Small::E3m2, "x")] {
+            assert!(encode(small, wrong).is_err(), "{wrong}");
+        }
+        let ones = Data::new(Small::Ue8m0, &[2], &Init::from_text("ones").unwrap()).unwrap();
+        assert_eq!((ones.bytes.as_slice(), ones.show(1).as_str()), (&[0x7f, 0x7f][..], "1.0"));
+        let data = Data::from_bytes(Small::E3m2, vec![0x0c, 0x2c]).unwrap();
+        assert_eq!((data.shape.as_slice(), data.show(0), data.show(1)), (&[2][..], "1.0".into(), "-1.0".into()));
     }
 
     #[test]

@@ -2,6 +2,7 @@
 
 use clap::ArgMatches;
 use ptx_dsl::load::{Kernel, Level, Selector};
+use ptx_dsl::trace::Tracer;
 use ptx_dsl::{Arg, Checked, Error, Explore, Explored, Host, Launch, Report, Schedule, TensorMap};
 
 use crate::check;
@@ -10,7 +11,7 @@ use super::data::Data;
 use super::progress::Progress;
 use super::spec::{Exploration, How};
 use super::values::Value;
-use super::write;
+use super::{is_json, json, write};
 
 /// The code of the finding that `tcgen05.fence` is missing.
 const MISSING_FENCE: u16 = 679;
@@ -42,42 +43,68 @@ pub struct Launched {
 
 /// Launches the kernel. The error is about the options.
 pub fn launch(matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) -> Result<Launched, String> {
-    let trace = matches.get_one::<String>("trace");
-    let page = matches.get_one::<String>("timeline");
-    if trace.is_some() || page.is_some() {
-        let host = Host::trace();
-        let result = on(host.clone(), matches, kernel, values)?;
-        // of a launch that fails too: that is when it is wanted most
-        let timeline = host.timeline();
-        let json = trace.map(|path| (path, timeline.to_json()));
-        let html = page.map(|path| (path, timeline.to_html()));
-        let written = json.into_iter().chain(html).map(|(path, text)| write(path, text.as_bytes()));
-        return Ok(Launched { result, unwritten: written.filter_map(Result::err).collect() });
-    }
+    let is_traced = ["trace", "timeline"].iter().any(|id| matches.contains_id(id));
     let exploration = matches.get_one::<Exploration>("explore");
-    let result = if exploration.is_some_and(|e| e.how == How::Exhaustive) {
+    let is_exhaustive = exploration.is_some_and(|e| e.how == How::Exhaustive);
+    let is_checked = is_exhaustive || ["checked", "weak"].iter().any(|id| matches.get_flag(id));
+    if is_traced && !is_checked && exploration.is_none() {
+        let host = Host::trace();
+        let Ran { result, .. } = on(host.clone(), matches, kernel, values)?;
+        return Ok(Launched { result, unwritten: write_timeline(&host, matches) });
+    }
+    let initial = is_traced.then(|| values.clone());
+    let Ran { result, schedule } = if is_exhaustive {
         on_with(checked(matches)?, matches, kernel, values, |host, n| host.explore(n).exhaustive())
-    } else if matches.get_flag("checked") {
+    } else if is_checked {
         on(checked(matches)?, matches, kernel, values)
     } else {
         on(Host::new(), matches, kernel, values)
     }?;
-    Ok(Launched { result, unwritten: Vec::new() })
+    // another monitor makes the timeline: it sees the same schedule again
+    let unwritten = match initial {
+        Some(mut values) => trace_again(matches, kernel, &mut values, schedule)?,
+        None => Vec::new(),
+    };
+    Ok(Launched { result, unwritten })
+}
+
+/// Runs a schedule once more and writes its timeline. What the kernel prints was printed before.
+fn trace_again(
+    matches: &ArgMatches,
+    kernel: &Kernel,
+    values: &mut [Value],
+    schedule: Option<Schedule>,
+) -> Result<Vec<String>, String> {
+    let Prepared { host, launch, .. } = prepared(Host::trace(), matches, kernel)?;
+    let host = host.print_bytes(|_| {});
+    let host = match schedule {
+        Some(schedule) => host.schedule(&schedule.to_string()).map_err(|e| without_level(&e))?,
+        None => host,
+    };
+    // it fails as before, or goes on after a finding that only a checked host has
+    let _ = launch_once(kernel, &host, launch, values);
+    Ok(write_timeline(&host, matches))
+}
+
+/// Writes the timeline of the last launch: of one that failed too, because that is when it is wanted most. Returns what could not be
+/// written.
+fn write_timeline(host: &Host<Tracer>, matches: &ArgMatches) -> Vec<String> {
+    let timeline = host.timeline();
+    let json = matches.get_one::<String>("trace").map(|path| (path, timeline.to_json()));
+    let html = matches.get_one::<String>("timeline").map(|path| (path, timeline.to_html()));
+    let written = json.into_iter().chain(html).map(|(path, text)| write(path, text.as_bytes()));
+    written.filter_map(Result::err).collect()
 }
 
 fn checked(matches: &ArgMatches) -> Result<Host<Checked>, String> {
     let host = Host::checked();
     let host = if level(matches, READ_OVER)? == Some(Level::Deny) { host.read_fences() } else { host };
     let host = if matches.get_flag("strict-shuffles") { host.strict_shuffles() } else { host };
+    let host = if matches.get_flag("weak") { host.weak() } else { host };
     Ok(if matches.get_flag("any-layout") { host.any_layout() } else { host })
 }
 
-fn on<M>(
-    host: Host<M>,
-    matches: &ArgMatches,
-    kernel: &Kernel,
-    values: &mut Vec<Value>,
-) -> Result<Result<Outcome, Error>, String> {
+fn on<M>(host: Host<M>, matches: &ArgMatches, kernel: &Kernel, values: &mut Vec<Value>) -> Result<Ran, String> {
     let how = matches.get_one::<Exploration>("explore").map(|e| e.how);
     on_with(host, matches, kernel, values, |host, n| match how {
         Some(How::Priorities(depth)) => host.explore(n).pct(depth),
@@ -85,14 +112,16 @@ fn on<M>(
     })
 }
 
-/// The same with an exploration of `n` schedules.
-fn on_with<M>(
-    mut host: Host<M>,
-    matches: &ArgMatches,
-    kernel: &Kernel,
-    values: &mut Vec<Value>,
-    explore: impl Fn(&Host<M>, u64) -> Explore<M>,
-) -> Result<Result<Outcome, Error>, String> {
+/// A host with its options, and a launch.
+struct Prepared<M> {
+    host: Host<M>,
+    launch: Launch,
+    cluster: [u32; 3],
+    block: [u32; 3],
+    grid: [u32; 3],
+}
+
+fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Result<Prepared<M>, String> {
     let dims = |name| matches.get_one::<[u32; 3]>(name).copied();
     let cluster = dims("cluster").or(kernel.required_cluster()).unwrap_or([1; 3]);
     let block = dims("block").or(kernel.required_block()).or(kernel.largest_block());
@@ -112,12 +141,14 @@ fn on_with<M>(
         launch = launch.step_limit(*limit);
     }
     // errors of writing standard output are reported
-    host = host.print_bytes(crate::write_bytes);
+    host = match is_json(matches) {
+        true => host.print_bytes(|bytes| crate::write_out(&json::printed(bytes))),
+        false => host.print_bytes(crate::write_bytes),
+    };
     host = host.tensor_fences(!allows(matches, MISSING_FENCE)?).tensor_registers(!allows(matches, EARLY_READ)?);
     host = host.mma_in_order(matches.get_flag("mma-in-order"));
-    let seed = matches.get_one::<u64>("seed").copied();
-    if let Some(seed) = seed {
-        host = host.seed(seed);
+    if let Some(seed) = matches.get_one::<u64>("seed") {
+        host = host.seed(*seed);
     }
     if let Some(text) = matches.get_one::<String>("schedule") {
         host = host.schedule(text).map_err(|e| without_level(&e))?;
@@ -128,9 +159,30 @@ fn on_with<M>(
     if let Some(threads) = matches.get_one("threads") {
         host = host.threads(*threads);
     }
+    Ok(Prepared { host, launch, cluster, block, grid })
+}
+
+/// How launches ended, and the schedule of the one that failed; without a failure, that of the first seed.
+struct Ran {
+    result: Result<Outcome, Error>,
+    schedule: Option<Schedule>,
+}
+
+/// The same with an exploration of `n` schedules.
+fn on_with<M>(
+    host: Host<M>,
+    matches: &ArgMatches,
+    kernel: &Kernel,
+    values: &mut Vec<Value>,
+    explore: impl Fn(&Host<M>, u64) -> Explore<M>,
+) -> Result<Ran, String> {
+    let Prepared { host, launch, cluster, block, grid } = prepared(host, matches, kernel)?;
+    let first = matches.get_one::<u64>("seed").copied();
     let shape = format!("{} x {} threads", volume(cluster), volume(block));
-    let mut runs = Runs { kernel, launch, differ: Vec::new(), seeds: true, seed: seed.unwrap_or(0) };
+    let mut runs = Runs { kernel, launch, differ: Vec::new(), seeds: true, seed: first.unwrap_or(0) };
     let exploration = matches.get_one::<Exploration>("explore");
+    let keeps = matches.get_flag("keep") && exploration.is_some();
+    let initial = keeps.then(|| values.clone());
     let mut complete = false;
     let result = match exploration {
         Some(Exploration { schedules, how }) => {
@@ -146,19 +198,31 @@ fn on_with<M>(
             runs.once(&host, values).map(|report| vec![report])
         }
     };
-    Ok(match result {
+    let steps = matches!(exploration, Some(Exploration { how: How::Priorities(_) | How::Exhaustive, .. }));
+    let schedule = match &result {
+        Err(Error::Fault(fault)) if steps => Some(Schedule::Steps(fault.schedule.clone())),
+        Err(_) if exploration.is_some() => Some(Schedule::Seed(runs.seed)),
+        Ok(_) if runs.seeds && exploration.is_some() => Some(Schedule::Seed(first.unwrap_or(0))),
+        _ => None,
+    };
+    if let (Err(_), Some(initial), Some(schedule)) = (&result, initial, &schedule) {
+        // shorter schedules were tried after the one that failed
+        *values = initial;
+        let host = host.clone().print_bytes(|_| {}).schedule(&schedule.to_string()).map_err(|e| without_level(&e))?;
+        let _ = runs.once(&host, values);
+    }
+    let result = match result {
         Ok(reports) => Ok(Outcome { reports, shape, differ: runs.differ, complete }),
         Err(Error::Fault(mut fault)) if fault.replay.is_some() => {
-            fault.replay = Some(match exploration {
-                Some(Exploration { how: How::Priorities(_) | How::Exhaustive, .. }) => {
-                    format!("`--schedule {}`", Schedule::Steps(fault.schedule.clone()))
-                }
+            fault.replay = Some(match &schedule {
+                Some(steps @ Schedule::Steps(_)) => format!("`--schedule {steps}`"),
                 _ => format!("`--seed {}`", runs.seed),
             });
             Err(Error::Fault(fault))
         }
         Err(error) => Err(error),
-    })
+    };
+    Ok(Ran { result, schedule })
 }
 
 /// Does the last level for it allow a finding?

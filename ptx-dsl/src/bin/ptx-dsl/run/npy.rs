@@ -56,7 +56,7 @@ pub fn read(file: &[u8]) -> Result<Data, String> {
     if plain.endianness() == npyz::Endianness::Big {
         bytes.chunks_exact_mut(size).for_each(<[u8]>::reverse);
     }
-    Ok(Data { ty, shape, bytes })
+    Ok(Data { ty, small: None, shape, bytes })
 }
 
 /// Refuses headers whose numbers would overflow in the reader, or that are nested deeply.
@@ -110,7 +110,13 @@ pub fn write(data: &Data) -> Result<Vec<u8>, String> {
     let failed = |e: &dyn std::fmt::Display| format!("cannot write an .npy file: {e}");
     let dtype = DType::new_scalar(format!("{order}{kind}{size}").parse().map_err(|e| failed(&e))?);
     let mut out = Vec::new();
-    let header = WriteOptions::new_header_only().dtype(dtype).shape(&data.shape).writer(&mut out);
+    // two elements of four bits are one byte of the array
+    let shape = match (data.element().bits(), data.shape.split_last()) {
+        (4, Some((last, rest))) if last.is_multiple_of(2) => rest.iter().copied().chain([last / 2]).collect(),
+        (4, _) => vec![data.bytes.len() as u64],
+        _ => data.shape.clone(),
+    };
+    let header = WriteOptions::new_header_only().dtype(dtype).shape(&shape).writer(&mut out);
     header.write_header_only().map_err(|e| failed(&e))?;
     out.extend_from_slice(&data.bytes);
     Ok(out)
@@ -139,7 +145,7 @@ mod tests {
     fn files_of_numpy() {
         let floats: Vec<u8> = [1.0f32, -2.0, 3.5, 0.0].iter().flat_map(|v| v.to_le_bytes()).collect();
         let data = read(&file(&header("<f4", "False", "(2, 2)"), &floats)).unwrap();
-        assert_eq!(data, Data { ty: Ty::F32, shape: vec![2, 2], bytes: floats.clone() });
+        assert_eq!(data, Data { ty: Ty::F32, small: None, shape: vec![2, 2], bytes: floats.clone() });
         assert_eq!(read(&write(&data).unwrap()).unwrap(), data);
         let big = read(&file(&header(">i2", "False", "(2,)"), &[0, 1, 255, 254])).unwrap();
         assert_eq!((big.ty, big.bytes), (Ty::S16, [1i16.to_le_bytes(), (-2i16).to_le_bytes()].concat()));

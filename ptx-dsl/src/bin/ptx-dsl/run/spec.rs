@@ -1,9 +1,8 @@
 //! What `--arg`, `--out` and `--print` say.
 
-use super::data::{Init, element_type, number};
+use super::data::{Element, Init, element_type, number};
 use super::npy::is_npz;
 use super::tensor_map::{Fields, parts};
-use ptx_dsl::load::Ty;
 use std::ops::Range;
 
 /// `NAME=...`
@@ -24,13 +23,13 @@ impl<T> Named<T> {
 #[derive(Debug, Clone, PartialEq)]
 pub enum Argument {
     /// `2.5`, `f32:2.5`
-    Number { ty: Option<Ty>, text: String },
+    Number { ty: Option<Element>, text: String },
     /// `null`
     Null,
     /// `f32[1024]:iota`, `[64,64]`
-    New { ty: Option<Ty>, shape: Vec<u64>, init: Init },
+    New { ty: Option<Element>, shape: Vec<u64>, init: Init },
     /// `@in.npy`, `@in.bin:f32[1024]`, `@in.bin:f32`
-    File { path: String, ty: Option<Ty>, shape: Option<Vec<u64>> },
+    File { path: String, ty: Option<Element>, shape: Option<Vec<u64>> },
     /// `tensormap(f16[64,64], box=64x32)`
     TensorMap { tensor: Box<Argument>, fields: Fields },
     /// The parameter that has the tensor: `x` of `tensormap(x, box=64x32)`
@@ -104,7 +103,7 @@ fn from_file(text: &str) -> Argument {
 }
 
 /// `f32[64,64]`, `[1024]`
-fn elements(text: &str) -> Result<(Option<Ty>, Vec<u64>), String> {
+fn elements(text: &str) -> Result<(Option<Element>, Vec<u64>), String> {
     let wrong = || format!("`{text}` is not a type with a number of elements, such as `f32[1024]`");
     let (ty, counts) = text.strip_suffix(']').and_then(|t| t.split_once('[')).ok_or_else(wrong)?;
     let ty = match ty {
@@ -196,23 +195,26 @@ pub fn exploration(text: &str) -> Result<Exploration, String> {
 #[cfg(test)]
 mod tests {
     use super::*;
+    use crate::run::small::Small;
+    use ptx_dsl::load::Ty;
 
     #[test]
     fn arguments() {
         let of = |text: &str| argument(&format!("x={text}")).unwrap().value;
-        let iota = Argument::New { ty: Some(Ty::F32), shape: vec![1024], init: Init::Iota };
+        let iota = Argument::New { ty: Some(Ty::F32.into()), shape: vec![1024], init: Init::Iota };
         assert_eq!(of("f32[1024]:iota"), iota);
         let zeros = Init::Number("0".into());
         assert_eq!(of("[8, 1_6]"), Argument::New { ty: None, shape: vec![8, 16], init: zeros.clone() });
         assert_eq!(of("[2]:random(7)"), Argument::New { ty: None, shape: vec![2], init: Init::Random(7) });
         assert_eq!(of("-2.5"), Argument::Number { ty: None, text: "-2.5".into() });
-        assert_eq!(of("i8:3"), Argument::Number { ty: Some(Ty::S8), text: "3".into() });
+        assert_eq!(of("i8:3"), Argument::Number { ty: Some(Ty::S8.into()), text: "3".into() });
+        assert_eq!(of("e4m3:0.5"), Argument::Number { ty: Some(Small::E4m3.into()), text: "0.5".into() });
         assert_eq!(of("null"), Argument::Null);
         let file = |path: &str, ty, shape| Argument::File { path: path.into(), ty, shape };
         assert_eq!(of("@a/b.npy"), file("a/b.npy", None, None));
-        assert_eq!(of("@b.bin:f32[4]"), file("b.bin", Some(Ty::F32), Some(vec![4])));
+        assert_eq!(of("@b.bin:f32[4]"), file("b.bin", Some(Ty::F32.into()), Some(vec![4])));
         assert_eq!(of("@b.bin:[4]"), file("b.bin", None, Some(vec![4])));
-        assert_eq!(of("@C:b.bin:bf16"), file("C:b.bin", Some(Ty::Bf16), None));
+        assert_eq!(of("@C:b.bin:bf16"), file("C:b.bin", Some(Ty::Bf16.into()), None));
         assert_eq!(of("@C:b[1].bin"), file("C:b[1].bin", None, None));
         let map = of("tensormap(@x.npy, box=64x32, swizzle=128)");
         assert!(matches!(&map, Argument::TensorMap { tensor, .. } if **tensor == file("x.npy", None, None)));

@@ -1,9 +1,9 @@
 //! Tensor maps as arguments: `tensormap(f16[128,64]:iota, box=64x32, swizzle=128)`.
 
-use ptx_dsl::load::Ty;
 use ptx_dsl::{ElementType, Fill, Interleave, Swizzle, Tensor, TensorMap, TensorMapBuilder, TensorMapError};
 
-use super::data::Data;
+use super::data::{Data, Element};
+use super::small::Small;
 
 /// The mode of a map, if `mode=` gives one.
 #[derive(Debug, Clone, Copy, PartialEq)]
@@ -70,8 +70,12 @@ fn element(name: &str) -> Option<ElementType> {
 }
 
 /// The type of elements of data.
-fn of_data(ty: Ty) -> Option<ElementType> {
-    element(ty.name())
+fn of_data(of: Element) -> Option<ElementType> {
+    match of.small {
+        Some(Small::E2m1) => Some(ElementType::B4x16),
+        Some(_) => Some(ElementType::U8),
+        None => element(of.ty.name()),
+    }
 }
 
 impl Fields {
@@ -160,9 +164,9 @@ impl Fields {
     }
 
     /// The map of a tensor that has, or whose argument has, these elements.
-    pub fn build<'a>(&self, tensor: Tensor<'a>, ty: Ty, shape: &[u64]) -> Result<TensorMap<'a>, String> {
-        let no_type = || format!("a tensor map has no elements of `.{}`: give `type=`", ty.name());
-        let ty = self.ty.or_else(|| of_data(ty)).ok_or_else(no_type)?;
+    pub fn build<'a>(&self, tensor: Tensor<'a>, of: Element, shape: &[u64]) -> Result<TensorMap<'a>, String> {
+        let no_type = || format!("a tensor map has no elements of `.{}`: give `type=`", of.name());
+        let ty = self.ty.or_else(|| of_data(of)).ok_or_else(no_type)?;
         let dims = self.dims.clone().unwrap_or_else(|| shape.iter().rev().copied().collect());
         let mode = self.mode.unwrap_or(if self.channels.is_some() { Mode::Im2col } else { Mode::Tiled });
         let mut map: TensorMapBuilder<'a> = match mode {
@@ -210,11 +214,12 @@ impl Mapped {
     /// The argument.
     pub fn map(&mut self) -> Result<TensorMap<'_>, String> {
         let Mapped { fields, data, of } = self;
+        let element = data.element();
         let tensor = match of {
             Some(name) => Tensor::argument(name.as_str()),
             None => Tensor::from(&mut data.bytes),
         };
-        fields.build(tensor, data.ty, &data.shape)
+        fields.build(tensor, element, &data.shape)
     }
 }
 

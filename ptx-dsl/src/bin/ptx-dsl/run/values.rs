@@ -5,7 +5,7 @@ use std::ops::Range;
 use ptx_dsl::load::{Kernel, Parameter, Pointee, Ty};
 
 use super::array_type;
-use super::data::{Data, encode, is_bits, is_element};
+use super::data::{Data, Element, encode, is_bits, is_element};
 use super::npy::{self, is_npy, is_npz};
 use super::spec::{Argument, Named};
 use super::tensor_map::Mapped;
@@ -72,7 +72,7 @@ pub fn values(kernel: &Kernel, given: &[&Argument]) -> Result<Vec<Value>, String
             Some(of) => Some(buffer(kernel, &values, of).map_err(|e| error(parameter, e))?),
             None => None,
         };
-        let data = data.map(|data| Data { ty: data.ty, shape: data.shape.clone(), bytes: Vec::new() });
+        let data = data.map(|data| Data { bytes: Vec::new(), shape: data.shape.clone(), ..*data });
         if let Value::TensorMap(map) = &mut values[at] {
             map.data = data.unwrap_or_else(|| std::mem::replace(&mut map.data, Data::empty()));
             map.map().map_err(|e| error(parameter, e))?;
@@ -103,7 +103,8 @@ fn value(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) 
             if parameter.pointer.is_some() || parameter.is_array {
                 return Err(format!("the kernel wants {parameter}; write the type and number of elements"));
             }
-            let bytes = encode(ty.unwrap_or(parameter.ty), text)?;
+            let bytes = encode(ty.unwrap_or(parameter.ty.into()), text)?;
+            let ty = ty.map(|ty| ty.ty);
             if let Some(ty) = ty.filter(|ty| ty.bits() == parameter.ty.bits() && !fits(*ty, parameter.ty)) {
                 return Err(other_class(parameter, ty, text, &bytes));
             }
@@ -136,7 +137,7 @@ fn has_type(argument: &Argument) -> bool {
 fn data(parameter: &Parameter, pointee: Option<&Pointee>, argument: &Argument) -> Result<Data, String> {
     match argument {
         Argument::New { ty, shape, init } => {
-            let ty = ty.or_else(|| element(parameter, pointee)).ok_or_else(|| untyped(parameter))?;
+            let ty = ty.or_else(|| element(parameter, pointee).map(Element::from)).ok_or_else(|| untyped(parameter))?;
             Data::new(ty, shape, init)
         }
         Argument::File { path, ty: None, .. } if is_npz(path) => {
@@ -190,25 +191,25 @@ fn from_file(
     parameter: &Parameter,
     pointee: Option<&Pointee>,
     bytes: Vec<u8>,
-    ty: Option<Ty>,
+    ty: Option<Element>,
     shape: Option<&[u64]>,
     npy: bool,
 ) -> Result<Data, String> {
     let mut data = if npy {
         npy::read(&bytes)?
     } else {
-        let ty = ty.or_else(|| element(parameter, pointee)).ok_or_else(|| untyped(parameter))?;
+        let ty = ty.or_else(|| element(parameter, pointee).map(Element::from)).ok_or_else(|| untyped(parameter))?;
         Data::from_bytes(ty, bytes)?
     };
     if let Some(ty) = ty {
-        if ty.bits() != data.ty.bits() {
+        if ty.ty.bits() != data.ty.bits() {
             return Err(format!("the elements are `.{}`, not `.{}`", data.ty.name(), ty.name()));
         }
-        data.ty = ty;
+        (data.ty, data.small) = (ty.ty, ty.small);
     }
     if let Some(shape) = shape {
         if shape.iter().try_fold(1u64, |n, d| n.checked_mul(*d)) != Some(data.len()) {
-            return Err(format!("it has {} elements of `.{}`", data.len(), data.ty.name()));
+            return Err(format!("it has {} elements of `.{}`", data.len(), data.element().name()));
         }
         data.shape = shape.to_vec();
     }
