@@ -21,6 +21,7 @@ mod operations;
 mod phases;
 mod recent;
 mod remotes;
+mod repeated;
 mod report;
 mod rows;
 mod shadow;
@@ -51,6 +52,7 @@ use misses::{Events, Misses};
 use objects::Barriers;
 use operations::Operations;
 use remotes::Remotes;
+use repeated::Repeated;
 use rustc_hash::{FxHashMap, FxHashSet};
 use shadow::Memory;
 use shadows::Shadows;
@@ -69,8 +71,8 @@ use what::What;
 /// Asynchronous operations access memory from their start until something completes them: a phase of an mbarrier object, a wait for groups,
 /// a commit. What they read through another proxy needs a proxy fence.
 ///
-/// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`](crate::fault::Fault::others)): each pair of statements once, up to a
-/// limit of 100 ([`Host::limit`](crate::Host::limit)).
+/// A launch goes on after a finding, and fails at its end with all of them ([`Fault::others`](crate::fault::Fault::others)): each pair of statements once, and
+/// those that a repetition has made of one pair as one finding ([`Fault::alike`](crate::fault::Fault::alike)), up to a limit of 100 ([`Host::limit`](crate::Host::limit)).
 #[derive(Debug)]
 pub struct Checked {
     /// Findings after which the launch ends.
@@ -83,6 +85,8 @@ pub struct Checked {
     pub(crate) any_layout: bool,
     /// Statements of findings, two for a race, with the state space.
     found: FxHashSet<(u32, u32, &'static str)>,
+    /// Findings at statements that a repetition has made.
+    repeated: Repeated,
     threads: Threads,
     shadows: Shadows,
     /// CTAs of the largest cluster so far.
@@ -123,6 +127,7 @@ impl Monitor for Checked {
     }
 
     fn launch(&mut self, kernel: &KernelInfo<'_>) {
+        self.repeated.launch(kernel);
         self.lines = kernel.sites.iter().map(|site| site.line).collect();
         let masks = (0..).zip(kernel.sites).filter_map(|(site, of)| Some((site, of.used_bytes?)));
         self.used_bytes = masks.collect();
@@ -353,7 +358,13 @@ impl Monitor for Checked {
         if !self.found.insert((who.site, key.0, key.1)) {
             return Finding::Known;
         }
-        if self.found.len() < self.limit { Finding::Reported } else { Finding::Ends }
+        // the register is another one in each iteration
+        let other = if matches!(kind, FaultKind::UndefinedRegister { .. }) { u32::MAX } else { key.0 };
+        match self.repeated.find(who.site, other, key.1) {
+            Ok(number) if number + 1 < self.limit => Finding::Reported,
+            Ok(_) => Finding::Ends,
+            Err(number) => Finding::Alike(number),
+        }
     }
 }
 
@@ -370,6 +381,7 @@ impl Checked {
             read_fences: false,
             any_layout: false,
             found: FxHashSet::default(),
+            repeated: Repeated::default(),
             threads: Threads::default(),
             shadows: Shadows::default(),
             ranks: 0,

@@ -3,6 +3,7 @@
 mod at;
 mod early_phase;
 mod kind;
+pub(crate) mod lists;
 mod matrix_bounds;
 mod matrix_layout;
 mod object;
@@ -76,6 +77,8 @@ pub struct Fault {
     pub schedule: Vec<u32>,
     /// The schedule in words, if the launch ran step by step: each change from one warp, or asynchronous operation, to another.
     pub steps: Vec<String>,
+    /// So many further statements, or pairs of statements, have this finding: a repetition has made them of the same ones in the source.
+    pub alike: usize,
     /// The other findings of a checked host in this launch, in order; the last is the fault that ended it, if any.
     pub others: Vec<Fault>,
 }
@@ -186,6 +189,11 @@ impl fmt::Display for Fault {
         }
         if let FaultKind::TensorUnwritten(read) = &self.kind {
             read.notes(f, self.thread)?;
+        }
+        match self.alike {
+            0 => {}
+            1 => f.write_str("\n  = the same once more in a repetition of these lines")?,
+            n => write!(f, "\n  = the same {n} more times in repetitions of these lines")?,
         }
         for (i, step) in self.steps.iter().take(MOST_STEPS).enumerate() {
             write!(f, "\n  = {} {step}", if i == 0 { "schedule:" } else { "then" })?;

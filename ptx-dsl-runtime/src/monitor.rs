@@ -239,6 +239,9 @@ pub enum Finding {
     Reported,
     /// It goes on; the same was reported before.
     Known,
+    /// It goes on; the finding with this number, counted from 0, was about the same statements in the source, of which a repetition has made
+    /// several. It counts these ([`Fault::alike`](crate::fault::Fault::alike)).
+    Alike(usize),
 }
 
 /// Where the lanes of [`Access::who`] access memory, if one statement does so in several lanes.

@@ -30,6 +30,8 @@ mod places;
 mod polling;
 #[path = "load/races.rs"]
 mod races;
+#[path = "load/repeated.rs"]
+mod repeated;
 #[path = "load/reports.rs"]
 mod reports;
 #[path = "load/reused_registers.rs"]

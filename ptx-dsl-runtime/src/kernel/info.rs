@@ -3,6 +3,7 @@
 use super::Origins;
 use crate::constant::{Const, Cut};
 use crate::fault::At;
+use crate::fault::lists::with_ranges;
 use std::borrow::Cow;
 
 /// Constants of a kernel, for the launch.
@@ -76,7 +77,7 @@ impl KernelInfo<'_> {
     pub fn at(&self, site: u32) -> Option<At> {
         let s = self.sites.get(site as usize)?;
         Some(At {
-            text: self.text(s).into_owned(),
+            text: with_ranges(self.text(s)).into_owned(),
             line: s.line,
             file: self.file.to_owned(),
             rust_line: s.rust_line,

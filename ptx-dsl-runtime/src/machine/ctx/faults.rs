@@ -50,6 +50,7 @@ impl Ctx<'_> {
             replay,
             schedule,
             steps,
+            alike: 0,
             others,
         })
     }

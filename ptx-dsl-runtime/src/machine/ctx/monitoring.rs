@@ -72,6 +72,11 @@ impl Ctx<'_> {
                 let fault = self.fault(kind, lane);
                 self.findings.list.push(*fault);
             }
+            Finding::Alike(number) => {
+                if let Some(known) = self.findings.list.get_mut(number) {
+                    known.alike += 1;
+                }
+            }
             Finding::Known => {}
         }
         Ok(())

@@ -83,6 +83,7 @@ fn one(fault: &Fault, replay: Option<&str>) -> String {
     out = out.list("sides", sides.into_iter());
     out = out.raw("near_miss", near.map_or_else(null, near_miss));
     let waiting = if let FaultKind::Deadlock { waiting } = &fault.kind { waiting.as_slice() } else { &[] };
+    out = out.raw("alike", fault.alike);
     out = out.list("waiting", waiting.iter().map(|line| quoted(line)));
     out = out.list("schedule", fault.steps.iter().map(|step| quoted(step)));
     out = out.text("section", fault.section()).text("help", &fault.help());
