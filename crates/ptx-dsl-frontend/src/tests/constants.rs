@@ -414,3 +414,24 @@ fn mistakes_with_constants_are_explained() {
     let labels: Vec<usize> = found[0].labels.iter().map(|label| lexed.bytes(label.0).start).collect();
     assert_eq!((found[0].code, labels), (145, vec![text.find('N').expect("the first")]));
 }
+
+/// A mistake in a range or in a repetition is one finding, and takes time in proportion to the length.
+#[test]
+fn a_mistake_in_a_repetition_is_one_finding() {
+    let found = |body: &str| {
+        let text = format!(
+            "<sm_100a, ptx 8.6> .visible .entry k() {{ .reg .b64 %w<64>; .reg .b32 %a, %n<64>, %r<64>; mov.u32 %a, 0; {body} ret; }}"
+        );
+        let found = compile_rust_file(&lex(&text).0.tokens, None, None, &[], Default::default()).diagnostics;
+        found.into_iter().map(|d| (d.code, d.notes.last().cloned().unwrap_or_default())).collect::<Vec<_>>()
+    };
+    let unwritten = found("tcgen05.st.sync.aligned.32x32b.x32.b32 [%a], {%r0..=%r31};");
+    assert_eq!(unwritten.len(), 1, "{unwritten:?}");
+    let in_loop = found("@for I in 0..2 { tcgen05.st.sync.aligned.32x32b.x32.b32 [%a], {%w0..=%w31}; }");
+    assert_eq!(in_loop, [(407, "where `I = 0` and one more".to_owned())]);
+    let start = std::time::Instant::now();
+    let many = found("@for I in 0..5000 { add.u32 %a, %a, %w0; add.u32 %a, %w1, 1; }");
+    let where_first = "where `I = 0` and 4999 more";
+    assert_eq!(many, [(407, where_first.to_owned()), (407, where_first.to_owned())]);
+    assert!(start.elapsed().as_secs() < 20);
+}

@@ -1,9 +1,10 @@
 //! What expanded tokens come from: the source token, and the iteration or the use of a piece that made them.
 
 use super::Expanded;
-use crate::diag::{Diagnostic, OfUse, sort};
+use crate::diag::{Diagnostic, OfUse, Severity, sort};
 use crate::span::Span;
 use std::collections::HashMap;
+use std::collections::hash_map::Entry;
 use std::ops::Range;
 
 /// The code of two declarations of a name.
@@ -148,6 +149,15 @@ impl Contexts {
     }
 }
 
+/// A finding, and what has it too.
+struct Once {
+    finding: Diagnostic,
+    /// Where it is in iterations and uses: the first one, and the others.
+    contexts: Vec<u32>,
+    /// What rustc shows in place of its token.
+    shown: Option<Span>,
+}
+
 impl Expanded {
     /// rustc does not show these source tokens: findings in a piece of them are where it is used.
     pub fn hide(&mut self, tokens: Vec<Range<u32>>) {
@@ -170,9 +180,11 @@ impl Expanded {
         sort(found);
     }
 
-    /// Findings at source tokens: one of several iterations or uses once, with the first and how many there are.
+    /// Findings at source tokens: one of several iterations or uses once, with the first and how many there are. Those are the same whose
+    /// code and places in the source are the same.
     fn once(&self, found: Vec<Diagnostic>) -> Vec<Diagnostic> {
-        let mut out: Vec<(Diagnostic, Vec<u32>, Option<Span>)> = Vec::new();
+        let mut out: Vec<Once> = Vec::new();
+        let mut known: HashMap<_, usize> = HashMap::new();
         for mut d in found {
             if d.code == DECLARED_TWICE {
                 // the name is the argument
@@ -190,22 +202,23 @@ impl Expanded {
                 *span = self.contexts.source(*span);
             }
             let Some(context) = context else {
-                out.push((d, Vec::new(), None));
+                out.push(Once { finding: d, contexts: Vec::new(), shown: None });
                 continue;
             };
-            let same = |(known, at, _): &&mut (Diagnostic, Vec<u32>, Option<Span>)| {
-                !at.is_empty() && (known.code, known.span, known.severity) == (d.code, d.span, d.severity)
-            };
-            match out.iter_mut().rev().find(same) {
-                Some((_, contexts, _)) => contexts.push(context),
-                None => out.push((d, vec![context], shown)),
+            let places: Vec<Span> = d.labels.iter().map(|(span, _)| *span).collect();
+            let key = (d.code, d.span, d.severity == Severity::Error, places);
+            match known.entry(key) {
+                Entry::Occupied(at) => out[*at.get()].contexts.push(context),
+                Entry::Vacant(at) => {
+                    at.insert(out.len());
+                    out.push(Once { finding: d, contexts: vec![context], shown });
+                }
             }
         }
-        out.into_iter().map(|(d, contexts, shown)| self.noted(d, &contexts, shown)).collect()
+        out.into_iter().map(|once| self.noted(once)).collect()
     }
 
-    fn noted(&self, mut d: Diagnostic, contexts: &[u32], shown: Option<Span>) -> Diagnostic {
-        let mut all = contexts.to_vec();
+    fn noted(&self, Once { finding: mut d, contexts: mut all, shown }: Once) -> Diagnostic {
         all.dedup();
         let Some(first) = all.first() else { return d };
         let mut more = match all.len() {
