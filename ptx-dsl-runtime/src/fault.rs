@@ -61,6 +61,8 @@ pub struct Fault {
     pub object: Option<Object>,
     /// The PTX statement at fault, if known.
     pub at: Option<At>,
+    /// Of threads that wait: the first statement of the part of the kernel that a branch has chosen for them, such as that of a producer.
+    pub role: Option<At>,
     /// The calls that led there, the innermost first, at most eight. Empty on the compiled engine.
     pub callers: Vec<At>,
     /// How many calls led to those.
@@ -168,6 +170,9 @@ impl fmt::Display for Fault {
         if let Some(t) = self.thread {
             write!(f, "\n  = thread {} of CTA {}, warp {} lane {}", id(t.tid), id(t.ctaid), t.warp, t.lane)?;
             write!(f, ", CTA rank {} in its cluster", t.rank)?;
+        }
+        if let Some(role) = &self.role {
+            write!(f, "\n  = in the role that begins at `{}` ({})", role.text, role.short())?;
         }
         if !self.registers.is_empty() {
             let list: Vec<_> = self.registers.iter().map(|r| format!("`{}` is {}", r.name, r.text)).collect();

@@ -27,6 +27,7 @@ pub(crate) mod polling;
 mod register_pool;
 mod registers;
 mod residents;
+mod role;
 mod scheduling;
 pub(crate) mod spaces;
 mod step;

@@ -42,6 +42,8 @@ mod shared_bounds;
 mod shuffles;
 #[path = "load/tensor_memory.rs"]
 mod tensor_memory;
+#[path = "load/roles.rs"]
+mod roles;
 #[path = "load/translations.rs"]
 mod translations;
 #[path = "load/unwritten.rs"]

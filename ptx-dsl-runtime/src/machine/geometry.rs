@@ -8,6 +8,7 @@ use crate::kernel::variables::{Variables, mbarrier};
 use crate::launch::config::Launch;
 use crate::machine::heap::Heap;
 use crate::machine::loops::Loops;
+use crate::machine::role;
 use crate::mem::address;
 use crate::numerics::Numerics;
 use crate::print::Print;
@@ -211,12 +212,22 @@ impl<'a> Geometry<'a> {
     /// The loops that a region is in.
     pub fn loops(&self, pc: Pc) -> Loops {
         let image = self.image();
+        self.in_image(&image, pc).map(|pc| Loops::around(&image, pc)).unwrap_or_default()
+    }
+
+    /// The first statement of the role that a region is in.
+    pub fn role(&self, pc: Pc) -> Option<At> {
+        let image = self.image();
+        let first = role::first_statement(&image, self.in_image(&image, pc)?)?;
+        self.at(first)
+    }
+
+    /// The number of a region in the image: the regions of compiled code may have other numbers.
+    fn in_image(&self, image: &Image, pc: Pc) -> Option<Pc> {
         let name = self.region(pc);
         let same = |r: &Region| r.name == name;
-        // the regions of compiled code may have other numbers
         let at = image.regions.get(pc as usize).is_some_and(same).then_some(pc);
-        let found = || image.regions.iter().position(same).and_then(|at| at.try_into().ok());
-        at.or_else(found).map(|pc| Loops::around(&image, pc)).unwrap_or_default()
+        at.or_else(|| image.regions.iter().position(same).and_then(|at| at.try_into().ok()))
     }
 
     /// Which variables statements access.

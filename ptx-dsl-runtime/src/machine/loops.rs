@@ -32,7 +32,7 @@ impl Loops {
     }
 }
 
-fn predecessors(image: &Image) -> Vec<Vec<Pc>> {
+pub(super) fn predecessors(image: &Image) -> Vec<Vec<Pc>> {
     let mut predecessors: Vec<Vec<Pc>> = vec![Vec::new(); image.regions.len()];
     for (from, region) in (0..).zip(&image.regions) {
         for to in successors(&region.end) {
@@ -45,7 +45,7 @@ fn predecessors(image: &Image) -> Vec<Vec<Pc>> {
 }
 
 /// Is each region in the loop with this head?
-fn members(predecessors: &[Vec<Pc>], head: Pc) -> Vec<bool> {
+pub(super) fn members(predecessors: &[Vec<Pc>], head: Pc) -> Vec<bool> {
     let closing = predecessors[usize::from(head)].iter().filter(|from| **from >= head);
     let mut seen = vec![false; predecessors.len()];
     seen[usize::from(head)] = true;
@@ -59,7 +59,7 @@ fn members(predecessors: &[Vec<Pc>], head: Pc) -> Vec<bool> {
 }
 
 /// The number of the first statement that has one.
-fn statement(region: &Region) -> Option<u32> {
+pub(super) fn statement(region: &Region) -> Option<u32> {
     let end = match &region.end {
         End::Block { instr, .. } => instr.site,
         End::Switch { site, .. } | End::Call { site, .. } => *site,
@@ -68,7 +68,7 @@ fn statement(region: &Region) -> Option<u32> {
     region.body.iter().map(|instr| instr.site).chain([end]).find(|site| *site != NO_SITE)
 }
 
-fn successors(end: &End) -> Vec<Pc> {
+pub(super) fn successors(end: &End) -> Vec<Pc> {
     match end {
         End::Goto { to } => vec![*to],
         End::Branch { taken, fall, .. } => vec![*taken, *fall],

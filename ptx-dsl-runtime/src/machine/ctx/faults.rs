@@ -34,6 +34,14 @@ impl Ctx<'_> {
         });
         let (kernel, at) = (self.geometry.info.name.to_owned(), self.geometry.at(self.site));
         let object = self.object(&kind);
+        let waits = matches!(
+            kind,
+            FaultKind::Deadlock { .. }
+                | FaultKind::StepLimit { .. }
+                | FaultKind::MbarrierPhase { .. }
+                | FaultKind::MbarrierLateWait { .. }
+        );
+        let role = waits.then(|| self.geometry.role(self.cur.pc)).flatten();
         let (callers, more_callers, registers) = (Vec::new(), 0, Vec::new());
         let (schedule, steps, others) = (Vec::new(), Vec::new(), Vec::new());
         let (used, replay) = (None, None);
@@ -42,6 +50,7 @@ impl Ctx<'_> {
             kernel,
             object,
             at,
+            role,
             callers,
             more_callers,
             thread,

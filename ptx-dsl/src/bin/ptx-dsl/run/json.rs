@@ -62,6 +62,8 @@ fn one(fault: &Fault, replay: Option<&str>) -> String {
     out = out.text("message", &fault.message()).text("kernel", &fault.kernel);
     out = at(out, place);
     out = out.list("callers", fault.callers.iter().map(|call| at(Object::nested(), Some(call)).end()));
+    let role = fault.role.as_ref().map(|role| at(Object::nested(), Some(role)).end());
+    out = out.raw("role", role.unwrap_or_else(null));
     out = out.raw("thread", fault.thread.map_or_else(null, thread));
     let register = |r: &ptx_dsl::runtime::fault::RegisterValue| {
         Object::nested()
