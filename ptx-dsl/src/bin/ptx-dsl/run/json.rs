@@ -56,7 +56,8 @@ pub fn faults(fault: &Fault) -> String {
 }
 
 fn one(fault: &Fault, replay: Option<&str>) -> String {
-    let alone = Fault { others: Vec::new(), ..fault.clone() };
+    let mut alone = fault.clone();
+    alone.others.clear();
     let place = fault.at.as_ref();
     let mut out = Object::event("fault").text("kind", &kind(&fault.kind)).text("severity", "error");
     out = out.text("message", &fault.message()).text("kernel", &fault.kernel);
@@ -116,7 +117,7 @@ fn at(out: Object, at: Option<&At>) -> Object {
 
 fn thread(thread: ThreadId) -> String {
     let dims = |[x, y, z]: [u32; 3]| format!("[{x},{y},{z}]");
-    let ThreadId { ctaid, tid, warp, lane, rank } = thread;
+    let ThreadId { ctaid, tid, warp, lane, rank, .. } = thread;
     let out = Object::nested().raw("ctaid", dims(ctaid)).raw("tid", dims(tid));
     out.raw("warp", warp).raw("lane", lane).raw("rank", rank).end()
 }
