@@ -100,7 +100,7 @@ impl Path {
     }
 
     /// The names from the root of the crate, as seen from these modules.
-    fn from_root(&self, module: &[String]) -> Vec<String> {
+    fn resolved(&self, module: &[String]) -> Vec<String> {
         let (mut module, mut rest) = (module.to_vec(), self.names.as_slice());
         while let [first, more @ ..] = rest {
             match first.as_str() {
@@ -183,7 +183,7 @@ impl Parts {
     /// file itself or in others.
     fn lookup(&self, path: &Path, module: Option<&[String]>) -> Result<&Defined, NotFound> {
         let named: Vec<&Defined> = self.all.iter().filter(|known| known.name == path.name()).collect();
-        let place = module.map(|module| path.from_root(module));
+        let place = module.map(|module| path.resolved(module));
         let modules = place.as_deref().and_then(<[String]>::split_last).map(|(_, modules)| modules);
         let is_there = |known: &&&Defined| modules.is_some() && known.module.as_deref() == modules;
         let is_own = |known: &&&Defined| matches!(known.part, Used::Own(_));
