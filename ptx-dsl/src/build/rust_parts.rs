@@ -92,6 +92,8 @@ pub struct Path {
     pub names: Vec<String>,
     /// The last name among the tokens.
     pub at: usize,
+    /// `other`
+    pub alias: Option<String>,
 }
 
 impl Path {
@@ -119,8 +121,8 @@ impl Path {
 /// The parts that a module uses.
 #[derive(Debug, Default)]
 pub struct UsedParts {
-    /// A part stands after those that it uses.
-    pub parts: Vec<Used>,
+    /// A part stands after those that it uses. Each has the name that the module gives it, if that is another one.
+    pub parts: Vec<(Used, Option<String>)>,
     /// Those that are not found, each with the place of a name among the tokens of the module: its own, or that of the part that uses it.
     pub missing: Vec<(NotFound, usize)>,
 }
@@ -208,9 +210,9 @@ impl Parts {
         while let Some((path, from, place)) = paths.get(at).cloned() {
             at += 1;
             match self.lookup(&path, from.as_deref()) {
-                Ok(known) if !all.parts.contains(&known.part) => {
+                Ok(known) if !all.parts.iter().any(|(part, alias)| (part, alias) == (&known.part, &path.alias)) => {
                     paths.extend(known.uses.iter().map(|path| (path.clone(), known.module.clone(), place)));
-                    all.parts.push(known.part.clone());
+                    all.parts.push((known.part.clone(), path.alias));
                 }
                 Ok(_) => {}
                 Err(missing) if all.missing.iter().any(|(known, _)| *known == missing) => {}
@@ -225,7 +227,7 @@ impl Parts {
     ///
     /// # Errors
     /// One is not found.
-    pub fn used(&self, tokens: &[Token]) -> Result<Vec<Used>, NotFound> {
+    pub fn used(&self, tokens: &[Token]) -> Result<Vec<(Used, Option<String>)>, NotFound> {
         let UsedParts { parts, missing } = self.found(tokens, None);
         match missing.into_iter().next() {
             Some((missing, _)) => Err(missing),
@@ -307,12 +309,12 @@ fn use_tree(tokens: &[Token], from: usize, found: &mut Vec<Path>) {
     // the names before each `{` that is open
     let mut outer: Vec<Vec<String>> = Vec::new();
     let mut names: Vec<String> = Vec::new();
-    let mut last = None;
+    let (mut last, mut alias) = (None, None);
     for at in from..=tokens.len() {
         let ends = at == tokens.len() || is_at(tokens, at, ',') || is_at(tokens, at, '}');
         if ends {
             if let Some(last) = last.take() {
-                found.push(Path { names: std::mem::take(&mut names), at: last });
+                found.push(Path { names: std::mem::take(&mut names), at: last, alias: alias.take() });
             }
             if is_at(tokens, at, '}') {
                 outer.pop();
@@ -322,8 +324,9 @@ fn use_tree(tokens: &[Token], from: usize, found: &mut Vec<Path>) {
             outer.push(names.clone());
             last = None;
         } else if let Some(name) = word_at(tokens, at) {
-            let alias = name == "as" || at > from && word_at(tokens, at - 1) == Some("as");
-            if !alias {
+            if at > from && word_at(tokens, at - 1) == Some("as") {
+                alias = Some(name.to_owned());
+            } else if name != "as" {
                 names.push(name.to_owned());
                 last = Some(at);
             }
@@ -348,12 +351,13 @@ mod tests {
         let ranges: Vec<Range<usize>> = bodies.iter().map(|body| (at, at += body.len() + 1).0..at - 1).collect();
         let parts = Parts::of(&text, &ranges);
         let used = |n: usize| parts.used(&lex_rust(bodies[n]).0.tokens);
-        let own = |part: Used| match part {
-            Used::Own(range) => &text[range],
-            Used::Other(_) => "",
+        let own = |(part, alias): (Used, Option<String>)| match part {
+            Used::Own(range) => (&text[range], alias.unwrap_or_default()),
+            Used::Other(_) => ("", String::new()),
         };
-        let shown: Vec<&str> = used(2).unwrap().into_iter().map(own).collect();
-        assert_eq!(shown, ["part b { /* /* } */ */ }", "part a { .inline f() { } }"]);
+        let shown: Vec<(&str, String)> = used(2).unwrap().into_iter().map(own).collect();
+        let wanted = [("part b { /* /* } */ */ }", ""), ("part a { .inline f() { } }", "d")];
+        assert_eq!(shown, wanted.map(|(part, alias)| (part, alias.to_owned())));
         assert_eq!(used(3), Err(NotFound::No("c".to_owned())));
         let (mut with, other) = (Parts::of(&text, &ranges), "part c { } part a { }");
         with.add("o.rs", other, &[0..10, 11..other.len()]);
@@ -362,7 +366,7 @@ mod tests {
         let c = Other { file: file("o.rs", other), range: 0..10 };
         let d = Other { file: file("f", "\n  part d { }"), range: 3..13 };
         assert_eq!((d.text().as_str(), d.line()), ("  part d { }", 2));
-        assert!(found.contains(&Used::Other(c)) && found.contains(&with.all[0].part));
+        assert!(found.contains(&(Used::Other(c), None)) && found.contains(&(with.all[0].part.clone(), None)));
         with.add("p.rs", other, std::slice::from_ref(&(0..10)));
         assert_eq!(with.used(&lex_rust(bodies[3]).0.tokens), Err(NotFound::Several("c".to_owned())));
         assert!(defines_parts(&lex_rust(bodies[0]).0.tokens) && !defines_parts(&lex_rust(bodies[2]).0.tokens));
@@ -393,7 +397,7 @@ mod tests {
             let files: Vec<&str> = found
                 .parts
                 .iter()
-                .map(|part| if let Used::Other(other) = part { other.file.name.as_str() } else { "" })
+                .map(|(part, _)| if let Used::Other(other) = part { other.file.name.as_str() } else { "" })
                 .collect();
             assert_eq!(files, wanted.into_iter().collect::<Vec<_>>(), "{path}");
             assert_eq!(found.missing.len(), usize::from(wanted.is_none()), "{path}");

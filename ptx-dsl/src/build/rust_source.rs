@@ -147,7 +147,7 @@ pub fn module(
     };
     let mut out = format!("{}{plain}{}", blank(text.get(..body.start)), blank(text.get(body.end..)));
     let (mut moved, mut own) = (Vec::new(), None);
-    for part in parts.used(&tokens)? {
+    for (part, alias) in parts.used(&tokens)? {
         out.push('\n');
         let line = 1 + out.bytes().filter(|b| *b == b'\n').count();
         let part = match part {
@@ -158,7 +158,12 @@ pub fn module(
             }
             Used::Other(other) => other,
         };
-        out.push_str(&part.text());
+        match (alias, part.text().split_once('{')) {
+            (Some(alias), Some((head, body))) => {
+                out.push_str(&format!("{}as {alias} {{{body}", head.trim_end().to_owned() + " "))
+            }
+            _ => out.push_str(&part.text()),
+        }
         moved.push(Moved { line, file: part.file.name.clone(), from: part.line() });
     }
     Ok(Some((out, moved)))

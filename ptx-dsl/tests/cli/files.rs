@@ -26,6 +26,14 @@ fn parts_of_the_crate() {
     );
 }
 
+/// Parts of one name in two modules, one of them under another name.
+#[test]
+fn parts_with_other_names() {
+    assert_eq!(found(&["linked/twins.rs"]), (Vec::new(), 0));
+    let printed = run(&["print", "linked/twins.rs"], b"");
+    assert!(String::from_utf8_lossy(&printed.stdout).contains("sub.u32"));
+}
+
 /// A part that is not found is an error in text and in JSON; what does not depend on it is checked.
 #[test]
 fn parts_that_are_not_found() {

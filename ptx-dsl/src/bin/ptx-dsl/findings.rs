@@ -13,7 +13,7 @@ use ptx_dsl_frontend::lex::{Lexed, lex, lex_rust};
 use ptx_dsl_frontend::parse::parse_header;
 use ptx_dsl_frontend::parse::repeat::{beside_part, has_pieces};
 use ptx_dsl_frontend::span::Span;
-use ptx_dsl_frontend::token::Token;
+use ptx_dsl_frontend::token::{Tok, Token};
 use ptx_dsl_frontend::{Compiled, add_alone, check_parts, compile_at, compile_rust_file, hints, reach};
 
 use crate::rust_types;
@@ -138,13 +138,17 @@ pub fn findings(text: &str, (part, seen): (Range<usize>, &Seen), name: &str, req
         notes.places = Some(lexed.places(name, text));
     }
     let own = lexed.tokens.len();
-    for part in &used.parts {
+    for (part, alias) in &used.parts {
+        let begin = lexed.tokens.len();
         match part {
             Used::Own(part) => append(&mut lexed, text, part.clone(), 0),
             Used::Other(other) => {
                 let first = sources.add(&other.file.name, &other.file.text);
                 append(&mut lexed, &other.file.text, other.range.clone(), first);
             }
+        }
+        if let Some(alias) = alias {
+            rename(&mut lexed.tokens, begin, alias);
         }
     }
     let compile = if of_rust { compile_rust_file } else { compile_at };
@@ -254,6 +258,15 @@ fn errors_of_other_files(
 fn does_not_depend_on_parts(d: &Diagnostic) -> bool {
     const OF_NAMES: [u16; 5] = [156, 157, 159, 160, 401];
     d.severity == Severity::Error && d.code < 600 && d.constant.is_none() && !OF_NAMES.contains(&d.code)
+}
+
+/// Gives a part another name, as the macro does: `part ring as other { ... }`.
+fn rename(tokens: &mut Vec<Token>, begin: usize, alias: &str) {
+    if let Some(name) = tokens.get(begin + 1).cloned() {
+        let word = |text: &str| Token { kind: Tok::Word(text.to_owned()), glued: false, ..name.clone() };
+        let words = [word("as"), word(alias)];
+        tokens.splice(begin + 2..begin + 2, words);
+    }
 }
 
 /// Adds the tokens of a part in a file whose first byte has this number.
