@@ -36,14 +36,14 @@ mod repeated;
 mod reports;
 #[path = "load/reused_registers.rs"]
 mod reused_registers;
+#[path = "load/roles.rs"]
+mod roles;
 #[path = "load/shared_bounds.rs"]
 mod shared_bounds;
 #[path = "load/shuffles.rs"]
 mod shuffles;
 #[path = "load/tensor_memory.rs"]
 mod tensor_memory;
-#[path = "load/roles.rs"]
-mod roles;
 #[path = "load/translations.rs"]
 mod translations;
 #[path = "load/unwritten.rs"]
