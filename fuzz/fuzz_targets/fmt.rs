@@ -6,8 +6,6 @@ use ptx_dsl_frontend::{compile, lex::lex};
 
 #[path = "../../ptx-dsl/src/bin/ptx-dsl/layout.rs"]
 mod layout;
-#[path = "../../ptx-dsl/src/bin/ptx-dsl/nesting.rs"]
-mod nesting;
 
 fuzz_target!(|bytes: &[u8]| {
     if let Some(once) = layout::layout(bytes) {

@@ -5,7 +5,7 @@ use ptx_dsl::prelude::*;
 
 mod vars {
     ptx_dsl::ptx! {
-        <sm_90, ptx 8.0>
+        <sm_90, ptx 8.0, allow(PTX0520)>
         .global .align 4 .u32 a[4] = {1, 2, 3, 4};
         .global .u64 pa = a;
         .global .u64 pairs[2] = {generic(a), generic(a)+8};
@@ -29,14 +29,14 @@ mod vars {
             ld.global.u64 q, [pa]; ld.global.u32 r, [q+4]; st.global.u32 [p], r;        // 2
             ld.global.u64 q, [pairs+8]; ld.u32 r, [q]; st.global.u32 [p+4], r;          // 3
             ld.const.f32 f, [e]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+8], r;          // 1
-            ld.const.f32 f, [e+4]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+12], r;       // 0
-            ld.const.f32 f, [e+8]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+16], r;       // 3
-            ld.const.f32 f, [e+12]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+20], r;      // 4
+            ld.const.f32 f, [e+4]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+12], r;       // 3
+            ld.const.f32 f, [e+8]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+16], r;       // 4
+            ld.const.f32 f, [e+12]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+20], r;      // 0
             ld.const.v4.f32 vv, [v]; cvt.rzi.u32.f32 r, vv.z; st.global.u32 [p+24], r;  // 3
             ld.global.v2.u32 {x, y}, [w+8]; add.u32 x, x, y; st.global.u32 [p+28], x;   // 7
             ld.global.s32 r, [neg]; st.global.u32 [p+32], r;
             ld.global.f64 d, [dbl]; st.global.f64 [t], d;
-            ld.const.u64 q, [pc]; ld.const.f32 f, [q+12]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+36], r; // 4
+            ld.const.u64 q, [pc]; ld.const.f32 f, [q+12]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+36], r; // 0
             ld.global.u64 q, [gc]; ld.f32 f, [q+12]; cvt.rzi.u32.f32 r, f; st.global.u32 [p+40], r; // 4
             ld.global.u32 r, [bytes]; st.global.u32 [p+44], r; // 0x3ff
             mov.u32 r, dyn; st.shared.u32 [dyn+4], 9; ld.shared.u32 x, [r+4]; st.global.u32 [p+48], x;
@@ -48,9 +48,9 @@ mod vars {
             ld.global.u8 n, [place+5]; shl.b64 n, n, 40; or.b64 m, m, n; ld.global.u32 r, [m+12];
             st.global.u32 [p+60], r; // 4
             ld.const.u32 r, [many+12]; ld.const.u32 x, [many+4]; mad.lo.u32 r, r, 10, x;
-            ld.const.u32 x, [many+16]; mad.lo.u32 r, r, 10, x; st.global.u32 [p+64], r; // 203
-            .reg .b16 h0, h1; ld.global.v2.u16 {h0, h1}, [grid+12]; cvt.u32.u16 r, h1; st.global.u32 [p+68], r; // 6
-            ld.global.u32 r, [grid+4]; st.global.u32 [p+72], r; // 0
+            ld.const.u32 x, [many+16]; mad.lo.u32 r, r, 10, x; st.global.u32 [p+64], r; // 20
+            .reg .b16 h0, h1; ld.global.v2.u16 {h0, h1}, [grid+12]; cvt.u32.u16 r, h1; st.global.u32 [p+68], r; // 0
+            ld.global.u32 r, [grid+4]; st.global.u32 [p+72], r; // 3, 4
             mov.u32 r, s1; mov.u32 x, dyn; sub.u32 x, x, r; st.global.u32 [p+56], x;
             ret;
         }
@@ -60,7 +60,7 @@ mod vars {
 fn variables_of_the_module_have_their_initial_values() {
     let (mut o, mut t) = ([9u32; 19], [0u64; 2]);
     vars::vars.launch(&Host::checked(), Launch::grid(1).dynamic_shared(64), (&mut o, &mut t)).unwrap();
-    assert_eq!(o, [2, 3, 1, 0, 3, 4, 3, 7, u32::MAX, 4, 4, 0x3ff, 9, 11, 16, 4, 203, 6, 0]);
+    assert_eq!(o, [2, 3, 1, 3, 4, 0, 3, 7, u32::MAX, 0, 4, 0x3ff, 9, 11, 16, 4, 20, 0, 0x4_0003]);
     assert_eq!(t[0], 1.5e10f64.to_bits());
 }
 

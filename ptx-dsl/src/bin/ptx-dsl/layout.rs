@@ -1,12 +1,16 @@
 //! The layout of `fmt`: it changes no token and no comment, and keeps lines. `fuzz/` includes this file too.
 
+// A path, because other programs include this file as a module.
+#[path = "nesting.rs"]
+mod nesting;
+
 use std::ops::Range;
 
 use ptx_dsl_frontend::diag::Diagnostic;
 use ptx_dsl_frontend::lex::{Lexed, lex};
 use ptx_dsl_frontend::token::{Tok, Token};
 
-use crate::nesting::Nesting;
+use nesting::Nesting;
 
 /// Formats a file; `None` if the lexer reports an error or a token would change. Bytes outside of ASCII occur only in comments,
 /// in any encoding, and are kept.

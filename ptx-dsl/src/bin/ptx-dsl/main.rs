@@ -10,7 +10,6 @@ mod input;
 mod layout;
 mod library;
 mod names;
-mod nesting;
 mod run;
 mod rust_file;
 mod rust_types;
