@@ -85,5 +85,5 @@ pub static LINTS: &[(u16, &str)] = &[
     (519, "a register or `.local` variable of the module"),
     (520, "an initial value that moves up because a list before it is not full"),
     (521, "an operand that ptxas takes and the manual does not have"),
-    (522, "a parameter of a kernel that points to `.shared`"),
+    (522, "a parameter of a kernel that points to `.shared` or `.local`"),
 ];

@@ -56,7 +56,8 @@ pub(super) const LIST: &[Explanation] = explained! {
         "A warning: ptxas takes the sum of a register and a number as a source operand, `add.u32 %r3, %r1+1, %r2`. It adds the \
          number in the width of the register, and the instruction takes the sum. It also takes `_` as a second result of an \
          instruction that has one. The manual has neither."
-    522 "kernel parameter that points to `.shared`"
-        "A warning: ptxas accepts `.ptr .shared` on a parameter of a kernel, as OpenCL writes it. The CUDA driver has been \
-         seen to refuse such a module as a whole. Pass an offset without `.ptr`, or use dynamic shared memory."
+    522 "kernel parameter that points to `.shared` or `.local`"
+        "A warning: ptxas accepts `.ptr .shared` and `.ptr .local` on a parameter of a kernel, as OpenCL writes them. The CUDA \
+         driver (580, tried with PTX and with a cubin) refuses such a module as a whole: CUDA_ERROR_INVALID_IMAGE. It takes \
+         `.ptr .global`, `.ptr .const` and `.ptr` alone. Pass an offset without `.ptr`, or use dynamic shared memory."
 };

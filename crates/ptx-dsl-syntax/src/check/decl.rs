@@ -143,10 +143,10 @@ impl Checker {
             let text = format!("a parameter cannot point to `{}`", s.text);
             self.report(errors::variable(s.span, &text, "5.1.6.3", "write `.global`, or nothing"));
         } else if let Some(s) = &ptr.space
-            && s.text == ".shared"
+            && matches!(s.text.as_str(), ".shared" | ".local")
             && params == Some(Space::ParamEntry)
         {
-            self.report(errors::shared_pointer(s.span));
+            self.report(errors::pointer_to_own_memory(s.span, &s.text));
         }
         if let Some((Count::Rust(id), span)) = ptr.align {
             self.rust_alignment(id, span);

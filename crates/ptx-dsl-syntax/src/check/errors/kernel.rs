@@ -139,11 +139,14 @@ pub(crate) fn short_list(span: Span, given: usize, room: u64, next: Span, at: us
         .help("write zeros for the missing values")
 }
 
-/// A warning: `.ptr .shared` of a kernel's parameter.
-pub(crate) fn shared_pointer(span: Span) -> Diagnostic {
-    Diagnostic::warning(522, span, "the CUDA driver may refuse a module whose kernel takes a pointer to `.shared`")
-        .note("ptxas accepts it: OpenCL passes the size of a `__local` buffer so (PTX ISA 5.1.6.3)")
-        .help("pass an offset into dynamic shared memory, as a plain number")
+/// A warning: `.ptr .shared` or `.ptr .local` of a kernel's parameter.
+pub(crate) fn pointer_to_own_memory(span: Span, space: &str) -> Diagnostic {
+    Diagnostic::warning(522, span, format!("the CUDA driver refuses a module whose kernel takes a pointer to `{space}`"))
+        .note(
+            "ptxas accepts it, because OpenCL passes the size of a `__local` buffer so; driver 580 refuses the whole module \
+             (PTX ISA 5.1.6.3)",
+        )
+        .help("pass an offset, such as one into dynamic shared memory, as a plain number")
 }
 
 pub(crate) fn variable(span: Span, text: &str, section: &str, help: &str) -> Diagnostic {
