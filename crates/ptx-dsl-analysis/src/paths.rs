@@ -2,10 +2,12 @@
 //! branches on one condition agree. Rules that report "on some path" ask it for a witness. A condition that is not known is guessed,
 //! unless it is made of the same inputs as an earlier guess.
 
+use crate::cfg::NONE;
 use crate::flow::Flow;
 use crate::lanes::{LaneFact, Lanes};
 use crate::paths::condition::{Condition, Key, Order, condition, parts};
 use crate::paths::roots::{Root, roots};
+use crate::sources::{Source, all_sources};
 use crate::ssa::{Val, Value, phi_argument};
 use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::opcode::op;
@@ -45,7 +47,17 @@ struct PathState {
     numbers: Vec<(Val, u64)>,
     /// The inputs of the guessed conditions.
     roots: Vec<Root>,
+    /// Blocks that the path has passed without a decision: what they compute is not known.
+    passed: Vec<u32>,
     certain: bool,
+}
+
+impl PathState {
+    /// A path that starts here and knows nothing.
+    fn new(block: u32, at: u32) -> PathState {
+        let (holds, numbers, roots, passed) = (Vec::new(), Vec::new(), Vec::new(), Vec::new());
+        PathState { block, at, holds, numbers, roots, passed, certain: true }
+    }
 }
 
 /// The search, with a budget for all queries on one function.
@@ -59,6 +71,8 @@ pub struct Paths<'a, 'h> {
     seen: Vec<Vec<PathState>>,
     /// Values whose conditions must not be guessed, because they may depend on the query.
     pub no_guess: Option<&'a dyn Fn(Val) -> bool>,
+    /// By block: the query looks at it. A branch that cannot be guessed is passed if no block matters up to where its ways meet again.
+    pub matters: Option<Vec<bool>>,
 }
 
 /// Limits: instructions visited by one query, by all queries.
@@ -79,17 +93,14 @@ impl<'a, 'h> Paths<'a, 'h> {
         for _ in 0..blocks {
             seen.push(Vec::new());
         }
-        Paths { flow, lanes, budget: ALL, phis, seen, no_guess: None }
+        Paths { flow, lanes, budget: ALL, phis, seen, no_guess: None, matters: None }
     }
 
     /// From the start of the kernel.
     pub fn from_entry(&mut self, visit: &mut dyn FnMut(u32, &Instr) -> Step) -> Option<Hit> {
         let block = *self.flow.cfg.rpo.first()?;
         let at = self.flow.cfg.range(block).start;
-        self.search(
-            PathState { block, at, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true },
-            visit,
-        )
+        self.search(PathState::new(block, at), visit)
     }
 
     /// From after an instruction, with a known predicate.
@@ -100,8 +111,7 @@ impl<'a, 'h> Paths<'a, 'h> {
         known: Option<(Val, bool)>,
         visit: &mut dyn FnMut(u32, &Instr) -> Step,
     ) -> Option<Hit> {
-        let mut state =
-            PathState { block, at: at + 1, holds: Vec::new(), numbers: Vec::new(), roots: Vec::new(), certain: true };
+        let mut state = PathState::new(block, at + 1);
         if let Some((p, is)) = known {
             self.assume(&mut state, p, is, 0);
         }
@@ -201,24 +211,82 @@ impl<'a, 'h> Paths<'a, 'h> {
             Some((p, _)) => self.known(state, p, 0),
             None => None,
         };
+        let mut blocked = false;
         for (n, e) in cfg.blocks[state.block as usize].succ.iter().enumerate() {
             let mut next = state.clone();
             match (guard, e.when, value) {
                 (Some(_), Some(when), Some(v)) if v != when => continue,
-                (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => continue,
+                (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => {
+                    blocked = true;
+                    continue;
+                }
                 (None, _, _) if branch.is_some() => next.certain = false,
                 _ => {}
             }
             self.enter(&mut next, state.block, n as u32, e.to);
-            next.block = e.to;
-            next.at = cfg.range(e.to).start;
-            entered.push(e.to);
-            let visited = &mut self.seen[e.to as usize];
-            if visited.len() < 24 && !next.known_before(visited) {
-                visited.push(next.clone());
-                stack.push(next);
+            self.push(next, e.to, entered, stack);
+        }
+        if blocked && let Some((next, to)) = self.pass(state) {
+            self.push(next, to, entered, stack);
+        }
+    }
+
+    /// Goes on at the start of a block, unless a state there implies this one.
+    fn push(&mut self, mut next: PathState, to: u32, entered: &mut Vec<u32>, stack: &mut Vec<PathState>) {
+        next.block = to;
+        next.at = self.flow.cfg.range(to).start;
+        entered.push(to);
+        let visited = &mut self.seen[to as usize];
+        if visited.len() < 24 && !next.known_before(visited) {
+            visited.push(next.clone());
+            stack.push(next);
+        }
+    }
+
+    /// The state where the ways of a branch meet again, if no block between matters, and that block. Nothing is known there of what the
+    /// blocks between compute.
+    fn pass(&self, state: &PathState) -> Option<(PathState, u32)> {
+        let (flow, matters) = (self.flow, self.matters.as_ref()?);
+        let to = *flow.cfg.ipdom.get(state.block as usize)?;
+        if to == NONE || to == flow.cfg.exit {
+            return None;
+        }
+        let mut next = state.clone();
+        let (mut between, mut stack) = (Vec::new(), Vec::new());
+        flow.cfg.push_successors(state.block, &mut stack);
+        while let Some(b) = stack.pop() {
+            if b == to || between.contains(&b) {
+                continue;
+            }
+            if matters[b as usize] {
+                return None;
+            }
+            between.push(b);
+            flow.cfg.push_successors(b, &mut stack);
+        }
+        for &b in between.iter().chain([&to]) {
+            for &v in &self.phis[b as usize] {
+                self.forget(&mut next, v);
             }
         }
+        for at in between.iter().flat_map(|&b| flow.cfg.range(b)) {
+            for (_, v) in flow.ssa.defs(at) {
+                self.forget(&mut next, *v);
+            }
+        }
+        next.passed.append(&mut between);
+        next.passed.push(to);
+        Some((next, to))
+    }
+
+    /// Is the condition computed from what blocks have computed that were passed?
+    fn depends_on_passed(&self, state: &PathState, p: Val) -> bool {
+        let Some((&last, rest)) = state.passed.split_last() else { return false };
+        !all_sources(self.flow, p, 256, &|_, value| match value {
+            Value::Phi { block, .. } if *block == last || rest.contains(block) => Source::No,
+            Value::Def { instr, .. } if rest.contains(&self.flow.cfg.block_of(*instr)) => Source::No,
+            _ => Source::Go,
+        })
     }
 
     /// Evaluates the phis of a block for the edge that is taken.
@@ -261,7 +329,7 @@ impl<'a, 'h> Paths<'a, 'h> {
     }
 
     fn guess(&self, state: &mut PathState, p: Val, is: bool) -> bool {
-        if self.no_guess.is_some_and(|f| f(p)) {
+        if self.no_guess.is_some_and(|f| f(p)) || self.depends_on_passed(state, p) {
             return false;
         }
         // Conditions with common inputs may be dependent in ways that the search does not see.

@@ -45,7 +45,8 @@ fn check_function(module: &hir::Module, function: &hir::Function, whole: &[hir::
     // A function with too many values is not analysed.
     let Some(written) = Flow::new(module, function) else { return Vec::new() };
     let lanes = Lanes::new(&written);
-    let mut out = threads::dead_code::check(&written, &lanes);
+    let mut out = threads::unwritten::check(&written, &lanes);
+    out.extend(threads::dead_code::check(&written, &lanes));
     let found = match promote::simplify(module, function, whole) {
         None => check_live(&written, &lanes),
         Some(seen) => Flow::new(module, &seen).and_then(|flow| check_live(&flow, &Lanes::new(&flow))),

@@ -8,6 +8,7 @@ mod corpus;
 mod helps;
 #[path = "../../../tests/support/ptxas.rs"]
 mod ptxas;
+mod gemm;
 mod time;
 
 /// The modules of `tests/diagnostics` about the rules of 06xx, and those that are right in every respect.

@@ -8,6 +8,7 @@ mod convergence;
 pub(crate) mod dead_code;
 mod elected;
 mod shuffles;
+pub(crate) mod unwritten;
 
 pub(crate) fn check(kernel: &Kernel) {
     convergence::check(kernel);

@@ -258,11 +258,48 @@ pub(crate) fn barrier_passed_by(span: Span, op: &str, missing: usize, why: Optio
     ))
 }
 
-pub(crate) fn unwritten(span: Span, reg: &str, never: bool) -> Diagnostic {
-    let path = if never { "" } else { " on some path" };
-    suspicious(620, span, format!("`{reg}` is read here, but nothing wrote it before{path}"))
+/// When a register is read that nothing has written.
+#[derive(Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Unwritten {
+    /// Nothing writes it on any path.
+    Never,
+    /// Only what follows the read writes it, in a loop.
+    FirstTime,
+    /// The first product of a loop adds to it, and only products write it.
+    Sum,
+    /// The same of a product that can leave the old sum out.
+    OptionalSum,
+    SomePath,
+}
+
+pub(crate) fn unwritten(span: Span, reg: &str, when: Unwritten) -> Diagnostic {
+    let (message, help) = match when {
+        Unwritten::Never => (format!("`{reg}` is read here, but nothing wrote it before"), WRITE),
+        Unwritten::FirstTime => (format!("`{reg}` is read here, but nothing wrote it before the first time"), WRITE),
+        Unwritten::SomePath => (format!("`{reg}` is read here, but nothing wrote it before on some path"), WRITE),
+        Unwritten::Sum => (
+            format!("this product is added to `{reg}`, but nothing wrote it before the first time"),
+            "set the sums to zero before the first product",
+        ),
+        Unwritten::OptionalSum => (
+            format!("this product is added to `{reg}`, but nothing wrote it before the first time"),
+            "make `scale-d` false in the first product of a tile, or set the sums to zero before it",
+        ),
+    };
+    suspicious(620, span, message)
         .note("the value of a register is undefined until it is written (PTX ISA 5.1.1)")
-        .help("write it first, if only with `mov`")
+        .help(help)
+}
+
+const WRITE: &str = "write it first, if only with `mov`";
+
+pub(crate) fn accumulator_unwritten(span: Span) -> Diagnostic {
+    section(
+        suspicious(620, span, "each `tcgen05.mma` of the kernel adds to Tensor Memory that nothing has written"),
+        "memory that `tcgen05.alloc` gives holds anything, and `enable-input-d` adds the product to it",
+        "9.7.16.10.9",
+    )
+    .help("make `enable-input-d` false for the first product of a tile")
 }
 
 pub(crate) fn unreachable(span: Span) -> Diagnostic {

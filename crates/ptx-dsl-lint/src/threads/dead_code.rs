@@ -1,125 +1,18 @@
-//! Undefined registers, unreachable code and constant guards, as any compiler reports them.
+//! Unreachable code and constant guards, as any compiler reports them.
 
 use crate::errors::flow as errors;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::guards::{CONSTANT, constant_guard, other_target};
 use ptx_dsl_analysis::lanes::Lanes;
-use ptx_dsl_analysis::paths::{Paths, Step};
-use ptx_dsl_analysis::ssa::UNDEF;
 use ptx_dsl_isa::diag::Diagnostic;
-use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::{Control, Mbarrier};
+use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::isa::Control;
 use ptx_dsl_isa::opcode::op;
 
 pub(crate) fn check(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
-    let mut out = unwritten(flow, lanes);
-    out.extend(unreachable(flow));
+    let mut out = unreachable(flow);
     out.extend(constant_guards(flow, lanes));
     out
-}
-
-/// Registers that are read but written on no path, or not on some feasible path. ptxas accepts them with any value.
-fn unwritten(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
-    let mut out = Vec::new();
-    let mut reported: Vec<u32> = Vec::new();
-    for (_, at, i) in flow.walk() {
-        if may_read_undefined(flow, at, i) {
-            continue;
-        }
-        for (var, v) in flow.ssa.uses(at) {
-            if flow.origin(*v) == UNDEF && !reported.contains(var) && reported.len() < 20 {
-                reported.push(*var);
-                out.push(errors::unwritten(flow.operand_span(i, *var), flow.register_name(*var), true));
-            }
-        }
-    }
-    // For "some path": search a feasible one.
-    let candidates = maybe_undefined_uses(flow, &reported);
-    if candidates.is_empty() {
-        return out;
-    }
-    let mut paths = Paths::new(flow, lanes);
-    for (var, use_at) in candidates {
-        if reported.contains(&var) {
-            continue;
-        }
-        let hit = paths.from_entry(&mut |at, _| {
-            if at == use_at {
-                return Step::Found;
-            }
-            for (written, _) in flow.ssa.defs(at) {
-                if *written == var {
-                    return Step::Stop;
-                }
-            }
-            Step::Go
-        });
-        if hit.is_some() {
-            reported.push(var);
-            let i = flow.instr(use_at);
-            out.push(errors::unwritten(flow.operand_span(i, var), flow.register_name(var), false));
-        }
-    }
-    out
-}
-
-/// May the instruction read undefined registers?
-fn may_read_undefined(flow: &Flow, at: u32, i: &Instr) -> bool {
-    let (mut constants, mut vectors) = (false, false);
-    for a in &i.operands {
-        constants |= matches!(a.value, Operand::Imm(_) | Operand::Rust(_));
-        vectors |= matches!(a.value, Operand::Vector(_));
-    }
-    let uses = flow.ssa.uses(at);
-    match i.opcode {
-        // `xor d, a, a` writes zero.
-        op::xor | op::sub => uses.len() == 1 && i.pred.is_none() && !constants,
-        // Compilers pack used and unused values together.
-        op::mov if vectors => {
-            for (_, v) in uses {
-                if flow.origin(*v) != UNDEF {
-                    return true;
-                }
-            }
-            false
-        }
-        _ => false,
-    }
-}
-
-/// Uses of variables that some path leaves undefined: variable and instruction.
-fn maybe_undefined_uses(flow: &Flow, reported: &[u32]) -> Vec<(u32, u32)> {
-    let maybe_undefined_uses = flow.ssa.maybe_undefined();
-    let mut candidates: Vec<(u32, u32)> = Vec::new();
-    if maybe_undefined_uses.len() < 2 || !maybe_undefined_uses[1..].contains(&true) {
-        return candidates;
-    }
-    for (_, at, i) in flow.walk() {
-        // Compilers select, move and pack unused values. Only the arriving thread holds the mbarrier state, though the manual's
-        // examples wait with it in all threads. A shuffle may read the value of the lane that has written it.
-        let op = i.opcode;
-        if matches!(op, op::mov | op::selp | op::call | op::bfi | op::prmt | op::shf | op::shfl | op::shfl_sync)
-            || i.entry.effects.mbarrier != Mbarrier::None
-        {
-            continue;
-        }
-        for (var, v) in flow.ssa.uses(at) {
-            if flow.origin(*v) == UNDEF
-                || maybe_undefined_uses.get(*v as usize) != Some(&true)
-                || reported.contains(var)
-            {
-                continue;
-            }
-            let mut tries = 0;
-            for (other, _) in &candidates {
-                tries += u32::from(other == var);
-            }
-            if tries < 3 && candidates.len() < 48 {
-                candidates.push((*var, at));
-            }
-        }
-    }
-    candidates
 }
 
 /// The first instruction of each unreachable region. A `ret` after an endless loop is not a mistake.
