@@ -11,6 +11,7 @@
 //! | `divergence.rs` | regions between divergent branches and their post-dominators |
 //! | `loops.rs`, `induction.rs` | natural loops; their counters, iteration by iteration |
 //! | `execution.rs` | the execution of one thread, with known registers |
+//! | `reachable.rs` | values that can occur at an instruction, state by state |
 //! | `fold.rs`, `compare.rs` | constant folding; comparisons |
 //! | `issue.rs` | how many threads issue an instruction together |
 //! | `uniformity.rs` | the lattice of uniformity, which `lanes.rs` and `affine.rs` refine |
@@ -46,6 +47,7 @@ pub mod promote;
 pub mod provenance;
 pub mod ranks;
 pub mod reaching;
+pub mod reachable;
 pub mod region;
 pub mod sites;
 pub mod sources;

@@ -17,6 +17,7 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     for wait in &rings.uses {
         if wait.kind != OpKind::Wait
             || wait.any
+            || wait.unordered
             || !rings.own(wait.var)
             || reported.contains(&flow.instr(wait.site.at).span)
         {
@@ -52,6 +53,7 @@ impl<'r> Object<'r> {
             ring |= u.visits.len() > 1;
             match u.kind {
                 OpKind::Init | OpKind::Arrive(_) if u.any => return None,
+                OpKind::Init if u.unordered => return None,
                 OpKind::Init if init.is_some() => return None,
                 OpKind::Init => init = Some((u, u.first(offset)?.number?)),
                 OpKind::Arrive(_) => arrivals.push(u),
@@ -154,6 +156,8 @@ fn too_many(kernel: &Kernel, rings: &Rings, object: &Object, reported: &mut Vec<
             let OpKind::Arrive(Some(each)) = b.kind else { continue };
             let same = b.site.at == a.site.at
                 || (!waits_itself
+                    && !a.unordered
+                    && !b.unordered
                     && rings.loops.innermost(b.site.block) == inner
                     && b.visits.iter().any(|v| v.iteration == first.iteration && v.offset == object.offset));
             if same && together(kernel, b.site) {

@@ -10,14 +10,13 @@ use crate::sync::rings::uses::{OpKind, RingOp, Rings, Visit};
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let mut reported: Vec<u32> = Vec::new();
     for wait in &rings.uses {
-        if wait.kind == OpKind::Wait && !wait.any && !reported.contains(&wait.var) && check_parity(kernel, rings, wait)
+        if is_ordered_wait(wait) && !reported.contains(&wait.var) && check_parity(kernel, rings, wait)
         {
             reported.push(wait.var);
         }
     }
     for wait in &rings.uses {
-        if wait.kind == OpKind::Wait
-            && !wait.any
+        if is_ordered_wait(wait)
             && wait.header.is_some()
             && rings.known(wait.var)
             && !reported.contains(&wait.var)
@@ -29,6 +28,11 @@ pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     if reported.is_empty() && rings.all_known() {
         circle(kernel, rings);
     }
+}
+
+/// Is it a wait whose objects are known one after the other?
+fn is_ordered_wait(op: &RingOp) -> bool {
+    op.kind == OpKind::Wait && !op.any && !op.unordered
 }
 
 fn report_parity(kernel: &Kernel, wait: &RingOp, which: RingParity, other: Option<&RingOp>) {
@@ -63,7 +67,7 @@ fn check_parity(kernel: &Kernel, rings: &Rings, wait: &RingOp) -> bool {
 
 /// The visits of all waits of a loop that is unrolled, if together they visit one object after the other; else those of this wait.
 fn of_loop(rings: &Rings, wait: &RingOp) -> Vec<Visit> {
-    let copy = |u: &&RingOp| u.kind == OpKind::Wait && !u.any && u.header == wait.header;
+    let copy = |u: &&RingOp| is_ordered_wait(u) && u.header == wait.header;
     let copies: Vec<&RingOp> = rings.of(wait.var).filter(copy).collect();
     let common = copies.iter().filter_map(|u| u.visits.last()).map(|v| v.iteration).min().unwrap_or(0);
     let mut visits: Vec<(u32, Visit)> = Vec::new();
@@ -157,8 +161,7 @@ fn circle(kernel: &Kernel, rings: &Rings) {
     // Waits for a first phase, each with its success block.
     let mut blocked: Vec<(&RingOp, u32)> = Vec::new();
     for w in &rings.uses {
-        if w.kind == OpKind::Wait
-            && !w.any
+        if is_ordered_wait(w)
             && w.visits[0].number == Some(0)
             && let Some(behind) = rings.success(flow, w)
         {

@@ -8,6 +8,7 @@ use ptx_dsl_analysis::accesses::multicast;
 use ptx_dsl_analysis::induction::Induction;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::reachable::{Query, reachable};
 use ptx_dsl_analysis::region::address;
 use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_analysis::ssa::Val;
@@ -36,6 +37,8 @@ pub(crate) struct RingOp {
     pub header: Option<u32>,
     /// It follows the loop and uses one of the objects, which one is unknown.
     pub any: bool,
+    /// Its objects are those that can occur, in no order, because they depend on several loops: the visits are not those of iterations.
+    pub unordered: bool,
     /// The object is in another CTA, or in several.
     pub remote: bool,
     /// Its first executions.
@@ -74,6 +77,7 @@ impl Rings {
         let flow = kernel.flow;
         let mut rings =
             Rings { uses: Vec::new(), unknown: Vec::new(), shared: Vec::new(), loops: Loops::new(&flow.cfg) };
+        let mut open = Vec::new();
         for (block, at, i) in flow.walk() {
             let Some(arg) = i.operand(mbarrier_operand(i)) else { continue };
             let (address, _) = address(flow, kernel.provenance, at, &arg.value)?;
@@ -82,14 +86,15 @@ impl Rings {
             if remote {
                 rings.shared.push(var);
             }
-            if rings.uses.len() >= USES {
+            if rings.uses.len() + open.len() >= USES {
                 return None;
             }
             match rings.operation(flow, var, Site { block, at }, &arg.value) {
                 Some(of) => rings.uses.push(RingOp { remote, ..of }),
-                None => rings.unknown.push(var),
+                None => open.push(RingOp { remote, ..RingOp::new(i, var, Site { block, at }) }),
             }
         }
+        rings.explore(flow, open);
         (!rings.loops.irreducible() && !rings.uses.is_empty()).then_some(rings)
     }
 
@@ -97,24 +102,8 @@ impl Rings {
     fn operation(&self, flow: &Flow, var: u32, site: Site, address: &Operand) -> Option<RingOp> {
         let i = flow.instr(site.at);
         let number = number(i);
-        let mut values: Vec<Val> = Vec::new();
-        for o in [Some(address), number] {
-            match o {
-                Some(Operand::Address(Base::Reg(r), _)) => values.push(flow.ssa.read(site.at, *r, 0)),
-                Some(Operand::Reg(r, lane)) => values.push(flow.ssa.read(site.at, *r, *lane)),
-                _ => {}
-            }
-        }
-        let mut of = RingOp {
-            site,
-            kind: op_kind(i),
-            var,
-            header: None,
-            any: false,
-            remote: false,
-            visits: Vec::new(),
-            objects: Vec::new(),
-        };
+        let values: Vec<Val> = [Some(address), number].iter().filter_map(|o| value(flow, site.at, (*o)?)).collect();
+        let mut of = RingOp::new(i, var, site);
         let mut header = self.loops.innermost(site.block);
         while let Some(h) = header {
             if Induction::depends_on_counter(flow, h, &values)? {
@@ -132,6 +121,25 @@ impl Rings {
             of.visits(&mut behind, address, number, ITERATIONS)?;
         }
         Some(of)
+    }
+
+    /// The operations whose objects depend on several loops: those that can occur.
+    fn explore(&mut self, flow: &Flow, open: Vec<RingOp>) {
+        let query = |op: &RingOp| {
+            let i = flow.instr(op.site.at);
+            let address = i.operand(mbarrier_operand(i)).map(|arg| &arg.value);
+            let values = [address, number(i)].iter().filter_map(|o| value(flow, op.site.at, (*o)?)).collect();
+            Query::new(op.site.at, values)
+        };
+        let mut queries: Vec<Query> = open.iter().map(query).collect();
+        let complete = !open.is_empty() && reachable(flow, &mut queries);
+        for (mut op, query) in open.into_iter().zip(&queries) {
+            match complete && op.occurring(flow, query).is_some() {
+                true => self.uses.push(op),
+                false => self.unknown.push(op.var),
+            }
+        }
+        self.uses.sort_by_key(|op| op.site.at);
     }
 
     /// Are the objects of all operations on this variable known?
@@ -177,7 +185,56 @@ pub(crate) fn covers_two_rounds(visits: &[Visit]) -> bool {
     returns >= 2
 }
 
+/// The value of the register in an operand.
+fn value(flow: &Flow, at: u32, o: &Operand) -> Option<Val> {
+    match o {
+        Operand::Address(Base::Reg(r), _) => Some(flow.ssa.read(at, *r, 0)),
+        Operand::Reg(r, lane) => Some(flow.ssa.read(at, *r, *lane)),
+        _ => None,
+    }
+}
+
 impl RingOp {
+    fn new(i: &Instr, var: u32, site: Site) -> RingOp {
+        RingOp {
+            site,
+            kind: op_kind(i),
+            var,
+            header: None,
+            any: false,
+            unordered: false,
+            remote: false,
+            visits: Vec::new(),
+            objects: Vec::new(),
+        }
+    }
+
+    /// Takes over the objects that can occur. `None` if one is unknown.
+    fn occurring(&mut self, flow: &Flow, query: &Query) -> Option<()> {
+        let at = self.site.at;
+        let i = flow.instr(at);
+        let address = &i.operand(mbarrier_operand(i))?.value;
+        let number = number(i);
+        self.unordered = true;
+        for (iteration, combination) in query.found.iter().enumerate() {
+            let known = |o: &Operand| match (o, value(flow, at, o)) {
+                (Operand::Imm(n), _) => Some(*n),
+                (_, Some(v)) => combination[query.values.iter().position(|q| *q == v)?],
+                _ => None,
+            };
+            let offset = match address {
+                Operand::Address(Base::Var(_), offset) => *offset,
+                Operand::Address(_, offset) => i64::from((known(address)? as i64).wrapping_add(*offset) as i32),
+                _ => return None,
+            };
+            self.visits.push(Visit { iteration, offset, number: number.and_then(known) });
+            if !self.objects.contains(&offset) {
+                self.objects.push(offset);
+            }
+        }
+        (!self.visits.is_empty()).then_some(())
+    }
+
     /// Evaluates the first iterations. `None` if an object is unknown.
     fn visits(
         &mut self,
