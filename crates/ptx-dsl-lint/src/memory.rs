@@ -8,6 +8,7 @@ mod conflicts;
 mod copied_by_all;
 mod copies;
 mod parameters;
+pub(crate) mod parts;
 mod proxies;
 mod races;
 mod refills;

@@ -128,7 +128,7 @@ pub static RULES: &[Rule] = &[
     rule(642, "9.7.13.15.2", "a wait for an mbarrier on which fewer threads arrive, in the whole kernel or in one iteration of a ring, than `init` says",
         &[BROKEN, suspicious("in a ring whose first wait is for the preceding phase")]),
     rule(643, "9.7.13.15.2", "`expect_tx` of more or fewer bytes than its copies write, where one executes whenever the other does",
-        &[BROKEN]),
+        &[BROKEN, suspicious("for more bytes than the copies of a stage of a ring have room for")]),
     rule(644, "9.7.13.15.16", "a wait for parity 1 after an arrival or copy, where only one phase can complete",
         &[BROKEN]),
     rule(645, "9.7.13.1", "a named barrier whose thread count does not match the threads that reach it",

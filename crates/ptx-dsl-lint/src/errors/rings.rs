@@ -1,4 +1,4 @@
-//! Messages about mbarrier rings, transaction bytes and buffers in rotation: PTX0613, PTX0642, PTX0647, PTX0649, PTX0668, PTX0691, PTX0693, PTX0696.
+//! Messages about mbarrier rings, transaction bytes and buffers in rotation: PTX0613, PTX0642, PTX0643, PTX0647, PTX0649, PTX0668, PTX0691, PTX0693, PTX0696.
 
 use crate::errors::class::{error, found, section, suspicious};
 use ptx_dsl_isa::diag::Diagnostic;
@@ -20,6 +20,16 @@ pub(crate) fn never_complete_round(
         "9.7.13.15.2",
     )
     .help("initialise it with the number of arrivals in a round, or let the other threads arrive too")
+}
+
+pub(crate) fn more_than_room(span: Span, name: &str, bytes: u64, room: u64, copy: Span) -> Diagnostic {
+    let message = format!("`{name}` expects {bytes} bytes, but the copies of a stage have room for {room}");
+    section(
+        suspicious(643, span, message).label(copy, "a copy of the stage"),
+        "a phase completes when exactly the expected bytes have arrived, and a larger copy would write over another stage",
+        "9.7.13.15.2",
+    )
+    .help("expect the bytes of the boxes, and make a stage as large as all of them")
 }
 
 pub(crate) fn past_the_ring(span: Span, name: &str, offset: i64, stages: usize, size: u32) -> Diagnostic {

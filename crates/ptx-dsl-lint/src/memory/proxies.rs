@@ -5,6 +5,7 @@ use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::may_synchronise::waits_for_threads;
 use crate::memory::rewrites::Rewrite;
+use crate::memory::parts::{Copy, Parts};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
@@ -93,22 +94,19 @@ struct Writes {
     many: Vec<bool>,
     /// Regions that copies or other CTAs write; whether some address is unknown.
     filled: Vec<Region>,
+    /// The instructions that write these regions.
+    filling: Vec<u32>,
     unclear: bool,
-    /// The fences, each with whether one thread executes it.
+    /// The fences, each with whether one lane of a warp executes it.
     single_thread: Vec<(u32, bool)>,
     space: Space,
     at_start: Vec<Bits>,
 }
 
-/// Does at most one thread execute the instruction?
+/// Does at most one lane of each warp execute the instruction?
 fn single_thread(kernel: &Kernel, block: u32, at: u32) -> bool {
-    let lanes = kernel.lanes;
     let present = kernel.threads_at(block, at);
-    match present.warps(lanes.cta_size).as_slice() {
-        [] => true,
-        [(_, bits)] => present.elected || bits.count_ones() <= 1,
-        _ => false,
-    }
+    present.elected || present.warps(kernel.lanes.cta_size).iter().all(|(_, lanes)| lanes.count_ones() <= 1)
 }
 
 /// The destination of a write through the async proxy.
@@ -137,6 +135,7 @@ impl Writes {
             list: Vec::new(),
             many: Vec::new(),
             filled: Vec::new(),
+            filling: Vec::new(),
             unclear: false,
             single_thread: Vec::new(),
             space,
@@ -177,7 +176,10 @@ impl Writes {
         }
         if writes_async(i) {
             match target(i).map(|arg| kernel.region(at, arg, 0)) {
-                Some(Some(r)) if !r.mapped => self.filled.push(r),
+                Some(Some(r)) if !r.mapped => {
+                    self.filled.push(r);
+                    self.filling.push(at);
+                }
                 _ => self.unclear = true,
             }
         }
@@ -252,6 +254,50 @@ impl Writes {
         None
     }
 
+    /// The parts of a variable in which copies and threads write. `None` if it is clear without them, or an address is not known.
+    fn parts(&self, kernel: &Kernel) -> Option<Parts> {
+        let mixed = |r: &Region| r.base != AddressBase::None && self.list.iter().any(|(_, w)| w.base == r.base);
+        if self.space != Space::Shared || self.unclear || !self.filled.iter().any(mixed) {
+            return None;
+        }
+        let copy = |at: &u32| {
+            let i = kernel.flow.instr(*at);
+            Some(Copy { at: *at, into: target(i)?, size: i.constant("size") })
+        };
+        let copies: Option<Vec<Copy>> = self.filling.iter().map(copy).collect();
+        Some(Parts::new(kernel, &copies?))
+    }
+
+    /// The first write in this state to the part of the variable in which a copy's source lies, if no copy writes there and all its
+    /// writes are in this state.
+    fn of_part(
+        &self,
+        kernel: &Kernel,
+        parts: &Parts,
+        source: (u32, &Arg),
+        is: &dyn Fn(usize) -> bool,
+    ) -> Option<usize> {
+        let flow = kernel.flow;
+        let (var, offset) = parts.floor(kernel, source.0, source.1)?;
+        let (from, to) = parts.free(var, offset)?;
+        let mut first = None;
+        for (k, (at, r)) in self.list.iter().enumerate().filter(|(_, (_, r))| r.base == AddressBase::Var(VarId(var))) {
+            let i = flow.instr(*at);
+            let arg = plain_access(i).map(|(arg, _)| arg).or(i.operand("dst"))?;
+            let floor = match r.bytes {
+                Some((start, _)) => start,
+                None => parts.floor(kernel, *at, arg)?.1,
+            };
+            if (from..to).contains(&floor) {
+                if !is(k) {
+                    return None;
+                }
+                first = first.or(Some(k));
+            }
+        }
+        first
+    }
+
     /// The first executed write to a variable, if all executed ones are in this state.
     fn of_matrix(&self, var: VarId, set: &Bits, is: &dyn Fn(usize) -> bool) -> Option<usize> {
         let mut first = None;
@@ -316,6 +362,7 @@ impl Writes {
 fn sources(kernel: &Kernel, writes: &Writes) {
     let flow = kernel.flow;
     let mut reported = false;
+    let parts = writes.parts(kernel);
     writes.each(flow, &mut |Site { block, at }, i, set| {
         if reported || source(i) != Some(writes.space) {
             return;
@@ -335,6 +382,16 @@ fn sources(kernel: &Kernel, writes: &Writes) {
         } else if let Some(k) = writes.of_other_roles(flow, block, here.base) {
             reported = true;
             kernel.report(writes.unfenced(flow, k, arg.span, i.entry.opcode));
+        } else if let Some(parts) = &parts {
+            let alone = single_thread(kernel, block, at);
+            let of_part = |is: &dyn Fn(usize) -> bool| writes.of_part(kernel, parts, (at, arg), is);
+            if let Some(k) = of_part(&|k| writes.is_pending(set, k)) {
+                reported = true;
+                kernel.report(writes.unfenced(flow, k, arg.span, i.entry.opcode));
+            } else if let Some(k) = of_part(&|k| writes.fenced_late(set, k, alone)) {
+                reported = true;
+                kernel.report(errors::proxy_fence_late(arg.span, i.entry.opcode, span(k)));
+            }
         }
     });
 }

@@ -9,6 +9,7 @@ mod lifetime;
 mod objects;
 mod parities;
 mod peers;
+mod room;
 mod uses;
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -22,4 +23,5 @@ pub(crate) fn check(kernel: &Kernel) {
     counts::check(kernel, &rings);
     parities::check(kernel, &rings);
     peers::check(kernel, &rings);
+    room::check(kernel, &rings);
 }

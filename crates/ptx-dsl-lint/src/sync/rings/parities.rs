@@ -93,7 +93,7 @@ fn alternates(visits: &[Visit]) -> bool {
 /// Do the other waits and `init`s agree that one phase completes between two visits?
 fn steady(rings: &Rings, wait: &RingOp) -> bool {
     rings.own(wait.var)
-        && rings.of(wait.var).all(|u| match u.kind {
+        && rings.of(wait.var).filter(|u| u.objects.iter().any(|o| wait.objects.contains(o))).all(|u| match u.kind {
             OpKind::Init => u.header.is_none() || u.header != wait.header,
             OpKind::Wait => {
                 !u.any && u.header == wait.header && u.visits.iter().all(|v| v.number == wait.visits[0].number)
