@@ -11,6 +11,7 @@ mod cluster;
 mod cluster_barrier;
 mod counts;
 mod expect_tx;
+mod ignored_waits;
 mod launch_control;
 mod lifetime;
 mod named_barriers;
@@ -30,6 +31,7 @@ pub(crate) fn check(kernel: &Kernel) {
     cluster::check(kernel);
     scopes::check(kernel);
     expect_tx::check(kernel);
+    ignored_waits::check(kernel);
 }
 
 /// The rules about single mbarrier objects.

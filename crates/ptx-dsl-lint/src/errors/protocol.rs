@@ -302,6 +302,25 @@ pub(crate) fn never_committed(span: Span) -> Diagnostic {
     .help("put `wgmma.commit_group.sync.aligned; wgmma.wait_group.sync.aligned 0;` after the MMAs")
 }
 
+pub(crate) fn wait_for_uncommitted(span: Span, mma: Span) -> Diagnostic {
+    section(
+        suspicious(653, span, "this does not wait for the MMA before it, which is in no group yet").label(mma, "this MMA"),
+        "`wgmma.wait_group` waits for the groups that `wgmma.commit_group` has made",
+        "9.7.15.7.3",
+    )
+    .help("put `wgmma.commit_group.sync.aligned;` before it")
+}
+
+pub(crate) fn stage_freed(span: Span, op: &str, mma: Span) -> Diagnostic {
+    section(
+        suspicious(692, span, format!("this `{op}` frees the stage that a `wgmma.mma_async` may still read"))
+            .label(mma, "it is read here"),
+        "an MMA reads its matrices until `wgmma.wait_group` has waited for its group",
+        "9.7.15.7.3",
+    )
+    .help("put `wgmma.wait_group.sync.aligned 0;` before it, or free the stage of the MMA before")
+}
+
 pub(crate) fn arrives_while_loading(span: Span, load: Span, sure: bool) -> Diagnostic {
     section(
         found(654, span, sure, "this thread arrives while its `tcgen05.ld` may still be reading Tensor Memory")

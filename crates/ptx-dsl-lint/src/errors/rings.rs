@@ -22,6 +22,15 @@ pub(crate) fn never_complete_round(
     .help("initialise it with the number of arrivals in a round, or let the other threads arrive too")
 }
 
+pub(crate) fn wait_ignored(span: Span, op: &str) -> Diagnostic {
+    section(
+        suspicious(677, span, format!("nothing reads the result of this `{op}`, so the code after it does not wait")),
+        "it is true if the phase has completed; `try_wait` may give up before, and `test_wait` never waits",
+        "9.7.13.15.16",
+    )
+    .help("branch back to it until its result is true: `@!p bra again;`")
+}
+
 pub(crate) fn more_than_room(span: Span, name: &str, bytes: u64, room: u64, copy: Span) -> Diagnostic {
     let message = format!("`{name}` expects {bytes} bytes, but the copies of a stage have room for {room}");
     section(

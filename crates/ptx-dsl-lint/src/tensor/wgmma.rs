@@ -7,7 +7,8 @@ use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::region::MAX_REGIONS;
 use ptx_dsl_isa::hir::{Instr, Operand};
-use ptx_dsl_isa::isa::{Group, Role, Step};
+use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_isa::isa::{Group, Mbarrier, Role, Step};
 use ptx_dsl_isa::opcode::op;
 
 pub(crate) fn check(kernel: &Kernel) {
@@ -78,9 +79,11 @@ fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
     };
     let mut reported = Bits::none(vars.len());
     let (mut any, mut fenceless) = (false, false);
-    for_each_instr(&flow.cfg, groups.bits() + 1, &step, &mut |_, at, i, set| {
+    let stages: Vec<Vec<Val>> = groups.copies.iter().map(|at| stages_of(flow, *at)).collect();
+    let (mut released, mut uncommitted) = (false, false);
+    for_each_instr(&flow.cfg, groups.bits() + 1, &step, &mut |b, at, i, set| {
         if is_mma(i) {
-            if !set.has(tail) && !fenceless {
+            if !fenceless && (!set.has(tail) || fences_follow(flow, b, at)) {
                 fenceless = true;
                 kernel.report(errors::no_wgmma_fence(i.span));
             }
@@ -113,6 +116,19 @@ fn used(kernel: &Kernel, groups: &Groups, vars: &[Vec<u32>]) {
                     kernel.report(errors::wgmma_overwritten(i.span, flow.register_name(var), mma));
                 }
                 (None, None) => {}
+            }
+        }
+        let mut open = (0..vars.len()).filter_map(|k| Some((k, groups.open(set, k)?)));
+        if i.opcode == op::wgmma_wait_group && i.constant("N") == Some(0) && !uncommitted {
+            if let Some((k, _)) = open.find(|(_, never)| *never) {
+                uncommitted = true;
+                kernel.report(errors::wait_for_uncommitted(i.span, flow.instr(groups.copies[k]).span));
+            }
+        } else if i.entry.effects.mbarrier == Mbarrier::Arrive && !released {
+            let reads = |k: usize| frees_stage(flow, &stages[k], groups.copies[k], b, at);
+            if let Some((k, _)) = open.find(|(k, _)| reads(*k)) {
+                released = true;
+                kernel.report(errors::stage_freed(i.span, i.entry.opcode, flow.instr(groups.copies[k]).span));
             }
         }
         if ends_thread(i)
@@ -149,4 +165,63 @@ fn writes_one(flow: &Flow, at: u32, vars: &[u32]) -> Option<u32> {
         }
     }
     None
+}
+
+/// Do all fences of the kernel come only after this MMA? Then it runs once without one.
+fn fences_follow(flow: &Flow, block: u32, at: u32) -> bool {
+    flow.walk().filter(|(_, _, i)| i.opcode == op::wgmma_fence).all(|(of, fence, _)| {
+        if of == block { fence > at } else { flow.cfg.dominates(block, of) }
+    })
+}
+
+/// The numbers of stages from which an instruction computes its addresses: registers that it multiplies by a constant.
+fn stages_of(flow: &Flow, at: u32) -> Vec<Val> {
+    let mut stages = Vec::new();
+    let mut stack: Vec<Val> = Vec::new();
+    for arg in flow.instr(at).operands.iter().filter(|a| a.role != Role::Dst && a.name != "a") {
+        arg.value.registers(&mut |r, lane| stack.push(flow.ssa.read(at, r, lane)));
+    }
+    let mut seen: Vec<Val> = Vec::new();
+    while let Some(v) = stack.pop() {
+        let v = flow.origin(v);
+        let Some(maker) = flow.ssa.maker(v).filter(|_| !seen.contains(&v) && seen.len() < 64) else { continue };
+        seen.push(v);
+        let i = flow.instr(maker);
+        if matches!(i.opcode, op::mad | op::mul | op::shl)
+            && i.constant("b").is_some()
+            && let Some(stage) = flow.source(maker, "a")
+        {
+            stages.push(renamed(flow, stage));
+            stack.extend(flow.source(maker, "c"));
+        } else if i.address().is_none() {
+            flow.ssa.push_uses(maker, &mut stack);
+        }
+    }
+    stages
+}
+
+/// The value of which this one is a copy.
+fn renamed(flow: &Flow, v: Val) -> Val {
+    let mut v = flow.origin(v);
+    for _ in 0..8 {
+        let Some(maker) = flow.ssa.maker(v).filter(|m| renames(flow.instr(*m))) else { break };
+        let Some(from) = flow.source(maker, "a") else { break };
+        v = flow.origin(from);
+    }
+    v
+}
+
+/// Does an arrival free the stage that an MMA reads: is its object computed from the same number, which changes in a loop?
+fn frees_stage(flow: &Flow, stages: &[Val], mma: u32, block: u32, at: u32) -> bool {
+    let of = flow.cfg.block_of(mma);
+    let same_round = if of == block { mma < at } else { flow.cfg.dominates(of, block) };
+    same_round
+        && stages_of(flow, at).iter().any(|v| {
+            let counter = match &flow.ssa.values[*v as usize] {
+                Value::Phi { block, .. } => Some(*block),
+                _ => None,
+            };
+            counter.is_some_and(|header| flow.cfg.in_loop(header) && flow.cfg.dominates(header, of))
+                && stages.contains(v)
+        })
 }

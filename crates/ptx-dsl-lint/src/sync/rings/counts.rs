@@ -9,6 +9,7 @@ use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::lanes::{LaneFact, Uniformity};
 use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::sites::{Site, exact, in_loop};
+use ptx_dsl_analysis::threads::{Set, THREADS, has_thread, union_with};
 use ptx_dsl_isa::span::Span;
 
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
@@ -80,11 +81,17 @@ fn too_few(kernel: &Kernel, rings: &Rings, wait: &RingOp, object: &Object) -> bo
         let present = kernel.threads_at(a.site.block, a.site.at);
         arrivals = arrivals.saturating_add(each.saturating_mul(max_threads(&present, lanes, threads)));
     }
+    let mut each_once = false;
+    if arrivals >= object.count
+        && let Some(fewer) = alternatives(kernel, rings, object)
+    {
+        (arrivals, each_once) = (fewer, true);
+    }
     if arrivals >= object.count || rings.success(flow, wait).is_none() {
         return false;
     }
     // A wait that starts with parity 1 blocks in the second round only.
-    let sure = wait.first(object.offset).and_then(|v| v.number) == Some(0);
+    let sure = wait.first(object.offset).and_then(|v| v.number) == Some(0) && !each_once;
     let span = flow.instr(wait.site.at).span;
     let init = flow.instr(object.init.site.at).span;
     kernel.report(errors::never_complete_round(
@@ -96,6 +103,43 @@ fn too_few(kernel: &Kernel, rings: &Rings, wait: &RingOp, object: &Object) -> bo
         sure,
     ));
     true
+}
+
+/// The arrivals of a phase, where each thread arrives at one of several statements: after one wait or another for the same stage of another
+/// ring, as before a loop and in it. `None` if the statements are no such alternatives.
+fn alternatives(kernel: &Kernel, rings: &Rings, object: &Object) -> Option<u64> {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let mut released: Option<(u32, &[i64])> = None;
+    let mut waits: Vec<u32> = Vec::new();
+    let mut set: Set = [0; THREADS / 64];
+    for a in &object.arrivals {
+        if a.kind != OpKind::Arrive(Some(1)) {
+            return None;
+        }
+        let before = |w: &&RingOp| {
+            w.kind == OpKind::Wait
+                && !w.any
+                && rings.loops.innermost(a.site.block).is_some_and(|h| rings.loops.contains(h, w.site.block))
+                && rings.success(flow, w).is_some_and(|behind| flow.cfg.dominates(behind, a.site.block))
+        };
+        // the last wait before it
+        let wait = rings.uses.iter().filter(before).max_by_key(|w| w.site.at)?;
+        let mut stages: Vec<i64> = wait.objects.clone();
+        stages.sort_unstable();
+        let ring = *released.get_or_insert((wait.var, &wait.objects));
+        let same = ring.0 == wait.var && ring.1.len() == stages.len() && ring.1.iter().all(|o| stages.contains(o));
+        if !same || waits.contains(&wait.site.at) || wait.objects.contains(&object.offset) && wait.var == object.var {
+            return None;
+        }
+        waits.push(wait.site.at);
+        let present = kernel.threads_at(a.site.block, a.site.at);
+        if present.elected || present.not_elected || lanes.cta_size.exact.is_none() {
+            return None;
+        }
+        union_with(&mut set, &present.set);
+    }
+    let n = lanes.cta_size.exact?;
+    (waits.len() > 1).then(|| (0..n).filter(|t| has_thread(&set, *t)).count() as u64)
 }
 
 /// The largest number of threads that a CTA can have, if the kernel gives one.

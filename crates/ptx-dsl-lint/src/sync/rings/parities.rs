@@ -161,7 +161,8 @@ fn circle(kernel: &Kernel, rings: &Rings) {
     // Waits for a first phase, each with its success block.
     let mut blocked: Vec<(&RingOp, u32)> = Vec::new();
     for w in &rings.uses {
-        if is_ordered_wait(w)
+        if w.kind == OpKind::Wait
+            && !w.any
             && w.visits[0].number == Some(0)
             && let Some(behind) = rings.success(flow, w)
         {
