@@ -71,7 +71,7 @@ pub struct Paths<'a, 'h> {
     seen: Vec<Vec<PathState>>,
     /// Values whose conditions must not be guessed, because they may depend on the query.
     pub no_guess: Option<&'a dyn Fn(Val) -> bool>,
-    /// By block: the query looks at it. A branch that cannot be guessed is passed if no block matters up to where its ways meet again.
+    /// By block: the query looks at it. A branch is passed without a guess if no block matters up to where its ways meet again.
     pub matters: Option<Vec<bool>>,
 }
 
@@ -211,22 +211,22 @@ impl<'a, 'h> Paths<'a, 'h> {
             Some((p, _)) => self.known(state, p, 0),
             None => None,
         };
-        let mut blocked = false;
         for (n, e) in cfg.blocks[state.block as usize].succ.iter().enumerate() {
             let mut next = state.clone();
             match (guard, e.when, value) {
                 (Some(_), Some(when), Some(v)) if v != when => continue,
-                (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => {
-                    blocked = true;
-                    continue;
-                }
+                (Some((p, _)), Some(when), None) if !self.guess(&mut next, p, when) => continue,
                 (None, _, _) if branch.is_some() => next.certain = false,
                 _ => {}
             }
             self.enter(&mut next, state.block, n as u32, e.to);
             self.push(next, e.to, entered, stack);
         }
-        if blocked && let Some((next, to)) = self.pass(state) {
+        // A guess would keep later branches on the same inputs from being guessed.
+        if guard.is_some()
+            && value.is_none()
+            && let Some((next, to)) = self.pass(state)
+        {
             self.push(next, to, entered, stack);
         }
     }

@@ -68,6 +68,11 @@ impl Groups {
         }
     }
 
+    /// The copy has not been started.
+    pub(crate) fn forget(&self, set: &mut Bits, k: usize) {
+        (0..Groups::BITS).for_each(|n| set.unset(k * Groups::BITS + n));
+    }
+
     pub(crate) fn commit(&self, set: &mut Bits) {
         for k in 0..self.copies.len() {
             let base = k * Groups::BITS;

@@ -211,7 +211,7 @@ pub static RULES: &[Rule] = &[
         &[BROKEN]),
     rule(684, "9.7.13.17", "`try_cancel` on a path on which an earlier request failed",
         &[broken("if the path has no other condition"), suspicious("elsewhere")]),
-    rule(685, "9.7.13.13", "memory used before and after `griddepcontrol.wait`, or read only before it",
+    rule(685, "9.7.13.13", "memory used before and after `griddepcontrol.wait`, or read only before it; `launch_dependents` in a kernel that reads global memory and never waits",
         &[SUSPICIOUS]),
     rule(686, "9.7.13.14", "a copy to one place, a request for a cluster or an MMA by the elected lane of each warp",
         &[SUSPICIOUS]),

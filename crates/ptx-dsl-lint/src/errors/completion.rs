@@ -46,6 +46,16 @@ pub(crate) fn asks_again(span: Span, query: Span, sure: bool) -> Diagnostic {
     .help("leave the loop when `is_canceled` is false, before the next `clusterlaunchcontrol.try_cancel`")
 }
 
+pub(crate) fn never_waits_for_the_grid(span: Span, read: Span) -> Diagnostic {
+    section(
+        suspicious(685, span, "this lets the next grid start, but the kernel never waits for the grid before it")
+            .label(read, "this may read what that grid writes"),
+        "with a dependent launch the grid before may still run; what it writes is visible only after `griddepcontrol.wait`",
+        "9.7.13.13",
+    )
+    .help("put `griddepcontrol.wait;` before the first access to memory that an earlier grid writes or reads")
+}
+
 pub(crate) fn before_the_grid(span: Span, wait: Span, again: bool) -> Diagnostic {
     let what = if again {
         "this accesses memory before `griddepcontrol.wait` that the kernel also accesses after it"

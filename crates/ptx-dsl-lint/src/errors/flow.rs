@@ -283,7 +283,7 @@ pub(crate) fn unwritten(span: Span, reg: &str, when: Unwritten) -> Diagnostic {
         ),
         Unwritten::OptionalSum => (
             format!("this product is added to `{reg}`, but nothing wrote it before the first time"),
-            "make `scale-d` false in the first product of a tile, or set the sums to zero before it",
+            "let the first product of a tile overwrite the sums, or set them to zero before it",
         ),
     };
     suspicious(620, span, message)

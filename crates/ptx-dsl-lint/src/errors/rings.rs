@@ -28,7 +28,7 @@ pub(crate) fn wait_ignored(span: Span, op: &str) -> Diagnostic {
         "it is true if the phase has completed; `try_wait` may give up before, and `test_wait` never waits",
         "9.7.13.15.16",
     )
-    .help("branch back to it until its result is true: `@!p bra again;`")
+    .help("branch back to it until its result is true")
 }
 
 pub(crate) fn more_than_room(span: Span, name: &str, bytes: u64, room: u64, copy: Span) -> Diagnostic {

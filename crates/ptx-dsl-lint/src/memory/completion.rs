@@ -157,7 +157,10 @@ fn results(kernel: &Kernel) {
 /// are visible after the wait.
 fn grid(kernel: &Kernel) {
     let flow = kernel.flow;
-    let Some(wait) = flow.cfg.find(&waits) else { return };
+    let Some(wait) = flow.cfg.find(&waits) else {
+        never_waits(kernel);
+        return;
+    };
     let step = |_: u32, i: &Instr, set: &mut Bits| {
         if waits(i) {
             set.set(0);
@@ -201,6 +204,29 @@ fn grid(kernel: &Kernel) {
     }
     if let (Some(span), false) = (first, reads) {
         kernel.report(errors::before_the_grid(span, wait.span, false));
+    }
+}
+
+/// A kernel that lets the next grid start before its last access to global memory, as in a chain of dependent launches, and never waits for
+/// the grid before it. The first kernel of a chain need not.
+fn never_waits(kernel: &Kernel) {
+    let flow = kernel.flow;
+    let global = |at: u32, i: &Instr| {
+        may_read(i)
+            || matches!(plain_access(i), Some((arg, true))
+                if kernel.region(at, arg, i.bytes()).is_none_or(|r| r.space == Space::Global) && !i.has_any(SHARED))
+            || i.has(q::bulk_group) && i.operand("srcMem").is_some()
+    };
+    let Some((launches, at, i)) = flow.walk().find(|(_, _, i)| i.opcode == op::griddepcontrol && !waits(i)) else {
+        return;
+    };
+    let follows = flow.cfg.reachable_from(flow.cfg.blocks[launches as usize].succ.iter().map(|e| e.to));
+    let behind = |b: u32, n: u32| follows[b as usize] || b == launches && n > at;
+    let read = flow.walk().find(|(_, _, i)| may_read(i) && !i.has(q::nc)).map(|(_, _, i)| i.span);
+    if let Some(read) = read
+        && flow.walk().any(|(b, n, i)| behind(b, n) && global(n, i))
+    {
+        kernel.report(errors::never_waits_for_the_grid(i.span, read));
     }
 }
 

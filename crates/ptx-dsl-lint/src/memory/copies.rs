@@ -12,6 +12,7 @@ use ptx_dsl_analysis::dataflow::{Bits, for_each_instr, for_each_instr_edge};
 use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
+use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Control, Group, Step};
@@ -217,7 +218,20 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
     let mut reported = Bits::none(n);
     let step = |at: u32, i: &Instr, set: &mut Bits| update_groups(groups, at, i, set);
     let bypasses = bypasses(kernel, groups, list);
+    let roles: Vec<Vec<(Val, bool)>> = groups.copies.iter().map(|at| role(flow, *at)).collect();
     let edge = |b: u32, to: u32, set: &mut Bits| {
+        // A thread of another role has not started the copy.
+        let of_others = |k: &usize| {
+            let (p, _) = flow.cfg.branch(b).and_then(|branch| flow.guard(branch))?;
+            let mut edges = flow.cfg.blocks[b as usize].succ.iter().filter(|e| e.to == to);
+            let when = edges.next().filter(|_| edges.next().is_none())?.when?;
+            roles[*k].contains(&(flow.origin(p), !when)).then_some(())
+        };
+        for k in (0..n).filter(|k| of_others(k).is_some()) {
+            groups.forget(set, k);
+            set.unset(behind_groups + 2 * k);
+            set.unset(behind_groups + 2 * k + 1);
+        }
         for (_, _, k) in bypasses.iter().filter(|(from, over, _)| (*from, *over) == (b, to)) {
             set.unset(behind_groups + 2 * k);
             set.unset(behind_groups + 2 * k + 1);
@@ -286,6 +300,28 @@ fn bypasses(kernel: &Kernel, groups: &Groups, list: &[Store]) -> Vec<(u32, u32, 
         }
     }
     out
+}
+
+/// The predicates that a thread needs to come to an instruction, if they have one value for each thread: nothing in a loop computes them.
+fn role(flow: &Flow, at: u32) -> Vec<(Val, bool)> {
+    let steady = |p: Val| flow.ssa.maker(p).is_some_and(|maker| !flow.cfg.in_loop(flow.cfg.block_of(maker)));
+    let mut all: Vec<(Val, bool)> = flow.guard(at).map(|(p, is)| (flow.origin(p), is)).into_iter().collect();
+    let mut b = flow.cfg.block_of(at);
+    for _ in 0..200 {
+        let up = flow.cfg.idom[b as usize];
+        if up == NONE || up == b {
+            break;
+        }
+        if let Some((p, _)) = flow.cfg.branch(up).and_then(|branch| flow.guard(branch))
+            && flow.cfg.only_predecessor(b, up)
+            && let Some(when) = flow.cfg.blocks[up as usize].succ.iter().find(|e| e.to == b).and_then(|e| e.when)
+        {
+            all.push((flow.origin(p), when));
+        }
+        b = up;
+    }
+    all.retain(|(p, _)| steady(*p));
+    all
 }
 
 /// Is there certainly a thread that reaches the second site and not the first?

@@ -2,7 +2,10 @@
 
 use crate::errors::flow as errors;
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::lanes::{LaneFact, Lanes};
+use ptx_dsl_analysis::cfg::NONE;
+use ptx_dsl_analysis::induction::Induction;
+use ptx_dsl_analysis::lanes::Lanes;
+use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::paths::{Paths, Step};
 use ptx_dsl_analysis::ssa::UNDEF;
 use ptx_dsl_isa::diag::Diagnostic;
@@ -19,13 +22,14 @@ pub(crate) fn check(flow: &Flow, lanes: &Lanes) -> Vec<Diagnostic> {
     let mut found = Found { flow, variables: Vec::new(), list: Vec::new() };
     never(&mut found);
     let writes = Writes::new(flow);
-    sums(&mut found, lanes, &writes);
+    let loops = Loops::new(&flow.cfg);
+    sums(&mut found, &loops, &writes);
     let maybe = flow.ssa.maybe_undefined();
     if maybe.iter().skip(1).any(|may| *may) {
         first_time(&mut found, &maybe, &writes);
         on_some_path(&mut found, lanes, &maybe, &writes);
     }
-    tensor_memory(&mut found, lanes);
+    tensor_memory(&mut found, &loops);
     found.list
 }
 
@@ -96,13 +100,13 @@ fn never(found: &mut Found) {
 }
 
 /// The sums of a `wgmma` that adds to them, if no instruction before the first one has written them. The sums are its destination.
-fn sums(found: &mut Found, lanes: &Lanes, writes: &Writes) {
+fn sums(found: &mut Found, loops: &Loops, writes: &Writes) {
     let flow = found.flow;
     for (block, at, i) in flow.walk() {
         if i.entry.effects.group != Group::Wgmma(GroupStep::Start) || i.pred.is_some() {
             continue;
         }
-        let Some(sums) = i.operands.iter().find(|a| a.role == Role::Dst).filter(|_| adds(flow, lanes, at, "scale-d"))
+        let Some(sums) = i.operands.iter().find(|a| a.role == Role::Dst).filter(|_| adds(flow, loops, block, at, "scale-d"))
         else {
             continue;
         };
@@ -113,13 +117,17 @@ fn sums(found: &mut Found, lanes: &Lanes, writes: &Writes) {
     }
 }
 
-/// Is this predicate of a matrix instruction certainly true?
-fn adds(flow: &Flow, lanes: &Lanes, at: u32, name: &str) -> bool {
+/// Is this predicate of a matrix instruction certainly true when it runs for the first time?
+fn adds(flow: &Flow, loops: &Loops, block: u32, at: u32, name: &str) -> bool {
     match flow.instr(at).value(name) {
         Some(Operand::Imm(n)) => *n != 0,
         Some(Operand::Reg(r, lane)) => {
-            let v = flow.ssa.read(at, *r, *lane);
-            matches!(lanes.facts.get(v as usize), Some(LaneFact::Const(n)) if *n != 0)
+            let values = [flow.ssa.read(at, *r, *lane)];
+            let counts = |h: &u32| Induction::depends_on_counter(flow, *h, &values) == Some(true);
+            let mut around = std::iter::successors(loops.innermost(block), |h| loops.parent(*h));
+            let header = around.find(counts).unwrap_or(NONE);
+            let first = Induction::new(flow, loops, header, &values, None);
+            first.is_some_and(|first| first.value(values[0]).is_some_and(|n| n != 0))
         }
         _ => false,
     }
@@ -237,17 +245,20 @@ fn maybe_undefined_uses(found: &Found, maybe: &[bool]) -> Vec<(u32, u32)> {
     candidates
 }
 
-/// Accumulators in Tensor Memory of a kernel in which every MMA adds to what is there, and nothing else writes there.
-fn tensor_memory(found: &mut Found, lanes: &Lanes) {
+/// Accumulators in Tensor Memory of a kernel with a loop of MMAs in which every MMA adds to what is there, and nothing else writes there.
+fn tensor_memory(found: &mut Found, loops: &Loops) {
     let flow = found.flow;
     let is = |i: &Instr, tensor: Tensor| i.entry.effects.tensor == tensor;
-    if !flow.function.entry || flow.calls || !flow.cfg.any(&|i| is(i, Tensor::Alloc)) {
+    let needed = [Tensor::Alloc, Tensor::Load].iter().all(|tensor| flow.cfg.any(&|i| is(i, *tensor)));
+    if !flow.function.entry || flow.calls || !needed {
         return;
     }
     let mut first = None;
-    for (_, at, i) in flow.walk() {
+    for (block, at, i) in flow.walk() {
         match i.entry.effects.tensor {
-            Tensor::Mma if adds(flow, lanes, at, "enable-input-d") => first = first.or(Some(i)),
+            Tensor::Mma if adds(flow, loops, block, at, "enable-input-d") => {
+                first = first.or(flow.cfg.in_loop(block).then_some(i));
+            }
             Tensor::Mma => return,
             Tensor::Store | Tensor::Copy => return,
             _ => {}
