@@ -322,6 +322,10 @@ impl Monitor for Checked {
         self.tensor_access(access, who)
     }
 
+    fn tensor_unwritten(&mut self, who: Who, rank: u32, lane: usize, column: usize) -> bool {
+        self.tensor.is_unwritten(who.slot, rank, lane, column)
+    }
+
     fn writes_box(&mut self, of: &SharedBox, copy: u64, who: Who) {
         self.box_written(*of, copy, who);
     }

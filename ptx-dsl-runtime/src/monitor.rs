@@ -522,6 +522,11 @@ pub trait Monitor: 'static {
     fn unwritten(&mut self, _: &Access) -> u64 {
         0
     }
+    /// Has nothing written this lane and column of the Tensor Memory of a CTA, which [`Monitor::tensor`] has told of?
+    #[doc(hidden)]
+    fn tensor_unwritten(&mut self, _: Who, _rank: u32, _lane: usize, _column: usize) -> bool {
+        false
+    }
     /// What a thread has just stored comes from bytes that nothing has written.
     #[doc(hidden)]
     fn undefined(&mut self, _: &Access) {}

@@ -44,6 +44,8 @@ mod shared_bounds;
 mod shuffles;
 #[path = "load/tensor_memory.rs"]
 mod tensor_memory;
+#[path = "load/sums.rs"]
+mod sums;
 #[path = "load/translations.rs"]
 mod translations;
 #[path = "load/unwritten.rs"]

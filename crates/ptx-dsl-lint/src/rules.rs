@@ -140,7 +140,7 @@ pub static RULES: &[Rule] = &[
     rule(648, "9.7.9.25.3", "an access to memory that a `cp.async` may still write, uncommitted or of a group that was not waited for",
         &[BROKEN]),
     rule(649, "9.7.9.25.6", "the source or the tensor map of a bulk copy changed before its group has completed, by its thread or by others that cannot know; buffers filled in turn, with a wait that leaves as many groups pending as there are buffers",
-        &[BROKEN]),
+        &[BROKEN, suspicious("in an array that also holds other things")]),
     rule(650, "9.7.9.25, 9.7.15.7", "a thread that exits with a `cp.async`, a bulk copy or a `wgmma` in flight",
         &[SUSPICIOUS]),
     rule(651, "9.7.15.7.3", "registers of a `wgmma.mma_async` read or written before its wait",

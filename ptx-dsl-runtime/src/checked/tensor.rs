@@ -119,6 +119,12 @@ impl TensorMemory {
         }
     }
 
+    /// Has nothing written this word of the Tensor Memory of a CTA, of which others are written?
+    pub fn is_unwritten(&self, slot: u32, rank: u32, lane: usize, column: usize) -> bool {
+        let lacks = |shadow: &Shadow| !shadow.written.has_any(&(lane..lane + 1), &(column..column + 1));
+        self.ctas.get(&(slot, rank)).is_some_and(lacks)
+    }
+
     /// `tcgen05.wait`
     pub fn wait(&mut self, warp: &mut Warp, lanes: u32, stores: bool) {
         let waits = &mut self.waits.entry(warp.id).or_default()[usize::from(stores)];

@@ -85,6 +85,8 @@ pub enum FaultKind {
         register: String,
         /// the name of the register that the thread has not written, from which the value comes
         from: String,
+        /// the statement that has read that register first, if another one has before; else empty
+        read: String,
         /// what happens to it: "used as an address"
         what: String,
     },

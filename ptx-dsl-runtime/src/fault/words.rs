@@ -33,11 +33,11 @@ impl fmt::Display for FaultKind {
             TensorUnwritten(read) => fmt::Display::fmt(read, f),
             MatrixOutOfBounds(bounds) => fmt::Display::fmt(bounds, f),
             MatrixLayout(layout) => fmt::Display::fmt(layout, f),
-            UndefinedRegister { register, from, what } if from == register => {
-                write!(f, "`{register}` is {what}, but this thread has not written it")
-            }
-            UndefinedRegister { register, from, what } => {
-                write!(f, "`{register}` is {what}, but it comes from `{from}`, which this thread has not written")
+            UndefinedRegister { register, from, read, what } => {
+                let before = if read.is_empty() { String::new() } else { format!(" before {read} reads it") };
+                let comes = if from == register { String::new() } else { format!("it comes from `{from}`, which ") };
+                let it = if from == register { " it" } else { "" };
+                write!(f, "`{register}` is {what}, but {comes}this thread has not written{it}{before}")
             }
             PendingRegister { register, from, load } => {
                 let copy = if register == from { String::new() } else { format!(", a copy of `{from}`,") };

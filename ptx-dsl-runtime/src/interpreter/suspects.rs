@@ -3,10 +3,12 @@
 
 use super::liveness::{Liveness, register};
 use super::loaded::{Loaded, Rule};
-use ptx_dsl_isa::image::{Action, Image, Instr, Register, Source};
-use ptx_dsl_isa::isa::Host;
+use crate::qual::{Q, q};
+use ptx_dsl_isa::image::{Action, Image, Instr, Region, Register, Source};
+use ptx_dsl_isa::isa::{Group, Host, Step};
 use ptx_dsl_isa::isa::effect;
 use ptx_dsl_isa::opcode::op;
+use std::ops::Range;
 use std::sync::Arc;
 
 /// How the lanes of a result are undefined, where those of sources are.
@@ -22,6 +24,8 @@ pub(super) enum Carry {
     Selected,
     /// If the source is in the lane that it comes from: `shfl`. When it runs, not before.
     Shuffled,
+    /// Those of a product of matrices: [`Sums`].
+    Sums,
 }
 
 impl Carry {
@@ -34,6 +38,7 @@ impl Carry {
         match (opcode, &i.sources[..]) {
             (op::selp, _) => Carry::Selected,
             (op::shfl | op::shfl_sync, _) => Carry::Shuffled,
+            _ if instr.adds_products() => Carry::Sums,
             (op::mul | op::mad | op::mul24 | op::mad24, [a, b, ..]) if zero(a) || zero(b) => Carry::Never,
             // the same register twice may be a way to write zero
             (_, [a, b, ..]) if a == b => Carry::Never,
@@ -43,11 +48,49 @@ impl Carry {
     }
 }
 
+/// Where a product of matrices has its factors and the sums that it adds to, among its sources.
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub(super) struct Sums {
+    /// The registers of the right factor. Its result is undefined in all lanes if one of them is: each row has a product with it.
+    pub factor: Range<usize>,
+    /// The old sum of the first result. A lane of a result is undefined if that of its old sum is.
+    pub first: usize,
+    /// The predicate without which the old sums do not count.
+    pub adds: Option<usize>,
+}
+
+impl Sums {
+    /// `None` if the places are not known: with scales or metadata, or with sums of another type than the results.
+    pub fn new(i: &Instr, qualifiers: Q, widths: &[u32]) -> Option<Sums> {
+        let Action::Opcode { opcode, .. } = i.action else { return None };
+        let instr = opcode.entries().next().map(|e| e.instr).filter(|instr| instr.adds_products())?;
+        let results = i.results.len();
+        if instr.effects.group == Group::Wgmma(Step::Start) {
+            // the old sums stand before the last source, which says what is held
+            let first = i.sources.len().checked_sub(1 + results)?;
+            let is_predicate = |s: &Source| register(s).is_some_and(|r| widths.get(r as usize) == Some(&1));
+            let adds = i.sources.iter().position(is_predicate);
+            // a constant one stands behind the descriptor of B
+            let fragment = i.sources.first().and_then(register).is_some_and(|r| widths.get(r as usize) == Some(&32));
+            let behind = if fragment { 5 } else { 2 } + if opcode == op::wgmma_mma_async_sp { 2 } else { 0 };
+            return Some(Sums { factor: 0..0, first, adds: Some(adds.unwrap_or(behind)) });
+        }
+        let types = qualifiers.types();
+        let dense = instr.operands.last().is_some_and(|o| o.name == "c") && !qualifiers.has(q::block_scale);
+        let first = i.sources.len().checked_sub(results).filter(|_| dense && types.first() == types.last())?;
+        // with 16 rows A has twice as many registers as B
+        let factor = if first.is_multiple_of(3) { 2 * first / 3..first } else { first / 2..first };
+        Some(Sums { factor, first, adds: None })
+    }
+}
+
 /// The registers of a kernel that are watched.
 #[derive(Debug, Default, Clone)]
 pub(super) struct Suspects {
     /// By register.
     found: Vec<bool>,
+    /// The bits of all registers.
+    pub widths: Arc<[u32]>,
     /// Those that wait for `tcgen05.wait::ld`, and for `wgmma.fence`.
     pub loaded: [Arc<Loaded>; 2],
 }
@@ -61,7 +104,8 @@ impl Suspects {
         if found.contains(&true) {
             while spread(image, &mut found) {}
         }
-        Suspects { found, loaded: [Rule::Loads, Rule::Products].map(|rule| Arc::new(Loaded::new(rule, image))) }
+        let widths = image.registers.iter().map(|width| u32::from(*width)).collect();
+        Suspects { found, widths, loaded: [Rule::Loads, Rule::Products].map(|rule| Arc::new(Loaded::new(rule, image))) }
     }
 
     #[inline]
@@ -78,7 +122,7 @@ impl Suspects {
 /// Adds the results of instructions that carry on what they read. False if there are no more.
 fn spread(image: &Image, found: &mut [bool]) -> bool {
     let mut changed = false;
-    for i in image.regions.iter().flat_map(|region| &region.body) {
+    for i in image.regions.iter().flat_map(Region::instructions) {
         let reads = i.sources.iter().filter_map(register).any(|r| found[r as usize]);
         if reads && Carry::of(i) != Carry::Never {
             for r in i.results.iter().flatten() {
@@ -92,7 +136,7 @@ fn spread(image: &Image, found: &mut [bool]) -> bool {
 #[cfg(test)]
 mod tests {
     use super::*;
-    use ptx_dsl_isa::image::{End, Guard, Region};
+    use ptx_dsl_isa::image::{End, Guard};
     use ptx_dsl_isa::opcode::Opcode;
 
     fn instr(opcode: Opcode, guard: Option<Guard>, sources: &[Register], result: Register) -> Instr {

@@ -4,9 +4,9 @@
 
 use super::op::{Op, Operand};
 use super::runner::Runner;
-use super::suspects::Carry;
+use super::suspects::{Carry, Sums};
 use super::watched::{Root, Watched};
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, TensorUnwritten};
 use crate::fault::words::at;
 use crate::isa::Done;
 use crate::isa::ld_st::{element, elements};
@@ -72,10 +72,15 @@ impl Runner<'_, '_> {
             if watched.carry == Carry::Shuffled {
                 continue;
             }
-            let lost = self.carried(op, watched.carry, k);
+            let lost: Vec<Lost> = match &watched.sums {
+                Some(sums) => (0..op.results.len()).map(|n| self.added(op, sums, n, k)).collect(),
+                None => vec![self.carried(op, watched.carry, k); op.results.len()],
+            };
             if let Some(u) = &mut self.registers.undefined {
-                for r in op.results.iter().flatten() {
-                    u.set(*r, self.lo + k, m, lost.clone());
+                for (r, lost) in op.results.iter().zip(lost) {
+                    if let Some(r) = *r {
+                        u.set(r, self.lo + k, m, lost.map(|(lanes, root)| (lanes, root.read_at(op.site))));
+                    }
                 }
             }
         }
@@ -88,13 +93,13 @@ impl Runner<'_, '_> {
 
     /// Lanes in which the results are undefined.
     fn carried(&self, op: &Op, carry: Carry, k: usize) -> Lost {
-        if carry == Carry::Never || op.sources.is_empty() {
+        if matches!(carry, Carry::Never | Carry::Sums) || op.sources.is_empty() {
             return None;
         }
         let all: Vec<_> = op.sources.iter().map(|o| self.lost_operand(o, k)).collect();
         let lanes = |lost: &Lost| lost.as_ref().map_or(0, |(lanes, _)| *lanes);
         let lost = match (carry, &op.sources[..]) {
-            (Carry::Never | Carry::Shuffled, _) => 0,
+            (Carry::Never | Carry::Shuffled | Carry::Sums, _) => 0,
             (Carry::Any, _) => all.iter().fold(0, |m, u| m | lanes(u)),
             (Carry::All, _) => all.iter().fold(u32::MAX, |m, u| m & lanes(u)),
             (Carry::Selected, [_, _, p]) => {
@@ -106,6 +111,20 @@ impl Runner<'_, '_> {
         };
         let (_, root) = all.into_iter().flatten().find(|(lanes, _)| lanes & lost != 0)?;
         Some((lost, root))
+    }
+
+    /// Lanes in which result `n` of a product of matrices is undefined.
+    fn added(&self, op: &Op, sums: &Sums, n: usize, k: usize) -> Lost {
+        let whole = |o: &Operand| self.lost_operand(o, k).filter(|(lanes, _)| *lanes == u32::MAX);
+        if let Some(lost) = op.sources.get(sums.factor.clone()).unwrap_or_default().iter().find_map(whole) {
+            return Some(lost);
+        }
+        let adds = sums.adds.and_then(|at| op.sources.get(at)).is_none_or(|p| {
+            let p = self.operand(p, k);
+            p.iter().any(|value| value & 1 != 0)
+        });
+        let old = op.sources.get(sums.first + n).filter(|_| adds)?;
+        self.lost_operand(old, k)
     }
 
     /// A store of undefined values. Of a vector some elements may be undefined: padding. So may a byte be that is copied from memory. A
@@ -157,6 +176,13 @@ impl Runner<'_, '_> {
         for access in std::mem::take(&mut self.x.findings.undefined) {
             match access {
                 Undefined::Load(access, bytes) => self.loaded(op, &access, bytes),
+                Undefined::Tensor { result, who, rank, lane, column } => {
+                    let register = op.results.get(result).copied().flatten();
+                    if let (Some(undefined), Some(register)) = (&mut self.registers.undefined, register) {
+                        let root = Root::Tensor { site: who.site, rank, lane, column };
+                        undefined.set(register, who.warp as usize, who.lanes, Some((who.lanes, root)));
+                    }
+                }
                 Undefined::Store(access) => {
                     if let Some(monitor) = self.x.monitor.get() {
                         monitor.undefined(&access);
@@ -213,8 +239,10 @@ impl Runner<'_, '_> {
         }
         let name = |r: Register| self.image.names.get(r as usize).cloned().unwrap_or_default();
         match root {
-            Root::Register(root) => {
-                let kind = FaultKind::UndefinedRegister { register: name(r), from: name(root), what: what.to_owned() };
+            Root::Register { register, read } => {
+                let read = self.x.geometry.statement(read, "");
+                let (register, from) = (name(r), name(register));
+                let kind = FaultKind::UndefinedRegister { register, from, read, what: what.to_owned() };
                 self.x.found(kind, lane).map_err(|kind| self.x.fault(kind, lane))
             }
             Root::Memory { site, space, addresses } => {
@@ -224,6 +252,11 @@ impl Runner<'_, '_> {
             Root::Shuffle { site, reads } => {
                 let read = reads[lane as usize].or_else(|| reads.iter().flatten().next().copied());
                 read.map_or(Ok(()), |read| self.report_origin(r, read.fault(), site, lane, what))
+            }
+            Root::Tensor { site, rank, lane: from, column } => {
+                let (lanes, columns) = (from..from + 1, column..column + 1);
+                let read = TensorUnwritten { lanes, columns, rank, access: "load", operand: "" };
+                self.report_origin(r, FaultKind::TensorUnwritten(Box::new(read)), site, lane, what)
             }
         }
     }

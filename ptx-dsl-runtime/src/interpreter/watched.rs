@@ -3,7 +3,7 @@
 
 use super::liveness::{Walk, register};
 use super::loaded::Touch;
-use super::suspects::{Carry, Suspects};
+use super::suspects::{Carry, Sums, Suspects};
 use crate::Lanes;
 use crate::qual::{Q, q};
 use ptx_dsl_isa::image::{Action, Image, Instr, NO_SITE, Register, Source};
@@ -20,6 +20,8 @@ pub(super) struct Watched {
     /// made an undefined value.
     pub always: bool,
     pub carry: Carry,
+    /// If it is a product of matrices.
+    pub sums: Option<Sums>,
     /// Its sources that have to be defined, with what they are.
     pub needed: Vec<(Register, &'static str)>,
     /// What it stores, if it is a store: the first one and the end among its sources.
@@ -51,6 +53,7 @@ impl Watched {
         Box::new(Watched {
             always,
             carry: Carry::of(i),
+            sums: Sums::new(i, qualifiers, &suspects.widths),
             needed: needed.collect(),
             stored: stores.then_some((1, i.sources.len())),
             effect: barrier || memory != MemoryOp::None,
@@ -86,7 +89,11 @@ pub(super) fn followed(image: &Image, qualifiers: &[Q]) -> Arc<[bool]> {
 #[derive(Debug, Clone)]
 pub(super) enum Root {
     /// A register that the thread has not written.
-    Register(Register),
+    Register {
+        register: Register,
+        /// The statement that has read it first and given its value on; [`NO_SITE`] if none has.
+        read: u32,
+    },
     /// A load from memory that nothing has written.
     Memory {
         /// Of the load.
@@ -94,6 +101,14 @@ pub(super) enum Root {
         space: &'static str,
         /// By lane; 0 if another load has read it.
         addresses: Rc<Lanes>,
+    },
+    /// A load from Tensor Memory that nothing has written: of the first of the lanes.
+    Tensor {
+        /// Of the load.
+        site: u32,
+        rank: u32,
+        lane: usize,
+        column: usize,
     },
     /// A shuffle from a lane that its member mask does not name.
     Shuffle {
@@ -116,13 +131,21 @@ impl Root {
     /// The value of each lane is now that of another lane, which `from` names.
     pub fn moved(self, from: &[u32; 32]) -> Root {
         match self {
-            Root::Register(r) => Root::Register(r),
             Root::Memory { site, space, addresses } => {
                 Root::Memory { site, space, addresses: Rc::new(from.map(|lane| addresses[lane as usize & 31])) }
             }
             Root::Shuffle { site, reads } => {
                 Root::Shuffle { site, reads: Rc::new(from.map(|lane| reads[lane as usize & 31])) }
             }
+            other @ (Root::Register { .. } | Root::Tensor { .. }) => other,
+        }
+    }
+
+    /// A statement reads the value and gives it on.
+    pub fn read_at(self, site: u32) -> Root {
+        match self {
+            Root::Register { register, read: NO_SITE } => Root::Register { register, read: site },
+            other => other,
         }
     }
 }
@@ -151,7 +174,7 @@ impl Undefined {
         self.all.clear();
         self.spread = false;
         for r in self.suspects.registers() {
-            self.all.extend((0..self.warps).map(|w| ((r, w), (u32::MAX, Root::Register(r)))));
+            self.all.extend((0..self.warps).map(|w| ((r, w), (u32::MAX, Root::Register { register: r, read: NO_SITE }))));
         }
     }
 
@@ -170,7 +193,7 @@ impl Undefined {
         let old = self.of(r, w).map_or(0, |(old, _)| old & !lanes);
         match undefined {
             Some((new, root)) if new & lanes != 0 => {
-                self.spread |= !matches!(root, Root::Register(_));
+                self.spread |= !matches!(root, Root::Register { .. });
                 self.all.insert((r, w), (old | new & lanes, root));
             }
             _ if old == 0 => {

@@ -1,7 +1,7 @@
 //! What a monitor has found, if the launch goes on after it.
 
 use crate::fault::Fault;
-use crate::monitor::Access;
+use crate::monitor::{Access, Who};
 use std::sync::Arc;
 
 /// The findings of a launch so far, in order.
@@ -24,6 +24,15 @@ pub(crate) enum Undefined {
     Load(Access, u64),
     /// A store to them of undefined values.
     Store(Access),
+    /// A load of a word of Tensor Memory that nothing has written, into a result of lanes of a warp.
+    Tensor {
+        result: usize,
+        who: Who,
+        rank: u32,
+        /// Of Tensor Memory, for the first of the lanes.
+        lane: usize,
+        column: usize,
+    },
 }
 
 impl Findings {

@@ -5,8 +5,9 @@ use crate::flow::Wait;
 use crate::machine::cluster::Cluster;
 use crate::machine::ctx::Ctx;
 use crate::machine::describe::lanes;
+use crate::machine::findings::Undefined;
 use crate::mem::tmem::{LANES, Tmem};
-use crate::monitor::{TensorAccess, TensorArea, TensorBy};
+use crate::monitor::{TensorAccess, TensorArea, TensorBy, Who};
 use crate::schedule::Choice;
 use crate::steps::{self, effect::Action};
 use crate::sync::collector::Collectors;
@@ -72,6 +73,25 @@ impl Ctx<'_> {
         let area = [TensorArea { rank: self.cur.cta, lanes, columns, operand: "" }];
         let (reads, writes): (&[_], &[_]) = if write { (&[], &area) } else { (&area, &[]) };
         self.tell_tensor(TensorBy::Warp, reads, writes, self.mask).map_err(|kind| self.fault(kind, lane))
+    }
+
+    /// The current warp has loaded registers. `word`: lane and column of Tensor Memory of a lane of a register. What nothing has written is
+    /// undefined.
+    pub fn tensor_loaded(&mut self, registers: usize, word: impl Fn(usize, usize) -> (usize, usize)) {
+        let (mask, rank) = (self.mask, self.cur.cta);
+        let who = self.who(mask);
+        let Some(monitor) = self.monitor.get() else { return };
+        for result in 0..registers {
+            let is_unwritten = |l: &usize| {
+                let (lane, column) = word(result, *l);
+                mask >> l & 1 != 0 && monitor.tensor_unwritten(who, rank, lane, column)
+            };
+            let lanes: Vec<usize> = (0..32).filter(is_unwritten).collect();
+            let Some(first) = lanes.first() else { continue };
+            let (lane, column) = word(result, *first);
+            let who = Who { lanes: lanes.iter().fold(0, |all, l| all | 1 << l), ..who };
+            self.findings.undefined.push(Undefined::Tensor { result, who, rank, lane, column });
+        }
     }
 
     /// The current warp has got columns of its CTA, or gives them back.

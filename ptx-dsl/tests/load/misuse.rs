@@ -131,7 +131,7 @@ fn what_the_stack_has_freed() {
 fn undefined(launch: Launch, body: &str) -> (String, String, String) {
     let fault = fault(launch, body);
     match &fault.kind {
-        FaultKind::UndefinedRegister { register, from, what } => (register.clone(), from.clone(), what.clone()),
+        FaultKind::UndefinedRegister { register, from, what, .. } => (register.clone(), from.clone(), what.clone()),
         _ => panic!("{body}\n{fault}"),
     }
 }

@@ -1,9 +1,9 @@
 //! An entry of the table: one section of the manual about one opcode, with its forms, gates, rules and effects.
 
 use super::effect::{
-    Barrier, Carry, Control, Effects, Fence, Group, Issue, Mbarrier, Meeting, MemoryOp, Proxy, Tensor,
+    Barrier, Carry, Control, Effects, Fence, Group, Issue, Mbarrier, Meeting, MemoryOp, Proxy, Step, Tensor,
 };
-use super::operand::OperandSpec;
+use super::operand::{OpTy, OperandSpec};
 use super::version::{ANY, Ptx, Targets};
 use super::when::When;
 use crate::qualifier::Qualifier;
@@ -41,6 +41,14 @@ pub struct Instr {
     pub host: Host,
     /// What it does besides computing results.
     pub effects: Effects,
+}
+
+impl Instr {
+    /// Does it multiply matrices in registers and add to others: `mma`, `wmma.mma`, `wgmma.mma_async`?
+    pub fn adds_products(&self) -> bool {
+        let sum = |o: &OperandSpec| o.name == "c" && matches!(o.ty, OpTy::Fragment(_));
+        self.effects.group == Group::Wgmma(Step::Start) || self.operands.iter().any(sum)
+    }
 }
 
 /// How both engines call the host's semantics of an instruction: `runtime::isa::<family>::<opcode with _ for .>`.

@@ -214,6 +214,16 @@ pub(crate) fn source_rewritten(span: Span, copy: Span, never: bool, map: bool) -
     .help("put `cp.async.bulk.commit_group; cp.async.bulk.wait_group.read 0;` before this place")
 }
 
+pub(crate) fn source_perhaps_rewritten(span: Span, copy: Span) -> Diagnostic {
+    section(
+        suspicious(649, span, "this may write over the source of a bulk copy that may still read it")
+            .label(copy, "copied here, an iteration before"),
+        "the source of a bulk copy must not change before `cp.async.bulk.wait_group.read`",
+        "9.7.9.25.6",
+    )
+    .help("put `cp.async.bulk.wait_group.read 0;` before this place, in the thread that copies, and a barrier after it")
+}
+
 pub(crate) fn source_rewritten_by_others(span: Span, copy: Span) -> Diagnostic {
     section(
         error(

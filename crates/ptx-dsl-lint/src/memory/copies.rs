@@ -4,6 +4,7 @@
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::may_synchronise::may_synchronise_cta;
+use crate::memory::parts::{Parts, is_steady};
 use crate::pending::{Groups, begin_pending, ends_thread, for_each_pending, is_pending, resolve};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
@@ -14,7 +15,7 @@ use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
-use ptx_dsl_isa::hir::Instr;
+use ptx_dsl_isa::hir::{Arg, Instr};
 use ptx_dsl_isa::isa::{Control, Group, Step};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
@@ -237,6 +238,7 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
             set.unset(behind_groups + 2 * k + 1);
         }
     };
+    let shared = SharedSources::new(kernel, groups, list);
     for_each_instr_edge(&flow.cfg, behind_groups + 2 * n, &step, &edge, &mut |b, at, i, set| {
         let written = match plain_access(i) {
             Some((arg, true)) => Some((arg, i.bytes())),
@@ -259,6 +261,11 @@ fn sources(kernel: &Kernel, groups: &Groups, list: &[Store]) {
                 if (source || map) && open.is_some() {
                     reported.set(k);
                     kernel.report(errors::source_rewritten(arg.span, copy.span, open == Some(true), map));
+                } else if let (Some(false), Some(shared), true) = (open, &shared, i.opcode != op::tensormap_replace)
+                    && shared.rewrites(kernel, k, at, arg)
+                {
+                    (0..n).for_each(|k| reported.set(k));
+                    kernel.report(errors::source_perhaps_rewritten(arg.span, copy.span));
                 } else if source
                     && set.has(behind_groups + 2 * k)
                     && !set.has(behind_groups + 2 * k + 1)
@@ -300,6 +307,46 @@ fn bypasses(kernel: &Kernel, groups: &Groups, list: &[Store]) -> Vec<(u32, u32, 
         }
     }
     out
+}
+
+/// The sources of copies in arrays that hold more than these: each from its start to the next one's.
+struct SharedSources {
+    parts: Parts,
+    /// By copy: the variable and the bytes, if its address is the same each time.
+    sources: Vec<Option<(u32, std::ops::Range<i64>)>>,
+}
+
+impl SharedSources {
+    /// `None` if the bytes of all sources are known without it.
+    fn new(kernel: &Kernel, groups: &Groups, list: &[Store]) -> Option<SharedSources> {
+        let unknown = |store: &Store| {
+            store.source.as_ref().is_some_and(|r| matches!(r.base, AddressBase::Var(_)) && r.bytes.is_none())
+        };
+        if !list.iter().any(unknown) {
+            return None;
+        }
+        let parts = Parts::new(kernel);
+        let start = |at: &u32| {
+            let arg = kernel.flow.instr(*at).operand("srcMem").filter(|arg| is_steady(kernel, *at, arg))?;
+            parts.floor(kernel, *at, arg)
+        };
+        let starts: Vec<Option<(u32, i64)>> = groups.copies.iter().map(start).collect();
+        let source = |start: &Option<(u32, i64)>| {
+            let (var, from) = (*start)?;
+            let (_, free) = parts.free(var, from)?;
+            let next = starts.iter().flatten().filter(|(v, at)| *v == var && *at > from).map(|(_, at)| *at).min();
+            Some((var, from..next.unwrap_or(i64::MAX).min(free)))
+        };
+        let sources = starts.iter().map(source).collect();
+        Some(SharedSources { parts, sources })
+    }
+
+    /// Does a store begin in the source of copy `k`, each time at one place?
+    fn rewrites(&self, kernel: &Kernel, k: usize, at: u32, arg: &Arg) -> bool {
+        let Some((var, bytes)) = self.sources.get(k).and_then(Option::as_ref) else { return false };
+        let floor = self.parts.floor(kernel, at, arg);
+        floor.is_some_and(|(v, from)| v == *var && bytes.contains(&from)) && is_steady(kernel, at, arg)
+    }
 }
 
 /// The predicates that a thread needs to come to an instruction, if they have one value for each thread: nothing in a loop computes them.

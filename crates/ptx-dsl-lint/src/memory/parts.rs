@@ -4,7 +4,12 @@ use crate::kernel::Kernel;
 use ptx_dsl_analysis::floors::Floors;
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reachable::{Query, reachable};
-use ptx_dsl_isa::hir::{Arg, Base, Operand};
+use ptx_dsl_analysis::sources::{Source, all_sources};
+use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand};
+use ptx_dsl_isa::isa::Proxy;
+use ptx_dsl_isa::opcode::op;
+use ptx_dsl_isa::qualifier::q;
 
 /// The bytes of a variable that one copy writes, each time at one of its places.
 struct Filled {
@@ -21,17 +26,28 @@ pub(crate) struct Parts {
     filled: Option<Vec<Filled>>,
 }
 
-/// A copy: its instruction, its destination, its bytes if they are known.
-pub(crate) struct Copy<'a> {
-    pub at: u32,
-    pub into: &'a Arg,
-    pub size: Option<u64>,
+/// Writes shared memory by the async proxy.
+pub(super) fn writes_async(i: &Instr) -> bool {
+    let effects = i.entry.effects;
+    let stores = effects.asynchronous && effects.memory.stores();
+    let into_shared = stores && matches!(effects.proxy, Proxy::Generic | Proxy::Async);
+    ((i.operand("dstMem").is_some() || into_shared) && !i.has(q::bulk_group)) || i.opcode == op::st_bulk
+}
+
+/// The destination of a write through the async proxy.
+pub(super) fn target(i: &Instr) -> Option<&Arg> {
+    for name in ["dstMem", "addr", "a"] {
+        if let Some(arg) = i.operand(name) {
+            return Some(arg);
+        }
+    }
+    None
 }
 
 impl Parts {
-    /// `copies`: all that write to shared memory other than the stores of threads.
-    pub(crate) fn new(kernel: &Kernel, copies: &[Copy]) -> Parts {
-        Parts { floors: Floors::new(kernel.flow, kernel.provenance), filled: filled(kernel, copies) }
+    /// The parts of all shared variables of the kernel.
+    pub(crate) fn new(kernel: &Kernel) -> Parts {
+        Parts { floors: Floors::new(kernel.flow, kernel.provenance), filled: filled(kernel) }
     }
 
     /// The lower bound of an address.
@@ -65,25 +81,37 @@ fn address(operand: &Operand) -> Option<&Operand> {
     }
 }
 
-fn filled(kernel: &Kernel, copies: &[Copy]) -> Option<Vec<Filled>> {
+/// The register in an address.
+fn register(kernel: &Kernel, at: u32, arg: &Arg) -> Option<Val> {
+    match address(&arg.value)? {
+        Operand::Address(Base::Reg(r), _) => Some(kernel.flow.ssa.read(at, *r, 0)),
+        Operand::Reg(r, lane) => Some(kernel.flow.ssa.read(at, *r, *lane)),
+        _ => None,
+    }
+}
+
+/// Is an address the same each time that a thread comes to the instruction?
+pub(crate) fn is_steady(kernel: &Kernel, at: u32, arg: &Arg) -> bool {
+    let joins = |_: Val, value: &Value| if matches!(value, Value::Phi { .. }) { Source::No } else { Source::Go };
+    register(kernel, at, arg).is_none_or(|v| all_sources(kernel.flow, v, 64, &joins))
+}
+
+fn filled(kernel: &Kernel) -> Option<Vec<Filled>> {
     let flow = kernel.flow;
     let mut queries = Vec::new();
-    for copy in copies {
-        let values = match address(&copy.into.value)? {
-            Operand::Address(Base::Reg(r), _) => vec![flow.ssa.read(copy.at, *r, 0)],
-            Operand::Reg(r, lane) => vec![flow.ssa.read(copy.at, *r, *lane)],
-            _ => Vec::new(),
-        };
-        queries.push(Query::new(copy.at, values));
+    for (_, at, _) in flow.walk().filter(|(_, _, i)| writes_async(i)) {
+        let into = target(flow.instr(at))?;
+        queries.push(Query::new(at, register(kernel, at, into).into_iter().collect()));
     }
     if !reachable(flow, &mut queries) {
         return None;
     }
     let mut all = Vec::new();
-    for (copy, query) in copies.iter().zip(&queries) {
-        let region = kernel.region(copy.at, copy.into, 0)?;
-        let AddressBase::Var(var) = region.base else { return None };
-        let more = match address(&copy.into.value)? {
+    for query in &queries {
+        let i = flow.instr(query.at);
+        let into = target(i)?;
+        let AddressBase::Var(var) = kernel.region(query.at, into, 0)?.base else { return None };
+        let more = match address(&into.value)? {
             Operand::Address(_, offset) | Operand::VarAddr(_, offset) => *offset,
             _ => 0,
         };
@@ -94,7 +122,7 @@ fn filled(kernel: &Kernel, copies: &[Copy]) -> Option<Vec<Filled>> {
         let mut starts: Vec<i64> = query.found.iter().map(place).collect::<Option<_>>()?;
         starts.sort_unstable();
         starts.dedup();
-        all.push(Filled { var: var.0, starts, size: copy.size.map(|n| n as i64) });
+        all.push(Filled { var: var.0, starts, size: i.constant("size").map(|n| n as i64) });
     }
     Some(all)
 }

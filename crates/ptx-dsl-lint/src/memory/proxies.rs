@@ -4,8 +4,8 @@
 use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::may_synchronise::waits_for_threads;
+use crate::memory::parts::{Parts, target, writes_async};
 use crate::memory::rewrites::Rewrite;
-use crate::memory::parts::{Copy, Parts};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::value_access;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, forward_instrs};
@@ -20,6 +20,8 @@ use ptx_dsl_isa::isa::{Control, Group, MemoryOp, Proxy, Step, Tensor};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 use ptx_dsl_isa::span::Span;
+
+mod unordered;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
@@ -51,14 +53,6 @@ fn source(i: &Instr) -> Option<Space> {
         return Some(Space::Shared);
     }
     (i.has(q::global) && i.operand("dstMem").is_some() && !i.has(q::bulk_group)).then_some(Space::Global)
-}
-
-/// Writes shared memory by the async proxy.
-fn writes_async(i: &Instr) -> bool {
-    let effects = i.entry.effects;
-    let stores = effects.asynchronous && effects.memory.stores();
-    let into_shared = stores && matches!(effects.proxy, Proxy::Generic | Proxy::Async);
-    ((i.operand("dstMem").is_some() || into_shared) && !i.has(q::bulk_group)) || i.opcode == op::st_bulk
 }
 
 /// Does a thread copy asynchronously through the generic proxy?
@@ -94,8 +88,6 @@ struct Writes {
     many: Vec<bool>,
     /// Regions that copies or other CTAs write; whether some address is unknown.
     filled: Vec<Region>,
-    /// The instructions that write these regions.
-    filling: Vec<u32>,
     unclear: bool,
     /// The fences, each with whether one lane of a warp executes it.
     single_thread: Vec<(u32, bool)>,
@@ -107,16 +99,6 @@ struct Writes {
 fn single_thread(kernel: &Kernel, block: u32, at: u32) -> bool {
     let present = kernel.threads_at(block, at);
     present.elected || present.warps(kernel.lanes.cta_size).iter().all(|(_, lanes)| lanes.count_ones() <= 1)
-}
-
-/// The destination of a write through the async proxy.
-fn target(i: &Instr) -> Option<&Arg> {
-    for name in ["dstMem", "addr", "a"] {
-        if let Some(arg) = i.operand(name) {
-            return Some(arg);
-        }
-    }
-    None
 }
 
 /// The state of a write: not fenced; not fenced before a synchronisation; fenced by one thread after it; by many threads, which have not
@@ -135,7 +117,6 @@ impl Writes {
             list: Vec::new(),
             many: Vec::new(),
             filled: Vec::new(),
-            filling: Vec::new(),
             unclear: false,
             single_thread: Vec::new(),
             space,
@@ -176,10 +157,7 @@ impl Writes {
         }
         if writes_async(i) {
             match target(i).map(|arg| kernel.region(at, arg, 0)) {
-                Some(Some(r)) if !r.mapped => {
-                    self.filled.push(r);
-                    self.filling.push(at);
-                }
+                Some(Some(r)) if !r.mapped => self.filled.push(r),
                 _ => self.unclear = true,
             }
         }
@@ -260,12 +238,7 @@ impl Writes {
         if self.space != Space::Shared || self.unclear || !self.filled.iter().any(mixed) {
             return None;
         }
-        let copy = |at: &u32| {
-            let i = kernel.flow.instr(*at);
-            Some(Copy { at: *at, into: target(i)?, size: i.constant("size") })
-        };
-        let copies: Option<Vec<Copy>> = self.filling.iter().map(copy).collect();
-        Some(Parts::new(kernel, &copies?))
+        Some(Parts::new(kernel))
     }
 
     /// The first write in this state to the part of the variable in which a copy's source lies, if no copy writes there and all its
@@ -363,6 +336,7 @@ fn sources(kernel: &Kernel, writes: &Writes) {
     let flow = kernel.flow;
     let mut reported = false;
     let parts = writes.parts(kernel);
+    unordered::check(kernel, writes, parts.as_ref());
     writes.each(flow, &mut |Site { block, at }, i, set| {
         if reported || source(i) != Some(writes.space) {
             return;

@@ -131,6 +131,13 @@ fn load(x: &Ctx<'_>, a: &Access, d: &mut [Destination<'_>]) {
     }
 }
 
+/// Tells the engine which registers hold what nothing has written.
+fn tell_loaded(x: &mut Ctx<'_>, a: &Access, registers: usize) {
+    if x.monitor.is_on() {
+        x.tensor_loaded(registers, |r, l| a.at(a.fragment.cell(l, r)));
+    }
+}
+
 /// Stores registers. True if that changes a cell.
 fn store(x: &mut Ctx<'_>, a: &Access, s: &[Source<'_>]) -> bool {
     let mask = x.mask;
@@ -178,6 +185,7 @@ pub fn tcgen05_ld(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<
     }
     let a = access(x, q, s, d.len(), false, "tcgen05.ld")?;
     load(x, &a, d);
+    tell_loaded(x, &a, d.len());
     Ok(Flow::Next)
 }
 
@@ -189,6 +197,7 @@ pub fn tcgen05_ld_red(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destinat
     let Some((redval, r)) = d.split_last_mut() else { return Ok(Flow::Next) };
     let a = access(x, q, s, r.len(), false, "tcgen05.ld.red")?;
     load(x, &a, r);
+    tell_loaded(x, &a, r.len());
     for l in active(x.mask) {
         redval.set(l, warp::reduce(q, r.iter().map(|r| r.lane(l) as u32)).into());
     }
