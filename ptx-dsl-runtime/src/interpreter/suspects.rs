@@ -76,6 +76,7 @@ impl Sums {
             return Some(Sums { factor: 0..0, first, adds: Some(adds.unwrap_or(behind)) });
         }
         let types = qualifiers.types();
+        let types = types.get(..qualifiers.written())?;
         let dense = instr.operands.last().is_some_and(|o| o.name == "c") && !qualifiers.has(q::block_scale);
         let first = i.sources.len().checked_sub(results).filter(|_| dense && types.first() == types.last())?;
         // with 16 rows A has twice as many registers as B
