@@ -115,6 +115,9 @@ pub(super) const LIST: &[Explanation] = explained! {
          comes with a larger one."
     676 "address of a parameter in place of its value"
         "The name of a variable in `mov` is its address (PTX ISA 9.7.9.5). `ld.param` reads the value of a parameter."
+    677 "wait that nothing follows"
+        "`mbarrier.try_wait` and `test_wait` say whether a phase has completed, and go on either way. A thread that must wait \
+         tests again until the result is true."
     678 "instruction of a CTA pair in one CTA only"
         "With `.cta_group::2`, a warp of each CTA of the pair must execute `tcgen05.alloc`, `dealloc` and \
          `relinquish_alloc_permit`. If only one CTA does, it may wait forever, and the columns of the other CTA stay \
@@ -139,7 +142,8 @@ pub(super) const LIST: &[Explanation] = explained! {
         "If a response says that nothing was cancelled, no cluster is left. Another `clusterlaunchcontrol.try_cancel` is then undefined."
     685 "memory used before `griddepcontrol.wait`"
         "With programmatic dependent launch, a grid can start before the grid that it depends on has completed. What \
-         that grid writes is available only after `griddepcontrol.wait`."
+         that grid writes is available only after `griddepcontrol.wait`. A kernel that launches its own dependents early is \
+         usually in a chain of such launches, so it waits too; the first kernel of a chain need not."
     686 "election in each warp"
         "`elect.sync` elects one lane of every warp that executes it. For work that one thread of the CTA does, select \
          a warp too."
@@ -158,6 +162,9 @@ pub(super) const LIST: &[Explanation] = explained! {
     691 "copy that every lane executes"
         "Each thread that executes a bulk copy starts the whole copy again and completes its bytes again. Elect one \
          lane for the copy and its `expect_tx`."
+    692 "stage freed while it is read"
+        "`wgmma` reads its matrices in shared memory until `wgmma.wait_group` has waited for its group. An arrival that lets \
+         the producer fill the stage again comes after that wait."
     693 "bytes that nothing expects"
         "A phase of an mbarrier completes when all arrivals have come and the tx-count is zero. If no `expect_tx` \
          announces the bytes, the wait does not cover them, and they leave a tx-count with which no later phase \
