@@ -4,11 +4,11 @@ use crate::rules::RULES;
 
 #[path = "../../../tests/support/corpus.rs"]
 mod corpus;
+mod gemm;
 #[path = "../../../tests/support/helps.rs"]
 mod helps;
 #[path = "../../../tests/support/ptxas.rs"]
 mod ptxas;
-mod gemm;
 mod time;
 
 /// The modules of `tests/diagnostics` about the rules of 06xx, and those that are right in every respect.

@@ -174,7 +174,8 @@ impl Undefined {
         self.all.clear();
         self.spread = false;
         for r in self.suspects.registers() {
-            self.all.extend((0..self.warps).map(|w| ((r, w), (u32::MAX, Root::Register { register: r, read: NO_SITE }))));
+            self.all
+                .extend((0..self.warps).map(|w| ((r, w), (u32::MAX, Root::Register { register: r, read: NO_SITE }))));
         }
     }
 

@@ -314,7 +314,8 @@ pub(crate) fn never_committed(span: Span) -> Diagnostic {
 
 pub(crate) fn wait_for_uncommitted(span: Span, mma: Span) -> Diagnostic {
     section(
-        suspicious(653, span, "this does not wait for the MMA before it, which is in no group yet").label(mma, "this MMA"),
+        suspicious(653, span, "this does not wait for the MMA before it, which is in no group yet")
+            .label(mma, "this MMA"),
         "`wgmma.wait_group` waits for the groups that `wgmma.commit_group` has made",
         "9.7.15.7.3",
     )

@@ -4,7 +4,9 @@ use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::sync::rings::counts::{every_iteration, together};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::induction::Induction;
+use ptx_dsl_analysis::cfg::NONE;
+use ptx_dsl_analysis::induction::{Induction, Thread};
+use ptx_dsl_analysis::lanes::Uniformity;
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::sites::{Site, in_loop};
 use ptx_dsl_analysis::threads::{Set, THREADS, union_with};
@@ -47,6 +49,7 @@ pub(crate) fn check(kernel: &Kernel) {
         return;
     }
     let Some(n) = lanes.cta_size.exact else { return };
+    too_few(kernel, n);
     let mut list: Vec<Named> = Vec::new();
     let loops = Loops::new(&flow.cfg);
     for (block, at, i) in flow.walk() {
@@ -86,6 +89,63 @@ pub(crate) fn check(kernel: &Kernel) {
             kernel.report(errors::barrier_count(span, x.ids[0], x.count, come, !x.sure));
         }
     }
+}
+
+/// Threads that come to a barrier at one statement.
+struct Coming {
+    at: u32,
+    id: u64,
+    waits: bool,
+    set: Set,
+}
+
+/// Barriers for more threads than ever come there, also in loops and with a number that depends on the warp.
+fn too_few(kernel: &Kernel, n: usize) {
+    let flow = kernel.flow;
+    let Some(all) = coming(kernel, n) else { return };
+    let mut reported: Vec<u64> = Vec::new();
+    for here in all.iter().filter(|here| here.waits) {
+        let Some(count) = flow.instr(here.at).constant("b") else { continue };
+        let mut set: Set = [0; THREADS / 64];
+        let mut waits = true;
+        for other in all.iter().filter(|other| other.id == here.id) {
+            waits &= other.waits;
+            union_with(&mut set, &other.set);
+        }
+        let come = by_warps(&mut [0; THREADS / 64], &set, n);
+        // who only arrives may do so several times
+        if waits && come > 0 && come < count && !reported.contains(&here.id) {
+            reported.push(here.id);
+            let i = flow.instr(here.at);
+            let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
+            kernel.report(errors::barrier_count(span, here.id, count, come));
+        }
+    }
+}
+
+/// All threads that come to barriers of the CTA. `None` if the number of one is not known.
+fn coming(kernel: &Kernel, n: usize) -> Option<Vec<Coming>> {
+    let Kernel { flow, lanes, .. } = *kernel;
+    let loops = Loops::new(&flow.cfg);
+    let mut all = Vec::new();
+    for (block, at, i) in flow.walk().filter(|(_, _, i)| i.entry.effects.barrier == Barrier::Cta) {
+        let waits = i.entry.effects.meeting != Meeting::Arrive;
+        let present = kernel.threads_at(block, at);
+        if let Some(id) = i.constant("a") {
+            all.push(Coming { at, id, waits, set: present.set });
+            continue;
+        }
+        let v = flow.source(at, "a").filter(|v| lanes.uniformity(*v) >= Uniformity::Warp)?;
+        let mut number = Induction::new(flow, &loops, NONE, &[v], None)?;
+        for (warp, bits) in present.warps(lanes.cta_size) {
+            number.begin(Some(Thread { number: 32 * warp, shape: flow.function.reqntid }));
+            let id = number.value(v)?;
+            let mut set: Set = [0; THREADS / 64];
+            set[warp / 2] |= u64::from(bits) << (32 * (warp % 2));
+            all.push(Coming { at, id, waits, set });
+        }
+    }
+    (all.len() <= n).then_some(all)
 }
 
 /// Does no other barrier have one of these numbers?

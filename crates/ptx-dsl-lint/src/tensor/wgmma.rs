@@ -6,8 +6,8 @@ use crate::pending::{Groups, ends_thread};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::region::MAX_REGIONS;
-use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_analysis::ssa::{Val, Value};
+use ptx_dsl_isa::hir::{Instr, Operand};
 use ptx_dsl_isa::isa::{Group, Mbarrier, Role, Step};
 use ptx_dsl_isa::opcode::op;
 
@@ -169,9 +169,9 @@ fn writes_one(flow: &Flow, at: u32, vars: &[u32]) -> Option<u32> {
 
 /// Do all fences of the kernel come only after this MMA? Then it runs once without one.
 fn fences_follow(flow: &Flow, block: u32, at: u32) -> bool {
-    flow.walk().filter(|(_, _, i)| i.opcode == op::wgmma_fence).all(|(of, fence, _)| {
-        if of == block { fence > at } else { flow.cfg.dominates(block, of) }
-    })
+    flow.walk()
+        .filter(|(_, _, i)| i.opcode == op::wgmma_fence)
+        .all(|(of, fence, _)| if of == block { fence > at } else { flow.cfg.dominates(block, of) })
 }
 
 /// The numbers of stages from which an instruction computes its addresses: registers that it multiplies by a constant.

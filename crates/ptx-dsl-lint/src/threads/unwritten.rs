@@ -106,7 +106,8 @@ fn sums(found: &mut Found, loops: &Loops, writes: &Writes) {
         if i.entry.effects.group != Group::Wgmma(GroupStep::Start) || i.pred.is_some() {
             continue;
         }
-        let Some(sums) = i.operands.iter().find(|a| a.role == Role::Dst).filter(|_| adds(flow, loops, block, at, "scale-d"))
+        let Some(sums) =
+            i.operands.iter().find(|a| a.role == Role::Dst).filter(|_| adds(flow, loops, block, at, "scale-d"))
         else {
             continue;
         };

@@ -43,9 +43,8 @@ pub(super) fn check(kernel: &Kernel, writes: &Writes, parts: Option<&Parts>) {
         let Some(here) = kernel.region(at, arg, i.constant("size").unwrap_or(0)) else { return };
         let own = warps(at);
         let others = |k: usize| is_pending(set, k) && by[k].iter().any(|warp| !own.contains(warp));
-        let write = writes
-            .of_source(flow, &here, &others)
-            .or_else(|| writes.of_part(kernel, parts?, (at, arg), &others));
+        let write =
+            writes.of_source(flow, &here, &others).or_else(|| writes.of_part(kernel, parts?, (at, arg), &others));
         if let (Some(k), AddressBase::Var(var)) = (write, here.base) {
             reported = true;
             let stored = flow.instr(writes.list[k].0).span;

@@ -10,8 +10,7 @@ use crate::sync::rings::uses::{OpKind, RingOp, Rings, Visit};
 pub(crate) fn check(kernel: &Kernel, rings: &Rings) {
     let mut reported: Vec<u32> = Vec::new();
     for wait in &rings.uses {
-        if is_ordered_wait(wait) && !reported.contains(&wait.var) && check_parity(kernel, rings, wait)
-        {
+        if is_ordered_wait(wait) && !reported.contains(&wait.var) && check_parity(kernel, rings, wait) {
             reported.push(wait.var);
         }
     }
