@@ -134,7 +134,13 @@ fn adds(flow: &Flow, loops: &Loops, block: u32, at: u32, name: &str) -> bool {
     }
 }
 
-/// Registers of a loop that only the round before has written: their first read, however the loop is reached.
+/// Does an instruction read a register and write it, as a sum? Compilers compute other values from what nothing has written, and throw
+/// the results away.
+fn accumulates(flow: &Flow, at: u32, variable: u32) -> bool {
+    flow.ssa.defs(at).iter().any(|(written, _)| *written == variable)
+}
+
+/// Sums of a loop that only the round before has written: their first read, however the loop is reached.
 fn first_time(found: &mut Found, maybe: &[bool], writes: &Writes) {
     let flow = found.flow;
     for (block, at, i) in flow.walk() {
@@ -144,6 +150,7 @@ fn first_time(found: &mut Found, maybe: &[bool], writes: &Writes) {
         for (variable, v) in flow.ssa.uses(at) {
             if maybe.get(*v as usize) == Some(&true)
                 && !found.has(*variable)
+                && accumulates(flow, at, *variable)
                 && writes.all_follow(flow, *variable, block, at)
             {
                 let in_list = |name: &str| i.operand(name).is_some_and(|a| holds(flow, &a.value, *variable));
@@ -178,7 +185,7 @@ fn on_some_path(found: &mut Found, lanes: &Lanes, maybe: &[bool], writes: &Write
         for at in writes.of(variable).iter().chain([&use_at]) {
             matters[flow.cfg.block_of(*at) as usize] = true;
         }
-        paths.matters = Some(matters);
+        paths.matters = accumulates(flow, use_at, variable).then_some(matters);
         let hit = paths.from_entry(&mut |at, _| {
             if at == use_at {
                 return Step::Found;
