@@ -42,10 +42,10 @@ mod roles;
 mod shared_bounds;
 #[path = "load/shuffles.rs"]
 mod shuffles;
-#[path = "load/tensor_memory.rs"]
-mod tensor_memory;
 #[path = "load/sums.rs"]
 mod sums;
+#[path = "load/tensor_memory.rs"]
+mod tensor_memory;
 #[path = "load/translations.rs"]
 mod translations;
 #[path = "load/unwritten.rs"]

@@ -118,7 +118,7 @@ fn too_few(kernel: &Kernel, n: usize) {
             reported.push(here.id);
             let i = flow.instr(here.at);
             let span = if let Some(b) = i.operand("b") { b.span } else { i.span };
-            kernel.report(errors::barrier_count(span, here.id, count, come));
+            kernel.report(errors::barrier_count(span, here.id, count, come, true));
         }
     }
 }
