@@ -349,6 +349,20 @@ impl<M> Host<M> {
         self.options.resident = n.clamp(1, MOST_RESIDENT);
         self
     }
+
+    /// Starts pending clusters in the order of their numbers in every schedule. Without this, seeds and explorations choose which one starts:
+    /// PTX promises no order, but many kernels wait for CTAs with lower numbers, and today's GPUs start those first.
+    ///
+    /// ```
+    /// # use ptx_dsl_runtime::{Host, Report, Error};
+    /// # fn launch<M>(_: &Host<M>) -> Result<Report, Error> { Ok(Report::default()) }
+    /// Host::checked().start_in_order().explore(64).run(|host| launch(host))?;
+    /// # Ok::<(), Error>(())
+    /// ```
+    pub fn start_in_order(mut self) -> Self {
+        self.options.starts_in_order = true;
+        self
+    }
 }
 
 /// Resident clusters: more than any GPU has, and few enough for memory.

@@ -52,6 +52,7 @@ use std::fmt;
 use std::hash::{DefaultHasher, Hasher};
 use std::sync::{Arc, Mutex, OnceLock, PoisonError};
 use step::Stepper;
+use visible::Begin;
 
 /// A kernel's code and the registers of all its resident clusters.
 struct Interpreter {
@@ -64,8 +65,8 @@ struct Interpreter {
     warps_per_cta: usize,
     snapshot: Vec<(usize, usize, Vec<u64>)>,
     stepper: Stepper,
-    /// By region, if the launch runs step by step: does it begin with a visible operation?
-    visible: Arc<[bool]>,
+    /// By region, if regions are split: with what does it begin?
+    begins: Arc<[Begin]>,
     loops: Loops,
 }
 
@@ -121,7 +122,7 @@ impl Body for Interpreter {
     }
 
     fn is_visible(&self, pc: Pc) -> bool {
-        self.visible.get(usize::from(pc)).is_some_and(|visible| *visible)
+        self.begins.get(usize::from(pc)).is_some_and(|begin| *begin != Begin::Hidden)
     }
 
     fn first_site(&self, pc: Pc) -> u32 {
@@ -171,9 +172,9 @@ impl machine::Code for Executable {
         launch: &Launch,
         (slots, warps, warps_per_cta): (usize, usize, usize),
     ) -> Box<dyn Body> {
-        if x.scheduling.steps.is_some() && self.visible.is_empty() {
-            let by_step = self.by_step.get_or_init(|| Box::new(Executable::by_step(&self.image)));
-            return machine::Code::body(&**by_step, x, launch, (slots, warps, warps_per_cta));
+        if !x.scheduling.always_first && self.begins.is_empty() {
+            let split = self.split.get_or_init(|| Box::new(Executable::split(&self.image)));
+            return machine::Code::body(&**split, x, launch, (slots, warps, warps_per_cta));
         }
         x.set = simd::best(true);
         x.geometry.regions = Regions::Interpreted(self.image.clone());
@@ -187,7 +188,9 @@ impl machine::Code for Executable {
         }
         x.findings.followed = code.followed.clone();
         let ctas = warps / warps_per_cta.max(1);
-        let stepper = Stepper::new(code.regions.len());
+        let is_seeded = !x.scheduling.always_first && x.scheduling.steps.is_none();
+        let tests = if is_seeded { self.begins.clone() } else { Arc::new([]) };
+        let stepper = Stepper::new(code.regions.len(), tests);
         Box::new(Interpreter {
             code,
             registers: (0..slots * ctas).map(|_| None).collect(),
@@ -196,7 +199,7 @@ impl machine::Code for Executable {
             warps_per_cta,
             snapshot: Vec::new(),
             stepper,
-            visible: self.visible.clone(),
+            begins: self.begins.clone(),
             loops: Loops::default(),
         })
     }
@@ -209,24 +212,24 @@ pub struct Executable {
     codes: [OnceLock<Arc<Code>>; 2],
     /// For monitors that want them.
     variables: OnceLock<Arc<Variables>>,
-    /// The same with shorter regions, for launches that run step by step.
-    by_step: OnceLock<Box<Executable>>,
-    /// By region, in this: does it begin with a visible operation?
-    visible: Arc<[bool]>,
+    /// The same with shorter regions, for schedules other than round-robin.
+    split: OnceLock<Box<Executable>>,
+    /// By region, in this: with what does it begin?
+    begins: Arc<[Begin]>,
 }
 
 impl Executable {
     /// Of an image.
     pub fn new(image: Image) -> Self {
-        let visible = Arc::new([]);
-        let (variables, by_step) = (OnceLock::new(), OnceLock::new());
-        Executable { image: Arc::new(image), codes: Default::default(), variables, by_step, visible }
+        let begins = Arc::new([]);
+        let (variables, split) = (OnceLock::new(), OnceLock::new());
+        Executable { image: Arc::new(image), codes: Default::default(), variables, split, begins }
     }
 
     /// With regions that have visible operations only where they begin.
-    fn by_step(image: &Image) -> Self {
-        let (image, visible) = visible::split(image);
-        Executable { visible: visible.into(), ..Executable::new(image) }
+    fn split(image: &Image) -> Self {
+        let (image, begins) = visible::split(image);
+        Executable { begins: begins.into(), ..Executable::new(image) }
     }
 
     /// `variables`: a monitor wants to know what registers and variables hold.

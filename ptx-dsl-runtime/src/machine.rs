@@ -31,6 +31,7 @@ mod role;
 mod scheduling;
 pub(crate) mod spaces;
 mod step;
+mod starts;
 mod stepwise;
 pub(crate) mod team;
 pub mod tensor;
@@ -210,6 +211,7 @@ impl<'a> Ctx<'a> {
     ) -> Self {
         let always_first = options.takes_the_first();
         let mut scheduling = Scheduling::new(launch, team, options.scheduler(), always_first, options.records());
+        scheduling.starts_in_order = options.starts_in_order();
         scheduling.steps = options.explorer().map(|explorer| Box::new(Steps::new(explorer)));
         Ctx {
             mask: 0,

@@ -22,7 +22,7 @@ pub enum Choice {
     Part,
     /// 0: the fragments of a warp that are behind run first, so that they reconverge.
     Converge,
-    /// The length of a turn; 0 is the longest.
+    /// The length of a turn of a cohort, or of a cluster; 0 is the longest.
     Quantum,
     /// When an asynchronous operation completes; 0 is the latest.
     Delay,
@@ -30,6 +30,8 @@ pub enum Choice {
     Source,
     /// Which pending cluster `clusterlaunchcontrol.try_cancel` cancels; in order.
     Pending,
+    /// Which pending cluster starts in a free slot; in order.
+    Start,
     /// Does an instruction that may wait do so (`tcgen05.dealloc.cta_group::2`)? 0: it does not.
     Block,
     /// Does `mbarrier.try_wait` return false at once instead of waiting? 3: it does.

@@ -25,6 +25,9 @@ pub(crate) struct Process {
 }
 
 impl Process {
+    /// The grid, which starts the first clusters.
+    pub const LAUNCH: Process = Process { operation: u32::MAX, cluster: u64::MAX, rank: 0, warp: 0 };
+
     /// The warp, or that which has started the operation.
     pub fn issuer(self) -> Process {
         Process { operation: 0, ..self }
@@ -141,6 +144,13 @@ impl Steps {
         if self.switches.last().is_none_or(|(last, _)| *last != process) {
             self.switches.push((process, u32::MAX));
         }
+    }
+
+    /// The grid starts its first clusters.
+    pub fn begin_launch(&mut self) {
+        self.effects.clear();
+        self.waits = None;
+        self.current = Process::LAUNCH;
     }
 
     /// The visible operation of the step is this statement.

@@ -5,11 +5,12 @@
 //! tests/mutants/equivalent.txt, each with the reason.
 
 mod mutate;
+mod seeded;
 mod source;
 
 use std::collections::BTreeSet;
 use std::path::{Path, PathBuf};
-use std::process::{Command, Stdio};
+use std::process::{Command, Output, Stdio};
 use std::sync::Mutex;
 use std::sync::atomic::{AtomicUsize, Ordering};
 
@@ -28,6 +29,8 @@ pub struct Wanted {
     every: usize,
     /// Says of each mutant who notices it.
     list: bool,
+    /// Only counts what so many seeds alone notice, on the plain and on the checked host.
+    seeds: Option<u64>,
     /// Kernels whose names contain one of these; all if there are none.
     names: Vec<String>,
 }
@@ -36,6 +39,8 @@ pub struct Wanted {
 const SCHEDULES: u64 = 20;
 /// Turns after which a launch ends: some mutants spin.
 const STEPS: &str = "300000";
+/// The note of an exploration whose results differ.
+const DEPENDS: &str = "depends on the schedule";
 /// The score in percent below which the command fails, if all kernels run.
 const FLOOR: f64 = 95.0;
 
@@ -49,6 +54,7 @@ impl Wanted {
                 "--schedules" => wanted.schedules = number()?,
                 "--clean" => wanted.every = usize::MAX,
                 "--list" => wanted.list = true,
+                "--seeds" => wanted.seeds = Some(number()?),
                 "--every" => wanted.every = number()?.max(1) as usize,
                 name if name.starts_with('-') => return Err(format!("`{name}` is not an option of `mutants`")),
                 name => wanted.names.push(name.to_owned()),
@@ -59,7 +65,7 @@ impl Wanted {
 
     /// That of CI.
     pub fn of_ci() -> Wanted {
-        Wanted { schedules: SCHEDULES, every: 1, list: false, names: Vec::new() }
+        Wanted { schedules: SCHEDULES, every: 1, list: false, seeds: None, names: Vec::new() }
     }
 }
 
@@ -92,12 +98,16 @@ impl Row {
 
 /// Runs the mutants. Fails if a kernel as it is does not pass, or if fewer are noticed than the floor wants.
 pub fn run(wanted: &Wanted) -> Result<(), String> {
-    let program = build()?;
+    let program = if let Ok(p) = std::env::var("G_PROGRAM") { p.into() } else { build()? };
     let equivalent = Equivalent::read(&root().join("tests/mutants/equivalent.txt"))?;
     let of_name = |l: &Launch| wanted.names.is_empty() || wanted.names.iter().any(|n| l.name.contains(n.as_str()));
     let launches: Vec<Launch> = launches(root())?.into_iter().filter(of_name).collect();
     let folder = root().join("target/mutants");
     std::fs::create_dir_all(&folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
+    if let Some(seeds) = wanted.seeds {
+        seeded::count(&program, &launches, &folder, seeds);
+        return Ok(());
+    }
     let (next, rows, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
     let used = Mutex::new(BTreeSet::new());
     let work = |worker: usize| {
@@ -235,19 +245,32 @@ impl Kernel<'_> {
 
     /// Runs a module. Err is the first line of what is wrong.
     fn run(&self, text: &str, options: &[&str]) -> Result<(), String> {
-        std::fs::write(&self.file, text).map_err(|e| format!("cannot write {}: {e}", self.file.display()))?;
-        let mut command = Command::new(self.program);
-        command.arg("run").arg(&self.file).args(&self.launch.arguments).args(["--step-limit", STEPS]).args(options);
-        let output = command
-            .current_dir(root())
-            .stdin(Stdio::null())
-            .output()
-            .map_err(|e| format!("cannot run ptx-dsl: {e}"))?;
+        let output = self.output(text, options)?;
         if output.status.success() {
             return Ok(());
         }
         let text = String::from_utf8_lossy(&output.stderr).into_owned();
         Err(text.lines().find(|l| l.starts_with("error")).unwrap_or("no message").to_owned())
+    }
+
+    /// Does a run of a module, whatever the compiler says, end with a fault, or do its results depend on the schedule?
+    fn notices(&self, text: &str, options: &[&str]) -> bool {
+        const FAULT: i32 = 3;
+        let levels = codes(text).into_iter().flat_map(|(code, _)| ["--allow".to_owned(), format!("PTX{code:04}")]);
+        let levels: Vec<String> = levels.collect();
+        let options: Vec<&str> = options.iter().copied().chain(levels.iter().map(String::as_str)).collect();
+        self.output(text, &options).is_ok_and(|output| {
+            output.status.code() == Some(FAULT)
+                || String::from_utf8_lossy(&output.stderr).contains(DEPENDS)
+        })
+    }
+
+    fn output(&self, text: &str, options: &[&str]) -> Result<Output, String> {
+        std::fs::write(&self.file, text).map_err(|e| format!("cannot write {}: {e}", self.file.display()))?;
+        let mut command = Command::new(self.program);
+        command.arg("run").arg(&self.file).args(&self.launch.arguments).args(["--step-limit", STEPS]).args(options);
+        let command = command.current_dir(root()).stdin(Stdio::null());
+        command.output().map_err(|e| format!("cannot run ptx-dsl: {e}"))
     }
 }
 

@@ -52,6 +52,7 @@ pub struct Options {
     pub(super) schedule: Schedule,
     pub(super) record: bool,
     pub(super) resident: usize,
+    pub(super) starts_in_order: bool,
     pub(super) threads: usize,
     pub(super) engine: Option<Engine>,
     pub(super) numerics: Numerics,
@@ -70,6 +71,7 @@ impl Options {
             schedule: Schedule::RoundRobin,
             record: false,
             resident: 16,
+            starts_in_order: false,
             threads: 1,
             engine: None,
             numerics: Numerics::default(),
@@ -129,6 +131,11 @@ impl Options {
 
     pub(crate) fn resident(&self) -> usize {
         self.resident
+    }
+
+    /// What [`Host::start_in_order`](super::Host::start_in_order) says.
+    pub(crate) fn starts_in_order(&self) -> bool {
+        self.starts_in_order
     }
 
     pub(crate) fn records(&self) -> bool {

@@ -12,12 +12,14 @@ use super::code::{Code, End};
 use super::plan::{self, Plans};
 use super::registers::Registers;
 use super::runner::{Masks, Runner, runs_apart};
+use super::visible::Begin;
 use crate::fault::Fault;
 use crate::flow::{Next, Pc};
 use crate::isa::Done;
 use crate::machine::ctx::Ctx;
 use groups::Group;
 use ptx_dsl_isa::image::NO_SITE;
+use std::sync::Arc;
 
 /// What a step needs besides registers; kept from step to step.
 pub(super) struct Stepper {
@@ -26,11 +28,14 @@ pub(super) struct Stepper {
     /// By region.
     plans: Vec<Plans>,
     sides: [Masks; 2],
+    /// By region, with a seed: with what does it begin?
+    begins: Arc<[Begin]>,
 }
 
 impl Stepper {
-    pub fn new(regions: usize) -> Self {
-        Stepper { groups: Vec::new(), plans: (0..regions).map(|_| Plans::new()).collect(), sides: [[0; 32]; 2] }
+    pub fn new(regions: usize, begins: Arc<[Begin]>) -> Self {
+        let plans = (0..regions).map(|_| Plans::new()).collect();
+        Stepper { groups: Vec::new(), plans, sides: [[0; 32]; 2], begins }
     }
 }
 
@@ -57,6 +62,7 @@ pub(super) fn run(code: &Code, registers: &mut Registers, stepper: &mut Stepper,
             known: false,
             in_group: false,
             sides: &mut stepper.sides,
+            begins: &stepper.begins,
         };
         match step.run() {
             Ok(Next::Exit) if x.start_next_cluster() => match apart {
@@ -84,6 +90,7 @@ struct Step<'s, 'a> {
     in_group: bool,
     /// The lanes that jump at a branch, and those that do not.
     sides: &'s mut [Masks; 2],
+    begins: &'s [Begin],
 }
 
 impl Step<'_, '_> {
@@ -120,6 +127,10 @@ impl Step<'_, '_> {
         let length = self.code.regions.get(usize::from(pc)).map_or(0, |region| region.body.len() + 1);
         self.r.x.scheduling.endless.instructions += length as u64 * warps;
         self.r.x.turn_of(pc, warps)?;
+        match self.begins.get(usize::from(pc)) {
+            None | Some(Begin::Hidden) => {}
+            Some(begin) => self.r.x.scheduling.comes_to_visible(pc, *begin == Begin::Test),
+        }
         if self.r.x.monitor.wants().events {
             self.tell_region(pc);
         }

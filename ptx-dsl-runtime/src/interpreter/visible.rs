@@ -1,5 +1,5 @@
-//! Visible operations: those that other threads can see, so that their order matters. For a launch that runs step by step, regions
-//! are split so that they have such operations only where they begin.
+//! Visible operations: those that other threads can see, so that their order matters. For a launch that runs step by step or with a seed,
+//! regions are split so that they have such operations only where they begin: threads can change there.
 
 use super::code::interned;
 use crate::monitor::order::Order;
@@ -24,15 +24,39 @@ fn is_visible(opcode: Opcode, q: Q) -> bool {
         || q.has(q::shared_cluster)
 }
 
-/// The image with regions split before visible operations, and whether each region begins with one.
-pub(super) fn split(image: &Image) -> (Image, Vec<bool>) {
+/// Can this visible operation be the test of a loop that polls? It then returns what others change, and changes nothing.
+fn is_test(opcode: Opcode, q: Q) -> bool {
+    let Some(entry) = opcode.entries().next() else { return false };
+    let effects = entry.instr.effects;
+    effects.mbarrier == Mbarrier::Wait || effects.memory.returns() && !q.has(q::add)
+}
+
+/// With what a region begins.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(super) enum Begin {
+    /// With nothing that other threads see.
+    Hidden,
+    /// With a visible operation.
+    Visible,
+    /// With one that a loop may poll.
+    Test,
+}
+
+/// The image with regions split before visible operations, and with what each region begins.
+pub(super) fn split(image: &Image) -> (Image, Vec<Begin>) {
     let qualifiers: Vec<Q> = image.qualifiers.iter().map(interned).collect();
-    let visible = |i: &Instr| match i.action {
+    let begin = |i: &Instr| match i.action {
         Action::Opcode { opcode, qualifiers: of, .. } => {
-            is_visible(opcode, qualifiers.get(of as usize).copied().unwrap_or(Q::NONE))
+            let q = qualifiers.get(of as usize).copied().unwrap_or(Q::NONE);
+            match is_visible(opcode, q) {
+                false => Begin::Hidden,
+                true if is_test(opcode, q) => Begin::Test,
+                true => Begin::Visible,
+            }
         }
-        Action::Move { .. } => false,
+        Action::Move { .. } => Begin::Hidden,
     };
+    let visible = |i: &Instr| begin(i) != Begin::Hidden;
     let mut starts = Vec::new();
     let mut regions: Vec<Region> = Vec::new();
     let mut begins = Vec::new();
@@ -43,7 +67,7 @@ pub(super) fn split(image: &Image) -> (Image, Vec<bool>) {
             if visible(instr) && !rest.body.is_empty() {
                 let next = regions.len() as RegionId + 1;
                 let name = rest.name.clone();
-                begins.push(rest.body.first().is_some_and(visible));
+                begins.push(rest.body.first().map_or(Begin::Hidden, begin));
                 let end = std::mem::replace(&mut rest.end, End::Goto { to: next });
                 let branch = std::mem::take(&mut rest.branch);
                 let new = Region { name, results: None, body: Vec::new(), end, branch };
@@ -55,12 +79,13 @@ pub(super) fn split(image: &Image) -> (Image, Vec<bool>) {
             End::Block { instr, .. } if rest.body.is_empty() => Some(instr),
             _ => rest.body.first(),
         };
-        begins.push(first.is_some_and(visible));
+        begins.push(first.map_or(Begin::Hidden, begin));
         regions.push(rest);
     }
     if regions.len() > usize::from(RegionId::MAX) {
         // too many to number: steps are then as long as regions
-        let begins = image.regions.iter().map(|r| matches!(r.end, End::Block { .. })).collect();
+        let begin = |r: &Region| if matches!(r.end, End::Block { .. }) { Begin::Visible } else { Begin::Hidden };
+        let begins = image.regions.iter().map(begin).collect();
         return (image.clone(), begins);
     }
     // the ends inside of a region have new numbers already
@@ -131,7 +156,8 @@ mod tests {
         let (image, begins) = split(&image);
         let bodies: Vec<Vec<u32>> = image.regions.iter().map(|r| r.body.iter().map(|i| i.site).collect()).collect();
         assert_eq!(bodies, [vec![1], vec![2, 1], vec![2], vec![2, 1], vec![1]]);
-        assert_eq!(begins, [false, true, true, true, false]);
+        use Begin::{Hidden, Visible};
+        assert_eq!(begins, [Hidden, Visible, Visible, Visible, Hidden]);
         assert_eq!(image.regions[0].end, End::Goto { to: 1 });
         assert_eq!(image.regions[2].end, End::Branch { guard, taken: 3, fall: 0 });
         assert_eq!(image.regions[3].end, End::Goto { to: 4 });

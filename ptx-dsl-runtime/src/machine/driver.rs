@@ -14,10 +14,6 @@ use crate::machine::team::Verdict;
 use crate::monitor::{Event, Sync};
 use crate::schedule::Choice;
 
-/// Regions a cluster runs before another resident one has a turn.
-const SLICE: u64 = 1 << 14;
-/// The same while loops that poll are watched.
-const SLICE_OF_A_WATCH: u64 = 512;
 /// Regions a fragment runs before the others of its warp catch up.
 const EPOCH: u32 = 256;
 /// A `try_wait` times out after at most this many regions, as on hardware.
@@ -30,7 +26,7 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
     let mut turn = Vec::new();
     loop {
         if x.residents.take_vacant() {
-            while let Some((slot, n)) = x.residents.admit(x.scheduling.team) {
+            while let Some((slot, n)) = x.admit() {
                 start(body, x, slot, n);
             }
             if x.residents.all_free() {
@@ -44,7 +40,7 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
         if probe.as_ref().is_some_and(|p| p.progress != x.scheduling.progress) {
             // something has changed: no deadlock
             probe = None;
-            x.scheduling.probing = x.scheduling.polling.is_some();
+            x.scheduling.probing = x.scheduling.ignores_equal_stores();
         }
         if x.scheduling.polling.is_some() {
             match polling::verdict(x) {
@@ -62,19 +58,25 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
         for i in 1..=n {
             let slot = (last + i) % n;
             wake(x, slot);
-            if !x.residents.clusters[slot].ready.is_empty() || x.async_ops.any(slot) {
+            if x.can_run(slot) || x.async_ops.any(slot) {
                 turn.push(slot);
                 if x.scheduling.always_first {
                     break;
                 }
             }
         }
+        if turn.is_empty() && !x.scheduling.idle.is_empty() {
+            // all that could run polls, and nothing is in flight: does nothing ever change?
+            x.scheduling.idle.forget();
+            x.scheduling.start_polling();
+            continue;
+        }
         if turn.is_empty() {
             probe = Some(probe_deadlock(body, x, probe)?);
             continue;
         }
         last = turn[x.scheduling.choose(Choice::Cluster, turn.len())];
-        if x.residents.clusters[last].ready.is_empty() {
+        if !x.can_run(last) {
             // no thread of the cluster can run: its next asynchronous operation cannot complete any later
             x.deliver_to(last)?;
         } else {
@@ -86,6 +88,7 @@ pub(super) fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Faul
 /// The `n`-th cluster starts in a slot.
 pub(super) fn start(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize, n: u64) {
     x.occupy(slot, n);
+    x.scheduling.idle.forget_slot(slot);
     body.reset(slot);
 }
 
@@ -154,9 +157,7 @@ pub(super) fn wake(x: &mut Ctx<'_>, slot: usize) {
 }
 
 fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), Box<Fault>> {
-    // a watch ends before many long turns of clusters in random order have been with each of them
-    let slice = if x.scheduling.polling.is_some() { SLICE_OF_A_WATCH } else { SLICE };
-    let end = x.scheduling.time() + slice;
+    let end = x.scheduling.end_of_cluster_turn();
     x.scheduling.rotate = false;
     // when the fragments of a warp began to take turns among themselves
     let mut began = x.scheduling.time();
@@ -174,7 +175,7 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         x.scheduling.begin_turn(diverged);
         x.step.clear();
         x.fragments.clear();
-        let from = x.scheduling.time();
+        let (from, before) = (x.scheduling.time(), x.scheduling.progress);
         x.tell_runs();
         x.hold_shared();
         let next = body.step(x);
@@ -186,6 +187,7 @@ fn run_cluster(body: &mut dyn Body, x: &mut Ctx<'_>, slot: usize) -> Result<(), 
         match next {
             Next::Go(pc) => {
                 let c = Cohort { pc, ..x.cur };
+                x.note_poll(body, &c, before);
                 // a fragment runs one region: other warps, which run many, come after an epoch, or if all fragments poll
                 let s = &x.scheduling;
                 let in_turn = diverged && s.always_first && s.time() - began < EPOCH.into();
@@ -240,13 +242,17 @@ fn pick(body: &dyn Body, x: &mut Ctx<'_>) -> Option<bool> {
     let n = x.here().ready.len();
     let mut c = match n {
         0 => return None,
-        1 => {
+        1 if x.scheduling.idle.is_empty() => {
             let c = x.here().ready.pop_front()?;
             x.cur = part(x, c);
             return Some(false);
         }
-        _ => {
+        _ if x.scheduling.idle.is_empty() => {
             let i = x.scheduling.choose(Choice::Cohort, n);
+            x.here().ready.remove(i)?
+        }
+        _ => {
+            let i = pick_of_some(x)?;
             x.here().ready.remove(i)?
         }
     };
@@ -272,6 +278,16 @@ fn pick(body: &dyn Body, x: &mut Ctx<'_>) -> Option<bool> {
     let diverged = x.here().ready.iter().any(|o| o.overlaps(&c));
     x.cur = c;
     Some(diverged)
+}
+
+/// Chooses a ready cohort of the current cluster that does not wait for a change, if there is one.
+fn pick_of_some(x: &mut Ctx<'_>) -> Option<usize> {
+    let (slot, progress) = (x.residents.slot, x.scheduling.progress);
+    let ready = x.residents.clusters[slot].ready.iter().enumerate();
+    let able: Vec<usize> =
+        ready.filter(|(_, c)| !x.scheduling.idle.waits(slot, c, progress)).map(|(i, _)| i).collect();
+    let i = x.scheduling.choose(Choice::Cohort, able.len());
+    able.get(i).copied()
 }
 
 /// The warps of a cohort that run now. The others are ready; a warp may run ahead of those before it.

@@ -4,6 +4,7 @@
 //! same values in all registers that matter, while memory and synchronisation state stay as they are, does the same forever. If that
 //! holds for all of them, and nothing is in flight, it is a deadlock.
 
+pub(crate) mod idle;
 pub(crate) mod seen;
 
 use crate::fault::words::at;
@@ -14,7 +15,7 @@ use crate::machine::ctx::Ctx;
 use crate::machine::deadlock::{Waiting, wait};
 use crate::machine::describe::threads;
 use ptx_dsl_isa::image::NO_SITE;
-use seen::{CHANGES, Key};
+use seen::{CHANGES, Key, State};
 
 fn key(slot: usize, c: &Cohort) -> Key {
     (slot, c.cta, c.lo, c.hi, c.mask)

@@ -66,12 +66,17 @@ impl Residents {
         std::mem::take(&mut self.vacant)
     }
 
-    /// Claims a pending cluster for a free slot: slot, and number in the grid.
-    pub fn admit(&mut self, team: &Team) -> Option<(usize, u64)> {
+    /// Claims a pending cluster for a free slot, the next one or the `which`-th after it: slot, and number in the grid.
+    pub fn admit(&mut self, team: &Team, which: u64) -> Option<(usize, u64)> {
         let slot = *self.free.last()?;
-        let n = team.claim(&mut self.claimed)?;
+        let n = if which == 0 { team.claim(&mut self.claimed)? } else { team.take(which)? };
         self.free.pop();
         Some((slot, n))
+    }
+
+    /// How many slots are free.
+    pub fn free(&self) -> usize {
+        self.free.len()
     }
 
     /// Is no cluster resident?

@@ -1,14 +1,28 @@
 //! Time and decisions: turns, the step budget, progress, and the scheduler's choices.
 
+use crate::flow::Pc;
 use crate::launch::config::{CancelHandle, DEFAULT_STEP_LIMIT, Launch};
 use crate::machine::endless::EndlessGuard;
+use crate::machine::polling::idle::{IdlePolls, Tests};
 use crate::machine::polling::seen::Polling;
 use crate::machine::team::Team;
 use crate::schedule::{Choice, Scheduler};
 use crate::steps::{Process, Steps};
 
+/// Regions a cluster runs before another resident one has a turn.
+const SLICE: u64 = 1 << 14;
+
+/// The same while loops that poll are watched.
+const SLICE_OF_A_WATCH: u64 = 512;
+
 /// Regions a cohort runs before others have a turn, and between two checks of the budget. All times count regions per warp.
 pub(crate) const QUANTUM: u64 = 4096;
+
+/// Lengths of turns in regions, each a quarter of the one before. After them comes a turn until after the next visible operation.
+const LENGTHS: usize = 7;
+
+/// The most regions of a turn without a visible operation that ends after one.
+const HIDDEN: u64 = 64;
 
 /// Atomic operations in a turn that change nothing, after which the threads count as polling.
 const ATTEMPTS: u32 = 32;
@@ -32,6 +46,8 @@ pub(crate) struct Scheduling<'a> {
     pub over: bool,
     /// Another resident cluster gets a turn next.
     pub rotate: bool,
+    /// The turn ends after the next operation that other threads can see.
+    until_visible: bool,
     /// The running cohort lets others go first.
     pub yielded: bool,
     /// Atomic operations of the turn that have changed nothing, since the last one that has.
@@ -44,6 +60,10 @@ pub(crate) struct Scheduling<'a> {
     pub probing: bool,
     /// A watch for loops that poll forever.
     pub polling: Option<Polling>,
+    /// With a seed: cohorts that poll, and wait for a change.
+    pub idle: IdlePolls,
+    /// Regions that begin with a test, which the running cohort has come to in its turn.
+    tests: Tests,
     /// The step budget.
     limit: u64,
     /// Ends endless loops before the budget does.
@@ -58,6 +78,8 @@ pub(crate) struct Scheduling<'a> {
     pub team: &'a Team,
     /// All choices are the first alternative, and none is recorded.
     pub always_first: bool,
+    /// Pending clusters start in order, whatever the scheduler is.
+    pub starts_in_order: bool,
     scheduler: Box<dyn Scheduler>,
     record: Option<Vec<u32>>,
     /// The launch runs step by step.
@@ -78,12 +100,15 @@ impl<'a> Scheduling<'a> {
             leave: false,
             over: false,
             rotate: false,
+            until_visible: false,
             yielded: false,
             attempts: 0,
             polled: 0,
             progress: 0,
             probing: false,
             polling: None,
+            idle: IdlePolls::default(),
+            tests: Tests::default(),
             limit: launch.step_limit.unwrap_or(DEFAULT_STEP_LIMIT),
             endless: EndlessGuard::OFF,
             next_check: QUANTUM,
@@ -92,6 +117,7 @@ impl<'a> Scheduling<'a> {
             stopped: false,
             team,
             always_first,
+            starts_in_order: false,
             scheduler,
             record: record.then(Vec::new),
             steps: None,
@@ -143,12 +169,34 @@ impl<'a> Scheduling<'a> {
 
     /// Starts the turn of a cohort. A diverged one returns to the driver after each region.
     pub fn begin_turn(&mut self, diverged: bool) {
-        let quantum = QUANTUM >> (2 * self.choose(Choice::Quantum, 7));
+        let length = self.choose(Choice::Quantum, LENGTHS + 1);
+        self.until_visible = length == LENGTHS;
+        let quantum = if self.until_visible { HIDDEN } else { QUANTUM >> (2 * length) };
+        self.tests.clear();
         self.checkpoint = self.limit.min(self.turns + quantum);
         (self.leave, self.over) = (diverged, false);
         self.yielded = false;
         // a fragment of a warp runs one region
         self.attempts = if diverged { ATTEMPTS } else { 0 };
+    }
+
+    /// When the turn of a cluster that begins now ends.
+    pub fn end_of_cluster_turn(&mut self) -> u64 {
+        // a watch ends before many long turns of clusters in random order have been with each of them
+        let slice = match self.polling {
+            Some(_) => SLICE_OF_A_WATCH,
+            None => SLICE >> (2 * self.choose(Choice::Quantum, 8)),
+        };
+        self.time() + slice
+    }
+
+    /// With a seed: the running cohort comes to an operation that other threads can see, or to a test of something that they change. If it
+    /// was at this test before in its turn, and nothing has changed since, it polls, and its turn ends.
+    pub fn comes_to_visible(&mut self, pc: Pc, is_test: bool) {
+        self.leave |= self.until_visible;
+        if is_test && self.tests.is_repeated(pc, self.progress) {
+            self.yield_now();
+        }
     }
 
     /// An instruction does the work of so many others. A check comes earlier after much work.
@@ -189,7 +237,12 @@ impl<'a> Scheduling<'a> {
     pub fn stop_polling(&mut self) {
         self.polling = None;
         // step by step, stores of equal values never count as progress
-        self.probing = self.steps.is_some();
+        self.probing = self.ignores_equal_stores();
+    }
+
+    /// Does a store of what is there already count as no progress, although no deadlock probe runs?
+    pub fn ignores_equal_stores(&self) -> bool {
+        self.steps.is_some() || self.polling.is_some() || !self.idle.is_empty()
     }
 
     /// Lets other cohorts go first.

@@ -14,6 +14,7 @@ use crate::machine::polling::{self, Verdict};
 use crate::monitor::Event;
 use crate::steps::effect::{Action, Object};
 use crate::steps::{Process, Steps};
+use ptx_dsl_isa::image::NO_SITE;
 
 /// Regions of a step without a visible operation, after which others have a turn.
 const LONGEST: u64 = 1 << 16;
@@ -43,7 +44,7 @@ fn drive(body: &mut dyn Body, x: &mut Ctx<'_>) -> Result<(), Box<Fault>> {
     x.scheduling.probing = true;
     loop {
         if x.residents.take_vacant() {
-            admit(body, x);
+            admit_between_steps(body, x);
         }
         if x.residents.all_free() {
             return x.check_step_limit();
@@ -103,9 +104,26 @@ fn begin(x: &mut Ctx<'_>, process: Process) {
     }
 }
 
+/// Starts pending clusters in free slots where no step is made. If there is a choice, it is a step of its own.
+fn admit_between_steps(body: &mut dyn Body, x: &mut Ctx<'_>) {
+    if !x.has_choice_of_start() {
+        return admit(body, x, NO_SITE);
+    }
+    x.scheduling.pick(&[Process::LAUNCH]);
+    if let Some(steps) = steps(x) {
+        steps.begin_launch();
+    }
+    admit(body, x, NO_SITE);
+    let now = x.scheduling.progress;
+    if let Some(steps) = steps(x) {
+        steps.end(false, NO_SITE, (now, 0));
+    }
+}
+
 /// Starts pending clusters in free slots.
-fn admit(body: &mut dyn Body, x: &mut Ctx<'_>) {
-    while let Some((slot, n)) = x.residents.admit(x.scheduling.team) {
+fn admit(body: &mut dyn Body, x: &mut Ctx<'_>, site: u32) {
+    let mut skipped = 0;
+    while let Some((slot, n)) = x.admit_in_step(&mut skipped, site) {
         start(body, x, slot, n);
         if let Some(steps) = steps(x) {
             steps.starts_cluster(slot as u32, n);
@@ -198,7 +216,7 @@ fn run(
     }
     if x.residents.take_vacant() {
         // the next cluster starts because of this step
-        admit(body, x);
+        admit(body, x, site);
     }
     // nothing has changed: the warp waits, or tests in a loop
     let now = x.scheduling.progress;

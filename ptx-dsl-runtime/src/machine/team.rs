@@ -26,8 +26,8 @@ pub(crate) struct Team {
     next: AtomicU64,
     /// Clusters that cluster launch control has cancelled.
     cancelled: AtomicU64,
-    /// Those of them after the next one: only one thread chooses, in any order. And their number.
-    cancelled_ahead: Mutex<BTreeSet<u64>>,
+    /// Clusters after the next one that have been taken: only one thread chooses, in any order. And their number.
+    taken_ahead: Mutex<BTreeSet<u64>>,
     gaps: AtomicU64,
     limit: u64,
     turns: AtomicU64,
@@ -84,7 +84,7 @@ impl Team {
             clusters,
             next: AtomicU64::new(0),
             cancelled: AtomicU64::new(0),
-            cancelled_ahead: Mutex::default(),
+            taken_ahead: Mutex::default(),
             gaps: AtomicU64::new(0),
             limit: launch.step_limit.unwrap_or(DEFAULT_STEP_LIMIT),
             turns: AtomicU64::new(0),
@@ -129,7 +129,7 @@ impl Team {
             // no atomic read-modify-write
             let mut n = self.next.load(Relaxed);
             if self.gaps.load(Relaxed) > 0 {
-                n = self.skip_cancelled(n);
+                n = self.skip_taken(n);
                 self.next.store(n, Relaxed);
             }
             self.next.store(more(n)?, Relaxed);
@@ -140,10 +140,10 @@ impl Team {
         Some(n..more(n)?)
     }
 
-    /// The first cluster from `n` on that is not cancelled.
+    /// The first cluster from `n` on that is not taken.
     #[cold]
-    fn skip_cancelled(&self, mut n: u64) -> u64 {
-        let mut ahead = locked(&self.cancelled_ahead);
+    fn skip_taken(&self, mut n: u64) -> u64 {
+        let mut ahead = locked(&self.taken_ahead);
         while ahead.remove(&n) {
             n += 1;
         }
@@ -156,7 +156,7 @@ impl Team {
         self.clusters.saturating_sub(self.next.load(Relaxed)).saturating_sub(self.gaps.load(Relaxed))
     }
 
-    /// How many pending clusters cluster launch control can choose from, at most `most`; 1 if there is no choice.
+    /// How many pending clusters there are to choose from, at most `most`; 1 if there is no choice.
     pub fn choices(&self, most: u64) -> u64 {
         if !self.is_single() {
             return 1;
@@ -166,13 +166,18 @@ impl Team {
 
     /// Takes a pending cluster for cluster launch control: the next one, or the `which`-th after it ([`Team::choices`]).
     pub fn cancel(&self, which: u64) -> Option<u64> {
-        let n = if which == 0 { self.pending(1)?.start } else { self.cancel_ahead(which)? };
+        let n = self.take(which)?;
         self.cancelled.fetch_add(1, Relaxed);
         Some(n)
     }
 
-    fn cancel_ahead(&self, which: u64) -> Option<u64> {
-        let mut ahead = locked(&self.cancelled_ahead);
+    /// Takes the next pending cluster, or the `which`-th after it ([`Team::choices`]).
+    pub fn take(&self, which: u64) -> Option<u64> {
+        if which == 0 { Some(self.pending(1)?.start) } else { self.take_ahead(which) }
+    }
+
+    fn take_ahead(&self, which: u64) -> Option<u64> {
+        let mut ahead = locked(&self.taken_ahead);
         let pending = (self.next.load(Relaxed)..self.clusters).filter(|n| !ahead.contains(n));
         let n = pending.skip(1).nth(which as usize - 1)?;
         ahead.insert(n);
@@ -305,6 +310,13 @@ mod tests {
             (Some(2), Some(1), Some(0), None, None)
         );
         assert_eq!(team(2, 100).choices(16), 1, "several threads take them in order");
+    }
+
+    #[test]
+    fn any_pending_cluster_can_start() {
+        let (t, claimed) = (team(1, 5), &mut (0..0));
+        assert_eq!((t.take(3), t.unclaimed(), t.take(1), t.claim(claimed)), (Some(3), 4, Some(1), Some(0)));
+        assert_eq!((t.take(1), t.unclaimed(), t.claim(claimed), t.take(0)), (Some(4), 1, Some(2), None));
     }
 
     #[test]

@@ -23,7 +23,7 @@ impl fmt::Display for Schedule {
     fn fmt(&self, f: &mut fmt::Formatter<'_>) -> fmt::Result {
         let (kind, decisions) = match self {
             Schedule::Seed(seed) => return write!(f, "seed{seed}"),
-            Schedule::Turns(decisions) => ("t1", decisions),
+            Schedule::Turns(decisions) => ("t2", decisions),
             Schedule::Steps(decisions) => ("s1", decisions),
         };
         let mut text = kind.to_owned();
@@ -55,8 +55,8 @@ impl FromStr for Schedule {
         }
         let steps = match text.split('_').next() {
             Some("s1") => true,
-            Some("t1") => false,
-            _ => return Err("it begins with none of `s1`, `t1` and `seed`: another version may have made it".into()),
+            Some("t2") => false,
+            _ => return Err("it begins with none of `s1`, `t2` and `seed`: another version may have made it".into()),
         };
         let (body, sum) = text.rsplit_once('_').ok_or("its end is missing")?;
         if sum.len() != 3 || u32::from_str_radix(sum, 16) != Ok(checksum(body)) {

@@ -7,7 +7,7 @@
 //!
 //! A failed test that leads back to itself is a wait ([`Made::idle`]): the statement's other tests then count as waits too.
 
-use super::effect::{Effect, Relation, depends};
+use super::effect::{Action, Effect, Object, Relation, depends};
 use super::{Explorer, Made, Process};
 use crate::schedule::Choice;
 use std::collections::{HashMap, HashSet};
@@ -50,6 +50,10 @@ pub(crate) struct Exhaustive {
     launch: usize,
     /// Tests that are waits: the statements, by launch.
     waits: HashSet<(usize, u32)>,
+    /// Who has made visible accesses to global memory in this run.
+    users: HashMap<(usize, Object), Users>,
+    /// Launches in which steps of different clusters depend on each other: only there does it matter which cluster starts.
+    conflicts: HashSet<usize>,
     /// The last step has made a test fail, at this statement.
     failed_test: Option<u32>,
     /// A run did not repeat what another one did.
@@ -64,6 +68,7 @@ impl Exhaustive {
         (self.depth, self.choice, self.launch, self.redundant) = (0, 0, 0, false);
         self.numbers.clear();
         self.last.clear();
+        self.users.clear();
         self.failed_test = None;
     }
 
@@ -83,7 +88,7 @@ impl Exhaustive {
         while let Some(mut node) = self.nodes.pop() {
             let done = std::mem::take(&mut node.made.effects);
             node.tried.extend(done);
-            if node.next_choices(&self.waits) {
+            if node.next_choices(&self.waits, &self.conflicts) {
                 self.nodes.push(node);
                 self.repeated = self.nodes.len();
                 return true;
@@ -127,6 +132,18 @@ impl Exhaustive {
                         && depends(effects, step, &waits) == Relation::None)
         };
         before.asleep.iter().filter(stays).cloned().collect()
+    }
+
+    /// Notes whether steps of different clusters depend on each other.
+    fn note_users(&mut self, step: &Made) {
+        for Effect { object, action } in &step.effects {
+            if matches!(object, Object::Global(..) | Object::Sequential) {
+                let users = self.users.entry((self.launch, *object)).or_default();
+                if users.conflict(step.process.cluster, *action == Action::Write) {
+                    self.conflicts.insert(self.launch);
+                }
+            }
+        }
     }
 
     /// Computes what comes before the last step, and finds the steps that it might have overtaken.
@@ -202,13 +219,32 @@ impl Exhaustive {
     }
 }
 
+/// The clusters that have accessed an object.
+#[derive(Debug, Default)]
+struct Users {
+    first: Option<u64>,
+    several: bool,
+    written: bool,
+}
+
+impl Users {
+    /// A cluster accesses the object. Does that depend on an access of another cluster?
+    fn conflict(&mut self, cluster: u64, writes: bool) -> bool {
+        self.several |= self.first.is_some_and(|first| first != cluster);
+        self.first.get_or_insert(cluster);
+        self.written |= writes;
+        self.several && self.written
+    }
+}
+
 impl Node {
     /// Goes to the next combination of choices. False if there is none. Choices of tests that are waits have one alternative.
-    fn next_choices(&mut self, waits: &HashSet<(usize, u32)>) -> bool {
+    fn next_choices(&mut self, waits: &HashSet<(usize, u32)>, conflicts: &HashSet<usize>) -> bool {
         let is_wait = waits.contains(&(self.launch, self.made.site));
         while let Some((what, choice, n)) = self.choices.pop() {
             let ends_early = what == Choice::TimeOut && choice == 0;
-            if choice + 1 < n && !(is_wait && ends_early && self.made.idle) {
+            let matters = what != Choice::Start || conflicts.contains(&self.launch);
+            if choice + 1 < n && matters && !(is_wait && ends_early && self.made.idle) {
                 self.choices.push((what, choice + 1, n));
                 return true;
             }
@@ -296,6 +332,7 @@ impl Explorer for Exhaustive {
             // the test has failed, and the process is where it was
             self.waits.insert((self.launch, step.site));
         }
+        self.note_users(step);
         let own = self.number(step.process);
         // the last of the repeated steps is new
         self.order(at, own, at + 1 >= self.repeated);

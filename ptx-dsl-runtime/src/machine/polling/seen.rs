@@ -7,10 +7,13 @@ use crate::flow::Pc;
 /// A cohort: slot, CTA, warps, lanes.
 pub(super) type Key = (usize, u32, u32, u32, u32);
 
+/// Where a cohort is, whether its wait is over, and a hash of the registers that decide what its loop does.
+pub(super) type State = (Pc, bool, [u64; 2]);
+
 /// A state in which a cohort was picked.
 #[derive(Debug)]
 pub(super) struct Seen {
-    state: (Pc, bool, [u64; 2]),
+    state: State,
     /// How often it came back to it.
     repeats: u32,
     /// It was picked so often, and takes the state anew at powers of two.
@@ -45,7 +48,7 @@ impl Polling {
     }
 
     /// A cohort is picked in this state.
-    pub(super) fn pick(&mut self, key: Key, state: (Pc, bool, [u64; 2])) {
+    pub(super) fn pick(&mut self, key: Key, state: State) {
         let seen = self.seen.entry(key).or_insert(Seen { state, repeats: 0, picks: 0 });
         seen.picks += 1;
         if seen.picks > 1 && seen.state == state {

@@ -1,0 +1,40 @@
+//! Which pending cluster starts in a free slot: the next one, or any one that the schedule chooses. The CTAs of a grid may start in any order.
+
+use crate::machine::ctx::Ctx;
+use crate::schedule::Choice;
+
+/// The most pending clusters of which one is chosen.
+const CHOICES: u64 = 16;
+
+impl Ctx<'_> {
+    /// Claims a pending cluster for a free slot: slot, and number in the grid.
+    pub(super) fn admit(&mut self) -> Option<(usize, u64)> {
+        let which = if self.has_choice_of_start() {
+            let choices = self.scheduling.team.choices(CHOICES) as usize;
+            self.scheduling.choose(Choice::Start, choices) as u64
+        } else {
+            0
+        };
+        self.residents.admit(self.scheduling.team, which)
+    }
+
+    /// The same for launches that run step by step. Clusters that start together do so in order, so that each set of them is chosen once:
+    /// the next one is none of the `skipped`, which this call adds to.
+    pub(super) fn admit_in_step(&mut self, skipped: &mut u64, site: u32) -> Option<(usize, u64)> {
+        if self.has_choice_of_start() {
+            let (pending, free) = (self.scheduling.team.unclaimed(), self.residents.free() as u64);
+            let choices = (pending - free + 1).saturating_sub(*skipped).clamp(1, CHOICES);
+            if choices > 1 {
+                *skipped += self.scheduling.choose_in_step(Choice::Start, choices as usize, site) as u64;
+            }
+        }
+        self.residents.admit(self.scheduling.team, *skipped)
+    }
+
+    /// Does it matter which cluster starts in the next free slot, and does the schedule choose?
+    pub(super) fn has_choice_of_start(&self) -> bool {
+        let s = &self.scheduling;
+        let chooses = !s.always_first && !s.starts_in_order;
+        chooses && self.residents.free() > 0 && s.team.unclaimed() > self.residents.free() as u64
+    }
+}
