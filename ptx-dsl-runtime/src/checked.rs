@@ -40,7 +40,7 @@ use crate::kernel::variables::Variables;
 use crate::mem::address::Place;
 use crate::monitor::layout::{SharedBox, SharedMatrix};
 use crate::monitor::weak::WeakMemory;
-use crate::monitor::{Access, Finding, Groups, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Wants, Who};
+use crate::monitor::{Access, Finding, Groups, LastWrite, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Wants, Who};
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use heap::Heap;
@@ -183,6 +183,10 @@ impl Monitor for Checked {
             Place::Local { offset } => unused | self.local.unwritten(a, offset),
             _ => 0,
         }
+    }
+
+    fn last_write(&mut self, place: Place, who: Who) -> LastWrite {
+        self.written_last(place, who.slot)
     }
 
     fn undefined(&mut self, a: &Access) {

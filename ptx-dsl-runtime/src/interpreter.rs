@@ -37,7 +37,7 @@ use crate::fault::Fault;
 use crate::flow::{Next, Pc};
 use crate::kernel::variables::Variables;
 use crate::launch::config::Launch;
-use crate::machine::body::{Looping, Polls};
+use crate::machine::body::{Looping, PolledRead, Polls};
 use crate::machine::ctx::Ctx;
 use crate::machine::endless::EndlessGuard;
 use crate::machine::geometry::Regions;
@@ -160,7 +160,8 @@ impl Body for Interpreter {
             Source::Constant { value } | Source::Variable { value, .. } => Some(value),
             _ => None,
         };
-        let reads = found.reads.iter().map(|(site, source)| (*site, address(source))).collect();
+        let read = |r: &polling::Read| PolledRead { site: r.site, addr: address(&r.address), memory: r.memory };
+        let reads = found.reads.iter().map(read).collect();
         Polls { reads, writers: found.writers.clone() }
     }
 }

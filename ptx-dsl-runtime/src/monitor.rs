@@ -119,7 +119,7 @@ mod tensor;
 #[doc(hidden)]
 pub mod weak;
 
-use crate::fault::FaultKind;
+use crate::fault::{FaultKind, ThreadId};
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::Variables;
 use layout::{SharedBox, SharedMatrix};
@@ -225,6 +225,28 @@ pub struct Who {
     pub warp: u32,
     /// Lanes.
     pub lanes: u32,
+}
+
+/// Who has written a place last.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub enum LastWrite {
+    /// The monitor does not know.
+    Unknown,
+    /// No thread of the launch has.
+    Nobody,
+    /// This one has.
+    By(Writer),
+}
+
+/// A thread that has written.
+#[doc(hidden)]
+#[derive(Debug, Clone, PartialEq, Eq)]
+pub struct Writer {
+    /// The statement.
+    pub site: u32,
+    /// The thread, without its `%tid`.
+    pub thread: ThreadId,
 }
 
 /// What becomes of a launch after a monitor has returned `Err`.
@@ -584,6 +606,11 @@ pub trait Monitor: 'static {
     #[doc(hidden)]
     fn reads_rows(&mut self, _matrix: u32, _rows: &[u32], _: Who) -> Result<(), FaultKind> {
         Ok(())
+    }
+    /// Who has written this place of the launch last, which a thread reads?
+    #[doc(hidden)]
+    fn last_write(&mut self, _: Place, _: Who) -> LastWrite {
+        LastWrite::Unknown
     }
     /// What becomes of the launch after this fault of a thread?
     fn finding(&mut self, _: &FaultKind, _: Who) -> Finding {

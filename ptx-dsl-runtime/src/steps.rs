@@ -45,6 +45,17 @@ pub(crate) struct Made {
     pub site: u32,
 }
 
+/// A part of a schedule, for reports.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Note {
+    /// The process makes the next steps, from this statement on if it is known.
+    Runs(Process, u32),
+    /// A `try_wait` of the process returns false although it could wait, at this statement.
+    GivesUp(Process, u32),
+    /// A cluster starts before another one with a lower number.
+    Starts { cluster: u64, before: u64 },
+}
+
 /// Chooses steps.
 pub(crate) trait Explorer: Send {
     /// A launch begins. A run may have several.
@@ -100,8 +111,8 @@ pub(crate) struct Steps {
     resumed: HashMap<Process, Vec<Effect>>,
     /// Processes that have made a step which was not idle.
     begun: HashSet<Process>,
-    /// Changes from one process to another: who, and the statement where it begins.
-    pub switches: Vec<(Process, u32)>,
+    /// What tells the schedule from others, in order.
+    pub notes: Vec<Note>,
 }
 
 impl Steps {
@@ -119,7 +130,7 @@ impl Steps {
             tests_in_a_row: 0,
             resumed: HashMap::new(),
             begun: HashSet::new(),
-            switches: Vec::new(),
+            notes: Vec::new(),
         }
     }
 
@@ -130,7 +141,11 @@ impl Steps {
 
     /// Chooses one of `n` alternatives within a step.
     pub fn choose(&mut self, what: Choice, n: usize, site: u32) -> usize {
-        self.explorer.lock().choose(what, n, site).min(n - 1)
+        let chosen = self.explorer.lock().choose(what, n, site).min(n - 1);
+        if what == Choice::TimeOut && chosen != 0 {
+            self.notes.push(Note::GivesUp(self.current, site));
+        }
+        chosen
     }
 
     /// A process begins a step.
@@ -141,8 +156,8 @@ impl Steps {
             self.tests_in_a_row = 0;
         }
         self.current = process;
-        if self.switches.last().is_none_or(|(last, _)| *last != process) {
-            self.switches.push((process, u32::MAX));
+        if self.last_run().is_none_or(|(last, _)| *last != process) {
+            self.notes.push(Note::Runs(process, u32::MAX));
         }
     }
 
@@ -155,9 +170,19 @@ impl Steps {
 
     /// The visible operation of the step is this statement.
     pub fn operates(&mut self, site: u32) {
-        if let Some((_, first @ u32::MAX)) = self.switches.last_mut() {
+        if let Some((_, first)) = self.last_run()
+            && *first == u32::MAX
+        {
             *first = site;
         }
+    }
+
+    /// The process that makes steps since the last change, and where it begins.
+    fn last_run(&mut self) -> Option<(&mut Process, &mut u32)> {
+        self.notes.iter_mut().rev().find_map(|note| match note {
+            Note::Runs(process, site) => Some((process, site)),
+            Note::GivesUp(..) | Note::Starts { .. } => None,
+        })
     }
 
     /// Does the process test in a loop, and nothing has changed that it tests? `progress` is that of the launch.

@@ -3,10 +3,10 @@
 use super::Checked;
 use super::actor;
 use super::misses::Event;
-use super::shadow::Record;
+use super::shadow::{Memory, Record};
 use super::what::What;
 use crate::fault::{FaultKind, NearMiss, Race, Side, Strength, ThreadId};
-use crate::monitor::{Access, Place, Proxy, Who};
+use crate::monitor::{Access, LastWrite, Place, Proxy, Who, Writer};
 
 impl Checked {
     #[cold]
@@ -27,6 +27,21 @@ impl Checked {
             _ => "fence.proxy.async.global",
         };
         self.finding_of(a, space, (own, other), None, Some(fence))
+    }
+
+    /// Who has written this place last.
+    #[cold]
+    pub(super) fn written_last(&mut self, place: Place, slot: u32) -> LastWrite {
+        let (memory, at) = match place {
+            Place::Shared { rank, offset } => (Memory::Shared { slot, rank }, offset.into()),
+            Place::Global { segment, offset } => (Memory::Global { segment }, offset),
+            Place::Local { .. } | Place::Const { .. } | Place::Param { .. } => return LastWrite::Unknown,
+        };
+        let Some(of) = self.shadows.of(memory).last_write(at) else { return LastWrite::Nobody };
+        let (actor, lanes) = self.operations.thread(of.actor, of.lanes, of.time);
+        let (ctaid, rank, warp) = self.threads.place(actor);
+        let thread = ThreadId { ctaid, tid: [0; 3], warp, lane: lanes.trailing_zeros() & 31, rank };
+        LastWrite::By(Writer { site: of.site, thread })
     }
 
     fn finding_of(

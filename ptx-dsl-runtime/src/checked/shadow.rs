@@ -394,6 +394,13 @@ impl Shadow {
         (write.bytes == 15).then_some((write.actor, write.time))
     }
 
+    /// The last write to a byte, if there was one.
+    pub fn last_write(&mut self, at: u64) -> Option<Record> {
+        let (line, more) = self.line(at / LINE)?;
+        let write = line.split(more, at / LINE).write((at / 4) as usize % CELLS);
+        (write.lanes != 0).then_some(write)
+    }
+
     /// Nobody has accessed anything. Keeps the pages.
     pub fn clear(&mut self) {
         if self.pages.is_empty() && self.phase.is_new() {

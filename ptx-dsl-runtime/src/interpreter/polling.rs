@@ -2,8 +2,12 @@
 //!
 //! A warp that comes back to a region with the same values in these registers does the same again, as long as memory stays as it is.
 
+use super::code::interned;
 use super::liveness::{register, successors};
 use crate::flow::Pc;
+use crate::isa;
+use crate::mem::address::AddrSpace;
+use crate::qual::Ty;
 use ptx_dsl_isa::image::{Action, End, Image, Instr, Place, Region, Register, Source, Transfer};
 use ptx_dsl_isa::isa::Host;
 use ptx_dsl_isa::isa::effect::{Effects, Mbarrier, MemoryOp};
@@ -15,10 +19,19 @@ use std::collections::{HashMap, VecDeque};
 pub(super) struct Loop {
     /// In order.
     pub registers: Vec<Register>,
-    /// Its loads, tests and atomic operations: statement and address. Those of the innermost loop come first.
-    pub reads: Vec<(u32, Source)>,
+    /// Its loads, tests and atomic operations. Those of the innermost loop come first.
+    pub reads: Vec<Read>,
     /// Statements outside of it that could change what it reads.
     pub writers: Vec<u32>,
+}
+
+/// A load, a test or an atomic operation.
+#[derive(Debug, Clone, Copy)]
+pub(super) struct Read {
+    pub site: u32,
+    pub address: Source,
+    /// The state space of the address, and the type of an element; not of an mbarrier object.
+    pub memory: Option<(AddrSpace, Ty)>,
 }
 
 /// The loops of a kernel, by region; `None` for a region in none, or in one that reads a clock on which it depends.
@@ -111,7 +124,8 @@ fn find(image: &Image, pc: Pc) -> Option<Loop> {
     for (at, region) in image.regions.iter().enumerate().filter(|(at, _)| members[*at]) {
         let list = if inner.contains(&at) { &mut reads } else { &mut others };
         let polls = region.instructions().filter(|i| reads_memory(i));
-        list.extend(polls.filter_map(|i| Some((i.site, *i.sources.first()?))));
+        let read = |i: &Instr| Some(Read { site: i.site, address: *i.sources.first()?, memory: memory(image, i) });
+        list.extend(polls.filter_map(read));
     }
     reads.append(&mut others);
     let outside = image.regions.iter().zip(&members).filter(|(_, inside)| !**inside).map(|(r, _)| r);
@@ -125,6 +139,13 @@ fn find(image: &Image, pc: Pc) -> Option<Loop> {
 fn effects(i: &Instr) -> Option<Effects> {
     let Action::Opcode { opcode, .. } = i.action else { return None };
     opcode.entries().next().map(|e| e.instr.effects)
+}
+
+/// The state space of what an instruction reads, and its type.
+fn memory(image: &Image, i: &Instr) -> Option<(AddrSpace, Ty)> {
+    let Action::Opcode { qualifiers, .. } = i.action else { return None };
+    let q = interned(image.qualifiers.get(qualifiers as usize)?);
+    effects(i)?.memory.returns().then(|| (isa::space(q), q.ty[0]))
 }
 
 fn reads_memory(i: &Instr) -> bool {

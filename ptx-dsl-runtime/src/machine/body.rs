@@ -4,6 +4,8 @@ use crate::fault::Fault;
 use crate::flow::{Next, Pc};
 use crate::launch::config::Launch;
 use crate::machine::ctx::Ctx;
+use crate::mem::address::AddrSpace;
+use crate::qual::Ty;
 
 /// The code of a kernel on an engine.
 pub(crate) trait Code: Send + Sync {
@@ -29,12 +31,24 @@ pub struct Looping {
     pub pc: Pc,
 }
 
+/// A statement of a loop that reads what others write.
+#[doc(hidden)]
+#[derive(Debug, Clone, Copy)]
+pub struct PolledRead {
+    /// The statement.
+    pub site: u32,
+    /// The address in the first lane, if it is known.
+    pub addr: Option<u64>,
+    /// The state space of the address, and the type of an element, if it reads plain memory.
+    pub memory: Option<(AddrSpace, Ty)>,
+}
+
 /// What a loop reads again and again.
 #[doc(hidden)]
 #[derive(Debug, Default)]
 pub struct Polls {
-    /// Statements, with the address in the first lane if it is known.
-    pub reads: Vec<(u32, Option<u64>)>,
+    /// Its statements that read.
+    pub reads: Vec<PolledRead>,
     /// Statements outside of the loop that could change it.
     pub writers: Vec<u32>,
 }

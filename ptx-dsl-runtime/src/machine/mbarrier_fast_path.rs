@@ -37,7 +37,11 @@ impl Ctx<'_> {
         if self.scheduling.steps.is_some() {
             return self.scheduling.choose_in_step(Choice::TimeOut, 2, self.site) != 0;
         }
-        self.scheduling.choose(Choice::TimeOut, 4) == 3
+        let gives_up = self.scheduling.choose(Choice::TimeOut, 4) == 3;
+        if gives_up {
+            self.note_give_up();
+        }
+        gives_up
     }
 
     #[inline(always)]
@@ -65,9 +69,11 @@ impl Ctx<'_> {
     pub fn try_wait(&mut self, q: Q, addr: u64, parity: u64, here: Pc, site: u32) -> Result<Option<bool>, Box<Fault>> {
         match self.phase_of(q, addr, parity) {
             Some((_, passed)) if passed || self.cur.resumed => Ok(Some(passed)),
-            Some(_) if self.gives_up() => Ok(Some(false)),
             Some((at, _)) => {
                 self.site = site;
+                if self.gives_up() {
+                    return Ok(Some(false));
+                }
                 self.park(here, Wait::Phase { rank: self.cur.cta, offset: at as u32, parity: parity & 1 });
                 Ok(None)
             }

@@ -6,8 +6,9 @@
 
 pub(crate) mod idle;
 pub(crate) mod seen;
+mod values;
 
-use crate::fault::words::at;
+use crate::fault::words::{at, id};
 use crate::fault::{Fault, FaultKind};
 use crate::machine::body::{Body, Looping};
 use crate::machine::cluster::Cohort;
@@ -81,17 +82,19 @@ pub(super) fn verdict(x: &mut Ctx<'_>) -> Verdict {
 /// The fault.
 pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
     let (mut waiting, mut first, mut writers) = (Waiting::default(), None, Vec::new());
-    for slot in (0..x.residents.clusters.len()).filter(|slot| x.residents.clusters[*slot].resident) {
+    let slots = (0..x.residents.clusters.len()).filter(|slot| x.residents.clusters[*slot].resident);
+    for slot in slots.collect::<Vec<_>>() {
         let mut ready: Vec<Cohort> = x.residents.clusters[slot].ready.iter().copied().collect();
         ready.sort_by_key(|c| (c.cta, c.lo, c.mask.trailing_zeros()));
         let mut waits = Vec::new();
         for c in ready {
             let polls = body.loop_reads(&looping(slot, &c));
             let loops = x.geometry.loops(c.pc);
-            let site = polls.reads.first().map(|read| read.0).or(loops.statement).unwrap_or(NO_SITE);
+            let site = polls.reads.first().map(|read| read.site).or(loops.statement).unwrap_or(NO_SITE);
+            (x.residents.slot, x.cur) = (slot, c);
             first = first.or(Some((slot, c, site)));
             writers.extend(polls.writers);
-            let reads: Vec<_> = polls.reads.iter().take(4).map(|(site, at)| x.polled(*site, *at)).collect();
+            let reads: Vec<_> = polls.reads.iter().take(4).map(|read| x.polled(read)).collect();
             let head = loops.heads.first().map_or(String::new(), |head| format!(" in the loop {}", at(head)));
             let what = if reads.is_empty() { "runs forever".into() } else { format!("polls {}", reads.join(", ")) };
             waits.push((c.cta, format!("{}{head}: {what}", threads(c.lo, c.hi, c.mask))));
@@ -111,7 +114,7 @@ pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
         list => format!("{who} will execute what could change that: {}", list.join(", ")),
     });
     if pending > 0 {
-        waiting.push(places(pending, x.residents.clusters.len()));
+        waiting.push(places(x, pending));
     }
     if let Some((slot, c, site)) = first {
         (x.residents.slot, x.cur, x.site, x.warp) = (slot, c, site, c.lo);
@@ -120,26 +123,27 @@ pub(super) fn stuck(body: &mut dyn Body, x: &mut Ctx<'_>) -> Box<Fault> {
     x.fault(FaultKind::Deadlock { waiting }, lane)
 }
 
-/// Clusters that start only when a resident one ends. PTX does not promise that they run while others poll.
-fn places(pending: u64, resident: usize) -> String {
+/// Clusters that start only when a resident one ends. PTX does not promise that they run while others poll, nor in which order they start.
+fn places(x: &Ctx<'_>, pending: u64) -> String {
+    let resident = x.residents.clusters.iter().filter(|c| c.resident);
+    let last = resident.max_by_key(|c| x.geometry.cluster_number(c.id));
+    let next = x.scheduling.team.next_pending();
+    if let (Some(last), Some(next)) = (last, next)
+        && next < x.geometry.cluster_number(last.id)
+    {
+        let name = |of: [u32; 3]| format!("CTA {}", id(x.geometry.ctaid(of, 0)));
+        return format!(
+            "{} has started before {}: CTAs start in any order, so one must not wait for another that may start later; let each take its \
+             number from a counter with `atom.add`, or use `Host::start_in_order` or `--start-in-order` for a GPU that starts them in order",
+            name(last.id),
+            name(x.geometry.clusterid(next))
+        );
+    }
+    let resident = x.residents.clusters.len();
     let (clusters, start) = if pending == 1 { ("cluster", "starts") } else { ("clusters", "start") };
     let all = pending + resident as u64;
     format!(
         "{pending} more {clusters} {start} only when one of the {resident} resident clusters ends, so these must not wait for what a later \
          one does; a GPU that has room for {all} clusters runs them all at once: `Host::resident_clusters({all})` or `--resident {all}`"
     )
-}
-
-impl Ctx<'_> {
-    /// A statement that polls, and where.
-    fn polled(&self, site: u32, at: Option<u64>) -> String {
-        let statement = self.geometry.statement(site, "memory");
-        match at {
-            Some(at) => {
-                let place = self.place_in_words(at).unwrap_or_else(|| format!("address {at:#x}"));
-                format!("{statement} at {place}")
-            }
-            None => statement,
-        }
-    }
 }

@@ -7,7 +7,7 @@ use crate::machine::polling::idle::{IdlePolls, Tests};
 use crate::machine::polling::seen::Polling;
 use crate::machine::team::Team;
 use crate::schedule::{Choice, Scheduler};
-use crate::steps::{Process, Steps};
+use crate::steps::{Note, Process, Steps};
 
 /// Regions a cluster runs before another resident one has a turn.
 const SLICE: u64 = 1 << 14;
@@ -23,6 +23,9 @@ const LENGTHS: usize = 7;
 
 /// The most regions of a turn without a visible operation that ends after one.
 const HIDDEN: u64 = 64;
+
+/// Notes on a schedule with a seed that a report has at least, if there are so many.
+const NOTES: usize = 4;
 
 /// Atomic operations in a turn that change nothing, after which the threads count as polling.
 const ATTEMPTS: u32 = 32;
@@ -82,6 +85,8 @@ pub(crate) struct Scheduling<'a> {
     pub starts_in_order: bool,
     scheduler: Box<dyn Scheduler>,
     record: Option<Vec<u32>>,
+    /// With a seed: what reports say of the schedule.
+    pub notes: Vec<Note>,
     /// The launch runs step by step.
     pub steps: Option<Box<Steps>>,
 }
@@ -120,6 +125,7 @@ impl<'a> Scheduling<'a> {
             starts_in_order: false,
             scheduler,
             record: record.then(Vec::new),
+            notes: Vec::new(),
             steps: None,
         }
     }
@@ -159,6 +165,19 @@ impl<'a> Scheduling<'a> {
         match self.steps {
             Some(_) if n > 1 => self.choose_in_step(Choice::Store, n, site),
             _ => self.choose(Choice::Store, n),
+        }
+    }
+
+    /// Keeps a note for reports: the latest ones, if there are many.
+    pub fn note(&mut self, note: Note) {
+        match &mut self.steps {
+            Some(steps) => steps.notes.push(note),
+            None => {
+                if self.notes.len() == 2 * NOTES {
+                    self.notes.drain(..NOTES);
+                }
+                self.notes.push(note);
+            }
         }
     }
 

@@ -2,6 +2,7 @@
 
 use crate::machine::ctx::Ctx;
 use crate::schedule::Choice;
+use crate::steps::Note;
 
 /// The most pending clusters of which one is chosen.
 const CHOICES: u64 = 16;
@@ -15,7 +16,17 @@ impl Ctx<'_> {
         } else {
             0
         };
-        self.residents.admit(self.scheduling.team, which)
+        self.admit_nth(which)
+    }
+
+    /// Claims the next pending cluster, or the `which`-th after it.
+    fn admit_nth(&mut self, which: u64) -> Option<(usize, u64)> {
+        let before = if which == 0 { None } else { self.scheduling.team.next_pending() };
+        let (slot, cluster) = self.residents.admit(self.scheduling.team, which)?;
+        if let Some(before) = before {
+            self.scheduling.note(Note::Starts { cluster, before });
+        }
+        Some((slot, cluster))
     }
 
     /// The same for launches that run step by step. Clusters that start together do so in order, so that each set of them is chosen once:
@@ -28,7 +39,7 @@ impl Ctx<'_> {
                 *skipped += self.scheduling.choose_in_step(Choice::Start, choices as usize, site) as u64;
             }
         }
-        self.residents.admit(self.scheduling.team, *skipped)
+        self.admit_nth(*skipped)
     }
 
     /// Does it matter which cluster starts in the next free slot, and does the schedule choose?

@@ -151,6 +151,12 @@ impl Team {
         n
     }
 
+    /// The first cluster that nobody has claimed yet.
+    pub fn next_pending(&self) -> Option<u64> {
+        let ahead = locked(&self.taken_ahead);
+        (self.next.load(Relaxed)..self.clusters).find(|n| !ahead.contains(n))
+    }
+
     /// How many clusters nobody has claimed yet.
     pub fn unclaimed(&self) -> u64 {
         self.clusters.saturating_sub(self.next.load(Relaxed)).saturating_sub(self.gaps.load(Relaxed))

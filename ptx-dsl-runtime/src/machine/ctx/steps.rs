@@ -5,23 +5,34 @@ use crate::machine::ctx::Ctx;
 use crate::mem::address::Place;
 use crate::monitor::{Access, Offsets, Sync};
 use crate::steps::effect::{Action, Object};
-use crate::steps::{Process, Steps};
+use crate::steps::{Note, Process, Steps};
 
 impl Ctx<'_> {
-    /// The schedule: each change from one process to another.
+    /// The schedule: each change from one process to another, each wait that ends early, and clusters that start out of order.
     #[cold]
     pub(crate) fn steps_in_words(&self) -> Vec<String> {
-        let Some(steps) = &self.scheduling.steps else { return Vec::new() };
-        let words = steps.switches.iter().map(|(process, site)| {
-            let Process { operation, cluster, rank, warp } = *process;
-            let ctaid = self.geometry.ctaid(self.geometry.clusterid(cluster), rank);
-            let warp = format!("warp {warp} of CTA {}", id(ctaid));
-            match operation {
-                0 => format!("{warp} from {}", self.geometry.statement(*site, "its start")),
-                n => format!("asynchronous operation {n} of {warp} completes"),
+        let notes = self.scheduling.steps.as_ref().map_or(&self.scheduling.notes, |steps| &steps.notes);
+        let cta = |cluster, rank| format!("CTA {}", id(self.geometry.ctaid(self.geometry.clusterid(cluster), rank)));
+        let warp = |p: &Process| format!("warp {} of {}", p.warp, cta(p.cluster, p.rank));
+        let words = notes.iter().map(|note| match note {
+            Note::Runs(p @ Process { operation: 0, .. }, site) => {
+                format!("{} from {}", warp(p), self.geometry.statement(*site, "its start"))
             }
+            Note::Runs(p, _) => format!("asynchronous operation {} of {} completes", p.operation, warp(p)),
+            Note::GivesUp(p, site) => {
+                format!("{} of {} returns false", self.geometry.statement(*site, "`try_wait`"), warp(p))
+            }
+            Note::Starts { cluster, before } => format!("{} starts before {}", cta(*cluster, 0), cta(*before, 0)),
         });
         words.collect()
+    }
+
+    /// With a seed: a `try_wait` of the current warp returns false although it could wait.
+    #[cold]
+    pub(crate) fn note_give_up(&mut self) {
+        let cluster = self.geometry.cluster_number(self.residents.here().id);
+        let process = Process { operation: 0, cluster, rank: self.cur.cta, warp: self.warp };
+        self.scheduling.note(Note::GivesUp(process, self.site));
     }
 }
 

@@ -8,6 +8,7 @@ mod launch;
 mod npy;
 mod progress;
 mod proposal;
+mod runs;
 mod small;
 mod spec;
 mod tensor_map;

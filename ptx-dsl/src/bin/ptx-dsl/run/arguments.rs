@@ -104,6 +104,10 @@ pub fn command() -> Command {
                 .help("Executes all `tcgen05.mma` of a thread in the order of issue"),
             option("resident", "N", "Clusters that are resident at a time; 16 by default")
                 .value_parser(spec::positive),
+            Arg::new("start-in-order")
+                .long("start-in-order")
+                .action(ArgAction::SetTrue)
+                .help("Clusters start in the order of their numbers in every schedule, as on today's GPUs"),
             option("threads", "N", "Host threads; 0: one for each hardware thread")
                 .value_parser(number::<usize>),
             option(

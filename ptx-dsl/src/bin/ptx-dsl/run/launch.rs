@@ -3,12 +3,12 @@
 use clap::ArgMatches;
 use ptx_dsl::load::{Kernel, Level, Selector};
 use ptx_dsl::trace::Tracer;
-use ptx_dsl::{Arg, Checked, Error, Explore, Explored, Host, Launch, Report, Schedule, TensorMap};
+use ptx_dsl::{Checked, Error, Explore, Host, Launch, Report, Schedule};
 
 use crate::check;
 
-use super::data::Data;
 use super::progress::Progress;
+use super::runs::{Runs, launch_once};
 use super::spec::{Exploration, How};
 use super::values::Value;
 use super::{is_json, json, write};
@@ -156,6 +156,9 @@ fn prepared<M>(mut host: Host<M>, matches: &ArgMatches, kernel: &Kernel) -> Resu
     if let Some(clusters) = matches.get_one::<u64>("resident") {
         host = host.resident_clusters(usize::try_from(*clusters).unwrap_or(usize::MAX));
     }
+    if matches.get_flag("start-in-order") {
+        host = host.start_in_order();
+    }
     if let Some(threads) = matches.get_one("threads") {
         host = host.threads(*threads);
     }
@@ -179,7 +182,7 @@ fn on_with<M>(
     let Prepared { host, launch, cluster, block, grid } = prepared(host, matches, kernel)?;
     let first = matches.get_one::<u64>("seed").copied();
     let shape = format!("{} x {} threads", volume(cluster), volume(block));
-    let mut runs = Runs { kernel, launch, differ: Vec::new(), seeds: true, seed: first.unwrap_or(0) };
+    let mut runs = Runs::new(kernel, launch, first.unwrap_or(0));
     let exploration = matches.get_one::<Exploration>("explore");
     let keeps = matches.get_flag("keep") && exploration.is_some();
     let initial = keeps.then(|| values.clone());
@@ -240,100 +243,6 @@ fn level(matches: &ArgMatches, code: u16) -> Result<Option<Level>, String> {
 fn without_level(error: &Error) -> String {
     let text = error.to_string();
     text.strip_prefix("error: ").unwrap_or(&text).to_owned()
-}
-
-/// A value as a launch takes it.
-enum Ready<'v> {
-    Buffer(&'v mut Data),
-    Bytes(&'v [u8]),
-    Map(TensorMap<'v>),
-}
-
-impl<'v> Ready<'v> {
-    fn of(value: &'v mut Value) -> Self {
-        match value {
-            Value::Buffer(data) => Ready::Buffer(data),
-            Value::Bytes(bytes) => Ready::Bytes(bytes),
-            // its fields have been checked
-            Value::TensorMap(map) => map.map().map_or(Ready::Bytes(&[]), Ready::Map),
-        }
-    }
-
-    fn argument(&mut self) -> Arg<'_> {
-        match self {
-            Ready::Buffer(data) => {
-                let element = data.ty.bits().div_ceil(8);
-                Arg::buffer(&mut data.bytes).elements_of(element)
-            }
-            Ready::Bytes(bytes) => Arg::value(bytes),
-            Ready::Map(map) => Arg::from(&*map),
-        }
-    }
-}
-
-/// Launches a kernel with these values.
-pub fn launch_once<M>(kernel: &Kernel, host: &Host<M>, launch: Launch, values: &mut [Value]) -> Result<Report, Error> {
-    let mut ready: Vec<Ready<'_>> = values.iter_mut().map(Ready::of).collect();
-    let mut arguments: Vec<Arg<'_>> = ready.iter_mut().map(Ready::argument).collect();
-    kernel.launch_raw(host, launch, &mut arguments)
-}
-
-/// Runs of one launch.
-struct Runs<'k> {
-    kernel: &'k Kernel,
-    launch: Launch,
-    /// Buffers that depend on the schedule, and the first one (a seed, or a number) with which they do.
-    differ: Vec<(String, String)>,
-    /// Schedules are seeds.
-    seeds: bool,
-    /// That of the run that is going on, or of the first one that failed.
-    seed: u64,
-}
-
-impl Runs<'_> {
-    fn once<M>(&self, host: &Host<M>, values: &mut [Value]) -> Result<Report, Error> {
-        launch_once(self.kernel, host, self.launch.clone(), values)
-    }
-
-    /// Tries schedules. The values are then those of the last one.
-    fn explore<M>(
-        &mut self,
-        exploration: &Explore<M>,
-        schedules: u64,
-        values: &mut Vec<Value>,
-    ) -> Result<Explored<Report>, Error> {
-        let initial = values.clone();
-        let progress = Progress::new(schedules, "schedules");
-        let mut expected: Option<Vec<Value>> = None;
-        // a fault is then run again and again, to find a shorter schedule
-        let mut failed = false;
-        exploration.run(|host| {
-            values.clone_from(&initial);
-            let result = self.once(host, values);
-            failed |= result.is_err();
-            let report = result?;
-            if failed {
-                return Ok(report);
-            }
-            let expected = expected.get_or_insert_with(|| values.clone());
-            self.compare(expected, values);
-            self.seed = self.seed.wrapping_add(1);
-            progress.step();
-            Ok(report)
-        })
-    }
-
-    /// Notes buffers that differ for the first time.
-    fn compare(&mut self, expected: &[Value], values: &[Value]) {
-        for ((p, a), b) in self.kernel.parameters().iter().zip(expected).zip(values) {
-            let (Some(a), Some(b)) = (a.data(), b.data()) else { continue };
-            if a.bytes != b.bytes && self.differ.iter().all(|(name, _)| *name != p.name) {
-                let which =
-                    if self.seeds { format!("with `--seed {}`", self.seed) } else { "between schedules".into() };
-                self.differ.push((p.name.clone(), which));
-            }
-        }
-    }
 }
 
 fn volume(dims: [u32; 3]) -> u64 {

@@ -7,7 +7,7 @@ use ptx_dsl::load::{Kernel, Needs, Parameter, Pointee, Ty};
 use ptx_dsl::runtime::fault::{Fault, FaultKind, Object};
 use ptx_dsl::{Error, Host, Launch};
 
-use super::launch::launch_once;
+use super::runs::launch_once;
 use super::spec;
 use super::values::{element, values};
 
