@@ -40,7 +40,9 @@ use crate::kernel::variables::Variables;
 use crate::mem::address::Place;
 use crate::monitor::layout::{SharedBox, SharedMatrix};
 use crate::monitor::weak::WeakMemory;
-use crate::monitor::{Access, Finding, Groups, LastWrite, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Wants, Who};
+use crate::monitor::{
+    Access, Finding, Groups, LastWrite, Monitor, Offsets, Order, Pieces, Scope, Sync, TensorAccess, Wants, Who,
+};
 use actor::{Actor, Work, includes};
 use clock::Clock;
 use heap::Heap;

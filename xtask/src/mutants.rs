@@ -105,7 +105,7 @@ pub fn run(wanted: &Wanted) -> Result<(), String> {
     let folder = root().join("target/mutants");
     std::fs::create_dir_all(&folder).map_err(|e| format!("cannot make {}: {e}", folder.display()))?;
     if let Some(seeds) = wanted.seeds {
-        seeded::count(&program, &launches, &folder, seeds);
+        seeded::count(&program, &launches, &folder, seeds, wanted.every);
         return Ok(());
     }
     let (next, rows, wrong) = (AtomicUsize::new(0), Mutex::new(Vec::new()), Mutex::new(Vec::new()));
@@ -260,8 +260,7 @@ impl Kernel<'_> {
         let levels: Vec<String> = levels.collect();
         let options: Vec<&str> = options.iter().copied().chain(levels.iter().map(String::as_str)).collect();
         self.output(text, &options).is_ok_and(|output| {
-            output.status.code() == Some(FAULT)
-                || String::from_utf8_lossy(&output.stderr).contains(DEPENDS)
+            output.status.code() == Some(FAULT) || String::from_utf8_lossy(&output.stderr).contains(DEPENDS)
         })
     }
 

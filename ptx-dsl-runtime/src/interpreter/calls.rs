@@ -115,10 +115,14 @@ fn write(r: &mut Runner<'_, '_>, transfer: &Transfer, k: usize, values: &[Vec<La
     Ok(())
 }
 
+/// The work of a recursive call of one lane, in instructions, besides that of each register of the caller.
+const RECURSION: u64 = 16;
+
 /// Saves the caller's registers.
 fn save(r: &mut Runner<'_, '_>, saved: u32, k: usize, m: u32) {
     let (image, w) = (r.image, r.lo + k);
     let rows: Vec<Lanes> = image.saved[saved as usize].iter().map(|s| r.registers.lanes(r.leader(k), *s, w)).collect();
+    r.x.scheduling.works(u64::from(m.count_ones()) * (RECURSION + 4 * rows.len() as u64));
     for l in active(m) {
         if let Some(stack) = r.registers.stacks.get_mut(w * 32 + l) {
             stack.saved.extend(rows.iter().map(|row| row[l]));

@@ -48,6 +48,16 @@ pub(super) struct Region {
     pub registers: KindSet,
     /// The instruction that may wait, if it ends with one.
     pub block: Option<Block>,
+    /// What it does beyond one piece of work for each instruction, in instructions: atomic operations take longer.
+    pub work: u64,
+}
+
+/// The work of an atomic operation of a warp, in instructions.
+const ATOMIC: u64 = 64;
+
+fn is_atomic(i: &image::Instr) -> bool {
+    let Action::Opcode { opcode, .. } = i.action else { return false };
+    opcode.entries().next().is_some_and(|entry| entry.instr.effects.memory.is_atomic())
 }
 
 /// How a region ends.
@@ -233,7 +243,8 @@ impl Decoder<'_> {
         });
         let registers = KindSet::of(used);
         let body = region.body.iter().map(|i| self.instr(i)).collect();
-        Region { end: End::of(&region.end), body, registers, block }
+        let work = region.instructions().filter(|i| is_atomic(i)).count() as u64 * ATOMIC;
+        Region { end: End::of(&region.end), body, registers, block, work }
     }
 
     fn block(&mut self, i: &image::Instr) -> Option<Block> {

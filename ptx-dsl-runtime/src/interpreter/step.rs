@@ -124,8 +124,10 @@ impl Step<'_, '_> {
     #[inline(always)]
     fn begin(&mut self, pc: Pc) -> Done {
         let warps = self.r.warps;
-        let length = self.code.regions.get(usize::from(pc)).map_or(0, |region| region.body.len() + 1);
+        let (length, work) =
+            self.code.regions.get(usize::from(pc)).map_or((0, 0), |region| (region.body.len() + 1, region.work));
         self.r.x.scheduling.endless.instructions += length as u64 * warps;
+        self.r.x.scheduling.endless.work += work * warps;
         self.r.x.turn_of(pc, warps)?;
         match self.begins.get(usize::from(pc)) {
             None | Some(Begin::Hidden) => {}

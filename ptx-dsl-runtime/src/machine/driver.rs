@@ -284,8 +284,7 @@ fn pick(body: &dyn Body, x: &mut Ctx<'_>) -> Option<bool> {
 fn pick_of_some(x: &mut Ctx<'_>) -> Option<usize> {
     let (slot, progress) = (x.residents.slot, x.scheduling.progress);
     let ready = x.residents.clusters[slot].ready.iter().enumerate();
-    let able: Vec<usize> =
-        ready.filter(|(_, c)| !x.scheduling.idle.waits(slot, c, progress)).map(|(i, _)| i).collect();
+    let able: Vec<usize> = ready.filter(|(_, c)| !x.scheduling.idle.waits(slot, c, progress)).map(|(i, _)| i).collect();
     let i = x.scheduling.choose(Choice::Cohort, able.len());
     able.get(i).copied()
 }

@@ -1,14 +1,20 @@
 //! Finds endless loops when the launch gives no step limit: nothing ends, although each warp has had time for a lot.
 //!
-//! Instructions are counted, not time, so that a launch ends alike in every run. What has run since a thread ended is divided by the
-//! number of warps that could run meanwhile: a large launch has time for all of its warps.
+//! Instructions are counted, not time, so that a launch ends alike in every run. There are two counts since the last progress. All that has
+//! run must stay below a limit, and so must what has run for each warp that can run. A launch with a thread in a loop that counts to an end
+//! ([`super::counted`]) gets the time of the limits several times. Progress is that a thread ends, or that memory changes where it had not
+//! changed before ([`super::written`]).
 
 use crate::launch::config::Launch;
 
-/// Instructions that a warp may run on the interpreter while no thread ends: what takes a few seconds.
+/// Instructions that a warp may run on the interpreter without progress: what takes a few seconds.
 const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 4_000_000 };
-/// The same for code that rustc has compiled without optimising it: 12 million regions.
+/// Instructions that all warps together may run without progress.
+const TOGETHER: u64 = 2 * INTERPRETED;
+/// The same as [`INTERPRETED`] for code that rustc has compiled without optimising it: 12 million regions.
 pub(super) const UNOPTIMISED: u64 = 12_000_000 * OF_A_REGION;
+/// How often a loop that counts to an end gets the time of the limits.
+const COUNTED: u32 = 16;
 /// Instructions of a warp after which loops are looked at.
 const PATIENCE: u64 = INTERPRETED / 400;
 /// Stores that weak memory may keep while no thread ends: some hundreds of bytes each.
@@ -16,7 +22,20 @@ const KEPT: u64 = 1_000_000;
 /// Instructions that a region counts for where they are not counted.
 const OF_A_REGION: u64 = 8;
 
-/// What has run since a thread ended.
+/// What has run since the last progress.
+#[derive(Debug, Clone, Copy, PartialEq, Eq)]
+pub(crate) enum Spent {
+    /// Not much.
+    Little,
+    /// All warps together are above their limit.
+    MuchTogether,
+    /// Each warp is above its limit.
+    Much,
+    /// Weak memory keeps too many stores.
+    TooManyStores,
+}
+
+/// What has run since the last progress.
 pub(crate) struct EndlessGuard {
     /// Instructions that have run, counted by the interpreter per warp.
     pub instructions: u64,
@@ -24,11 +43,16 @@ pub(crate) struct EndlessGuard {
     pub work: u64,
     /// Instructions and regions at the last check.
     last: (u64, u64),
-    /// Instructions per warp since a thread ended.
+    /// Instructions of all warps since the last progress.
+    together: u64,
+    /// Instructions per warp since the last progress.
     spent: u64,
+    /// How often a loop that counts has had more time since the last progress.
+    counted: u32,
     /// Stores that weak memory has kept since a thread ended.
     kept: u64,
     limit: u64,
+    limit_together: u64,
     /// How many of them are suspicious, at first and now.
     suspicion: [u64; 2],
 }
@@ -39,27 +63,44 @@ impl EndlessGuard {
         instructions: 0,
         work: 0,
         last: (0, 0),
+        together: 0,
         spent: 0,
+        counted: 0,
         kept: 0,
         limit: u64::MAX,
+        limit_together: u64::MAX,
         suspicion: [u64::MAX; 2],
     };
 
-    /// With this limit, unless the launch has one of its own.
+    /// With this limit for each warp, unless the launch has one of its own.
     pub fn new(launch: &Launch, limit: u64) -> Self {
         EndlessGuard { limit: if launch.step_limit.is_some() { u64::MAX } else { limit }, ..Self::OFF }
     }
 
     /// The same for the interpreter, which can look at loops. With a monitor an instruction takes longer.
     pub fn interpreted(launch: &Launch, monitored: bool) -> Self {
-        let limit = if monitored { INTERPRETED / 2 } else { INTERPRETED };
-        EndlessGuard { suspicion: [PATIENCE; 2], ..Self::new(launch, limit) }
+        let part = if monitored { 2 } else { 1 };
+        let limit_together = if launch.step_limit.is_some() { u64::MAX } else { TOGETHER / part };
+        EndlessGuard { suspicion: [PATIENCE; 2], limit_together, ..Self::new(launch, INTERPRETED / part) }
     }
 
     /// A thread has ended.
     pub fn progress(&mut self) {
-        (self.spent, self.kept) = (0, 0);
+        self.kept = 0;
+        self.writes();
+    }
+
+    /// Memory has changed where it had not changed before.
+    pub fn writes(&mut self) {
+        (self.spent, self.together, self.counted) = (0, 0, 0);
         self.suspicion[1] = self.suspicion[0];
+    }
+
+    /// A loop counts to an end: as much may run again, unless that was so often already.
+    pub fn counts(&mut self) -> bool {
+        (self.spent, self.together) = (0, 0);
+        self.counted += 1;
+        self.counted < COUNTED
     }
 
     /// Weak memory keeps a store.
@@ -74,14 +115,23 @@ impl EndlessGuard {
         is
     }
 
-    /// Is the limit exceeded, `turns` regions after the start, where this many warps can run now?
-    pub fn exceeded(&mut self, turns: u64, warps: u64) -> bool {
+    /// What has run since the last progress, `turns` regions after the start, where this many warps can run now?
+    pub fn spent(&mut self, turns: u64, warps: u64) -> Spent {
         let (instructions, regions) = (self.instructions - self.last.0, turns - self.last.1);
         self.last = (self.instructions, turns);
         let work = if instructions == 0 { regions.saturating_mul(OF_A_REGION) } else { instructions };
         let work = work.saturating_add(std::mem::take(&mut self.work));
         self.spent = self.spent.saturating_add(work / warps.max(1));
-        self.spent > self.limit || self.kept > KEPT && self.limit < u64::MAX
+        self.together = self.together.saturating_add(work);
+        if self.kept > KEPT && self.limit < u64::MAX {
+            Spent::TooManyStores
+        } else if self.spent > self.limit {
+            Spent::Much
+        } else if self.together > self.limit_together {
+            Spent::MuchTogether
+        } else {
+            Spent::Little
+        }
     }
 }
 
@@ -93,32 +143,44 @@ mod tests {
     fn work_counts_per_warp_until_a_thread_ends() {
         let mut guard = EndlessGuard::new(&Launch::grid(1), 1000);
         guard.instructions = 900;
-        assert!(!guard.exceeded(10, 1));
+        assert_eq!(guard.spent(10, 1), Spent::Little);
         guard.progress();
         guard.instructions += 900;
-        assert!(!guard.exceeded(20, 1));
+        assert_eq!(guard.spent(20, 1), Spent::Little);
         guard.instructions += 200;
-        assert!(guard.exceeded(30, 1));
+        assert_eq!(guard.spent(30, 1), Spent::Much);
+        guard.writes();
+        assert_eq!(guard.spent(30, 1), Spent::Little);
         let mut many = EndlessGuard::new(&Launch::grid(1), 1000);
         many.instructions = 8000;
-        assert!(!many.exceeded(10, 8));
+        assert_eq!(many.spent(10, 8), Spent::Little);
+        // all of them together, unless one counts
+        let mut together = EndlessGuard { limit_together: 5000, ..EndlessGuard::new(&Launch::grid(1), 1000) };
+        together.instructions = 6000;
+        assert_eq!(together.spent(10, 8), Spent::MuchTogether);
+        assert!(together.counts());
+        together.instructions += 4000;
+        assert_eq!(together.spent(20, 8), Spent::Little);
+        together.instructions += 4100;
+        assert_eq!(together.spent(30, 8), Spent::Much, "a warp has its own limit");
+        assert_eq!((0..100).filter(|_| together.counts()).count(), 14, "not for ever");
         // regions, where instructions are not counted
         let mut compiled = EndlessGuard::new(&Launch::grid(1), 1000);
-        assert!(!compiled.exceeded(125, 1) && compiled.exceeded(126, 1));
+        assert_eq!((compiled.spent(125, 1), compiled.spent(126, 1)), (Spent::Little, Spent::Much));
         let mut own = EndlessGuard::new(&Launch::grid(1).step_limit(1), 1000);
-        assert!(!own.exceeded(1 << 40, 1));
+        assert_eq!(own.spent(1 << 40, 1), Spent::Little);
         // an instruction that does the work of many
         let mut heavy = EndlessGuard::new(&Launch::grid(1), 1000);
         (heavy.instructions, heavy.work) = (1, 999);
-        assert!(!heavy.exceeded(1, 1));
+        assert_eq!(heavy.spent(1, 1), Spent::Little);
         (heavy.instructions, heavy.work) = (2, 0);
-        assert!(heavy.exceeded(2, 1));
+        assert_eq!(heavy.spent(2, 1), Spent::Much);
         // stores that are kept
         let mut weak = EndlessGuard::new(&Launch::grid(1), 1000);
         (0..KEPT).for_each(|_| weak.keep());
-        assert!(!weak.exceeded(1, 1));
+        assert_eq!(weak.spent(1, 1), Spent::Little);
         weak.keep();
         own.kept = weak.kept;
-        assert!(weak.exceeded(1, 1) && !own.exceeded(1 << 40, 1));
+        assert_eq!((weak.spent(1, 1), own.spent(1 << 40, 1)), (Spent::TooManyStores, Spent::Little));
     }
 }

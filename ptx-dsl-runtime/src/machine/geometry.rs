@@ -6,6 +6,7 @@ use crate::host::TensorRules;
 use crate::kernel::KernelInfo;
 use crate::kernel::variables::{Variables, mbarrier};
 use crate::launch::config::Launch;
+use crate::machine::counted::is_counted;
 use crate::machine::heap::Heap;
 use crate::machine::loops::Loops;
 use crate::machine::role;
@@ -228,6 +229,14 @@ impl<'a> Geometry<'a> {
         let same = |r: &Region| r.name == name;
         let at = image.regions.get(pc as usize).is_some_and(same).then_some(pc);
         at.or_else(|| image.regions.iter().position(same).and_then(|at| at.try_into().ok()))
+    }
+
+    /// Is a region in a loop that counts to an end?
+    pub fn is_counted(&self, pc: Pc) -> bool {
+        match &self.regions {
+            Regions::Interpreted(image) => is_counted(image, pc),
+            Regions::Compiled(_) => false,
+        }
     }
 
     /// Which variables statements access.

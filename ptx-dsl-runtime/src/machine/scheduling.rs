@@ -6,6 +6,7 @@ use crate::machine::endless::EndlessGuard;
 use crate::machine::polling::idle::{IdlePolls, Tests};
 use crate::machine::polling::seen::Polling;
 use crate::machine::team::Team;
+use crate::machine::written::Written;
 use crate::schedule::{Choice, Scheduler};
 use crate::steps::{Note, Process, Steps};
 
@@ -69,6 +70,10 @@ pub(crate) struct Scheduling<'a> {
     tests: Tests,
     /// The step budget.
     limit: u64,
+    /// The launch has not set it.
+    has_default_limit: bool,
+    /// Where global memory has changed.
+    pub written: Written,
     /// Ends endless loops before the budget does.
     pub endless: EndlessGuard,
     /// When to check the budget and the cancel handle again.
@@ -115,6 +120,8 @@ impl<'a> Scheduling<'a> {
             idle: IdlePolls::default(),
             tests: Tests::default(),
             limit: launch.step_limit.unwrap_or(DEFAULT_STEP_LIMIT),
+            has_default_limit: launch.step_limit.is_none(),
+            written: Written::default(),
             endless: EndlessGuard::OFF,
             next_check: QUANTUM,
             reported: 0,
@@ -302,6 +309,16 @@ impl<'a> Scheduling<'a> {
     /// The step budget if it is used up.
     pub fn exceeded_limit(&mut self) -> Option<u64> {
         (self.turns > self.limit || !self.team.is_single() && !self.spend()).then_some(self.limit)
+    }
+
+    /// Is the step budget that of a launch which has not set one, and that nobody else uses up?
+    pub fn has_default_limit(&self) -> bool {
+        self.has_default_limit && self.team.is_single()
+    }
+
+    /// There is progress: as many steps again.
+    pub fn extend_limit(&mut self) {
+        self.limit = self.turns.saturating_add(DEFAULT_STEP_LIMIT);
     }
 
     pub fn is_cancelled(&self) -> bool {

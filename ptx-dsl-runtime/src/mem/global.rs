@@ -284,6 +284,16 @@ impl<'a> Global<'a> {
     pub fn len(&self, segment: usize) -> u64 {
         self.bytes(segment).len().max(self.concurrent.get(segment).map_or(0, |s| s.len())) as u64
     }
+
+    /// How many segments there are.
+    pub fn segments(&self) -> usize {
+        self.segments.len()
+    }
+
+    /// The bytes of a segment that the kernel can write, where no other host thread does.
+    pub fn writable(&self, segment: usize) -> &[u8] {
+        if self.segments.get(segment).is_some_and(|s| s.writable > 0) { self.bytes(segment) } else { &[] }
+    }
 }
 
 fn part(bytes: &[u8], offset: u64, len: usize) -> Option<&[u8]> {

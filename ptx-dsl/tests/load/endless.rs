@@ -72,3 +72,65 @@ fn local_memory_of_resident_clusters_is_limited() {
     };
     assert_eq!(problem, LaunchError::ResidentLocalMemory { bytes: 32 * 1024 * 500_000, ctas: 32 });
 }
+
+/// Endless loops of many threads end soon: the work of all of them counts, and that of atomic operations and calls for more.
+#[test]
+fn endless_loops_of_many_threads_end() {
+    let atomics = "again: atom.global.add.u32 %v, [%x], 1; bra again;";
+    let stores =
+        "again: atom.global.add.u32 %v, [%x], 1; and.b32 %v, %v, 255; mul.wide.u32 %a, %v, 4; add.u64 %a, %x, %a;
+        st.relaxed.gpu.global.u32 [%a], %v; bra again;";
+    for body in [atomics, stores] {
+        let text = format!(
+            "{HEAD}.visible .entry k(.param .u64 .ptr .global .align 4 x) .reqntid 1024
+             {{ .reg .b32 %v; .reg .b64 %x, %a; ld.param.u64 %x, [x]; {body} }}"
+        );
+        let kernel = Options::new().parse(&text).unwrap().kernel("k").unwrap().clone();
+        let error = kernel.launch_raw(&Host::new(), Launch::grid(1), &mut [(&mut vec![0u32; 256]).into()]).unwrap_err();
+        let Some(FaultKind::StepLimit { turns, .. }) = error.fault().map(|fault| &fault.kind) else {
+            panic!("{error}")
+        };
+        assert!(*turns < 30_000_000, "{turns}");
+    }
+    let call = |n: &str, to: &str| {
+        format!(
+            "{{ .param .b32 i; .param .b32 o; st.param.b32 [i], {n}; call.uni (o), fib, (i); ld.param.b32 {to}, [o]; }}"
+        )
+    };
+    let text = format!(
+        "{HEAD}.func (.param .b32 r) fib(.param .b32 n)
+         {{ .reg .b32 %n, %a, %b; .reg .pred %p; ld.param.b32 %n, [n]; setp.lt.u32 %p, %n, 2; @%p bra small;
+         sub.u32 %a, %n, 1; {} sub.u32 %b, %n, 2; {} add.u32 %a, %a, %b; st.param.b32 [r], %a; ret;
+         small: st.param.b32 [r], %n; ret; }}
+         .visible .entry k(.param .u64 .ptr .global .align 4 x) .reqntid 1024
+         {{ .reg .b32 %v; .reg .b64 %x; ld.param.u64 %x, [x]; {} st.global.u32 [%x], %v; ret; }}",
+        call("%a", "%a"),
+        call("%b", "%b"),
+        call("60", "%v")
+    );
+    let kernel = Options::new().parse(&text).unwrap().kernel("k").unwrap().clone();
+    let turns = turns(&kernel, 1);
+    assert!(turns < 5_000_000, "{turns}");
+}
+
+/// Kernels that count to an end, or write to ever new places, have more time than endless loops.
+#[test]
+fn long_kernels_that_go_on_are_not_ended() {
+    let launch = |body: &str, words: usize| {
+        let text = format!(
+            "{HEAD}.visible .entry k(.param .u64 .ptr .global .align 4 x) .reqntid 1024
+             {{ .reg .b32 %v, %i; .reg .pred %p; .reg .b64 %x, %a; ld.param.u64 %x, [x]; {body} ret; }}"
+        );
+        let kernel = Options::new().parse(&text).unwrap().kernel("k").unwrap().clone();
+        let mut x = vec![0u32; words];
+        kernel.launch_raw(&Host::new(), Launch::grid(1), &mut [(&mut x).into()]).unwrap();
+        x
+    };
+    // more than three times as much as an endless loop may run
+    let counted = "mov.u32 %i, 0; again: atom.global.add.u32 %v, [%x], 1; add.u32 %i, %i, 1; setp.lt.u32 %p, %i, 350000; @%p bra again;";
+    assert_eq!(launch(counted, 1), [350_000 * 1024]);
+    let taken =
+        "again: atom.global.add.u32 %v, [%x], 1; setp.ge.u32 %p, %v, 358400000; @%p bra done; shr.u32 %v, %v, 8;
+        mul.wide.u32 %a, %v, 4; add.u64 %a, %x, %a; st.relaxed.gpu.global.u32 [%a+4], 7; bra again; done:";
+    assert!(launch(taken, 1_400_002)[1..1_400_001].iter().all(|v| *v == 7));
+}

@@ -3,7 +3,7 @@
 use super::HEAD;
 use ptx_dsl::load::{Kernel, Module};
 use ptx_dsl::prelude::*;
-use ptx_dsl::{Error, Explored, Fault, FaultKind};
+use ptx_dsl::{Error, Explored, Fault, FaultKind, Report};
 use std::collections::{BTreeMap, BTreeSet};
 
 /// A step of a small program. Each thread is a CTA of its own.
@@ -304,6 +304,151 @@ fn a_found_schedule_is_short_and_can_be_repeated() {
     }
     let wrong = Host::checked().schedule("s1_3.2_fff").unwrap_err().to_string();
     assert!(wrong.contains("`s1_3.2_fff` is not a schedule: its checksum is wrong"), "{wrong}");
+}
+
+/// Seeds switch before every operation that other threads can see, on every host.
+#[test]
+fn seeds_find_a_lost_update() {
+    let kernel = lost_update();
+    let plain = fault(Host::new().explore(64).run(|host| update(&kernel, host)));
+    let checked = fault(Host::checked().explore(64).run(|host| update(&kernel, host)));
+    assert_eq!((&plain.kind, &plain.schedule), (&FaultKind::Trap, &checked.schedule), "{plain}\n{checked}");
+    let text = ptx_dsl::Schedule::Turns(plain.schedule).to_string();
+    assert!(text.starts_with("t2_"), "{text}");
+    let again = update(&kernel, &Host::new().schedule(&text).unwrap()).unwrap_err();
+    assert_eq!(again.fault().map(|f| &f.kind), Some(&FaultKind::Trap));
+    // each seed has the same turns on both hosts
+    for seed in 0..16 {
+        let run = |of: Result<Report, Error>| of.map_or_else(|e| e.fault().unwrap().schedule.clone(), |r| r.schedule);
+        let mut x = [[0u32; 2]; 2];
+        let [a, b] = &mut x;
+        let one = kernel.launch_raw(&Host::new().seed(seed).record(), Launch::grid(2), &mut [a.into()]);
+        let other = kernel.launch_raw(&Host::checked().seed(seed).record(), Launch::grid(2), &mut [b.into()]);
+        assert_eq!(run(one), run(other), "seed {seed}");
+        assert_eq!(x[0], x[1], "seed {seed}");
+    }
+}
+
+/// The last CTA to take a ticket adds what the others have stored; `fence` is what it does between the two.
+#[test]
+fn seeds_find_a_missing_acquire_of_the_last_block() {
+    let kernel = |fence: &str| {
+        let text = format!(
+            "{HEAD}.visible .entry k(.param .u64 .ptr .global .align 4 x) .reqntid 1\n{{\n\
+             .reg .b32 %c, %n, %v, %sum; .reg .pred %p; .reg .b64 %x, %own;\n\
+             ld.param.u64 %x, [x]; mov.u32 %c, %ctaid.x; mov.u32 %n, %nctaid.x; sub.u32 %n, %n, 1;\n\
+             mad.wide.u32 %own, %c, 4, %x; st.global.u32 [%own+4], 1; membar.gl;\n\
+             atom.global.inc.u32 %v, [%x], %n; {fence} setp.ne.u32 %p, %v, %n; @%p ret;\n\
+             ld.global.u32 %sum, [%x+4]; ld.global.u32 %v, [%x+8]; add.u32 %sum, %sum, %v; ld.global.u32 %v, [%x+12];\n\
+             add.u32 %sum, %sum, %v; st.global.u32 [%x+16], %sum; ret;\n}}\n"
+        );
+        Module::parse(&text).unwrap().kernel("k").unwrap().clone()
+    };
+    let run = |kernel: &Kernel, host: &Host<ptx_dsl::Checked>| {
+        let mut x = [0u32; 5];
+        kernel.launch_raw(host, Launch::grid(3), &mut [(&mut x).into()])?;
+        Ok(x[4])
+    };
+    let (wrong, right) = (kernel(""), kernel("membar.gl;"));
+    run(&wrong, &Host::checked()).unwrap();
+    let race = fault(Host::checked().explore(64).run(|host| run(&wrong, host)));
+    assert!(matches!(race.kind, FaultKind::DataRace(_)), "{race}");
+    assert!(Host::checked().explore(64).run(|host| run(&right, host)).unwrap().iter().all(|sum| *sum == 3));
+}
+
+/// Each CTA waits for the one before it, by number, which is that of the CTA or a ticket.
+fn look_back(number: &str) -> Kernel {
+    let text = format!(
+        "{HEAD}.visible .entry k(.param .u64 .ptr .global .align 4 x) .reqntid 1\n{{\n\
+         .reg .b32 %c, %v; .reg .pred %p; .reg .b64 %x, %own;\n\
+         ld.param.u64 %x, [x]; {number} mad.wide.u32 %own, %c, 4, %x; mov.u32 %v, 0;\n\
+         setp.eq.u32 %p, %c, 0; @%p bra first;\n\
+         look: ld.acquire.gpu.global.u32 %v, [%own]; setp.eq.u32 %p, %v, 0; @%p bra look;\n\
+         first: add.u32 %v, %v, 1; st.release.gpu.global.u32 [%own+4], %v; ret;\n}}\n"
+    );
+    Module::parse(&text).unwrap().kernel("k").unwrap().clone()
+}
+
+/// The CTAs of a grid may start in any order.
+#[test]
+fn a_look_back_without_a_ticket_is_found() {
+    let without = look_back("mov.u32 %c, %ctaid.x;");
+    let with = look_back("atom.relaxed.gpu.global.add.u32 %c, [%x], 1;");
+    fn run<M>(kernel: &Kernel, host: &Host<M>) -> Result<u32, Error> {
+        let mut x = [0u32; 8];
+        kernel.launch_raw(host, Launch::grid(6), &mut [(&mut x).into()])?;
+        Ok(x[6])
+    }
+    let (plain, checked) = (Host::new().resident_clusters(2), Host::checked().resident_clusters(2));
+    // in order it ends
+    assert_eq!((run(&without, &plain).unwrap(), run(&with, &plain).unwrap()), (6, 6));
+    let found = [
+        fault(plain.explore(64).run(|host| run(&without, host))),
+        fault(checked.explore(64).run(|host| run(&without, host))),
+        fault(checked.explore(64).pct(2).run(|host| run(&without, host))),
+        fault(checked.explore(1000).exhaustive().run(|host| run(&without, host))),
+    ];
+    for deadlock in found {
+        assert!(matches!(deadlock.kind, FaultKind::Deadlock { .. }), "{deadlock}");
+        let text = deadlock.to_string();
+        assert!(text.contains("CTAs start in any order") && text.contains(" starts before CTA ("), "{text}");
+    }
+    // with a ticket it ends in any order
+    assert!(plain.explore(64).run(|host| run(&with, host)).unwrap().iter().all(|n| *n == 6));
+    assert!(checked.explore(64).pct(3).run(|host| run(&with, host)).unwrap().iter().all(|n| *n == 6));
+    let all = checked.explore(2000).exhaustive().run(|host| run(&with, host)).unwrap();
+    assert!(all.iter().all(|n| *n == 6), "{} schedules", all.schedules());
+    // and without one if they start in order
+    let in_order = plain.start_in_order().explore(64).run(|host| run(&without, host));
+    assert!(in_order.unwrap().iter().all(|n| *n == 6));
+    // all are resident: the order is of no account
+    let resident = Host::checked().explore(64).run(|host| run(&without, host));
+    assert!(resident.unwrap().iter().all(|n| *n == 6));
+}
+
+/// The order in which clusters start is explored where they depend on each other.
+#[test]
+fn starts_of_independent_clusters_are_one_schedule() {
+    let kernel = |at: &str| {
+        let text = format!(
+            "{HEAD}.visible .entry k(.param .u64 .ptr .global .align 4 x) .reqntid 1\n{{\n\
+             .reg .b32 %c, %v; .reg .b64 %x;\n\
+             ld.param.u64 %x, [x]; mov.u32 %c, {at}; mad.wide.u32 %x, %c, 4, %x;\n\
+             mov.u32 %v, %ctaid.x; add.u32 %v, %v, 1; atom.relaxed.gpu.global.exch.b32 %v, [%x], %v; ret;\n}}\n"
+        );
+        Module::parse(&text).unwrap().kernel("k").unwrap().clone()
+    };
+    let results = |kernel: &Kernel| {
+        let host = Host::checked().resident_clusters(1);
+        let all = host.explore(100).exhaustive().run(|host| {
+            let mut x = [0u32; 4];
+            kernel.launch_raw(host, Launch::grid(4), &mut [(&mut x).into()])?;
+            Ok(x)
+        });
+        let all = all.unwrap();
+        assert!(all.is_complete());
+        all
+    };
+    assert_eq!(results(&kernel("%ctaid.x")), vec![[1, 2, 3, 4]]);
+    // one after the other, in each of the 24 orders: any of them is the last
+    let all = results(&kernel("0"));
+    let last: BTreeSet<u32> = all.iter().map(|x| x[0]).collect();
+    assert_eq!((all.schedules(), last), (24, BTreeSet::from([1, 2, 3, 4])));
+}
+
+/// A wait that ends early is a decision of the schedule.
+#[test]
+fn a_schedule_says_which_wait_returned_false() {
+    let kernel = pipeline(4, "mbarrier.try_wait", "");
+    let explore = Host::checked().explore(1000);
+    for failed in [fault(explore.exhaustive().run(|host| sums(&kernel, host)))] {
+        let says = failed.steps.iter().any(|step| {
+            step.starts_with("`mbarrier.try_wait") && step.contains("of warp ") && step.ends_with(" returns false")
+        });
+        assert!(says, "{failed}");
+    }
+    let seeded = fault(Host::checked().explore(64).run(|host| sums(&kernel, host)));
+    assert!(seeded.steps.iter().all(|step| step.ends_with(" returns false")), "{seeded}");
 }
 
 #[test]

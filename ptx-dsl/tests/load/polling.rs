@@ -71,6 +71,56 @@ fn a_flag_that_nobody_sets() {
     );
 }
 
+/// The value that a loop waits for, who has written it, or where it comes from.
+#[test]
+fn a_deadlock_says_what_the_loop_reads() {
+    let body = format!(
+        "@%p st.relaxed.gpu.global.u32 [%a+8], 5;\n{}",
+        LOAD.replace("setp", "ld.relaxed.gpu.global.u32 %r2, [%a+8]; setp")
+    );
+    let plain = deadlock(Launch::grid(1).block(32), &body);
+    assert!(
+        plain.contains("at `a` + 4 bytes, which holds 0,") && plain.contains("at `a` + 8 bytes, which holds 5\n"),
+        "{plain}"
+    );
+    for host in [Host::checked(), Host::checked().seed(2)] {
+        let checked = run(&host, Launch::grid(1).block(32), &body).unwrap_err().to_string();
+        for part in [
+            "at `a` + 4 bytes, which holds 0 (as passed by the caller: no thread has written it)",
+            "at `a` + 8 bytes, which holds 5 (written last by thread (0, 0, 0) of CTA (0, 0, 0) with `@%p st.relaxed.gpu.global.u32 [%a+8], 5;` (PTX line",
+        ] {
+            assert!(checked.contains(part), "{part}: {checked}");
+        }
+    }
+    let shared = "poll: ld.relaxed.cta.shared.s32 %r1, [bar]; setp.ge.s32 %q, %r1, 0; @%q bra poll;";
+    let checked = run(
+        &Host::checked().limit(2),
+        Launch::grid(1).block(32),
+        &format!("@%p st.relaxed.cta.shared.s32 [bar], 3; bar.sync 0;\n{shared}"),
+    );
+    let checked = checked.unwrap_err().to_string();
+    assert!(checked.contains(", which holds 3 (written last by thread (0, 0, 0)"), "{checked}");
+}
+
+/// With a seed a loop that has read nothing new waits for a change, as `try_wait` does.
+#[test]
+fn polls_take_few_turns_with_a_seed() {
+    // the last CTA works for long before it sets the flag
+    let body = format!(
+        "setp.ne.u32 %q, %c, 7; @%q bra poll;\n mov.u32 %r2, 0;\n\
+         work: add.u32 %r2, %r2, 1; setp.lt.u32 %q, %r2, 20000; @%q bra work;\n\
+         st.release.gpu.global.u32 [%a+4], 1; bra done;\n {LOAD}\n done:"
+    );
+    for seed in 0..8 {
+        let mut a = [0u32; 64];
+        let host = Host::new().seed(seed);
+        let kernel = module(&body);
+        let report =
+            kernel.kernel("k").unwrap().launch_raw(&host, Launch::grid(8), &mut [(&mut a[..]).into()]).unwrap();
+        assert!((20_000..30_000).contains(&report.turns), "seed {seed}: {} turns", report.turns);
+    }
+}
+
 #[test]
 fn a_loop_that_reads_nothing_has_a_place() {
     for (body, statement) in

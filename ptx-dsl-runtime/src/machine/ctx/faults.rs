@@ -1,8 +1,10 @@
 //! Faults of the current warp.
 
 use crate::fault::{Fault, FaultKind, NearMiss, Side, ThreadId};
+use crate::flow::Pc;
 use crate::machine::cluster::Cohort;
 use crate::machine::ctx::Ctx;
+use crate::machine::endless::Spent;
 
 impl Ctx<'_> {
     /// A fault of a lane of the current warp at the current statement.
@@ -105,12 +107,30 @@ impl Ctx<'_> {
         if self.scheduling.turns >= self.scheduling.next_check { self.check_limits() } else { Ok(()) }
     }
 
-    /// A fault if the step budget is used up.
+    /// A fault if the step budget is used up. By default it counts only what has run since memory last changed where it had not before.
     pub(crate) fn check_step_limit(&mut self) -> Result<(), Box<Fault>> {
         match self.scheduling.exceeded_limit() {
             None => Ok(()),
+            Some(_) if self.scheduling.has_default_limit() && self.writes_new_memory() => {
+                self.scheduling.extend_limit();
+                Ok(())
+            }
             Some(turns) => Err(self.out_of_steps(turns)),
         }
+    }
+
+    /// Has global memory changed where it had not changed before?
+    fn writes_new_memory(&mut self) -> bool {
+        self.scheduling.written.is_new(&self.memory.global)
+    }
+
+    /// Does a thread that can run count to an end?
+    fn counts(&self) -> bool {
+        let ready = self.residents.clusters.iter().filter(|c| c.resident).flat_map(|c| &c.ready);
+        let mut places: Vec<Pc> = ready.map(|c| c.pc).chain([self.cur.pc]).collect();
+        places.sort_unstable();
+        places.dedup();
+        places.into_iter().any(|pc| self.geometry.is_counted(pc))
     }
 
     fn out_of_steps(&mut self, turns: u64) -> Box<Fault> {
@@ -127,8 +147,11 @@ impl Ctx<'_> {
         let ready = self.residents.clusters.iter().flat_map(|c| &c.ready);
         let count = warps(&self.cur) + ready.map(warps).sum::<u64>();
         let turns = self.scheduling.turns;
-        if self.scheduling.endless.exceeded(turns, count) {
-            return Err(self.out_of_steps(turns));
+        match self.scheduling.endless.spent(turns, count) {
+            Spent::Little => {}
+            Spent::Much | Spent::MuchTogether if self.writes_new_memory() => self.scheduling.endless.writes(),
+            Spent::Much | Spent::MuchTogether if self.counts() && self.scheduling.endless.counts() => {}
+            Spent::Much | Spent::MuchTogether | Spent::TooManyStores => return Err(self.out_of_steps(turns)),
         }
         if self.scheduling.endless.is_suspicious() {
             self.scheduling.start_polling();

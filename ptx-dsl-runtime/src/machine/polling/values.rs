@@ -29,17 +29,17 @@ impl Ctx<'_> {
         let origin = match written {
             LastWrite::Unknown => String::new(),
             LastWrite::Nobody => match place {
-                Place::Global { segment: MODULE, .. } => ", the initial value of the variable: no thread has written it".into(),
+                Place::Global { segment: MODULE, .. } => " (its initial value: no thread has written it)".into(),
                 Place::Global { segment, .. } if segment as u64 >= FIRST_BUFFER => {
-                    ", which the caller has passed: no thread has written it".into()
+                    " (as passed by the caller: no thread has written it)".into()
                 }
-                Place::Shared { .. } => ": no thread has written it, and shared memory has no initial value".into(),
-                _ => ": no thread has written it".into(),
+                Place::Shared { .. } => " (no thread has written it, and shared memory has no initial value)".into(),
+                _ => " (no thread has written it)".into(),
             },
             LastWrite::By(Writer { site, thread }) => {
                 let tid = id(self.geometry.tid(thread.warp, thread.lane as usize));
                 let statement = self.geometry.statement(site, "a statement without a number");
-                format!(", written last by thread {tid} of CTA {} with {statement}", id(thread.ctaid))
+                format!(" (written last by thread {tid} of CTA {} with {statement})", id(thread.ctaid))
             }
         };
         Some(format!(", which holds {}{origin}", in_words(ty, value)))
