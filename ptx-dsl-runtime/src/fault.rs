@@ -77,7 +77,8 @@ pub struct Fault {
     pub replay: Option<String>,
     /// The scheduler's decisions up to the fault, if [`Host::record`](crate::Host::record) was set.
     pub schedule: Vec<u32>,
-    /// The schedule in words, if the launch ran step by step: each change from one warp, or asynchronous operation, to another.
+    /// The schedule in words. If the launch ran step by step: each change from one warp, or asynchronous operation, to another. With a seed or a
+    /// replay too: the last waits that ended early, and clusters that started out of order.
     pub steps: Vec<String>,
     /// So many further statements, or pairs of statements, have this finding: a repetition has made them of the same ones in the source.
     pub alike: usize,

@@ -50,7 +50,7 @@ const USAGE: &str = "usage: cargo xtask <command>
           CUTLASS too;
           --run: then run those with a launch in tests/real/launches and compare the results with NumPy's; --schedules: and so
           many schedules of each on the checked host
-  mutants [--schedules N] [--clean] [--every N] [--list] [NAME...]: delete or weaken each synchronising operation of clean
+  mutants [--schedules N] [--clean] [--seeds N] [--every N] [--list] [NAME...]: delete or weaken each synchronising operation of clean
           kernels, and count who notices; --schedules: of each kernel as it is, which must pass them all; --clean: only that;
           --every: each N-th mutant of a kernel; --list: who notices each mutant
   sanitize

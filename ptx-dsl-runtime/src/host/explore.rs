@@ -169,7 +169,8 @@ impl Explore<Checked> {
     /// by these, or the checked host finds a race.
     ///
     /// A loop around a test or a load that returns to it with nothing changed counts as waiting. `try_wait` may also return false. The
-    /// lanes of a warp run in one order, and pending clusters are cancelled in order.
+    /// lanes of a warp run in one order, and pending clusters are cancelled in order; they start in any order
+    /// ([`Host::start_in_order`]).
     ///
     /// ```
     /// # use ptx_dsl_runtime::{Host, Report, Error};

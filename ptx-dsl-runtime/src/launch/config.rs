@@ -71,7 +71,7 @@ impl std::fmt::Debug for Listener {
     }
 }
 
-/// The default of [`Launch::step_limit`] in regions, for a launch whose threads end from time to time.
+/// The default of [`Launch::step_limit`] in regions, counted while global memory does not change where it had not changed before.
 pub const DEFAULT_STEP_LIMIT: u64 = 200_000_000;
 
 /// Dimensions and limits of a launch.
@@ -157,9 +157,12 @@ impl Launch {
 
     /// How many regions (pieces of code between branches and waits) may run, counted per warp.
     ///
-    /// By default the limit is [`DEFAULT_STEP_LIMIT`], and a loop that never ends is a fault within seconds: each warp may run 100 million
-    /// instructions (4 million if the runtime is not optimised; with a monitor, such as the checked host or a trace, half of that) while no thread
-    /// of the launch ends, in which a large copy or product counts for several, or 12 million regions of compiled code that is not optimised. Where memory is [weak](crate::Host::weak) it may also make a million strong stores.
+    /// By default the limit is [`DEFAULT_STEP_LIMIT`] while global memory does not change where it had not changed before, and a loop that never
+    /// ends is a fault within seconds. While no thread ends and memory does not change in a new place, all warps together may run 200 million
+    /// instructions, and each warp 100 million (4 % of that if the runtime is not optimised; with a monitor, such as the checked host or a trace,
+    /// half). A large copy or product, an atomic operation and a recursive call count for several; loops that count to an end have 16 times as
+    /// much. Of compiled code that is not optimised each warp may run 12 million regions. Where memory is [weak](crate::Host::weak) the kernel may
+    /// also make a million strong stores.
     pub fn step_limit(mut self, regions: u64) -> Self {
         self.step_limit = Some(regions);
         self
