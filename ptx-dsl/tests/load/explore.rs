@@ -504,8 +504,13 @@ fn random_priorities_keep_their_promise() {
 #[test]
 #[ignore = "a part of `shards_together_run_everything`"]
 fn shard() {
-    let kernel = lost_update();
-    let seeds = Host::new().explore(40).run(|host| update(&kernel, host).map(|()| format!("{host:?}"))).unwrap();
+    let counts = super::explore::kernel(&vec![vec![Add(0, 1)]; 2]);
+    let seeds = Host::new().explore(40).run(|host| {
+        let (mut x, mut out) = (vec![0u32; VARIABLES], vec![0u32; 2]);
+        counts.launch_raw(host, Launch::grid(2), &mut [(&mut x).into(), (&mut out).into()])?;
+        Ok(format!("{host:?}"))
+    });
+    let seeds = seeds.unwrap();
     seeds.iter().for_each(|host| println!("shard seeds {host}"));
     let mut nth = 0;
     let program = vec![vec![Store(0, 1), Store(0, 2), Store(0, 3)], vec![Load(0), Load(0)]];

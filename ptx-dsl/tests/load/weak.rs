@@ -368,9 +368,9 @@ fn endless_loops_of_strong_stores_end() {
         for host in [Host::checked().weak(), Host::checked().weak().seed(1)] {
             let mut x = [0];
             let fault = kernel.launch_raw(&host, Launch::grid(1).block(1), &mut [x.as_mut_slice().into()]).unwrap_err();
-            // a turn for each store: by far not those of other hosts
+            // a turn for each store, with a seed two: by far not those of other hosts
             let FaultKind::StepLimit { turns, .. } = fault.fault().unwrap().kind else { panic!("{fault}") };
-            assert!(turns < 2_000_000, "{fault}");
+            assert!(turns < 2_100_000, "{fault}");
         }
     }
 }

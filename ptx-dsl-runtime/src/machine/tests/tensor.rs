@@ -505,12 +505,12 @@ fn exploring_finds_the_hang_and_a_seed_that_repeats_it() {
     assert!(calls <= 45);
     let replay = fault.replay.as_deref().unwrap();
     assert!(replay.contains("`Host::new().seed(0)`"), "{replay}");
-    // the cluster has a turn of the usual length; CTA 1 has the first one in it, also of the usual length, and waits
-    assert_eq!(fault.schedule, [0, 1, 0, 1]);
-    assert!(replay.contains("the shorter `Host::new().schedule(\"t2_1.1_1.1_d67\")?`"), "{replay}");
+    // all turns have the usual length, and CTA 1 waits in its first one
+    assert_eq!(fault.schedule, [0, 0, 0, 0, 3]);
+    assert!(replay.contains("the shorter `Host::new().schedule(\"t2_4.3_8cd\")?`"), "{replay}");
     let host = Host::new();
     for host in
-        [host.clone().seed(0), host.clone().replay(fault.schedule.clone()), host.schedule("t2_1.1_1.1_d67").unwrap()]
+        [host.clone().seed(0), host.clone().replay(fault.schedule.clone()), host.schedule("t2_4.3_8cd").unwrap()]
     {
         assert!(matches!(kind(run::<MayHang>(&host, launch(), &mut [0])), FaultKind::Deadlock { .. }));
     }
