@@ -87,13 +87,13 @@ impl EndlessGuard {
     /// A thread has ended.
     pub fn progress(&mut self) {
         self.kept = 0;
+        self.suspicion[1] = self.suspicion[0];
         self.writes();
     }
 
     /// Memory has changed where it had not changed before.
     pub fn writes(&mut self) {
         (self.spent, self.together, self.counted) = (0, 0, 0);
-        self.suspicion[1] = self.suspicion[0];
     }
 
     /// A loop counts to an end: as much may run again, unless that was so often already.

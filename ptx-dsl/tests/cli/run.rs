@@ -518,6 +518,38 @@ fn faults() {
     );
 }
 
+/// The runs of an exploration share the buffers to which none has written so far. The first schedules do not write to `late`.
+#[test]
+fn a_buffer_that_only_some_schedules_write() {
+    let arguments = [
+        "--arg",
+        "input=[1000]:4",
+        "--arg",
+        "flag=[1]:0",
+        "--arg",
+        "late=[2]:1",
+        "--print",
+        "late",
+        "--print",
+        "input[0..1]",
+    ];
+    let run = |more: &[&str]| {
+        launch(&[&["run/faults.ptx", "--entry", "sometimes", "--grid", "2"], &arguments[..], more].concat())
+    };
+    let (one, fault) = (run(&["--seed", "0"]), run(&["--explore", "64", "--print", "flag"]));
+    assert_eq!((one.0, fault.0), (0, 0), "{}", fault.2);
+    assert!(fault.2.contains("note: `late` depends on the schedule"), "{}", fault.2);
+    assert!(!fault.2.contains("`input` depends"), "{}", fault.2);
+    assert!(fault.1.contains("input[0..1]: 4"), "{}", fault.1);
+    for how in [&["--checked", "--explore", "64"][..], &["--explore", "64,pct=2"], &["--explore", "100,exhaustive"]] {
+        let (status, _, stderr) = run(how);
+        assert!(status == 0 && stderr.contains("note: `late` depends on the schedule"), "{how:?}: {stderr}");
+    }
+    // the same in each schedule
+    let (status, _, stderr) = run(&["--explore", "64", "--resident", "1", "--start-in-order"]);
+    assert!(status == 0 && !stderr.contains("depends"), "{stderr}");
+}
+
 #[test]
 fn a_fault_of_one_schedule() {
     let order = |more: &[&str]| {
