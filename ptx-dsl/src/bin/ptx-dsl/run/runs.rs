@@ -82,9 +82,9 @@ impl<'k> Runs<'k> {
         &mut self,
         exploration: &Explore<M>,
         schedules: u64,
-        values: &mut Vec<Value>,
+        values: &mut [Value],
     ) -> Result<Explored<Report>, Error> {
-        let initial = values.clone();
+        let initial = values.to_vec();
         let progress = Progress::new(schedules, "schedules");
         let mut expected: Option<Vec<Value>> = None;
         // a fault is then run again and again, to find a shorter schedule
@@ -100,7 +100,7 @@ impl<'k> Runs<'k> {
                 Some(expected) => self.compare(expected, values, &initial),
                 None => {
                     self.share_unwritten(&initial, values);
-                    expected = Some(values.clone());
+                    expected = Some(values.to_vec());
                 }
             }
             self.seed = self.seed.wrapping_add(1);
