@@ -17,7 +17,7 @@ mod lifetime;
 mod named_barriers;
 pub(crate) mod objects;
 mod phases;
-mod rings;
+pub(crate) mod rings;
 mod scopes;
 mod states;
 

@@ -88,6 +88,16 @@ pub(crate) fn flag_scope(span: Span, other: Span, sure: bool) -> Diagnostic {
         .help("write the same scope on both sides: `.gpu` for all CTAs of the device")
 }
 
+pub(crate) fn other_device(span: Span, wait: Span) -> Diagnostic {
+    section(
+        suspicious(672, span, "the scope of this release is one device, but it answers a signal from another one")
+            .label(wait, "this waits for a signal at the same place of another buffer, at `.sys` scope"),
+        BOTH,
+        "8.5",
+    )
+    .help("write `.sys` in place of `.gpu`, if the buffer is in the memory of another device or its reader runs there")
+}
+
 pub(crate) fn fence_scope(span: Span, flag: Span) -> Diagnostic {
     section(
         suspicious(672, span, "the scope of this fence is its own CTA, but the flag after it has a wider scope")

@@ -342,9 +342,14 @@ pub(crate) fn arrives_while_loading(span: Span, load: Span, sure: bool) -> Diagn
     .help("put `tcgen05.wait::ld.sync.aligned;` before it")
 }
 
-pub(crate) fn peer_not_there(span: Span, op: &str) -> Diagnostic {
+/// `wait`: one before it that returns at once when it is first executed.
+pub(crate) fn peer_not_there(span: Span, op: &str, wait: Option<Span>) -> Diagnostic {
+    let d = error(655, span, format!("this `{op}` accesses another CTA, which may not have started"));
     section(
-        error(655, span, format!("this `{op}` accesses another CTA, which may not have started")),
+        match wait {
+            Some(wait) => d.label(wait, "this wait for a free stage returns at once in the first round"),
+            None => d,
+        },
         "the shared memory of a CTA exists once the CTA runs; nothing before this place waits for that",
         "5.1.7",
     )

@@ -5,9 +5,8 @@ use crate::errors::races as errors;
 use crate::kernel::Kernel;
 use crate::may_synchronise::{may_synchronise_warps, strong};
 use crate::memory::turns::in_turns;
-use crate::pending::{begin_pending, is_pending, resolve};
 use ptx_dsl_analysis::Flow;
-use ptx_dsl_analysis::accesses::value_access;
+use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
 use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, forward};
 use ptx_dsl_analysis::induction::{Induction, Thread};
@@ -17,7 +16,7 @@ use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::region::plain_access;
 use ptx_dsl_analysis::ssa::{Val, Value};
 use ptx_dsl_isa::hir::{Base, Instr, Operand, Space};
-use ptx_dsl_isa::isa::MemoryOp;
+use ptx_dsl_isa::isa::{Mbarrier, MemoryOp};
 use ptx_dsl_isa::qualifier::q;
 
 /// Limits: accesses, pairs of them, values that are evaluated.
@@ -111,8 +110,40 @@ fn accesses(kernel: &Kernel) -> Option<Vec<Access>> {
     (writes && list.len() > 1).then_some(list)
 }
 
-/// Pairs of accesses to one variable without synchronisation between on any path. Data flow with four bits for each access:
-/// pending in this iteration, perhaps synchronised; the same for the previous iteration.
+/// Bits for an access: pending in this iteration, perhaps synchronised, perhaps released; the same for the previous iteration.
+const BITS: usize = 6;
+/// The bits of one iteration.
+const HALF: usize = BITS / 2;
+
+/// Does the instruction only wait for what others have released? Then it orders no access of its thread that nothing has released.
+fn only_acquires(i: &Instr) -> bool {
+    mbarrier_wait(i) || value_access(i) == MemoryOp::Load && strong(i)
+}
+
+/// Does the instruction only tell others that earlier accesses are done?
+fn only_releases(i: &Instr) -> bool {
+    i.entry.effects.mbarrier != Mbarrier::None && !mbarrier_wait(i) || value_access(i) == MemoryOp::Store && strong(i)
+}
+
+/// What a synchronising instruction does to the state of an access, whose bits begin at `base`.
+fn synchronise(i: &Instr, set: &mut Bits, base: usize) {
+    if !set.has(base) {
+        return;
+    }
+    if only_releases(i) {
+        set.set(base + 2);
+    } else if !only_acquires(i) || set.has(base + 2) {
+        set.unset(base);
+        set.set(base + 1);
+    }
+}
+
+/// Is the access with these bits pending on every path that comes from it?
+fn unordered(set: &Bits, base: usize) -> bool {
+    set.has(base) && !set.has(base + 1)
+}
+
+/// Pairs of accesses to one variable without synchronisation between on any path: first a release, then an acquire.
 fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
     let n = list.len();
     let mut number = vec![NONE; flow.cfg.instrs.len()];
@@ -122,11 +153,11 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
     let step = |at: u32, i: &Instr, set: &mut Bits| match number[at as usize] {
         NONE if may_synchronise_warps(i) => {
             for k in 0..2 * n {
-                resolve(set, k);
+                synchronise(i, set, HALF * k);
             }
         }
         NONE => {}
-        k => begin_pending(set, 2 * k as usize),
+        k => set.set_state(BITS * k as usize, HALF, 0),
     };
     let mut block = |b: u32, set: &mut Bits| {
         for at in flow.cfg.range(b) {
@@ -142,13 +173,13 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
         // first iteration counts.
         for (k, a) in list.iter().enumerate() {
             let own = loops.innermost(a.block) == Some(to);
-            for bit in 0..2 {
-                set.put(4 * k + 2 + bit, own && set.has(4 * k + bit));
-                set.unset(4 * k + bit);
+            for bit in BITS * k..BITS * k + HALF {
+                set.put(bit + HALF, own && set.has(bit));
+                set.unset(bit);
             }
         }
     };
-    let at_start = forward(&flow.cfg, 4 * n, Meet::Any, &mut block, &mut edge);
+    let at_start = forward(&flow.cfg, BITS * n, Meet::Any, &mut block, &mut edge);
     let mut out = Vec::new();
     for &b in &flow.cfg.rpo {
         let mut set = at_start[b as usize].clone();
@@ -159,9 +190,9 @@ fn pairs(flow: &Flow, loops: &Loops, list: &[Access]) -> Vec<Pair> {
                     if a.var != x.var || out.len() >= PAIRS || !conflicting(a.kind, x.kind) {
                         continue;
                     }
-                    let now = is_pending(&set, 2 * first) && first != second;
+                    let now = unordered(&set, BITS * first) && first != second;
                     let before =
-                        is_pending(&set, 2 * first + 1) && loops.innermost(a.block) == loops.innermost(x.block);
+                        unordered(&set, BITS * first + HALF) && loops.innermost(a.block) == loops.innermost(x.block);
                     for (there, next_iteration) in [(now, false), (before, true)] {
                         if there {
                             let together = next_iteration || around(loops, a, x);

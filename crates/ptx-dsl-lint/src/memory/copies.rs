@@ -6,6 +6,7 @@ use crate::kernel::Kernel;
 use crate::may_synchronise::may_synchronise_cta;
 use crate::memory::parts::{Parts, is_steady};
 use crate::pending::{Groups, begin_pending, ends_thread, for_each_pending, is_pending, resolve};
+use crate::sync::rings::uses::Rings;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, written};
 use ptx_dsl_analysis::cfg::NONE;
@@ -16,7 +17,7 @@ use ptx_dsl_analysis::region::{MAX_REGIONS, Region, plain_access};
 use ptx_dsl_analysis::ssa::Val;
 use ptx_dsl_analysis::threads::missing;
 use ptx_dsl_isa::hir::{Arg, Instr};
-use ptx_dsl_isa::isa::{Control, Group, Step};
+use ptx_dsl_isa::isa::{Control, Group, Mbarrier, Step};
 use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
 
@@ -388,6 +389,8 @@ struct Load {
     mbar: Region,
     map: Option<Region>,
     waited: bool,
+    /// It completes on an object of a ring, which one is unknown.
+    in_ring: bool,
 }
 
 /// These copies; `None` if something that may concern them is unknown.
@@ -395,7 +398,7 @@ fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
     let flow = kernel.flow;
     let mut list: Vec<Load> = Vec::new();
     let mut waits: Vec<Region> = Vec::new();
-    let known = |r: &Region| matches!(r.base, AddressBase::Var(_)) && r.bytes.is_some() && !r.mapped;
+    let known = |r: &Region| matches!(r.base, AddressBase::Var(_)) && !r.mapped;
     let mut other = flow.calls;
     for (_, at, i) in flow.walk() {
         if mbarrier_wait(i) {
@@ -407,7 +410,8 @@ fn find_loads(kernel: &Kernel) -> Option<Vec<Load>> {
             let into = kernel.region_of(at, "dstMem", i.constant("size").unwrap_or(0));
             match (into, kernel.region_of(at, "mbar", 8)) {
                 (Some(into), Some(mbar)) if list.len() < MAX_REGIONS => {
-                    list.push(Load { at, into, mbar, map: kernel.region_of(at, "tensorMap", 128), waited: false });
+                    let (map, in_ring) = (kernel.region_of(at, "tensorMap", 128), mbar.bytes.is_none());
+                    list.push(Load { at, into, mbar, map, waited: false, in_ring });
                 }
                 _ => other = true,
             }
@@ -432,13 +436,42 @@ fn loads(kernel: &Kernel) {
     }
 }
 
+/// Waits for another object than that of a copy, by which a thread may learn that the copy is complete: some thread that waits for the
+/// copy then arrives there. The waits for free stages that return at once in the first two iterations tell nothing.
+fn told(kernel: &Kernel, list: &[Load]) -> Vec<(u32, usize)> {
+    let flow = kernel.flow;
+    let Some(rings) = Rings::new(kernel) else { return Vec::new() };
+    let early: Vec<u32> = rings.returns_at_once().filter(|w| w.passes_twice()).map(|w| w.site.at).collect();
+    let waits = |at: u32, i: &Instr| if mbarrier_wait(i) { kernel.region_of(at, "addr", 8) } else { None };
+    let mut out = Vec::new();
+    for (k, l) in list.iter().enumerate() {
+        let blocks = flow.walk().filter(|(_, at, i)| waits(*at, i).is_some_and(|w| w.may_overlap(&l.mbar)));
+        let after = flow.cfg.reachable_from(blocks.map(|(block, _, _)| block));
+        let arrivals: Vec<Region> = flow
+            .walk()
+            .filter(|(block, _, i)| after[*block as usize] && i.entry.effects.mbarrier == Mbarrier::Arrive)
+            .filter_map(|(_, at, _)| kernel.region_of(at, "addr", 8))
+            .collect();
+        for (_, at, i) in flow.walk() {
+            if let Some(w) = waits(at, i)
+                && !early.contains(&at)
+                && arrivals.iter().any(|a| a.may_overlap(&w))
+            {
+                out.push((at, k));
+            }
+        }
+    }
+    out
+}
+
 fn unfinished(kernel: &Kernel, list: &[Load]) {
     let flow = kernel.flow;
+    let tells = if list.iter().any(|l| l.in_ring) { told(kernel, list) } else { Vec::new() };
     let step = |at: u32, i: &Instr, set: &mut Bits| {
         if mbarrier_wait(i) {
             let on = kernel.region_of(at, "addr", 8);
             for (k, l) in list.iter().enumerate() {
-                if on.is_none_or(|w| w.may_overlap(&l.mbar)) {
+                if on.is_none_or(|w| w.may_overlap(&l.mbar)) || tells.contains(&(at, k)) {
                     resolve(set, k);
                 }
             }
@@ -469,7 +502,7 @@ fn unfinished(kernel: &Kernel, list: &[Load]) {
                 continue;
             }
             let map = writes && matches!(&l.map, Some(m) if m.overlaps(flow, &here));
-            if map || l.into.overlaps(flow, &here) {
+            if map || !l.in_ring && l.into.overlaps(flow, &here) {
                 reported.set(k);
                 let copy = flow.instr(l.at).span;
                 kernel.report(errors::load_unfinished(arg.span, copy, writes, map, l.waited, i.has(q::bulk_group)));

@@ -1,18 +1,24 @@
 //! Buffers in rotation that a loop fills and copies out of shared memory: the wait must leave fewer groups pending than there are
 //! buffers (PTX ISA 9.7.9.25.6).
 
-use crate::errors::rings as errors;
+use crate::errors::{protocol, rings as errors};
 use crate::kernel::Kernel;
+use crate::may_synchronise::may_synchronise_cta;
+use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use ptx_dsl_analysis::Flow;
+use ptx_dsl_analysis::cfg::NONE;
+use ptx_dsl_analysis::dataflow::Bits;
 use ptx_dsl_analysis::induction::{Induction, Thread};
 use ptx_dsl_analysis::loops::Loops;
 use ptx_dsl_analysis::provenance::AddressBase;
+use ptx_dsl_analysis::reaching::max_threads;
 use ptx_dsl_analysis::region::plain_access;
-use ptx_dsl_isa::hir::{Arg, Base, Operand, Space};
+use ptx_dsl_analysis::sites::Site;
+use ptx_dsl_analysis::threads::has_thread;
+use ptx_dsl_isa::diag::Diagnostic;
+use ptx_dsl_isa::hir::{Arg, Base, Instr, Operand, Space};
 use ptx_dsl_isa::isa::{Group, Step};
-use ptx_dsl_isa::opcode::op;
 use ptx_dsl_isa::qualifier::q;
-use ptx_dsl_isa::span::Span;
 
 /// Limits: iterations that are evaluated, copies.
 const ITERATIONS: usize = 20;
@@ -20,7 +26,7 @@ const COPIES: usize = 32;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
-    if flow.calls || !flow.cfg.has(op::cp_async_bulk_wait_group) {
+    if flow.calls || !flow.cfg.any(&|i| i.has(q::bulk_group)) {
         return;
     }
     let loops = Loops::new(&flow.cfg);
@@ -35,10 +41,10 @@ pub(crate) fn check(kernel: &Kernel) {
         let (Some(source), Some(header)) = (i.operand("srcMem"), loops.innermost(block)) else { continue };
         copies += 1;
         let Some(ring) = Ring::new(kernel, &loops, header, at, source) else { continue };
-        let Some((wait, groups_left)) = groups_left(flow, &loops, header, ring.buffers.len() as u64) else { continue };
-        if let Some(store) = store(kernel, &loops, header, &ring) {
-            let [copy, wait] = [at, wait].map(|at| flow.instr(at).span);
-            kernel.report(errors::refilled(store, copy, wait, ring.buffers.len(), groups_left));
+        let Some(groups) = LoopGroups::new(flow, &loops, header) else { continue };
+        let Some((stored, arg)) = store(kernel, &loops, header, &ring) else { continue };
+        if let Some(finding) = refilled(kernel, &ring, &groups, (at, stored), arg) {
+            kernel.report(finding);
             return;
         }
     }
@@ -118,30 +124,94 @@ pub(crate) fn places(
     Some(out)
 }
 
-/// The wait of a loop and the groups that it leaves pending, if these cover all buffers.
-fn groups_left(flow: &Flow, loops: &Loops, header: u32, buffers: u64) -> Option<(u32, u64)> {
-    let (mut commits, mut wait) = (0, None);
-    for (block, at, i) in flow.walk() {
-        if !loops.contains(header, block) {
-            continue;
-        }
-        match i.entry.effects.group {
-            Group::Bulk(Step::Commit) => commits += 1,
-            Group::Bulk(Step::Wait) => {
-                let n = i.constant("N")?;
-                wait = match wait {
-                    Some((other, least)) if least <= n => Some((other, least)),
-                    _ => Some((at, n)),
-                };
+/// The bulk groups of a loop.
+struct LoopGroups {
+    commits: u64,
+    /// The wait that leaves the fewest groups pending, and how many.
+    wait: Option<(Site, u64)>,
+}
+
+impl LoopGroups {
+    fn new(flow: &Flow, loops: &Loops, header: u32) -> Option<LoopGroups> {
+        let (mut commits, mut wait) = (0, None);
+        for (block, at, i) in flow.walk() {
+            if !loops.contains(header, block) {
+                continue;
             }
-            _ => {}
+            match i.entry.effects.group {
+                Group::Bulk(Step::Commit) => commits += 1,
+                Group::Bulk(Step::Wait) => {
+                    let n = i.constant("N")?;
+                    wait = match wait {
+                        Some((other, least)) if least <= n => Some((other, least)),
+                        _ => Some((Site { block, at }, n)),
+                    };
+                }
+                _ => {}
+            }
         }
+        Some(LoopGroups { commits, wait })
     }
-    wait.filter(|(_, n)| commits > 0 && *n >= buffers * commits)
+}
+
+/// Does a store of the loop write a buffer that a copy of an earlier iteration may still read? `copy` and `stored` are their
+/// instructions.
+fn refilled(
+    kernel: &Kernel,
+    ring: &Ring,
+    groups: &LoopGroups,
+    (copy, stored): (u32, Site),
+    arg: &Arg,
+) -> Option<Diagnostic> {
+    let flow = kernel.flow;
+    let span = flow.instr(copy).span;
+    if groups.commits == 0 {
+        // No wait in the loop covers its copies.
+        return Some(protocol::source_rewritten(arg.span, span, true, false));
+    }
+    let (wait, left) = groups.wait?;
+    let buffers = ring.buffers.len() as u64;
+    if left >= buffers * groups.commits {
+        return Some(errors::refilled(arg.span, span, flow.instr(wait.at).span, ring.buffers.len(), left));
+    }
+    // Threads that do not wait themselves know what the barrier of the iteration before told them.
+    let behind = buffers > 1 && left >= (buffers - 1) * groups.commits;
+    (behind && untold(kernel, wait, stored) && others_store(kernel, wait, stored))
+        .then(|| protocol::source_rewritten_by_others(arg.span, span))
+}
+
+/// Is there no synchronisation of the CTA between a wait and a store, on any path?
+fn untold(kernel: &Kernel, wait: Site, stored: Site) -> bool {
+    let flow = kernel.flow;
+    let up = flow.cfg.idom[wait.block as usize];
+    let apart = up != NONE && up != wait.block && !flow.cfg.post_dominates(wait.block, up);
+    // Threads that pass the wait by part from the others there.
+    let from = if apart { flow.cfg.branch(up).unwrap_or(wait.at) } else { wait.at };
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if at == from || at == wait.at {
+            begin_pending(set, 0);
+        } else if may_synchronise_cta(i) {
+            resolve(set, 0);
+        }
+    };
+    let mut between = false;
+    for_each_pending(flow, 1, &step, &mut |_, at, _, set| between |= at == stored.at && is_pending(set, 0));
+    between
+}
+
+/// Is there certainly a thread that stores and does not wait?
+fn others_store(kernel: &Kernel, wait: Site, stored: Site) -> bool {
+    let Some(n) = kernel.lanes.cta_size.exact else { return false };
+    let waits = kernel.threads_at(wait.block, wait.at);
+    let stores = kernel.threads_at(stored.block, stored.at);
+    kernel.executes_every_iteration(stored)
+        && !stores.elected
+        && (waits.elected && max_threads(&stores, kernel.lanes, n) > 1
+            || (0..n).any(|t| has_thread(&stores.set, t) && !has_thread(&waits.set, t)))
 }
 
 /// A store of the loop into the buffer that the copy of the same iteration reads.
-fn store(kernel: &Kernel, loops: &Loops, header: u32, ring: &Ring) -> Option<Span> {
+fn store<'h>(kernel: &Kernel<'_, 'h>, loops: &Loops, header: u32, ring: &Ring) -> Option<(Site, &'h Arg)> {
     let flow = kernel.flow;
     for (block, at, i) in flow.walk() {
         if !loops.contains(header, block) {
@@ -160,7 +230,7 @@ fn store(kernel: &Kernel, loops: &Loops, header: u32, ring: &Ring) -> Option<Spa
             (start..start + ring.size).contains(p)
         };
         if places.len() == 2 && places.iter().enumerate().all(inside) {
-            return Some(arg.span);
+            return Some((Site { block, at }, arg));
         }
     }
     None

@@ -5,6 +5,7 @@ use crate::errors::protocol as errors;
 use crate::kernel::Kernel;
 use crate::may_synchronise::{may_signal_cta, may_wait_for_cta};
 use crate::pending::{begin_pending, ends_thread, for_each_pending, is_pending, resolve};
+use crate::sync::rings::uses::Rings;
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{accesses, multicast};
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
@@ -46,22 +47,32 @@ fn remote(kernel: &Kernel) {
     if !flow.function.entry {
         return;
     }
-    let step = |_: u32, i: &Instr, set: &mut Bits| {
-        if may_wait_for_cta(i) {
+    let at_once = first_returns_at_once(kernel);
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if may_wait_for_cta(i) && !at_once.contains(&at) {
             set.set(0);
         }
     };
     let mut reported = false;
-    for_each_instr(&flow.cfg, 1, &step, &mut |_, at, i, set| {
+    for_each_instr(&flow.cfg, 1, &step, &mut |b, at, i, set| {
         if !reported
             && !set.has(0)
             && let Some(arg) = remote_operand(kernel, at, i)
         {
             reported = true;
-            kernel.report(errors::peer_not_there(arg.span, i.entry.opcode));
+            let mut waits = at_once.iter().filter(|w| flow.cfg.dominates(flow.cfg.block_of(**w), b));
+            let wait = waits.next().map(|w| flow.instr(*w).span);
+            kernel.report(errors::peer_not_there(arg.span, i.entry.opcode, wait));
         }
     });
     exits_while_accessed(kernel);
+}
+
+/// Waits of which the first execution returns at once, because it is for the phase before the first one: a producer waits so for a
+/// free stage. What follows in the first iteration knows nothing of other threads.
+fn first_returns_at_once(kernel: &Kernel) -> Vec<u32> {
+    let Some(rings) = Rings::new(kernel) else { return Vec::new() };
+    rings.returns_at_once().map(|wait| wait.site.at).collect()
 }
 
 /// Accesses to a CTA that may have exited.

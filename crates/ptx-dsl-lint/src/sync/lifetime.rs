@@ -6,7 +6,9 @@ use crate::kernel::Kernel;
 use crate::may_synchronise::{may_follow_reinit, may_receive_init};
 use crate::pending::{begin_pending, for_each_pending, is_pending, resolve};
 use crate::sync::objects::{Objects, mbarrier_operand, object, object_name};
+use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::{mbarrier_wait, value_access};
+use ptx_dsl_analysis::cfg::NONE;
 use ptx_dsl_analysis::dataflow::{Bits, for_each_instr};
 use ptx_dsl_analysis::provenance::AddressBase;
 use ptx_dsl_analysis::reaching::ReachingThreads;
@@ -255,8 +257,16 @@ impl Initialisations {
 
 fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
     let flow = kernel.flow;
-    // Synchronised on some path; a wait on the object itself does not count.
+    let n = initialisations.made.len();
+    let decided = decisions(flow, &initialisations.made);
+    // The last bit: synchronised on some path. Before it, a bit for each initialisation: synchronised since its threads are known.
+    // A wait on the object itself does not count.
     let step = |at: u32, i: &Instr, set: &mut Bits| {
+        for (k, decision) in decided.iter().enumerate() {
+            if *decision == at {
+                set.unset(k);
+            }
+        }
         if !may_receive_init(i, initialisations.threads) {
             return;
         }
@@ -266,19 +276,26 @@ fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
         {
             return;
         }
-        set.set(0);
+        for k in 0..=n {
+            set.set(k);
+        }
     };
     let mut reported: Vec<Location> = Vec::new();
-    for_each_instr(&flow.cfg, 1, &step, &mut |b, at, i, set| {
-        if set.has(0) {
-            return;
-        }
+    for_each_instr(&flow.cfg, n + 1, &step, &mut |b, at, i, set| {
         let loads = value_access(i) == MemoryOp::Load;
         if !loads && matches!(i.entry.effects.mbarrier, Mbarrier::None | Mbarrier::Init) {
             return;
         }
+        if set.has(n) && (0..n).all(|k| set.has(k)) {
+            return;
+        }
         let Some(p) = Location::of(kernel, at, i) else { return };
         if reported.contains(&p) || (loads && p.offset.is_none()) {
+            return;
+        }
+        let concern = |m: &Initialisation| m.alloc == loads && m.object.may_alias(p);
+        let made = initialisations.made.iter().enumerate();
+        if set.has(n) && made.filter(|(_, m)| concern(m)).any(|(k, _)| set.has(k)) {
             return;
         }
         let present = kernel.threads_at(b, at);
@@ -290,6 +307,18 @@ fn used_unsynchronised(kernel: &Kernel, initialisations: &Initialisations) {
             kernel.report(errors::not_seen(i.span, &name, other, made.span, made.entry.opcode));
         }
     });
+}
+
+/// By initialisation: the last instruction before threads part into those that execute it and those that pass it by. If some thread
+/// comes from there to a use and meets no synchronisation, nothing tells it that the object is ready.
+fn decisions(flow: &Flow, made: &[Initialisation]) -> Vec<u32> {
+    let at_branch = |m: &Initialisation| {
+        let block = flow.cfg.block_of(m.at);
+        let up = flow.cfg.idom[block as usize];
+        let apart = up != NONE && up != block && !flow.cfg.post_dominates(block, up);
+        if apart { flow.cfg.branch(up).unwrap_or(m.at) } else { m.at }
+    };
+    made.iter().map(at_branch).collect()
 }
 
 /// Uses of an object after its `mbarrier.inval` without an `init` or a synchronisation between.

@@ -10,7 +10,7 @@ mod objects;
 mod parities;
 mod peers;
 mod room;
-mod uses;
+pub(crate) mod uses;
 
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;

@@ -19,6 +19,8 @@ use ptx_dsl_isa::qualifier::q;
 
 mod polled;
 
+mod devices;
+
 pub(crate) fn check(kernel: &Kernel) {
     let flow = kernel.flow;
     let has = |op: Opcode| flow.cfg.has(op);
@@ -243,6 +245,7 @@ fn flags(kernel: &Kernel) {
         }
     }
     scopes(kernel, list);
+    devices::check(kernel, &all);
     // CTA-scope atomic operations on one address of all CTAs.
     for f in list {
         let i = flow.instr(f.at);

@@ -3,9 +3,13 @@
 
 use crate::errors::flow as errors;
 use crate::kernel::Kernel;
+use crate::pending::{begin_pending, is_pending, resolve};
 use ptx_dsl_analysis::Flow;
 use ptx_dsl_analysis::accesses::mbarrier_wait;
 use ptx_dsl_analysis::dataflow::{Bits, Meet, for_each_instr, for_each_instr_some_every, forward_instrs};
+use ptx_dsl_analysis::loops::Loops;
+use ptx_dsl_analysis::region::MAX_REGIONS;
+use ptx_dsl_analysis::sites::Site;
 use ptx_dsl_isa::hir::Instr;
 use ptx_dsl_isa::isa::{Barrier, Control, Meeting, Tensor};
 use ptx_dsl_isa::opcode::op;
@@ -127,21 +131,69 @@ fn relinquished(kernel: &Kernel) {
 /// `dealloc` of a pair may or may not wait for the peer: Table 48 of 9.7.16.5.
 fn rendezvous(kernel: &Kernel) {
     let flow = kernel.flow;
-    if !flow.function.entry {
+    let pair = |i: &Instr| i.entry.effects.tensor == Tensor::Dealloc && i.has(q::cta_group_2);
+    if !flow.function.entry || !flow.cfg.any(&pair) {
         return;
     }
-    let step = |_: u32, i: &Instr, set: &mut Bits| {
-        let effects = i.entry.effects;
-        let cluster = effects.barrier == Barrier::Cluster && effects.meeting == Meeting::Wait;
-        if cluster || mbarrier_wait(i) || effects.control == Control::Call {
-            set.set(0);
+    let uses: Vec<Site> =
+        flow.walk().filter(|(_, _, i)| uses_columns(i)).map(|(block, at, _)| Site { block, at }).collect();
+    let uses = &uses[..uses.len().min(MAX_REGIONS)];
+    let loops = Loops::new(&flow.cfg);
+    let last = (!loops.irreducible()).then(|| meets_behind(kernel, &loops, uses));
+    // The last bit: the CTAs have met on some path. Two bits for each use before it: not met since; perhaps.
+    let met = 2 * uses.len();
+    let step = |at: u32, i: &Instr, set: &mut Bits| {
+        if let Some(k) = uses.iter().position(|u| u.at == at) {
+            begin_pending(set, k);
+        } else if may_meet(i) {
+            set.set(met);
+            (0..uses.len()).for_each(|k| resolve(set, k));
         }
     };
     let mut reported = false;
-    for_each_instr(&flow.cfg, 1, &step, &mut |_, _, i, set| {
-        if !reported && !set.has(0) && i.opcode == op::tcgen05_dealloc && i.has(q::cta_group_2) {
+    for_each_instr(&flow.cfg, met + 1, &step, &mut |_, _, i, set| {
+        let used = || last == Some(false) && (0..uses.len()).any(|k| is_pending(set, k));
+        if !reported && pair(i) && (!set.has(met) || used()) {
             reported = true;
             kernel.report(errors::dealloc_without_rendezvous(i.span));
         }
     });
+}
+
+/// May the CTAs of a pair meet at the instruction?
+fn may_meet(i: &Instr) -> bool {
+    let effects = i.entry.effects;
+    effects.barrier == Barrier::Cluster && effects.meeting == Meeting::Wait
+        || mbarrier_wait(i)
+        || effects.control == Control::Call
+}
+
+/// Does the instruction read or write columns of Tensor Memory?
+fn uses_columns(i: &Instr) -> bool {
+    matches!(i.entry.effects.tensor, Tensor::Mma | Tensor::Copy | Tensor::Store | Tensor::Load)
+}
+
+/// May some role meet the other CTA after the last use of the columns: at a cluster barrier, or at a wait outside of the loops of the
+/// uses? The waits of these loops are for what comes next, not for the end.
+fn meets_behind(kernel: &Kernel, loops: &Loops, uses: &[Site]) -> bool {
+    let flow = kernel.flow;
+    let looped = |block: u32| {
+        let mut header = loops.innermost(block);
+        while let Some(h) = header {
+            if uses.iter().any(|u| loops.contains(h, u.block)) {
+                return true;
+            }
+            header = loops.parent(h);
+        }
+        false
+    };
+    let after = flow.cfg.reachable_from(uses.iter().map(|u| u.block));
+    let ends: Vec<u32> =
+        flow.walk().filter(|(_, _, i)| i.entry.effects.tensor == Tensor::Dealloc).map(|(block, _, _)| block).collect();
+    let before = flow.cfg.blocks_reaching(ends.iter().copied());
+    flow.walk().any(|(block, _, i)| {
+        let reached = after[block as usize] || uses.iter().any(|u| u.block == block);
+        let reaches = before[block as usize] || ends.contains(&block);
+        may_meet(i) && reached && reaches && !looped(block) && !ends.contains(&block)
+    })
 }

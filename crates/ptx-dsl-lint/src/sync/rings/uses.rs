@@ -162,6 +162,18 @@ impl Rings {
         self.uses.iter().filter(move |u| u.var == var)
     }
 
+    /// The waits of which the first execution is for the phase before the first one, so that it returns at once. No arrival before
+    /// the loops completes that phase.
+    pub(crate) fn returns_at_once(&self) -> impl Iterator<Item = &RingOp> {
+        let first = |wait: &&RingOp| !wait.any && wait.visits.first().and_then(|v| v.number) == Some(1);
+        let before = |var: u32| self.of(var).any(|u| matches!(u.kind, OpKind::Arrive(_)) && u.header.is_none());
+        self.uses
+            .iter()
+            .filter(|u| u.kind == OpKind::Wait)
+            .filter(first)
+            .filter(move |u| self.known(u.var) && !before(u.var))
+    }
+
     /// The block that is reached only when the wait has succeeded.
     pub(crate) fn success(&self, flow: &Flow, wait: &RingOp) -> Option<u32> {
         let b = wait.site.block;
@@ -260,6 +272,13 @@ impl RingOp {
         }
         // An operation that never executes is unknown.
         (!self.visits.is_empty()).then_some(())
+    }
+
+    /// Are its executions in the first two iterations for the phase before the first one, each on another object?
+    pub(crate) fn passes_twice(&self) -> bool {
+        let [first, second, ..] = self.visits[..] else { return false };
+        let next = second.iteration == first.iteration + 1 && second.offset != first.offset;
+        next && first.number == Some(1) && second.number == Some(1)
     }
 
     /// The first visit to this object.
