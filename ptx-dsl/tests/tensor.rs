@@ -74,7 +74,7 @@ fn special(ty: &str) -> Vec<u64> {
             infinity - 1,
             infinity - ulp - half,
             infinity,
-            infinity | ulp / 2 | 5,
+            infinity | (ulp / 2) | 5,
             infinity | 5,
         ];
         let sign = 1 << (exponent + mantissa);

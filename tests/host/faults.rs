@@ -6,7 +6,7 @@ use ptx_dsl::prelude::*;
 /// Runs a body on one thread and returns the report.
 macro_rules! fault {
     ($header_sm:ident, $launch:expr, { $($body:tt)* }) => {{
-        let k = ptx!(<$header_sm, ptx 8.6, allow(PTX0610), allow(PTX0668), allow(PTX0674)> |d: &mut [u32]| {
+        let k = ptx!(<$header_sm, ptx 8.6, allow(PTX0610, PTX0668, PTX0674, PTX0677)> |d: &mut [u32]| {
             .reg .pred %p, %q;
             .reg .b32 %r<8>;
             .reg .b64 %pd, %rd<8>;
