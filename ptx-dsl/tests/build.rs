@@ -181,22 +181,27 @@ fn parts_of_the_file() {
     let written = kernels.write(&out).unwrap();
     let text = std::fs::read_to_string(&written[0]).unwrap();
     assert!(text.contains("mov.u32 %r, 1;") && text.contains("add.u32 %r, %r, %r;"), "{text}");
-    // an error in a part of another file is at its line there
+    // an error that a piece of another file causes is where it is used, and says where it is there
     let wrong = "// a comment\n\nptx! {\n    <sm_90, ptx 8.0>\n    part wrong {\n        .inline one(.reg .b32 %r) { mov.u32 %r, %q; }\n    }\n}";
     let kernel =
         "ptx! { <sm_90, ptx 8.0> use other::wrong; .visible .entry k() { .reg .b32 %r; wrong::one!(%r); ret; } }";
     let wrong_file = file(&out, "wrong.rs", wrong);
-    let Err(Error::Text(error)) = Kernels::new().parts(&wrong_file).file(file(&out, "u.rs", kernel)).write(&out) else {
+    let user = file(&out, "u.rs", kernel);
+    let Err(Error::Text(error)) = Kernels::new().parts(&wrong_file).file(&user).write(&out) else {
         panic!("an error of the part");
     };
     let place = &error.findings[0].place;
-    assert_eq!((place.file.as_str(), place.line, place.column), (&*wrong_file.display().to_string(), 6, 49), "{error}");
+    assert_eq!((place.file.as_str(), place.line, place.column), (&*user.display().to_string(), 1, 79), "{error}");
+    assert!(
+        error.to_string().contains(&format!("{}:6:49: it is here in `wrong::one`", wrong_file.display())),
+        "{error}"
+    );
     let Err(Error::Text(error)) = Kernels::new().file(file(&out, "one.rs", &format!("{kernel}\n{wrong}"))).write(&out)
     else {
         panic!("an error of the part");
     };
     let place = &error.findings[0].place;
-    assert!(place.file.ends_with("one.rs") && (place.line, place.column) == (7, 49), "{error}");
+    assert!(place.file.ends_with("one.rs") && (place.line, place.column) == (1, 79), "{error}");
 
     // a piece of the module is checked by itself, once, and sees no constant of the kernel that uses it
     let own = "ptx! {\n <sm_90, ptx 8.0> use other::ones;\n .inline add(.reg .b32 %r) { add.u32 %r, %r, N; }\n\

@@ -239,7 +239,7 @@ fn accumulators_out_of_place() {
     fault(multiply(1, 32, SHARED, SHARED, F16, 28), "mma", 0, 0, "column");
     // B begins past the end of shared memory
     let kind = fault(multiply(1, 32, SHARED, SHARED | 0x3fff, F16, 0), "mma", 0, 0, "out of bounds");
-    assert!(matches!(kind, FaultKind::OutOfBounds { space: "shared", .. }));
+    assert!(matches!(kind, FaultKind::MatrixOutOfBounds(_)));
 }
 
 #[test]

@@ -213,7 +213,7 @@ fn registers_of_operations_in_flight() {
     let expected: Vec<i32> = (0..512).map(|i| [33, 44, 35, 32][i % 4]).collect();
     assert_eq!(launch(0).unwrap(), expected);
     for (mistake, what, section) in [
-        (1, "shared address 0x30000 is out of bounds", "5.1"),
+        (1, "shared address 0x30000 is out of bounds: shared memory has", "9.7.15.5.1.2"),
         (2, "has not executed `wgmma.fence`", "9.7.15.7.1"),
         (3, "which is in no group", "9.7.15.7.3"),
         (4, "which no `wgmma.wait_group` has waited for", "9.7.15.7.3"),

@@ -225,6 +225,10 @@ fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
                 ways.push(place.all_of(&text[place.primary.clone()], code));
                 continue;
             }
+            // The qualifiers after a misspelt opcode of several words stay.
+            Act::Write if d.code == 200 && is_misspelt(&text[place.primary.clone()], code) => {
+                Some((place.primary.clone(), code.to_string()))
+            }
             Act::Write => Some(place.written(code)),
             Act::InPlaceOf => match place.find(code) {
                 Some(old) if run < ways.len() => {
@@ -254,6 +258,12 @@ fn asked(text: &str, lexed: &Lexed, d: &Diagnostic, help: &str) -> Asked {
         true => Asked::Prose,
         false => Asked::Modules(ways.into_iter().map(|way| edited(text, way)).collect()),
     }
+}
+
+/// Is this the opcode as meant, of several words, without one of its letters?
+fn is_misspelt(opcode: &str, meant: &str) -> bool {
+    let without = |i: usize| meant.char_indices().filter(move |(at, _)| *at != i).map(|(_, c)| c);
+    opcode.contains('.') && (0..meant.len()).any(|i| without(i).eq(opcode.chars()))
 }
 
 fn at(position: usize) -> Range<usize> {

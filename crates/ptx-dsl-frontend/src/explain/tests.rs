@@ -46,7 +46,9 @@ fn numbers(folder: &std::path::Path, found: &mut std::collections::BTreeSet<u16>
             numbers(&entry, found);
         } else if entry.extension().is_some_and(|e| e == "rs") && !entry.ends_with("tests.rs") {
             let source = std::fs::read_to_string(&entry).expect("a source");
-            for before in ["error(", "warning(", "found(", "suspicious(", "against_the_manual(", "code:", "\"[PTX0"] {
+            for before in
+                ["error(", "warning(", "found(", "report(", "suspicious(", "against_the_manual(", "code:", "\"[PTX0"]
+            {
                 for (i, _) in source.match_indices(before) {
                     let digits: String =
                         source[i + before.len()..].trim_start().chars().take_while(char::is_ascii_digit).collect();
