@@ -80,7 +80,7 @@ pub struct Fault {
     /// The schedule in words. If the launch ran step by step: each change from one warp, or asynchronous operation, to another. With a seed or a
     /// replay too: the last waits that ended early, and clusters that started out of order.
     pub steps: Vec<String>,
-    /// So many further statements, or pairs of statements, have this finding: a repetition has made them of the same ones in the source.
+    /// The number of further statements, or pairs of statements, with this finding, which a repetition has made of the same source lines.
     pub alike: usize,
     /// The other findings of a checked host in this launch, in order; the last is the fault that ended it, if any.
     pub others: Vec<Fault>,

@@ -213,7 +213,7 @@ pub struct Executable {
     codes: [OnceLock<Arc<Code>>; 2],
     /// For monitors that want them.
     variables: OnceLock<Arc<Variables>>,
-    /// The same with shorter regions, for schedules other than round-robin.
+    /// The kernel with shorter regions, for schedules other than round-robin.
     split: OnceLock<Box<Executable>>,
     /// By region, in this: with what does it begin?
     begins: Arc<[Begin]>,

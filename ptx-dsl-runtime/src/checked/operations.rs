@@ -56,7 +56,7 @@ pub(super) struct Bulk {
     pub site: u32,
 }
 
-/// So many bulk copies are kept, for reports.
+/// The number of bulk copies that are kept for reports.
 const BULK: usize = 64;
 
 impl Operations {

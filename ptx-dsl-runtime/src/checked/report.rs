@@ -29,7 +29,7 @@ impl Checked {
         self.finding_of(a, space, (own, other), None, Some(fence))
     }
 
-    /// Who has written this place last.
+    /// The last write to a place.
     #[cold]
     pub(super) fn written_last(&mut self, place: Place, slot: u32) -> LastWrite {
         let (memory, at) = match place {

@@ -2,7 +2,7 @@
 
 use std::borrow::Cow;
 
-/// So many registers in a row are written as a range.
+/// The fewest registers in a row that are written as a range.
 const LEAST: usize = 5;
 
 /// The text with ranges in place of long rows of registers that are numbered one after the other.

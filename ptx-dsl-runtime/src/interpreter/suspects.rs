@@ -24,7 +24,7 @@ pub(super) enum Carry {
     Selected,
     /// If the source is in the lane that it comes from: `shfl`. When it runs, not before.
     Shuffled,
-    /// Those of a product of matrices: [`Sums`].
+    /// As a product of matrices hands them on: [`Sums`].
     Sums,
 }
 

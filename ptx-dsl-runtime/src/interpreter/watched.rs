@@ -96,7 +96,7 @@ pub(super) enum Root {
     },
     /// A load from memory that nothing has written.
     Memory {
-        /// Of the load.
+        /// The statement of the load.
         site: u32,
         space: &'static str,
         /// By lane; 0 if another load has read it.
@@ -104,7 +104,7 @@ pub(super) enum Root {
     },
     /// A load from Tensor Memory that nothing has written: of the first of the lanes.
     Tensor {
-        /// Of the load.
+        /// The statement of the load.
         site: u32,
         rank: u32,
         lane: usize,

@@ -11,7 +11,7 @@ use crate::launch::config::Launch;
 const INTERPRETED: u64 = if cfg!(ptx_dsl_optimised) { 100_000_000 } else { 4_000_000 };
 /// Instructions that all warps together may run without progress.
 const TOGETHER: u64 = 2 * INTERPRETED;
-/// The same as [`INTERPRETED`] for code that rustc has compiled without optimising it: 12 million regions.
+/// The limit that [`INTERPRETED`] is, for code that rustc has compiled without optimising it: 12 million regions.
 pub(super) const UNOPTIMISED: u64 = 12_000_000 * OF_A_REGION;
 /// How often a loop that counts to an end gets the time of the limits.
 const COUNTED: u32 = 16;

@@ -13,7 +13,7 @@ use crate::steps::{Note, Process, Steps};
 /// Regions a cluster runs before another resident one has a turn.
 const SLICE: u64 = 1 << 14;
 
-/// The same while loops that poll are watched.
+/// The regions of such a turn while loops that poll are watched.
 const SLICE_OF_A_WATCH: u64 = 512;
 
 /// Regions a cohort runs before others have a turn, and between two checks of the budget. All times count regions per warp.

@@ -29,7 +29,7 @@ impl Ctx<'_> {
         Some((slot, cluster))
     }
 
-    /// The same for launches that run step by step. Clusters that start together do so in order, so that each set of them is chosen once:
+    /// Claims a pending cluster in a launch that runs step by step. Clusters that start together do so in order, so that each set of them is chosen once:
     /// the next one is none of the `skipped`, which this call adds to.
     pub(super) fn admit_in_step(&mut self, skipped: &mut u64, site: u32) -> Option<(usize, u64)> {
         if self.has_choice_of_start() {

@@ -50,7 +50,7 @@ pub(crate) struct Exhaustive {
     launch: usize,
     /// Tests that are waits: the statements, by launch.
     waits: HashSet<(usize, u32)>,
-    /// Who has made visible accesses to global memory in this run.
+    /// The clusters that have accessed each place of global memory in this run.
     users: HashMap<(usize, Object), Users>,
     /// Launches in which steps of different clusters depend on each other: only there does it matter which cluster starts.
     conflicts: HashSet<usize>,

@@ -13,7 +13,7 @@ const MOST_FILES: usize = 10_000;
 pub struct CrateFile {
     /// As it was found from the root.
     pub path: PathBuf,
-    /// The same, without links.
+    /// The path with links followed.
     pub canonical: PathBuf,
     /// The names of the modules that it is in: `["hopper", "parts"]` of `src/hopper/parts.rs`.
     pub module: Vec<String>,

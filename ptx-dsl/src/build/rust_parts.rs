@@ -123,7 +123,7 @@ impl Path {
 pub struct UsedParts {
     /// A part stands after those that it uses. Each has the name that the module gives it, if that is another one.
     pub parts: Vec<(Used, Option<String>)>,
-    /// Those that are not found, each with the place of a name among the tokens of the module: its own, or that of the part that uses it.
+    /// The parts that are not found, each with the place of a name among the tokens of the module: its own, or that of the part that uses it.
     pub missing: Vec<(NotFound, usize)>,
 }
 

@@ -267,7 +267,7 @@ pub(crate) enum Unwritten {
     FirstTime,
     /// The first product of a loop adds to it, and only products write it.
     Sum,
-    /// The same of a product that can leave the old sum out.
+    /// The first product of a loop may add to it, unless a predicate leaves the old sum out.
     OptionalSum,
     SomePath,
 }

@@ -27,7 +27,7 @@ pub(crate) enum Fate {
 struct Condition {
     /// The threads that it keeps away; `None` if an election decides.
     away: Option<Set>,
-    /// Where they go on: a block, and its first instruction that they execute.
+    /// The block in which they go on, and its first instruction that they execute.
     targets: Vec<(u32, u32)>,
     /// The block in which the ways part.
     parts: u32,

@@ -18,7 +18,7 @@ impl Reduction {
         Reduction { q, ty, global, ftz: false }
     }
 
-    /// The same reduction, which flushes subnormal operands and sums of f32 to zero if `ftz` holds.
+    /// This reduction, which flushes subnormal operands and sums of f32 to zero if `ftz` holds.
     pub fn flushing(self, ftz: bool) -> Self {
         Reduction { ftz, ..self }
     }

@@ -36,7 +36,7 @@ struct WithParts {
 }
 
 impl Bodies {
-    /// Those of a file with this name; `None` if it has no part.
+    /// The bodies in a file of this name; `None` if it has no part.
     fn of(name: String, text: String) -> Option<Self> {
         if !text.contains("part") {
             return None;

@@ -109,7 +109,7 @@ impl Contexts {
         span
     }
 
-    /// Where the argument is given that a token of a piece stands for.
+    /// The place of the argument that a token of a piece stands for.
     fn argument_of(&self, id: u32) -> Option<Span> {
         let given = self.given.contains_key(&id);
         given.then(|| self.source(self.argument(Span::token(id))))

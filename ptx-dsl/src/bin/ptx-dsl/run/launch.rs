@@ -171,7 +171,7 @@ struct Ran {
     schedule: Option<Schedule>,
 }
 
-/// The same with an exploration of `n` schedules.
+/// Launches on a host, or under `n` schedules that `explore` chooses.
 fn on_with<M>(
     host: Host<M>,
     matches: &ArgMatches,

@@ -61,7 +61,7 @@ pub(super) struct Runs<'k> {
     pub differ: Vec<(String, String)>,
     /// Schedules are seeds.
     pub seeds: bool,
-    /// That of the run that is going on, or of the first one that failed.
+    /// The seed of the current run, or of the first one that failed.
     pub seed: u64,
     /// By parameter: is it a buffer to which no run has written? Then the next runs get the initial one.
     unwritten: Vec<bool>,
