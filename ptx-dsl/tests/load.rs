@@ -38,6 +38,8 @@ mod reports;
 mod reused_registers;
 #[path = "load/roles.rs"]
 mod roles;
+#[path = "load/row_addresses.rs"]
+mod row_addresses;
 #[path = "load/shared_bounds.rs"]
 mod shared_bounds;
 #[path = "load/shuffles.rs"]

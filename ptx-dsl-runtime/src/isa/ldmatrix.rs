@@ -4,7 +4,7 @@
 //! Lane *l* holds four bytes of row *l* / 4, from byte 4 (*l* mod 4) on, lowest first.
 
 use super::{active, own_shared_object, space};
-use crate::fault::Fault;
+use crate::fault::{Fault, FaultKind};
 use crate::kernel::Flow;
 use crate::lanes::{Destination, Source};
 use crate::mem::address::{Place, decode_common};
@@ -197,6 +197,27 @@ fn tell_rows(x: &mut Ctx<'_>, q: Q, addresses: &Lanes, registers: usize) -> Resu
     Ok(())
 }
 
+/// The last target on which `ldmatrix` needs the address of a row in each lane, also where the row is not read.
+const LAST_WITH_ALL_ADDRESSES: u32 = 75;
+
+/// Are the addresses of the lanes whose rows are not read those of rows, too?
+#[cold]
+fn check_unused(x: &Ctx<'_>, q: Q, addresses: &Lanes, used: usize) -> Result<(), Box<Fault>> {
+    let is_row = |addr| match decode_common(space(q), addr, x.rank()) {
+        Some(Place::Shared { offset, .. }) => {
+            offset.is_multiple_of(16) && offset.checked_add(16).is_some_and(|end| end <= x.geometry.shared_end())
+        }
+        _ => false,
+    };
+    let Some(lane) = active(x.mask).find(|lane| *lane >= used && !is_row(addresses[*lane])) else { return Ok(()) };
+    let what = format!(
+        "address {:#x} of lane {lane}, whose row is not read, is not that of a row of 16 bytes in the CTA's shared memory, which `ldmatrix` needs in each lane up to `sm_75`",
+        addresses[lane]
+    );
+    let help = "give each lane a valid address, such as that of lane `%laneid & 7`";
+    Err(x.fault(FaultKind::undefined(what, "9.7.14.5.15", help), lane as u32))
+}
+
 /// `ldmatrix r, [p]`. `.m8n8.trans` transposes elements of 16 bits, `.m16n16.trans` those of 8 bits: two registers have the upper and
 /// the lower eight rows of the transposed matrix. `.m8n16` and `.m16n16` unpack elements of 4 and 6 bits, `.s8.s4` with their
 /// signs.
@@ -205,6 +226,9 @@ pub fn ldmatrix(x: &mut Ctx<'_>, q: Q, s: &[Source<'_>], d: &mut [Destination<'_
         return Ok(Flow::Wait(wait));
     }
     let addresses = &*s[0].lanes();
+    if x.geometry.target <= LAST_WITH_ALL_ADDRESSES {
+        check_unused(x, q, addresses, 8 * d.len())?;
+    }
     if x.monitor.is_on() {
         tell_rows(x, q, addresses, d.len())?;
     }
